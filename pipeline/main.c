@@ -165,6 +165,7 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run,
     run->quiet = options->quiet;
     tm_budget_init(&run->budget, options->memory_bytes);
     tm_progress_init(&run->progress, options->quiet);
+    run->progress.events_read = &run->events_read;
     if (verb->flags & TM_VERB_SPILLS)
         st = tm_spill_choose_dir(run, options->tmp,
                                  is_folder(options->output) ? options->output : ".");

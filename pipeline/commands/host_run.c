@@ -60,7 +60,10 @@ static tm_status scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
 
     if (host->input->kind == TM_FILE_CHROME_JSON)
         return tm_chrome_scan(&host->trace, host->input, &host->source);
+    if (host->input->wrapping != TM_PLAIN)
+        tm_progress_phase(&host->run->progress, "unpacking", host->input->disk_bytes);
     st = tm_input_hold(host->input);
+    tm_progress_phase(&host->run->progress, "scanning", host->input->bytes);
     if (st == TM_OK)
         st = tm_xspace_scan(&host->trace, host->input, warn, to, &host->source);
     return st == TM_OK ? tm_input_finish(host->input) : st;
@@ -114,6 +117,10 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
         host->census = tm_census_new(&host->trace);
         st = host->census ? TM_OK : run->error.status;
     }
+    if (host->input->kind == TM_FILE_CHROME_JSON) /* all events were read; an XSpace is read by the survey */
+        tm_progress_phase_of_events(&run->progress, "surveying", run->events_read - events_before, host->input->bytes);
+    else
+        tm_progress_phase(&run->progress, "reading", host->input->bytes);
     if (st == TM_OK)
         st = tm_survey(host->source, &options->steps, host->census, &host->resolver);
     if (st == TM_OK)
@@ -160,6 +167,7 @@ static tm_status take_record(void *to, const struct tm_track *track, const struc
     struct tm_event event;
     const tm_status st = tm_resolve(&r->host->resolver, track, raw, &event);
 
+    tm_progress_event(&r->host->run->progress);
     return st == TM_OK ? r->take(r->to, &event) : st;
 }
 
@@ -175,6 +183,7 @@ static tm_status give_events(struct tm_host_run *host, bool gives_own, tm_take_e
     struct resolved resolved = { host, take, to };
 
     tm_survey_rewind(&host->resolver);
+    tm_progress_phase_of_events(&host->run->progress, gives_own ? "writing" : "analyzing", host->events, host->input->bytes);
     const tm_status st = tm_order(host->source, gives_own, expect_record, take_record, &resolved);
 
     return st == TM_OK ? tm_input_check(host->input) : st;

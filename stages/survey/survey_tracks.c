@@ -50,8 +50,10 @@ static tm_status read_track(struct tm_survey *s, uint64_t number, bool counts, o
         st = type->next(cursor, &raw, &more);
         if (st != TM_OK || !more)
             break;
-        if (counts)
+        if (counts) {
+            tm_progress_event(&s->run->progress);
             st = count_record(s, track, &raw);
+        }
         if (st == TM_OK)
             st = take(s, track, &raw);
     }

@@ -83,7 +83,7 @@ static void one_line_is_written_in_place_and_cleared_at_the_end(void **state)
     (void)state;
     capture(work_as_on_a_terminal, text, sizeof(text));
     assert_non_null(strstr(text, "reading  20%"));
-    assert_non_null(strstr(text, "2 MiB"));
+    assert_non_null(strstr(text, "2 of 10 MiB"));
     assert_non_null(strstr(text, "left"));
     assert_null(strchr(text, '\n'));
     assert_string_equal(text + strlen(text) - 4, "\r\033[K");
@@ -101,6 +101,40 @@ static void an_unknown_length_gives_no_share_and_no_time_left(void **state)
     assert_null(strstr(text, "left"));
 }
 
+static void work_on_events(void)
+{
+    const struct timespec pause = { .tv_nsec = 120 * 1000000 };
+    static uint64_t read;
+    struct tm_progress p;
+
+    tm_progress_init(&p, false);
+    p.shown = true;
+    p.events_read = &read;
+    read = 5;
+    tm_progress_add(&p, 1 << 20); /* before the first phase nothing is told */
+    tm_progress_phase(&p, "reading", 10 << 20);
+    read += 1234567;
+    (void)nanosleep(&pause, NULL);
+    tm_progress_add(&p, 1 << 20);
+    tm_progress_phase_of_events(&p, "analyzing", 4 << 14, 3 << 20);
+    (void)nanosleep(&pause, NULL);
+    for (int i = 0; i < 1 << 14; i++)
+        tm_progress_event(&p);
+    tm_progress_end(&p);
+}
+
+static void a_phase_of_events_tells_them_their_rate_and_the_bytes(void **state)
+{
+    char text[512];
+
+    (void)state;
+    capture(work_on_events, text, sizeof(text));
+    assert_non_null(strstr(text, "\r\033[Kreading  10%  1 of 10 MiB  1,234,567 events  "));
+    assert_non_null(strstr(text, "\r\033[Kanalyzing  25%  3 MiB  16,384 of 65,536 events  0."));
+    assert_non_null(strstr(text, " M events/s  0:00 left"));
+    assert_int_equal(strncmp(text, "\r\033[Kreading", 11), 0);
+}
+
 static void quiet_is_never_shown(void **state)
 {
     struct tm_progress p;
@@ -116,6 +150,7 @@ int main(void)
         cmocka_unit_test(it_is_silent_where_stderr_is_no_terminal),
         cmocka_unit_test(one_line_is_written_in_place_and_cleared_at_the_end),
         cmocka_unit_test(an_unknown_length_gives_no_share_and_no_time_left),
+        cmocka_unit_test(a_phase_of_events_tells_them_their_rate_and_the_bytes),
         cmocka_unit_test(quiet_is_never_shown),
     };
 

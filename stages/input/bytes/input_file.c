@@ -214,7 +214,7 @@ static tm_status begin_content(struct tm_input *in, const struct tm_raw *raw, co
     const uint8_t *head;
     size_t length;
 
-    tm_progress_phase(&in->run->progress, "opening", in->disk_bytes);
+    tm_progress_phase(&in->run->progress, "reading", in->disk_bytes);
     in->unwrap = tm_unwrap_new(raw, engine, options ? options->read_most : 0);
     if (!in->unwrap)
         return error_of(in)->status;

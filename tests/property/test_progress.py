@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The progress line, on a terminal: each phase of the work shows its share, bytes, events, rate and time left, for XSpace and
+JSON, plain and compressed; elsewhere there is none."""
+
+import gzip
+import json
+import os
+import pty
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from tap import Tap  # noqa: E402
+from tracemill import BINARY, DEMO, Scratch, run  # noqa: E402
+
+COPIES, EVENTS = 60, 900_000  # work that lasts some tenths of a second in each phase
+BLOCK = 9_000                 # events that are made; the others are the same again
+LINE = re.compile(r"^(\w+) ( *\d+)%  (?:(\d+) of )?(\d+) MiB(?:  ([\d,]+)(?: of ([\d,]+))? events)?  ([\d.]+) (MiB|M events)/s"
+                  r"(?:  (\d+:\d\d) left)?$")
+
+
+def on_terminal(*words):
+    """out: exit status, what a terminal gets"""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(BINARY, [str(BINARY), *map(str, words)])
+    data = b""
+    while True:
+        try:
+            block = os.read(terminal, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+        if not block:
+            break
+        data += block
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), data.decode("utf-8", "replace")
+
+
+def sources(folder):
+    """(name, path, the phases that have lines)"""
+    space = next(DEMO.rglob("*.xplane.pb")).read_bytes() * COPIES  # messages one after the other are one message
+    block = ",\n".join(f'{{"ph":"X","pid":1,"tid":{i % 8},"ts":{i * 3},"dur":2,"name":"op{i % 500}","args":'
+                       f'{{"value":{i},"long_name":"{"a word of many " * 10}"}}}}' for i in range(BLOCK))
+    text = ('{"traceEvents":[' + ",\n".join([block] * (EVENTS // BLOCK)) + "]}").encode()
+    for name, data, phases in (("xplane.pb", space, ["reading", "analyzing"]), ("trace.json", text, ["reading", "analyzing"])):
+        plain, packed = folder / f"big.{name}", folder / f"packed.{name}.gz"
+        plain.write_bytes(data)
+        packed.write_bytes(gzip.compress(data, 1))
+        yield name, plain, phases
+        yield f"{name}.gz", packed, phases
+
+
+def check(tap, name, path, phases, folder):
+    status, text = on_terminal("report", path, "-o", folder / "out", "--format", "json")
+    lines = [line for line in text.split("\r\x1b[K") if line and "\r\n" not in line]
+    rows = [LINE.match(line) for line in lines]
+    tap.ok(status in (0, 4) and rows and all(rows), f"{name}: every line has a share, bytes and a rate",
+           *(line for line, row in zip(lines, rows) if not row), text[-300:])
+    rows = [row for row in rows if row]
+    seen = list(dict.fromkeys(row[1] for row in rows))
+    tap.ok([phase for phase in seen if phase in phases] == phases, f"{name}: phases {', '.join(phases)}", seen)
+    for phase in phases:
+        of = [row for row in rows if row[1] == phase]
+        shares = [int(row[2]) for row in of]
+        tap.ok(shares == sorted(shares) and shares and shares[0] < 100 and all(row[9] for row in of if int(row[2]) < 99),
+               f"{name}: {phase} goes on and tells the time left", shares)
+        counts = [int((row[5] or "0").replace(",", "")) for row in of]
+        tap.ok(counts == sorted(counts) and counts and counts[-1] > 0, f"{name}: {phase} counts events", counts)
+    tap.ok(text.count("\r\x1b[K") > len(lines), f"{name}: the line is cleared at the end")
+
+
+def main():
+    tap = Tap()
+    with Scratch() as folder:
+        for name, path, phases in sources(folder):
+            check(tap, name, path, phases, folder)
+        path = folder / "big.trace.json"
+        status, text = on_terminal("report", path, "-o", folder / "out", "--format", "json", "--quiet")
+        tap.ok(status in (0, 4) and "%  " not in text, "--quiet shows none", text[:200])
+        result = run("report", path, "-o", folder / "out", "--format", "json")
+        tap.ok("\r" not in result.err and "reading" not in result.err, "off a terminal there is none", result.err)
+        tap.ok(json.loads((folder / "out" / "summary.json").read_text(encoding="utf-8"))["coverage"]["events_read"] == EVENTS,
+               "all events were read")
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
