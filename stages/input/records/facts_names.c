@@ -10,7 +10,7 @@
 enum { SLOTS = 256, LONGEST_NAME = 25 };
 /* The factors were searched for: any that part all names will do. */
 #define SLOT(length, first, quarter, later, last) \
-    (((length) * 228u + (first) * 84u + (quarter) * 42u + (later) * 230u + (last) * 161u) % SLOTS)
+    (((length) * 106u + (first) * 188u + (quarter) * 148u + (later) * 14u + (last) * 247u) % SLOTS)
 
 struct known {
     const char *name;
