@@ -10,10 +10,37 @@
 
 /* Mann-Whitney (Wilcoxon rank sum): do values of one sample tend to be larger?  Exact where no two
  * values are equal, the smaller sample has up to 20 values and there are fewer than 16,384 pairs of
- * values; else by the normal distribution, corrected for ties and continuity.  Wants two values in
+ * values, and where values are equal and there are up to 24 of both; else by the normal
+ * distribution, corrected for ties and continuity.  Wants two values in
  * each, and no NaN.  Takes no memory, and time by the square of the values: for thousands of them.
  * Checked against scipy.stats.mannwhitneyu. */
 double tm_rank_test(struct tm_sample a, struct tm_sample b);
+/* The same where only a share of the values is independent, by Student's t of the ranks. */
+double tm_rank_test_effective(struct tm_sample a, struct tm_sample b, double share);
+
+/* How many values are below x; those that equal it count half. */
+double tm_values_below(double x, struct tm_sample over);
+
+/* Do the means differ?  By permutations: exact of up to 20,000, else that many drawn from a fixed
+ * seed; Welch's test above 1,024 values.  Wants two values in each. */
+double tm_mean_test(struct tm_sample a, struct tm_sample b);
+
+/* The lag-1 autocorrelation of two series in the order of time, each about its own mean, corrected
+ * for its bias, 0 to 0.99; and how many independent values so many are worth. */
+double tm_pooled_lag1(struct tm_sample a, struct tm_sample b);
+double tm_effective_count(double count, double lag1);
+
+/* Both tests of two series in the order of time, with their effective number of values where the
+ * autocorrelation is above 0.1.  p are adjusted for two tests. */
+enum { TM_EFFECTIVE_LEAST = 4 }; /* of each: fewer are not tested */
+struct tm_change_test {
+    double lag1, share /* of the values that is independent */, effective_a, effective_b;
+    double p_median, p_mean; /* NaN = too few, or a value is NaN */
+    bool is_enough;          /* p can be below the level at all */
+};
+struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, double level);
+/* The rank test alone of such series; NaN = too few. */
+double tm_series_rank_test(struct tm_sample a, struct tm_sample b);
 
 /* Welch's t test of means that are known by their moments alone. */
 struct tm_summed {
@@ -34,6 +61,11 @@ struct tm_interval {
 enum { TM_RESAMPLES = 2000 };
 struct tm_interval tm_median_change_interval(struct tm_sample a, struct tm_sample b, double level,
                                              double *scratch);
+
+/* The same of either figure, where only a share of the values is independent: 1 = all. */
+enum tm_middle { TM_MIDDLE_MEDIAN, TM_MIDDLE_MEAN };
+struct tm_interval tm_change_interval(struct tm_sample a, struct tm_sample b, enum tm_middle middle,
+                                      double share, double level, double *scratch);
 
 /* Which of many tests hold at a rate of false discoveries q (Benjamini and Hochberg 1995).
  * in:   p  NaN = not tested, holds never; scratch  count doubles

@@ -168,12 +168,146 @@ static void many_or_equal_values_are_tested_by_the_normal_distribution(void **st
     assert_close(
         tm_rank_test(spread(x, 50, 100, 37, 101, 0.1), spread(y, 60, 101.55, 53, 103, 0.1)),
         0.030458032772208734, 1e-12);
-    assert_close(tm_rank_test(SAMPLE(1, 2, 2, 3, 3, 3, 4), SAMPLE(2, 3, 3, 4, 4, 5, 5, 5, 6)),
-                 0.03010798749066228, 1e-12);
     assert_close(tm_rank_test(spread(x, 30, 0, 7, 13, 1), spread(y, 30, 2, 5, 11, 1)),
                  0.19186596156951163, 1e-12);
     assert_true(tm_rank_test(SAMPLE(5, 5, 5), SAMPLE(5, 5, 5, 5)) == 1);
     assert_true(tm_rank_test(SAMPLE(1, 2, 3, 3), SAMPLE(1, 2, 3, 3)) == 1);
+}
+
+/* Of all ways to choose m of the scores, the share whose sum is as far from its mean as that of the first m. */
+static double enumerated_sums(const double *score, unsigned m, unsigned all)
+{
+    double mean = 0, own = 0, ways = 0, as_far = 0;
+
+    for (unsigned i = 0; i < all; i++) {
+        mean += score[i] * m / all;
+        own += i < m ? score[i] : 0;
+    }
+    for (unsigned set = 0; set < 1u << all; set++) {
+        unsigned chosen = 0;
+        double sum = 0;
+
+        for (unsigned i = 0; i < all; i++) {
+            chosen += set >> i & 1;
+            sum += set >> i & 1 ? score[i] : 0;
+        }
+        ways += chosen == m;
+        as_far += chosen == m && fabs(sum - mean) >= fabs(own - mean) * (1 - 1e-9);
+    }
+    return as_far / ways;
+}
+
+static void few_equal_values_and_means_are_tested_by_every_choice(void **state)
+{
+    uint64_t seed = 5;
+
+    (void)state;
+    for (unsigned m = 4; m <= 7; m++) {
+        for (unsigned n = 4; n <= 8; n++) {
+            double value[15], rank[15];
+            const struct tm_sample a = { value, m }, b = { value + m, n };
+
+            for (unsigned i = 0; i < m + n; i++)
+                value[i] = (double)(next_number(&seed) % 5) + (i < m ? 0 : 1);
+            for (unsigned i = 0; i < m + n; i++)
+                rank[i] = tm_values_below(value[i], a) + tm_values_below(value[i], b);
+            assert_close(tm_rank_test(a, b), enumerated_sums(rank, m, m + n), 1e-12);
+            assert_close(tm_mean_test(a, b), enumerated_sums(value, m, m + n), 1e-12);
+        }
+    }
+    assert_close(tm_rank_test(SAMPLE(1, 1, 2, 3), SAMPLE(4, 5, 6, 6)), 2.0 / 70, 1e-12);
+    assert_true(isnan(tm_mean_test(SAMPLE(1), SAMPLE(2, 3))));
+    assert_true(isnan(tm_mean_test(SAMPLE(1, NAN), SAMPLE(2, 3))));
+}
+
+static void means_of_many_values_are_tested_by_drawn_permutations(void **state)
+{
+    double x[30], y[30];
+    const struct tm_sample a = spread(x, 20, 100, 37, 101, 0.1), b = spread(y, 20, 107.05, 53, 103, 0.1);
+
+    (void)state;
+    assert_true(tm_mean_test(a, b) < 0.0002); /* fine enough for levels far below 0.01 */
+    assert_true(tm_mean_test(a, b) > 0 && tm_mean_test(a, b) == tm_mean_test(a, b));
+    (void)spread(y, 20, 101.05, 53, 103, 0.1);
+    assert_close(tm_mean_test(a, b), tm_welch_sample_test(a, b), 0.1);
+    assert_true(tm_mean_test(SAMPLE(3, 3, 3, 3), SAMPLE(3, 3, 3, 3)) == 1);
+    for (size_t i = 0; i < 20; i++) { /* two of 20 steps are long: that may be chance, whatever the mean does */
+        x[i] = 100 + (double)(i * 7 % 5);
+        y[i] = x[i] + (i % 10 == 3 ? 500 : 0);
+    }
+    assert_true(tm_mean_test((struct tm_sample){ x, 20 }, (struct tm_sample){ y, 20 }) > 0.1);
+}
+
+static double normal(uint64_t *seed)
+{
+    double sum = -6; /* of twelve uniform ones */
+
+    for (int i = 0; i < 12; i++)
+        sum += (double)(next_number(seed) % 1000003) / 1000003;
+    return sum;
+}
+
+/* Steps of a run, each like the one before to that degree. */
+static struct tm_sample series(double *to, size_t count, double mean, double like, double spread, uint64_t *seed)
+{
+    double off = normal(seed);
+
+    for (size_t i = 0; i < count; i++) {
+        to[i] = mean * (1 + spread * off);
+        off = like * off + sqrt(1 - like * like) * normal(seed);
+    }
+    return (struct tm_sample){ to, count };
+}
+
+/* In how many of 1,000 pairs the median or the mean has changed. */
+static int changed_pairs(size_t count, double like, double spread, double factor)
+{
+    uint64_t seed = 17;
+    int changed = 0;
+
+    for (int i = 0; i < 1000; i++) {
+        double x[100], y[100];
+        const struct tm_sample a = series(x, count, 100, like, spread, &seed), b = series(y, count, 100 * factor, like, spread, &seed);
+        const struct tm_change_test test = tm_change_test(a, b, 0.01);
+
+        changed += test.is_enough && (test.p_median < 0.01 || test.p_mean < 0.01);
+    }
+    return changed;
+}
+
+static void steps_that_are_like_their_neighbors_are_no_change(void **state)
+{
+    (void)state;
+    assert_in_range(changed_pairs(20, 0, 0.04, 1), 2, 15); /* the level is used, and kept */
+    assert_in_range(changed_pairs(11, 0, 0.04, 1), 1, 15);
+    assert_in_range(changed_pairs(20, 0.5, 0.04, 1), 0, 30);
+    assert_in_range(changed_pairs(20, 0.8, 0.04, 1), 0, 30);
+    assert_in_range(changed_pairs(100, 0.8, 0.04, 1), 0, 25);
+    assert_in_range(changed_pairs(20, 0, 0.02, 1.03), 910, 1000);
+    assert_in_range(changed_pairs(100, 0.5, 0.02, 1.03), 990, 1000);
+}
+
+static void too_few_values_are_not_enough(void **state)
+{
+    static const struct {
+        size_t a, b;
+        bool is_tested, is_enough;
+    } counts[] = { { 3, 20, false, false }, { 4, 4, true, false }, { 5, 5, true, false }, { 6, 6, true, true }, { 4, 9, true, true } };
+    double x[20], y[20], like[40];
+    uint64_t seed = 3;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(counts); i++) {
+        struct tm_change_test test = tm_change_test(spread(x, counts[i].a, 100, 37, 101, 0.1), spread(y, counts[i].b, 200, 53, 103, 0.1), 0.01);
+
+        if (isnan(test.p_median) == counts[i].is_tested || test.is_enough != counts[i].is_enough)
+            fail_msg("%zu against %zu: p = %g, %d", counts[i].a, counts[i].b, test.p_median, test.is_enough);
+    }
+    const struct tm_sample slow = series(like, 20, 100, 0.97, 0.04, &seed), other = series(like + 20, 20, 100, 0.97, 0.04, &seed);
+    const struct tm_change_test test = tm_change_test(slow, other, 0.01);
+
+    assert_true(test.lag1 > 0.7 && test.effective_a < 4 && !test.is_enough && isnan(test.p_mean));
+    assert_true(isnan(tm_series_rank_test(slow, other)));
 }
 
 static void a_rank_test_wants_two_numbers_each(void **state)
@@ -451,6 +585,10 @@ int main(void)
         cmocka_unit_test(the_exact_rank_test_counts_every_order),
         cmocka_unit_test(the_rank_test_is_that_of_scipy),
         cmocka_unit_test(many_or_equal_values_are_tested_by_the_normal_distribution),
+        cmocka_unit_test(few_equal_values_and_means_are_tested_by_every_choice),
+        cmocka_unit_test(means_of_many_values_are_tested_by_drawn_permutations),
+        cmocka_unit_test(steps_that_are_like_their_neighbors_are_no_change),
+        cmocka_unit_test(too_few_values_are_not_enough),
         cmocka_unit_test(a_rank_test_wants_two_numbers_each),
         cmocka_unit_test(means_are_tested_by_their_moments),
         cmocka_unit_test(an_interval_of_the_change_is_the_same_each_time),
