@@ -27,6 +27,9 @@ struct tm_compare_options {
     const char *title, *note; /* NULL = none */
     size_t rows;              /* at most in each table; the rest is summed up */
     bool is_forced;           /* go on where tm_compare_check refuses */
+    bool has_run_spread;      /* known by how much two runs of the same thing differ: */
+    double run_spread_pct;    /* a change of the step time has to exceed it */
+    const char *run_spread_from; /* "--run-spread", "12 runs of 'resnet50' in history.db"; of a known one */
 };
 
 /* May they be compared?  Refused: a run against itself (the same fingerprints of files), a side without a trace.

@@ -62,7 +62,7 @@ static tm_status test_device(struct comparison *c, size_t side, size_t device, d
         st = busy_sample(c, side, device, basis, &b);
     if (st != TM_OK || basis == TEST_NONE)
         return st;
-    *p = basis == TEST_STEPS ? tm_rank_test(a, b) : tm_welch_sample_test(a, b);
+    *p = basis == TEST_STEPS ? tm_series_rank_test(a, b) : tm_welch_sample_test(a, b);
     return TM_OK;
 }
 

@@ -65,27 +65,36 @@ static tm_status steps_of(struct comparison *c, const struct side_facts *facts,
     return TM_OK;
 }
 
+/* The test of the step time that a figure has by itself; NULL = it has none. */
+static const struct middle_test *middle_of(const struct comparison *c, size_t side, const struct tm_compared_figure *figure)
+{
+    if (figure->steps == FIGURE_OF_STEP)
+        return &c->step_test[side].median;
+    return figure->steps == FIGURE_OF_MEAN_STEP ? &c->step_test[side].mean : NULL;
+}
+
 static tm_status test_figure(struct comparison *c, size_t side,
                              const struct tm_compared_figure *figure, double *p)
 {
+    const struct middle_test *middle = middle_of(c, side, figure);
     struct tm_sample a = { NULL, 0 }, b = { NULL, 0 };
     tm_status st;
 
     *p = NAN;
     switch (basis_of(c, side)) {
     case TEST_RUNS:
-        *p = figure->steps == FIGURE_OF_STEP ? c->step_test[side].p : test_by_runs(c, side, figure);
+        *p = middle ? middle->p : test_by_runs(c, side, figure);
         return TM_OK;
     case TEST_STEPS:
-        if (figure->steps == FIGURE_OF_STEP)
-            *p = c->step_test[side].p;
+        if (middle)
+            *p = middle->p;
         if (figure->steps != FIGURE_OF_PARTS && figure->steps != FIGURE_OF_SHARE)
             return TM_OK;
         st = steps_of(c, &c->facts[0], figure, &a);
         if (st == TM_OK)
             st = steps_of(c, &c->facts[side], figure, &b);
         if (st == TM_OK)
-            *p = tm_rank_test(a, b);
+            *p = tm_series_rank_test(a, b);
         return st;
     default:
         return TM_OK;
@@ -172,15 +181,15 @@ static void decide(const struct comparison *c, size_t side, const double *value,
     const size_t sides = c->sides, count = tm_compared_figure_count;
 
     for (size_t i = 0; i < count; i++)
-        p[i] = tm_compared_figures[i].steps == FIGURE_OF_STEP ? NAN : change[i * sides + side].p;
+        p[i] = middle_of(c, side, &tm_compared_figures[i]) ? NAN : change[i * sides + side].p;
     if (basis_of(c, side) == TEST_STEPS)
         tm_family_tests(p, count, PART_LEVEL, holds, scratch);
     else
         tm_discoveries(p, count, FIGURE_RATE, holds, scratch);
     for (size_t i = 0; i < count; i++)
         change[i * sides + side].is_significant =
-            tm_compared_figures[i].steps == FIGURE_OF_STEP
-                ? c->step_test[side].is_changed
+            middle_of(c, side, &tm_compared_figures[i])
+                ? middle_of(c, side, &tm_compared_figures[i])->is_changed
                 : holds[i] && is_large(c, &tm_compared_figures[i], value[i * sides],
                                        value[i * sides + side]);
 }

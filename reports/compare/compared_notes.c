@@ -111,33 +111,42 @@ static void add_quality(const struct comparison *c, struct tm_value *notes)
 
 /* The test of steps takes what differs between two runs of the same work for a change: the more the
  * steps of one vary, the more two differ (docs/compare.md). */
-static void add_spread(const struct comparison *c, struct tm_value *notes)
+static void add_run_variation(const struct comparison *c, struct tm_value *notes)
 {
     double most = 0;
     bool is_of_steps = false;
-    char text[256], pct[TM_FORMAT_BYTES];
+    char text[400], pct[TM_FORMAT_BYTES];
 
     for (size_t i = 0; i < c->sides; i++) {
         most = fmax(most, tm_sample_moments(c->facts[i].steps).cv_pct); /* not that of a NaN */
-        is_of_steps = is_of_steps || (i > 0 && basis_of(c, i) == TEST_STEPS);
+        is_of_steps = is_of_steps || (i > 0 && c->facts[0].runs == 1 && c->facts[i].runs == 1);
     }
-    if (!is_of_steps || most < SPREAD_NOTED_PCT)
+    if (!is_of_steps)
+        return;
+    if (c->options->has_run_spread)
+        (void)snprintf(text, sizeof(text), "two runs of the same program differ by up to %s (%.200s): a smaller change is none",
+                       tm_format_pct(pct, run_spread_pct(c)), c->options->run_spread_from);
+    else
+        (void)snprintf(text, sizeof(text),
+                       "run-to-run variation is not known: the tests tell these two runs apart, not two programs; give groups of "
+                       "runs (A1 A2 A3 -- B1 B2 B3), --history DB or --run-spread PCT");
+    add_note(notes, "run_to_run", text);
+    if (most < SPREAD_NOTED_PCT || c->options->has_run_spread)
         return;
     (void)snprintf(text, sizeof(text),
-                   "steps of a run vary by %s: runs of the same thing may differ as much, and a "
-                   "test of steps cannot tell; compare groups of runs (A1 A2 A3 -- B1 B2 B3)",
+                   "steps of a run vary by %s: runs of the same program may differ as much; compare groups of runs",
                    tm_format_pct(pct, most));
     add_note(notes, "spread", text);
 }
 
 static void add_tests_notes(const struct comparison *c, struct tm_value *notes)
 {
-    char text[160], all[256];
+    char text[STEP_WHY_BYTES], all[STEP_WHY_BYTES + 80];
 
     for (size_t i = 1; i < c->sides; i++) {
         char label[64];
 
-        if (basis_of(c, i) != TEST_NONE)
+        if (c->step_test[i].verdict != STEP_INCONCLUSIVE)
             continue;
         tm_format_text(label, sizeof(label), c->side[i].label);
         (void)snprintf(all, sizeof(all), "%s: %s", label, no_test_reason(c, i, text, sizeof(text)));
@@ -152,5 +161,146 @@ void add_comparison_notes(struct comparison *c)
     add_differences(c, notes);
     add_quality(c, notes);
     add_tests_notes(c, notes);
-    add_spread(c, notes);
+    add_run_variation(c, notes);
+}
+
+/* --- comparability --- */
+
+/* The name of what a run mainly executes: the module with the most device time.  Not recorded by PyTorch. */
+static const char *program_of(const struct tm_value *summary)
+{
+    const struct tm_value *rows = tm_path(summary, "ops.rows");
+
+    if (*tm_text(tm_path(summary, "steps.module")))
+        return tm_text(tm_path(summary, "steps.module"));
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (*tm_text(tm_get(tm_at(rows, i), "module")))
+            return tm_text(tm_get(tm_at(rows, i), "module"));
+    return "";
+}
+
+enum { VERSIONS_BYTES = 512 };
+
+/* "jax 0.7.1, jaxlib 0.7.1"; "" = none is recorded */
+static void versions_of(const struct tm_value *side, char out[VERSIONS_BYTES])
+{
+    const struct tm_value *versions = tm_path(side, "runs[0].versions");
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < tm_length(versions) && used < VERSIONS_BYTES; i++) {
+        const struct tm_value *value = tm_value_at(versions, i);
+        char number[TM_FORMAT_BYTES];
+
+        if (!tm_has(value))
+            continue;
+        (void)tm_format_number(number, tm_double(value));
+        used += (size_t)snprintf(out + used, VERSIONS_BYTES - used, "%s%s %s", used ? ", " : "", tm_key_at(versions, i),
+                                 tm_type_of(value) == TM_STRING ? tm_text(value) : number);
+    }
+}
+
+/* Those that both sides tell agree: "yes" or "no"; "not_recorded" where there are none. */
+static const char *same_versions(const struct tm_value *a, const struct tm_value *b)
+{
+    const struct tm_value *x = tm_path(a, "runs[0].versions"), *y = tm_path(b, "runs[0].versions");
+    const char *answer = "not_recorded";
+
+    for (size_t i = 0; i < tm_length(x); i++) {
+        const struct tm_value *v = tm_value_at(x, i), *w = tm_get(y, tm_key_at(x, i));
+
+        if (!tm_has(v) || !tm_has(w))
+            continue;
+        if (tm_type_of(v) == TM_STRING ? strcmp(tm_text(v), tm_text(w)) != 0 : tm_double(v) != tm_double(w))
+            return "no";
+        answer = "yes";
+    }
+    return answer;
+}
+
+static struct tm_value *add_answer(struct tm_value *to, const char *key, const char *answer)
+{
+    struct tm_value *of = tm_add_object(to, key);
+
+    tm_add_string(of, "same", answer);
+    return tm_add_array(of, "values");
+}
+
+/* What is said against what the base says. */
+static const char *compared(const char *so_far, bool is_known, bool is_same)
+{
+    if (strcmp(so_far, "no") == 0)
+        return so_far;
+    return !is_known ? "not_recorded" : !is_same ? "no" : so_far;
+}
+
+typedef const char *text_of_side(const struct comparison *c, size_t side);
+
+static const char *program_of_side(const struct comparison *c, size_t side)
+{
+    return program_of(first_of(c, side));
+}
+
+static const char *model_of_side(const struct comparison *c, size_t side)
+{
+    return tm_text(tm_path(tm_at(tm_get(c->root, "sides"), side), "device_model"));
+}
+
+static void add_texts(const struct comparison *c, struct tm_value *to, const char *key, text_of_side *text)
+{
+    const char *const base = text(c, 0), *answer = "yes";
+    struct tm_value *values;
+
+    for (size_t i = 1; i < c->sides; i++)
+        answer = compared(answer, *base && *text(c, i), strcmp(base, text(c, i)) == 0);
+    values = add_answer(to, key, answer);
+    for (size_t i = 0; i < c->sides; i++)
+        tm_add_known(values, NULL, text(c, i), NULL);
+}
+
+static void add_counts(const struct comparison *c, struct tm_value *to, const char *key, const char *path)
+{
+    const struct tm_value *sides = tm_get(c->root, "sides"), *base = tm_path(tm_at(sides, 0), path);
+    const char *answer = "yes";
+    struct tm_value *values;
+
+    for (size_t i = 1; i < c->sides; i++) {
+        const struct tm_value *other = tm_path(tm_at(sides, i), path);
+
+        answer = compared(answer, tm_has(base) && tm_has(other), tm_int(base) == tm_int(other));
+    }
+    values = add_answer(to, key, answer);
+    for (size_t i = 0; i < c->sides; i++)
+        tm_add_figure(values, NULL,
+                      tm_has(tm_path(tm_at(sides, i), path)) ? tm_double(tm_path(tm_at(sides, i), path)) : NAN, NULL);
+}
+
+static void add_versions(const struct comparison *c, struct tm_value *to)
+{
+    const struct tm_value *sides = tm_get(c->root, "sides");
+    const char *answer = "yes";
+    char text[VERSIONS_BYTES];
+    struct tm_value *values;
+
+    for (size_t i = 1; i < c->sides; i++) {
+        const char *same = same_versions(tm_at(sides, 0), tm_at(sides, i));
+
+        answer = compared(answer, strcmp(same, "not_recorded") != 0, strcmp(same, "yes") == 0);
+    }
+    values = add_answer(to, "versions", answer);
+    for (size_t i = 0; i < c->sides; i++) {
+        versions_of(tm_at(sides, i), text);
+        tm_add_known(values, NULL, text, NULL);
+    }
+}
+
+void add_comparability(struct comparison *c)
+{
+    struct tm_value *to = tm_add_object(c->root, "comparability");
+
+    add_texts(c, to, "program", program_of_side);
+    add_texts(c, to, "device_model", model_of_side);
+    add_counts(c, to, "device_count", "devices");
+    add_counts(c, to, "steps", "runs[0].steps.chosen");
+    add_versions(c, to);
 }

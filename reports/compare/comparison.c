@@ -131,10 +131,12 @@ static tm_status fill(struct comparison *c)
     st = add_sides(c);
     if (st != TM_OK)
         return st;
-    add_comparison_notes(c);
+    add_comparability(c);
     st = add_step_tests(c);
-    if (st == TM_OK)
-        st = add_waterfalls(c);
+    if (st != TM_OK)
+        return st;
+    add_comparison_notes(c);
+    st = add_waterfalls(c);
     if (st == TM_OK)
         st = add_figures(c);
     if (st == TM_OK) {

@@ -5,13 +5,14 @@
 #include "reports/compare/compare.h"
 #include "reports/compare/room.h"
 #include "reports/compare/run_facts.h"
+#include "reports/compare/step_samples.h"
 #include "reports/statistics/tests.h"
 
 /* What the parts of a comparison share.  Made by tm_compare, filled from left to right: sides, step
  * tests, waterfalls, tables, devices, causes, verdict.  Sides are counted from 0, the base. */
 
 enum {
-    STEPS_FOR_TEST = 6, /* samples on both sides */
+    STEPS_FOR_TEST = 6, /* on both sides: of fewer no order has a p below the level */
     RUNS_FOR_TEST = 2,  /* runs on both sides: then they are the unit */
 };
 
@@ -31,11 +32,14 @@ enum {
 #define ROW_STEP_LEAST_PCT 0.1 /* of the base's step */
 
 enum test_basis { TEST_NONE, TEST_STEPS, TEST_RUNS };
+enum { STEP_WHY_BYTES = 256 };
 
 struct side_facts {
     size_t runs;
-    struct tm_sample steps;       /* of all runs, run after run */
-    struct tm_sample run_medians; /* of the runs with steps */
+    struct tm_sample steps;       /* of all runs, run after run: one for each step number */
+    struct tm_sample quiet_steps; /* of the first run: those without a compilation */
+    struct tm_sample run_medians, run_means; /* of the runs with steps */
+    struct tm_compiling_steps compiling; /* of all runs; excess_ps: the mean over them */
     double median_ps, mean_ps;    /* of a step; means over the runs; NaN without steps */
     bool has_parts;
     double part_ps[TM_PARTS], total_ps;      /* per step and device, means over the runs */
@@ -44,11 +48,28 @@ struct side_facts {
     struct tm_sample period_of_step;         /* of the same steps */
 };
 
+/* The mean (elapsed / steps) or the median of a side against the base's. */
+struct middle_test {
+    double base_ps, new_ps, change_ps, change_pct, low_pct, high_pct;
+    double p; /* adjusted for both; NaN = not tested */
+    bool is_changed;
+};
+
+enum step_verdict { STEP_INCONCLUSIVE, STEP_NO_CHANGE, STEP_IMPROVEMENT, STEP_REGRESSION };
+
 /* One side against the base. */
 struct step_test {
     enum test_basis basis;
-    double p, change_ps, change_pct, low_pct, high_pct;
+    struct middle_test mean, median;
+    const struct middle_test *lead; /* the one that the change is told by */
+    double lag1, effective_base, effective_new; /* NaN = not of steps */
+    bool is_enough; /* so many values can show a change at all */
+    bool is_recorded; /* the mean has changed by compilations in steps, which are no chance */
+    bool is_within_spread; /* it would be a change, but runs differ by as much */
+    double change_ps, change_pct; /* of the lead */
     bool is_changed; /* significantly */
+    enum step_verdict verdict;
+    char why[STEP_WHY_BYTES]; /* of an inconclusive one */
 };
 
 struct part_test {
@@ -98,6 +119,8 @@ const char *no_test_reason(const struct comparison *c, size_t side, char *out, s
 double base_step_ps(const struct comparison *c);
 /* The rate of false discoveries among rows: strict where nothing of the whole has changed. */
 double row_rate(const struct comparison *c, size_t side);
+/* By how much runs of the same thing differ, in percent; NaN = not known. */
+double run_spread_pct(const struct comparison *c);
 /* A mean over the runs of a side of a figure of their summaries; runs without it are left out; NaN
  * = none has it. */
 double mean_over_runs(const struct tm_side *side,
@@ -116,6 +139,7 @@ tm_status add_tables(struct comparison *c) TM_MUST_USE;
 tm_status add_compared_devices(struct comparison *c) TM_MUST_USE;
 tm_status add_causes(struct comparison *c) TM_MUST_USE;
 void add_comparison_notes(struct comparison *c);
+void add_comparability(struct comparison *c);
 void add_comparison_verdict(struct comparison *c);
 
 #endif

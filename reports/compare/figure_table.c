@@ -16,7 +16,7 @@
 /* clang-format off */
 const struct tm_compared_figure tm_compared_figures[] = {
     { "steps.median_ps", "Step, median", "time", "less", false, FIGURE_OF_STEP, 0 },
-    { "steps.mean_ps", "Step, mean", "time", "less", false, FIGURE_OF_RUN, 0 },
+    { "steps.mean_ps", "Step, mean", "time", "less", false, FIGURE_OF_MEAN_STEP, 0 },
     { "steps.p95_ps", "Step, 95th percentile", "time", "less", false, FIGURE_OF_RUN, 0 },
     { "steps.max_ps", "Longest step", "time", "less", false, FIGURE_OF_RUN, 0 },
     { "steps.stddev_ps", "Deviation of steps", "time", "less", false, FIGURE_OF_RUN, 0 },

@@ -11,7 +11,8 @@
 /* Of what values of single steps the significance is worked out, where there are any. */
 enum figure_steps {
     FIGURE_OF_RUN,   /* one value per run */
-    FIGURE_OF_STEP,  /* the length of a step */
+    FIGURE_OF_STEP,  /* the length of a step, by its median */
+    FIGURE_OF_MEAN_STEP, /* by its mean */
     FIGURE_OF_PARTS, /* the sum of parts of a step */
     FIGURE_OF_SHARE, /* their share of it */
 };

@@ -14,7 +14,9 @@ double row_noise_pct(const struct comparison *c, size_t side)
     const struct tm_sample a = c->facts[0].part_of_step[TM_PART_COMPUTE];
     const struct tm_sample b = c->facts[side].part_of_step[TM_PART_COMPUTE];
     const double x = tm_sample_moments(a).cv_pct, y = tm_sample_moments(b).cv_pct;
-    const double error = 3 * sqrt(x * x / (double)a.count + y * y / (double)b.count);
+    const struct step_test *test = &c->step_test[side];
+    const double worth = test->basis == TEST_STEPS ? test->effective_base / (double)c->facts[0].steps.count : 1;
+    const double error = 3 * sqrt((x * x / (double)a.count + y * y / (double)b.count) / worth);
 
     return error > ROW_LEAST_PCT ? error : ROW_LEAST_PCT; /* that of a NaN, too */
 }

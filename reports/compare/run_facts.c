@@ -9,6 +9,7 @@
 
 #include "pipeline/bounded_sum.h"
 #include "pipeline/version.h"
+#include "reports/compare/step_samples.h"
 #include "reports/findings/ask.h"
 
 const struct tm_part_kind tm_part_kind[TM_PARTS] = {
@@ -38,11 +39,8 @@ bool tm_has_steps(const struct tm_value *summary)
 
 double tm_device_steps(const struct tm_value *summary)
 {
-    const double chosen = tm_double(tm_path(summary, "steps.chosen"));
     const double devices = (double)tm_length(tm_get(summary, "devices"));
-    const double hosts = (double)tm_length(tm_path(summary, "input.hosts"));
-    /* steps.chosen counts the steps of every host, and each ran on the devices of its own */
-    const double steps = chosen * devices / (hosts > 1 && chosen >= hosts ? hosts : 1);
+    const double steps = tm_double(tm_path(summary, "steps.chosen")) > 0 ? tm_analyzed_steps(summary) * devices : 0;
 
     return steps > 0 ? steps : 1;
 }

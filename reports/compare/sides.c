@@ -54,8 +54,8 @@ enum test_basis basis_of(const struct comparison *c, size_t side)
 
     if (base->run_medians.count >= RUNS_FOR_TEST && other->run_medians.count >= RUNS_FOR_TEST)
         return TEST_RUNS;
-    if (base->runs == 1 && other->runs == 1 && base->steps.count >= STEPS_FOR_TEST &&
-        other->steps.count >= STEPS_FOR_TEST)
+    if (base->runs == 1 && other->runs == 1 &&
+        tm_is_enough((double)base->steps.count, (double)other->steps.count, STEP_LEVEL))
         return TEST_STEPS;
     return TEST_NONE;
 }
@@ -63,16 +63,24 @@ enum test_basis basis_of(const struct comparison *c, size_t side)
 const char *no_test_reason(const struct comparison *c, size_t side, char *out, size_t out_bytes)
 {
     const struct side_facts *base = &c->facts[0], *other = &c->facts[side];
+    const struct step_test *test = &c->step_test[side];
     const size_t steps =
         base->steps.count < other->steps.count ? base->steps.count : other->steps.count;
+    char worth[TM_FORMAT_BYTES], lag1[TM_FORMAT_BYTES];
 
     if (base->runs > 1 || other->runs > 1)
         (void)snprintf(
             out, out_bytes,
             "no significance: one side has a single run with steps, two are needed on both");
+    else if (basis_of(c, side) == TEST_STEPS && fmin(test->effective_base, test->effective_new) < (double)steps)
+        (void)snprintf(out, out_bytes,
+                       "no significance: consecutive steps resemble each other (lag-1 autocorrelation %s), so that %zu steps "
+                       "are worth %s independent ones; 6 are needed on both sides",
+                       tm_format_number(lag1, test->lag1), steps,
+                       tm_format_number(worth, fmin(test->effective_base, test->effective_new)));
     else
-        (void)snprintf(out, out_bytes, "no significance: %zu step%s, %d are needed on both sides",
-                       steps, tm_format_plural(steps), STEPS_FOR_TEST);
+        (void)snprintf(out, out_bytes, "no significance: %zu step%s, 6 are needed on both sides", steps,
+                       tm_format_plural(steps));
     return out;
 }
 
@@ -86,10 +94,26 @@ static tm_status take_sample(struct comparison *c, struct tm_sample *sample, dou
     return *value ? TM_OK : c->run->error.status;
 }
 
+static void append(struct tm_sample *to, double *value, struct tm_sample from)
+{
+    for (size_t i = 0; i < from.count; i++)
+        value[to->count++] = from.value[i];
+}
+
+/* Of a summary of an older version the samples of all hosts: then its median is not that of the steps. */
+static double median_of(const struct tm_value *steps, struct tm_sample sample, double *sorted)
+{
+    if (sample.count == 0 || sample.count == tm_length(tm_get(steps, "samples_ps")))
+        return tm_double(tm_get(steps, "median_ps"));
+    for (size_t i = 0; i < sample.count; i++)
+        sorted[i] = sample.value[i];
+    return tm_sample_select_median(sorted, sample.count);
+}
+
 static tm_status load_steps(struct comparison *c, const struct tm_side *side,
                             struct side_facts *facts)
 {
-    double *step, *median, sum_of_means = 0;
+    double *step, *median, *mean, *sorted;
     size_t most = 0;
     tm_status st;
 
@@ -98,39 +122,53 @@ static tm_status load_steps(struct comparison *c, const struct tm_side *side,
     st = take_sample(c, &facts->steps, &step, most);
     if (st == TM_OK)
         st = take_sample(c, &facts->run_medians, &median, side->runs);
-    if (st != TM_OK)
-        return st;
-    for (size_t r = 0; r < side->runs; r++) {
+    if (st == TM_OK)
+        st = take_sample(c, &facts->run_means, &mean, side->runs);
+    sorted = st == TM_OK ? tm_room_take(&c->room, most + 1, sizeof(*sorted)) : NULL;
+    if (!sorted)
+        return c->run->error.status;
+    for (size_t r = 0; r < side->runs && st == TM_OK; r++) {
         const struct tm_value *steps = tm_get(side->run[r].summary, "steps");
-        const struct tm_value *samples = tm_get(steps, "samples_ps");
+        struct tm_sample sample;
+        struct tm_compiling_steps compiling;
 
-        for (size_t i = 0; i < tm_length(samples); i++)
-            step[facts->steps.count++] = tm_double(tm_at(samples, i));
-        if (tm_has(tm_get(steps, "median_ps"))) {
-            median[facts->run_medians.count++] = tm_double(tm_get(steps, "median_ps"));
-            sum_of_means += tm_double(tm_get(steps, "mean_ps"));
-        }
+        st = tm_step_samples(&c->room, side->run[r].summary, &sample);
+        if (st == TM_OK)
+            st = tm_count_compiling_steps(&c->room, side->run[r].summary, &compiling);
+        if (st == TM_OK)
+            append(&facts->steps, step, sample);
+        if (st != TM_OK || !tm_has(tm_get(steps, "median_ps")))
+            continue;
+        median[facts->run_medians.count++] = median_of(steps, sample, sorted);
+        mean[facts->run_means.count++] = tm_double(tm_get(steps, "mean_ps"));
+        facts->compiling.steps += compiling.steps;
+        facts->compiling.compiling += compiling.compiling;
+        facts->compiling.excess_ps += compiling.excess_ps;
     }
+    if (st == TM_OK)
+        st = tm_quiet_samples(&c->room, side->run[0].summary, &facts->quiet_steps);
     facts->median_ps = tm_sample_moments(facts->run_medians).mean;
-    facts->mean_ps =
-        facts->run_medians.count ? sum_of_means / (double)facts->run_medians.count : NAN;
-    return TM_OK;
+    facts->mean_ps = tm_sample_moments(facts->run_means).mean;
+    facts->compiling.mean_ps = facts->mean_ps;
+    if (facts->run_means.count)
+        facts->compiling.excess_ps /= (double)facts->run_means.count;
+    return st;
 }
 
 /* The values of one part in the listed steps that were chosen. */
-static void load_listed(const struct tm_side *side, const char *path, struct tm_sample *sample,
-                        double *value)
+static tm_status load_listed(struct comparison *c, const struct tm_side *side, const char *path, struct tm_sample *sample,
+                             double *value)
 {
-    for (size_t r = 0; r < side->runs; r++) {
-        const struct tm_value *list = tm_path(side->run[r].summary, "steps.list");
+    tm_status st = TM_OK;
 
-        for (size_t i = 0; i < tm_length(list); i++) {
-            const struct tm_value *step = tm_at(list, i);
+    for (size_t r = 0; r < side->runs && st == TM_OK; r++) {
+        struct tm_sample of_run;
 
-            if (tm_is(tm_get(step, "chosen")) && tm_has(tm_get(step, "period_ps")))
-                value[sample->count++] = tm_double(tm_path(step, path));
-        }
+        st = tm_listed_samples(&c->room, side->run[r].summary, path, &of_run);
+        if (st == TM_OK)
+            append(sample, value, of_run);
     }
+    return st;
 }
 
 static tm_status load_parts(struct comparison *c, const struct tm_side *side,
@@ -145,15 +183,17 @@ static tm_status load_parts(struct comparison *c, const struct tm_side *side,
     for (int p = 0; p < TM_PARTS && st == TM_OK; p++) {
         st = take_sample(c, &facts->part_of_step[p], &of_step, listed);
         if (st == TM_OK) {
-            load_listed(side, tm_part_kind[p].path, &facts->part_of_step[p], of_step);
-            st = take_sample(c, &facts->part_of_run[p], &of_run[p], side->runs);
+            st = load_listed(c, side, tm_part_kind[p].path, &facts->part_of_step[p], of_step);
+            if (st == TM_OK)
+                st = take_sample(c, &facts->part_of_run[p], &of_run[p], side->runs);
         }
     }
     if (st == TM_OK)
         st = take_sample(c, &facts->period_of_step, &of_step, listed);
+    if (st == TM_OK)
+        st = load_listed(c, side, "period_ps", &facts->period_of_step, of_step);
     if (st != TM_OK)
         return st;
-    load_listed(side, "period_ps", &facts->period_of_step, of_step);
     for (size_t r = 0; r < side->runs; r++) {
         double part[TM_PARTS], total;
 
@@ -234,7 +274,8 @@ static void add_step_statistics(struct tm_value *to, const struct tm_side *side,
 
     tm_add_uint(to, "samples", facts->steps.count);
     for (size_t i = 0; i < sizeof(means) / sizeof(means[0]); i++)
-        tm_add_ps(to, means[i].key, mean_over_runs(side, figure_at, means[i].path), none);
+        tm_add_ps(to, means[i].key,
+                  i == 1 ? facts->median_ps : mean_over_runs(side, figure_at, means[i].path), none);
     tm_add_ps(to, "stddev_ps", all.stddev, few);
     tm_add_figure(to, "cv_pct", all.cv_pct, few);
     tm_add_figure(to, "between_runs_cv_pct", facts->run_medians.count > 1 ? between.cv_pct : NAN,

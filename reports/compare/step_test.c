@@ -1,33 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is a step of one side longer than one of the base?  Of single runs by their steps, of groups by
- * their runs: steps of one run have much in common, so that more of them make no second run. */
+/* Is a step of one side longer than one of the base, by its mean or its median?  Of single runs by their steps, of groups by
+ * their runs: steps of one run have much in common, so that more of them make no second run.  Compilations in steps are
+ * events that were recorded one by one: what they add to the mean of one side and not of the other is no chance, however
+ * few steps they come in. */
 #include <math.h>
+#include <stdio.h>
 
 #include "reports/compare/comparison.h"
+#include "reports/format/format.h"
+
+double run_spread_pct(const struct comparison *c)
+{
+    return c->options->has_run_spread ? c->options->run_spread_pct : NAN;
+}
+
+static void set_middle(struct middle_test *of, double base_ps, double new_ps)
+{
+    *of = (struct middle_test){ base_ps, new_ps, new_ps - base_ps, change_pct(base_ps, new_ps), NAN, NAN, NAN, false };
+}
+
+/* --- by steps --- */
 
 static tm_status test_steps(struct comparison *c, const struct side_facts *base,
                             const struct side_facts *other, struct step_test *test)
 {
+    const struct tm_change_test found = tm_change_test(base->steps, other->steps, tm_pooled_lag1(base->quiet_steps, other->quiet_steps), STEP_LEVEL);
     double *scratch = tm_room_take(&c->room, base->steps.count + other->steps.count + TM_RESAMPLES,
                                    sizeof(*scratch));
+    struct middle_test *const middle[] = { [TM_MIDDLE_MEDIAN] = &test->median, [TM_MIDDLE_MEAN] = &test->mean };
 
     if (!scratch)
         return c->run->error.status;
-    const struct tm_interval interval =
-        tm_median_change_interval(base->steps, other->steps, 0.95, scratch);
+    if (base->steps.count < 2 || other->steps.count < 2)
+        return TM_OK;
+    test->lag1 = found.lag1;
+    test->effective_base = found.effective_a;
+    test->effective_new = found.effective_b;
+    test->is_enough = found.is_enough;
+    test->median.p = found.p_median;
+    test->mean.p = found.p_mean;
+    for (int i = TM_MIDDLE_MEDIAN; i <= TM_MIDDLE_MEAN; i++) {
+        const struct tm_interval interval = tm_change_interval(base->steps, other->steps, i, found.share, 0.95, scratch);
 
-    test->p = tm_rank_test(base->steps, other->steps);
-    test->low_pct = interval.low;
-    test->high_pct = interval.high;
+        middle[i]->low_pct = interval.low;
+        middle[i]->high_pct = interval.high;
+    }
     return TM_OK;
 }
 
-static void test_runs(const struct side_facts *base, const struct side_facts *other,
-                      struct step_test *test)
+static bool has_recorded_change(const struct side_facts *base, const struct side_facts *other)
 {
-    const struct tm_moments a = tm_sample_moments(base->run_medians),
-                            b = tm_sample_moments(other->run_medians);
-    const double na = (double)base->run_medians.count, nb = (double)other->run_medians.count;
+    const double change_ps = other->compiling.excess_ps - base->compiling.excess_ps;
+
+    return base->compiling.compiling / base->compiling.steps != other->compiling.compiling / other->compiling.steps &&
+           fabs(change_ps) * 100 >= STEP_LEAST_PCT * base->mean_ps;
+}
+
+/* --- by runs --- */
+
+static void test_middle_of_runs(struct tm_sample base, struct tm_sample other, struct middle_test *test)
+{
+    const struct tm_moments a = tm_sample_moments(base), b = tm_sample_moments(other);
+    const double na = (double)base.count, nb = (double)other.count;
     const double va = a.stddev * a.stddev / na, vb = b.stddev * b.stddev / nb;
     const double freedom = (va + vb) * (va + vb) / (va * va / (na - 1) + vb * vb / (nb - 1));
 
@@ -41,6 +75,68 @@ static void test_runs(const struct side_facts *base, const struct side_facts *ot
     }
 }
 
+/* How alike the medians and the means of runs are, within their sides. */
+static double correlation_of_runs(const struct side_facts *base, const struct side_facts *other)
+{
+    double both = 0, medians = 0, means = 0;
+
+    for (int side = 0; side < 2; side++) {
+        const struct side_facts *of = side ? other : base;
+        const double median = tm_sample_moments(of->run_medians).mean, mean = tm_sample_moments(of->run_means).mean;
+
+        for (size_t i = 0; i < of->run_medians.count; i++) {
+            const double x = of->run_medians.value[i] - median, y = of->run_means.value[i] - mean;
+
+            both += x * y;
+            medians += x * x;
+            means += y * y;
+        }
+    }
+    return medians > 0 && means > 0 ? fmin(both / sqrt(medians * means), 1) : 0;
+}
+
+static void test_runs(const struct side_facts *base, const struct side_facts *other, struct step_test *test)
+{
+    double median, mean;
+
+    test_middle_of_runs(base->run_medians, other->run_medians, &test->median);
+    test_middle_of_runs(base->run_means, other->run_means, &test->mean);
+    median = test->median.p;
+    mean = test->mean.p;
+    test->median.p = tm_adjust_p(median, mean, correlation_of_runs(base, other));
+    test->mean.p = tm_adjust_p(mean, median, correlation_of_runs(base, other));
+    test->is_enough = isfinite(median) && isfinite(mean);
+}
+
+/* --- the verdict --- */
+
+static bool is_beyond(const struct comparison *c, const struct middle_test *middle, bool is_sure)
+{
+    return is_sure && fabs(middle->change_pct) >= STEP_LEAST_PCT && !(fabs(middle->change_pct) <= run_spread_pct(c));
+}
+
+static void decide(const struct comparison *c, size_t side, struct step_test *test)
+{
+    const bool is_mean = test->mean.p < STEP_LEVEL || test->is_recorded, is_median = test->median.p < STEP_LEVEL;
+
+    test->mean.is_changed = is_beyond(c, &test->mean, is_mean);
+    test->median.is_changed = is_beyond(c, &test->median, is_median);
+    test->is_changed = test->mean.is_changed || test->median.is_changed;
+    test->is_within_spread = !test->is_changed && ((is_mean && fabs(test->mean.change_pct) >= STEP_LEAST_PCT) ||
+                                                   (is_median && fabs(test->median.change_pct) >= STEP_LEAST_PCT));
+    test->lead = test->median.is_changed && !test->mean.is_changed ? &test->median : &test->mean;
+    test->change_ps = test->lead->change_ps;
+    test->change_pct = test->lead->change_pct;
+    if (test->is_changed)
+        test->verdict = test->change_ps > 0 ? STEP_REGRESSION : STEP_IMPROVEMENT;
+    else if (test->is_enough && isfinite(test->median.p))
+        test->verdict = STEP_NO_CHANGE;
+    else
+        (void)no_test_reason(c, side, test->why, sizeof(test->why));
+}
+
+/* --- the document --- */
+
 static const char *direction_of(const struct step_test *test)
 {
     if (test->basis == TEST_NONE ? !(fabs(test->change_pct) >= STEP_LEAST_PCT) : !test->is_changed)
@@ -48,29 +144,70 @@ static const char *direction_of(const struct step_test *test)
     return test->change_ps > 0 ? "slower" : "faster";
 }
 
+static void add_middle(struct tm_value *to, const struct middle_test *middle, const char *method, const char *why)
+{
+    static const char none[] = "a side has no step with a length";
+
+    tm_add_string(to, "method", method);
+    tm_add_ps(to, "change_ps", middle->change_ps, none);
+    tm_add_figure(to, "change_pct", middle->change_pct, none);
+    tm_add_figure(to, "low_pct", middle->low_pct, why);
+    tm_add_figure(to, "high_pct", middle->high_pct, why);
+    tm_add_figure(to, "p", middle->p, why);
+}
+
+static void add_changed(struct tm_value *to, const struct middle_test *middle, const char *why)
+{
+    if (isfinite(middle->p) || middle->is_changed)
+        tm_add_bool(to, "changed", middle->is_changed);
+    else
+        tm_add_null(to, "changed", why);
+}
+
 static void add_test(const struct comparison *c, struct tm_value *tests, size_t side,
                      const struct step_test *test)
 {
-    static const char *const basis[] = { "none", "steps", "runs" }, *const method[] = {
-        "none", "mann_whitney", "welch"
-    };
-    struct tm_value *to = tm_add_object(tests, NULL);
-    char id[SIDE_ID_BYTES], why[128];
+    static const char *const basis[] = { "none", "steps", "runs" },
+                      *const verdict[] = { "inconclusive", "no_change", "improvement", "regression" };
+    const bool is_of_steps = test->basis != TEST_RUNS && isfinite(test->mean.p), is_correlated = test->effective_base < (double)c->facts[0].steps.count;
+    struct tm_value *to = tm_add_object(tests, NULL), *of;
+    char id[SIDE_ID_BYTES], why[STEP_WHY_BYTES];
+    const char *mean, *median;
 
     (void)no_test_reason(c, side, why, sizeof(why));
     tm_add_string(to, "side", side_id(c, side, id));
-    tm_add_string(to, "basis", basis[test->basis]);
-    tm_add_string(to, "method", method[test->basis]);
-    tm_add_figure(to, "p", test->p, why);
-    tm_add_ps(to, "change_ps", test->change_ps, "a side has no step with a length");
-    tm_add_figure(to, "change_pct", test->change_pct, "a side has no step with a length");
-    tm_add_figure(to, "low_pct", test->low_pct, why);
-    tm_add_figure(to, "high_pct", test->high_pct, why);
-    if (isfinite(test->p))
+    tm_add_string(to, "basis", is_of_steps ? "steps" : basis[test->basis]);
+    tm_add_string(to, "verdict", verdict[test->verdict]);
+    tm_add_known(to, "reason", test->why, NULL);
+    if (test->is_changed || test->verdict == STEP_NO_CHANGE)
         tm_add_bool(to, "changed", test->is_changed);
     else
         tm_add_null(to, "changed", why);
     tm_add_string(to, "direction", direction_of(test));
+    tm_add_string(to, "moved",
+                  test->mean.is_changed && test->median.is_changed ? "both"
+                  : test->mean.is_changed                          ? "mean"
+                  : test->median.is_changed                        ? "median"
+                                                                   : "none");
+    mean = test->basis == TEST_RUNS ? "welch" : !is_of_steps ? "none" : is_correlated ? "welch_effective" : "permutation";
+    median = test->basis == TEST_RUNS ? "welch" : !is_of_steps ? "none" : is_correlated ? "rank_effective" : "mann_whitney";
+    add_middle(to, test->lead, test->lead == &test->mean ? mean : median, why);
+    of = tm_add_object(to, "mean");
+    add_middle(of, &test->mean, mean, why);
+    add_changed(of, &test->mean, why);
+    of = tm_add_object(to, "median");
+    add_middle(of, &test->median, median, why);
+    add_changed(of, &test->median, why);
+    tm_add_figure(to, "lag1", test->lag1, "steps are not tested");
+    of = tm_add_array(to, "effective_samples");
+    tm_add_figure(of, NULL, test->effective_base, NULL);
+    tm_add_figure(of, NULL, test->effective_new, NULL);
+    of = tm_add_array(to, "compiling_steps");
+    tm_add_figure(of, NULL, c->facts[0].compiling.compiling, NULL);
+    tm_add_figure(of, NULL, c->facts[side].compiling.compiling, NULL);
+    tm_add_bool(to, "recorded", test->is_recorded);
+    tm_add_figure(to, "run_spread_pct", run_spread_pct(c), "not given, and nothing was found out about it");
+    tm_add_bool(to, "within_run_spread", test->is_within_spread);
 }
 
 tm_status add_step_tests(struct comparison *c)
@@ -83,18 +220,17 @@ tm_status add_step_tests(struct comparison *c)
         struct step_test *test = &c->step_test[i];
         tm_status st = TM_OK;
 
-        *test = (struct step_test){
-            .basis = basis_of(c, i), .p = NAN, .low_pct = NAN, .high_pct = NAN
-        };
-        test->change_ps = other->median_ps - base->median_ps;
-        test->change_pct = change_pct(base->median_ps, other->median_ps);
-        if (test->basis == TEST_STEPS)
+        *test = (struct step_test){ .basis = basis_of(c, i), .lag1 = NAN, .effective_base = NAN, .effective_new = NAN };
+        set_middle(&test->median, base->median_ps, other->median_ps);
+        set_middle(&test->mean, base->mean_ps, other->mean_ps);
+        if (test->basis != TEST_RUNS && base->runs == 1 && other->runs == 1)
             st = test_steps(c, base, other, test);
         else if (test->basis == TEST_RUNS)
             test_runs(base, other, test);
         if (st != TM_OK)
             return st;
-        test->is_changed = test->p < STEP_LEVEL && fabs(test->change_pct) >= STEP_LEAST_PCT;
+        test->is_recorded = test->basis == TEST_STEPS && has_recorded_change(base, other);
+        decide(c, i, test);
         add_test(c, tests, i, test);
     }
     return TM_OK;

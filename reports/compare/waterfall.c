@@ -43,7 +43,9 @@ static double part_p(const struct comparison *c, size_t side, int part)
 
     switch (basis_of(c, side)) {
     case TEST_STEPS:
-        return tm_rank_test(base->part_of_step[part], other->part_of_step[part]);
+        if (part == TM_PART_IDLE_COMPILE) /* events, which resemble no neighbor */
+            return tm_rank_test(base->part_of_step[part], other->part_of_step[part]);
+        return tm_series_rank_test(base->part_of_step[part], other->part_of_step[part]);
     case TEST_RUNS:
         return tm_welch_sample_test(base->part_of_run[part], other->part_of_run[part]);
     default:
@@ -72,11 +74,12 @@ static void test_parts(const struct comparison *c, size_t side, struct waterfall
         p[i] = can_change(w, i) ? w->test[i].p : NAN;
     }
     /* Compilations come in a few steps and leave the others as they are: so few ranks would never
-     * stand out among as many parts.  They are events, counted one by one, and tested alone. */
+     * stand out among as many parts.  They are events, counted one by one, and tested alone; where they change the mean of
+     * the step they are no chance. */
     compile_p = p[TM_PART_IDLE_COMPILE];
     p[TM_PART_IDLE_COMPILE] = NAN;
     tm_family_tests(p, TM_PARTS, PART_LEVEL, holds, scratch);
-    holds[TM_PART_IDLE_COMPILE] = compile_p < PART_LEVEL;
+    holds[TM_PART_IDLE_COMPILE] = compile_p < PART_LEVEL || c->step_test[side].is_recorded;
     for (int i = 0; i < TM_PARTS; i++)
         w->test[i].is_significant =
             holds[i] && fabs((double)(w->new_part_ps[i] - w->base_part_ps[i])) * 100 >=

@@ -17,13 +17,13 @@ static const struct tm_section *const sections[] = {
     &tm_compared_runs_section,   &tm_missing_compared_section,          &tm_definitions_section,
 };
 
-/* "run_7: 12 steps on 2 devices, median 12.3 ms" */
+/* "run_7: 12 steps on 2 devices, mean 12.4 ms, median 12.3 ms" */
 static void tell_side(char *out, const struct tm_value *comparison, size_t at)
 {
     const struct tm_value *side = tm_at(tm_get(comparison, "sides"), at), *runs = tm_get(side, "runs"),
                           *first = tm_at(runs, 0), *chosen = tm_path(first, "steps.chosen"),
                           *model = tm_get(side, "device_model"), *devices = tm_get(side, "devices"),
-                          *median = tm_get(side, "median_ps");
+                          *mean = tm_get(side, "mean_ps"), *median = tm_get(side, "median_ps");
     char label[TM_SIDE_TITLE_BYTES], time[TM_FORMAT_BYTES];
     size_t used;
 
@@ -34,6 +34,9 @@ static void tell_side(char *out, const struct tm_value *comparison, size_t at)
     else if (tm_has(chosen))
         (void)snprintf(out + used, TM_FRONT_BYTES - used, ", %lld step%s", (long long)tm_int(chosen),
                        tm_format_plural(tm_int(chosen)));
+    used = strlen(out);
+    if (tm_has(mean))
+        (void)snprintf(out + used, TM_FRONT_BYTES - used, ", mean %s", tm_format_time(time, tm_int(mean)));
     used = strlen(out);
     if (tm_has(median))
         (void)snprintf(out + used, TM_FRONT_BYTES - used, ", median %s", tm_format_time(time, tm_int(median)));
@@ -46,6 +49,7 @@ static void tell_side(char *out, const struct tm_value *comparison, size_t at)
 static void make_front(struct tm_front *front, const struct tm_value *comparison)
 {
     char base[TM_SIDE_TITLE_BYTES], new[TM_SIDE_TITLE_BYTES], title[TM_FRONT_TITLE_BYTES];
+    const struct tm_value *notes = tm_get(comparison, "notes");
     const size_t sides = tm_side_count(comparison);
 
     tm_side_label(comparison, 0, base);
@@ -58,6 +62,9 @@ static void make_front(struct tm_front *front, const struct tm_value *comparison
                    tm_length(tm_path(comparison, "sides[0].runs")) > 1 ? "groups of runs" : "runs");
     for (size_t i = 0; i < sides && i < SIDES_TOLD; i++)
         tell_side(tm_front_add_fact(front, i ? "New" : "Base"), comparison, i);
+    for (size_t i = 0; i < tm_length(notes); i++)
+        if (strcmp(tm_text(tm_get(tm_at(notes, i), "id")), "run_to_run") == 0)
+            tm_front_say_fact(front, "Note", "%.480s", tm_text(tm_get(tm_at(notes, i), "text")));
 }
 
 #define COMPARISON(chart)                                       \

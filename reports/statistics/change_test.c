@@ -202,10 +202,12 @@ static double correlation_with_ranks(struct tm_sample a, struct tm_sample b)
 static double either(double p, double correlation)
 {
     enum { PIECES = 200 };
-    const double apart = sqrt(fmax(1 - correlation * correlation, 1e-6));
+    const double apart = sqrt(1 - correlation * correlation);
     const double z = p < 1e-15 ? INFINITY : tm_student_quantile(1 - p / 2, 1e9), width = 2 * z / PIECES;
     double sum = 0;
 
+    if (correlation > 0.9999)
+        return p;
     if (!(p < 1) || isinf(z))
         return fmin(2 * p, 1);
     for (int i = 0; i <= PIECES; i++) {
@@ -223,12 +225,22 @@ static double adjusted(double p, double other, double correlation)
     return p <= other ? either(p, correlation) : fmax(p, either(other, correlation));
 }
 
+double tm_adjust_p(double p, double other, double correlation)
+{
+    return adjusted(p, other, correlation);
+}
+
 /* The least p that so many values can have: all of one sample are larger than those of the other. */
 static double least_p(double a, double b)
 {
     const size_t m = (size_t)a, n = (size_t)b;
 
     return 2 / ways(m + n, m < n ? m : n, 1e9);
+}
+
+bool tm_is_enough(double a, double b, double level)
+{
+    return fmin(a, b) >= TM_EFFECTIVE_LEAST && 2 * least_p(a, b) < level;
 }
 
 static double independent_share(double lag1)
@@ -246,12 +258,11 @@ double tm_series_rank_test(struct tm_sample a, struct tm_sample b)
     return share * (double)fewer < TM_EFFECTIVE_LEAST ? NAN : tm_rank_test_effective(a, b, share);
 }
 
-struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, double level)
+struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, double lag1, double level)
 {
-    struct tm_change_test test = { .p_median = NAN, .p_mean = NAN, .is_enough = false };
+    struct tm_change_test test = { .lag1 = lag1, .p_median = NAN, .p_mean = NAN, .is_enough = false };
     double correlation, median, mean;
 
-    test.lag1 = tm_pooled_lag1(a, b);
     test.share = independent_share(test.lag1);
     test.effective_a = test.share * (double)a.count;
     test.effective_b = test.share * (double)b.count;
@@ -269,6 +280,6 @@ struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, dou
     correlation = correlation_with_ranks(a, b);
     test.p_median = adjusted(median, mean, correlation);
     test.p_mean = adjusted(mean, median, correlation);
-    test.is_enough = 2 * least_p(test.effective_a, test.effective_b) < level;
+    test.is_enough = tm_is_enough(test.effective_a, test.effective_b, level);
     return test;
 }

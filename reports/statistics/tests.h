@@ -31,14 +31,20 @@ double tm_pooled_lag1(struct tm_sample a, struct tm_sample b);
 double tm_effective_count(double count, double lag1);
 
 /* Both tests of two series in the order of time, with their effective number of values where the
- * autocorrelation is above 0.1.  p are adjusted for two tests. */
+ * autocorrelation is above 0.1.  p are adjusted for two tests.
+ * in: lag1  tm_pooled_lag1 of them, or of the part of them that is not known to be out of line */
 enum { TM_EFFECTIVE_LEAST = 4 }; /* of each: fewer are not tested */
 struct tm_change_test {
     double lag1, share /* of the values that is independent */, effective_a, effective_b;
     double p_median, p_mean; /* NaN = too few, or a value is NaN */
     bool is_enough;          /* p can be below the level at all */
 };
-struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, double level);
+struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, double lag1,
+                                     double level);
+/* Can a test of so many values come below the level, adjusted for two tests? */
+bool tm_is_enough(double a, double b, double level);
+/* The p of one of two tests, adjusted for both, step down.  in: correlation  of their statistics; 0 = not known */
+double tm_adjust_p(double p, double other, double correlation);
 /* The rank test alone of such series; NaN = too few. */
 double tm_series_rank_test(struct tm_sample a, struct tm_sample b);
 

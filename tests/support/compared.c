@@ -79,6 +79,7 @@ void test_put_steps(struct tm_value *summary, const struct test_steps *s)
         tm_add_int(step, "number", i);
         tm_add_int(step, "period_ps", sorted[i]);
         put_parts(step, s, 1, compile_ps(s, i), jitter(s, i));
+        tm_add_bool(step, "compile", compile_ps(s, i) > 0);
         tm_add_bool(step, "chosen", true);
     }
     qsort(sorted, (size_t)s->count, sizeof(sorted[0]), by_value);

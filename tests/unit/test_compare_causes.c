@@ -247,8 +247,8 @@ static void compilations_inside_the_steps(void **state)
     test_compared_free(&t);
 }
 
-/* The median step is as before, and of 16 parts another could have moved by chance: compilations are
- * tested by themselves. */
+/* The median step is as before, but compilations are events that were recorded, and no chance: the mean has changed by
+ * them. */
 static void compilations_in_some_of_the_steps(void **state)
 {
     struct test_steps base = plain, other;
@@ -261,15 +261,16 @@ static void compilations_in_some_of_the_steps(void **state)
     other.compiling = 8;
     compare(&t, &base, "{}", &other,
             "{'compile': {'inside_steps': {'count': 8, 'total_ps': 800000000000}}}");
-    assert_false(tm_is(test_at(&t, "tests[0].changed")));
+    assert_true(tm_is(test_at(&t, "tests[0].changed")));
+    assert_string_equal(tm_text(test_at(&t, "tests[0].moved")), "mean");
     assert_true(tm_double(test_at(&t, "waterfalls[0].parts[9].p")) > 0.005 / 8);
     assert_true(tm_is(test_at(&t, "waterfalls[0].parts[9].significant")));
     assert_first(&t, "recompiles", 40000000000);
-    assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), "But: 8 compilations inside"));
+    assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), ": 8 of 20 steps compile. Largest cause: 8 compilations inside"));
     test_compared_free(&t);
 }
 
-static void compilations_in_too_few_steps_for_a_test_are_a_fact(void **state)
+static void two_of_twenty_steps_that_compile_are_a_regression_of_the_mean(void **state)
 {
     struct test_steps base = plain, other;
     struct test_compared t;
@@ -277,14 +278,22 @@ static void compilations_in_too_few_steps_for_a_test_are_a_fact(void **state)
     (void)state;
     base.count = 20;
     other = base;
-    other.compile_ps = 100000000000;
-    other.compiling = 1;
+    other.compile_ps = 50000000000;
+    other.compiling = 2;
     compare(&t, &base, "{}", &other,
-            "{'compile': {'inside_steps': {'count': 1, 'total_ps': 100000000000}}}");
-    assert_false(tm_is(test_at(&t, "waterfalls[0].parts[9].significant")));
-    assert_string_equal(tm_text(test_at(&t, "findings[0].id")), "recompiles");
-    assert_string_equal(tm_text(test_at(&t, "findings[0].severity")), "warning");
-    assert_false(tm_has(test_at(&t, "findings[0].change_ps")));
+            "{'compile': {'inside_steps': {'count': 2, 'total_ps': 100000000000}}}");
+    assert_string_equal(tm_text(test_at(&t, "verdict.verdict")), "regression");
+    assert_string_equal(tm_text(test_at(&t, "tests[0].moved")), "mean");
+    assert_true(tm_is(test_at(&t, "tests[0].recorded")));
+    assert_true(tm_double(test_at(&t, "tests[0].mean.p")) > 0.01); /* two long steps may fall on one side by chance */
+    assert_false(tm_is(test_at(&t, "tests[0].median.changed")));
+    assert_first(&t, "recompiles", 5000000000);
+    assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), "median unchanged"));
+    assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), ": 2 of 20 steps compile. Largest cause: 2 compilations"));
+    test_compared_free(&t);
+    compare(&t, &other, "{'compile': {'inside_steps': {'count': 2, 'total_ps': 100000000000}}}", &other,
+            "{'compile': {'inside_steps': {'count': 2, 'total_ps': 100000000000}}}");
+    assert_string_equal(tm_text(test_at(&t, "verdict.verdict")), "no_change"); /* on both sides */
     test_compared_free(&t);
 }
 
@@ -432,7 +441,7 @@ int main(void)
         cmocka_unit_test(a_lost_overlap),
         cmocka_unit_test(compilations_inside_the_steps),
         cmocka_unit_test(compilations_in_some_of_the_steps),
-        cmocka_unit_test(compilations_in_too_few_steps_for_a_test_are_a_fact),
+        cmocka_unit_test(two_of_twenty_steps_that_compile_are_a_regression_of_the_mean),
         cmocka_unit_test(one_device_that_is_slower_than_before),
         cmocka_unit_test(idle_time_by_its_cause),
         cmocka_unit_test(idle_time_that_only_changes_hands_is_no_cause),

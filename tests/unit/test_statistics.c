@@ -268,7 +268,7 @@ static int changed_pairs(size_t count, double like, double spread, double factor
     for (int i = 0; i < 1000; i++) {
         double x[100], y[100];
         const struct tm_sample a = series(x, count, 100, like, spread, &seed), b = series(y, count, 100 * factor, like, spread, &seed);
-        const struct tm_change_test test = tm_change_test(a, b, 0.01);
+        const struct tm_change_test test = tm_change_test(a, b, tm_pooled_lag1(a, b), 0.01);
 
         changed += test.is_enough && (test.p_median < 0.01 || test.p_mean < 0.01);
     }
@@ -298,13 +298,13 @@ static void too_few_values_are_not_enough(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(counts); i++) {
-        struct tm_change_test test = tm_change_test(spread(x, counts[i].a, 100, 37, 101, 0.1), spread(y, counts[i].b, 200, 53, 103, 0.1), 0.01);
+        struct tm_change_test test = tm_change_test(spread(x, counts[i].a, 100, 37, 101, 0.1), spread(y, counts[i].b, 200, 53, 103, 0.1), 0, 0.01);
 
         if (isnan(test.p_median) == counts[i].is_tested || test.is_enough != counts[i].is_enough)
             fail_msg("%zu against %zu: p = %g, %d", counts[i].a, counts[i].b, test.p_median, test.is_enough);
     }
     const struct tm_sample slow = series(like, 20, 100, 0.97, 0.04, &seed), other = series(like + 20, 20, 100, 0.97, 0.04, &seed);
-    const struct tm_change_test test = tm_change_test(slow, other, 0.01);
+    const struct tm_change_test test = tm_change_test(slow, other, tm_pooled_lag1(slow, other), 0.01);
 
     assert_true(test.lag1 > 0.7 && test.effective_a < 4 && !test.is_enough && isnan(test.p_mean));
     assert_true(isnan(tm_series_rank_test(slow, other)));
