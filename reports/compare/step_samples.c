@@ -168,3 +168,9 @@ tm_status tm_count_compiling_steps(struct tm_room *room, const struct tm_value *
         of->excess_ps = of->mean_ps - (of->mean_ps * of->steps - sum) / rest;
     return TM_OK;
 }
+
+bool tm_have_compiling_changed(const struct tm_compiling_steps *base, const struct tm_compiling_steps *other, double least_pct)
+{
+    return base->compiling * other->steps != other->compiling * base->steps &&
+           fabs(other->excess_ps - base->excess_ps) * 100 >= least_pct * base->mean_ps;
+}

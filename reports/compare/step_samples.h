@@ -27,6 +27,9 @@ struct tm_compiling_steps {
     double mean_ps;   /* of all steps; NaN = there are none */
     double excess_ps; /* by how much the compiling ones raise it: less the mean of the others; 0 where all compile */
 };
+/* Do they come in another share of the steps, and do they change the mean by so much of the base's? */
+#define TM_COMPILING_LEAST_PCT 1.0
+bool tm_have_compiling_changed(const struct tm_compiling_steps *base, const struct tm_compiling_steps *other, double least_pct);
 tm_status tm_count_compiling_steps(struct tm_room *room, const struct tm_value *summary,
                                    struct tm_compiling_steps *of) TM_MUST_USE;
 

@@ -48,14 +48,6 @@ static tm_status test_steps(struct comparison *c, const struct side_facts *base,
     return TM_OK;
 }
 
-static bool has_recorded_change(const struct side_facts *base, const struct side_facts *other)
-{
-    const double change_ps = other->compiling.excess_ps - base->compiling.excess_ps;
-
-    return base->compiling.compiling / base->compiling.steps != other->compiling.compiling / other->compiling.steps &&
-           fabs(change_ps) * 100 >= STEP_LEAST_PCT * base->mean_ps;
-}
-
 /* --- by runs --- */
 
 static void test_middle_of_runs(struct tm_sample base, struct tm_sample other, struct middle_test *test)
@@ -229,7 +221,7 @@ tm_status add_step_tests(struct comparison *c)
             test_runs(base, other, test);
         if (st != TM_OK)
             return st;
-        test->is_recorded = test->basis == TEST_STEPS && has_recorded_change(base, other);
+        test->is_recorded = test->basis == TEST_STEPS && tm_have_compiling_changed(&base->compiling, &other->compiling, TM_COMPILING_LEAST_PCT);
         decide(c, i, test);
         add_test(c, tests, i, test);
     }

@@ -15,12 +15,14 @@ static const char *const status_name[TM_GATE_STATUSES] = { "passed", "failed", "
 
 /* A figure and how people read it. */
 static void add_figure(struct tm_value *to, const char *key, const char *text_key, double value,
-                       const char *unit)
+                       const char *unit, bool is_per_step)
 {
-    char text[TM_FORMAT_BYTES];
+    char text[TM_FORMAT_BYTES], per_step[TM_FORMAT_BYTES + 16] = "";
 
     tm_add_double(to, key, value); /* null where it is not known */
-    tm_add_known(to, text_key, isnan(value) ? NULL : tm_format_unit(text, value, unit), NULL);
+    if (!isnan(value))
+        (void)snprintf(per_step, sizeof(per_step), "%s%s", tm_format_unit(text, value, unit), is_per_step ? " per step" : "");
+    tm_add_known(to, text_key, per_step, NULL);
 }
 
 void tm_check_add(struct tm_value *rows, const struct tm_judging *j, const struct tm_gate_result *r)
@@ -29,7 +31,7 @@ void tm_check_add(struct tm_value *rows, const struct tm_judging *j, const struc
     struct tm_value *const row = tm_add_object(rows, NULL);
     const bool is_known = r->figure.state == TM_FIGURE_KNOWN;
 
-    tm_add_string(row, "figure", r->path);
+    tm_add_string(row, "figure", r->is_total ? gate->figure : r->path);
     tm_add_known(row, "place",
                      is_known && strcmp(r->figure.place, r->path) != 0 ? r->figure.place : NULL, NULL);
     tm_add_known(row, "title",
@@ -39,8 +41,9 @@ void tm_check_add(struct tm_value *rows, const struct tm_judging *j, const struc
     tm_add_double(row, "limit", r->limit);
     tm_add_string(row, "limit_text", gate->limit_text);
     tm_add_bool(row, "fails_at_limit", gate->fails_at_limit);
-    add_figure(row, "value", "value_text", is_known ? r->figure.value : NAN, r->figure.unit);
-    add_figure(row, "baseline", "baseline_text", r->baseline, r->figure.unit);
+    add_figure(row, "value", "value_text", is_known ? r->figure.value : NAN, r->figure.unit, r->steps > 0);
+    add_figure(row, "baseline", "baseline_text", r->baseline, r->figure.unit, r->steps > 0);
+    tm_add_bool(row, "per_step", r->steps > 0);
     tm_add_double(row, "change_pct", r->change_pct);
     tm_add_double(row, "p", tm_rule_is_relative(gate->rule) ? r->noise.p : NAN);
     tm_add_double(row, "noise_pct", r->noise.noise_pct);

@@ -227,6 +227,7 @@ static const struct {
     const char *name, *path, *title;
 } short_names[] = {
     { "step_time", "steps.median_ps", "Step time" },
+    { "mean_step_time", "steps.mean_ps", "Mean step time" },
     { "utilization", "kpis[device_utilization].value", NULL },
 };
 

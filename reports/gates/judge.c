@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "reports/compare/run_facts.h"
+#include "reports/compare/step_samples.h"
 #include "reports/format/format.h"
 #include "reports/gates/judging.h"
 #include "reports/gates/same_run.h"
@@ -130,6 +132,44 @@ static tm_status take_limit(struct tm_judging *j, struct tm_gate_result *r)
     return st;
 }
 
+/* --- per step --- */
+
+/* "gaps.count.total" is gaps.count as it is, unless the summary has such a member. */
+static void take_suffix(struct tm_judging *j, struct tm_gate_result *r)
+{
+    static const char suffix[] = ".total";
+    const size_t length = strlen(r->path), end = sizeof(suffix) - 1;
+    struct tm_figure figure;
+
+    if (length <= end || length >= sizeof(r->bare) || strcmp(r->path + length - end, suffix) != 0)
+        return;
+    tm_figure_find(&figure, j->input->summary, r->path, TM_FIGURE_MOST);
+    if (figure.state == TM_FIGURE_KNOWN || figure.state == TM_FIGURE_NULL || figure.state == TM_FIGURE_OTHER)
+        return;
+    memcpy(r->bare, r->path, length - end);
+    r->bare[length - end] = '\0';
+    r->path = r->bare;
+    r->is_total = true;
+}
+
+/* A figure that is a sum over the steps is held against a baseline per step. */
+static void take_steps(struct tm_judging *j, struct tm_gate_result *r)
+{
+    if (r->is_total || !tm_rule_is_relative(r->gate->rule) || !tm_figure_is_sum(r->path))
+        return;
+    r->steps = tm_analyzed_steps(j->input->summary);
+    r->figure.value /= r->steps;
+}
+
+/* One run has steps, and another is one session: their sums cannot be compared. */
+static bool are_steps_alike(const struct tm_judging *j)
+{
+    for (size_t i = 0; j->baseline && i < j->baseline->runs; i++)
+        if (tm_has_steps(j->baseline->run[i].summary) != tm_has_steps(j->input->summary))
+            return false;
+    return true;
+}
+
 /* --- the baselines --- */
 
 static void take_baseline(struct tm_judging *j, struct tm_gate_result *r)
@@ -141,7 +181,8 @@ static void take_baseline(struct tm_judging *j, struct tm_gate_result *r)
     for (size_t i = 0; j->baseline && i < j->baseline->runs && i < TM_SIDE_RUNS_MOST; i++) {
         find(&figure, j->baseline->run[i].summary, r->path, r->gate);
         if (figure.state == TM_FIGURE_KNOWN)
-            j->base[sample.count++] = figure.value;
+            j->base[sample.count++] =
+                figure.value / (r->steps > 0 ? tm_analyzed_steps(j->baseline->run[i].summary) : 1);
         else if (sample.count == 0 && !*r->why)
             say(r, "the baseline does not have it%s%.200s", *figure.why ? ": " : "", figure.why);
     }
@@ -163,8 +204,15 @@ static bool is_step_time(const char *path)
            strcmp(path, "kpis[step_time].value") == 0;
 }
 
+static bool is_mean(const char *path)
+{
+    return strcmp(path, "steps.mean_ps") == 0;
+}
+
 static tm_status test_steps(struct tm_judging *j, struct tm_gate_result *r)
 {
+    char worth[TM_FORMAT_BYTES];
+
     if (!j->steps_are_tested) {
         const tm_status st = tm_step_test(j->run, &j->steps, j->input->summary, j->baseline);
 
@@ -181,8 +229,12 @@ static tm_status test_steps(struct tm_judging *j, struct tm_gate_result *r)
             "%zu and %zu steps are too few for a test, which wants %d each: the limit holds as it "
             "is",
             j->steps.base_steps, j->steps.steps, TM_NOISE_SAMPLES_LEAST);
+    } else if (isnan(j->steps.median.p)) {
+        r->is_untested = true;
+        say(r, "consecutive steps resemble each other, so that they are worth only %s independent ones: too few for a test",
+            tm_format_number(worth, j->steps.effective));
     }
-    r->noise = tm_stricter(r->noise, j->steps.noise);
+    r->noise = tm_stricter(r->noise, is_mean(r->path) ? j->steps.mean : j->steps.median);
     return TM_OK;
 }
 
@@ -242,7 +294,9 @@ static void judge_relative(struct tm_gate_result *r)
         say(r, "a change below %s does not count", tm_format_pct(pct, effect));
     } else if (r->noise.p >= tm_noise_level) {
         r->status = TM_GATE_PASSED;
-        say(r, "the change is not told from noise: p = %s", tm_format_number(p, r->noise.p));
+        say(r, "the change is within noise: p = %s", tm_format_number(p, r->noise.p));
+    } else if (r->is_untested && isnan(r->noise.p)) {
+        not_known(r);
     }
 }
 
@@ -259,6 +313,11 @@ static tm_status judge_change(struct tm_judging *j, struct tm_gate_result *r)
         not_known(r);
         return TM_OK;
     }
+    if (r->steps > 0 && !are_steps_alike(j)) {
+        not_known(r);
+        say(r, "of this run and the baseline only one has steps: what is summed up over them cannot be compared");
+        return TM_OK;
+    }
     r->status = TM_GATE_PASSED;
     if (is_step_time(r->path)) {
         const tm_status st = test_steps(j, r);
@@ -267,6 +326,9 @@ static tm_status judge_change(struct tm_judging *j, struct tm_gate_result *r)
             return st;
     }
     judge_relative(r);
+    if (r->status == TM_GATE_PASSED && j->steps_are_tested && is_step_time(r->path) && !is_mean(r->path) &&
+        j->steps.mean.p < tm_noise_level && !(j->steps.median.p < tm_noise_level))
+        say(r, "the mean has changed, the median has not: hold mean_step_time too");
     return TM_OK;
 }
 
@@ -292,8 +354,10 @@ static bool is_whole(const struct tm_judging *j, struct tm_gate_result *r)
 
 static tm_status judge_gate(struct tm_judging *j, struct tm_gate_result *r)
 {
-    tm_status st = take_figure(j, r);
+    tm_status st;
 
+    take_suffix(j, r);
+    st = take_figure(j, r);
     if (st == TM_OK)
         st = take_limit(j, r);
     if (st == TM_OK && !j->job && r->gate->job) {
@@ -303,6 +367,7 @@ static tm_status judge_gate(struct tm_judging *j, struct tm_gate_result *r)
     }
     if (st != TM_OK || r->figure.state != TM_FIGURE_KNOWN)
         return st;
+    take_steps(j, r);
     take_baseline(j, r);
     if (!is_whole(j, r))
         return TM_OK;

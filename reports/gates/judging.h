@@ -38,9 +38,16 @@ struct tm_gate_result {
     double change_pct; /* NaN = none, or the baseline is 0 */
     struct tm_noise noise;
     size_t base_count;
+    double steps;    /* the figure is a sum over so many steps and is compared per step; 0 = it is compared as it is */
+    bool is_untested; /* the steps are too few independent ones for a test */
+    char bare[TM_FIGURE_BYTES]; /* the path without ".total" */
+    bool is_total;   /* ".total" stands behind it: compared as it is */
     enum tm_gate_status status;
     char why[TM_WHY_BYTES]; /* "" = nothing to say */
 };
+
+/* Is it a sum over the analyzed steps, to be compared per step?  in: path  in a summary */
+bool tm_figure_is_sum(const char *path);
 
 /* What was checked: all that stands before the gates.  in: root  of an empty document */
 void tm_check_begin(struct tm_value *root, const struct tm_judging *j);

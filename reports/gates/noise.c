@@ -1,31 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The guard against false alarms.  Steps: Mann-Whitney, and the bootstrap interval of the change of
- * the median for how large a change had to be.  Runs: the prediction interval of one more run, mean
+/* The guard against false alarms.  Steps: the tests of comparisons, and the bootstrap interval of the change of the median
+ * or the mean for how large a change had to be.  Runs: the prediction interval of one more run, mean
  * +- t s sqrt(1 + 1/n). */
 #include "reports/gates/noise.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "reports/compare/step_samples.h"
 #include "reports/statistics/sample.h"
 #include "reports/statistics/tests.h"
 
 const double tm_noise_level = 0.01;
-
-static size_t count_steps(const struct tm_value *summary)
-{
-    return tm_length(tm_path(summary, "steps.samples_ps"));
-}
-
-static size_t put_steps(double *to, const struct tm_value *summary)
-{
-    const struct tm_value *samples = tm_path(summary, "steps.samples_ps");
-    const size_t count = tm_length(samples);
-
-    for (size_t i = 0; i < count; i++)
-        to[i] = tm_double(tm_at(samples, i));
-    return count;
-}
 
 static const char *refusal(const struct tm_value *input, const struct tm_side *baseline)
 {
@@ -41,39 +27,91 @@ static const char *refusal(const struct tm_value *input, const struct tm_side *b
     return NULL;
 }
 
-/* in: to  room for all steps, and what the interval wants */
-static struct tm_noise test_samples(struct tm_sample before, struct tm_sample now, double *scratch)
+/* The samples of all baselines, one run after the other. */
+static tm_status join_steps(struct tm_room *room, const struct tm_side *baseline, struct tm_sample *all)
 {
-    const struct tm_interval change =
-        tm_median_change_interval(before, now, 1 - tm_noise_level, scratch);
+    size_t most = 0;
+    double *value;
 
-    return (struct tm_noise){ tm_rank_test(before, now), (change.high - change.low) / 2 };
+    for (size_t i = 0; i < baseline->runs; i++)
+        most += tm_length(tm_path(baseline->run[i].summary, "steps.samples_ps"));
+    value = tm_room_take(room, most + 1, sizeof(*value));
+    if (!value)
+        return TM_ERR_LIMIT;
+    *all = (struct tm_sample){ value, 0 };
+    for (size_t i = 0; i < baseline->runs; i++) {
+        struct tm_sample of;
+        const tm_status st = tm_step_samples(room, baseline->run[i].summary, &of);
+
+        if (st != TM_OK)
+            return st;
+        for (size_t k = 0; k < of.count && all->count < most; k++)
+            value[all->count++] = of.value[k];
+    }
+    return TM_OK;
+}
+
+static struct tm_noise noise_of(double p, struct tm_interval change)
+{
+    return (struct tm_noise){ p, (change.high - change.low) / 2 };
+}
+
+/* Compilations in steps are events, and what they add to the mean is no noise. */
+static tm_status count_compiling(struct tm_room *room, struct tm_step_test *test, const struct tm_value *input,
+                                 const struct tm_side *baseline)
+{
+    struct tm_compiling_steps now, before;
+    tm_status st = tm_count_compiling_steps(room, input, &now);
+
+    for (size_t i = 0; i < baseline->runs && st == TM_OK; i++) {
+        st = tm_count_compiling_steps(room, baseline->run[i].summary, &before);
+        if (st != TM_OK || !tm_have_compiling_changed(&before, &now, TM_COMPILING_LEAST_PCT))
+            return st;
+    }
+    test->mean.p = 0;
+    return st;
+}
+
+static tm_status test_steps(struct tm_room *room, struct tm_step_test *test, const struct tm_value *input,
+                            const struct tm_side *baseline)
+{
+    struct tm_sample now, before, quiet_now, quiet_before;
+    struct tm_change_test found;
+    double *scratch;
+    tm_status st = tm_step_samples(room, input, &now);
+
+    if (st == TM_OK)
+        st = join_steps(room, baseline, &before);
+    if (st == TM_OK)
+        st = tm_quiet_samples(room, input, &quiet_now);
+    if (st == TM_OK) /* of one run: from one to the next there is a jump */
+        st = tm_quiet_samples(room, baseline->run[0].summary, &quiet_before);
+    if (st != TM_OK)
+        return st;
+    test->steps = now.count;
+    test->base_steps = before.count;
+    if (test->refused || now.count < TM_NOISE_SAMPLES_LEAST || before.count < TM_NOISE_SAMPLES_LEAST)
+        return TM_OK;
+    scratch = tm_room_take(room, now.count + before.count + TM_RESAMPLES, sizeof(*scratch));
+    if (!scratch)
+        return TM_ERR_LIMIT;
+    found = tm_change_test(before, now, tm_pooled_lag1(quiet_before, quiet_now), tm_noise_level);
+    test->effective = fmin(found.effective_a, found.effective_b);
+    test->median = noise_of(found.p_median, tm_change_interval(before, now, TM_MIDDLE_MEDIAN, found.share, 1 - tm_noise_level, scratch));
+    test->mean = noise_of(found.p_mean, tm_change_interval(before, now, TM_MIDDLE_MEAN, found.share, 1 - tm_noise_level, scratch));
+    return count_compiling(room, test, input, baseline);
 }
 
 tm_status tm_step_test(struct tm_run *run, struct tm_step_test *test, const struct tm_value *input,
                        const struct tm_side *baseline)
 {
-    *test = (struct tm_step_test){ .noise = { NAN, NAN }, .steps = count_steps(input) };
-    for (size_t i = 0; i < baseline->runs; i++)
-        test->base_steps += count_steps(baseline->run[i].summary);
-    test->refused = refusal(input, baseline);
-    if (test->refused || test->steps < TM_NOISE_SAMPLES_LEAST ||
-        test->base_steps < TM_NOISE_SAMPLES_LEAST)
-        return TM_OK;
-    const size_t bytes = (2 * (test->steps + test->base_steps) + TM_RESAMPLES) * sizeof(double);
-    double *const room = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
-    size_t used = 0;
+    struct tm_room room = { .run = run };
+    tm_status st;
 
-    if (!room)
-        return TM_ERR_LIMIT;
-    for (size_t i = 0; i < baseline->runs; i++)
-        used += put_steps(room + used, baseline->run[i].summary);
-    used += put_steps(room + used, input);
-    test->noise =
-        test_samples((struct tm_sample){ room, test->base_steps },
-                     (struct tm_sample){ room + test->base_steps, test->steps }, room + used);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, room, bytes);
-    return TM_OK;
+    *test = (struct tm_step_test){ .median = { NAN, NAN }, .mean = { NAN, NAN }, .refused = refusal(input, baseline) };
+    st = test_steps(&room, test, input, baseline);
+    tm_room_free(&room);
+    return st;
 }
 
 struct tm_noise tm_spread_test(double value, const double *base, size_t count)

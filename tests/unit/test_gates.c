@@ -11,6 +11,8 @@
 #include "pipeline/doc_read.h"
 #include "reports/gates/figure.h"
 #include "reports/gates/gate_limit.h"
+#include "reports/gates/judging.h"
+#include "reports/statistics/sample.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
 
@@ -24,11 +26,9 @@ static const char run_json[] =
     " 'steps': {'source': 'host', 'basis': 'period', 'median_ps': 100000000000, 'mean_ps': "
     "100000000000,"
     "  'p90_ps': 110000000000, 'module': null, 'parts': {'idle_ps': {'launch': 3000000000}},"
-    "  'samples_ps': [90500000000, 91500000000, 92500000000, 93500000000, 94500000000, "
-    "95500000000, 96500000000,"
-    "   97500000000, 98500000000, 99500000000, 100500000000, 101500000000, 102500000000, "
-    "103500000000, 104500000000,"
-    "   105500000000, 106500000000, 107500000000, 108500000000, 109500000000]},"
+    "  'samples_ps': [93500000000, 100500000000, 107500000000, 94500000000, 101500000000, 108500000000, 95500000000, "
+    "102500000000, 109500000000, 96500000000, 103500000000, 90500000000, 97500000000, 104500000000, "
+    "91500000000, 98500000000, 105500000000, 92500000000, 99500000000, 106500000000]},"
     " 'devices': [{'id': 'vm/gpu:0', 'busy_ps': 70000000000, 'utilization_pct': 70, 'hidden_ps': "
     "null},"
     "  {'id': 'vm/gpu:1', 'busy_ps': 90000000000, 'utilization_pct': 90, 'hidden_ps': null}],"
@@ -261,7 +261,7 @@ static void figures_are_found_by_path(void **state)
     } cases[] = {
         { "steps.median_ps", TM_FIGURE_KNOWN, 100e9, "ps", "steps.median_ps" },
         { "steps.parts.idle_ps.launch", TM_FIGURE_KNOWN, 3e9, "ps", NULL },
-        { "steps.samples_ps[1]", TM_FIGURE_KNOWN, 91.5e9, "ps", NULL },
+        { "steps.samples_ps[1]", TM_FIGURE_KNOWN, 100.5e9, "ps", NULL },
         { "occupancy.limiters.registers", TM_FIGURE_KNOWN, 5000, "ps", NULL },
         { "transfers.by_direction[0].bytes", TM_FIGURE_KNOWN, 4096, "bytes", NULL },
         { "transfers.by_direction[0].mean_bandwidth", TM_FIGURE_KNOWN, 2e10, "bytes/s", NULL },
@@ -477,7 +477,7 @@ static void add_steps(struct rig *rig, double factor, size_t count, const char *
 
     for (size_t i = 0; i < count; i++)
         used += (size_t)snprintf(samples + used, sizeof(samples) - used, "%s%.0f", i ? ", " : "",
-                                 factor * (90.5e9 + 1e9 * (double)i) + (double)(7 * i));
+                                 factor * (90.5e9 + 1e9 * (double)(i * 7 % count)) + (double)(7 * i));
     (void)snprintf(
         patch, sizeof(patch),
         "{'input': {'files': [{'xxh3': '%s'}]}, 'steps': {'median_ps': %.0f, 'samples_ps': [%s]}}",
@@ -493,7 +493,7 @@ static void a_change_of_the_step_time_has_to_be_significant(void **state)
     rig_init(&rig, "{}");
     add_steps(&rig, 1 / 1.03, 20, "00000000000000b1"); /* 3 % slower than it, steps vary by 20 % */
     assert_status(&rig, "step_time>+2%", "passed");
-    assert_has(text(&rig, 0, "why"), "not told from noise: p = ");
+    assert_has(text(&rig, 0, "why"), "within noise: p = ");
     assert_true(tm_double(tm_get(row(&rig, 0), "noise_pct")) > 3);
     assert_status(&rig, "kpis[step_time].value>+2%", "passed");
     assert_status(&rig, "steps.p90_ps>+2%", "passed"); /* the same in both */
@@ -626,6 +626,162 @@ static void false_alarms_are_rare_and_true_changes_are_found(void **state)
     assert_true(failures(1000, 1, 0.02, "step_time>+0%") <= 20);
     assert_true(failures(300, 1.05, 0.02, "step_time>+2%") >= 285);
     assert_true(failures(300, 1, 0.10, "step_time>+2%") <= 6);
+}
+
+/* --- sums are compared per step --- */
+
+static const char sums_of_20[] = "{'input': {'files': [{'xxh3': '00000000000000b1'}]}, 'steps': {'chosen': 20, 'source': 'host'},"
+                                 " 'gaps': {'count': 200, 'total_ps': 4000000000, 'by_cause': {'launch': {'total_ps': 1000}}},"
+                                 " 'kernels': {'count': 100, 'mean_ps': 5000, 'rows': [{'name': 'k', 'count': 20, 'total_ps': 777}]},"
+                                 " 'collectives': {'total': {'count': 40, 'overlap_pct': 50}}}";
+static const char sums_of_60[] = "{'steps': {'chosen': 60, 'source': 'host'},"
+                                 " 'gaps': {'count': 600, 'total_ps': 12000000000, 'by_cause': {'launch': {'total_ps': 3300}}},"
+                                 " 'kernels': {'count': 300, 'mean_ps': 5000, 'rows': [{'name': 'k', 'count': 60, 'total_ps': 2331}]},"
+                                 " 'collectives': {'total': {'count': 120, 'overlap_pct': 50}}, 'ops': {'rows': [{'name': 'fusion.3', 'self_ps': 24000000000}]}}";
+
+static void sums_are_held_against_the_baseline_per_step(void **state)
+{
+    static const char *const sums[] = { "gaps.count", "gaps.total_ps", "kernels.count", "kernels.rows[k].total_ps", "ops.rows[fusion.3].self_ps",
+                                        "collectives.total.count" };
+    char expression[80];
+    struct rig rig;
+
+    (void)state;
+    rig_init(&rig, sums_of_60);
+    rig_add(&rig, sums_of_20);
+    for (size_t i = 0; i < COUNT(sums); i++) {
+        (void)snprintf(expression, sizeof(expression), "%s>+1%%", sums[i]);
+        assert_status(&rig, expression, "passed");
+        assert_true(tm_is(tm_get(row(&rig, 0), "per_step")));
+        assert_true(fabs(tm_double(tm_get(row(&rig, 0), "change_pct"))) < 1e-9);
+        (void)snprintf(expression, sizeof(expression), "%s.total>+150%%", sums[i]);
+        assert_status(&rig, expression, "failed"); /* the sum itself: three times */
+        assert_false(tm_is(tm_get(row(&rig, 0), "per_step")));
+        assert_has(text(&rig, 0, "figure"), ".total");
+    }
+    assert_status(&rig, "gaps.count>+1%", "passed");
+    assert_string_equal(text(&rig, 0, "value_text"), "10 per step");
+    assert_string_equal(text(&rig, 0, "baseline_text"), "10 per step");
+    assert_status(&rig, "gaps.by_cause[launch].total_ps>+5%", "failed"); /* 55 against 50 a step */
+    assert_status(&rig, "gaps.count>+1", "passed");                      /* in its own unit, per step too */
+    assert_status(&rig, "gaps.count>500", "failed");                     /* a limit of its own is of the sum */
+    assert_status(&rig, "kernels.mean_ps>+1%", "passed");
+    assert_false(tm_is(tm_get(row(&rig, 0), "per_step")));
+    assert_status(&rig, "collectives.total.overlap_pct>+1%", "passed");
+    assert_false(tm_is(tm_get(row(&rig, 0), "per_step")));
+    rig_free(&rig);
+    rig_init(&rig, "{'gaps': {'count': 6}, 'steps': {'chosen': 1, 'source': 'session'}}");
+    rig_add(&rig, sums_of_20);
+    assert_status(&rig, "gaps.count>+1%", "unknown");
+    assert_has(text(&rig, 0, "why"), "only one has steps");
+    rig_free(&rig);
+}
+
+static void each_figure_is_a_sum_or_not(void **state)
+{
+    static const char *const sums[] = { "total.busy_ps", "total.window_ps", "devices[vm/gpu:0].exposed_copy_ps", "devices[*].gaps.total_ps",
+                                        "devices[0].exposed_by_direction_ps.h2d", "devices[0].aliases.busy", "steps.parts.idle_ps.launch",
+                                        "steps.parts.exposed_copy_ps.h2d", "steps.parts.total_ps", "gaps.by_cause[*].count", "transfers.by_direction[0].bytes",
+                                        "transfers.by_direction[0].exposed_ps", "ops.rows[a.b].executions", "scopes.passes.forward",
+                                        "collectives.rows[0].exposed_wait_ps", "host.launches.count", "host.sync.total_ps", "compile.inside_steps.count",
+                                        "kpis[unexpected_compiles].value", "fallback.callbacks.count", "roofline.flops", "findings[gaps].at_stake_ps" },
+                            *const others[] = { "steps.count", "steps.chosen", "steps.mean_ps", "steps.parts", "devices[0].steps.busy_ps[0]", "devices[0].first_ps",
+                                                "kernels.mean_ps", "kernels.rows[k].p95_ps", "gaps.longest[0].dur_ps", "compile.count", "compile.total_ps",
+                                                "memory.allocators[0].peak_bytes", "transfers.by_direction[0].outside.count", "transfers.largest[0].bytes",
+                                                "kpis[device_utilization].value", "host.launches.per_step", "total.devices", "roofline.flop_rate",
+                                                "collectives.skew.clock.checked", "steps", "", "fusion.small.below_ps" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(sums); i++)
+        if (!tm_figure_is_sum(sums[i]))
+            fail_msg("%s is a sum", sums[i]);
+    for (size_t i = 0; i < COUNT(others); i++)
+        if (tm_figure_is_sum(others[i]))
+            fail_msg("%s is no sum", others[i]);
+}
+
+static void set_samples(struct tm_doc *doc, const double *value, size_t count, const char *compiling)
+{
+    struct tm_value *const steps = tm_add_object(tm_doc_root(doc), "steps"), *samples, *list;
+    double sorted[64], sum = 0;
+
+    tm_add_string(steps, "source", "host");
+    tm_add_uint(steps, "chosen", count);
+    samples = tm_add_array(steps, "samples_ps");
+    list = tm_add_array(steps, "list");
+    for (size_t i = 0; i < count; i++) {
+        struct tm_value *step = tm_add_object(list, NULL);
+
+        tm_add_double(samples, NULL, value[i]);
+        tm_add_uint(step, "number", i);
+        tm_add_double(step, "period_ps", value[i]);
+        tm_add_bool(step, "compile", compiling[i] == 'c');
+        tm_add_bool(step, "chosen", true);
+        sorted[i] = value[i];
+        sum += value[i];
+    }
+    tm_add_double(steps, "median_ps", tm_sample_select_median(sorted, count));
+    tm_add_double(steps, "mean_ps", sum / (double)count);
+}
+
+static const char *judged(const double *base, const double *now, const char *compiling, const char *expression, struct rig *rig)
+{
+    memset(rig, 0, sizeof(*rig));
+    rig->docs = 2;
+    test_run_init(&rig->run);
+    for (int k = 0; k < 2; k++) {
+        rig->doc[k] = tm_doc_new(&rig->run);
+        set_samples(rig->doc[k], k ? base : now, 20, k ? "                    " : compiling);
+        rig->compared[k] = (struct tm_compared_run){ .summary = tm_doc_root(rig->doc[k]), .path = "x" };
+    }
+    assert_int_equal(judge_expression(rig, expression), TM_OK);
+    return text(rig, 0, "status");
+}
+
+static void the_mean_and_the_median_have_tests_of_their_own(void **state)
+{
+    double base[20], now[20], jittered[20], before = 0;
+    struct rig rig;
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        const double end = (double)((i * 7 + 3) % 11 - 5) * 4e8; /* the end of a step of 10 ms comes up to 2 ms early or late */
+
+        base[i] = 1e10 + (i * 7 % 20) * 1e6;
+        now[i] = base[i] + (i == 4 || i == 5 ? 5e10 : 0);
+        jittered[i] = 1e10 + end - before;
+        before = end;
+    }
+    assert_string_equal(judged(base, now, "    cc              ", "step_time>+2%", &rig), "passed");
+    assert_has(text(&rig, 0, "why"), "hold mean_step_time too");
+    rig_free(&rig);
+    assert_string_equal(judged(base, now, "    cc              ", "mean_step_time>+2%", &rig), "failed");
+    rig_free(&rig);
+    assert_string_equal(judged(base, now, "                    ", "mean_step_time>+2%", &rig), "passed"); /* two long steps may be chance */
+    rig_free(&rig);
+    for (int i = 0; i < 20; i++)
+        base[i] = 1e10;
+    for (size_t i = 0; i < 2; i++) { /* the same steps, with ends that jitter: they telescope */
+        assert_string_equal(judged(base, jittered, "                    ", i ? "mean_step_time>+0%" : "step_time>+0%", &rig), "passed");
+        rig_free(&rig);
+    }
+}
+
+static void steps_that_resemble_each_other_are_not_taken_for_independent_ones(void **state)
+{
+    double base[20], now[20];
+    struct rig rig;
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        base[i] = 1e10 * (1 + 0.05 * sin(i / 4.0));
+        now[i] = 1e10 * (1.08 + 0.05 * cos(i / 4.0));
+    }
+    assert_string_equal(judged(base, now, "                    ", "step_time>+2%", &rig), "unknown");
+    assert_has(text(&rig, 0, "why"), "consecutive steps resemble each other");
+    rig_free(&rig);
+    assert_string_equal(judged(base, now, "                    ", "step_time>+25%", &rig), "passed");
+    rig_free(&rig);
 }
 
 /* --- partial, required, the same run --- */
@@ -1059,6 +1215,10 @@ int main(void)
         cmocka_unit_test(steps_of_another_kind_are_not_compared),
         cmocka_unit_test(the_spread_of_several_baselines_is_the_guard),
         cmocka_unit_test(false_alarms_are_rare_and_true_changes_are_found),
+        cmocka_unit_test(sums_are_held_against_the_baseline_per_step),
+        cmocka_unit_test(each_figure_is_a_sum_or_not),
+        cmocka_unit_test(the_mean_and_the_median_have_tests_of_their_own),
+        cmocka_unit_test(steps_that_resemble_each_other_are_not_taken_for_independent_ones),
         cmocka_unit_test(partial_runs_are_not_judged_unless_it_is_allowed),
         cmocka_unit_test(what_is_not_required_is_skipped_where_it_is_not_known),
         cmocka_unit_test(a_run_is_no_baseline_of_itself),
