@@ -122,7 +122,7 @@ static void add_step_time(struct init *init)
     tm_add_string(gate, "max",
                   limit_text(limit, figure.value * (1 + fmax(TIME_ROOM_PCT, init->noise_pct) / 100),
                              "ps", true));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && find(init, &figure, i ? "steps.mean_ps" : "steps.median_ps"); i++) {
         gate = add_gate(init, i ? "steps.mean_ps" : "steps.median_ps",
                         i ? "The throughput: a few long steps change it and not the median. Skipped without a baseline."
                           : "Against a baseline, and only where the steps of both show that it is no "
