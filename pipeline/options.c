@@ -140,9 +140,20 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_FAIL_ON] = {
         "fail-on", 0, TM_KIND_TEXTS, "GATE", NULL, TM_FOR_COMPARE,
         "TRACEMILL_FAIL_ON", "fail_on", NULL,
-        "end with status 1 where this holds, as in 'steps.median_ps>+5%': a figure of the summary, then a value or a"
-        " change; may be given several times",
+        "end with status 1 where this holds, as in 'step_time>+5%': a figure of the summary, then a value or a"
+        " change, which is per step for sums; or regression, the verdict of the comparison; may be given several times",
         offsetof(struct tm_options, fail_on) },
+    [TM_OPTION_HISTORY] = {
+        "history", 0, TM_KIND_TEXT, "[JOB=]DB", NULL, TM_FOR_COMPARE,
+        "TRACEMILL_HISTORY", "history", NULL,
+        "history.db of a batch: a change of the step time of two single runs has to exceed what runs of the job differ by;"
+        " the job is that of the runs, or JOB",
+        offsetof(struct tm_options, history) },
+    [TM_OPTION_RUN_SPREAD] = {
+        "run-spread", 0, TM_KIND_TEXT, "PCT", NULL, TM_FOR_COMPARE,
+        "TRACEMILL_RUN_SPREAD", "run_spread", NULL,
+        "by how much two runs of the same program differ, as in 3%: a change of the step time has to exceed it",
+        offsetof(struct tm_options, run_spread) },
     [TM_OPTION_GATE] = {
         "gate", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_CHECK | JOINS,
         "TRACEMILL_GATE", "gate", NULL,

@@ -117,6 +117,8 @@ struct tm_options {
 
     const char *results;      /* --results: a file of an external benchmark */
     struct tm_texts fail_on;  /* --fail-on: gates as expressions */
+    const char *history;      /* --history: a database of a batch */
+    const char *run_spread;   /* --run-spread: a percentage */
     const char *gate;         /* --gate: a file */
     struct tm_texts baseline; /* --baseline: runs that gates compare with */
     const char *junit;        /* --junit: a file to write */
@@ -212,6 +214,8 @@ enum tm_option_index {
     TM_OPTION_MAX_SIZE,
     TM_OPTION_RESULTS,
     TM_OPTION_FAIL_ON,
+    TM_OPTION_HISTORY,
+    TM_OPTION_RUN_SPREAD,
     TM_OPTION_GATE,
     TM_OPTION_BASELINE,
     TM_OPTION_INIT,

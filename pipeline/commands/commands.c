@@ -102,12 +102,14 @@ const struct tm_verb tm_verb_table[] = {
             " new one, and the kernels, ops, scopes, collectives, gaps and compilations that account for it. --format also"
             " gives compare.md (markdown) and the folder csv. The first run is the base; LABEL=PATH names one.\n"
             "With '--' between them, groups of runs of the same thing are compared: A... -- B... [-- C...]; then the spread"
-            " between runs is what a change has to stand out from. --fail-on ends with status 1 where a gate fails.",
+            " between runs is what a change has to stand out from. Of two single runs it is not known; take it from --history or"
+            " --run-spread. --fail-on ends with status 1 where a gate fails.",
         .examples =
             "tracemill compare before.xplane.pb after.xplane.pb    two profiles\n"
             "tracemill compare autodiff=logs/a vjp=logs/b -o out    two methods, by name\n"
             "tracemill compare nightly/1 nightly/2 nightly/3 -- today/1 today/2 today/3    groups of runs\n"
-            "tracemill compare main.report pr.report --fail-on 'steps.median_ps>+5%'    for CI\n",
+            "tracemill compare main.report pr.report --fail-on 'step_time>+5%' --fail-on regression    for CI\n"
+            "tracemill compare main.report pr.report --history night/history.db    beyond what runs differ by\n",
         .bit = TM_FOR_COMPARE,
         .flags = TM_VERB_SPILLS | TM_VERB_GROUPS,
         .least = 0,

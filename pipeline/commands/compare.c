@@ -7,6 +7,7 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/results_file.h"
 #include "pipeline/commands/run_labels.h"
+#include "pipeline/commands/run_spread.h"
 #include "pipeline/commands/study.h"
 #include "reports/gates/gates.h"
 
@@ -20,6 +21,8 @@ struct comparison {
     const struct tm_options *options;
     struct tm_results results;
     struct tm_gates *gates; /* NULL = none */
+    struct tm_run_spread spread;
+    bool fails_on_regression; /* --fail-on regression */
     struct tm_study study;
     struct group group[TM_SIDES_MOST];
     struct tm_side side[TM_SIDES_MOST];
@@ -152,6 +155,27 @@ static tm_status judge(struct comparison *c, tm_status *verdict)
     return st;
 }
 
+/* "regression" is the verdict itself; all else are gates. */
+static tm_status read_gates(struct comparison *c)
+{
+    const struct tm_texts *from = &c->options->fail_on;
+    const char *gate[TM_TEXTS_MOST];
+    size_t count = 0;
+
+    for (size_t i = 0; i < from->count; i++) {
+        if (strcmp(from->text[i], "regression") == 0)
+            c->fails_on_regression = true;
+        else
+            gate[count++] = from->text[i];
+    }
+    return count ? tm_gates_parse(c->run, &c->gates, gate, count) : TM_OK;
+}
+
+static bool has_regressed(const struct tm_doc *doc)
+{
+    return strcmp(tm_text(tm_path(tm_doc_root(doc), "verdict.verdict")), "regression") == 0;
+}
+
 /* --- the verb --- */
 
 static tm_status prepare(struct comparison *c)
@@ -163,8 +187,8 @@ static tm_status prepare(struct comparison *c)
     if (st == TM_OK)
         st = tm_study_open(&c->study, c->run, options, "compare",
                            options->input_count + c->results.count);
-    if (st == TM_OK && options->fail_on.count)
-        st = tm_gates_parse(c->run, &c->gates, options->fail_on.text, options->fail_on.count);
+    if (st == TM_OK)
+        st = read_gates(c);
     if (st == TM_OK)
         st = read_operands(c);
     if (st == TM_OK)
@@ -177,14 +201,21 @@ static tm_status prepare(struct comparison *c)
 
 static tm_status write_document(struct comparison *c, struct tm_doc *doc)
 {
-    const struct tm_compare_options choice = tm_study_options(c->options);
+    struct tm_compare_options choice = tm_study_options(c->options);
     tm_status verdict = TM_OK, st;
 
+    choice.has_run_spread = c->spread.is_known;
+    choice.run_spread_pct = c->spread.pct;
+    choice.run_spread_from = c->spread.from;
     st = tm_compare(c->run, doc, c->side, c->sides, &choice);
     if (st == TM_OK)
         st = tm_doc_status(doc);
     if (st == TM_OK)
         st = judge(c, &verdict);
+    if (st == TM_OK && c->fails_on_regression && has_regressed(doc)) {
+        (void)fputs("tracemill: gate failed: the verdict is regression\n", stderr);
+        verdict = TM_GATE;
+    }
     tm_study_forget(&c->study);
     if (st == TM_OK)
         st = tm_study_deliver(&c->study, doc, ".compare");
@@ -201,7 +232,8 @@ static tm_status work(struct comparison *c)
     if (st != TM_OK)
         return st;
     make_sides(c);
-    if (!c->options->force)
+    st = tm_run_spread_find(&c->spread, c->run, c->options, c->study.summaries.run, c->study.count);
+    if (st == TM_OK && !c->options->force)
         st = tm_compare_check(c->run, c->side, c->sides);
     doc = st == TM_OK ? tm_doc_new(c->run) : NULL;
     if (doc)

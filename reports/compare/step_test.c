@@ -102,17 +102,19 @@ static void test_runs(const struct side_facts *base, const struct side_facts *ot
 
 /* --- the verdict --- */
 
-static bool is_beyond(const struct comparison *c, const struct middle_test *middle, bool is_sure)
+/* Groups show what their runs differ by; of single runs it has to be known. */
+static bool is_beyond(const struct comparison *c, const struct step_test *test, const struct middle_test *middle, bool is_sure)
 {
-    return is_sure && fabs(middle->change_pct) >= STEP_LEAST_PCT && !(fabs(middle->change_pct) <= run_spread_pct(c));
+    return is_sure && fabs(middle->change_pct) >= STEP_LEAST_PCT &&
+           (test->basis == TEST_RUNS || !(fabs(middle->change_pct) <= run_spread_pct(c)));
 }
 
 static void decide(const struct comparison *c, size_t side, struct step_test *test)
 {
     const bool is_mean = test->mean.p < STEP_LEVEL || test->is_recorded, is_median = test->median.p < STEP_LEVEL;
 
-    test->mean.is_changed = is_beyond(c, &test->mean, is_mean);
-    test->median.is_changed = is_beyond(c, &test->median, is_median);
+    test->mean.is_changed = is_beyond(c, test, &test->mean, is_mean);
+    test->median.is_changed = is_beyond(c, test, &test->median, is_median);
     test->is_changed = test->mean.is_changed || test->median.is_changed;
     test->is_within_spread = !test->is_changed && ((is_mean && fabs(test->mean.change_pct) >= STEP_LEAST_PCT) ||
                                                    (is_median && fabs(test->median.change_pct) >= STEP_LEAST_PCT));

@@ -134,7 +134,10 @@ struct tm_value *test_add_run(struct test_compared *t, const char *label,
 
 tm_status test_compare(struct test_compared *t)
 {
-    const struct tm_compare_options options = { .rows = 100 };
+    const struct tm_compare_options options = { .rows = 100,
+                                                .has_run_spread = t->run_spread_pct > 0,
+                                                .run_spread_pct = t->run_spread_pct,
+                                                .run_spread_from = "--run-spread" };
     tm_status st;
 
     t->doc = tm_doc_new(&t->run);

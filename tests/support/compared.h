@@ -23,6 +23,7 @@ struct test_compared {
     struct tm_compared_run runs[TEST_RUNS_MOST];
     struct tm_side side[TEST_RUNS_MOST];
     size_t count, sides;
+    double run_spread_pct; /* 0 = not known */
     struct tm_doc *doc;
     const struct tm_value *root; /* the comparison */
 };

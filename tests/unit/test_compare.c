@@ -187,6 +187,82 @@ static void a_small_shift_is_no_change_however_sure_it_is(void **state)
     test_compared_free(&t);
 }
 
+static void a_change_has_to_exceed_what_runs_differ_by(void **state)
+{
+    static const struct {
+        double spread_pct;
+        const char *verdict, *note;
+    } cases[] = { { 0, "regression", "not known" }, { 5, "regression", "differ by up to 5" }, { 12, "no_change", "differ by up to 12" } };
+    const struct test_steps other = changed(900000000); /* 9 % */
+    struct test_compared t;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        test_compared_init(&t);
+        t.run_spread_pct = cases[i].spread_pct;
+        (void)test_add_run(&t, "a", &plain, NULL);
+        (void)test_add_run(&t, "b", &other, NULL);
+        assert_int_equal(test_compare(&t), TM_OK);
+        assert_string_equal(tm_text(test_at(&t, "verdict.verdict")), cases[i].verdict);
+        assert_string_equal(tm_text(test_at(&t, "notes[0].id")), "run_to_run");
+        assert_non_null(strstr(tm_text(test_at(&t, "notes[0].text")), cases[i].note));
+        assert_int_equal(tm_is(test_at(&t, "tests[0].within_run_spread")), i == 2);
+        assert_int_equal(strstr(tm_text(test_at(&t, "verdict.text")), "two runs of the same program differ") != NULL, i == 2);
+        test_compared_free(&t);
+    }
+}
+
+/* 8 hosts, 11 steps each: 11 samples, not 88. */
+static void a_step_of_several_hosts_is_one_sample(void **state)
+{
+    const struct test_steps steps = { .count = 11, .compute_ps = 10000000000, .jitter_ps = 100000000 };
+    struct test_compared t;
+
+    (void)state;
+    test_compared_init(&t);
+    for (int side = 0; side < 2; side++) {
+        struct tm_value *summary = test_add_run(&t, side ? "b" : "a", &steps, "{'input': {'hosts': ['h0', 'h1', 'h2', 'h3']}}");
+        struct tm_value *of = tm_member(summary, "steps"), *list = tm_add_array(of, "list"), *samples = tm_add_array(of, "samples_ps");
+
+        for (int host = 0; host < 4; host++)
+            for (int i = 0; i < 11; i++) {
+                struct tm_value *step = tm_add_object(list, NULL);
+                const int64_t ps = 10000000000 + i * 7 % 11 * 100000000 + (host - 1) * 20000000 + side * 40000000;
+
+                tm_add_int(step, "number", i);
+                tm_add_int(step, "period_ps", ps);
+                tm_add_bool(step, "chosen", true);
+                tm_add_int(samples, NULL, ps);
+            }
+        tm_add_int(of, "chosen", 44);
+    }
+    assert_int_equal(test_compare(&t), TM_OK);
+    assert_int_equal(tm_int(test_at(&t, "sides[0].samples")), 11);
+    assert_near(tm_double(test_at(&t, "sides[0].samples_ps[1]")), 10710000000, 1); /* the mean of the hosts */
+    assert_near(tm_double(test_at(&t, "sides[0].median_ps")), 10510000000, 1);
+    assert_near(tm_double(test_at(&t, "tests[0].effective_samples[0]")), 11, 1e-9);
+    assert_string_equal(tm_text(test_at(&t, "verdict.verdict")), "no_change"); /* 44 samples would be sure of it */
+    test_compared_free(&t);
+}
+
+static void other_devices_are_told_first(void **state)
+{
+    struct test_compared t;
+
+    (void)state;
+    test_compared_init(&t);
+    (void)test_add_run(&t, "a", &plain, "{'environment': {'devices': [{'model': 'A100'}]}}");
+    (void)test_add_run(&t, "b", &plain, "{'environment': {'devices': [{'model': 'H100'}]}}");
+    assert_int_equal(test_compare(&t), TM_OK);
+    assert_int_equal(strncmp(tm_text(test_at(&t, "verdict.text")), "Different device models: 2 \u00d7 H100 against 2 \u00d7 A100. ", 50), 0);
+    assert_string_equal(tm_text(test_at(&t, "comparability.device_model.same")), "no");
+    assert_string_equal(tm_text(test_at(&t, "comparability.device_model.values[1]")), "H100");
+    assert_string_equal(tm_text(test_at(&t, "comparability.device_count.same")), "yes");
+    assert_int_equal(tm_int(test_at(&t, "comparability.device_count.values[0]")), 2);
+    assert_string_equal(tm_text(test_at(&t, "comparability.steps.same")), "yes");
+    test_compared_free(&t);
+}
+
 static void groups_are_tested_by_their_runs(void **state)
 {
     struct test_compared t;
@@ -419,6 +495,9 @@ int main(void)
         cmocka_unit_test(five_steps_are_tested_but_decide_nothing),
         cmocka_unit_test(steps_that_vary_much_are_noted_where_steps_are_tested),
         cmocka_unit_test(a_small_shift_is_no_change_however_sure_it_is),
+        cmocka_unit_test(a_change_has_to_exceed_what_runs_differ_by),
+        cmocka_unit_test(a_step_of_several_hosts_is_one_sample),
+        cmocka_unit_test(other_devices_are_told_first),
         cmocka_unit_test(groups_are_tested_by_their_runs),
         cmocka_unit_test(a_group_against_one_run_is_not_tested),
         cmocka_unit_test(the_waterfall_adds_up_to_the_picosecond),
