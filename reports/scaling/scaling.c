@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "reports/compare/run_facts.h"
+#include "reports/compare/step_samples.h"
 #include "reports/scaling/study.h"
 
 static_assert(sizeof(struct point_facts) % _Alignof(double) == 0,
@@ -22,25 +23,29 @@ static size_t count_samples(const struct tm_scaling_point *point)
     return count;
 }
 
-/* out: the end of the numbers that it took */
-static double *take_samples(const struct tm_scaling_point *point, struct point_facts *facts,
-                            double *room)
+/* One sample for each step number, as in comparisons.
+ * in: room  out: the end of the numbers that it took */
+static tm_status take_samples(struct tm_room *memory, const struct tm_scaling_point *point, struct point_facts *facts,
+                              double **room)
 {
-    double *medians = room + count_samples(point);
+    double *const value = *room, *const medians = value + count_samples(point);
 
-    facts->steps = (struct tm_sample){ room, 0 };
+    facts->steps = (struct tm_sample){ value, 0 };
     facts->run_medians = (struct tm_sample){ medians, 0 };
+    *room = medians + point->side.runs;
     for (size_t i = 0; i < point->side.runs; i++) {
-        const struct tm_value *steps = tm_get(point->side.run[i].summary, "steps"),
-                              *samples = tm_get(steps, "samples_ps"),
-                              *median = tm_get(steps, "median_ps");
+        const struct tm_value *summary = point->side.run[i].summary, *median = tm_path(summary, "steps.median_ps");
+        struct tm_sample samples;
+        const tm_status st = tm_step_samples(memory, summary, &samples);
 
-        for (size_t k = 0; k < tm_length(samples); k++)
-            room[facts->steps.count++] = tm_double(tm_at(samples, k));
+        if (st != TM_OK)
+            return st;
+        for (size_t k = 0; k < samples.count && value + facts->steps.count < medians; k++)
+            value[facts->steps.count++] = samples.value[k];
         if (tm_has(median))
             medians[facts->run_medians.count++] = tm_double(median);
     }
-    return medians + point->side.runs;
+    return TM_OK;
 }
 
 /* Is it so in any run? */
@@ -107,7 +112,9 @@ tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_sca
     struct scaling_study s = {
         .run = run, .point = point, .points = points, .options = options, .root = tm_doc_root(out)
     };
+    struct tm_room memory = { .run = run };
     size_t numbers = 0, samples = 0, bytes;
+    tm_status st = TM_OK;
     double *room;
 
     assert(points > 0 && points <= TM_SCALING_POINTS_MOST);
@@ -122,10 +129,12 @@ tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_sca
     if (!s.facts)
         return run->error.status;
     room = (double *)(void *)(s.facts + points);
-    for (size_t i = 0; i < points; i++)
-        room = take_samples(&point[i], &s.facts[i], room);
+    for (size_t i = 0; i < points && st == TM_OK; i++)
+        st = take_samples(&memory, &point[i], &s.facts[i], &room);
     s.scratch = room;
-    fill(&s);
+    if (st == TM_OK)
+        fill(&s);
+    tm_room_free(&memory);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, s.facts, bytes);
-    return tm_doc_status(out);
+    return st == TM_OK ? tm_doc_status(out) : st;
 }

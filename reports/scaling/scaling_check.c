@@ -23,7 +23,7 @@ static tm_status check_run(struct tm_run *run, const struct tm_compared_run *one
         tm_hint(&run->error, "give profiles with the activity of devices");
         return TM_ERR_INPUT;
     }
-    if (!tm_has_steps(one->summary) || !tm_has(tm_path(one->summary, "steps.median_ps"))) {
+    if (!tm_has(tm_path(one->summary, "steps.median_ps"))) {
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': no step of it has a length",
                       one->path);
         tm_hint(
@@ -40,6 +40,16 @@ static const struct tm_compared_run *run_at(const struct tm_scaling_point *point
     for (; number >= point->side.runs; point++)
         number -= point->side.runs;
     return &point->side.run[number];
+}
+
+/* Without marked steps the session stands for one, as in comparisons; but a session is no match for a step. */
+static tm_status check_steps(struct tm_run *run, const struct tm_compared_run *a, const struct tm_compared_run *b)
+{
+    if (tm_has_steps(a->summary) == tm_has_steps(b->summary))
+        return TM_OK;
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot scale '%s' with '%s': only one of them has steps", a->path, b->path);
+    tm_hint(&run->error, "mark the steps in all runs with jax.profiler.StepTraceAnnotation, or in none");
+    return TM_ERR_USAGE;
 }
 
 static tm_status check_pair(struct tm_run *run, const struct tm_compared_run *a,
@@ -64,6 +74,8 @@ tm_status tm_scaling_check(struct tm_run *run, const struct tm_scaling_point *po
     for (size_t i = 0; i < runs; i++) {
         tm_status st = check_run(run, run_at(point, i));
 
+        if (st == TM_OK && i > 0)
+            st = check_steps(run, run_at(point, 0), run_at(point, i));
         for (size_t k = 0; k < i && st == TM_OK; k++)
             st = check_pair(run, run_at(point, k), run_at(point, i));
         if (st != TM_OK)

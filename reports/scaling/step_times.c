@@ -51,8 +51,9 @@ static void take_interval_of_steps(struct scaling_study *s, struct point_facts *
     facts->cv_pct = all.cv_pct;
     if (facts->steps.count < SCALING_STEPS_LEAST)
         return;
+    const double share = tm_independent_share(tm_pooled_lag1(facts->steps, facts->steps));
     const struct tm_interval change =
-        tm_median_change_interval(median, facts->steps, level, s->scratch);
+        tm_change_interval(median, facts->steps, TM_MIDDLE_MEDIAN, share, level, s->scratch);
 
     if (isfinite(change.low) && isfinite(change.high))
         facts->step = (struct scaling_interval){ facts->step_ps * (1 + change.low / 100),
@@ -112,8 +113,9 @@ static struct scaling_interval interval_of_gain(struct scaling_study *s,
         };
     if (first->steps.count < SCALING_STEPS_LEAST || other->steps.count < SCALING_STEPS_LEAST)
         return (struct scaling_interval){ NAN, NAN, "an interval wants 6 steps at both points" };
+    const double share = tm_independent_share(tm_pooled_lag1(first->steps, other->steps));
     const struct tm_interval change =
-        tm_median_change_interval(other->steps, first->steps, level, s->scratch);
+        tm_change_interval(other->steps, first->steps, TM_MIDDLE_MEDIAN, share, level, s->scratch);
 
     return (struct scaling_interval){ 1 + change.low / 100, 1 + change.high / 100,
                                       isfinite(change.low) ? NULL : "a step can have no length" };

@@ -243,14 +243,14 @@ bool tm_is_enough(double a, double b, double level)
     return fmin(a, b) >= TM_EFFECTIVE_LEAST && 2 * least_p(a, b) < level;
 }
 
-static double independent_share(double lag1)
+double tm_independent_share(double lag1)
 {
     return lag1 > LAG1_LEAST ? tm_effective_count(1, lag1) : 1;
 }
 
 double tm_series_rank_test(struct tm_sample a, struct tm_sample b)
 {
-    const double share = independent_share(tm_pooled_lag1(a, b));
+    const double share = tm_independent_share(tm_pooled_lag1(a, b));
     const size_t fewer = a.count < b.count ? a.count : b.count;
 
     if (!(share < 1))
@@ -263,7 +263,7 @@ struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, dou
     struct tm_change_test test = { .lag1 = lag1, .p_median = NAN, .p_mean = NAN, .is_enough = false };
     double correlation, median, mean;
 
-    test.share = independent_share(test.lag1);
+    test.share = tm_independent_share(test.lag1);
     test.effective_a = test.share * (double)a.count;
     test.effective_b = test.share * (double)b.count;
     if (fmin(test.effective_a, test.effective_b) < TM_EFFECTIVE_LEAST)

@@ -29,6 +29,8 @@ double tm_mean_test(struct tm_sample a, struct tm_sample b);
  * for its bias, 0 to 0.99; and how many independent values so many are worth. */
 double tm_pooled_lag1(struct tm_sample a, struct tm_sample b);
 double tm_effective_count(double count, double lag1);
+/* The share of the values that counts as independent: all up to an autocorrelation of 0.1. */
+double tm_independent_share(double lag1);
 
 /* Both tests of two series in the order of time, with their effective number of values where the
  * autocorrelation is above 0.1.  p are adjusted for two tests.

@@ -446,6 +446,27 @@ static void what_cannot_scale_is_refused(void **state)
     made_study_end(&study);
 }
 
+/* Without marked steps the session stands for one step, as in comparisons. */
+static void runs_without_marked_steps_scale(void **state)
+{
+    struct made_study study;
+    const struct tm_value *root;
+
+    (void)state;
+    made_study_begin(&study, strong);
+    study.points = 4;
+    for (size_t i = 0; i < 4; i++) {
+        if (i > 0)
+            assert_refused(&study, TM_ERR_USAGE, "only one of them has steps");
+        tm_add_string(tm_member(made_summary(&study, i, 0), "steps"), "source", "session");
+    }
+    assert_int_equal(tm_scaling_check(&study.run, study.point, study.points), TM_OK);
+    root = made_study_fill(&study);
+    assert_non_null(found(root, "notes", "no_steps"));
+    assert_true(tm_has(tm_path(root, "points[3].speedup")));
+    made_study_end(&study);
+}
+
 static void devices_that_compute_are_counted(void **state)
 {
     struct made_study study;
@@ -599,6 +620,7 @@ int main(void)
         cmocka_unit_test(differences_of_the_runs_are_noted),
         cmocka_unit_test(ranks_that_were_not_given_are_noted),
         cmocka_unit_test(what_cannot_scale_is_refused),
+        cmocka_unit_test(runs_without_marked_steps_scale),
         cmocka_unit_test(devices_that_compute_are_counted),
         cmocka_unit_test(what_is_not_known_is_null_with_a_reason),
         cmocka_unit_test(empty_summaries_and_one_point_do_no_harm),
