@@ -301,6 +301,6 @@ void tm_draw_waterfall(struct tm_chart *chart, const struct tm_value *comparison
     draw_end(chart, &rows, way.parts + 1, new, way.new_ps);
     (void)snprintf(chart->title, sizeof(chart->title), "From %.60s to %.60s", base, new);
     (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Mean time of a step and device, and what each part of it adds or saves. Grey: not told from noise.%s",
+                   "Mean time of a step and device, and what each part of it adds or saves. Gray: within noise.%s",
                    rows.axis.from > 0 ? " The scale does not begin at 0." : "");
 }

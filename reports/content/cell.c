@@ -101,7 +101,7 @@ static const struct titled terms[] = {
     { "absent", "missing" }, /* how a job stands */
     { "not_judged", "too few before" },
     { "same", "as before" }, /* what became of a row, or a figure, in a comparison */
-    { "unclear", "not told from noise" },
+    { "unclear", "within noise" },
     { "added", "new" },
     { "removed", "gone" },
     { "other", "neither" }, /* passes: forward, backward */

@@ -339,7 +339,7 @@ const struct tm_term tm_terms[] = {
     { "gates", "Rule|Limit", "What the gate file asks for, and the limit as it is written there." },
     { "gates", "Found at", "Which element was taken where the path leaves it open." },
     { "gates", "Baseline", "The figure of the run that is compared with; of several their median." },
-    { "gates", "Noise", "A smaller change is not told from noise." },
+    { "gates", "Noise", "A smaller change is within noise." },
     /* Of a night. */
     { "changes", "Before|Now|Change",
       "The figure of the newest run of the night, and the median of the seven good runs of the job before it." },

@@ -12,7 +12,7 @@ extern const double tm_noise_level; /* p below it is a change */
 
 struct tm_noise {
     double p;         /* the larger one of both tests; NaN = none was made */
-    double noise_pct; /* a smaller change is not told from noise; NaN = not known */
+    double noise_pct; /* a smaller change is within noise; NaN = not known */
 };
 
 /* The steps of the input and of all baselines, tested once for all gates: the median and the mean, as in comparisons

@@ -3,8 +3,9 @@
 """How often `tracemill compare` sees what is not there, and misses what is: pairs of generated runs of the same work with
 other times, and pairs with a planted change.
 
-    compare_trial.py [--pairs 1000] [--planted 100] [--keep DIR]
+    compare_trial.py [--pairs 1000] [--planted 100] [--series 300] [--seed 1] [--keep DIR]
 
+--series tests step times that are drawn from known processes: autocorrelated, of several hosts, jittered, with compilations.
 Runs come from the generator ($TM_SHARED/tools/make_trace.py, needs numpy).  Results are lines in
 build/bench/compare-trial, one for each pair: a trial that was stopped goes on where it was, and another program begins
 anew.  With --keep its profiles need not be made again."""
@@ -23,7 +24,8 @@ from comparisons import TABLES  # noqa: E402
 from intervals import told  # noqa: E402
 from made import GENERATOR  # noqa: E402
 from tracemill import BINARY, BUILD  # noqa: E402
-from trial_pairs import KINDS, MANY, SAME, Trial, work  # noqa: E402
+from trial_pairs import KINDS, MANY, SAME, Trial, Worker, compare, work  # noqa: E402
+from trial_series import run_series  # noqa: E402
 
 EVENTS = 8000
 REPORT_SECONDS = 30
@@ -113,10 +115,25 @@ def print_table(notes, pairs):
                   f"{told(having(found, *TABLES), len(found))} | {told(sum(n['is_first'] for n in found), len(found))} |")
 
 
+def try_series(trial, pairs, seed, only):
+    """out: how many are beyond their limits"""
+    scratch = trial.folder / "series"
+    scratch.mkdir(parents=True, exist_ok=True)
+    template = json.loads(Worker(trial, scratch).summary(1, "template", ()).read_text())
+    rows = run_series(template, scratch, pairs, seed, compare, only)
+    print("\n| step times | found is | pairs | inconclusive |\n|---|---|---|---|")
+    for name, wanted, found, inconclusive, count, is_good in rows:
+        print(f"| {name} | {wanted} | {told(found, count)}{'' if is_good else ' BEYOND ITS LIMIT'} | {inconclusive:,} |")
+    return sum(not row[-1] for row in rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=1000, help=f"pairs of each of: {', '.join(MANY)}")
     parser.add_argument("--planted", type=int, default=100, help="pairs of each of the others")
+    parser.add_argument("--series", type=int, default=300, help="pairs of each process of step times")
+    parser.add_argument("--only", help="only those processes whose name has this text")
+    parser.add_argument("--seed", type=int, default=1, help="of the processes")
     parser.add_argument("--events", type=int, default=EVENTS, help="of a run; the fewer, the more its steps vary")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="folder for the profiles (0.7 MB each)")
@@ -136,6 +153,8 @@ def main():
         wrong = carry_out(trial, todo, options.workers, path)
         notes = read_notes(path)
     print_table(notes, options.pairs)
+    if options.series and not options.table:
+        wrong += try_series(trial, options.series, options.seed, options.only)
     return 1 if wrong else 0
 
 
