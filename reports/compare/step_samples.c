@@ -94,27 +94,10 @@ static const char *length_of_step(const struct tm_value *summary)
     return tm_text(tm_path(summary, "steps.basis"))[0] == 'h' ? "host_span_ps" : "period_ps";
 }
 
-/* Older summaries have a sample for each step of each host, and no autocorrelation of them. */
-static bool is_of_hosts(const struct tm_value *summary)
-{
-    return tm_length(tm_path(summary, "input.hosts")) > 1 && !tm_get(tm_get(summary, "steps"), "lag1");
-}
-
 tm_status tm_step_samples(struct tm_room *room, const struct tm_value *summary, struct tm_sample *sample)
 {
     const struct tm_value *samples = tm_path(summary, "steps.samples_ps");
-    double *value;
-
-    if (is_of_hosts(summary)) {
-        struct listed listed;
-        const tm_status st = list_steps(room, summary, length_of_step(summary), length_of_step(summary), &listed);
-
-        if (st != TM_OK)
-            return st;
-        if (listed.steps > 0 && listed.steps < listed.rows)
-            return sample_of(room, &listed, sample);
-    }
-    value = tm_room_take(room, tm_length(samples) + 1, sizeof(*value));
+    double *value = tm_room_take(room, tm_length(samples) + 1, sizeof(*value));
     if (!value)
         return room->run->error.status;
     for (size_t i = 0; i < tm_length(samples); i++)
@@ -140,11 +123,7 @@ tm_status tm_quiet_samples(struct tm_room *room, const struct tm_value *summary,
 
 double tm_analyzed_steps(const struct tm_value *summary)
 {
-    const double chosen = tm_double(tm_path(summary, "steps.chosen"));
-    const double hosts = (double)tm_length(tm_path(summary, "input.hosts"));
-    const double steps = is_of_hosts(summary) && chosen >= hosts ? chosen / hosts : chosen;
-
-    return tm_has_steps(summary) && steps > 0 ? steps : 1;
+    return tm_has_steps(summary) ? tm_double(tm_path(summary, "steps.chosen")) : 1;
 }
 
 tm_status tm_count_compiling_steps(struct tm_room *room, const struct tm_value *summary, struct tm_compiling_steps *of)

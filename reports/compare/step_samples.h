@@ -18,7 +18,7 @@ tm_status tm_quiet_samples(struct tm_room *room, const struct tm_value *summary,
 tm_status tm_listed_samples(struct tm_room *room, const struct tm_value *summary, const char *path,
                             struct tm_sample *sample) TM_MUST_USE;
 
-/* The number of analyzed steps; 1 of a run without steps.  A summary of an older version counts them on every host. */
+/* The number of analyzed steps; 1 of a run without steps. */
 double tm_analyzed_steps(const struct tm_value *summary);
 
 /* Steps in which a program is compiled: events that are recorded one by one, and no matter of chance. */
