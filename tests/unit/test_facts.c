@@ -118,6 +118,7 @@ static void every_name_that_means_something_is_known(void **state)
         BOTH("correlation_id", TM_STAT_CORRELATION_ID), BOTH("counter_value", TM_STAT_COUNTER_VALUE),
         BOTH("cuda_graph_exec_id", TM_STAT_GRAPH_EXEC),
         BOTH("cuda_graph_node_id", TM_STAT_GRAPH_NODE), BOTH("data_type", TM_STAT_DATA_TYPE),
+        BOTH("device_duration_ps", TM_STAT_DEVICE_DURATION), BOTH("device_offset_ps", TM_STAT_DEVICE_OFFSET),
         BOTH("device_ordinal", TM_STAT_DEVICE_ORDINAL), BOTH("flops", TM_STAT_FLOPS),
         BOTH("fragmentation", TM_STAT_FRAGMENTATION), BOTH("group_id", TM_STAT_GROUP_ID),
         BOTH("hlo_category", TM_STAT_HLO_CATEGORY), BOTH("hlo_module", TM_STAT_HLO_MODULE),

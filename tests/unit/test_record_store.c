@@ -278,7 +278,8 @@ static struct tm_raw bordering(uint64_t at)
     return (struct tm_raw){
         .record = { .start_ps = starts_ps[at % 9], .dur_ps = durs_ps[at / 9 % 4], .correlation = ids[at % 11],
                     .name = ~shape, .track = 3, .config = shape << 8, .class = (uint8_t)shape,
-                    .kind = (uint8_t)(shape % (TM_END + 1)), .flags = (uint16_t)(0xffff - shape) },
+                    .kind = (uint8_t)(shape % (TM_END + 1)),
+                    .flags = (uint16_t)((0xffff - shape) & ~TM_FLAG_TIMED) /* which is the store's own */ },
         .traits = ~shape << 3,
     };
 }
@@ -390,6 +391,56 @@ static tm_status fill_and_read(struct stored_trace *s)
     return st == TM_OK ? tm_record_store_clear(s->store, 50) : st;
 }
 
+/* Ops with times of their own: near the recorded ones, far from them, with a number, with an id. */
+static void ops_with_own_times_come_back_with_them(void **state)
+{
+    static const int64_t ahead_ps[] = { 0, 78, -78, 5000, INT64_C(1) << 54, -(INT64_C(1) << 54), (INT64_C(1) << 54) - 1,
+                                        INT64_C(8000000000000000000) };
+    static const int64_t longer_ps[] = { 0, 127, 128, -128, -129, 1000000 };
+    struct tm_record_place place;
+    struct stored_trace s;
+    struct tm_run run;
+    uint64_t i = 0;
+
+    (void)state;
+    begin_test(&run, &s);
+    for (int turn = 0; turn < 2; turn++) {
+        if (turn)
+            assert_int_equal(tm_record_store_begin(s.store, 0, &place), TM_OK);
+        i = 0;
+        for (size_t a = 0; a < sizeof(ahead_ps) / sizeof(ahead_ps[0]); a++) {
+            for (size_t l = 0; l < sizeof(longer_ps) / sizeof(longer_ps[0]); l++, i++) {
+                const struct tm_number number = { (int64_t)i };
+                const struct tm_raw raw = {
+                    .record = { .start_ps = (int64_t)i * 100, .dur_ps = 2000000, .correlation = i % 5 == 4 ? i : 0,
+                                .args_length = i % 7 == 6 ? sizeof(number) : 0, .flags = TM_FLAG_HLO_OP },
+                    .args = &number,
+                };
+                const struct tm_device_times times = { raw.record.start_ps - ahead_ps[a], raw.record.dur_ps - longer_ps[l] };
+                const bool is_timed = i % 11 != 10;
+                struct tm_raw got;
+                bool more;
+
+                if (!turn) {
+                    assert_int_equal(is_timed ? tm_record_store_add_timed(s.store, &raw, &times)
+                                              : tm_record_store_add(s.store, &raw), TM_OK);
+                    continue;
+                }
+                assert_int_equal(tm_record_store_next(&place, &got, &more), TM_OK);
+                assert_true(more);
+                assert_memory_equal(&got.record, &raw.record, sizeof(got.record));
+                assert_memory_equal(got.args, raw.args, raw.record.args_length);
+                assert_int_equal(place.has_times, is_timed);
+                assert_true(!is_timed || (place.times.offset_ps == times.offset_ps &&
+                                          place.times.duration_ps == times.duration_ps));
+            }
+        }
+    }
+    assert_int_equal(tm_record_store_count(s.store, 0), i);
+    tm_record_store_end(&place);
+    end_test(&run, &s);
+}
+
 static tm_status job(struct tm_run *run)
 {
     struct stored_trace s;
@@ -421,6 +472,7 @@ int main(void)
         cmocka_unit_test(any_record_comes_back_whole),
         cmocka_unit_test(records_of_one_shape_are_small),
         cmocka_unit_test(what_a_track_holds_is_known),
+        cmocka_unit_test(ops_with_own_times_come_back_with_them),
         cmocka_unit_test(each_refused_request_ends_clean),
     };
 
