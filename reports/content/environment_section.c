@@ -96,8 +96,10 @@ static void say_clocks(const struct tm_content *content, const struct tm_value *
         largest_ps = host_largest_ps > largest_ps ? host_largest_ps : largest_ps;
     }
     if (devices > own)
-        tm_say(content, TM_TONE_QUIET, "Times of %" PRId64 " of %" PRId64 " TPUs are the recorded ones: times by their own "
-               "clock are missing.", devices - own, devices);
+        tm_say(content, TM_TONE_QUIET,
+               "Times of %" PRId64 " of %" PRId64 " TPUs are as the profiler worked them out: times by their own clock are "
+               "missing.",
+               devices - own, devices);
     if (jumps)
         tm_say(content, TM_TONE_QUIET,
                "Times of TPUs are by their own clock. The recorded times jump against it %s times, by up to %s.",

@@ -26,8 +26,6 @@ TRACES = SHARED / "traces"
 
 # Differences that were looked into and are right: (case pattern, figure pattern, reason).
 FROM_HLO = "the peer takes the op from the module's HLO, ours is the event's stat `name`; this version reads no HLO"
-CORE_CLOCK = ("the peer takes lengths by the core's own clock (device_duration_ps); ours are those of the line, whose clock "
-              "modules, transfers and host share")
 ELEMENTS = "the peer's cost model gives each elementwise operation 3 FLOP per element, ours 1"
 KNOWN = (
     ("jax-mi355-fused-attention", "kernels[[]*].op", FROM_HLO),
@@ -36,7 +34,6 @@ KNOWN = (
      "the event has the stat `name` and no tf_op; without HLO the peer looks at tf_op alone"),
     ("xprof-gpu-v100-multi-worker", "memory[[]GPU_4_bfc].lifetime_peak_bytes",
      "the peer shows what the event that it read last says, less than its own peak; ours is the largest value"),
-    ("xprof-tpu-v6e-inference", "ops[[]*].self_ps", CORE_CLOCK),
     ("jax-mi300-conv-8gpu", "ops[[]cudnn-conv.1].flops", "the peer leaves out the products with padding"),
     ("jax-mi355-fused-attention", "ops[[]wrapped_convert*].flops", ELEMENTS),
     ("xla-gtx1080ti", "ops[[]loop_add_multiply_fusion].flops", ELEMENTS),
