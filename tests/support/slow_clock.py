@@ -56,14 +56,12 @@ class Clock:
         (r0, d0), (r1, d1) = self.pairs[i - 1:i + 1]
         return d0 + (at - r0) * (d1 - d0) // (r1 - r0)
 
-    def place(self, span, is_op):
-        own = own_times(span.stats) if is_op else None
+    def placed(self, begin, end, own):
+        """(begin, end).  own: its own times, where they count"""
         if own:
-            begin, span.length = own
-        else:
-            begin = self.carried(span.begin)
-            span.length = max(0, self.carried(span.end) - begin) if span.length else 0
-        span.begin = begin + self.shift
+            return own[0] + self.shift, own[0] + own[1] + self.shift
+        first = self.carried(begin) + self.shift
+        return first, max(first, self.carried(end) + self.shift) if end > begin else first
 
 
 def put_on_device_clocks(tracks):
@@ -77,5 +75,24 @@ def put_on_device_clocks(tracks):
         if clock.is_used:
             for name, line, _, spans in tracks:
                 for span in spans if name == process else ():
-                    clock.place(span, line == OPS)
+                    own = own_times(span.stats) if line == OPS else None
+                    span.begin, end = clock.placed(span.begin, span.end, own)
+                    span.length = end - span.begin
     return clocks
+
+
+def put_recording_on_device_clocks(recording, stats_of, is_xspace=False):
+    """The same of a Recording (trace_tally.py).  stats_of: what an item tells of itself.  Counters of a JSON lie on no line
+    and keep their times."""
+    for process in {row.process for row in recording.rows if TPU.match(row.process.name or "")}:
+        rows = [row for row in recording.rows if row.process is process]
+        ops = [item for row in rows if row.name == OPS for item in row.items if not item.is_instant]
+        own = {id(item): own_times(stats_of(item)) for item in ops}
+        clock = Clock([(item.begin, own[id(item)][0]) for item in ops if own[id(item)]], len(ops))
+        if not clock.is_used:
+            continue
+        for item in [item for row in rows for item in row.items]:
+            item.begin, item.end = clock.placed(item.begin, item.end, own.get(id(item)))
+        for (owner, _), values in recording.counters.items() if is_xspace else ():
+            if owner is process:
+                values[:] = [(clock.placed(time, time, None)[0], *rest) for time, *rest in values]

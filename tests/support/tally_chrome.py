@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from decimal import ROUND_HALF_UP, Decimal
 
+from slow_clock import put_recording_on_device_clocks
 from trace_tally import ASYNC, LOOSE, NO_NAME, THREAD, Arrow, Item, Process, Recording, Row, add_allocations
 
 DAYS_BEFORE, DAYS_AFTER = 5, 100
@@ -295,4 +296,5 @@ def recording_of(document, events):
         for row in recording.rows:
             for item in row.items:
                 item.args = tuple((key, whole_or_text(value)) for key, value in item.args)
+    put_recording_on_device_clocks(recording, lambda item: dict(item.args))
     return recording

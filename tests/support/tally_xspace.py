@@ -4,6 +4,7 @@
 import re
 import struct
 
+from slow_clock import put_recording_on_device_clocks
 from trace_tally import Item, Process, Recording, Row, add_allocations
 from xspace import planes_of, signed
 
@@ -30,6 +31,7 @@ def recording_of(path):
             add_line(recording, rows[key], line, base)
             allocations += allocations_of(line, base, processes, len(allocations))
         recording.rows += [row for row in rows.values() if row.items]
+    put_recording_on_device_clocks(recording, lambda item: item.args.own_stats, is_xspace=True)
     add_allocations(recording, allocations)
     return recording
 
