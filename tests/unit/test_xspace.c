@@ -1114,6 +1114,102 @@ static void a_damaged_statistic_is_told_wherever_it_stands(void **state)
     }
 }
 
+/* --- the clock of a TPU --- */
+
+/* An op by the host's clock, and what it says of the device's; differences of 100, 100, 100, 100 and 5,100. */
+static void put_op(struct xb_line *ops, const char *name, int64_t recorded_ps, int64_t own_ps)
+{
+    xb_event(ops, name, recorded_ps, 70);
+    xb_uint(ops, "device_offset_ps", (uint64_t)own_ps);
+    xb_int(ops, "device_duration_ps", 50);
+}
+
+/* Ops that say it in every form that a number has, ops that do not say it, and a module beside them.
+ * in: first_id  of the statistics */
+static struct xb_space *clocked_space(int64_t first_id)
+{
+    struct xb_space *const space = xb_space_new();
+    struct xb_plane *const tpu = xb_plane(space, "/device:TPU:0");
+    struct xb_line *modules, *ops;
+
+    xb_stat_id(tpu, "device_offset_ps", first_id);
+    xb_stat_id(tpu, "device_duration_ps", first_id + 1);
+    modules = xb_line(tpu, 2, "XLA Modules", 1);
+    xb_event(modules, "jit_step(9)", 0, 8000);
+    ops = xb_line(tpu, 3, "XLA Ops", 1); /* of 1,000 ps */
+    put_op(ops, "plain", 0, 900);
+    put_op(ops, "plain", 1000, 1900);
+    xb_event(ops, "reals", 2000, 70);
+    xb_real(ops, "device_duration_ps", 50);
+    xb_int(ops, "something", -1);
+    xb_real(ops, "device_offset_ps", 2900);
+    xb_event(ops, "texts", 2500, 70);
+    xb_str(ops, "device_duration_ps", "50");
+    xb_str(ops, "device_offset_ps", "3400");
+    xb_event(ops, "refs", 2600, 100);
+    xb_ref(ops, "device_offset_ps", "3400");
+    xb_int(ops, "device_duration_ps", 50);
+    xb_event(ops, "half", 2700, 100);
+    xb_int(ops, "device_offset_ps", 1);
+    put_op(ops, "twice", 8000, 77);
+    xb_uint(ops, "device_offset_ps", 3900);
+    xb_event(ops, "fraction", 8000, 0);
+    xb_real(ops, "device_offset_ps", 0.5);
+    xb_int(ops, "device_duration_ps", 50);
+    return space;
+}
+
+/* "carried" lie on the line from (3500, 3400) to (9000, 3900), where the differences are 100 and 5,100. */
+static const char *const clocked_texts[] = {
+    "  1000 +50 'plain'",
+    "  2000 +50 'plain'",
+    "  3000 +50 'reals'",
+    "  3500 +50 'texts'",
+    "  3509 +9 'refs'",
+    "  3518 +9 'half'",
+    "  4000 +50 'twice'",
+    "  4000 +0 'fraction'",
+    "  1000 +3000 'jit_step(9)'",
+};
+
+static void ops_of_a_tpu_tell_their_own_times_in_any_form(void **state)
+{
+    static const int64_t ids[] = { 1, 120, 127, 128, 300, 510, 511, 512, 100000, -7 };
+    static const struct xb_style styles[] = { { 0 },
+                                              { .metadata_first = true },
+                                              { .names_last = true },
+                                              { .keeps_zeros = true },
+                                              { .unknown_fields = true },
+                                              { .groups = true },
+                                              { .long_numbers = true },
+                                              { .duplicates = true } };
+    static const size_t buffers[] = { BUFFER, 64 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        struct xb_space *const space = clocked_space(ids[i]);
+
+        for (size_t k = 0; k < sizeof(styles) / sizeof(styles[0]); k++) {
+            struct xspace_run x;
+
+            assert_int_equal(xspace_scan_space(&x, space, &styles[k]), TM_OK);
+            for (size_t b = 0; b < 2; b++) {
+                char *const text = text_of(&x, buffers[b]);
+
+                for (size_t n = 0; n < sizeof(clocked_texts) / sizeof(clocked_texts[0]); n++) {
+                    if (!strstr(text, clocked_texts[n]))
+                        fail_msg("missing:\n%s\nin:\n%s", clocked_texts[n], text);
+                }
+                free(text);
+            }
+            assert_true(x.host.trace.devices[0].has_device_clock);
+            assert_int_equal(x.host.trace.devices[0].clock_jumps, 0);
+            xspace_close(&x);
+        }
+        xb_space_free(space);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1141,6 +1237,7 @@ int main(void)
         cmocka_unit_test(each_refused_request_ends_clean),
         cmocka_unit_test(a_field_of_a_line_has_its_type),
         cmocka_unit_test(a_damaged_statistic_is_told_wherever_it_stands),
+        cmocka_unit_test(ops_of_a_tpu_tell_their_own_times_in_any_form),
     };
 
     return cmocka_run_group_tests_name("xspace", tests, NULL, NULL);
