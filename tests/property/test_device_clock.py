@@ -132,7 +132,7 @@ def compare(tap, name, want, got):
 def compare_clock(tap, name, clocks, summary):
     jumps = [jump for clock in clocks.values() for jump in clock.jumps]
     used = sum(clock.is_used for clock in clocks.values())
-    row, tallies = summary["environment"]["hosts"][0]["tpu_clock"], summary["coverage"]["tallies"]
+    row, tallies = clock_of(summary), summary["coverage"]["tallies"]
     d = Differences(name)
     d.equal("devices", len(clocks), row["devices"])
     d.equal("own", used, row["own"])
@@ -178,6 +178,8 @@ def check(tap, seed, damaged):
             for options, other in ((f"way {i // 3} to write it", i + 1), ("the same, --memory 32M", i + 2)):
                 compare(tap, f"{name}: {files[i][0]}, {options}", found[i], found[other])
             jumps = compare_clock(tap, f"{name}: {files[i][0]}", clocks, found[i + 1])
+        if seed == 1:
+            check_outputs(tap, name, folder, clocks, found[1])
         for i in (0, len(files) - 3):
             compare_traces(tap, f"{name}: {files[i][0]}", [folder / str(n) / files[i][0] for n in (i, i + 1)])
     return jumps
@@ -191,6 +193,20 @@ def compare_traces(tap, name, paths):
         texts.append(sorted(path.with_suffix(".csv").read_text().splitlines()) if not result.status else [str(result)])
     tap.ok(texts[0] == texts[1], f"{name}: the same times in what convert writes",
            str([pair for pair in zip(*texts) if pair[0] != pair[1]][:2]))
+
+
+def clock_of(summary):
+    return summary["environment"]["hosts"][0]["tpu_clock"]
+
+
+def check_outputs(tap, name, folder, clocks, summary):
+    """The clock goes through a partial, and the report tells of it."""
+    result = run("report", folder / "1" / "host0.xplane.pb", "-o", folder / "told", "--steps", "all", "--format", "partial,text")
+    result, joined = summary_of(folder / "told" / "run.partial", folder / "joined", "--steps", "all")
+    tap.ok(joined and clock_of(joined) == clock_of(summary), f"{name}: the same out of a partial", str(result))
+    jumps = sum(len(clock.jumps) for clock in clocks.values())
+    text = " ".join((folder / "told" / "report.txt").read_text().split())
+    tap.ok(f"The recorded times jump against it {jumps} times, by up to" in text, f"{name}: the report tells of {jumps} jumps")
 
 
 def main():
