@@ -155,12 +155,12 @@ const struct tm_term tm_terms[] = {
       "Cost of the operation, as the profile or the HLO tells it, per byte and per second of the time without the "
       "operations inside." },
     { "transfers", "Exposed",
-      "Time in which a device only copies: neither a kernel nor a collective runs. It is of the whole window, while "
-      "count, bytes and time are of the copies of the chosen steps." },
+      "Time in which a device only copies: neither a kernel nor a collective runs." },
     { "transfers", "Mean rate|Best rate",
-      "Bytes over time of the copies whose size is known; the fastest single one." },
-    { "transfers", "Outside steps|Bytes outside|Time outside",
-      "Copies that are not in the chosen steps and in no other figure." },
+      "Bytes over the time in which any copy of this direction is in flight on a device, of copies whose size is known: "
+      "copies that overlap share the link. The best is of one stretch in flight." },
+    { "transfers", "Outside steps|Bytes outside|Time outside|Exposed outside",
+      "Copies that are not in the chosen steps, and what they take of the window." },
     { "transfers", "Copies of pageable host memory|Their time|Share of copy time",
       "Their host side is ordinary memory: the driver moves it in pieces." },
     { "transfers", "Copies to the host and back",

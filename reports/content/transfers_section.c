@@ -2,15 +2,6 @@
 /* Transfers: copies of the devices by direction, which of them come again, between whom, how large. */
 #include "reports/content/say.h"
 
-/* Some exposed time lies between the chosen steps. */
-static bool is_any_outside(const struct tm_value *rows)
-{
-    for (size_t i = 0; i < tm_length(rows); i++)
-        if (tm_int(tm_get(tm_at(rows, i), "exposed_ps")) > tm_int(tm_get(tm_at(rows, i), "total_ps")))
-            return true;
-    return false;
-}
-
 static void say_directions(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column columns[] = {
@@ -25,6 +16,7 @@ static void say_directions(const struct tm_content *content, const struct tm_val
         { "Outside steps", "outside.count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
         { "Bytes outside", "outside.bytes", TM_CELL_BYTES | TM_WIDE | TM_RARE },
         { "Time outside", "outside.total_ps", TM_CELL_TIME | TM_WIDE | TM_RARE },
+        { "Exposed outside", "outside.exposed_ps", TM_CELL_TIME | TM_RARE },
     };
     const struct tm_value *rows = tm_get(transfers, "by_direction");
 
@@ -34,10 +26,6 @@ static void say_directions(const struct tm_content *content, const struct tm_val
                                               .caption = "Copies by direction",
                                               TM_COLUMNS(columns),
                                               .rows = rows });
-    if (is_any_outside(rows))
-        tm_say(content, TM_TONE_QUIET,
-               "Exposed time is of the whole window; count, bytes, time and rates are of the copies in the chosen "
-               "steps.");
 }
 
 static void say_costly(const struct tm_content *content, const struct tm_value *transfers)

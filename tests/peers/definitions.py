@@ -207,6 +207,14 @@ def compare_collectives(d, run, summary):
         d.equal("collectives.total.exposed_ps", exposed, total["exposed_ps"])
 
 
+def bandwidth_of(by_device):
+    """Bytes over the time in which any copy of a device is in flight.  by_device: lists of (begin, end, bytes)"""
+    known = [[c for c in copies if c[2] is not None] for copies in by_device]
+    time = sum(union([(begin, end) for begin, end, _ in copies]) for copies in known)
+    size = sum(c[2] for copies in known for c in copies)
+    return size / (time * 1e-12) if time and size else None
+
+
 def compare_transfers(d, run, summary):
     rows = {r["direction"]: r for r in (summary["transfers"] or {}).get("by_direction", [])}
     for way in DIRECTIONS:
@@ -217,6 +225,9 @@ def compare_transfers(d, run, summary):
         d.equal(f"transfers.{way}.total_ps", sum(a.length for a in mine), rows.get(way, {}).get("total_ps", MISSING))
         exposed = sum(whole_time(run, device)["exposed_by_direction_ps"][way] for device in run.devices)
         d.equal(f"transfers.{way}.exposed_ps", exposed, rows.get(way, {}).get("exposed_ps", MISSING))
+        by_device = [[(a.begin, a.end, a.bytes) for a in run.of(device) if a.sort == "copy" and a.way == way]
+                     for device in run.devices]
+        d.near(f"transfers.{way}.mean_bandwidth", bandwidth_of(by_device), rows.get(way, {}).get("mean_bandwidth", MISSING))
 
 
 # --- steps ----------------------------------------------------------------------------------------------------

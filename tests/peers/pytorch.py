@@ -25,7 +25,7 @@ from differences import MISSING, Differences, at  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
 from slow_sections import achieved_thousandths, compare_fusion, compare_kernel_means, compare_occupancy, rank_of  # noqa: E402
 from slow_steps import chosen_steps, chosen_time, device_steps, forget, periods, whole_time, whole_window  # noqa: E402
-from slow_time import gaps  # noqa: E402
+from slow_time import gaps, union  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SHARED, Scratch, summary_of  # noqa: E402
 
@@ -361,6 +361,15 @@ def compare_transfers(d, profiles, summary):
             for device in p.devices:
                 exposed += whole_time(p, device)["exposed_by_direction_ps"][direction]
         d.equal(f"transfers.{direction}.exposed_ps", exposed, row.get("exposed_ps", MISSING))
+        links = defaultdict(list)
+        for i, p in enumerate(profiles):
+            for a in p.activities:
+                if a.sort == COPY and a.direction == direction and a.bytes is not None:
+                    links[i, a.device].append(a)
+        size, time = (sum(value) for value in zip((0, 0), *((sum(a.bytes for a in mine), union([(a.begin, a.end) for a in mine]))
+                                                           for mine in links.values())))
+        d.near(f"transfers.{direction}.mean_bandwidth", size / (time * 1e-12) if time and size else None,
+               row.get("mean_bandwidth", MISSING))
     if copies:
         pageable = [a for a in copies if "Pageable" in a.name]
         for figure, value in sums(pageable).items():

@@ -85,6 +85,56 @@ def _operations(differences, summary):
                           [r["busy_ps"] for r in roofline["devices"]])
 
 
+PARTS = ("exposed_wait_ps", "exposed_move_ps", "exposed_unmatched_ps")
+
+
+def _at_most(differences, where, exposed, total):
+    if exposed is not None and total is not None and exposed > total:
+        differences.equal(f"{where}: exposed time is part of the time", f"at most {total}", exposed)
+
+
+def _communication(differences, summary):
+    """Rows of transfers and collectives: all columns are over the same events, and with what lies outside of the chosen
+    steps they add up to the devices."""
+    devices = summary.get("devices") or []
+    transfers = (summary.get("transfers") or {}).get("by_direction")
+    for row in transfers or ():
+        where = f"transfers.{row['direction']}"
+        _at_most(differences, where, row["exposed_ps"], row["total_ps"])
+        _at_most(differences, f"{where}.outside", row["outside"]["exposed_ps"], row["outside"]["total_ps"])
+        if row["mean_bandwidth"] and row["max_bandwidth"] and summary["environment"]["platform"] == "gpu" and \
+                row["mean_bandwidth"] > row["max_bandwidth"] * (1 + 1e-9):
+            differences.equal(f"{where}: the mean rate is at most the best", row["max_bandwidth"], row["mean_bandwidth"])
+    if transfers is not None and all(d.get("exposed_by_direction_ps") for d in devices):
+        rows = {r["direction"]: r["exposed_ps"] + r["outside"]["exposed_ps"] for r in transfers}
+        for way in devices[0]["exposed_by_direction_ps"] if devices else ():
+            differences.equal(f"transfers.{way} and what is outside are the devices' exposed copies",
+                              _sum(d["exposed_by_direction_ps"][way] for d in devices), rows.get(way, 0))
+    collectives = summary.get("collectives")
+    if not collectives:
+        return
+    whole = [(r, r["kind"], r["exposed_ps"]) for r in collectives["rows"]]
+    whole += [(collectives[k], k, collectives[k]["exposed_ps"]) for k in ("rest", "total", "outside")]
+    whole += [(d, d["id"], d["exposed_collective_ps"]) for d in [*devices, {**summary["total"], "id": "total"}]]
+    for place, name, exposed in whole:
+        if exposed is not None:
+            differences.equal(f"collectives.{name}: waiting, moving and unmatched are the exposed time", exposed,
+                              _sum(place[part] for part in PARTS))
+    for row in (*collectives["rows"], collectives["rest"], collectives["total"]):
+        _at_most(differences, f"collectives.{row.get('kind')}", row["exposed_ps"], row["total_ps"])
+    for part in ("exposed_ps", *PARTS):
+        differences.equal(f"collectives: rows and the rest add up to {part}", collectives["total"][part] or 0,
+                          _sum(r[part] for r in (*collectives["rows"], collectives["rest"])))
+    if all(d["exposed_collective_ps"] is not None for d in devices):
+        differences.equal("collectives and what is outside are the devices' exposed collectives",
+                          _sum(d["exposed_collective_ps"] for d in devices),
+                          collectives["total"]["exposed_ps"] + collectives["outside"]["exposed_ps"])
+    members = (collectives["skew"] or {}).get("members") or ()
+    if collectives["skew"] and collectives["skew"]["wait_ps"] is not None:
+        differences.equal("collectives.skew: the devices cause what is waited for", collectives["skew"]["wait_ps"],
+                          _sum(m["caused_ps"] for m in members))
+
+
 def check(differences, summary):
     """Compare what must be equal within `summary`; differences: a Differences."""
     devices = summary.get("devices") or []
@@ -102,3 +152,4 @@ def check(differences, summary):
         differences.equal("gaps.total_ps", _sum(d["gaps"]["total_ps"] for d in devices), gaps["total_ps"])
     _tables(differences, summary)
     _operations(differences, summary)
+    _communication(differences, summary)

@@ -72,6 +72,12 @@ class Activity:
         return RANKS[self.rank]
 
     @property
+    def bytes(self):
+        """Of a copy; None where they are not told."""
+        told = re.search(r"size:(\d+)", str(self.span.stats.get("memcpy_details", "")))
+        return int(told[1]) if told else None
+
+    @property
     def is_kernel(self):
         """What the table of kernels counts."""
         return self.sort not in ("copy", "memset") or "kernel_details" in self.span.stats

@@ -166,7 +166,56 @@ static void what_runs_beside_a_copy_hides_it(void **state)
     report_bench(&b);
     assert_int_equal(of(&b, "h2d", "exposed_ps"), 5 * US);
     assert_int_equal(of(&b, "d2h", "exposed_ps"), 3 * US);
-    assert_int_equal(of(&b, "d2d", "exposed_ps"), 3 * US);
+    assert_int_equal(of(&b, "d2d", "exposed_ps"), 0);
+    assert_int_equal(of(&b, "d2d", "outside.exposed_ps"), 3 * US);
+    close_bench(&b);
+}
+
+/* Where a copy that counts and one that does not run at once, the time is that of the first. */
+static void a_row_is_about_the_same_copies_in_all_its_columns(void **state)
+{
+    static const struct copy before = { TM_H2D, 1, 0, 12, 0, TM_NONE }, inside = { TM_H2D, 1, 10, 10, 0, 0 },
+                             after = { TM_H2D, 1, 15, 20, 0, TM_NONE };
+    struct tm_run run;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, &run);
+    bench_devices(&b, 1, TM_DEVICE_GPU, 2 * US, 33 * US);
+    OK(bench_begin(&b));
+    OK(take_copy(&b, &before)); /* 2 to 10 */
+    OK(take_copy(&b, &inside)); /* 10 to 20 */
+    OK(take_copy(&b, &after));  /* 20 to 33 */
+    report_bench(&b);
+    assert_int_equal(of(&b, "h2d", "total_ps"), 10 * US);
+    assert_int_equal(of(&b, "h2d", "exposed_ps"), 10 * US);
+    assert_int_equal(of(&b, "h2d", "outside.total_ps"), 32 * US);
+    assert_int_equal(of(&b, "h2d", "outside.exposed_ps"), (8 + 13) * US);
+    close_bench(&b);
+}
+
+static void copies_in_flight_at_once_share_the_link(void **state)
+{
+    static const struct copy copies[] = { { TM_H2D, 6000000, 0, 10, 0, 0 }, { TM_H2D, 6000000, 5, 15, 0, 0 },
+                                          { TM_H2D, 6000000, 30, 10, 0, 0 }, { TM_D2H, 3000000, 12, 10, 0, 0 } };
+    static const struct copy other = { TM_H2D, 12000000, 40, 30, 1, 0 };
+    struct tm_run run;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, &run);
+    bench_devices(&b, 2, TM_DEVICE_GPU, 0, INT64_MAX);
+    OK(bench_begin(&b));
+    OK(take_copy(&b, &copies[0]));
+    OK(take_copy(&b, &copies[1]));
+    OK(take_copy(&b, &copies[3]));
+    OK(take_copy(&b, &copies[2]));
+    OK(take_copy(&b, &other)); /* of another device: a link of its own */
+    report_bench(&b);
+    assert_int_equal(of(&b, "h2d", "total_ps"), 65 * US);
+    assert_int_equal(of(&b, "h2d", "mean_bandwidth"), 500000000000); /* 30 MB in 20 + 10 + 30 us */
+    assert_int_equal(of(&b, "h2d", "max_bandwidth"), 600000000000);
+    assert_int_equal(of(&b, "d2h", "mean_bandwidth"), 300000000000);
     close_bench(&b);
 }
 
@@ -462,8 +511,8 @@ static void copy_ops_of_a_tpu_are_transfers(void **state)
     }
     report_bench(&b);
     assert_int_equal(tm_length(bench_get(&b, "transfers.by_direction")), 2);
-    assert_int_equal(of(&b, "h2d", "count"), 1); /* the start of a copy is none */
-    assert_int_equal(of(&b, "h2d", "total_ps"), 2 * US);
+    assert_int_equal(of(&b, "h2d", "count"), 1); /* a copy counts where it is waited for, and its start takes time */
+    assert_int_equal(of(&b, "h2d", "total_ps"), 3 * US);
     assert_int_equal(of(&b, "h2d", "exposed_ps"), 3 * US);
     assert_int_equal(of(&b, "d2d", "total_ps"), 3 * US);
     assert_false(tm_has(tm_get(direction_row(&b, "h2d"), "bytes")));
@@ -661,6 +710,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_are_summed_by_direction),
         cmocka_unit_test(what_runs_beside_a_copy_hides_it),
+        cmocka_unit_test(a_row_is_about_the_same_copies_in_all_its_columns),
+        cmocka_unit_test(copies_in_flight_at_once_share_the_link),
         cmocka_unit_test(a_copy_for_a_collective_is_a_transfer_too),
         cmocka_unit_test(devices_and_the_host_make_pairs),
         cmocka_unit_test(sizes_are_in_powers_of_two),

@@ -218,12 +218,17 @@ static tm_status take_collective(struct collectives *c, struct exposure *e, cons
     return st == TM_OK && event->chosen ? count_collective(c, event, row) : st;
 }
 
-static tm_status take_flight(struct collectives *c, const struct tm_event *event)
+/* A stretch in flight belongs to no step: those count that start while the chosen steps run. */
+static tm_status take_flight(struct collectives *c, const struct exposure *e, const struct tm_event *event)
 {
     struct collective_row row;
     uint64_t start;
-    const tm_status st = find_row(c, event, &row, &start);
+    tm_status st;
 
+    if (event->config->level != TM_LEVEL_COLLECTIVE || event->record.start_ps < e->begin_ps ||
+        event->record.start_ps >= e->end_ps)
+        return TM_OK;
+    st = find_row(c, event, &row, &start);
     row.flight_count = 1;
     row.flight_ps = event->record.dur_ps;
     return st == TM_OK ? tm_groups_add(c->groups, &row) : st;
@@ -238,13 +243,11 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
 
     if (event->device >= c->exposure_count)
         return TM_OK;
+    e = &c->exposures[event->device];
     if (r->class == TM_CLASS_TPU_ASYNC)
-        return event->config->level == TM_LEVEL_COLLECTIVE && (event->chosen || c->trace->steps.all)
-                   ? take_flight(c, event)
-                   : TM_OK;
+        return take_flight(c, e, event);
     if (event->level != TM_LEVEL_COMPUTE && event->level != TM_LEVEL_COLLECTIVE)
         return TM_OK;
-    e = &c->exposures[event->device];
     st = expose_to(e, r->start_ps, c->stretches);
     if (st == TM_OK && event->level == TM_LEVEL_COLLECTIVE)
         return take_collective(c, e, event);

@@ -67,6 +67,7 @@ tm_status tm_transfers_save(struct tm_stage *s, struct tm_partial_writer *w)
         tm_partial_put_words(w, &t->directions[i].inside, SUM_WORDS);
         tm_partial_put_words(w, &t->directions[i].outside, SUM_WORDS);
         tm_partial_put_i64(w, t->directions[i].exposed_ps);
+        tm_partial_put_i64(w, t->directions[i].outside_exposed_ps);
         tm_partial_put_double(w, t->directions[i].best_rate);
     }
     tm_partial_put_words(w, t->sizes, (size_t)SIZE_ROWS * SIZE_WORDS);
@@ -124,6 +125,7 @@ static void load_sums(struct transfers *t, struct tm_partial_reader *r)
         load_and_merge(r, &direction->inside);
         load_and_merge(r, &direction->outside);
         direction->exposed_ps = tm_sum_times(direction->exposed_ps, tm_partial_time(r));
+        direction->outside_exposed_ps = tm_sum_times(direction->outside_exposed_ps, tm_partial_time(r));
         rate = tm_partial_double(r);
         if (rate > direction->best_rate)
             direction->best_rate = rate;

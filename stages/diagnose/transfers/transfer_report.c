@@ -36,7 +36,7 @@ static void add_direction(const struct transfers *t, enum tm_direction direction
     const struct copy_sum *sum = &d->inside;
     struct tm_value *to, *outside;
 
-    if (!sum->count && !d->outside.count)
+    if (!sum->count && !d->outside.count && !sum->total_ps && !d->outside.total_ps)
         return;
     to = tm_add_object(list, NULL);
     tm_add_string(to, "direction", tm_direction_name[direction]);
@@ -52,6 +52,7 @@ static void add_direction(const struct transfers *t, enum tm_direction direction
     tm_add_uint(outside, "count", d->outside.count);
     add_bytes(outside, &d->outside);
     tm_add_int(outside, "total_ps", d->outside.total_ps);
+    tm_add_int(outside, "exposed_ps", d->outside_exposed_ps);
 }
 
 /* --- pairs of devices --- */

@@ -70,6 +70,8 @@ static tm_status open_lane(struct transfers *t, const struct tm_device *device)
     lane->begin_ps = device->chosen_begin_ps;
     lane->end_ps = device->chosen_end_ps;
     lane->copies_until_ps = INT64_MIN;
+    for (int i = 0; i < TM_DIRECTION_COUNT; i++)
+        lane->chosen_until_ps[i] = lane->flights[i].until_ps = INT64_MIN;
     for (int i = 0; i < RECENT; i++)
         lane->recent[i].step = TM_NONE;
     memcpy(id.id, device->id, sizeof(id.id));
@@ -103,23 +105,51 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* --- events --- */
 
-static void add_moved(struct copy_sum *sum, uint64_t bytes, int64_t dur_ps)
+/* Of a flight on a TPU the end may be recorded far too early: no copy of a device is faster than its memory. */
+static void end_flight(struct transfers *t, struct copy_lane *lane, uint32_t device, enum tm_direction which)
 {
-    sum->moved_bytes = tm_sum_counts(sum->moved_bytes, bytes);
-    sum->moved_ps = tm_sum_times(sum->moved_ps, dur_ps);
+    struct flight *flight = &lane->flights[which];
+    struct copy_direction *direction = &t->directions[which];
+    const struct tm_device *of = &t->trace->devices[device];
+    const double most = of->kind == TM_DEVICE_TPU ? (double)of->memory_bandwidth_bytes : 0;
+    const int64_t dur_ps = flight->bytes ? flight->until_ps - flight->begin_ps : 0;
+    const double rate = dur_ps > 0 ? (double)flight->bytes * 1e12 / (double)dur_ps : 0;
+
+    if (rate > direction->best_rate && (most <= 0 || rate <= most))
+        direction->best_rate = rate;
+    flight->bytes = 0;
+}
+
+/* Copies share the link: the time of several in flight at once counts once.  They come in the order of their starts. */
+static void add_flight(struct transfers *t, struct copy_lane *lane, enum tm_direction which,
+                       const struct tm_event *event)
+{
+    struct copy_sum *sum = &t->directions[which].inside;
+    struct flight *flight = &lane->flights[which];
+    const int64_t start_ps = event->record.start_ps, end_ps = tm_sum_times(start_ps, event->record.dur_ps);
+
+    if (start_ps >= flight->until_ps) {
+        end_flight(t, lane, event->device, which);
+        flight->begin_ps = flight->until_ps = start_ps;
+    }
+    flight->bytes = tm_sum_counts(flight->bytes, event->config->copy_bytes);
+    sum->moved_bytes = tm_sum_counts(sum->moved_bytes, event->config->copy_bytes);
+    if (end_ps > flight->until_ps) {
+        sum->moved_ps = tm_sum_times(sum->moved_ps, end_ps - flight->until_ps);
+        flight->until_ps = end_ps;
+    }
 }
 
 static void add_to_sum(struct copy_sum *sum, const struct tm_config *c, int64_t dur_ps)
 {
-    sum->count++;
     sum->total_ps = tm_sum_times(sum->total_ps, dur_ps);
-    if (!c->has_copy_bytes) {
+    if (c->tpu_part == TM_TPU_START)
+        return; /* counted where it is waited for */
+    sum->count++;
+    if (!c->has_copy_bytes)
         sum->unknown_count++;
-        return;
-    }
-    sum->bytes = tm_sum_counts(sum->bytes, c->copy_bytes);
-    if (c->tpu_part == TM_TPU_PLAIN)
-        add_moved(sum, c->copy_bytes, dur_ps);
+    else
+        sum->bytes = tm_sum_counts(sum->bytes, c->copy_bytes);
 }
 
 static void add_size(struct transfers *t, uint64_t bytes, int64_t dur_ps)
@@ -158,17 +188,8 @@ static void note_ping_pong(struct transfers *t, struct copy_lane *lane,
     }
 }
 
-/* most: no copy of its device can be faster; 0 = not known */
-static void note_rate(struct copy_direction *direction, uint64_t bytes, int64_t dur_ps, double most)
-{
-    const double rate = dur_ps > 0 ? (double)bytes * 1e12 / (double)dur_ps : 0;
-
-    if (rate > direction->best_rate && (most <= 0 || rate <= most))
-        direction->best_rate = rate;
-}
-
-/* A copy of which both are known: its size, and how long it was under way. */
-static tm_status note_large(struct transfers *t, const struct copy_lane *lane, const struct tm_event *event,
+/* A copy of which both are known: its size, and how long it was in flight. */
+static tm_status note_large(struct transfers *t, struct copy_lane *lane, const struct tm_event *event,
                             enum tm_direction which)
 {
     const struct large_copy large = { .bytes = event->config->copy_bytes,
@@ -177,12 +198,7 @@ static tm_status note_large(struct transfers *t, const struct copy_lane *lane, c
                                       .number = lane->number,
                                       .direction = which };
 
-    /* A flight on a TPU may be recorded far too short. */
-    const double most = event->record.class == TM_CLASS_TPU_ASYNC && event->device < t->trace->device_count
-                            ? (double)t->trace->devices[event->device].memory_bandwidth_bytes
-                            : 0;
-
-    note_rate(&t->directions[which], large.bytes, large.dur_ps, most);
+    add_flight(t, lane, which, event);
     return tm_top_rows_add(t->largest, &large);
 }
 
@@ -220,7 +236,7 @@ static enum tm_direction direction_of(enum tm_level copy_level)
     return (enum tm_direction)(copy_level - TM_LEVEL_H2D + TM_H2D);
 }
 
-/* A copy, also one that works for a collective; on a TPU a copy op, or the wait for one that was
+/* A copy, also one that works for a collective; on a TPU a copy op, the start of one, or the wait for one that was
  * started before. out: its direction */
 static bool is_copy(const struct tm_event *event, enum tm_direction *direction)
 {
@@ -232,7 +248,7 @@ static bool is_copy(const struct tm_event *event, enum tm_direction *direction)
     case TM_CLASS_COLLECTIVE:
         return event->config->has_copy;
     case TM_CLASS_TPU_OP:
-        if (!is_copy_level(event->level) || event->config->tpu_part == TM_TPU_START)
+        if (!is_copy_level(event->level))
             return false;
         *direction = direction_of((enum tm_level)event->level);
         return true;
@@ -256,7 +272,9 @@ static tm_status take_copy(struct transfers *t, struct copy_lane *lane,
     if (c->pageable)
         add_to_sum(&t->pageable, c, event->record.dur_ps);
     t->copies_of_known_kind += c->pageable || (c->has_copy && c->direction != TM_OTHER_DIRECTION);
-    return c->has_copy_bytes ? add_known(t, lane, event, which) : TM_OK;
+    if (!c->has_copy_bytes || c->tpu_part == TM_TPU_START)
+        return TM_OK;
+    return add_known(t, lane, event, which);
 }
 
 struct told {
@@ -264,17 +282,25 @@ struct told {
     const struct copy_lane *lane;
 };
 
+/* The part of a stretch in which a copy of a chosen step runs is of these; of several that run at once one is enough. */
+static void add_exposed(struct told *told, enum tm_direction which, int64_t from_ps, int64_t to_ps)
+{
+    struct copy_direction *direction = &told->t->directions[which];
+    const int64_t until_ps = told->lane->chosen_until_ps[which];
+    const int64_t border_ps = until_ps < from_ps ? from_ps : until_ps < to_ps ? until_ps : to_ps;
+
+    direction->exposed_ps = tm_sum_times(direction->exposed_ps, border_ps - from_ps);
+    direction->outside_exposed_ps = tm_sum_times(direction->outside_exposed_ps, to_ps - border_ps);
+}
+
 static tm_status take_stretch(void *to, enum tm_level level, int64_t begin_ps, int64_t end_ps)
 {
     struct told *told = to;
     const int64_t from_ps = begin_ps > told->lane->begin_ps ? begin_ps : told->lane->begin_ps;
     const int64_t to_ps = end_ps < told->lane->end_ps ? end_ps : told->lane->end_ps;
 
-    if (is_copy_level(level) && from_ps < to_ps) {
-        struct copy_direction *direction = &told->t->directions[direction_of(level)];
-
-        direction->exposed_ps = tm_sum_times(direction->exposed_ps, to_ps - from_ps);
-    }
+    if (is_copy_level(level) && from_ps < to_ps)
+        add_exposed(told, direction_of(level), from_ps, to_ps);
     return TM_OK;
 }
 
@@ -293,8 +319,15 @@ static void add_activity(struct copy_lane *lane, const struct tm_event *event)
     const int64_t end_ps = tm_sum_times(event->record.start_ps, event->record.dur_ps);
 
     tm_sweep_add(&lane->sweep, (enum tm_level)event->level, event->record.start_ps, end_ps);
-    if (is_copy_level(event->level) && end_ps > lane->copies_until_ps)
+    if (!is_copy_level(event->level))
+        return;
+    if (end_ps > lane->copies_until_ps)
         lane->copies_until_ps = end_ps;
+    if (event->chosen) {
+        int64_t *until_ps = &lane->chosen_until_ps[direction_of((enum tm_level)event->level)];
+
+        *until_ps = end_ps > *until_ps ? end_ps : *until_ps;
+    }
 }
 
 /* TPU: the host records what it hands over, without device time.  All of the profile counts: such
@@ -315,7 +348,7 @@ static void take_tpu_host(struct transfers *t, const struct tm_event *event)
 
 /* TPU: how long a copy is in flight, beside the ops that start it and wait for it.  Such stretches belong to no step:
  * those count that begin while the chosen steps run. */
-static tm_status take_flight(struct transfers *t, const struct copy_lane *lane, const struct tm_event *event)
+static tm_status take_flight(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
     const struct tm_config *c = event->config;
@@ -324,7 +357,6 @@ static tm_status take_flight(struct transfers *t, const struct copy_lane *lane, 
     if (!is_copy_level(c->level) || !c->has_copy_bytes || r->start_ps < lane->begin_ps || r->start_ps >= lane->end_ps)
         return TM_OK;
     which = direction_of((enum tm_level)c->level);
-    add_moved(&t->directions[which].inside, c->copy_bytes, r->dur_ps);
     return note_large(t, lane, event, which);
 }
 
@@ -367,6 +399,8 @@ static tm_status end_host(struct tm_stage *s)
         if (lane->number == TM_NONE)
             continue;
         st = sweep_to(t, lane, tm_sweep_busy_until(&lane->sweep));
+        for (unsigned k = 0; k < TM_DIRECTION_COUNT; k++)
+            end_flight(t, lane, i, (enum tm_direction)k);
         for (unsigned k = 0; k < TM_DIRECTION_COUNT && st == TM_OK; k++) {
             const struct copy_pair pair = { lane->number, k, lane->sums[k] };
 

@@ -14,14 +14,16 @@ enum { SIZE_ROWS = 64, LARGEST_ROWS = 20, RECENT = 4 };
 
 struct copy_sum {
     uint64_t count, bytes, unknown_count; /* bytes: of the copies whose size is known */
-    uint64_t moved_bytes;                 /* of those of which it is also known how long they were under way */
-    int64_t total_ps, moved_ps;           /* moved_ps: how long those were; a wait for a copy is no such time */
+    uint64_t moved_bytes;                 /* of those of which it is also known when they were in flight */
+    int64_t total_ps, moved_ps;           /* moved_ps: when any of these was, on each device; a wait for a copy is no
+                                             such time */
 };
 
 struct copy_direction {
     struct copy_sum inside, outside; /* of the chosen steps */
-    int64_t exposed_ps;
-    double best_rate; /* bytes per second; 0 = none known */
+    int64_t exposed_ps;              /* of the copies inside */
+    int64_t outside_exposed_ps;      /* of the others, in what counts of the device */
+    double best_rate; /* of a stretch in flight, bytes per second; 0 = none known */
 };
 
 struct copy_size {
@@ -36,12 +38,20 @@ struct recent_copy {
     uint32_t step; /* TM_NONE = unused */
 };
 
+/* A stretch in which one copy or more of a direction is in flight. */
+struct flight {
+    int64_t begin_ps, until_ps;
+    uint64_t bytes;
+};
+
 /* One device of the present host. */
 struct copy_lane {
     uint32_t number;          /* in the run */
     int64_t begin_ps, end_ps; /* what counts of it */
     struct tm_sweep sweep;
     int64_t copies_until_ps;  /* until when copies run */
+    int64_t chosen_until_ps[TM_DIRECTION_COUNT]; /* the same of those in chosen steps */
+    struct flight flights[TM_DIRECTION_COUNT];   /* of copies of known size that count */
     struct copy_sum sums[TM_DIRECTION_COUNT];
     struct recent_copy recent[RECENT];
     uint32_t next_recent;
