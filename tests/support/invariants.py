@@ -93,7 +93,7 @@ def _at_most(differences, where, exposed, total):
         differences.equal(f"{where}: exposed time is part of the time", f"at most {total}", exposed)
 
 
-def _communication(differences, summary):
+def check_communication(differences, summary):
     """Rows of transfers and collectives: all columns are over the same events, and with what lies outside of the chosen
     steps they add up to the devices."""
     devices = summary.get("devices") or []
@@ -152,4 +152,4 @@ def check(differences, summary):
         differences.equal("gaps.total_ps", _sum(d["gaps"]["total_ps"] for d in devices), gaps["total_ps"])
     _tables(differences, summary)
     _operations(differences, summary)
-    _communication(differences, summary)
+    check_communication(differences, summary)

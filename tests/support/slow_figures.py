@@ -12,7 +12,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 
 from chrome_json import content_of, document_of
 from slow_clock import put_on_device_clocks
-from slow_time import RANKS
+from slow_time import RANKS, union
 from xspace import fields, planes_of, text_of
 
 NOTHING = None  # rank of what takes nobody's time: a wait for the host
@@ -459,6 +459,23 @@ def self_times(activities):
         for i, value in enumerate((1, a.self_time, a.length, a.self_time ** 2)):
             table[a.op or (a.name if a.sort in ("kernel", "collective") else "")][i] += value
     return dict(table)
+
+
+def in_flight(run, device, begin, end):
+    """Of a TPU's core: what is in flight beside it within [begin, end), how much of that runs beside compute, and the
+    flights that start there, by kind."""
+    flights = run.flights.get(device, ())
+    inside = [(max(s.begin, begin), min(s.end, end)) for s in flights if min(s.end, end) > max(s.begin, begin)]
+    compute = [(max(b, begin), min(e, end)) for rank, b, e in run.ranked(device)
+               if rank == COMPUTE and min(e, end) > max(b, begin)]
+    counts = {"copy": [0, 0], "collective": [0, 0]}
+    for span in flights:
+        if begin <= span.begin < end:
+            row = counts["collective" if of_tpu(span).sort == "collective" else "copy"]
+            row[0] += 1
+            row[1] += span.length
+    return {"in_flight_ps": union(inside), "hidden_ps": union(inside) + union(compute) - union(inside + compute),
+            "counts": counts}
 
 
 # --- framework paths ------------------------------------------------------------------------------------------
