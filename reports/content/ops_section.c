@@ -11,9 +11,10 @@ static void say_facts(const struct tm_content *content, const struct tm_value *o
 {
     static const struct tm_column facts[] = {
         { "Operations", "distinct", TM_CELL_COUNT },
-        { "Their time", "self_ps", TM_CELL_TIME },
-        { "Share of the longest one", "top_share_pct", TM_CELL_PCT },
-        { "Those that make up 80 %", "rows_for_80_pct", TM_CELL_COUNT },
+        { "Families of operations", "distinct_families", TM_CELL_COUNT },
+        { "Total time", "self_ps", TM_CELL_TIME },
+        { "Share of the longest family", "top_share_pct", TM_CELL_PCT },
+        { "Families covering 80 %", "rows_for_80_pct", TM_CELL_COUNT },
     };
 
     tm_say_facts(content, "op-facts", TM_FACTS(facts), ops);
@@ -37,6 +38,47 @@ static void say_categories(const struct tm_content *content)
                                                   .caption = "Time by category",
                                                   TM_COLUMNS(columns),
                                                   .rows = tm_of(content, "kernels.by_category") });
+}
+
+/* Where each operation is a family of its own, the table of operations says it all. */
+static void say_families(const struct tm_content *content, const struct tm_value *ops)
+{
+    static const struct tm_column columns[] = {
+        { "Family", "family", TM_CELL_NAME },
+        { "Operations", "members", TM_CELL_COUNT | TM_SUMS },
+        { "Self time", "self_ps", TM_CELL_TIME | TM_SUMS },
+        { "Share", "share_pct", TM_CELL_PCT },
+        { "Runs", "executions", TM_CELL_COUNT },
+        { "Category", "category", TM_CELL_WORD },
+        { "Bound by", "bound", TM_CELL_TERM },
+        { "Of its roof", "roof_pct", TM_CELL_PCT },
+        { "Cumulative", "cumulative_pct", TM_CELL_PCT },
+        { "Type", "precision", TM_CELL_WORD | TM_WIDE },
+        { "Mean", "mean_ps", TM_CELL_TIME | TM_WIDE },
+        { "FLOP per byte", "intensity", TM_CELL_NUMBER | TM_WIDE },
+        { "Computing", "flop_rate", TM_CELL_FLOP_RATE | TM_WIDE },
+        { "Memory", "bandwidth", TM_CELL_RATE | TM_WIDE },
+        { "Framework path", "op", TM_CELL_NAME | TM_WIDE },
+        { "Longest operation", "longest", TM_CELL_NAME | TM_WIDE },
+        { "Source", "source", TM_CELL_NAME | TM_WIDE },
+        { "Events", "count", TM_CELL_COUNT | TM_WIDE | TM_SUMS },
+        { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
+    };
+
+    if (!content->medium->room.is_data &&
+        tm_int(tm_get(ops, "distinct_families")) == tm_int(tm_get(ops, "distinct")))
+        return;
+    tm_say_table(content, &(struct tm_table){ .id = "op-families",
+                                              .caption = "Families of operations by self time",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(ops, "families"),
+                                              .rest = tm_get(ops, "families_rest"),
+                                              .total = ops,
+                                              .total_title = "all operations",
+                                              .paper_rows = OPS_ON_PAPER });
+    tm_say(content, TM_TONE_QUIET,
+           "A family is all operations whose names are equal without numbers and whose framework paths are equal without "
+           "layer numbers.");
 }
 
 static void say_op_table(const struct tm_content *content, const struct tm_value *ops)
@@ -109,6 +151,7 @@ static void say_ops(const struct tm_content *content)
 
     say_facts(content, ops);
     say_categories(content);
+    say_families(content, ops);
     say_op_table(content, ops);
     say_origins(content, tm_get(ops, "rows"));
 }

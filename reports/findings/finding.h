@@ -53,10 +53,13 @@ struct tm_findings {
     unsigned audience; /* of the run */
     int64_t told_ps[TM_WAITS];         /* what other findings have at stake already */
     struct tm_value *checks;           /* the list of the summary */
-    const struct tm_value *dominant_op; /* a row of ops that a finding is about; NULL = none */
+    const struct tm_value *dominant_op; /* a row of ops.families that a finding is about; NULL = none */
     int count;
     struct tm_finding *list; /* TM_FINDINGS_MOST and one more, which takes what does not fit and is not printed */
 };
+
+/* op_findings.c: is this row of ops.rows, or of roofline.far, of the family that a finding is about? */
+bool tm_op_is_dominant(const struct tm_findings *all, const struct tm_value *op);
 
 /* A group of rules: looks at the summary, adds what it finds. */
 typedef void tm_rules_fn(struct tm_findings *all);

@@ -239,16 +239,26 @@ static void measure_occupancy(const struct tm_value *s, struct figure *f)
                        tm_format_pct(pct, tm_share_pct(known_ps, all_ps)));
 }
 
+/* Which one it is, of how many operations, and how few make up most of the time. */
+static void say_top_op(const struct tm_value *s, struct figure *f)
+{
+    const struct tm_value *top = tm_path(s, "ops.families[0]");
+    const int64_t members = tm_int(tm_get(top, "members"));
+    char name[TM_SHORT_NAME_BYTES], count[TM_FORMAT_BYTES], of[TM_FORMAT_BYTES + 16] = "";
+
+    if (members > 1)
+        (void)snprintf(of, sizeof(of), " (%s operations)", tm_format_count(count, members));
+    (void)snprintf(f->note, sizeof(f->note), "%s%s; %lld of %lld operations or families of them take 80 %%",
+                   tm_short_name(name, tm_text(tm_get(top, members > 1 ? "family" : "longest"))), of,
+                   (long long)tm_int(tm_path(s, "ops.rows_for_80_pct")),
+                   (long long)tm_int(tm_path(s, "ops.distinct_families")));
+}
+
 static void measure_top_op(const struct tm_value *s, struct figure *f)
 {
-    char name[TM_SHORT_NAME_BYTES];
-
     take(s, "ops.top_share_pct", 1, f);
     if (f->is_known)
-        (void)snprintf(f->note, sizeof(f->note), "%s; %lld of %lld operations take 80 %%",
-                       tm_short_name(name, tm_text(tm_path(s, "ops.rows[0].name"))),
-                       (long long)tm_int(tm_path(s, "ops.rows_for_80_pct")),
-                       (long long)tm_int(tm_path(s, "ops.distinct")));
+        say_top_op(s, f);
 }
 
 /* How each is measured, and on which platforms it has a meaning (platforms.h). */

@@ -66,14 +66,17 @@ static void say_kernels(struct tm_findings *all, struct tm_finding *f, const str
         const struct tm_value *row = tm_at(rows, i);
         const size_t used = strlen(names);
 
-        if (strcmp(tm_text(tm_get(row, "hlo_op")), tm_text(tm_get(op, "name"))) != 0)
+        if (strcmp(tm_text(tm_get(row, "hlo_op")), tm_text(tm_get(op, "longest"))) != 0)
             continue;
         (void)snprintf(names + used, sizeof(names) - used, "%s'%s' (%s)", listed ? ", " : "",
                        tm_short_name(name, tm_text(tm_get(row, "name"))),
                        tm_format_time(time, tm_int(tm_get(row, "total_ps"))));
         listed++;
     }
-    if (listed)
+    if (listed && tm_int(tm_get(op, "members")) > 1)
+        tm_finding_say(f, "Kernels of the longest one, '%s': %s.",
+                       tm_short_name(name, tm_text(tm_get(op, "longest"))), names);
+    else if (listed)
         tm_finding_say(f, "Its kernels: %s.", names);
 }
 
@@ -97,10 +100,16 @@ static void say_roof(struct tm_finding *f, const struct tm_value *op)
                        tm_format_bytes(b, tm_double(tm_get(op, "bandwidth"))));
 }
 
-/* How many operations are worth a look: the rows are sorted by self time. */
+/* What a family is called: by its one operation, if it has no more. */
+static const char *name_of(const struct tm_value *family)
+{
+    return tm_text(tm_get(family, tm_int(tm_get(family, "members")) > 1 ? "family" : "longest"));
+}
+
+/* How many operations are worth a look, those of a family as one: the rows are sorted by self time. */
 static void say_targets(struct tm_findings *all, struct tm_finding *f)
 {
-    const struct tm_value *rows = tm_path(all->summary, "ops.rows");
+    const struct tm_value *rows = tm_path(all->summary, "ops.families");
     const double long_ms = tm_limit_of(all, TM_LIMIT_TARGET_OP_LONG), least_ms = tm_limit_of(all, TM_LIMIT_TARGET_OP);
     size_t long_count = 0, count = 0;
     char names[NAMES_BYTES] = "", name[TM_SHORT_NAME_BYTES];
@@ -113,10 +122,10 @@ static void say_targets(struct tm_findings *all, struct tm_finding *f)
         count += ms >= least_ms;
         if (ms >= least_ms && i < LISTED_OPS)
             (void)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
-                           tm_short_name(name, tm_text(tm_get(tm_at(rows, i), "name"))));
+                           tm_short_name(name, name_of(tm_at(rows, i))));
     }
     if (count)
-        tm_finding_say(f, "Operations with self time of %.4g ms or more: %zu; of %.4g ms or more: %zu. The first: %s.",
+        tm_finding_say(f, "Operations or families of them with self time of %.4g ms or more: %zu; of %.4g ms or more: %zu. The first: %s.",
                        long_ms, long_count, least_ms, count, names);
 }
 
@@ -262,7 +271,8 @@ static int64_t dominant_stake(const struct tm_findings *all, const struct tm_val
 
 static void find_dominant_op(struct tm_findings *all)
 {
-    const struct tm_value *rows = tm_path(all->summary, "ops.rows"), *top = top_op(rows);
+    const struct tm_value *rows = tm_path(all->summary, "ops.families"), *top = top_op(rows);
+    const int64_t members = tm_int(tm_get(top, "members"));
     const int64_t compute_ps = tm_int(tm_path(all->summary, "roofline.compute_ps"));
     const double share = tm_share_pct(self_of(top), compute_ps);
     const int64_t count = tm_int(tm_get(top, "executions")), stake_ps = dominant_stake(all, top, share);
@@ -274,8 +284,12 @@ static void find_dominant_op(struct tm_findings *all)
     all->dominant_op = top;
     f = tm_is_worth_mention(all, stake_ps) ? tm_finding_of_time(all, "op_dominant", stake_ps)
                                            : tm_finding_of_fact(all, "op_dominant", TM_INFO);
-    tm_short_name(name, tm_text(tm_get(top, "name")));
-    tm_finding_title(f, "One operation takes %s of the computing time: %s", tm_format_pct(a, share), name);
+    tm_short_name(name, name_of(top));
+    if (members > 1)
+        tm_finding_title(f, "One operation, %s times in the program, takes %s of the computing time: %s",
+                         tm_format_count(b, members), tm_format_pct(a, share), name);
+    else
+        tm_finding_title(f, "One operation takes %s of the computing time: %s", tm_format_pct(a, share), name);
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL));
     tm_finding_cause(f, "Whatever is changed elsewhere, the run can become only a little faster; this operation is "
@@ -402,10 +416,12 @@ static void fix_products(struct tm_finding *f, const struct tm_value *op)
     tm_finding_fixes(f, faster_products);
 }
 
-static bool is_same_op(const struct tm_value *a, const struct tm_value *b)
+bool tm_op_is_dominant(const struct tm_findings *all, const struct tm_value *op)
 {
-    return a && strcmp(tm_text(tm_get(a, "name")), tm_text(tm_get(b, "name"))) == 0 &&
-           strcmp(tm_text(tm_get(a, "module")), tm_text(tm_get(b, "module"))) == 0;
+    const struct tm_value *place = tm_get(op, "family");
+
+    return all->dominant_op && tm_has(place) && tm_int(place) >= 0 &&
+           tm_at(tm_path(all->summary, "ops.families"), (size_t)tm_int(place)) == all->dominant_op;
 }
 
 /* The roof that it comes nearer to, whether or not that one limits it. */
@@ -428,7 +444,7 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory)
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *op = tm_at(rows, i);
 
-        if (!is_far(all, op) || is_same_op(all->dominant_op, op) || strcmp(roof_of(op), roof) != 0)
+        if (!is_far(all, op) || tm_op_is_dominant(all, op) || strcmp(roof_of(op), roof) != 0)
             continue;
         stake_ps = tm_sum_times(stake_ps, within_reach(all, op));
         if (count < LISTED_OPS)

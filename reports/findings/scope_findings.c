@@ -77,11 +77,17 @@ static bool is_in_layer(const char *path, const char *layer)
 /* What of a layer's time the finding on the dominant operation is about. */
 static int64_t told_of(const struct tm_findings *all, const struct layers *l, size_t i)
 {
-    const struct tm_value *layer = tm_at(l->rows, l->first + i);
+    const char *layer = tm_text(tm_get(tm_at(l->rows, l->first + i), "layer"));
+    const struct tm_value *ops = tm_path(all->summary, "ops.rows");
+    int64_t sum_ps = 0;
 
-    if (!is_in_layer(tm_text(tm_get(all->dominant_op, "op")), tm_text(tm_get(layer, "layer"))))
-        return 0;
-    return tm_int(tm_get(all->dominant_op, "self_ps"));
+    for (size_t k = 0; all->dominant_op && k < tm_length(ops); k++) {
+        const struct tm_value *op = tm_at(ops, k);
+
+        if (tm_op_is_dominant(all, op) && is_in_layer(tm_text(tm_get(op, "op")), layer))
+            sum_ps = tm_sum_times(sum_ps, tm_int(tm_get(op, "self_ps")));
+    }
+    return sum_ps;
 }
 
 /* The first and the last layer also hold what compilers fuse into them from outside: embeddings, the begin of the

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds inside any summary, whatever the input: parts add up to their whole, exactly."""
 
+import re
+
 
 def _sum(values):
     return sum(v for v in values if v is not None)
@@ -65,6 +67,43 @@ def _tables(differences, summary):
         differences.equal("steps.parts add up", parts["total_ps"], whole)
 
 
+NUMBERS = re.compile(r"(?<=.)([._]\d+|\.clone\d*|\.remat\d*)+$", re.DOTALL)
+LAYER = re.compile(r"(?<=[_.\[])\d+(?=$|[/\].:,)])")
+
+
+def _without(numbers, mark, text):
+    """A text that is cut where it is read stays as it is."""
+    return text if len(text.encode()) >= 4096 else numbers.sub(mark, text)
+
+
+def _families(differences, ops):
+    """Families out of the rows of operations, where all are listed and no text is cut."""
+    for figure, whole in (("members", "distinct"), ("count", "count"), ("self_ps", "self_ps"), ("total_ps", "total_ps")):
+        differences.equal(f"ops.families and the rest add up to {whole}", ops[whole],
+                          _sum(r[figure] for r in ops["families"]) + ops["families_rest"][figure])
+    texts = [r["name"] for r in ops["rows"]] + [r["op"] or "" for r in ops["rows"]]
+    if ops["rest"]["rows"] or ops["families_rest"]["rows"] or any(t.endswith("...") for t in texts):
+        return
+    want, got = {}, {}
+    for r in ops["rows"]:
+        sums = want.setdefault((_without(NUMBERS, "", r["name"]), _without(LAYER, "*", r["op"] or "")), [0, 0, 0, 0])
+        for i, value in enumerate((1, r["count"], r["self_ps"], r["total_ps"])):
+            sums[i] += value
+        family = ops["families"][r["family"]]
+        differences.equal(f"ops.rows[{r['name'][:60]}] is of its family", _without(NUMBERS, "", r["name"]),
+                          family["family"])
+    for r in ops["families"]:
+        got[r["family"], r["op"] or ""] = [r["members"], r["count"], r["self_ps"], r["total_ps"]]
+    differences.equal("ops.families: those that differ", {}, {k: (want.get(k), got.get(k)) for k in set(want) | set(got)
+                                                             if want.get(k) != got.get(k)})
+    lengths, first, whole = sorted((s[2] for s in want.values()), reverse=True), 0, 0
+    while whole * 100 < ops["self_ps"] * 80:
+        whole, first = whole + lengths[first], first + 1
+    differences.equal("ops.rows_for_80_pct", first, ops["rows_for_80_pct"])
+    if ops["self_ps"]:
+        differences.near("ops.top_share_pct", 100 * lengths[0] / ops["self_ps"], ops["top_share_pct"])
+
+
 def _operations(differences, summary):
     """Operations and the roofline: of a version that has them."""
     ops, roofline = summary.get("ops"), summary.get("roofline")
@@ -73,6 +112,7 @@ def _operations(differences, summary):
     for figure in ("count", "self_ps", "total_ps"):
         differences.equal(f"ops.rows and the rest add up to {figure}", ops[figure],
                           _sum(r[figure] for r in ops["rows"]) + ops["rest"][figure])
+    _families(differences, ops)
     differences.equal("ops.rows are in order", sorted((-r["self_ps"] for r in ops["rows"])),
                       [-r["self_ps"] for r in ops["rows"]])
     differences.equal("roofline.bound_ps adds up", roofline["compute_ps"], _sum(roofline["bound_ps"].values()))

@@ -53,11 +53,15 @@
 
 /* An operation with its self time and its share of its roof; a change of the healthy run that has operations. */
 #define OP(name, self, bound, roof)                                                                                    \
-    "{'name': '" name "', 'module': 'jit_f', 'op': 'jit(f)/mlp/dot', 'source': 'model.py:12', 'category': "            \
+    "{'name': '" name "', 'longest': '" name "', 'members': 1, 'module': 'jit_f', 'op': 'jit(f)/mlp/dot', 'source': 'model.py:12', 'category': "            \
     "'elementwise fusion', 'executions': 100, 'self_ps': " self ", 'mean_ps': 300000000, 'bound': '" bound             \
     "', 'roof_pct': " roof ", 'bandwidth': 500000000000, 'flop_rate': 90000000000000, 'first': {'device': "            \
     "'vm/gpu:1', 'begin_ps': 30000000000, 'dur_ps': 1000000}}"
-#define OPS(roofline, rows) "{" roofline ", 'ops': {'basis': 'hlo_op', 'rows': [" rows "]}}"
+/* The same where it is far from its roof: one of the first family. */
+#define FAR(self, bound, roof)                                                                                         \
+    "{'name': 'fusion.1', 'family': 0, 'category': 'elementwise fusion', 'self_ps': " self ", 'mean_ps': 300000000, "  \
+    "'bound': '" bound "', 'roof_pct': " roof "}"
+#define OPS(roofline, rows) "{" roofline ", 'ops': {'basis': 'hlo_op', 'families': [" rows "], 'rows': [" rows "]}}"
 
 #define SHORT(count, pauses, busy)                                                                 \
     "{'total': {'busy_ps': " busy "}, 'gaps': {'by_cause': {'device_wait': {'count': 12000, "      \
@@ -262,7 +266,7 @@ static const struct rule rules[] = {
           OP("fusion.5", "40000000000", "memory", "1.9") "]}", OP("fusion.4", "1", "unknown", "null")),
       NULL, NULL, 0, NULL },
     /* the dominant one is told of once, with what it could save */
-    { OPS("'roofline': {'compute_ps': 100000000000, 'far': [" OP("fusion.1", "60000000000", "memory", "10") "]}",
+    { OPS("'roofline': {'compute_ps': 100000000000, 'far': [" FAR("60000000000", "memory", "10") "]}",
           OP("fusion.1", "60000000000", "memory", "10") ", " OP("fusion.2", "30000000000", "unknown", "null")),
       "op_dominant", "critical", 52500000000, "10.0 % of what the device can do" },
     /* near the roof of the memory: fewer bytes, not a better kernel */
@@ -714,12 +718,17 @@ static void a_layer_is_not_slow_for_what_a_dominant_operation_takes(void **state
 
     (void)state;
     test_judge(&j,
-               "{'roofline': {'compute_ps': 100000000000}, 'ops': {'basis': 'hlo_op', 'rows': [{'name': 'flash', 'op': "
-               "'jit(step)/jvp(layer_3)/dot', 'self_ps': 60000000000}, {'name': 'b', 'self_ps': 1}]}, "
+               "{'roofline': {'compute_ps': 100000000000}, 'ops': {'basis': 'hlo_op', 'families': [{'family': 'flash', "
+               "'longest': 'flash.1', 'members': 2, 'op': 'jit(step)/jvp(layer_*)/dot', 'self_ps': 60000000001}, {'longest': "
+               "'b', 'members': 1, 'self_ps': 1}], 'rows': [{'name': 'flash.1', 'family': 0, 'op': "
+               "'jit(step)/jvp(layer_3)/dot', 'self_ps': 60000000000}, {'name': 'flash.2', 'family': 0, 'op': "
+               "'jit(step)/jvp(layer_2)/dot', 'self_ps': 1}, {'name': 'b', 'family': 1, 'self_ps': 1}]}, "
                "'scopes': {'layers': [" LAYER("0", "10000000000") ", " LAYER("1", "10000000000") ", "
                LAYER("2", "10000000000") ", " LAYER("3", "69000000000") "]}}",
                NULL);
     assert_non_null(test_finding(&j, "op_dominant"));
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "op_dominant"), "title")),
+                        "One operation, 2 times in the program, takes 60.0 % of the computing time: flash");
     assert_null(test_finding(&j, "layer_slow"));
     test_judged_free(&j);
 }
@@ -1137,8 +1146,8 @@ static void the_verdict_names_the_largest_loss(void **state)
           "The 2 devices are busy 50.0 % of the time; the largest loss is garbage collection "
           "(15.0 % of the window).",
           "critical" },
-        { "{'roofline': {'compute_ps': 100000000000}, 'ops': {'basis': 'hlo_op', 'rows': [{'name': 'dot', 'self_ps': "
-          "60000000000}, {'name': 'b', 'self_ps': 1}]}}",
+        { "{'roofline': {'compute_ps': 100000000000}, 'ops': {'basis': 'hlo_op', 'families': [{'longest': 'dot', 'members': "
+          "1, 'self_ps': 60000000000}, {'longest': 'b', 'members': 1, 'self_ps': 1}]}}",
           "The 2 devices are busy 95.0 % of the time; the largest loss is one operation that takes most of the time "
           "(27.9 % of the window).",
           "critical" },

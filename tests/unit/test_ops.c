@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stages/diagnose/ops/ops.h"
+#include "stages/diagnose/ops/ops_private.h"
 
 #include <stdio.h>
 
@@ -187,6 +188,92 @@ static void operations_of_a_gpu_are_named_by_the_program(void **state)
     assert_string_equal(text(&r, "ops.rows[2].name"), "a_kernel_of_no_program");
     assert_false(has(&r, "ops.rows[2].module"));
     assert_int_equal(integer(&r, "roofline.devices[0].busy_ps"), 70 * US);
+    end_rig(&r);
+}
+
+static void numbers_behind_a_name_and_of_layers_make_no_family(void **state)
+{
+    static const struct {
+        const char *name, *family;
+    } names[] = {
+        { "fusion.17", "fusion" },
+        { "fusion", "fusion" },
+        { "fusion.3.clone.1", "fusion" },
+        { "fusion.3.clone", "fusion" },
+        { "dot.remat2", "dot" },
+        { "loop_add_fusion_3", "loop_add_fusion" },
+        { "RPA-bq_32-bkvp_64-p_64-.17", "RPA-bq_32-bkvp_64-p_64-" },
+        { "volta_sgemm_128x64_nn", "volta_sgemm_128x64_nn" },
+        { "conv2", "conv2" },
+        { ".5", ".5" },
+        { "7", "7" },
+        { "", "" },
+    }, paths[] = {
+        { "jit(f)/layer_17/dot_general", "jit(f)/layer_*/dot_general" },
+        { "transpose(jvp(layer_3))/dot", "transpose(jvp(layer_*))/dot" },
+        { "model/[17]/mlp", "model/[*]/mlp" },
+        { "model.blocks.17.attn/blocks.4", "model.blocks.*.attn/blocks.*" },
+        { "RPA-bq_32-bkvp_64-p_64-/pallas_call", "RPA-bq_32-bkvp_64-p_64-/pallas_call" },
+        { "conv2d/17", "conv2d/17" },
+        { "", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        assert_int_equal(tm_op_family_name(names[i].name, strlen(names[i].name)), strlen(names[i].family));
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        char made[128];
+        const size_t length = tm_op_family_path(paths[i].name, strlen(paths[i].name), made, sizeof(made) - 1);
+
+        made[length] = 0;
+        assert_string_equal(made, paths[i].family);
+    }
+    {
+        char small[4];
+
+        assert_int_equal(tm_op_family_path("layer_17/x", 10, small, sizeof(small)), 4); /* no more than there is room for */
+    }
+}
+
+/* Layers are operations of their own; what they are together is what counts. */
+static void equal_operations_are_a_family(void **state)
+{
+    struct rig r;
+    struct tm_config config;
+
+    (void)state;
+    open_rig(&r, TM_DEVICE_GPU);
+    for (int i = 0; i < 512; i++) {
+        char name[32], path[48];
+
+        (void)snprintf(name, sizeof(name), "custom-call.%d", i);
+        (void)snprintf(path, sizeof(path), "jit(f)/layer_%d/attention", i);
+        config = of_op(&r, name, "jit_f");
+        config.op = bench_name(&r.bench, path);
+        take(&r, &config, add_config(&r, &config), &(struct span){ "k", TM_CLASS_KERNEL, 0, 0, i, i == 7 ? 2 : 1 });
+    }
+    config = of_op(&r, "dot.1", "jit_f");
+    take(&r, &config, add_config(&r, &config), &(struct span){ "sgemm", TM_CLASS_KERNEL, 0, 0, 600, 300 });
+    config = of_op(&r, "dot.2", "jit_f");
+    config.op = bench_name(&r.bench, "jit(f)/head");
+    take(&r, &config, add_config(&r, &config), &(struct span){ "sgemm", TM_CLASS_KERNEL, 0, 0, 900, 87 });
+    report_rig(&r);
+    assert_int_equal(integer(&r, "ops.distinct"), 514);
+    assert_int_equal(integer(&r, "ops.distinct_families"), 3);
+    near(&r, "ops.top_share_pct", 57);
+    assert_int_equal(integer(&r, "ops.rows_for_80_pct"), 2);
+    assert_string_equal(text(&r, "ops.families[0].family"), "custom-call");
+    assert_string_equal(text(&r, "ops.families[0].op"), "jit(f)/layer_*/attention");
+    assert_string_equal(text(&r, "ops.families[0].longest"), "custom-call.7");
+    assert_string_equal(text(&r, "ops.families[0].category"), "attention");
+    assert_int_equal(integer(&r, "ops.families[0].members"), 512);
+    assert_int_equal(integer(&r, "ops.families[0].self_ps"), 513 * US);
+    near(&r, "ops.families[1].cumulative_pct", 100.0 * 813 / 900);
+    assert_int_equal(integer(&r, "ops.families[2].members"), 1); /* of another path */
+    assert_int_equal(integer(&r, "ops.families_rest.rows"), 0);
+    assert_int_equal(integer(&r, "ops.rows[0].family"), 1);
+    assert_int_equal(integer(&r, "ops.rows[2].family"), 0);
+    assert_int_equal(integer(&r, "ops.rest.rows"), 14);
     end_rig(&r);
 }
 
@@ -580,6 +667,8 @@ static void what_was_saved_is_read_again(void **state)
     load_kept_bench(&again, path, 1); /* another host of the same */
     OK(bench_report(&again));
     assert_int_equal(tm_int(bench_get(&again, "ops.distinct")), 1);
+    assert_string_equal(tm_text(bench_get(&again, "ops.families[0].family")), "fusion");
+    assert_int_equal(tm_int(bench_get(&again, "ops.families[0].count")), 4);
     assert_int_equal(tm_int(bench_get(&again, "ops.rows[0].count")), 4);
     assert_int_equal(tm_int(bench_get(&again, "ops.rows[0].device_count")), 4);
     assert_int_equal(tm_int(bench_get(&again, "ops.rows[0].flops")), 2400);
@@ -634,6 +723,8 @@ static void many_operations_keep_to_the_memory(void **state)
     assert_int_equal(integer(&r, "ops.count"), MANY);
     assert_int_equal(integer(&r, "ops.distinct"), MANY);
     assert_int_equal(integer(&r, "ops.rest.rows"), MANY - 500);
+    assert_int_equal(integer(&r, "ops.distinct_families"), 1);
+    assert_int_equal(integer(&r, "ops.families[0].members"), MANY);
     assert_int_equal(integer(&r, "ops.self_ps") % US, 0);
     assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <=
                 tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 64 * 7);
@@ -660,6 +751,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_of_a_gpu_are_named_by_the_program),
+        cmocka_unit_test(numbers_behind_a_name_and_of_layers_make_no_family),
+        cmocka_unit_test(equal_operations_are_a_family),
         cmocka_unit_test(kernels_without_operations_stand_for_them),
         cmocka_unit_test(loops_count_by_self_time),
         cmocka_unit_test(deviations_are_of_self_times),

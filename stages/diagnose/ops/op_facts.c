@@ -242,6 +242,8 @@ tm_status tm_op_facts(struct ops *o, const struct op_span *span, const struct tm
     if (st == TM_OK)
         st = find_key(o, config, kind, row);
     if (st == TM_OK)
+        st = tm_op_family_of(o, row, &row->family);
+    if (st == TM_OK)
         st = find_tie(o, row);
     if (st == TM_OK)
         st = kind == TM_DEVICE_GPU ? ask_kernel(o, front) : ask_line(o, row);

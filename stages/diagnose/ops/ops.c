@@ -46,6 +46,7 @@ static void take_first(struct op_row *a, const struct op_row *b)
     a->first_device = b->first_device;
     a->first_tie = b->first_tie;
     a->first_order = b->first_order;
+    a->family = b->family;
     a->kernel = b->kernel;
     a->opcode = b->opcode;
     a->details = b->details;
@@ -56,11 +57,8 @@ static void take_first(struct op_row *a, const struct op_row *b)
     a->level = b->level;
 }
 
-static void merge_rows(void *into, const void *from)
+void tm_op_merge(struct op_row *a, const struct op_row *b)
 {
-    struct op_row *a = into;
-    const struct op_row *b = from;
-
     tm_op_add_cost(&a->cost, &b->cost);
     a->count = tm_sum_counts(a->count, b->count);
     a->executions = tm_sum_counts(a->executions, b->executions);
@@ -77,6 +75,11 @@ static void merge_rows(void *into, const void *from)
     a->is_wait |= b->is_wait;
     if (is_earlier(b, a))
         take_first(a, b);
+}
+
+static void merge_rows(void *into, const void *from)
+{
+    tm_op_merge(into, from);
 }
 
 /* --- one operation --- */

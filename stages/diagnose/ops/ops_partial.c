@@ -15,6 +15,7 @@ static void save_row(struct tm_partial_writer *w, const void *of)
     const struct op_row *row = of;
 
     tm_partial_put_words(w, &row->key, 2);
+    tm_partial_put_words(w, &row->family, 2);
     tm_partial_put_words(w, &row->cost, COST_WORDS);
     tm_partial_put_u64(w, row->count);
     tm_partial_put_u64(w, row->executions);
@@ -113,6 +114,7 @@ static void load_cost(struct tm_partial_reader *r, struct op_cost *cost)
 static void load_row(struct tm_partial_reader *r, struct op_row *row)
 {
     tm_partial_words(r, &row->key, 2);
+    tm_partial_words(r, &row->family, 2);
     load_cost(r, &row->cost);
     row->count = tm_partial_u64(r);
     row->executions = tm_partial_u64(r);

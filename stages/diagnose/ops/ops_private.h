@@ -21,6 +21,7 @@ struct op_cost {
 /* One operation of a program, on all devices of a kind. */
 struct op_row {
     struct tm_key key; /* of name, module, kind of device */
+    struct tm_key family; /* of the name without numbers, the path without the numbers of layers */
     uint64_t count;      /* of its events: kernels on a GPU */
     uint64_t executions; /* of the operation, which may be several kernels */
     int64_t self_ps, total_ps, min_ps, max_ps;
@@ -80,6 +81,12 @@ struct op_front {
     bool has_stats, has_hlo; /* where costs are from */
 };
 
+/* Where a family is listed. */
+struct op_place {
+    struct tm_key key;
+    uint64_t index;
+};
+
 /* What the name of a kernel tells. */
 struct op_kernel {
     tm_strid name; /* 0 = unused */
@@ -123,11 +130,13 @@ struct ops {
     tm_strid hlo_why;            /* why the first program that has no costs has none; 0 = all have them */
     struct precision_sum precisions[TM_PRECISION_COUNT];
     bool has_hlo, costs_of_stats, costs_of_hlo;
+    struct op_place *places; /* of the listed families, by key; while the report is made */
+    uint64_t place_count;
 };
 
 /* Parts of what the tables of this stage may take, in sixty-fourths.  Those of the report take the place of what only
  * events need. */
-enum { OPS_GROUPS = 22, OPS_FRONT = 12, OPS_STREAMS = 4, OPS_FAR = 2, OPS_SORT = 6 };
+enum { OPS_GROUPS = 22, OPS_FRONT = 12, OPS_STREAMS = 4, OPS_FAR = 2, OPS_SORT = 6, OPS_FAMILIES = 6 };
 enum { OPS_OPEN_MOST = 1024 }; /* spans that are open at once: they take a quarter of it */
 enum { OPS_KERNELS = 1024 /* a power of two */ };
 
@@ -158,6 +167,21 @@ void tm_ops_end_events(struct ops *o);
  * errors: as of tm_names_text and tm_rows_at */
 tm_status tm_op_facts(struct ops *o, const struct op_span *span, const struct tm_config *config,
                       struct op_front *front) TM_MUST_USE;
+
+/* ops.c: fold what is known of two operations into one; of the earlier one what is not summed. */
+void tm_op_merge(struct op_row *into, const struct op_row *from);
+
+/* --- op_family.c: operations that are numbered only because they come several times --- */
+
+/* How long a name is without the numbers behind it. */
+size_t tm_op_family_name(const char *text, size_t length);
+/* A path with '*' for the numbers of layers.  out: to[most]; returns its length */
+size_t tm_op_family_path(const char *text, size_t length, char *to, size_t most);
+/* out: *family  errors: as of tm_names_text */
+tm_status tm_op_family_of(struct ops *o, const struct op_row *row, struct tm_key *family) TM_MUST_USE;
+/* What the family of an operation is called.  out: *family_path  0 without a path */
+tm_status tm_op_family_texts(struct ops *o, tm_strid name, tm_strid path, tm_strid *family,
+                             tm_strid *family_path) TM_MUST_USE;
 
 /* --- op_roof.c: how near an operation comes to what its device can do --- */
 

@@ -15,11 +15,23 @@ static const char no_cost[] = "neither the profile nor the program's HLO tells w
 
 struct report {
     struct ops *o;
-    struct tm_top_rows *rows;  /* struct op_row */
-    struct tm_sorter *lengths; /* int64_t: self time of each operation */
+    struct tm_top_rows *rows;     /* struct op_row */
+    struct tm_groups *by_family;  /* struct family */
+    struct tm_top_rows *families; /* struct family */
+    struct tm_sorter *lengths;    /* int64_t: self time of each family */
     struct tm_listed_texts texts;
     struct op_peaks peaks;
-    uint64_t distinct;
+    uint64_t distinct, distinct_families;
+};
+
+/* Operations of one family. */
+struct family {
+    struct op_row row; /* all together; key: of the family; name, module and path of the earliest one */
+    uint64_t members;
+    int64_t top_ps;     /* self time of the longest one */
+    struct tm_key top;
+    tm_strid top_name;
+    uint32_t unused; /* rows that spill have no holes */
 };
 
 /* --- orders --- */
@@ -40,6 +52,86 @@ static int longest_length_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+static int longest_family_first(const void *a, const void *b)
+{
+    return longest_first(&((const struct family *)a)->row, &((const struct family *)b)->row);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    return tm_key_order(((const struct op_place *)a)->key, ((const struct op_place *)b)->key);
+}
+
+/* --- families --- */
+
+static void merge_families(void *into, const void *from)
+{
+    struct family *a = into;
+    const struct family *b = from;
+
+    a->members = tm_sum_counts(a->members, b->members);
+    if (b->top_ps > a->top_ps || (b->top_ps == a->top_ps && tm_key_order(b->top, a->top) < 0)) {
+        a->top_ps = b->top_ps;
+        a->top = b->top;
+        a->top_name = b->top_name;
+    }
+    tm_op_merge(&a->row, &b->row);
+}
+
+static tm_status add_to_family(struct report *r, const struct op_row *row)
+{
+    struct family family = { .row = *row,
+                             .members = 1,
+                             .top_ps = row->self_ps,
+                             .top = row->key,
+                             .top_name = row->name };
+
+    family.row.key = row->family;
+    return tm_groups_add(r->by_family, &family);
+}
+
+static tm_status read_families(struct report *r)
+{
+    const void *row = NULL;
+    tm_status st = tm_groups_finish(r->by_family);
+
+    while (st == TM_OK && (st = tm_groups_next(r->by_family, &row)) == TM_OK && row) {
+        const struct family *family = row;
+
+        r->distinct_families++;
+        st = tm_top_rows_add(r->families, family);
+        if (st == TM_OK)
+            st = tm_sorter_push(r->lengths, &family->row.self_ps);
+    }
+    if (st == TM_OK)
+        tm_top_rows_sort(r->families);
+    return st;
+}
+
+static tm_status find_places(struct report *r)
+{
+    struct ops *o = r->o;
+    const uint64_t count = tm_top_rows_count(r->families);
+
+    if (!count)
+        return TM_OK;
+    o->places = tm_take(&o->run->budget, TM_ACCOUNT_TABLES, count * sizeof(*o->places), &o->run->error);
+    if (!o->places)
+        return o->run->error.status;
+    o->place_count = count;
+    for (uint64_t i = 0; i < count; i++)
+        o->places[i] = (struct op_place){ ((const struct family *)tm_top_rows_at(r->families, i))->row.key, i };
+    qsort(o->places, count, sizeof(*o->places), compare_places);
+    return TM_OK;
+}
+
+static void give_places(struct ops *o)
+{
+    tm_give(&o->run->budget, TM_ACCOUNT_TABLES, o->places, o->place_count * sizeof(*o->places));
+    o->places = NULL;
+    o->place_count = 0;
+}
+
 /* --- the pass --- */
 
 static tm_status take_row(struct report *r, struct op_roofs *roofs, const struct op_row *row)
@@ -49,7 +141,7 @@ static tm_status take_row(struct report *r, struct op_roofs *roofs, const struct
 
     r->distinct++;
     if (st == TM_OK)
-        st = tm_sorter_push(r->lengths, &row->self_ps);
+        st = add_to_family(r, row);
     if (st == TM_OK)
         st = tm_op_peaks(r->o, row->first_device, &r->peaks);
     if (st != TM_OK)
@@ -70,7 +162,7 @@ static tm_status read_rows(struct report *r, struct op_roofs *roofs)
     return st;
 }
 
-/* How many operations, the longest first, make up so much of the self time. */
+/* How many families of operations, the longest first, make up so much of the self time. */
 static tm_status count_first(struct report *r, uint64_t *count)
 {
     const unsigned __int128 wanted = (unsigned __int128)(uint64_t)r->o->self_ps * SHARE_OF_FIRST_PCT;
@@ -234,6 +326,18 @@ static tm_status add_first(struct ops *o, struct tm_value *to, const struct op_r
     return TM_OK;
 }
 
+static void add_family_place(const struct ops *o, struct tm_value *to, struct tm_key family)
+{
+    const struct op_place wanted = { family, 0 };
+    const struct op_place *place =
+        o->place_count ? bsearch(&wanted, o->places, o->place_count, sizeof(wanted), compare_places) : NULL;
+
+    if (place)
+        tm_add_uint(to, "family", place->index);
+    else
+        tm_add_null(to, "family", "its family is not listed");
+}
+
 static tm_status add_row(struct report *r, struct tm_value *to, const struct op_row *row, const struct op_roof *roof)
 {
     tm_status st = add_texts(r, to, row);
@@ -244,6 +348,7 @@ static tm_status add_row(struct report *r, struct tm_value *to, const struct op_
         tm_add_null(to, "precision", not_told);
     add_times(to, row);
     tm_add_double(to, "self_share_pct", share_of((double)row->self_ps, r->o->self_ps));
+    add_family_place(r->o, to, row->family);
     add_roof(to, row, roof);
     return st == TM_OK ? add_first(r->o, to, row) : st;
 }
@@ -288,27 +393,90 @@ static tm_status add_rows(struct report *r, struct tm_value *ops)
     return st;
 }
 
+static tm_status add_family(struct report *r, struct tm_value *to, const struct family *family)
+{
+    const struct op_row *row = &family->row;
+    struct op_roof roof;
+    tm_strid name = 0, path = 0;
+    tm_status st = tm_op_family_texts(r->o, row->name, row->path, &name, &path);
+
+    if (st == TM_OK)
+        st = tm_listed_text_add(&r->texts, to, "family", name);
+    if (st == TM_OK)
+        st = tm_listed_text_or(&r->texts, to, "op", path, not_told);
+    if (st == TM_OK)
+        st = tm_listed_text_add(&r->texts, to, "longest", family->top_name);
+    if (st == TM_OK)
+        st = add_category(r->o, to, row);
+    if (st == TM_OK)
+        st = tm_listed_text_or(&r->texts, to, "source", row->source, not_told);
+    if (st == TM_OK)
+        st = tm_op_peaks(r->o, row->first_device, &r->peaks);
+    if (st != TM_OK)
+        return st;
+    if (row->precision)
+        tm_add_string(to, "precision", tm_precision_name[row->precision]);
+    else
+        tm_add_null(to, "precision", not_told);
+    tm_add_uint(to, "members", family->members);
+    add_times(to, row);
+    tm_add_double(to, "share_pct", share_of((double)row->self_ps, r->o->self_ps));
+    tm_op_roof_of(row, &r->peaks.peaks, &roof);
+    add_roof(to, row, &roof);
+    return add_first(r->o, to, row);
+}
+
+static tm_status add_families(struct report *r, struct tm_value *ops)
+{
+    struct tm_value *list = tm_add_array(ops, "families"), *rest;
+    const uint64_t count = tm_top_rows_count(r->families);
+    struct family sum = { .members = 0 };
+    tm_status st = TM_OK;
+
+    r->texts = tm_listed_texts(r->o->names, r->o->settings->table_rows);
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        const struct family *family = tm_top_rows_at(r->families, i);
+        struct tm_value *to = tm_add_object(list, NULL);
+
+        st = add_family(r, to, family);
+        sum.members = tm_sum_counts(sum.members, family->members);
+        sum.row.count = tm_sum_counts(sum.row.count, family->row.count);
+        sum.row.self_ps = tm_sum_times(sum.row.self_ps, family->row.self_ps);
+        sum.row.total_ps = tm_sum_times(sum.row.total_ps, family->row.total_ps);
+        tm_add_double(to, "cumulative_pct", share_of((double)sum.row.self_ps, r->o->self_ps));
+    }
+    rest = tm_add_object(ops, "families_rest");
+    tm_add_uint(rest, "rows", r->distinct_families - count);
+    tm_add_uint(rest, "members", r->distinct - sum.members);
+    tm_add_uint(rest, "count", r->o->count > sum.row.count ? r->o->count - sum.row.count : 0);
+    tm_add_int(rest, "self_ps", r->o->self_ps > sum.row.self_ps ? r->o->self_ps - sum.row.self_ps : 0);
+    tm_add_int(rest, "total_ps", r->o->total_ps > sum.row.total_ps ? r->o->total_ps - sum.row.total_ps : 0);
+    return st;
+}
+
 static tm_status add_section(struct report *r, struct tm_value *summary)
 {
     const struct ops *o = r->o;
-    const struct op_row *top = tm_top_rows_count(r->rows) ? tm_top_rows_at(r->rows, 0) : NULL;
+    const struct family *top = tm_top_rows_count(r->families) ? tm_top_rows_at(r->families, 0) : NULL;
     struct tm_value *ops = tm_add_object(summary, "ops");
     uint64_t first;
-    const tm_status st = count_first(r, &first);
+    tm_status st = count_first(r, &first);
 
     if (st != TM_OK)
         return st;
     tm_add_uint(ops, "count", o->count);
     tm_add_uint(ops, "distinct", r->distinct);
+    tm_add_uint(ops, "distinct_families", r->distinct_families);
     tm_add_int(ops, "total_ps", o->total_ps);
     tm_add_int(ops, "self_ps", o->self_ps);
     if (top && o->self_ps)
-        tm_add_double(ops, "top_share_pct", share_of((double)top->self_ps, o->self_ps));
+        tm_add_double(ops, "top_share_pct", share_of((double)top->row.self_ps, o->self_ps));
     else
         tm_add_null(ops, "top_share_pct", "no operations in the chosen steps");
     tm_add_uint(ops, "rows_for_80_pct", first);
     tm_add_string(ops, "basis", o->has_hlo ? "hlo_op" : "kernel");
-    return add_rows(r, ops);
+    st = add_families(r, ops);
+    return st == TM_OK ? add_rows(r, ops) : st;
 }
 
 tm_status tm_op_add_row(struct ops *o, struct tm_listed_texts *texts, struct tm_value *to, const struct op_row *row,
@@ -329,7 +497,10 @@ static tm_status open_tables(struct report *r)
     r->rows = tm_listed_rows_new(o->run, sizeof(struct op_row), o->settings->table_rows, longest_first);
     r->lengths = tm_sorter_new(o->run, TM_ACCOUNT_TABLES, sizeof(int64_t), ops_memory(o->run, OPS_SORT),
                                longest_length_first);
-    return r->rows && r->lengths ? TM_OK : o->run->error.status;
+    r->by_family = tm_groups_new(o->run, TM_ACCOUNT_TABLES, sizeof(struct family), ops_memory(o->run, OPS_FAMILIES),
+                                 merge_families);
+    r->families = tm_listed_rows_new(o->run, sizeof(struct family), o->settings->table_rows, longest_family_first);
+    return r->rows && r->lengths && r->by_family && r->families ? TM_OK : o->run->error.status;
 }
 
 tm_status tm_ops_report(struct tm_stage *s, struct tm_value *summary)
@@ -349,11 +520,18 @@ tm_status tm_ops_report(struct tm_stage *s, struct tm_value *summary)
     if (st == TM_OK)
         st = read_rows(&r, &roofs);
     if (st == TM_OK)
+        st = read_families(&r);
+    if (st == TM_OK)
+        st = find_places(&r);
+    if (st == TM_OK)
         st = add_section(&r, summary);
     if (st == TM_OK)
         st = tm_op_roofline(r.o, &roofs, summary);
     tm_op_roofs_close(&roofs);
     tm_top_rows_free(r.rows);
     tm_sorter_free(r.lengths);
+    give_places(r.o);
+    tm_groups_free(r.by_family);
+    tm_top_rows_free(r.families);
     return st;
 }
