@@ -68,7 +68,14 @@ LOST = (
       for fact in ("opcode", "op", "source", "precision", "flops", "bytes", "flop_rate", "bandwidth", "intensity")),
     ("logdir-*", "ops.rows.*.category", OTHER, NO_HLO),
     ("logdir-*", "kernels.rows.*.category", OTHER, NO_HLO),
+    ("logdir-*", "kernels.by_name.*.category", OTHER, NO_HLO),
     ("logdir-*", "kernels.by_category.*", OTHER, NO_HLO),
+    # Families go by paths.
+    *(("logdir-*", f"ops.{figure}", OTHER, NO_PATHS)
+      for figure in ("families.*", "distinct_families", "top_share_pct", "rows_for_80_pct", "rows.*.family")),
+    *(("logdir-*", f"kpis.top_op_share.{figure}", OTHER, NO_PATHS) for figure in ("value", "band", "note")),
+    *(("xla-gtx1080ti", f"ops.families.*.{fact}", NULL, NO_HLO)
+      for fact in ("op", "source", "precision", "flops", "bytes", "flop_rate", "bandwidth", "intensity")),
     *((case, f"roofline.{figure}", NULL, NO_COSTS) for case in WITH_HLO for figure in (
         "source", "flops", "bytes", "flop_rate", "bandwidth", "devices.*.flops", "devices.*.bytes",
         "devices.*.flop_rate", "devices.*.bandwidth")),
@@ -78,7 +85,7 @@ LOST = (
     *(("logdir-*", f"scopes.{figure}", NULL, NO_PATHS)
       for figure in ("self_ps", "passes", "recomputed", "rows", "rest", "layers", "layers_rest")),
     ("logdir-*", "scopes.unscoped.*", OTHER, NO_PATHS),
-    ("logdir-unfused*", "findings.op_dominant.*", OTHER, NO_PATHS),
+    ("logdir-*", "findings.op_dominant*", OTHER, NO_PATHS),
     ("xla-gtx1080ti", "fusion.layout_copies", NULL, NO_PATHS),
     *(("logdir-pmap*", f"collectives.{figure}", NULL, NO_HLO) for figure in (
         "total.bytes", "rows.*.message_bytes", "rows.*.bytes", "rows.*.group_size", "rows.*.algorithm_bandwidth",
@@ -91,9 +98,16 @@ LOST = (
     *((case, f"roofline.{figure}", NULL, NO_PEAKS) for case in WITH_PEAKS for figure in (
         "devices.*.model", "devices.*.flops_pct", "devices.*.memory_pct", "flops_pct", "memory_pct", "mfu_pct")),
     *((case, f"roofline.{figure}", OTHER, NO_PEAKS) for case in WITH_PEAKS for figure in (
-        "bound", "bound_ps.memory", "bound_ps.unknown", "far.length")),
-    *((case, "ops.rows.*.bound", OTHER, NO_PEAKS) for case in WITH_PEAKS),
-    *((case, "ops.rows.*.roof_pct", NULL, NO_PEAKS) for case in WITH_PEAKS),
+        "bound", "bound_ps.unknown", "far.length")),
+    ("made-tpu*", "roofline.bound_ps.memory", OTHER, NO_PEAKS),
+    ("xla-gtx1080ti", "roofline.bound_ps.latency", OTHER, NO_PEAKS),
+    *((case, f"ops.{list}.*.bound", OTHER, NO_PEAKS) for case in WITH_PEAKS for list in ("rows", "families")),
+    *((case, f"ops.{list}.*.{figure}", NULL, NO_PEAKS) for case in WITH_PEAKS for list in ("rows", "families")
+      for figure in ("roof", "roof_pct")),
+    *((case, f"kpis.model_flop_utilization.{figure}", OTHER, NO_PEAKS) for case in WITH_PEAKS
+      for figure in ("value", "note")),
+    ("made-tpu*", "findings.op_dominant.*", OTHER, NO_PEAKS),
+    ("made-tpu*", "verdict.*", OTHER, NO_PEAKS),
     *((case, f"kpis.memory_bandwidth.{figure}", OTHER, NO_PEAKS) for case in WITH_PEAKS
       for figure in ("value", "band", "note")),
     ("xla-gtx1080ti", "verdict.text", OTHER, "it names the key figures that are bad"),

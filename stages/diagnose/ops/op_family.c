@@ -72,9 +72,26 @@ size_t tm_op_family_path(const char *text, size_t length, char *to, size_t most)
     return used;
 }
 
+/* Names that compilers give to whatever they fuse: without a path they tell nothing of what it is. */
+static bool is_bare(const char *name, size_t length)
+{
+    static const char *const bare[] = {
+        "fusion", "loop_fusion", "input_fusion", "output_fusion", "custom_fusion", "ynn_fusion", "xnn_fusion",
+        "onednn_fusion", "call", "command_buffer",
+    };
+
+    for (size_t i = 0; i < sizeof(bare) / sizeof(bare[0]); i++)
+        if (length == strlen(bare[i]) && !memcmp(name, bare[i], length))
+            return true;
+    return false;
+}
+
+/* What a text is in an operation. */
+enum part { NAME_ALONE /* it has no path */, NAME, PATH };
+
 /* A text as the family has it.  One so long that it is cut stays as it is, whole.
  * out: to[TEXT_MOST], *length; *is_whole  the text itself is meant */
-static tm_status text_of(struct ops *o, tm_strid id, bool is_path, char *to, size_t *length, bool *is_whole)
+static tm_status text_of(struct ops *o, tm_strid id, enum part part, char *to, size_t *length, bool *is_whole)
 {
     const char *text;
     const tm_status st = tm_names_text(o->names, id, TEXT_MOST, &text, length);
@@ -82,21 +99,22 @@ static tm_status text_of(struct ops *o, tm_strid id, bool is_path, char *to, siz
     *is_whole = *length >= TEXT_MOST;
     if (st != TM_OK || *is_whole)
         return st;
-    if (is_path) {
+    if (part == PATH) {
         *length = tm_op_family_path(text, *length, to, TEXT_MOST);
         return TM_OK;
     }
     *length = tm_op_family_name(text, *length);
+    *is_whole = part == NAME_ALONE && is_bare(text, *length);
     memcpy(to, text, *length);
     return TM_OK;
 }
 
-static tm_status key_of(struct ops *o, tm_strid id, bool is_path, struct tm_key *key)
+static tm_status key_of(struct ops *o, tm_strid id, enum part part, struct tm_key *key)
 {
     char text[TEXT_MOST];
     size_t length = 0;
     bool is_whole = false;
-    const tm_status st = text_of(o, id, is_path, text, &length, &is_whole);
+    const tm_status st = text_of(o, id, part, text, &length, &is_whole);
 
     if (st == TM_OK && is_whole)
         return tm_names_hashes(o->names, &id, 1, key);
@@ -107,21 +125,21 @@ static tm_status key_of(struct ops *o, tm_strid id, bool is_path, struct tm_key 
 tm_status tm_op_family_of(struct ops *o, const struct op_row *row, struct tm_key *family)
 {
     struct tm_key halves[2];
-    tm_status st = key_of(o, row->name, false, &halves[0]);
+    tm_status st = key_of(o, row->name, row->path ? NAME : NAME_ALONE, &halves[0]);
 
     if (st == TM_OK)
-        st = key_of(o, row->path, true, &halves[1]);
+        st = key_of(o, row->path, PATH, &halves[1]);
     if (st == TM_OK)
         *family = tm_hash_key(halves, sizeof(halves));
     return st;
 }
 
-static tm_status put_text(struct ops *o, tm_strid id, bool is_path, tm_strid *to)
+static tm_status put_text(struct ops *o, tm_strid id, enum part part, tm_strid *to)
 {
     char text[TEXT_MOST];
     size_t length = 0;
     bool is_whole = false;
-    const tm_status st = text_of(o, id, is_path, text, &length, &is_whole);
+    const tm_status st = text_of(o, id, part, text, &length, &is_whole);
 
     *to = id;
     return st == TM_OK && !is_whole ? tm_names_put(o->names, text, length, to) : st;
@@ -129,8 +147,8 @@ static tm_status put_text(struct ops *o, tm_strid id, bool is_path, tm_strid *to
 
 tm_status tm_op_family_texts(struct ops *o, tm_strid name, tm_strid path, tm_strid *family, tm_strid *family_path)
 {
-    const tm_status st = put_text(o, name, false, family);
+    const tm_status st = put_text(o, name, path ? NAME : NAME_ALONE, family);
 
     *family_path = 0;
-    return st == TM_OK && path ? put_text(o, path, true, family_path) : st;
+    return st == TM_OK && path ? put_text(o, path, PATH, family_path) : st;
 }
