@@ -18,6 +18,11 @@ static void say_facts(const struct tm_content *content, const struct tm_value *h
         { "Begun before their launch (clock skew)", "launch_delay.negative", TM_CELL_COUNT | TM_WIDE | TM_RARE },
         { "Idle with nothing launched", "queue_empty.total_ps", TM_CELL_TIME },
         { "Idle with nothing launched, of the window", "queue_empty.share_pct", TM_CELL_PCT },
+        { "Programs or launches per step and device", "eager.programs_per_step", TM_CELL_NUMBER },
+        { "Of them with a single operation", "eager.single_op_programs_pct", TM_CELL_PCT },
+        { "Pauses right before those", "eager.launch_gap_ps", TM_CELL_TIME | TM_RARE },
+        { "Their operations under 100 \xc2\xb5s", "eager.small_kernel_ps", TM_CELL_TIME | TM_RARE },
+        { "Calls of the host that start programs", "eager.host_ps", TM_CELL_TIME | TM_RARE },
         { "Waits for the device", "sync.count", TM_CELL_COUNT },
         { "Time in waits", "sync.total_ps", TM_CELL_TIME | TM_RARE },
     };

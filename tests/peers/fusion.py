@@ -233,6 +233,44 @@ def compare_grids(d, profile, summary):
     d.equal("occupancy.tail.idle_multiprocessors_ps", want, at(summary, "occupancy.tail.idle_multiprocessors_ps"))
 
 
+def dispatches_of(profile, device):
+    """(kernels, idle time before the first in its step): kernels in a row that one call launched, in steps only."""
+    found, end, last, step = [], None, None, None
+    for a in profile.of(device):
+        here = step_at(profile, profile.moment_of(a))
+        if here is None:
+            continue
+        if a.sort == KERNEL and not a.is_collective and a.correlation in profile.launches:
+            key = a.correlation, here
+            if key == last:
+                found[-1][0].append(a)
+            else:
+                pause = a.begin - end if step == here else 0
+                found.append(([a], pause if 0 < pause < SMALL else 0))
+            last = key
+        end = a.end if end is None else max(end, a.end)
+        step = here
+    return found
+
+
+def compare_eager(d, profile, summary):
+    """How far the work goes to the devices kernel by kernel."""
+    calls = {e["args"]["correlation"]: exact_ps(e["dur"]) for e in profile.events
+             if e.get("cat") in DRIVER and "correlation" in e.get("args", {})}
+    found = [x for device in profile.devices for x in dispatches_of(profile, device)] if profile.steps else []
+    if not found:
+        d.equal("host.eager", None, summary["host"]["eager"])
+        return
+    single = [(k[0], pause) for k, pause in found if len(k) == 1]
+    want = {"programs_per_step": len(found) / len(profile.steps) / len(profile.devices),
+            "single_op_programs_pct": 100 * len(single) / len(found),
+            "launch_gap_ps": sum(pause for _, pause in single),
+            "small_kernel_ps": sum(k.length for k, _ in single if k.length < SMALL),
+            "host_ps": sum(calls[k.correlation] for k, _ in single) or None}
+    for figure, value in want.items():
+        d.equal(f"host.eager.{figure}", value, summary["host"]["eager"][figure])
+
+
 def run_profile(tap, path, folder):
     profile = Profile(path)
     result, summary = summary_of(path, folder, "--steps", "all")
@@ -248,6 +286,7 @@ def run_profile(tap, path, folder):
         if summary["occupancy"] and len(summary["environment"]["devices"]) == 1:
             d.part(compare_grids, profile, summary)
     d.part(compare_kept_buffers, profile, summary)
+    d.part(compare_eager, profile, summary)
     tap.ok(not d.wrong, f"{path.name}: {d.compared} figures", d.report())
 
 

@@ -123,6 +123,76 @@ static void calls_inside_each_other_are_one_execution(void **state)
     end_rig(&r);
 }
 
+/* Programs of one op each are what eager dispatch looks like. */
+static void programs_of_one_op_are_told(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, TM_DEVICE_CPU);
+    call(&r, "X::ExecuteHelper", 1000);
+    op(&r, "jit_f", "a", 1010, 10); /* two ops */
+    op(&r, "jit_f", "b", 1025, 10);
+    call(&r, "X::ExecuteHelper", 1040);
+    op(&r, "jit_add", "a", 1045, 10); /* one: 10 us after, small */
+    call(&r, "X::ExecuteHelper", 1060);
+    op(&r, "jit_add", "a", 1075, 200); /* one: 20 us after, not small */
+    op(&r, NULL, "host", 1280, 5);     /* tells no program and no launch: it is none */
+    call(&r, "X::ExecuteHelper", 1490);
+    op(&r, "jit_mul", "a", 1500, 10); /* one: 215 us after are no pause */
+    op(&r, "jit_mul", "a", 2010, 10); /* one: another step */
+    report_rig(&r);
+    assert_true(tm_double(bench_get(&r.bench, "host.eager.programs_per_step")) == 5.0 / (BENCH_STEPS - 1));
+    assert_true(tm_double(bench_get(&r.bench, "host.eager.single_op_programs_pct")) == 80);
+    assert_int_equal(integer(&r, "host.eager.launch_gap_ps"), 30 * US);
+    assert_int_equal(integer(&r, "host.eager.small_kernel_ps"), 30 * US);
+    assert_int_equal(integer(&r, "host.eager.host_ps"), 20 * US);
+    end_rig(&r);
+}
+
+/* An op that tells no program belongs to what its launch launched. */
+static void launches_of_one_kernel_are_told(void **state)
+{
+    static const struct { int64_t at_us, dur_us; uint64_t launch; } kernels[] = {
+        { 1010, 10, 1 }, { 1030, 10, 2 }, { 1041, 10, 2 }, { 1060, 10, 3 }, { 2010, 150, 4 },
+    };
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, TM_DEVICE_GPU);
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        struct tm_event event = bench_event(bench_name(&r.bench, "gemm"), TM_CLASS_KERNEL,
+                                            &(struct tm_config){ .level = TM_LEVEL_NONE }, kernels[i].at_us * US,
+                                            kernels[i].dur_us * US);
+
+        event.step = (uint32_t)(kernels[i].at_us / STEP_US);
+        event.chosen = true;
+        event.launch = kernels[i].launch;
+        event.launch_dur_ps = 3 * US;
+        OK(bench_take(&r.bench, &event));
+    }
+    report_rig(&r);
+    assert_true(tm_double(bench_get(&r.bench, "host.eager.programs_per_step")) == 4.0 / (BENCH_STEPS - 1));
+    assert_true(tm_double(bench_get(&r.bench, "host.eager.single_op_programs_pct")) == 75);
+    assert_int_equal(integer(&r, "host.eager.launch_gap_ps"), 9 * US);
+    assert_int_equal(integer(&r, "host.eager.small_kernel_ps"), 20 * US);
+    assert_int_equal(integer(&r, "host.eager.host_ps"), 9 * US);
+    end_rig(&r);
+}
+
+/* Executions of one program are not told apart without the calls that make them. */
+static void without_executions_nothing_is_told(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, TM_DEVICE_CPU);
+    op(&r, "jit_f", "a", 1010, 10);
+    report_rig(&r);
+    assert_false(tm_has(bench_get(&r.bench, "host.eager")));
+    end_rig(&r);
+}
+
 static void pauses_are_between_programs_of_a_step(void **state)
 {
     struct rig r;
@@ -285,6 +355,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_inside_each_other_are_one_execution),
+        cmocka_unit_test(programs_of_one_op_are_told),
+        cmocka_unit_test(launches_of_one_kernel_are_told),
+        cmocka_unit_test(without_executions_nothing_is_told),
         cmocka_unit_test(pauses_are_between_programs_of_a_step),
         cmocka_unit_test(programs_that_overlap_have_no_pause),
         cmocka_unit_test(on_a_tpu_modules_count_with_their_first_op),

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pipeline/utf8.h"
+#include "pipeline/trace.h"
 #include "stages/resolve/known_names.h"
 #include "tests/support/test_run.h"
 
@@ -69,6 +70,8 @@ static void public_words_stay(void **state)
 /* What classes are told by must be the same in a trace with pseudonyms. */
 static void names_that_the_program_looks_for_stay(void **state)
 {
+    static const char *const processes[] = { "Ascend Hardware", "Communication", "HCCL", "Overlap Analysis",
+                                             "AIU Device0", "NPU", "AIU 0", "UserMarker frame: 3 ops" };
     struct tm_run run;
 
     (void)state;
@@ -79,6 +82,16 @@ static void names_that_the_program_looks_for_stay(void **state)
         assert_string_equal(redacted(redactor, tm_known_names[i].text), tm_known_names[i].text);
     for (size_t i = 0; i < tm_input_word_count; i++)
         assert_string_equal(redacted(redactor, tm_input_words[i]), tm_input_words[i]);
+    for (size_t i = 0; i < tm_waiting_function_count; i++) {
+        const struct tm_waiting_function *const f = &tm_waiting_functions[i];
+
+        assert_string_equal(redacted(redactor, f->file), f->file);
+        assert_string_equal(redacted(redactor, f->function), f->function);
+    }
+    for (int i = 0; i < TM_ACCELERATOR_COUNT; i++)
+        assert_string_equal(redacted(redactor, tm_accelerator_name[i]), tm_accelerator_name[i]);
+    for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++)
+        assert_string_equal(redacted(redactor, processes[i]), processes[i]);
     for (size_t i = 0; i < tm_collective_part_count; i++)
         assert_string_equal(redacted(redactor, tm_collective_parts[i]), tm_collective_parts[i]);
     tm_redactor_free(redactor);

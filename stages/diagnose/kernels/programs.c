@@ -50,6 +50,8 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     p->names = trace->names;
     p->mark = trace->steps.chosen_begin;
     p->begun = p->host_count = 0;
+    p->host_dispatches = (struct dispatch_sums){ .count = 0 };
+    p->has_modules = false;
     memset(p->calls, 0, sizeof(p->calls));
     p->lanes =
         tm_take(&s->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*p->lanes), &s->run->error);
@@ -102,6 +104,7 @@ static tm_status take_call(struct programs *p, const struct tm_event *event)
             continue;
         call->hash = name.hash.low;
         call->count++;
+        call->total_ps = tm_sum_times(call->total_ps, event->record.dur_ps);
         break;
     }
     return st;
@@ -153,6 +156,55 @@ static tm_status take_pause(struct programs *p, const struct program_lane *lane,
     return tm_top_rows_add(p->longest, &pause);
 }
 
+/* --- dispatches --- */
+
+static void close_dispatch(struct programs *p, struct dispatch *d)
+{
+    struct dispatch_sums *sums = &p->host_dispatches;
+
+    if (!d->ops)
+        return;
+    sums->count = tm_sum_counts(sums->count, 1);
+    if (d->ops == 1) {
+        sums->single_count = tm_sum_counts(sums->single_count, 1);
+        sums->pause_ps = tm_sum_times(sums->pause_ps, d->pause_ps);
+        sums->call_ps = tm_sum_times(sums->call_ps, d->call_ps);
+        if (d->op_ps < PROGRAMS_SMALL_PS)
+            sums->small_ps = tm_sum_times(sums->small_ps, d->op_ps);
+    }
+    d->ops = 0;
+}
+
+void programs_add_dispatches(struct dispatch_sums *to, const struct dispatch_sums *more)
+{
+    to->count = tm_sum_counts(to->count, more->count);
+    to->single_count = tm_sum_counts(to->single_count, more->single_count);
+    to->step_devices = tm_sum_counts(to->step_devices, more->step_devices);
+    to->pause_ps = tm_sum_times(to->pause_ps, more->pause_ps);
+    to->small_ps = tm_sum_times(to->small_ps, more->small_ps);
+    to->call_ps = tm_sum_times(to->call_ps, more->call_ps);
+    to->execute_ps = tm_sum_times(to->execute_ps, more->execute_ps);
+}
+
+/* in: is_next  it is of another program than the op before it, as far as programs tell */
+static void take_dispatched(struct programs *p, struct program_lane *lane, const struct tm_event *event, bool is_next)
+{
+    const int64_t pause_ps = event->record.start_ps - lane->end_ps;
+    struct dispatch *d = &lane->dispatch;
+
+    if (d->ops && !is_next && d->step == event->step) {
+        d->ops++;
+        return;
+    }
+    close_dispatch(p, d);
+    *d = (struct dispatch){ .ops = 1, .launch = event->launch, .op_ps = event->record.dur_ps,
+                            .call_ps = event->launch ? event->launch_dur_ps : 0, .step = event->step };
+    if (lane->step == event->step && pause_ps > 0 && pause_ps < PROGRAMS_PAUSE_PS)
+        d->pause_ps = pause_ps;
+}
+
+/* --- operations --- */
+
 /* Whether an op is of another execution than the one before it: its program is another one, or begins again with
  * its first op, which an execution since then has to allow: loops come back to it too. */
 static tm_status find_next(struct programs *p, const struct program_lane *lane, const struct tm_config *config,
@@ -173,8 +225,11 @@ static tm_status take_op(struct programs *p, struct program_lane *lane, const st
     bool is_next = true;
     tm_status st = is_same_step ? find_next(p, lane, event->config, &is_next) : TM_OK;
 
-    if (st != TM_OK || !is_next)
+    if (st != TM_OK)
         return st;
+    take_dispatched(p, lane, event, is_next);
+    if (!is_next)
+        return TM_OK;
     if (is_same_step && lane->module)
         st = take_pause(p, lane, event);
     lane->module = event->config->module;
@@ -199,8 +254,11 @@ static tm_status take_activity(struct programs *p, const struct tm_event *event)
     if (is_op(event)) {
         p->operations = tm_sum_counts(p->operations, 1);
         p->operation_ps = tm_sum_times(p->operation_ps, event->record.dur_ps);
+        p->has_modules |= event->config->module != 0;
         if (event->config->module)
             st = take_op(p, lane, event);
+        else if (event->launch)
+            take_dispatched(p, lane, event, event->launch != lane->dispatch.launch);
     }
     if (lane->step == TM_NONE || end_ps > lane->end_ps)
         lane->end_ps = end_ps;
@@ -240,11 +298,22 @@ static tm_status end_host(struct tm_stage *s)
     struct programs *p = s->state;
     const struct tm_steps *steps = &p->trace->steps;
     uint64_t count = p->host_count, devices = 0;
+    int64_t execute_ps = 0;
 
-    for (int i = 0; i < PROGRAMS_NAMES; i++)
+    for (int i = 0; i < PROGRAMS_NAMES; i++) {
         count = p->calls[i].count > count ? p->calls[i].count : count;
-    for (uint32_t i = 0; i < p->lane_count; i++)
+        execute_ps = p->calls[i].total_ps > execute_ps ? p->calls[i].total_ps : execute_ps;
+    }
+    for (uint32_t i = 0; i < p->lane_count; i++) {
         devices += p->trace->devices[i].activities != 0;
+        close_dispatch(p, &p->lanes[i].dispatch);
+    }
+    /* Without the calls that execute them two executions of one program are not told apart. */
+    if (p->host_dispatches.count && (p->begun || !p->has_modules)) {
+        p->host_dispatches.step_devices = (steps->chosen_end - steps->chosen_begin) * devices;
+        p->host_dispatches.execute_ps = execute_ps;
+        programs_add_dispatches(&p->dispatches, &p->host_dispatches);
+    }
     p->has_steps |= has_marked_steps(p->trace);
     if (count) {
         p->count = tm_sum_counts(p->count, count);

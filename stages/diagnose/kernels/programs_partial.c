@@ -2,6 +2,30 @@
 /* Programs in a partial: the sums and the longest pauses. */
 #include "stages/diagnose/kernels/programs_private.h"
 
+static void save_dispatches(struct tm_partial_writer *w, const struct dispatch_sums *sums)
+{
+    tm_partial_put_u64(w, sums->count);
+    tm_partial_put_u64(w, sums->single_count);
+    tm_partial_put_u64(w, sums->step_devices);
+    tm_partial_put_i64(w, sums->pause_ps);
+    tm_partial_put_i64(w, sums->small_ps);
+    tm_partial_put_i64(w, sums->call_ps);
+    tm_partial_put_i64(w, sums->execute_ps);
+}
+
+static void load_dispatches(struct tm_partial_reader *r, struct dispatch_sums *sums)
+{
+    struct dispatch_sums more = { .count = tm_partial_u64(r) };
+
+    more.single_count = tm_partial_u64(r);
+    more.step_devices = tm_partial_u64(r);
+    more.pause_ps = tm_partial_time(r);
+    more.small_ps = tm_partial_time(r);
+    more.call_ps = tm_partial_time(r);
+    more.execute_ps = tm_partial_time(r);
+    programs_add_dispatches(sums, &more);
+}
+
 tm_status tm_programs_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct programs *p = s->state;
@@ -12,6 +36,7 @@ tm_status tm_programs_save(struct tm_stage *s, struct tm_partial_writer *w)
     tm_partial_put_i64(w, p->operation_ps);
     tm_partial_put_u64(w, p->pause_count);
     tm_partial_put_i64(w, p->pause_ps);
+    save_dispatches(w, &p->dispatches);
     tm_partial_put_u8(w, p->has_device);
     tm_partial_put_u8(w, p->has_steps);
     tm_top_rows_sort(p->longest);
@@ -56,6 +81,7 @@ tm_status tm_programs_load(struct tm_stage *s, struct tm_partial_reader *r)
     p->operation_ps = tm_sum_times(p->operation_ps, tm_partial_time(r));
     p->pause_count = tm_sum_counts(p->pause_count, tm_partial_u64(r));
     p->pause_ps = tm_sum_times(p->pause_ps, tm_partial_time(r));
+    load_dispatches(r, &p->dispatches);
     p->has_device |= tm_partial_bool(r);
     p->has_steps |= tm_partial_bool(r);
     count = tm_partial_below_u64(r, PROGRAMS_PAUSES + 1);

@@ -43,11 +43,38 @@ static tm_status add_pauses(struct programs *p, struct tm_value *section)
     return st;
 }
 
+/* host.eager: how much of the work is sent to the devices op by op. */
+static void add_eager(const struct programs *p, struct tm_value *summary)
+{
+    const struct dispatch_sums *sums = &p->dispatches;
+    struct tm_value *host = tm_member(summary, "host"), *eager;
+
+    if (!host)
+        host = tm_add_object(summary, "host");
+    if (!sums->count || !sums->step_devices) {
+        tm_add_null(host, "eager",
+                    !p->has_device  ? "no device activity was recorded"
+                    : !p->has_steps ? "no steps are marked in this profile"
+                                    : "the profile does not tell which operations were started together");
+        return;
+    }
+    eager = tm_add_object(host, "eager");
+    tm_add_double(eager, "programs_per_step", (double)sums->count / (double)sums->step_devices);
+    tm_add_double(eager, "single_op_programs_pct", 100 * (double)sums->single_count / (double)sums->count);
+    tm_add_int(eager, "launch_gap_ps", sums->pause_ps);
+    tm_add_int(eager, "small_kernel_ps", sums->small_ps);
+    if (sums->execute_ps || sums->call_ps)
+        tm_add_int(eager, "host_ps", sums->execute_ps ? sums->execute_ps : sums->call_ps);
+    else
+        tm_add_null(eager, "host_ps", "the calls of the host that start the work are not recorded");
+}
+
 tm_status tm_programs_report(struct tm_stage *s, struct tm_value *summary)
 {
     struct programs *p = s->state;
     struct tm_value *section;
 
+    add_eager(p, summary);
     if (!p->has_device || !p->has_steps || !p->step_devices) {
         tm_add_null(summary, "programs",
                     !p->has_device  ? "no device activity was recorded"
