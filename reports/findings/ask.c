@@ -153,7 +153,7 @@ bool tm_ask_unknown_devices(const struct tm_value *summary, char *out, size_t ro
     return tm_length(list) > 0;
 }
 
-enum { LOST_LEAST = 20, LOST_SHARE = 10 }; /* launches; one in so many */
+enum { LOST_LEAST = 20, LOST_SHARE = 20 }; /* launches; one in so many */
 
 bool tm_ask_lost_kernels(const struct tm_value *summary, struct tm_ask_kernels *kernels)
 {
@@ -162,6 +162,8 @@ bool tm_ask_lost_kernels(const struct tm_value *summary, struct tm_ask_kernels *
 
     kernels->launches = tm_int(tm_path(summary, "coverage.kernel_launches"));
     kernels->recorded = 0;
+    if (tm_length(tm_path(summary, "coverage.unknown_devices")) > 0) /* they may have run there */
+        return false;
     for (size_t i = 0; i < sizeof(work) / sizeof(work[0]); i++)
         kernels->recorded = tm_sum_times(kernels->recorded, tm_ask_class_count(summary, work[i]));
     all = kernels->recorded;

@@ -37,7 +37,8 @@ bool tm_ask_unknown_devices(const struct tm_value *summary, char *out, size_t ro
 
 /* Calls that launch kernels or graphs, and the kernels, collectives and graphs that were recorded.  Of a launch comes
  * at least one of them; drivers copy and set memory by kernels, too.
- * out:    whether kernels were lost: none was recorded, or with copies and memsets a tenth fewer than launches, 20 or more */
+ * out:    whether kernels were lost: none was recorded, or with copies and memsets a twentieth fewer than
+ *         launches, 20 or more; never where devices were left out, on which they may have run */
 struct tm_ask_kernels {
     int64_t launches, recorded;
 };

@@ -9,6 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_foreign  # noqa: E402
+import make_profile  # noqa: E402
 from make_foreign import STEPS  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import Scratch, run, summary_of  # noqa: E402
@@ -77,6 +78,20 @@ def other_communication(tap, folder):
     tap.ok(summary["coverage"]["unknown_devices"] == [], "a process called Communication alone")
 
 
+def planes(tap, folder):
+    """The plane of an XSpace with another kind of device: its events are counted, and its launches are no lost kernels."""
+    path = folder / "plane.xplane.pb"
+    path.write_bytes(make_profile.gpu(seed=7, devices=1).encode().replace(b"/device:GPU:0", b"/device:NPU:0"))
+    result, summary = summary_of(path, folder / "plane")
+    got = [d["name"] for d in summary["coverage"]["unknown_devices"]] if summary else None
+    if not tap.ok(got == ["Ascend NPU"] and not summary["devices"], "an XSpace's plane of another device", got, result):
+        return
+    got = [f["id"] for f in summary["findings"] if f["id"] in ABOUT]
+    tap.ok(got == ["unknown_device"], "an XSpace's plane of another device: findings", got)
+    count = summary["coverage"]["unknown_devices"][0]["events"]
+    tap.ok(summary["coverage"]["tallies"]["unknown-device"]["count"] == count > 0, "an XSpace's plane: its events", count)
+
+
 def partials(tap, folder):
     """Counts of hosts add up, however they come together."""
     paths = []
@@ -100,6 +115,7 @@ def main():
         classes(tap, folder)
         names_in_any_order(tap, folder)
         other_communication(tap, folder)
+        planes(tap, folder)
         partials(tap, folder)
     tap.done()
 

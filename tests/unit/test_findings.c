@@ -391,11 +391,14 @@ static const struct rule rules[] = {
       "unknown_device", "info", 0, "12 events of MTIA and IBM AIU" },
     { "{'devices': [], 'window': {'total_ps': 0}, 'unused': [{'host': 'vm', 'name': '/device:GPU:1'}], 'coverage': "
       "{'kernel_launches': 5000, 'classes': {'kernel': 0, 'collective': 0}}}",
-      "kernels_lost", "bad", 0, "5,000 calls that launch kernels were recorded, and 0 kernels." },
+      "kernels_lost", "critical", 0, "5,000 calls that launch kernels were recorded, and 0 kernels." },
     { "{'unused': [{'host': 'vm', 'name': '/device:GPU:1'}], 'coverage': {'kernel_launches': 2000, 'classes': {'kernel': 900, "
       "'collective': 100}}}",
       "kernels_lost", "warning", 0, "the first is '/device:GPU:1'" },
-    { "{'coverage': {'kernel_launches': 1050, 'classes': {'kernel': 1000, 'collective': 0}}}", NULL, NULL, 0, NULL },
+    { "{'coverage': {'kernel_launches': 1060, 'classes': {'kernel': 1000, 'collective': 0, 'copy': 0, 'memset': 0}}}",
+      "kernels_lost", "warning", 0, "5.7 % or more" },
+    { "{'coverage': {'kernel_launches': 1050, 'classes': {'kernel': 1000, 'collective': 0, 'copy': 0, 'memset': 0}}}",
+      NULL, NULL, 0, NULL },
     { "{'coverage': {'kernel_launches': 10, 'classes': {'kernel': 1, 'collective': 0}}}", NULL, NULL, 0, NULL },
     { "{'steps': {'source': 'session', 'count': 1, 'chosen': 1}}", "no_steps", "info", 0, "whole session" },
     { "{'steps': {'source': 'module', 'module': 'jit_step'}}", "no_steps", "info", 0,
