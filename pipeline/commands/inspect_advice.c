@@ -29,7 +29,8 @@ static const char *first_for(unsigned audience, const char *const texts[TEXTS_MO
     return "";
 }
 
-static void advise_that(const struct tm_value *found, struct tm_value *list, const struct advice *advice, const char *what)
+static void advise_that(const struct tm_value *found, struct tm_value *list, const struct advice *advice,
+                        const char *what)
 {
     struct tm_value *row = tm_add_object(list, NULL);
 
@@ -192,10 +193,10 @@ static const struct advice warned = {
 static const struct advice lost_kernels = {
     "kernels-lost",
     { NULL },
-    { "jax|call jax.block_until_ready(out) inside the profile; profile fewer steps; and see that the device tracer may run"
-      " (CUPTI of the right version, CAP_SYS_ADMIN in containers, no other profiler)",
-      "torch|call torch.cuda.synchronize() before the profile ends; profile fewer steps; and see that its tracer may run"
-      " (CUPTI of the right version, CAP_SYS_ADMIN in containers, no other profiler)",
+    { "jax|call jax.block_until_ready(out) inside the profile; profile fewer steps; and see that the device tracer may"
+      " run (CUPTI of the right version, CAP_SYS_ADMIN in containers, no other profiler)",
+      "torch|call torch.cuda.synchronize() before the profile ends; profile fewer steps; and see that its tracer may"
+      " run (CUPTI of the right version, CAP_SYS_ADMIN in containers, no other profiler)",
       "take the trace again with the events of the device, and until its work has ended" },
 };
 

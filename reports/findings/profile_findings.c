@@ -63,8 +63,8 @@ static void find_unknown_device(struct tm_findings *all)
     f = tm_finding_of_profile(all, "unknown_device", has_device_activity(all) ? TM_INFO : TM_WARNING);
     tm_finding_title(f, "Device events of %s are not analyzed", names);
     tm_finding_value(f, (double)events, "count");
-    tm_finding_cause(f, "Device figures are made for GPUs and TPUs. Of other accelerators the events are counted and left "
-                        "out; the figures of the host hold.");
+    tm_finding_cause(f, "Device figures are made for GPUs and TPUs. Of other accelerators the events are counted and "
+                        "left out; the figures of the host hold.");
     tm_finding_say(f, events == 1 ? "%s event of %s was left out." : "%s events of %s were left out.",
                    tm_format_count(count, events), names);
     tm_finding_fix(f, "Read the device's own time in a viewer or with the tools of its vendor.");
@@ -74,8 +74,8 @@ static const char *const keep_kernels[TM_FIXES_OFFERED] = {
     "jax|Wait for the device before the profile ends: `with jax.profiler.trace(logdir): out = step(state, batch); "
     "jax.block_until_ready(out)`.",
     "torch|Wait for the device before the profile ends: `torch.cuda.synchronize()`; and profile fewer steps.",
-    "jax,torch|On NVIDIA GPUs the profiler needs CUPTI of the CUDA version in use and the right to use it (in containers "
-    "CAP_SYS_ADMIN, or NVreg_RestrictProfilingToAdminUsers=0), and no other profiler may hold it (Nsight, DCGM: "
+    "jax,torch|On NVIDIA GPUs the profiler needs CUPTI of the CUDA version in use and the right to use it (in "
+    "containers CAP_SYS_ADMIN, or NVreg_RestrictProfilingToAdminUsers=0), and no other profiler may hold it (Nsight, DCGM: "
     "`dcgmi dmon` with profiling fields). The program's log says when it fails.",
     "jax|Give the profiler more room: `options.advanced_configuration = {'gpu_max_activity_api_events': 8388608, "
     "'gpu_max_callback_api_events': 8388608}`.",
@@ -97,8 +97,8 @@ static void find_lost_kernels(struct tm_findings *all)
     f = tm_finding_of_profile(all, "kernels_lost", kernels.recorded ? TM_WARNING : TM_CRITICAL);
     tm_finding_title(f, kernels.recorded ? "Some kernels were lost" : "The kernels were lost");
     tm_finding_value(f, lost_pct, "%");
-    tm_finding_cause(f, "The program launched kernels, and the profiler did not record them: its buffers were full, the "
-                        "profile ended before the device had worked, or the profiler had no right to trace the device. "
+    tm_finding_cause(f, "The program launched kernels, and the profiler did not record them: its buffers were full, "
+                        "the profile ended before the device had worked, or the profiler had no right to trace the device. "
                         "What is missing looks like idle time.");
     tm_finding_say(f, "%s calls that launch kernels were recorded, and %s kernel%s.",
                    tm_format_count(launches, kernels.launches), tm_format_count(recorded, kernels.recorded),

@@ -79,8 +79,9 @@ enum tm_accelerator tm_accelerator_of_process(const char *name, size_t length, c
 
     if (tm_text_is(process, "Ascend Hardware") || tm_text_begins(process, "Ascend Hardware ("))
         return TM_ACCELERATOR_ASCEND;
-    if (beside_ascend && (tm_text_is(label, "NPU") || tm_text_begins(label, "NPU ") || tm_text_begins(process, "HCCL") ||
-                          tm_text_begins(process, "Communication") || tm_text_begins(process, "Overlap Analysis")))
+    if (beside_ascend &&
+        (tm_text_is(label, "NPU") || tm_text_begins(label, "NPU ") || tm_text_begins(process, "HCCL") ||
+         tm_text_begins(process, "Communication") || tm_text_begins(process, "Overlap Analysis")))
         return TM_ACCELERATOR_ASCEND;
     return tm_text_begins(process, "AIU Device") ? TM_ACCELERATOR_AIU : TM_ACCELERATOR_NONE;
 }

@@ -32,7 +32,7 @@ enum tm_trait {
     TM_TRAIT_EXECUTE = 1 << 21,      /* other module executions: ExecuteHelper, TfrtCpuExecutable ... */
     TM_TRAIT_KERNEL_LAUNCH = 1 << 22, /* a driver call that launches kernels: *Launch*Kernel*, *GraphLaunch */
     TM_TRAIT_TPU_TRANSFER = 1 << 23, /* tpu::System::TransferToDevice, TransferFromDevice, exactly; has a direction */
-    TM_TRAIT_WAIT = 1 << 24,         /* the thread is blocked, the name does not tell for what: a lock, a queue, a hold */
+    TM_TRAIT_WAIT = 1 << 24,         /* blocked, the name does not tell for what: a lock, a queue, a hold */
     TM_TRAIT_END_MARKER = 1 << 25,   /* "end: op" */
     TM_TRAIT_BOOKKEEPING = 1 << 26,  /* on a GPU stream, but no work: UM_*, Memory <kind>, HostRegister ... */
     TM_TRAIT_FRAMEWORK_OP = 1 << 27, /* TensorFlow's "scope/name:Type" */

@@ -63,7 +63,8 @@ static void planes_are_told_by_name(void **state)
         assert_int_equal(tm_side_of_plane(rows[i].name, strlen(rows[i].name), &kind, &ordinal), rows[i].side);
         assert_int_equal((int)kind, rows[i].kind);
         assert_int_equal(ordinal, rows[i].ordinal);
-        assert_int_equal(tm_accelerator_of_plane(rows[i].name, strlen(rows[i].name)) != TM_ACCELERATOR_NONE, rows[i].unknown);
+        assert_int_equal(tm_accelerator_of_plane(rows[i].name, strlen(rows[i].name)) != TM_ACCELERATOR_NONE,
+                         rows[i].unknown);
     }
 }
 
@@ -91,7 +92,8 @@ static void processes_of_others_are_told_by_name(void **state)
     static const struct {
         const char *name;
         int64_t ordinal; /* -1 = none */
-    } queues[] = { { "GPU0", 0 }, { "GPU12", 12 }, { "GPU", -1 }, { "GPU 0", -1 }, { "GPU0x", -1 }, { "gpu0", -1 }, { "", -1 } };
+    } queues[] = { { "GPU0", 0 }, { "GPU12", 12 }, { "GPU", -1 }, { "GPU 0", -1 }, { "GPU0x", -1 }, { "gpu0", -1 },
+                   { "", -1 } };
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)

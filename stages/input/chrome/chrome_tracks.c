@@ -422,8 +422,8 @@ static tm_status name_plane(struct tm_chrome_tracks *t, const struct tm_chrome_p
 
 /* What the file calls a device that has the number of its process: "AIU 0", "XPU 1".
  * out:    *found  false: it tells nothing of that form, and text is as it was */
-static tm_status name_device(struct tm_chrome_tracks *t, const struct tm_chrome_process *owner, int64_t ordinal, char *text,
-                             size_t room, bool *found)
+static tm_status name_device(struct tm_chrome_tracks *t, const struct tm_chrome_process *owner, int64_t ordinal,
+                             char *text, size_t room, bool *found)
 {
     char number[32];
     const size_t digits = (size_t)snprintf(number, sizeof(number), " %" PRId64, ordinal);
