@@ -228,7 +228,7 @@ static bool is_drawn_around(const struct tm_chrome_event *e)
     const struct tm_fact_text *const about = &e->facts.texts[TM_STAT_DESCRIPTION];
     const struct tm_json_text text = { (const char *)about->bytes, (uint32_t)about->length };
 
-    if (begins(&e->name, "Graph 0x"))
+    if (e->has & TM_CHROME_NAME && begins(&e->name, "Graph 0x"))
         return true;
     return tm_facts_have(&e->facts, TM_STAT_DESCRIPTION) && about->kind == TM_FACT_BYTES &&
            begins(&text, "UserMarker frame: ");
