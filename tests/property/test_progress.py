@@ -42,8 +42,8 @@ def on_terminal(*words):
 def sources(folder):
     """(name, path, the phases that have lines)"""
     space = next(DEMO.rglob("*.xplane.pb")).read_bytes() * COPIES  # messages one after the other are one message
-    block = ",\n".join(f'{{"ph":"X","pid":1,"tid":{i % 8},"ts":{i * 3},"dur":2,"name":"op{i % 500}","args":'
-                       f'{{"value":{i},"long_name":"{"a word of many " * 10}"}}}}' for i in range(BLOCK))
+    block = ",\n".join(f'{{"ph":"X","cat":"kernel","pid":0,"tid":7,"ts":{i * 3},"dur":2,"name":"op{i % 500}","args":'
+                       f'{{"device":0,"stream":7,"long_name":"{"a word of many " * 10}"}}}}' for i in range(BLOCK))
     text = ('{"traceEvents":[' + ",\n".join([block] * (EVENTS // BLOCK)) + "]}").encode()
     for name, data, phases in (("xplane.pb", space, ["reading", "analyzing"]), ("trace.json", text, ["reading", "analyzing"])):
         plain, packed = folder / f"big.{name}", folder / f"packed.{name}.gz"
