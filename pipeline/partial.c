@@ -490,11 +490,13 @@ static tm_status check_magic(struct tm_partial_reader *r)
     take_bytes(r, magic, sizeof(magic));
     if (r->status != TM_OK || memcmp(magic, TM_PARTIAL_MAGIC, sizeof(magic)) == 0)
         return r->status;
-    if (memcmp(magic, TM_PARTIAL_MAGIC, ANY_VERSION_BYTES) == 0 && magic[ANY_VERSION_BYTES + 1] == '\n' &&
+    if (memcmp(magic, TM_PARTIAL_MAGIC, ANY_VERSION_BYTES) == 0 &&
+        magic[ANY_VERSION_BYTES + 1] == '\n' &&
         magic[ANY_VERSION_BYTES] > '0' && magic[ANY_VERSION_BYTES] < TM_PARTIAL_MAGIC[ANY_VERSION_BYTES]) {
         r->status = tm_fail(&r->run->error, TM_ERR_INPUT, 0,
-                            "%s is a partial of format %c, of an older tracemill that defined figures differently; this "
-                            "program reads format %c", r->name, magic[ANY_VERSION_BYTES], TM_PARTIAL_MAGIC[ANY_VERSION_BYTES]);
+                            "%s is a partial of format %c, of an older tracemill that defined figures differently; "
+                            "this program reads format %c", r->name, magic[ANY_VERSION_BYTES],
+                            TM_PARTIAL_MAGIC[ANY_VERSION_BYTES]);
         tm_hint(&r->run->error, "make a new one of the profile: tracemill report PROFILE --format partial");
         return r->status;
     }

@@ -88,7 +88,8 @@ static void print_events(const struct tm_progress *p)
 static void print_line(const struct tm_progress *p, uint64_t now)
 {
     const bool is_of_events = p->total_events != 0;
-    const uint64_t all = is_of_events ? p->total_events : p->total_bytes, done = is_of_events ? p->done_events : p->done_bytes;
+    const uint64_t all = is_of_events ? p->total_events : p->total_bytes;
+    const uint64_t done = is_of_events ? p->done_events : p->done_bytes;
     const double seconds = (double)(now - p->begin_ns) * 1e-9;
     const double rate = seconds > 0 ? (double)done / seconds : 0;
 

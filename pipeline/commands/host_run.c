@@ -183,7 +183,8 @@ static tm_status give_events(struct tm_host_run *host, bool gives_own, tm_take_e
     struct resolved resolved = { host, take, to };
 
     tm_survey_rewind(&host->resolver);
-    tm_progress_phase_of_events(&host->run->progress, gives_own ? "writing" : "analyzing", host->events, host->input->bytes);
+    tm_progress_phase_of_events(&host->run->progress, gives_own ? "writing" : "analyzing", host->events,
+                                host->input->bytes);
     const tm_status st = tm_order(host->source, gives_own, expect_record, take_record, &resolved);
 
     return st == TM_OK ? tm_input_check(host->input) : st;

@@ -63,7 +63,7 @@ static void put_sql(struct tm_place *out, const struct tm_value *file, int64_t f
                        " order by dur desc", to, from);
     else
         (void)snprintf(out->sql, sizeof(out->sql),
-                       "with clock as (select iif(max(ts) < %" PRId64 ", 0, %" PRId64 ") as zero from slice)"
+                       "with clock as (select case when max(ts) < %" PRId64 " then 0 else %" PRId64 " end as zero from slice)"
                        " select id, ts, dur, track_id, name from slice, clock"
                        " where ts - zero < %" PRId64 " and ts - zero + dur > %" PRId64 " order by dur desc",
                        origin, zero, to, from);

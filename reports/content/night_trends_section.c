@@ -32,8 +32,8 @@ static void say_older(const struct tm_content *content)
 
     if (older > 0)
         tm_say(content, TM_TONE_PLAIN,
-               "Figures are defined anew since version 2: trends, baselines and change points begin anew. %lld run%s of "
-               "version 1 %s in history.db and %s never compared with newer ones.",
+               "Figures are defined anew since version 2: trends, baselines and change points begin anew. %lld run%s "
+               "of version 1 %s in history.db and %s never compared with newer ones.",
                older, tm_format_plural(older), older == 1 ? "stays" : "stay", older == 1 ? "is" : "are");
 }
 

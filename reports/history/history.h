@@ -9,7 +9,8 @@
  * those who ask it by SQL).  Only merging writes it, and writes it anew each time: the old one is copied row by row into a
  * file beside it, which then takes its name.  So it needs no lock and no journal, is whole at any moment, and has the same
  * bytes for the same rows. */
-enum { TM_HISTORY_VERSION = 2 /* PRAGMA user_version; files of version 1 are read, and written anew as version 2 */ };
+/* PRAGMA user_version.  Files of version 1 are read, and written anew as version 2. */
+enum { TM_HISTORY_VERSION = 2 };
 
 /* One row.  Texts are valid UTF-8; "" = null in the table. */
 struct tm_history_run {

@@ -105,7 +105,8 @@ struct tm_out_fact {
 
 struct tm_writer_options {
     enum tm_args_level args;
-    int64_t epoch_ns;        /* what the clock of the recording read at time 0, 0 = not known; formats that can say so do */
+    int64_t epoch_ns;        /* what the clock of the recording read at time 0, 0 = not known; formats that can tell
+                                it do */
     bool is_gzip;            /* the file is compressed as a whole, and nothing in it besides */
     const struct tm_out_fact *facts;
     size_t fact_count;

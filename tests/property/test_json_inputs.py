@@ -97,7 +97,7 @@ def ranges_are_of_the_file(tap, folder, name, data):
     path.write_bytes(data)
     result = run("report", path, "-o", folder / "clock", "--format", "html")
     page = (folder / "clock" / "report.html").read_text(encoding="utf-8")
-    found = re.findall(r"iif\(max\(ts\) < \d+, 0, (\d+)\).*? where ts - zero < (-?\d+) and ts - zero \+ dur > (-?\d+)",
+    found = re.findall(r"max\(ts\) < \d+ then 0 else (\d+) end.*? where ts - zero < (-?\d+) and ts - zero \+ dur > (-?\d+)",
                        html.unescape(page))
     found += [("0", *ends) for ends in re.findall(r"where ts < (-?\d+) and ts \+ dur > (-?\d+)", html.unescape(page))]
     ranges = [(int(zero) + int(begin), int(zero) + int(end)) for zero, end, begin in found]

@@ -170,7 +170,7 @@ static void check_place(const struct place *row)
 #define SQL(before, after) COLUMNS " where ts < " before " and ts + dur > " after " order by dur desc"
 /* A Chrome trace with a clock of its own: as recorded it reads `origin` or more. */
 #define OWN(origin, zero, before, after) \
-    "with clock as (select iif(max(ts) < " origin ", 0, " zero ") as zero from slice) " COLUMNS \
+    "with clock as (select case when max(ts) < " origin " then 0 else " zero " end as zero from slice) " COLUMNS \
     ", clock where ts - zero < " before " and ts - zero + dur > " after " order by dur desc"
 #define FILE_OF(host, origin, shift) "{'host':'" host "','origin_us':" origin ",'trace_ps':" shift "}"
 #define ONE(origin) "{'input':{'hosts':['vm'],'files':[" FILE_OF("vm", origin, "0") "]}}"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times are written as the time since the packet before: a fifth to a third less of the compressed file than whole times.
- * The clock of the sequence and that of the trace (BOOTTIME) read 0 at the start of the profile, as the times of a report
- * do; what the clock of the recording read then stands beside them: REALTIME where it counts from 1970, so that viewers
- * can show the time of day, else MONOTONIC.  The snapshot is repeated where time steps back: always the same, so that files
- * can be put together in any order.
+/* Times are written as the time since the packet before: a fifth to a third less of the compressed file than whole
+ * times.  The clock of the sequence and that of the trace (BOOTTIME) read 0 at the start of the profile, as the times of
+ * a report do; what the clock of the recording read then stands beside them: REALTIME where it counts from 1970, so that
+ * viewers can show the time of day, else MONOTONIC.  The snapshot is repeated where time steps back: always the same, so
+ * that files can be put together in any order.
  * source: https://perfetto.dev/docs/reference/trace-packet-proto, ClockSnapshot */
 #include "stages/output/perfetto/perfetto_private.h"
 
