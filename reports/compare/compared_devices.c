@@ -2,6 +2,7 @@
 /* The devices of the sides beside each other, by their places: ids have names of hosts in them,
  * which differ. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "reports/compare/comparison.h"
@@ -130,14 +131,16 @@ static void add_device(const struct comparison *c, struct tm_value *rows,
     changes = tm_add_array(to, "changes");
     for (size_t side = 0; side < c->sides; side++) {
         struct tm_value *change;
-        char why[128];
+        char why[STEP_WHY_BYTES];
 
         tm_add_ps(values, NULL, device->busy_ps[side], NULL);
         tm_add_ps(compute, NULL, device->compute_ps[side], NULL);
         if (side == 0)
             continue;
         change = tm_add_object(changes, NULL);
-        (void)no_test_reason(c, side, why, sizeof(why));
+        (void)snprintf(why, sizeof(why), "too few independent steps");
+        if (basis_of(c, side) == TEST_NONE)
+            (void)no_test_reason(c, side, why, sizeof(why));
         tm_add_ps(change, "change_ps", round(device->busy_ps[side]) - round(device->busy_ps[0]),
                   NULL);
         tm_add_figure(change, "pct", change_pct(device->busy_ps[0], device->busy_ps[side]),

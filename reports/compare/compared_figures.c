@@ -135,10 +135,10 @@ static void add_change(const struct comparison *c, struct tm_value *changes, siz
 {
     struct tm_value *to = tm_add_object(changes, NULL);
     const bool is_known = isfinite(base) && isfinite(value);
-    char reason[128];
-    const char *why = basis_of(c, side) == TEST_NONE
-                          ? no_test_reason(c, side, reason, sizeof(reason))
-                          : "of a single run there is one value";
+    char reason[STEP_WHY_BYTES];
+    const char *why = basis_of(c, side) == TEST_NONE ? no_test_reason(c, side, reason, sizeof(reason))
+                      : figure->steps == FIGURE_OF_RUN ? "of a single run there is one value"
+                                                       : "too few independent steps";
 
     if (!is_known)
         why = "a side does not have it";

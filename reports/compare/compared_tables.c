@@ -44,7 +44,7 @@ static void add_change(const struct comparison *c, struct tm_value *changes,
 {
     static const char hidden[] = "a side has no room for it in its table";
     struct tm_value *to = tm_add_object(changes, NULL);
-    char reason[128];
+    char reason[STEP_WHY_BYTES];
     const char *why = no_test_reason(c, side, reason, sizeof(reason));
 
     if (basis_of(c, side) != TEST_NONE)

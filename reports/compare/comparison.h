@@ -63,6 +63,7 @@ struct step_test {
     struct middle_test mean, median;
     const struct middle_test *lead; /* the one that the change is told by */
     double lag1, effective_base, effective_new; /* NaN = not of steps */
+    double level; /* of both tests */
     bool is_enough; /* so many values can show a change at all */
     bool is_recorded; /* the mean has changed by compilations in steps, which are no chance */
     bool is_within_spread; /* it would be a change, but runs differ by as much */
@@ -114,6 +115,8 @@ enum { SIDE_ID_BYTES = 32 };
 const char *side_id(const struct comparison *c, size_t side, char out[SIDE_ID_BYTES]);
 /* What a new side and the base can be tested by. */
 enum test_basis basis_of(const struct comparison *c, size_t side);
+/* It begins with this. */
+#define NO_SIGNIFICANCE "no significance: "
 const char *no_test_reason(const struct comparison *c, size_t side, char *out, size_t out_bytes);
 /* The step of the base that shares are of. */
 double base_step_ps(const struct comparison *c);

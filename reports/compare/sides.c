@@ -71,15 +71,15 @@ const char *no_test_reason(const struct comparison *c, size_t side, char *out, s
     if (base->runs > 1 || other->runs > 1)
         (void)snprintf(
             out, out_bytes,
-            "no significance: one side has a single run with steps, two are needed on both");
+            NO_SIGNIFICANCE "one side has a single run with steps, two are needed on both");
     else if (basis_of(c, side) == TEST_STEPS && fmin(test->effective_base, test->effective_new) < (double)steps)
         (void)snprintf(out, out_bytes,
-                       "no significance: consecutive steps resemble each other (lag-1 autocorrelation %s), so that %zu steps "
+                       NO_SIGNIFICANCE "consecutive steps resemble each other (lag-1 autocorrelation %s), so that %zu steps "
                        "are worth %s independent ones; 6 are needed on both sides",
                        tm_format_number(lag1, test->lag1), steps,
                        tm_format_number(worth, fmin(test->effective_base, test->effective_new)));
     else
-        (void)snprintf(out, out_bytes, "no significance: %zu step%s, 6 are needed on both sides", steps,
+        (void)snprintf(out, out_bytes, NO_SIGNIFICANCE "%zu step%s, 6 are needed on both sides", steps,
                        tm_format_plural(steps));
     return out;
 }

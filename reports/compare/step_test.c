@@ -5,6 +5,7 @@
  * few steps they come in. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "reports/compare/comparison.h"
 #include "reports/format/format.h"
@@ -31,12 +32,13 @@ static tm_status test_steps(struct comparison *c, const struct side_facts *base,
 
     if (!scratch)
         return c->run->error.status;
-    if (base->steps.count < 2 || other->steps.count < 2)
+    if (base->steps.count < TM_VALUES_LEAST || other->steps.count < TM_VALUES_LEAST)
         return TM_OK;
     test->lag1 = found.lag1;
     test->effective_base = found.effective_a;
     test->effective_new = found.effective_b;
     test->is_enough = found.is_enough;
+    test->level = found.level;
     test->median.p = found.p_median;
     test->mean.p = found.p_mean;
     for (int i = TM_MIDDLE_MEDIAN; i <= TM_MIDDLE_MEAN; i++) {
@@ -111,7 +113,8 @@ static bool is_beyond(const struct comparison *c, const struct step_test *test, 
 
 static void decide(const struct comparison *c, size_t side, struct step_test *test)
 {
-    const bool is_mean = test->mean.p < STEP_LEVEL || test->is_recorded, is_median = test->median.p < STEP_LEVEL;
+    char why[STEP_WHY_BYTES];
+    const bool is_mean = test->mean.p < test->level || test->is_recorded, is_median = test->median.p < test->level;
 
     test->mean.is_changed = is_beyond(c, test, &test->mean, is_mean);
     test->median.is_changed = is_beyond(c, test, &test->median, is_median);
@@ -126,7 +129,8 @@ static void decide(const struct comparison *c, size_t side, struct step_test *te
     else if (test->is_enough && isfinite(test->median.p))
         test->verdict = STEP_NO_CHANGE;
     else
-        (void)no_test_reason(c, side, test->why, sizeof(test->why));
+        (void)snprintf(test->why, sizeof(test->why), "%s",
+                       no_test_reason(c, side, why, sizeof(why)) + strlen(NO_SIGNIFICANCE));
 }
 
 /* --- the document --- */
@@ -214,7 +218,7 @@ tm_status add_step_tests(struct comparison *c)
         struct step_test *test = &c->step_test[i];
         tm_status st = TM_OK;
 
-        *test = (struct step_test){ .basis = basis_of(c, i), .lag1 = NAN, .effective_base = NAN, .effective_new = NAN };
+        *test = (struct step_test){ .basis = basis_of(c, i), .level = STEP_LEVEL, .lag1 = NAN, .effective_base = NAN, .effective_new = NAN };
         set_middle(&test->median, base->median_ps, other->median_ps);
         set_middle(&test->mean, base->mean_ps, other->mean_ps);
         if (test->basis != TEST_RUNS && base->runs == 1 && other->runs == 1)

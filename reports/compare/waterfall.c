@@ -92,7 +92,7 @@ static void add_part(const struct comparison *c, size_t side, struct tm_value *p
     struct tm_value *to = tm_add_object(parts, NULL);
     const int64_t change_ps = w->new_part_ps[part] - w->base_part_ps[part];
     const struct part_test *test = &w->test[part];
-    char why[128];
+    char why[STEP_WHY_BYTES];
 
     (void)no_test_reason(c, side, why, sizeof(why));
     tm_add_string(to, "id", tm_part_kind[part].id);

@@ -101,7 +101,7 @@ static const struct titled terms[] = {
     { "absent", "missing" }, /* how a job stands */
     { "not_judged", "too few before" },
     { "same", "as before" }, /* what became of a row, or a figure, in a comparison */
-    { "unclear", "within noise" },
+    { "unclear", "not tested" },
     { "added", "new" },
     { "removed", "gone" },
     { "other", "neither" }, /* passes: forward, backward */

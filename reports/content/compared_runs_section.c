@@ -30,12 +30,14 @@ static void say_comparability(const struct tm_content *content)
         const struct tm_value *answer = tm_get(all, answers[i].key), *values = tm_get(answer, "values");
         const char *same = tm_text(tm_get(answer, "same"));
         char text[512] = "";
+        bool is_known = false;
         size_t used = 0;
 
         for (size_t k = 0; k < tm_length(values) && used < sizeof(text); k++) {
             const struct tm_value *value = tm_at(values, k);
             char number[32] = "not recorded";
 
+            is_known = is_known || tm_has(value);
             if (k > 0 && strcmp(same, "yes") == 0)
                 break;
             if (tm_has(value) && tm_type_of(value) != TM_STRING)
@@ -43,9 +45,11 @@ static void say_comparability(const struct tm_content *content)
             used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", k ? " against " : "",
                                      tm_type_of(value) == TM_STRING ? tm_text(value) : number);
         }
-        if (*same)
-            tm_say(content, TM_TONE_QUIET, "Same %s: %s (%s).", answers[i].words,
-                   strcmp(same, "not_recorded") == 0 ? "not recorded" : same, text);
+        if (strcmp(same, "not_recorded") == 0)
+            tm_say(content, TM_TONE_QUIET, "Same %s: not recorded%s%s%s.", answers[i].words, is_known ? " (" : "",
+                   is_known ? text : "", is_known ? ")" : "");
+        else if (*same)
+            tm_say(content, TM_TONE_QUIET, "Same %s: %s (%s).", answers[i].words, same, text);
     }
 }
 

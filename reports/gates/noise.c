@@ -97,6 +97,10 @@ static tm_status test_steps(struct tm_room *room, struct tm_step_test *test, con
         return TM_ERR_LIMIT;
     found = tm_change_test(before, now, tm_pooled_lag1(quiet_before, quiet_now), tm_noise_level);
     test->effective = fmin(found.effective_a, found.effective_b);
+    if (!found.is_enough) { /* what is not sure all the same is not tested */
+        found.p_median = found.p_median < found.level ? found.p_median : NAN;
+        found.p_mean = found.p_mean < found.level ? found.p_mean : NAN;
+    }
     test->median = noise_of(found.p_median, tm_change_interval(before, now, TM_MIDDLE_MEDIAN, found.share, 1 - tm_noise_level, scratch));
     test->mean = noise_of(found.p_mean, tm_change_interval(before, now, TM_MIDDLE_MEAN, found.share, 1 - tm_noise_level, scratch));
     return count_compiling(room, test, input, baseline);

@@ -6,7 +6,8 @@
  * Values in the order of time resemble their neighbors.  r is the lag-1 autocorrelation of both series, each about its
  * own mean.  Above LAG1_LEAST it is corrected, since a short series underestimates it by (1 + 4 r) / n (Kendall 1954,
  * Marriott and Pope 1954), n (1 - r) / (1 + r) values count in place of n (Bartlett 1935), and both tests become t tests
- * of so many values: of the ranks (Conover and Iman 1981) and of the values. */
+ * of so many values: of the ranks (Conover and Iman 1981) and of the values.  r is not well known itself, so that few
+ * independent values have to be surer: what no order of so many could show has to reach a tenth of the level. */
 #include "reports/statistics/tests.h"
 
 #include <math.h>
@@ -240,7 +241,7 @@ static double least_p(double a, double b)
 
 bool tm_is_enough(double a, double b, double level)
 {
-    return fmin(a, b) >= TM_EFFECTIVE_LEAST && 2 * least_p(a, b) < level;
+    return fmin(a, b) >= TM_VALUES_LEAST && 2 * least_p(a, b) < level;
 }
 
 double tm_independent_share(double lag1)
@@ -260,13 +261,13 @@ double tm_series_rank_test(struct tm_sample a, struct tm_sample b)
 
 struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, double lag1, double level)
 {
-    struct tm_change_test test = { .lag1 = lag1, .p_median = NAN, .p_mean = NAN, .is_enough = false };
+    struct tm_change_test test = { .lag1 = lag1, .p_median = NAN, .p_mean = NAN, .level = level / 10 };
     double correlation, median, mean;
 
     test.share = tm_independent_share(test.lag1);
     test.effective_a = test.share * (double)a.count;
     test.effective_b = test.share * (double)b.count;
-    if (fmin(test.effective_a, test.effective_b) < TM_EFFECTIVE_LEAST)
+    if (fmin(test.effective_a, test.effective_b) < TM_EFFECTIVE_LEAST || a.count < TM_VALUES_LEAST || b.count < TM_VALUES_LEAST)
         return test;
     if (test.share < 1) {
         median = tm_rank_test_effective(a, b, test.share);
@@ -281,5 +282,6 @@ struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, dou
     test.p_median = adjusted(median, mean, correlation);
     test.p_mean = adjusted(mean, median, correlation);
     test.is_enough = tm_is_enough(test.effective_a, test.effective_b, level);
+    test.level = test.is_enough ? level : level / 10;
     return test;
 }

@@ -35,11 +35,12 @@ double tm_independent_share(double lag1);
 /* Both tests of two series in the order of time, with their effective number of values where the
  * autocorrelation is above 0.1.  p are adjusted for two tests.
  * in: lag1  tm_pooled_lag1 of them, or of the part of them that is not known to be out of line */
-enum { TM_EFFECTIVE_LEAST = 4 }; /* of each: fewer are not tested */
+enum { TM_EFFECTIVE_LEAST = 2 /* independent values */, TM_VALUES_LEAST = 4 }; /* of each: fewer are not tested */
 struct tm_change_test {
     double lag1, share /* of the values that is independent */, effective_a, effective_b;
     double p_median, p_mean; /* NaN = too few, or a value is NaN */
-    bool is_enough;          /* p can be below the level at all */
+    bool is_enough;          /* so many independent values can be below the level in any order */
+    double level;            /* that p has to be below: where it is not enough, a tenth */
 };
 struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, double lag1,
                                      double level);

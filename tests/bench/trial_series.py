@@ -91,7 +91,7 @@ def is_found(document, wanted):
     if wanted == "regression":
         return document["verdict"]["verdict"] == "regression"
     first = document["findings"][0] if document["findings"] else {"id": ""}
-    return document["verdict"]["verdict"] == "regression" and test["moved"] == "mean" and first["id"] == "recompiles"
+    return document["verdict"]["verdict"] == "regression" and test["mean"]["changed"] and first["id"] == "recompiles"
 
 
 def run_series(template, folder, pairs, seed, compare, only=None):

@@ -748,14 +748,14 @@ static void the_mean_and_the_median_have_tests_of_their_own(void **state)
         const double end = (double)((i * 7 + 3) % 11 - 5) * 4e8; /* the end of a step of 10 ms comes up to 2 ms early or late */
 
         base[i] = 1e10 + (i * 7 % 20) * 1e6;
-        now[i] = base[i] + (i == 4 || i == 5 ? 5e10 : 0);
+        now[i] = base[i] + (i == 4 || i == 13 ? 5e10 : 0);
         jittered[i] = 1e10 + end - before;
         before = end;
     }
-    assert_string_equal(judged(base, now, "    cc              ", "step_time>+2%", &rig), "passed");
+    assert_string_equal(judged(base, now, "    c        c      ", "step_time>+2%", &rig), "passed");
     assert_has(text(&rig, 0, "why"), "hold mean_step_time too");
     rig_free(&rig);
-    assert_string_equal(judged(base, now, "    cc              ", "mean_step_time>+2%", &rig), "failed");
+    assert_string_equal(judged(base, now, "    c        c      ", "mean_step_time>+2%", &rig), "failed");
     rig_free(&rig);
     assert_string_equal(judged(base, now, "                    ", "mean_step_time>+2%", &rig), "passed"); /* two long steps may be chance */
     rig_free(&rig);
