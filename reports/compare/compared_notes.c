@@ -128,8 +128,7 @@ static void add_run_variation(const struct comparison *c, struct tm_value *notes
                        tm_format_pct(pct, run_spread_pct(c)), c->options->run_spread_from);
     else
         (void)snprintf(text, sizeof(text),
-                       "run-to-run variation is not known: the tests tell these two runs apart, not two programs; give groups of "
-                       "runs (A1 A2 A3 -- B1 B2 B3), --history DB or --run-spread PCT");
+                       "run-to-run variation is not known: give groups of runs (A1 A2 A3 -- B1 B2 B3), --history DB or --run-spread PCT");
     add_note(notes, "run_to_run", text);
     if (most < SPREAD_NOTED_PCT || c->options->has_run_spread)
         return;
