@@ -96,6 +96,7 @@ const char *tm_finding_section(const char *finding_id)
         { "straggler", "collectives" },
         { "compile_", "compile" },
         { "op_short", "programs" },
+        { "eager_dispatch", "fusion" },
         { "op_repeated", "fusion" },
         { "op_memory_far", "roofline" },
         { "op_compute_far", "roofline" },

@@ -8,7 +8,9 @@
 #include "reports/findings/idle.h"
 
 enum { SHORT_KERNELS_LEAST = 100, /* fewer kernels than that cannot be called many */
-       RUNS_NAMED = 2, ROWS_NAMED = 3, PLACES = 3 };
+       RUNS_NAMED = 2, ROWS_NAMED = 3, PLACES = 3, EAGER_OPERATIONS_MOST = 2,
+       COMPILED_PART = 10 };
+#define EAGER_GAP_MOST_PS 1000000000
 
 static int64_t time_at(const struct tm_findings *all, const char *path)
 {
@@ -166,7 +168,7 @@ static void find_short(struct tm_findings *all)
     struct tm_finding *f;
 
     if (time_at(all, "kernels.count") < SHORT_KERNELS_LEAST || !tm_is_worth_mention(all, stake_ps) ||
-        tm_is_found(all, "op_short"))
+        tm_is_found(all, "op_short") || tm_is_found(all, "eager_dispatch"))
         return;
     f = tm_finding_of_idle(all, has_kernels ? "kernel_short" : "op_short", stake_ps,
                            tm_wait_explain(all, &wait, 1, stake_ps), NULL);
@@ -230,23 +232,133 @@ static void say_programs(struct tm_findings *all, struct tm_finding *f)
     }
 }
 
+/* Idle time in gaps under 1 ms, as the histogram has them: the host needs that long for the next operation or two. */
+static int64_t short_gaps(const struct tm_findings *all, int64_t *count)
+{
+    const struct tm_value *rows = tm_path(all->summary, "gaps.histogram");
+    int64_t sum_ps = 0;
+
+    *count = 0;
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const struct tm_value *row = tm_at(rows, i);
+
+        if (tm_int(tm_get(row, "from_ps")) >= EAGER_GAP_MOST_PS / 2)
+            continue;
+        *count = tm_sum_times(*count, tm_int(tm_get(row, "count")));
+        sum_ps = tm_sum_times(sum_ps, tm_int(tm_get(row, "total_ps")));
+    }
+    return sum_ps;
+}
+
+/* A program of one operation or two is what eager dispatch looks like; one of more is only short. */
+static bool is_one_operation_each(const struct tm_findings *all)
+{
+    const int64_t programs = time_at(all, "programs.count"), operations = time_at(all, "programs.operations");
+
+    return programs > 0 && operations > 0 && (double)operations / (double)programs <= EAGER_OPERATIONS_MOST;
+}
+
+/* The time that the waits have for it, of that much. */
+static int64_t draw(struct tm_findings *all, const enum tm_wait *waits, size_t count, int64_t ps)
+{
+    int64_t left_ps = 0;
+
+    for (size_t i = 0; i < count; i++)
+        left_ps = tm_sum_times(left_ps, tm_wait_left(all, waits[i]));
+    if (!tm_is_worth_mention(all, ps < left_ps ? ps : left_ps))
+        return 0;
+    return tm_wait_explain(all, waits, count, ps);
+}
+
+/* JAX: many programs in a step.  Of one operation each, all gaps under 1 ms come of it: launches, host work and pauses
+ * together; else the pauses between them. */
 static void find_programs(struct tm_findings *all)
 {
     static const enum tm_wait waits[] = { TM_WAIT_HOST, TM_WAIT_LAUNCH, TM_WAIT_DEVICE, TM_WAIT_UNRECORDED };
     const double per_step = tm_double(tm_path(all->summary, "programs.per_step"));
-    const int64_t stake_ps = time_at(all, "programs.pauses.total_ps");
+    const int64_t pauses_ps = time_at(all, "programs.pauses.total_ps");
+    const bool is_eager = is_one_operation_each(all);
+    int64_t count, gaps_ps, stake_ps;
     struct tm_finding *f;
 
-    if (per_step < tm_limit_of(all, TM_LIMIT_PROGRAMS_PER_STEP) || !tm_is_worth_mention(all, stake_ps))
+    if (per_step < tm_limit_of(all, TM_LIMIT_PROGRAMS_PER_STEP))
         return;
-    (void)tm_wait_explain(all, waits, sizeof(waits) / sizeof(waits[0]), stake_ps);
-    f = tm_finding_of_time(all, "op_short", stake_ps);
-    tm_finding_title(f, "A step is very many small programs");
+    gaps_ps = short_gaps(all, &count);
+    stake_ps = draw(all, waits, sizeof(waits) / sizeof(waits[0]), is_eager && gaps_ps > pauses_ps ? gaps_ps : pauses_ps);
+    if (stake_ps <= 0)
+        return;
+    f = tm_finding_of_idle(all, is_eager ? "eager_dispatch" : "op_short", stake_ps, stake_ps, NULL);
+    tm_finding_title(f, is_eager ? "Eager dispatch: operations are launched one at a time"
+                                 : "Each step runs many small programs");
     tm_finding_value(f, per_step, "count");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_PROGRAMS_PER_STEP));
     tm_finding_causes(f, program_causes);
     say_programs(all, f);
     tm_finding_fixes(f, larger_programs);
+}
+
+static const char *const one_at_a_time[TM_FIXES_OFFERED + 1] = {
+    "torch|Fuse operations and launch fewer kernels: `model = torch.compile(model)`.",
+    "gpu,torch|Launch whole sequences at once with CUDA graphs: `torch.compile(model, mode=\"reduce-overhead\")`, or "
+    "`torch.cuda.make_graphed_callables` for parts of fixed shape.",
+    "train,torch|Update all parameters in few kernels: `torch.optim.AdamW(params, fused=True)`.",
+    "torch|Give each launch more work: a larger batch, one operation on many rows instead of a Python loop.",
+    "torch|Let the host run ahead: no `.item()`, `.cpu()` or `print` of tensors between launches.",
+};
+
+/* Kernels that torch.compile made, which are launched one by one all the same. */
+static bool is_compiled(const struct tm_findings *all)
+{
+    const struct tm_value *rows = tm_path(all->summary, "kernels.by_name");
+    int64_t compiled = 0;
+
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (strncmp(tm_text(tm_get(tm_at(rows, i), "name")), "triton_", 7) == 0)
+            compiled = tm_sum_times(compiled, tm_int(tm_get(tm_at(rows, i), "count")));
+    return compiled > time_at(all, "fusion.kernels.count") / COMPILED_PART;
+}
+
+/* PyTorch: each operation is a launch of its own, and the host does not keep ahead of the device. */
+static void find_eager(struct tm_findings *all)
+{
+    static const enum tm_wait waits[] = { TM_WAIT_HOST, TM_WAIT_LAUNCH, TM_WAIT_UNRECORDED };
+    const int64_t launches = time_at(all, "host.launches.count"), kernels = time_at(all, "fusion.kernels.count");
+    const int64_t small = time_at(all, "fusion.small.count");
+    const struct tm_value *runs = tm_path(all->summary, "fusion.runs.longest");
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
+    int64_t count, gaps_ps, stake_ps;
+    struct tm_finding *f;
+
+    if (!(all->audience & TM_FOR_TORCH) || kernels < SHORT_KERNELS_LEAST || launches < kernels / 10 * 9)
+        return; /* graphs launch many kernels at once */
+    gaps_ps = short_gaps(all, &count);
+    if (count < SHORT_KERNELS_LEAST || count < launches / 4)
+        return;
+    stake_ps = draw(all, waits, sizeof(waits) / sizeof(waits[0]), gaps_ps);
+    if (stake_ps <= 0)
+        return;
+    f = tm_finding_of_idle(all, "eager_dispatch", stake_ps, stake_ps, NULL);
+    tm_finding_title(f, is_compiled(all) ? "Kernels are launched one at a time, without CUDA graphs"
+                                         : "Eager dispatch: operations are launched one at a time");
+    if (is_compiled(all))
+        tm_finding_cause(f, "`torch.compile` fused operations, but Python still launches each of the kernels. Where kernels "
+                            "are shorter than that takes, the device waits for the host.");
+    tm_finding_cause(f, "Without `torch.compile` or CUDA graphs, Python dispatches each operation and launches its kernels one "
+                        "by one. Where kernels are shorter than that takes, the device waits for the host.");
+    tm_finding_say(f, "%s launches for %s kernels; after %s of them the device is idle for less than 1 ms, %s on average, %s "
+                      "in all.",
+                   tm_format_count(a, launches), tm_format_count(b, kernels), tm_format_count(c, count),
+                   tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, gaps_ps / count),
+                   tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, gaps_ps));
+    tm_finding_say(f, "%s of the kernels are shorter than %s, %s on average.", tm_format_count(a, small),
+                   tm_format_time(b, time_at(all, "fusion.small.below_ps")),
+                   tm_format_time(c, small > 0 ? time_at(all, "fusion.small.total_ps") / small : 0));
+    tm_host_say_launches(all, f);
+    tm_host_say_functions(all, f, false);
+    for (size_t i = 0; i < tm_length(runs) && i < PLACES; i++)
+        tm_finding_where(f, tm_int(tm_get(tm_at(runs, i), "begin_ps")), tm_int(tm_get(tm_at(runs, i), "dur_ps")),
+                         tm_text(tm_get(tm_at(runs, i), "device")));
+    tm_finding_fixes(f, &one_at_a_time[is_compiled(all)]); /* the first is to compile */
 }
 
 /* --- ops that come back --- */
@@ -483,6 +595,7 @@ static void find_chains(struct tm_findings *all)
 void tm_find_fusion(struct tm_findings *all)
 {
     find_programs(all);
+    find_eager(all);
     find_short(all);
     find_chains(all);
     find_repeated(all);

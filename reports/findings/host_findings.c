@@ -111,7 +111,8 @@ static void say_stretches(struct tm_findings *all, struct tm_finding *f)
 static bool has_host_cause(const struct tm_findings *all)
 {
     static const char *const ids[] = { "idle_launch", "idle_input", "idle_sync", "idle_host", "idle_gc", "idle_compile",
-                                       "compile_in_steps", "op_short", "idle_unrecorded" };
+                                       "compile_in_steps", "op_short", "eager_dispatch",
+                                       "idle_unrecorded" };
 
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
         if (tm_is_found(all, ids[i]))

@@ -17,6 +17,7 @@ static const struct {
     { "attention_unfused", "attention in several kernels" },
     { "collective_exposed", "collectives with nothing beside them" },
     { "compile_in_steps", "compiling inside the steps" },
+    { "eager_dispatch", "launching operations one at a time" },
     { "elementwise_unfused", "pointwise operations that run one by one" },
     { "fallback_callbacks", "calls back to Python" },
     { "fallback_cpu_ops", "compiled operations on the CPU" },

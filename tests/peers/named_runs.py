@@ -159,10 +159,10 @@ FACTS = {
     # 17 small programs per step outside of jit (4 x matmul, add, multiply, tanh, and the mean).  The batch that is drawn
     # between costs more: 1.1 of 3.3 ms; so the small programs are told, but not first.  What the host does between them
     # (15.6 % of the time) is told once: 6.3 % are pauses between programs, the rest is Python behind the batch.
-    "unfused": (raised("warning", "op_short"), raised("warning", "idle_host"),
-                holds("no pause is counted twice", lambda s: stake_of(s, "op_short") + stake_of(s, "idle_host") < 15.7),
-                nothing_else("idle_input", "idle_host", "op_short", "op_dominant"),
-                holds("the programs of a step are counted", lambda s: "17" in said_of(s, "op_short"))),
+    "unfused": (raised("warning", "eager_dispatch"), raised("warning", "idle_host"),
+                holds("no pause is counted twice", lambda s: stake_of(s, "eager_dispatch") + stake_of(s, "idle_host") < 15.7),
+                nothing_else("idle_input", "idle_host", "eager_dispatch", "op_dominant"),
+                holds("the programs of a step are counted", lambda s: "17" in said_of(s, "eager_dispatch"))),
     # another batch size in each of 20 steps
     "compile": (first("compile_in_steps"), figure("20 compiles", 20, lambda s: s["compile"]["inside_steps"]["count"]),
                 holds("the module is named", lambda s: "train_step" in said_of(s, "compile_in_steps"))),
@@ -186,7 +186,7 @@ FACTS = {
                             holds("convolutions are the most of it", lambda s: share_of(s, "convolution") > 40),
                             never("^collective|straggler")),
     # 8,700 kernels of 43 us: the host cannot launch as fast as they run
-    "linear": (first("idle_launch", "idle_host", "kernel_short"),
+    "linear": (first("eager_dispatch"),
                holds("the host's share is over half", lambda s: s["host"]["overhead_pct"] > 50),
                holds("sgemm, so no matrix units", lambda s: executions(s, "kernels", "sgemm") > 2000),
                never("^collective|^transfer|^idle_input|^compile")),

@@ -127,7 +127,7 @@ static void findings_lead_where_their_figures_are(void **state)
 {
     static const char *const rows[][2] = {
         { "idle_input", "gaps" },          { "idle_edges", "devices" },      { "transfer_repeated_h2d", "transfers" },
-        { "kernel_short", "fusion" },      { "kernel_dominant", "kernels" }, { "op_short", "programs" },
+        { "kernel_short", "fusion" },      { "kernel_dominant", "kernels" }, { "op_short", "programs" },        { "eager_dispatch", "fusion" },
         { "op_dominant", "ops" },          { "op_repeated", "fusion" },      { "op_memory_far", "roofline" },
         { "precision_f32", "fusion" },     { "straggler", "collectives" },   { "slow_device", "balance" },
         { "layer_slow", "scopes" },        { "recomputed", "scopes" },       { "memory_holders", "memory" },

@@ -72,7 +72,7 @@
     "70000000000, 'gap_ps': 1, 'longest': [{'device': 'vm/gpu:0', 'begin_ps': 1000, 'dur_ps': "    \
     "900000000, 'kernels': 80, 'step': 3, 'names': ['add']}]}}}"
 #define PROGRAMS(per_step, pauses)                                                                 \
-    "{'programs': {'count': 400, 'per_step': " per_step ", 'operations': 600, 'operation_ps': "     \
+    "{'gaps': {'by_cause': {'host': {'count': 400, 'total_ps': " pauses "}}}, 'programs': {'count': 400, 'per_step': " per_step ", 'operations': 600, 'operation_ps': "     \
     "6000000000, 'pauses': {'count': 380, 'total_ps': " pauses ", 'longest': [{'device': "          \
     "'vm/gpu:0', 'begin_ps': 1000, 'dur_ps': 95000000, 'step': 3, 'before': 'jit_add', "            \
     "'after': 'jit_tanh'}]}}}"
@@ -197,10 +197,10 @@ static const struct rule rules[] = {
     { "{'fusion': {'eager_chains': {'count': 50, 'saved_ps': 5990000000}}}", NULL, NULL, 0, NULL },
 
     /* programs */
-    { PROGRAMS("10", "20000000000"), "op_short", "critical", 20000000000, "of 1.5 operations each, which take 10.0" },
-    { PROGRAMS("17", "6000000000"), "op_short", "warning", 6000000000, "between 'jit_add' and 'jit_tanh'" },
+    { PROGRAMS("10", "20000000000"), "eager_dispatch", "critical", 20000000000, "of 1.5 operations each, which take 10.0" },
+    { PROGRAMS("17", "6000000000"), "eager_dispatch", "warning", 6000000000, "between 'jit_add' and 'jit_tanh'" },
     { PROGRAMS("17", "5990000000"), NULL, NULL, 0, NULL },
-    { PROGRAMS("9.9", "20000000000"), NULL, NULL, 0, NULL },
+    { PROGRAMS("9.9", "20000000000"), "idle_host", "critical", 20000000000, "" }, /* not many programs */
 
     /* what could be fused or is computed again */
     { REPEATED("50", "4000000", "2000", "0"), "op_repeated", "info", 0, "20 times in a step" },
@@ -712,6 +712,43 @@ static void pauses_between_programs_are_no_host_work(void **state)
                NULL);
     expect_stake(&j, "op_short", 20000000000);
     expect_stake(&j, "idle_host", 10000000000);
+    test_judged_free(&j);
+}
+
+/* PyTorch without a compiler: gaps, launches and host time are one finding. */
+#define EAGER(launches, gaps, names)                                                                                     \
+    "{'environment': {'platform': 'gpu', 'hosts': [{'host': 'vm', 'framework': 'pytorch'}]}, 'input': {'files': "         \
+    "[{'path': 'a.json', 'kind': 'chrome_json', 'host': 'vm'}]}, 'kernels': {'count': 5000, 'by_name': [{'name': '" names \
+    "', 'count': 4000}]}, 'host': {'launches': {'count': " launches "}}, 'fusion': {'kernels': {'count': 5000}, 'small': " \
+    "{'below_ps': 100000000, 'count': 4900, 'total_ps': 49000000000, 'share_pct': 90}}, 'gaps': {'histogram': [{'from_ps': " \
+    "33554432, 'to_ps': 67108864, 'count': " gaps ", 'total_ps': 50000000000}, {'from_ps': 1073741824, 'to_ps': "           \
+    "2147483648, 'count': 5, 'total_ps': 9000000000}], 'pauses': {'below_ps': 10000000, 'count': 3000, 'total_ps': "         \
+    "30000000000}, 'by_cause': {'host': {'total_ps': 45000000000}, 'launch': {'total_ps': 14000000000}}}}"
+
+static void eager_dispatch_is_one_finding(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, EAGER("5100", "1300", "at::native::add"), NULL);
+    expect_stake(&j, "eager_dispatch", 50000000000);
+    assert_int_equal(tm_int(tm_get(test_finding(&j, "eager_dispatch"), "idle_ps")), 50000000000);
+    expect_stake(&j, "idle_launch", 9000000000); /* the long gaps */
+    assert_null(test_finding(&j, "idle_host"));
+    assert_null(test_finding(&j, "kernel_short"));
+    assert_non_null(strstr(tm_text(tm_path(test_finding(&j, "eager_dispatch"), "fix[0]")), "torch.compile(model)`"));
+    test_judged_free(&j);
+
+    test_judge(&j, EAGER("5100", "1300", "triton_poi_fused_add"), NULL); /* compiled, and launched one by one */
+    assert_non_null(strstr(tm_text(tm_path(test_finding(&j, "eager_dispatch"), "fix[0]")), "CUDA graphs"));
+    test_judged_free(&j);
+
+    test_judge(&j, EAGER("4400", "1300", "at::native::add"), NULL); /* graphs */
+    assert_null(test_finding(&j, "eager_dispatch"));
+    test_judged_free(&j);
+    test_judge(&j, EAGER("5100", "1200", "at::native::add"), NULL); /* few of the launches come late */
+    assert_null(test_finding(&j, "eager_dispatch"));
+    expect_stake(&j, "idle_host", 45000000000);
     test_judged_free(&j);
 }
 
@@ -1309,6 +1346,7 @@ int main(void)
         cmocka_unit_test(a_share_is_of_the_devices_that_a_finding_is_about),
         cmocka_unit_test(the_wait_for_a_straggler_is_no_exposed_collective),
         cmocka_unit_test(pauses_between_programs_are_no_host_work),
+        cmocka_unit_test(eager_dispatch_is_one_finding),
         cmocka_unit_test(a_layer_is_not_slow_for_what_a_dominant_operation_takes),
         cmocka_unit_test(a_cause_that_is_never_the_largest_part_is_told_too),
         cmocka_unit_test(the_longest_compiles_are_named_first),
