@@ -46,7 +46,7 @@ static const char *const words[] = {
     "continuation", "contract", "control", "conv", "conv1d", "conv2d", "conv3d", "conversion", "convert", "converter",
     "convolution", "convolve", "cooperative", "copy", "core", "cores", "corr", "correlation", "cos", "cosh", "cosine",
     "cost", "cotangent", "could", "count", "counted", "counter", "counters", "covered", "cpp", "cpu", "cpy", "create",
-    "creator", "cross", "crs", "cse", "ct", "ctor2", "ctx", "cu", "cub", "cubin", "cublas", "cublaslt", "cuda",
+    "creator", "critical", "cross", "crs", "cse", "ct", "ctor2", "ctx", "cu", "cub", "cubin", "cublas", "cublaslt", "cuda",
     "cudart", "cudnn", "cufft", "cuh", "cummax", "cumprod", "cumsum", "cunn", "cupti", "curand", "current", "cusolver",
     "cusparse", "custom", "cut", "cutlass", "cwise", "cycle", "d2d", "d2h", "d884gemm", "damaged", "data",
     "dataclasses", "dataloader", "dataset", "dce", "dcn", "dead", "deallocation", "deallocations", "debug", "decompose",
