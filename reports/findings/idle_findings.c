@@ -36,8 +36,8 @@ static const struct advice advices[] = {
         "torch|Copy the batch without waiting for it: `batch = batch.to('cuda', "
         "non_blocking=True)`, from pinned memory (`pin_memory=True`).",
         "other|Load ahead in other threads or processes and keep at least two batches ready.",
-        "Time the loader alone: `for batch in it: pass`. Is it slower than a step, more workers, "
-        "cheaper decoding or a local copy of the data are the cure." } },
+        "Time the loader alone: `for batch in it: pass`. If it is slower than a step, add workers, simplify decoding, "
+        "or cache the data locally." } },
     { "sync",
       "idle_sync",
       "The host waits for results before it launches more",
@@ -188,7 +188,7 @@ static const struct advice advices[] = {
 static const struct advice late_launches = {
     "launch",
     "idle_launch",
-    "Launched work begins late",
+    "Launched work starts late",
     { "gpu|A launch costs microseconds; these took far longer, and few of them make up most of the time. The first "
       "launch of a kernel loads its code and the first copy or allocation sets up the driver; else the work waited "
       "on its stream, or another process held the device.",

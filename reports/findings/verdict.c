@@ -15,35 +15,35 @@ static const struct {
     const char *id, *words;
 } losses[] = {
     { "attention_unfused", "attention in several kernels" },
-    { "collective_exposed", "collectives with nothing beside them" },
-    { "compile_in_steps", "compiling inside the steps" },
+    { "collective_exposed", "collectives that are not overlapped with compute" },
+    { "compile_in_steps", "recompilation during steps" },
     { "eager_dispatch", "launching operations one at a time" },
-    { "elementwise_unfused", "pointwise operations that run one by one" },
+    { "elementwise_unfused", "unfused pointwise operations" },
     { "fallback_callbacks", "calls back to Python" },
     { "fallback_cpu_ops", "compiled operations on the CPU" },
-    { "idle_compile", "compiling" },
+    { "idle_compile", "compilation" },
     { "idle_gc", "garbage collection" },
     { "idle_host", "Python and other host code between launches" },
     { "idle_input", "waiting for input" },
     { "idle_launch", "waiting for launches" },
-    { "idle_sync", "the host waiting for results before it launches more" },
+    { "idle_sync", "the host waiting for results before it launches more work" },
     { "idle_unrecorded", "idle time without a recorded reason" },
-    { "imbalance", "unequal work of the devices" },
+    { "imbalance", "unequal work across devices" },
     { "kernel_short", "pauses between very many short kernels" },
-    { "layer_slow", "layers that are slower than their equals" },
-    { "layout_copies", "copies for the sake of a layout" },
-    { "occupancy_low", "kernels that leave the multiprocessors half empty" },
+    { "layer_slow", "layers that are slower than their peers" },
+    { "layout_copies", "layout copies" },
+    { "occupancy_low", "low SM occupancy" },
     { "occupancy_small_grid", "kernels with too few blocks for the device" },
-    { "occupancy_tail", "last waves of blocks that leave the device half empty" },
-    { "op_compute_far", "matrix products far from what the device can compute" },
+    { "occupancy_tail", "tail effect (wave quantization)" },
+    { "op_compute_far", "matmuls far below peak throughput" },
     { "op_dominant", "one operation that takes most of the time" },
-    { "op_memory_far", "operations far from what the memory can do" },
-    { "op_short", "pauses between very many short pieces of work" },
-    { "precision_f32", "32-bit products beside the matrix units" },
-    { "recomputed", "forward values that are computed again" },
+    { "op_memory_far", "memory-bound operations far below peak bandwidth" },
+    { "op_short", "pauses between very many short operations" },
+    { "precision_f32", "32-bit matmuls that do not use Tensor Cores or the MXU" },
+    { "recomputed", "recomputation of forward values" },
     { "round_trips", "the device waiting while the host works on its data" },
     { "slow_device", "one device that is slower than the others" },
-    { "straggler", "waiting in collectives for late devices" },
+    { "straggler", "waiting in collectives for late devices (stragglers)" },
     { "transfer_d2d", "copies inside the device" },
     { "transfer_d2h", "copies to the host" },
     { "transfer_h2d", "copies to the device" },
@@ -169,8 +169,8 @@ static void tell_waits(struct verdict *v, const struct tm_value *findings, const
 
     if (!waits || share <= tm_double(tm_get(loss, "share_pct")))
         return;
-    (void)snprintf(text, sizeof(text), " In %s of the window launched work waits on the device; how much of that can "
-                                       "be won is not known.", tm_format_pct(pct, share));
+    (void)snprintf(text, sizeof(text), " For %s of the window, launched work waits on the device; the recoverable "
+                                       "part is unknown.", tm_format_pct(pct, share));
     append(v, text);
 }
 
@@ -180,7 +180,7 @@ static void tell_facts(struct verdict *v, const struct facts *facts)
 
     if (facts->count > 1)
         (void)snprintf(more, sizeof(more), " (and %d more)", facts->count - 1);
-    append(v, " Look at: ");
+    append(v, " Caution: ");
     append(v, tm_text(tm_get(facts->first, "title")));
     append(v, more);
     append(v, ".");
@@ -279,7 +279,7 @@ static void tell_no_device(struct verdict *v, const struct tm_value *summary)
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]) && !f; i++)
         f = finding_of(tm_get(summary, "findings"), reasons[i]);
     append(v, f ? tm_text(tm_get(f, "title")) : "No device activity was recorded");
-    append(v, ", so that there are no device figures.");
+    append(v, ", so there are no device figures.");
     v->severity = f ? tm_text(tm_get(f, "severity")) : "warning";
 }
 

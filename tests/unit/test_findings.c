@@ -933,7 +933,7 @@ static void few_late_launches_are_not_many_launches(void **state)
                "'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 20000000000, 'cause': 'launch', 'parts': {'launch': "
                "16000000000, 'host': 4000000000}}]}}",
                NULL);
-    assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "Launched work begins late");
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "Launched work starts late");
     assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "CUDA graphs"));
     assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "CUDA_MODULE_LOADING"));
     test_judged_free(&j);
@@ -1169,17 +1169,17 @@ static void the_verdict_names_the_largest_loss(void **state)
         { "{'total': {'utilization_pct': 90}, 'gaps': {'by_cause': {'sync': {'count': 9, "
           "'total_ps': 8000000000}}}}",
           "The 2 devices are busy 90.0 % of the time; the largest loss is the host waiting for "
-          "results before it launches more (4.0 % of the window).",
+          "results before it launches more work (4.0 % of the window).",
           "warning" },
         { "{'total': {'utilization_pct': 70}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
           "'total_ps': 50000000000}}}}",
-          "The 2 devices are busy 70.0 % of the time, and no single avoidable loss reaches 3.0 % of the window. In 25.0 % "
-          "of the window launched work waits on the device; how much of that can be won is not known.",
+          "The 2 devices are busy 70.0 % of the time, and no single avoidable loss reaches 3.0 % of the window. For 25.0 % "
+          "of the window, launched work waits on the device; the recoverable part is unknown.",
           "info" },
         { "{'total': {'utilization_pct': 50}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
           "'total_ps': 70000000000}, 'gc': {'count': 9, 'total_ps': 30000000000}}}}",
-          "The 2 devices are busy 50.0 % of the time; the largest loss is garbage collection (15.0 % of the window). In "
-          "35.0 % of the window launched work waits on the device; how much of that can be won is not known.",
+          "The 2 devices are busy 50.0 % of the time; the largest loss is garbage collection (15.0 % of the window). For "
+          "35.0 % of the window, launched work waits on the device; the recoverable part is unknown.",
           "critical" },
         { "{'total': {'utilization_pct': 50}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
           "'total_ps': 30000000000}, 'gc': {'count': 9, 'total_ps': 30000000000}}}}",
@@ -1200,7 +1200,7 @@ static void the_verdict_names_the_largest_loss(void **state)
           "info" },
         { "{'compile': {'total_ps': 11000000000000}}",
           "The 2 devices are busy 95.0 % of the time, and no single avoidable loss reaches 3.0 % "
-          "of the window. Look at: Compiling takes 11.0 s of this session.",
+          "of the window. Caution: Compiling takes 11.0 s of this session.",
           "warning" },
         { "{'input': {'partial': true, 'files': [{'path': 'a', 'partial': true}]}, 'gaps': "
           "{'by_cause': {'gc': {'count': 1, 'total_ps': 30000000000}}}}",
@@ -1209,7 +1209,7 @@ static void the_verdict_names_the_largest_loss(void **state)
           "critical" },
         { "{'devices': [], 'window': {'total_ps': null}, 'total': {'utilization_pct': null}, "
           "'gaps': null, 'transfers': null, 'kernels': null}",
-          "No device activity was recorded, so that there are no device figures.", "warning" },
+          "No device activity was recorded, so there are no device figures.", "warning" },
     };
 
     (void)state;
@@ -1250,7 +1250,7 @@ static void any_summary_can_be_judged(void **state)
         assert_int_equal(tm_verdict_add(&run, tm_doc_root(doc), &t), TM_OK);
         assert_string_equal(
             tm_text(tm_path(tm_doc_root(doc), "verdict.text")),
-            "No device activity was recorded, so that there are no device figures.");
+            "No device activity was recorded, so there are no device figures.");
         tm_doc_free(doc);
     }
 }
