@@ -242,7 +242,7 @@ static int64_t short_gaps(const struct tm_findings *all, int64_t *count)
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *row = tm_at(rows, i);
 
-        if (tm_int(tm_get(row, "from_ps")) >= EAGER_GAP_MOST_PS / 2)
+        if (tm_int(tm_get(row, "from_ps")) >= EAGER_GAP_MOST_PS)
             continue;
         *count = tm_sum_times(*count, tm_int(tm_get(row, "count")));
         sum_ps = tm_sum_times(sum_ps, tm_int(tm_get(row, "total_ps")));
@@ -321,7 +321,10 @@ static bool is_compiled(const struct tm_findings *all)
 /* PyTorch: each operation is a launch of its own, and the host does not keep ahead of the device. */
 static void find_eager(struct tm_findings *all)
 {
-    static const enum tm_wait waits[] = { TM_WAIT_HOST, TM_WAIT_LAUNCH, TM_WAIT_UNRECORDED };
+    /* each of these gaps has a launch; few long launches are something else */
+    static const enum tm_wait by_launch[] = { TM_WAIT_LAUNCH, TM_WAIT_HOST, TM_WAIT_UNRECORDED };
+    static const enum tm_wait by_host[] = { TM_WAIT_HOST, TM_WAIT_UNRECORDED };
+    const bool is_long = tm_idle_is_of_long_launches(all);
     const int64_t launches = time_at(all, "host.launches.count"), kernels = time_at(all, "fusion.kernels.count");
     const int64_t small = time_at(all, "fusion.small.count");
     const struct tm_value *runs = tm_path(all->summary, "fusion.runs.longest");
@@ -334,7 +337,8 @@ static void find_eager(struct tm_findings *all)
     gaps_ps = short_gaps(all, &count);
     if (count < SHORT_KERNELS_LEAST || count < launches / 4)
         return;
-    stake_ps = draw(all, waits, sizeof(waits) / sizeof(waits[0]), gaps_ps);
+    stake_ps = is_long ? draw(all, by_host, sizeof(by_host) / sizeof(by_host[0]), gaps_ps)
+                       : draw(all, by_launch, sizeof(by_launch) / sizeof(by_launch[0]), gaps_ps);
     if (stake_ps <= 0)
         return;
     f = tm_finding_of_idle(all, "eager_dispatch", stake_ps, stake_ps, NULL);

@@ -9,6 +9,9 @@
 /* Name the longest gaps of a cause, and where they are. */
 void tm_idle_say_gaps(struct tm_findings *all, struct tm_finding *f, const char *cause);
 
+/* Do few launches that took long make up the idle time by launches, so that fewer launches would not help? */
+bool tm_idle_is_of_long_launches(const struct tm_findings *all);
+
 int64_t tm_compiles_inside_steps(const struct tm_findings *all); /* 0 where steps are not marked */
 bool tm_host_was_not_recorded(const struct tm_findings *all);
 

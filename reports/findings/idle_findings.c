@@ -201,6 +201,20 @@ static const struct advice late_launches = {
       "gpu|See that no other process works on the device: `nvidia-smi` or `rocm-smi`." }
 };
 
+/* In place of the advice for host work. */
+static const struct advice startup = {
+    "host",
+    "idle_host",
+    "The driver and its libraries are initialized while the device is idle",
+    { "Calls that allocate memory, create streams or load code are slow the first time, and a running program does not "
+      "repeat them: this profile begins with the program." },
+    { "Run a few steps before the profile begins, with the same shapes: what is done once is then not in it.",
+      "jax|Start the trace after the warm-up: `jax.profiler.start_trace(logdir)` after two steps.",
+      "torch|Skip the first steps: `torch.profiler.schedule(wait=1, warmup=2, active=5)`.",
+      "torch|If such calls come back in every step, the caching allocator runs out: look for `cudaFree` and "
+      "`torch.cuda.empty_cache()` in the loop." }
+};
+
 /* " 1.20 ms of 7.10 ms in an average step", where there are steps. */
 static void per_step(struct tm_findings *all, const char *cause, char *out, size_t out_bytes)
 {
@@ -346,8 +360,7 @@ static struct tm_finding *begin(struct tm_findings *all, const char *id, enum tm
     return tm_finding_of_idle(all, id, left_ps, tm_wait_explain(all, &wait, 1, left_ps), path);
 }
 
-/* Do few launches that took long make up the idle time by launches, so that fewer launches would not help? */
-static bool is_of_long_launches(const struct tm_findings *all)
+bool tm_idle_is_of_long_launches(const struct tm_findings *all)
 {
     const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
     const double least_ps = tm_limit_of(all, TM_LIMIT_LONG_LAUNCH) * 1e9;
@@ -362,9 +375,37 @@ static bool is_of_long_launches(const struct tm_findings *all)
     return long_ps > 0 && long_ps >= tm_int(tm_path(all->summary, "gaps.by_cause.launch.total_ps")) / 2;
 }
 
+/* Calls of a driver that are made once, when a program first uses the device or a library. */
+static bool is_of_startup(const char *call)
+{
+    static const char *const parts[] = { "Malloc",       "Free",       "StreamCreate",       "EventCreate",   "ModuleLoad",
+                                         "LibraryLoad",  "CtxCreate",  "PrimaryCtxRetain", "HostRegister", "HostAlloc" };
+
+    if (strncmp(call, "cuda", 4) != 0 && strncmp(call, "cu", 2) != 0 && strncmp(call, "hip", 3) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strstr(call, parts[i]))
+            return true;
+    return false;
+}
+
+/* Do such calls make up half of the idle time for host work? */
+static bool is_startup(const struct tm_findings *all)
+{
+    const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
+    int64_t sum_ps = 0;
+
+    for (size_t i = 0; i < tm_length(longest); i++)
+        if (is_of_startup(tm_text(tm_get(tm_at(longest, i), "host_event"))))
+            sum_ps = tm_sum_times(sum_ps, tm_int(tm_path(tm_at(longest, i), "parts.host")));
+    return sum_ps > 0 && sum_ps >= tm_int(tm_path(all->summary, "gaps.by_cause.host.total_ps")) / 2;
+}
+
 static const struct advice *advice_for(const struct tm_findings *all, const struct advice *rule)
 {
-    return strcmp(rule->cause, "launch") == 0 && is_of_long_launches(all) ? &late_launches : rule;
+    if (strcmp(rule->cause, "launch") == 0 && tm_idle_is_of_long_launches(all))
+        return &late_launches;
+    return strcmp(rule->cause, "host") == 0 && is_startup(all) ? &startup : rule;
 }
 
 static void find_cause(struct tm_findings *all, const struct advice *rule)

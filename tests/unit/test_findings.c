@@ -725,6 +725,32 @@ static void pauses_between_programs_are_no_host_work(void **state)
     "2147483648, 'count': 5, 'total_ps': 9000000000}], 'pauses': {'below_ps': 10000000, 'count': 3000, 'total_ps': "         \
     "30000000000}, 'by_cause': {'host': {'total_ps': 45000000000}, 'launch': {'total_ps': 14000000000}}}}"
 
+/* A profile that begins with the program. */
+static void what_a_driver_does_once_is_no_host_code(void **state)
+{
+    static const char *const calls[][2] = { { "cudaFree", "The driver and its libraries are initialized" },
+                                            { "hipMalloc", "The driver and its libraries are initialized" },
+                                            { "aten::mm", "Python and host code run" },
+                                            { "free", "Python and host code run" } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        char patch[512];
+        struct judged j;
+
+        (void)snprintf(patch, sizeof(patch),
+                       "{'gaps': {'by_cause': {'host': {'count': 9, 'total_ps': 40000000000}}, 'longest': [{'device': "
+                       "'vm/gpu:0', 'begin_ps': 1, 'dur_ps': 30000000000, 'cause': 'host', 'host_event': '%s', 'parts': "
+                       "{'host': 20000000000}}]}}",
+                       calls[i][0]);
+        test_judge(&j, patch, NULL);
+        expect_stake(&j, "idle_host", 40000000000);
+        if (!strstr(tm_text(tm_get(test_finding(&j, "idle_host"), "title")), calls[i][1]))
+            fail_msg("%s: %s", calls[i][0], tm_text(tm_get(test_finding(&j, "idle_host"), "title")));
+        test_judged_free(&j);
+    }
+}
+
 static void eager_dispatch_is_one_finding(void **state)
 {
     struct judged j;
@@ -733,8 +759,8 @@ static void eager_dispatch_is_one_finding(void **state)
     test_judge(&j, EAGER("5100", "1300", "at::native::add"), NULL);
     expect_stake(&j, "eager_dispatch", 50000000000);
     assert_int_equal(tm_int(tm_get(test_finding(&j, "eager_dispatch"), "idle_ps")), 50000000000);
-    expect_stake(&j, "idle_launch", 9000000000); /* the long gaps */
-    assert_null(test_finding(&j, "idle_host"));
+    expect_stake(&j, "idle_host", 9000000000); /* the long gaps */
+    assert_null(test_finding(&j, "idle_launch"));
     assert_null(test_finding(&j, "kernel_short"));
     assert_non_null(strstr(tm_text(tm_path(test_finding(&j, "eager_dispatch"), "fix[0]")), "torch.compile(model)`"));
     test_judged_free(&j);
@@ -1347,6 +1373,7 @@ int main(void)
         cmocka_unit_test(the_wait_for_a_straggler_is_no_exposed_collective),
         cmocka_unit_test(pauses_between_programs_are_no_host_work),
         cmocka_unit_test(eager_dispatch_is_one_finding),
+        cmocka_unit_test(what_a_driver_does_once_is_no_host_code),
         cmocka_unit_test(a_layer_is_not_slow_for_what_a_dominant_operation_takes),
         cmocka_unit_test(a_cause_that_is_never_the_largest_part_is_told_too),
         cmocka_unit_test(the_longest_compiles_are_named_first),
