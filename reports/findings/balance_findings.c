@@ -148,7 +148,8 @@ static void find_uneven(struct tm_findings *all)
 {
     /* where a device is that has less to do */
     static const enum tm_wait busy[] = { TM_WAIT_COLLECTIVE };
-    static const enum tm_wait idle[] = { TM_WAIT_DEVICE, TM_WAIT_SYNC, TM_WAIT_HOST, TM_WAIT_LAUNCH, TM_WAIT_UNRECORDED };
+    static const enum tm_wait idle[] = { TM_WAIT_DEVICE, TM_WAIT_SYNC, TM_WAIT_HOST, TM_WAIT_LAUNCH,
+                                         TM_WAIT_UNRECORDED };
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_IMBALANCE];
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     double pct;

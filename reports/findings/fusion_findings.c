@@ -284,7 +284,8 @@ static void find_programs(struct tm_findings *all)
     if (per_step < tm_limit_of(all, TM_LIMIT_PROGRAMS_PER_STEP))
         return;
     gaps_ps = short_gaps(all, &count);
-    stake_ps = draw(all, waits, sizeof(waits) / sizeof(waits[0]), is_eager && gaps_ps > pauses_ps ? gaps_ps : pauses_ps);
+    stake_ps = draw(all, waits, sizeof(waits) / sizeof(waits[0]),
+                    is_eager && gaps_ps > pauses_ps ? gaps_ps : pauses_ps);
     if (stake_ps <= 0)
         return;
     f = tm_finding_of_idle(all, is_eager ? "eager_dispatch" : "op_short", stake_ps, stake_ps, NULL);
@@ -345,12 +346,12 @@ static void find_eager(struct tm_findings *all)
     tm_finding_title(f, is_compiled(all) ? "Kernels are launched one at a time, without CUDA graphs"
                                          : "Eager dispatch: operations are launched one at a time");
     if (is_compiled(all))
-        tm_finding_cause(f, "`torch.compile` fused operations, but Python still launches each of the kernels. Where kernels "
-                            "are shorter than that takes, the device waits for the host.");
-    tm_finding_cause(f, "Without `torch.compile` or CUDA graphs, Python dispatches each operation and launches its kernels one "
-                        "by one. Where kernels are shorter than that takes, the device waits for the host.");
-    tm_finding_say(f, "%s launches for %s kernels; after %s of them the device is idle for less than 1 ms, %s on average, %s "
-                      "in all.",
+        tm_finding_cause(f, "`torch.compile` fused operations, but Python still launches each of the kernels. Where "
+                            "kernels are shorter than that takes, the device waits for the host.");
+    tm_finding_cause(f, "Without `torch.compile` or CUDA graphs, Python dispatches each operation and launches its "
+                        "kernels one by one. Where kernels are shorter than that takes, the device waits for the host.");
+    tm_finding_say(f, "%s launches for %s kernels; after %s of them the device is idle for less than 1 ms, %s on average, "
+                      "%s in all.",
                    tm_format_count(a, launches), tm_format_count(b, kernels), tm_format_count(c, count),
                    tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, gaps_ps / count),
                    tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, gaps_ps));

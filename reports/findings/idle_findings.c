@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why the devices had nothing to do: one finding per cause of idle time (summary.gaps.by_cause),
- * and a note on devices that start late or finish early, whose idle time has a cause like any other.  Of each only what no other finding explains: what compiling inside
- * steps costs, pauses between short kernels or programs, waits for a device with more work. */
+/* Why the devices had nothing to do: one finding per cause of idle time (summary.gaps.by_cause), and a note on devices
+ * that start late or finish early, whose idle time has a cause like any other.  Of each only what no other finding
+ * explains: what compiling inside steps costs, pauses between short kernels or programs, waits for a device with more
+ * work. */
 #include "reports/findings/idle.h"
 
 #include <string.h>
@@ -378,8 +379,8 @@ bool tm_idle_is_of_long_launches(const struct tm_findings *all)
 /* Calls of a driver that are made once, when a program first uses the device or a library. */
 static bool is_of_startup(const char *call)
 {
-    static const char *const parts[] = { "Malloc",       "Free",       "StreamCreate",       "EventCreate",   "ModuleLoad",
-                                         "LibraryLoad",  "CtxCreate",  "PrimaryCtxRetain", "HostRegister", "HostAlloc" };
+    static const char *const parts[] = { "Malloc",      "Free",      "StreamCreate",     "EventCreate",  "ModuleLoad",
+                                         "LibraryLoad", "CtxCreate", "PrimaryCtxRetain", "HostRegister", "HostAlloc" };
 
     if (strncmp(call, "cuda", 4) != 0 && strncmp(call, "cu", 2) != 0 && strncmp(call, "hip", 3) != 0)
         return false;
@@ -478,13 +479,13 @@ static void find_edges(struct tm_findings *all)
     tm_finding_value(f, most, "%");
     tm_finding_limit(f, limit);
     tm_finding_title(f, "Some devices start late or finish early");
-    tm_finding_cause(f, "A device that has work for only a part of the window is idle for the rest of it. That idle time "
-                        "is attributed to its causes like any other.");
+    tm_finding_cause(f, "A device that has work for only a part of the window is idle for the rest of it. That idle "
+                        "time is attributed to its causes like any other.");
     tm_finding_say(f, "%s is idle for %s before its first and %s after its last activity, of %s.",
                    tm_finding_device(f, name, tm_get(worst, "id")), tm_format_time(lead, lead_of(worst)),
                    tm_format_time(trail, trail_of(worst)), tm_format_time(span, tm_int(tm_get(worst, "span_ps"))));
-    tm_finding_fix(f, "jax|Check that all devices are meant to take part: `jax.devices()`, and the sharding of inputs and "
-                      "parameters (`jax.debug.visualize_array_sharding(x)`).");
+    tm_finding_fix(f, "jax|Check that all devices are meant to take part: `jax.devices()`, and the sharding of inputs "
+                      "and parameters (`jax.debug.visualize_array_sharding(x)`).");
     tm_finding_fix(f, "torch|Check that all devices are meant to take part, and that all ranks record the same steps: "
                       "give `torch.profiler.schedule(...)` the same numbers on each.");
     tm_finding_fix(f, "Where some devices have other work (pipeline stages), compare each device by its own row of the "

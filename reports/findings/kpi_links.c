@@ -79,7 +79,8 @@ static void explain_occupancy(const struct tm_value *s, const struct tm_threshol
     char pct[TM_FORMAT_BYTES];
 
     (void)s;
-    (void)snprintf(why, WHY_BYTES, "no kernel but matrix products and attention, which need few warps, loses %s of the window by it",
+    (void)snprintf(why, WHY_BYTES,
+                   "no kernel but matrix products and attention, which need few warps, loses %s of the window by it",
                    tm_format_pct(pct, t->limit[TM_LIMIT_MENTION_SHARE].value));
 }
 
@@ -115,7 +116,8 @@ static const struct {
     const char *findings[FINDINGS_OF_KPI];
     explain_fn *explain;
 } links[] = {
-    { "device_utilization", true, { "queue_empty", "idle_device_wait", "idle_profiler", "no_host_events" }, explain_share },
+    { "device_utilization", true,
+      { "queue_empty", "idle_device_wait", "idle_profiler", "no_host_events" }, explain_share },
     { "kernel_duration", false, { SHORT_WORK, "op_repeated" }, explain_short },
     { "small_kernel_share", false, { SHORT_WORK, "op_repeated" }, explain_short },
     { "host_overhead", true, { HOST_CAUSES, SHORT_WORK }, explain_share },
@@ -127,7 +129,8 @@ static const struct {
       { "memory_near_limit", "memory_growth", "memory_spikes", "memory_fragmentation", "memory_holders" },
       explain_memory },
     { "occupancy", false, { "occupancy_low", "occupancy_small_grid", "occupancy_tail" }, explain_occupancy },
-    { "transfer_share", false, { COPIES, "transfer_repeated_h2d", "transfer_repeated_d2h", "transfer_pageable" }, explain_share },
+    { "transfer_share", false,
+      { COPIES, "transfer_repeated_h2d", "transfer_repeated_d2h", "transfer_pageable" }, explain_share },
     { "top_op_share", false,
       { "op_dominant", "kernel_dominant", "op_memory_far", "op_compute_far", "precision_f32", "occupancy_low",
         "occupancy_small_grid", "elementwise_unfused" },
@@ -158,7 +161,8 @@ static bool is_told_too(const struct tm_value *s, const char *kpi, const char *f
         return is_listed(of_collectives, finding) && (strcmp(tm_text(tm_get(top, "category")), "collective") == 0 ||
                                                       strcasestr(tm_text(tm_get(top, "name")), "nccl") ||
                                                       strcasestr(tm_text(tm_get(top, "name")), "all-reduce"));
-    return (strcmp(kpi, "device_utilization") == 0 || strcmp(kpi, "memory_bandwidth") == 0) && tm_ask_is_platform(s, "tpu") && is_listed(of_waits, finding);
+    return (strcmp(kpi, "device_utilization") == 0 || strcmp(kpi, "memory_bandwidth") == 0) &&
+           tm_ask_is_platform(s, "tpu") && is_listed(of_waits, finding);
 }
 
 static const char *finding_of(const struct tm_value *s, const char *kpi, size_t link)

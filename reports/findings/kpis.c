@@ -343,7 +343,8 @@ static void add_kpi(struct tm_value *to, const char *id, const struct tm_thresho
     tm_add_string(to, "definition", kpi->definition);
 }
 
-/* What a run does not have is not shown: collectives and imbalance of one device, compiling where nothing was compiled. */
+/* What a run does not have is not shown: collectives and imbalance of one device, compiling where nothing was
+ * compiled. */
 static bool does_apply(const struct tm_value *s, int kpi)
 {
     const bool is_alone = tm_length(tm_get(s, "devices")) == 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Key figures as cards: the value, its judgement in word and sign, and where it lies on a scale of bad, warning, good.
+ * Outside its band a figure links to the finding with its savings, or says why it costs nothing and has no color.
  * Figures without a value share one line. */
 #include "reports/content/kpi.h"
 #include "reports/html/html_page.h"
@@ -95,13 +96,15 @@ static void put_card(struct tm_page *page, const struct tm_kpi *kpi, size_t inde
     tm_htmlw_text(&page->w, " ");
     if (kpi->finding) {
         tm_page_open_link(page, "finding", (int)kpi->finding);
+        tm_htmlw_attr(&page->w, "title",
+                      tm_text(tm_get(tm_at(tm_get(page->summary, "findings"), kpi->finding - 1), "title")));
         tm_page_band(page, tone);
         tm_htmlw_close(&page->w);
     } else if (*kpi->band) {
         tm_page_band(page, tone);
     }
     tm_htmlw_close(&page->w);
-    if (kpi->place >= 0)
+    if (kpi->place >= 0 && *kpi->band)
         put_scale(page, kpi);
     put_limits(page, kpi);
     if (!*kpi->band)

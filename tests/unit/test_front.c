@@ -284,6 +284,36 @@ static void limits_say_on_which_side_they_are(void **state)
     }
 }
 
+/* Outside its band with its savings elsewhere it names the finding; where it costs nothing it has no band to color. */
+static void a_figure_that_costs_nothing_is_neutral(void **state)
+{
+    static const char *const order[] = { "model_flop_utilization", "step_time", "a", "b", "c" };
+    struct tm_kpi kpi;
+    struct summary s;
+
+    (void)state;
+    load(&s, "{'findings':[{'id':'idle_input'},{'id':'op_short'}],'kpis':[{'id':'a','value':5,'unit':'%','good':9,'bad':7,"
+             "'band':'bad','finding':'op_short','why':null},{'id':'b','value':5,'unit':'%','good':9,'bad':7,'band':'bad',"
+             "'finding':null,'why':'compute-bound'},{'id':'step_time','value':1,'unit':'ms','band':'unknown'},{'id':'c',"
+             "'value':8,'unit':'%','good':9,'bad':7,'band':'good','finding':null,'why':null},{'id':"
+             "'model_flop_utilization','value':40,'unit':'%','band':'unknown'}]}");
+    assert_int_equal(tm_kpi_count(s.root), 5);
+    for (size_t i = 0; i < 5; i++) {
+        tm_kpi_at(&kpi, s.root, i);
+        assert_string_equal(kpi.id, order[i]);
+    }
+    tm_kpi_at(&kpi, s.root, 2);
+    assert_int_equal(kpi.finding, 2);
+    assert_string_equal(kpi.band, "bad");
+    tm_kpi_at(&kpi, s.root, 3);
+    assert_int_equal(kpi.finding, 0);
+    assert_string_equal(kpi.band, "");
+    assert_string_equal(kpi.why, "compute-bound");
+    tm_kpi_at(&kpi, s.root, 4);
+    assert_string_equal(kpi.band, "good");
+    end(&s);
+}
+
 static void a_figure_without_a_value_says_why(void **state)
 {
     struct tm_kpi kpi;
@@ -319,6 +349,7 @@ int main(void)
         cmocka_unit_test(names_of_any_length_and_bytes_fit),
         cmocka_unit_test(figures_lie_on_a_scale_of_three_parts),
         cmocka_unit_test(limits_say_on_which_side_they_are),
+        cmocka_unit_test(a_figure_that_costs_nothing_is_neutral),
         cmocka_unit_test(a_figure_without_a_value_says_why),
     };
 
