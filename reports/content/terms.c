@@ -13,8 +13,8 @@ const struct tm_term tm_terms[] = {
       "Leading steps that compile or take more than twice the median of the others; steps that the profile does "
       "not have whole." },
     { "steps", "Median|Mean|Shortest|Longest|90th percentile|95th percentile|Standard deviation|Period",
-      "Of the periods of the chosen steps: from the end of the last activity of the step before to the end of its "
-      "own. Where a device has no period, of the steps' length on the host. Percentiles are nearest ranks." },
+      "Of the step times of the analyzed steps: from the latest end of the previous step on any device to that of this "
+      "one. Without device activity, of the duration of the step on the host. Percentiles are nearest ranks." },
     { "steps", "Host span|Device span",
       "Length of the step's marker on the host; from the first begin to the last end of the step's activities on "
       "the device." },
@@ -23,9 +23,8 @@ const struct tm_term tm_terms[] = {
       "only a collective runs." },
     { "steps", "Compiles", "Whether something was compiled while the step ran." },
     { "devices", "Utilization",
-      "Busy time over the window, which is that of all devices of the host; on a TPU the waits of the core do not "
-      "count." },
-    { "devices", "Span", "From the first to the last activity of the device in the chosen steps." },
+      "Busy time divided by the window; on a TPU the waits of the core do not count." },
+    { "devices", "Span", "The device's window: from the start of the first to the end of the last analyzed step." },
     { "devices", "Busy", "Time in which at least one activity runs; on a TPU with the waits of the core." },
     { "devices", "Activities|Graphs|Fills",
       "What runs on a device: kernels or operations, collectives, copies, fills (memory set to a value), and CUDA "
@@ -33,9 +32,9 @@ const struct tm_term tm_terms[] = {
     { "devices", "Compute", "Time in which a kernel or an operation runs that is no collective, copy or fill." },
     { "devices", "Exposed collectives|Exposed copies",
       "Time in which it runs and nothing computes on that device; a copy: no collective either." },
-    { "devices", "Idle", "From the first to the last activity: the time in which none runs." },
-    { "devices", "Before its first activity|After its last",
-      "Idle time at the two ends of the window, which lies in no gap." },
+    { "devices", "Idle", "The time in the window in which no activity runs." },
+    { "devices", "Idle before first activity|Idle after last activity",
+      "The part of the idle time at the start and at the end of the window." },
     { "devices", "Long gaps", "Gaps of the least length that is listed (--gap-min)." },
     { "devices", "Waits|For copies|For collectives|For the host",
       "Time in which the core of a TPU waits for what runs beside it; it lies in the busy time." },

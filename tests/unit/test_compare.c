@@ -212,39 +212,6 @@ static void a_change_has_to_exceed_what_runs_differ_by(void **state)
     }
 }
 
-/* 8 hosts, 11 steps each: 11 samples, not 88. */
-static void a_step_of_several_hosts_is_one_sample(void **state)
-{
-    const struct test_steps steps = { .count = 11, .compute_ps = 10000000000, .jitter_ps = 100000000 };
-    struct test_compared t;
-
-    (void)state;
-    test_compared_init(&t);
-    for (int side = 0; side < 2; side++) {
-        struct tm_value *summary = test_add_run(&t, side ? "b" : "a", &steps, "{'input': {'hosts': ['h0', 'h1', 'h2', 'h3']}}");
-        struct tm_value *of = tm_member(summary, "steps"), *list = tm_add_array(of, "list"), *samples = tm_add_array(of, "samples_ps");
-
-        for (int host = 0; host < 4; host++)
-            for (int i = 0; i < 11; i++) {
-                struct tm_value *step = tm_add_object(list, NULL);
-                const int64_t ps = 10000000000 + i * 7 % 11 * 100000000 + (host - 1) * 20000000 + side * 40000000;
-
-                tm_add_int(step, "number", i);
-                tm_add_int(step, "period_ps", ps);
-                tm_add_bool(step, "chosen", true);
-                tm_add_int(samples, NULL, ps);
-            }
-        tm_add_int(of, "chosen", 44);
-    }
-    assert_int_equal(test_compare(&t), TM_OK);
-    assert_int_equal(tm_int(test_at(&t, "sides[0].samples")), 11);
-    assert_near(tm_double(test_at(&t, "sides[0].samples_ps[1]")), 10710000000, 1); /* the mean of the hosts */
-    assert_near(tm_double(test_at(&t, "sides[0].median_ps")), 10510000000, 1);
-    assert_near(tm_double(test_at(&t, "tests[0].effective_samples[0]")), 11, 1e-9);
-    assert_string_equal(tm_text(test_at(&t, "verdict.verdict")), "no_change"); /* 44 samples would be sure of it */
-    test_compared_free(&t);
-}
-
 static void other_devices_are_told_first(void **state)
 {
     struct test_compared t;
@@ -496,7 +463,6 @@ int main(void)
         cmocka_unit_test(steps_that_vary_much_are_noted_where_steps_are_tested),
         cmocka_unit_test(a_small_shift_is_no_change_however_sure_it_is),
         cmocka_unit_test(a_change_has_to_exceed_what_runs_differ_by),
-        cmocka_unit_test(a_step_of_several_hosts_is_one_sample),
         cmocka_unit_test(other_devices_are_told_first),
         cmocka_unit_test(groups_are_tested_by_their_runs),
         cmocka_unit_test(a_group_against_one_run_is_not_tested),

@@ -601,25 +601,32 @@ static bool is_inside(const struct made_host_event *a, const struct made_host_ev
     return a->end_ps != b->end_ps ? a->end_ps < b->end_ps : a->number > b->number;
 }
 
-/* What a line did at a time: the innermost event with a cause, else host, else nothing. */
+/* What a line did at a time: the innermost event with a cause, but input where one lies around a launch or a sync call;
+ * else host, else nothing. */
 static enum tm_cause doing(const struct made *m, int line, int64_t at_ps)
 {
-    const struct made_host_event *innermost = NULL;
+    const struct made_host_event *around = NULL;
+    enum tm_cause cause = TM_CAUSE_UNRECORDED;
 
-    for (int i = 0; i < m->host_count; i++) {
-        const struct made_host_event *const e = &m->host[i];
+    for (;;) { /* from the outermost open event inwards */
+        const struct made_host_event *next = NULL;
 
-        if (e->line != line || e->cause == TM_CAUSE_HOST || e->begin_ps > at_ps || e->end_ps <= at_ps)
-            continue;
-        if (!innermost || is_inside(e, innermost))
-            innermost = e;
+        for (int i = 0; i < m->host_count; i++) {
+            const struct made_host_event *const e = &m->host[i];
+
+            if (e->line == line && e->begin_ps <= at_ps && e->end_ps > at_ps && (!around || is_inside(e, around)) &&
+                (!next || is_inside(next, e)))
+                next = e;
+        }
+        if (!next)
+            return cause;
+        if (cause == TM_CAUSE_UNRECORDED)
+            cause = next->cause;
+        else if (next->cause != TM_CAUSE_HOST &&
+                 !(cause == TM_CAUSE_INPUT && (next->cause == TM_CAUSE_SYNC || next->cause == TM_CAUSE_LAUNCH)))
+            cause = next->cause;
+        around = next;
     }
-    if (innermost)
-        return innermost->cause;
-    for (int i = 0; i < m->host_count; i++)
-        if (m->host[i].line == line && m->host[i].begin_ps <= at_ps && m->host[i].end_ps > at_ps)
-            return TM_CAUSE_HOST;
-    return TM_CAUSE_UNRECORDED;
 }
 
 static int level_at(const struct made *m, int device, int64_t at_ps)

@@ -89,7 +89,7 @@ static void a_run_of_one_host_is_told_in_facts(void **state)
     assert_string_equal(fact_of(&front, "Devices used"), "2 \xc3\x97 NVIDIA H100 80GB HBM3");
     assert_string_equal(fact_of(&front, "Versions"),
                         "JAX 0.8.1, jaxlib 0.8.1, CUDA 12.8, driver 570.86.10, CUDA runtime 12080");
-    assert_string_equal(fact_of(&front, "Window"), "440 ms, the chosen steps, beginning at 120 ms");
+    assert_string_equal(fact_of(&front, "Window"), "440 ms, the analyzed steps, starting at 120 ms");
     assert_string_equal(fact_of(&front, "Steps"), "30 chosen of 31, median 14.3 ms");
     assert_non_null(strstr(fact_of(&front, "File"), "trainer-7.xplane.pb"));
     assert_string_equal(fact_of(&front, "Profiled"), "2026-11-20 20:37:30 UTC");
@@ -103,7 +103,7 @@ static void many_hosts_are_counted_and_some_named(void **state)
     static const char json[] =
         "{'input':{'run':'r','hosts':['n0','n1','n2','n3','n4','n5'],'files':[{},{},{}]},'environment':{'devices':["
         "{'model':'H100','used':8,'count':8},{'model':null,'kind':'gpu','used':2,'count':4}],'hosts':[{'framework':"
-        "'pytorch'}]},'window':{'mode':'session','hosts':[{'begin_ps':0,'span_ps':1000000000},{}]},'steps':null}";
+        "'pytorch'}]},'window':{'mode':'session','hosts':[{'begin_ps':0,'span_ps':1000000000},{'begin_ps':0,'span_ps':9}]},'steps':null}";
     struct tm_front front;
     struct summary s;
 
@@ -113,7 +113,7 @@ static void many_hosts_are_counted_and_some_named(void **state)
     assert_string_equal(fact_of(&front, "Hosts"), "6: n0, n1, n2, n3 and 2 more");
     assert_string_equal(fact_of(&front, "Devices used"), "8 \xc3\x97 H100, 2 \xc3\x97 GPU (of 4)");
     assert_string_equal(fact_of(&front, "Versions"), "PyTorch (its version is not recorded)");
-    assert_string_equal(fact_of(&front, "Window"), "1.00 ms, the session, beginning at 0 s (first of 2 hosts)");
+    assert_string_equal(fact_of(&front, "Window"), "1.00 ms, the session, starting at 0 s (first of 2 windows)");
     assert_string_equal(fact_of(&front, "Steps"), "not recorded");
     assert_string_equal(fact_of(&front, "Files"), "3 (listed under data quality)");
     end(&s);
