@@ -9,7 +9,7 @@
 enum {
     LINE_EVENT = 4,
     LEAST_BUFFER = 64,
-    CLOCK_BUFFER = 64 << 10,
+    CLOCK_BUFFER = 256 << 10,
 };
 
 static const uint64_t device_facts = TM_FACT_BIT(TM_STAT_DEVICE_OFFSET) | TM_FACT_BIT(TM_STAT_DEVICE_DURATION);
@@ -536,29 +536,41 @@ TM_INLINE enum device_times read_device_times(const uint8_t *small_stats, const 
                                               struct tm_device_times *times)
 {
     const uint8_t *at = stats->at;
-    uint64_t values[2] = { 0, 0 };
-    unsigned has = 0;
+    uint64_t offset = 0, duration = 0; /* no array: what is stored in halves and loaded as a whole has to wait */
+    bool has_offset = false, has_duration = false;
 
     while (at < stats->end) {
         const uint8_t *const end = at + 2 + at[1];
-        struct tm_wire w = { at + 3, stats->end + TM_READER_SLACK };
-        uint64_t id;
-        unsigned which;
+        struct tm_wire w = { at + 4, stats->end + TM_READER_SLACK };
+        uint64_t id = at[3], value;
 
         if (*at != TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN) || at[1] >= 0x80 || at[1] < 3 || end > stats->end ||
-            at[2] != TM_WIRE_KEY(TM_XSTAT_ID, TM_WIRE_VARINT) || !tm_wire_varint(&w, &id) || id >= TM_SMALL_STATS)
+            at[2] != TM_WIRE_KEY(TM_XSTAT_ID, TM_WIRE_VARINT))
             return MAYBE_DEVICE_TIMES;
+        if (id >= 0x80) {
+            w.at--;
+            if (!tm_wire_varint(&w, &id) || id >= TM_SMALL_STATS)
+                return MAYBE_DEVICE_TIMES;
+        }
         at = end;
         if (!(device_facts >> small_stats[id] & 1))
             continue;
-        which = small_stats[id] == TM_STAT_DEVICE_DURATION;
         if ((*w.at != TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT) && *w.at != TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT)) ||
-            ++w.at >= end || !tm_wire_varint(&w, &values[which]) || w.at != end)
+            ++w.at >= end || !tm_wire_varint(&w, &value) || w.at != end)
             return MAYBE_DEVICE_TIMES;
-        has |= 1u << which;
+        if (small_stats[id] == TM_STAT_DEVICE_DURATION) {
+            duration = value;
+            has_duration = true;
+        } else {
+            offset = value;
+            has_offset = true;
+        }
     }
-    *times = (struct tm_device_times){ (int64_t)values[0], (int64_t)values[1] };
-    return at != stats->end ? MAYBE_DEVICE_TIMES : has == 3 && tm_device_times_fit(times) ? HAS_DEVICE_TIMES : NO_DEVICE_TIMES;
+    times->offset_ps = (int64_t)offset;
+    times->duration_ps = (int64_t)duration;
+    if (at != stats->end)
+        return MAYBE_DEVICE_TIMES;
+    return has_offset && has_duration && tm_device_times_fit(times) ? HAS_DEVICE_TIMES : NO_DEVICE_TIMES;
 }
 
 /* The next event of the line, of which nothing is wanted but its times.  *found false: there was something else */
