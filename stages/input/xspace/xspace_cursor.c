@@ -9,7 +9,7 @@
 enum {
     LINE_EVENT = 4,
     LEAST_BUFFER = 64,
-    CLOCK_BUFFER = 256 << 10,
+    CLOCK_BUFFER = 64 << 10,
 };
 
 static const uint64_t device_facts = TM_FACT_BIT(TM_STAT_DEVICE_OFFSET) | TM_FACT_BIT(TM_STAT_DEVICE_DURATION);
