@@ -13,8 +13,8 @@ static void say_facts(const struct tm_content *content, const struct tm_value *o
         { "Operations", "distinct", TM_CELL_COUNT },
         { "Families of operations", "distinct_families", TM_CELL_COUNT },
         { "Total time", "self_ps", TM_CELL_TIME },
-        { "Share of the longest family", "top_share_pct", TM_CELL_PCT },
-        { "Families covering 80 %", "rows_for_80_pct", TM_CELL_COUNT },
+        { "Share of the longest one", "top_share_pct", TM_CELL_PCT },
+        { "Operations covering 80 %", "rows_for_80_pct", TM_CELL_COUNT },
     };
 
     tm_say_facts(content, "op-facts", TM_FACTS(facts), ops);

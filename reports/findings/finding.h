@@ -53,7 +53,7 @@ struct tm_findings {
     unsigned audience; /* of the run */
     int64_t told_ps[TM_WAITS];         /* what other findings have at stake already */
     struct tm_value *checks;           /* the list of the summary */
-    const struct tm_value *dominant_op; /* a row of ops.families that a finding is about; NULL = none */
+    const struct tm_value *dominant_op; /* a row of ops.rows or ops.families that a finding is about; NULL = none */
     int count;
     struct tm_finding *list; /* TM_FINDINGS_MOST and one more, which takes what does not fit and is not printed */
 };

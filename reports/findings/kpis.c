@@ -239,19 +239,30 @@ static void measure_occupancy(const struct tm_value *s, struct figure *f)
                        tm_format_pct(pct, tm_share_pct(known_ps, all_ps)));
 }
 
+/* The longest operation, or family that counts as one. */
+static const struct tm_value *top_of(const struct tm_value *s)
+{
+    const struct tm_value *families = tm_path(s, "ops.families"), *op = tm_path(s, "ops.rows[0]");
+
+    for (size_t i = 0; i < tm_length(families); i++)
+        if (tm_is(tm_get(tm_at(families, i), "counts_as_one")))
+            return tm_int(tm_get(tm_at(families, i), "self_ps")) >= tm_int(tm_get(op, "self_ps")) ? tm_at(families, i) : op;
+    return op;
+}
+
 /* Which one it is, of how many operations, and how few make up most of the time. */
 static void say_top_op(const struct tm_value *s, struct figure *f)
 {
-    const struct tm_value *top = tm_path(s, "ops.families[0]");
+    const struct tm_value *top = top_of(s);
     const int64_t members = tm_int(tm_get(top, "members"));
     char name[TM_SHORT_NAME_BYTES], count[TM_FORMAT_BYTES], of[TM_FORMAT_BYTES + 16] = "";
 
     if (members > 1)
         (void)snprintf(of, sizeof(of), " (%s operations)", tm_format_count(count, members));
-    (void)snprintf(f->note, sizeof(f->note), "%s%s; %lld of %lld operations or families of them take 80 %%",
-                   tm_short_name(name, tm_text(tm_get(top, members > 1 ? "family" : "longest"))), of,
+    (void)snprintf(f->note, sizeof(f->note), "%s%s; %lld of %lld operations take 80 %%",
+                   tm_short_name(name, tm_text(tm_get(top, members > 1 ? "family" : members ? "longest" : "name"))), of,
                    (long long)tm_int(tm_path(s, "ops.rows_for_80_pct")),
-                   (long long)tm_int(tm_path(s, "ops.distinct_families")));
+                   (long long)tm_int(tm_path(s, "ops.distinct")));
 }
 
 static void measure_top_op(const struct tm_value *s, struct figure *f)

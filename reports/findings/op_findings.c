@@ -66,7 +66,7 @@ static void say_kernels(struct tm_findings *all, struct tm_finding *f, const str
         const struct tm_value *row = tm_at(rows, i);
         const size_t used = strlen(names);
 
-        if (strcmp(tm_text(tm_get(row, "hlo_op")), tm_text(tm_get(op, "longest"))) != 0)
+        if (strcmp(tm_text(tm_get(row, "hlo_op")), tm_text(tm_get(op, tm_get(op, "longest") ? "longest" : "name"))) != 0)
             continue;
         (void)snprintf(names + used, sizeof(names) - used, "%s'%s' (%s)", listed ? ", " : "",
                        tm_short_name(name, tm_text(tm_get(row, "name"))),
@@ -101,9 +101,11 @@ static void say_roof(struct tm_finding *f, const struct tm_value *op)
 }
 
 /* What a family is called: by its one operation, if it has no more. */
-static const char *name_of(const struct tm_value *family)
+static const char *name_of(const struct tm_value *op)
 {
-    return tm_text(tm_get(family, tm_int(tm_get(family, "members")) > 1 ? "family" : "longest"));
+    if (!tm_get(op, "members")) /* a row of ops.rows */
+        return tm_text(tm_get(op, "name"));
+    return tm_text(tm_get(op, tm_int(tm_get(op, "members")) > 1 ? "family" : "longest"));
 }
 
 /* How many operations are worth a look, those of a family as one: the rows are sorted by self time. */
@@ -251,13 +253,23 @@ static int64_t beyond_limit(const struct tm_findings *all, double share_pct)
     return tm_whole(compute_ps * (share_pct - tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL)) / 100);
 }
 
-/* The longest one that computes: a wait or a transfer has findings of its own. */
-static const struct tm_value *top_op(const struct tm_value *rows)
+/* The longest one that computes: a wait or a transfer has findings of its own.
+ * in: is_family  only those count that are one operation many times */
+static const struct tm_value *top_op(const struct tm_value *rows, bool is_family)
 {
     for (size_t i = 0; i < tm_length(rows); i++)
-        if (strcmp(tm_text(tm_get(tm_at(rows, i), "bound")), "none") != 0)
+        if (strcmp(tm_text(tm_get(tm_at(rows, i), "bound")), "none") != 0 &&
+            (!is_family || tm_is(tm_get(tm_at(rows, i), "counts_as_one"))))
             return tm_at(rows, i);
     return NULL;
+}
+
+/* An operation, or a family that counts as one, whichever is longer. */
+static const struct tm_value *longest_op(const struct tm_value *ops)
+{
+    const struct tm_value *family = top_op(tm_get(ops, "families"), true), *op = top_op(tm_get(ops, "rows"), false);
+
+    return family && self_of(family) >= self_of(op) ? family : op;
 }
 
 /* What could be won by mending it: up to its roof where that is known. */
@@ -269,9 +281,22 @@ static int64_t dominant_stake(const struct tm_findings *all, const struct tm_val
                                                                      : beyond_limit(all, share);
 }
 
+/* A family of products is most of what a model does, by its nature: that alone is no fault of one whose roof is not known,
+ * nor of any family that is not far from its roof. */
+static bool is_what_the_model_does(const struct tm_findings *all, const struct tm_value *top)
+{
+    const char *const *fixes = fixes_of(top);
+
+    if (tm_int(tm_get(top, "members")) <= 1)
+        return false;
+    if (tm_has(tm_get(top, "roof_pct")))
+        return tm_double(tm_get(top, "roof_pct")) >= tm_limit_of(all, TM_LIMIT_ROOF_FAR);
+    return fixes == faster_products || fixes == faster_convolutions || fixes == faster_attention;
+}
+
 static void find_dominant_op(struct tm_findings *all)
 {
-    const struct tm_value *rows = tm_path(all->summary, "ops.families"), *top = top_op(rows);
+    const struct tm_value *ops = tm_path(all->summary, "ops"), *top = longest_op(ops);
     const int64_t members = tm_int(tm_get(top, "members"));
     const int64_t compute_ps = tm_int(tm_path(all->summary, "roofline.compute_ps"));
     const double share = tm_share_pct(self_of(top), compute_ps);
@@ -279,7 +304,8 @@ static void find_dominant_op(struct tm_findings *all)
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!tm_is_worth_mention(all, beyond_limit(all, share)) || tm_length(rows) < 2)
+    if (!tm_is_worth_mention(all, beyond_limit(all, share)) || tm_length(tm_get(ops, "rows")) < 2 ||
+        is_what_the_model_does(all, top))
         return;
     all->dominant_op = top;
     f = tm_is_worth_mention(all, stake_ps) ? tm_finding_of_time(all, "op_dominant", stake_ps)
@@ -418,9 +444,12 @@ static void fix_products(struct tm_finding *f, const struct tm_value *op)
 
 bool tm_op_is_dominant(const struct tm_findings *all, const struct tm_value *op)
 {
-    const struct tm_value *place = tm_get(op, "family");
+    const struct tm_value *place = tm_get(op, "family"), *dominant = all->dominant_op;
 
-    return all->dominant_op && tm_has(place) && tm_int(place) >= 0 &&
+    if (dominant && !tm_get(dominant, "members")) /* a row of ops.rows */
+        return strcmp(tm_text(tm_get(dominant, "name")), tm_text(tm_get(op, "name"))) == 0 &&
+               strcmp(tm_text(tm_get(dominant, "module")), tm_text(tm_get(op, "module"))) == 0;
+    return dominant && tm_has(place) && tm_int(place) >= 0 &&
            tm_at(tm_path(all->summary, "ops.families"), (size_t)tm_int(place)) == all->dominant_op;
 }
 
@@ -522,7 +551,7 @@ static void find_low_intensity(struct tm_findings *all)
                        tm_double(tm_get(roofline, "flops")) / bytes,
                        tm_double(tm_get(device, "peak_flops")) / bandwidth,
                        tm_text(tm_get(device, "peak_precision")));
-    show_first(f, top_op(tm_path(all->summary, "ops.rows")));
+    show_first(f, top_op(tm_path(all->summary, "ops.rows"), false));
     tm_finding_fixes(f, fewer_bytes);
 }
 

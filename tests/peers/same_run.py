@@ -72,8 +72,7 @@ LOST = (
     ("logdir-*", "kernels.by_category.*", OTHER, NO_HLO),
     # Families go by paths.
     *(("logdir-*", f"ops.{figure}", OTHER, NO_PATHS)
-      for figure in ("families.*", "distinct_families", "top_share_pct", "rows_for_80_pct", "rows.*.family")),
-    *(("logdir-*", f"kpis.top_op_share.{figure}", OTHER, NO_PATHS) for figure in ("value", "band", "note")),
+      for figure in ("families.*", "distinct_families", "rows.*.family")),
     *(("xla-gtx1080ti", f"ops.families.*.{fact}", NULL, NO_HLO)
       for fact in ("op", "source", "precision", "flops", "bytes", "flop_rate", "bandwidth", "intensity")),
     *((case, f"roofline.{figure}", NULL, NO_COSTS) for case in WITH_HLO for figure in (
@@ -106,8 +105,6 @@ LOST = (
       for figure in ("roof", "roof_pct")),
     *((case, f"kpis.model_flop_utilization.{figure}", OTHER, NO_PEAKS) for case in WITH_PEAKS
       for figure in ("value", "note")),
-    ("made-tpu*", "findings.op_dominant.*", OTHER, NO_PEAKS),
-    ("made-tpu*", "verdict.*", OTHER, NO_PEAKS),
     *((case, f"kpis.memory_bandwidth.{figure}", OTHER, NO_PEAKS) for case in WITH_PEAKS
       for figure in ("value", "band", "note")),
     ("xla-gtx1080ti", "verdict.text", OTHER, "it names the key figures that are bad"),

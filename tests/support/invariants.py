@@ -80,7 +80,7 @@ def _without(numbers, mark, text):
     return text if len(text.encode()) >= 4096 else numbers.sub(mark, text)
 
 
-def _families(differences, ops):
+def _families(differences, ops, steps):
     """Families out of the rows of operations, where all are listed and no text is cut."""
     for figure, whole in (("members", "distinct"), ("count", "count"), ("self_ps", "self_ps"), ("total_ps", "total_ps")):
         differences.equal(f"ops.families and the rest add up to {whole}", ops[whole],
@@ -101,7 +101,12 @@ def _families(differences, ops):
         got[r["family"], r["op"] or ""] = [r["members"], r["count"], r["self_ps"], r["total_ps"]]
     differences.equal("ops.families: those that differ", {}, {k: (want.get(k), got.get(k)) for k in set(want) | set(got)
                                                              if want.get(k) != got.get(k)})
-    lengths, first, whole = sorted((s[2] for s in want.values()), reverse=True), 0, 0
+    one = {k for k, s in want.items() if s[0] == 1 or s[0] > max(1, steps or 0)}
+    differences.equal("ops.families: those that count as one", one,
+                      {(r["family"], r["op"] or "") for r in ops["families"] if r["counts_as_one"]})
+    lengths = [want[k][2] for k in one] + [r["self_ps"] for r in ops["rows"]
+                                           if not ops["families"][r["family"]]["counts_as_one"]]
+    lengths, first, whole = sorted(lengths, reverse=True), 0, 0
     while whole * 100 < ops["self_ps"] * 80:
         whole, first = whole + lengths[first], first + 1
     differences.equal("ops.rows_for_80_pct", first, ops["rows_for_80_pct"])
@@ -117,7 +122,7 @@ def _operations(differences, summary):
     for figure in ("count", "self_ps", "total_ps"):
         differences.equal(f"ops.rows and the rest add up to {figure}", ops[figure],
                           _sum(r[figure] for r in ops["rows"]) + ops["rest"][figure])
-    _families(differences, ops)
+    _families(differences, ops, (summary.get("steps") or {}).get("chosen"))
     differences.equal("ops.rows are in order", sorted((-r["self_ps"] for r in ops["rows"])),
                       [-r["self_ps"] for r in ops["rows"]])
     differences.equal("roofline.bound_ps adds up", roofline["compute_ps"], _sum(roofline["bound_ps"].values()))

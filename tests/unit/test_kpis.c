@@ -85,8 +85,8 @@ static void bandwidth_is_told_where_most_costs_are_known(void **state)
 {
     static const char run[] = "{'roofline': {'memory_pct': 130, 'bandwidth': 1300000000, 'known_pct': %s, 'devices': "
                               "[{'peak_bandwidth': 1000000000}]}, 'ops': {'top_share_pct': 40, 'rows_for_80_pct': 3, "
-                              "'distinct_families': 9, 'families': [{'family': 'fusion', 'longest': 'fusion.7', 'members': "
-                              "1}]}}";
+                              "'distinct': 9, 'rows': [{'name': 'fusion.7', 'self_ps': 9}], 'families': [{'family': 'fusion', 'members': "
+                              "2, 'counts_as_one': false, 'self_ps': 10}]}}";
     char patch[512];
     struct judged j;
 
@@ -97,13 +97,13 @@ static void bandwidth_is_told_where_most_costs_are_known(void **state)
     assert_non_null(strstr(tm_text(tm_path(j.summary, "kpis[memory_bandwidth].note")), "over 100 %"));
     expect(&j, "top_op_share", 40, "warning");
     assert_string_equal(tm_text(tm_path(j.summary, "kpis[top_op_share].note")),
-                        "fusion.7; 3 of 9 operations or families of them take 80 %");
+                        "fusion.7; 3 of 9 operations take 80 %");
     test_judged_free(&j);
-    test_judge(&j, "{'ops': {'top_share_pct': 38, 'rows_for_80_pct': 2, 'distinct_families': 9, 'families': [{'family': "
-                   "'fusion', 'longest': 'fusion.7', 'members': 512}]}}", NULL);
+    test_judge(&j, "{'ops': {'top_share_pct': 38, 'rows_for_80_pct': 2, 'distinct': 9, 'families': [{'family': "
+                   "'fusion', 'longest': 'fusion.7', 'members': 512, 'counts_as_one': true}]}}", NULL);
     expect(&j, "top_op_share", 38, "warning");
     assert_string_equal(tm_text(tm_path(j.summary, "kpis[top_op_share].note")),
-                        "fusion (512 operations); 2 of 9 operations or families of them take 80 %");
+                        "fusion (512 operations); 2 of 9 operations take 80 %");
     test_judged_free(&j);
     (void)snprintf(patch, sizeof(patch), run, "49");
     test_judge(&j, patch, NULL);

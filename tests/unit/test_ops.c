@@ -271,6 +271,7 @@ static void equal_operations_are_a_family(void **state)
     assert_string_equal(text(&r, "ops.families[0].longest"), "custom-call.7");
     assert_string_equal(text(&r, "ops.families[0].category"), "attention");
     assert_int_equal(integer(&r, "ops.families[0].members"), 512);
+    assert_true(tm_is(bench_get(&r.bench, "ops.families[0].counts_as_one")));
     assert_int_equal(integer(&r, "ops.families[0].self_ps"), 513 * US);
     near(&r, "ops.families[1].cumulative_pct", 100.0 * 813 / 900);
     assert_int_equal(integer(&r, "ops.families[2].members"), 1); /* of another path */

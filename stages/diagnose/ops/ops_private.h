@@ -136,7 +136,7 @@ struct ops {
 
 /* Parts of what the tables of this stage may take, in sixty-fourths.  Those of the report take the place of what only
  * events need. */
-enum { OPS_GROUPS = 22, OPS_FRONT = 12, OPS_STREAMS = 4, OPS_FAR = 2, OPS_SORT = 6, OPS_FAMILIES = 6 };
+enum { OPS_GROUPS = 22, OPS_FRONT = 12, OPS_STREAMS = 4, OPS_FAR = 2, OPS_SORT = 4, OPS_MEMBERS = 4, OPS_FAMILIES = 6 };
 enum { OPS_OPEN_MOST = 1024 }; /* spans that are open at once: they take a quarter of it */
 enum { OPS_KERNELS = 1024 /* a power of two */ };
 

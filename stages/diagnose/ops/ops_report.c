@@ -8,7 +8,7 @@
 #include "stages/diagnose/ops/ops_private.h"
 #include "stages/resolve/classes.h"
 
-enum { HLO_BYTES = 8192, SHARE_OF_FIRST_PCT = 80 };
+enum { HLO_BYTES = 8192, SHARE_OF_FIRST_PCT = 80, FAMILIES_MOST = 500 };
 
 static const char not_told[] = "the profile does not tell";
 static const char no_cost[] = "neither the profile nor the program's HLO tells what it costs";
@@ -18,7 +18,10 @@ struct report {
     struct tm_top_rows *rows;     /* struct op_row */
     struct tm_groups *by_family;  /* struct family */
     struct tm_top_rows *families; /* struct family */
-    struct tm_sorter *lengths;    /* int64_t: self time of each family */
+    struct tm_sorter *members;    /* struct member */
+    struct tm_sorter *lengths;    /* int64_t: self time of what counts as one operation */
+    uint64_t steps;               /* chosen ones; 1 at least */
+    int64_t top_ps;               /* the longest of those */
     struct tm_listed_texts texts;
     struct op_peaks peaks;
     uint64_t distinct, distinct_families;
@@ -33,6 +36,18 @@ struct family {
     tm_strid top_name;
     uint32_t unused; /* rows that spill have no holes */
 };
+
+/* Self time of an operation, by its family. */
+struct member {
+    struct tm_key family;
+    int64_t self_ps;
+};
+
+/* So many are listed: their rows have more in them than those of operations. */
+static uint64_t families_most(const struct ops *o)
+{
+    return o->settings->table_rows < FAMILIES_MOST ? o->settings->table_rows : FAMILIES_MOST;
+}
 
 /* --- orders --- */
 
@@ -57,6 +72,14 @@ static int longest_family_first(const void *a, const void *b)
     return longest_first(&((const struct family *)a)->row, &((const struct family *)b)->row);
 }
 
+static int compare_members(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    const int order = tm_key_order(x->family, y->family);
+
+    return order ? order : (x->self_ps > y->self_ps) - (x->self_ps < y->self_ps);
+}
+
 static int compare_places(const void *a, const void *b)
 {
     return tm_key_order(((const struct op_place *)a)->key, ((const struct op_place *)b)->key);
@@ -78,8 +101,18 @@ static void merge_families(void *into, const void *from)
     tm_op_merge(&a->row, &b->row);
 }
 
+/* A program has an operation once: where there are more of a family than there are steps, they are one that it has many
+ * times, each with a number. */
+static bool counts_as_one(const struct report *r, const struct family *family)
+{
+    return family->members == 1 || family->members > r->steps;
+}
+
 static tm_status add_to_family(struct report *r, const struct op_row *row)
 {
+    const struct member member = { row->family, row->self_ps };
+    tm_status st;
+
     struct family family = { .row = *row,
                              .members = 1,
                              .top_ps = row->self_ps,
@@ -87,21 +120,48 @@ static tm_status add_to_family(struct report *r, const struct op_row *row)
                              .top_name = row->name };
 
     family.row.key = row->family;
-    return tm_groups_add(r->by_family, &family);
+    st = tm_sorter_push(r->members, &member);
+    return st == TM_OK ? tm_groups_add(r->by_family, &family) : st;
+}
+
+static tm_status add_length(struct report *r, int64_t self_ps)
+{
+    r->top_ps = self_ps > r->top_ps ? self_ps : r->top_ps;
+    return tm_sorter_push(r->lengths, &self_ps);
+}
+
+/* The lengths of what counts as one: of the family, or of each of its members, which come in the order of families.
+ * in: *next  the first member; out: the first one of the next family */
+static tm_status add_lengths(struct report *r, const struct family *family, const void **next)
+{
+    const bool is_one = counts_as_one(r, family);
+    tm_status st = is_one ? add_length(r, family->row.self_ps) : TM_OK;
+
+    while (st == TM_OK && *next && tm_is_same_key(((const struct member *)*next)->family, family->row.key)) {
+        if (!is_one)
+            st = add_length(r, ((const struct member *)*next)->self_ps);
+        if (st == TM_OK)
+            st = tm_sorter_next(r->members, next);
+    }
+    return st;
 }
 
 static tm_status read_families(struct report *r)
 {
-    const void *row = NULL;
+    const void *row = NULL, *member = NULL;
     tm_status st = tm_groups_finish(r->by_family);
 
+    if (st == TM_OK)
+        st = tm_sorter_finish(r->members);
+    if (st == TM_OK)
+        st = tm_sorter_next(r->members, &member);
     while (st == TM_OK && (st = tm_groups_next(r->by_family, &row)) == TM_OK && row) {
         const struct family *family = row;
 
         r->distinct_families++;
         st = tm_top_rows_add(r->families, family);
         if (st == TM_OK)
-            st = tm_sorter_push(r->lengths, &family->row.self_ps);
+            st = add_lengths(r, family, &member);
     }
     if (st == TM_OK)
         tm_top_rows_sort(r->families);
@@ -162,7 +222,7 @@ static tm_status read_rows(struct report *r, struct op_roofs *roofs)
     return st;
 }
 
-/* How many families of operations, the longest first, make up so much of the self time. */
+/* How many operations, or families that count as one, the longest first, make up so much of the self time. */
 static tm_status count_first(struct report *r, uint64_t *count)
 {
     const unsigned __int128 wanted = (unsigned __int128)(uint64_t)r->o->self_ps * SHARE_OF_FIRST_PCT;
@@ -419,6 +479,7 @@ static tm_status add_family(struct report *r, struct tm_value *to, const struct 
     else
         tm_add_null(to, "precision", not_told);
     tm_add_uint(to, "members", family->members);
+    tm_add_bool(to, "counts_as_one", counts_as_one(r, family));
     add_times(to, row);
     tm_add_double(to, "share_pct", share_of((double)row->self_ps, r->o->self_ps));
     tm_op_roof_of(row, &r->peaks.peaks, &roof);
@@ -433,7 +494,7 @@ static tm_status add_families(struct report *r, struct tm_value *ops)
     struct family sum = { .members = 0 };
     tm_status st = TM_OK;
 
-    r->texts = tm_listed_texts(r->o->names, r->o->settings->table_rows);
+    r->texts = tm_listed_texts(r->o->names, families_most(r->o));
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
         const struct family *family = tm_top_rows_at(r->families, i);
         struct tm_value *to = tm_add_object(list, NULL);
@@ -457,7 +518,6 @@ static tm_status add_families(struct report *r, struct tm_value *ops)
 static tm_status add_section(struct report *r, struct tm_value *summary)
 {
     const struct ops *o = r->o;
-    const struct family *top = tm_top_rows_count(r->families) ? tm_top_rows_at(r->families, 0) : NULL;
     struct tm_value *ops = tm_add_object(summary, "ops");
     uint64_t first;
     tm_status st = count_first(r, &first);
@@ -469,8 +529,8 @@ static tm_status add_section(struct report *r, struct tm_value *summary)
     tm_add_uint(ops, "distinct_families", r->distinct_families);
     tm_add_int(ops, "total_ps", o->total_ps);
     tm_add_int(ops, "self_ps", o->self_ps);
-    if (top && o->self_ps)
-        tm_add_double(ops, "top_share_pct", share_of((double)top->row.self_ps, o->self_ps));
+    if (o->self_ps)
+        tm_add_double(ops, "top_share_pct", share_of((double)r->top_ps, o->self_ps));
     else
         tm_add_null(ops, "top_share_pct", "no operations in the chosen steps");
     tm_add_uint(ops, "rows_for_80_pct", first);
@@ -497,10 +557,19 @@ static tm_status open_tables(struct report *r)
     r->rows = tm_listed_rows_new(o->run, sizeof(struct op_row), o->settings->table_rows, longest_first);
     r->lengths = tm_sorter_new(o->run, TM_ACCOUNT_TABLES, sizeof(int64_t), ops_memory(o->run, OPS_SORT),
                                longest_length_first);
+    r->members = tm_sorter_new(o->run, TM_ACCOUNT_TABLES, sizeof(struct member), ops_memory(o->run, OPS_MEMBERS),
+                               compare_members);
     r->by_family = tm_groups_new(o->run, TM_ACCOUNT_TABLES, sizeof(struct family), ops_memory(o->run, OPS_FAMILIES),
                                  merge_families);
-    r->families = tm_listed_rows_new(o->run, sizeof(struct family), o->settings->table_rows, longest_family_first);
-    return r->rows && r->lengths && r->by_family && r->families ? TM_OK : o->run->error.status;
+    r->families = tm_listed_rows_new(o->run, sizeof(struct family), families_most(o), longest_family_first);
+    return r->rows && r->lengths && r->members && r->by_family && r->families ? TM_OK : o->run->error.status;
+}
+
+static uint64_t chosen_steps(const struct tm_value *summary)
+{
+    const struct tm_value *chosen = tm_path(summary, "steps.chosen");
+
+    return tm_has(chosen) && tm_int(chosen) > 1 ? (uint64_t)tm_int(chosen) : 1;
 }
 
 tm_status tm_ops_report(struct tm_stage *s, struct tm_value *summary)
@@ -514,6 +583,7 @@ tm_status tm_ops_report(struct tm_stage *s, struct tm_value *summary)
         tm_add_null(summary, "roofline", "no device activity was recorded");
         return TM_OK;
     }
+    r.steps = chosen_steps(summary);
     st = open_tables(&r);
     if (st == TM_OK)
         st = tm_op_roofs_open(r.o, &roofs);
@@ -530,6 +600,7 @@ tm_status tm_ops_report(struct tm_stage *s, struct tm_value *summary)
     tm_op_roofs_close(&roofs);
     tm_top_rows_free(r.rows);
     tm_sorter_free(r.lengths);
+    tm_sorter_free(r.members);
     give_places(r.o);
     tm_groups_free(r.by_family);
     tm_top_rows_free(r.families);
