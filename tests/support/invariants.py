@@ -185,6 +185,18 @@ def check_communication(differences, summary):
                           _sum(m["caused_ps"] for m in members))
 
 
+def _conclusions(differences, summary):
+    """No idle time is saved twice, and what is outside its band has a finding or a reason."""
+    total = summary.get("total") or {}
+    claimed = _sum(f["idle_ps"] for f in summary["findings"])
+    if claimed > (total.get("idle_ps") or 0):
+        differences.equal("findings save no more idle time than there is", total.get("idle_ps"), claimed)
+    ids = {f["id"] for f in summary["findings"]}
+    for kpi in summary["kpis"]:
+        if kpi["band"] in ("warning", "bad") and kpi["finding"] not in ids and not kpi["why"]:
+            differences.equal(f"{kpi['id']} is {kpi['band']}", "a finding or a reason", None)
+
+
 def check(differences, summary):
     """Compare what must be equal within `summary`; differences: a Differences."""
     devices = summary.get("devices") or []
@@ -203,3 +215,4 @@ def check(differences, summary):
     _tables(differences, summary)
     _operations(differences, summary)
     check_communication(differences, summary)
+    _conclusions(differences, summary)
