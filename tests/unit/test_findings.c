@@ -678,6 +678,9 @@ static void a_share_is_of_the_devices_that_a_finding_is_about(void **state)
     assert_true(tm_double(tm_get(f, "share_pct")) == 5);
     assert_int_equal(tm_int(tm_get(f, "window_ps")), 100000000000);
     assert_int_equal(tm_int(tm_get(f, "idle_ps")), 5000000000);
+    assert_true(has_text(tm_get(f, "evidence"), "Mostly on 1 of 2 devices"));
+    assert_non_null(strstr(tm_text(tm_path(j.summary, "verdict.text")),
+                           "waiting for input (5.0 % of the window of the devices that it is about)"));
     test_judged_free(&j);
 }
 
