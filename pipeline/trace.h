@@ -148,6 +148,8 @@ struct tm_environment {
     char jax[64], jaxlib[64], platform_version[128], cuda[64], cuda_runtime[64], driver[64], rocm[64], libtpu[64];
     int64_t process_id;
     int64_t rank, world_size;  /* of a distributed job; -1 = not recorded */
+    uint32_t node_devices;     /* of the node, with or without activity; 0 = not recorded.  A process that sees one
+                                  device only does not tell */
     char framework[32];        /* "jax", "pytorch"; "" = not told by the input */
     uint64_t begin_ns, end_ns; /* profile_start_time, profile_stop_time: epoch ns; 0 = not recorded */
     char profile_options[256];

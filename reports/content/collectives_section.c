@@ -32,6 +32,7 @@ static void say_kinds(const struct tm_content *content, const struct tm_value *c
         { "Message", "message_bytes", TM_CELL_BYTES },
         { "Type", "data_type", TM_CELL_WORD },
         { "Devices", "group_size", TM_CELL_COUNT },
+        { "Reach", "reach", TM_CELL_WORD | TM_WIDE },
         { "Count", "count", TM_CELL_COUNT | TM_SUMS },
         { "Bytes", "bytes", TM_CELL_BYTES | TM_WIDE },
         { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
@@ -131,6 +132,7 @@ static void say_skew(const struct tm_content *content, const struct tm_value *sk
         { "Waiting of all devices", "wait_ps", TM_CELL_TIME },
         { "Matched collectives", "matched", TM_CELL_COUNT },
         { "Without a counterpart", "unmatched", TM_CELL_COUNT | TM_RARE },
+        { "With members not in the profile", "incomplete", TM_CELL_COUNT | TM_RARE },
     };
 
     tm_say_subheading(content, "Late arrivals");

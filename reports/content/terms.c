@@ -173,6 +173,9 @@ const struct tm_term tm_terms[] = {
     { "collectives", "Algorithm bandwidth|Bus bandwidth",
       "Bytes over the time in which data move; and what the links carry, comparable between kinds and sizes (as NCCL's "
       "tests define it)." },
+    { "collectives", "With members not in the profile",
+      "Matched collectives of groups with more devices than the profile has of them: the last one may be another." },
+    { "collectives", "Reach", "Whether the devices of a group are in one node, or in several." },
     { "collectives", "Bandwidth over",
       "moving: from the last device's start on; flight: as a TPU records it; duration: no counterpart is known, and the "
       "time holds what the devices wait." },

@@ -98,7 +98,22 @@ static const struct {
       "compute runs beside them." },
 };
 
+/* Do some of the exposed ones go from node to node? */
+static bool reaches_nodes(const struct tm_value *summary)
+{
+    const struct tm_value *rows = tm_path(summary, "collectives.rows");
+
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (strcmp(tm_text(tm_get(tm_at(rows, i), "reach")), "nodes") == 0 &&
+            own_exposed_of(tm_at(rows, i), "exposed_ps") > 0)
+            return true;
+    return false;
+}
+
 static const char *const near_mesh[TM_FIXES_OFFERED] = {
+    "torch|Lay the mesh so that the group with most traffic lies inside one node: the last "
+    "dimension of `init_device_mesh('cuda', (nodes, per_node), mesh_dim_names=('data', "
+    "'model'))`.",
     "jax|Lay the mesh so that the axis with most traffic lies inside one node: the last axes of "
     "`jax.make_mesh((nodes, per_node), ('data', 'model'))`.",
 };
@@ -180,7 +195,7 @@ static void advise(struct tm_findings *all, struct tm_finding *f)
     if (unmatched_of(all) > 0)
         tm_finding_fix(f, "Profile all devices of the job at once: only then waiting for a late one can be told from moving "
                           "data.");
-    if (tm_length(tm_path(all->summary, "input.hosts")) > 1)
+    if (reaches_nodes(all->summary))
         tm_finding_fixes(f, near_mesh);
 }
 
@@ -190,6 +205,29 @@ static int64_t left_of_exposed(const struct tm_findings *all)
     const int64_t unmatched_ps = unmatched_of(all), left_ps = tm_wait_left(all, TM_WAIT_COLLECTIVE);
 
     return tm_sum_times(left_ps < unmatched_ps ? left_ps : unmatched_ps, tm_wait_left(all, TM_WAIT_MOVE));
+}
+
+/* What looks like moving may be waiting for a device that is not in the profile. */
+static void say_missing_members(const struct tm_findings *all, struct tm_finding *f)
+{
+    const struct tm_value *skew = tm_path(all->summary, "collectives.skew"), *hosts;
+    const int64_t incomplete = tm_int(tm_get(skew, "incomplete"));
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    int64_t world = 0;
+
+    if (incomplete > 0) {
+        tm_finding_say(f, "%s of %s matched collectives have members that are not in the profile: the devices may wait for "
+                          "these while data seem to move.",
+                       tm_format_count(a, incomplete), tm_format_count(b, tm_int(tm_get(skew, "matched"))));
+        return;
+    }
+    hosts = tm_path(all->summary, "environment.hosts");
+    for (size_t i = 0; i < tm_length(hosts); i++)
+        world = tm_int(tm_get(tm_at(hosts, i), "world_size")) > world ? tm_int(tm_get(tm_at(hosts, i), "world_size")) : world;
+    if (tm_int(tm_get(skew, "matched")) > 0 && world > (int64_t)tm_length(tm_get(all->summary, "devices")))
+        tm_finding_say(f, "The job has %s ranks, the profile %s devices: the devices may wait for others while data seem to "
+                          "move.",
+                       tm_format_count(a, world), tm_format_count(b, (int64_t)tm_length(tm_get(all->summary, "devices"))));
 }
 
 static void find_exposed(struct tm_findings *all)
@@ -218,6 +256,7 @@ static void find_exposed(struct tm_findings *all)
         tm_finding_say(f, "%s of it is waiting for late devices, which is not counted here; in %s data move.",
                        tm_format_time(a, wait_ps),
                        tm_format_time(b, tm_int(tm_path(all->summary, "total.exposed_move_ps"))));
+    say_missing_members(all, f);
     say_worst_row(all, f);
     say_worst_exposed(all, f);
     point_at_steps(all, f);

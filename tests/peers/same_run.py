@@ -88,7 +88,7 @@ LOST = (
     ("xla-gtx1080ti", "fusion.layout_copies", NULL, NO_PATHS),
     *(("logdir-pmap*", f"collectives.{figure}", NULL, NO_HLO) for figure in (
         "total.bytes", "rows.*.message_bytes", "rows.*.bytes", "rows.*.group_size", "rows.*.algorithm_bandwidth",
-        "rows.*.bus_bandwidth", "skew.worst.*.group")),
+        "rows.*.bus_bandwidth", "rows.*.bandwidth_over", "skew.worst.*.group")),
     ("logdir-pmap*", "collectives.total.unknown_bytes_count", OTHER, NO_HLO),
     ("logdir-pmap*", "findings.collective_exposed.evidence.*", OTHER, NO_HLO),
     # What the statistics of a device's plane tell.

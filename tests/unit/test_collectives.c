@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "stages/diagnose/collectives/collective_kind.h"
+#include "stages/diagnose/collectives/collective_facts.h"
 #include "stages/diagnose/shares.h"
 #include "stages/resolve/classes.h"
 #include "tests/support/kept_bench.h"
@@ -133,6 +133,51 @@ static void names_of_every_sort_tell_the_kind(void **state)
         if (tm_collective_kind_in(rows[i].name, strlen(rows[i].name)) != rows[i].kind)
             fail_msg("'%s' is %s", rows[i].name,
                      tm_collective_kind_name[tm_collective_kind_in(rows[i].name, strlen(rows[i].name))]);
+}
+
+static void ranks_tell_whether_a_group_lies_in_one_node(void **state)
+{
+    static const struct { const char *ranks; uint32_t node_devices; enum tm_collective_reach reach; } rows[] = {
+        { "[0, 1, 2, 3]", 4, TM_REACH_NODE },       { "[0, 1, 2, 3]", 2, TM_REACH_NODES },
+        { "[4, 5]", 4, TM_REACH_NODE },             { "[3, 4]", 4, TM_REACH_NODES },
+        { "[0, 8, 16, 24]", 8, TM_REACH_NODES },    { "[0, 1, ..., 7]", 8, TM_REACH_NODE },
+        { "{{0,1},{2,3}}", 2, TM_REACH_NODE },      { "{{0,2},{1,3}}", 2, TM_REACH_NODES },
+        { "{{0,4},{1,5},{2,6},{3,7}}", 4, TM_REACH_NODES }, { "{}", 4, TM_REACH_UNKNOWN },
+        { "", 4, TM_REACH_UNKNOWN },                { "[0, 1]", 0, TM_REACH_UNKNOWN },
+        { "[4,2]<=[2,4]T(1,0)", 4, TM_REACH_UNKNOWN },
+        { "[99999999999999999999999, 1]", 8, TM_REACH_NODES },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (tm_reach_of_ranks(rows[i].ranks, strlen(rows[i].ranks), rows[i].node_devices) != rows[i].reach)
+            fail_msg("%s of %u", rows[i].ranks, rows[i].node_devices);
+}
+
+static void collectives_within_a_node_are_rows_of_their_own(void **state)
+{
+    static const char *const ranks[] = { "[8, 9, 10, 11, 12, 13, 14, 15]", "[0, 8, 16, 24, 32, 40, 48, 56]" };
+    struct rig r;
+
+    (void)state;
+    open_rig(&r);
+    r.bench.trace.origin = TM_ORIGIN_PYTORCH;
+    r.bench.trace.environment.node_devices = 8;
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct tm_message message = { .group_size = 8,
+                                            .operation = bench_name(&r.bench, "allreduce"),
+                                            .group_ranks = bench_name(&r.bench, ranks[i]) };
+        struct tm_config config = no_config;
+
+        config.message = i + 1;
+        OK(tm_rows_append(r.bench.trace.messages, &message));
+        take(&r, "ncclDevKernel_Generic", &config, i + 1, 10 + 20 * i);
+    }
+    report_rig(&r);
+    assert_int_equal(tm_length(bench_get(&r.bench, "collectives.rows")), 2);
+    assert_string_equal(text(&r, "collectives.rows[0].reach"), "nodes");
+    assert_string_equal(text(&r, "collectives.rows[1].reach"), "node");
+    end_rig(&r);
 }
 
 static void messages_are_rows_by_kind_and_size(void **state)
@@ -542,6 +587,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_every_sort_tell_the_kind),
+        cmocka_unit_test(ranks_tell_whether_a_group_lies_in_one_node),
+        cmocka_unit_test(collectives_within_a_node_are_rows_of_their_own),
         cmocka_unit_test(messages_are_rows_by_kind_and_size),
         cmocka_unit_test(without_a_message_sizes_are_null),
         cmocka_unit_test(a_message_past_all_measure_has_no_size),

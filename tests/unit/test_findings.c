@@ -713,6 +713,49 @@ static void the_wait_for_a_straggler_is_no_exposed_collective(void **state)
     test_judged_free(&j);
 }
 
+/* Advice fits what the collectives are for, as far as names tell. */
+static void advice_about_collectives_fits_what_they_are_for(void **state)
+{
+    static const struct {
+        const char *kind, *name, *said, *advice, *none;
+    } rows[] = {
+        { "send-recv", "## PooledEmbeddingsAwaitable wait() ##", "Names in the profile tell of sharded embeddings.",
+          "TrainPipelineSparseDist", "Tensor parallelism" },
+        { "all-to-all", "model/layers.3/fused_moe", "Names in the profile tell of expert parallelism.", "Expert parallelism",
+          "Sharded embeddings" },
+        { "all-to-all", "DistributedDataParallel.forward", "No name in the profile tells what they are for.", NULL, "DDP" },
+        { "all-reduce", "DistributedDataParallel.forward", "Names in the profile tell of data parallelism.", "bucket_cap_mb",
+          "Tensor parallelism" },
+        { "all-gather", "FullyShardedDataParallel.forward", "Names in the profile tell of sharded data parallelism.",
+          "forward_prefetch", "bucket_cap_mb" },
+        { "all-reduce", "megatron/core/tensor_parallel/mappings.py(30): _reduce",
+          "Names in the profile tell of tensor parallelism.", "--tp-comm-overlap", "bucket_cap_mb" },
+        { "all-reduce", "nccl:all_reduce", "No name in the profile tells what they are for.", NULL, "Tensor parallelism" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[1024];
+        struct judged j;
+        const struct tm_value *f;
+
+        (void)snprintf(text, sizeof(text),
+                       "{'environment': {'platform': 'gpu', 'hosts': [{'host': 'a', 'framework': 'pytorch'}]}, 'total': "
+                       "{'exposed_collective_ps': 50000000000, 'exposed_unmatched_ps': 50000000000}, 'collectives': {'rows': "
+                       "[{'kind': '%s', 'exposed_ps': 50000000000}]}, 'host': {'annotations': [{'name': '%s'}]}}",
+                       rows[i].kind, rows[i].name);
+        test_judge(&j, text, NULL);
+        f = test_finding(&j, "collective_exposed");
+        if (!has_text(tm_get(f, "evidence"), rows[i].said))
+            fail_msg("%s: not '%s'", rows[i].name, rows[i].said);
+        if (rows[i].advice && !has_text(tm_get(f, "fix"), rows[i].advice))
+            fail_msg("%s: no '%s'", rows[i].name, rows[i].advice);
+        if (has_text(tm_get(f, "fix"), rows[i].none))
+            fail_msg("%s: '%s'", rows[i].name, rows[i].none);
+        test_judged_free(&j);
+    }
+}
+
 static void pauses_between_programs_are_no_host_work(void **state)
 {
     struct judged j;
@@ -1384,6 +1427,7 @@ int main(void)
         cmocka_unit_test(a_wait_is_at_stake_where_its_reason_is),
         cmocka_unit_test(a_share_is_of_the_devices_that_a_finding_is_about),
         cmocka_unit_test(the_wait_for_a_straggler_is_no_exposed_collective),
+        cmocka_unit_test(advice_about_collectives_fits_what_they_are_for),
         cmocka_unit_test(pauses_between_programs_are_no_host_work),
         cmocka_unit_test(eager_dispatch_is_one_finding),
         cmocka_unit_test(what_a_driver_does_once_is_no_host_code),

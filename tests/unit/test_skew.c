@@ -304,6 +304,35 @@ static void groups_of_a_message_are_told_apart(void **state)
     end_rig(&r);
 }
 
+/* Two devices of a group of 2 each, of which the partners are not in the profile: the text of the groups is not told. */
+static void more_devices_than_a_group_has_are_not_matched(void **state)
+{
+    static const uint32_t sizes[] = { 2, 3, 8 };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+        struct tm_config config = no_config;
+        struct rig r;
+
+        open_rig(&r, 3);
+        config.hlo_op = bench_name(&r.bench, "all-reduce.1");
+        config.hlo = 1;
+        OK(tm_rows_append(r.bench.trace.hlo_ops, &(struct tm_hlo_op){ .group_size = sizes[k] }));
+        for (uint32_t i = 0; i < 3; i++) {
+            struct tm_event event = collective(&r, "nccl", i, i * 10, 100);
+
+            event.config = &config;
+            event.record.config = 1;
+            OK(bench_take(&r.bench, &event));
+        }
+        report_rig(&r);
+        assert_int_equal(integer(&r, "matched"), sizes[k] > 2);
+        assert_int_equal(integer(&r, "unmatched"), sizes[k] > 2 ? 0 : 3);
+        assert_int_equal(integer(&r, "incomplete"), sizes[k] > 3);
+        end_rig(&r);
+    }
+}
+
 static void replica_groups_are_told_apart(void **state)
 {
     struct tm_config config = no_config;
@@ -762,6 +791,7 @@ int main(void)
         cmocka_unit_test(sends_do_not_tell_who_takes_part),
         cmocka_unit_test(one_device_waits_for_nobody),
         cmocka_unit_test(groups_of_a_message_are_told_apart),
+        cmocka_unit_test(more_devices_than_a_group_has_are_not_matched),
         cmocka_unit_test(replica_groups_are_told_apart),
         cmocka_unit_test(groups_are_read_as_xla_prints_them),
         cmocka_unit_test(hosts_are_brought_together_by_their_clock),

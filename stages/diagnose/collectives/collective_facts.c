@@ -100,6 +100,61 @@ static tm_status add_line(struct tm_names *names, const struct tm_event *event, 
     return TM_OK;
 }
 
+enum tm_collective_reach tm_reach_of_ranks(const char *text, size_t length, uint32_t node_devices)
+{
+    const uint64_t none = UINT64_MAX;
+    uint64_t node = none;
+    bool is_told = false;
+
+    if (!node_devices || memmem(text, length, "<=", 2)) /* iota of XLA: "[2,4]<=[8]" */
+        return TM_REACH_UNKNOWN;
+    for (size_t i = 0; i < length;) {
+        uint64_t rank = 0;
+
+        if (text[i] < '0' || text[i] > '9') {
+            if (text[i] == '{' || text[i] == '[')
+                node = none;
+            i++;
+            continue;
+        }
+        for (; i < length && text[i] >= '0' && text[i] <= '9'; i++)
+            rank = rank < UINT32_MAX ? rank * 10 + (uint64_t)(text[i] - '0') : rank;
+        if (node != none && rank / node_devices != node)
+            return TM_REACH_NODES;
+        node = rank / node_devices;
+        is_told = true;
+    }
+    return is_told ? TM_REACH_NODE : TM_REACH_UNKNOWN;
+}
+
+/* Devices of the node; 0 = not told. */
+static uint32_t node_devices_of(const struct tm_trace *trace)
+{
+    if (trace->origin != TM_ORIGIN_XSPACE || trace->device_count < 2 || trace->devices[0].kind == TM_DEVICE_CPU)
+        return trace->environment.node_devices;
+    return trace->device_count;
+}
+
+/* By the ranks of its group; else a job that fits into a node is inside it, and a group that does not is not. */
+static tm_status find_reach(const struct tm_trace *trace, struct tm_collective_facts *facts)
+{
+    const uint32_t node_devices = node_devices_of(trace);
+    const int64_t world = trace->environment.world_size;
+    const tm_strid ranks = facts->group_ranks ? facts->group_ranks : facts->replica_groups;
+    const char *text = "";
+    size_t length = 0;
+    tm_status st = ranks ? tm_names_text(trace->names, ranks, TEXT_MOST, &text, &length) : TM_OK;
+
+    if (st != TM_OK || !node_devices)
+        return st;
+    facts->reach = tm_reach_of_ranks(text, length, node_devices);
+    if (facts->reach == TM_REACH_UNKNOWN && facts->group_size > node_devices)
+        facts->reach = TM_REACH_NODES;
+    else if (facts->reach == TM_REACH_UNKNOWN && world > 0 && world <= node_devices)
+        facts->reach = TM_REACH_NODE;
+    return TM_OK;
+}
+
 tm_status tm_collective_facts(const struct tm_trace *trace, const struct tm_event *event,
                               struct tm_collective_facts *facts)
 {
@@ -124,5 +179,7 @@ tm_status tm_collective_facts(const struct tm_trace *trace, const struct tm_even
         add_hlo(op, facts);
     if (st == TM_OK)
         st = add_line(trace->names, event, facts);
+    if (st == TM_OK)
+        st = find_reach(trace, facts);
     return st == TM_OK ? find_kind(trace->names, event, facts) : st;
 }

@@ -5,12 +5,16 @@
 #include "pipeline/stage.h"
 #include "stages/diagnose/collectives/collective_kind.h"
 
+/* Where the devices of a collective are. */
+enum tm_collective_reach { TM_REACH_UNKNOWN, TM_REACH_NODE, TM_REACH_NODES, TM_REACH_COUNT };
+
 /* What a collective is about, as its event, its message and its program's HLO tell.  0 = not told. */
 struct tm_collective_facts {
     uint64_t message_bytes;  /* the most that a rank sends or receives: an all-gather's output, a reduce-scatter's
                                 input */
     uint32_t group_size;
     enum tm_collective_kind kind;
+    enum tm_collective_reach reach;
     tm_strid data_type;
     tm_strid operation, group, group_ranks; /* of its message */
     tm_strid replica_groups; /* of its HLO instruction: "{{0,1},{2,3}}" */
@@ -20,5 +24,9 @@ struct tm_collective_facts {
  * errors: of the names and the rows of the trace */
 tm_status tm_collective_facts(const struct tm_trace *trace, const struct tm_event *event,
                               struct tm_collective_facts *facts) TM_MUST_USE;
+
+/* Whether each group of ranks in a text lies in one node: "[0, 1, 2, 3]", "{{0,1},{2,3}}".  Ranks are numbered node by
+ * node, as launchers do. */
+enum tm_collective_reach tm_reach_of_ranks(const char *text, size_t length, uint32_t node_devices);
 
 #endif

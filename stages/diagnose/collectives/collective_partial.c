@@ -20,6 +20,7 @@ static void save_row(struct tm_partial_writer *w, const void *of)
     tm_partial_put_u32(w, row->group_size);
     tm_partial_put_name(w, row->data_type);
     tm_partial_put_u8(w, row->kind);
+    tm_partial_put_u8(w, row->reach);
 }
 
 static tm_status save_stretches(struct collectives *c, struct tm_partial_writer *w)
@@ -75,6 +76,7 @@ static void load_row(struct tm_partial_reader *r, void *to)
     row->group_size = tm_partial_u32(r);
     row->data_type = tm_partial_name(r);
     row->kind = tm_partial_below_u8(r, TM_COLLECTIVE_KIND_COUNT);
+    row->reach = tm_partial_below_u8(r, TM_REACH_COUNT);
 }
 
 static tm_status load_stretches(struct collectives *c, struct tm_partial_reader *r, uint32_t first)

@@ -150,6 +150,10 @@ static tm_status add_row(const struct reporting *r, const struct collective_row 
         tm_add_null(to, "mean_ps", row->total_ps ? "begun, but not waited for" : "none in the chosen steps");
     add_number(to, "bytes", bytes_of(row));
     add_number(to, "group_size", row->group_size);
+    if (row->reach == TM_REACH_UNKNOWN)
+        tm_add_null(to, "reach", "the profile does not tell which devices are in one node");
+    else
+        tm_add_string(to, "reach", row->reach == TM_REACH_NODE ? "node" : "nodes");
     if (row->data_type) {
         const tm_status st = tm_names_text(c->names, row->data_type, 0, &type, &length);
 

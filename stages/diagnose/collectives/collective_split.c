@@ -23,6 +23,7 @@ void merge_collective_rows(void *into, const void *from)
         a->group_size = b->group_size;
         a->data_type = b->data_type;
         a->kind = b->kind;
+        a->reach = b->reach;
         a->is_told = true;
     }
 }

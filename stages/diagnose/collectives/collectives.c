@@ -122,13 +122,14 @@ static tm_status fill_front(struct collectives *c, const struct tm_event *event,
         st = tm_names_info(c->names, facts.data_type, &type);
     if (st != TM_OK)
         return st;
-    text = (struct key_text){ type.hash, facts.message_bytes, facts.group_size, facts.kind };
+    text = (struct key_text){ type.hash, facts.message_bytes, facts.group_size, facts.kind | (uint32_t)facts.reach << 16 };
     *front = (struct collective_front){
         .row = { .key = tm_hash_key(&text, sizeof(text)),
                  .message_bytes = facts.message_bytes,
                  .group_size = facts.group_size,
                  .data_type = facts.data_type,
                  .kind = (uint8_t)facts.kind,
+                 .reach = (uint8_t)facts.reach,
                  .is_told = true },
         .name = event->record.name,
         .config = event->record.config,

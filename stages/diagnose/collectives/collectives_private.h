@@ -27,6 +27,7 @@ struct collective_row {
     uint32_t group_size;    /* 0 = not recorded */
     tm_strid data_type;
     uint8_t kind;           /* enum tm_collective_kind */
+    uint8_t reach;          /* enum tm_collective_reach */
     bool is_told;           /* what the key is made of stands here; else it stands in another row of the same key */
 };
 

@@ -33,6 +33,7 @@ static void merge_communicators(void *into, const void *from)
     struct communicator *a = into;
     const struct communicator *b = from;
 
+    a->group_size = b->group_size > a->group_size ? b->group_size : a->group_size;
     if (b->replica_groups && (!a->replica_groups || tm_key_order(b->replica_hash, a->replica_hash) > 0)) {
         a->replica_groups = b->replica_groups;
         a->replica_hash = b->replica_hash;
@@ -143,17 +144,18 @@ static tm_status name_by_message(const struct skew *k, const struct tm_collectiv
     return st;
 }
 
-/* XLA tells the program and its op. */
+/* XLA tells the program and its op; else there is the name only. */
 static tm_status name_by_op(const struct skew *k, const struct tm_event *event,
                             const struct tm_collective_facts *facts, struct key_text *text, struct communicator *c)
 {
-    tm_status st = hash_of(k, event->config->hlo_op, &text->name);
+    const tm_strid name = event->config->hlo_op ? event->config->hlo_op : event->record.name;
+    tm_status st = hash_of(k, name, &text->name);
 
     if (st == TM_OK)
         st = hash_of(k, event->config->module, &text->group);
     if (st == TM_OK)
         st = hash_of(k, facts->replica_groups, &c->replica_hash);
-    c->name = event->config->hlo_op;
+    c->name = name;
     c->group = c->replica_groups = facts->replica_groups;
     return st;
 }
@@ -179,18 +181,15 @@ static tm_status fill_front(struct skew *k, const struct tm_event *event, bool i
     struct communicator c = { .name = 0 };
     tm_status st = tm_collective_facts(k->trace, event, &facts);
 
-    if (st == TM_OK && facts.operation) {
+    if (st == TM_OK && facts.operation)
         st = name_by_message(k, &facts, &text, &c);
-    } else if (st == TM_OK && event->config->hlo_op) {
+    else if (st == TM_OK)
         st = name_by_op(k, event, &facts, &text, &c);
-    } else if (st == TM_OK) {
-        c.name = event->record.name;
-        st = hash_of(k, c.name, &text.name);
-    }
     if (st != TM_OK)
         return st;
     text.kind = facts.kind;
     c.key = tm_hash_key(&text, sizeof(text));
+    c.group_size = facts.group_size;
     c.kind = (uint8_t)facts.kind;
     *front = (struct skew_front){ .communicator = c.key,
                                   .name = event->record.name,

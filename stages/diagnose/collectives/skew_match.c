@@ -144,7 +144,7 @@ static tm_status begin_run(struct matching *g)
 
 static tm_status begin_block(struct matching *g, const struct communicator *c, int64_t step)
 {
-    const struct block block = { c->name, c->group, step, c->kind };
+    const struct block block = { c->name, c->group, step, c->group_size, c->kind };
 
     g->block++;
     return tm_rows_append(g->m->blocks, &block);

@@ -13,6 +13,7 @@ static void save_communicator(struct tm_partial_writer *w, const void *of)
     tm_partial_put_name(w, c->group);
     tm_partial_put_name(w, c->replica_groups);
     tm_partial_put_words(w, &c->replica_hash, 2);
+    tm_partial_put_u32(w, c->group_size);
     tm_partial_put_u8(w, c->kind);
 }
 
@@ -88,6 +89,7 @@ static void load_communicator(struct tm_partial_reader *r, void *to)
     row->group = tm_partial_name(r);
     row->replica_groups = tm_partial_name(r);
     tm_partial_words(r, &row->replica_hash, 2);
+    row->group_size = tm_partial_u32(r);
     row->kind = tm_partial_below_u8(r, TM_COLLECTIVE_KIND_COUNT);
 }
 

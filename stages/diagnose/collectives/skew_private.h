@@ -33,6 +33,7 @@ struct communicator {
     tm_strid group;           /* its ranks, else its name; 0 = not told */
     tm_strid replica_groups;  /* "{{0,1},{2,3}}"; 0 = not told */
     struct tm_key replica_hash;
+    uint32_t group_size;      /* 0 = not told */
     uint8_t kind;             /* enum tm_collective_kind */
 };
 
@@ -94,6 +95,7 @@ static inline size_t collectives_memory(struct tm_run *run, int parts)
 struct block {
     tm_strid name, group;
     int64_t step; /* of the first device */
+    uint32_t group_size;
     uint8_t kind;
 };
 
@@ -175,6 +177,7 @@ struct skew_sums {
     struct tm_sorter *rows;      /* struct matched, in the order (member, serial) */
     struct tm_top_rows *worst;   /* struct late_row */
     uint64_t matched, unmatched;
+    uint64_t incomplete;         /* of the matched: with members that are not in the profile */
     int64_t late_ps, wait_ps, max_ps;
 };
 

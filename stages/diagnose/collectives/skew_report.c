@@ -199,6 +199,7 @@ tm_status report_skew(struct skew *k, struct matches *m, struct skew_sums *sums,
     tm_add_uint(skew, "communicators", m->communicators);
     tm_add_uint(skew, "matched", sums->matched);
     tm_add_uint(skew, "unmatched", sums->unmatched);
+    tm_add_uint(skew, "incomplete", sums->incomplete);
     add_overlap(&sums->overlap, "no collective in which all devices have to be at once", skew);
     if (sums->matched)
         return add_figures(k, m, sums, skew);

@@ -25,6 +25,7 @@ struct adding {
     int64_t *offsets_ps;     /* by host: what its time 0 is in that of the earliest one */
     struct instance instance;
     struct coming *order;    /* of the instance, in which they came */
+    uint32_t group_size;     /* of the instance, 0 = not told */
     struct joined next;      /* the first row of the next instance */
     bool has_next;
 };
@@ -117,8 +118,9 @@ static int64_t shared(const struct adding *a, const struct joined *row, int64_t 
 }
 
 /* Is it a collective in which all have to be at once, and are they?  The others tell nothing: the root of a broadcast
- * may leave early, and of an asynchronous one only the begin is known. */
-static tm_status look_at_overlap(struct adding *a, bool *has_to, bool *does)
+ * may leave early, and of an asynchronous one only the start is known.
+ * out: fits  there are not more devices than its group has: nobody knows which ones belong together else */
+static tm_status look_at_overlap(struct adding *a, bool *has_to, bool *does, bool *fits)
 {
     const struct instance *it = &a->instance;
     const struct block *block = tm_rows_at(a->m->blocks, it->rows[0].block);
@@ -126,6 +128,8 @@ static tm_status look_at_overlap(struct adding *a, bool *has_to, bool *does)
 
     if (!block)
         return a->k->run->error.status;
+    a->group_size = block->group_size;
+    *fits = !block->group_size || it->count <= block->group_size;
     *has_to = block->kind == TM_ALL_REDUCE || block->kind == TM_ALL_GATHER || block->kind == TM_REDUCE_SCATTER ||
               block->kind == TM_ALL_TO_ALL;
     for (uint32_t i = 0; i < it->count; i++) {
@@ -149,12 +153,12 @@ static tm_status count_overlap(struct adding *a, bool is_across, bool only_hosts
     while (st == TM_OK && (st = next_instance(a, is_across)) == TM_OK && a->instance.count) {
         const struct instance *it = &a->instance;
         const bool has_hosts = host_of(a, &it->rows[0]) != host_of(a, &it->rows[it->count - 1]);
-        bool has_to, does;
+        bool has_to, does, fits;
 
         if (it->count == 1 || (only_hosts && !has_hosts) || !has_chosen(it))
             continue;
-        st = look_at_overlap(a, &has_to, &does);
-        if (st == TM_OK && has_to) {
+        st = look_at_overlap(a, &has_to, &does, &fits);
+        if (st == TM_OK && has_to && fits) {
             overlap->checked++;
             overlap->overlapping += does;
         }
@@ -278,6 +282,7 @@ static tm_status add_instance(struct adding *a)
     if (st != TM_OK || !has_chosen(&a->instance))
         return st;
     sums->matched++;
+    sums->incomplete += a->group_size > a->instance.count;
     sums->late_ps = tm_sum_times(sums->late_ps, skew_ps);
     sums->max_ps = skew_ps > sums->max_ps ? skew_ps : sums->max_ps;
     st = tm_sorter_push(sums->lengths, &skew_ps);
@@ -299,13 +304,13 @@ static tm_status add_instances(struct adding *a)
     tm_status st = rewind_instances(a);
 
     while (st == TM_OK && (st = next_instance(a, a->sums->clock.is_aligned)) == TM_OK && a->instance.count) {
-        bool has_to = false, does = false;
+        bool has_to = false, does = false, fits = true;
 
         if (a->instance.count > 1)
-            st = look_at_overlap(a, &has_to, &does);
+            st = look_at_overlap(a, &has_to, &does, &fits);
         if (st != TM_OK)
             break;
-        if (a->instance.count > 1 && (does || !has_to))
+        if (a->instance.count > 1 && fits && (does || !has_to))
             st = add_instance(a);
         else
             leave_unmatched(a);

@@ -119,6 +119,7 @@ static void take_header(struct scan *s)
     } else if (h->has_schema_version) {
         s->trace->origin = TM_ORIGIN_PYTORCH;
         (void)snprintf(e->framework, sizeof(e->framework), "pytorch");
+        e->node_devices = h->device_count > 1 ? h->device_count : 0;
     }
 }
 
