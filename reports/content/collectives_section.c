@@ -56,6 +56,27 @@ static void say_kinds(const struct tm_content *content, const struct tm_value *c
                                               .total_title = "all collectives" });
 }
 
+/* What each device does in them: a device that comes late waits least. */
+static void say_devices(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Device", "id", TM_CELL_DEVICE },
+        { "In collectives", "collective_ps", TM_CELL_TIME },
+        { "Exposed", "exposed_collective_ps", TM_CELL_TIME },
+        { "Waiting", "exposed_wait_ps", TM_CELL_TIME },
+        { "Moving", "exposed_move_ps", TM_CELL_TIME },
+        { "No counterpart", "exposed_unmatched_ps", TM_CELL_TIME | TM_RARE },
+    };
+    const struct tm_value *devices = tm_of(content, "devices");
+
+    if (tm_length(devices) > 1 && tm_has(tm_path(content->summary, "collectives.total.exposed_wait_ps")))
+        tm_say_table(content, &(struct tm_table){ .id = "collective-devices",
+                                                  .caption = "Collectives of each device",
+                                                  TM_COLUMNS(columns),
+                                                  .rows = devices,
+                                                  .paper_rows = 32 });
+}
+
 /* --- late arrivals --- */
 
 static void say_clock(const struct tm_content *content, const struct tm_value *clock)
@@ -154,6 +175,7 @@ static void say_collectives(const struct tm_content *content)
     tm_say_charts(content, TM_CHART_COLLECTIVES);
     say_totals(content, collectives);
     say_kinds(content, collectives);
+    say_devices(content);
     say_skew(content, tm_get(collectives, "skew"));
 }
 
