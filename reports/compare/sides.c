@@ -118,7 +118,7 @@ static tm_status load_steps(struct comparison *c, const struct tm_side *side,
     tm_status st;
 
     for (size_t r = 0; r < side->runs; r++)
-        most += tm_length(tm_path(side->run[r].summary, "steps.samples_ps"));
+        most += tm_step_samples_most(side->run[r].summary);
     st = take_sample(c, &facts->steps, &step, most);
     if (st == TM_OK)
         st = take_sample(c, &facts->run_medians, &median, side->runs);
@@ -129,17 +129,21 @@ static tm_status load_steps(struct comparison *c, const struct tm_side *side,
         return c->run->error.status;
     for (size_t r = 0; r < side->runs && st == TM_OK; r++) {
         const struct tm_value *steps = tm_get(side->run[r].summary, "steps");
+        struct tm_room scratch = { .run = c->run };
         struct tm_sample sample;
         struct tm_compiling_steps compiling;
 
-        st = tm_step_samples(&c->room, side->run[r].summary, &sample);
+        st = tm_step_samples(&scratch, side->run[r].summary, &sample);
         if (st == TM_OK)
-            st = tm_count_compiling_steps(&c->room, side->run[r].summary, &compiling);
-        if (st == TM_OK)
+            st = tm_count_compiling_steps(&scratch, side->run[r].summary, &compiling);
+        if (st == TM_OK) {
             append(&facts->steps, step, sample);
+            if (tm_has(tm_get(steps, "median_ps")))
+                median[facts->run_medians.count++] = median_of(steps, sample, sorted);
+        }
+        tm_room_free(&scratch);
         if (st != TM_OK || !tm_has(tm_get(steps, "median_ps")))
             continue;
-        median[facts->run_medians.count++] = median_of(steps, sample, sorted);
         mean[facts->run_means.count++] = tm_double(tm_get(steps, "mean_ps"));
         facts->compiling.steps += compiling.steps;
         facts->compiling.compiling += compiling.compiling;
@@ -162,11 +166,13 @@ static tm_status load_listed(struct comparison *c, const struct tm_side *side, c
     tm_status st = TM_OK;
 
     for (size_t r = 0; r < side->runs && st == TM_OK; r++) {
+        struct tm_room scratch = { .run = c->run };
         struct tm_sample of_run;
 
-        st = tm_listed_samples(&c->room, side->run[r].summary, path, &of_run);
+        st = tm_listed_samples(&scratch, side->run[r].summary, path, &of_run);
         if (st == TM_OK)
             append(sample, value, of_run);
+        tm_room_free(&scratch);
     }
     return st;
 }

@@ -106,6 +106,13 @@ tm_status tm_step_samples(struct tm_room *room, const struct tm_value *summary, 
     return TM_OK;
 }
 
+size_t tm_step_samples_most(const struct tm_value *summary)
+{
+    const size_t samples = tm_length(tm_path(summary, "steps.samples_ps")), listed = tm_length(tm_path(summary, "steps.list"));
+
+    return samples > listed ? samples : listed;
+}
+
 tm_status tm_quiet_samples(struct tm_room *room, const struct tm_value *summary, struct tm_sample *sample)
 {
     struct listed listed;

@@ -12,6 +12,8 @@
 /* out: sample  of steps.samples_ps
  * errors: TM_ERR_LIMIT when memory ends */
 tm_status tm_step_samples(struct tm_room *room, const struct tm_value *summary, struct tm_sample *sample) TM_MUST_USE;
+/* As many as there can be. */
+size_t tm_step_samples_most(const struct tm_value *summary);
 /* Those of them in which nothing is compiled, to find out how much a step resembles the one before. */
 tm_status tm_quiet_samples(struct tm_room *room, const struct tm_value *summary, struct tm_sample *sample) TM_MUST_USE;
 /* Of the listed steps that are analyzed, a member of each: "compute_ps". */

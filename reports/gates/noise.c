@@ -34,7 +34,7 @@ static tm_status join_steps(struct tm_room *room, const struct tm_side *baseline
     double *value;
 
     for (size_t i = 0; i < baseline->runs; i++)
-        most += tm_length(tm_path(baseline->run[i].summary, "steps.samples_ps"));
+        most += tm_step_samples_most(baseline->run[i].summary);
     value = tm_room_take(room, most + 1, sizeof(*value));
     if (!value)
         return TM_ERR_LIMIT;
@@ -45,7 +45,7 @@ static tm_status join_steps(struct tm_room *room, const struct tm_side *baseline
 
         if (st != TM_OK)
             return st;
-        for (size_t k = 0; k < of.count && all->count < most; k++)
+        for (size_t k = 0; k < of.count; k++)
             value[all->count++] = of.value[k];
     }
     return TM_OK;

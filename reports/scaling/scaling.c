@@ -19,7 +19,7 @@ static size_t count_samples(const struct tm_scaling_point *point)
     size_t count = 0;
 
     for (size_t i = 0; i < point->side.runs; i++)
-        count += tm_length(tm_path(point->side.run[i].summary, "steps.samples_ps"));
+        count += tm_step_samples_most(point->side.run[i].summary);
     return count;
 }
 
@@ -40,7 +40,7 @@ static tm_status take_samples(struct tm_room *memory, const struct tm_scaling_po
 
         if (st != TM_OK)
             return st;
-        for (size_t k = 0; k < samples.count && value + facts->steps.count < medians; k++)
+        for (size_t k = 0; k < samples.count; k++)
             value[facts->steps.count++] = samples.value[k];
         if (tm_has(median))
             medians[facts->run_medians.count++] = tm_double(median);
