@@ -153,11 +153,49 @@ def gates(tap, folder):
     tap.ok(gone.returncode == 1, "check: a reader that went away changes no status")
 
 
+def verdicts(tap, folder):
+    """What runs differ by, the verdict as a gate, sums per step."""
+    def of(out):
+        return json.loads((folder / out / "compare.json").read_text("utf-8"))
+
+    for number, steps in ((20, 20), (60, 60)):
+        (folder / f"steps{number}.xplane.pb").write_bytes(make_profile.gpu(seed=3, steps=steps).encode())
+    compare(tap, folder, "per-step", "steps20.xplane.pb", "steps60.xplane.pb", "--fail-on", "gaps.count>+25%", "--fail-on",
+            "kernels.total_ps>+25%", "--fail-on", "total.busy_ps>+25%", status=0)
+    failed = compare(tap, folder, "in-all", "steps20.xplane.pb", "steps60.xplane.pb", "--fail-on", "kernels.count.total>+25%",
+                     "--fail-on", "kernels.count<+1000%", status=1)
+    tap.ok("kernels.count.total" in failed.err and "per step" in failed.err, "--fail-on: sums per step, .total as they are", failed)
+    summary = json.loads((folder / "1.report/summary.json").read_text("utf-8"))
+    for name, factor in (("plain", 1), ("slow", 1.2)):
+        steps = [int(factor * 10 ** 10 * (1 + (i * 7 % 20) / 1000)) for i in range(20)]
+        summary["steps"].update(samples_ps=steps, mean_ps=sum(steps) // 20, median_ps=sorted(steps)[10], samples=20, chosen=20)
+        summary["input"]["files"][0]["xxh3"] = f"{int(factor * 10):016x}"
+        (folder / f"{name}.json").write_text(json.dumps(summary))
+    for label, more, status, verdict in (("known not", [], 1, "regression"), ("less", ["--run-spread", "5%"], 1, "regression"),
+                                         ("more", ["--run-spread", "30"], 0, "no_change")):
+        compare(tap, folder, label, "plain.json", "slow.json", "--fail-on", "regression", *more, status=status)
+        tap.ok(of(label)["verdict"]["verdict"] == verdict, f"runs differ by {label}: {verdict}", of(label)["verdict"])
+    compare(tap, folder, "faster", "slow.json", "plain.json", "--fail-on", "regression", status=0)
+    tap.ok(of("faster")["verdict"]["verdict"] == "improvement", "the other way: improvement", of("faster")["verdict"])
+    compare(tap, folder, "no-spread", "plain.json", "slow.json", "--run-spread", "3ms", status=2)
+    for night in range(1, 7):
+        place = folder / "logs" / "job" / f"2026-11-0{night}"
+        place.mkdir(parents=True)
+        (place / "h.xplane.pb").write_bytes(make_profile.gpu(seed=night, steps=10).encode())
+    run("batch", "logs", "-o", "night", "--format", "json", "-q", cwd=folder)
+    compare(tap, folder, "history", "plain.json", "slow.json", "--history", "night/history.db", status=0)
+    test = of("history")["tests"][0]
+    tap.ok(test["run_spread_pct"] and "6 runs of 'job'" in of("history")["notes"][0]["text"], "--history: what runs of the job differ by", test)
+    compare(tap, folder, "no-job", "plain.json", "slow.json", "--history", "other=night/history.db", status=0)
+    tap.ok(of("no-job")["tests"][0]["run_spread_pct"] is None, "--history: a job that has no runs", of("no-job")["tests"][0])
+    compare(tap, folder, "no-db", "plain.json", "slow.json", "--history", "plain.json", status=3)
+
+
 def main():
     tap = Tap()
     with Scratch() as folder:
         make(folder)
-        for part in (same_from_anywhere, whole_files, operands, partial, gates):
+        for part in (same_from_anywhere, whole_files, operands, partial, gates, verdicts):
             part(tap, folder)
     tap.done()
 
