@@ -437,20 +437,6 @@ static void find_cause(struct tm_findings *all, const struct advice *rule)
     tm_finding_fixes(f, advice->fix);
 }
 
-static int64_t lead_of(const struct tm_value *device)
-{
-    const struct tm_value *lead = tm_get(device, "lead_ps");
-
-    return tm_int(tm_has(lead) ? lead : tm_get(device, "lead_idle_ps"));
-}
-
-static int64_t trail_of(const struct tm_value *device)
-{
-    const struct tm_value *trail = tm_get(device, "trail_ps");
-
-    return tm_int(tm_has(trail) ? trail : tm_get(device, "trail_idle_ps"));
-}
-
 /* A note: what the devices waited for until then is the finding of its cause. */
 static void find_edges(struct tm_findings *all)
 {
@@ -462,8 +448,8 @@ static void find_edges(struct tm_findings *all)
 
     for (size_t i = 0; i < tm_length(devices); i++) {
         const struct tm_value *device = tm_at(devices, i);
-        const double share =
-            tm_share_pct(tm_sum_times(lead_of(device), trail_of(device)), tm_int(tm_get(device, "span_ps")));
+        const int64_t edges_ps = tm_sum_times(tm_int(tm_get(device, "lead_ps")), tm_int(tm_get(device, "trail_ps")));
+        const double share = tm_share_pct(edges_ps, tm_int(tm_get(device, "span_ps")));
 
         if (tm_int(tm_get(device, "busy_ps")) <= 0)
             continue;
@@ -482,8 +468,10 @@ static void find_edges(struct tm_findings *all)
     tm_finding_cause(f, "A device that has work for only a part of the window is idle for the rest of it. That idle "
                         "time is attributed to its causes like any other.");
     tm_finding_say(f, "%s is idle for %s before its first and %s after its last activity, of %s.",
-                   tm_finding_device(f, name, tm_get(worst, "id")), tm_format_time(lead, lead_of(worst)),
-                   tm_format_time(trail, trail_of(worst)), tm_format_time(span, tm_int(tm_get(worst, "span_ps"))));
+                   tm_finding_device(f, name, tm_get(worst, "id")),
+                   tm_format_time(lead, tm_int(tm_get(worst, "lead_ps"))),
+                   tm_format_time(trail, tm_int(tm_get(worst, "trail_ps"))),
+                   tm_format_time(span, tm_int(tm_get(worst, "span_ps"))));
     tm_finding_fix(f, "jax|Check that all devices are meant to take part: `jax.devices()`, and the sharding of inputs "
                       "and parameters (`jax.debug.visualize_array_sharding(x)`).");
     tm_finding_fix(f, "torch|Check that all devices are meant to take part, and that all ranks record the same steps: "
