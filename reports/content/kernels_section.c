@@ -117,7 +117,7 @@ static void say_kernels(const struct tm_content *content)
         { "Kernel time", "total_ps", TM_CELL_TIME },
         { "Distinct kernels", "distinct_names", TM_CELL_COUNT },
         { "Variants", "distinct", TM_CELL_COUNT },
-        { "Mean duration", "mean_ps", TM_CELL_TIME },
+        { "Mean duration", "compute_mean_ps", TM_CELL_TIME },
         { "Mean duration, weighted by time", "weighted_mean_ps", TM_CELL_TIME },
     };
     const struct tm_value *kernels = tm_of(content, "kernels");

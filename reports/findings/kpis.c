@@ -77,7 +77,7 @@ static void measure_utilization(const struct tm_value *s, struct figure *f)
  */
 static void measure_kernel_duration(const struct tm_value *s, struct figure *f)
 {
-    const struct tm_value *plain = tm_path(s, "kernels.mean_ps");
+    const struct tm_value *plain = tm_path(s, "kernels.compute_mean_ps");
     char mean[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
 
     if (tm_ask_is_platform(s, "tpu") || tm_ask_is_platform(s, "cpu")) {

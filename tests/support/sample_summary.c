@@ -416,7 +416,7 @@ static void add_kernels(struct tm_value *root, int rows, const char *name)
 
     test_summary_load(kernels, "{'count':48211,'total_ps':648000000000,'distinct':612,'rest':{'"
                                "rows':112,'count':900,'total_ps':"
-                               "1200000000},'weighted_mean_ps':412000000,'mean_ps':13441000,'by_"
+                               "1200000000},'weighted_mean_ps':412000000,'compute_mean_ps':13441000,'by_"
                                "category':[{'category':'gemm/dot','count':"
                                "9100,'total_ps':380000000000,'share_pct':58.6},{'category':'"
                                "attention','count':3100,'total_ps':120000000000,"

@@ -203,7 +203,7 @@ const char test_healthy_summary[] =
              "[], 'longest': []},"
              "'kernels': {'count': 20000, 'total_ps': 186000000000, 'distinct': 3, 'rows': [], "
              "'rest': {'rows': 3, 'count': 20000,"
-             " 'total_ps': 186000000000}, 'weighted_mean_ps': 1500000000, 'mean_ps': 9300000, 'by_category': "
+             " 'total_ps': 186000000000}, 'compute_count': 20000, 'weighted_mean_ps': 1500000000, 'compute_mean_ps': 9300000, 'by_category': "
              "[], 'by_name': ["
              " {'name': 'gemm_a', 'count': 5000, 'total_ps': 50000000000, 'min_ps': 9000000, "
              "'max_ps': 11000000},"

@@ -607,17 +607,22 @@ static int64_t weighted_mean_of(const struct kernels *k)
 static void add_means(struct report *r, struct tm_value *kernels)
 {
     const struct kernels *k = r->k;
-    static const char none[] = "no kernels that compute in the chosen steps";
+    static const char none[] = "no kernels in the chosen steps";
+    static const char none_computes[] = "no kernels that compute in the chosen steps";
 
     tm_add_uint(kernels, "compute_count", k->compute_count);
     tm_add_int(kernels, "compute_ps", k->compute_ps);
-    if (!k->compute_count) {
-        tm_add_null(kernels, "weighted_mean_ps", none);
-        tm_add_null(kernels, "mean_ps", none);
-        return;
+    if (k->compute_count) {
+        tm_add_int(kernels, "weighted_mean_ps", weighted_mean_of(k));
+        tm_add_int(kernels, "compute_mean_ps", mean_of(k->compute_ps, k->compute_count));
+    } else {
+        tm_add_null(kernels, "weighted_mean_ps", none_computes);
+        tm_add_null(kernels, "compute_mean_ps", none_computes);
     }
-    tm_add_int(kernels, "weighted_mean_ps", weighted_mean_of(k));
-    tm_add_int(kernels, "mean_ps", mean_of(k->compute_ps, k->compute_count));
+    if (k->count)
+        tm_add_int(kernels, "mean_ps", mean_of(k->total_ps, k->count));
+    else
+        tm_add_null(kernels, "mean_ps", none);
 }
 
 struct category_sum {
