@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Run-to-run spread of the step time.  From a history: each run of the job against the one before on the same devices, so
- * that a level that changed once counts once; two runs differ by less than the spread in 99 of 100 cases
+/* Run-to-run spread of the step time.  From a history: each run of the job against the one before on the same
+ * devices, so that a level that changed once counts once; two runs differ by less than the spread in 99 of 100 cases
  * (t s, s^2 = mean of the squared differences). */
 #include "pipeline/commands/run_spread.h"
 
@@ -18,7 +18,8 @@ struct gathering {
     const struct tm_loaded_run *loaded;
     size_t count;
     size_t step_time; /* its place among the figures */
-    char job[JOB_BYTES], other_job[JOB_BYTES], own_job[JOB_BYTES]; /* the first, one that differs, that of a run compared */
+    char job[JOB_BYTES], other_job[JOB_BYTES],
+        own_job[JOB_BYTES]; /* the first, one that differs, that of a run compared */
     const char *wanted;
     char model[JOB_BYTES];
     int64_t devices;
@@ -71,13 +72,15 @@ static tm_status add_run(void *to, const struct tm_history_run *row)
     return TM_OK;
 }
 
-static tm_status choose_job(struct gathering *g, struct tm_run *run, const char *path, const struct tm_run_operand *operand)
+static tm_status choose_job(struct gathering *g, struct tm_run *run, const char *path,
+                            const struct tm_run_operand *operand)
 {
     if (operand->label_length > 0 && operand->label_length < sizeof(g->own_job)) {
         memcpy(g->own_job, operand->label, operand->label_length);
         g->own_job[operand->label_length] = '\0';
     } else if (!*g->own_job && *g->other_job) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' for --history: it has several jobs, and none of the runs is in it", path);
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
+                      "cannot use '%s' for --history: it has several jobs, and none of the runs is in it", path);
         tm_hint(&run->error, "name the job: --history JOB=%s", path);
         return TM_ERR_USAGE;
     } else if (!*g->own_job) {
@@ -87,7 +90,8 @@ static tm_status choose_job(struct gathering *g, struct tm_run *run, const char 
     return TM_OK;
 }
 
-static tm_status find_in_history(struct tm_run_spread *spread, struct tm_run *run, const char *text, struct gathering *g)
+static tm_status find_in_history(struct tm_run_spread *spread, struct tm_run *run, const char *text,
+                                 struct gathering *g)
 {
     struct tm_history *history = NULL;
     struct tm_run_operand operand;
@@ -102,17 +106,20 @@ static tm_status find_in_history(struct tm_run_spread *spread, struct tm_run *ru
     if (st == TM_OK)
         st = choose_job(g, run, operand.path, &operand);
     if (st == TM_OK)
-        st = tm_history_visit(history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .job = g->wanted }, add_run, g);
+        st = tm_history_visit(history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .job = g->wanted },
+                              add_run, g);
     tm_history_close(history);
     if (st != TM_OK || g->differences < DIFFERENCES_LEAST) {
         if (st == TM_OK)
-            (void)fprintf(stderr, "tracemill: warning: the history has %zu runs of '%s' to compare, at least %d are needed for the run-to-run spread\n",
+            (void)fprintf(stderr,
+                          "tracemill: warning: the history has %zu runs of '%s' to compare, at least %d are needed for the run-to-run spread\n",
                           g->runs, g->wanted, DIFFERENCES_LEAST + 1);
         return st;
     }
     spread->is_known = true;
     spread->pct = tm_student_quantile(0.995, (double)g->differences) * sqrt(g->squares / (double)g->differences);
-    (void)snprintf(spread->from, sizeof(spread->from), "%zu runs of '%.200s' in the history, 99 %% of their differences", g->runs, g->wanted);
+    (void)snprintf(spread->from, sizeof(spread->from),
+                   "%zu runs of '%.200s' in the history, 99 %% of their differences", g->runs, g->wanted);
     return TM_OK;
 }
 

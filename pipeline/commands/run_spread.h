@@ -4,7 +4,8 @@
 
 #include "pipeline/commands/study.h"
 
-/* By how much do two runs of one program differ?  As --run-spread says it, or from the history of a batch (--history). */
+/* By how much do two runs of one program differ?  As --run-spread says it, or from the history of a batch
+ * (--history). */
 struct tm_run_spread {
     bool is_known;
     double pct;
@@ -12,7 +13,8 @@ struct tm_run_spread {
 };
 
 /* in:     base, other  runs of the comparison, loaded: which job of the history they belong to
- * errors: TM_ERR_USAGE  no percentage, or the history has several jobs and none is named; TM_ERR_INPUT  it cannot be read */
+ * errors: TM_ERR_USAGE  no percentage, or the history has several jobs and none is named; TM_ERR_INPUT  it cannot be
+ * read */
 tm_status tm_run_spread_find(struct tm_run_spread *spread, struct tm_run *run, const struct tm_options *options,
                              const struct tm_loaded_run *loaded, size_t count) TM_MUST_USE;
 

@@ -66,7 +66,8 @@ static tm_status steps_of(struct comparison *c, const struct side_facts *facts,
 }
 
 /* The test of the step time that a figure has by itself; NULL = it has none. */
-static const struct middle_test *middle_of(const struct comparison *c, size_t side, const struct tm_compared_figure *figure)
+static const struct middle_test *middle_of(const struct comparison *c, size_t side,
+                                           const struct tm_compared_figure *figure)
 {
     if (figure->steps == FIGURE_OF_STEP)
         return &c->step_test[side].median;

@@ -124,7 +124,8 @@ static void add_run_variation(const struct comparison *c, struct tm_value *notes
     if (!is_of_steps)
         return;
     if (c->options->has_run_spread)
-        (void)snprintf(text, sizeof(text), "two runs of the same program differ by up to %s (%.200s): a smaller change is none",
+        (void)snprintf(text, sizeof(text),
+                       "two runs of the same program differ by up to %s (%.200s): a smaller change is none",
                        tm_format_pct(pct, run_spread_pct(c)), c->options->run_spread_from);
     else
         (void)snprintf(text, sizeof(text),

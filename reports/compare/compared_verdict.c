@@ -113,12 +113,15 @@ static void tell_side(const struct comparison *c, size_t side, char *out, size_t
         (void)snprintf(why, sizeof(why), "; two runs of the same program differ by up to %s (%.100s)",
                        tm_format_pct(pct, run_spread_pct(c)), c->options->run_spread_from);
     if (test->is_changed)
-        (void)snprintf(out, out_bytes, "%s is %s than %s%s: step time %s, %s%s.", name, by, base, between, first, second, why);
+        (void)snprintf(out, out_bytes, "%s is %s than %s%s: step time %s, %s%s.", name, by, base, between, first,
+                       second, why);
     else if (test->verdict == STEP_NO_CHANGE)
-        (void)snprintf(out, out_bytes, "No significant change%s: step time of %s against %s, %s, %s%s.", between, name, base,
+        (void)snprintf(out, out_bytes, "No significant change%s: step time of %s against %s, %s, %s%s.", between, name,
+                       base,
                        first, second, why);
     else
-        (void)snprintf(out, out_bytes, "Inconclusive: step time of %s against %s, %s, %s; %s.", name, base, first, second,
+        (void)snprintf(out, out_bytes, "Inconclusive: step time of %s against %s, %s, %s; %s.", name, base, first,
+                       second,
                        test->why);
 }
 
@@ -128,7 +131,8 @@ static void tell_hardware(const struct comparison *c, size_t side, char *out, si
     const struct tm_value *sides = tm_get(c->root, "sides"), *a = tm_at(sides, 0), *b = tm_at(sides, side);
     const struct tm_value *models[] = { tm_get(a, "device_model"), tm_get(b, "device_model") };
     const struct tm_value *counts[] = { tm_get(a, "devices"), tm_get(b, "devices") };
-    const bool has_other_model = tm_has(models[0]) && tm_has(models[1]) && strcmp(tm_text(models[0]), tm_text(models[1])) != 0;
+    const bool has_other_model = tm_has(models[0]) && tm_has(models[1]) &&
+                                 strcmp(tm_text(models[0]), tm_text(models[1])) != 0;
     const bool has_other_count = tm_has(counts[0]) && tm_has(counts[1]) && tm_int(counts[0]) != tm_int(counts[1]);
     char model[2][LABEL_BYTES];
 
@@ -195,7 +199,8 @@ static const char *verdict_of(const struct comparison *c)
 void add_comparison_verdict(struct comparison *c)
 {
     struct tm_value *to = tm_add_object(c->root, "verdict");
-    char text[VERDICT_BYTES], first[VERDICT_BYTES / 2], name[LABEL_BYTES], side[TM_FORMAT_BYTES], hardware[2 * LABEL_BYTES + 64];
+    char text[VERDICT_BYTES], first[VERDICT_BYTES / 2], name[LABEL_BYTES], side[TM_FORMAT_BYTES],
+        hardware[2 * LABEL_BYTES + 64];
     const size_t best = fastest(c), told = c->sides == 2 || best == 0 ? 1 : best;
     const struct step_test *test = &c->step_test[told];
     const struct tm_value *cause;

@@ -160,7 +160,8 @@ static tm_status load_steps(struct comparison *c, const struct tm_side *side,
 }
 
 /* The values of one part in the listed steps that were chosen. */
-static tm_status load_listed(struct comparison *c, const struct tm_side *side, const char *path, struct tm_sample *sample,
+static tm_status load_listed(struct comparison *c, const struct tm_side *side, const char *path,
+                             struct tm_sample *sample,
                              double *value)
 {
     tm_status st = TM_OK;

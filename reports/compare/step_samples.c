@@ -61,7 +61,8 @@ static tm_status list_steps(struct tm_room *room, const struct tm_value *summary
 
         if (!tm_is(tm_get(step, "chosen")) || !tm_has(tm_get(step, length)))
             continue;
-        listed->step[listed->rows] = (struct listed_step){ tm_int(tm_get(step, "number")), listed->rows, tm_double(tm_path(step, path)),
+        listed->step[listed->rows] = (struct listed_step){ tm_int(tm_get(step, "number")), listed->rows,
+                                                           tm_double(tm_path(step, path)),
                                                            tm_is(tm_get(step, "compile")) };
         listed->rows++;
     }
@@ -81,7 +82,8 @@ static tm_status sample_of(struct tm_room *room, const struct listed *listed, st
     return TM_OK;
 }
 
-tm_status tm_listed_samples(struct tm_room *room, const struct tm_value *summary, const char *path, struct tm_sample *sample)
+tm_status tm_listed_samples(struct tm_room *room, const struct tm_value *summary, const char *path,
+                            struct tm_sample *sample)
 {
     struct listed listed;
     const tm_status st = list_steps(room, summary, "period_ps", path, &listed);
@@ -108,7 +110,8 @@ tm_status tm_step_samples(struct tm_room *room, const struct tm_value *summary, 
 
 size_t tm_step_samples_most(const struct tm_value *summary)
 {
-    const size_t samples = tm_length(tm_path(summary, "steps.samples_ps")), listed = tm_length(tm_path(summary, "steps.list"));
+    const size_t samples = tm_length(tm_path(summary, "steps.samples_ps"));
+    const size_t listed = tm_length(tm_path(summary, "steps.list"));
 
     return samples > listed ? samples : listed;
 }
@@ -155,7 +158,8 @@ tm_status tm_count_compiling_steps(struct tm_room *room, const struct tm_value *
     return TM_OK;
 }
 
-bool tm_have_compiling_changed(const struct tm_compiling_steps *base, const struct tm_compiling_steps *other, double least_pct)
+bool tm_have_compiling_changed(const struct tm_compiling_steps *base, const struct tm_compiling_steps *other,
+                               double least_pct)
 {
     return base->compiling * other->steps != other->compiling * base->steps &&
            fabs(other->excess_ps - base->excess_ps) * 100 >= least_pct * base->mean_ps;

@@ -6,8 +6,9 @@
 #include "reports/compare/room.h"
 #include "reports/statistics/sample.h"
 
-/* The steps of a run as tests need them: one value for each step number, in the order of time.  The hosts of a program run
- * a step together, so that a step is not one sample for each of them: of several values of one number the mean counts. */
+/* The steps of a run as tests need them: one value for each step number, in the order of time.  The hosts of a
+ * program run a step together, so that a step is not one sample for each of them: of several values of one number the
+ * mean counts. */
 
 /* out: sample  of steps.samples_ps
  * errors: TM_ERR_LIMIT when memory ends */
@@ -31,7 +32,8 @@ struct tm_compiling_steps {
 };
 /* Do they come in another share of the steps, and do they change the mean by so much of the base's? */
 #define TM_COMPILING_LEAST_PCT 1.0
-bool tm_have_compiling_changed(const struct tm_compiling_steps *base, const struct tm_compiling_steps *other, double least_pct);
+bool tm_have_compiling_changed(const struct tm_compiling_steps *base, const struct tm_compiling_steps *other,
+                               double least_pct);
 tm_status tm_count_compiling_steps(struct tm_room *room, const struct tm_value *summary,
                                    struct tm_compiling_steps *of) TM_MUST_USE;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is a step of one side longer than one of the base, by its mean or its median?  Of single runs by their steps, of groups by
- * their runs: steps of one run have much in common, so that more of them make no second run.  Compilations in steps are
- * events that were recorded one by one: what they add to the mean of one side and not of the other is no chance, however
- * few steps they come in. */
+/* Is a step of one side longer than one of the base, by its mean or its median?  Of single runs by their steps, of
+ * groups by their runs: steps of one run have much in common, so that more of them make no second run.  Compilations
+ * in steps are events that were recorded one by one: what they add to the mean of one side and not of the other is no
+ * chance, however few steps they come in. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,8 @@ static void set_middle(struct middle_test *of, double base_ps, double new_ps)
 static tm_status test_steps(struct comparison *c, const struct side_facts *base,
                             const struct side_facts *other, struct step_test *test)
 {
-    const struct tm_change_test found = tm_change_test(base->steps, other->steps, tm_pooled_lag1(base->quiet_steps, other->quiet_steps), STEP_LEVEL);
+    const double lag1 = tm_pooled_lag1(base->quiet_steps, other->quiet_steps);
+    const struct tm_change_test found = tm_change_test(base->steps, other->steps, lag1, STEP_LEVEL);
     double *scratch = tm_room_take(&c->room, base->steps.count + other->steps.count + TM_RESAMPLES,
                                    sizeof(*scratch));
     struct middle_test *const middle[] = { [TM_MIDDLE_MEDIAN] = &test->median, [TM_MIDDLE_MEAN] = &test->mean };
@@ -42,7 +43,8 @@ static tm_status test_steps(struct comparison *c, const struct side_facts *base,
     test->median.p = found.p_median;
     test->mean.p = found.p_mean;
     for (int i = TM_MIDDLE_MEDIAN; i <= TM_MIDDLE_MEAN; i++) {
-        const struct tm_interval interval = tm_change_interval(base->steps, other->steps, i, found.share, 0.95, scratch);
+        const struct tm_interval interval = tm_change_interval(base->steps, other->steps, i, found.share, 0.95,
+                                                               scratch);
 
         middle[i]->low_pct = interval.low;
         middle[i]->high_pct = interval.high;
@@ -105,7 +107,8 @@ static void test_runs(const struct side_facts *base, const struct side_facts *ot
 /* --- the verdict --- */
 
 /* Groups show what their runs differ by; of single runs it has to be known. */
-static bool is_beyond(const struct comparison *c, const struct step_test *test, const struct middle_test *middle, bool is_sure)
+static bool is_beyond(const struct comparison *c, const struct step_test *test, const struct middle_test *middle,
+                      bool is_sure)
 {
     return is_sure && fabs(middle->change_pct) >= STEP_LEAST_PCT &&
            (test->basis == TEST_RUNS || !(fabs(middle->change_pct) <= run_spread_pct(c)));
@@ -167,7 +170,8 @@ static void add_test(const struct comparison *c, struct tm_value *tests, size_t 
 {
     static const char *const basis[] = { "none", "steps", "runs" },
                       *const verdict[] = { "inconclusive", "no_change", "improvement", "regression" };
-    const bool is_of_steps = test->basis != TEST_RUNS && isfinite(test->mean.p), is_correlated = test->effective_base < (double)c->facts[0].steps.count;
+    const bool is_of_steps = test->basis != TEST_RUNS && isfinite(test->mean.p),
+        is_correlated = test->effective_base < (double)c->facts[0].steps.count;
     struct tm_value *to = tm_add_object(tests, NULL), *of;
     char id[SIDE_ID_BYTES], why[STEP_WHY_BYTES];
     const char *mean, *median;
@@ -218,7 +222,8 @@ tm_status add_step_tests(struct comparison *c)
         struct step_test *test = &c->step_test[i];
         tm_status st = TM_OK;
 
-        *test = (struct step_test){ .basis = basis_of(c, i), .level = STEP_LEVEL, .lag1 = NAN, .effective_base = NAN, .effective_new = NAN };
+        *test = (struct step_test){ .basis = basis_of(c, i), .level = STEP_LEVEL, .lag1 = NAN, .effective_base = NAN,
+                                    .effective_new = NAN };
         set_middle(&test->median, base->median_ps, other->median_ps);
         set_middle(&test->mean, base->mean_ps, other->mean_ps);
         if (test->basis != TEST_RUNS && base->runs == 1 && other->runs == 1)
@@ -227,7 +232,8 @@ tm_status add_step_tests(struct comparison *c)
             test_runs(base, other, test);
         if (st != TM_OK)
             return st;
-        test->is_recorded = test->basis == TEST_STEPS && tm_have_compiling_changed(&base->compiling, &other->compiling, TM_COMPILING_LEAST_PCT);
+        test->is_recorded = test->basis == TEST_STEPS && tm_have_compiling_changed(&base->compiling, &other->compiling,
+                                                                                   TM_COMPILING_LEAST_PCT);
         decide(c, i, test);
         add_test(c, tests, i, test);
     }

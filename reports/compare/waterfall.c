@@ -73,9 +73,9 @@ static void test_parts(const struct comparison *c, size_t side, struct waterfall
         w->test[i].is_tested = basis_of(c, side) != TEST_NONE;
         p[i] = can_change(w, i) ? w->test[i].p : NAN;
     }
-    /* Compilations come in a few steps and leave the others as they are: so few ranks would never
-     * stand out among as many parts.  They are events, counted one by one, and tested alone; where they change the mean of
-     * the step they are no chance. */
+    /* Compilations come in a few steps and leave the others as they are: so few ranks would never stand out among as
+     * many parts.  They are events, counted one by one, and tested alone; where they change the mean of the step they
+     * are no chance. */
     compile_p = p[TM_PART_IDLE_COMPILE];
     p[TM_PART_IDLE_COMPILE] = NAN;
     tm_family_tests(p, TM_PARTS, PART_LEVEL, holds, scratch);

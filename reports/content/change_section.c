@@ -15,12 +15,14 @@ static void tell_middle(const struct tm_content *content, const struct tm_value 
     static const struct {
         const char *id, *words;
     } methods[] = { { "permutation", "permutation test" }, { "mann_whitney", "Mann-Whitney test" },
-                    { "welch_effective", "t test of the effective samples" }, { "rank_effective", "rank test of the effective samples" },
+                    { "welch_effective", "t test of the effective samples" },
+                    { "rank_effective", "rank test of the effective samples" },
                     { "welch", "Welch's test of the runs" } };
     const struct tm_value *sides = tm_of(content, "sides"), *of = tm_get(test, name);
     const struct tm_value *figures[] = { tm_get(of, "change_pct"), tm_get(of, "low_pct"), tm_get(of, "high_pct") };
     const char *method = "", *key = strcmp(name, "mean") == 0 ? "mean_ps" : "median_ps";
-    char text[3][TM_FORMAT_BYTES] = { "", "", "" }, shown[TM_FORMAT_BYTES], from[TM_FORMAT_BYTES], to[TM_FORMAT_BYTES], p[48] = "";
+    char text[3][TM_FORMAT_BYTES] = { "", "", "" }, shown[TM_FORMAT_BYTES], from[TM_FORMAT_BYTES], to[TM_FORMAT_BYTES],
+        p[48] = "";
 
     for (size_t i = 0; i < 3; i++)
         if (tm_has(figures[i])) {
@@ -37,7 +39,8 @@ static void tell_middle(const struct tm_content *content, const struct tm_value 
     tm_format_time(from, tm_int(tm_get(tm_at(sides, 0), key)));
     tm_format_time(to, tm_int(tm_get(tm_at(sides, side), key)));
     (void)snprintf(out, MIDDLE_BYTES, "%s %s to %s (%s%s%s%s%s)%s%s%s", name, from, to, text[0],
-                   *text[1] ? ", 95 % interval " : "", text[1], *text[1] ? " to " : "", text[2], *p ? ", " : "", *p ? method : "", p);
+                   *text[1] ? ", 95 % interval " : "", text[1], *text[1] ? " to " : "", text[2], *p ? ", " : "",
+                       *p ? method : "", p);
 }
 
 /* "B: mean ...; median ... Regression between these two runs." */
@@ -45,7 +48,8 @@ static void say_test(const struct tm_content *content, const struct tm_value *te
 {
     static const struct {
         const char *id, *words;
-    } verdicts[] = { { "regression", "Regression" }, { "improvement", "Improvement" }, { "no_change", "No significant change" },
+    } verdicts[] = { { "regression", "Regression" }, { "improvement", "Improvement" },
+                     { "no_change", "No significant change" },
                      { "inconclusive", "Inconclusive" } };
     const struct tm_value *sides = tm_of(content, "sides"), *worth = tm_get(test, "effective_samples");
     const struct tm_value *compiling = tm_get(test, "compiling_steps"), *reason = tm_get(test, "reason");
@@ -59,7 +63,8 @@ static void say_test(const struct tm_content *content, const struct tm_value *te
             verdict = verdicts[i].words;
     tell_middle(content, test, side, "mean", mean);
     tell_middle(content, test, side, "median", median);
-    tm_say(content, TM_TONE_PLAIN, "%s: %s; %s. %s%s%s.", tm_side_label(content->summary, side, label), mean, median, verdict,
+    tm_say(content, TM_TONE_PLAIN, "%s: %s; %s. %s%s%s.", tm_side_label(content->summary, side, label), mean, median,
+           verdict,
            tm_has(reason) ? ": " : "", tm_has(reason) ? tm_text(reason) : "");
     if (tm_has(tm_at(worth, 0)) && tm_double(tm_at(worth, 0)) < tm_double(tm_get(tm_at(sides, 0), "samples")))
         tm_say(content, TM_TONE_QUIET,

@@ -21,7 +21,8 @@ static void add_figure(struct tm_value *to, const char *key, const char *text_ke
 
     tm_add_double(to, key, value); /* null where it is not known */
     if (!isnan(value))
-        (void)snprintf(per_step, sizeof(per_step), "%s%s", tm_format_unit(text, value, unit), is_per_step ? " per step" : "");
+        (void)snprintf(per_step, sizeof(per_step), "%s%s", tm_format_unit(text, value, unit),
+                       is_per_step ? " per step" : "");
     tm_add_known(to, text_key, per_step, NULL);
 }
 

@@ -231,7 +231,8 @@ static tm_status test_steps(struct tm_judging *j, struct tm_gate_result *r)
             j->steps.base_steps, j->steps.steps, TM_NOISE_SAMPLES_LEAST);
     } else if (isnan(is_mean(r->path) ? j->steps.mean.p : j->steps.median.p)) {
         r->is_untested = true;
-        say(r, "consecutive steps resemble each other, so that they are worth only %s independent ones: too few for a test",
+        say(r,
+            "consecutive steps resemble each other, so that they are worth only %s independent ones: too few for a test",
             tm_format_number(worth, j->steps.effective));
     }
     r->noise = tm_stricter(r->noise, is_mean(r->path) ? j->steps.mean : j->steps.median);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The guard against false alarms.  Steps: the tests of comparisons, and the bootstrap interval of the change of the median
- * or the mean for how large a change had to be.  Runs: the prediction interval of one more run, mean
- * +- t s sqrt(1 + 1/n). */
+/* The guard against false alarms.  Steps: the tests of comparisons, and the bootstrap interval of the change of the
+ * median or the mean for how large a change had to be.  Runs: the prediction interval of one more run, mean +- t s
+ * sqrt(1 + 1/n). */
 #include "reports/gates/noise.h"
 
 #include <math.h>
@@ -101,8 +101,10 @@ static tm_status test_steps(struct tm_room *room, struct tm_step_test *test, con
         found.p_median = found.p_median < found.level ? found.p_median : NAN;
         found.p_mean = found.p_mean < found.level ? found.p_mean : NAN;
     }
-    test->median = noise_of(found.p_median, tm_change_interval(before, now, TM_MIDDLE_MEDIAN, found.share, 1 - tm_noise_level, scratch));
-    test->mean = noise_of(found.p_mean, tm_change_interval(before, now, TM_MIDDLE_MEAN, found.share, 1 - tm_noise_level, scratch));
+    test->median = noise_of(found.p_median, tm_change_interval(before, now, TM_MIDDLE_MEDIAN, found.share,
+                                                               1 - tm_noise_level, scratch));
+    test->mean = noise_of(found.p_mean, tm_change_interval(before, now, TM_MIDDLE_MEAN, found.share,
+                                                           1 - tm_noise_level, scratch));
     return count_compiling(room, test, input, baseline);
 }
 

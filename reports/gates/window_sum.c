@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which figures of a summary are sums over the analyzed steps, so that a run of three times the steps has three times as much?
- * Those of some sections whose last name is that of a sum.  What is of one event, of the session or a mean is none. */
+/* Which figures of a summary are sums over the analyzed steps, so that a run of three times the steps has three times
+ * as much? Those of some sections whose last name is that of a sum.  What is of one event, of the session or a mean
+ * is none. */
 #include <string.h>
 
 #include "reports/gates/judging.h"
 
 static const char *const sections[] = {
-    "total", "devices", "gaps",        "kernels", "fusion",   "occupancy", "programs", "transfers", "ops",      "scopes",
-    "window", "collectives", "host", "fallback", "roofline", "balance", "findings", "compile.inside_steps", "steps.parts",
+    "total", "devices", "gaps", "kernels", "fusion", "occupancy", "programs", "transfers", "ops", "scopes",
+    "window", "collectives", "host", "fallback", "roofline", "balance", "findings", "compile.inside_steps",
+    "steps.parts",
 };
 
 /* Sums whose sections have them under one of these. */
-static const char *const none_below[] = { ".outside.", ".steps.", ".longest[", ".largest[", ".worst[", ".first.", ".clock." };
+static const char *const none_below[] = {
+    ".outside.", ".steps.", ".longest[", ".largest[", ".worst[", ".first.", ".clock.",
+};
 
 static const char *const sums[] = {
-    "count",      "count_min",     "activities", "executions", "kernels",    "matched",   "unmatched", "last_count", "events",
-    "operations", "bytes",         "flops",      "total_ps",   "self_ps",    "busy_ps",   "idle_ps",   "compute_ps", "collective_ps",
-    "copy_ps",    "wait_ps",       "wait_copy_ps", "wait_collective_ps", "wait_host_ps", "in_flight_ps", "hidden_ps",  "span_ps",
-    "window_ps",  "kernel_ps",     "gap_ps",     "at_stake_ps", "saved_ps",  "lost_ps",   "operation_ps", "overhead_ps", "host_ps",
-    "device_ps",  "host_self_ps",  "forward_ps", "backward_ps", "other_ps",  "known_ps",  "unknown_ps", "late_ps",   "caused_ps",
-    "op_ps",      "matrix_ps",     "tensor_core_ps", "move_ps", "moving_ps", "waiting_ps", "below_one_wave_ps",
+    "count", "count_min", "activities", "executions", "kernels", "matched", "unmatched", "last_count", "events",
+    "operations", "bytes", "flops", "total_ps", "self_ps", "busy_ps", "idle_ps", "compute_ps", "collective_ps",
+    "copy_ps", "wait_ps", "wait_copy_ps", "wait_collective_ps", "wait_host_ps", "in_flight_ps", "hidden_ps",
+    "span_ps", "window_ps", "kernel_ps", "gap_ps", "at_stake_ps", "saved_ps", "lost_ps", "operation_ps",
+    "overhead_ps", "host_ps", "device_ps", "host_self_ps", "forward_ps", "backward_ps", "other_ps", "known_ps",
+    "unknown_ps", "late_ps", "caused_ps", "op_ps", "matrix_ps", "tensor_core_ps", "move_ps", "moving_ps",
+    "waiting_ps", "below_one_wave_ps",
 };
 
 /* Objects whose members are sums by cause, direction and the like. */

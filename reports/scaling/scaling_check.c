@@ -47,7 +47,8 @@ static tm_status check_steps(struct tm_run *run, const struct tm_compared_run *a
 {
     if (tm_has_steps(a->summary) == tm_has_steps(b->summary))
         return TM_OK;
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot scale '%s' with '%s': only one of them has steps", a->path, b->path);
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot scale '%s' with '%s': only one of them has steps", a->path,
+                  b->path);
     tm_hint(&run->error, "mark the steps in all runs with jax.profiler.StepTraceAnnotation, or in none");
     return TM_ERR_USAGE;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Has the median or the mean of a series changed?  The median by ranks (Mann and Whitney), the mean by permutations
- * (Pitman 1937): all of them where there are few, else drawn from a fixed seed.  p is adjusted for two tests, step down, by
+ * (Pitman 1937): all of them where there are few, else drawn from a fixed seed.  p is adjusted for two tests, step
+ * down, by
  * how closely they are related: over all permutations the two statistics correlate as the values do with their ranks.
  *
  * Values in the order of time resemble their neighbors.  r is the lag-1 autocorrelation of both series, each about its
  * own mean.  Above LAG1_LEAST it is corrected, since a short series underestimates it by (1 + 4 r) / n (Kendall 1954,
- * Marriott and Pope 1954), n (1 - r) / (1 + r) values count in place of n (Bartlett 1935), and both tests become t tests
+ * Marriott and Pope 1954), n (1 - r) / (1 + r) values count in place of n (Bartlett 1935), and both tests become t
+ * tests
  * of so many values: of the ranks (Conover and Iman 1981) and of the values.  r is not well known itself, so that few
  * independent values have to be surer: what no order of so many could show has to reach a tenth of the level. */
 #include "reports/statistics/tests.h"
@@ -164,7 +166,8 @@ double tm_mean_test(struct tm_sample a, struct tm_sample b)
     for (size_t i = 0; i < p.chosen; i++)
         p.distance += value[i];
     p.distance = fabs(p.distance);
-    return ways(p.count, p.chosen, PERMUTATIONS_ALL + 1) <= PERMUTATIONS_ALL ? all_permutations(&p) : drawn_permutations(&p);
+    return ways(p.count, p.chosen,
+                PERMUTATIONS_ALL + 1) <= PERMUTATIONS_ALL ? all_permutations(&p) : drawn_permutations(&p);
 }
 
 /* --- both, of values that are not independent --- */
@@ -267,7 +270,8 @@ struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, dou
     test.share = tm_independent_share(test.lag1);
     test.effective_a = test.share * (double)a.count;
     test.effective_b = test.share * (double)b.count;
-    if (fmin(test.effective_a, test.effective_b) < TM_EFFECTIVE_LEAST || a.count < TM_VALUES_LEAST || b.count < TM_VALUES_LEAST)
+    if (fmin(test.effective_a, test.effective_b) < TM_EFFECTIVE_LEAST || a.count < TM_VALUES_LEAST ||
+        b.count < TM_VALUES_LEAST)
         return test;
     if (test.share < 1) {
         median = tm_rank_test_effective(a, b, test.share);

@@ -77,7 +77,8 @@ static void fill_summary(struct made_nights *m, const struct made_night_run *of,
     struct tm_value *const samples = tm_member(tm_member(root, "steps"), "samples_ps");
 
     for (int i = 0; i < STEPS; i++) /* symmetric, all different, in no order: the median is step_ps */
-        tm_add_int(samples, NULL, (int64_t)(step_ps * (1 + (of->step_noise > 0 ? of->step_noise : 0.02) * (2 * (i * 7 % STEPS) - 19) / 19)));
+        tm_add_int(samples, NULL,
+                   (int64_t)(step_ps * (1 + (of->step_noise > 0 ? of->step_noise : 0.02) * (2 * (i * 7 % STEPS) - 19) / 19)));
 }
 
 static void write_summary(struct made_nights *m, const struct made_night_run *of, const char *id)

@@ -207,7 +207,8 @@ static void a_change_has_to_exceed_what_runs_differ_by(void **state)
         assert_string_equal(tm_text(test_at(&t, "notes[0].id")), "run_to_run");
         assert_non_null(strstr(tm_text(test_at(&t, "notes[0].text")), cases[i].note));
         assert_int_equal(tm_is(test_at(&t, "tests[0].within_run_spread")), i == 2);
-        assert_int_equal(strstr(tm_text(test_at(&t, "verdict.text")), "two runs of the same program differ") != NULL, i == 2);
+        assert_int_equal(strstr(tm_text(test_at(&t, "verdict.text")), "two runs of the same program differ") != NULL,
+                         i == 2);
         test_compared_free(&t);
     }
 }
@@ -221,7 +222,8 @@ static void other_devices_are_told_first(void **state)
     (void)test_add_run(&t, "a", &plain, "{'environment': {'devices': [{'model': 'A100'}]}}");
     (void)test_add_run(&t, "b", &plain, "{'environment': {'devices': [{'model': 'H100'}]}}");
     assert_int_equal(test_compare(&t), TM_OK);
-    assert_int_equal(strncmp(tm_text(test_at(&t, "verdict.text")), "Different device models: 2 \u00d7 H100 against 2 \u00d7 A100. ", 50), 0);
+    assert_int_equal(strncmp(tm_text(test_at(&t, "verdict.text")),
+                             "Different device models: 2 \u00d7 H100 against 2 \u00d7 A100. ", 50), 0);
     assert_string_equal(tm_text(test_at(&t, "comparability.device_model.same")), "no");
     assert_string_equal(tm_text(test_at(&t, "comparability.device_model.values[1]")), "H100");
     assert_string_equal(tm_text(test_at(&t, "comparability.device_count.same")), "yes");

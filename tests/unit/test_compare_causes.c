@@ -266,7 +266,8 @@ static void compilations_in_some_of_the_steps(void **state)
     assert_true(tm_double(test_at(&t, "waterfalls[0].parts[9].p")) > 0.005 / 8);
     assert_true(tm_is(test_at(&t, "waterfalls[0].parts[9].significant")));
     assert_first(&t, "recompiles", 40000000000);
-    assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), ": 8 of 20 steps compile. Largest cause: 8 compilations inside"));
+    assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")),
+                           ": 8 of 20 steps compile. Largest cause: 8 compilations inside"));
     test_compared_free(&t);
 }
 
@@ -289,7 +290,8 @@ static void two_of_twenty_steps_that_compile_are_a_regression_of_the_mean(void *
     assert_false(tm_is(test_at(&t, "tests[0].median.changed")));
     assert_first(&t, "recompiles", 5000000000);
     assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), "median unchanged"));
-    assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), ": 2 of 20 steps compile. Largest cause: 2 compilations"));
+    assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")),
+                           ": 2 of 20 steps compile. Largest cause: 2 compilations"));
     test_compared_free(&t);
     compare(&t, &other, "{'compile': {'inside_steps': {'count': 2, 'total_ps': 100000000000}}}", &other,
             "{'compile': {'inside_steps': {'count': 2, 'total_ps': 100000000000}}}");

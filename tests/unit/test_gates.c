@@ -641,7 +641,8 @@ static const char sums_of_60[] = "{'steps': {'chosen': 60, 'source': 'host'},"
 
 static void sums_are_held_against_the_baseline_per_step(void **state)
 {
-    static const char *const sums[] = { "gaps.count", "gaps.total_ps", "kernels.count", "kernels.rows[k].total_ps", "ops.rows[fusion.3].self_ps",
+    static const char *const sums[] = { "gaps.count", "gaps.total_ps", "kernels.count", "kernels.rows[k].total_ps",
+                                        "ops.rows[fusion.3].self_ps",
                                         "collectives.total.count" };
     char expression[80];
     struct rig rig;
@@ -679,17 +680,29 @@ static void sums_are_held_against_the_baseline_per_step(void **state)
 
 static void each_figure_is_a_sum_or_not(void **state)
 {
-    static const char *const sums[] = { "total.busy_ps", "total.window_ps", "devices[vm/gpu:0].exposed_copy_ps", "devices[*].gaps.total_ps",
-                                        "devices[0].exposed_by_direction_ps.h2d", "devices[0].aliases.busy", "steps.parts.idle_ps.launch",
-                                        "steps.parts.exposed_copy_ps.h2d", "steps.parts.total_ps", "gaps.by_cause[*].count", "transfers.by_direction[0].bytes",
-                                        "transfers.by_direction[0].exposed_ps", "ops.rows[a.b].executions", "scopes.passes.forward",
-                                        "collectives.rows[0].exposed_wait_ps", "host.launches.count", "host.sync.total_ps", "compile.inside_steps.count",
-                                        "kpis[unexpected_compiles].value", "fallback.callbacks.count", "roofline.flops", "findings[gaps].at_stake_ps" },
-                            *const others[] = { "steps.count", "steps.chosen", "steps.mean_ps", "steps.parts", "devices[0].steps.busy_ps[0]", "devices[0].first_ps",
-                                                "kernels.mean_ps", "kernels.rows[k].p95_ps", "gaps.longest[0].dur_ps", "compile.count", "compile.total_ps",
-                                                "memory.allocators[0].peak_bytes", "transfers.by_direction[0].outside.count", "transfers.largest[0].bytes",
-                                                "kpis[device_utilization].value", "host.launches.per_step", "total.devices", "roofline.flop_rate",
-                                                "collectives.skew.clock.checked", "steps", "", "fusion.small.below_ps" };
+    static const char *const sums[] = { "total.busy_ps", "total.window_ps", "devices[vm/gpu:0].exposed_copy_ps",
+                                        "devices[*].gaps.total_ps",
+                                        "devices[0].exposed_by_direction_ps.h2d", "devices[0].aliases.busy",
+                                            "steps.parts.idle_ps.launch",
+                                        "steps.parts.exposed_copy_ps.h2d", "steps.parts.total_ps",
+                                            "gaps.by_cause[*].count", "transfers.by_direction[0].bytes",
+                                        "transfers.by_direction[0].exposed_ps", "ops.rows[a.b].executions",
+                                            "scopes.passes.forward",
+                                        "collectives.rows[0].exposed_wait_ps", "host.launches.count",
+                                            "host.sync.total_ps", "compile.inside_steps.count",
+                                        "kpis[unexpected_compiles].value", "fallback.callbacks.count",
+                                            "roofline.flops", "findings[gaps].at_stake_ps" },
+                            *const others[] = { "steps.count", "steps.chosen", "steps.mean_ps", "steps.parts",
+                                                "devices[0].steps.busy_ps[0]", "devices[0].first_ps",
+                                                "kernels.mean_ps", "kernels.rows[k].p95_ps", "gaps.longest[0].dur_ps",
+                                                    "compile.count", "compile.total_ps",
+                                                "memory.allocators[0].peak_bytes",
+                                                    "transfers.by_direction[0].outside.count",
+                                                        "transfers.largest[0].bytes",
+                                                "kpis[device_utilization].value", "host.launches.per_step",
+                                                    "total.devices", "roofline.flop_rate",
+                                                "collectives.skew.clock.checked", "steps", "",
+                                                    "fusion.small.below_ps" };
 
     (void)state;
     for (size_t i = 0; i < COUNT(sums); i++)
@@ -724,7 +737,8 @@ static void set_samples(struct tm_doc *doc, const double *value, size_t count, c
     tm_add_double(steps, "mean_ps", sum / (double)count);
 }
 
-static const char *judged(const double *base, const double *now, const char *compiling, const char *expression, struct rig *rig)
+static const char *judged(const double *base, const double *now, const char *compiling, const char *expression,
+                          struct rig *rig)
 {
     memset(rig, 0, sizeof(*rig));
     rig->docs = 2;
@@ -757,12 +771,14 @@ static void the_mean_and_the_median_have_tests_of_their_own(void **state)
     rig_free(&rig);
     assert_string_equal(judged(base, now, "    c        c      ", "mean_step_time>+2%", &rig), "failed");
     rig_free(&rig);
-    assert_string_equal(judged(base, now, "                    ", "mean_step_time>+2%", &rig), "passed"); /* two long steps may be chance */
+    assert_string_equal(judged(base, now, "                    ", "mean_step_time>+2%", &rig),
+                        "passed"); /* two long steps may be chance */
     rig_free(&rig);
     for (int i = 0; i < 20; i++)
         base[i] = 1e10;
     for (size_t i = 0; i < 2; i++) { /* the same steps, with ends that jitter: they telescope */
-        assert_string_equal(judged(base, jittered, "                    ", i ? "mean_step_time>+0%" : "step_time>+0%", &rig), "passed");
+        assert_string_equal(judged(base, jittered, "                    ", i ? "mean_step_time>+0%" : "step_time>+0%",
+                                   &rig), "passed");
         rig_free(&rig);
     }
 }
