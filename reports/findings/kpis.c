@@ -244,9 +244,12 @@ static const struct tm_value *top_of(const struct tm_value *s)
 {
     const struct tm_value *families = tm_path(s, "ops.families"), *op = tm_path(s, "ops.rows[0]");
 
-    for (size_t i = 0; i < tm_length(families); i++)
-        if (tm_is(tm_get(tm_at(families, i), "counts_as_one")))
-            return tm_int(tm_get(tm_at(families, i), "self_ps")) >= tm_int(tm_get(op, "self_ps")) ? tm_at(families, i) : op;
+    for (size_t i = 0; i < tm_length(families); i++) {
+        const struct tm_value *family = tm_at(families, i);
+
+        if (tm_is(tm_get(family, "counts_as_one")))
+            return tm_int(tm_get(family, "self_ps")) >= tm_int(tm_get(op, "self_ps")) ? family : op;
+    }
     return op;
 }
 

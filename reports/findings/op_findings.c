@@ -127,7 +127,9 @@ static void say_targets(struct tm_findings *all, struct tm_finding *f)
                            tm_short_name(name, name_of(tm_at(rows, i))));
     }
     if (count)
-        tm_finding_say(f, "Operations or families of them with self time of %.4g ms or more: %zu; of %.4g ms or more: %zu. The first: %s.",
+        tm_finding_say(f,
+                       "Operations or families of them with self time of %.4g ms or more: %zu; of %.4g ms or more: "
+                       "%zu. The first: %s.",
                        long_ms, long_count, least_ms, count, names);
 }
 
@@ -281,8 +283,8 @@ static int64_t dominant_stake(const struct tm_findings *all, const struct tm_val
                                                                      : beyond_limit(all, share);
 }
 
-/* A family of products is most of what a model does, by its nature: that alone is no fault of one whose roof is not known,
- * nor of any family that is not far from its roof. */
+/* A family of products is most of what a model does, by its nature: that alone is no fault of one whose roof is not
+ * known, nor of any family that is not far from its roof. */
 static bool is_what_the_model_does(const struct tm_findings *all, const struct tm_value *top)
 {
     const char *const *fixes = fixes_of(top);

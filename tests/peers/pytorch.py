@@ -23,7 +23,8 @@ from chrome_json import compare_phases, content_of, document_of  # noqa: E402
 from deviation import stddev_of  # noqa: E402
 from differences import MISSING, Differences, at  # noqa: E402
 from invariants import check as check_invariants  # noqa: E402
-from slow_sections import achieved_thousandths, compare_fusion, compare_kernel_means, compare_occupancy, rank_of  # noqa: E402
+from slow_sections import achieved_thousandths, compare_fusion, compare_kernel_means, compare_occupancy  # noqa: E402
+from slow_sections import rank_of  # noqa: E402
 from slow_steps import chosen_steps, chosen_time, device_steps, forget, periods, whole_time, whole_window  # noqa: E402
 from slow_time import gaps, union  # noqa: E402
 from tap import Tap  # noqa: E402

@@ -56,8 +56,8 @@ def _tables(differences, summary):
             variants[row["name"]] = variants.get(row["name"], 0) + 1
         if not kernels["rest"]["rows"] and len(variants) == kernels["distinct_names"]:  # no two names are cut alike
             for row in kernels["by_name"]:
-                differences.equal(f"kernels.by_name[{row['name'][:40]}].variants", variants.get(row["name"], row["variants"]),
-                                  row["variants"])
+                differences.equal(f"kernels.by_name[{row['name'][:40]}].variants",
+                                  variants.get(row["name"], row["variants"]), row["variants"])
         differences.equal("kernels.by_category adds up", kernels["total_ps"],
                           _sum(r["total_ps"] for r in kernels["by_category"]))
     parts = (summary.get("steps") or {}).get("parts")

@@ -95,7 +95,8 @@ def compare_kernel_means(d, lengths, summary):
     d.equal("kernels.compute_ps", total, table["compute_ps"])
     d.equal("kernels.weighted_mean_ps", (2 * squares + total) // (2 * total) if total else 0 if lengths else None,
             table["weighted_mean_ps"])
-    d.equal("kernels.compute_mean_ps", (2 * total + len(lengths)) // (2 * len(lengths)) if lengths else None, table["compute_mean_ps"])
+    d.equal("kernels.compute_mean_ps", (2 * total + len(lengths)) // (2 * len(lengths)) if lengths else None,
+            table["compute_mean_ps"])
 
 
 def compare_occupancy(d, kernels, summary):

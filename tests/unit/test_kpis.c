@@ -85,8 +85,8 @@ static void bandwidth_is_told_where_most_costs_are_known(void **state)
 {
     static const char run[] = "{'roofline': {'memory_pct': 130, 'bandwidth': 1300000000, 'known_pct': %s, 'devices': "
                               "[{'peak_bandwidth': 1000000000}]}, 'ops': {'top_share_pct': 40, 'rows_for_80_pct': 3, "
-                              "'distinct': 9, 'rows': [{'name': 'fusion.7', 'self_ps': 9}], 'families': [{'family': 'fusion', 'members': "
-                              "2, 'counts_as_one': false, 'self_ps': 10}]}}";
+                              "'distinct': 9, 'rows': [{'name': 'fusion.7', 'self_ps': 9}], 'families': [{'family': "
+                              "'fusion', 'members': 2, 'counts_as_one': false, 'self_ps': 10}]}}";
     char patch[512];
     struct judged j;
 

@@ -231,7 +231,7 @@ static void numbers_behind_a_name_and_of_layers_make_no_family(void **state)
     {
         char small[4];
 
-        assert_int_equal(tm_op_family_path("layer_17/x", 10, small, sizeof(small)), 4); /* no more than there is room for */
+        assert_int_equal(tm_op_family_path("layer_17/x", 10, small, sizeof(small)), 4); /* room for no more */
     }
 }
 
