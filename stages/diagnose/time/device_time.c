@@ -501,7 +501,9 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
 
         cover_add(&lane->flight, lane, event->record.start_ps, end_ps);
         cover_add(&lane->flight_or_compute, lane, event->record.start_ps, end_ps);
-        if (event->chosen || d->all)
+        lane->has_flights = true;
+        /* a flight is in no step: those count that start while the chosen steps run */
+        if (event->record.start_ps >= lane->begin_ps && event->record.start_ps < lane->end_ps)
             sum_add(&lane->flights[event->config->level == TM_LEVEL_COLLECTIVE], event,
                     event->config->bytes_accessed);
         return TM_OK;

@@ -48,6 +48,7 @@ static void save_device(struct tm_partial_writer *w, const struct lane *lane)
     tm_partial_put_text(w, device->name);
     tm_partial_put_text(w, device->model);
     tm_partial_put_u8(w, device->has_collapsed_graphs);
+    tm_partial_put_u8(w, lane->has_flights);
     tm_partial_put_i64(w, lane->begin_ps);
     tm_partial_put_i64(w, lane->end_ps);
     tm_partial_put_u32(w, lane->group);
@@ -266,6 +267,7 @@ static void load_device(const struct loading *l, struct lane *lane)
     tm_partial_text(r, device->name, sizeof(device->name));
     tm_partial_text(r, device->model, sizeof(device->model));
     device->has_collapsed_graphs = tm_partial_bool(r);
+    lane->has_flights = tm_partial_bool(r);
     lane->begin_ps = tm_partial_i64(r);
     lane->end_ps = tm_partial_i64(r);
     lane->group = l->first_group + tm_partial_below_u32(r, l->groups);

@@ -80,6 +80,7 @@ struct lane {
     struct cover wait, wait_copy, wait_collective, wait_host, flight, flight_or_compute;
     struct sum kernels, collectives, copies, memsets, graphs, activities;
     struct sum waits[3], starts[2], flights[2]; /* TPU: copy, collective, host */
+    bool has_flights;                   /* what is in flight is recorded, whatever counts */
     struct open_gap gap;
     tm_strid last_name;                 /* of the activity that ends last */
     uint64_t last_run;                  /* CPU: the execution it belongs to */

@@ -86,13 +86,20 @@ static void add_gaps(struct tm_value *to, const struct lane *lane)
     }
 }
 
+static const char *why_no_flights(const struct lane *lane, bool is_json_copy)
+{
+    if (lane->has_flights)
+        return NULL;
+    return is_json_copy ? "asynchronous operations are not in a JSON trace; the .xplane.pb of the run has them"
+                        : "the profile has no asynchronous operations of this core";
+}
+
 /* What runs beside the cores; in the JSON copy of a profile the lines of it are missing. */
 static void add_flight(struct tm_value *to, const struct lane *lane, bool is_json_copy)
 {
-    static const char *const why =
-        "asynchronous operations are not in a JSON trace; the .xplane.pb of the run has them";
+    const char *why = why_no_flights(lane, is_json_copy);
 
-    if (is_json_copy && !lane->flight.total_ps) {
+    if (why) {
         tm_add_null(to, "in_flight_ps", why);
         tm_add_null(to, "hidden_ps", why);
         return;
@@ -124,11 +131,15 @@ static void add_tpu(struct tm_value *to, const struct lane *lane, bool is_json_c
     for (int i = 0; i < 3; i++)
         add_sum(waits, sorts[i], &lane->waits[i], false);
     starts = tm_add_object(tpu, "starts");
-    flights = tm_add_object(tpu, "in_flight");
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         add_sum(starts, sorts[i], &lane->starts[i], false);
-        add_sum(flights, sorts[i], &lane->flights[i], true);
+    if (why_no_flights(lane, is_json_copy)) {
+        tm_add_null(tpu, "in_flight", why_no_flights(lane, is_json_copy));
+        return;
     }
+    flights = tm_add_object(tpu, "in_flight");
+    for (int i = 0; i < 2; i++)
+        add_sum(flights, sorts[i], &lane->flights[i], true);
 }
 
 static void add_aliases(struct tm_value *to, const struct lane *lane)
