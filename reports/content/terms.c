@@ -156,8 +156,8 @@ const struct tm_term tm_terms[] = {
     { "transfers", "Exposed",
       "Time in which a device only copies: neither a kernel nor a collective runs." },
     { "transfers", "Mean rate|Best rate",
-      "Bytes over the time in which any copy of this direction is in flight on a device, of copies whose size is known: "
-      "copies that overlap share the link. The best is of one stretch in flight." },
+      "Bytes over the time in which any copy of this direction is in flight on a device, of copies whose size is "
+      "known: copies that overlap share the link. The best is of one stretch in flight." },
     { "transfers", "Outside steps|Bytes outside|Time outside|Exposed outside",
       "Copies that are not in the chosen steps, and what they take of the window." },
     { "transfers", "Copies of pageable host memory|Their time|Share of copy time",
@@ -177,21 +177,21 @@ const struct tm_term tm_terms[] = {
       "Matched collectives of groups with more devices than the profile has of them: the last one may be another." },
     { "collectives", "Reach", "Whether the devices of a group are in one node, or in several." },
     { "collectives", "Bandwidth over",
-      "moving: from the last device's start on; flight: as a TPU records it; duration: no counterpart is known, and the "
-      "time holds what the devices wait." },
+      "moving: from the last device's start on; flight: as a TPU records it; duration: no counterpart is known, and "
+      "the time holds what the devices wait." },
     { "collectives", "Exposed, waiting for late devices|Exposed, moving data|Waiting|Moving",
       "Exposed time before the last device starts the collective, and from then on." },
     { "collectives", "Exposed, without a counterpart|No counterpart",
       "Exposed time of collectives that no other device in the profile has: waiting or moving, nobody knows." },
     { "collectives", "Matched collectives|Without a counterpart|Matched",
-      "Collectives of a group of devices with the same recorded number belong together; where none is recorded, the n-th "
-      "in a step belongs with the n-th of the others." },
+      "Collectives of a group of devices with the same recorded number belong together; where none is recorded, the "
+      "n-th in a step belongs with the n-th of the others." },
     { "collectives",
       "Last after first, median|Last after first, 95th percentile|Last after first, at most|Late|Late by|Late at most",
       "Start of the last device minus start of the first; of one device, of its own." },
     { "collectives", "Waits for others|Causes waiting|Share",
-      "Start of the last device minus its own; and its part of what the others wait: while some wait, those that have not "
-      "come yet cause it, in equal parts." },
+      "Start of the last device minus its own; and its part of what the others wait: while some wait, those that have "
+      "not come yet cause it, in equal parts." },
     { "collectives", "If it alone were in time",
       "What the others would have waited less had it come with the last but one." },
     { "collectives", "Mostly late",

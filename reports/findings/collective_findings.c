@@ -27,7 +27,8 @@ static void say_worst_exposed(struct tm_findings *all, struct tm_finding *f)
     for (size_t i = 0; i < tm_length(devices); i++) {
         const struct tm_value *d = tm_at(devices, i);
 
-        if (!worst || own_exposed_of(d, "exposed_collective_ps") > own_exposed_of(worst, "exposed_collective_ps"))
+        if (!worst || own_exposed_of(d, "exposed_collective_ps") >
+                          own_exposed_of(worst, "exposed_collective_ps"))
             worst = d;
     }
     if (worst && tm_length(devices) > 1)
@@ -47,7 +48,8 @@ static const struct {
       "`LIBTPU_INIT_ARGS=\"--xla_tpu_enable_async_collective_fusion="
       "true --xla_tpu_overlap_compute_collective_tc=true\"`." },
     { 0, 0,
-      "tpu,jax|See in the compiled program whether the collectives are asynchronous (pairs of -start "
+      "tpu,jax|See in the compiled program whether the collectives are asynchronous (pairs of "
+      "-start "
       "and -done) and what stands between the two: `compiled.as_text()`." },
     { 0, 0,
       "gpu,jax|Let XLA put compute between start and end of collectives: "
@@ -58,29 +60,42 @@ static const struct {
       "--xla_gpu_all_gather_combine_threshold_bytes=134217728 "
       "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`." },
     { 0, TM_BIT_ALL_REDUCE | TM_BIT_REDUCE_SCATTER,
-      "train,jax|If these are gradients, exchange them less often: accumulate over micro-batches (`optax.MultiSteps`), "
+      "train,jax|If these are gradients, exchange them less often: accumulate over micro-batches "
+      "(`optax.MultiSteps`), "
       "or reduce them in bfloat16." },
     { TM_EMBEDDING_PARALLEL, TM_BIT_ALL_TO_ALL,
       "torch|Sharded embeddings: fetch the lookups of the next batch while this one computes "
       "(TorchRec's `TrainPipelineSparseDist`), and send them in fewer bits (`QCommsConfig`)." },
     { TM_EMBEDDING_PARALLEL, TM_BIT_ALL_TO_ALL,
-      "torch|Sharded embeddings: let the planner balance the tables (`EmbeddingShardingPlanner` with measured costs), and "
+      "torch|Sharded embeddings: let the planner balance the tables (`EmbeddingShardingPlanner` "
+      "with measured costs), "
+      "and "
       "keep small tables on every device (`data_parallel`), so that less is exchanged." },
     { TM_EXPERT_PARALLEL, TM_BIT_ALL_TO_ALL,
-      "Expert parallelism: split the tokens into chunks, so that one chunk is exchanged while another one computes, and keep "
+      "Expert parallelism: split the tokens into chunks, so that one chunk is exchanged while "
+      "another one computes, "
+      "and keep "
       "the experts of one token inside a node where the router allows it." },
     { TM_EXPERT_PARALLEL, TM_BIT_ALL_TO_ALL,
-      "gpu,torch|Expert parallelism: use kernels made for it (DeepEP; Megatron's `--moe-token-dispatcher-type flex`), and "
+      "gpu,torch|Expert parallelism: use kernels made for it (DeepEP; Megatron's "
+      "`--moe-token-dispatcher-type flex`), "
+      "and "
       "overlap the dispatch with the shared expert." },
     { TM_PIPELINE_PARALLEL, TM_BIT_ALL_TO_ALL,
-      "Pipeline parallelism: use more micro-batches, or an interleaved schedule, so that a stage computes while it "
+      "Pipeline parallelism: use more micro-batches, or an interleaved schedule, so that a stage "
+      "computes while it "
       "receives." },
-    { TM_TENSOR_PARALLEL, TM_BIT_ALL_REDUCE | TM_BIT_ALL_GATHER | TM_BIT_REDUCE_SCATTER | TM_BIT_OTHER,
-      "torch|Tensor parallelism (collectives inside each layer): split their work so that one part computes while the "
-      "other is under way: Megatron's `--sequence-parallel` and `--tp-comm-overlap`, vLLM's sequence parallelism and fused "
+    { TM_TENSOR_PARALLEL,
+      TM_BIT_ALL_REDUCE | TM_BIT_ALL_GATHER | TM_BIT_REDUCE_SCATTER | TM_BIT_OTHER,
+      "torch|Tensor parallelism (collectives inside each layer): split their work so that one part "
+      "computes while the "
+      "other is under way: Megatron's `--sequence-parallel` and `--tp-comm-overlap`, vLLM's "
+      "sequence parallelism and "
+      "fused "
       "all-reduces." },
     { TM_SHARDED_PARALLEL, TM_BIT_ALL_GATHER | TM_BIT_REDUCE_SCATTER | TM_BIT_OTHER,
-      "train,torch|FSDP: fetch parameters ahead, `FullyShardedDataParallel(model, forward_prefetch=True, "
+      "train,torch|FSDP: fetch parameters ahead, `FullyShardedDataParallel(model, "
+      "forward_prefetch=True, "
       "backward_prefetch=BackwardPrefetch.BACKWARD_PRE)`; with `fully_shard`: "
       "`layer.set_modules_to_forward_prefetch([next_layer])`." },
     { TM_DATA_PARALLEL, TM_BIT_ALL_REDUCE | TM_BIT_OTHER,
@@ -88,13 +103,15 @@ static const struct {
       "`DistributedDataParallel(model, bucket_cap_mb=100)` (25 if not given), and "
       "`gradient_as_bucket_view=True`." },
     { TM_DATA_PARALLEL, TM_BIT_ALL_REDUCE | TM_BIT_OTHER,
-      "train,torch|Exchange gradients less often: accumulate them under `with model.no_sync():`, or send them in "
+      "train,torch|Exchange gradients less often: accumulate them under `with model.no_sync():`, "
+      "or send them in "
       "bfloat16: `model.register_comm_hook(None, default_hooks.bf16_compress_hook)`." },
     { 0, 0,
       "torch|Start your own collectives early and wait late: `work = dist.all_reduce(x, "
       "async_op=True)`, other work, then `work.wait()`." },
     { 0, 0,
-      "other|Start collectives as soon as their data are ready and wait for them where the result is needed, so that "
+      "other|Start collectives as soon as their data are ready and wait for them where the result "
+      "is needed, so that "
       "compute runs beside them." },
 };
 
@@ -138,8 +155,10 @@ static void say_worst_row(struct tm_findings *all, struct tm_finding *f)
     if (tm_has(tm_get(worst, "bus_bandwidth")))
         (void)snprintf(rate, sizeof(rate), ", %s on the bus",
                        tm_format_rate(a, tm_double(tm_get(worst, "bus_bandwidth"))));
-    tm_finding_say(f, "Most in %s%s: %s exposed in %s, %s each, %s overlap%s.", tm_text(tm_get(worst, "kind")), size,
-                   tm_format_time(a, own_exposed_of(worst, "exposed_ps")), tm_format_count(b, tm_int(tm_get(worst, "count"))),
+    tm_finding_say(f, "Most in %s%s: %s exposed in %s, %s each, %s overlap%s.",
+                   tm_text(tm_get(worst, "kind")), size,
+                   tm_format_time(a, own_exposed_of(worst, "exposed_ps")),
+                   tm_format_count(b, tm_int(tm_get(worst, "count"))),
                    tm_format_time(c, tm_int(tm_get(worst, "mean_ps"))),
                    tm_format_pct(d, tm_double(tm_get(worst, "overlap_pct"))), rate);
 }
@@ -173,7 +192,8 @@ static void point_at_steps(struct tm_findings *all, struct tm_finding *f)
 /* Exposed time of collectives of which no counterpart is known. */
 static int64_t unmatched_of(const struct tm_findings *all)
 {
-    const struct tm_value *total = tm_get(all->summary, "total"), *unmatched = tm_get(total, "exposed_unmatched_ps");
+    const struct tm_value *total = tm_get(all->summary, "total"),
+                          *unmatched = tm_get(total, "exposed_unmatched_ps");
 
     return tm_int(tm_has(unmatched) ? unmatched : tm_get(total, "exposed_collective_ps"));
 }
@@ -181,11 +201,13 @@ static int64_t unmatched_of(const struct tm_findings *all)
 /* What they are for, as far as names tell, and what to do about that. */
 static void advise(struct tm_findings *all, struct tm_finding *f)
 {
-    const unsigned parallelism = tm_parallelism_of(all->summary), kinds = tm_exposed_kinds(all->summary, KIND_LEAST_PCT);
+    const unsigned parallelism = tm_parallelism_of(all->summary),
+                   kinds = tm_exposed_kinds(all->summary, KIND_LEAST_PCT);
     char names[TM_PARALLELISM_BYTES];
 
     if (parallelism)
-        tm_finding_say(f, "Names in the profile tell of %s.", tm_parallelism_names(names, parallelism));
+        tm_finding_say(f, "Names in the profile tell of %s.",
+                       tm_parallelism_names(names, parallelism));
     else if (kinds)
         tm_finding_say(f, "No name in the profile tells what they are for.");
     for (size_t i = 0; i < sizeof(overlap) / sizeof(overlap[0]); i++)
@@ -193,18 +215,21 @@ static void advise(struct tm_findings *all, struct tm_finding *f)
             (!overlap[i].kinds || overlap[i].kinds & kinds))
             tm_finding_fix(f, overlap[i].text);
     if (unmatched_of(all) > 0)
-        tm_finding_fix(f, "Profile all devices of the job at once: only then waiting for a late one can be told from moving "
+        tm_finding_fix(f, "Profile all devices of the job at once: only then waiting for a late "
+                          "one can be told from moving "
                           "data.");
     if (reaches_nodes(all->summary))
         tm_finding_fixes(f, near_mesh);
 }
 
-/* Time in which data move, and what is not known to be waiting: what devices wait for late ones is told by itself. */
+/* Time in which data move, and what is not known to be waiting: what devices wait for late ones is
+ * told by itself. */
 static int64_t left_of_exposed(const struct tm_findings *all)
 {
     const int64_t unmatched_ps = unmatched_of(all), left_ps = tm_wait_left(all, TM_WAIT_COLLECTIVE);
 
-    return tm_sum_times(left_ps < unmatched_ps ? left_ps : unmatched_ps, tm_wait_left(all, TM_WAIT_MOVE));
+    return tm_sum_times(left_ps < unmatched_ps ? left_ps : unmatched_ps,
+                        tm_wait_left(all, TM_WAIT_MOVE));
 }
 
 /* What looks like moving may be waiting for a device that is not in the profile. */
@@ -216,18 +241,27 @@ static void say_missing_members(const struct tm_findings *all, struct tm_finding
     int64_t world = 0;
 
     if (incomplete > 0) {
-        tm_finding_say(f, "%s of %s matched collectives have members that are not in the profile: the devices may wait for "
-                          "these while data seem to move.",
-                       tm_format_count(a, incomplete), tm_format_count(b, tm_int(tm_get(skew, "matched"))));
+        tm_finding_say(f,
+                       "%s of %s matched collectives have members that are not in the profile: the "
+                       "devices may wait for "
+                       "these while data seem to move.",
+                       tm_format_count(a, incomplete),
+                       tm_format_count(b, tm_int(tm_get(skew, "matched"))));
         return;
     }
     hosts = tm_path(all->summary, "environment.hosts");
     for (size_t i = 0; i < tm_length(hosts); i++)
-        world = tm_int(tm_get(tm_at(hosts, i), "world_size")) > world ? tm_int(tm_get(tm_at(hosts, i), "world_size")) : world;
-    if (tm_int(tm_get(skew, "matched")) > 0 && world > (int64_t)tm_length(tm_get(all->summary, "devices")))
-        tm_finding_say(f, "The job has %s ranks, the profile %s devices: the devices may wait for others while data seem to "
-                          "move.",
-                       tm_format_count(a, world), tm_format_count(b, (int64_t)tm_length(tm_get(all->summary, "devices"))));
+        world = tm_int(tm_get(tm_at(hosts, i), "world_size")) > world
+                    ? tm_int(tm_get(tm_at(hosts, i), "world_size"))
+                    : world;
+    if (tm_int(tm_get(skew, "matched")) > 0 &&
+        world > (int64_t)tm_length(tm_get(all->summary, "devices")))
+        tm_finding_say(f,
+                       "The job has %s ranks, the profile %s devices: the devices may wait for "
+                       "others while data seem to "
+                       "move.",
+                       tm_format_count(a, world),
+                       tm_format_count(b, (int64_t)tm_length(tm_get(all->summary, "devices"))));
 }
 
 static void find_exposed(struct tm_findings *all)
@@ -245,17 +279,20 @@ static void find_exposed(struct tm_findings *all)
     f = tm_finding_of_time(all, "collective_exposed", left_ps);
     tm_finding_title(f, "Collectives run with no compute beside them");
     tm_finding_causes(f, (const char *const[TM_CAUSES_OFFERED]){
-        wait_ps > 0 || tm_has(tm_path(all->summary, "total.exposed_move_ps"))
-            ? "The devices exchange data and have no other work meanwhile."
-            : "The devices exchange data and have no other work meanwhile; or they wait in the collective for the last one "
-              "to arrive: where the counterparts on the other devices are not known, nobody can tell." });
+                             wait_ps > 0 || tm_has(tm_path(all->summary, "total.exposed_move_ps"))
+                                 ? "The devices exchange data and have no other work meanwhile."
+                                 : "The devices exchange data and have no other work meanwhile; or "
+                                   "they wait in the collective for the last one "
+                                   "to arrive: where the counterparts on the other devices are not "
+                                   "known, nobody can tell." });
     tm_finding_say(f, "%s of %s of collective time has no compute beside it; %s overlap.",
                    tm_format_time(a, exposed_ps), tm_format_time(b, total_ps),
                    tm_format_pct(c, 100 - tm_share_pct(exposed_ps, total_ps)));
     if (wait_ps > 0)
-        tm_finding_say(f, "%s of it is waiting for late devices, which is not counted here; in %s data move.",
-                       tm_format_time(a, wait_ps),
-                       tm_format_time(b, tm_int(tm_path(all->summary, "total.exposed_move_ps"))));
+        tm_finding_say(
+            f, "%s of it is waiting for late devices, which is not counted here; in %s data move.",
+            tm_format_time(a, wait_ps),
+            tm_format_time(b, tm_int(tm_path(all->summary, "total.exposed_move_ps"))));
     say_missing_members(all, f);
     say_worst_row(all, f);
     say_worst_exposed(all, f);
@@ -330,13 +367,17 @@ static void find_small(struct tm_findings *all)
 /* --- slow links --- */
 
 static const char *const links[TM_FIXES_OFFERED] = {
-    "gpu|See which way the data go: `NCCL_DEBUG=INFO` prints the transport of each pair (P2P, SHM, NET), `nvidia-smi "
+    "gpu|See which way the data go: `NCCL_DEBUG=INFO` prints the transport of each pair (P2P, SHM, "
+    "NET), `nvidia-smi "
     "topo -m` the links; PCIe or TCP in place of NVLink or InfiniBand is 5 to 50 times slower.",
-    "gpu|Measure the links alone with nccl-tests (`all_reduce_perf -b 1M -e 1G -f 2`): is it the same without the "
+    "gpu|Measure the links alone with nccl-tests (`all_reduce_perf -b 1M -e 1G -f 2`): is it the "
+    "same without the "
     "program?",
     "gpu,jax|Lay the mesh so that the axis with most traffic lies inside one node.",
-    "gpu,torch|Keep the group with most traffic inside one node: the last dimension of `init_device_mesh`.",
-    "tpu|Lay the mesh after the torus: `jax.make_mesh` does, an own order of `jax.devices()` may not.",
+    "gpu,torch|Keep the group with most traffic inside one node: the last dimension of "
+    "`init_device_mesh`.",
+    "tpu|Lay the mesh after the torus: `jax.make_mesh` does, an own order of `jax.devices()` may "
+    "not.",
 };
 
 static void find_slow(struct tm_findings *all)
@@ -371,12 +412,15 @@ static void find_slow(struct tm_findings *all)
         return; /* its own waits are not known, and others wait */
     f = tm_finding_of_share(all, "collective_slow", TM_INFO, stake_ps); /* at stake as exposed time */
     tm_finding_title(f, "Large collectives move their data slowly");
-    tm_finding_cause(f, is_moving ? "The links between the devices are slow, or the data take a slow way. What devices wait for a "
+    tm_finding_cause(f, is_moving ? "The links between the devices are slow, or the data take a "
+                                    "slow way. What devices wait for a "
                                     "late one is not in this rate."
-                                  : "The links between the devices are slow, or a device comes late and the others wait inside "
+                                  : "The links between the devices are slow, or a device comes "
+                                    "late and the others wait inside "
                                     "the collective: its time counts as theirs.");
     if (!is_moving)
-        tm_finding_fix(f, "Profile all devices of the job at once first: a device that waits inside a collective makes it look "
+        tm_finding_fix(f, "Profile all devices of the job at once first: a device that waits "
+                          "inside a collective makes it look "
                           "slow, and only then it can be told.");
     tm_finding_say(f, "%s of %s: %s on the bus, in %s of them.", tm_text(tm_get(worst, "kind")),
                    tm_format_bytes(a, tm_double(tm_get(worst, "message_bytes"))),
@@ -389,14 +433,19 @@ static void find_slow(struct tm_findings *all)
 /* --- stragglers --- */
 
 static const char *const hurry[TM_FIXES_OFFERED] = {
-    "Look at what the late devices do before these collectives (the times below, in their own profiles): input, host "
+    "Look at what the late devices do before these collectives (the times below, in their own "
+    "profiles): input, host "
     "code, launches.",
-    "torch|Take work that only one rank does out of the step (logging, `x.item()`, files, progress bars): all "
+    "torch|Take work that only one rank does out of the step (logging, `x.item()`, files, progress "
+    "bars): all "
     "others wait for it.",
-    "jax|Take work that only one process does out of the step (`if jax.process_index() == 0`: logging, files, "
+    "jax|Take work that only one process does out of the step (`if jax.process_index() == 0`: "
+    "logging, files, "
     "`float(x)`): all others wait for it.",
-    "If one computes longer for the same kernels (see Balance), look at its clocks, power and temperature.",
-    "If one has more work (longer sequences, more examples, a larger pipeline stage), balance the data.",
+    "If one computes longer for the same kernels (see Balance), look at its clocks, power and "
+    "temperature.",
+    "If one has more work (longer sequences, more examples, a larger pipeline stage), balance the "
+    "data.",
 };
 
 /* Devices that cause 3 % of the waiting or more: there are at most 33, most first. */
@@ -419,7 +468,9 @@ static struct late_devices find_late(const struct tm_value *skew)
         late.members += tm_int(tm_get(row, "count")) > 0;
         if (tm_double(tm_get(row, "caused_pct")) < LATE_LEAST_PCT || late.count == LATE_MOST)
             continue;
-        for (; at && tm_int(tm_get(late.rows[at - 1], "caused_ps")) < tm_int(tm_get(row, "caused_ps")); at--)
+        for (; at &&
+               tm_int(tm_get(late.rows[at - 1], "caused_ps")) < tm_int(tm_get(row, "caused_ps"));
+             at--)
             late.rows[at] = late.rows[at - 1];
         late.rows[at] = row;
         late.count++;
@@ -433,16 +484,21 @@ static void name_late(struct tm_finding *f, const struct late_devices *late)
     size_t length = 0;
 
     if (!late->count || late->count > LATE_IN_TITLE) {
-        tm_finding_title(f, late->count && late->count < late->members
-                                ? "Devices wait in collectives for %zu that come late" : "Devices wait for each other in collectives",
+        tm_finding_title(f,
+                         late->count && late->count < late->members
+                             ? "Devices wait in collectives for %zu that come late"
+                             : "Devices wait for each other in collectives",
                          late->count);
         return;
     }
     for (size_t i = 0; i < late->count && length < sizeof(title); i++)
-        length += (size_t)snprintf(title + length, sizeof(title) - length, "%s%s (%s)",
-                                   !i ? "" : i + 1 < late->count ? ", " : " and ",
-                                   tm_finding_device(f, name, tm_get(late->rows[i], "device")),
-                                   tm_format_pct(a, tm_double(tm_get(late->rows[i], "caused_pct"))));
+        length +=
+            (size_t)snprintf(title + length, sizeof(title) - length, "%s%s (%s)",
+                             !i                    ? ""
+                             : i + 1 < late->count ? ", "
+                                                   : " and ",
+                             tm_finding_device(f, name, tm_get(late->rows[i], "device")),
+                             tm_format_pct(a, tm_double(tm_get(late->rows[i], "caused_pct"))));
     tm_finding_title(f, "The others wait for %s", title);
 }
 
@@ -458,20 +514,23 @@ static void say_late(struct tm_finding *f, const struct late_devices *late)
         for (size_t k = i; k < late->count && k < i + LATE_PER_LINE && length < sizeof(line); k++) {
             const struct tm_value *row = late->rows[k];
 
-            length += (size_t)snprintf(line + length, sizeof(line) - length, late->count > LATE_IN_TITLE ? "%s%s %s" :
-                                       "%s%s causes %s (%s; it comes last in %s of %s)", k > i ? ", " : "",
-                                       tm_finding_device(f, name, tm_get(row, "device")),
-                                       tm_format_pct(a, tm_double(tm_get(row, "caused_pct"))),
-                                       tm_format_time(b, tm_int(tm_get(row, "caused_ps"))),
-                                       tm_format_count(c, tm_int(tm_get(row, "last_count"))),
-                                       tm_format_count(d, tm_int(tm_get(row, "count"))));
+            length += (size_t)snprintf(
+                line + length, sizeof(line) - length,
+                late->count > LATE_IN_TITLE ? "%s%s %s"
+                                            : "%s%s causes %s (%s; it comes last in %s of %s)",
+                k > i ? ", " : "", tm_finding_device(f, name, tm_get(row, "device")),
+                tm_format_pct(a, tm_double(tm_get(row, "caused_pct"))),
+                tm_format_time(b, tm_int(tm_get(row, "caused_ps"))),
+                tm_format_count(c, tm_int(tm_get(row, "last_count"))),
+                tm_format_count(d, tm_int(tm_get(row, "count"))));
         }
         tm_finding_say(f, "Of the waiting: %s.", line);
     }
 }
 
 /* What mending one of them alone would win: little where another one comes nearly as late. */
-static void say_alone(const struct tm_findings *all, struct tm_finding *f, const struct late_devices *late)
+static void say_alone(const struct tm_findings *all, struct tm_finding *f,
+                      const struct late_devices *late)
 {
     const struct tm_value *members = tm_path(all->summary, "collectives.skew.members");
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES];
@@ -480,7 +539,9 @@ static void say_alone(const struct tm_findings *all, struct tm_finding *f, const
     if (!late->count || late->members < 2)
         return;
     for (size_t i = 0; i < tm_length(members); i++)
-        others_ps += tm_at(members, i) == late->rows[0] ? 0 : tm_double(tm_get(tm_at(members, i), "late_ps"));
+        others_ps += tm_at(members, i) == late->rows[0]
+                         ? 0
+                         : tm_double(tm_get(tm_at(members, i), "late_ps"));
     if (tm_double(tm_get(late->rows[0], "late_ps")) * (double)(late->members - 1) >=
         others_ps * tm_limit_of(all, TM_LIMIT_STRAGGLER))
         tm_finding_say(f, "Had %s alone come with the last but one, the others would wait %s less.",
@@ -497,7 +558,8 @@ static bool is_late(const struct late_devices *late, const char *device)
 }
 
 /* The latest arrivals: what the device did until then. */
-static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst, const struct late_devices *late)
+static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst,
+                              const struct late_devices *late)
 {
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], first[TM_SHORT_NAME_BYTES], step[40] = "";
     char last[TM_SHORT_NAME_BYTES];
@@ -512,22 +574,24 @@ static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst
         if (tm_has(tm_get(row, "step")))
             (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(row, "step")));
         if (said++ < 1)
-            tm_finding_say(f, "%s '%s' number %lld%s: %s comes %s after %s, at %s.", tm_text(tm_get(row, "kind")),
-                           tm_short_name(name, tm_text(tm_get(row, "name"))),
-                           (long long)tm_int(tm_get(row, "ordinal")), step,
-                           tm_finding_device(f, last, tm_get(row, "last")), tm_format_time(a, skew_ps),
-                           tm_finding_device(f, first, tm_get(row, "first")), tm_format_moment(b, begin_ps));
-        tm_finding_where(f, begin_ps < INT64_MIN + skew_ps ? INT64_MIN : begin_ps - skew_ps, skew_ps,
-                         tm_text(tm_get(row, "last")));
+            tm_finding_say(
+                f, "%s '%s' number %lld%s: %s comes %s after %s, at %s.",
+                tm_text(tm_get(row, "kind")), tm_short_name(name, tm_text(tm_get(row, "name"))),
+                (long long)tm_int(tm_get(row, "ordinal")), step,
+                tm_finding_device(f, last, tm_get(row, "last")), tm_format_time(a, skew_ps),
+                tm_finding_device(f, first, tm_get(row, "first")), tm_format_moment(b, begin_ps));
+        tm_finding_where(f, begin_ps < INT64_MIN + skew_ps ? INT64_MIN : begin_ps - skew_ps,
+                         skew_ps, tm_text(tm_get(row, "last")));
     }
 }
 
-/* What devices wait in collectives, as far as they do nothing else meanwhile.  Where one comes late as it has more work,
- * that is told as imbalance, the first to explain such waits. */
+/* What devices wait in collectives, as far as they do nothing else meanwhile.  Where one comes late
+ * as it has more work, that is told as imbalance, the first to explain such waits. */
 static void find_waiting(struct tm_findings *all)
 {
     static const enum tm_wait wait = TM_WAIT_COLLECTIVE;
-    const struct tm_value *skew = tm_path(all->summary, "collectives.skew"), *total = tm_get(all->summary, "total");
+    const struct tm_value *skew = tm_path(all->summary, "collectives.skew"),
+                          *total = tm_get(all->summary, "total");
     const int64_t wait_ps = tm_int(tm_get(total, "exposed_wait_ps")), told_ps = all->told_ps[wait];
     const int64_t stake_ps = wait_ps > told_ps ? wait_ps - told_ps : 0;
     const struct late_devices late = find_late(skew);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the collectives of a run are for.  Names of annotations, Python functions, operations, kernels and what the host
- * did in idle gaps tell it; and a kind of collective has to be there that this way of splitting a model needs. */
+/* What the collectives of a run are for.  Names of annotations, Python functions, operations,
+ * kernels and what the host did in idle gaps tell it; and a kind of collective has to be there that
+ * this way of splitting a model needs. */
 #include "reports/findings/parallelism.h"
 
 #include <stdbool.h>
@@ -12,9 +13,16 @@
 static const struct {
     const char *list, *key;
 } places[] = {
-    { "scopes.annotations", "name" }, { "scopes.rows", "path" },  { "host.annotations", "name" }, { "host.python", "name" },
-    { "host.sync.rows", "caller" },   { "ops.rows", "name" },     { "ops.rows", "op" },           { "kernels.rows", "name" },
-    { "gaps.longest", "host_event" }, { "collectives.skew.worst", "name" },
+    { "scopes.annotations", "name" },
+    { "scopes.rows", "path" },
+    { "host.annotations", "name" },
+    { "host.python", "name" },
+    { "host.sync.rows", "caller" },
+    { "ops.rows", "name" },
+    { "ops.rows", "op" },
+    { "kernels.rows", "name" },
+    { "gaps.longest", "host_event" },
+    { "collectives.skew.worst", "name" },
 };
 
 /* A name, in any case, and what it tells. */
@@ -55,8 +63,10 @@ static const struct {
     const char *name;
 } needs[] = {
     { TM_DATA_PARALLEL, TM_BIT_ALL_REDUCE | TM_BIT_OTHER, "data parallelism" },
-    { TM_SHARDED_PARALLEL, TM_BIT_ALL_GATHER | TM_BIT_REDUCE_SCATTER | TM_BIT_OTHER, "sharded data parallelism" },
-    { TM_TENSOR_PARALLEL, TM_BIT_ALL_REDUCE | TM_BIT_ALL_GATHER | TM_BIT_REDUCE_SCATTER | TM_BIT_OTHER,
+    { TM_SHARDED_PARALLEL, TM_BIT_ALL_GATHER | TM_BIT_REDUCE_SCATTER | TM_BIT_OTHER,
+      "sharded data parallelism" },
+    { TM_TENSOR_PARALLEL,
+      TM_BIT_ALL_REDUCE | TM_BIT_ALL_GATHER | TM_BIT_REDUCE_SCATTER | TM_BIT_OTHER,
       "tensor parallelism" },
     { TM_EXPERT_PARALLEL, TM_BIT_ALL_TO_ALL, "expert parallelism" },
     { TM_EMBEDDING_PARALLEL, TM_BIT_ALL_TO_ALL, "sharded embeddings" },
@@ -111,7 +121,8 @@ static bool has_letter_at(const char *text, const char *at)
     return at > text && ((at[-1] >= 'a' && at[-1] <= 'z') || (at[-1] >= 'A' && at[-1] <= 'Z'));
 }
 
-/* A short word has to begin where no other word goes on: "fused_moe", but not "smoe" in the middle of one. */
+/* A short word has to begin where no other word goes on: "fused_moe", but not "smoe" in the middle
+ * of one. */
 static bool holds(const char *text, const char *word)
 {
     const size_t length = strlen(word);
@@ -164,7 +175,10 @@ char *tm_parallelism_names(char *out, unsigned set)
             continue;
         left--;
         length += (size_t)snprintf(out + length, TM_PARALLELISM_BYTES - length, "%s%s",
-                                   !said ? "" : left ? ", " : " and ", needs[i].name);
+                                   !said  ? ""
+                                   : left ? ", "
+                                          : " and ",
+                                   needs[i].name);
         said++;
     }
     return out;

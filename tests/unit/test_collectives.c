@@ -32,7 +32,8 @@ static tm_status try_rig(struct rig *r)
     if (st != TM_OK)
         return st;
     b->trace.messages = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(none), 1 << 16);
-    b->trace.steps.marks = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_step_mark), 1 << 16);
+    b->trace.steps.marks =
+        tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_step_mark), 1 << 16);
     if (!b->trace.messages || !b->trace.steps.marks)
         return r->run.error.status;
     bench_devices(b, 2, TM_DEVICE_GPU, 0, INT64_MAX);
@@ -137,26 +138,38 @@ static void names_of_every_sort_tell_the_kind(void **state)
 
 static void ranks_tell_whether_a_group_lies_in_one_node(void **state)
 {
-    static const struct { const char *ranks; uint32_t node_devices; enum tm_collective_reach reach; } rows[] = {
-        { "[0, 1, 2, 3]", 4, TM_REACH_NODE },       { "[0, 1, 2, 3]", 2, TM_REACH_NODES },
-        { "[4, 5]", 4, TM_REACH_NODE },             { "[3, 4]", 4, TM_REACH_NODES },
-        { "[0, 8, 16, 24]", 8, TM_REACH_NODES },    { "[0, 1, ..., 7]", 8, TM_REACH_NODE },
-        { "{{0,1},{2,3}}", 2, TM_REACH_NODE },      { "{{0,2},{1,3}}", 2, TM_REACH_NODES },
-        { "{{0,4},{1,5},{2,6},{3,7}}", 4, TM_REACH_NODES }, { "{}", 4, TM_REACH_UNKNOWN },
-        { "", 4, TM_REACH_UNKNOWN },                { "[0, 1]", 0, TM_REACH_UNKNOWN },
+    static const struct {
+        const char *ranks;
+        uint32_t node_devices;
+        enum tm_collective_reach reach;
+    } rows[] = {
+        { "[0, 1, 2, 3]", 4, TM_REACH_NODE },
+        { "[0, 1, 2, 3]", 2, TM_REACH_NODES },
+        { "[4, 5]", 4, TM_REACH_NODE },
+        { "[3, 4]", 4, TM_REACH_NODES },
+        { "[0, 8, 16, 24]", 8, TM_REACH_NODES },
+        { "[0, 1, ..., 7]", 8, TM_REACH_NODE },
+        { "{{0,1},{2,3}}", 2, TM_REACH_NODE },
+        { "{{0,2},{1,3}}", 2, TM_REACH_NODES },
+        { "{{0,4},{1,5},{2,6},{3,7}}", 4, TM_REACH_NODES },
+        { "{}", 4, TM_REACH_UNKNOWN },
+        { "", 4, TM_REACH_UNKNOWN },
+        { "[0, 1]", 0, TM_REACH_UNKNOWN },
         { "[4,2]<=[2,4]T(1,0)", 4, TM_REACH_UNKNOWN },
         { "[99999999999999999999999, 1]", 8, TM_REACH_NODES },
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
-        if (tm_reach_of_ranks(rows[i].ranks, strlen(rows[i].ranks), rows[i].node_devices) != rows[i].reach)
+        if (tm_reach_of_ranks(rows[i].ranks, strlen(rows[i].ranks), rows[i].node_devices) !=
+            rows[i].reach)
             fail_msg("%s of %u", rows[i].ranks, rows[i].node_devices);
 }
 
 static void collectives_within_a_node_are_rows_of_their_own(void **state)
 {
-    static const char *const ranks[] = { "[8, 9, 10, 11, 12, 13, 14, 15]", "[0, 8, 16, 24, 32, 40, 48, 56]" };
+    static const char *const ranks[] = { "[8, 9, 10, 11, 12, 13, 14, 15]",
+                                         "[0, 8, 16, 24, 32, 40, 48, 56]" };
     struct rig r;
 
     (void)state;
@@ -423,7 +436,8 @@ static void exposed_time_is_cut_to_what_counts_of_the_device(void **state)
     OK(bench_take(&r.bench, &event));
     report_rig(&r);
     assert_int_equal(exposed(&r, "all-reduce"), 5 * US);
-    assert_int_equal(exposed(&r, "broadcast"), -1); /* a row is about the same collectives in all of its columns */
+    assert_int_equal(exposed(&r, "broadcast"),
+                     -1); /* a row is about the same collectives in all of its columns */
     assert_int_equal(integer(&r, "collectives.total.exposed_ps"), 5 * US);
     assert_int_equal(integer(&r, "collectives.outside.exposed_ps"), 20 * US);
     assert_int_equal(integer(&r, "collectives.total.count"), 1);

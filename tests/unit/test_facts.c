@@ -559,8 +559,8 @@ static void each_refused_request_ends_clean(void **state)
 }
 
 /* Numbers whose differences cancel out where the hash is only multiplied by what everybody knows: the highest bit of one, and
- * what becomes of it in the next; and the same number as another statistic, with the difference of the two in its highest
- * byte. */
+ * what becomes of it in the next; and the same number as another statistic, with the difference of the two in its
+ * highest byte. */
 static void facts_that_were_made_to_have_one_hash_are_told_apart(void **state)
 {
     static const struct {

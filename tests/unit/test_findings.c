@@ -44,7 +44,8 @@
     "{'straggler': 'a', 'members': [{'device': 'a', 'count': 80, 'last_count': 60, 'late_ps': " late ", "       \
     "'caused_ps': " late ", 'caused_pct': 77.1, 'alone_ps': 12000000000, 'collective_ps': 1000000000}, "       \
     "{'device': 'b', 'count': 80, 'last_count': 20, 'late_ps': " others ", 'caused_ps': " others ", "          \
-    "'caused_pct': 22.9, 'collective_ps': 70000000000}], 'worst': [{'kind': 'all-reduce', 'name': 'psum', 'step': 7, 'ordinal': 2, " \
+    "'caused_pct': 22.9, 'collective_ps': 70000000000}], 'worst': [{'kind': 'all-reduce', 'name': 'psum', "     \
+    "'step': 7, 'ordinal': 2, "                                                                                \
     "'skew_ps': 2000000000, 'last': 'a', 'begin_ps': 5000000000, 'first': 'b'}]}}"
 #define SPLIT(wait, move, unmatched)                                                               \
     "'total': {'exposed_collective_ps': 50000000000, 'exposed_wait_ps': " wait ", 'exposed_move_ps': " move ", "  \
@@ -359,7 +360,8 @@ static const struct rule rules[] = {
     { STRAGGLER("30000000000", "9000000000"), "straggler", "critical", 30000000000,
       "30.0 ms of 50.0 ms of exposed collective time is waiting for devices that come late." },
     { STRAGGLER("30000000000", "9000000000"), "straggler", "critical", 30000000000,
-      "Of the waiting: a causes 77.1 % (30.0 ms; it comes last in 60 of 80), b causes 22.9 % (9.00 ms; it comes last in 20 "
+      "Of the waiting: a causes 77.1 % (30.0 ms; it comes last in 60 of 80), b causes 22.9 % (9.00 ms; it comes last "
+      "in 20 "
       "of 80)." },
     { STRAGGLER("30000000000", "9000000000"), "straggler", "critical", 30000000000,
       "Had a alone come with the last but one, the others would wait 12.0 ms less." },
@@ -695,12 +697,14 @@ static void the_wait_for_a_straggler_is_no_exposed_collective(void **state)
     assert_string_equal(tm_text(tm_get(test_finding(&j, "straggler"), "title")),
                         "The others wait for a (77.1 %) and b (22.9 %)");
     test_judged_free(&j);
-    test_judge(&j, "{" SPLIT("30000000000", "12000000000", "8000000000") STRAGGLER_FIELDS("30000000000", "9000000000") "}",
+    test_judge(&j,
+               "{" SPLIT("30000000000", "12000000000", "8000000000") STRAGGLER_FIELDS("30000000000", "9000000000") "}",
                NULL);
     expect_stake(&j, "straggler", 30000000000);
     expect_stake(&j, "collective_exposed", 20000000000); /* what moves, and what may */
     assert_true(has_text(tm_get(test_finding(&j, "collective_exposed"), "evidence"),
-                         "30.0 ms of it is waiting for late devices, which is not counted here; in 12.0 ms data move."));
+                         "30.0 ms of it is waiting for late devices, which is not counted here; in 12.0 ms data "
+                         "move."));
     test_judged_free(&j);
     /* who has more work comes late: that explains the waiting first, and never what moves */
     test_judge(&j,
@@ -721,16 +725,20 @@ static void advice_about_collectives_fits_what_they_are_for(void **state)
     } rows[] = {
         { "send-recv", "## PooledEmbeddingsAwaitable wait() ##", "Names in the profile tell of sharded embeddings.",
           "TrainPipelineSparseDist", "Tensor parallelism" },
-        { "all-to-all", "model/layers.3/fused_moe", "Names in the profile tell of expert parallelism.", "Expert parallelism",
+        { "all-to-all", "model/layers.3/fused_moe", "Names in the profile tell of expert parallelism.",
+          "Expert parallelism",
           "Sharded embeddings" },
-        { "all-to-all", "DistributedDataParallel.forward", "No name in the profile tells what they are for.", NULL, "DDP" },
-        { "all-reduce", "DistributedDataParallel.forward", "Names in the profile tell of data parallelism.", "bucket_cap_mb",
+        { "all-to-all", "DistributedDataParallel.forward", "No name in the profile tells what they are for.", NULL,
+          "DDP" },
+        { "all-reduce", "DistributedDataParallel.forward", "Names in the profile tell of data parallelism.",
+          "bucket_cap_mb",
           "Tensor parallelism" },
         { "all-gather", "FullyShardedDataParallel.forward", "Names in the profile tell of sharded data parallelism.",
           "forward_prefetch", "bucket_cap_mb" },
         { "all-reduce", "megatron/core/tensor_parallel/mappings.py(30): _reduce",
           "Names in the profile tell of tensor parallelism.", "--tp-comm-overlap", "bucket_cap_mb" },
-        { "all-reduce", "nccl:all_reduce", "No name in the profile tells what they are for.", NULL, "Tensor parallelism" },
+        { "all-reduce", "nccl:all_reduce", "No name in the profile tells what they are for.", NULL,
+          "Tensor parallelism" },
     };
 
     (void)state;
@@ -740,8 +748,10 @@ static void advice_about_collectives_fits_what_they_are_for(void **state)
         const struct tm_value *f;
 
         (void)snprintf(text, sizeof(text),
-                       "{'environment': {'platform': 'gpu', 'hosts': [{'host': 'a', 'framework': 'pytorch'}]}, 'total': "
-                       "{'exposed_collective_ps': 50000000000, 'exposed_unmatched_ps': 50000000000}, 'collectives': {'rows': "
+                       "{'environment': {'platform': 'gpu', 'hosts': [{'host': 'a', 'framework': 'pytorch'}]}, "
+                       "'total': "
+                       "{'exposed_collective_ps': 50000000000, 'exposed_unmatched_ps': 50000000000}, 'collectives': "
+                       "{'rows': "
                        "[{'kind': '%s', 'exposed_ps': 50000000000}]}, 'host': {'annotations': [{'name': '%s'}]}}",
                        rows[i].kind, rows[i].name);
         test_judge(&j, text, NULL);

@@ -174,7 +174,8 @@ static void what_runs_beside_a_copy_hides_it(void **state)
 /* Where a copy that counts and one that does not run at once, the time is that of the first. */
 static void a_row_is_about_the_same_copies_in_all_its_columns(void **state)
 {
-    static const struct copy before = { TM_H2D, 1, 0, 12, 0, TM_NONE }, inside = { TM_H2D, 1, 10, 10, 0, 0 },
+    static const struct copy before = { TM_H2D, 1, 0, 12, 0, TM_NONE },
+                             inside = { TM_H2D, 1, 10, 10, 0, 0 },
                              after = { TM_H2D, 1, 15, 20, 0, TM_NONE };
     struct tm_run run;
     struct bench b;
@@ -196,8 +197,10 @@ static void a_row_is_about_the_same_copies_in_all_its_columns(void **state)
 
 static void copies_in_flight_at_once_share_the_link(void **state)
 {
-    static const struct copy copies[] = { { TM_H2D, 6000000, 0, 10, 0, 0 }, { TM_H2D, 6000000, 5, 15, 0, 0 },
-                                          { TM_H2D, 6000000, 30, 10, 0, 0 }, { TM_D2H, 3000000, 12, 10, 0, 0 } };
+    static const struct copy copies[] = { { TM_H2D, 6000000, 0, 10, 0, 0 },
+                                          { TM_H2D, 6000000, 5, 15, 0, 0 },
+                                          { TM_H2D, 6000000, 30, 10, 0, 0 },
+                                          { TM_D2H, 3000000, 12, 10, 0, 0 } };
     static const struct copy other = { TM_H2D, 12000000, 40, 30, 1, 0 };
     struct tm_run run;
     struct bench b;
@@ -511,7 +514,8 @@ static void copy_ops_of_a_tpu_are_transfers(void **state)
     }
     report_bench(&b);
     assert_int_equal(tm_length(bench_get(&b, "transfers.by_direction")), 2);
-    assert_int_equal(of(&b, "h2d", "count"), 1); /* a copy counts where it is waited for, and its start takes time */
+    assert_int_equal(of(&b, "h2d", "count"),
+                     1); /* a copy counts where it is waited for, and its start takes time */
     assert_int_equal(of(&b, "h2d", "total_ps"), 3 * US);
     assert_int_equal(of(&b, "h2d", "exposed_ps"), 3 * US);
     assert_int_equal(of(&b, "d2d", "total_ps"), 3 * US);

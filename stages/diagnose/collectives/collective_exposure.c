@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of a device's collectives the time belongs to in which collectives run and nothing computes.  At every such
- * instant it is one of those that run: the one that began first keeps the time until it ends, then the one with the
- * latest end takes over.  That needs a state of fixed size, as whatever else runs ends before that one does; and the
- * times of the collectives add up to the device's exposed_collective_ps.  Where in a collective they lie is kept, as nobody
- * knows here when the last device came.
- * source: docs/metrics.md, "Collectives" */
+/* Which of a device's collectives the time belongs to in which collectives run and nothing
+ * computes.  At every such instant it is one of those that run: the one that began first keeps the
+ * time until it ends, then the one with the latest end takes over.  That needs a state of fixed
+ * size, as whatever else runs ends before that one does; and the times of the collectives add up to
+ * the device's exposed_collective_ps.  Where in a collective they lie is kept, as nobody knows here
+ * when the last device came. source: docs/metrics.md, "Collectives" */
 #include "stages/diagnose/collectives/collectives_private.h"
 
 void init_exposure(struct exposure *e, int64_t begin_ps, int64_t end_ps)
@@ -33,7 +33,8 @@ static tm_status add_exposed(struct exposure *e, int64_t until_ps, struct tm_sor
     if (until_ps <= from_ps)
         return TM_OK;
     if (e->open.end_ps > e->open.begin_ps && e->open.end_ps == from_ps &&
-        e->open.serial == e->owner.stretch.serial && e->open.is_chosen == e->owner.stretch.is_chosen &&
+        e->open.serial == e->owner.stretch.serial &&
+        e->open.is_chosen == e->owner.stretch.is_chosen &&
         tm_is_same_key(e->open.row, e->owner.stretch.row)) {
         e->open.end_ps = until_ps;
         return TM_OK;
@@ -70,7 +71,8 @@ void expose_compute(struct exposure *e, int64_t end_ps)
         e->computes_until_ps = end_ps;
 }
 
-void expose_collective(struct exposure *e, int64_t start_ps, int64_t end_ps, const struct stretch *stretch)
+void expose_collective(struct exposure *e, int64_t start_ps, int64_t end_ps,
+                       const struct stretch *stretch)
 {
     const struct exposed it = { .stretch = *stretch, .end_ps = end_ps, .is_there = true };
 

@@ -130,12 +130,14 @@ enum tm_collective_reach tm_reach_of_ranks(const char *text, size_t length, uint
 /* Devices of the node; 0 = not told. */
 static uint32_t node_devices_of(const struct tm_trace *trace)
 {
-    if (trace->origin != TM_ORIGIN_XSPACE || trace->device_count < 2 || trace->devices[0].kind == TM_DEVICE_CPU)
+    if (trace->origin != TM_ORIGIN_XSPACE || trace->device_count < 2 ||
+        trace->devices[0].kind == TM_DEVICE_CPU)
         return trace->environment.node_devices;
     return trace->device_count;
 }
 
-/* By the ranks of its group; else a job that fits into a node is inside it, and a group that does not is not. */
+/* By the ranks of its group; else a job that fits into a node is inside it, and a group that does
+ * not is not. */
 static tm_status find_reach(const struct tm_trace *trace, struct tm_collective_facts *facts)
 {
     const uint32_t node_devices = node_devices_of(trace);

@@ -25,8 +25,8 @@ struct tm_collective_facts {
 tm_status tm_collective_facts(const struct tm_trace *trace, const struct tm_event *event,
                               struct tm_collective_facts *facts) TM_MUST_USE;
 
-/* Whether each group of ranks in a text lies in one node: "[0, 1, 2, 3]", "{{0,1},{2,3}}".  Ranks are numbered node by
- * node, as launchers do. */
+/* Whether each group of ranks in a text lies in one node: "[0, 1, 2, 3]", "{{0,1},{2,3}}".  Ranks
+ * are numbered node by node, as launchers do. */
 enum tm_collective_reach tm_reach_of_ranks(const char *text, size_t length, uint32_t node_devices);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collectives in a partial: the sums and all groups, in the order of their keys, what devices are compared by, and all
- * stretches in which collectives are exposed. */
+/* Collectives in a partial: the sums and all groups, in the order of their keys, what devices are
+ * compared by, and all stretches in which collectives are exposed. */
 #include "stages/diagnose/collectives/collectives_private.h"
 
 /* --- saving --- */

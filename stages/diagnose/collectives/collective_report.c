@@ -6,7 +6,8 @@
 #include "stages/diagnose/top_rows.h"
 
 static const char not_recorded[] = "the profile does not tell what its collectives move";
-static const char no_counterpart[] = "none of these collectives has its counterpart on another device";
+static const char no_counterpart[] =
+    "none of these collectives has its counterpart on another device";
 static const char not_timed[] = "the profile does not tell how long they are in flight";
 
 static int longest_first(const void *a, const void *b)
@@ -80,8 +81,11 @@ static struct movement movement_of(const struct collective_row *row)
 static void add_bandwidths(const struct collective_row *row, struct tm_value *to)
 {
     const struct movement movement = movement_of(row);
-    const double bytes = (double)movement.count * (double)row->message_bytes, factor = bus_factor(row);
-    const char *why = !row->message_bytes ? not_recorded : movement.count && movement.ps ? NULL : not_timed;
+    const double bytes = (double)movement.count * (double)row->message_bytes,
+                 factor = bus_factor(row);
+    const char *why = !row->message_bytes             ? not_recorded
+                      : movement.count && movement.ps ? NULL
+                                                      : not_timed;
     const char *no_factor = row->kind == TM_OTHER_COLLECTIVE ? "not known for this kind of collective"
                                                              : "the profile does not tell the size of the group";
     const double rate = why ? 0 : bytes / ((double)movement.ps * 1e-12);
@@ -113,7 +117,8 @@ static void add_split(struct tm_value *to, const struct exposed_parts *parts, co
     tm_add_int(to, "exposed_unmatched_ps", parts->unmatched_ps);
 }
 
-static void add_exposed(struct tm_value *to, const struct exposed_parts *parts, int64_t total_ps, const char *why)
+static void add_exposed(struct tm_value *to, const struct exposed_parts *parts, int64_t total_ps,
+                        const char *why)
 {
     const int64_t exposed_ps = exposed_of(parts);
 
@@ -130,10 +135,11 @@ static void add_exposed(struct tm_value *to, const struct exposed_parts *parts, 
 struct reporting {
     struct collectives *c;
     struct exposed_sums exposed;
-    const char *why;     /* nothing is matched; NULL = something is */
+    const char *why; /* nothing is matched; NULL = something is */
 };
 
-static tm_status add_row(const struct reporting *r, const struct collective_row *row, struct tm_value *list)
+static tm_status add_row(const struct reporting *r, const struct collective_row *row,
+                         struct tm_value *list)
 {
     struct collectives *c = r->c;
     struct tm_value *to = tm_add_object(list, NULL);
@@ -216,7 +222,8 @@ static tm_status add_rows(struct reporting *r, struct tm_value *section)
     return st;
 }
 
-/* What other steps' collectives take of the window: with the rows it adds up to what the devices have. */
+/* What other steps' collectives take of the window: with the rows it adds up to what the devices
+ * have. */
 static void add_outside(const struct reporting *r, struct tm_value *section)
 {
     struct exposed_parts outside = r->exposed.total;
@@ -244,7 +251,8 @@ static void add_split_of(struct tm_value *to, const struct exposed_parts *parts,
     tm_add_null(to, "exposed_unmatched_ps", tm_why(exposed));
 }
 
-/* What the stage device-time wrote of the devices and of all of them gets the split of its exposed collectives. */
+/* What the stage device-time wrote of the devices and of all of them gets the split of its exposed
+ * collectives. */
 static void add_to_devices(const struct reporting *r, struct tm_value *summary)
 {
     const struct tm_members *members = &r->c->skew.members;
@@ -256,7 +264,8 @@ static void add_to_devices(const struct reporting *r, struct tm_value *summary)
         struct tm_value *device = tm_element(devices, i);
         const char *id = tm_text(tm_get(device, "id"));
 
-        for (uint32_t tries = 0; tries < members->count && strcmp(members->rows[at].device, id) != 0; tries++)
+        for (uint32_t tries = 0;
+             tries < members->count && strcmp(members->rows[at].device, id) != 0; tries++)
             at = (at + 1) % members->count;
         if (strcmp(members->rows[at].device, id) == 0)
             add_split_of(device, &r->exposed.members[at], why);
@@ -265,7 +274,8 @@ static void add_to_devices(const struct reporting *r, struct tm_value *summary)
         add_split_of(total, &r->exposed.total, why);
 }
 
-static tm_status add_section(struct reporting *r, struct tm_value *summary, struct tm_value **section)
+static tm_status add_section(struct reporting *r, struct tm_value *summary,
+                             struct tm_value **section)
 {
     struct collectives *c = r->c;
     struct tm_value *total;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exposed time of collectives, split where the last device came: until then the device waits, from then on data move.
- * Stretches and matched collectives are read side by side in the order of devices and their collectives.
- * Memory: fixed per device; rows spill. */
+/* Exposed time of collectives, split where the last device came: until then the device waits, from
+ * then on data move. Stretches and matched collectives are read side by side in the order of
+ * devices and their collectives. Memory: fixed per device; rows spill. */
 #include "stages/diagnose/collectives/collectives_private.h"
 
 void merge_collective_rows(void *into, const void *from)
@@ -32,7 +32,8 @@ struct splitting {
     struct collectives *c;
     struct tm_sorter *matched; /* NULL = nothing is */
     struct exposed_sums *sums;
-    struct matched at;         /* the next one, of a device and a collective not before the present stretch */
+    struct matched
+        at; /* the next one, of a device and a collective not before the present stretch */
     bool has_at;
 };
 
@@ -127,7 +128,8 @@ tm_status split_exposed(struct collectives *c, struct tm_sorter *matched, struct
     *sums = (struct exposed_sums){ .rows = NULL };
     sums->rows = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct collective_row),
                                collectives_memory(run, COLLECTIVES_SUMS), merge_collective_rows);
-    sums->members = tm_take(&run->budget, TM_ACCOUNT_MODEL, members * sizeof(*sums->members), &run->error);
+    sums->members =
+        tm_take(&run->budget, TM_ACCOUNT_MODEL, members * sizeof(*sums->members), &run->error);
     return sums->rows && sums->members ? split(&s) : run->error.status;
 }
 
@@ -136,5 +138,6 @@ void free_exposed_sums(struct collectives *c, struct exposed_sums *sums)
     const uint32_t members = c->skew.members.count;
 
     tm_groups_free(sums->rows);
-    tm_give(&c->run->budget, TM_ACCOUNT_MODEL, sums->members, sums->members ? members * sizeof(*sums->members) : 0);
+    tm_give(&c->run->budget, TM_ACCOUNT_MODEL, sums->members,
+            sums->members ? members * sizeof(*sums->members) : 0);
 }

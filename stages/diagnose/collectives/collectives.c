@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collectives, the stage: folds them by kind, size of their message, data type and size of the group, and keeps when each
- * one starts on each device and where it is exposed: who waits for whom is found out when all hosts are read.  What
- * counts is what the devices count as collectives.  Memory: a table of fixed size remembers what names and configurations
- * tell; fixed per device what runs on it; groups, starts and stretches spill. */
+/* Collectives, the stage: folds them by kind, size of their message, data type and size of the
+ * group, and keeps when each one starts on each device and where it is exposed: who waits for whom
+ * is found out when all hosts are read. What counts is what the devices count as collectives.
+ * Memory: a table of fixed size remembers what names and configurations tell; fixed per device what
+ * runs on it; groups, starts and stretches spill. */
 #include "stages/diagnose/collectives/collectives.h"
 
 #include <string.h>
@@ -31,11 +32,13 @@ static tm_status open_stage(struct tm_stage *s)
     c->run = s->run;
     c->settings = s->settings;
     c->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, COLLECTIVES_FRONT * sizeof(*c->front), &s->run->error);
-    c->groups = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct collective_row),
-                              collectives_memory(s->run, COLLECTIVES_GROUPS), merge_collective_rows);
+    c->groups =
+        tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct collective_row),
+                      collectives_memory(s->run, COLLECTIVES_GROUPS), merge_collective_rows);
     c->stretches = tm_sorter_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct stretch),
                                  collectives_memory(s->run, COLLECTIVES_STRETCHES), by_serial);
-    return c->front && c->groups && c->stretches ? open_skew(&c->skew, s->run) : s->run->error.status;
+    return c->front && c->groups && c->stretches ? open_skew(&c->skew, s->run)
+                                                 : s->run->error.status;
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
@@ -70,8 +73,8 @@ struct key_text {
 };
 static_assert(sizeof(struct key_text) == 32, "hashed as bytes");
 
-/* The op that a text names: of an HLO line its own name, or of a wait that of its first operand; a short name is what
- * it is. */
+/* The op that a text names: of an HLO line its own name, or of a wait that of its first operand; a
+ * short name is what it is. */
 static struct tm_text op_in(struct tm_text text, bool is_wait)
 {
     const struct tm_hlo_line line = tm_hlo_line_read(text);
@@ -92,7 +95,8 @@ static struct tm_text op_in(struct tm_text text, bool is_wait)
     return (struct tm_text){ op.at, length };
 }
 
-/* What an asynchronous collective of a TPU is called where it starts, as its start and its wait tell; 0 = not told. */
+/* What an asynchronous collective of a TPU is called where it starts, as its start and its wait
+ * tell; 0 = not told. */
 static tm_status find_start(struct collectives *c, const struct tm_event *event, uint64_t *name)
 {
     const enum tm_tpu_part part = (enum tm_tpu_part)event->config->tpu_part;
@@ -102,8 +106,9 @@ static tm_status find_start(struct collectives *c, const struct tm_event *event,
     *name = 0;
     if (part != TM_TPU_START && part != TM_TPU_WAIT)
         return TM_OK;
-    st = tm_names_text(c->names, event->config->details ? event->config->details : event->record.name, START_TEXT_MOST,
-                       &text.at, &text.length);
+    st = tm_names_text(c->names,
+                       event->config->details ? event->config->details : event->record.name,
+                       START_TEXT_MOST, &text.at, &text.length);
     if (st != TM_OK)
         return st;
     op = op_in(text, part == TM_TPU_WAIT);
@@ -122,7 +127,8 @@ static tm_status fill_front(struct collectives *c, const struct tm_event *event,
         st = tm_names_info(c->names, facts.data_type, &type);
     if (st != TM_OK)
         return st;
-    text = (struct key_text){ type.hash, facts.message_bytes, facts.group_size, facts.kind | (uint32_t)facts.reach << 16 };
+    text = (struct key_text){ type.hash, facts.message_bytes, facts.group_size,
+                              facts.kind | (uint32_t)facts.reach << 16 };
     *front = (struct collective_front){
         .row = { .key = tm_hash_key(&text, sizeof(text)),
                  .message_bytes = facts.message_bytes,
@@ -140,8 +146,8 @@ static tm_status fill_front(struct collectives *c, const struct tm_event *event,
 
 /* The row of an event without what it counts.
  * out: *start  as find_start gives it */
-static tm_status find_row(struct collectives *c, const struct tm_event *event, struct collective_row *row,
-                          uint64_t *start)
+static tm_status find_row(struct collectives *c, const struct tm_event *event,
+                          struct collective_row *row, uint64_t *start)
 {
     const uint64_t mixed = tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
     struct collective_front *front = &c->front[mixed & (COLLECTIVES_FRONT - 1)];
@@ -177,8 +183,8 @@ static tm_status count_collective(struct collectives *c, const struct tm_event *
     return tm_groups_add(c->groups, &row);
 }
 
-/* The number of a collective on its device: of a wait that of the collective which it waits for, as far as that one
- * is known. */
+/* The number of a collective on its device: of a wait that of the collective which it waits for, as
+ * far as that one is known. */
 static uint64_t serial_of(struct exposure *e, const struct tm_event *event, uint64_t start)
 {
     const uint64_t serial = ++e->serials;
@@ -220,7 +226,8 @@ static tm_status take_collective(struct collectives *c, struct exposure *e, cons
 }
 
 /* A stretch in flight belongs to no step: those count that start while the chosen steps run. */
-static tm_status take_flight(struct collectives *c, const struct exposure *e, const struct tm_event *event)
+static tm_status take_flight(struct collectives *c, const struct exposure *e,
+                             const struct tm_event *event)
 {
     struct collective_row row;
     uint64_t start;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Skew: keeps the start of every collective, with the communicator that it belongs to.  Those of steps that are not
- * chosen have to be known too: they may run in the window, and a device may wait for them.  What belongs together is found out at the end, when all hosts are read.  Memory: a table of fixed size remembers what
- * names and configurations tell; arrivals and communicators spill; fixed per device and host. */
+/* Skew: keeps the start of every collective, with the communicator that it belongs to.  Those of
+ * steps that are not chosen have to be known too: they may run in the window, and a device may wait
+ * for them.  What belongs together is found out at the end, when all hosts are read.  Memory: a
+ * table of fixed size remembers what names and configurations tell; arrivals and communicators
+ * spill; fixed per device and host. */
 #include <string.h>
 
 #include "pipeline/hash.h"
@@ -43,11 +45,13 @@ static void merge_communicators(void *into, const void *from)
 tm_status open_skew(struct skew *k, struct tm_run *run)
 {
     k->run = run;
-    k->front = tm_take(&run->budget, TM_ACCOUNT_TABLES, SKEW_FRONT * sizeof(*k->front), &run->error);
-    k->arrivals = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct arrival), collectives_memory(run, SKEW_ARRIVALS),
-                                by_place);
-    k->communicators = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct communicator),
-                                     collectives_memory(run, SKEW_COMMUNICATORS), merge_communicators);
+    k->front =
+        tm_take(&run->budget, TM_ACCOUNT_TABLES, SKEW_FRONT * sizeof(*k->front), &run->error);
+    k->arrivals = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct arrival),
+                                collectives_memory(run, SKEW_ARRIVALS), by_place);
+    k->communicators =
+        tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct communicator),
+                      collectives_memory(run, SKEW_COMMUNICATORS), merge_communicators);
     return k->front && k->arrivals && k->communicators ? TM_OK : run->error.status;
 }
 
@@ -127,8 +131,8 @@ static tm_status hash_of(const struct skew *k, tm_strid id, struct tm_key *hash)
     return st;
 }
 
-/* PyTorch tells the group and the operation.  Ranks may send messages of different sizes in an all-to-all, and a
- * sequence number says which belong together whatever their sizes. */
+/* PyTorch tells the group and the operation.  Ranks may send messages of different sizes in an
+ * all-to-all, and a sequence number says which belong together whatever their sizes. */
 static tm_status name_by_message(const struct skew *k, const struct tm_collective_facts *facts, struct key_text *text,
                                  struct communicator *c)
 {
@@ -138,7 +142,8 @@ static tm_status name_by_message(const struct skew *k, const struct tm_collectiv
         st = hash_of(k, facts->group, &text->group);
     if (st == TM_OK)
         st = hash_of(k, facts->group_ranks, &text->ranks);
-    text->message_bytes = facts->kind == TM_ALL_TO_ALL || text->is_numbered ? 0 : facts->message_bytes;
+    text->message_bytes =
+        facts->kind == TM_ALL_TO_ALL || text->is_numbered ? 0 : facts->message_bytes;
     c->name = facts->operation;
     c->group = facts->group_ranks ? facts->group_ranks : facts->group;
     return st;
@@ -165,8 +170,8 @@ static bool has_sequence(const struct tm_event *event, int64_t *sequence)
 {
     struct tm_number number;
 
-    if (event->record.class != TM_CLASS_COLLECTIVE || !event->args || event->record.args_length != sizeof(number) ||
-        !event->config->message)
+    if (event->record.class != TM_CLASS_COLLECTIVE || !event->args ||
+        event->record.args_length != sizeof(number) || !event->config->message)
         return false;
     memcpy(&number, event->args, sizeof(number));
     *sequence = number.value;
@@ -174,7 +179,8 @@ static bool has_sequence(const struct tm_event *event, int64_t *sequence)
 }
 
 /* in: front  its communicator is put among the others */
-static tm_status fill_front(struct skew *k, const struct tm_event *event, bool is_numbered, struct skew_front *front)
+static tm_status fill_front(struct skew *k, const struct tm_event *event, bool is_numbered,
+                            struct skew_front *front)
 {
     struct tm_collective_facts facts;
     struct key_text text = { .is_numbered = is_numbered };
@@ -225,7 +231,8 @@ static tm_status keep_arrival(struct skew *k, const struct tm_event *event, stru
 }
 
 /* Which events: those of CPUs are threads of one process, of which nothing tells who takes part. */
-tm_status take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row, uint64_t serial)
+tm_status take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row,
+                       uint64_t serial)
 {
     const struct tm_record *r = &event->record;
     const uint32_t member = k->members.by_device[event->device];

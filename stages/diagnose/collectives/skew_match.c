@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which collectives of several devices are one.  Arrivals are read twice in the order of communicator, place, device and
- * start; a place is a recorded sequence number, or a step where there is none.  First the devices that ran a
- * communicator's collectives equally often in a place are found: of several such sets the largest one.  Then these devices' arrivals get their ordinals, and are sorted by them.  What stays alone is
- * unmatched: where the numbers differ nobody can say which one is missing.
- * Memory: fixed per device; runs of arrivals, blocks and joined arrivals spill. */
+/* Which collectives of several devices are one.  Arrivals are read twice in the order of
+ * communicator, place, device and start; a place is a recorded sequence number, or a step where
+ * there is none.  First the devices that ran a communicator's collectives equally often in a place
+ * are found: of several such sets the largest one.  Then these devices' arrivals get their
+ * ordinals, and are sorted by them.  What stays alone is unmatched: where the numbers differ nobody
+ * can say which one is missing. Memory: fixed per device; runs of arrivals, blocks and joined
+ * arrivals spill. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,10 +220,12 @@ tm_status match_arrivals(struct skew *k, struct matches *m)
     tm_status st;
 
     *m = (struct matches){ .unmatched = k->unmatchable };
-    m->joined = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct joined), collectives_memory(run, SKEW_JOINED), by_ordinal);
-    m->blocks = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct block), collectives_memory(run, SKEW_ROWS),
-                                  SKEW_ROWS_PAGE);
-    g.runs = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(uint8_t), collectives_memory(run, SKEW_ROWS), SKEW_ROWS_PAGE);
+    m->joined = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct joined),
+                              collectives_memory(run, SKEW_JOINED), by_ordinal);
+    m->blocks = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct block),
+                                  collectives_memory(run, SKEW_ROWS), SKEW_ROWS_PAGE);
+    g.runs = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(uint8_t),
+                               collectives_memory(run, SKEW_ROWS), SKEW_ROWS_PAGE);
     g.counts = tm_take(&run->budget, TM_ACCOUNT_MODEL, counts_bytes, &run->error);
     g.sorted = g.counts ? g.counts + k->members.count : NULL;
     g.subgroups = tm_take(&run->budget, TM_ACCOUNT_MODEL, subgroups_bytes, &run->error);

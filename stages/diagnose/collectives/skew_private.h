@@ -9,8 +9,8 @@
 #include "stages/diagnose/sums.h"
 #include "stages/diagnose/top_rows.h"
 
-/* Late arrivals: what of the stage collectives compares devices with each other.  source: docs/metrics.md, "Late
- * arrivals" */
+/* Late arrivals: what of the stage collectives compares devices with each other.  source:
+ * docs/metrics.md, "Late arrivals" */
 
 /* One collective of one device. */
 struct arrival {
@@ -21,7 +21,7 @@ struct arrival {
     int64_t start_ps, dur_ps;  /* in the time of its host */
     uint64_t serial;           /* among the collectives of its device */
     uint32_t member;
-    uint8_t is_start;          /* starts an asynchronous one: its end is not the collective's */
+    uint8_t is_start; /* starts an asynchronous one: its end is not the collective's */
     uint8_t is_chosen;
 };
 
@@ -81,8 +81,16 @@ struct skew {
 
 enum { SKEW_FRONT = 128 /* a power of two */, SKEW_ROWS_PAGE = 4 << 10 };
 
-/* Parts of what the tables of collectives may take, in 32nds.  All but the first two are needed for the report only. */
-enum { SKEW_ARRIVALS = 5, SKEW_COMMUNICATORS = 2, SKEW_JOINED = 3, SKEW_LENGTHS = 1, SKEW_ROWS = 1, SKEW_MATCHED = 3 };
+/* Parts of what the tables of collectives may take, in 32nds.  All but the first two are needed for
+ * the report only. */
+enum {
+    SKEW_ARRIVALS = 5,
+    SKEW_COMMUNICATORS = 2,
+    SKEW_JOINED = 3,
+    SKEW_LENGTHS = 1,
+    SKEW_ROWS = 1,
+    SKEW_MATCHED = 3
+};
 
 static inline size_t collectives_memory(struct tm_run *run, int parts)
 {
@@ -112,7 +120,7 @@ struct joined {
 /* A collective of a device of which the counterparts on the other devices are known. */
 struct matched {
     uint64_t serial;
-    int64_t last_ps;  /* start of the last device, in the time of this one's host */
+    int64_t last_ps; /* start of the last device, in the time of this one's host */
     int64_t end_ps;
     struct tm_key row;
     uint32_t member;
@@ -155,9 +163,11 @@ struct clock_check {
 struct member_sums {
     uint64_t count, last_count;
     int64_t late_ps, late_max_ps; /* own start minus the earliest */
-    int64_t wait_ps;           /* last start minus own */
-    int64_t caused_ps;         /* of what the others wait: its part while it had not come; adds up to wait_ps of all */
-    int64_t alone_ps;          /* where it came last: what the others would wait less had it come with the one before */
+    int64_t wait_ps;              /* last start minus own */
+    int64_t caused_ps; /* of what the others wait: its part while it had not come; adds up to
+                          wait_ps of all */
+    int64_t alone_ps;  /* where it came last: what the others would wait less had it come with the
+                          one before */
 };
 
 /* One of the collectives with the latest arrivals. */
@@ -177,7 +187,7 @@ struct skew_sums {
     struct tm_sorter *rows;      /* struct matched, in the order (member, serial) */
     struct tm_top_rows *worst;   /* struct late_row */
     uint64_t matched, unmatched;
-    uint64_t incomplete;         /* of the matched: with members that are not in the profile */
+    uint64_t incomplete; /* of the matched: with members that are not in the profile */
     int64_t late_ps, wait_ps, max_ps;
 };
 
@@ -194,13 +204,15 @@ void free_skew_sums(struct skew *k, struct skew_sums *sums);
 tm_status open_skew(struct skew *k, struct tm_run *run) TM_MUST_USE;
 tm_status begin_skew_host(struct skew *k, const struct tm_trace *trace) TM_MUST_USE;
 /* A collective, chosen or not.  row, serial: as in struct arrival */
-tm_status take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row, uint64_t serial) TM_MUST_USE;
+tm_status take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row,
+                       uint64_t serial) TM_MUST_USE;
 void close_skew(struct skew *k);
 /* Why nothing can be compared; NULL = it can. */
 const char *why_no_skew(const struct skew *k);
 /* Why none of the collectives that count was matched. */
 const char *why_not_matched(const struct skew *k, const struct skew_sums *sums);
-tm_status report_skew(struct skew *k, struct matches *m, struct skew_sums *sums, struct tm_value *section) TM_MUST_USE;
+tm_status report_skew(struct skew *k, struct matches *m, struct skew_sums *sums,
+                      struct tm_value *section) TM_MUST_USE;
 tm_status save_skew(struct skew *k, struct tm_partial_writer *w) TM_MUST_USE;
 /* out: first  number of the first device that was loaded */
 tm_status load_skew(struct skew *k, struct tm_partial_reader *r, uint32_t *first) TM_MUST_USE;

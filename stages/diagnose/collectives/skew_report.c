@@ -192,7 +192,8 @@ static void add_nothing(const struct skew *k, const struct skew_sums *sums, stru
     (void)tm_add_array(skew, "worst");
 }
 
-tm_status report_skew(struct skew *k, struct matches *m, struct skew_sums *sums, struct tm_value *section)
+tm_status report_skew(struct skew *k, struct matches *m, struct skew_sums *sums,
+                      struct tm_value *section)
 {
     struct tm_value *skew = tm_add_object(section, "skew");
 

@@ -117,9 +117,10 @@ static int64_t shared(const struct adding *a, const struct joined *row, int64_t 
     return time_ps + a->offsets_ps[host_of(a, row)];
 }
 
-/* Is it a collective in which all have to be at once, and are they?  The others tell nothing: the root of a broadcast
- * may leave early, and of an asynchronous one only the start is known.
- * out: fits  there are not more devices than its group has: nobody knows which ones belong together else */
+/* Is it a collective in which all have to be at once, and are they?  The others tell nothing: the
+ * root of a broadcast may leave early, and of an asynchronous one only the start is known. out:
+ * fits  there are not more devices than its group has: nobody knows which ones belong together else
+ */
 static tm_status look_at_overlap(struct adding *a, bool *has_to, bool *does, bool *fits)
 {
     const struct instance *it = &a->instance;
@@ -168,10 +169,10 @@ static tm_status count_overlap(struct adding *a, bool is_across, bool only_hosts
 
 /* --- sums --- */
 
-/* One device of an instance, in the order in which they came; those with the smaller number first where two came at
- * once. */
+/* One device of an instance, in the order in which they came; those with the smaller number first
+ * where two came at once. */
 struct coming {
-    int64_t start_ps;          /* as all hosts count it */
+    int64_t start_ps; /* as all hosts count it */
     const struct joined *row;
 };
 
@@ -191,7 +192,8 @@ static const struct coming *put_in_order(struct adding *a)
     uint32_t last = it->count - 1;
 
     for (uint32_t i = 0; i < it->count; i++)
-        a->order[i] = (struct coming){ shared(a, &it->rows[i], it->rows[i].start_ps), &it->rows[i] };
+        a->order[i] =
+            (struct coming){ shared(a, &it->rows[i], it->rows[i].start_ps), &it->rows[i] };
     qsort(a->order, it->count, sizeof(*a->order), by_start);
     while (last && a->order[last - 1].start_ps == a->order[last].start_ps)
         last--;
@@ -206,7 +208,8 @@ static tm_status add_members(struct adding *a, int64_t last_ps)
     for (uint32_t i = 0; i < a->instance.count && st == TM_OK; i++) {
         const struct joined *row = a->order[i].row;
         struct member_sums *member = &sums->members[row->member];
-        const int64_t late_ps = a->order[i].start_ps - a->order[0].start_ps, wait_ps = last_ps - a->order[i].start_ps;
+        const int64_t late_ps = a->order[i].start_ps - a->order[0].start_ps,
+                      wait_ps = last_ps - a->order[i].start_ps;
         const struct matched matched = { .serial = row->serial,
                                          .last_ps = tm_sum_times(row->start_ps, wait_ps),
                                          .end_ps = row->end_ps,
@@ -227,8 +230,8 @@ static tm_status add_members(struct adding *a, int64_t last_ps)
     return st;
 }
 
-/* While some wait, those that have not come yet cause it, in equal parts: what several late devices cause adds up to
- * what the others wait.  What does not divide evenly is the last one's. */
+/* While some wait, those that have not come yet cause it, in equal parts: what several late devices
+ * cause adds up to what the others wait.  What does not divide evenly is the last one's. */
 static void add_causes(struct adding *a, const struct coming *last)
 {
     const uint32_t count = a->instance.count;
@@ -248,7 +251,8 @@ static void add_causes(struct adding *a, const struct coming *last)
         members[a->order[i].row->member].caused_ps =
             tm_sum_times(members[a->order[i].row->member].caused_ps, caused_ps);
     }
-    members[last->row->member].caused_ps = tm_sum_times(members[last->row->member].caused_ps, rest_ps);
+    members[last->row->member].caused_ps =
+        tm_sum_times(members[last->row->member].caused_ps, rest_ps);
 }
 
 /* Where two came last, neither is the only cause. */
@@ -258,7 +262,8 @@ static void add_last(struct adding *a, const struct coming *last)
     struct member_sums *sums = &a->sums->members[last->row->member];
     int64_t alone_ps;
 
-    if (__builtin_mul_overflow(a->order[count - 1].start_ps - a->order[count - 2].start_ps, (int64_t)count - 1, &alone_ps))
+    if (__builtin_mul_overflow(a->order[count - 1].start_ps - a->order[count - 2].start_ps,
+                               (int64_t)count - 1, &alone_ps))
         alone_ps = INT64_MAX;
     sums->last_count++;
     sums->alone_ps = tm_sum_times(sums->alone_ps, alone_ps);
@@ -396,7 +401,8 @@ static tm_status read_matches(struct adding *a)
         return st;
     if (is_believed(&sums->overlap))
         return add_instances(a);
-    for (st = rewind_instances(a); st == TM_OK && (st = next_instance(a, false)) == TM_OK && a->instance.count;)
+    for (st = rewind_instances(a);
+         st == TM_OK && (st = next_instance(a, false)) == TM_OK && a->instance.count;)
         leave_unmatched(a);
     return st;
 }
@@ -412,14 +418,17 @@ tm_status add_up_skew(struct skew *k, struct matches *m, struct skew_sums *sums)
 
     *sums = (struct skew_sums){ .unmatched = m->unmatched };
     sums->members = tm_take(&run->budget, TM_ACCOUNT_MODEL, k->members.count * sizeof(*sums->members), &run->error);
-    sums->lengths = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(int64_t), collectives_memory(run, SKEW_LENGTHS), by_length);
-    sums->rows = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct matched), collectives_memory(run, SKEW_MATCHED), by_serial);
+    sums->lengths = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(int64_t),
+                                  collectives_memory(run, SKEW_LENGTHS), by_length);
+    sums->rows = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct matched),
+                               collectives_memory(run, SKEW_MATCHED), by_serial);
     sums->worst = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct late_row), SKEW_WORST,
                                   collectives_memory(run, SKEW_ROWS), latest_first);
     a.instance.rows = tm_take(&run->budget, TM_ACCOUNT_MODEL, rows_bytes, &run->error);
     a.offsets_ps = tm_take(&run->budget, TM_ACCOUNT_MODEL, offsets_bytes, &run->error);
     a.order = tm_take(&run->budget, TM_ACCOUNT_MODEL, order_bytes, &run->error);
-    st = sums->members && sums->lengths && sums->rows && sums->worst && a.instance.rows && a.offsets_ps && a.order
+    st = sums->members && sums->lengths && sums->rows && sums->worst && a.instance.rows &&
+                 a.offsets_ps && a.order
              ? read_matches(&a)
              : run->error.status;
     if (st == TM_OK)

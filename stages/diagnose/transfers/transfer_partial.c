@@ -125,7 +125,8 @@ static void load_sums(struct transfers *t, struct tm_partial_reader *r)
         load_and_merge(r, &direction->inside);
         load_and_merge(r, &direction->outside);
         direction->exposed_ps = tm_sum_times(direction->exposed_ps, tm_partial_time(r));
-        direction->outside_exposed_ps = tm_sum_times(direction->outside_exposed_ps, tm_partial_time(r));
+        direction->outside_exposed_ps =
+            tm_sum_times(direction->outside_exposed_ps, tm_partial_time(r));
         rate = tm_partial_double(r);
         if (rate > direction->best_rate)
             direction->best_rate = rate;

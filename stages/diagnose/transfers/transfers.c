@@ -105,8 +105,10 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* --- events --- */
 
-/* Of a flight on a TPU the end may be recorded far too early: no copy of a device is faster than its memory. */
-static void end_flight(struct transfers *t, struct copy_lane *lane, uint32_t device, enum tm_direction which)
+/* Of a flight on a TPU the end may be recorded far too early: no copy of a device is faster than
+ * its memory. */
+static void end_flight(struct transfers *t, struct copy_lane *lane, uint32_t device,
+                       enum tm_direction which)
 {
     struct flight *flight = &lane->flights[which];
     struct copy_direction *direction = &t->directions[which];
@@ -120,13 +122,15 @@ static void end_flight(struct transfers *t, struct copy_lane *lane, uint32_t dev
     flight->bytes = 0;
 }
 
-/* Copies share the link: the time of several in flight at once counts once.  They come in the order of their starts. */
+/* Copies share the link: the time of several in flight at once counts once.  They come in the order
+ * of their starts. */
 static void add_flight(struct transfers *t, struct copy_lane *lane, enum tm_direction which,
                        const struct tm_event *event)
 {
     struct copy_sum *sum = &t->directions[which].inside;
     struct flight *flight = &lane->flights[which];
-    const int64_t start_ps = event->record.start_ps, end_ps = tm_sum_times(start_ps, event->record.dur_ps);
+    const int64_t start_ps = event->record.start_ps,
+                  end_ps = tm_sum_times(start_ps, event->record.dur_ps);
 
     if (start_ps >= flight->until_ps) {
         end_flight(t, lane, event->device, which);
@@ -189,8 +193,8 @@ static void note_ping_pong(struct transfers *t, struct copy_lane *lane,
 }
 
 /* A copy of which both are known: its size, and how long it was in flight. */
-static tm_status note_large(struct transfers *t, struct copy_lane *lane, const struct tm_event *event,
-                            enum tm_direction which)
+static tm_status note_large(struct transfers *t, struct copy_lane *lane,
+                            const struct tm_event *event, enum tm_direction which)
 {
     const struct large_copy large = { .bytes = event->config->copy_bytes,
                                       .begin_ps = event->record.start_ps,
@@ -236,8 +240,8 @@ static enum tm_direction direction_of(enum tm_level copy_level)
     return (enum tm_direction)(copy_level - TM_LEVEL_H2D + TM_H2D);
 }
 
-/* A copy, also one that works for a collective; on a TPU a copy op, the start of one, or the wait for one that was
- * started before. out: its direction */
+/* A copy, also one that works for a collective; on a TPU a copy op, the start of one, or the wait
+ * for one that was started before. out: its direction */
 static bool is_copy(const struct tm_event *event, enum tm_direction *direction)
 {
     *direction = event->direction < TM_DIRECTION_COUNT ? (enum tm_direction)event->direction
@@ -282,7 +286,8 @@ struct told {
     const struct copy_lane *lane;
 };
 
-/* The part of a stretch in which a copy of a chosen step runs is of these; of several that run at once one is enough. */
+/* The part of a stretch in which a copy of a chosen step runs is of these; of several that run at
+ * once one is enough. */
 static void add_exposed(struct told *told, enum tm_direction which, int64_t from_ps, int64_t to_ps)
 {
     struct copy_direction *direction = &told->t->directions[which];
@@ -348,7 +353,8 @@ static void take_tpu_host(struct transfers *t, const struct tm_event *event)
 
 /* TPU: how long a copy is in flight, beside the ops that start it and wait for it.  Such stretches belong to no step:
  * those count that begin while the chosen steps run. */
-static tm_status take_flight(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
+static tm_status take_flight(struct transfers *t, struct copy_lane *lane,
+                             const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
     const struct tm_config *c = event->config;

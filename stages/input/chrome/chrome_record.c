@@ -209,7 +209,8 @@ static tm_status take_facts(struct tm_chrome_maker *m, const struct tm_chrome_ev
         tm_raw_number(raw, &m->args, f->ints[TM_STAT_GROUP_ID]);
     else if (tm_facts_have(f, TM_STAT_SIZE))
         tm_raw_number(raw, &m->args, f->ints[TM_STAT_SIZE]);
-    else if (r->class == TM_CLASS_KERNEL && tm_facts_have(f, TM_STAT_SEQUENCE) && tm_facts_have(f, TM_STAT_COLLECTIVE))
+    else if (r->class == TM_CLASS_KERNEL && tm_facts_have(f, TM_STAT_SEQUENCE) &&
+             tm_facts_have(f, TM_STAT_COLLECTIVE))
         tm_raw_number(raw, &m->args, f->ints[TM_STAT_SEQUENCE]);
     return needs_config(r) ? tm_facts_config(&maker, f, 0, &r->config) : TM_OK;
 }
