@@ -27,8 +27,8 @@ static bool is_busy(const struct tm_findings *all)
 
 /* --- small kernels --- */
 
-/* Pauses between pieces of launched work beyond those that every run has: what fewer and longer pieces would win.
- * Longer waits have other reasons, and pauses between programs are told by themselves. */
+/* Pauses between pieces of launched work, where they are more than every run has: fewer and longer pieces save them.
+ * Longer waits have other reasons, and pauses between programs have a finding of their own. */
 static int64_t short_stake(const struct tm_findings *all)
 {
     const int64_t pause_ps = time_at(all, "gaps.pauses.total_ps"), busy_ps = time_at(all, "total.busy_ps");
@@ -36,7 +36,9 @@ static int64_t short_stake(const struct tm_findings *all)
         (double)tm_sum_times(busy_ps, pause_ps) * tm_limit_of(all, TM_LIMIT_PAUSE_SHARE) / 100;
     const int64_t beyond_ps = pause_ps - tm_whole(ordinary_ps), left_ps = tm_wait_left(all, TM_WAIT_DEVICE);
 
-    return beyond_ps < left_ps ? beyond_ps : left_ps;
+    if (beyond_ps <= 0 || !tm_is_worth_mention(all, beyond_ps))
+        return 0;
+    return pause_ps < left_ps ? pause_ps : left_ps;
 }
 
 static void say_ordinary(struct tm_findings *all, struct tm_finding *f)
