@@ -35,6 +35,9 @@ struct tm_history_run {
  * point or gate. */
 bool tm_history_is_current(const struct tm_history_run *row);
 
+/* The severity of its verdict in the words of now: rows of version 1 have "bad" for "critical". */
+const char *tm_history_severity(const struct tm_history_run *row);
+
 struct tm_history;
 
 /* Open for reading.

@@ -35,12 +35,14 @@ static tm_status print_row(void *to, const struct tm_history_run *row)
 {
     const struct export *const e = to;
     struct tm_doc *const doc = tm_doc_new(e->run);
+    struct tm_history_run shown = *row;
     tm_status st;
 
     if (!doc)
         return e->run->error.status;
+    shown.severity = tm_history_severity(row);
     for (size_t i = 0; i < history_column_count; i++)
-        add_column(tm_doc_root(doc), &history_column[i], row);
+        add_column(tm_doc_root(doc), &history_column[i], &shown);
     for (size_t i = 0; i < tm_figure_count; i++) {
         if (isfinite(row->figure[i]))
             tm_add_double(tm_doc_root(doc), tm_figure_table[i].id, row->figure[i]);

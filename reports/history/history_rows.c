@@ -164,6 +164,11 @@ static bool is_status(const char *word)
     return strcmp(tm_result_status_words[tm_result_status_of(word)], word) == 0;
 }
 
+const char *tm_history_severity(const struct tm_history_run *row)
+{
+    return row->severity && strcmp(row->severity, "bad") == 0 ? "critical" : row->severity;
+}
+
 bool tm_history_is_current(const struct tm_history_run *row)
 {
     return row->definitions == TM_SUMMARY_VERSION;

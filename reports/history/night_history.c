@@ -31,15 +31,13 @@ void night_keep_night(char nights[NIGHT_NIGHTS][NIGHT_DATE], const char *night)
 
 static void keep_texts(struct night_texts *to, const struct tm_history_run *row)
 {
-    /* what histories of before call it */
-    const char *const severity = row->severity && strcmp(row->severity, "bad") == 0 ? "critical" : row->severity;
     const struct {
         char *to;
         const char *from;
     } texts[] = {
         { to->name, row->name },         { to->label, row->keys.label },  { to->message, row->message },
         { to->report, row->report },     { to->platform, row->platform }, { to->model, row->model },
-        { to->verdict, row->verdict },   { to->severity, severity }, { to->finding, row->finding },
+        { to->verdict, row->verdict },   { to->severity, tm_history_severity(row) }, { to->finding, row->finding },
         { to->gates, row->gates },
     };
 

@@ -382,6 +382,8 @@ static const struct pattern plain_patterns[] = {
     { "custom-call", ANYWHERE, TM_CATEGORY_CUSTOM },
     { "custom_call", ANYWHERE, TM_CATEGORY_CUSTOM },
     { "custom fusion", ANYWHERE, TM_CATEGORY_CUSTOM },
+    { "ynn_fusion", BEGINS, TM_CATEGORY_CUSTOM }, /* XLA:CPU hands them to YNNPACK and XNNPACK as a whole */
+    { "xnn_fusion", BEGINS, TM_CATEGORY_CUSTOM },
     { "pallas", ANYWHERE, TM_CATEGORY_CUSTOM },
     { "ffi", WORD, TM_CATEGORY_CUSTOM },
     { "triton__", BEGINS, TM_CATEGORY_CUSTOM }, /* Inductor's older names, without an op */
@@ -601,6 +603,12 @@ static enum tm_kernel_category category_of_function(const struct lowered *lowere
     return category == TM_CATEGORY_SILENT ? FIRST_MATCH(lowered, parts->scopes, scope_patterns) : category;
 }
 
+/* What XLA:CPU gives to a library as a whole: its name does not tell what is in it. */
+static bool is_library_fusion(const struct lowered *lowered)
+{
+    return has(lowered, "ynn", WORD) || has(lowered, "xnn", WORD);
+}
+
 enum tm_kernel_category tm_category_in(const char *text, size_t length)
 {
     struct lowered lowered;
@@ -618,7 +626,7 @@ enum tm_kernel_category tm_category_in(const char *text, size_t length)
     if (category != TM_CATEGORY_SILENT)
         return category;
     lowered.text = parts.function;
-    if (is_fusion(&lowered) && !has(&lowered, "custom", WORD))
+    if (is_fusion(&lowered) && !has(&lowered, "custom", WORD) && !is_library_fusion(&lowered))
         return category_of_fusion(lowered.text);
     category = FIRST_MATCH(&lowered, lowered.text, plain_patterns);
     return category != TM_CATEGORY_SILENT || parts.arguments.length ? category : category_of_op(&lowered);

@@ -15,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
 import studies  # noqa: E402
+from differences import at  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import DEMO, Scratch, run  # noqa: E402
 
@@ -126,13 +127,14 @@ def static(tap, name, text):
 
 def exact(tap, name, text, summary):
     """Tables hold the summary's own numbers."""
-    columns = (("kernels", "Total", "total_ps"), ("kernels", "Count", "count"), ("ops", "Self time", "self_ps"))
-    for table_id, title, key in columns:
+    columns = (("kernel-names", "kernels.by_name", "Total", "total_ps"), ("kernel-names", "kernels.by_name", "Count", "count"),
+               ("ops", "ops.rows", "Self time", "self_ps"))
+    for table_id, path, title, key in columns:
         if f'id="table-{table_id}"' not in text:
             continue
         table = Table(table_id)
         table.feed(text)
-        has, wants = table.column(title), [row[key] for row in summary[table_id]["rows"]][:500]
+        has, wants = table.column(title), [row[key] for row in at(summary, path)][:500]
         tap.ok(has == wants, f"{name}: {title} of {table_id} is that of the summary", has[:5], wants[:5])
 
 

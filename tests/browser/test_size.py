@@ -15,7 +15,7 @@ from tracemill import Scratch, run  # noqa: E402
 
 PAGE_BYTES = 5 << 20
 ROWS_MOST = 500
-FULL = ("table-kernels", "table-ops", "table-host-functions")  # ids of tables that have as many rows as a page shows
+FULL = ("table-kernel-names", "table-ops", "table-host-functions")  # ids of tables that have as many rows as a page shows
 NAMES = {"names": "", "long names": "<&\"" * 700}  # what stands behind each name
 ELEMENTS_MOST = 100_000  # of a page that a browser still opens in a second
 

@@ -73,14 +73,15 @@ def compare_waits(d, where, run, device, row):
     d.equal(f"{where}.wait_copy_ps", union(waits["copy"]), row["wait_copy_ps"])
     d.equal(f"{where}.wait_collective_ps", union(waits["collective"]), row["wait_collective_ps"])
     d.equal(f"{where}.wait_ps", union(waits["copy"] + waits["collective"]), row["wait_ps"])
-    first, last = row["first_ps"], row["last_ps"]
+    first, last = row["window_begin_ps"], row["window_end_ps"]
     host = [(max(a.begin, first), min(a.end, last)) for a in run.of(device) if a.sort == "wait_host"]
     d.equal(f"{where}.wait_host_ps", union([s for s in host if s[1] > s[0]]), row["wait_host_ps"])
     if not run.is_json:
         flights = [(s.begin, s.end) for s in run.flights.get(device, ())]
         compute = [(b, e) for rank, b, e in run.ranked(device) if rank == 0]
-        d.equal(f"{where}.in_flight_ps", union(flights), row["in_flight_ps"])
-        d.equal(f"{where}.hidden_ps", union(flights) + union(compute) - union(flights + compute), row["hidden_ps"])
+        hidden = union(flights) + union(compute) - union(flights + compute)
+        d.equal(f"{where}.in_flight_ps", union(flights) if flights else None, row["in_flight_ps"])
+        d.equal(f"{where}.hidden_ps", hidden if flights else None, row["hidden_ps"])
 
 
 def compare_over_time(d, run, device, row):

@@ -168,7 +168,7 @@ FACTS = {
                 holds("the module is named", lambda s: "train_step" in said_of(s, "compile_in_steps"))),
     # four CPU devices that average their gradients: the all-reduce of 4 layers, nothing beside it.  Half of it is waiting,
     # for each of them in turn; the all-reduce itself is told apart from that
-    "pmap": (raised("bad", "collective_exposed"), raised("bad", "straggler"),
+    "pmap": (raised("critical", "collective_exposed"), raised("critical", "straggler"),
              figure("4 devices", 4, lambda s: len(s["devices"])),
              figure("only all-reduce", ["all-reduce"], lambda s: sorted({r["kind"] for r in s["collectives"]["rows"]})),
              holds("nobody stands out", lambda s: s["collectives"]["skew"]["straggler"] is None and

@@ -44,6 +44,7 @@ LOST = (
     ("*", "coverage.events_used", OTHER, FEWER),
     ("*", "coverage.classes.*", OTHER, FEWER),
     ("*", "coverage.tallies.*", OTHER, FEWER),
+    ("*", "checks.11.*", OTHER, FEWER),  # events_in_classes
     ("xla-*", "environment.hosts.0.framework", OTHER, "the JSON has the shape of JAX's; the profile does not tell"),
     ("*", "environment.hosts.0.*", NULL, NO_PLANE),
     ("*", "environment.devices.*", OTHER, NO_PLANE),
@@ -51,6 +52,7 @@ LOST = (
     ("*", "memory", NULL, NO_ALLOCATOR),
     ("*tpu*", "devices.*.in_flight_ps", NULL, NO_ASYNC),
     ("*tpu*", "devices.*.hidden_ps", NULL, NO_ASYNC),
+    ("*tpu*", "devices.*.tpu.in_flight", NULL, NO_ASYNC),
     ("*tpu*", "transfers.by_direction.*.mean_bandwidth", NULL, NO_ASYNC),
     ("*tpu*", "transfers.by_direction.*.max_bandwidth", NULL, NO_ASYNC),
     ("*tpu*", "transfers.largest.length", OTHER, NO_ASYNC),
@@ -105,9 +107,8 @@ LOST = (
       for figure in ("roof", "roof_pct")),
     *((case, f"kpis.model_flop_utilization.{figure}", OTHER, NO_PEAKS) for case in WITH_PEAKS
       for figure in ("value", "note")),
-    *((case, f"kpis.memory_bandwidth.{figure}", OTHER, NO_PEAKS) for case in WITH_PEAKS
-      for figure in ("value", "band", "note")),
-    ("xla-gtx1080ti", "verdict.text", OTHER, "it names the key figures that are bad"),
+    *((case, f"kpis.memory_bandwidth.{figure}", OTHER, NO_PEAKS) for case in WITH_PEAKS for figure in ("value", "note")),
+    ("made-tpu*", "kpis.memory_bandwidth.band", OTHER, NO_PEAKS),
     *((case, f"occupancy.{figure}", OTHER, NO_PEAKS) for case in ("xla-gtx1080ti", "made-gpu*")
       for figure in ("limiters.none", "limiters.unknown", "tail.known_ps", "tail.lost_ps", "tail.rows.length")),
     ("made-gpu*", "occupancy.limiters.registers", OTHER, NO_PEAKS),

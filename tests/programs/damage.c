@@ -127,12 +127,13 @@ static bool is_member(const char *member, const char *key)
     return strncmp(member + 4, key, length) == 0 && member[4 + length] == '"';
 }
 
-/* Figures of a device that depend on when others were active. */
+/* Figures of a device that depend on when others were active, or came to its collectives. */
 static bool is_of_window(const char *member, size_t length)
 {
     static const char *const keys[] = { "\"window_begin_ps\"", "\"window_end_ps\"", "\"span_ps\"", "\"idle_ps\"",
                                         "\"lead_ps\"", "\"trail_ps\"", "\"utilization_pct\"", "\"utilization\"",
-                                        "\"gaps\"", "\"steps\"", "\"aliases\"" };
+                                        "\"gaps\"", "\"steps\"", "\"aliases\"", "\"exposed_wait_ps\"",
+                                        "\"exposed_move_ps\"", "\"exposed_unmatched_ps\"", "\"why\"" };
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         if (length > strlen(keys[i]) && strncmp(member, keys[i], strlen(keys[i])) == 0)

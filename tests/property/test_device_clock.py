@@ -99,9 +99,22 @@ def placed(space):
     return clocks
 
 
+# A core whose clock jumps is compared with no other, so several of them have windows of their own and not one together
+# (docs/metrics.md, "Device groups"): what depends on the window.
+OF_WINDOW = ("window", "gaps", "total", "checks", "findings", "verdict", "kpis", "steps", "host", "roofline", "collectives",
+             "transfers")
+OF_DEVICE_WINDOW = ("window_begin_ps", "window_end_ps", "span_ps", "idle_ps", "lead_ps", "trail_ps", "gaps", "aliases",
+                    "utilization_pct", "steps", "tpu", "in_flight_ps", "hidden_ps", "wait_host_ps")
+
+
 def comparable(summary):
     """What does not depend on how the times came about."""
     summary = copy.deepcopy({k: v for k, v in summary.items() if k not in ("input", "tool", "settings", "report")})
+    for device in summary["devices"] if len(summary["devices"]) > 1 else ():
+        for key in OF_DEVICE_WINDOW:
+            device.pop(key)
+    for key in OF_WINDOW if len(summary["devices"]) > 1 else ():
+        summary.pop(key)
     for host in summary["environment"]["hosts"]:
         host.pop("tpu_clock")
     for name in TALLIES:

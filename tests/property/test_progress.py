@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from tap import Tap  # noqa: E402
 from tracemill import BINARY, DEMO, Scratch, run  # noqa: E402
 
-COPIES, EVENTS = 60, 900_000  # work that lasts some tenths of a second in each phase
+COPIES, EVENTS = 60, 1_800_000  # work that lasts some tenths of a second in each phase
 BLOCK = 9_000                 # events that are made; the others are the same again
 LINE = re.compile(r"^(\w+) ( *\d+)%  (?:(\d+) of )?(\d+) MiB(?:  ([\d,]+)(?: of ([\d,]+))? events)?  ([\d.]+) (MiB|M events)/s"
                   r"(?:  (\d+:\d\d) left)?$")
@@ -43,7 +43,7 @@ def sources(folder):
     """(name, path, the phases that have lines)"""
     space = next(DEMO.rglob("*.xplane.pb")).read_bytes() * COPIES  # messages one after the other are one message
     block = ",\n".join(f'{{"ph":"X","cat":"kernel","pid":0,"tid":7,"ts":{i * 3},"dur":2,"name":"op{i % 500}","args":'
-                       f'{{"device":0,"stream":7,"long_name":"{"a word of many " * 10}"}}}}' for i in range(BLOCK))
+                       f'{{"device":0,"stream":7,"long_name":"{"a word of many " * 3}"}}}}' for i in range(BLOCK))
     text = ('{"traceEvents":[' + ",\n".join([block] * (EVENTS // BLOCK)) + "]}").encode()
     for name, data, phases in (("xplane.pb", space, ["reading", "analyzing"]), ("trace.json", text, ["reading", "analyzing"])):
         plain, packed = folder / f"big.{name}", folder / f"packed.{name}.gz"
@@ -54,7 +54,7 @@ def sources(folder):
 
 
 def check(tap, name, path, phases, folder):
-    status, text = on_terminal("report", path, "-o", folder / "out", "--format", "json")
+    status, text = on_terminal("report", path, "-o", folder / "out", "--format", "json", "--memory", "32M")
     lines = [line for line in text.split("\r\x1b[K") if line and "\r\n" not in line]
     rows = [LINE.match(line) for line in lines]
     tap.ok(status in (0, 4) and rows and all(rows), f"{name}: every line has a share, bytes and a rate",

@@ -411,18 +411,33 @@ def busy_within(events, begin, end):
 def gaps_of(parts):
     """Lengths of the maximal idle stretches."""
     gaps, open_since = [], None
-    for begin, _, levels in parts:
+    for begin, end, levels in parts:
         if not levels and open_since is None:
             open_since = begin
         elif levels and open_since is not None:
             gaps.append((open_since, begin - open_since))
             open_since = None
-    return gaps
+    return gaps + ([(open_since, end - open_since)] if open_since is not None else [])
 
 
-def device_truth(events):
-    first, last = min(e.start_ps for e in events), max(e.start_ps + e.dur_ps for e in events)
-    parts = list(stretches(events, ()))
+def extent(events):
+    return min(e.start_ps for e in events), max(e.start_ps + e.dur_ps for e in events)
+
+
+def overlap(a, b):
+    """Extents that overlap by half or more of the shorter one: devices that are active at the same time."""
+    return 2 * (min(a[1], b[1]) - max(a[0], b[0])) >= min(a[1] - a[0], b[1] - b[0])
+
+
+def device_truth(events, every):
+    """In the window of the devices that are active at the same time.  every: the extents of all devices"""
+    first, last = extent(events)
+    group, before = [(first, last)], 0
+    while len(group) > before:
+        before = len(group)
+        group = [e for e in every if any(overlap(e, other) for other in group)]
+    window = min(e[0] for e in group), max(e[1] for e in group)
+    parts = list(stretches(events, window))
     time = dict.fromkeys(ORDER, 0)
     present = dict.fromkeys(ORDER, 0)
     for begin, end, levels in parts:
@@ -434,7 +449,7 @@ def device_truth(events):
     busy = sum(time.values())
     gaps = gaps_of(parts)
     return {
-        "first_ps": first, "last_ps": last, "busy_ps": busy, "idle_ps": last - first - busy,
+        "first_ps": first, "last_ps": last, "busy_ps": busy, "idle_ps": window[1] - window[0] - busy,
         "compute_ps": time["compute"], "collective_ps": present["collective"],
         "exposed_collective_ps": time["collective"], "copy_ps": copy_ps,
         "exposed_copy_ps": sum(time[d] for d in ORDER[2:]),
@@ -447,11 +462,12 @@ def device_truth(events):
 def truth_of(space):
     """Figures by device name, and those of the host.  Times are picoseconds after the profile's start."""
     devices, host = {}, {"compiles": [], "markers": []}
-    for plane in space.planes:
+    works = [[e for line in plane.lines for e in line.events if e.what and e.what[0] in SORTS] for plane in space.planes]
+    extents = [extent(work) for work in works if work]
+    for plane, work in zip(space.planes, works):
         every = [e for line in plane.lines for e in line.events if e.what]
-        work = [e for e in every if e.what[0] in SORTS]
         if work:
-            devices[plane.name] = device_truth(work)
+            devices[plane.name] = device_truth(work, extents)
             devices[plane.name]["kernels"] = kernel_truth(work)
             devices[plane.name]["copies"] = copy_truth(work)
         host["compiles"] += [(e.start_ps, e.dur_ps, e.what[1]) for e in every if e.what[0] == "compile"]
