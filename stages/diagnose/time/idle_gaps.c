@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a device was idle: each gap's time is split by what the launching thread did.
  * source: docs/metrics.md, "Idle gaps" */
+#include <string.h>
+
 #include "stages/diagnose/time/device_time_private.h"
 
 /* An activity that begins where the gap ends: of several the one that was launched first ends it. */
@@ -23,22 +25,6 @@ void note_activity_at_gap(struct lane *lane, const struct tm_event *event)
     gap->launch_dur_ps = event->launch_dur_ps;
     gap->launch_thread = event->launch_thread;
     gap->after = event->record.name;
-}
-
-/* Whom to ask for what happened in a gap before its launch: the launching thread; where it recorded less than half of
- * the stretch, or no launch is known, the main thread. */
-static tm_status find_thread(struct device_time *d, const struct open_gap *gap, int64_t until_ps, uint32_t *thread)
-{
-    int64_t parts[TM_CAUSE_COUNT] = { 0 };
-    tm_status st;
-
-    *thread = d->trace->main_thread;
-    if (!gap->has_launch)
-        return TM_OK;
-    st = tm_host_threads_ask(d->threads, gap->launch_thread, gap->begin_ps, until_ps, parts, NULL);
-    if (parts[TM_CAUSE_UNRECORDED] <= until_ps - gap->begin_ps - parts[TM_CAUSE_UNRECORDED])
-        *thread = gap->launch_thread;
-    return st;
 }
 
 /* The cause of all of a gap that has but one, which no thread has to be asked for; TM_CAUSE_COUNT = none such. */
@@ -151,28 +137,57 @@ struct gap_causes {
     enum tm_cause sole;       /* TM_CAUSE_COUNT: several, as follows */
     uint32_t thread;
     int64_t until_ps;         /* from there on it is the launch */
+    int64_t parts[TM_CAUSE_COUNT]; /* of the whole gap */
+    tm_strid names[TM_CAUSE_COUNT];
 };
+
+/* Ask what happened before the launch: the launching thread; where it recorded less than half of the stretch, or no
+ * launch is known, the main thread. */
+static tm_status ask_thread(struct device_time *d, const struct open_gap *gap, struct gap_causes *causes)
+{
+    const int64_t length_ps = causes->until_ps - gap->begin_ps;
+    tm_status st;
+
+    if (gap->has_launch) {
+        causes->thread = gap->launch_thread;
+        st = tm_host_threads_ask(d->threads, causes->thread, gap->begin_ps, causes->until_ps, causes->parts, causes->names);
+        if (st != TM_OK || causes->parts[TM_CAUSE_UNRECORDED] <= length_ps - causes->parts[TM_CAUSE_UNRECORDED])
+            return st;
+        memset(causes->parts, 0, sizeof(causes->parts));
+        memset(causes->names, 0, sizeof(causes->names));
+    }
+    causes->thread = d->trace->main_thread;
+    return tm_host_threads_ask(d->threads, causes->thread, gap->begin_ps, causes->until_ps, causes->parts, causes->names);
+}
 
 static tm_status find_causes(struct device_time *d, const struct open_gap *gap, struct gap_causes *causes)
 {
-    *causes = (struct gap_causes){ .sole = sole_cause(gap), .until_ps = gap->end_ps };
-    if (causes->sole != TM_CAUSE_COUNT)
-        return TM_OK;
+    tm_status st;
+
+    *causes = (struct gap_causes){ .sole = TM_CAUSE_COUNT, .until_ps = gap->end_ps };
     if (gap->has_launch && gap->launch_start_ps < gap->end_ps)
         causes->until_ps = gap->launch_start_ps > gap->begin_ps ? gap->launch_start_ps : gap->begin_ps;
-    return find_thread(d, gap, causes->until_ps, &causes->thread);
+    st = ask_thread(d, gap, causes);
+    causes->parts[TM_CAUSE_LAUNCH] += gap->end_ps - causes->until_ps;
+    return st;
 }
 
 /* The causes of a piece of a gap: those of its pieces add up to those of the gap.
  * out: names  as of tm_host_threads_ask; may be NULL */
-static tm_status split(struct device_time *d, const struct gap_causes *causes, int64_t begin_ps, int64_t end_ps,
-                       int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
+static tm_status split(struct device_time *d, const struct open_gap *gap, const struct gap_causes *causes,
+                       int64_t begin_ps, int64_t end_ps, int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
 {
     const int64_t launch_ps = causes->until_ps > begin_ps ? causes->until_ps : begin_ps;
     tm_status st = TM_OK;
 
     if (causes->sole != TM_CAUSE_COUNT) {
-        parts[causes->sole] += end_ps - begin_ps;
+        parts[causes->sole] = end_ps - begin_ps;
+        return TM_OK;
+    }
+    if (begin_ps == gap->begin_ps && end_ps == gap->end_ps) {
+        memcpy(parts, causes->parts, sizeof(causes->parts));
+        if (names)
+            memcpy(names, causes->names, sizeof(causes->names));
         return TM_OK;
     }
     if (begin_ps < causes->until_ps)
@@ -201,7 +216,7 @@ static tm_status add_to_steps(struct device_time *d, const struct lane *lane, co
         if (end_ps > begin_ps) {
             struct time_parts *row;
 
-            st = split(d, causes, begin_ps, end_ps, parts, NULL);
+            st = split(d, gap, causes, begin_ps, end_ps, parts, NULL);
             row = st == TM_OK ? tm_rows_change(d->parts, lane->first_parts_row + period.ordinal) : NULL;
             if (!row)
                 return d->run->error.status;
@@ -217,21 +232,14 @@ static tm_status add_to_steps(struct device_time *d, const struct lane *lane, co
     return st;
 }
 
-static void count_gap(struct device_time *d, struct lane *lane, const struct listed_gap *gap)
+static void count_gap(struct device_time *d, struct lane *lane, int64_t begin_ps, int64_t dur_ps, enum tm_cause cause,
+                      int64_t wait_ps)
 {
-    const int64_t wait_ps = gap->parts[TM_CAUSE_DEVICE_WAIT];
-
     lane->gap_count++;
-    lane->gap_total_ps += gap->dur_ps;
-    lane->cause_counts[gap->cause]++;
-    for (int i = 0; i < TM_CAUSE_COUNT; i++)
-        lane->parts.idle_ps[i] += gap->parts[i];
-    list_of_lane(lane, gap->begin_ps, gap->dur_ps);
-    if (gap->begin_ps == lane->begin_ps)
-        lane->lead_ps = gap->dur_ps;
-    else if (gap->begin_ps + gap->dur_ps == lane->end_ps)
-        lane->trail_ps = gap->dur_ps;
-    if (gap->dur_ps < PAUSE_BELOW_PS && wait_ps) {
+    lane->gap_total_ps += dur_ps;
+    lane->cause_counts[cause]++;
+    list_of_lane(lane, begin_ps, dur_ps);
+    if (dur_ps < PAUSE_BELOW_PS && wait_ps) {
         d->pauses.count++;
         d->pauses.total_ps = tm_sum_times(d->pauses.total_ps, wait_ps);
     }
@@ -239,29 +247,85 @@ static void count_gap(struct device_time *d, struct lane *lane, const struct lis
 
 /* --- a gap is over --- */
 
-tm_status close_gap(struct device_time *d, struct lane *lane)
+static struct listed_gap listed_from(const struct device_time *d, const struct lane *lane, int64_t begin_ps,
+                                     int64_t end_ps)
 {
-    struct open_gap *gap = &lane->gap;
+    return (struct listed_gap){ .begin_ps = begin_ps, .dur_ps = end_ps - begin_ps, .lane = (uint32_t)(lane - d->lanes),
+                                .before = lane->gap.before, .after = lane->gap.after };
+}
+
+/* Most gaps have one cause and lie in one step, inside the window. */
+static bool is_plain(const struct lane *lane, enum tm_cause cause)
+{
+    const struct open_gap *gap = &lane->gap;
+
+    return cause != TM_CAUSE_COUNT && gap->period.exists && gap->period.begin_ps <= gap->begin_ps &&
+           gap->end_ps <= gap->period.end_ps && gap->begin_ps > lane->begin_ps && gap->end_ps < lane->end_ps;
+}
+
+static tm_status close_plain(struct device_time *d, struct lane *lane, enum tm_cause cause)
+{
+    const struct open_gap *gap = &lane->gap;
+    const int64_t dur_ps = gap->end_ps - gap->begin_ps;
+    struct time_parts *row = tm_rows_change(d->parts, lane->first_parts_row + gap->period.ordinal);
+    struct listed_gap listed;
+
+    if (!row)
+        return d->run->error.status;
+    row->idle_ps[cause] += dur_ps;
+    lane->parts.idle_ps[cause] += dur_ps;
+    count_gap(d, lane, gap->begin_ps, dur_ps, cause, cause == TM_CAUSE_DEVICE_WAIT ? dur_ps : 0);
+    if (dur_ps < d->settings->gap_min_ps)
+        return TM_OK;
+    listed = listed_from(d, lane, gap->begin_ps, gap->end_ps);
+    listed.step = gap->period.ordinal;
+    listed.cause = cause;
+    listed.parts[cause] = dur_ps;
+    return list_long_gap(d, lane, &listed);
+}
+
+/* Any other one. */
+static tm_status close_split(struct device_time *d, struct lane *lane, const struct gap_causes *causes)
+{
+    const struct open_gap *gap = &lane->gap;
     const int64_t begin_ps = gap->begin_ps > lane->begin_ps ? gap->begin_ps : lane->begin_ps;
     const int64_t end_ps = gap->end_ps < lane->end_ps ? gap->end_ps : lane->end_ps;
-    struct listed_gap listed = { .begin_ps = begin_ps, .dur_ps = end_ps - begin_ps, .lane = (uint32_t)(lane - d->lanes),
-                                 .before = gap->before, .after = gap->after };
+    struct listed_gap listed = listed_from(d, lane, begin_ps, end_ps);
     tm_strid names[TM_CAUSE_COUNT] = { 0 };
-    struct gap_causes causes;
-    tm_status st = find_causes(d, gap, &causes);
+    tm_status st = add_to_steps(d, lane, causes, &listed.step);
 
-    gap->is_open = false;
-    if (gap->has_launch && gap->launch_start_ps > gap->end_ps)
-        tm_tally_add(&d->run->tallies, TM_TALLY_WRONG_CLOCK, 1);
-    if (st == TM_OK)
-        st = add_to_steps(d, lane, &causes, &listed.step);
     if (st != TM_OK || end_ps <= begin_ps)
         return st;
-    st = split(d, &causes, begin_ps, end_ps, listed.parts, names);
+    st = split(d, gap, causes, begin_ps, end_ps, listed.parts, names);
     if (st != TM_OK)
         return st;
     listed.cause = largest(listed.parts);
     listed.host_event = names[listed.cause];
-    count_gap(d, lane, &listed);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        lane->parts.idle_ps[i] += listed.parts[i];
+    count_gap(d, lane, begin_ps, listed.dur_ps, listed.cause, listed.parts[TM_CAUSE_DEVICE_WAIT]);
+    if (begin_ps == lane->begin_ps)
+        lane->lead_ps = listed.dur_ps;
+    else if (end_ps == lane->end_ps)
+        lane->trail_ps = listed.dur_ps;
     return listed.dur_ps < d->settings->gap_min_ps ? TM_OK : list_long_gap(d, lane, &listed);
+}
+
+tm_status close_gap(struct device_time *d, struct lane *lane)
+{
+    struct open_gap *gap = &lane->gap;
+    const enum tm_cause cause = sole_cause(gap);
+    struct gap_causes causes;
+    tm_status st = TM_OK;
+
+    gap->is_open = false;
+    if (gap->has_launch && gap->launch_start_ps > gap->end_ps)
+        tm_tally_add(&d->run->tallies, TM_TALLY_WRONG_CLOCK, 1);
+    if (is_plain(lane, cause))
+        return close_plain(d, lane, cause);
+    if (cause == TM_CAUSE_COUNT)
+        st = find_causes(d, gap, &causes);
+    else
+        causes = (struct gap_causes){ .sole = cause };
+    return st == TM_OK ? close_split(d, lane, &causes) : st;
 }
