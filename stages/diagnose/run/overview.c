@@ -165,7 +165,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     return st;
 }
 
-bool tm_overview_is_used(const struct tm_event *event)
+static inline bool is_used(const struct tm_event *event)
 {
     if (event->level != TM_LEVEL_NONE)
         return true;
@@ -201,23 +201,32 @@ static bool is_device_event(uint8_t class)
     return class == TM_CLASS_DEVICE_OTHER || (class >= TM_CLASS_KERNEL && class <= TM_CLASS_GRAPH);
 }
 
-static tm_status take_alike(struct tm_stage *s, const struct tm_event *event, uint64_t count)
+bool tm_overview_is_used(const struct tm_event *event)
 {
-    struct overview *o = s->state;
+    return is_used(event);
+}
 
+static inline void count_alike(struct overview *o, const struct tm_event *event, uint64_t count)
+{
     o->classes[event->record.class < TM_CLASS_COUNT ? event->record.class : TM_CLASS_OTHER] += count;
-    o->used += tm_overview_is_used(event) ? count : 0;
+    o->used += is_used(event) ? count : 0;
     if (event->traits & TM_TRAIT_BACKWARD)
         o->backward = TM_BACKWARD_YES;
     o->device_events += is_device_event(event->record.class) ? count : 0;
     if (event->record.class == TM_CLASS_LAUNCH && event->traits & TM_TRAIT_KERNEL_LAUNCH)
         o->kernel_launches += count;
+}
+
+static tm_status take_alike(struct tm_stage *s, const struct tm_event *event, uint64_t count)
+{
+    count_alike(s->state, event, count);
     return TM_OK;
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
-    return take_alike(s, event, 1);
+    count_alike(s->state, event, 1);
+    return TM_OK;
 }
 
 static struct tpu_clocks clocks_of(const struct tm_trace *trace)

@@ -43,4 +43,10 @@ static inline bool tm_cause_yields(struct tm_cause_reason own, struct tm_cause_r
     return around.cause == TM_CAUSE_INPUT && (own.cause == TM_CAUSE_SYNC || own.cause == TM_CAUSE_LAUNCH);
 }
 
+/* Whether what an event says hides an input event around it from what lies in it: it does not yield to input itself. */
+static inline bool tm_cause_hides_input(struct tm_cause_reason reason)
+{
+    return reason.cause == TM_CAUSE_COMPILE || reason.cause == TM_CAUSE_GC || reason.cause == TM_CAUSE_PROFILER;
+}
+
 #endif

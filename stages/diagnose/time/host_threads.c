@@ -227,8 +227,9 @@ static inline void inherit(struct open_event *event, const struct open_event *be
     event->reason = event->own;
     event->cause_end_ps = event->end_ps;
     event->name = event->own_name;
-    /* when that one ends before its time, the one below it may be one to yield to */
-    if (below && below->reason.cause != TM_CAUSE_HOST && below->cause_end_ps < event->end_ps)
+    /* when that one ends before its time, the input around it may be what to yield to; so may be what it says then */
+    if (below && (tm_cause_hides_input(below->reason) || below->cause_end_ps < below->end_ps) &&
+        below->cause_end_ps < event->end_ps)
         event->cause_end_ps = below->cause_end_ps;
 }
 

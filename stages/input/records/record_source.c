@@ -80,26 +80,38 @@ static tm_status take_device_times(struct record_cursor *c, struct tm_record *re
     return st;
 }
 
-static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool *more)
+/* The next record of the track, by the recorded times, which the track is in the order of. */
+static inline tm_status next_recorded(struct record_cursor *c, struct tm_raw *raw, bool *more)
 {
-    struct record_cursor *const c = (struct record_cursor *)cursor;
-    const struct record_source *const s = (const struct record_source *)cursor->source;
+    const struct record_source *const s = (const struct record_source *)c->base.source;
+    const tm_status st = tm_record_store_next(&c->place, raw, more);
+
+    if (st != TM_OK || !*more)
+        return st;
+    if (s->finish.record)
+        s->finish.record(s->finish.to, &c->track, raw);
+    return c->base.counts ? count(c, &raw->record) : TM_OK;
+}
+
+static tm_status next_on_device_clock(struct record_cursor *c, struct tm_raw *raw, bool *more)
+{
     bool kept = false;
     tm_status st = TM_OK;
 
     while (st == TM_OK && !kept) {
-        st = tm_record_store_next(&c->place, raw, more);
+        st = next_recorded(c, raw, more);
         if (st != TM_OK || !*more)
             return st;
-        kept = true;
-        if (s->finish.record)
-            s->finish.record(s->finish.to, &c->track, raw);
-        if (cursor->counts) /* by the recorded times, which the track is in the order of */
-            st = count(c, &raw->record);
-        if (st == TM_OK && c->clock.clock)
-            st = take_device_times(c, &raw->record, &kept);
+        st = take_device_times(c, &raw->record, &kept);
     }
     return st;
+}
+
+static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool *more)
+{
+    struct record_cursor *const c = (struct record_cursor *)cursor;
+
+    return c->clock.clock ? next_on_device_clock(c, raw, more) : next_recorded(c, raw, more);
 }
 
 /* A tm_read_clock. */
