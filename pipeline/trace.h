@@ -105,6 +105,7 @@ struct tm_device {
     uint64_t activities;
     int64_t first_ps, last_ps;             /* of all its activities */
     uint32_t group;                        /* devices of one group are active at the same time; they share steps and window */
+    uint32_t next_in_group;                /* the next device of its group; TM_NONE = the last one */
     int64_t chosen_begin_ps, chosen_end_ps; /* its window: what is analyzed; equal = no activity in the analyzed steps */
     uint64_t first_step_row;               /* its rows in tm_steps.rows */
     bool has_collapsed_graphs;             /* graphs whose kernels were not recorded: figures are unreliable */

@@ -3,6 +3,8 @@
  * source: docs/metrics.md, "Steps" */
 #include <stdio.h>
 
+#include <string.h>
+
 #include "stages/diagnose/sums.h"
 #include "stages/survey/survey_private.h"
 
@@ -185,6 +187,23 @@ static bool overlap(const struct tm_device *a, const struct tm_device *b)
     return first_ps <= last_ps && last_ps - first_ps >= shorter_ps - shorter_ps / 2;
 }
 
+/* Each device leads to the next one of its group, so steps are worked out without a look at the devices of others. */
+static void link_groups(struct tm_trace *trace)
+{
+    uint32_t next[TM_DEVICES_MOST];
+
+    memset(next, 0xff, sizeof(next)); /* TM_NONE */
+    for (uint32_t i = trace->device_count; i-- > 0;) {
+        struct tm_device *device = &trace->devices[i];
+
+        device->next_in_group = TM_NONE;
+        if (device->group == TM_NONE)
+            continue;
+        device->next_in_group = next[device->group];
+        next[device->group] = i;
+    }
+}
+
 /* Groups are numbered from 0 in the order of their first devices.  Each device takes the number of its group's first
  * device; the numbers are closed up afterwards. */
 static void group_devices(struct tm_trace *trace)
@@ -211,6 +230,7 @@ static void group_devices(struct tm_trace *trace)
         else
             devices[i].group = devices[i].group == i ? groups++ : devices[devices[i].group].group;
     trace->group_count = groups;
+    link_groups(trace);
 }
 
 /* --- how long they took --- */
@@ -269,18 +289,14 @@ static tm_status make_own_periods(struct tm_survey *s, const struct tm_device *d
 }
 
 /* The extent of a step's activities on the devices of a group; last < first = there are none. */
-static tm_status extent_in_group(struct tm_survey *s, uint32_t group, uint64_t ordinal, int64_t *first_ps,
+static tm_status extent_in_group(struct tm_survey *s, uint32_t first_device, uint64_t ordinal, int64_t *first_ps,
                                  int64_t *last_ps)
 {
     *first_ps = INT64_MAX;
     *last_ps = INT64_MIN;
-    for (uint32_t i = 0; i < s->trace->device_count; i++) {
-        const struct tm_device *device = &s->trace->devices[i];
-        const struct tm_step_row *row;
+    for (uint32_t i = first_device; i != TM_NONE; i = s->trace->devices[i].next_in_group) {
+        const struct tm_step_row *row = tm_rows_at(s->trace->steps.rows, s->trace->devices[i].first_step_row + ordinal);
 
-        if (device->group != group)
-            continue;
-        row = tm_rows_at(s->trace->steps.rows, device->first_step_row + ordinal);
         if (!row)
             return s->run->error.status;
         if (!row->activities)
@@ -291,15 +307,11 @@ static tm_status extent_in_group(struct tm_survey *s, uint32_t group, uint64_t o
     return TM_OK;
 }
 
-static tm_status set_period(struct tm_survey *s, uint32_t group, uint64_t ordinal, int64_t begin_ps, int64_t end_ps)
+static tm_status set_period(struct tm_survey *s, uint32_t first_device, uint64_t ordinal, int64_t begin_ps, int64_t end_ps)
 {
-    for (uint32_t i = 0; i < s->trace->device_count; i++) {
-        const struct tm_device *device = &s->trace->devices[i];
-        struct tm_step_row *row;
+    for (uint32_t i = first_device; i != TM_NONE; i = s->trace->devices[i].next_in_group) {
+        struct tm_step_row *row = tm_rows_change(s->trace->steps.rows, s->trace->devices[i].first_step_row + ordinal);
 
-        if (device->group != group)
-            continue;
-        row = tm_rows_change(s->trace->steps.rows, device->first_step_row + ordinal);
         if (!row)
             return s->run->error.status;
         row->begin_ps = begin_ps;
@@ -312,7 +324,7 @@ static tm_status set_period(struct tm_survey *s, uint32_t group, uint64_t ordina
  * its devices, so step times add up to the window however the devices jitter.  The first one begins at its marker or
  * its first activity, whichever is earlier.
  * source: docs/metrics.md, "Steps" */
-static tm_status make_periods(struct tm_survey *s, uint32_t group)
+static tm_status make_periods(struct tm_survey *s, uint32_t first_device)
 {
     const struct tm_steps *steps = &s->trace->steps;
     bool has_before = false;
@@ -320,7 +332,7 @@ static tm_status make_periods(struct tm_survey *s, uint32_t group)
 
     for (uint64_t k = 0; k < steps->count; k++) {
         int64_t first_ps, last_ps, begin_ps = reached_ps;
-        tm_status st = extent_in_group(s, group, k, &first_ps, &last_ps);
+        tm_status st = extent_in_group(s, first_device, k, &first_ps, &last_ps);
 
         if (st != TM_OK)
             return st;
@@ -338,7 +350,7 @@ static tm_status make_periods(struct tm_survey *s, uint32_t group)
         }
         reached_ps = last_ps > begin_ps ? last_ps : begin_ps;
         has_before = true;
-        st = set_period(s, group, k, begin_ps, reached_ps);
+        st = set_period(s, first_device, k, begin_ps, reached_ps);
         if (st != TM_OK)
             return st;
     }
@@ -681,8 +693,11 @@ tm_status tm_survey_finish_steps(struct tm_survey *s, const struct tm_chosen_ste
     for (uint32_t i = 0; i < s->trace->device_count && st == TM_OK; i++)
         if (s->trace->devices[i].activities)
             st = make_own_periods(s, &s->trace->devices[i]);
-    for (uint32_t group = 0; group < s->trace->group_count && st == TM_OK; group++)
-        st = make_periods(s, group);
+    for (uint32_t i = 0, group = 0; i < s->trace->device_count && st == TM_OK; i++)
+        if (s->trace->devices[i].group == group) { /* the first device of the next group */
+            st = make_periods(s, i);
+            group++;
+        }
     for (uint64_t k = 0; k < s->trace->steps.count && st == TM_OK; k++)
         st = make_mark(s, k);
     if (st == TM_OK)

@@ -79,7 +79,7 @@ def told(findings):
 def is_of_start(finding):
     """Each made step begins with the loading of its data.  In the window of so few steps, which begins at the first marker,
     that is a wait of a few percent, and told as such."""
-    return finding["id"] == "idle_input" and finding["severity"] != "critical"
+    return finding["id"] == "idle_input" and finding["share_pct"] < 4
 
 
 def wrong(expected, findings):

@@ -119,8 +119,10 @@ def figures(name, summary):
     """What does not depend on the format.  PyTorch's estimates of occupancy are mended by what its files say of the device,
     which a trace does not hold.  Rows of lanes are threads of their own, which changes what host threads did
     while a device was idle; an XSpace has more of the machine, and of the allocators."""
-    found = {"kernels": {**summary["kernels"], "rows": [{key: value for key, value in row.items() if key != "occupancy_pct"}
-                                                        for row in summary["kernels"]["rows"]]} if summary["kernels"] else None}
+    found = {"kernels": summary["kernels"]}
+    if name == "PyTorch":
+        found["kernels"] = {**summary["kernels"], "rows": [{key: value for key, value in row.items() if key != "occupancy_pct"}
+                                                           for row in summary["kernels"]["rows"]]}
     found["steps"] = {key: value for key, value in summary["steps"].items() if key not in ("parts", "list")}
     found["total"] = {key: value for key, value in summary["total"].items() if "worst" not in key}
     found["devices"] = [{key: row[key] for key in ("kind", "busy_ps", "idle_ps", "activities") if key in row}

@@ -68,6 +68,7 @@ static tm_status add_host(struct device_time *d, const struct tm_trace *trace)
         if (!group)
             return d->run->error.status;
         group->host = d->host_count - 1;
+        group->first_lane = TM_NONE;
     }
     d->session |= d->settings->session_window;
     return TM_OK;
@@ -161,8 +162,10 @@ static tm_status add_lane(struct device_time *d, const struct tm_device *device)
     begin_bins(d->trace, lane);
     lane->begin_ps = device->chosen_begin_ps;
     lane->end_ps = device->chosen_end_ps;
+    group = &d->groups[lane->group];
+    if (group->first_lane == TM_NONE)
+        group->first_lane = d->lane_count - 1;
     if (has_window(lane)) {
-        group = &d->groups[lane->group];
         group->devices++;
         group->begin_ps = lane->begin_ps;
         group->end_ps = lane->end_ps;
@@ -535,18 +538,22 @@ static tm_status keep_device_steps(struct device_time *d, struct lane *lane)
     return st;
 }
 
+/* The next lane of its group. */
+static uint32_t next_lane(const struct device_time *d, uint32_t lane)
+{
+    const uint32_t device = d->lanes[lane].device.next_in_group;
+
+    return device != TM_NONE ? d->lane_by_device[device] : TM_NONE;
+}
+
 /* A step of a group: the device that is busiest in it speaks for it. */
 static tm_status find_busiest(struct device_time *d, uint32_t group, uint64_t ordinal, struct step_line *line)
 {
-    for (uint32_t i = d->first_lane; i < d->lane_count; i++) {
+    for (uint32_t i = d->groups[group].first_lane; i != TM_NONE; i = next_lane(d, i)) {
         const struct lane *lane = &d->lanes[i];
-        const struct tm_step_row *row;
-        const struct time_parts *parts;
+        const struct tm_step_row *row = tm_rows_at(d->trace->steps.rows, lane->first_step_row + ordinal);
+        const struct time_parts *parts = row ? tm_rows_at(d->parts, lane->first_parts_row + ordinal) : NULL;
 
-        if (lane->group != group)
-            continue;
-        row = tm_rows_at(d->trace->steps.rows, lane->first_step_row + ordinal);
-        parts = row ? tm_rows_at(d->parts, lane->first_parts_row + ordinal) : NULL;
         if (!parts)
             return d->run->error.status;
         if (!row->activities || (line->has_activity && busy_of(parts) <= busy_of(&line->parts)))

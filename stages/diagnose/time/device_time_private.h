@@ -124,6 +124,7 @@ struct host_facts {
 /* Devices of a host that are active at the same time; a host without one has a group without a window. */
 struct group_facts {
     uint32_t host, devices;             /* devices: that have a window */
+    uint32_t first_lane;                /* while its host is read; TM_NONE = the host has no device */
     int64_t begin_ps, end_ps;           /* the window; equal = none */
     int64_t steps_ps;                   /* of the analyzed steps: they add up to the window where it is theirs */
 };
