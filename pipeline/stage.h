@@ -47,7 +47,7 @@ struct tm_stage; /* one opened instance */
 /* A stage at the end of the pipeline: takes the events of one host after the other, each host's events in
  * the order of tm_order, and then puts its section into the summary.  A const
  * record and zeroed state, no globals.  Calls come in this order; none comes after a failure but close:
- *     open (begin_host (take* | take_alike*) end_host | load)* save? report close
+ *     open (begin_host (take* | take_alike*) end_host | load)* save? report conclude? close
  * What a stage holds between two hosts has to be a pure merge of what each host gave: loading what was saved in
  * another process is then the same as reading the hosts here. */
 struct tm_stage_type {
@@ -64,6 +64,8 @@ struct tm_stage_type {
     tm_status (*take_alike)(struct tm_stage *s, const struct tm_event *event, uint64_t count);
     tm_status (*end_host)(struct tm_stage *s);
     tm_status (*report)(struct tm_stage *s, struct tm_value *summary); /* adds its section */
+    /* When all stages have reported: adds what depends on their sections.  NULL = nothing does */
+    tm_status (*conclude)(struct tm_stage *s, struct tm_value *summary);
     /* Write and read what it holds, inside a section that is open; save changes nothing for report. */
     tm_status (*save)(struct tm_stage *s, struct tm_partial_writer *w);
     tm_status (*load)(struct tm_stage *s, struct tm_partial_reader *r);

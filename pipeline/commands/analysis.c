@@ -406,6 +406,9 @@ static tm_status report_stages(struct analysis *a)
 
     for (size_t i = 0; i < count && st == TM_OK; i++)
         st = a->stages[i].type->report(&a->stages[i], a->root);
+    for (size_t i = 0; i < count && st == TM_OK; i++)
+        if (a->stages[i].type->conclude)
+            st = a->stages[i].type->conclude(&a->stages[i], a->root);
     return st == TM_OK ? report_profiles(a) : st;
 }
 

@@ -88,7 +88,7 @@ static int64_t ps_of(const struct tm_value *row, const char *key)
 
 static void check_steps_fill_window(const struct subject *of, struct check *c)
 {
-    const struct tm_value *windows = tm_path(of->root, "window.hosts");
+    const struct tm_value *windows = tm_path(of->root, "window.hosts"), *job = tm_path(of->root, "window.job");
 
     c->why = "the window is not that of the analyzed steps";
     if (strcmp(tm_text(tm_path(of->root, "window.mode")), "steps") != 0)
@@ -99,6 +99,8 @@ static void check_steps_fill_window(const struct subject *of, struct check *c)
         if (tm_has(tm_get(row, "span_ps")))
             compare(c, ps_of(row, "span_ps"), ps_of(row, "steps_ps"), tm_text(tm_get(row, "host")));
     }
+    if (tm_has(job))
+        compare(c, ps_of(job, "span_ps"), ps_of(job, "steps_ps"), "all hosts");
 }
 
 static void check_busy_and_idle(const struct subject *of, struct check *c)

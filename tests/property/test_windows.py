@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from make_profile import MS, US, Event, Line, Plane, Space, environment_planes  # noqa: E402
+from make_profile import COLLECTIVES, MS, US, Event, Line, Plane, Space, environment_planes  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import Scratch, run, summary_of  # noqa: E402
 
@@ -118,8 +118,58 @@ def check_hosts(tap):
                summary["host"]["launches"])
 
 
+def reducing(host, started, told, steps=20):
+    """One device of a job of two hosts: steps of exactly 10 ms with an all-reduce that both hosts run at the same time;
+    which of them ends the step alternates, the other is done 300 us earlier.
+    in:     started, told  when the profile of the host began, and when it says so (both after the first one's begin)"""
+    python, stream = Line(1, "python"), Line(13, "Stream #13(Compute)")
+    for step in range(steps):
+        begin = 20 * MS + step * STEP_PS - started
+        early = 300 * US if step % 2 == host else 0
+        python.events.append(Event("train", begin, STEP_PS - 100 * US, {"_r": 1, "step_num": step}))
+        parts = ((20 * US, 5 * MS, "gemm_fusion_dot"), (5 * MS, 6 * MS, COLLECTIVES[0]),
+                 (6 * MS, STEP_PS - early, "gemm_fusion_dot"))
+        for i, (start, end, name) in enumerate(parts):
+            correlation = 3 * step + i + 1
+            python.events.append(launch(begin + i * 5 * US, correlation, 0))
+            stream.events.append(Event(name, begin + start, end - start, {**DETAILS, "correlation_id": correlation}))
+    planes = [Plane("/device:GPU:0", 0, [stream], {"device_vendor": "Nvidia", "core_count": 132}),
+              Plane("/host:CPU", lines=[python])] + environment_planes()
+    planes[-1].stats["profile_start_time"] += told // 1000
+    return Space(planes, f"host{host}")
+
+
+def check_shared_clock(tap):
+    """The hosts end a step together where their collectives show that their clocks agree."""
+    begun = (0, 3 * MS)
+    for told, agree in ((begun, True), ((0, 10 * MS), False)):
+        with Scratch() as folder:
+            paths = []
+            for host in range(2):
+                paths.append(folder / f"host{host}.xplane.pb")
+                paths[-1].write_bytes(reducing(host, begun[host], told[host]).encode())
+            _, summary = summary_of(paths, folder / "out")
+            _, parted = summary_of(paths[::-1], folder / "reversed")
+        samples, job = summary["steps"]["samples_ps"], summary["window"]["job"]
+        clock = summary["collectives"]["skew"]["clock"]
+        tap.ok(clock["aligned"] is agree and clock["offsets_ps"] == (list(begun) if agree else None),
+               f"the clocks {'agree' if agree else 'do not agree'}", clock)
+        if agree:
+            tap.ok(samples == [STEP_PS] * 20, "every step ends with the last device of all hosts", samples)
+            tap.ok(job == {"begin_ps": 20 * MS, "end_ps": 220 * MS, "span_ps": 200 * MS, "steps_ps": 200 * MS},
+                   "they add up to the window of all hosts", job)
+            tap.ok([h["span_ps"] for h in summary["window"]["hosts"]] == [200 * MS, 200 * MS - 300 * US],
+                   "each host keeps its own window", summary["window"]["hosts"])
+        else:
+            first = (STEP_PS - 300 * US + STEP_PS) // 2
+            tap.ok(job is None and samples == [first] + [STEP_PS] * 19, "a step is the mean over the hosts", samples)
+        tap.ok((parted["steps"]["samples_ps"], parted["window"]["job"]) == (samples, job),
+               "whatever the order of the hosts", parted["steps"]["samples_ps"])
+
+
 def main():
     tap = Tap()
+    check_shared_clock(tap)
     check_late_launch(tap)
     check_jitter(tap)
     check_hosts(tap)

@@ -23,6 +23,7 @@ static const struct {
     int64_t expected, found;
 } broken[] = {
     { "{'window': {'hosts': [{'host': 'vm', 'span_ps': 100, 'steps_ps': 99}]}}", "steps_fill_window", "vm", 100, 99 },
+    { "{'window': {'job': {'span_ps': 100, 'steps_ps': 101}}}", "steps_fill_window", "all hosts", 100, 101 },
     { DEVICE("'span_ps': 100, 'busy_ps': 30, 'idle_ps': 71, 'gaps': {'total_ps': 71, 'by_cause': {'host': {'total_ps': 71}}}"),
       "busy_and_idle", "vm/gpu:1", 100, 101 },
     { DEVICE("'span_ps': 10, 'busy_ps': 11, 'idle_ps': -1, 'gaps': {'total_ps': -1, 'by_cause': {'host': {'total_ps': -1}}}"),

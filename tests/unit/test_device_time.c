@@ -36,6 +36,7 @@ static void run_stage(struct timed *t, const struct tm_settings *settings)
     t->doc = tm_doc_new(&t->x.run);
     assert_non_null(t->doc);
     assert_int_equal(stage->type->report(stage, tm_doc_root(t->doc)), TM_OK);
+    assert_int_equal(stage->type->conclude(stage, tm_doc_root(t->doc)), TM_OK);
     assert_int_equal(tm_doc_status(t->doc), TM_OK);
 }
 

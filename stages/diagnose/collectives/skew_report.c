@@ -42,9 +42,10 @@ static void add_overlap(const struct overlap *overlap, const char *why, struct t
         tm_add_null(to, "overlapping_pct", why);
 }
 
-static void add_clock_check(const struct clock_check *clock, struct tm_value *skew)
+static void add_clock_check(const struct skew *k, const struct skew_sums *sums, struct tm_value *skew)
 {
-    struct tm_value *to = tm_add_object(skew, "clock");
+    const struct clock_check *clock = &sums->clock;
+    struct tm_value *to = tm_add_object(skew, "clock"), *offsets;
 
     tm_add_uint(to, "hosts", clock->hosts);
     if (clock->overlap.checked)
@@ -52,6 +53,13 @@ static void add_clock_check(const struct clock_check *clock, struct tm_value *sk
     else
         tm_add_null(to, "aligned", clock->why);
     add_overlap(&clock->overlap, clock->why, to);
+    if (!clock->is_aligned) {
+        tm_add_null(to, "offsets_ps", clock->why ? clock->why : "the clocks of the hosts do not agree");
+        return;
+    }
+    offsets = tm_add_array(to, "offsets_ps");
+    for (uint32_t i = 0; i < k->clock_count; i++)
+        tm_add_int(offsets, NULL, sums->offsets_ps[i]);
 }
 
 /* The member that stands out; TM_NONE = none does. */
@@ -167,7 +175,7 @@ static tm_status add_figures(const struct skew *k, struct matches *m, struct ske
     tm_add_int(skew, "wait_ps", sums->wait_ps);
     st = add_percentiles(sums, skew);
     tm_add_int(skew, "max_ps", sums->max_ps);
-    add_clock_check(&sums->clock, skew);
+    add_clock_check(k, sums, skew);
     if (straggler == TM_NONE)
         tm_add_null(skew, "straggler", "no device stands out");
     else
@@ -186,7 +194,7 @@ static void add_nothing(const struct skew *k, const struct skew_sums *sums, stru
 
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
         tm_add_null(skew, figures[i], why);
-    add_clock_check(&sums->clock, skew);
+    add_clock_check(k, sums, skew);
     tm_add_null(skew, "straggler", why);
     add_members(k, sums, skew);
     (void)tm_add_array(skew, "worst");

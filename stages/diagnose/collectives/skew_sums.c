@@ -22,7 +22,6 @@ struct adding {
     struct skew *k;
     struct matches *m;
     struct skew_sums *sums;
-    int64_t *offsets_ps;     /* by host: what its time 0 is in that of the earliest one */
     struct instance instance;
     struct coming *order;    /* of the instance, in which they came */
     uint32_t group_size;     /* of the instance, 0 = not told */
@@ -114,7 +113,7 @@ static tm_status next_instance(struct adding *a, bool is_across)
 /* A time as all hosts count it. */
 static int64_t shared(const struct adding *a, const struct joined *row, int64_t time_ps)
 {
-    return time_ps + a->offsets_ps[host_of(a, row)];
+    return time_ps + a->sums->offsets_ps[host_of(a, row)];
 }
 
 /* Is it a collective in which all have to be at once, and are they?  The others tell nothing: the
@@ -378,9 +377,9 @@ static tm_status check_clocks(struct adding *a)
     tm_status st = TM_OK;
 
     clock->hosts = hosts_of(a->k);
-    clock->why = clock->hosts < 2 ? "one host" : find_offsets(a->k, a->offsets_ps);
+    clock->why = clock->hosts < 2 ? "one host" : find_offsets(a->k, a->sums->offsets_ps);
     if (clock->why) {
-        memset(a->offsets_ps, 0, a->k->clock_count * sizeof(*a->offsets_ps));
+        memset(a->sums->offsets_ps, 0, a->k->clock_count * sizeof(*a->sums->offsets_ps));
         return TM_OK;
     }
     st = count_overlap(a, true, true, &clock->overlap);
@@ -412,7 +411,6 @@ tm_status add_up_skew(struct skew *k, struct matches *m, struct skew_sums *sums)
     struct tm_run *run = k->run;
     struct adding a = { .k = k, .m = m, .sums = sums };
     const size_t rows_bytes = k->members.count * sizeof(*a.instance.rows);
-    const size_t offsets_bytes = k->clock_count * sizeof(*a.offsets_ps);
     const size_t order_bytes = k->members.count * sizeof(*a.order);
     tm_status st;
 
@@ -425,16 +423,15 @@ tm_status add_up_skew(struct skew *k, struct matches *m, struct skew_sums *sums)
     sums->worst = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct late_row), SKEW_WORST,
                                   collectives_memory(run, SKEW_ROWS), latest_first);
     a.instance.rows = tm_take(&run->budget, TM_ACCOUNT_MODEL, rows_bytes, &run->error);
-    a.offsets_ps = tm_take(&run->budget, TM_ACCOUNT_MODEL, offsets_bytes, &run->error);
+    sums->offsets_ps = tm_take(&run->budget, TM_ACCOUNT_MODEL, k->clock_count * sizeof(*sums->offsets_ps), &run->error);
     a.order = tm_take(&run->budget, TM_ACCOUNT_MODEL, order_bytes, &run->error);
     st = sums->members && sums->lengths && sums->rows && sums->worst && a.instance.rows &&
-                 a.offsets_ps && a.order
+                 sums->offsets_ps && a.order
              ? read_matches(&a)
              : run->error.status;
     if (st == TM_OK)
         st = tm_sorter_finish(sums->rows);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.instance.rows, a.instance.rows ? rows_bytes : 0);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, a.offsets_ps, a.offsets_ps ? offsets_bytes : 0);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.order, a.order ? order_bytes : 0);
     return st;
 }
@@ -443,6 +440,8 @@ void free_skew_sums(struct skew *k, struct skew_sums *sums)
 {
     tm_give(&k->run->budget, TM_ACCOUNT_MODEL, sums->members,
             sums->members ? k->members.count * sizeof(*sums->members) : 0);
+    tm_give(&k->run->budget, TM_ACCOUNT_MODEL, sums->offsets_ps,
+            sums->offsets_ps ? k->clock_count * sizeof(*sums->offsets_ps) : 0);
     tm_sorter_free(sums->lengths);
     tm_sorter_free(sums->rows);
     tm_top_rows_free(sums->worst);

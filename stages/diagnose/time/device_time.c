@@ -644,6 +644,12 @@ static tm_status report(struct tm_stage *s, struct tm_value *summary)
     return st == TM_OK ? report_gaps(s->state, summary) : st;
 }
 
+/* Whether the hosts' clocks agree, the collectives tell. */
+static tm_status conclude(struct tm_stage *s, struct tm_value *summary)
+{
+    return report_step_times(s->state, summary);
+}
+
 static void close_stage(struct tm_stage *s)
 {
     struct device_time *d = s->state;
@@ -667,6 +673,7 @@ const struct tm_stage_type tm_device_time_stage = {
     .take = take,
     .end_host = end_host,
     .report = report,
+    .conclude = conclude,
     .save = save_device_time,
     .load = load_device_time,
     .close = close_stage,

@@ -221,6 +221,8 @@ tm_status load_device_time(struct tm_stage *s, struct tm_partial_reader *r) TM_M
 tm_status report_devices(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
 tm_status report_device_steps(struct device_time *d, const struct lane *lane, struct tm_value *device) TM_MUST_USE;
 tm_status report_steps(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
+/* The rest of the section steps, and window.job: after the section collectives, which tells whether clocks agree. */
+tm_status report_step_times(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
 tm_status report_gaps(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
 void add_parts(struct tm_value *to, const struct time_parts *parts);
 

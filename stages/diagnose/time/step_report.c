@@ -126,18 +126,64 @@ static bool has_length(const struct device_time *d, const struct step_line *line
 
 /* --- the steps of the run --- */
 
-/* The groups of devices and the hosts of one program run a step together: all lines of one step number are one step, and
- * its time is the mean over those that have one. */
+/* What the times of the hosts are in those of the one whose profile began first, where their clocks agree: the devices of
+ * all hosts then end a step together. */
+struct shared_clock {
+    const struct tm_value *offsets_ps;  /* by host; NULL = each host has a clock of its own */
+    const char *why;                    /* it has */
+};
+
+static int64_t shared_time(const struct shared_clock *clock, uint32_t host, int64_t time_ps)
+{
+    return clock->offsets_ps ? tm_sum_times(time_ps, tm_int(tm_at(clock->offsets_ps, host))) : time_ps;
+}
+
+/* Devices of a host that are not active at the same time have no end of a step in common, nor have they with those of
+ * another host. */
+static struct shared_clock find_clock(const struct device_time *d, const struct tm_value *summary)
+{
+    const struct tm_value *clock = tm_path(summary, "collectives.skew.clock");
+    uint32_t hosts = 0, last = TM_NONE;
+
+    for (uint32_t i = 0; i < d->group_count; i++) {
+        if (!d->groups[i].devices)
+            continue;
+        if (d->groups[i].host == last)
+            return (struct shared_clock){ .why = "not all devices of a host are active at the same time" };
+        last = d->groups[i].host;
+        hosts++;
+    }
+    if (hosts < 2)
+        return (struct shared_clock){ .why = hosts ? "one host" : "no device activity was recorded" };
+    if (uses_host_span(d))
+        return (struct shared_clock){ .why = "the step time is that of the host's markers" };
+    if (tm_int(tm_get(clock, "hosts")) != hosts)
+        return (struct shared_clock){ .why = "not all hosts ran collectives, which tell whether their clocks agree" };
+    if (!tm_has(tm_get(clock, "offsets_ps")))
+        return (struct shared_clock){ .why = tm_why(tm_get(clock, "offsets_ps")) };
+    return (struct shared_clock){ .offsets_ps = tm_get(clock, "offsets_ps") };
+}
+
+/* The groups of devices and the hosts of one program run a step together: all lines of one step number are one step.  Its
+ * time is from the latest end of the step before to its own on all of them where they share a clock, else the mean over
+ * those that have one.
+ * source: docs/metrics.md, "Steps" */
 struct run_steps {
+    struct shared_clock clock;
     uint64_t count, chosen, warmup, incomplete;
     struct tm_rows *lengths;            /* int64_t, in the order of the steps: the samples */
     double total_ps;                    /* of the lengths */
+    /* on a shared clock */
+    bool has_begun, has_window;
+    int64_t reached_ps;                 /* E(n) of the latest step */
+    int64_t begin_ps, end_ps, steps_ps; /* the window of the analyzed steps, and the sum of their times */
 };
 
 /* A line, to be put together with the others of its number. */
 struct numbered {
     int64_t number, length_ps;
-    uint8_t has_length, chosen, warmup, incomplete;
+    int64_t begin_ps, end_ps;           /* of its period */
+    uint8_t has_activity, has_length, chosen, warmup, incomplete;
 };
 
 static int by_number(const void *a, const void *b)
@@ -167,7 +213,7 @@ static tm_status are_counted_up(struct device_time *d, bool *counted_up)
     return TM_OK;
 }
 
-static tm_status sort_lines(struct device_time *d, struct tm_sorter *sorter)
+static tm_status sort_lines(struct device_time *d, const struct shared_clock *clock, struct tm_sorter *sorter)
 {
     bool counted_up;
     tm_status st = are_counted_up(d, &counted_up);
@@ -180,6 +226,9 @@ static tm_status sort_lines(struct device_time *d, struct tm_sorter *sorter)
             return d->run->error.status;
         row.number = counted_up ? line->number : (int64_t)line->ordinal;
         row.has_length = has_length(d, line, &row.length_ps);
+        row.begin_ps = shared_time(clock, line->host, line->end_ps - line->period_ps);
+        row.end_ps = shared_time(clock, line->host, line->end_ps);
+        row.has_activity = line->has_activity;
         row.chosen = line->chosen;
         row.warmup = line->warmup;
         row.incomplete = !line->complete;
@@ -190,15 +239,35 @@ static tm_status sort_lines(struct device_time *d, struct tm_sorter *sorter)
 
 /* A step of the run, while its lines come. */
 struct gathered {
-    bool has_line, chosen, warmup, incomplete;
+    bool has_line, has_activity, chosen, warmup, incomplete;
     int64_t number;
+    int64_t begin_ps, end_ps;           /* the earliest begin and the latest end of its periods */
     __int128 total_ps;
     int64_t lengths;
 };
 
+/* out: the time of the step on the clock of all hosts */
+static int64_t advance(struct run_steps *steps, const struct gathered *step)
+{
+    const int64_t begin_ps = steps->has_begun ? steps->reached_ps : step->begin_ps;
+
+    if (!step->has_activity)
+        return 0;
+    steps->has_begun = true;
+    steps->reached_ps = step->end_ps > begin_ps ? step->end_ps : begin_ps;
+    if (step->chosen) {
+        if (!steps->has_window)
+            steps->begin_ps = begin_ps;
+        steps->has_window = true;
+        steps->end_ps = steps->reached_ps;
+        steps->steps_ps = tm_sum_times(steps->steps_ps, steps->reached_ps - begin_ps);
+    }
+    return steps->reached_ps - begin_ps;
+}
+
 static tm_status count_step(struct run_steps *steps, const struct gathered *step)
 {
-    int64_t length_ps;
+    int64_t length_ps = 0;
 
     if (!step->has_line)
         return TM_OK;
@@ -206,9 +275,12 @@ static tm_status count_step(struct run_steps *steps, const struct gathered *step
     steps->chosen += step->chosen;
     steps->warmup += step->warmup;
     steps->incomplete += step->incomplete;
+    if (steps->clock.offsets_ps)
+        length_ps = advance(steps, step);
+    else if (step->lengths)
+        length_ps = (int64_t)((step->total_ps + step->lengths / 2) / step->lengths);
     if (!step->lengths)
         return TM_OK;
-    length_ps = (int64_t)((step->total_ps + step->lengths / 2) / step->lengths);
     steps->total_ps += (double)length_ps;
     return tm_rows_append(steps->lengths, &length_ps);
 }
@@ -233,18 +305,27 @@ static tm_status gather_steps(struct tm_sorter *sorter, struct run_steps *steps)
         step.incomplete |= line->incomplete;
         step.total_ps += line->has_length ? line->length_ps : 0;
         step.lengths += line->has_length;
+        if (!line->has_activity)
+            continue;
+        if (!step.has_activity || line->begin_ps < step.begin_ps)
+            step.begin_ps = line->begin_ps;
+        if (!step.has_activity || line->end_ps > step.end_ps)
+            step.end_ps = line->end_ps;
+        step.has_activity = true;
     }
     return st == TM_OK ? count_step(steps, &step) : st;
 }
 
-static tm_status make_run_steps(struct device_time *d, struct run_steps *steps)
+/* owns:   the caller frees steps->lengths, also after a failure */
+static tm_status make_run_steps(struct device_time *d, struct shared_clock clock, struct run_steps *steps)
 {
     const size_t share = tm_budget_share(&d->run->budget, TM_ACCOUNT_STEPS) / 8;
     struct tm_sorter *sorter = tm_sorter_new(d->run, TM_ACCOUNT_STEPS, sizeof(struct numbered), share, by_number);
     tm_status st;
 
-    *steps = (struct run_steps){ .lengths = tm_rows_new(d->run, TM_ACCOUNT_STEPS, sizeof(int64_t), share) };
-    st = sorter && steps->lengths ? sort_lines(d, sorter) : d->run->error.status;
+    *steps = (struct run_steps){ .clock = clock,
+                                 .lengths = tm_rows_new(d->run, TM_ACCOUNT_STEPS, sizeof(int64_t), share) };
+    st = sorter && steps->lengths ? sort_lines(d, &clock, sorter) : d->run->error.status;
     if (st == TM_OK)
         st = gather_steps(sorter, steps);
     tm_sorter_free(sorter);
@@ -540,11 +621,8 @@ tm_status report_steps(struct device_time *d, struct tm_value *summary)
 {
     struct tm_value *steps = tm_add_object(summary, "steps");
     struct run_steps run;
-    struct statistics statistics;
-    tm_status st = make_run_steps(d, &run);
+    tm_status st = make_run_steps(d, (struct shared_clock){ .offsets_ps = NULL }, &run);
 
-    if (st == TM_OK)
-        st = compute(d, &run, &statistics);
     if (st == TM_OK) {
         tm_add_string(steps, "source", source_name[d->source]);
         st = add_module(d, steps);
@@ -556,10 +634,41 @@ tm_status report_steps(struct device_time *d, struct tm_value *summary)
         tm_add_uint(steps, "incomplete", run.incomplete);
         st = add_skipped(d, steps);
     }
+    tm_rows_free(run.lengths);
+    return st;
+}
+
+/* The analyzed steps of all hosts, where they share a clock. */
+static void add_job(const struct device_time *d, const struct run_steps *run, struct tm_value *window)
+{
+    struct tm_value *job;
+    const char *why = d->session || d->all ? "the window is not that of the analyzed steps" : run->clock.why;
+
+    if (why || !run->has_window) {
+        tm_add_null(window, "job", why ? why : "no activity in the analyzed steps");
+        return;
+    }
+    job = tm_add_object(window, "job");
+    tm_add_int(job, "begin_ps", run->begin_ps);
+    tm_add_int(job, "end_ps", run->end_ps);
+    tm_add_int(job, "span_ps", run->end_ps - run->begin_ps);
+    tm_add_int(job, "steps_ps", run->steps_ps);
+}
+
+tm_status report_step_times(struct device_time *d, struct tm_value *summary)
+{
+    struct tm_value *steps = tm_member(summary, "steps");
+    struct run_steps run;
+    struct statistics statistics;
+    tm_status st = make_run_steps(d, find_clock(d, summary), &run);
+
+    if (st == TM_OK)
+        st = compute(d, &run, &statistics);
     if (st == TM_OK) {
         tm_add_string(steps, "basis", uses_host_span(d) ? "host_span" : "period");
         add_statistics(steps, &statistics);
         st = add_samples(d, &run, steps);
+        add_job(d, &run, tm_member(summary, "window"));
     }
     tm_rows_free(run.lengths);
     add_parts_of_run(d, steps);
