@@ -148,7 +148,7 @@ static void add_window(struct tm_front *front, const struct tm_value *summary)
     static const char *const modes[][2] = {
         { "steps", "the analyzed steps" }, { "all", "all activity" }, { "session", "the session" }
     };
-    const struct tm_value *windows = tm_path(summary, "window.hosts"), *first = NULL;
+    const struct tm_value *windows = tm_path(summary, "window.hosts"), *job = tm_path(summary, "window.job"), *first = NULL;
     const char *mode = tm_text(tm_path(summary, "window.mode"));
     char *text = tm_front_add_fact(front, "Window"), begin[TM_FORMAT_BYTES], span[TM_FORMAT_BYTES];
     size_t count = 0;
@@ -163,12 +163,16 @@ static void add_window(struct tm_front *front, const struct tm_value *summary)
         tm_format_append(text, TM_FRONT_BYTES, "not recorded");
         return;
     }
+    if (tm_has(job)) /* one clock for all hosts */
+        first = job;
     tm_format_append(text, TM_FRONT_BYTES, "%s", tm_format_time(span, tm_int(tm_get(first, "span_ps"))));
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
         if (strcmp(mode, modes[i][0]) == 0)
             tm_format_append(text, TM_FRONT_BYTES, ", %s", modes[i][1]);
     tm_format_append(text, TM_FRONT_BYTES, ", starting at %s", tm_format_time(begin, tm_int(tm_get(first, "begin_ps"))));
-    if (count > 1)
+    if (first == job)
+        tm_format_append(text, TM_FRONT_BYTES, ", on all hosts");
+    else if (count > 1)
         tm_format_append(text, TM_FRONT_BYTES, " (first of %zu windows)", count);
 }
 

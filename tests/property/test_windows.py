@@ -150,6 +150,8 @@ def check_shared_clock(tap):
                 paths[-1].write_bytes(reducing(host, begun[host], told[host]).encode())
             _, summary = summary_of(paths, folder / "out")
             _, parted = summary_of(paths[::-1], folder / "reversed")
+            run("report", *paths, "-o", folder / "text", "--format", "text")
+            text = (folder / "text" / "report.txt").read_text(encoding="utf-8")
         samples, job = summary["steps"]["samples_ps"], summary["window"]["job"]
         clock = summary["collectives"]["skew"]["clock"]
         tap.ok(clock["aligned"] is agree and clock["offsets_ps"] == (list(begun) if agree else None),
@@ -158,10 +160,12 @@ def check_shared_clock(tap):
             tap.ok(samples == [STEP_PS] * 20, "every step ends with the last device of all hosts", samples)
             tap.ok(job == {"begin_ps": 20 * MS, "end_ps": 220 * MS, "span_ps": 200 * MS, "steps_ps": 200 * MS},
                    "they add up to the window of all hosts", job)
+            tap.ok("starting at 20.0 ms, on all hosts" in text, "the report has one window", text)
             tap.ok([h["span_ps"] for h in summary["window"]["hosts"]] == [200 * MS, 200 * MS - 300 * US],
                    "each host keeps its own window", summary["window"]["hosts"])
         else:
             first = (STEP_PS - 300 * US + STEP_PS) // 2
+            tap.ok("first of 2 windows" in text, "the report has a window for each host", text)
             tap.ok(job is None and samples == [first] + [STEP_PS] * 19, "a step is the mean over the hosts", samples)
         tap.ok((parted["steps"]["samples_ps"], parted["window"]["job"]) == (samples, job),
                "whatever the order of the hosts", parted["steps"]["samples_ps"])
