@@ -358,7 +358,7 @@ static void add_kpi(struct tm_value *to, const char *id, const struct tm_thresho
 }
 
 /* What a run does not have is not shown: collectives and imbalance of one device, compiling where nothing was
- * compiled. */
+ * compiled or where the profiler never records it. */
 static bool does_apply(const struct tm_value *s, int kpi)
 {
     const bool is_alone = tm_length(tm_get(s, "devices")) == 1;
@@ -371,7 +371,7 @@ static bool does_apply(const struct tm_value *s, int kpi)
         return !is_alone;
     case TM_KPI_COMPILE_TIME:
     case TM_KPI_UNEXPECTED_COMPILES:
-        return !tm_has(compiles) || tm_int(compiles) > 0;
+        return tm_has(compiles) ? tm_int(compiles) > 0 : strcmp(tm_ask_framework(s), "pytorch") != 0;
     default:
         return true;
     }

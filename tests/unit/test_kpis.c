@@ -153,6 +153,13 @@ static void what_a_run_does_not_have_does_not_apply(void **state)
     assert_false(tm_is(tm_get(kpi_of(&j, "exposed_collective"), "applies")));
     assert_false(tm_is(tm_get(kpi_of(&j, "compile_time"), "applies")));
     test_judged_free(&j);
+    test_judge(&j, "{'environment': {'hosts': [{'host': 'vm', 'framework': 'pytorch'}]}, 'compile': null}", NULL);
+    assert_false(tm_is(tm_get(kpi_of(&j, "compile_time"), "applies")));
+    assert_false(tm_is(tm_get(kpi_of(&j, "unexpected_compiles"), "applies")));
+    test_judged_free(&j);
+    test_judge(&j, "{'environment': {'hosts': [{'host': 'vm', 'framework': 'jax'}]}, 'compile': null}", NULL);
+    assert_true(tm_is(tm_get(kpi_of(&j, "compile_time"), "applies")));
+    test_judged_free(&j);
 }
 
 #define RECORDED(kernels, busy, source)                                                            \
