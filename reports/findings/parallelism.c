@@ -4,7 +4,10 @@
  * this way of splitting a model needs. */
 #include "reports/findings/parallelism.h"
 
+#include <assert.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -121,25 +124,60 @@ static bool has_letter_at(const char *text, const char *at)
     return at > text && ((at[-1] >= 'a' && at[-1] <= 'z') || (at[-1] >= 'A' && at[-1] <= 'Z'));
 }
 
+/* Which words have a character, in any case, as their first, second and third: a bit of each. */
+struct beginnings {
+    uint32_t of[3][UCHAR_MAX + 1];
+};
+
+static_assert(COUNT(words) <= 32, "a bit of each");
+
+static void note_beginnings(struct beginnings *b)
+{
+    *b = (struct beginnings){ .of = { { 0 } } };
+    for (size_t i = 0; i < COUNT(words); i++) {
+        for (size_t k = 0; k < COUNT(b->of); k++) {
+            const unsigned char c = (unsigned char)words[i].word[k];
+
+            b->of[k][c] |= UINT32_C(1) << i;
+            if (c >= 'a' && c <= 'z')
+                b->of[k][c - 'a' + 'A'] |= UINT32_C(1) << i;
+            else if (c >= 'A' && c <= 'Z')
+                b->of[k][c - 'A' + 'a'] |= UINT32_C(1) << i;
+        }
+    }
+}
+
+/* The words that may begin at a character, which is not the NUL. */
+static inline uint32_t beginning_at(const struct beginnings *b, const char *at)
+{
+    uint32_t set = b->of[0][(unsigned char)at[0]];
+
+    if (set)
+        set &= b->of[1][(unsigned char)at[1]]; /* of no word a NUL */
+    return set ? set & b->of[2][(unsigned char)at[2]] : 0;
+}
+
 /* A short word has to begin where no other word goes on: "fused_moe", but not "smoe" in the middle
  * of one. */
-static bool holds(const char *text, const char *word)
+static bool stands_at(const char *text, const char *at, const char *word)
 {
     const size_t length = strlen(word);
 
-    for (const char *at = text; *at; at++)
-        if (strncasecmp(at, word, length) == 0 && (length > 6 || !has_letter_at(text, at)))
-            return true;
-    return false;
+    return strncasecmp(at, word, length) == 0 && (length > 6 || !has_letter_at(text, at));
 }
 
-static unsigned named_in(const char *text)
+static unsigned named_in(const struct beginnings *b, const char *text)
 {
     unsigned set = 0;
 
-    for (size_t i = 0; i < COUNT(words); i++)
-        if (!(set & words[i].parallelism) && holds(text, words[i].word))
-            set |= words[i].parallelism;
+    for (const char *at = text; *at; at++) {
+        for (uint32_t left = beginning_at(b, at); left; left &= left - 1) {
+            const size_t i = (size_t)__builtin_ctz(left);
+
+            if (!(set & words[i].parallelism) && stands_at(text, at, words[i].word))
+                set |= words[i].parallelism;
+        }
+    }
     return set;
 }
 
@@ -147,14 +185,16 @@ unsigned tm_parallelism_of(const struct tm_value *summary)
 {
     const struct tm_value *rows = tm_path(summary, "collectives.rows");
     unsigned kinds = 0, named = 0, set = 0;
+    struct beginnings b;
 
     for (size_t i = 0; i < tm_length(rows); i++)
         kinds |= bit_of(tm_text(tm_get(tm_at(rows, i), "kind")));
+    note_beginnings(&b);
     for (size_t i = 0; i < COUNT(places); i++) {
         const struct tm_value *list = tm_path(summary, places[i].list);
 
         for (size_t k = 0; k < tm_length(list); k++)
-            named |= named_in(tm_text(tm_get(tm_at(list, k), places[i].key)));
+            named |= named_in(&b, tm_text(tm_get(tm_at(list, k), places[i].key)));
     }
     for (size_t i = 0; i < COUNT(needs); i++)
         if (named & needs[i].parallelism && kinds & needs[i].kinds)
