@@ -197,7 +197,19 @@ static size_t copy_valid(char *to, const char *text, size_t length)
     size_t used = 0;
 
     for (size_t i = 0; i < length;) {
+        uint64_t eight;
         uint32_t code = 0;
+
+        if (length - i >= sizeof(eight)) {
+            memcpy(&eight, text + i, sizeof(eight));
+            if (tm_utf8_is_plain(eight)) { /* nearly all of nearly all texts */
+                if (to)
+                    memcpy(to + used, &eight, sizeof(eight));
+                used += sizeof(eight);
+                i += sizeof(eight);
+                continue;
+            }
+        }
         const size_t step = tm_utf8_next(text + i, length - i, &code);
         const bool as_is = step != 0 && code != 0;
         const size_t n = as_is ? step : 3;
@@ -349,9 +361,16 @@ static struct tm_value *find_member(const struct container *c, const char *key)
 
         return number != 0 ? value_in(c, number - 1) : NULL;
     }
-    for (uint32_t i = 0; i < c->count; i++) {
-        if (key_in(c, i) == key)
-            return value_in(c, i);
+    size_t left = c->count;
+
+    for (unsigned which = 0; left > 0; which++) {
+        const struct block *const block = which < BLOCKS_INSIDE ? &c->inside[which] : &c->more[which - BLOCKS_INSIDE];
+        const size_t whole = (size_t)BLOCK_FIRST << which, n = left < whole ? left : whole;
+
+        for (size_t i = 0; i < n; i++)
+            if (block->keys[i] == key)
+                return &block->values[i];
+        left -= n;
     }
     return NULL;
 }

@@ -36,7 +36,8 @@ static void flush(struct printer *p)
     p->used = 0;
 }
 
-static void put(struct printer *p, const char *text, size_t length)
+/* What does not fit into the buffer as a whole. */
+static void put_long(struct printer *p, const char *text, size_t length)
 {
     while (length > 0) {
         if (p->used == sizeof(p->buffer))
@@ -51,6 +52,16 @@ static void put(struct printer *p, const char *text, size_t length)
     }
 }
 
+static inline void put(struct printer *p, const char *text, size_t length)
+{
+    if (sizeof(p->buffer) - p->used < length) {
+        put_long(p, text, length);
+        return;
+    }
+    memcpy(p->buffer + p->used, text, length);
+    p->used += length;
+}
+
 static void put_text(struct printer *p, const char *text)
 {
     put(p, text, strlen(text));
@@ -59,11 +70,17 @@ static void put_text(struct printer *p, const char *text)
 /* Between an element and the next, or a bracket. */
 static void put_line(struct printer *p, unsigned depth)
 {
+    static const char blanks[] = "                                ";
+
     if (p->stream)
         return;
     put(p, "\n", 1);
-    for (unsigned i = 0; i < depth; i++)
-        put(p, "  ", 2);
+    for (size_t left = 2 * (size_t)depth; left > 0;) {
+        const size_t n = left < sizeof(blanks) - 1 ? left : sizeof(blanks) - 1;
+
+        put(p, blanks, n);
+        left -= n;
+    }
 }
 
 static void put_comma(struct printer *p)
@@ -105,14 +122,32 @@ static void put_special(struct printer *p, uint32_t code)
     put_text(p, escape);
 }
 
+/* Whether none of eight bytes is to be looked at: all stand for themselves in a text. */
+static inline bool stand_for_themselves(const char *bytes)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), highest = 0x80 * ones;
+    uint64_t eight, special;
+
+    memcpy(&eight, bytes, sizeof(eight));
+    special = (eight - ' ' * ones) | ((eight ^ '"' * ones) - ones) | ((eight ^ '\\' * ones) - ones) |
+              ((eight ^ 0x7f * ones) - ones);
+    return !((eight | special) & highest); /* of a byte below what is subtracted the highest bit is set */
+}
+
 static void put_string(struct printer *p, const char *text)
 {
-    const char *plain = text;
+    const char *plain = text, *const end = text + strlen(text);
 
     put(p, "\"", 1);
-    while (*text != '\0') {
+    while (text < end) {
         uint32_t code = 0;
-        const size_t n = special_bytes(text, &code);
+        size_t n;
+
+        if (end - text >= 8 && stand_for_themselves(text)) {
+            text += 8;
+            continue;
+        }
+        n = special_bytes(text, &code);
 
         if (n == 0) {
             text++;
@@ -136,10 +171,9 @@ static void put_double(struct printer *p, double value)
 
 static void put_int(struct printer *p, int64_t value)
 {
-    char digits[24];
+    char digits[TM_INT_TEXT];
 
-    (void)snprintf(digits, sizeof(digits), "%" PRId64, value);
-    put_text(p, digits);
+    put(p, digits, tm_int_text(digits, value));
 }
 
 static void put_value(struct printer *p, const struct tm_value *v, unsigned depth);
@@ -169,7 +203,7 @@ static void put_key(struct printer *p, const char *key, bool is_first, unsigned 
     put(p, ": ", 2);
 }
 
-/* The reasons of the nulls of an object.  An object with a member "why" of its own tells them
+/* The reasons of the nulls of an object, where it has some.  An object with a member "why" of its own tells them
  * there. */
 static void put_reasons(struct printer *p, const struct tm_value *v, unsigned depth)
 {
@@ -199,13 +233,18 @@ static void put_reasons(struct printer *p, const struct tm_value *v, unsigned de
 static void put_object(struct printer *p, const struct tm_value *v, unsigned depth)
 {
     const size_t n = tm_length(v);
+    bool has_reasons = false;
 
     put(p, "{", 1);
     for (size_t i = 0; i < n; i++) {
+        const struct tm_value *const member = tm_value_at(v, i);
+
         put_key(p, tm_key_at(v, i), i == 0, depth + 1);
-        put_value(p, tm_value_at(v, i), depth + 1);
+        put_value(p, member, depth + 1);
+        has_reasons |= tm_type_of(member) == TM_NULL && tm_why(member)[0] != '\0';
     }
-    put_reasons(p, v, depth + 1);
+    if (has_reasons)
+        put_reasons(p, v, depth + 1);
     if (n != 0)
         put_line(p, depth);
     put(p, "}", 1);

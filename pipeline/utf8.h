@@ -24,6 +24,14 @@ bool tm_utf8_is_hidden(uint32_t code);
 #define TM_UTF8_REPLACEMENT "\xef\xbf\xbd"
 enum { TM_UTF8_REPLACEMENT_BYTES = 3 };
 
+/* Whether each of eight bytes is a character of ASCII but NUL. */
+static inline bool tm_utf8_is_plain(uint64_t eight)
+{
+    const uint64_t highest = UINT64_C(0x8080808080808080);
+
+    return !(eight & highest) && !((eight - UINT64_C(0x0101010101010101)) & highest);
+}
+
 /* How many bytes at the begin of a text are valid UTF-8 without NUL. */
 static inline size_t tm_utf8_head(const char *text, size_t length)
 {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "pipeline/doc_copy.h"
+#include "pipeline/double_text.h"
 #include "tests/support/test_run.h"
 
 /* A document with the run that it belongs to. */
@@ -183,6 +184,60 @@ static void doubles_read_back_the_same_with_the_fewest_digits(void **state)
         (void)snprintf(expected, sizeof(expected), "{\n  \"x\": %s\n}\n", table[i].text);
         assert_prints(&f, expected);
         close_doc(&f);
+    }
+}
+
+/* What the C library makes of a number with 15, 16 or 17 digits: the first that reads back the same. */
+static void assert_has_fewest_digits(double value)
+{
+    char text[TM_DOUBLE_TEXT + 1], expected[TM_DOUBLE_TEXT + 1];
+    int digits = 14;
+
+    do
+        (void)snprintf(expected, sizeof(expected), "%.*g", ++digits, value);
+    while (digits < 17 && strtod(expected, NULL) != value);
+    text[tm_double_text(text, value)] = '\0';
+    assert_string_equal(text, expected);
+}
+
+static void assert_neighbors_have_fewest_digits(double value)
+{
+    assert_has_fewest_digits(value);
+    assert_has_fewest_digits(-value);
+    assert_has_fewest_digits(nextafter(value, 0));
+    assert_has_fewest_digits(nextafter(value, INFINITY));
+}
+
+static void all_doubles_have_the_digits_of_the_c_library(void **state)
+{
+    uint64_t random = 1;
+
+    (void)state;
+    for (int i = -20; i <= 20; i++)
+        assert_neighbors_have_fewest_digits(pow(10, i));
+    for (int i = -70; i <= 70; i++)
+        assert_neighbors_have_fewest_digits(ldexp(1, i));
+    for (int i = 0; i < 100000; i++) {
+        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const uint64_t number = random >> 11;
+
+        assert_has_fewest_digits(ldexp((double)number, (int)(random >> 3 & 63) - 70)); /* any bits */
+        assert_has_fewest_digits((double)(number >> 33) / 1000);                       /* few digits */
+        assert_has_fewest_digits((double)(number >> 20) / (double)((random & 0xffff) + 1));
+        assert_has_fewest_digits((double)(number >> 10) / 128); /* halfway between decimal numbers */
+    }
+}
+
+static void integers_have_all_their_digits(void **state)
+{
+    static const int64_t numbers[] = { 0, 1, -1, 9, 10, -10, 1234567890123, INT64_MAX, INT64_MIN };
+    char text[TM_INT_TEXT + 1], expected[TM_INT_TEXT + 1];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        (void)snprintf(expected, sizeof(expected), "%lld", (long long)numbers[i]);
+        text[tm_int_text(text, numbers[i])] = '\0';
+        assert_string_equal(text, expected);
     }
 }
 
@@ -592,6 +647,8 @@ int main(void)
         cmocka_unit_test(reasons_of_nulls_come_at_the_end_of_their_object),
         cmocka_unit_test(a_text_that_is_not_known_is_null),
         cmocka_unit_test(doubles_read_back_the_same_with_the_fewest_digits),
+        cmocka_unit_test(all_doubles_have_the_digits_of_the_c_library),
+        cmocka_unit_test(integers_have_all_their_digits),
         cmocka_unit_test(a_locale_does_not_change_the_decimal_point),
         cmocka_unit_test(what_is_not_finite_is_null),
         cmocka_unit_test(integers_keep_all_their_digits),
