@@ -137,6 +137,48 @@ static void every_pattern_is_sorted_and_stable_in_every_memory(void **state)
     }
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static uint64_t signed_prefix(const void *row)
+{
+    return tm_prefix_of(*(const int64_t *)row);
+}
+
+static void signed_numbers_have_a_prefix_in_their_order(void **state)
+{
+    enum { COUNT = 1000 };
+    struct tm_run run;
+    int64_t before = INT64_MIN;
+
+    (void)state;
+    test_run_init(&run);
+    struct tm_sorter *sorter = tm_sorter_new(&run, TM_ACCOUNT_SORT, sizeof(int64_t), 1 << 20, by_number);
+
+    assert_non_null(sorter);
+    tm_sorter_set_prefix(sorter, signed_prefix);
+    for (int64_t i = 0; i < COUNT; i++) {
+        const int64_t row = i == 0 ? INT64_MAX : i == 1 ? INT64_MIN : (i * 7919 % COUNT - COUNT / 2) * (INT64_C(1) << 40);
+
+        assert_int_equal(tm_sorter_push(sorter, &row), TM_OK);
+    }
+    assert_int_equal(tm_sorter_finish(sorter), TM_OK);
+    for (int i = 0; i < COUNT; i++) {
+        const void *row;
+
+        assert_int_equal(tm_sorter_next(sorter, &row), TM_OK);
+        assert_non_null(row);
+        assert_true(before <= *(const int64_t *)row);
+        before = *(const int64_t *)row;
+    }
+    tm_sorter_free(sorter);
+    assert_ledger_is_even(&run);
+}
+
 static void small_counts_are_sorted(void **state)
 {
     (void)state;
@@ -232,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pattern_is_sorted_and_stable_in_every_memory),
+        cmocka_unit_test(signed_numbers_have_a_prefix_in_their_order),
         cmocka_unit_test(small_counts_are_sorted),
         cmocka_unit_test(a_spilled_sort_keeps_to_its_memory),
         cmocka_unit_test(each_refused_request_ends_clean),

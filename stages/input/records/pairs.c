@@ -61,6 +61,16 @@ static int compare_times(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
+static uint64_t prefix_of_keys(const void *row)
+{
+    return key_of(&((const struct ordered_row *)row)->kept.record);
+}
+
+static uint64_t prefix_of_times(const void *row)
+{
+    return tm_prefix_of(((const struct ordered_row *)row)->kept.record.start_ps);
+}
+
 /* --- begins and ends --- */
 
 /* What names are compared by: the handle, or where a name may have several, its hash. */
@@ -261,11 +271,17 @@ static tm_status make_tables(struct join *j, size_t memory_bytes, bool is_joined
     const size_t sort = is_joined ? memory_bytes / 16 * 7 : memory_bytes;
 
     j->by_time = tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct ordered_row), sort, compare_times);
-    if (!j->by_time || !is_joined)
-        return j->by_time ? TM_OK : run->error.status;
+    if (!j->by_time)
+        return run->error.status;
+    tm_sorter_set_prefix(j->by_time, prefix_of_times);
+    if (!is_joined)
+        return TM_OK;
     j->by_key = tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct ordered_row), sort, compare_keys);
     j->open = tm_open_begins_new(run, TM_ACCOUNT_SORT, memory_bytes / 8);
-    return j->by_key && j->open ? TM_OK : run->error.status;
+    if (!j->by_key || !j->open)
+        return run->error.status;
+    tm_sorter_set_prefix(j->by_key, prefix_of_keys);
+    return TM_OK;
 }
 
 static tm_status sort_and_join(struct join *j, struct tm_record_store *store, uint64_t track, bool is_joined)
