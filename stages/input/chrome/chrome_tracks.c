@@ -10,7 +10,7 @@
 #include "stages/resolve/categories.h"
 #include "stages/resolve/classes.h"
 
-enum { KEY_MOST = 512, NAME_MOST = 4096, ACCELERATOR_MOST = 64 };
+enum { NAME_MOST = 4096, ACCELERATOR_MOST = 64 };
 
 tm_status tm_chrome_tracks_open(struct tm_chrome_tracks *t, struct tm_trace *trace)
 {
@@ -38,19 +38,32 @@ void tm_chrome_tracks_close(struct tm_chrome_tracks *t)
 
 /* --- numbers of processes and tracks --- */
 
-/* An id as text that tells it from every other id; a text of any length by its hash. */
-static int put_id(char *to, size_t room, const struct tm_json_id *id)
+/* What tells a process or a thread from every other one; of a text of any length its hash. */
+struct id_key {
+    uint64_t kind, high, low;
+};
+
+/* Of a device, whose streams are told by their events, in the place of a process. */
+enum { ID_OF_DEVICE = 1 << 8 /* + enum tm_chrome_sort */ };
+
+struct track_key {
+    uint64_t sort;
+    int64_t ordinal;
+    struct id_key process, thread;
+};
+
+static struct id_key key_of(const struct tm_json_id *id)
 {
     XXH128_hash_t hash;
 
     switch (id->kind) {
     case TM_JSON_NUMBER:
-        return snprintf(to, room, "%c%" PRId64, id->is_unsigned ? 'u' : 'n', id->number);
+        return (struct id_key){ TM_JSON_NUMBER, id->is_unsigned, (uint64_t)id->number };
     case TM_JSON_TEXT:
         hash = XXH3_128bits(id->text.at, id->text.length);
-        return snprintf(to, room, "t%016" PRIx64 "%016" PRIx64, (uint64_t)hash.high64, (uint64_t)hash.low64);
+        return (struct id_key){ TM_JSON_TEXT, hash.high64, hash.low64 };
     default:
-        return snprintf(to, room, "-");
+        return (struct id_key){ TM_JSON_NO_ID, 0, 0 };
     }
 }
 
@@ -68,9 +81,8 @@ static struct tm_json_id without_text(const struct tm_json_id *id)
 static tm_status process_of(struct tm_chrome_tracks *t, const struct tm_json_id *id, uint64_t *process)
 {
     struct tm_chrome_process row = { .id = without_text(id), .device = TM_NONE };
-    char key[KEY_MOST];
-    const int length = put_id(key, sizeof(key), id);
-    tm_status st = tm_key_map_number(t->process_numbers, tm_hash_key(key, (size_t)length), process);
+    const struct id_key key = key_of(id);
+    tm_status st = tm_key_map_number(t->process_numbers, tm_hash_key(&key, sizeof(key)), process);
 
     if (st != TM_OK || *process < tm_rows_count(t->processes))
         return st;
@@ -84,9 +96,8 @@ static tm_status number_of_device(struct tm_chrome_tracks *t, enum tm_chrome_sor
                                   uint64_t *number)
 {
     const struct tm_chrome_process row = { .device = TM_NONE };
-    char key[KEY_MOST];
-    const int length = snprintf(key, sizeof(key), "device %d %" PRId64, (int)sort, ordinal);
-    const tm_status st = tm_key_map_number(t->process_numbers, tm_hash_key(key, (size_t)length), number);
+    const struct id_key key = { ID_OF_DEVICE + (uint64_t)sort, 0, (uint64_t)ordinal };
+    const tm_status st = tm_key_map_number(t->process_numbers, tm_hash_key(&key, sizeof(key)), number);
 
     if (st != TM_OK || *number < tm_rows_count(t->processes))
         return st;
@@ -131,20 +142,17 @@ static tm_status make_track(struct tm_chrome_tracks *t, const struct tm_chrome_e
 static tm_status find_track(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
                             int64_t ordinal, uint32_t *track)
 {
-    char key[KEY_MOST];
-    int used = snprintf(key, sizeof(key), "%d ", (int)sort);
+    struct track_key key = { .sort = (uint64_t)sort };
     uint64_t number;
     tm_status st;
 
     if (has_device(sort))
-        used += snprintf(key + used, sizeof(key) - (size_t)used, "%" PRId64 " ", ordinal);
+        key.ordinal = ordinal;
     else if (sort != TM_CHROME_FLOW)
-        used += put_id(key + used, sizeof(key) - (size_t)used, &event->pid);
-    if (tm_chrome_has_thread(sort)) {
-        key[used++] = ' ';
-        used += put_id(key + used, sizeof(key) - (size_t)used, thread_of(event));
-    }
-    st = tm_key_map_number(t->track_numbers, tm_hash_key(key, (size_t)used), &number);
+        key.process = key_of(&event->pid);
+    if (tm_chrome_has_thread(sort))
+        key.thread = key_of(thread_of(event));
+    st = tm_key_map_number(t->track_numbers, tm_hash_key(&key, sizeof(key)), &number);
     if (st == TM_OK && number == tm_rows_count(t->tracks))
         st = make_track(t, event, sort, ordinal);
     if (st == TM_OK)
@@ -155,6 +163,12 @@ static tm_status find_track(struct tm_chrome_tracks *t, const struct tm_chrome_e
 static uint32_t sort_of_id(const struct tm_json_id *id)
 {
     return (uint32_t)id->kind << 1 | id->is_unsigned;
+}
+
+static inline bool is_near(const struct tm_near_track *near, const struct tm_near_track *wanted)
+{
+    return near->is_used && near->process == wanted->process && near->thread == wanted->thread &&
+           near->ordinal == wanted->ordinal && near->sorts == wanted->sorts;
 }
 
 tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event,
@@ -168,18 +182,19 @@ tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_
         .sorts = sort_of_id(&event->pid) << 16 | sort_of_id(thread) << 8 | (uint32_t)sort,
     };
     const uint64_t mixed = (wanted.thread ^ wanted.process << 8 ^ (uint64_t)wanted.sorts << 32) * 0x9e3779b97f4a7c15u;
-    struct tm_near_track *near = &t->near[mixed >> 58];
+    struct tm_near_track *const near = &t->near[mixed >> 58], *const other = &t->near[mixed >> 58 ^ 1];
     tm_status st;
 
     static_assert(TM_CHROME_NEAR == 1 << (64 - 58), "the place is the highest bits of the hash");
-    if (near->is_used && near->process == wanted.process && near->thread == wanted.thread &&
-        near->ordinal == wanted.ordinal && near->sorts == wanted.sorts) {
-        *track = near->track;
+    if (is_near(near, &wanted) || is_near(other, &wanted)) {
+        *track = is_near(near, &wanted) ? near->track : other->track;
         return TM_OK;
     }
     st = find_track(t, event, sort, ordinal, track);
     if (st != TM_OK)
         return st;
+    if (near->is_used)
+        *other = *near;
     *near = wanted;
     near->track = *track;
     near->is_used = true;

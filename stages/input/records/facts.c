@@ -4,10 +4,10 @@
 #include "stages/input/records/facts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/double_text.h"
 #include "pipeline/run.h"
 
 const uint16_t tm_fact_flags[TM_STAT_COUNT] = {
@@ -188,7 +188,8 @@ static tm_status fill_block(const struct tm_fact_maker *maker, const struct tm_f
     const int64_t *ints = facts->ints;
     const int64_t id = tm_facts_have(facts, TM_STAT_DEVICE_ID) ? ints[TM_STAT_DEVICE_ID] : -1;
     char name[48];
-    int length;
+    const char *device;
+    size_t length;
 
     if (ints[TM_STAT_BYTES] != INT64_MIN) {
         a->has |= TM_HAS_ALLOCATION;
@@ -204,9 +205,14 @@ static tm_status fill_block(const struct tm_fact_maker *maker, const struct tm_f
         a->has |= TM_HAS_AVAILABLE;
     if (!tm_facts_have(facts, TM_STAT_DEVICE_TYPE))
         return TM_OK;
-    length = id < 0 ? snprintf(name, sizeof(name), "%s", device_word(ints[TM_STAT_DEVICE_TYPE]))
-                    : snprintf(name, sizeof(name), "%s:%lld", device_word(ints[TM_STAT_DEVICE_TYPE]), (long long)id);
-    return tm_names_put(maker->trace->names, name, (size_t)length, &a->allocator);
+    device = device_word(ints[TM_STAT_DEVICE_TYPE]);
+    length = strlen(device);
+    memcpy(name, device, length);
+    if (id >= 0) {
+        name[length++] = ':';
+        length += tm_int_text(name + length, id);
+    }
+    return tm_names_put(maker->trace->names, name, length, &a->allocator);
 }
 
 /* What JAX's allocators tell of themselves. */
