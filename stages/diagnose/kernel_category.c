@@ -674,6 +674,11 @@ static tm_status ask(struct tm_names *names, tm_strid id, bool is_path, enum tm_
     return st == TM_OK ? tm_names_set_note(names, id, (uint16_t)(note | ((unsigned)*category + 1) << shift)) : st;
 }
 
+tm_status tm_category_of_text(struct tm_names *names, tm_strid text, enum tm_kernel_category *category)
+{
+    return ask(names, text, false, category);
+}
+
 /* What the class and the level decide without any text. */
 static enum tm_kernel_category category_of_class(const struct tm_category_question *q)
 {

@@ -51,6 +51,9 @@ tm_status tm_kernel_category_of(struct tm_names *names, const struct tm_category
 /* What one text tells: a kernel's name, an HLO op or opcode, a category of the TPU compiler. */
 enum tm_kernel_category tm_category_in(const char *text, size_t length);
 
+/* The same of a text of the names, which is read once for all who ask. */
+tm_status tm_category_of_text(struct tm_names *names, tm_strid text, enum tm_kernel_category *category) TM_MUST_USE;
+
 /* The precision that a kernel's name tells: "bf16", "f16", "f32", "f64", "tf32", "fp8", "s8"; NULL
  * = it does not. */
 const char *tm_precision_in(const char *name, size_t length);

@@ -75,11 +75,10 @@ static bool is_of_matrices(enum tm_kernel_category category)
 
 static tm_status matrix_in(struct ops *o, tm_strid id, struct op_row *row)
 {
-    const char *text;
-    size_t length;
-    const tm_status st = tm_names_text(o->names, id, TEXT_MOST, &text, &length);
+    enum tm_kernel_category category;
+    const tm_status st = tm_category_of_text(o->names, id, &category);
 
-    if (st == TM_OK && is_of_matrices(tm_category_in(text, length)))
+    if (st == TM_OK && is_of_matrices(category))
         row->has_matrix = 1;
     return st;
 }
@@ -89,6 +88,7 @@ static tm_status matrix_in(struct ops *o, tm_strid id, struct op_row *row)
 static tm_status find_kernel(struct ops *o, tm_strid name, const struct op_kernel **kernel)
 {
     struct op_kernel *known = &o->kernels[name & (OPS_KERNELS - 1)];
+    enum tm_kernel_category category;
     const char *text;
     size_t length;
     tm_status st;
@@ -96,12 +96,14 @@ static tm_status find_kernel(struct ops *o, tm_strid name, const struct op_kerne
     *kernel = known;
     if (known->name == name && name)
         return TM_OK;
-    st = tm_names_text(o->names, name, TEXT_MOST, &text, &length);
+    st = tm_category_of_text(o->names, name, &category);
+    if (st == TM_OK)
+        st = tm_names_text(o->names, name, TEXT_MOST, &text, &length);
     if (st == TM_OK)
         *known = (struct op_kernel){ .name = name,
                                      .precision = (uint8_t)precision_called(tm_precision_in(text, length)),
                                      .is_tensor_core = tm_tensor_core_in(text, length) == 1,
-                                     .has_matrix = is_of_matrices(tm_category_in(text, length)) };
+                                     .has_matrix = is_of_matrices(category) };
     return st;
 }
 

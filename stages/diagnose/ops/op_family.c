@@ -56,18 +56,19 @@ size_t tm_op_family_path(const char *text, size_t length, char *to, size_t most)
     size_t used = 0;
 
     for (size_t i = 0; i < length && used < most;) {
-        size_t end = i;
+        size_t end = i, n;
+        bool is_layer;
 
         while (end < length && is_digit(text[end]))
             end++;
-        if (end > i && is_layer_number(text, i, end, length)) {
-            to[used++] = '*';
-            i = end;
-            continue;
-        }
-        do
-            to[used++] = text[i++];
-        while (i < end && used < most);
+        is_layer = end > i && is_layer_number(text, i, end, length);
+        while (!is_layer && end < length && !is_digit(text[end]))
+            end++;
+        n = is_layer ? 1 : end - i;
+        n = n < most - used ? n : most - used;
+        memcpy(to + used, is_layer ? "*" : text + i, n);
+        used += n;
+        i = end;
     }
     return used;
 }
