@@ -7,7 +7,7 @@
 
 #include "reports/compare/row_table.h"
 
-static const char *const match_name[] = { "name", "pattern", "category", "none" };
+static const char *const match_name[] = { "name", "family", "pattern", "category", "none" };
 static const char *const status_name[] = {
     "added", "removed", "slower", "faster", "same", "unclear"
 };

@@ -24,6 +24,7 @@ static const struct section sections[ROW_KINDS] = {
                        .by = "kernel",
                        .list = "by_name",
                        .name = "name",
+                       .group = "category",
                        .ps = "total_ps",
                        .stddev = "stddev_ps",
                        .count = "count",
@@ -86,31 +87,26 @@ static double number(const struct tm_value *row, const char *key)
     return tm_has(value) ? tm_double(value) : NAN;
 }
 
-/* kernels.by_name has no category; the first row of the name in kernels.rows has. */
-static const char *kernel_category(const struct tm_value *summary, const char *name, size_t near)
+/* The row of the section's list of families that it belongs to; NULL = not listed, or it has none. */
+static const struct tm_value *family_of(const struct tm_value *section, const struct tm_value *row)
 {
-    const struct tm_value *rows = tm_path(summary, "kernels.rows");
-    const size_t count = tm_length(rows);
+    const struct tm_value *place = tm_get(row, "family");
 
-    for (size_t i = 0; i < count; i++) { /* both are by time: begin where it may be */
-        const struct tm_value *row = tm_at(rows, (near + i) % count);
-
-        if (strcmp(tm_text(tm_get(row, "name")), name) == 0)
-            return tm_text(tm_get(row, "category"));
-    }
-    return "";
+    return tm_type_of(place) == TM_INT && tm_int(place) >= 0
+               ? tm_at(tm_get(section, "families"), (size_t)tm_int(place)) : NULL;
 }
 
 static tm_status load_row(struct comparison *c, struct tm_row_table *table, const struct section *s,
-                          size_t side, size_t run, const struct tm_value *row, const char *key,
-                          size_t near)
+                          size_t side, size_t run, const struct tm_value *row, const char *key)
 {
-    const struct tm_value *summary = c->side[side].run[run].summary;
+    const struct tm_value *family = family_of(tm_get(c->side[side].run[run].summary, s->key), row);
     char name[128], size[TM_FORMAT_BYTES];
     struct row_figures f = {
         .name = s->name ? tm_text(tm_get(row, s->name)) : key,
         .path = s->path ? tm_text(tm_get(row, s->path)) : "",
         .group = s->group ? tm_text(tm_get(row, s->group)) : "",
+        .family = tm_text(tm_get(family, "family")),
+        .family_path = tm_text(tm_get(family, "op")),
         .ps = number(row, s->ps),
         .count = s->count ? number(row, s->count) : 1,
         .bytes = number(row, s->bytes),
@@ -123,8 +119,6 @@ static tm_status load_row(struct comparison *c, struct tm_row_table *table, cons
         return TM_OK;
     if (!*f.name)
         f.name = "(not known)";
-    if (strcmp(s->key, "kernels") == 0)
-        f.group = kernel_category(summary, f.name, near);
     if (strcmp(s->key, "collectives") == 0) {
         f.pattern = f.name;
         f.group = f.name;
@@ -156,7 +150,7 @@ static tm_status load_run(struct comparison *c, struct tm_row_table *table, cons
         const struct tm_value *row = is_object ? tm_value_at(list, i) : tm_at(list, i);
         const double ps = number(row, s->ps) / units;
         const tm_status st =
-            load_row(c, table, s, side, run, row, is_object ? tm_key_at(list, i) : "", i);
+            load_row(c, table, s, side, run, row, is_object ? tm_key_at(list, i) : "");
 
         if (st != TM_OK)
             return st;

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which rows of the sides are the same thing.  Names first (with the framework path, where both
  * tell one: compilers number their ops, and one more op gives all behind it other numbers).  Rows
- * that some side lacks then meet by their names without numbers, first within one path, and stand
- * for several; of other hardware, whose names have nothing in common, by category. */
+ * that some side lacks then meet by their families (METRICS 9; of ops), and what has none, or one that
+ * is not listed, by their names without numbers, first within one path; they stand for several then.
+ * Of other hardware, whose names have nothing in common, they meet by category. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "reports/compare/row_table.h"
+
+enum level { BY_FAMILY, BY_PATTERN_IN_PATH, BY_PATTERN, BY_CATEGORY, LEVELS };
+
+static const enum row_match match_of[LEVELS] = { MATCH_FAMILY, MATCH_PATTERN, MATCH_PATTERN, MATCH_CATEGORY };
 
 struct candidate {
     struct tm_row *row;
@@ -100,20 +105,33 @@ static void join_group(const struct comparison *c, const struct candidate *group
     }
     if (match == MATCH_CATEGORY)
         into->pattern = group[0].first;
-    into->name = into->pattern;
+    into->name = match == MATCH_FAMILY ? into->family : into->pattern;
     into->match = match;
 }
 
-static tm_status set_keys(struct comparison *c, struct candidate *to, struct tm_row *row, int level)
+/* The row does not take part at a level whose key it lacks. */
+static bool has_key(const struct tm_row *row, enum level level)
 {
+    const char *const key[LEVELS] = { [BY_FAMILY] = row->family, [BY_PATTERN_IN_PATH] = row->path,
+                                      [BY_PATTERN] = row->pattern, [BY_CATEGORY] = row->group };
+
+    return level == BY_PATTERN || *key[level];
+}
+
+static tm_status set_keys(struct comparison *c, struct candidate *to, struct tm_row *row, enum level level)
+{
+    const char *const first[LEVELS] = { [BY_FAMILY] = row->family, [BY_PATTERN_IN_PATH] = row->pattern,
+                                        [BY_PATTERN] = row->pattern, [BY_CATEGORY] = row->group };
+
     to->row = row;
-    to->first = level == 2 ? row->group : row->pattern;
-    to->second = level == 0 ? name_pattern(&c->room, row->path) : "";
+    to->first = first[level];
+    to->second = level == BY_FAMILY ? row->family_path
+                 : level == BY_PATTERN_IN_PATH ? name_pattern(&c->room, row->path) : "";
     return to->second ? TM_OK : c->run->error.status;
 }
 
 static tm_status match_level(struct comparison *c, struct tm_row_table *table,
-                             struct candidate *list, int level)
+                             struct candidate *list, enum level level)
 {
     size_t count = 0;
 
@@ -122,8 +140,7 @@ static tm_status match_level(struct comparison *c, struct tm_row_table *table,
         uint32_t mask;
         tm_status st;
 
-        if (sides_of(c, row, &mask) == c->sides || (level == 0 && !*row->path) ||
-            (level == 2 && !*row->group))
+        if (sides_of(c, row, &mask) == c->sides || !has_key(row, level))
             continue;
         st = set_keys(c, &list[count++], row, level);
         if (st != TM_OK)
@@ -138,7 +155,7 @@ static tm_status match_level(struct comparison *c, struct tm_row_table *table,
              end++)
             ;
         if (end - begin > 1)
-            join_group(c, &list[begin], end - begin, level == 2 ? MATCH_CATEGORY : MATCH_PATTERN);
+            join_group(c, &list[begin], end - begin, match_of[level]);
     }
     count = 0;
     for (size_t i = 0; i < table->rows; i++) {
@@ -166,12 +183,12 @@ static bool is_other_hardware(const struct comparison *c)
 
 tm_status row_table_match(struct comparison *c, struct tm_row_table *table)
 {
-    const int levels = table->is_by_category && is_other_hardware(c) ? 3 : 2;
+    const enum level last = table->is_by_category && is_other_hardware(c) ? BY_CATEGORY : BY_PATTERN;
     struct candidate *list = tm_room_take(&c->room, table->rows, sizeof(*list));
 
     if (!list)
         return c->run->error.status;
-    for (int level = 0; level < levels; level++) {
+    for (enum level level = BY_FAMILY; level <= last; level++) {
         const tm_status st = match_level(c, table, list, level);
 
         if (st != TM_OK)

@@ -60,6 +60,11 @@ static struct tm_row **find_slot(struct tm_row_table *table, const char *name, c
     }
 }
 
+static char *copy_if_any(struct tm_room *room, const char *text)
+{
+    return copy_text(room, text ? text : "");
+}
+
 static struct tm_row *new_row(struct comparison *c, const struct row_figures *f)
 {
     struct tm_row *row = tm_room_take(&c->room, 1, sizeof(*row));
@@ -67,12 +72,18 @@ static struct tm_row *new_row(struct comparison *c, const struct row_figures *f)
     if (!row)
         return NULL;
     row->name = copy_text(&c->room, f->name);
-    row->path = copy_text(&c->room, f->path ? f->path : "");
-    row->group = copy_text(&c->room, f->group ? f->group : "");
-    row->pattern = f->pattern ? copy_text(&c->room, f->pattern) : name_pattern(&c->room, f->name);
+    row->path = copy_if_any(&c->room, f->path);
+    row->group = copy_if_any(&c->room, f->group);
+    row->family = copy_if_any(&c->room, f->family);
+    row->family_path = copy_if_any(&c->room, f->family_path);
+    if (f->pattern)
+        row->pattern = copy_text(&c->room, f->pattern);
+    else
+        row->pattern = name_pattern(&c->room, f->family && *f->family ? f->family : f->name);
     row->cell = tm_room_take(&c->room, c->sides, sizeof(*row->cell));
     row->change = tm_room_take(&c->room, c->sides, sizeof(*row->change));
-    if (!row->name || !row->path || !row->group || !row->pattern || !row->cell || !row->change)
+    if (!row->name || !row->path || !row->group || !row->family || !row->family_path || !row->pattern || !row->cell ||
+        !row->change)
         return NULL;
     for (size_t i = 0; i < c->sides; i++) {
         row->cell[i].ps_of_run = tm_room_take(&c->room, c->side[i].runs, sizeof(double));

@@ -6,7 +6,7 @@
 
 /* Rows by name of several sides beside each other: kernels, ops, collectives ... */
 
-enum row_match { MATCH_NAME, MATCH_PATTERN, MATCH_CATEGORY, MATCH_NONE };
+enum row_match { MATCH_NAME, MATCH_FAMILY, MATCH_PATTERN, MATCH_CATEGORY, MATCH_NONE };
 enum row_status { ROW_ADDED, ROW_REMOVED, ROW_SLOWER, ROW_FASTER, ROW_SAME, ROW_UNCLEAR };
 
 /* What one side has of a row; means over its runs, per step and device. */
@@ -32,8 +32,9 @@ struct row_change {
 };
 
 struct tm_row {
-    const char *name;    /* of a merged one: its pattern, or its category */
-    const char *pattern; /* the name without its numbers */
+    const char *name;    /* of a merged one: its family, its pattern, or its category */
+    const char *pattern; /* the name without its numbers; of a member of a family that of the family */
+    const char *family, *family_path; /* "" = none is known */
     const char *path;    /* of the framework: tells ops of one name apart; "" = not known */
     const char *group;   /* category, pass ...; "" = none */
     enum row_match match;
@@ -62,6 +63,7 @@ struct tm_row_table {
 /* What a table is filled with, a row of a run's summary at a time. */
 struct row_figures {
     const char *name, *pattern /* NULL = the name without its numbers */, *path, *group;
+    const char *family, *family_path; /* NULL, "" = none */
     double ps, count, bytes /* NaN = none */;
     double mean_ps, stddev_ps; /* of single executions; NaN = not known */
 };
@@ -81,8 +83,8 @@ enum row_kind {
     ROW_KINDS
 };
 struct tm_row_table *row_table_load(struct comparison *c, enum row_kind kind) TM_MUST_USE;
-/* Rows that not all sides have meet by their names without numbers, then (other hardware) by
- * category. */
+/* Rows that not all sides have meet by their families, then by their names without numbers, then (other
+ * hardware) by category. */
 tm_status row_table_match(struct comparison *c, struct tm_row_table *table) TM_MUST_USE;
 /* Changes, tests, status. */
 tm_status row_table_test(struct comparison *c, struct tm_row_table *table) TM_MUST_USE;

@@ -3,6 +3,7 @@
 #include "reports/compare/row_table.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "tests/support/compared.h"
 #include "tests/support/test_run.h"
@@ -202,6 +203,68 @@ static void a_side_without_the_table_has_removed_nothing(void **state)
     test_compared_free(&t);
 }
 
+#define OP_OF(name, path, place)                                                                   \
+    "{'name': '" name "', 'op': '" path "', 'category': 'gemm/dot', 'count': 20, 'self_ps': 2000000000, "       \
+    "'total_ps': 2000000000, 'family': " place "}"
+#define FAMILY(name, path) "{'family': '" name "', 'op': '" path "'}"
+#define FAMILIES(families, rows) "{'ops': {'families': [" families "], 'rows': [" rows "], 'rest': {'rows': 0}}}"
+
+static void operations_without_a_partner_meet_by_their_family(void **state)
+{
+    struct test_compared t;
+
+    (void)state;
+    /* The patterns of the names differ ("fusion.#.clone", "fusion"), and those of the paths of both families are
+     * equal: only the families tell which belong together. */
+    compare(&t,
+            FAMILIES(FAMILY("fusion", "jit(f)/layer_*/mul") ", " FAMILY("fusion", "jit(f)/layer_*/tanh"),
+                     OP_OF("fusion.1.clone.1", "jit(f)/layer_1/mul", "0") ", "
+                     OP_OF("fusion.2", "jit(f)/layer_2/mul", "0") ", " OP_OF("fusion.3", "jit(f)/layer_1/tanh", "1")),
+            FAMILIES(FAMILY("fusion", "jit(f)/layer_*/tanh") ", " FAMILY("fusion", "jit(f)/layer_*/mul"),
+                     OP_OF("fusion.7.remat", "jit(f)/layer_1/mul", "1") ", "
+                     OP_OF("fusion.8", "jit(f)/layer_1/tanh", "0")));
+    assert_int_equal(tm_length(test_at(&t, "ops.rows")), 2);
+    assert_string_equal(tm_text(test_at(&t, "ops.rows[0].name")), "fusion");
+    assert_string_equal(tm_text(test_at(&t, "ops.rows[0].match")), "family");
+    assert_int_equal(tm_int(test_at(&t, "ops.rows[0].members")), 2);
+    assert_int_equal(tm_int(test_at(&t, "ops.rows[0].values[0]")), 200000000);
+    assert_int_equal(tm_int(test_at(&t, "ops.rows[0].values[1]")), 100000000);
+    assert_string_equal(tm_text(test_at(&t, "ops.rows[1].match")), "family");
+    assert_int_equal(tm_int(test_at(&t, "ops.rows[1].members")), 1);
+    test_compared_free(&t);
+}
+
+static void a_family_that_is_not_listed_leaves_the_pattern(void **state)
+{
+    static const char *const places[] = { "null", "1", "-1", "9000000000000000000", "'0'" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        struct test_compared t;
+        char base[1024];
+
+        (void)snprintf(base, sizeof(base), FAMILIES(FAMILY("dot", ""), OP_OF("dot.1", "", "%s")), places[i]);
+        compare(&t, base, FAMILIES(FAMILY("dot", ""), OP_OF("dot.2", "", "0")));
+        assert_status(test_row(&t, "ops", "dot"), "pattern", "same");
+        test_compared_free(&t);
+    }
+}
+
+#define KERNEL(name, category)                                                                     \
+    "{'name': '" name "', 'category': '" category "', 'count': 20, 'total_ps': 2000000000}"
+
+static void the_category_of_a_kernel_is_that_of_its_name(void **state)
+{
+    /* the list of variants is cut, and has no row of it */
+    static const char kernels[] = "{'kernels': {'rows': [], 'by_name': [" KERNEL("volta_sgemm", "gemm/dot") "]}}";
+    struct test_compared t;
+
+    (void)state;
+    compare(&t, kernels, kernels);
+    assert_string_equal(tm_text(tm_get(test_row(&t, "kernels", "volta_sgemm"), "group")), "gemm/dot");
+    test_compared_free(&t);
+}
+
 static void names_with_other_numbers_meet_by_their_pattern(void **state)
 {
     struct test_compared t;
@@ -285,6 +348,9 @@ int main(void)
         cmocka_unit_test(what_is_on_one_side_only_is_added_or_removed),
         cmocka_unit_test(a_row_that_may_be_in_the_rest_of_a_cut_table_is_not_removed),
         cmocka_unit_test(a_side_without_the_table_has_removed_nothing),
+        cmocka_unit_test(operations_without_a_partner_meet_by_their_family),
+        cmocka_unit_test(a_family_that_is_not_listed_leaves_the_pattern),
+        cmocka_unit_test(the_category_of_a_kernel_is_that_of_its_name),
         cmocka_unit_test(names_with_other_numbers_meet_by_their_pattern),
         cmocka_unit_test(a_name_that_means_another_operation_now_does_not_meet_itself),
         cmocka_unit_test(other_hardware_meets_by_category),
