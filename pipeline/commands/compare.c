@@ -122,9 +122,9 @@ static void make_sides(struct comparison *c)
 
 /* --- gates --- */
 
-/* One run against the base.  out: failed, unknown  gates are added */
-static tm_status judge_run(struct comparison *c, const struct tm_compared_run *input,
-                           const char *label, size_t *failed, size_t *unknown)
+/* One run against the base, by the verdict on its side.  out: failed, unknown  gates are added */
+static tm_status judge_run(struct comparison *c, const struct tm_gate_comparison *comparison, size_t number,
+                           size_t *failed, size_t *unknown)
 {
     struct tm_doc *doc = tm_doc_new(c->run);
     const struct tm_value *gates;
@@ -133,24 +133,33 @@ static tm_status judge_run(struct comparison *c, const struct tm_compared_run *i
 
     if (!doc)
         return c->run->error.status;
-    st = tm_gates_judge(c->run, doc, c->gates, input, &c->side[0], &n);
+    st = tm_gates_judge_compared(c->run, doc, c->gates, &c->study.runs[number], &c->side[0], comparison, &n);
     gates = tm_get(tm_doc_root(doc), "gates");
     for (size_t i = 0; i < tm_length(gates) && st == TM_OK; i++)
-        tm_print_gate(tm_at(gates, i), label);
+        tm_print_gate(tm_at(gates, i), c->study.summaries.run[number].label);
     *failed += n;
     *unknown += (size_t)tm_int(tm_path(tm_doc_root(doc), "counts.unknown"));
     tm_doc_free(doc);
     return st;
 }
 
-/* Every run but the base's. */
-static tm_status judge(struct comparison *c, tm_status *verdict)
+/* Every run but the base's.  Groups show what their runs differ by: what else is known of it does not count there. */
+static tm_status judge(struct comparison *c, const struct tm_value *tests, tm_status *verdict)
 {
     size_t failed = 0, unknown = 0;
     tm_status st = TM_OK;
 
-    for (size_t i = c->side[0].runs; i < c->study.count && st == TM_OK && c->gates; i++)
-        st = judge_run(c, &c->study.runs[i], c->study.summaries.run[i].label, &failed, &unknown);
+    for (size_t side = 1; side < c->sides && c->gates; side++) {
+        const struct tm_value *test = tm_at(tests, side - 1);
+        const bool is_of_runs = strcmp(tm_text(tm_get(test, "basis")), "runs") == 0;
+        const struct tm_gate_comparison comparison = { .test = test,
+                                                       .spread = c->spread.figure,
+                                                       .spreads = is_of_runs ? 0 : c->spread.count,
+                                                       .spread_from = c->spread.from };
+
+        for (size_t i = 0; i < c->group[side].runs && st == TM_OK; i++)
+            st = judge_run(c, &comparison, c->group[side].first + i, &failed, &unknown);
+    }
     *verdict = failed ? TM_GATE : unknown ? TM_PARTIAL : TM_OK;
     return st;
 }
@@ -204,14 +213,14 @@ static tm_status write_document(struct comparison *c, struct tm_doc *doc)
     struct tm_compare_options choice = tm_study_options(c->options);
     tm_status verdict = TM_OK, st;
 
-    choice.has_run_spread = c->spread.is_known;
-    choice.run_spread_pct = c->spread.pct;
+    choice.spread = c->spread.figure;
+    choice.spreads = c->spread.count;
     choice.run_spread_from = c->spread.from;
     st = tm_compare(c->run, doc, c->side, c->sides, &choice);
     if (st == TM_OK)
         st = tm_doc_status(doc);
     if (st == TM_OK)
-        st = judge(c, &verdict);
+        st = judge(c, tm_get(tm_doc_root(doc), "tests"), &verdict);
     if (st == TM_OK && c->fails_on_regression && has_regressed(doc)) {
         (void)fputs("tracemill: gate failed: the verdict is regression\n", stderr);
         verdict = TM_GATE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Run-to-run spread of the step time.  From a history: each run of the job against the one before on the same
- * devices, so that a level that changed once counts once; two runs differ by less than the spread in 99 of 100 cases
- * (t s, s^2 = mean of the squared differences). */
+/* Run-to-run spread of figures, of each by its own values.  From a history: each run of the job against the one before
+ * on the same devices, so that a level that changed once counts once; two runs differ by less than the spread in 99 of
+ * 100 cases (t s, s^2 = mean of the squared differences). */
 #include "pipeline/commands/run_spread.h"
 
 #include <math.h>
@@ -14,17 +14,22 @@
 
 enum { DIFFERENCES_LEAST = 3, JOB_BYTES = TM_LABEL_BYTES };
 
+/* Of one figure, from run to run. */
+struct differences {
+    double last, squares;
+    size_t count;
+};
+
 struct gathering {
     const struct tm_loaded_run *loaded;
     size_t count;
-    size_t step_time; /* its place among the figures */
     char job[JOB_BYTES], other_job[JOB_BYTES],
         own_job[JOB_BYTES]; /* the first, one that differs, that of a run compared */
     const char *wanted;
     char model[JOB_BYTES];
     int64_t devices;
-    double last, squares;
-    size_t differences, runs;
+    struct differences figure[TM_FIGURES_MOST];
+    size_t runs;
 };
 
 /* Is it one of the runs that are compared?  A batch keeps the summary of a run under its id. */
@@ -52,22 +57,42 @@ static tm_status look_at_job(void *to, const struct tm_history_run *row)
     return TM_OK;
 }
 
+/* Figures of other definitions are no older values of these. */
+static bool has_figures(const struct tm_history_run *row)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < tm_figure_count; i++)
+        has = has || isfinite(row->figure[i]);
+    return has && tm_history_is_current(row);
+}
+
+static void add_value(struct differences *of, double value, bool is_alike)
+{
+    if (!is_alike)
+        of->last = 0;
+    if (!(value > 0))
+        return; /* not known, or no share of it can be told */
+    if (of->last > 0) {
+        const double change = 100 * (value / of->last - 1);
+
+        of->squares += change * change;
+        of->count++;
+    }
+    of->last = value;
+}
+
 static tm_status add_run(void *to, const struct tm_history_run *row)
 {
     struct gathering *g = to;
-    const double value = row->figure[g->step_time];
+    const bool is_alike = g->runs > 0 && strcmp(g->model, row->model) == 0 && g->devices == row->devices;
 
-    if (!(value > 0) || is_compared(g, row) || strcmp(row->gates, "failed") == 0)
+    if (!has_figures(row) || is_compared(g, row) || strcmp(row->gates, "failed") == 0)
         return TM_OK;
-    if (g->last > 0 && strcmp(g->model, row->model) == 0 && g->devices == row->devices) {
-        const double change = 100 * (value / g->last - 1);
-
-        g->squares += change * change;
-        g->differences++;
-    }
+    for (size_t i = 0; i < tm_figure_count; i++)
+        add_value(&g->figure[i], row->figure[i], is_alike);
     (void)snprintf(g->model, sizeof(g->model), "%s", row->model);
     g->devices = row->devices;
-    g->last = value;
     g->runs++;
     return TM_OK;
 }
@@ -98,8 +123,6 @@ static tm_status find_in_history(struct tm_run_spread *spread, struct tm_run *ru
     tm_status st;
 
     tm_run_operand_read(&operand, text);
-    if (!tm_figure_by_id("step_time_ps", &g->step_time))
-        return TM_OK;
     st = tm_history_open(&history, run, operand.path);
     if (st == TM_OK)
         st = tm_history_visit(history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB }, look_at_job, g);
@@ -109,15 +132,20 @@ static tm_status find_in_history(struct tm_run_spread *spread, struct tm_run *ru
         st = tm_history_visit(history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .job = g->wanted },
                               add_run, g);
     tm_history_close(history);
-    if (st != TM_OK || g->differences < DIFFERENCES_LEAST) {
-        if (st == TM_OK)
-            (void)fprintf(stderr,
-                          "tracemill: warning: the history has %zu runs of '%s' to compare, at least %d are needed for the run-to-run spread\n",
-                          g->runs, g->wanted, DIFFERENCES_LEAST + 1);
+    if (st != TM_OK)
         return st;
+    for (size_t i = 0; i < tm_figure_count; i++) {
+        const double count = (double)g->figure[i].count;
+
+        if (g->figure[i].count >= DIFFERENCES_LEAST && !tm_figure_table[i].parts)
+            spread->figure[spread->count++] =
+                (struct tm_spread){ tm_figure_table[i].path,
+                                    tm_student_quantile(0.995, count) * sqrt(g->figure[i].squares / count) };
     }
-    spread->is_known = true;
-    spread->pct = tm_student_quantile(0.995, (double)g->differences) * sqrt(g->squares / (double)g->differences);
+    if (spread->count == 0)
+        (void)fprintf(stderr,
+                      "tracemill: warning: the history has %zu runs of '%s' to compare, at least %d are needed for the run-to-run spread\n",
+                      g->runs, g->wanted, DIFFERENCES_LEAST + 1);
     (void)snprintf(spread->from, sizeof(spread->from),
                    "%zu runs of '%.200s' in the history, 99 %% of their differences", g->runs, g->wanted);
     return TM_OK;
@@ -130,8 +158,8 @@ static tm_status read_pct(struct tm_run_spread *spread, struct tm_run *run, cons
 
     if (tm_gate_limit_read(text, &limit, &wrong) && (limit.kind == TM_IN_PERCENT || limit.kind == TM_IN_BARE) &&
         limit.number >= 0 && limit.number <= 1000) {
-        spread->is_known = true;
-        spread->pct = limit.number;
+        spread->figure[spread->count++] = (struct tm_spread){ "steps.mean_ps", limit.number };
+        spread->figure[spread->count++] = (struct tm_spread){ "steps.median_ps", limit.number };
         (void)snprintf(spread->from, sizeof(spread->from), "--run-spread");
         return TM_OK;
     }
@@ -146,7 +174,7 @@ tm_status tm_run_spread_find(struct tm_run_spread *spread, struct tm_run *run, c
     struct gathering *g;
     tm_status st;
 
-    *spread = (struct tm_run_spread){ .is_known = false };
+    *spread = (struct tm_run_spread){ .count = 0 };
     if (options->run_spread)
         return read_pct(spread, run, options->run_spread);
     if (!options->history)

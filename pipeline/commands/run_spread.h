@@ -3,12 +3,13 @@
 #define TM_RUN_SPREAD_H
 
 #include "pipeline/commands/study.h"
+#include "reports/history/figures.h"
 
-/* By how much do two runs of one program differ?  As --run-spread says it, or from the history of a batch
- * (--history). */
+/* By how much do two runs of one program differ?  As --run-spread says it of the step time, or from the history of a
+ * batch (--history), of each figure that it keeps. */
 struct tm_run_spread {
-    bool is_known;
-    double pct;
+    struct tm_spread figure[TM_FIGURES_MOST];
+    size_t count;                    /* 0 = nothing is known */
     char from[TM_LABEL_BYTES + 128]; /* where it was taken from, for people */
 };
 

@@ -23,13 +23,21 @@ struct tm_side {
 
 enum { TM_SIDES_MOST = 16, TM_SIDE_RUNS_MOST = 256 };
 
+/* By how much two runs of the same program differ in a figure, in percent: a change has to exceed it. */
+struct tm_spread {
+    const char *path; /* of the figure in a summary: "steps.mean_ps" */
+    double pct;
+};
+/* NaN = not known */
+double tm_spread_pct(const struct tm_spread *spread, size_t spreads, const char *path);
+
 struct tm_compare_options {
     const char *title, *note; /* NULL = none */
     size_t rows;              /* at most in each table; the rest is summed up */
     bool is_forced;           /* go on where tm_compare_check refuses */
-    bool has_run_spread;      /* known by how much two runs of the same thing differ: */
-    double run_spread_pct;    /* a change of the step time has to exceed it */
-    const char *run_spread_from; /* "--run-spread", "12 runs of 'resnet50' in history.db"; of a known one */
+    const struct tm_spread *spread; /* by figure; of the step time the mean and the median count here */
+    size_t spreads;                 /* 0 = nothing is known */
+    const char *run_spread_from;    /* "--run-spread", "12 runs of 'resnet50' in history.db"; of a known one */
 };
 
 /* May they be compared?  Refused: a run against itself (the same fingerprints of files), a side without a trace.

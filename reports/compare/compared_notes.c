@@ -113,9 +113,12 @@ static void add_quality(const struct comparison *c, struct tm_value *notes)
  * steps of one vary, the more two differ (docs/compare.md). */
 static void add_run_variation(const struct comparison *c, struct tm_value *notes)
 {
+    const double mean = tm_spread_pct(c->options->spread, c->options->spreads, "steps.mean_ps");
+    const double median = tm_spread_pct(c->options->spread, c->options->spreads, "steps.median_ps");
+    const bool is_known = isfinite(mean) || isfinite(median);
     double most = 0;
     bool is_of_steps = false;
-    char text[400], pct[TM_FORMAT_BYTES];
+    char text[400], pct[TM_FORMAT_BYTES], of_median[TM_FORMAT_BYTES];
 
     for (size_t i = 0; i < c->sides; i++) {
         most = fmax(most, tm_sample_moments(c->facts[i].steps).cv_pct); /* not that of a NaN */
@@ -123,15 +126,21 @@ static void add_run_variation(const struct comparison *c, struct tm_value *notes
     }
     if (!is_of_steps)
         return;
-    if (c->options->has_run_spread)
+    if (isfinite(mean) && isfinite(median) && mean != median)
         (void)snprintf(text, sizeof(text),
-                       "two runs of the same program differ by up to %s (%.200s): a smaller change is none",
-                       tm_format_pct(pct, run_spread_pct(c)), c->options->run_spread_from);
+                       "two runs of the same program differ by up to %s in the mean and %s in the median (%.200s): a smaller change is none",
+                       tm_format_pct(pct, mean), tm_format_pct(of_median, median), c->options->run_spread_from);
+    else if (is_known)
+        (void)snprintf(text, sizeof(text),
+                       "two runs of the same program differ by up to %s%s (%.200s): a smaller change is none",
+                       tm_format_pct(pct, isfinite(mean) ? mean : median),
+                       isfinite(mean) == isfinite(median) ? "" : isfinite(mean) ? " in the mean" : " in the median",
+                       c->options->run_spread_from);
     else
         (void)snprintf(text, sizeof(text),
                        "run-to-run variation is not known: give groups of runs (A1 A2 A3 -- B1 B2 B3), --history DB or --run-spread PCT");
     add_note(notes, "run_to_run", text);
-    if (most < SPREAD_NOTED_PCT || c->options->has_run_spread)
+    if (most < SPREAD_NOTED_PCT || is_known)
         return;
     (void)snprintf(text, sizeof(text),
                    "steps of a run vary by %s: runs of the same program may differ as much; compare groups of runs",

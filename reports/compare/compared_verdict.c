@@ -111,7 +111,7 @@ static void tell_side(const struct comparison *c, size_t side, char *out, size_t
         tell_compiling(c, side, why, sizeof(why));
     else if (test->is_within_spread)
         (void)snprintf(why, sizeof(why), "; two runs of the same program differ by up to %s (%.100s)",
-                       tm_format_pct(pct, run_spread_pct(c)), c->options->run_spread_from);
+                       tm_format_pct(pct, test->lead->spread_pct), c->options->run_spread_from);
     if (test->is_changed)
         (void)snprintf(out, out_bytes, "%s is %s than %s%s: step time %s, %s%s.", name, by, base, between, first,
                        second, why);

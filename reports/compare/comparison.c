@@ -2,11 +2,20 @@
 /* A comparison from its beginning to its end: schemas/COMPARISON.md, docs/compare.md. */
 #include "reports/compare/comparison.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "reports/findings/ask.h"
 #include "reports/format/format.h"
+
+double tm_spread_pct(const struct tm_spread *spread, size_t spreads, const char *path)
+{
+    for (size_t i = 0; i < spreads; i++)
+        if (strcmp(spread[i].path, path) == 0)
+            return spread[i].pct;
+    return NAN;
+}
 
 static bool is_same_run(const struct tm_compared_run *a, const struct tm_compared_run *b)
 {

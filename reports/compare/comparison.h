@@ -52,6 +52,7 @@ struct side_facts {
 struct middle_test {
     double base_ps, new_ps, change_ps, change_pct, low_pct, high_pct;
     double p; /* adjusted for both; NaN = not tested */
+    double spread_pct; /* what runs of the same program differ by in it; NaN = not known */
     bool is_changed;
 };
 
@@ -66,7 +67,7 @@ struct step_test {
     double level; /* of both tests */
     bool is_enough; /* so many values can show a change at all */
     bool is_recorded; /* the mean has changed by compilations in steps, which are no chance */
-    bool is_within_spread; /* it would be a change, but runs differ by as much */
+    bool is_within_spread; /* the lead would be a change, but runs differ by as much */
     double change_ps, change_pct; /* of the lead */
     bool is_changed; /* significantly */
     enum step_verdict verdict;
@@ -113,6 +114,8 @@ struct comparison {
 /* "base", "new", or "new_1", "new_2" ... */
 enum { SIDE_ID_BYTES = 32 };
 const char *side_id(const struct comparison *c, size_t side, char out[SIDE_ID_BYTES]);
+/* Else nothing of the steps can be tested. */
+bool are_measured_alike(const struct comparison *c, size_t side);
 /* What a new side and the base can be tested by. */
 enum test_basis basis_of(const struct comparison *c, size_t side);
 /* It begins with this. */
@@ -122,8 +125,6 @@ const char *no_test_reason(const struct comparison *c, size_t side, char *out, s
 double base_step_ps(const struct comparison *c);
 /* The rate of false discoveries among rows: strict where nothing of the whole has changed. */
 double row_rate(const struct comparison *c, size_t side);
-/* By how much runs of the same thing differ, in percent; NaN = not known. */
-double run_spread_pct(const struct comparison *c);
 /* A mean over the runs of a side of a figure of their summaries; runs without it are left out; NaN
  * = none has it. */
 double mean_over_runs(const struct tm_side *side,

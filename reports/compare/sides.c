@@ -48,10 +48,23 @@ double mean_over_runs(const struct tm_side *side,
     return known ? sum / (double)known : NAN;
 }
 
+bool are_measured_alike(const struct comparison *c, size_t side)
+{
+    const struct tm_side *base = &c->side[0], *other = &c->side[side];
+
+    for (size_t i = 0; i < base->runs; i++)
+        for (size_t k = 0; k < other->runs; k++)
+            if (!tm_are_steps_alike(base->run[i].summary, other->run[k].summary))
+                return false;
+    return true;
+}
+
 enum test_basis basis_of(const struct comparison *c, size_t side)
 {
     const struct side_facts *base = &c->facts[0], *other = &c->facts[side];
 
+    if (!are_measured_alike(c, side))
+        return TEST_NONE;
     if (base->run_medians.count >= RUNS_FOR_TEST && other->run_medians.count >= RUNS_FOR_TEST)
         return TEST_RUNS;
     if (base->runs == 1 && other->runs == 1 &&
@@ -68,7 +81,9 @@ const char *no_test_reason(const struct comparison *c, size_t side, char *out, s
         base->steps.count < other->steps.count ? base->steps.count : other->steps.count;
     char worth[TM_FORMAT_BYTES], lag1[TM_FORMAT_BYTES];
 
-    if (base->runs > 1 || other->runs > 1)
+    if (!are_measured_alike(c, side))
+        (void)snprintf(out, out_bytes, NO_SIGNIFICANCE TM_STEPS_NOT_ALIKE);
+    else if (base->runs > 1 || other->runs > 1)
         (void)snprintf(
             out, out_bytes,
             NO_SIGNIFICANCE "one side has a single run with steps, two are needed on both");

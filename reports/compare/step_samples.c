@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "reports/compare/run_facts.h"
 
@@ -129,6 +130,13 @@ tm_status tm_quiet_samples(struct tm_room *room, const struct tm_value *summary,
         return st == TM_OK ? tm_step_samples(room, summary, sample) : st;
     listed.steps = quiet;
     return sample_of(room, &listed, sample);
+}
+
+bool tm_are_steps_alike(const struct tm_value *a, const struct tm_value *b)
+{
+    const char *x = tm_text(tm_path(a, "steps.basis")), *y = tm_text(tm_path(b, "steps.basis"));
+
+    return !*x || !*y || strcmp(x, y) == 0;
 }
 
 double tm_analyzed_steps(const struct tm_value *summary)

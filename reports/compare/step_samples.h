@@ -21,6 +21,10 @@ tm_status tm_quiet_samples(struct tm_room *room, const struct tm_value *summary,
 tm_status tm_listed_samples(struct tm_room *room, const struct tm_value *summary, const char *path,
                             struct tm_sample *sample) TM_MUST_USE;
 
+/* Are the steps of both measured in the same way, as far as it is known?  Else no test can compare them. */
+bool tm_are_steps_alike(const struct tm_value *a, const struct tm_value *b);
+#define TM_STEPS_NOT_ALIKE "the steps are measured in two ways: as the time from one to the next, and as the host's spans"
+
 /* The number of analyzed steps; 1 of a run without steps. */
 double tm_analyzed_steps(const struct tm_value *summary);
 

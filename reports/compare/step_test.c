@@ -10,14 +10,19 @@
 #include "reports/compare/comparison.h"
 #include "reports/format/format.h"
 
-double run_spread_pct(const struct comparison *c)
+/* Groups show themselves what their runs differ by: what else is known of it does not count there. */
+static void set_middle(const struct comparison *c, const struct step_test *test, struct middle_test *of, double base_ps,
+                       double new_ps, const char *path)
 {
-    return c->options->has_run_spread ? c->options->run_spread_pct : NAN;
-}
-
-static void set_middle(struct middle_test *of, double base_ps, double new_ps)
-{
-    *of = (struct middle_test){ base_ps, new_ps, new_ps - base_ps, change_pct(base_ps, new_ps), NAN, NAN, NAN, false };
+    *of = (struct middle_test){ .base_ps = base_ps,
+                                .new_ps = new_ps,
+                                .change_ps = new_ps - base_ps,
+                                .change_pct = change_pct(base_ps, new_ps),
+                                .low_pct = NAN,
+                                .high_pct = NAN,
+                                .p = NAN,
+                                .spread_pct = test->basis == TEST_RUNS ? NAN
+                                              : tm_spread_pct(c->options->spread, c->options->spreads, path) };
 }
 
 /* --- by steps --- */
@@ -106,12 +111,15 @@ static void test_runs(const struct side_facts *base, const struct side_facts *ot
 
 /* --- the verdict --- */
 
-/* Groups show what their runs differ by; of single runs it has to be known. */
-static bool is_beyond(const struct comparison *c, const struct step_test *test, const struct middle_test *middle,
-                      bool is_sure)
+/* A change, unless runs of the same program differ by as much. */
+static bool is_sure(const struct middle_test *middle, bool is_significant)
 {
-    return is_sure && fabs(middle->change_pct) >= STEP_LEAST_PCT &&
-           (test->basis == TEST_RUNS || !(fabs(middle->change_pct) <= run_spread_pct(c)));
+    return is_significant && fabs(middle->change_pct) >= STEP_LEAST_PCT;
+}
+
+static bool is_beyond(const struct middle_test *middle, bool is_significant)
+{
+    return is_sure(middle, is_significant) && !(fabs(middle->change_pct) <= middle->spread_pct);
 }
 
 static void decide(const struct comparison *c, size_t side, struct step_test *test)
@@ -119,12 +127,14 @@ static void decide(const struct comparison *c, size_t side, struct step_test *te
     char why[STEP_WHY_BYTES];
     const bool is_mean = test->mean.p < test->level || test->is_recorded, is_median = test->median.p < test->level;
 
-    test->mean.is_changed = is_beyond(c, test, &test->mean, is_mean);
-    test->median.is_changed = is_beyond(c, test, &test->median, is_median);
+    test->mean.is_changed = is_beyond(&test->mean, is_mean);
+    test->median.is_changed = is_beyond(&test->median, is_median);
     test->is_changed = test->mean.is_changed || test->median.is_changed;
-    test->is_within_spread = !test->is_changed && ((is_mean && fabs(test->mean.change_pct) >= STEP_LEAST_PCT) ||
-                                                   (is_median && fabs(test->median.change_pct) >= STEP_LEAST_PCT));
-    test->lead = test->median.is_changed && !test->mean.is_changed ? &test->median : &test->mean;
+    test->is_within_spread =
+        !test->is_changed && (is_sure(&test->mean, is_mean) || is_sure(&test->median, is_median));
+    test->lead = test->is_changed ? test->median.is_changed && !test->mean.is_changed ? &test->median : &test->mean
+                 : test->is_within_spread && !is_sure(&test->mean, is_mean) ? &test->median
+                                                                            : &test->mean;
     test->change_ps = test->lead->change_ps;
     test->change_pct = test->lead->change_pct;
     if (test->is_changed)
@@ -143,6 +153,11 @@ static const char *direction_of(const struct step_test *test)
     if (test->basis == TEST_NONE ? !(fabs(test->change_pct) >= STEP_LEAST_PCT) : !test->is_changed)
         return "same";
     return test->change_ps > 0 ? "slower" : "faster";
+}
+
+static void add_spread(struct tm_value *to, const struct middle_test *middle)
+{
+    tm_add_figure(to, "run_spread_pct", middle->spread_pct, "not given, and nothing was found out about it");
 }
 
 static void add_middle(struct tm_value *to, const struct middle_test *middle, const char *method, const char *why)
@@ -197,9 +212,11 @@ static void add_test(const struct comparison *c, struct tm_value *tests, size_t 
     of = tm_add_object(to, "mean");
     add_middle(of, &test->mean, mean, why);
     add_changed(of, &test->mean, why);
+    add_spread(of, &test->mean);
     of = tm_add_object(to, "median");
     add_middle(of, &test->median, median, why);
     add_changed(of, &test->median, why);
+    add_spread(of, &test->median);
     tm_add_figure(to, "lag1", test->lag1, "steps are not tested");
     of = tm_add_array(to, "effective_samples");
     tm_add_figure(of, NULL, test->effective_base, NULL);
@@ -208,7 +225,7 @@ static void add_test(const struct comparison *c, struct tm_value *tests, size_t 
     tm_add_figure(of, NULL, c->facts[0].compiling.compiling, NULL);
     tm_add_figure(of, NULL, c->facts[side].compiling.compiling, NULL);
     tm_add_bool(to, "recorded", test->is_recorded);
-    tm_add_figure(to, "run_spread_pct", run_spread_pct(c), "not given, and nothing was found out about it");
+    add_spread(to, test->lead);
     tm_add_bool(to, "within_run_spread", test->is_within_spread);
 }
 
@@ -224,9 +241,9 @@ tm_status add_step_tests(struct comparison *c)
 
         *test = (struct step_test){ .basis = basis_of(c, i), .level = STEP_LEVEL, .lag1 = NAN, .effective_base = NAN,
                                     .effective_new = NAN };
-        set_middle(&test->median, base->median_ps, other->median_ps);
-        set_middle(&test->mean, base->mean_ps, other->mean_ps);
-        if (test->basis != TEST_RUNS && base->runs == 1 && other->runs == 1)
+        set_middle(c, test, &test->median, base->median_ps, other->median_ps, "steps.median_ps");
+        set_middle(c, test, &test->mean, base->mean_ps, other->mean_ps, "steps.mean_ps");
+        if (test->basis != TEST_RUNS && base->runs == 1 && other->runs == 1 && are_measured_alike(c, i))
             st = test_steps(c, base, other, test);
         else if (test->basis == TEST_RUNS)
             test_runs(base, other, test);

@@ -34,6 +34,18 @@ tm_status tm_gates_judge(struct tm_run *run, struct tm_doc *out, const struct tm
                          const struct tm_compared_run *input, const struct tm_side *baseline,
                          size_t *failed) TM_MUST_USE;
 
+/* The same where a comparison has judged these runs: gates say nothing that it does not. */
+struct tm_gate_comparison {
+    const struct tm_value *test;    /* tests[] of COMPARISON.md, of the side that the input is of: gates of the step time
+                                       hold to it, unless it is inconclusive */
+    const struct tm_spread *spread; /* what runs of the same program differ by: a change has to exceed it; 0 = not known */
+    size_t spreads;
+    const char *spread_from;
+};
+tm_status tm_gates_judge_compared(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
+                                  const struct tm_compared_run *input, const struct tm_side *baseline,
+                                  const struct tm_gate_comparison *comparison, size_t *failed) TM_MUST_USE;
+
 /* The same of one run of many, each of some job: gates of other jobs are left out, of several gates of one figure and
  * rule the last one that is of the job counts, and a row that this run's list does not have makes the gate unknown.
  * Without it (tm_gates_judge) gates that name jobs are skipped. */

@@ -209,10 +209,33 @@ static bool is_mean(const char *path)
     return strcmp(path, "steps.mean_ps") == 0;
 }
 
+static const struct tm_value *compared(const struct tm_judging *j, bool of_mean)
+{
+    const struct tm_value *test = j->comparison ? j->comparison->test : NULL;
+    const bool is_decided = strcmp(tm_text(tm_get(test, "verdict")), "inconclusive") != 0;
+
+    return is_decided ? tm_get(test, of_mean ? "mean" : "median") : NULL;
+}
+
+/* What a comparison says of the step time.  A run of a group may have changed the other way. */
+static bool take_compared(const struct tm_judging *j, struct tm_gate_result *r)
+{
+    const struct tm_value *of = compared(j, is_mean(r->path));
+
+    if (!of)
+        return false;
+    r->is_compared = true;
+    r->has_changed = tm_is(tm_get(of, "changed")) && tm_double(tm_get(of, "change_pct")) * r->change_pct > 0;
+    r->noise = (struct tm_noise){ tm_has(tm_get(of, "p")) ? tm_double(tm_get(of, "p")) : NAN, NAN };
+    return true;
+}
+
 static tm_status test_steps(struct tm_judging *j, struct tm_gate_result *r)
 {
     char worth[TM_FORMAT_BYTES];
 
+    if (take_compared(j, r))
+        return TM_OK;
     if (!j->steps_are_tested) {
         const tm_status st = tm_step_test(j->run, &j->steps, j->input->summary, j->baseline);
 
@@ -281,8 +304,27 @@ static double way(const struct tm_gate_result *r)
     return change == 0 ? 0 : change * INFINITY;
 }
 
+/* Has the mean or the median of the step time changed, by the steps? */
+static bool has_changed(const struct tm_judging *j, bool of_mean)
+{
+    const struct tm_value *of = compared(j, of_mean);
+
+    if (of)
+        return tm_is(tm_get(of, "changed"));
+    return j->steps_are_tested && (of_mean ? j->steps.mean.p : j->steps.median.p) < tm_noise_level;
+}
+
+static void take_spread(const struct tm_judging *j, struct tm_gate_result *r)
+{
+    const char *path = !is_step_time(r->path) ? r->path : is_mean(r->path) ? "steps.mean_ps" : "steps.median_ps";
+
+    if (j->comparison)
+        r->spread_pct = tm_spread_pct(j->comparison->spread, j->comparison->spreads, path);
+    r->noise.noise_pct = fmax(r->noise.noise_pct, r->spread_pct); /* of a NaN the other one */
+}
+
 /* A limit below 0 demands a change: noise is no excuse for its lack. */
-static void judge_relative(struct tm_gate_result *r)
+static void judge_relative(const struct tm_judging *j, struct tm_gate_result *r)
 {
     char pct[TM_FORMAT_BYTES], p[TM_FORMAT_BYTES];
     const double effect = min_effect(r);
@@ -293,7 +335,11 @@ static void judge_relative(struct tm_gate_result *r)
     if (fabs(r->change_pct) < effect) {
         r->status = TM_GATE_PASSED;
         say(r, "a change below %s does not count", tm_format_pct(pct, effect));
-    } else if (r->noise.p >= tm_noise_level) {
+    } else if (fabs(r->change_pct) <= r->spread_pct) {
+        r->status = TM_GATE_PASSED;
+        say(r, "two runs of the same program differ by up to %s (%.200s)", tm_format_pct(pct, r->spread_pct),
+            j->comparison->spread_from);
+    } else if (r->is_compared ? !r->has_changed : r->noise.p >= tm_noise_level) {
         r->status = TM_GATE_PASSED;
         say(r, "the change is within noise: p = %s", tm_format_number(p, r->noise.p));
     } else if (r->is_untested && isnan(r->noise.p)) {
@@ -326,9 +372,10 @@ static tm_status judge_change(struct tm_judging *j, struct tm_gate_result *r)
         if (st != TM_OK || r->status != TM_GATE_PASSED)
             return st;
     }
-    judge_relative(r);
-    if (r->status == TM_GATE_PASSED && j->steps_are_tested && is_step_time(r->path) && !is_mean(r->path) &&
-        j->steps.mean.p < tm_noise_level && !(j->steps.median.p < tm_noise_level))
+    take_spread(j, r);
+    judge_relative(j, r);
+    if (r->status == TM_GATE_PASSED && is_step_time(r->path) && !is_mean(r->path) && has_changed(j, true) &&
+        !has_changed(j, false))
         say(r, "the mean has changed, the median has not: hold mean_step_time too");
     return TM_OK;
 }
@@ -394,7 +441,7 @@ static tm_status judge_all(struct tm_judging *j, struct tm_value *list)
             continue;
         char path[TM_FIGURE_PATH];
         struct tm_gate_result r = {
-            .gate = &j->gates->gate[i], .baseline = NAN, .change_pct = NAN, .noise = { NAN, NAN }
+            .gate = &j->gates->gate[i], .baseline = NAN, .change_pct = NAN, .noise = { NAN, NAN }, .spread_pct = NAN
         };
 
         r.path = tm_figure_path(j->input->summary, r.gate->figure, path);
@@ -408,6 +455,22 @@ static tm_status judge_all(struct tm_judging *j, struct tm_value *list)
     return TM_OK;
 }
 
+static tm_status judge_run(struct tm_judging *j, struct tm_doc *out, size_t *failed)
+{
+    struct tm_value *const root = tm_doc_root(out);
+    tm_status st = tm_refuse_same_run(j->run, j->input, j->baseline);
+
+    if (st != TM_OK)
+        return st;
+    tm_check_begin(root, j);
+    st = judge_all(j, tm_add_array(root, "gates"));
+    if (st != TM_OK)
+        return st;
+    tm_check_end(root, j);
+    *failed = j->count[TM_GATE_FAILED];
+    return tm_doc_status(out);
+}
+
 tm_status tm_gates_judge_job(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
                              const struct tm_compared_run *input, const struct tm_side *baseline,
                              const struct tm_judged_job *job, size_t *failed)
@@ -415,18 +478,19 @@ tm_status tm_gates_judge_job(struct tm_run *run, struct tm_doc *out, const struc
     struct tm_judging j = {
         .run = run, .gates = gates, .input = input, .baseline = baseline, .job = job
     };
-    struct tm_value *const root = tm_doc_root(out);
-    tm_status st = tm_refuse_same_run(run, input, baseline);
 
-    if (st != TM_OK)
-        return st;
-    tm_check_begin(root, &j);
-    st = judge_all(&j, tm_add_array(root, "gates"));
-    if (st != TM_OK)
-        return st;
-    tm_check_end(root, &j);
-    *failed = j.count[TM_GATE_FAILED];
-    return tm_doc_status(out);
+    return judge_run(&j, out, failed);
+}
+
+tm_status tm_gates_judge_compared(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
+                                  const struct tm_compared_run *input, const struct tm_side *baseline,
+                                  const struct tm_gate_comparison *comparison, size_t *failed)
+{
+    struct tm_judging j = {
+        .run = run, .gates = gates, .input = input, .baseline = baseline, .comparison = comparison
+    };
+
+    return judge_run(&j, out, failed);
 }
 
 tm_status tm_gates_judge(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,

@@ -23,6 +23,7 @@ struct tm_judging {
     const struct tm_compared_run *input;
     const struct tm_side *baseline; /* NULL = none */
     const struct tm_judged_job *job; /* NULL = a run by itself */
+    const struct tm_gate_comparison *comparison; /* NULL = none was made */
     struct tm_step_test steps;
     bool steps_are_tested;
     size_t count[TM_GATE_STATUSES];
@@ -37,6 +38,8 @@ struct tm_gate_result {
     double baseline;   /* NaN = none */
     double change_pct; /* NaN = none, or the baseline is 0 */
     struct tm_noise noise;
+    double spread_pct; /* what runs of the same program differ by in it; NaN = not known */
+    bool is_compared, has_changed; /* a comparison has decided it */
     size_t base_count;
     double steps;    /* the figure is a sum over so many steps and is compared per step; 0 = it is compared as it is */
     bool is_untested; /* the steps are too few independent ones for a test */

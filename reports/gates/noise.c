@@ -5,7 +5,6 @@
 #include "reports/gates/noise.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "reports/compare/step_samples.h"
 #include "reports/statistics/sample.h"
@@ -15,15 +14,9 @@ const double tm_noise_level = 0.01;
 
 static const char *refusal(const struct tm_value *input, const struct tm_side *baseline)
 {
-    const char *basis = tm_text(tm_path(input, "steps.basis"));
-
-    for (size_t i = 0; i < baseline->runs; i++) {
-        const char *other = tm_text(tm_path(baseline->run[i].summary, "steps.basis"));
-
-        if (*basis && *other && strcmp(basis, other) != 0)
-            return "the steps are measured in two ways: as the time from one to the next, and as "
-                   "the host's spans";
-    }
+    for (size_t i = 0; i < baseline->runs; i++)
+        if (!tm_are_steps_alike(input, baseline->run[i].summary))
+            return TM_STEPS_NOT_ALIKE;
     return NULL;
 }
 

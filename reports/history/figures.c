@@ -26,7 +26,7 @@
 
 /* clang-format off */
 const struct tm_history_figure tm_figure_table[] = {
-    { "step_time_ps", "step time", "kpis[step_time].value", "ps", LOWER, 2, true, true, 0, PS_PER_MS },
+    { "step_time_ps", "step time", "steps.median_ps", "ps", LOWER, 2, true, true, 0, 0 },
     { "step_p95_ps", "95th percentile of the step time", "steps.p95_ps", "ps", LOWER, 5, false, true, 0, 0 },
     { "device_utilization_pct", "device utilization", "kpis[device_utilization].value", "%", HIGHER, 1, true, false, 0, 0 },
     { "mfu_pct", "model FLOP utilization", "roofline.mfu_pct", "%", HIGHER, 1, true, false, 0, 0 },
@@ -61,6 +61,7 @@ const struct tm_history_figure tm_figure_table[] = {
     { "launches_per_step", "launches of a step", "host.launches.per_step", "", LOWER, 1, false, true, 0, 0 },
     { "steps", "measured steps", "steps.chosen", "", NEITHER, 1, false, true, 0, 0 },
     { "events_read", "events read", "coverage.events_read", "", NEITHER, 5, false, false, 0, 0 },
+    { "mean_step_time_ps", "mean step time", "steps.mean_ps", "ps", LOWER, 2, false, true, 0, 0 },
 };
 /* clang-format on */
 const size_t tm_figure_count = sizeof(tm_figure_table) / sizeof(tm_figure_table[0]);

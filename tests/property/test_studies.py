@@ -4,6 +4,7 @@
 labels and stdin; files as a whole or not at all; the exit status."""
 
 import json
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -175,6 +176,11 @@ def verdicts(tap, folder):
                                          ("more", ["--run-spread", "30"], 0, "no_change")):
         compare(tap, folder, label, "plain.json", "slow.json", "--fail-on", "regression", *more, status=status)
         tap.ok(of(label)["verdict"]["verdict"] == verdict, f"runs differ by {label}: {verdict}", of(label)["verdict"])
+    told = compare(tap, folder, "gate", "plain.json", "slow.json", "--fail-on", "step_time>+5%", status=1)
+    tap.ok("gate failed: steps.median_ps" in told.err, "--fail-on: a step time past its limit", told)
+    for more in (["--run-spread", "30"], ["--run-spread", "30", "--fail-on", "mean_step_time>+5%"]):
+        compare(tap, folder, "gate-spread", "plain.json", "slow.json", "--fail-on", "step_time>+5%", *more, status=0)
+    compare(tap, folder, "gate-less", "plain.json", "slow.json", "--fail-on", "mean_step_time>+5%", "--run-spread", "5", status=1)
     compare(tap, folder, "faster", "slow.json", "plain.json", "--fail-on", "regression", status=0)
     tap.ok(of("faster")["verdict"]["verdict"] == "improvement", "the other way: improvement", of("faster")["verdict"])
     compare(tap, folder, "no-spread", "plain.json", "slow.json", "--run-spread", "3ms", status=2)
@@ -186,6 +192,23 @@ def verdicts(tap, folder):
     compare(tap, folder, "history", "plain.json", "slow.json", "--history", "night/history.db", status=0)
     test = of("history")["tests"][0]
     tap.ok(test["run_spread_pct"] and "6 runs of 'job'" in of("history")["notes"][0]["text"], "--history: what runs of the job differ by", test)
+    # the mean of the job varies by far more than its median: a gate of either keeps to its own
+    base = sqlite3.connect(folder / "night/history.db")
+    base.executemany("UPDATE runs SET step_time_ps = ?, mean_step_time_ps = ?, device_utilization_pct = ? WHERE night = ?",
+                     [(10**10 + n, 10**10 * (1 + n % 2), 50 + 10 * (n % 2), f"2026-11-0{n}") for n in range(1, 7)])
+    base.commit()
+    base.close()
+    compare(tap, folder, "own", "plain.json", "slow.json", "--history", "night/history.db", "--fail-on", "mean_step_time>+5%", status=0)
+    test = of("own")["tests"][0]
+    tap.ok(test["moved"] == "median" and test["mean"]["run_spread_pct"] > 50 > 1 > test["median"]["run_spread_pct"],
+           "--history: each figure has its own", test)
+    compare(tap, folder, "own", "plain.json", "slow.json", "--history", "night/history.db", "--fail-on", "step_time>+5%", status=1)
+    busy = json.loads((folder / "slow.json").read_text())
+    [k for k in busy["kpis"] if k["id"] == "device_utilization"][0]["value"] *= 0.8
+    busy["input"]["files"][0]["xxh3"] = "b" * 16
+    (folder / "busy.json").write_text(json.dumps(busy))
+    compare(tap, folder, "own", "plain.json", "busy.json", "--fail-on", "utilization<-5%", status=1)
+    compare(tap, folder, "own", "plain.json", "busy.json", "--fail-on", "utilization<-5%", "--history", "night/history.db", status=0)
     compare(tap, folder, "no-job", "plain.json", "slow.json", "--history", "other=night/history.db", status=0)
     tap.ok(of("no-job")["tests"][0]["run_spread_pct"] is None, "--history: a job that has no runs", of("no-job")["tests"][0])
     compare(tap, folder, "no-db", "plain.json", "slow.json", "--history", "plain.json", status=3)

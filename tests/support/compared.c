@@ -134,9 +134,11 @@ struct tm_value *test_add_run(struct test_compared *t, const char *label,
 
 tm_status test_compare(struct test_compared *t)
 {
+    const struct tm_spread spread[] = { { "steps.median_ps", t->run_spread_pct },
+                                        { "steps.mean_ps", t->mean_spread_pct > 0 ? t->mean_spread_pct : t->run_spread_pct } };
     const struct tm_compare_options options = { .rows = 100,
-                                                .has_run_spread = t->run_spread_pct > 0,
-                                                .run_spread_pct = t->run_spread_pct,
+                                                .spread = spread,
+                                                .spreads = t->run_spread_pct > 0 ? 2 : 0,
                                                 .run_spread_from = "--run-spread" };
     tm_status st;
 

@@ -23,7 +23,8 @@ struct test_compared {
     struct tm_compared_run runs[TEST_RUNS_MOST];
     struct tm_side side[TEST_RUNS_MOST];
     size_t count, sides;
-    double run_spread_pct; /* 0 = not known */
+    double run_spread_pct;  /* 0 = not known */
+    double mean_spread_pct; /* of the mean alone; 0 = the same */
     struct tm_doc *doc;
     const struct tm_value *root; /* the comparison */
 };

@@ -213,6 +213,52 @@ static void a_change_has_to_exceed_what_runs_differ_by(void **state)
     }
 }
 
+static void each_figure_has_to_exceed_what_runs_differ_by_in_it(void **state)
+{
+    static const struct {
+        double median_pct, mean_pct;
+        const char *verdict, *moved, *text;
+    } cases[] = { { 5, 12, "regression", "median", "in the mean and 5.0" },
+                  { 12, 5, "regression", "mean", "in the mean and 12.0" },
+                  { 12, 12, "no_change", "none", "by up to 12.0" } };
+    const struct test_steps other = changed(900000000); /* 9 % of both */
+    struct test_compared t;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        test_compared_init(&t);
+        t.run_spread_pct = cases[i].median_pct;
+        t.mean_spread_pct = cases[i].mean_pct;
+        (void)test_add_run(&t, "a", &plain, NULL);
+        (void)test_add_run(&t, "b", &other, NULL);
+        assert_int_equal(test_compare(&t), TM_OK);
+        assert_string_equal(tm_text(test_at(&t, "verdict.verdict")), cases[i].verdict);
+        assert_string_equal(tm_text(test_at(&t, "tests[0].moved")), cases[i].moved);
+        assert_true(tm_double(test_at(&t, "tests[0].mean.run_spread_pct")) == cases[i].mean_pct);
+        assert_true(tm_double(test_at(&t, "tests[0].median.run_spread_pct")) == cases[i].median_pct);
+        if (!strstr(tm_text(test_at(&t, "notes[0].text")), cases[i].text))
+            fail_msg("%s", tm_text(test_at(&t, "notes[0].text")));
+        test_compared_free(&t);
+    }
+}
+
+static void steps_that_are_measured_in_two_ways_are_not_tested(void **state)
+{
+    const struct test_steps other = changed(900000000);
+    struct test_compared t;
+
+    (void)state;
+    test_compared_init(&t);
+    (void)test_add_run(&t, "a", &plain, "{'steps': {'basis': 'period'}}");
+    (void)test_add_run(&t, "b", &other, "{'steps': {'basis': 'host_span'}}");
+    assert_int_equal(test_compare(&t), TM_OK);
+    assert_string_equal(tm_text(test_at(&t, "verdict.verdict")), "inconclusive");
+    assert_string_equal(tm_text(test_at(&t, "tests[0].basis")), "none");
+    assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), "the steps are measured in two ways"));
+    assert_int_equal(tm_type_of(test_at(&t, "tests[0].changed")), TM_NULL);
+    test_compared_free(&t);
+}
+
 static void other_devices_are_told_first(void **state)
 {
     struct test_compared t;
@@ -465,6 +511,8 @@ int main(void)
         cmocka_unit_test(steps_that_vary_much_are_noted_where_steps_are_tested),
         cmocka_unit_test(a_small_shift_is_no_change_however_sure_it_is),
         cmocka_unit_test(a_change_has_to_exceed_what_runs_differ_by),
+        cmocka_unit_test(each_figure_has_to_exceed_what_runs_differ_by_in_it),
+        cmocka_unit_test(steps_that_are_measured_in_two_ways_are_not_tested),
         cmocka_unit_test(other_devices_are_told_first),
         cmocka_unit_test(groups_are_tested_by_their_runs),
         cmocka_unit_test(a_group_against_one_run_is_not_tested),

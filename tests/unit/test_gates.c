@@ -538,6 +538,58 @@ static void steps_of_another_kind_are_not_compared(void **state)
     rig_free(&rig);
 }
 
+/* The gates of rig, where a comparison said so of the step time. */
+static void assert_compared(struct rig *rig, const char *expression, const char *tests,
+                            const struct tm_spread *spread, const char *status, const char *why)
+{
+    const struct tm_side baseline = { "base", rig->compared + 1, rig->docs - 1 };
+    struct tm_doc *doc = tm_doc_new(&rig->run);
+    struct tm_gate_comparison comparison = { tm_doc_root(doc), spread, 1, "7 runs" };
+
+    rig_end_gates(rig);
+    test_summary_load_changed(tm_doc_root(doc), tests, "{}");
+    assert_int_equal(tm_gates_parse(&rig->run, &rig->gates, &expression, 1), TM_OK);
+    rig->result = tm_doc_new(&rig->run);
+    assert_int_equal(tm_gates_judge_compared(&rig->run, rig->result, rig->gates, rig->compared, &baseline, &comparison,
+                                             &rig->failed),
+                     TM_OK);
+    if (strcmp(text(rig, 0, "status"), status) != 0)
+        fail_msg("%s is %s (%s)", expression, text(rig, 0, "status"), text(rig, 0, "why"));
+    assert_has(text(rig, 0, "why"), why);
+    tm_doc_free(doc);
+}
+
+static void a_comparison_has_the_last_word(void **state)
+{
+#define MIDDLE(name, change, pct) "'" name "': {'changed': " change ", 'change_pct': " pct ", 'p': 0.2}"
+    static const char regression[] = "{'verdict': 'regression', " MIDDLE("mean", "true", "20") ", "
+                                     MIDDLE("median", "false", "20") "}",
+                      other_way[] = "{'verdict': 'improvement', " MIDDLE("mean", "true", "-3") ", "
+                                    MIDDLE("median", "true", "-3") "}",
+                      open[] = "{'verdict': 'inconclusive', " MIDDLE("mean", "false", "20") ", "
+                               MIDDLE("median", "false", "20") "}";
+    const struct tm_spread none = { "none", 50 }, median = { "steps.median_ps", 25 }, compiles = { "compile.inside_steps.count", 40 };
+    struct rig rig;
+
+    (void)state;
+    rig_init(&rig, "{'compile': {'inside_steps': {'count': 13}}}");
+    add_steps(&rig, 1 / 1.2, 20, "00000000000000b1"); /* 20 % slower than it, beyond any doubt */
+    assert_compared(&rig, "step_time>+5%", regression, &none, "passed", "hold mean_step_time too");
+    assert_compared(&rig, "step_time>+5%", other_way, &none, "passed", "within noise");
+    assert_compared(&rig, "step_time>+5%", open, &none, "failed", ""); /* it says nothing: the steps do */
+    assert_compared(&rig, "step_time>+5%", open, &median, "passed", "two runs of the same program differ by up to 25.0");
+    assert_true(tm_double(tm_get(row(&rig, 0), "noise_pct")) >= 25);
+    assert_compared(&rig, "step_time<+25%", open, &median, "failed", ""); /* demanded */
+    assert_compared(&rig, "step_time>150ms", regression, &median, "passed", "");
+    rig_free(&rig);
+    rig_init(&rig, "{'compile': {'inside_steps': {'count': 13}}, 'steps': {'mean_ps': 120000000000}}");
+    rig_add(&rig, "{'input': {'files': [{'xxh3': '00000000000000b1'}]}, 'compile': {'inside_steps': {'count': 10}}}");
+    assert_compared(&rig, "mean_step_time>+5%", regression, &median, "failed", ""); /* a figure of its own */
+    assert_compared(&rig, "compile.inside_steps.count.total>+5%", regression, &compiles, "passed", "differ by up to 40.0");
+    assert_compared(&rig, "compile.inside_steps.count.total>+5%", regression, &none, "failed", "");
+    rig_free(&rig);
+}
+
 /* Baselines 11, 12 and 13: mean 12, deviation 1, so one more run is within 12 +- t s sqrt(4/3).  Of
  * 20: t = 8 sqrt(3/4), and P(|T| > t) with 2 degrees of freedom is 0.020204102886728765; the bound
  * at 1 % is 95.50184822858333 % away (scipy.stats.t).  30: 0.0040899966895213725. */
@@ -1229,6 +1281,7 @@ int main(void)
         cmocka_unit_test(a_change_of_the_step_time_has_to_be_significant),
         cmocka_unit_test(too_few_steps_are_told_and_the_limit_holds),
         cmocka_unit_test(steps_of_another_kind_are_not_compared),
+        cmocka_unit_test(a_comparison_has_the_last_word),
         cmocka_unit_test(the_spread_of_several_baselines_is_the_guard),
         cmocka_unit_test(false_alarms_are_rare_and_true_changes_are_found),
         cmocka_unit_test(sums_are_held_against_the_baseline_per_step),
