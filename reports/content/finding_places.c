@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reports/content/cell.h"
+#include "reports/findings/ask.h"
 #include "reports/format/links.h"
 #include "reports/format/shown_names.h"
 
@@ -174,12 +175,12 @@ const char *tm_finding_link(const struct tm_value *finding)
 const char *tm_finding_part(char *out, const struct tm_value *finding)
 {
     const struct tm_value *part = tm_get(finding, is_cause(finding) ? "explains_pct" : "share_pct");
-    char pct[TM_FORMAT_BYTES];
+    char pct[TM_FORMAT_BYTES], window[TM_FORMAT_BYTES];
 
     out[0] = 0;
     if (tm_has(part))
-        (void)snprintf(out, TM_FORMAT_BYTES, "%.24s of the %s", tm_format_pct(pct, tm_double(part)),
-                       is_cause(finding) ? "change" : "window");
+        (void)snprintf(out, TM_FORMAT_BYTES, "%.12s of %.30s", tm_format_pct(pct, tm_double(part)),
+                       is_cause(finding) ? "the change" : tm_window_of_finding(window, finding));
     return out;
 }
 
@@ -212,15 +213,15 @@ const char *tm_finding_stake(char *out, const struct tm_value *finding)
 
     if (has_stake)
         tm_format_time(time, tm_int(stake));
-    if (has_stake && tm_has(share))
-        tm_format_pct(part, tm_double(share));
+    if (has_stake)
+        (void)tm_finding_part(part, finding);
     if (has_measured)
         tm_format_unit(measured, tm_double(value), unit);
     if (has_limit)
         tm_format_limit(most, tm_double(limit), unit);
-    (void)snprintf(out, TM_FINDING_BYTES, "%s%s%.40s%s%s%s%s%s%s%s%s%s", time, *time ? " of " : "",
+    (void)snprintf(out, TM_FINDING_BYTES, "%s%s%.40s%s%s%s%s%s%s%s%s", time, *time ? " of " : "",
                    !*time ? "" : *of ? of : "device time", *time ? " at stake" : "",
-                   *part ? ", " : "", part, *part ? " of the window" : "", *measured && *time ? "; " : "",
+                   *part ? ", " : "", part, *measured && *time ? "; " : "",
                    *measured ? "measured " : "", measured, *most ? ", limit " : "", most);
     return out;
 }

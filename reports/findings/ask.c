@@ -233,6 +233,19 @@ const char *tm_file_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
+char *tm_window_of_finding(char *out, const struct tm_value *finding)
+{
+    const int64_t devices = tm_int(tm_get(finding, "devices"));
+    char count[TM_FORMAT_BYTES];
+
+    if (devices > 0) /* of some of them */
+        (void)snprintf(out, TM_FORMAT_BYTES, "the window%s of %.12s device%s", tm_format_plural((uint64_t)devices),
+                       tm_format_count(count, devices), tm_format_plural((uint64_t)devices));
+    else
+        (void)snprintf(out, TM_FORMAT_BYTES, "the window");
+    return out;
+}
+
 char *tm_short_name(char *out, const char *name)
 {
     char visible[1024]; /* of a longer name only the begin is looked at */

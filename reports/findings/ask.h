@@ -62,6 +62,10 @@ const struct tm_value *tm_ask_capped_host(const struct tm_value *summary);
 /* What the first file that is JAX's JSON copy lacks, in words; NULL = there is none. */
 const char *tm_ask_copy_note(const struct tm_value *summary);
 
+/* What the share of a finding is of: "the window", "the window of 1 device", "the windows of 3 devices".
+ * out:    out   returned; TM_FORMAT_BYTES */
+char *tm_window_of_finding(char *out, const struct tm_value *finding);
+
 /* A name of the trace, for use inside a sentence: visible, and cut in the middle to 60 characters.
  * out:    out   returned; at least TM_SHORT_NAME_BYTES bytes */
 enum { TM_SHORT_NAME_BYTES = 256 };

@@ -9,6 +9,8 @@
 #include "reports/findings/parallelism.h"
 
 enum { SMALL_PER_STEP = 10, SLOW_FROM_BYTES = 1 << 20, PLACES = 3 };
+/* By what a device is one that findings on collectives are about. */
+#define EXPOSED "exposed_collective_ps"
 
 /* Advice is for kinds of collectives that have so much of the exposed time. */
 enum { KIND_LEAST_PCT = 10 };
@@ -274,9 +276,9 @@ static void find_exposed(struct tm_findings *all)
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!tm_is_worth_mention(all, left_ps) || (kpi->has_bands && tm_share_pct(left_ps, all->window_ps) < kpi->good))
+    if (!tm_is_worth_mention_on(all, left_ps, EXPOSED) || (kpi->has_bands && tm_share_on(all, left_ps, EXPOSED) < kpi->good))
         return; /* some are in every run of several devices */
-    f = tm_finding_of_time(all, "collective_exposed", left_ps);
+    f = tm_finding_of_idle(all, "collective_exposed", left_ps, 0, EXPOSED);
     tm_finding_title(f, "Collectives run with no compute beside them");
     tm_finding_causes(f, (const char *const[TM_CAUSES_OFFERED]){
                              wait_ps > 0 || tm_has(tm_path(all->summary, "total.exposed_move_ps"))
@@ -288,6 +290,7 @@ static void find_exposed(struct tm_findings *all)
     tm_finding_say(f, "%s of %s of collective time has no compute beside it; %s overlap.",
                    tm_format_time(a, exposed_ps), tm_format_time(b, total_ps),
                    tm_format_pct(c, 100 - tm_share_pct(exposed_ps, total_ps)));
+    tm_finding_say_scope(all, f, EXPOSED);
     if (wait_ps > 0)
         tm_finding_say(
             f, "%s of it is waiting for late devices, which is not counted here; in %s data move.",
@@ -348,9 +351,9 @@ static void find_small(struct tm_findings *all)
     for (size_t i = 0; i < tm_length(rows); i++)
         add_small(&s, tm_at(rows, i), limit_bytes);
     if ((double)s.count < SMALL_PER_STEP * (steps > 1 ? steps : 1) * (devices > 1 ? devices : 1) ||
-        !tm_is_worth_mention(all, s.exposed_ps))
+        !tm_is_worth_mention_on(all, s.exposed_ps, EXPOSED))
         return;
-    f = tm_finding_of_share(all, "collective_small", TM_INFO, s.exposed_ps); /* at stake as exposed time */
+    f = tm_finding_of_share(all, "collective_small", TM_INFO, s.exposed_ps, EXPOSED); /* at stake as exposed time */
     tm_finding_title(f, "Many collectives with small messages");
     tm_finding_cause(
         f, "A collective costs its latency on every device, however little it moves: tens of microseconds inside a "
@@ -404,13 +407,13 @@ static void find_slow(struct tm_findings *all)
             worst_ps = lost_ps;
         }
     }
-    if (!worst || !tm_is_worth_mention(all, stake_ps) ||
+    if (!worst || !tm_is_worth_mention_on(all, stake_ps, EXPOSED) ||
         tm_ask_is_platform(all->summary, "cpu")) /* threads of one process have no links */
         return;
     is_moving = strcmp(tm_text(tm_get(worst, "bandwidth_over")), "duration") != 0;
     if (!is_moving && tm_has(tm_path(all->summary, "collectives.skew.straggler")))
         return; /* its own waits are not known, and others wait */
-    f = tm_finding_of_share(all, "collective_slow", TM_INFO, stake_ps); /* at stake as exposed time */
+    f = tm_finding_of_share(all, "collective_slow", TM_INFO, stake_ps, EXPOSED); /* at stake as exposed time */
     tm_finding_title(f, "Large collectives move their data slowly");
     tm_finding_cause(f, is_moving ? "The links between the devices are slow, or the data take a "
                                     "slow way. What devices wait for a "
@@ -598,16 +601,17 @@ static void find_waiting(struct tm_findings *all)
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!tm_is_worth_mention(all, stake_ps))
+    if (!tm_is_worth_mention_on(all, stake_ps, EXPOSED))
         return;
     (void)tm_wait_explain(all, &wait, 1, stake_ps);
-    f = tm_finding_of_time(all, "straggler", stake_ps);
+    f = tm_finding_of_idle(all, "straggler", stake_ps, 0, EXPOSED);
     name_late(f, &late);
     tm_finding_cause(f, "Nobody can leave a collective before the last one has come. The others wait in it, and their "
                "collectives look long although their links are not slow.");
     tm_finding_say(f, "%s of %s of exposed collective time is waiting for devices that come late.",
                    tm_format_time(a, wait_ps),
                    tm_format_time(b, tm_int(tm_get(total, "exposed_collective_ps"))));
+    tm_finding_say_scope(all, f, EXPOSED);
     say_late(f, &late);
     say_alone(all, f, &late);
     point_at_arrivals(f, tm_get(skew, "worst"), &late);

@@ -88,9 +88,9 @@ struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, i
 struct tm_finding *tm_finding_of_idle(struct tm_findings *all, const char *id, int64_t at_stake_ps, int64_t idle_ps,
                                       const char *path);
 /* Begin a finding of time of which nobody knows how much could be won, or which is at stake in another finding: no time
- * at stake, the share of the window as its value. */
-struct tm_finding *tm_finding_of_share(struct tm_findings *all, const char *id,
-                                       enum tm_severity severity, int64_t measured_ps);
+ * at stake, the share of the windows as its value; path: as above. */
+struct tm_finding *tm_finding_of_share(struct tm_findings *all, const char *id, enum tm_severity severity,
+                                       int64_t measured_ps, const char *path);
 /* Begin a finding of a fact, which has a severity of its own and no time at stake. */
 struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,
                                       enum tm_severity severity);
@@ -136,6 +136,7 @@ void tm_finding_say_scope(const struct tm_findings *all, struct tm_finding *f, c
 bool tm_is_worth_mention(const struct tm_findings *all, int64_t ps);
 /* The same as a share of the windows of those devices that it is about, see tm_finding_of_idle. */
 bool tm_is_worth_mention_on(const struct tm_findings *all, int64_t ps, const char *path);
+double tm_share_on(const struct tm_findings *all, int64_t ps, const char *path);
 /* Cut a time to what the window holds. */
 int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps);
 

@@ -4,6 +4,7 @@
  * come behind, those about the profile last. */
 #include "reports/findings/findings.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ struct tm_finding {
     const char *unit; /* of value and limit */
     int64_t at_stake_ps, idle_ps, measured_ps;
     int64_t window_ps; /* of the devices that it is about */
+    size_t devices;    /* their number; 0 = all of them */
     double share_pct;  /* of it */
     const char *cause;
     int evidence_count, fix_count, where_count;
@@ -60,7 +62,7 @@ struct scope {
     size_t devices;
 };
 
-static double share_on(const struct tm_value *device, const char *path)
+static double share_of_device(const struct tm_value *device, const char *path)
 {
     return tm_share_pct(tm_int(tm_path(device, path)), tm_int(tm_get(device, "span_ps")));
 }
@@ -73,13 +75,12 @@ static struct scope scope_of(const struct tm_findings *all, const char *path)
     double most = 0;
 
     for (size_t i = 0; path && i < tm_length(devices); i++)
-        if (share_on(tm_at(devices, i), path) > most)
-            most = share_on(tm_at(devices, i), path);
+        most = fmax(most, share_of_device(tm_at(devices, i), path));
     for (size_t i = 0; most > 0 && i < tm_length(devices); i++) {
         const struct tm_value *device = tm_at(devices, i);
 
         all_ps = tm_sum_times(all_ps, tm_int(tm_path(device, path)));
-        if (share_on(device, path) < most / 2)
+        if (share_of_device(device, path) < most / 2)
             continue;
         ps = tm_sum_times(ps, tm_int(tm_path(device, path)));
         scope.window_ps = tm_sum_times(scope.window_ps, tm_int(tm_get(device, "span_ps")));
@@ -104,10 +105,15 @@ static double share_in(struct scope scope, int64_t ps)
     return tm_share_pct(tm_whole((double)ps * scope.part), scope.window_ps);
 }
 
+double tm_share_on(const struct tm_findings *all, int64_t ps, const char *path)
+{
+    return share_in(scope_of(all, path), ps);
+}
+
 bool tm_is_worth_mention_on(const struct tm_findings *all, int64_t ps, const char *path)
 {
     return ps >= TM_STAKE_LEAST_PS && all->window_ps > 0 &&
-           share_in(scope_of(all, path), ps) >= tm_limit_of(all, TM_LIMIT_MENTION_SHARE);
+           tm_share_on(all, ps, path) >= tm_limit_of(all, TM_LIMIT_MENTION_SHARE);
 }
 
 bool tm_is_worth_mention(const struct tm_findings *all, int64_t ps)
@@ -149,18 +155,21 @@ struct tm_finding *tm_finding_of_profile(struct tm_findings *all, const char *id
     return f;
 }
 
-static void tell_share(const struct tm_findings *all, struct tm_finding *f, int64_t ps)
+static void set_scope(const struct tm_findings *all, struct tm_finding *f, struct scope scope)
 {
-    f->measured_ps = ps;
-    tm_finding_value(f, tm_share_pct(ps, all->window_ps), "%");
+    f->window_ps = scope.window_ps;
+    f->devices = scope.devices < tm_length(tm_get(all->summary, "devices")) ? scope.devices : 0;
 }
 
-struct tm_finding *tm_finding_of_share(struct tm_findings *all, const char *id,
-                                       enum tm_severity severity, int64_t measured_ps)
+struct tm_finding *tm_finding_of_share(struct tm_findings *all, const char *id, enum tm_severity severity,
+                                       int64_t measured_ps, const char *path)
 {
+    const struct scope scope = scope_of(all, path);
     struct tm_finding *f = tm_finding_of_fact(all, id, severity);
 
-    tell_share(all, f, tm_clamp_to_window(all, measured_ps));
+    f->measured_ps = tm_clamp_to_window(all, measured_ps);
+    set_scope(all, f, scope);
+    tm_finding_value(f, share_in(scope, f->measured_ps), "%");
     return f;
 }
 
@@ -174,7 +183,7 @@ struct tm_finding *tm_finding_of_idle(struct tm_findings *all, const char *id, i
 
     f->at_stake_ps = f->measured_ps = stake_ps;
     f->idle_ps = idle_ps < stake_ps ? idle_ps : stake_ps;
-    f->window_ps = scope.window_ps;
+    set_scope(all, f, scope);
     f->share_pct = share;
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_WARNING_SHARE));
@@ -337,6 +346,8 @@ static void write_finding(const struct tm_finding *f, struct tm_value *to)
     tm_add_int(to, "idle_ps", f->idle_ps);
     add_number_or_null(to, "share_pct", f->window_ps > 0, f->share_pct);
     tm_add_int(to, "window_ps", f->window_ps);
+    if (f->devices)
+        tm_add_uint(to, "devices", f->devices);
     tm_add_string(to, "cause", f->cause);
     list = tm_add_array(to, "fix");
     for (int i = 0; i < f->fix_count; i++)

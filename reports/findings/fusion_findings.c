@@ -419,7 +419,7 @@ static void find_repeated(struct tm_findings *all)
         stake_ps = tm_sum_times(stake_ps, repeated_stake(all, tm_at(rows, i)));
     if (is_busy(all) || !tm_is_worth_mention(all, stake_ps))
         return;
-    f = tm_finding_of_share(all, "op_repeated", TM_INFO, stake_ps); /* which of it can go is not known */
+    f = tm_finding_of_share(all, "op_repeated", TM_INFO, stake_ps, NULL); /* which of it can go is not known */
     tm_finding_title(f, "The same small operations come back many times in a step");
     tm_finding_cause(f,
                      "A loop was unrolled, or the same result is computed again and again. Each time costs a launch.");

@@ -132,7 +132,7 @@ void tm_find_empty_queue(struct tm_findings *all)
 
     if (idle_ps <= 0 || !tm_is_worth_mention(all, empty_ps) || share < limit || has_host_cause(all))
         return;
-    f = tm_finding_of_share(all, "queue_empty", TM_INFO, empty_ps);
+    f = tm_finding_of_share(all, "queue_empty", TM_INFO, empty_ps, NULL);
     tm_finding_title(f, "The devices run out of launched work");
     tm_finding_limit(f, limit);
     tm_finding_say(f, "For %s (%s of device time) a device was idle and nothing that it could run had been launched: "

@@ -352,12 +352,12 @@ static void say_pauses(struct tm_findings *all, struct tm_finding *f)
 static struct tm_finding *begin(struct tm_findings *all, const char *id, enum tm_wait wait, int64_t left_ps,
                                 const char *path)
 {
-    const bool is_large = tm_share_pct(left_ps, all->window_ps) >= tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE);
+    const bool is_large = tm_share_on(all, left_ps, path) >= tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE);
 
     if (wait == TM_WAIT_DEVICE)
-        return is_large ? tm_finding_of_share(all, id, TM_INFO, left_ps) : NULL;
+        return is_large ? tm_finding_of_share(all, id, TM_INFO, left_ps, path) : NULL;
     if (wait == TM_WAIT_PROFILER)
-        return tm_finding_of_share(all, id, is_large ? TM_WARNING : TM_INFO, left_ps);
+        return tm_finding_of_share(all, id, is_large ? TM_WARNING : TM_INFO, left_ps, path);
     return tm_finding_of_idle(all, id, left_ps, tm_wait_explain(all, &wait, 1, left_ps), path);
 }
 

@@ -176,6 +176,15 @@ static int64_t exposed_of(const struct tm_findings *all, const char *direction)
     return tm_clamp_to_window(all, tm_int(swept));
 }
 
+/* Where a device has that of it. */
+enum { DIRECTION_PATH_BYTES = 48 };
+
+static const char *path_of(char out[DIRECTION_PATH_BYTES], const char *direction)
+{
+    (void)snprintf(out, DIRECTION_PATH_BYTES, "exposed_by_direction_ps.%s", direction);
+    return out;
+}
+
 /* Which way, in words. */
 static const char *way_of(const char *direction)
 {
@@ -244,14 +253,16 @@ static void say_largest(struct tm_findings *all, struct tm_finding *f, const cha
 static void find_direction(struct tm_findings *all, const struct advice *advice)
 {
     const int64_t exposed_ps = exposed_of(all, advice->direction);
+    char path[DIRECTION_PATH_BYTES];
     struct tm_finding *f;
 
-    if (!tm_is_worth_mention(all, exposed_ps))
+    if (!tm_is_worth_mention_on(all, exposed_ps, path_of(path, advice->direction)))
         return;
-    f = tm_finding_of_time(all, advice->id, exposed_ps);
+    f = tm_finding_of_idle(all, advice->id, exposed_ps, 0, path);
     tm_finding_title(f, "%s", advice->title);
     tm_finding_causes(f, advice->why);
     say_exposed(all, f, exposed_ps);
+    tm_finding_say_scope(all, f, path);
     say_copies(f, row_of(all, advice->direction));
     say_largest(all, f, advice->direction);
     tm_finding_fixes(f, advice->fix);
@@ -291,7 +302,7 @@ static void find_repeated(struct tm_findings *all, const char *direction, const 
     const struct tm_value *rows = tm_path(all->summary, "transfers.repeated");
     const int64_t exposed_ps = exposed_of(all, direction);
     char count[TM_FORMAT_BYTES], bytes[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES],
-        per_step[TM_FORMAT_BYTES];
+        per_step[TM_FORMAT_BYTES], path[DIRECTION_PATH_BYTES];
     struct tm_finding *f = NULL;
     int64_t total_ps = 0;
 
@@ -299,9 +310,11 @@ static void find_repeated(struct tm_findings *all, const char *direction, const 
         if (is_repeated(all, tm_at(rows, i), direction))
             total_ps = tm_sum_times(total_ps, tm_int(tm_get(tm_at(rows, i), "total_ps")));
     }
-    if (!tm_is_worth_mention(all, total_ps < exposed_ps ? total_ps : exposed_ps))
+    if (total_ps > exposed_ps)
+        total_ps = exposed_ps;
+    if (!tm_is_worth_mention_on(all, total_ps, path_of(path, direction)))
         return;
-    f = tm_finding_of_share(all, id, TM_INFO, total_ps < exposed_ps ? total_ps : exposed_ps);
+    f = tm_finding_of_share(all, id, TM_INFO, total_ps, path);
     tm_finding_title(f, "The same sizes are copied %s in every step", way_of(direction));
     tm_finding_cause(f, "Copies of one size come back in each step. Where it is the same data, only the "
                "first one is needed.");
@@ -329,9 +342,9 @@ static void find_pageable(struct tm_findings *all)
     char count[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (share < tm_limit_of(all, TM_LIMIT_PAGEABLE_SHARE) || !tm_is_worth_mention(all, stake_ps))
+    if (share < tm_limit_of(all, TM_LIMIT_PAGEABLE_SHARE) || !tm_is_worth_mention_on(all, stake_ps, "exposed_copy_ps"))
         return;
-    f = tm_finding_of_share(all, "transfer_pageable", TM_INFO, stake_ps);
+    f = tm_finding_of_share(all, "transfer_pageable", TM_INFO, stake_ps, "exposed_copy_ps");
     tm_finding_title(f, "Copies go through pageable memory");
     tm_finding_cause(f, "The host side of these copies is ordinary memory. The driver copies it in pieces "
                "through a buffer of its own: slower, and not beside kernels.");
@@ -361,9 +374,9 @@ static void find_ping_pong(struct tm_findings *all)
     struct tm_finding *f;
 
     if (count < 2 || per_step < tm_limit_of(all, TM_LIMIT_PING_PONG) ||
-        !tm_is_worth_mention(all, stake_ps))
+        !tm_is_worth_mention_on(all, stake_ps, "exposed_copy_ps"))
         return;
-    f = tm_finding_of_share(all, "transfer_ping_pong", TM_INFO, stake_ps);
+    f = tm_finding_of_share(all, "transfer_ping_pong", TM_INFO, stake_ps, "exposed_copy_ps");
     tm_finding_title(f, "Data goes to the host and back");
     tm_finding_cause(f, "A result is copied to the host, worked on there, and copied back: NumPy in "
                         "the middle of the step, a callback, or an operation that only runs on the "

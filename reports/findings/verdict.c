@@ -147,24 +147,16 @@ static void begin_sentence(struct verdict *v, const char *text)
         v->text[at] = (char)(v->text[at] - 'a' + 'A');
 }
 
-/* Is the share one of the windows of all devices?  Those that differ by less than a tenth are not worth words. */
-static bool is_of_all(const struct tm_value *loss, int64_t window_ps)
-{
-    const struct tm_value *of = tm_get(loss, "window_ps");
-
-    return !tm_has(of) || tm_int(of) >= window_ps / 10 * 9;
-}
-
-static void tell_loss(struct verdict *v, const struct tm_value *loss, int64_t window_ps)
+static void tell_loss(struct verdict *v, const struct tm_value *loss)
 {
     const char *id = tm_text(tm_get(loss, "id"));
     const char *words = words_of(id);
-    char pct[TM_FORMAT_BYTES], text[480];
+    char pct[TM_FORMAT_BYTES], window[TM_FORMAT_BYTES], text[480];
 
-    (void)snprintf(text, sizeof(text), "; the largest loss is %s%.300s%s (%s of the window%s).", words ? "" : "'",
+    (void)snprintf(text, sizeof(text), "; the largest loss is %s%.300s%s (%s of %s).", words ? "" : "'",
                    words ? words : tm_text(tm_get(loss, "title")), words ? "" : "'",
                    tm_format_pct(pct, tm_double(tm_get(loss, "share_pct"))),
-                   is_of_all(loss, window_ps) ? "" : " of the devices that it is about");
+                   tm_window_of_finding(window, loss));
     append(v, text);
     v->severity = tm_text(tm_get(loss, "severity"));
 }
@@ -254,7 +246,7 @@ static void tell_busy(struct verdict *v, const struct tm_value *summary,
         begin_sentence(v, text);
     }
     if (loss) {
-        tell_loss(v, loss, tm_ask_window_ps(summary));
+        tell_loss(v, loss);
     } else {
         (void)snprintf(text, sizeof(text),
                        ", and no single avoidable loss reaches %s of the window.",

@@ -682,8 +682,44 @@ static void a_share_is_of_the_devices_that_a_finding_is_about(void **state)
     assert_int_equal(tm_int(tm_get(f, "idle_ps")), 5000000000);
     assert_true(has_text(tm_get(f, "evidence"), "Mostly on 1 of 2 devices"));
     assert_non_null(strstr(tm_text(tm_path(j.summary, "verdict.text")),
-                           "waiting for input (5.0 % of the window of the devices that it is about)"));
+                           "waiting for input (5.0 % of the window of 1 device)"));
     test_judged_free(&j);
+}
+
+/* The same of copies and collectives: what one of two devices loses is not halved by the other. */
+static void the_share_of_copies_and_collectives_is_of_their_devices(void **state)
+{
+    static const struct {
+        const char *id, *patch;
+        double share_pct; /* of one device */
+    } cases[] = {
+#define ON_ONE(device, total) "{'devices': [{'id': 'a', 'span_ps': 100000000000, " device "}, {'id': 'b', 'span_ps': 100000000000, " \
+                      "'exposed_by_direction_ps': {'h2d': 0, 'd2h': 0}, 'exposed_copy_ps': 0, 'exposed_collective_ps': 0}], " total "}"
+        { "transfer_h2d", ON_ONE("'exposed_by_direction_ps': {'h2d': 5000000000}", "'total': {'exposed_by_direction_ps': {'h2d': 5000000000}}"), 5 },
+        { "transfer_d2h", ON_ONE("'exposed_by_direction_ps': {'d2h': 40000000000}", "'total': {'exposed_by_direction_ps': {'d2h': 40000000000}}"), 40 },
+        { "collective_exposed", ON_ONE("'exposed_collective_ps': 8000000000",
+                                 "'total': {'exposed_collective_ps': 8000000000, 'collective_ps': 9000000000}"), 8 },
+        { "straggler", ON_ONE("'exposed_collective_ps': 4000000000",
+                        "'total': {'exposed_collective_ps': 4000000000, 'exposed_wait_ps': 4000000000, 'exposed_move_ps': 0, "
+                        "'exposed_unmatched_ps': 0}"), 4 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct tm_value *f;
+        struct judged j;
+
+        test_judge(&j, cases[i].patch, NULL);
+        f = test_finding(&j, cases[i].id);
+        if (!f)
+            fail_msg("no %s", cases[i].id);
+        assert_true(fabs(tm_double(tm_get(f, "share_pct")) - cases[i].share_pct) < 1e-9);
+        assert_int_equal(tm_int(tm_get(f, "window_ps")), 100000000000);
+        assert_int_equal(tm_int(tm_get(f, "devices")), 1);
+        assert_string_equal(tm_text(tm_get(f, "severity")), cases[i].share_pct >= 10 ? "critical" : "warning");
+        assert_true(has_text(tm_get(f, "evidence"), "Mostly on 1 of 2 devices"));
+        test_judged_free(&j);
+    }
 }
 
 static void the_wait_for_a_straggler_is_no_exposed_collective(void **state)
@@ -1436,6 +1472,7 @@ int main(void)
         cmocka_unit_test(long_waits_are_no_pauses_between_short_kernels),
         cmocka_unit_test(a_wait_is_at_stake_where_its_reason_is),
         cmocka_unit_test(a_share_is_of_the_devices_that_a_finding_is_about),
+        cmocka_unit_test(the_share_of_copies_and_collectives_is_of_their_devices),
         cmocka_unit_test(the_wait_for_a_straggler_is_no_exposed_collective),
         cmocka_unit_test(advice_about_collectives_fits_what_they_are_for),
         cmocka_unit_test(pauses_between_programs_are_no_host_work),
