@@ -78,8 +78,10 @@ struct tm_track {
                               from the runtime's own events by it */
     uint8_t is_unsorted;   /* set by the survey: not in the order (start, longer first) */
     uint8_t has_cpu_ops;   /* set by the survey */
+    uint8_t is_driver;     /* set by the survey: it launches, and holds nothing but calls of the driver */
     uint32_t thread;       /* set by the survey: number of a host thread whose doings may be asked for, because it
-                              launches or is the main thread; TM_NONE elsewhere */
+                              launches or is the main thread; TM_NONE elsewhere.  Two tracks have the same number where
+                              one of them holds the driver's calls of the other's thread */
     uint64_t events;       /* as the file has them */
     uint64_t records;      /* set by the survey: those that have a place in time */
     int64_t first_ps, last_ps; /* set by the survey: first begin and last end of the records; nothing where there are none */

@@ -216,10 +216,6 @@ static void advise(struct tm_findings *all, struct tm_finding *f)
         if ((!overlap[i].parallelism || overlap[i].parallelism & parallelism) &&
             (!overlap[i].kinds || overlap[i].kinds & kinds))
             tm_finding_fix(f, overlap[i].text);
-    if (unmatched_of(all) > 0)
-        tm_finding_fix(f, "Profile all devices of the job at once: only then waiting for a late "
-                          "one can be told from moving "
-                          "data.");
     if (reaches_nodes(all->summary))
         tm_finding_fixes(f, near_mesh);
 }
@@ -234,13 +230,32 @@ static int64_t left_of_exposed(const struct tm_findings *all)
                         tm_wait_left(all, TM_WAIT_MOVE));
 }
 
+/* Ranks of the job, as the largest of its hosts tells; 0 = not recorded. */
+static int64_t world_of(const struct tm_findings *all)
+{
+    const struct tm_value *hosts = tm_path(all->summary, "environment.hosts");
+    int64_t world = 0;
+
+    for (size_t i = 0; i < tm_length(hosts); i++)
+        world = tm_int(tm_get(tm_at(hosts, i), "world_size")) > world
+                    ? tm_int(tm_get(tm_at(hosts, i), "world_size"))
+                    : world;
+    return world;
+}
+
+/* Devices of a CPU are threads of one process: while one moves data, others have the cores. */
+static bool shares_cores(const struct tm_findings *all)
+{
+    return tm_ask_is_platform(all->summary, "cpu") && tm_length(tm_get(all->summary, "devices")) > 1;
+}
+
 /* What looks like moving may be waiting for a device that is not in the profile. */
 static void say_missing_members(const struct tm_findings *all, struct tm_finding *f)
 {
-    const struct tm_value *skew = tm_path(all->summary, "collectives.skew"), *hosts;
-    const int64_t incomplete = tm_int(tm_get(skew, "incomplete"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
-    int64_t world = 0;
+    const struct tm_value *skew = tm_path(all->summary, "collectives.skew");
+    const int64_t incomplete = tm_int(tm_get(skew, "incomplete")), unmatched_ps = unmatched_of(all);
+    const int64_t devices = (int64_t)tm_length(tm_get(all->summary, "devices")), world = world_of(all);
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
 
     if (incomplete > 0) {
         tm_finding_say(f,
@@ -251,19 +266,54 @@ static void say_missing_members(const struct tm_findings *all, struct tm_finding
                        tm_format_count(b, tm_int(tm_get(skew, "matched"))));
         return;
     }
-    hosts = tm_path(all->summary, "environment.hosts");
-    for (size_t i = 0; i < tm_length(hosts); i++)
-        world = tm_int(tm_get(tm_at(hosts, i), "world_size")) > world
-                    ? tm_int(tm_get(tm_at(hosts, i), "world_size"))
-                    : world;
-    if (tm_int(tm_get(skew, "matched")) > 0 &&
-        world > (int64_t)tm_length(tm_get(all->summary, "devices")))
+    if (unmatched_ps > 0 && world > devices)
+        tm_finding_say(f, "The profile has %s of the job's %s ranks: how much of %s is waiting for the others cannot be told "
+                          "from it.",
+                       tm_format_count(a, devices), tm_format_count(b, world), tm_format_time(c, unmatched_ps));
+    else if (unmatched_ps > 0)
+        tm_finding_say(f, "For %s of it no counterpart on another device is in the profile: how much of that is waiting "
+                          "cannot be told from it.", tm_format_time(a, unmatched_ps));
+    else if (tm_int(tm_get(skew, "matched")) > 0 && world > devices)
         tm_finding_say(f,
                        "The job has %s ranks, the profile %s devices: the devices may wait for "
                        "others while data seem to "
                        "move.",
-                       tm_format_count(a, world),
-                       tm_format_count(b, (int64_t)tm_length(tm_get(all->summary, "devices"))));
+                       tm_format_count(a, world), tm_format_count(b, devices));
+}
+
+/* What is known of how much of it is waiting. */
+static void say_waiting(const struct tm_findings *all, struct tm_finding *f)
+{
+    const int64_t wait_ps = tm_int(tm_path(all->summary, "total.exposed_wait_ps"));
+    const int64_t move_ps = tm_int(tm_path(all->summary, "total.exposed_move_ps"));
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+
+    if (wait_ps > 0)
+        tm_finding_say(
+            f, "%s of it is waiting for late devices, which is not counted here; in %s data move%s.",
+            tm_format_time(a, wait_ps), tm_format_time(b, move_ps),
+            shares_cores(all) ? ", or a thread waits for a core" : "");
+    if (shares_cores(all))
+        tm_finding_say(f, "The devices are threads of one CPU and share its cores: a collective lasts until each of its "
+                          "threads had a core, so that most of it may be waiting.");
+    say_missing_members(all, f);
+}
+
+/* Where waiting cannot be told from moving the title says so, and what would tell comes first. */
+static void name_exposed(const struct tm_findings *all, struct tm_finding *f, int64_t left_ps)
+{
+    const bool is_unmatched = unmatched_of(all) > left_ps / 2;
+
+    tm_finding_title(f, "%s", is_unmatched ? "Collectives run, or wait for other ranks, with no compute beside them"
+                              : shares_cores(all)
+                                  ? "Collectives of threads that share one CPU run with no compute beside them"
+                                  : "Collectives run with no compute beside them");
+    if (is_unmatched)
+        tm_finding_fix(f, "Profile all devices of the job at once and give their files together: `tracemill report "
+                          "rank0.json rank1.json ...`. Only then waiting for a late one can be told from moving data.");
+    if (shares_cores(all))
+        tm_finding_fix(f, "Devices of `--xla_force_host_platform_device_count` are for testing: judge communication on the "
+                          "devices that the job is for, or give each device a core.");
 }
 
 static void find_exposed(struct tm_findings *all)
@@ -279,7 +329,7 @@ static void find_exposed(struct tm_findings *all)
     if (!tm_is_worth_mention_on(all, left_ps, EXPOSED) || (kpi->has_bands && tm_share_on(all, left_ps, EXPOSED) < kpi->good))
         return; /* some are in every run of several devices */
     f = tm_finding_of_idle(all, "collective_exposed", left_ps, 0, EXPOSED);
-    tm_finding_title(f, "Collectives run with no compute beside them");
+    name_exposed(all, f, left_ps);
     tm_finding_causes(f, (const char *const[TM_CAUSES_OFFERED]){
                              wait_ps > 0 || tm_has(tm_path(all->summary, "total.exposed_move_ps"))
                                  ? "The devices exchange data and have no other work meanwhile."
@@ -291,12 +341,7 @@ static void find_exposed(struct tm_findings *all)
                    tm_format_time(a, exposed_ps), tm_format_time(b, total_ps),
                    tm_format_pct(c, 100 - tm_share_pct(exposed_ps, total_ps)));
     tm_finding_say_scope(all, f, EXPOSED);
-    if (wait_ps > 0)
-        tm_finding_say(
-            f, "%s of it is waiting for late devices, which is not counted here; in %s data move.",
-            tm_format_time(a, wait_ps),
-            tm_format_time(b, tm_int(tm_path(all->summary, "total.exposed_move_ps"))));
-    say_missing_members(all, f);
+    say_waiting(all, f);
     say_worst_row(all, f);
     say_worst_exposed(all, f);
     point_at_steps(all, f);
@@ -608,9 +653,10 @@ static void find_waiting(struct tm_findings *all)
     name_late(f, &late);
     tm_finding_cause(f, "Nobody can leave a collective before the last one has come. The others wait in it, and their "
                "collectives look long although their links are not slow.");
-    tm_finding_say(f, "%s of %s of exposed collective time is waiting for devices that come late.",
+    tm_finding_say(f, "%s of %s of exposed collective time is waiting for devices that come late%s.",
                    tm_format_time(a, wait_ps),
-                   tm_format_time(b, tm_int(tm_get(total, "exposed_collective_ps"))));
+                   tm_format_time(b, tm_int(tm_get(total, "exposed_collective_ps"))),
+                   shares_cores(all) ? "; the devices are threads of one CPU and may wait for a core" : "");
     tm_finding_say_scope(all, f, EXPOSED);
     say_late(f, &late);
     say_alone(all, f, &late);

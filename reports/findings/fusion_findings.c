@@ -10,7 +10,6 @@
 enum { SHORT_KERNELS_LEAST = 100, /* fewer kernels than that cannot be called many */
        RUNS_NAMED = 2, ROWS_NAMED = 3, PLACES = 3, EAGER_OPERATIONS_MOST = 2,
        COMPILED_PART = 10 };
-#define EAGER_GAP_MOST_PS 1000000000
 
 static int64_t time_at(const struct tm_findings *all, const char *path)
 {
@@ -234,22 +233,53 @@ static void say_programs(struct tm_findings *all, struct tm_finding *f)
     }
 }
 
-/* Idle time in gaps under 1 ms, as the histogram has them: the host needs that long for the next operation or two. */
-static int64_t short_gaps(const struct tm_findings *all, int64_t *count)
+/* Gaps in which the host needed that long for the next operation or two, of those that are laid to the host at all: what
+ * had been launched already waits for something else. */
+struct short_gaps {
+    const struct tm_value *by_cause;
+    size_t causes; /* how many of short_waits */
+    int64_t count, total_ps;
+};
+
+static const struct {
+    const char *cause;
+    enum tm_wait wait;
+} short_waits[] = { { "host", TM_WAIT_HOST }, { "unrecorded", TM_WAIT_UNRECORDED }, { "launch", TM_WAIT_LAUNCH } };
+
+static struct short_gaps short_gaps(const struct tm_findings *all, bool with_launches)
 {
-    const struct tm_value *rows = tm_path(all->summary, "gaps.histogram");
-    int64_t sum_ps = 0;
+    struct short_gaps gaps = { .by_cause = tm_path(all->summary, "gaps.short.by_cause"),
+                               .causes = sizeof(short_waits) / sizeof(short_waits[0]) - !with_launches };
 
-    *count = 0;
-    for (size_t i = 0; i < tm_length(rows); i++) {
-        const struct tm_value *row = tm_at(rows, i);
+    for (size_t i = 0; i < gaps.causes; i++) {
+        const struct tm_value *row = tm_get(gaps.by_cause, short_waits[i].cause);
 
-        if (tm_int(tm_get(row, "from_ps")) >= EAGER_GAP_MOST_PS)
-            continue;
-        *count = tm_sum_times(*count, tm_int(tm_get(row, "count")));
-        sum_ps = tm_sum_times(sum_ps, tm_int(tm_get(row, "total_ps")));
+        gaps.count = tm_sum_times(gaps.count, tm_int(tm_get(row, "count")));
+        gaps.total_ps = tm_sum_times(gaps.total_ps, tm_int(tm_get(row, "total_ps")));
     }
-    return sum_ps;
+    return gaps;
+}
+
+static int64_t left_of_short(const struct tm_findings *all, const struct short_gaps *gaps, size_t i)
+{
+    const int64_t ps = tm_int(tm_path(tm_get(gaps->by_cause, short_waits[i].cause), "total_ps"));
+    const int64_t left_ps = tm_wait_left(all, short_waits[i].wait);
+
+    return ps < left_ps ? ps : left_ps;
+}
+
+/* Of each cause what these gaps have of it, as far as it is there. */
+static int64_t draw_short(struct tm_findings *all, const struct short_gaps *gaps)
+{
+    int64_t sum_ps = 0, drawn_ps = 0;
+
+    for (size_t i = 0; i < gaps->causes; i++)
+        sum_ps = tm_sum_times(sum_ps, left_of_short(all, gaps, i));
+    if (!tm_is_worth_mention(all, sum_ps))
+        return 0;
+    for (size_t i = 0; i < gaps->causes; i++)
+        drawn_ps = tm_sum_times(drawn_ps, tm_wait_explain(all, &short_waits[i].wait, 1, left_of_short(all, gaps, i)));
+    return drawn_ps;
 }
 
 /* A program of one operation or two is what eager dispatch looks like; one of more is only short. */
@@ -280,14 +310,14 @@ static void find_programs(struct tm_findings *all)
     const double per_step = tm_double(tm_path(all->summary, "programs.per_step"));
     const int64_t pauses_ps = time_at(all, "programs.pauses.total_ps");
     const bool is_eager = is_one_operation_each(all);
-    int64_t count, gaps_ps, stake_ps;
+    const struct short_gaps gaps = short_gaps(all, true);
+    int64_t stake_ps;
     struct tm_finding *f;
 
     if (per_step < tm_limit_of(all, TM_LIMIT_PROGRAMS_PER_STEP))
         return;
-    gaps_ps = short_gaps(all, &count);
-    stake_ps = draw(all, waits, sizeof(waits) / sizeof(waits[0]),
-                    is_eager && gaps_ps > pauses_ps ? gaps_ps : pauses_ps);
+    stake_ps = is_eager && gaps.total_ps > pauses_ps ? draw_short(all, &gaps)
+                                                     : draw(all, waits, sizeof(waits) / sizeof(waits[0]), pauses_ps);
     if (stake_ps <= 0)
         return;
     f = tm_finding_of_idle(all, is_eager ? "eager_dispatch" : "op_short", stake_ps, stake_ps, NULL);
@@ -324,24 +354,19 @@ static bool is_compiled(const struct tm_findings *all)
 /* PyTorch: each operation is a launch of its own, and the host does not keep ahead of the device. */
 static void find_eager(struct tm_findings *all)
 {
-    /* each of these gaps has a launch; few long launches are something else */
-    static const enum tm_wait by_launch[] = { TM_WAIT_LAUNCH, TM_WAIT_HOST, TM_WAIT_UNRECORDED };
-    static const enum tm_wait by_host[] = { TM_WAIT_HOST, TM_WAIT_UNRECORDED };
-    const bool is_long = tm_idle_is_of_long_launches(all);
+    const struct short_gaps gaps = short_gaps(all, !tm_idle_is_of_long_launches(all)); /* few long ones are another thing */
     const int64_t launches = time_at(all, "host.launches.count"), kernels = time_at(all, "fusion.kernels.count");
     const int64_t small = time_at(all, "fusion.small.count");
     const struct tm_value *runs = tm_path(all->summary, "fusion.runs.longest");
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
-    int64_t count, gaps_ps, stake_ps;
+    int64_t stake_ps;
     struct tm_finding *f;
 
     if (!(all->audience & TM_FOR_TORCH) || kernels < SHORT_KERNELS_LEAST || launches < kernels / 10 * 9)
         return; /* graphs launch many kernels at once */
-    gaps_ps = short_gaps(all, &count);
-    if (count < SHORT_KERNELS_LEAST || count < launches / 4)
+    if (gaps.count < SHORT_KERNELS_LEAST || gaps.count < launches / 4)
         return;
-    stake_ps = is_long ? draw(all, by_host, sizeof(by_host) / sizeof(by_host[0]), gaps_ps)
-                       : draw(all, by_launch, sizeof(by_launch) / sizeof(by_launch[0]), gaps_ps);
+    stake_ps = draw_short(all, &gaps);
     if (stake_ps <= 0)
         return;
     f = tm_finding_of_idle(all, "eager_dispatch", stake_ps, stake_ps, NULL);
@@ -352,11 +377,13 @@ static void find_eager(struct tm_findings *all)
                             "kernels are shorter than that takes, the device waits for the host.");
     tm_finding_cause(f, "Without `torch.compile` or CUDA graphs, Python dispatches each operation and launches its "
                         "kernels one by one. Where kernels are shorter than that takes, the device waits for the host.");
-    tm_finding_say(f, "%s launches for %s kernels; after %s of them the device is idle for less than 1 ms, %s on average, "
-                      "%s in all.",
-                   tm_format_count(a, launches), tm_format_count(b, kernels), tm_format_count(c, count),
-                   tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, gaps_ps / count),
-                   tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, gaps_ps));
+    tm_finding_say(f, "%s launches for %s kernels; before %s of them the device is idle for %s to %s, as the host has not "
+                      "launched them yet: %s on average, %s in all.",
+                   tm_format_count(a, launches), tm_format_count(b, kernels), tm_format_count(c, gaps.count),
+                   tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, time_at(all, "gaps.short.from_ps")),
+                   tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, time_at(all, "gaps.short.below_ps")),
+                   tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, gaps.total_ps / gaps.count),
+                   tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, gaps.total_ps));
     tm_finding_say(f, "%s of the kernels are shorter than %s, %s on average.", tm_format_count(a, small),
                    tm_format_time(b, time_at(all, "fusion.small.below_ps")),
                    tm_format_time(c, small > 0 ? time_at(all, "fusion.small.total_ps") / small : 0));

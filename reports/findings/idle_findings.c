@@ -11,6 +11,10 @@
 
 enum { GAPS_SAID = 3 };
 
+/* A call that took many times what most others of its name take: one of so many, in which the device was idle for so many
+ * times the usual duration. */
+enum { HELD_CALLS_LEAST = 20, HELD_ONE_IN = 10, HELD_TIMES = 20 };
+
 struct advice {
     const char *cause; /* as in gaps.by_cause */
     const char *id;
@@ -202,6 +206,36 @@ static const struct advice late_launches = {
       "gpu|See that no other process works on the device: `nvidia-smi` or `rocm-smi`." }
 };
 
+/* In place of the advice for host work: calls that are short elsewhere. */
+static const struct advice held_up = {
+    "host",
+    "idle_host",
+    "The launching thread is held up in calls that are short elsewhere",
+    { "Most calls of the same name in this profile take a small part of that: it is not their work that takes the time. "
+      "What held the thread up is not recorded: the operating system took its core away, it waited for Python's GIL or "
+      "a lock of the driver or of an allocator, or the profiler stored its events." },
+    { "Give each process cores of its own and look how many threads share them: `numactl --physcpubind=...`, "
+      "`OMP_NUM_THREADS`, the workers of the data loader.",
+      "Look whether another thread of the process holds Python's lock at that time: `py-spy dump --pid PID`.",
+      "Profile once more: stalls in the same calls are the program's; in others they are the machine's.",
+      "torch|Record less, so that the profiler itself takes less time: `torch.profiler.profile(..., with_stack=False, "
+      "record_shapes=False, profile_memory=False)`." }
+};
+
+/* In place of it: another thread launches, and recorded too little. */
+static const struct advice told_by_main = {
+    "host",
+    "idle_host",
+    "Host code runs, or the launching thread recorded nothing, while the device is idle",
+    { "Another thread than the main one launches the work, and in most of this time it recorded too little to tell what "
+      "it did. Events of the main thread are named instead; it may itself only wait for the other one." },
+    { "torch|Record the thread that launches: the backward pass runs in a thread of its own; "
+      "`torch.profiler.profile(..., with_stack=True)` records its Python code, hooks of the model and the optimizer too.",
+      "torch|Mark what it runs, also inside hooks and `autograd.Function`s: `with torch.profiler.record_function(...)`.",
+      "jax|Record more of the host: `options.host_tracer_level = 3` of `jax.profiler.ProfileOptions()`.",
+      "Look at the trace in Perfetto: which thread launches what ends the gaps named here, and when it was last active." }
+};
+
 /* In place of the advice for host work. */
 static const struct advice startup = {
     "host",
@@ -232,6 +266,33 @@ static void per_step(struct tm_findings *all, const char *cause, char *out, size
                    tm_format_time(period, total_ps / chosen / devices));
 }
 
+/* The gap that has half of a cause's time or more, by itself; NULL = none. */
+static const struct tm_value *lone_gap(const struct tm_findings *all, const char *cause)
+{
+    const struct tm_value *longest = tm_path(all->summary, "gaps.longest"), *found = NULL;
+    const struct tm_value *of_cause = tm_get(tm_path(all->summary, "gaps.by_cause"), cause);
+    int64_t most_ps = tm_int(tm_get(of_cause, "total_ps")) / 2;
+
+    for (size_t i = 0; i < tm_length(longest) && tm_int(tm_get(of_cause, "count")) > 1; i++) {
+        const int64_t part_ps = tm_int(tm_get(tm_get(tm_at(longest, i), "parts"), cause));
+
+        if (part_ps > most_ps) {
+            found = tm_at(longest, i);
+            most_ps = part_ps;
+        }
+    }
+    return found;
+}
+
+/* How much of a cause's time the main thread tells because the launching one recorded too little: 0 to 1. */
+static double main_part(const struct tm_findings *all, const char *cause)
+{
+    const struct tm_value *of_cause = tm_get(tm_path(all->summary, "gaps.by_cause"), cause);
+    const int64_t total_ps = tm_int(tm_get(of_cause, "total_ps"));
+
+    return total_ps > 0 ? (double)tm_int(tm_get(of_cause, "main_ps")) / (double)total_ps : 0;
+}
+
 static void say_share(struct tm_findings *all, struct tm_finding *f, const char *name, const struct tm_value *cause)
 {
     const int64_t total_ps = tm_clamp_to_window(all, tm_int(tm_get(cause, "total_ps"))),
@@ -239,7 +300,9 @@ static void say_share(struct tm_findings *all, struct tm_finding *f, const char 
     char time[TM_FORMAT_BYTES], window[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES],
         gaps[TM_FORMAT_BYTES], step[2 * TM_FORMAT_BYTES + 32];
 
-    per_step(all, name, step, sizeof(step));
+    *step = '\0';
+    if (!lone_gap(all, name))
+        per_step(all, name, step, sizeof(step));
     tm_finding_say(f, "%s of %s of device time (%s) is idle for this reason%s.",
                    tm_format_time(time, total_ps), tm_format_time(window, all->window_ps),
                    tm_format_pct(pct, tm_share_pct(total_ps, all->window_ps)), step);
@@ -249,6 +312,46 @@ static void say_share(struct tm_findings *all, struct tm_finding *f, const char 
                        tm_format_count(window, tm_int(tm_path(all->summary, "gaps.count"))));
 }
 
+/* Did it stand in one call that took many times what calls of that name usually take? */
+static bool is_held_up(const struct tm_value *gap)
+{
+    const struct tm_value *calls = tm_get(gap, "calls");
+    const int64_t part_ps = tm_int(tm_path(gap, "parts.host")), usual_ps = tm_int(tm_get(calls, "usual_ps"));
+    const int64_t count = tm_int(tm_get(calls, "count")), long_count = tm_int(tm_get(calls, "long_count"));
+
+    return strcmp(tm_text(tm_get(gap, "cause")), "host") == 0 && tm_has(tm_get(calls, "usual_ps")) &&
+           count >= HELD_CALLS_LEAST && long_count > 0 && long_count <= count / HELD_ONE_IN &&
+           usual_ps <= part_ps / HELD_TIMES;
+}
+
+/* ", host in 'f'", and how long that usually takes where it took far longer. */
+static void say_event(char *out, size_t out_bytes, const struct tm_value *gap, const char *event)
+{
+    const struct tm_value *calls = tm_get(gap, "calls");
+    const int64_t count = tm_int(tm_get(calls, "count"));
+    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], usual[160] = "";
+
+    if (is_held_up(gap))
+        (void)snprintf(usual, sizeof(usual), " (%s of %s such calls take %s on average)",
+                       tm_format_count(a, count - tm_int(tm_get(calls, "long_count"))), tm_format_count(b, count),
+                       tm_format_time(c, tm_int(tm_get(calls, "usual_ps"))));
+    (void)snprintf(out, out_bytes, ", %s in '%s'%s",
+                   strcmp(tm_text(tm_get(gap, "host_thread")), "main") == 0 ? "main thread" : "host",
+                   tm_short_name(name, event), usual);
+}
+
+/* ", launched 463 ms before by a call of 5 us": how far the call explains the wait for what it launched. */
+static void say_launch(char *out, size_t out_bytes, const struct tm_value *gap)
+{
+    const struct tm_value *launch = tm_get(gap, "launch");
+    const int64_t end_ps = tm_sum_times(tm_int(tm_get(gap, "begin_ps")), tm_int(tm_get(gap, "dur_ps")));
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+
+    (void)snprintf(out, out_bytes, ", launched %s before its start by a call of %s",
+                   tm_format_time(a, end_ps - tm_int(tm_get(launch, "begin_ps"))),
+                   tm_format_time(b, tm_int(tm_get(launch, "dur_ps"))));
+}
+
 /* part_ps: how much of the gap is meant, where that is not all of it. */
 static void say_gap(struct tm_finding *f, const struct tm_value *gap, int64_t part_ps)
 {
@@ -256,21 +359,23 @@ static void say_gap(struct tm_finding *f, const struct tm_value *gap, int64_t pa
     const int64_t dur_ps = tm_int(tm_get(gap, "dur_ps"));
     char time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES],
         device[TM_SHORT_NAME_BYTES];
-    char part[TM_FORMAT_BYTES + 8] = "", step[40] = "";
-    char in[TM_SHORT_NAME_BYTES + 16] = "", next[TM_SHORT_NAME_BYTES + 16] = "";
+    char part[TM_FORMAT_BYTES + 8] = "", step[40] = "", launched[2 * TM_FORMAT_BYTES + 64] = "";
+    char in[TM_SHORT_NAME_BYTES + 192] = "", next[TM_SHORT_NAME_BYTES + 16] = "";
 
     if (part_ps < dur_ps)
         (void)snprintf(part, sizeof(part), "%s in a ", tm_format_time(time, part_ps));
     if (tm_has(tm_get(gap, "step")))
         (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(gap, "step")));
     if (*event && !*part) /* the event is that of the largest part */
-        (void)snprintf(in, sizeof(in), ", host in '%s'", tm_short_name(name, event));
+        say_event(in, sizeof(in), gap, event);
     if (*after)
         (void)snprintf(next, sizeof(next), ", before '%s'", tm_short_name(name, after));
-    tm_finding_say(f, "%s%s of %s at %s on %s%s%s%s.", part, *part ? "gap" : "Gap",
+    if (strcmp(tm_text(tm_get(gap, "cause")), "launch") == 0 && tm_has(tm_get(gap, "launch")))
+        say_launch(launched, sizeof(launched), gap);
+    tm_finding_say(f, "%s%s of %s at %s on %s%s%s%s%s.", part, *part ? "gap" : "Gap",
                    tm_format_time(time, dur_ps),
                    tm_format_moment(begin, tm_int(tm_get(gap, "begin_ps"))),
-                   tm_finding_device(f, device, tm_get(gap, "device")), step, in, next);
+                   tm_finding_device(f, device, tm_get(gap, "device")), step, in, next, launched);
 }
 
 /* The same event in the same step is one story, on however many devices it left a gap. */
@@ -402,11 +507,80 @@ static bool is_startup(const struct tm_findings *all)
     return sum_ps > 0 && sum_ps >= tm_int(tm_path(all->summary, "gaps.by_cause.host.total_ps")) / 2;
 }
 
+/* Do calls that are short elsewhere make up half of it? */
+static bool is_of_held_calls(const struct tm_findings *all)
+{
+    const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
+    int64_t sum_ps = 0;
+
+    for (size_t i = 0; i < tm_length(longest); i++)
+        if (is_held_up(tm_at(longest, i)))
+            sum_ps = tm_sum_times(sum_ps, tm_int(tm_path(tm_at(longest, i), "parts.host")));
+    return sum_ps > 0 && sum_ps >= tm_int(tm_path(all->summary, "gaps.by_cause.host.total_ps")) / 2;
+}
+
 static const struct advice *advice_for(const struct tm_findings *all, const struct advice *rule)
 {
     if (strcmp(rule->cause, "launch") == 0 && tm_idle_is_of_long_launches(all))
         return &late_launches;
-    return strcmp(rule->cause, "host") == 0 && is_startup(all) ? &startup : rule;
+    if (strcmp(rule->cause, "host") != 0)
+        return rule;
+    if (is_startup(all))
+        return &startup;
+    if (is_of_held_calls(all))
+        return &held_up;
+    return main_part(all, "host") > 0.5 ? &told_by_main : rule;
+}
+
+/* It happens once, whatever the share of the window. */
+static void say_lone(struct tm_findings *all, struct tm_finding *f, const char *cause)
+{
+    const struct tm_value *gap = lone_gap(all, cause);
+    const struct tm_value *of_cause = tm_get(tm_path(all->summary, "gaps.by_cause"), cause);
+    const int64_t part_ps = tm_int(tm_get(tm_get(gap, "parts"), cause)), chosen = tm_int(tm_path(all->summary, "steps.chosen"));
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES + 64];
+
+    if (!gap)
+        return;
+    if (chosen > 1)
+        (void)snprintf(d, sizeof(d), "an event in one of %s steps, not a loss of each", tm_format_count(a, chosen));
+    else
+        (void)snprintf(d, sizeof(d), "a single event; whether it comes back in other steps the profile does not tell");
+    tm_finding_say(f, "One gap has %s of it (%s), the one at %s: %s.", tm_format_time(a, part_ps),
+                   tm_format_pct(b, tm_share_pct(part_ps, tm_int(tm_get(of_cause, "total_ps")))),
+                   tm_format_moment(c, tm_int(tm_get(gap, "begin_ps"))), d);
+}
+
+/* What the thread that launches did not tell. */
+static void say_main(struct tm_findings *all, struct tm_finding *f, const char *cause)
+{
+    const int64_t main_ps = tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause), "main_ps"));
+    char time[TM_FORMAT_BYTES];
+
+    if (main_part(all, cause) * 100 < tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE))
+        return;
+    if (strcmp(cause, "sync") == 0)
+        tm_finding_say(f, "In %s of it the threads that launch recorded nothing either.", tm_format_time(time, main_ps));
+    else
+        tm_finding_say(f, "In %s of it the thread that launches recorded too little: what is named is the main thread's.",
+                       tm_format_time(time, main_ps));
+}
+
+/* A wait goes on although this device has nothing more to do. */
+static void say_long_wait(struct tm_findings *all, struct tm_finding *f)
+{
+    const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
+    int64_t most_ps = 0;
+    char time[TM_FORMAT_BYTES];
+
+    for (size_t i = 0; i < tm_length(longest); i++) {
+        const int64_t part_ps = tm_int(tm_path(tm_at(longest, i), "parts.sync"));
+
+        most_ps = part_ps > most_ps ? part_ps : most_ps;
+    }
+    if ((double)most_ps >= tm_limit_of(all, TM_LIMIT_LONG_LAUNCH) * 1e9)
+        tm_finding_say(f, "The host waits for up to %s while the device has nothing to do: not for its work, but for another "
+                          "device, a copy, or the word that the work has ended.", tm_format_time(time, most_ps));
 }
 
 static void find_cause(struct tm_findings *all, const struct advice *rule)
@@ -424,13 +598,18 @@ static void find_cause(struct tm_findings *all, const struct advice *rule)
     f = begin(all, advice->id, wait, left_ps, path);
     if (!f)
         return;
-    tm_finding_title(f, "%s", advice->title);
+    tm_finding_title(f, "%s", advice == &late_launches && lone_gap(all, "launch") ? "One piece of launched work starts late"
+                                                                                : advice->title);
     tm_finding_causes(f, advice->why);
     say_share(all, f, advice->cause, cause);
     if (told_ps > 0)
         tm_finding_say(f, "%s of it is part of other findings and not counted here.", tm_format_time(time, told_ps));
     if (wait == TM_WAIT_DEVICE)
         say_pauses(all, f);
+    say_lone(all, f, advice->cause);
+    say_main(all, f, advice->cause);
+    if (wait == TM_WAIT_SYNC)
+        say_long_wait(all, f);
     tm_idle_say_gaps(all, f, advice->cause);
     say_host(all, f, advice->cause);
     tm_finding_say_scope(all, f, path);

@@ -65,13 +65,14 @@ static tm_status make_tables(struct tm_survey *s)
     r->programs = tm_spans_new(run, TM_ACCOUNT_LAUNCHES, launches / 16 * 3);
     s->markers = tm_spans_new(run, TM_ACCOUNT_STEPS, steps / 8);
     s->tpu_steps = tm_spans_new(run, TM_ACCOUNT_STEPS, steps / 8);
+    s->thunks = tm_spans_new(run, TM_ACCOUNT_STEPS, steps / 16);
     s->executions = tm_sorter_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_execution), steps / 8, by_module_and_lane);
     s->module_times = tm_groups_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_module_time), steps / 16, add_module_time);
     s->groups = tm_groups_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_group_span), steps / 16, widen_group);
     s->graphs = tm_sorter_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_graph_event), steps / 16, in_any_order);
     s->compiles = tm_sorter_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_compile_mark), steps / 16, by_begin);
     return r->launches && r->launched && r->expanded_graphs && r->programs && s->markers && s->tpu_steps &&
-                   s->executions && s->module_times && s->compiles && s->groups && s->graphs
+                   s->thunks && s->executions && s->module_times && s->compiles && s->groups && s->graphs
                ? TM_OK
                : run->error.status;
 }
@@ -82,6 +83,7 @@ static void free_tables(struct tm_survey *s)
         tm_spans_free(s->markers);
     if (s->resolver->steps != s->tpu_steps)
         tm_spans_free(s->tpu_steps);
+    tm_spans_free(s->thunks);
     tm_sorter_free(s->executions);
     tm_groups_free(s->module_times);
     tm_sorter_free(s->compiles);

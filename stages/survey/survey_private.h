@@ -7,6 +7,8 @@
 
 /* What the survey gathers on its way to the resolver's tables. */
 
+enum { TM_EXECUTORS_MOST = 128 };
+
 /* An execution of a program: a candidate for a step. */
 struct tm_execution {
     struct tm_key module;  /* hash of its name */
@@ -45,6 +47,10 @@ struct tm_survey {
     uint64_t marker_count;
     bool has_uncertain_launches, has_groups, has_cpu_ops;
     uint64_t main_score;               /* of the best main track so far */
+    struct tm_spans *thunks;           /* executions of programs on GPUs, by track */
+    uint32_t executors[TM_EXECUTORS_MOST]; /* tracks that have some, and no launches of their own */
+    uint32_t executor_count;
+    bool has_drivers;                  /* lines of nothing but calls of the driver */
     /* gathered on the devices' lines */
     struct tm_spans *tpu_steps;
     uint64_t tpu_step_count, tpu_programs;
@@ -69,6 +75,8 @@ struct tm_graph_event {
 
 /* survey_tracks.c: one reading of all tracks of one side. */
 tm_status tm_survey_host_tracks(struct tm_survey *s) TM_MUST_USE;
+/* survey_drivers.c: after the host's lines: whose calls stand on lines of the driver alone. */
+tm_status tm_survey_join_drivers(struct tm_survey *s) TM_MUST_USE;
 /* Readings of the devices' lines: `facts` (activities, first, last, program times) and `rows` (activities by step);
  * both at once where the steps are known already. */
 tm_status tm_survey_program_tracks(struct tm_survey *s) TM_MUST_USE;

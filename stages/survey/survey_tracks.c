@@ -84,7 +84,7 @@ static inline void check_order(struct tm_track *track, struct before *before, co
 struct host_reading {
     struct tm_track track; /* first: take_host gets a pointer to it */
     struct before before;
-    uint64_t python, pjit, markers;
+    uint64_t python, pjit, markers, calls, thunks; /* calls: of the driver */
 };
 
 /* Give a thread its number; past the limit its doings count as not recorded. */
@@ -166,6 +166,13 @@ static tm_status keep_cpu_op(struct tm_survey *s, struct tm_track *track, const 
     return st;
 }
 
+static tm_status keep_thunks(struct tm_survey *s, const struct tm_record *r)
+{
+    const struct tm_span span = { .lane = r->track, .begin_ps = r->start_ps, .end_ps = r->start_ps + r->dur_ps };
+
+    return tm_spans_add(s->thunks, &span);
+}
+
 static tm_status take_host(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
 {
     struct host_reading *h = (struct host_reading *)track;
@@ -176,6 +183,7 @@ static tm_status take_host(struct tm_survey *s, struct tm_track *track, const st
     check_order(track, &h->before, r);
     h->python += traits & TM_TRAIT_PYTHON || r->class == TM_CLASS_PYTHON;
     h->pjit += (traits & TM_TRAIT_PJIT) != 0;
+    h->calls += (traits & TM_TRAIT_DRIVER_CALL) != 0;
     if (r->flags & TM_FLAG_STEP || traits & TM_TRAIT_STEP_NAME) {
         h->markers++;
         st = keep_marker(s, raw);
@@ -184,6 +192,10 @@ static tm_status take_host(struct tm_survey *s, struct tm_track *track, const st
         st = keep_launch(s, track, raw);
     if (st == TM_OK && traits & (TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA))
         st = keep_compile(s, raw);
+    if (st == TM_OK && traits & TM_TRAIT_EXECUTE_THUNKS) {
+        h->thunks++;
+        st = keep_thunks(s, r);
+    }
     if (st == TM_OK && traits & TM_TRAIT_EXECUTE_THUNKS && r->config) {
         const struct tm_config *config = tm_rows_at(s->trace->configs, r->config);
 
@@ -213,6 +225,15 @@ static void judge_main_track(struct tm_survey *s, const struct host_reading *h, 
         s->main_score = score;
         s->trace->main_track = (uint32_t)number;
     }
+}
+
+/* A line of the driver's calls alone, and one that executes programs and does not launch: they may be one thread. */
+static void note_executor(struct tm_survey *s, struct host_reading *h, uint64_t number)
+{
+    h->track.is_driver = h->track.thread != TM_NONE && h->calls == h->track.records;
+    s->has_drivers |= h->track.is_driver;
+    if (h->thunks && h->track.thread == TM_NONE && s->executor_count < TM_EXECUTORS_MOST)
+        s->executors[s->executor_count++] = (uint32_t)number;
 }
 
 static tm_status put_track(struct tm_survey *s, uint64_t number, const struct tm_track *track)
@@ -279,10 +300,13 @@ tm_status tm_survey_host_tracks(struct tm_survey *s)
             break;
         h.track.has_python = h.python > 0;
         h.track.is_user = h.python || h.markers || h.pjit;
+        note_executor(s, &h, i);
         judge_main_track(s, &h, i);
         st = put_track(s, i, &h.track);
     }
     sort_cpu_devices(s->trace);
+    if (st == TM_OK)
+        st = tm_survey_join_drivers(s);
     return st == TM_OK ? number_main_thread(s) : st;
 }
 

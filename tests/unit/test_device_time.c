@@ -187,8 +187,14 @@ static void each_rule_gives_its_causes(void **state)
         { "half of it is enough", true, 200, 5, { { "$step", 150, 200, false }, { "BlockHostUntilReady", 0, 400, true } },
           { [TM_CAUSE_HOST] = 50, [TM_CAUSE_UNRECORDED] = 50 }, "$step" },
         /* 3: the main thread */
-        { "under half of it", true, 200, 5, { { "$step", 151, 200, false }, { "BlockHostUntilReady", 0, 400, true } },
-          { [TM_CAUSE_SYNC] = 100 }, "BlockHostUntilReady" },
+        { "under half of it", true, 200, 5, { { "$step", 151, 200, false }, { "$loop", 0, 400, true } },
+          { [TM_CAUSE_HOST] = 100 }, "$loop" },
+        { "while the main thread waits, what the launching one recorded", true, 200, 5,
+          { { "$step", 151, 200, false }, { "BlockHostUntilReady", 0, 400, true } },
+          { [TM_CAUSE_SYNC] = 51, [TM_CAUSE_HOST] = 49 }, "BlockHostUntilReady" },
+        { "compiling there while the main thread waits", true, 200, 5,
+          { { "backend_compile", 151, 200, false }, { "$loop", 0, 151, true }, { "BlockHostUntilReady", 120, 400, true } },
+          { [TM_CAUSE_HOST] = 20, [TM_CAUSE_SYNC] = 31, [TM_CAUSE_COMPILE] = 49 }, "backend_compile" },
         { "the main thread up to the launch", true, 160, 5, { { "BlockHostUntilReady", 0, 400, true } },
           { [TM_CAUSE_SYNC] = 60, [TM_CAUSE_LAUNCH] = 40 }, "BlockHostUntilReady" },
         { "no launch known: the main thread to the gap's end", false, 0, 0,
@@ -216,6 +222,105 @@ static void a_gap_is_named_by_what_ran_in_it(void **state)
 
     (void)state;
     check_gap(&c);
+}
+
+/* ROCm: the main thread waits, and the thread that executes allocates; its driver's calls stand on another line. */
+static void the_executing_thread_is_asked_where_the_main_thread_waits(void **state)
+{
+    struct xb_space *const space = xb_space_new();
+    struct xb_plane *const host = xb_plane(space, "/host:CPU");
+    struct xb_line *const main_line = xb_line(host, 1, "python", 0), *const execute = xb_line(host, 2, "execute", 0);
+    struct xb_line *const driver = xb_line(host, 3, "Host Threads/3", 0);
+    struct xb_line *const stream = xb_line(xb_plane(space, "/device:GPU:0"), 7, "Stream #7", 0);
+    struct timed t;
+
+    (void)state;
+    xb_event(main_line, "$main", -2000, 10);
+    xb_event(main_line, "BlockHostUntilReady", 0, 3000);
+    for (int i = 0; i < 2; i++) {
+        xb_event(execute, "Build buffer allocations", 1000 * i + (i ? 600 : 10), i ? 300 : 40);
+        xb_event(execute, "GpuExecutable::ExecuteThunks", 1000 * i + (i ? 900 : 50), 80);
+        xb_event(driver, "hipModuleLaunchKernel", 1000 * i + (i ? 950 : 60), 5);
+        xb_int(driver, "correlation_id", i + 1);
+        xb_event(stream, "k", 1000 * i + (i ? 1000 : 100), 100);
+        xb_int(stream, "correlation_id", i + 1);
+    }
+    work_out(&t, space, &all_steps);
+    /* [200, 2000): the executing thread recorded 350 of 1750, so main is asked; of its wait 350 are the executing thread's */
+    assert_number(&t, "gaps.by_cause.sync.total_ps", 1400);
+    assert_number(&t, "gaps.by_cause.sync.main_ps", 1400);
+    assert_number(&t, "gaps.by_cause.host.total_ps", 350);
+    assert_number(&t, "gaps.by_cause.host.main_ps", 0);
+    assert_number(&t, "gaps.by_cause.launch.total_ps", 50);
+    assert_string_equal(tm_text(value_at(&t, "gaps.longest[0].host_event")), "BlockHostUntilReady");
+    assert_string_equal(tm_text(value_at(&t, "gaps.longest[0].host_thread")), "main");
+    tear_down(&t);
+}
+
+/* What a listed gap tells beside its parts: the call that ends it, whose event names it, how long such calls usually take. */
+static void a_listed_gap_tells_of_the_calls(void **state)
+{
+    enum { CALLS = 30 };
+    const int64_t ms = 1000000000;
+    struct xb_space *const space = xb_space_new();
+    struct xb_plane *const host = xb_plane(space, "/host:CPU");
+    struct xb_line *const driver = xb_line(host, 2, "driver", 0);
+    struct xb_line *const stream = xb_line(xb_plane(space, "/device:GPU:0"), 7, "Stream #7", 0);
+    struct timed t;
+
+    (void)state;
+    for (int i = 0; i < CALLS; i++) /* the last one is held up for 9 ms */
+        xb_event(driver, "$short", i * ms, i + 1 < CALLS ? (i + 1) * 1000 : 9 * ms);
+    xb_event(driver, "cuLaunchKernel", (CALLS + 8) * ms, 7000);
+    xb_int(driver, "correlation_id", 1);
+    xb_event(stream, "k", 0, (CALLS - 1) * ms);
+    xb_event(stream, "k", (CALLS + 9) * ms, ms);
+    xb_int(stream, "correlation_id", 1);
+    xb_event(stream, "k", (CALLS + 10) * ms + 20000000, ms); /* 20 us, of which nobody knows why */
+    work_out(&t, space, &all_steps);
+    assert_number(&t, "gaps.longest[0].dur_ps", 10 * ms);
+    assert_string_equal(tm_text(value_at(&t, "gaps.longest[0].host_thread")), "launching");
+    assert_number(&t, "gaps.longest[0].launch.begin_ps", (CALLS + 8) * ms);
+    assert_number(&t, "gaps.longest[0].launch.dur_ps", 7000);
+    assert_number(&t, "gaps.longest[0].calls.count", CALLS);
+    assert_number(&t, "gaps.longest[0].calls.long_count", 1);
+    assert_number(&t, "gaps.longest[0].calls.usual_ps", CALLS * 1000 / 2);
+    assert_false(tm_has(value_at(&t, "gaps.longest[1].launch")));
+    assert_false(tm_has(value_at(&t, "gaps.longest[1].calls")));
+    assert_number(&t, "gaps.short.by_cause.unrecorded.count", 1);
+    assert_number(&t, "gaps.short.by_cause.unrecorded.total_ps", 20000000);
+    assert_number(&t, "gaps.short.by_cause.host.count", 0);
+    tear_down(&t);
+}
+
+/* From 10 us on up to 1 ms, whatever is listed; what had been launched is told apart. */
+static void short_gaps_are_counted_by_cause(void **state)
+{
+    static const int64_t lengths_ps[] = { 9999999, 10000000, 999999999, 1000000000 };
+    struct xb_space *const space = xb_space_new();
+    struct xb_line *const driver = xb_line(xb_plane(space, "/host:CPU"), 2, "driver", 0);
+    struct xb_line *const stream = xb_line(xb_plane(space, "/device:GPU:0"), 7, "Stream #7", 0);
+    int64_t at_ps = 1000;
+    struct timed t;
+
+    (void)state;
+    xb_event(stream, "k", 0, 1000);
+    for (int i = 0; i < 8; i++) { /* each length once with the launch before the gap, once with a launch inside of it */
+        xb_event(driver, "cuLaunchKernel", i < 4 ? at_ps - 500 : at_ps, 10);
+        xb_int(driver, "correlation_id", i + 1);
+        at_ps += lengths_ps[i % 4];
+        xb_event(stream, "k", at_ps, 1000);
+        xb_int(stream, "correlation_id", i + 1);
+        at_ps += 1000;
+    }
+    work_out(&t, space, &all_steps);
+    assert_number(&t, "gaps.short.from_ps", 10000000);
+    assert_number(&t, "gaps.short.below_ps", 1000000000);
+    assert_number(&t, "gaps.short.by_cause.device_wait.count", 2);
+    assert_number(&t, "gaps.short.by_cause.device_wait.total_ps", 10000000 + 999999999);
+    assert_number(&t, "gaps.short.by_cause.launch.count", 2);
+    assert_number(&t, "gaps.short.by_cause.launch.total_ps", 10000000 + 999999999);
+    tear_down(&t);
 }
 
 /* --- the window --- */
@@ -641,9 +746,14 @@ static int level_at(const struct made *m, int device, int64_t at_ps)
     return level;
 }
 
+/* What is laid to a gap, and what the main thread tells of it in place of the launching one. */
+struct causes_plainly {
+    int64_t parts[TM_CAUSE_COUNT], main_ps[TM_CAUSE_COUNT];
+};
+
 /* The rules of docs/metrics.md for the part [from, to) of a gap. */
 static void cost_plainly(const struct made *m, int device, int64_t begin_ps, int64_t end_ps, int64_t from_ps,
-                         int64_t to_ps, int64_t parts[TM_CAUSE_COUNT])
+                         int64_t to_ps, struct causes_plainly *causes)
 {
     const struct made_activity *ends = NULL;
     int64_t until_ps = end_ps, recorded_ps = 0;
@@ -657,7 +767,7 @@ static void cost_plainly(const struct made *m, int device, int64_t begin_ps, int
             ends = a;
     }
     if (ends && ends->launch_ps < begin_ps) {
-        parts[ends->launch_end_ps <= begin_ps ? TM_CAUSE_DEVICE_WAIT : TM_CAUSE_LAUNCH] += to_ps - from_ps;
+        causes->parts[ends->launch_end_ps <= begin_ps ? TM_CAUSE_DEVICE_WAIT : TM_CAUSE_LAUNCH] += to_ps - from_ps;
         return;
     }
     if (ends && ends->launch_ps < end_ps)
@@ -666,13 +776,22 @@ static void cost_plainly(const struct made *m, int device, int64_t begin_ps, int
         recorded_ps += doing(m, ends->launch_line, at) != TM_CAUSE_UNRECORDED;
     if (ends && 2 * recorded_ps >= until_ps - begin_ps)
         line = ends->launch_line;
-    for (int64_t at = from_ps; at < to_ps; at++)
-        parts[at < until_ps ? doing(m, line, at) : TM_CAUSE_LAUNCH]++;
+    for (int64_t at = from_ps; at < to_ps; at++) {
+        enum tm_cause cause = at < until_ps ? doing(m, line, at) : TM_CAUSE_LAUNCH;
+        bool is_main = ends && line == 0 && at < until_ps && cause != TM_CAUSE_UNRECORDED;
+
+        if (is_main && cause == TM_CAUSE_SYNC && doing(m, ends->launch_line, at) != TM_CAUSE_UNRECORDED) {
+            cause = doing(m, ends->launch_line, at);
+            is_main = false;
+        }
+        causes->parts[cause]++;
+        causes->main_ps[cause] += is_main;
+    }
 }
 
 /* Parts of [from, to) of a device: busy by level, idle by cause. */
 static void parts_plainly(const struct made *m, const struct plain *p, int device, int64_t from_ps, int64_t to_ps,
-                          int64_t levels[3], int64_t causes[TM_CAUSE_COUNT])
+                          int64_t levels[3], struct causes_plainly *causes)
 {
     for (int64_t at = from_ps; at < to_ps;) {
         const int level = level_at(m, device, at);
@@ -812,12 +931,14 @@ static int row_of_device(const struct timed *t, int device)
     return -1;
 }
 
-static void check_device(const struct timed *t, const struct made *m, const struct plain *p, int device)
+static void check_device(const struct timed *t, const struct made *m, const struct plain *p, int device,
+                         int64_t main_ps[TM_CAUSE_COUNT])
 {
-    int64_t levels[3] = { 0 }, causes[TM_CAUSE_COUNT] = { 0 }, idle_ps = 0;
+    int64_t levels[3] = { 0 }, idle_ps = 0;
+    struct causes_plainly causes = { .parts = { 0 } };
     const struct tm_value *const row = tm_at(value_at(t, "devices"), (size_t)row_of_device(t, device));
 
-    parts_plainly(m, p, device, p->begin_ps, p->end_ps, levels, causes);
+    parts_plainly(m, p, device, p->begin_ps, p->end_ps, levels, &causes);
     assert_int_equal(tm_int(tm_get(row, "window_begin_ps")), p->begin_ps);
     assert_int_equal(tm_int(tm_get(row, "window_end_ps")), p->end_ps);
     assert_int_equal(tm_int(tm_get(row, "compute_ps")), levels[0]);
@@ -825,8 +946,10 @@ static void check_device(const struct timed *t, const struct made *m, const stru
     assert_int_equal(tm_int(tm_get(row, "exposed_copy_ps")), levels[2]);
     assert_int_equal(tm_int(tm_get(row, "busy_ps")), levels[0] + levels[1] + levels[2]);
     for (int i = 0; i < TM_CAUSE_COUNT; i++) {
-        assert_int_equal(tm_int(tm_get(tm_get(tm_path(row, "gaps.by_cause"), tm_cause_name[i]), "total_ps")), causes[i]);
-        idle_ps += causes[i];
+        assert_int_equal(tm_int(tm_get(tm_get(tm_path(row, "gaps.by_cause"), tm_cause_name[i]), "total_ps")),
+                         causes.parts[i]);
+        idle_ps += causes.parts[i];
+        main_ps[i] += causes.main_ps[i];
     }
     assert_int_equal(tm_int(tm_get(row, "idle_ps")), idle_ps);
     assert_int_equal(tm_int(tm_path(row, "gaps.total_ps")), idle_ps);
@@ -838,9 +961,10 @@ static void check_device(const struct timed *t, const struct made *m, const stru
 /* The parts of a step on the device that speaks for it; they add up to the step time. */
 static void check_step(const struct made *m, const struct plain *p, const struct tm_value *step, int device, int k)
 {
-    int64_t levels[3] = { 0 }, causes[TM_CAUSE_COUNT] = { 0 }, sum_ps = 0;
+    int64_t levels[3] = { 0 }, sum_ps = 0;
+    struct causes_plainly causes = { .parts = { 0 } };
 
-    parts_plainly(m, p, device, p->periods[k].begin_ps, p->periods[k].end_ps, levels, causes);
+    parts_plainly(m, p, device, p->periods[k].begin_ps, p->periods[k].end_ps, levels, &causes);
     assert_int_equal(tm_int(tm_get(step, "period_ps")), p->periods[k].end_ps - p->periods[k].begin_ps);
     assert_int_equal(tm_int(tm_get(step, "end_ps")), p->periods[k].end_ps);
     assert_int_equal(tm_int(tm_get(step, "compute_ps")), levels[0]);
@@ -848,8 +972,8 @@ static void check_step(const struct made *m, const struct plain *p, const struct
     assert_int_equal(tm_int(tm_path(step, "exposed_copy_ps.h2d")), levels[2]);
     assert_int_equal(tm_int(tm_get(step, "busy_ps")), levels[0] + levels[1] + levels[2]);
     for (int i = 0; i < TM_CAUSE_COUNT; i++) {
-        assert_int_equal(tm_int(tm_get(tm_get(step, "idle_ps"), tm_cause_name[i])), causes[i]);
-        sum_ps += causes[i];
+        assert_int_equal(tm_int(tm_get(tm_get(step, "idle_ps"), tm_cause_name[i])), causes.parts[i]);
+        sum_ps += causes.parts[i];
     }
     assert_int_equal(tm_int(tm_get(step, "busy_ps")) + sum_ps, tm_int(tm_get(step, "period_ps")));
 }
@@ -878,7 +1002,7 @@ static void check_random(uint64_t seed)
     struct plain groups[DEVICES];
     struct timed t;
     struct tm_chosen_steps choice;
-    int64_t window_ps = 0;
+    int64_t window_ps = 0, main_ps[TM_CAUSE_COUNT] = { 0 };
 
     make_markers(&m, &seed);
     make_activities(&m, &seed);
@@ -894,10 +1018,16 @@ static void check_random(uint64_t seed)
         window_plainly(&m, &choice, &groups[device]);
         if (!is_analyzed(&m, &choice, device))
             continue;
-        check_device(&t, &m, &groups[device], device);
+        check_device(&t, &m, &groups[device], device, main_ps);
         window_ps += groups[device].end_ps - groups[device].begin_ps;
     }
     check_steps(&t, &m, groups);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
+        char path[80];
+
+        (void)snprintf(path, sizeof(path), "gaps.by_cause.%s.main_ps", tm_cause_name[i]);
+        assert_number(&t, path, main_ps[i]);
+    }
     assert_number(&t, "steps.parts.total_ps", window_ps);
     assert_number(&t, "window.total_ps", window_ps);
     for (size_t i = 0; i < tm_length(value_at(&t, "window.hosts")) && !choice.all; i++) {
@@ -1107,6 +1237,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule_gives_its_causes),
         cmocka_unit_test(a_gap_is_named_by_what_ran_in_it),
+        cmocka_unit_test(the_executing_thread_is_asked_where_the_main_thread_waits),
+        cmocka_unit_test(a_listed_gap_tells_of_the_calls),
+        cmocka_unit_test(short_gaps_are_counted_by_cause),
         cmocka_unit_test(a_gap_is_cut_at_the_begin_of_what_counts),
         cmocka_unit_test(the_time_before_the_first_activity_belongs_to_the_first_step),
         cmocka_unit_test(the_log_of_the_host_reaches_back_to_the_begin_of_a_step),

@@ -821,9 +821,9 @@ static void pauses_between_programs_are_no_host_work(void **state)
     "{'environment': {'platform': 'gpu', 'hosts': [{'host': 'vm', 'framework': 'pytorch'}]}, 'input': {'files': "         \
     "[{'path': 'a.json', 'kind': 'chrome_json', 'host': 'vm'}]}, 'kernels': {'count': 5000, 'by_name': [{'name': '" names \
     "', 'count': 4000}]}, 'host': {'launches': {'count': " launches "}}, 'fusion': {'kernels': {'count': 5000}, 'small': " \
-    "{'below_ps': 100000000, 'count': 4900, 'total_ps': 49000000000, 'share_pct': 90}}, 'gaps': {'histogram': [{'from_ps': " \
-    "33554432, 'to_ps': 67108864, 'count': " gaps ", 'total_ps': 50000000000}, {'from_ps': 1073741824, 'to_ps': "           \
-    "2147483648, 'count': 5, 'total_ps': 9000000000}], 'pauses': {'below_ps': 10000000, 'count': 3000, 'total_ps': "         \
+    "{'below_ps': 100000000, 'count': 4900, 'total_ps': 49000000000, 'share_pct': 90}}, 'gaps': {'short': {'from_ps': " \
+    "10000000, 'below_ps': 1000000000, 'by_cause': {'device_wait': {'count': 9000, 'total_ps': 8000000000}, 'host': "       \
+    "{'count': " gaps ", 'total_ps': 36000000000}, 'launch': {'count': 0, 'total_ps': 14000000000}}}, 'pauses': {'below_ps': 10000000, 'count': 3000, 'total_ps': "         \
     "30000000000}, 'by_cause': {'host': {'total_ps': 45000000000}, 'launch': {'total_ps': 14000000000}}}}"
 
 /* A profile that begins with the program. */
@@ -1057,12 +1057,140 @@ static void few_late_launches_are_not_many_launches(void **state)
     test_judged_free(&j);
     test_judge(&j,
                "{'gaps': {'by_cause': {'launch': {'count': 9, 'total_ps': 30000000000}}, 'longest': [{'device': "
-               "'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 20000000000, 'cause': 'launch', 'parts': {'launch': "
-               "16000000000, 'host': 4000000000}}]}}",
+               "'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 12000000000, 'cause': 'launch', 'parts': {'launch': "
+               "9000000000, 'host': 3000000000}, 'launch': {'begin_ps': 3000001000, 'dur_ps': 5000000}}, {'device': 'vm/gpu:0', "
+               "'begin_ps': 9000, 'dur_ps': 8000000000, 'cause': 'launch', 'parts': {'launch': 8000000000}}]}}",
                NULL);
+    assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "launched 9.00 ms before its start by a call of 5.00"));
     assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "Launched work starts late");
     assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "CUDA graphs"));
     assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "CUDA_MODULE_LOADING"));
+    test_judged_free(&j);
+}
+
+/* One gap is most of it: an event, not a loss of each step. */
+static void a_single_event_is_told_as_one(void **state)
+{
+#define LONE(cause, steps)                                                                                                  \
+    "{'steps': {'chosen': " steps ", 'parts': {'total_ps': 100000000000, 'idle_ps': {'" cause "': 30000000000}}}, 'gaps': " \
+    "{'by_cause': {'" cause "': {'count': 9, 'total_ps': 30000000000}}, 'longest': [{'device': 'vm/gpu:1', 'begin_ps': "    \
+    "1000, 'dur_ps': 20000000000, 'cause': '" cause "', 'parts': {'" cause "': 16000000000}}]}}"
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, LONE("launch", "30"), NULL);
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "One piece of launched work starts late");
+    assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"),
+                         "One gap has 16.0 ms of it (53.3 %), the one at 0.000000001 s: an event in one of 30 steps, not a loss of each."));
+    assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "average step"));
+    test_judged_free(&j);
+    test_judge(&j, LONE("input", "1"), NULL);
+    assert_true(has_text(tm_get(test_finding(&j, "idle_input"), "evidence"), "a single event; whether it comes back"));
+    test_judged_free(&j);
+    test_judge(&j, IDLE("launch", "30000000000"), NULL); /* 2 ms of it in one gap */
+    assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "One gap has"));
+    test_judged_free(&j);
+}
+
+/* Calls that took many times what those of their name take: what the thread did is not their work. */
+static void a_call_that_is_held_up_is_not_blamed(void **state)
+{
+#define HELD(count, long_count, usual)                                                                                      \
+    "{'gaps': {'by_cause': {'host': {'count': 9, 'total_ps': 30000000000}}, 'longest': [{'device': 'vm/gpu:1', 'begin_ps': " \
+    "1000, 'dur_ps': 20000000000, 'cause': 'host', 'host_event': 'aten::empty', 'host_thread': 'launching', 'calls': "      \
+    "{'count': " count ", 'long_count': " long_count ", 'usual_ps': " usual "}, 'parts': {'host': 16000000000}}]}}"
+    static const char *const others[] = { HELD("19", "1", "8000000"), HELD("331", "34", "8000000"),
+                                          HELD("331", "0", "8000000"), HELD("331", "2", "900000000"),
+                                          HELD("331", "331", "null") };
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, HELD("331", "2", "8000000"), NULL);
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_host"), "title")),
+                        "The launching thread is held up in calls that are short elsewhere");
+    assert_true(has_text(tm_get(test_finding(&j, "idle_host"), "evidence"),
+                         "host in 'aten::empty' (329 of 331 such calls take 8.00"));
+    test_judged_free(&j);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        test_judge(&j, others[i], NULL);
+        assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "idle_host"), "title")), "Python and host code run"));
+        assert_false(has_text(tm_get(test_finding(&j, "idle_host"), "evidence"), "such calls"));
+        test_judged_free(&j);
+    }
+}
+
+/* Another thread launches and recorded too little: what the main thread did is told as that. */
+static void the_main_thread_is_not_taken_for_the_launching_one(void **state)
+{
+#define MAIN(cause, main_ps)                                                                                                \
+    "{'gaps': {'by_cause': {'" cause "': {'count': 9, 'total_ps': 30000000000, 'main_ps': " main_ps "}}, 'longest': "        \
+    "[{'device': 'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 12000000000, 'cause': '" cause "', 'host_event': 'backward', "     \
+    "'host_thread': 'main', 'parts': {'" cause "': 12000000000}}]}}"
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, MAIN("host", "16000000000"), NULL);
+    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "idle_host"), "title")), "launching thread recorded nothing"));
+    assert_true(has_text(tm_get(test_finding(&j, "idle_host"), "evidence"), "In 16.0 ms of it the thread that launches recorded too little"));
+    assert_true(has_text(tm_get(test_finding(&j, "idle_host"), "evidence"), "main thread in 'backward'"));
+    test_judged_free(&j);
+    test_judge(&j, MAIN("host", "2000000000"), NULL);
+    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "idle_host"), "title")), "Python and host code run"));
+    assert_false(has_text(tm_get(test_finding(&j, "idle_host"), "evidence"), "recorded too little"));
+    test_judged_free(&j);
+    test_judge(&j, MAIN("sync", "30000000000"), NULL);
+    assert_true(has_text(tm_get(test_finding(&j, "idle_sync"), "evidence"), "threads that launch recorded nothing either"));
+    assert_true(has_text(tm_get(test_finding(&j, "idle_sync"), "evidence"), "The host waits for up to 12.0 ms while the device has nothing"));
+    test_judged_free(&j);
+}
+
+/* One rank of several: waiting for the others cannot be told from moving data. */
+static void a_rank_alone_is_told_to_be_one(void **state)
+{
+#define RANKS(world, unmatched)                                                                                             \
+    "{'environment': {'platform': 'gpu', 'hosts': [{'host': 'vm', 'rank': 0, 'world_size': " world "}]}, 'devices': [{'id': " \
+    "'vm/gpu:0'}], 'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000, 'exposed_wait_ps': null, " \
+    "'exposed_move_ps': null, 'exposed_unmatched_ps': " unmatched "}}"
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, RANKS("8", "30000000000"), NULL);
+    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "collective_exposed"), "title")), "or wait for other ranks"));
+    assert_true(has_text(tm_get(test_finding(&j, "collective_exposed"), "evidence"),
+                         "The profile has 1 of the job's 8 ranks: how much of 30.0 ms is waiting"));
+    assert_non_null(strstr(tm_text(tm_path(test_finding(&j, "collective_exposed"), "fix[0]")), "tracemill report rank0.json"));
+    test_judged_free(&j);
+    test_judge(&j, RANKS("1", "30000000000"), NULL);
+    assert_true(has_text(tm_get(test_finding(&j, "collective_exposed"), "evidence"), "no counterpart on another device"));
+    test_judged_free(&j);
+}
+
+/* Devices that are threads of one CPU. */
+static void devices_of_one_cpu_are_told_to_share_it(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j,
+               "{'environment': {'platform': 'cpu'}, 'devices': [{'id': 'vm/cpu:0'}, {'id': 'vm/cpu:1'}], 'total': "
+               "{'exposed_collective_ps': 50000000000, 'collective_ps': 50000000000, 'exposed_wait_ps': 20000000000, "
+               "'exposed_move_ps': 30000000000, 'exposed_unmatched_ps': 0}}",
+               NULL);
+    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "collective_exposed"), "title")), "share one CPU"));
+    assert_true(has_text(tm_get(test_finding(&j, "collective_exposed"), "evidence"), "most of it may be waiting"));
+    assert_true(has_text(tm_get(test_finding(&j, "straggler"), "evidence"), "threads of one CPU"));
+    test_judged_free(&j);
+}
+
+/* Of few launches that took long a part is short: each cause gives what its short gaps have, no more. */
+static void eager_dispatch_draws_from_the_causes_of_its_gaps(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    test_judge(&j, EAGER("5100", "1300", "at::native::add"), NULL);
+    assert_true(has_text(tm_get(test_finding(&j, "eager_dispatch"), "evidence"), "before 1,300 of them the device is idle"));
+    assert_null(test_finding(&j, "idle_device_wait")); /* launched work that waits is none of it, and too little to tell */
     test_judged_free(&j);
 }
 
@@ -1487,6 +1615,12 @@ int main(void)
         cmocka_unit_test(a_full_and_fragmented_allocator_is_a_warning),
         cmocka_unit_test(without_host_events_idle_time_is_told_as_that),
         cmocka_unit_test(few_late_launches_are_not_many_launches),
+        cmocka_unit_test(a_single_event_is_told_as_one),
+        cmocka_unit_test(a_call_that_is_held_up_is_not_blamed),
+        cmocka_unit_test(the_main_thread_is_not_taken_for_the_launching_one),
+        cmocka_unit_test(a_rank_alone_is_told_to_be_one),
+        cmocka_unit_test(devices_of_one_cpu_are_told_to_share_it),
+        cmocka_unit_test(eager_dispatch_draws_from_the_causes_of_its_gaps),
         cmocka_unit_test(advice_for_gpus_is_for_gpus),
         cmocka_unit_test(advice_is_of_the_framework),
         cmocka_unit_test(no_rule_speaks_of_jax_to_others),

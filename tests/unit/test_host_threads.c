@@ -139,6 +139,37 @@ static void compare(struct tm_host_threads *threads, const struct plain *plain, 
                      (long long)expected[i], expected_names[i]);
 }
 
+/* The main thread, and in its waits what another one recorded. */
+static void compare_main(struct tm_host_threads *threads, const struct plain *plain, uint32_t main_thread, uint32_t other,
+                         int64_t begin_ps, int64_t end_ps)
+{
+    int64_t parts[TM_CAUSE_COUNT] = { 0 }, main_ps[TM_CAUSE_COUNT] = { 0 };
+    int64_t expected[TM_CAUSE_COUNT] = { 0 }, expected_main[TM_CAUSE_COUNT] = { 0 };
+    tm_strid names[TM_CAUSE_COUNT] = { 0 };
+    bool by_main[TM_CAUSE_COUNT] = { false };
+
+    for (int64_t at = begin_ps; at < end_ps; at++) {
+        enum tm_cause cause = moment_of(plain, main_thread, at).cause;
+        const enum tm_cause of_other = moment_of(plain, other, at).cause;
+        const bool is_other = cause == TM_CAUSE_SYNC && main_thread != other && of_other != TM_CAUSE_UNRECORDED;
+
+        cause = is_other ? of_other : cause;
+        expected[cause]++;
+        expected_main[cause] += !is_other && cause != TM_CAUSE_UNRECORDED;
+    }
+    assert_int_equal(tm_host_threads_ask_main(threads, main_thread, other, begin_ps, end_ps, parts, main_ps, names, by_main),
+                     TM_OK);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
+        if (parts[i] != expected[i] || main_ps[i] != expected_main[i])
+            fail_msg("threads %u and %u [%lld, %lld): %s is %lld, %lld of main's, instead of %lld, %lld", main_thread, other,
+                     (long long)begin_ps, (long long)end_ps, tm_cause_name[i], (long long)parts[i], (long long)main_ps[i],
+                     (long long)expected[i], (long long)expected_main[i]);
+        for (size_t k = 0; k < plain->count && names[i]; k++) /* a name is of the thread that it is said to be of */
+            if (plain->events[k].name == names[i])
+                assert_int_equal(plain->events[k].thread, by_main[i] ? main_thread : other);
+    }
+}
+
 static void check_random(uint64_t seed, bool nested)
 {
     const struct tm_trace trace = { .thread_count = THREADS };
@@ -161,6 +192,8 @@ static void check_random(uint64_t seed, bool nested)
             const int64_t end_ps = begin_ps + (int64_t)(next_number(&seed) % (uint64_t)(now_ps - begin_ps + 1));
 
             compare(threads, &plain, (uint32_t)(next_number(&seed) % THREADS), begin_ps, end_ps);
+            compare_main(threads, &plain, (uint32_t)(next_number(&seed) % THREADS), (uint32_t)(next_number(&seed) % THREADS),
+                         begin_ps, end_ps);
             if (next_number(&seed) % 4 == 0)
                 tm_host_threads_forget(threads, horizon_ps = begin_ps);
         }
@@ -224,6 +257,22 @@ static void check_calls(struct tm_host_threads *threads, uint32_t thread, int fi
     assert_int_equal(names[TM_CAUSE_HOST], name);
 }
 
+/* Both threads' logs are spilled: while one waits, the other one is asked. */
+static void check_both(struct tm_host_threads *threads, int first, int last)
+{
+    int64_t parts[TM_CAUSE_COUNT] = { 0 }, main_ps[TM_CAUSE_COUNT] = { 0 }, sum_ps = 0, alone[TM_CAUSE_COUNT] = { 0 };
+    tm_strid names[TM_CAUSE_COUNT];
+    bool by_main[TM_CAUSE_COUNT];
+
+    assert_int_equal(tm_host_threads_ask(threads, 0, 10 * first, 10 * last, alone, NULL), TM_OK);
+    assert_int_equal(tm_host_threads_ask_main(threads, 0, 1, 10 * first, 10 * last, parts, main_ps, names, by_main), TM_OK);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) /* calls of the two never overlap */
+        assert_int_equal(parts[i], alone[i]);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        sum_ps += main_ps[i];
+    assert_int_equal(sum_ps + parts[TM_CAUSE_UNRECORDED], 10 * (last - first));
+}
+
 static void a_log_that_is_spilled_answers_alike(void **state)
 {
     static const size_t limits_mib[] = { 1, 32, 256 };
@@ -245,6 +294,7 @@ static void a_log_that_is_spilled_answers_alike(void **state)
             check_calls(threads, 1, first, first + 1);
         }
         check_calls(threads, 1, 0, MANY);
+        check_both(threads, 0, MANY);
         check_calls(threads, 0, MANY - 5, MANY);
         tm_host_threads_free(threads);
         assert_true(run.budget.peak_bytes[TM_ACCOUNT_THREADS] <= tm_budget_share(&run.budget, TM_ACCOUNT_THREADS) + (256 << 10));

@@ -620,6 +620,101 @@ static void without_python_pjit_tells_the_main_thread(void **state)
     tear_down(&f);
 }
 
+static uint32_t thread_of(struct fixture *f, const char *name)
+{
+    const struct tm_trace *const trace = &f->x.host.trace;
+
+    for (uint64_t i = 0; i < tm_rows_count(trace->tracks); i++) {
+        const struct tm_track *const track = tm_rows_at(trace->tracks, i);
+
+        if (strcmp(xspace_text(&f->x, track->name), name) == 0)
+            return track->thread;
+    }
+    fail_msg("no line '%s'", name);
+    return TM_NONE;
+}
+
+/* ROCm: the driver's calls of each executing thread stand on a line of their own.  Those of three threads, that execute
+ * at the same time now and then; a fourth line is in none of them for most of its calls. */
+static void a_line_of_driver_calls_is_the_thread_that_made_them(void **state)
+{
+    static const char *const names[] = { "execute a", "execute b", "execute c" };
+    static const char *const drivers[] = { "Host Threads/11", "Host Threads/12", "Host Threads/13" };
+    struct xb_line *nobody, *both;
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    xb_event(f.python, "$main", 0, 1);
+    for (int i = 0; i < 3; i++) {
+        struct xb_line *const execute = xb_line(f.host, 21 + i, names[i], 0);
+        struct xb_line *const driver = xb_line(f.host, 11 + i, drivers[i], 0);
+
+        for (int k = 0; k < 6; k++) { /* two of three at the same time */
+            xb_event(execute, "GpuExecutable::ExecuteThunks", 1000 * k + (k % 3 == i ? 500 : 0), 100);
+            for (int n = 0; n < 3; n++)
+                put_launch(driver, 100 * i + 10 * k + n + 1, 1000 * k + (k % 3 == i ? 500 : 0) + 10 * n + i);
+        }
+    }
+    nobody = xb_line(f.host, 14, "Host Threads/14", 0);
+    put_launch(nobody, 901, 10);
+    for (int k = 0; k < 6; k++)
+        put_launch(nobody, 902 + k, 700 + 10 * k);
+    both = xb_line(f.host, 24, "launches itself", 0);
+    xb_event(both, "GpuExecutable::ExecuteThunks", 0, 6000); /* all of them lie in this one, which has launches of its own */
+    put_launch(both, 950, 5);
+    put_kernel(f.streams[0], 1, 5000, 10);
+    survey(&f);
+    for (int i = 0; i < 3; i++) {
+        assert_int_not_equal(thread_of(&f, names[i]), TM_NONE);
+        assert_int_equal(thread_of(&f, names[i]), thread_of(&f, drivers[i]));
+        assert_int_not_equal(thread_of(&f, names[i]), thread_of(&f, names[(i + 1) % 3]));
+    }
+    assert_int_not_equal(thread_of(&f, "Host Threads/14"), TM_NONE);
+    for (int i = 0; i < 3; i++)
+        assert_int_not_equal(thread_of(&f, names[i]), thread_of(&f, "Host Threads/14"));
+    assert_int_not_equal(thread_of(&f, "launches itself"), thread_of(&f, "Host Threads/14"));
+    tear_down(&f);
+}
+
+/* The main thread executes itself: it has the number of its driver's line. */
+static void the_main_thread_may_be_the_one_that_executes(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    xb_event(f.python, "$main", 0, 1000);
+    xb_event(f.python, "GpuExecutable::ExecuteThunks", 100, 100);
+    put_launch(f.driver, 1, 150);
+    put_kernel(f.streams[0], 1, 300, 10);
+    survey(&f);
+    assert_string_equal(main_thread_of(&f), "python");
+    assert_int_equal(f.x.host.trace.main_thread, thread_of(&f, "Host Threads/2"));
+    tear_down(&f);
+}
+
+/* Two threads that execute at the same time, always: whose calls these are cannot be told. */
+static void calls_in_two_threads_at_once_are_nobodys(void **state)
+{
+    struct xb_line *one, *other;
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    xb_event(f.python, "$main", 0, 1000);
+    one = xb_line(f.host, 21, "execute a", 0);
+    other = xb_line(f.host, 22, "execute b", 0);
+    xb_event(one, "GpuExecutable::ExecuteThunks", 100, 100);
+    xb_event(other, "GpuExecutable::ExecuteThunks", 100, 100);
+    put_launch(f.driver, 1, 150);
+    put_kernel(f.streams[0], 1, 300, 10);
+    survey(&f);
+    assert_int_equal(thread_of(&f, "execute a"), TM_NONE);
+    assert_int_equal(thread_of(&f, "execute b"), TM_NONE);
+    tear_down(&f);
+}
+
 struct seen {
     enum tm_class classes[64];
     uint32_t steps[64];
@@ -827,6 +922,9 @@ int main(void)
         cmocka_unit_test(the_choice_of_the_user_is_taken),
         cmocka_unit_test(the_main_thread_is_found),
         cmocka_unit_test(without_python_pjit_tells_the_main_thread),
+        cmocka_unit_test(a_line_of_driver_calls_is_the_thread_that_made_them),
+        cmocka_unit_test(the_main_thread_may_be_the_one_that_executes),
+        cmocka_unit_test(calls_in_two_threads_at_once_are_nobodys),
         cmocka_unit_test(a_call_is_a_launch_if_an_activity_bears_its_id),
         cmocka_unit_test(of_two_calls_with_one_id_one_launched),
         cmocka_unit_test(a_graph_is_an_activity_only_without_its_kernels),

@@ -191,8 +191,9 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     d->all = trace->steps.all;
     d->module = trace->steps.module;
     d->threads = tm_host_threads_new(s->run, trace);
+    d->lengths = tm_call_lengths_new(s->run, trace->names);
     d->parts = tm_rows_new_paged(s->run, TM_ACCOUNT_STEPS, sizeof(struct time_parts), share / 8, PARTS_PAGE);
-    st = d->threads && d->parts ? add_host(d, trace) : s->run->error.status;
+    st = d->threads && d->lengths && d->parts ? add_host(d, trace) : s->run->error.status;
     for (uint32_t i = 0; i < trace->device_count && st == TM_OK; i++) {
         if (!trace->devices[i].activities)
             continue;
@@ -484,6 +485,13 @@ static tm_status close_gaps(struct device_time *d, int64_t now_ps)
     return TM_OK;
 }
 
+static tm_status take_call(struct device_time *d, const struct tm_event *event)
+{
+    const tm_status st = tm_host_threads_take(d->threads, event);
+
+    return st == TM_OK && event->record.dur_ps ? tm_call_lengths_take(d->lengths, event) : st;
+}
+
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct device_time *d = s->state;
@@ -493,7 +501,7 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     if (d->open_gaps && event->record.start_ps > d->open_gap_end_ps)
         st = close_gaps(d, event->record.start_ps);
     if (st == TM_OK && event->thread != TM_NONE)
-        st = tm_host_threads_take(d->threads, event);
+        st = take_call(d, event);
     if (st != TM_OK || event->device == TM_NONE)
         return st;
     lane = lane_of(d, event->device);
@@ -624,11 +632,15 @@ static tm_status end_host(struct tm_stage *s)
     for (uint32_t i = d->first_lane; i < d->lane_count && st == TM_OK; i++)
         st = finish_lane(d, &d->lanes[i]);
     d->open_gaps = 0;
+    if (st == TM_OK)
+        st = measure_calls(d);
     for (uint64_t k = 0; k < d->trace->steps.count && st == TM_OK; k++)
         for (uint32_t group = d->first_group; group < d->group_count && st == TM_OK; group++)
             st = keep_step(d, group, k);
     tm_host_threads_free(d->threads);
     d->threads = NULL;
+    tm_call_lengths_free(d->lengths);
+    d->lengths = NULL;
     tm_rows_free(d->parts);
     d->parts = NULL;
     d->trace = NULL;
@@ -655,6 +667,7 @@ static void close_stage(struct tm_stage *s)
     struct device_time *d = s->state;
 
     tm_host_threads_free(d->threads);
+    tm_call_lengths_free(d->lengths);
     tm_rows_free(d->parts);
     tm_rows_free(d->steps);
     tm_rows_free(d->device_steps);

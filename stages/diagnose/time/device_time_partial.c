@@ -79,6 +79,7 @@ static void save_lane(struct tm_partial_writer *w, struct lane *lane)
     tm_partial_put_u64(w, lane->gap_count_min);
     tm_partial_put_i64(w, lane->gap_total_ps);
     tm_partial_put_words(w, lane->cause_counts, TM_CAUSE_COUNT);
+    tm_partial_put_words(w, lane->main_ps, TM_CAUSE_COUNT);
     tm_partial_put_u32(w, lane->longest_count);
     for (uint32_t i = 0; i < lane->longest_count; i++)
         tm_partial_put_words(w, &lane->longest[i], 2);
@@ -150,6 +151,10 @@ static void save_gaps(const struct device_time *d, struct tm_partial_writer *w)
     }
     tm_partial_put_u64(w, d->pauses.count);
     tm_partial_put_i64(w, d->pauses.total_ps);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
+        tm_partial_put_u64(w, d->short_gaps[i].count);
+        tm_partial_put_i64(w, d->short_gaps[i].total_ps);
+    }
     tm_partial_put_u32(w, d->longest_count);
     for (uint32_t i = 0; i < d->longest_count; i++) {
         const struct listed_gap *gap = &d->longest[i];
@@ -164,6 +169,12 @@ static void save_gaps(const struct device_time *d, struct tm_partial_writer *w)
         tm_partial_put_name(w, gap->host_event);
         tm_partial_put_u8(w, gap->cause);
         tm_partial_put_words(w, gap->parts, TM_CAUSE_COUNT);
+        tm_partial_put_u8(w, gap->thread);
+        tm_partial_put_i64(w, gap->launch_ps);
+        tm_partial_put_i64(w, gap->launch_dur_ps);
+        tm_partial_put_u64(w, gap->calls);
+        tm_partial_put_u64(w, gap->long_calls);
+        tm_partial_put_i64(w, gap->short_calls_ps);
     }
 }
 
@@ -308,6 +319,11 @@ static void load_lane(struct tm_partial_reader *r, struct lane *lane)
     lane->gap_count_min = tm_partial_u64(r);
     lane->gap_total_ps = tm_partial_time(r);
     tm_partial_words(r, lane->cause_counts, TM_CAUSE_COUNT);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
+        lane->main_ps[i] = tm_partial_time(r);
+        if (lane->main_ps[i] > lane->parts.idle_ps[i])
+            (void)tm_partial_damaged(r, "a cause of which a thread tells more than there is");
+    }
     lane->longest_count = tm_partial_below_u32(r, LANE_GAPS + 1);
     for (uint32_t i = 0; i < lane->longest_count; i++)
         tm_partial_words(r, &lane->longest[i], 2);
@@ -404,6 +420,10 @@ static tm_status load_gaps(const struct loading *l)
     }
     l->d->pauses.count += tm_partial_u64(r);
     l->d->pauses.total_ps = tm_sum_times(l->d->pauses.total_ps, tm_partial_time(r));
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
+        l->d->short_gaps[i].count += tm_partial_u64(r);
+        l->d->short_gaps[i].total_ps = tm_sum_times(l->d->short_gaps[i].total_ps, tm_partial_time(r));
+    }
     count = tm_partial_below_u32(r, RUN_GAPS + 1);
     for (uint32_t i = 0; i < count && tm_partial_is_ok(r); i++) {
         struct listed_gap gap = { .begin_ps = tm_partial_i64(r) };
@@ -417,6 +437,14 @@ static tm_status load_gaps(const struct loading *l)
         gap.host_event = tm_partial_name(r);
         gap.cause = (enum tm_cause)tm_partial_below_u8(r, TM_CAUSE_COUNT);
         tm_partial_words(r, gap.parts, TM_CAUSE_COUNT);
+        gap.thread = (enum told_by)tm_partial_below_u8(r, TOLD_BY_COUNT);
+        gap.launch_ps = tm_partial_i64(r);
+        gap.launch_dur_ps = tm_partial_time(r);
+        gap.calls = tm_partial_u64(r);
+        gap.long_calls = tm_partial_u64(r);
+        gap.short_calls_ps = tm_partial_time(r);
+        if (tm_partial_is_ok(r) && gap.long_calls > gap.calls)
+            (void)tm_partial_damaged(r, "more long calls than calls");
         if (tm_partial_is_ok(r))
             list_gap(l->d, &gap);
     }

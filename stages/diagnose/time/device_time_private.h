@@ -5,6 +5,7 @@
 #include "pipeline/sorter.h"
 #include "stages/diagnose/sums.h"
 #include "stages/diagnose/time/busy_bins.h"
+#include "stages/diagnose/time/call_lengths.h"
 #include "stages/diagnose/time/causes.h"
 #include "stages/diagnose/time/device_time.h"
 #include "stages/diagnose/time/host_threads.h"
@@ -12,6 +13,8 @@
 
 /* Gaps shorter than that are pauses between one piece of launched work and the next; 10 us. */
 #define PAUSE_BELOW_PS INT64_C(10000000)
+/* From there on up to 1 ms the host needs that long for the next operation or two. */
+#define SHORT_BELOW_PS INT64_C(1000000000)
 
 enum { LANE_GAPS = 20, RUN_GAPS = 50, HISTOGRAM_ROWS = 64, LISTED_STEPS = 1000 };
 
@@ -52,6 +55,15 @@ struct open_gap {
     tm_strid before, after;
 };
 
+/* Whose event a gap is named by.  The order is that of the partial. */
+enum told_by {
+    TOLD_BY_NOBODY,
+    TOLD_BY_LAUNCHING,
+    TOLD_BY_MAIN,       /* the launching thread is another one, which recorded too little */
+    TOLD_BY_MAIN_ALONE, /* it is not known which thread launched */
+    TOLD_BY_COUNT
+};
+
 /* One of the longest gaps. */
 struct listed_gap {
     int64_t begin_ps, dur_ps;
@@ -60,7 +72,11 @@ struct listed_gap {
     uint32_t lane;
     tm_strid before, after, host_event;
     enum tm_cause cause;
+    enum told_by thread; /* that host_event is of */
     int64_t parts[TM_CAUSE_COUNT];
+    int64_t launch_ps, launch_dur_ps; /* the call that launched what ends it; INT64_MIN = not known */
+    uint64_t calls, long_calls;       /* events of the name of host_event; 0 = none */
+    int64_t short_calls_ps;           /* of those that are not long */
 };
 
 struct short_gap {
@@ -89,6 +105,7 @@ struct lane {
     uint64_t gap_count, gap_count_min;
     int64_t gap_total_ps;
     uint64_t cause_counts[TM_CAUSE_COUNT];
+    int64_t main_ps[TM_CAUSE_COUNT];    /* of parts.idle_ps, what main tells in place of the launching thread */
     struct short_gap longest[LANE_GAPS];
     uint32_t longest_count;
     uint64_t first_step_row, first_parts_row;
@@ -142,6 +159,7 @@ struct device_time {
     int64_t open_gap_end_ps;            /* all of them end at the same time: that of the latest event */
     uint32_t closings;                  /* since the last horizon */
     struct tm_host_threads *threads;
+    struct tm_call_lengths *lengths;
     struct host_facts *hosts;
     uint32_t host_count;
     struct group_facts *groups;
@@ -155,6 +173,7 @@ struct device_time {
     uint32_t longest_count;
     struct sum histogram[HISTOGRAM_ROWS];
     struct sum pauses;                  /* device_wait in gaps under PAUSE_BELOW_PS */
+    struct sum short_gaps[TM_CAUSE_COUNT]; /* from there on, under SHORT_BELOW_PS: those of that cause, and its time */
     /* what the steps were */
     enum tm_step_source source;
     bool all, session;
@@ -207,6 +226,8 @@ tm_status find_period(struct device_time *d, const struct lane *lane, struct per
 void note_activity_at_gap(struct lane *lane, const struct tm_event *event);
 tm_status close_gap(struct device_time *d, struct lane *lane) TM_MUST_USE;
 void list_gap(struct device_time *d, const struct listed_gap *gap); /* among the longest ones of the run */
+
+tm_status measure_calls(struct device_time *d) TM_MUST_USE; /* of the gaps of the present host, which ends */
 
 /* device_time.c */
 struct lane *new_lane(struct device_time *d);       /* zeroed; NULL: error in run->error */

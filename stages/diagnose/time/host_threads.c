@@ -336,70 +336,157 @@ void tm_host_threads_forget(struct tm_host_threads *t, int64_t horizon_ps)
 /* --- questions --- */
 
 struct answer {
-    int64_t begin_ps, end_ps, seen_ps;
-    int64_t *parts;
+    struct tm_host_threads *threads;
+    int64_t begin_ps, end_ps;
+    int64_t parts[TM_CAUSE_COUNT];
     int64_t longest_ps[TM_CAUSE_COUNT], longest_begin_ps[TM_CAUSE_COUNT];
-    tm_strid *names;
+    tm_strid names[TM_CAUSE_COUNT];
+    /* where one thread waits for results, another one is asked */
+    struct thread *other;                /* NULL = it is not */
+    int64_t other_ps[TM_CAUSE_COUNT];    /* of parts, what it tells */
+    bool is_of_other[TM_CAUSE_COUNT];    /* its name */
 };
 
-/* Stretches may come in any order: chunks are looked at from the last one back. */
-static void add_stretch(struct answer *a, const struct stretch *stretch, int64_t until_ps)
+static tm_status gather(struct answer *a, const struct thread *thread);
+
+/* Stretches may come in any order: chunks are looked at from the last one back.  out: the name is that of this one */
+static bool add_time(struct answer *a, uint32_t cause, int64_t ps, int64_t longest_ps, int64_t begin_ps, tm_strid name)
+{
+    a->parts[cause] += ps;
+    if (longest_ps < a->longest_ps[cause] ||
+        (longest_ps == a->longest_ps[cause] && (!longest_ps || begin_ps >= a->longest_begin_ps[cause])))
+        return false;
+    a->longest_ps[cause] = longest_ps;
+    a->longest_begin_ps[cause] = begin_ps;
+    a->names[cause] = name;
+    a->is_of_other[cause] = false;
+    return true;
+}
+
+/* A wait: what the other thread recorded meanwhile is told of it, the rest is the wait. */
+static tm_status add_wait(struct answer *a, int64_t from_ps, int64_t to_ps, tm_strid name)
+{
+    struct answer other = { .threads = a->threads, .begin_ps = from_ps, .end_ps = to_ps };
+    const tm_status st = gather(&other, a->other);
+    int64_t left_ps = to_ps - from_ps;
+
+    for (uint32_t i = 0; i < TM_CAUSE_COUNT && st == TM_OK; i++) {
+        if (i == TM_CAUSE_UNRECORDED || !other.parts[i])
+            continue;
+        left_ps -= other.parts[i];
+        a->other_ps[i] += other.parts[i];
+        if (add_time(a, i, other.parts[i], other.longest_ps[i], other.longest_begin_ps[i], other.names[i]))
+            a->is_of_other[i] = true;
+    }
+    (void)add_time(a, TM_CAUSE_SYNC, left_ps, left_ps, from_ps, name);
+    return st;
+}
+
+static tm_status add_stretch(struct answer *a, const struct stretch *stretch, int64_t until_ps)
 {
     const int64_t from_ps = stretch->begin_ps > a->begin_ps ? stretch->begin_ps : a->begin_ps;
     const int64_t to_ps = until_ps < a->end_ps ? until_ps : a->end_ps;
-    const uint32_t cause = stretch->cause;
 
     if (to_ps <= from_ps)
-        return;
-    a->parts[cause] += to_ps - from_ps;
-    a->seen_ps += to_ps - from_ps;
-    if (a->names && (to_ps - from_ps > a->longest_ps[cause] ||
-                     (to_ps - from_ps == a->longest_ps[cause] && from_ps < a->longest_begin_ps[cause]))) {
-        a->longest_ps[cause] = to_ps - from_ps;
-        a->longest_begin_ps[cause] = from_ps;
-        a->names[cause] = stretch->name;
-    }
-}
-
-static void add_stretches(struct answer *a, const struct stretch *stretches, uint32_t count, int64_t end_ps)
-{
-    for (uint32_t i = 0; i < count; i++)
-        add_stretch(a, &stretches[i], i + 1 < count ? stretches[i + 1].begin_ps : end_ps);
-}
-
-/* What was spilled, from the latest chunk back. */
-static tm_status add_spilled(struct tm_host_threads *t, const struct thread *thread, struct answer *a)
-{
-    for (uint64_t at = thread->spilled; at;) {
-        const struct spilled *row = tm_rows_at(t->spilled, at - 1);
-
-        if (!row)
-            return t->run->error.status;
-        if (row->end_ps <= a->begin_ps)
-            break;
-        if (row->stretches[0].begin_ps < a->end_ps)
-            add_stretches(a, row->stretches, row->count, row->end_ps);
-        at = row->before;
-    }
+        return TM_OK;
+    if (a->other && stretch->cause == TM_CAUSE_SYNC)
+        return add_wait(a, from_ps, to_ps, stretch->name);
+    (void)add_time(a, stretch->cause, to_ps - from_ps, to_ps - from_ps, from_ps, stretch->name);
     return TM_OK;
 }
 
-tm_status tm_host_threads_ask(struct tm_host_threads *t, uint32_t number, int64_t begin_ps, int64_t end_ps,
-                              int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
+static tm_status add_stretches(struct answer *a, const struct stretch *stretches, uint32_t count, int64_t end_ps)
 {
-    struct answer a = { .begin_ps = begin_ps, .end_ps = end_ps, .parts = parts, .names = names };
-    struct thread *thread = number < t->count ? &t->threads[number] : NULL;
-    const struct chunk *chunk;
     tm_status st = TM_OK;
 
-    if (thread && thread->has_begun) {
-        st = advance(t, thread, end_ps);
-        add_stretch(&a, &thread->current, end_ps);
-        for (chunk = thread->last; chunk && end_of(thread, chunk) > begin_ps; chunk = chunk->before)
-            add_stretches(&a, chunk->stretches, chunk->count, end_of(thread, chunk));
-        if (st == TM_OK && !chunk)
-            st = add_spilled(t, thread, &a);
+    for (uint32_t i = 0; i < count && st == TM_OK; i++)
+        st = add_stretch(a, &stretches[i], i + 1 < count ? stretches[i + 1].begin_ps : end_ps);
+    return st;
+}
+
+/* What was spilled, from the latest chunk back. */
+static tm_status add_spilled(struct answer *a, const struct thread *thread)
+{
+    struct tm_host_threads *t = a->threads;
+    tm_status st = TM_OK;
+
+    for (uint64_t at = thread->spilled; at && st == TM_OK;) {
+        const struct spilled *there = tm_rows_at(t->spilled, at - 1);
+        struct spilled row;
+
+        if (!there)
+            return t->run->error.status;
+        if (there->end_ps <= a->begin_ps)
+            break;
+        at = there->before;
+        if (there->stretches[0].begin_ps >= a->end_ps)
+            continue;
+        row = *there; /* the other thread may be asked: another row */
+        st = add_stretches(a, row.stretches, row.count, row.end_ps);
     }
-    parts[TM_CAUSE_UNRECORDED] += end_ps - begin_ps - a.seen_ps;
+    return st;
+}
+
+/* in: the thread's log reaches up to the end */
+static tm_status gather(struct answer *a, const struct thread *thread)
+{
+    const struct chunk *chunk = thread->last;
+    tm_status st;
+
+    if (!thread->has_begun)
+        return TM_OK;
+    st = add_stretch(a, &thread->current, a->end_ps);
+    for (; st == TM_OK && chunk && end_of(thread, chunk) > a->begin_ps; chunk = chunk->before)
+        st = add_stretches(a, chunk->stretches, chunk->count, end_of(thread, chunk));
+    return st == TM_OK && !chunk ? add_spilled(a, thread) : st;
+}
+
+/* Ask a thread, and what no thread told is unrecorded. */
+static tm_status ask(struct answer *a, uint32_t number, uint32_t other)
+{
+    struct tm_host_threads *t = a->threads;
+    struct thread *thread = number < t->count ? &t->threads[number] : NULL;
+    int64_t seen_ps = 0;
+    tm_status st = TM_OK;
+
+    a->other = other < t->count && other != number && t->threads[other].has_begun ? &t->threads[other] : NULL;
+    if (a->other)
+        st = advance(t, a->other, a->end_ps);
+    if (st == TM_OK && thread && thread->has_begun)
+        st = advance(t, thread, a->end_ps);
+    if (st == TM_OK && thread)
+        st = gather(a, thread);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        seen_ps += a->parts[i];
+    a->parts[TM_CAUSE_UNRECORDED] += a->end_ps - a->begin_ps - seen_ps;
+    return st;
+}
+
+tm_status tm_host_threads_ask(struct tm_host_threads *t, uint32_t thread, int64_t begin_ps, int64_t end_ps,
+                              int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
+{
+    struct answer a = { .threads = t, .begin_ps = begin_ps, .end_ps = end_ps };
+    const tm_status st = ask(&a, thread, TM_NONE);
+
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        parts[i] += a.parts[i];
+    for (int i = 0; i < TM_CAUSE_COUNT && names; i++)
+        names[i] = a.names[i];
+    return st;
+}
+
+tm_status tm_host_threads_ask_main(struct tm_host_threads *t, uint32_t main, uint32_t launching, int64_t begin_ps,
+                                   int64_t end_ps, int64_t parts[TM_CAUSE_COUNT], int64_t main_ps[TM_CAUSE_COUNT],
+                                   tm_strid names[TM_CAUSE_COUNT], bool by_main[TM_CAUSE_COUNT])
+{
+    struct answer a = { .threads = t, .begin_ps = begin_ps, .end_ps = end_ps };
+    const tm_status st = ask(&a, main, launching);
+
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
+        parts[i] += a.parts[i];
+        main_ps[i] += i == TM_CAUSE_UNRECORDED ? 0 : a.parts[i] - a.other_ps[i];
+        names[i] = a.names[i];
+        by_main[i] = !a.is_of_other[i];
+    }
     return st;
 }

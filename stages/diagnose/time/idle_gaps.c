@@ -27,6 +27,14 @@ void note_activity_at_gap(struct lane *lane, const struct tm_event *event)
     gap->after = event->record.name;
 }
 
+/* What a stretch of idle time is laid to. */
+struct reasons {
+    int64_t parts[TM_CAUSE_COUNT];
+    int64_t main_ps[TM_CAUSE_COUNT]; /* of them, what the main thread tells in place of the launching one */
+    tm_strid names[TM_CAUSE_COUNT];
+    bool by_main[TM_CAUSE_COUNT];    /* the names */
+};
+
 /* The cause of all of a gap that has but one, which no thread has to be asked for; TM_CAUSE_COUNT = none such. */
 static enum tm_cause sole_cause(const struct open_gap *gap)
 {
@@ -132,69 +140,77 @@ static tm_status list_long_gap(struct device_time *d, struct lane *lane, const s
     return st == TM_OK && d->settings->take_gap ? show_gap(d, lane, gap) : st;
 }
 
-/* What the causes of a gap are told from: one cause for all of it, or a thread for what comes before the launch. */
+/* What the causes of a gap are told from: one cause for all of it, or threads for what comes before the launch. */
 struct gap_causes {
-    enum tm_cause sole;       /* TM_CAUSE_COUNT: several, as follows */
-    uint32_t thread;
-    int64_t until_ps;         /* from there on it is the launch */
-    int64_t parts[TM_CAUSE_COUNT]; /* of the whole gap */
-    tm_strid names[TM_CAUSE_COUNT];
+    enum tm_cause sole;     /* TM_CAUSE_COUNT: several, as follows */
+    bool asks_main;         /* the launching thread recorded too little */
+    uint32_t thread;        /* the launching one; TM_NONE = not known */
+    int64_t until_ps;       /* from there on it is the launch */
+    struct reasons reasons; /* of the whole gap */
 };
+
+static tm_status ask(struct device_time *d, const struct gap_causes *causes, int64_t begin_ps, int64_t end_ps,
+                     struct reasons *reasons)
+{
+    int64_t any_ps[TM_CAUSE_COUNT] = { 0 };
+
+    if (!causes->asks_main)
+        return tm_host_threads_ask(d->threads, causes->thread, begin_ps, end_ps, reasons->parts, reasons->names);
+    return tm_host_threads_ask_main(d->threads, d->trace->main_thread, causes->thread, begin_ps, end_ps, reasons->parts,
+                                    causes->thread != TM_NONE ? reasons->main_ps : any_ps, reasons->names,
+                                    reasons->by_main);
+}
 
 /* Ask what happened before the launch: the launching thread; where it recorded less than half of the stretch, or no
  * launch is known, the main thread. */
 static tm_status ask_thread(struct device_time *d, const struct open_gap *gap, struct gap_causes *causes)
 {
     const int64_t length_ps = causes->until_ps - gap->begin_ps;
-    tm_status st;
+    const int64_t *unrecorded_ps = &causes->reasons.parts[TM_CAUSE_UNRECORDED];
 
     if (gap->has_launch) {
-        causes->thread = gap->launch_thread;
-        st = tm_host_threads_ask(d->threads, causes->thread, gap->begin_ps, causes->until_ps, causes->parts, causes->names);
-        if (st != TM_OK || causes->parts[TM_CAUSE_UNRECORDED] <= length_ps - causes->parts[TM_CAUSE_UNRECORDED])
+        const tm_status st = ask(d, causes, gap->begin_ps, causes->until_ps, &causes->reasons);
+
+        if (st != TM_OK || *unrecorded_ps <= length_ps - *unrecorded_ps || causes->thread == d->trace->main_thread)
             return st;
-        memset(causes->parts, 0, sizeof(causes->parts));
-        memset(causes->names, 0, sizeof(causes->names));
+        causes->reasons = (struct reasons){ .parts = { 0 } };
     }
-    causes->thread = d->trace->main_thread;
-    return tm_host_threads_ask(d->threads, causes->thread, gap->begin_ps, causes->until_ps, causes->parts, causes->names);
+    causes->asks_main = true;
+    return ask(d, causes, gap->begin_ps, causes->until_ps, &causes->reasons);
 }
 
 static tm_status find_causes(struct device_time *d, const struct open_gap *gap, struct gap_causes *causes)
 {
     tm_status st;
 
-    *causes = (struct gap_causes){ .sole = TM_CAUSE_COUNT, .until_ps = gap->end_ps };
+    *causes = (struct gap_causes){ .sole = TM_CAUSE_COUNT, .until_ps = gap->end_ps,
+                                   .thread = gap->has_launch ? gap->launch_thread : TM_NONE };
     if (gap->has_launch && gap->launch_start_ps < gap->end_ps)
         causes->until_ps = gap->launch_start_ps > gap->begin_ps ? gap->launch_start_ps : gap->begin_ps;
     st = ask_thread(d, gap, causes);
-    causes->parts[TM_CAUSE_LAUNCH] += gap->end_ps - causes->until_ps;
+    causes->reasons.parts[TM_CAUSE_LAUNCH] += gap->end_ps - causes->until_ps;
     return st;
 }
 
-/* The causes of a piece of a gap: those of its pieces add up to those of the gap.
- * out: names  as of tm_host_threads_ask; may be NULL */
+/* The causes of a piece of a gap: those of its pieces add up to those of the gap.  in: *reasons is empty */
 static tm_status split(struct device_time *d, const struct open_gap *gap, const struct gap_causes *causes,
-                       int64_t begin_ps, int64_t end_ps, int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
+                       int64_t begin_ps, int64_t end_ps, struct reasons *reasons)
 {
     const int64_t launch_ps = causes->until_ps > begin_ps ? causes->until_ps : begin_ps;
     tm_status st = TM_OK;
 
     if (causes->sole != TM_CAUSE_COUNT) {
-        parts[causes->sole] = end_ps - begin_ps;
+        reasons->parts[causes->sole] = end_ps - begin_ps;
         return TM_OK;
     }
     if (begin_ps == gap->begin_ps && end_ps == gap->end_ps) {
-        memcpy(parts, causes->parts, sizeof(causes->parts));
-        if (names)
-            memcpy(names, causes->names, sizeof(causes->names));
+        *reasons = causes->reasons;
         return TM_OK;
     }
     if (begin_ps < causes->until_ps)
-        st = tm_host_threads_ask(d->threads, causes->thread, begin_ps,
-                                 end_ps < causes->until_ps ? end_ps : causes->until_ps, parts, names);
+        st = ask(d, causes, begin_ps, end_ps < causes->until_ps ? end_ps : causes->until_ps, reasons);
     if (end_ps > launch_ps)
-        parts[TM_CAUSE_LAUNCH] += end_ps - launch_ps;
+        reasons->parts[TM_CAUSE_LAUNCH] += end_ps - launch_ps;
     return st;
 }
 
@@ -211,17 +227,17 @@ static tm_status add_to_steps(struct device_time *d, const struct lane *lane, co
     while (st == TM_OK && period.exists && period.begin_ps < gap->end_ps) {
         const int64_t begin_ps = gap->begin_ps > period.begin_ps ? gap->begin_ps : period.begin_ps;
         const int64_t end_ps = gap->end_ps < period.end_ps ? gap->end_ps : period.end_ps;
-        int64_t parts[TM_CAUSE_COUNT] = { 0 };
 
         if (end_ps > begin_ps) {
+            struct reasons reasons = { .parts = { 0 } };
             struct time_parts *row;
 
-            st = split(d, gap, causes, begin_ps, end_ps, parts, NULL);
+            st = split(d, gap, causes, begin_ps, end_ps, &reasons);
             row = st == TM_OK ? tm_rows_change(d->parts, lane->first_parts_row + period.ordinal) : NULL;
             if (!row)
                 return d->run->error.status;
             for (int i = 0; i < TM_CAUSE_COUNT; i++)
-                row->idle_ps[i] += parts[i];
+                row->idle_ps[i] += reasons.parts[i];
         }
         *step = end_ps == gap->end_ps ? period.ordinal : TM_NONE;
         if (period.end_ps >= gap->end_ps)
@@ -245,13 +261,27 @@ static void count_gap(struct device_time *d, struct lane *lane, int64_t begin_ps
     }
 }
 
+/* in:     parts  NULL = all of it has that one cause */
+static void count_short(struct device_time *d, int64_t dur_ps, enum tm_cause cause, const int64_t *parts)
+{
+    if (dur_ps < PAUSE_BELOW_PS || dur_ps >= SHORT_BELOW_PS)
+        return;
+    d->short_gaps[cause].count++;
+    if (!parts)
+        d->short_gaps[cause].total_ps = tm_sum_times(d->short_gaps[cause].total_ps, dur_ps);
+    for (int i = 0; parts && i < TM_CAUSE_COUNT; i++)
+        d->short_gaps[i].total_ps = tm_sum_times(d->short_gaps[i].total_ps, parts[i]);
+}
+
 /* --- a gap is over --- */
 
 static struct listed_gap listed_from(const struct device_time *d, const struct lane *lane, int64_t begin_ps,
                                      int64_t end_ps)
 {
     return (struct listed_gap){ .begin_ps = begin_ps, .dur_ps = end_ps - begin_ps, .lane = (uint32_t)(lane - d->lanes),
-                                .before = lane->gap.before, .after = lane->gap.after };
+                                .before = lane->gap.before, .after = lane->gap.after,
+                                .launch_ps = lane->gap.has_launch ? lane->gap.launch_start_ps : INT64_MIN,
+                                .launch_dur_ps = lane->gap.has_launch ? lane->gap.launch_dur_ps : 0 };
 }
 
 /* Most gaps have one cause and lie in one step, inside the window. */
@@ -275,6 +305,7 @@ static tm_status close_plain(struct device_time *d, struct lane *lane, enum tm_c
     row->idle_ps[cause] += dur_ps;
     lane->parts.idle_ps[cause] += dur_ps;
     count_gap(d, lane, gap->begin_ps, dur_ps, cause, cause == TM_CAUSE_DEVICE_WAIT ? dur_ps : 0);
+    count_short(d, dur_ps, cause, NULL);
     if (dur_ps < d->settings->gap_min_ps)
         return TM_OK;
     listed = listed_from(d, lane, gap->begin_ps, gap->end_ps);
@@ -284,6 +315,16 @@ static tm_status close_plain(struct device_time *d, struct lane *lane, enum tm_c
     return list_long_gap(d, lane, &listed);
 }
 
+/* Whose event a gap is named by. */
+static enum told_by told_by(const struct gap_causes *causes, tm_strid name, bool is_main)
+{
+    if (!name)
+        return TOLD_BY_NOBODY;
+    return causes->thread == TM_NONE ? TOLD_BY_MAIN_ALONE
+           : causes->asks_main && is_main ? TOLD_BY_MAIN
+                                          : TOLD_BY_LAUNCHING;
+}
+
 /* Any other one. */
 static tm_status close_split(struct device_time *d, struct lane *lane, const struct gap_causes *causes)
 {
@@ -291,19 +332,24 @@ static tm_status close_split(struct device_time *d, struct lane *lane, const str
     const int64_t begin_ps = gap->begin_ps > lane->begin_ps ? gap->begin_ps : lane->begin_ps;
     const int64_t end_ps = gap->end_ps < lane->end_ps ? gap->end_ps : lane->end_ps;
     struct listed_gap listed = listed_from(d, lane, begin_ps, end_ps);
-    tm_strid names[TM_CAUSE_COUNT] = { 0 };
+    struct reasons reasons = { .parts = { 0 } };
     tm_status st = add_to_steps(d, lane, causes, &listed.step);
 
     if (st != TM_OK || end_ps <= begin_ps)
         return st;
-    st = split(d, gap, causes, begin_ps, end_ps, listed.parts, names);
+    st = split(d, gap, causes, begin_ps, end_ps, &reasons);
     if (st != TM_OK)
         return st;
+    memcpy(listed.parts, reasons.parts, sizeof(listed.parts));
     listed.cause = largest(listed.parts);
-    listed.host_event = names[listed.cause];
-    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+    listed.host_event = reasons.names[listed.cause];
+    listed.thread = told_by(causes, listed.host_event, reasons.by_main[listed.cause]);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
         lane->parts.idle_ps[i] += listed.parts[i];
+        lane->main_ps[i] = tm_sum_times(lane->main_ps[i], reasons.main_ps[i]);
+    }
     count_gap(d, lane, begin_ps, listed.dur_ps, listed.cause, listed.parts[TM_CAUSE_DEVICE_WAIT]);
+    count_short(d, listed.dur_ps, listed.cause, listed.parts);
     if (begin_ps == lane->begin_ps)
         lane->lead_ps = listed.dur_ps;
     else if (end_ps == lane->end_ps)
@@ -328,4 +374,36 @@ tm_status close_gap(struct device_time *d, struct lane *lane)
     else
         causes = (struct gap_causes){ .sole = cause };
     return st == TM_OK ? close_split(d, lane, &causes) : st;
+}
+
+/* --- a host ends --- */
+
+tm_status measure_calls(struct device_time *d)
+{
+    const struct tm_call_lengths_row *row;
+    struct tm_key keys[RUN_GAPS];
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < d->longest_count && st == TM_OK; i++) {
+        const struct listed_gap *gap = &d->longest[i];
+        struct tm_name info = { .length = 0 };
+
+        if (gap->lane >= d->first_lane && gap->host_event)
+            st = tm_names_info(d->names, gap->host_event, &info);
+        keys[i] = info.hash;
+    }
+    if (st == TM_OK && d->longest_count)
+        st = tm_call_lengths_finish(d->lengths);
+    while (st == TM_OK && d->longest_count && (st = tm_call_lengths_next(d->lengths, &row)) == TM_OK && row) {
+        for (uint32_t i = 0; i < d->longest_count; i++) {
+            struct listed_gap *gap = &d->longest[i];
+
+            if (gap->lane < d->first_lane || !gap->host_event || !tm_is_same_key(keys[i], row->key))
+                continue;
+            gap->calls = row->count;
+            gap->long_calls = row->long_count;
+            gap->short_calls_ps = row->short_ps;
+        }
+    }
+    return st;
 }
