@@ -141,9 +141,8 @@ void tm_help_verb(const struct tm_verb *verb, FILE *to)
         (void)fputc('\n', to);
         print_paragraphs(
             to,
-            "Every option can also be set by a variable, such as TRACEMILL_MEMORY, or in the file"
-            " that --config names; 'tracemill config show' tells what holds. --OPTION=no turns off"
-            " what was turned on there.");
+            "What 'tracemill config show' lists can also be set by a variable, such as TRACEMILL_MEMORY,"
+            " or in the file that --config names. --OPTION=no turns off what was turned on there.");
     }
 }
 

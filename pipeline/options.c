@@ -86,7 +86,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_WINDOW] = {
         "window", 0, TM_KIND_WINDOW, "steps|session", "steps session", FIGURES,
         "TRACEMILL_WINDOW", "window", "steps",
-        "the time that shares refer to: from the first to the last activity of the chosen steps, or the"
+        "the time that shares refer to: from the start of the first analyzed step to the end of the last one, or the"
         " whole profiling session",
         offsetof(struct tm_options, window) },
     [TM_OPTION_GAP_MIN] = {

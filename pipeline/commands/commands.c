@@ -14,15 +14,15 @@ const struct tm_verb tm_verb_table[] = {
         .summary = "find out what slows a run down, and write it as HTML, PDF, text and JSON",
         .usage = "INPUT... [-o DIR] [OPTION...]",
         .description =
-            "Reads the profile of a run once, in bounded memory, and writes report.html,"
+            "Reads the profile of a run in bounded memory and writes report.html,"
             " report.pdf, report.txt and summary.json into a folder. Older files of these names"
             " are replaced, each as a whole. --format also gives report.md for pull requests (markdown), the"
             " folder csv with every table in full (csv), scopes.collapsed for flame graph tools (collapsed),"
             " run.partial (partial) and trace.pftrace (perfetto).\n"
-            "INPUT is a trace file (*.xplane.pb, plain or gzip), the folder of a run, a log"
+            "INPUT is a trace file (*.xplane.pb, *.trace.json, *.prof; plain, gzip or zstd), the folder of a run, a log"
             " directory that holds runs at any depth, or a .tar, .tar.gz, .tar.zst or .zip of one,"
             " which is read as it is; with several runs, --latest or --run NAME chooses one."
-            " Several INPUTs are the hosts of one run. What a file is, its content tells, not its name.",
+            " Several INPUTs are the hosts of one run. File types are detected by content, not by name.",
         .examples =
             "tracemill report logdir --latest -o report       the newest run of a log directory\n"
             "tracemill report host.xplane.pb --format html    one file, one page\n"
@@ -123,7 +123,7 @@ const struct tm_verb tm_verb_table[] = {
         .description =
             "Reads runs of one program on different numbers of devices, as profiles or summaries, and writes scaling.html,"
             " scaling.pdf, scaling.txt and scaling.json: speed-up and efficiency against the smallest number, what"
-            " communication, idle time and imbalance take of it, and from four runs on the serial share.\n"
+            " communication, idle time and imbalance take of it, and from four numbers of devices on the serial share.\n"
             "How many devices a run has, its profile tells; N=PATH says otherwise. Runs of the same number are"
             " taken together.",
         .examples =

@@ -149,8 +149,8 @@ tm_status tm_check_strict(struct tm_run *run, bool is_partial, const char *act)
         return TM_OK;
     if (losses > 0)
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
-                      "cannot %s under --strict: %llu losses in the input", act,
-                      (unsigned long long)losses);
+                      "cannot %s under --strict: %llu %s in the input", act, (unsigned long long)losses,
+                      losses == 1 ? "loss" : "losses");
     else
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
                       "cannot %s under --strict: the input is partial", act);

@@ -306,7 +306,7 @@ void tm_draw_balance(struct tm_chart *chart, const struct tm_value *summary, siz
     tm_plain_rows(chart, bars, r.count, r.mean_ps, name);
     (void)snprintf(chart->title, sizeof(chart->title), "How long each device computes");
     (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Compute time of each device in the chosen steps, the longest first, and how far it is from the "
+                   "Compute time of each device in the analyzed steps, the longest first, and how far it is from the "
                    "mean of all. The slowest device sets the pace of the others.");
     say_left_out(chart, &r);
 }

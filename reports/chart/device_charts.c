@@ -93,7 +93,7 @@ void tm_draw_devices(struct tm_chart *chart, const struct tm_value *summary, siz
         fill_bar(&bars[i], summary, found[i]);
     (void)snprintf(chart->title, sizeof(chart->title), "What each device did");
     (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "The window of the chosen steps on each device; the parts add up to it. Beside it: utilization.");
+                   "The window of the analyzed steps on each device; the parts add up to it. Beside it: utilization.");
     if (total > (size_t)count)
         tm_chart_add_caption(chart, " The %d least used of %s devices are drawn.", count,
                              tm_format_count(number, (int64_t)total));

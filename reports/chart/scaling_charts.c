@@ -305,5 +305,5 @@ void tm_draw_scaled_step(struct tm_chart *chart, const struct tm_value *scaling,
     tm_parts_table(chart, "devices", bars, count);
     (void)snprintf(chart->title, sizeof(chart->title), "Parts of a step by devices");
     (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Mean of the chosen steps and the devices.%s", is_cut ? TM_CHART_CUT_BARS : "");
+                   "Mean of the analyzed steps and the devices.%s", is_cut ? TM_CHART_CUT_BARS : "");
 }

@@ -128,13 +128,13 @@ static void add_left_out(struct tm_chart *chart, const struct tm_value *steps, s
 
     if (others == 1)
         tm_chart_add_caption(
-            chart, " One step of the profile (warm-up, incomplete or not chosen) is not drawn.");
+            chart, " One step of the profile (warm-up, incomplete or not selected) is not drawn.");
     else if (others > 1)
         tm_chart_add_caption(
-            chart, " %s steps of the profile (warm-up, incomplete or not chosen) are not drawn.",
+            chart, " %s steps of the profile (warm-up, incomplete or not selected) are not drawn.",
             tm_format_count(number, others));
     if (without > 0)
-        tm_chart_add_caption(chart, " Chosen steps without a figure to draw: %s.",
+        tm_chart_add_caption(chart, " Analyzed steps without a figure to draw: %s.",
                              tm_format_count(number, (int64_t)without));
 }
 
@@ -156,17 +156,19 @@ void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_
 
     (void)snprintf(chart->title, sizeof(chart->title), "%s",
                    is_session(summary) ? "Where the time goes" : "Where the time of each step goes");
-    if (each > 1)
+    if (each > 1) /* The list has a row for each group of devices that run the step together. */
         (void)snprintf(chart->caption, sizeof(chart->caption),
-                       "Each bar is the slowest of %zu steps in a row, of %s listed steps.", each,
-                       tm_format_count(number, (int64_t)total));
+                       (int64_t)total <= tm_int(tm_get(steps, "chosen")) ?
+                           "Each bar is the slowest of %zu steps in a row, of %s listed steps." :
+                           "Each bar is the longest of %zu in a row, of %s: one for each step and device group.",
+                       each, tm_format_count(number, (int64_t)total));
     else
         (void)snprintf(chart->caption, sizeof(chart->caption),
                        is_session(summary) ?
                            "No steps are marked: the whole session, whose parts add up to its length." :
                            "One bar per step; its parts add up to its length.");
     if (tm_length(tm_get(summary, "devices")) > 1)
-        tm_chart_add_caption(chart, " Of several devices the slowest one is shown.");
+        tm_chart_add_caption(chart, " Of several devices the busiest one in the step is shown.");
     add_left_out(chart, steps, total);
     if (count <= ROWS_MOST ? tm_parts_rows(chart, bars, count) : tm_parts_columns(chart, "step", bars, count))
         tm_chart_add_caption(chart, TM_CHART_CUT_BARS);

@@ -59,7 +59,7 @@ const struct tm_compared_figure tm_compared_figures[] = {
     { "kpis[peak_memory].value", "Peak memory, share of the capacity", "pct", "less", false, FIGURE_OF_RUN, 0 },
     { "memory.allocators[0].peak_bytes", "Peak memory of the first allocator", "bytes", "less", false, FIGURE_OF_RUN, 0 },
     { "total.devices", "Devices", "count", "neither", false, FIGURE_OF_RUN, 0 },
-    { "steps.chosen", "Chosen steps", "count", "neither", false, FIGURE_OF_RUN, 0 },
+    { "steps.chosen", "Analyzed steps", "count", "neither", false, FIGURE_OF_RUN, 0 },
 };
 /* clang-format on */
 const size_t tm_compared_figure_count =

@@ -181,7 +181,7 @@ static void say_collectives(const struct tm_content *content)
 
 static const char *nothing(const struct tm_value *summary)
 {
-    return tm_if_none(summary, "collectives.rows", "no collective ran in the chosen steps");
+    return tm_if_none(summary, "collectives.rows", "no collective ran in the analyzed steps");
 }
 
 const struct tm_section tm_collectives_section = { "collectives", "Collectives", "collectives", say_collectives,

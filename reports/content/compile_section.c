@@ -11,8 +11,8 @@ static void say_facts(const struct tm_content *content, const struct tm_value *c
         { "Compiles", "count", TM_CELL_COUNT },
         { "Time", "total_ps", TM_CELL_TIME },
         { "Longest", "longest_ps", TM_CELL_TIME },
-        { "Inside chosen steps", "inside_steps.count", TM_CELL_COUNT },
-        { "Time inside chosen steps", "inside_steps.total_ps", TM_CELL_TIME },
+        { "Inside analyzed steps", "inside_steps.count", TM_CELL_COUNT },
+        { "Time inside analyzed steps", "inside_steps.total_ps", TM_CELL_TIME },
         { "Counted by the events of", "source", TM_CELL_WORD | TM_WIDE },
     };
 

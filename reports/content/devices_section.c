@@ -41,7 +41,7 @@ static void say_time(const struct tm_content *content, const struct tm_value *de
     const size_t all = sizeof(columns) / sizeof(columns[0]);
 
     tm_say_table(content, &(struct tm_table){ .id = "devices",
-                                              .caption = "Device time in the chosen steps",
+                                              .caption = "Device time in the analyzed steps",
                                               .column = columns,
                                               .columns = graph_devices(devices) > 0 ? all : all - 1,
                                               .rows = devices,
@@ -72,7 +72,7 @@ static void say_activities(const struct tm_content *content, const struct tm_val
         { "Collectives", "collectives.count", TM_CELL_COUNT | TM_RARE },
         { "Copies", "copies.count", TM_CELL_COUNT | TM_RARE },
         { "Copied", "copies.bytes", TM_CELL_BYTES | TM_RARE },
-        { "Fills", "memsets.count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
+        { "Memsets", "memsets.count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
         { "Gaps", "gaps.count", TM_CELL_COUNT },
         { "Long gaps", "gaps.count_min", TM_CELL_COUNT },
         { "Longest gap", "gaps.longest[0].dur_ps", TM_CELL_TIME },

@@ -185,7 +185,7 @@ static void say_fusion(const struct tm_content *content)
 
 static const char *nothing(const struct tm_value *summary)
 {
-    return tm_if_none(summary, "fusion.kernels.count", "no kernel ran in the chosen steps");
+    return tm_if_none(summary, "fusion.kernels.count", "no kernel ran in the analyzed steps");
 }
 
 const struct tm_section tm_fusion_section = { "fusion", "Fusion", "fusion", say_fusion, nothing };

@@ -8,7 +8,7 @@ static void say_facts(const struct tm_content *content, const struct tm_value *h
 {
     static const struct tm_column facts[] = {
         { "Host overhead", "overhead_pct", TM_CELL_PCT },
-        { "Idle time laid to the host", "overhead_ps", TM_CELL_TIME },
+        { "Idle time attributed to the host", "overhead_ps", TM_CELL_TIME },
         { "Launches", "launches.count", TM_CELL_COUNT },
         { "Launches per step", "launches.per_step", TM_CELL_NUMBER },
         { "Activities without a known launch", "launches.unknown_count", TM_CELL_COUNT | TM_WIDE | TM_RARE },

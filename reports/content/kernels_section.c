@@ -130,7 +130,7 @@ static void say_kernels(const struct tm_content *content)
 
 static const char *nothing(const struct tm_value *summary)
 {
-    return tm_if_none(summary, "kernels.rows", "no kernel ran in the chosen steps");
+    return tm_if_none(summary, "kernels.rows", "no kernel ran in the analyzed steps");
 }
 
 const struct tm_section tm_kernels_section = { "kernels", "Kernels", "kernels", say_kernels, nothing };

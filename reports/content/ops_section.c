@@ -158,7 +158,7 @@ static void say_ops(const struct tm_content *content)
 
 static const char *nothing(const struct tm_value *summary)
 {
-    return tm_if_none(summary, "ops.rows", "no operation lies in the chosen steps");
+    return tm_if_none(summary, "ops.rows", "no operation lies in the analyzed steps");
 }
 
 const struct tm_section tm_ops_section = { "ops", "Operations", "ops", say_ops, nothing };

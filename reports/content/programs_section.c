@@ -40,7 +40,7 @@ static void say_programs(const struct tm_content *content)
 
 static const char *nothing(const struct tm_value *summary)
 {
-    return tm_if_none(summary, "programs.count", "no compiled program ran in the chosen steps");
+    return tm_if_none(summary, "programs.count", "no compiled program ran in the analyzed steps");
 }
 
 const struct tm_section tm_programs_section = { "programs", "Programs", "programs", say_programs, nothing };

@@ -25,7 +25,7 @@ static void say_facts(const struct tm_content *content, const struct tm_value *s
     static const struct tm_column first[] = {
         { "Steps are", "source", TM_CELL_SOURCE },
         { "Steps in the profile", "count", TM_CELL_COUNT },
-        { "Chosen for the figures", "chosen", TM_CELL_COUNT },
+        { "Analyzed", "chosen", TM_CELL_COUNT },
         { "Left out as warm-up", "warmup", TM_CELL_COUNT | TM_RARE },
         { "Left out as incomplete", "incomplete", TM_CELL_COUNT | TM_RARE },
     };
@@ -94,12 +94,12 @@ static void say_parts(const struct tm_content *content, const struct tm_value *s
         add_part(&parts, tm_cell_of_text(TM_CELL_WORD, tm_palette[tm_role_of_cause(tm_key_at(idle, i))].label),
                  tm_value_at(idle, i));
     tm_say_table(content, &(struct tm_table){ .id = "step-parts",
-                                              .caption = "What the chosen steps are made of, all devices",
+                                              .caption = "What the analyzed steps are made of, all devices",
                                               TM_COLUMNS(columns),
                                               .cells = parts.cell[0],
                                               .cell_rows = parts.count,
                                               .total = of,
-                                              .total_title = "all chosen steps, all devices",
+                                              .total_title = "all analyzed steps, all devices",
                                               .paper_rows = PARTS_MOST });
 }
 
@@ -128,7 +128,7 @@ static void say_slowest(const struct tm_content *content, const struct tm_value 
 
     if (n >= SLOWEST_LEAST)
         tm_say_table(content, &(struct tm_table){ .id = "steps-slowest",
-                                                  .caption = "Slowest chosen steps",
+                                                  .caption = "Slowest analyzed steps",
                                                   TM_COLUMNS(columns),
                                                   .rows = list,
                                                   .pick = pick,

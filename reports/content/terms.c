@@ -8,7 +8,7 @@
 
 const struct tm_term tm_terms[] = {
     { "steps", "Steps are", "What the borders of the steps were taken from." },
-    { "steps", "Chosen for the figures", "Complete steps that are not warm-up, or those that --steps names." },
+    { "steps", "Analyzed", "Complete steps that are not warm-up, or those that --steps names." },
     { "steps", "Left out as warm-up|Left out as incomplete",
       "Leading steps that compile or take more than twice the median of the others; steps that the profile does "
       "not have whole." },
@@ -26,10 +26,10 @@ const struct tm_term tm_terms[] = {
       "Busy time divided by the window; on a TPU the waits of the core do not count." },
     { "devices", "Span", "The device's window: from the start of the first to the end of the last analyzed step." },
     { "devices", "Busy", "Time in which at least one activity runs; on a TPU with the waits of the core." },
-    { "devices", "Activities|Graphs|Fills",
-      "What runs on a device: kernels or operations, collectives, copies, fills (memory set to a value), and CUDA "
-      "graphs that the profile has as one event each." },
-    { "devices", "Compute", "Time in which a kernel or an operation runs that is no collective, copy or fill." },
+    { "devices", "Activities|Graphs|Memsets",
+      "What runs on a device: kernels or operations, collectives, copies, memsets, and CUDA graphs that the profile "
+      "has as one event each." },
+    { "devices", "Compute", "Time in which a kernel or an operation runs that is no collective or copy; memsets count." },
     { "devices", "Exposed collectives|Exposed copies",
       "Time in which it runs and nothing computes on that device; a copy: no collective either." },
     { "devices", "Idle", "The time in the window in which no activity runs." },
@@ -71,7 +71,7 @@ const struct tm_term tm_terms[] = {
     { "ops", "Framework path|Source",
       "The scopes of the program that the operation was traced in, and the line of code." },
     { "ops", "First at|On",
-      "Begin and device of its first event in the chosen steps: where to look in a trace viewer." },
+      "Begin and device of its first event in the analyzed steps: where to look in a trace viewer." },
     { "scopes", "Device time in scopes|Without a scope",
       "Time of operations whose framework path names a scope; the others were added by the compiler, or tell none." },
     { "scopes", "Forward|Backward|Neither|Pass",
@@ -90,13 +90,13 @@ const struct tm_term tm_terms[] = {
     { "kernels", "Occupancy", "Warps that can be at work on a multiprocessor, of those that it can hold." },
     { "kernels", "Share", "Of the time of all kernels." },
     { "kernels", "Class|Category",
-      "Kernel, collective, copy or fill; and the kind of work, told by the name of the kernel or of its operation." },
+      "Kernel, collective, copy or memset; and the kind of work, told by the name of the kernel or of its operation." },
     { "kernels", "p95", "95 % of the launches are no longer than this." },
     { "kernels", "Op|HLO op", "The path of scopes in the program; the instruction of the compiled program." },
     { "kernels", "Precision", "Type of the numbers, as the program's HLO or the kernel's name tells." },
     { "kernels", "Grid|Block|Registers|Shared memory",
       "Blocks of a launch and threads of a block, both as x, y, z; registers of a thread, shared memory of a block." },
-    { "fusion", "Kernels|Kernels per step and device", "Kernels without collectives, copies and fills." },
+    { "fusion", "Kernels|Kernels per step and device", "Kernels without collectives, copies and memsets." },
     { "fusion", "Share", "Of the time of these kernels." },
     { "fusion", "Time of matrix products",
       "Products and convolutions on devices with matrix units, on the units or beside them." },
@@ -118,7 +118,7 @@ const struct tm_term tm_terms[] = {
     { "fusion", "32-bit products beside matrix units",
       "Products and convolutions of 32-bit floats that do not run on the device's matrix units." },
     { "fusion", "Per step", "How often it comes in each step of a device in which it comes more than 10 times." },
-    { "programs", "Programs per step and device|Executions", "Executions of compiled programs in the chosen steps." },
+    { "programs", "Programs per step and device|Executions", "Executions of compiled programs in the analyzed steps." },
     { "programs", "Pauses between programs|Their time",
       "Stretches under 100 \xc2\xb5s between the operations of one program and those of the next in which the device "
       "is idle." },
@@ -159,7 +159,7 @@ const struct tm_term tm_terms[] = {
       "Bytes over the time in which any copy of this direction is in flight on a device, of copies whose size is "
       "known: copies that overlap share the link. The best is of one stretch in flight." },
     { "transfers", "Outside steps|Bytes outside|Time outside|Exposed outside",
-      "Copies that are not in the chosen steps, and what they take of the window." },
+      "Copies that are not in the analyzed steps, and what they take of the window." },
     { "transfers", "Copies of pageable host memory|Their time|Share of copy time",
       "Their host side is ordinary memory: the driver moves it in pieces." },
     { "transfers", "Copies to the host and back",
@@ -210,9 +210,9 @@ const struct tm_term tm_terms[] = {
     { "balance", "Run by",
       "All alike: by all devices, equally often. All unevenly: by all, not equally often. Some: not by all." },
     { "balance", "Excess", "What all devices together would need less if the slowest were as fast as the mean." },
-    { "host", "Host overhead|Idle time laid to the host",
-      "Idle time of devices by launch, input, waits, host code, compiling and garbage collection, and its share of "
-      "the steps." },
+    { "host", "Host overhead|Idle time attributed to the host",
+      "Idle time of devices by launch, input, sync, host code, compilation and garbage collection, and its share of "
+      "the window." },
     { "host", "Launches|Launches per step", "Calls that started activities: a graph or a TPU program is one." },
     { "host",
       "Launch to begin, median|Launch to begin, 95th percentile|Launch to begin, longest|Begun before their launch "
@@ -240,7 +240,7 @@ const struct tm_term tm_terms[] = {
       "Gaps of a device between a copy to the host and a copy from it that was launched meanwhile." },
     { "compile", "Compiles|Time|Longest",
       "Over the whole session, warm-up included; what lies inside another compile is not counted again." },
-    { "compile", "Inside chosen steps|Time inside chosen steps", "Compiles that begin in a chosen step." },
+    { "compile", "Inside analyzed steps|Time inside analyzed steps", "Compiles that begin in an analyzed step." },
     { "compile", "Counted by the events of",
       "What a compile is counted by: backend_compile is JAX's own mark, client the call of the runtime, xla the "
       "compiler itself." },
@@ -289,7 +289,7 @@ const struct tm_term tm_terms[] = {
       "How often a change at least as large comes by chance where nothing changed." },
     { "change", "Samples", "Steps with a length, of all runs of the side." },
     { "change", "Median|Mean|95th percentile|Shortest|Longest",
-      "Of the periods of the chosen steps; of several runs the mean of what each has." },
+      "Of the step times of the analyzed steps; of several runs the mean of what each has." },
     { "change", "Standard deviation|Variation", "Of all steps of the side, and its share of their mean." },
     { "change", "Between runs", "How far the medians of the runs spread, as a share of their mean." },
     { "change", "Measured by the benchmark", "The time that a result of the benchmark (--results) has for the run." },
@@ -300,13 +300,13 @@ const struct tm_term tm_terms[] = {
     { "figures", "Judgement", "Whether the change is for the better; a change that cannot be told from noise is neither." },
     { "devices", "Computing", "Time of a step in which the device computes." },
     /* Of a comparison and of a scaling study. */
-    { "runs", "Median step|Variation", "Of the chosen steps: their median, and their standard deviation as a share of their mean." },
+    { "runs", "Median step|Variation", "Of the analyzed steps: their median, and their standard deviation as a share of their mean." },
     { "runs", "Measured", "The time that a result of the benchmark (--results) has for the run." },
     { "runs", "Damaged", "The input is cut short or damaged; the figures are of what could be read." },
     { "runs", "Read from", "The profile itself, or a summary.json that was made of it." },
     { "runs", "Fingerprint", "Of the contents of all files: two runs with the same one are the same." },
     /* Of a scaling study. */
-    { "speedup", "Step", "The median of the chosen steps; of several runs the mean of their medians." },
+    { "speedup", "Step", "The median of the analyzed steps; of several runs the mean of their medians." },
     { "speedup", "Speed-up",
       "The step of the first point over that of this one; of weak scaling times the multiple of the devices, since each step "
       "does so many times the work." },

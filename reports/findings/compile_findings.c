@@ -140,7 +140,7 @@ static void find_inside_steps(struct tm_findings *all)
                         "again, and the device waits for it.");
     tm_finding_cause(f, "After the warm-up every program should be there already. A new shape or "
                         "type makes it compile again, and the device waits for it.");
-    tm_finding_say(f, "%lld %s begin%s inside the chosen steps and take%s %s.", (long long)count,
+    tm_finding_say(f, "%lld %s begin%s inside the analyzed steps and take%s %s.", (long long)count,
                    count == 1 ? "compile" : "compiles", count == 1 ? "s" : "",
                    count == 1 ? "s" : "", tm_format_time(a, total_ps));
     if (idle_ps > 0)

@@ -254,7 +254,7 @@ static void find_round_trips(struct tm_findings *all)
         return;
     tm_finding_title(f, "The device waits while the host works on its data");
     tm_finding_say(f,
-                   "%s times in the chosen steps a copy to the host is followed by nothing but a copy back, launched "
+                   "%s times in the analyzed steps a copy to the host is followed by nothing but a copy back, launched "
                    "after it; in between the device is idle for %s in all.",
                    tm_format_count(number, count), tm_format_time(time, host_ps));
     for (size_t i = 0; i < tm_length(longest) && i < TM_WHERE_MOST; i++) {

@@ -58,7 +58,7 @@ static void take_share(const struct tm_value *s, const char *path, struct figure
     if (!tm_has(v))
         unknown(f, tm_reason_of(s, path));
     else if (window_ps == 0)
-        unknown(f, "the window is empty: no device activity in the chosen steps");
+        unknown(f, "the window is empty: no device activity in the analyzed steps");
     else
         set(f, tm_share_pct(tm_int(v), window_ps));
 }

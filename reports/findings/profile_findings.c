@@ -202,7 +202,7 @@ static void find_one_step(struct tm_findings *all)
     if (tm_int(tm_path(all->summary, "steps.count")) == 1)
         tm_finding_say(f, "The profile has one step.");
     else
-        tm_finding_say(f, "1 of %lld steps is chosen; %lld count as warm-up, %lld are incomplete.",
+        tm_finding_say(f, "1 of %lld steps is analyzed; %lld count as warm-up, %lld are incomplete.",
                        (long long)tm_int(tm_path(all->summary, "steps.count")),
                        (long long)tm_int(tm_path(all->summary, "steps.warmup")),
                        (long long)tm_int(tm_path(all->summary, "steps.incomplete")));
@@ -245,14 +245,14 @@ static void find_empty_steps(struct tm_findings *all)
         strcmp(tm_text(tm_path(all->summary, "steps.source")), "host") != 0)
         return;
     f = tm_finding_of_profile(all, "steps_without_activity", TM_INFO);
-    tm_finding_title(f, "In some chosen steps nothing runs");
+    tm_finding_title(f, "In some analyzed steps nothing runs");
     tm_finding_value(f, (double)empty, "count");
     tm_finding_cause(f, "jax|JAX returns from a call before a CPU has run it, and the profile does not tell which call "
                         "an operation belongs to: it counts for the step that is marked when it runs. Steps that end "
                         "before their work begins are empty, and the others have more than their own.");
     tm_finding_cause(f, "The profile does not tell which call an operation belongs to: it counts for the step that is "
                         "marked when it runs. Steps that end before their work begins are empty.");
-    tm_finding_say(f, "%zu of %zu chosen steps have no operation; they have no parts, and no bar in the chart.", empty,
+    tm_finding_say(f, "%zu of %zu analyzed steps have no operation; they have no parts, and no bar in the chart.", empty,
                    chosen);
     tm_finding_say(f, "The first of them, step %lld, lasts %s at %s.", (long long)tm_int(tm_get(first, "number")),
                    tm_format_time(span, tm_int(tm_get(first, "host_span_ps"))),
@@ -447,11 +447,11 @@ static void find_no_paths(struct tm_findings *all)
     if (tm_length(rows) == 0)
         return;
     f = tm_finding_of_profile(all, "no_framework_paths", TM_INFO);
-    tm_finding_title(f, "Kernels are not laid to operations of the program");
+    tm_finding_title(f, "Kernels cannot be attributed to framework operations");
     tm_finding_cause(
         f, "The profile holds neither framework paths of the kernels nor the HLO that has them, so that there are "
            "no scopes, no layers and no costs.");
-    tm_finding_say(f, "None of %s sorts of kernels has a path.",
+    tm_finding_say(f, "None of %s distinct kernels has a path.",
                    tm_format_count(count, tm_int(tm_path(all->summary, "kernels.distinct"))));
     tm_finding_fix(f, "Let the profiler keep the programs: `options.enable_hlo_proto = True`, which is the default of "
                       "jax.profiler.ProfileOptions().");

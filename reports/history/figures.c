@@ -59,7 +59,7 @@ const struct tm_history_figure tm_figure_table[] = {
     { "collective_overlap_pct", "overlap of collectives", "collectives.total.overlap_pct", "%", HIGHER, 2, false, false, 0, 0 },
     { "kernels_per_step", "kernels of a step", "fusion.per_step", "", LOWER, 1, false, true, 0, 0 },
     { "launches_per_step", "launches of a step", "host.launches.per_step", "", LOWER, 1, false, true, 0, 0 },
-    { "steps", "measured steps", "steps.chosen", "", NEITHER, 1, false, true, 0, 0 },
+    { "steps", "analyzed steps", "steps.chosen", "", NEITHER, 1, false, true, 0, 0 },
     { "events_read", "events read", "coverage.events_read", "", NEITHER, 5, false, false, 0, 0 },
     { "mean_step_time_ps", "mean step time", "steps.mean_ps", "ps", LOWER, 2, false, true, 0, 0 },
 };

@@ -416,7 +416,7 @@ static const struct rule rules[] = {
       "12 executions of 'jit_step'" },
     { "{'steps': {'source': 'group'}}", NULL, NULL, 0, NULL },
     { "{'steps': {'chosen': 1, 'count': 3}}", "one_step", "info", 0, "1 of 3 steps" },
-    { EMPTY_STEPS("cpu", "host", "null"), "steps_without_activity", "info", 0, "1 of 2 chosen steps" },
+    { EMPTY_STEPS("cpu", "host", "null"), "steps_without_activity", "info", 0, "1 of 2 analyzed steps" },
     { EMPTY_STEPS("cpu", "host", "null"), "steps_without_activity", "info", 0, "step 7, lasts 3.00 \xc2\xb5s" },
     { EMPTY_STEPS("cpu", "host", "900"), NULL, NULL, 0, NULL },
     { EMPTY_STEPS("cpu", "module", "null"), "no_steps", "info", 0, "" },
@@ -436,7 +436,7 @@ static const struct rule rules[] = {
       " where JAX stops writing']}]}, 'coverage': {'tallies': {'event-cap': {'count': 1, 'level': 'loss', 'help': 'x'}}}}",
       "json_capped", "warning", 0, "1000000 events" },
     { "{'kernels': {'distinct': 2, 'rows': [{'name': 'a', 'op': null}, {'name': 'b', 'op': null}]}}", "no_framework_paths",
-      "info", 0, "None of 2 sorts" },
+      "info", 0, "None of 2 distinct" },
     { "{'memory': {'device_profiles': [{'file': 'm.prof', 'total_bytes': 4194304, 'total_count': 3, 'sites': [{'kind':"
       " 'buffer', 'function': 'init', 'source': '/a/train.py:7', 'stack': [], 'count': 2, 'bytes': 3145728, 'share_pct':"
       " 75}], 'rest': {'sites': {'rows': 1, 'count': 1, 'bytes': 1048576}}}]}}", "memory_holders", "info", 0,

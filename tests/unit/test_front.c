@@ -90,7 +90,7 @@ static void a_run_of_one_host_is_told_in_facts(void **state)
     assert_string_equal(fact_of(&front, "Versions"),
                         "JAX 0.8.1, jaxlib 0.8.1, CUDA 12.8, driver 570.86.10, CUDA runtime 12080");
     assert_string_equal(fact_of(&front, "Window"), "440 ms, the analyzed steps, starting at 120 ms");
-    assert_string_equal(fact_of(&front, "Steps"), "30 chosen of 31, median 14.3 ms");
+    assert_string_equal(fact_of(&front, "Steps"), "30 analyzed of 31, median 14.3 ms");
     assert_non_null(strstr(fact_of(&front, "File"), "trainer-7.xplane.pb"));
     assert_string_equal(fact_of(&front, "Profiled"), "2026-11-20 20:37:30 UTC");
     assert_int_equal(front.tone, TM_TONE_WARNING);

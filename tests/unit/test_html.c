@@ -317,7 +317,7 @@ static void the_first_screen_names_run_hosts_devices_versions_and_window(void **
     assert_has(page, "2 × NVIDIA H100 80GB HBM3");
     assert_has(page, "JAX 0.8.1, jaxlib 0.8.1, CUDA 12.8, driver 570.86.10, CUDA runtime 12080");
     assert_has(page, "440 ms, the analyzed steps, starting at 120 ms");
-    assert_has(page, "30 chosen of 31, median 14.3 ms");
+    assert_has(page, "30 analyzed of 31, median 14.3 ms");
     assert_has(page, "The devices are busy for 75.0 % of the window;");
     assert_has(page, "<section class=\"verdict");
     assert_has(page, "<h2>What to do first</h2>");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operands to summaries: profiles, summaries, results of a benchmark. */
+#include "pipeline/commands/out_place.h"
 #include "pipeline/commands/summaries.h"
 
 #include <fcntl.h>
@@ -186,6 +187,22 @@ static void strictness_looks_at_summaries_too(void **state)
     assert_ledger_is_even(&run);
 }
 
+static void one_loss_is_no_plural(void **state)
+{
+    static const char *const said[] = { "1 loss in the input", "2 losses in the input" };
+
+    (void)state;
+    for (uint64_t i = 0; i < 2; i++) {
+        struct tm_run run;
+
+        test_run_init(&run);
+        run.strict = true;
+        tm_tally_add(&run.tallies, TM_TALLY_CUT_SHORT, i + 1);
+        assert_int_equal(tm_check_strict(&run, false, "report"), TM_ERR_INPUT);
+        assert_non_null(strstr(run.error.what, said[i]));
+    }
+}
+
 /* At the least memory: large summaries, as long as they fit together. */
 static void summaries_share_what_the_limit_gives(void **state)
 {
@@ -367,6 +384,7 @@ int main(void)
         TEST(a_profile_and_its_summary_are_one_tree),
         TEST(tallies_are_of_each_run_and_summed_up),
         TEST(what_is_no_summary_is_refused),
+        TEST(one_loss_is_no_plural),
         TEST(strictness_looks_at_summaries_too),
         TEST(summaries_share_what_the_limit_gives),
         TEST(operands_are_looked_at_before_any_work),

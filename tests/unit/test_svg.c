@@ -380,6 +380,33 @@ static void many_steps_are_sampled_and_the_slowest_is_kept(void **state)
     tear_down(&f);
 }
 
+/* Devices that do not run together are groups, of which each has a row for each step. */
+static void rows_of_several_groups_are_no_steps(void **state)
+{
+    enum { STEPS = 100, GROUPS = 2 };
+    static char json[32768];
+    struct fixture f;
+    int at;
+
+    (void)state;
+    at = snprintf(json, sizeof(json), "{'devices':[{'id':'a'},{'id':'b'}],'steps':{'count':%d,'chosen':%d,'list':[", STEPS, STEPS);
+    for (int i = 0; i < STEPS * GROUPS; i++)
+        at += snprintf(json + at, sizeof(json) - (size_t)at,
+                       "%s{'number':%d,'chosen':true,'period_ps':1000,'compute_ps':600,'idle_ps':{'input':400}}",
+                       i ? "," : "", i / GROUPS);
+    (void)snprintf(json + at, sizeof(json) - (size_t)at, "]}}");
+    test_run_init(&f.run);
+    f.doc = tm_doc_new(&f.run);
+    assert_non_null(f.doc);
+    test_summary_load(tm_doc_root(f.doc), json);
+    f.summary = tm_doc_root(f.doc);
+    tm_chart_init(&f.chart, &f.run, width);
+    tm_charts_draw(&f.chart, TM_CHART_STEPS, 0, f.summary);
+    assert_non_null(strstr(f.chart.caption, "in a row, of 200: one for each step and device group. Of several devices the "
+                                            "busiest one in the step is shown."));
+    tear_down(&f);
+}
+
 /* Ids of the devices that the chart draws, in its order. */
 static void check_devices(const char *json, size_t rows, const char *first, const char *caption)
 {
@@ -565,6 +592,7 @@ int main(void)
         cmocka_unit_test(scopes_are_as_wide_as_their_share),
         cmocka_unit_test(bars_never_leave_the_drawing),
         cmocka_unit_test(many_steps_are_sampled_and_the_slowest_is_kept),
+        cmocka_unit_test(rows_of_several_groups_are_no_steps),
         cmocka_unit_test(of_many_devices_the_least_used_are_drawn),
         cmocka_unit_test(idle_that_has_no_cause_is_not_lost),
         cmocka_unit_test(memory_has_its_capacity_line_and_its_peak),

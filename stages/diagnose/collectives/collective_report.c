@@ -125,7 +125,7 @@ static void add_exposed(struct tm_value *to, const struct exposed_parts *parts, 
     tm_add_int(to, "exposed_ps", exposed_ps);
     add_split(to, parts, why);
     if (!total_ps)
-        tm_add_null(to, "overlap_pct", "no time in the chosen steps");
+        tm_add_null(to, "overlap_pct", "no time in the analyzed steps");
     else
         tm_add_double(to, "overlap_pct",
                       exposed_ps < total_ps ? 100.0 * (1.0 - (double)exposed_ps / (double)total_ps) : 0);
@@ -153,7 +153,7 @@ static tm_status add_row(const struct reporting *r, const struct collective_row 
     if (row->count)
         tm_add_int(to, "mean_ps", mean_of(row));
     else
-        tm_add_null(to, "mean_ps", row->total_ps ? "begun, but not waited for" : "none in the chosen steps");
+        tm_add_null(to, "mean_ps", row->total_ps ? "begun, but not waited for" : "none in the analyzed steps");
     add_number(to, "bytes", bytes_of(row));
     add_number(to, "group_size", row->group_size);
     if (row->reach == TM_REACH_UNKNOWN)

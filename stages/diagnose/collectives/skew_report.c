@@ -14,7 +14,7 @@ const char *why_no_skew(const struct skew *k)
     for (uint32_t i = 0; i < k->members.count; i++)
         devices += k->presences[i].count != 0;
     if (!devices)
-        return "no collectives in the chosen steps";
+        return "no collectives in the analyzed steps";
     return devices == 1 ? "one device ran collectives" : NULL;
 }
 

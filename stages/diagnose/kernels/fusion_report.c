@@ -6,7 +6,7 @@
 enum { REPEATED_ROWS = 50, ATTENTION_ROWS = 20, LAYOUT_ROWS = 20, F32_ROWS = 20, NAME_MOST = 512 };
 
 static const char no_device[] = "no device activity was recorded";
-static const char no_kernels[] = "no kernels were recorded in the chosen steps";
+static const char no_kernels[] = "no kernels were recorded in the analyzed steps";
 static const char no_gpu[] = "only GPUs launch kernels one by one; here a device runs whole programs";
 static const char no_steps[] = "no steps are marked in this profile";
 static const char no_units[] = "no device is known to have matrix units";

@@ -607,8 +607,8 @@ static int64_t weighted_mean_of(const struct kernels *k)
 static void add_means(struct report *r, struct tm_value *kernels)
 {
     const struct kernels *k = r->k;
-    static const char none[] = "no kernels in the chosen steps";
-    static const char none_computes[] = "no kernels that compute in the chosen steps";
+    static const char none[] = "no kernels in the analyzed steps";
+    static const char none_computes[] = "no kernels that compute in the analyzed steps";
 
     tm_add_uint(kernels, "compute_count", k->compute_count);
     tm_add_int(kernels, "compute_ps", k->compute_ps);

@@ -14,7 +14,7 @@ static const char no_device[] = "no device activity was recorded";
 static const char no_gpu[] = "occupancy is a figure of GPUs";
 static const char not_recorded[] = "the profile does not tell the occupancy of its kernels";
 static const char no_waves[] = "how many blocks fit on a multiprocessor is not known";
-static const char no_kernels[] = "no kernels were recorded in the chosen steps";
+static const char no_kernels[] = "no kernels were recorded in the analyzed steps";
 
 /* A kernel with all its variants. */
 struct folded {

@@ -532,7 +532,7 @@ static tm_status add_section(struct report *r, struct tm_value *summary)
     if (o->self_ps)
         tm_add_double(ops, "top_share_pct", share_of((double)r->top_ps, o->self_ps));
     else
-        tm_add_null(ops, "top_share_pct", "no operations in the chosen steps");
+        tm_add_null(ops, "top_share_pct", "no operations in the analyzed steps");
     tm_add_uint(ops, "rows_for_80_pct", first);
     tm_add_string(ops, "basis", o->has_hlo ? "hlo_op" : "kernel");
     st = add_families(r, ops);

@@ -5,7 +5,7 @@
 
 static const char no_size[] = "the profile does not tell the size of these copies";
 static const char not_timed[] = "the profile does not tell how long they are in flight";
-static const char none[] = "no copies in the chosen steps";
+static const char none[] = "no copies in the analyzed steps";
 static const char host_side[] = "host", elsewhere[] = "another device", somewhere[] = "unknown";
 
 /* A repeated copy has to be there in so many percent of the chosen steps, and in 2 of them. */
