@@ -95,7 +95,7 @@ static void print_finding(const struct tm_value *finding, bool has_colors)
     if (tm_has(explains)) { /* of a comparison: its title has the time */
         (void)printf(" (%s of the change)", tm_format_pct(text, tm_double(explains)));
     } else if (tm_int(tm_get(finding, "at_stake_ps")) > 0) {
-        (void)printf(" (%s at stake", tm_format_time(text, tm_int(tm_get(finding, "at_stake_ps"))));
+        (void)printf(" (potential savings %s", tm_format_time(text, tm_int(tm_get(finding, "at_stake_ps"))));
         if (tm_has(tm_get(finding, "share_pct")))
             (void)printf(", %s", tm_format_pct(text, tm_double(tm_get(finding, "share_pct"))));
         (void)putchar(')');

@@ -219,8 +219,8 @@ const char *tm_finding_stake(char *out, const struct tm_value *finding)
         tm_format_unit(measured, tm_double(value), unit);
     if (has_limit)
         tm_format_limit(most, tm_double(limit), unit);
-    (void)snprintf(out, TM_FINDING_BYTES, "%s%s%.40s%s%s%s%s%s%s%s%s", time, *time ? " of " : "",
-                   !*time ? "" : *of ? of : "device time", *time ? " at stake" : "",
+    (void)snprintf(out, TM_FINDING_BYTES, "%s%s%s%.40s%s%s%s%s%s%s%s", *time && !*of ? "potential savings " : "", time,
+                   *time ? " of " : "", !*time ? "" : *of ? of : "device time",
                    *part ? ", " : "", part, *measured && *time ? "; " : "",
                    *measured ? "measured " : "", measured, *most ? ", limit " : "", most);
     return out;

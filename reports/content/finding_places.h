@@ -24,7 +24,7 @@ const char *tm_finding_section(const char *finding_id);
 /* That section; NULL = the report of this run has none. */
 const struct tm_section *tm_section_of_finding(const struct tm_value *summary, const struct tm_value *finding);
 
-/* "1.35 s of device time at stake, 80.6 % of the window", "measured 12 %, limit 3 %"; what the finding has of it.
+/* "potential savings 1.35 s of device time, 80.6 % of the window", "measured 12 %, limit 3 %"; what the finding has of it.
  * out:    TM_FINDING_BYTES, returned; "" = neither */
 const char *tm_finding_stake(char *out, const struct tm_value *finding);
 

@@ -87,7 +87,7 @@ static void say_losses(const struct tm_content *content, const struct tm_value *
         { "Kernels in them", "kernels", TM_CELL_COUNT },
         { "Time", "total_ps", TM_CELL_TIME },
         { "Share", "share_pct", TM_CELL_PCT },
-        { "At stake", "at_stake_ps", TM_CELL_TIME },
+        { "Potential savings", "at_stake_ps", TM_CELL_TIME },
         { "Meaning", "meaning", TM_CELL_PROSE | TM_WIDE },
     };
     struct tm_cell cell[LOSSES][LOSS_COLUMNS];
@@ -114,7 +114,7 @@ static void say_runs(const struct tm_content *content, const struct tm_value *fu
     static const struct tm_column columns[] = {
         { "Begin", "begin_ps", TM_CELL_MOMENT },
         { "Length", "dur_ps", TM_CELL_TIME },
-        { "At stake", "at_stake_ps", TM_CELL_TIME },
+        { "Potential savings", "at_stake_ps", TM_CELL_TIME },
         { "Kernels", "kernels", TM_CELL_COUNT },
         { "Device", "device", TM_CELL_DEVICE },
         { "Step", "step", TM_CELL_WORD },

@@ -107,7 +107,7 @@ const struct tm_term tm_terms[] = {
     { "fusion", "Collectives under 100 \xc2\xb5s", "They are in no other figure of this section." },
     { "fusion", "Runs of small kernels|Pauses in runs of small kernels|Pauses|Work",
       "Two or more kernels under 100 \xc2\xb5s in a row on one stream, less than 10 \xc2\xb5s apart." },
-    { "fusion", "At stake",
+    { "fusion", "Potential savings",
       "Of runs: their pauses and 5 \xc2\xb5s for each launch but the first, at most the length of the run. Of chains: "
       "what they take beyond the longest kernel of each." },
     { "fusion", "Chains of pointwise kernels",

@@ -98,9 +98,9 @@ static void find_low(struct tm_findings *all)
     tm_finding_value(f, tm_double(tm_path(all->summary, "occupancy.mean_pct")), "%");
     tm_finding_limit(f, all->thresholds->kpi[TM_KPI_OCCUPANCY].good);
     tm_finding_cause(
-        f, "Too few warps are at work at once to hide the time that memory takes. At stake is what would be won if "
-           "these kernels became faster as the device became fuller; products of matrices are left out, as they "
-           "are fast with few warps.");
+        f, "Too few warps are at work at once to hide the time that memory takes. The potential savings "
+           "assume that these kernels become faster as the device fills up; matmuls are left out, as they are fast with few "
+           "warps.");
     tm_finding_say(f, "Occupancy is %s on average, weighted by time.",
                    tm_format_pct(mean, tm_double(tm_path(all->summary, "occupancy.mean_pct"))));
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {

@@ -45,8 +45,8 @@ void tm_find_precision(struct tm_findings *all)
     f = tm_finding_of_time(all, "precision_f32", stake_ps);
     tm_finding_title(f, "Products of matrices run in 32 bits beside the matrix units");
     tm_finding_cause(
-        f, "The device has units for products in 16 bits or TF32 that are several times as fast. At stake is half "
-           "of the time of these kernels.");
+        f, "The device has units for products in 16 bits or TF32 that are several times as fast. The potential "
+           "savings are half of the time of these kernels.");
     tm_finding_say(f, "%s products and convolutions in 32 bits take %s, %s of the kernel time.",
                    tm_format_count(a, tm_int(tm_get(f32, "count"))), tm_format_time(b, total_ps),
                    tm_format_pct(c, tm_share_pct(total_ps, tm_int(tm_path(all->summary, "fusion.kernels.total_ps")))));

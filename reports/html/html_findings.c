@@ -210,12 +210,12 @@ static void put_card(struct tm_page *page, const struct tm_value *finding, int n
     tm_htmlw_close_line(&page->w);
 }
 
-/* Of many findings those without time at stake, which come last, wait in a fold. */
+/* Of many findings those without potential savings, which come last, wait in a fold. */
 static void open_fold(struct tm_page *page, size_t left)
 {
     tm_htmlw_class(&page->w, "details", "lower");
     tm_htmlw_open(&page->w, "summary");
-    tm_htmlw_printf(&page->w, "%zu more without time at stake", left);
+    tm_htmlw_printf(&page->w, "%zu more without an estimate", left);
     tm_htmlw_close_line(&page->w);
     page->in_fold = true;
 }

@@ -105,7 +105,7 @@ double tm_pdf_finding_least(const struct tm_pdf *pdf)
            (pdf->y > pdf->top ? card_gap : 0);
 }
 
-/* "critical: 1.51 s at stake, 80.6 % of the window" */
+/* "critical: potential savings 1.51 s of device time, 80.6 % of the window" */
 static void put_stake(struct tm_pdf *pdf, const struct tm_value *finding, enum tm_role role)
 {
     const char *severity = tm_text(tm_get(finding, "severity"));

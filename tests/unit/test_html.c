@@ -365,7 +365,7 @@ static void findings_have_stake_evidence_fix_and_place(void **state)
     assert_has(page, "<article class=\"finding warning\" id=\"finding-1\"><h3><span "
                      "class=\"band warning\">▲ warning</span> "
                      "Devices wait for input data</h3>");
-    assert_has(page, "<p class=\"stake\">86.0 ms of device time at stake, 9.8 % of the window</p>");
+    assert_has(page, "<p class=\"stake\">potential savings 86.0 ms of device time, 9.8 % of the window</p>");
     assert_has(page, "<li>the longest gap took 3.10 ms before step 12</li>");
     assert_has(page, "<li>load data in threads or processes of their own</li>");
     assert_has(page, "<span>at 0.288000000 s, for 3.10 ms, gpu:0</span><code class=\"copy\">"
@@ -714,7 +714,7 @@ static void many_findings_without_time_at_stake_are_folded(void **state)
     char *page = page_with_findings(9, 4);
 
     (void)state;
-    assert_has(page, "<details class=\"lower\"><summary>5 more without time at stake</summary>\n"
+    assert_has(page, "<details class=\"lower\"><summary>5 more without an estimate</summary>\n"
                      "<article class=\"finding critical\" "
                      "id=\"finding-5\">");
     assert_int_equal(count(page, "<article"), 9);

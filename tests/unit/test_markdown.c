@@ -59,7 +59,7 @@ static void the_top_is_open_and_sections_are_folded(void **state)
     assert_says(&f, "# Night run\n\nvm\n\n> With the new loader.\n\n**critical**: It waits.\n");
     assert_says(&f, "| High | 75.0 % | **warning** | \\> 80 % |  |\n| Low | not recorded |  |  | nobody looked |\n");
     assert_says(&f, "## Findings\n");
-    assert_says(&f, "### 1. The device waits\n\n**critical**: 2.00 s of device time at stake, 20.0 % of the window\n\nWhy.\n\nWhat to do:\n\n"
+    assert_says(&f, "### 1. The device waits\n\n**critical**: potential savings 2.00 s of device time, 20.0 % of the window\n\nWhy.\n\nWhat to do:\n\n"
                     "- Do `f(x, y)`.\n\nWhat shows it:\n\n- Seen in `a_b`.\n");
     assert_says(&f, "<details>\n<summary>Kernels</summary>\n\n");
     assert_says(&f, "| Kernel | Total | Count |\n| --- | ---: | ---: |\n| `k\\|1` | 2.00 ns | 1 |\n"

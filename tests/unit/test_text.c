@@ -150,7 +150,7 @@ static void the_top_stands_in_few_lines(void **state)
     assert_says(&f, "Verdict\n-------\nIt waits.\n");
     assert_says(&f, "1  critical  The device waits  2.00 s, 20.0 %\n");
     assert_says(&f, "\n\n1. [critical] The device waits\n"
-                    "  how much     2.00 s of device time at stake, 20.0 % of the window\n"
+                    "  how much     potential savings 2.00 s of device time, 20.0 % of the window\n"
                     "  cause        Why.\n"
                     "  fix          Do.\n"
                     "  evidence     Seen.\n"
@@ -373,7 +373,7 @@ static void what_findings_rest_on_stands_in_the_sections(void **state)
                   "'quarters_bytes': [1024, 0, 2048, 512], 'largest_bytes': 2048, 'op': 'fusion.7'}}, {'name': 'host', "
                   "'kept': {'count': 0}}, {'name': 'rest', 'kept': null}]}}");
     assert_says(&f, "Time in pauses                5.00 \xc2\xb5s\n");
-    assert_says(&f, "Chains of pointwise kernels      3                9  60.0 \xc2\xb5s   40.0 \xc2\xb5s\n");
+    assert_says(&f, "Chains of pointwise kernels      3                9  60.0 \xc2\xb5s            40.0 \xc2\xb5s\n");
     assert_says(&f, "1.00 KiB          0 B     2.00 KiB        512 B  2.00 KiB  fusion.7\n");
     test_written_report_free(&f);
 }
