@@ -4,7 +4,7 @@
 #   BUILD=DIR       where everything goes                     (build)
 #   ALLOC=NAME      jemalloc or libc                          (jemalloc)
 #   WERROR=1        warnings are errors                       (0)
-#   OPT=FLAGS       optimisation and debugging                (-O2 -g)
+#   OPT=FLAGS       optimization and debugging                (-O2 -g)
 #   SANITIZE=FLAGS  -fsanitize=..., for compiler and linker   ()
 #   V=1             show the commands
 #   PREFIX, DESTDIR for `make install`                        (/usr/local)
@@ -26,7 +26,7 @@ WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wvla -Wcast-qual -Wundef -Wform
 ifeq ($(WERROR),1)
 WARNINGS += -Werror
 endif
-# The fortified string functions hide errors from the address sanitizer and need optimisation.
+# The fortified string functions hide errors from the address sanitizer and need optimization.
 FORTIFY := $(if $(SANITIZE)$(filter -O0,$(OPT)),,-D_FORTIFY_SOURCE=2)
 # Those that the compiler has for this machine: large frames touch each page of theirs, and jumps and returns lead only
 # where the code says (Intel CET; on ARM, branch protection).
@@ -208,10 +208,10 @@ peers: $(NEEDS) ## exact truth, and what xprof says (needs TM_SHARED, else skipp
 truth-full: $(NEEDS) ## the whole matrix of generated profiles with exact truth (an hour)
 	@BUILD=$(BUILD) $(PYTHON) tests/peers/truth.py --full
 
-# Less optimisation sees less, and the compiler's guesses about truncation with it: not errors here.
+# Less optimization sees less, and the compiler's guesses about truncation with it: not errors here.
 ASAN := BUILD=$(BUILD)/asan WERROR=0 ALLOC=libc OPT='-O1 -g -fno-omit-frame-pointer' \
 	SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
-asan: $(BUILD)/venv/.made ## every test under the address and undefined-behaviour sanitizers
+asan: $(BUILD)/venv/.made ## every test under the address and undefined-behavior sanitizers
 	@mkdir -p $(BUILD)/asan && ln -sfn ../venv $(BUILD)/asan/venv
 	@$(MAKE) --no-print-directory $(ASAN) check-asan
 .PHONY: check-asan
