@@ -62,6 +62,9 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
     [TM_TALLY_CLOCK_MAPPING_JUMP] = {
         "clock-mapping-jump", TM_TALLY_NOTE,
         "The recorded times of a TPU jump by over 1 ms against its own clock; figures are by its own clock." },
+    [TM_TALLY_UNKNOWN_SIZE] = {
+        "unknown-size", TM_TALLY_NOTE,
+        "An entry of a memory profile has the size -1, which means unknown; it is counted without bytes." },
     [TM_TALLY_DEVICE_CLOCK_UNUSED] = {
         "device-clock-unused", TM_TALLY_NOTE,
         "Ops of a TPU have a time by its own clock, but most of them have none; figures are by the recorded times." },

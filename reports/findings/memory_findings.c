@@ -335,6 +335,8 @@ static void say_site(struct tm_finding *f, const struct tm_value *site)
     char name[TM_SHORT_NAME_BYTES], place[TM_SHORT_NAME_BYTES], bytes[TM_FORMAT_BYTES], share[TM_FORMAT_BYTES];
     char count[TM_FORMAT_BYTES];
 
+    if (!tm_has(tm_get(site, "bytes")))
+        return;
     tm_finding_say(f, "%s (%s) in %s %s%s at %s, %s.", tm_format_bytes(bytes, tm_double(tm_get(site, "bytes"))),
                    tm_format_pct(share, tm_double(tm_get(site, "share_pct"))),
                    tm_format_count(count, tm_int(tm_get(site, "count"))),

@@ -98,7 +98,7 @@ class Profile:
 
     def sums(self):
         """{table: {key: [count, bytes]}}"""
-        out = defaultdict(lambda: defaultdict(lambda: [0, 0]))
+        out = defaultdict(lambda: defaultdict(lambda: [0, None]))
         for sample in self.parts[2]:
             values = numbers(sample, 2)
             labels = {}
@@ -112,8 +112,10 @@ class Profile:
             keys = {"all": "", "kinds": kind, "devices": labels.get("device"), "sites": (kind, function or None, source),
                     "functions": (function or None, file or None)}
             for table, key in keys.items():
-                out[table][key][0] += values[self.count_at]
-                out[table][key][1] += values[self.bytes_at]
+                row, size = out[table][key], values[self.bytes_at]
+                row[0] += values[self.count_at]
+                if size < 1 << 63:  # below 0 it is not known
+                    row[1] = (row[1] or 0) + size
         return out
 
 
@@ -139,9 +141,9 @@ def compare(profile, wanted):
                 wrong.append(f"{table}: {key_of(table, row)}: {row['count']}, {row['bytes']} and not "
                              f"{wanted[table].get(key_of(table, row))}")
         for place, name in ((0, "count"), (1, "bytes")):
-            if sum(r[name] for r in rows) + rest[name] != wanted["all"][""][place]:
+            if sum(r[name] or 0 for r in rows) + rest[name] != wanted["all"][""][place]:
                 wrong.append(f"{table}: the {name} do not add up")
-        if [r["bytes"] for r in rows] != sorted((r["bytes"] for r in rows), reverse=True):
+        if [r["bytes"] or 0 for r in rows] != sorted((r["bytes"] or 0 for r in rows), reverse=True):
             wrong.append(f"{table}: not by bytes")
     return wrong
 
@@ -162,6 +164,11 @@ def made(tap, folder):
             path = folder / "made.prof"
             make_pprof.write(path, samples, order=order, packed=packed)
             check(tap, f"made, {order}, {'packed' if packed else 'one by one'}", path, folder, gzip.decompress(path.read_bytes()))
+    samples = make_pprof.some(seed=7, samples=100)
+    for sample in samples:  # as XLA does on a CPU
+        sample.bytes = -sample.count if sample.kind == "executable" else sample.bytes
+    path = make_pprof.write(folder / "cpu.prof", samples)
+    check(tap, "made, programs of unknown size", path, folder, gzip.decompress(path.read_bytes()))
     many = [make_pprof.Sample(1, 1000 + i, [(f"f{i}", "/home/a/b.py", i + 1)], device=f"tpu:{i}") for i in range(250)]
     path = make_pprof.write(folder / "many.prof", many)
     check(tap, "made, more places than are listed", path, folder, gzip.decompress(path.read_bytes()))

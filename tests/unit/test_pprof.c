@@ -256,6 +256,36 @@ static void values_past_all_measure_stay_at_the_largest_number(void **state)
     xb_free(&bytes);
 }
 
+/* -1 is what XLA writes for a size that it does not know, times the count. */
+static void sizes_that_are_not_known_are_no_damage(void **state)
+{
+    static const uint8_t own[] = { 2, 0 }, of_library[] = { 4, 0 };
+    struct xb_bytes bytes = { .at = NULL };
+    struct reading r;
+
+    (void)state;
+    put_pair(&bytes, 1, ALLOCATIONS, COUNT);
+    put_pair(&bytes, 1, SPACE, BYTES);
+    put_sample(&bytes, own, 1, 100);
+    put_sample(&bytes, own, 1, (uint64_t)-1);
+    put_sample(&bytes, of_library, 3, (uint64_t)-3);
+    put_sample(&bytes, of_library, 3, (uint64_t)-1);
+    put_tables(&bytes);
+    begin(&r);
+    assert_int_equal(read_profile(&r, &bytes), TM_OK);
+    assert_int_equal(tm_int(get(&r, "total_count")), 8);
+    assert_int_equal(tm_int(get(&r, "total_bytes")), 100);
+    assert_site(&r, 0, "init", "/home/a/train.py:20", 100);
+    assert_string_equal(tm_text(get(&r, "sites[1].function")), "apply");
+    assert_int_equal(tm_int(get(&r, "sites[1].count")), 6);
+    assert_false(tm_has(get(&r, "sites[1].bytes")));
+    assert_false(tm_has(get(&r, "sites[1].share_pct")));
+    assert_int_equal(r.run.tallies.count[TM_TALLY_UNKNOWN_SIZE], 3);
+    assert_int_equal(tm_tally_losses(&r.run.tallies), 0);
+    end(&r);
+    xb_free(&bytes);
+}
+
 static void a_profile_of_time_is_refused(void **state)
 {
     struct xb_bytes bytes = { .at = NULL };
@@ -327,6 +357,7 @@ int main(void)
         cmocka_unit_test(cut_anywhere_it_ends_cleanly),
         cmocka_unit_test(changed_anywhere_it_ends_cleanly),
         cmocka_unit_test(values_past_all_measure_stay_at_the_largest_number),
+        cmocka_unit_test(sizes_that_are_not_known_are_no_damage),
         cmocka_unit_test(a_profile_of_time_is_refused),
         cmocka_unit_test(code_belongs_to_the_user_a_library_or_jax),
         cmocka_unit_test(each_refused_request_for_memory_ends_cleanly),

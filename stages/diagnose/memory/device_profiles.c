@@ -51,12 +51,14 @@ static void merge_rows(void *into_row, const void *from_row)
     const struct profile_row *from = from_row;
     const uint64_t count = tm_sum_counts(into->count, from->count), bytes = tm_sum_counts(into->bytes, from->bytes);
     const uint64_t first = into->first < from->first ? into->first : from->first;
+    const bool is_sized = into->is_sized | from->is_sized;
 
     if (from->top_bytes > into->top_bytes ||
         (from->top_bytes == into->top_bytes && from->top_sample < into->top_sample))
         *into = *from;
     into->count = count;
     into->bytes = bytes;
+    into->is_sized = is_sized;
     into->first = first;
 }
 
@@ -90,7 +92,8 @@ static tm_status add_row(struct tm_device_profiles *p, const struct tm_memory_sa
 {
     struct subject subject = { .table = table, .line = table == PROFILE_SITES && frame ? frame->line : 0 };
     struct profile_row row = { .table = table, .name = name, .first = p->samples, .count = sample->count,
-                               .bytes = sample->bytes, .top_bytes = sample->bytes, .top_sample = p->samples };
+                               .bytes = sample->bytes, .is_sized = !sample->is_unsized, .top_bytes = sample->bytes,
+                               .top_sample = p->samples };
     tm_status st = hash_of(p, name, &subject.label);
 
     if (st == TM_OK && frame)

@@ -9,6 +9,7 @@ static void save_row(struct tm_partial_writer *w, const struct profile_row *row)
     tm_partial_put_name(w, row->name);
     tm_partial_put_u64(w, row->count);
     tm_partial_put_u64(w, row->bytes);
+    tm_partial_put_u8(w, row->is_sized);
     tm_partial_put_u32(w, row->frame_count);
     tm_partial_put_u32(w, row->site);
     for (uint32_t i = 0; i < row->frame_count; i++) {
@@ -64,6 +65,7 @@ static void load_row(struct tm_partial_reader *r, struct profile_row *row)
     row->name = tm_partial_name(r);
     row->count = tm_partial_u64(r);
     row->bytes = tm_partial_u64(r);
+    row->is_sized = tm_partial_bool(r);
     row->frame_count = tm_partial_below_u32(r, TM_FRAMES_MOST + 1);
     row->site = tm_partial_below_u32(r, TM_FRAMES_MOST);
     for (uint32_t i = 0; i < row->frame_count; i++) {

@@ -19,6 +19,7 @@ struct profile_row {
     uint64_t first;                 /* number of its first sample in the file: no two rows of a table share it */
     uint64_t count, bytes;
     uint64_t top_bytes, top_sample; /* the sample that holds most, whose stack is shown */
+    bool is_sized;                  /* false = the size of none of its samples is known */
     uint32_t frame_count, site;     /* as in struct tm_memory_sample; 0 frames = of a kind or device */
     struct tm_frame frames[TM_FRAMES_MOST];
 };

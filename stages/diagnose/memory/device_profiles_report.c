@@ -95,8 +95,16 @@ static tm_status add_label(struct tm_device_profiles *p, const struct profile_ro
     return st;
 }
 
-static void add_share(const struct report *r, uint64_t bytes, struct tm_value *to)
+static void add_bytes(const struct report *r, const struct profile_row *row, struct tm_value *to)
 {
+    const uint64_t bytes = row->bytes;
+
+    if (!row->is_sized) {
+        tm_add_null(to, "bytes", "the profile gives no sizes for it");
+        tm_add_null(to, "share_pct", NULL);
+        return;
+    }
+    tm_add_uint(to, "bytes", bytes);
     if (r->total_bytes)
         tm_add_double(to, "share_pct", 100.0 * (double)bytes / (double)r->total_bytes);
     else
@@ -118,8 +126,7 @@ static tm_status add_row(const struct report *r, uint64_t at, struct tm_value *l
     if (st == TM_OK && (row.table == PROFILE_SITES || row.table == PROFILE_FUNCTIONS))
         st = add_code(r->p, &row, to);
     tm_add_uint(to, "count", row.count);
-    tm_add_uint(to, "bytes", row.bytes);
-    add_share(r, row.bytes, to);
+    add_bytes(r, &row, to);
     return st;
 }
 

@@ -23,6 +23,7 @@ enum { TM_FRAMES_MOST = 8 };
 /* Memory that one stack of calls holds. */
 struct tm_memory_sample {
     uint64_t count, bytes;
+    bool is_unsized; /* its size is not known: bytes is 0 */
     tm_strid kind, device; /* texts of the labels, "buffer" and "executable"; 0 = no such label */
     /* The site is the innermost frame of the user's own code; without any that of a library; else the innermost. */
     struct tm_frame frames[TM_FRAMES_MOST]; /* from the inside: what the site called, the site, its callers */

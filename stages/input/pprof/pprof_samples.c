@@ -247,12 +247,25 @@ static uint64_t value_of(const struct sample *s, int at)
     return 0;
 }
 
+/* XLA writes count * size, and -1 for a size that it does not know: that of programs on a CPU. */
+static bool is_unsized(const struct sample *s, uint64_t count)
+{
+    const int at = s->p->bytes_at;
+
+    return (uint32_t)at < s->value_count && s->values[at] < 0 &&
+           (s->values[at] == -1 || (uint64_t)0 - (uint64_t)s->values[at] == count);
+}
+
 static tm_status give(const struct sample *s, tm_take_memory_sample *take, void *to)
 {
     struct tm_memory_sample sample = { .kind = s->kind, .device = s->device };
 
-    sample.bytes = value_of(s, s->p->bytes_at);
     sample.count = s->p->count_at >= 0 ? value_of(s, s->p->count_at) : 1;
+    sample.is_unsized = is_unsized(s, sample.count);
+    if (sample.is_unsized)
+        tm_tally_add(&s->p->run->tallies, TM_TALLY_UNKNOWN_SIZE, 1);
+    else
+        sample.bytes = value_of(s, s->p->bytes_at);
     for (int i = 0; i < TM_CODE_OWNERS && !sample.frame_count; i++) {
         memcpy(sample.frames, s->near[i].frames, sizeof(sample.frames));
         sample.frame_count = s->near[i].count;
