@@ -8,7 +8,9 @@ import gzip
 import io
 import json
 import random
+import shutil
 import sqlite3
+import subprocess
 import sys
 import tarfile
 import zipfile
@@ -163,9 +165,9 @@ def archive(kind, data):
     return buffer.getvalue()
 
 
-def database():
+def database(table="kernel"):
     connection = sqlite3.connect(":memory:")
-    connection.execute("create table kernel (name text)")
+    connection.execute(f"create table {table} (name text)")
     connection.commit()
     return connection.serialize()
 
@@ -181,6 +183,16 @@ def other_kinds():
     yield "a text", b"step 1 loss 2.25\n" * 50, ("text", "not a")
     yield "a web page", b"<!doctype html><html><body>hello</body></html>", ("html", "web")
     yield "an SQLite database", database(), ("sqlite",)
+    yield "a letter", b"x", ("is plain text",)
+    yield "a word that begins as a message does", b"junk", ("is plain text",)
+    yield "a script", b"#!/bin/sh\nexec true\n", ("is a script",)
+    for code, mark in (("utf-16-le", b"\xff\xfe"), ("utf-16-be", b"\xfe\xff"), ("utf-16-le", b""), ("utf-16-be", b"")):
+        yield f"{code}, mark {mark.hex()}", mark + '{"traceEvents": []}'.encode(code), ("iconv -f utf-16",)
+    yield "an Nsight Systems export", database("CUPTI_ACTIVITY_KIND_KERNEL"), ("is an nsight systems export",)
+    yield "a speedscope profile", json.dumps({"$schema": "https://www.speedscope.app/file-format-schema.json",
+                                              "profiles": []}).encode(), ("is a speedscope profile",)
+    yield "a PyTorch execution trace", json.dumps({"schema": "1.1.0", "pid": 7, "nodes": [{"id": 1}]}).encode(), \
+        ("is a pytorch execution trace",)
     yield "an empty gzip", gzip.compress(b"", mtime=0), ("empty", "no content", "nothing")
     yield "zeros", bytes(5000), ("not",)
     yield "a Git LFS pointer", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", ("lfs",)
@@ -204,6 +216,9 @@ def other(tap):
         loop = folder / "loop.xplane.pb"
         loop.symlink_to(loop)
         refused(tap, "a link to itself", loop, ("symbolic links",))
+        report = folder / "run1.nsys-rep"
+        report.write_bytes(bytes(range(1, 200)))
+        refused(tap, "an Nsight Systems report", report, ("is an nsight systems report",))
         unreadable(tap, folder)
         several_runs(tap, folder)
     for name, words in (("chrome/perfetto--nested_tracks.perfetto-trace", ("perfetto",)),
@@ -213,6 +228,7 @@ def other(tap):
             refused(tap, name, path, words)
         else:
             tap.skip(name, f"no file {path}")
+    packed_with_a_dictionary(tap)
     own_traces(tap)
     real_damage(tap)
 
@@ -254,6 +270,20 @@ def several_runs(tap, folder):
     result = run("report", folder / "two", "--latest", "-o", folder / "two.out", "--format", "json")
     summary = json.loads((folder / "two.out" / "summary.json").read_text()) if result.status == 0 else {"input": {}}
     tap.ok(summary["input"].get("run") == "2026_01_02_00_00_00", "two runs, the latest", result)
+
+
+def packed_with_a_dictionary(tap):
+    """A dictionary of any bytes leaves no mark in the header, so what is wrong shows in the data."""
+    if not shutil.which("zstd"):
+        tap.skip("a zstd with a raw dictionary", "there is no zstd")
+        return
+    with Scratch() as folder:
+        words = random.Random(5).randbytes(4000)
+        (folder / "dictionary").write_bytes(words)
+        (folder / "a.json").write_bytes(words)
+        subprocess.run(["zstd", "-q", "-D", "dictionary", "a.json"], cwd=folder, check=True)
+        refused(tap, "a zstd with a raw dictionary", folder / "a.json.zst", ("need a dictionary",))
+        refused(tap, "its hint", folder / "a.json.zst", ("zstd -d -D",))
 
 
 def real_damage(tap):

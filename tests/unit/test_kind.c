@@ -132,6 +132,13 @@ static void magic_numbers_tell_the_kind(void **state)
         { "PK\x05\x06\0", 5, TM_FILE_ZIP },
         { "7z\xbc\xaf\x27\x1c\0", 7, TM_FILE_SEVEN_ZIP },
         { "SQLite format 3\0\x10", 17, TM_FILE_SQLITE },
+        { "SQLite format 3\0\x10" "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (", 57, TM_FILE_NSIGHT_DATABASE },
+        { "QDSTRM\0\0", 8, TM_FILE_NSIGHT_REPORT },
+        { "\xff\xfe{\0\"\0", 6, TM_FILE_UTF16 },
+        { "\xfe\xff\0{\0\"", 6, TM_FILE_UTF16 },
+        { "{\0\"\0t\0", 6, TM_FILE_UTF16 },
+        { "\0[\0{", 4, TM_FILE_UTF16 },
+        { "#!/bin/sh\n", 10, TM_FILE_SCRIPT },
         { "\x83\xaf\x70\xd1\x0d\x88\x4a\x3f\0\0", 10, TM_FILE_RIEGELI },
         { "%PDF-1.7\n", 9, TM_FILE_PDF },
         { "\x7f" "ELF\x02\x01", 6, TM_FILE_ELF },
@@ -146,6 +153,28 @@ static void magic_numbers_tell_the_kind(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         assert_int_equal(tm_kind_of((const uint8_t *)rows[i].bytes, rows[i].length), rows[i].kind);
+}
+
+/* What nobody named as a trace is one only where its first bytes say so. */
+static void a_trace_is_told_beyond_doubt(void **state)
+{
+    static uint8_t long_object[TM_KIND_HEAD_BYTES];
+    const struct head space = make_space("/device:GPU:0"), odd = make_space("/something/else");
+    const char *const events = "{\"traceEvents\": []}", *const list = "[{\"ph\":\"X\"}]", *const other = "{\"a\": 1}";
+    enum tm_file_kind kind;
+
+    (void)state;
+    assert_true(tm_kind_is_trace((const uint8_t *)events, strlen(events), &kind));
+    assert_int_equal(kind, TM_FILE_CHROME_JSON);
+    assert_true(tm_kind_is_trace((const uint8_t *)list, strlen(list), &kind));
+    assert_false(tm_kind_is_trace((const uint8_t *)other, strlen(other), &kind));
+    assert_true(tm_kind_is_trace(space.bytes, space.length, &kind));
+    assert_int_equal(kind, TM_FILE_XSPACE);
+    assert_false(tm_kind_is_trace(odd.bytes, odd.length, &kind));
+    memset(long_object, ' ', sizeof(long_object));
+    memcpy(long_object, "{\"model\": {", 11);
+    assert_false(tm_kind_is_trace(long_object, sizeof(long_object), &kind));
+    assert_int_equal(kind, TM_FILE_CHROME_JSON); /* as whoever named it gets it */
 }
 
 static void archives_are_told_by_the_header_of_tar(void **state)
@@ -185,6 +214,9 @@ static void json_is_told_by_its_keys(void **state)
         { "{\"a\": \"traceEvents\"}", TM_FILE_OTHER_JSON },
         { "{\"a\": {\"traceEvents\": []}}", TM_FILE_OTHER_JSON },
         { "{\"a\": \"\\\"traceEvents\\\": \"}", TM_FILE_OTHER_JSON },
+        { "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\", \"profiles\": []}", TM_FILE_SPEEDSCOPE },
+        { "{\"schema\": \"1.1.1-chakra.0.0.4\", \"pid\": 7, \"nodes\": [{\"id\": 1}", TM_FILE_EXECUTION_TRACE },
+        { "{\"schema\": 1, \"traceEvents\": [], \"nodes\": []", TM_FILE_CHROME_JSON },
         { "[1, 2, 3]", TM_FILE_OTHER_JSON },
         { "[]", TM_FILE_OTHER_JSON },
         { "{}", TM_FILE_OTHER_JSON },
@@ -195,6 +227,8 @@ static void json_is_told_by_its_keys(void **state)
         { "<!DOCTYPE html><html>", TM_FILE_HTML },
         { "\n <HTML lang=en>", TM_FILE_HTML },
         { "date,host,events\n2026,vm,12\n", TM_FILE_TEXT },
+        { "junk", TM_FILE_TEXT }, /* as a protobuf, a field 13 of 117 bytes */
+        { "x", TM_FILE_TEXT },
         { "\x1b[31mGr\xc3\xbc\xc3\x9f" "e\n", TM_FILE_TEXT },
         { "\n\nhello world, this is a log\n", TM_FILE_TEXT },
     };
@@ -436,6 +470,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_has_a_name_and_a_hint),
         cmocka_unit_test(magic_numbers_tell_the_kind),
+        cmocka_unit_test(a_trace_is_told_beyond_doubt),
         cmocka_unit_test(archives_are_told_by_the_header_of_tar),
         cmocka_unit_test(json_is_told_by_its_keys),
         cmocka_unit_test(a_space_is_told_from_its_first_bytes_on),

@@ -154,7 +154,9 @@ static tm_status refuse_hollow(const struct tm_input *in, const struct tm_unwrap
         (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "cannot %s %s: %s",
                       in->wrapping == TM_ZSTD ? "decompress" : in->wrapping == TM_GZIP ? "inflate" : "read", in->name,
                       all->problem);
-        tm_hint(error_of(in), "copy the file again, or take it from where it was written");
+        tm_hint(error_of(in), in->wrapping == TM_ZSTD ?
+                                  "copy the file again; if it was compressed with a dictionary: 'zstd -d -D DICTIONARY'" :
+                                  "copy the file again, or take it from where it was written");
     } else {
         (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is empty once it is %s (0 bytes)", in->name,
                       in->wrapping == TM_ZSTD ? "decompressed" : "inflated");
@@ -280,13 +282,32 @@ tm_status tm_input_open(struct tm_input *in, struct tm_run *run, const char *pat
     return tm_input_open_with(in, run, path, NULL);
 }
 
+static bool ends_with(const char *text, const char *ending)
+{
+    const size_t length = strlen(text), bytes = strlen(ending);
+
+    return length > bytes && strcmp(text + length - bytes, ending) == 0;
+}
+
+/* The format of Nsight Systems is not published: what else nothing fits, its name tells. */
+static enum tm_file_kind kind_of_unknown(const struct tm_input *in)
+{
+    const char *const name = in->member[0] ? in->member : in->path;
+
+    return ends_with(name, ".nsys-rep") || ends_with(name, ".qdrep") ? TM_FILE_NSIGHT_REPORT : TM_FILE_UNKNOWN;
+}
+
 tm_status tm_input_require_readable(const struct tm_input *in)
 {
+    enum tm_file_kind kind = in->kind;
+
     if (tm_kind_can_read(in->kind))
         return TM_OK;
+    if (kind == TM_FILE_UNKNOWN)
+        kind = kind_of_unknown(in);
     (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is %s, which this version does not read", in->name,
-                  tm_kind_name(in->kind));
-    tm_hint(error_of(in), "%s", tm_kind_hint(in->kind));
+                  tm_kind_name(kind));
+    tm_hint(error_of(in), "%s", tm_kind_hint(kind));
     return TM_ERR_INPUT;
 }
 

@@ -20,15 +20,19 @@ struct kind_row {
 };
 
 #define GIVE_XPLANE "give the .xplane.pb file that lies beside it"
+#define GIVE_TRACE "give the .xplane.pb file that jax.profiler.trace() wrote, or the .json of torch.profiler"
 
 static const struct kind_row kind_rows[TM_FILE_KINDS] = {
     [TM_FILE_UNKNOWN] = { "of a kind that is not known",
-                          "give the .xplane.pb file that jax.profiler.trace() wrote" },
+                          GIVE_TRACE },
     [TM_FILE_EMPTY] = { "empty once it is unwrapped", "profile again with block_until_ready() inside the trace" },
     [TM_FILE_XSPACE] = { "a profile of JAX or XLA (XSpace)", "" },
     [TM_FILE_CHROME_JSON] = { "a Chrome trace in JSON", "" },
     [TM_FILE_ROCPROF_JSON] = { "the JSON of rocprofv3, which holds no trace events",
                                "give the .xplane.pb file that jax.profiler.trace() wrote" },
+    [TM_FILE_SPEEDSCOPE] = { "a speedscope profile, which has samples of the host only", GIVE_TRACE },
+    [TM_FILE_EXECUTION_TRACE] = { "a PyTorch execution trace, a graph of operators without kernels",
+                                  "give the trace that torch.profiler's export_chrome_trace() wrote" },
     [TM_FILE_OTHER_JSON] = { "JSON, but no trace", GIVE_XPLANE },
     [TM_FILE_SUMMARY_JSON] = { "a summary of tracemill", "give the trace that it was made from" },
     [TM_FILE_PARTIAL] = { "a partial of tracemill", "give it to 'tracemill report', as a file that is not compressed" },
@@ -37,11 +41,17 @@ static const struct kind_row kind_rows[TM_FILE_KINDS] = {
     [TM_FILE_PPROF] = { "a device memory profile (pprof)", "" },
     [TM_FILE_HLO] = { "an HLO module of XLA", "give the .xplane.pb file of the run, not the program" },
     [TM_FILE_HTML] = { "a web page (HTML)", "download the file itself, not the page that shows it" },
+    [TM_FILE_NSIGHT_REPORT] = { "an Nsight Systems report",
+                                "profile with jax.profiler.trace() or torch.profiler and give the trace" },
+    [TM_FILE_NSIGHT_DATABASE] = { "an Nsight Systems export (SQLite)",
+                                  "profile with jax.profiler.trace() or torch.profiler and give the trace" },
     [TM_FILE_SQLITE] = { "an SQLite database", "profile with jax.profiler.trace() and give its .xplane.pb file" },
     [TM_FILE_RIEGELI] = { "a Riegeli file", GIVE_XPLANE },
     [TM_FILE_TENSORBOARD] = { "a TensorBoard event file",
                               "the profile lies beside it, in plugins/profile/: give the log directory" },
-    [TM_FILE_TEXT] = { "plain text", "give the .xplane.pb file that jax.profiler.trace() wrote" },
+    [TM_FILE_UTF16] = { "text in UTF-16", "convert it with 'iconv -f UTF-16 -t UTF-8'; traces are JSON in UTF-8" },
+    [TM_FILE_SCRIPT] = { "a script", GIVE_TRACE },
+    [TM_FILE_TEXT] = { "plain text", GIVE_TRACE },
     [TM_FILE_PDF] = { "a PDF document", "give the trace that it was made from" },
     [TM_FILE_ELF] = { "a program or library (ELF)", "give the .xplane.pb file that jax.profiler.trace() wrote" },
     [TM_FILE_GIT_LFS] = { "a Git LFS pointer, not the file itself", "fetch the file with 'git lfs pull'" },
@@ -96,6 +106,10 @@ static const struct magic magics[] = {
     { 0, 6, TM_FILE_SEVEN_ZIP, "7z\xbc\xaf\x27\x1c" },
     { 257, 5, TM_FILE_TAR, "ustar" },
     { 0, 16, TM_FILE_SQLITE, "SQLite format 3\0" },
+    { 0, 6, TM_FILE_NSIGHT_REPORT, "QDSTRM" },
+    { 0, 2, TM_FILE_UTF16, "\xff\xfe" },
+    { 0, 2, TM_FILE_UTF16, "\xfe\xff" },
+    { 0, 2, TM_FILE_SCRIPT, "#!" },
     { 0, 8, TM_FILE_RIEGELI, "\x83\xaf\x70\xd1\x0d\x88\x4a\x3f" },
     { 0, 5, TM_FILE_PDF, "%PDF-" },
     { 0, 4, TM_FILE_ELF, "\x7f" "ELF" },
@@ -112,6 +126,28 @@ static enum tm_file_kind by_magic(const uint8_t *first, size_t length)
             return m->kind;
     }
     return TM_FILE_UNKNOWN;
+}
+
+static bool has_text(const uint8_t *first, size_t length, const char *text)
+{
+    return memmem(first, length, text, strlen(text)) != NULL;
+}
+
+/* The first page of a database has the statements that made its tables. */
+static bool is_nsight_database(const uint8_t *first, size_t length)
+{
+    return has_text(first, length, "CUPTI_ACTIVITY_KIND_") || has_text(first, length, "TARGET_INFO_SYSTEM_ENV") ||
+           has_text(first, length, "META_DATA_EXPORT");
+}
+
+/* JSON of 16-bit units without a mark of their order. */
+static bool is_bare_utf16(const uint8_t *first, size_t length)
+{
+    if (length < 4)
+        return false;
+    if (first[0] == 0)
+        return (first[1] == '{' || first[1] == '[') && first[2] == 0 && first[3] != 0;
+    return (first[0] == '{' || first[0] == '[') && first[1] == 0 && first[2] != 0 && first[3] == 0;
 }
 
 /* A tar from before the magic number: the header's checksum, in octal, is the sum of its bytes with the
@@ -167,7 +203,7 @@ static size_t text_begin(const uint8_t *first, size_t length)
 
 /* What the keys of a JSON text tell. */
 struct json_keys {
-    bool trace_events, phase, kineto, rocprof, summary;
+    bool trace_events, phase, kineto, rocprof, summary, schema, nodes;
 };
 
 static bool is_key(const uint8_t *key, size_t length, const char *wanted)
@@ -185,6 +221,8 @@ static void take_key(struct json_keys *keys, const uint8_t *key, size_t length, 
                         is_key(key, length, "traceName");
         keys->rocprof |= length >= sizeof(rocprof) - 1 && memcmp(key, rocprof, sizeof(rocprof) - 1) == 0;
         keys->summary |= is_key(key, length, TM_SUMMARY_SCHEMA);
+        keys->schema |= is_key(key, length, "schema");
+        keys->nodes |= is_key(key, length, "nodes");
     } else if (depth == 2) {
         keys->phase |= is_key(key, length, "ph");
     }
@@ -225,19 +263,26 @@ static struct json_keys read_keys(const uint8_t *first, size_t length, size_t at
     return keys;
 }
 
-/* An object that is longer than the head may have its events behind: whoever reads it will see. */
-static enum tm_file_kind json_kind(const uint8_t *first, size_t length, size_t at)
+/* An object that is longer than the head may have its events behind: whoever reads it will see.
+ * out: *sure  it is a trace that says so itself */
+static enum tm_file_kind json_kind(const uint8_t *first, size_t length, size_t at, bool *sure)
 {
     const struct json_keys keys = read_keys(first, length, at);
     const bool is_cut = length >= TM_KIND_HEAD_BYTES;
+
+    *sure = keys.trace_events || keys.kineto || (first[at] == '[' && keys.phase);
 
     if (keys.rocprof)
         return TM_FILE_ROCPROF_JSON;
     if (keys.summary)
         return TM_FILE_SUMMARY_JSON;
-    if (keys.trace_events || keys.kineto || (first[at] == '[' ? keys.phase : is_cut))
+    if (*sure)
         return TM_FILE_CHROME_JSON;
-    return TM_FILE_OTHER_JSON;
+    if (keys.schema && keys.nodes)
+        return TM_FILE_EXECUTION_TRACE;
+    if (has_text(first, length, "speedscope.app/file-format-schema"))
+        return TM_FILE_SPEEDSCOPE;
+    return first[at] == '{' && is_cut ? TM_FILE_CHROME_JSON : TM_FILE_OTHER_JSON;
 }
 
 /* '{' or '[' and then what JSON allows there, without control characters: a protobuf may begin with the same
@@ -535,7 +580,9 @@ static enum tm_file_kind protobuf_kind(const uint8_t *first, size_t length)
         }
     }
     /* a damaged XSpace may look a little like something else, and a Perfetto trace may name a track so */
-    return !clean && has_plane_name(first, length) ? TM_FILE_XSPACE : kind;
+    if (!clean && has_plane_name(first, length))
+        return TM_FILE_XSPACE;
+    return best < CLEAN_LEAST && is_text(first, length) ? TM_FILE_UNKNOWN : kind; /* "junk" has a field 13, too */
 }
 
 /* The first packet of a trace that this program wrote is an attribute of this name (perfetto_writer.c). */
@@ -551,15 +598,20 @@ enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length)
     const size_t head = length < TM_KIND_HEAD_BYTES ? length : TM_KIND_HEAD_BYTES;
     const size_t begin = text_begin(first, head);
     enum tm_file_kind kind = by_magic(first, head);
+    bool sure;
 
+    if (kind == TM_FILE_SQLITE && is_nsight_database(first, head))
+        return TM_FILE_NSIGHT_DATABASE;
     if (kind != TM_FILE_UNKNOWN)
         return kind;
     if (head == 0)
         return TM_FILE_EMPTY;
+    if (is_bare_utf16(first, head))
+        return TM_FILE_UTF16;
     if (is_old_tar(first, head)) /* its checksum tells more than how a protobuf may begin */
         return TM_FILE_TAR;
     if (is_json(first, head, begin))
-        return json_kind(first, head, begin);
+        return json_kind(first, head, begin, &sure);
     if (begins_with(first, head, begin, "<!doctype html") || begins_with(first, head, begin, "<html"))
         return TM_FILE_HTML;
     kind = protobuf_kind(first, head);
@@ -570,4 +622,15 @@ enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length)
     if (is_tensorboard(first, head))
         return TM_FILE_TENSORBOARD;
     return is_text(first, head) ? TM_FILE_TEXT : TM_FILE_UNKNOWN;
+}
+
+bool tm_kind_is_trace(const uint8_t *first, size_t length, enum tm_file_kind *kind)
+{
+    const size_t head = length < TM_KIND_HEAD_BYTES ? length : TM_KIND_HEAD_BYTES;
+    bool sure = false;
+
+    *kind = tm_kind_of(first, length);
+    if (*kind == TM_FILE_CHROME_JSON)
+        (void)json_kind(first, head, text_begin(first, head), &sure);
+    return sure || (*kind == TM_FILE_XSPACE && has_plane_name(first, head));
 }

@@ -13,6 +13,8 @@ enum tm_file_kind {
     TM_FILE_XSPACE,
     TM_FILE_CHROME_JSON,
     TM_FILE_ROCPROF_JSON,  /* rocprofv3's own JSON, not trace events */
+    TM_FILE_SPEEDSCOPE,    /* samples of a program, without devices */
+    TM_FILE_EXECUTION_TRACE, /* PyTorch's graph of operators, which has no kernels */
     TM_FILE_OTHER_JSON,
     TM_FILE_SUMMARY_JSON,  /* a summary.json of this program */
     TM_FILE_PARTIAL,       /* a partial of this program, of any version */
@@ -21,9 +23,13 @@ enum tm_file_kind {
     TM_FILE_PPROF,
     TM_FILE_HLO,           /* an HloProto or HloModuleProto */
     TM_FILE_HTML,
-    TM_FILE_SQLITE,        /* also Nsight Systems and rocpd databases */
+    TM_FILE_NSIGHT_REPORT, /* .nsys-rep, .qdrep */
+    TM_FILE_NSIGHT_DATABASE, /* what `nsys export --type sqlite` writes */
+    TM_FILE_SQLITE,        /* any other; also rocpd databases */
     TM_FILE_RIEGELI,
     TM_FILE_TENSORBOARD,   /* tfevents: TFRecord framing */
+    TM_FILE_UTF16,         /* text of 16-bit units, whatever it says */
+    TM_FILE_SCRIPT,
     TM_FILE_TEXT,
     TM_FILE_PDF,
     TM_FILE_ELF,
@@ -46,6 +52,10 @@ enum { TM_KIND_HEAD_BYTES = 64 * 1024 };
  *                 fewer than that are taken as the whole file
  * errors: none: what nothing fits is TM_FILE_UNKNOWN */
 enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length);
+
+/* Whether the head is beyond doubt that of a trace, XSpace or Chrome JSON: for files that nobody named as one.  A JSON
+ * text whose first bytes say nothing of events is none, though it may have some further behind. */
+bool tm_kind_is_trace(const uint8_t *first, size_t length, enum tm_file_kind *kind);
 
 /* What a person calls it, with its article: "a Chrome trace in JSON". */
 const char *tm_kind_name(enum tm_file_kind kind);

@@ -37,6 +37,7 @@ struct unzstd {
     uint64_t piece_at;
     bool is_stored;     /* the block of that piece */
     uint64_t content_left; /* of what the frame says to hold */
+    bool has_given;     /* something of the frame */
     bool has_more;      /* libzstd holds bytes that had no room yet */
 };
 
@@ -192,7 +193,7 @@ static tm_status begin_body(struct unzstd *z, const ZSTD_frameHeader *header)
     z->part = BODY;
     z->piece_left = BLOCK_HEAD_BYTES;
     z->piece_at = z->base.at;
-    z->has_more = z->is_stored = false;
+    z->has_more = z->has_given = z->is_stored = false;
     z->content_left = header->frameContentSize; /* where it is not told, the most that a number can be */
     if (!ZSTD_isError(result))
         return TM_OK;
@@ -259,7 +260,8 @@ static tm_status take_failure(struct unzstd *z, struct tm_flow *flow, size_t fed
     if (code == ZSTD_error_memory_allocation)
         return z->base.run->error.status;
     if (code != ZSTD_error_checksum_wrong) {
-        lose(z, z->piece_at, "the compressed data of ", " are damaged");
+        lose(z, z->piece_at, "the compressed data of ", z->has_given ? " are damaged" :
+             " are damaged, or need a dictionary");
         return TM_OK;
     }
     z->base.at += fed;
@@ -313,6 +315,7 @@ static tm_status take_body(struct unzstd *z, struct tm_flow *flow)
     z->content_left -= out.pos < z->content_left ? out.pos : z->content_left;
     flow->out += out.pos;
     flow->out_left -= out.pos;
+    z->has_given |= out.pos > 0;
     z->has_more = flow->out_left == 0;
     if (result == 0) {
         z->base.members++;
