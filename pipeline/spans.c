@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stretches of time, sorted by (lane, begin) and found by binary search.  Look-ups come mostly in the order of
- * time, so what was found last is tried first, and then the places near it. */
+ * time, from several lanes in turn, so what was found last on a lane is tried first, and then the places near it. */
 #include "pipeline/spans.h"
+
+enum { RECALLS = 16 }; /* a power of two */
+
+/* What was found last on one of some lanes: the same is found from from_ps on, up to until_ps. */
+struct recall {
+    uint64_t lane;
+    int64_t from_ps, until_ps; /* equal = nothing was found yet */
+    uint64_t last;             /* where the look-up ended */
+    bool has_span;
+    struct tm_span span;
+};
 
 struct tm_spans {
     struct tm_run *run;
@@ -10,9 +21,7 @@ struct tm_spans {
     struct tm_rows *rows;     /* struct tm_span */
     size_t memory_bytes;
     uint64_t longest_lane;
-    uint64_t last; /* where the last look-up ended */
-    struct tm_span found; /* there; of times on its lane from its begin on, up to until_ps, it is the last that begins */
-    int64_t until_ps;     /* where the next one begins; found.begin_ps = nothing was found yet */
+    struct recall recalls[RECALLS]; /* by the lowest bits of the lane */
 };
 
 static int by_lane_and_begin(const void *a, const void *b)
@@ -112,10 +121,11 @@ static tm_status probe(struct tm_spans *spans, uint64_t index, uint64_t lane, in
 
 /* Bounds of the number of spans that begin at or before (lane, at), from where the last look-up ended: the next one
  * is mostly near it, and pages far away need not be read. */
-static tm_status narrow(struct tm_spans *spans, uint64_t lane, int64_t at_ps, uint64_t *low, uint64_t *high)
+static tm_status narrow(struct tm_spans *spans, uint64_t last, uint64_t lane, int64_t at_ps, uint64_t *low,
+                        uint64_t *high)
 {
     bool goes_up = true, is_before = true;
-    uint64_t at = spans->last;
+    uint64_t at = last;
 
     *low = 0;
     *high = tm_rows_count(spans->rows);
@@ -137,10 +147,10 @@ static tm_status narrow(struct tm_spans *spans, uint64_t lane, int64_t at_ps, ui
     return TM_OK;
 }
 
-static tm_status count_before(struct tm_spans *spans, uint64_t lane, int64_t at_ps, uint64_t *count)
+static tm_status count_before(struct tm_spans *spans, uint64_t last, uint64_t lane, int64_t at_ps, uint64_t *count)
 {
     uint64_t low, high;
-    tm_status st = narrow(spans, lane, at_ps, &low, &high);
+    tm_status st = narrow(spans, last, lane, at_ps, &low, &high);
 
     while (st == TM_OK && low < high) {
         const uint64_t middle = low + (high - low) / 2;
@@ -156,43 +166,57 @@ static tm_status count_before(struct tm_spans *spans, uint64_t lane, int64_t at_
     return st;
 }
 
-/* Remember the span of an index, and up to where it is found. */
-static tm_status remember(struct tm_spans *spans, uint64_t index)
+/* Note what is found at a time, and from when on up to when it is. */
+static tm_status note(struct tm_spans *spans, struct recall *r, uint64_t lane, int64_t at_ps)
 {
-    const struct tm_span *span = tm_rows_at(spans->rows, index);
+    const struct tm_span *span;
+    struct recall found = { .lane = lane, .from_ps = INT64_MIN, .until_ps = INT64_MAX };
+    uint64_t before = 0;
+    const tm_status st = count_before(spans, r->last, lane, at_ps, &before);
 
-    if (!span)
-        return spans->run->error.status;
-    spans->last = index;
-    spans->found = *span;
-    spans->until_ps = INT64_MAX;
-    if (index + 1 == tm_rows_count(spans->rows))
-        return TM_OK;
-    span = tm_rows_at(spans->rows, index + 1);
-    if (!span) {
-        spans->until_ps = spans->found.begin_ps;
-        return spans->run->error.status;
+    if (st != TM_OK)
+        return st;
+    if (before) {
+        span = tm_rows_at(spans->rows, before - 1);
+        if (!span)
+            return spans->run->error.status;
+        found.last = before - 1;
+        found.has_span = span->lane == lane;
+        found.span = *span;
     }
-    if (span->lane == spans->found.lane)
-        spans->until_ps = span->begin_ps;
+    if (found.has_span)
+        found.from_ps = found.span.begin_ps;
+    if (before < tm_rows_count(spans->rows)) {
+        span = tm_rows_at(spans->rows, before);
+        if (!span)
+            return spans->run->error.status;
+        if (span->lane == lane)
+            found.until_ps = span->begin_ps;
+    }
+    *r = found;
     return TM_OK;
+}
+
+static inline const struct tm_span *span_in(const struct recall *r, int64_t at_ps)
+{
+    return r->has_span && at_ps <= r->span.end_ps ? &r->span : NULL;
+}
+
+TM_NOT_INLINE tm_status look_up(struct tm_spans *spans, uint64_t lane, int64_t at_ps, const struct tm_span **span)
+{
+    struct recall *const r = &spans->recalls[lane & (RECALLS - 1)];
+    const tm_status st = note(spans, r, lane, at_ps);
+
+    *span = st == TM_OK ? span_in(r, at_ps) : NULL;
+    return st;
 }
 
 tm_status tm_spans_find(struct tm_spans *spans, uint64_t lane, int64_t at_ps, const struct tm_span **span)
 {
-    const struct tm_span *const found = &spans->found;
+    const struct recall *const r = &spans->recalls[lane & (RECALLS - 1)];
 
-    *span = NULL;
-    if (lane != found->lane || at_ps < found->begin_ps || at_ps >= spans->until_ps) {
-        uint64_t before = 0;
-        tm_status st = count_before(spans, lane, at_ps, &before);
-
-        if (st == TM_OK && before)
-            st = remember(spans, before - 1);
-        if (st != TM_OK || !before || found->lane != lane)
-            return st;
-    }
-    if (at_ps <= found->end_ps)
-        *span = found;
+    if (lane != r->lane || at_ps < r->from_ps || at_ps >= r->until_ps)
+        return look_up(spans, lane, at_ps, span);
+    *span = span_in(r, at_ps);
     return TM_OK;
 }

@@ -52,9 +52,9 @@ static inline double tm_wire_double(uint64_t bits)
 static inline uint64_t tm_wire_pack(uint64_t bytes)
 {
     bytes &= UINT64_C(0x7f7f7f7f7f7f7f7f);
-    bytes = (bytes & UINT64_C(0x7f007f007f007f00)) >> 1 | (bytes & UINT64_C(0x007f007f007f007f));
-    bytes = (bytes & UINT64_C(0x3fff00003fff0000)) >> 2 | (bytes & UINT64_C(0x00003fff00003fff));
-    return (bytes & UINT64_C(0x0fffffff00000000)) >> 4 | (bytes & UINT64_C(0x000000000fffffff));
+    bytes -= (bytes & UINT64_C(0x7f007f007f007f00)) >> 1;     /* half of it is left: 7 bits and 7 above them */
+    bytes -= 3 * ((bytes & UINT64_C(0x3fff00003fff0000)) >> 2); /* a quarter: 14 and 14 */
+    return (bytes >> 32 << 28) + (uint32_t)bytes;
 }
 
 /* The same as tm_wire_any_varint, which it leaves long numbers and those near the end to. */

@@ -195,7 +195,7 @@ static tm_status take_stats(struct xspace_cursor *c, uint32_t op_config, struct 
 }
 
 /* The recorded times of an event.  false: it has none, and is in a tally. */
-static inline bool take_recorded_times(struct xspace_cursor *c, struct tm_record *r)
+TM_INLINE bool take_recorded_times(struct xspace_cursor *c, struct tm_record *r)
 {
     if (c->event.is_aggregated) {
         count(c, TM_TALLY_AGGREGATED_EVENT);
@@ -214,19 +214,28 @@ static inline bool take_recorded_times(struct xspace_cursor *c, struct tm_record
     return true;
 }
 
+/* Put the event on the clock of its device.  in, out: as of take_times, but for *kept, which is true before */
+TM_NOT_INLINE tm_status take_device_times(struct xspace_cursor *c, const struct tm_device_times *times, struct tm_record *r,
+                                    bool *kept)
+{
+    const tm_status st = tm_clock_place_record(&c->clock, times, r, kept);
+
+    if (st == TM_OK && !*kept)
+        count(c, TM_TALLY_CLOCK_OUTLIER);
+    return st;
+}
+
 /* Place the event in time.  in: times  its own; NULL = none
  * out: *kept false: it has no place, and is in a tally */
-static inline tm_status take_times(struct xspace_cursor *c, const struct tm_device_times *times, struct tm_record *r,
-                                   bool *kept)
+TM_INLINE tm_status take_times(struct xspace_cursor *c, const struct tm_device_times *times, struct tm_record *r,
+                               bool *kept)
 {
     *kept = take_recorded_times(c, r);
     if (*kept && c->clock.clock) {
-        const tm_status st = tm_clock_place_record(&c->clock, times, r, kept);
+        const tm_status st = take_device_times(c, times, r, kept);
 
         if (st != TM_OK)
             return st;
-        if (!*kept)
-            count(c, TM_TALLY_CLOCK_OUTLIER);
     }
     if (!*kept)
         return TM_OK;
@@ -535,28 +544,29 @@ enum device_times { NO_DEVICE_TIMES, HAS_DEVICE_TIMES, MAYBE_DEVICE_TIMES };
 TM_INLINE enum device_times read_device_times(const uint8_t *small_stats, const struct tm_wire *stats,
                                               struct tm_device_times *times)
 {
+    enum { HEAD = TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN) | TM_WIRE_KEY(TM_XSTAT_ID, TM_WIRE_VARINT) << 16 };
     const uint8_t *at = stats->at;
     uint64_t offset = 0, duration = 0; /* no array: what is stored in halves and loaded as a whole has to wait */
     bool has_offset = false, has_duration = false;
 
     while (at < stats->end) {
-        const uint8_t *const end = at + 2 + at[1];
+        const uint32_t head = (uint32_t)tm_wire_fixed64(at); /* key, length, key of the id, the id */
+        const uint32_t length = head >> 8 & 0xff;
         struct tm_wire w = { at + 4, stats->end + TM_READER_SLACK };
-        uint64_t id = at[3], value;
+        uint64_t id = head >> 24, value;
 
-        if (*at != TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN) || at[1] >= 0x80 || at[1] < 3 || end > stats->end ||
-            at[2] != TM_WIRE_KEY(TM_XSTAT_ID, TM_WIRE_VARINT))
+        at += 2 + length;
+        if ((head & 0xff00ff) != HEAD || length >= 0x80 || length < 3 || at > stats->end)
             return MAYBE_DEVICE_TIMES;
         if (id >= 0x80) {
             w.at--;
             if (!tm_wire_varint(&w, &id) || id >= TM_SMALL_STATS)
                 return MAYBE_DEVICE_TIMES;
         }
-        at = end;
         if (!(device_facts >> small_stats[id] & 1))
             continue;
         if ((*w.at != TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT) && *w.at != TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT)) ||
-            ++w.at >= end || !tm_wire_varint(&w, &value) || w.at != end)
+            ++w.at >= at || !tm_wire_varint(&w, &value) || w.at != at)
             return MAYBE_DEVICE_TIMES;
         if (small_stats[id] == TM_STAT_DEVICE_DURATION) {
             duration = value;
