@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "pipeline/bounded_sum.h"
+#include "pipeline/waiting_names.h"
 #include "reports/findings/idle.h"
-#include "reports/findings/waiting_names.h"
 
 enum { NAMES_SAID = 3, THREADS_LEAST = 4, ALONE_PCT = 75, CPU_BUSY_PCT = 50 };
 
@@ -62,7 +62,7 @@ void tm_host_say_launches(struct tm_findings *all, struct tm_finding *f)
 /* Sleeping is no work of the host, but it may be how long an input pipeline takes. */
 static bool is_said(const char *name, bool with_sleep)
 {
-    const enum tm_waiting waiting = tm_waiting_of(name);
+    const enum tm_waiting waiting = tm_waiting_of(name, strlen(name));
 
     return waiting == TM_NOT_WAITING || (waiting == TM_WAITING_FOR_TIME && with_sleep);
 }

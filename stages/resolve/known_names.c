@@ -136,12 +136,6 @@ const struct tm_known_name tm_known_names[] = {
     WHOLE("epoll_wait", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
     WHOLE("futex", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
     PREFIX("hsa_signal_wait", TM_TRAIT_RUNTIME | TM_TRAIT_WAIT),
-    /* PyTorch's names of built-in functions; a CUDA event's own `wait` blocks nobody */
-    PREFIX("<built-in method acquire of ", TM_TRAIT_WAIT),
-    PREFIX("<built-in method poll of ", TM_TRAIT_WAIT),
-    PREFIX("<built-in method get of _queue.", TM_TRAIT_WAIT),
-    PREFIX("<built-in method wait of _thread.", TM_TRAIT_WAIT),
-    WHOLE("<built-in function select>", TM_TRAIT_WAIT),
 
     /* TPU runtime */
     WHOLE("EnqueueContinuationProgram", TM_TRAIT_RUNTIME),
@@ -206,21 +200,6 @@ const struct tm_known_name tm_known_names[] = {
     SUFFIX("-legalizer", TM_TRAIT_RUNTIME),
 };
 const size_t tm_known_name_count = sizeof(tm_known_names) / sizeof(tm_known_names[0]);
-
-/* Python's own library, zmq, and built-in functions as JAX names them: by their module, `<unknown>` = it has none. */
-const struct tm_waiting_function tm_waiting_functions[] = {
-    { "threading.py", "wait" },        { "threading.py", "wait_for" },   { "threading.py", "acquire" },
-    { "threading.py", "join" },        { "threading.py", "_acquire_restore" },
-    { "threading.py", "_wait_for_tstate_lock" }, { "queue.py", "get" },  { "queue.py", "put" },
-    { "queue.py", "join" },            { "queues.py", "get" },           { "queues.py", "put" },
-    { "synchronize.py", "wait" },      { "synchronize.py", "acquire" },  { "selectors.py", "select" },
-    { "connection.py", "wait" },       { "connection.py", "poll" },      { "connection.py", "_poll" },
-    { "connection.py", "_recv" },      { "popen_fork.py", "poll" },      { "popen_fork.py", "wait" },
-    { "subprocess.py", "_try_wait" },  { "_base.py", "result" },         { "_base.py", "wait" },
-    { "poll.py", "poll" },             { "<unknown>", "acquire" },       { "<unknown>", "poll" },
-    { "_thread", "acquire" },          { "select", "select" },           { "select", "poll" },
-};
-const size_t tm_waiting_function_count = sizeof(tm_waiting_functions) / sizeof(tm_waiting_functions[0]);
 
 const char *const tm_input_words[] = {
     "data_loading", "data_load", "dataloader", "next_batch", "fetch_batch", "load_batch",

@@ -23,13 +23,6 @@ struct tm_known_name {
 extern const struct tm_known_name tm_known_names[];
 extern const size_t tm_known_name_count;
 
-/* Python functions in which a thread is blocked, by the file without its folders. */
-struct tm_waiting_function {
-    const char *file, *function;
-};
-extern const struct tm_waiting_function tm_waiting_functions[];
-extern const size_t tm_waiting_function_count;
-
 /* Words that tell an input pipeline: a word is a longest run of [A-Za-z0-9_-]; compared without case. */
 extern const char *const tm_input_words[];
 extern const size_t tm_input_word_count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "pipeline/waiting_names.h"
 #include "stages/resolve/classes.h"
 #include "stages/resolve/known_names.h"
 #include "stages/resolve/name_text.h"
@@ -184,13 +185,10 @@ static bool frame_tells_input(struct tm_text file, struct tm_text function)
     return tells_input(function) || (tm_text_is(function, "__next__") && tells_input(file));
 }
 
-static bool frame_waits(struct tm_text file, struct tm_text function)
+/* Sleep is what the host does; what it waits for on a device is a sync of its own. */
+static uint32_t wait_trait(struct tm_text name)
 {
-    for (size_t i = 0; i < tm_waiting_function_count; i++) {
-        if (tm_text_is(function, tm_waiting_functions[i].function) && tm_text_is(file, tm_waiting_functions[i].file))
-            return true;
-    }
-    return false;
+    return tm_waiting_of(name.at, name.length) == TM_WAITING_FOR_THREADS ? TM_TRAIT_WAIT : 0;
 }
 
 /* "$file.py:12 function", "$<frozen file>:12 function", "$module function": what the function tells. */
@@ -200,7 +198,7 @@ static uint32_t python_traits(struct tm_text text)
     const struct tm_text function = tm_text_from(text, space ? (size_t)(space - text.at) + 1 : 1);
     struct tm_text file = { text.at + 1, space ? (size_t)(space - text.at) - 1 : 0 };
     const char *colon = file.length ? memrchr(file.at, ':', file.length) : NULL;
-    uint32_t traits = TM_TRAIT_PYTHON;
+    uint32_t traits = TM_TRAIT_PYTHON | wait_trait(text);
 
     if (colon)
         file.length = (size_t)(colon - file.at);
@@ -211,8 +209,6 @@ static uint32_t python_traits(struct tm_text text)
         traits |= TM_TRAIT_GC;
     if (frame_tells_input(file, function))
         traits |= TM_TRAIT_INPUT;
-    if (frame_waits(file, function))
-        traits |= TM_TRAIT_WAIT;
     return traits;
 }
 
@@ -405,7 +401,7 @@ static uint32_t told_traits(struct tm_text name, struct tm_text told)
 
     if (!is_python_frame(name, &file, &function))
         return tells_input(told) ? TM_TRAIT_INPUT : 0;
-    return (frame_tells_input(file, function) ? TM_TRAIT_INPUT : 0) | (frame_waits(file, function) ? TM_TRAIT_WAIT : 0);
+    return frame_tells_input(file, function) ? TM_TRAIT_INPUT : 0;
 }
 
 uint32_t tm_traits_of(const char *text, size_t length)
@@ -428,7 +424,7 @@ uint32_t tm_traits_of(const char *text, size_t length)
         traits |= TM_TRAIT_COLLECTIVE_NAME;
     if (tm_is_collective_op(text, length))
         traits |= TM_TRAIT_COLLECTIVE_TOKEN;
-    traits |= told_traits(name, told);
+    traits |= told_traits(name, told) | wait_trait(name);
     if (!(traits & (TM_TRAIT_COPY_NAME | TM_TRAIT_DRIVER_CALL)))
         return traits;
     direction = tm_direction_in(text, length);

@@ -5,6 +5,7 @@
 
 #include "pipeline/utf8.h"
 #include "pipeline/trace.h"
+#include "pipeline/waiting_names.h"
 #include "stages/resolve/known_names.h"
 #include "tests/support/test_run.h"
 
@@ -72,6 +73,9 @@ static void names_that_the_program_looks_for_stay(void **state)
 {
     static const char *const processes[] = { "Ascend Hardware", "Communication", "HCCL", "Overlap Analysis",
                                              "AIU Device0", "NPU", "AIU 0", "UserMarker frame: 3 ops" };
+    static const char *const built_in[] = { "<built-in method acquire of ", "<built-in method poll of ",
+                                            "<built-in method get of _queue.", "<built-in method wait of _thread.",
+                                            "<built-in function select>", "<built-in function sleep>" };
     struct tm_run run;
 
     (void)state;
@@ -82,12 +86,14 @@ static void names_that_the_program_looks_for_stay(void **state)
         assert_string_equal(redacted(redactor, tm_known_names[i].text), tm_known_names[i].text);
     for (size_t i = 0; i < tm_input_word_count; i++)
         assert_string_equal(redacted(redactor, tm_input_words[i]), tm_input_words[i]);
-    for (size_t i = 0; i < tm_waiting_function_count; i++) {
-        const struct tm_waiting_function *const f = &tm_waiting_functions[i];
+    for (size_t i = 0; i < tm_waiting_name_count; i++) {
+        const struct tm_waiting_name *const f = &tm_waiting_names[i];
 
         assert_string_equal(redacted(redactor, f->file), f->file);
         assert_string_equal(redacted(redactor, f->function), f->function);
     }
+    for (size_t i = 0; i < sizeof(built_in) / sizeof(built_in[0]); i++)
+        assert_string_equal(redacted(redactor, built_in[i]), built_in[i]);
     for (int i = 0; i < TM_ACCELERATOR_COUNT; i++)
         assert_string_equal(redacted(redactor, tm_accelerator_name[i]), tm_accelerator_name[i]);
     for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++)

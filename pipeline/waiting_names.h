@@ -2,7 +2,7 @@
 #ifndef TM_WAITING_NAMES_H
 #define TM_WAITING_NAMES_H
 
-#include <stdbool.h>
+#include <stddef.h>
 
 /* Python functions in which a thread does nothing but wait for another one, for a device, for a file or for a time to
  * pass: threads beside the main one spend all of their life there, and no device waits for that. */
@@ -13,8 +13,17 @@ enum tm_waiting {
     TM_WAITING_FOR_TIME,    /* sleep: of an input pipeline it may be what a batch takes */
 };
 
-/* in:     name  as the profile has it: "$threading.py:323 wait", "threading.py(359): wait",
+/* in:     name  as the profile has it, any bytes: "$threading.py:323 wait", "threading.py(359): wait",
  *               "<built-in method acquire of _thread.lock object at 0x7f>", "$time sleep" */
-enum tm_waiting tm_waiting_of(const char *name);
+enum tm_waiting tm_waiting_of(const char *name, size_t length);
+
+/* The functions that it knows, by the file without its folders, or the module of those that have none: in a trace with
+ * pseudonyms they keep their names. */
+struct tm_waiting_name {
+    const char *file, *function;
+    enum tm_waiting kind;
+};
+extern const struct tm_waiting_name tm_waiting_names[];
+extern const size_t tm_waiting_name_count;
 
 #endif
