@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several devices (summary.devices, summary.balance): uneven work, and one device that needs longer for the same
  * work. */
+#include <math.h>
 #include <string.h>
 
 #include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 
-/* Compute times of the devices that compute. */
+/* Compute times of the devices that compute beside each other. */
 struct loads {
     int64_t count;
+    bool is_all; /* of the devices that compute */
     const struct tm_value *most, *least;
     int64_t most_ps, least_ps;
     double sum_ps;
@@ -22,15 +24,39 @@ static int64_t work_of(const struct tm_value *device)
     return kernels > 0 ? kernels : tm_int(tm_get(device, "activities"));
 }
 
-static void load_up(const struct tm_value *devices, struct loads *l)
+/* Is a device active while those of a group are?  By their windows, which overlap by half or more of the shorter one;
+ * between hosts whose clocks do not agree nobody can tell.
+ * in:     group  of window.hosts; NULL = there are none */
+static bool is_beside(const struct tm_value *summary, const struct tm_value *device, const struct tm_value *group)
 {
-    memset(l, 0, sizeof(*l));
+    const struct tm_value *aligned = tm_path(summary, "collectives.skew.clock.aligned"),
+                          *begin = tm_get(device, "window_begin_ps");
+    const int64_t begin_ps = tm_int(begin), end_ps = tm_int(tm_get(device, "window_end_ps")),
+                  group_begin_ps = tm_int(tm_get(group, "begin_ps")), group_end_ps = tm_int(tm_get(group, "end_ps"));
+    const double first_ps = (double)(begin_ps > group_begin_ps ? begin_ps : group_begin_ps),
+                 last_ps = (double)(end_ps < group_end_ps ? end_ps : group_end_ps);
+    const bool is_other_host = strcmp(tm_text(tm_get(device, "host")), tm_text(tm_get(group, "host"))) != 0;
+
+    if (!group || !tm_has(begin) || (is_other_host && tm_has(aligned) && !tm_is(aligned)))
+        return true;
+    return 2 * (last_ps - first_ps) >= fmin((double)end_ps - (double)begin_ps, (double)group_end_ps - (double)group_begin_ps);
+}
+
+static struct loads loads_of(const struct tm_value *summary, const struct tm_value *group)
+{
+    const struct tm_value *devices = tm_get(summary, "devices");
+    struct loads loads = { .is_all = true }, *const l = &loads;
+
     for (size_t i = 0; i < tm_length(devices); i++) {
         const struct tm_value *d = tm_at(devices, i);
         const int64_t compute_ps = tm_int(tm_get(d, "compute_ps"));
 
         if (compute_ps <= 0)
             continue;
+        if (!is_beside(summary, d, group)) {
+            l->is_all = false;
+            continue;
+        }
         l->count++;
         l->sum_ps += (double)compute_ps;
         l->work += (double)work_of(d);
@@ -43,6 +69,34 @@ static void load_up(const struct tm_value *devices, struct loads *l)
             l->least_ps = compute_ps;
         }
     }
+    return loads;
+}
+
+/* What the others could wait for the slowest one. */
+static double lost_ps(const struct loads *l)
+{
+    return l->count < 2 ? 0 : (double)l->most_ps * (double)l->count - l->sum_ps;
+}
+
+/* Of the group that loses most.  Devices that are not active at the same time do not wait for each other. */
+static struct loads worst_loads(const struct tm_value *summary)
+{
+    const struct tm_value *groups = tm_path(summary, "window.hosts");
+    struct loads worst = loads_of(summary, NULL);
+
+    for (size_t i = 0; i < tm_length(groups); i++) {
+        const struct tm_value *group = tm_at(groups, i);
+        struct loads loads;
+
+        if (!tm_has(tm_get(group, "begin_ps")))
+            continue;
+        loads = loads_of(summary, group);
+        if (loads.is_all) /* the usual case: all run together */
+            return loads;
+        if (worst.is_all || lost_ps(&loads) > lost_ps(&worst))
+            worst = loads;
+    }
+    return worst;
 }
 
 /* Does the slowest device do as many kernels as the mean of the others, within 1 %? */
@@ -156,16 +210,15 @@ static void find_uneven(struct tm_findings *all)
     int64_t stake_ps, busy_ps, idle_ps;
     bool is_slow;
     struct tm_finding *f;
-    struct loads l;
+    const struct loads l = worst_loads(all->summary);
 
-    load_up(tm_get(all->summary, "devices"), &l);
     if (!kpi->has_bands || l.count < 2)
         return;
     pct = 100 * ((double)l.most_ps * (double)l.count / l.sum_ps - 1);
-    stake_ps = tm_whole((double)l.most_ps * (double)l.count - l.sum_ps);
+    stake_ps = tm_whole(lost_ps(&l));
     if (pct < kpi->good || !tm_is_worth_mention(all, stake_ps))
         return;
-    is_slow = is_same_work(&l) || is_slow_at_same_work(all->summary, &l, pct);
+    is_slow = is_same_work(&l) || (l.is_all && is_slow_at_same_work(all->summary, &l, pct));
     busy_ps = tm_wait_explain(all, busy, sizeof(busy) / sizeof(busy[0]), stake_ps);
     idle_ps = tm_wait_explain(all, idle, sizeof(idle) / sizeof(idle[0]), stake_ps - busy_ps);
     if (!tm_is_worth_mention(all, busy_ps + idle_ps))
@@ -185,10 +238,12 @@ static void find_uneven(struct tm_findings *all)
                    tm_format_time(a, l.least_ps), tm_format_count(b, work_of(l.least)));
     tm_finding_say(f, "The %lld devices compute for %s on average.", (long long)l.count,
                    tm_format_time(a, tm_whole(l.sum_ps / (double)l.count)));
-    if (is_slow)
+    if (is_slow && l.is_all)
         say_same_work(f, tm_path(all->summary, "balance.same_work"));
-    say_worst_op(f, tm_path(all->summary, "balance.ops"), is_slow);
-    say_worst_step(all, f);
+    if (l.is_all) { /* these compare all devices */
+        say_worst_op(f, tm_path(all->summary, "balance.ops"), is_slow);
+        say_worst_step(all, f);
+    }
     if (is_slow)
         fix_slow(f);
     else

@@ -663,6 +663,55 @@ static void a_wait_is_at_stake_where_its_reason_is(void **state)
     test_judged_free(&j);
 }
 
+/* Devices as UNEVEN has them, active in these milliseconds, and where the others wait. */
+#define ACTIVE(host, id, ms, begin, end)                                                           \
+    "{'id': '" id "', 'host': '" host "', 'compute_ps': " ms "000000000, 'kernels': {'count': " ms "0}, "       \
+    "'window_begin_ps': " begin "000000000, 'window_end_ps': " end "000000000}"
+#define GROUP(host, begin, end)                                                                    \
+    "{'host': '" host "', 'begin_ps': " begin "000000000, 'end_ps': " end "000000000}"
+#define ACTIVE_RUN(groups, devices)                                                                \
+    "{'window': {'hosts': [" groups "]}, 'devices': [" devices "], "                               \
+    "'gaps': {'by_cause': {'device_wait': {'total_ps': 90000000000}}}"
+
+static void devices_that_are_not_active_at_the_same_time_have_no_imbalance(void **state)
+{
+    static const struct {
+        const char *patch;
+        int64_t stake_ps; /* 0 = none */
+    } cases[] = {
+        { ACTIVE_RUN(GROUP("a", "0", "100") ", " GROUP("a", "200", "300"),
+                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("a", "gpu:1", "60", "200", "300")) "}", 0 },
+        { ACTIVE_RUN(GROUP("a", "0", "100"), ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("a", "gpu:1", "60", "0", "100")) "}",
+          30000000000 },
+        /* of two groups the one that loses more; the third device, with the least of all, is in neither */
+        { ACTIVE_RUN(GROUP("a", "0", "100") ", " GROUP("a", "200", "300") ", " GROUP("a", "400", "500"),
+                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("a", "gpu:1", "80", "0", "100") ", "
+                     ACTIVE("a", "gpu:2", "90", "200", "300") ", " ACTIVE("a", "gpu:3", "50", "200", "300") ", "
+                     ACTIVE("a", "gpu:4", "10", "400", "500")) "}", 40000000000 },
+        /* hosts run together where their windows overlap, */
+        { ACTIVE_RUN(GROUP("a", "0", "100") ", " GROUP("b", "50", "150"),
+                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("b", "gpu:1", "60", "50", "150")) "}", 30000000000 },
+        { ACTIVE_RUN(GROUP("a", "0", "100") ", " GROUP("b", "60", "160"),
+                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("b", "gpu:1", "60", "60", "160")) "}", 0 },
+        /* or where their clocks do not tell */
+        { ACTIVE_RUN(GROUP("a", "0", "100") ", " GROUP("b", "60", "160"),
+                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("b", "gpu:1", "60", "60", "160"))
+          ", 'collectives': {'skew': {'clock': {'aligned': false}}}}", 30000000000 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct tm_value *f;
+        struct judged j;
+
+        test_judge(&j, cases[i].patch, NULL);
+        f = test_finding(&j, "imbalance");
+        if (tm_int(tm_get(f, "at_stake_ps")) != cases[i].stake_ps)
+            fail_msg("case %zu: %lld", i, (long long)tm_int(tm_get(f, "at_stake_ps")));
+        test_judged_free(&j);
+    }
+}
+
 /* Two devices, one of which waits for 5 % of its window: 2.5 % of both, under what is mentioned. */
 static void a_share_is_of_the_devices_that_a_finding_is_about(void **state)
 {
@@ -1599,6 +1648,7 @@ int main(void)
         cmocka_unit_test(one_wait_of_several_devices_is_told_once),
         cmocka_unit_test(long_waits_are_no_pauses_between_short_kernels),
         cmocka_unit_test(a_wait_is_at_stake_where_its_reason_is),
+        cmocka_unit_test(devices_that_are_not_active_at_the_same_time_have_no_imbalance),
         cmocka_unit_test(a_share_is_of_the_devices_that_a_finding_is_about),
         cmocka_unit_test(the_share_of_copies_and_collectives_is_of_their_devices),
         cmocka_unit_test(the_wait_for_a_straggler_is_no_exposed_collective),
