@@ -27,7 +27,8 @@ struct subject {
 
 struct identity {
     const char *id, *title, *unit;
-    void (*check)(const struct subject *of, struct check *c);
+    void (*check)(const struct subject *of, struct check *c);                           /* of the whole, */
+    void (*check_device)(const struct tm_value *device, const char *id, struct check *c); /* or of each device */
 };
 
 /* --- comparing --- */
@@ -103,27 +104,14 @@ static void check_steps_fill_window(const struct subject *of, struct check *c)
         compare(c, ps_of(job, "span_ps"), ps_of(job, "steps_ps"), "all hosts");
 }
 
-static void check_busy_and_idle(const struct subject *of, struct check *c)
+static void check_busy_and_idle(const struct tm_value *device, const char *id, struct check *c)
 {
-    const struct tm_value *devices = tm_get(of->root, "devices");
-
-    for (size_t i = 0; i < tm_length(devices); i++) {
-        const struct tm_value *row = tm_at(devices, i);
-
-        compare(c, ps_of(row, "span_ps"), tm_sum_times(ps_of(row, "busy_ps"), ps_of(row, "idle_ps")),
-                tm_text(tm_get(row, "id")));
-    }
+    compare(c, ps_of(device, "span_ps"), tm_sum_times(ps_of(device, "busy_ps"), ps_of(device, "idle_ps")), id);
 }
 
-static void check_busy_within_window(const struct subject *of, struct check *c)
+static void check_busy_within_window(const struct tm_value *device, const char *id, struct check *c)
 {
-    const struct tm_value *devices = tm_get(of->root, "devices");
-
-    for (size_t i = 0; i < tm_length(devices); i++) {
-        const struct tm_value *row = tm_at(devices, i);
-
-        compare_most(c, ps_of(row, "span_ps"), ps_of(row, "busy_ps"), tm_text(tm_get(row, "id")));
-    }
+    compare_most(c, ps_of(device, "span_ps"), ps_of(device, "busy_ps"), id);
 }
 
 static void check_step_parts(const struct subject *of, struct check *c)
@@ -147,27 +135,14 @@ static void check_step_parts(const struct subject *of, struct check *c)
     }
 }
 
-static void check_idle_by_cause(const struct subject *of, struct check *c)
+static void check_idle_by_cause(const struct tm_value *device, const char *id, struct check *c)
 {
-    const struct tm_value *devices = tm_get(of->root, "devices");
-
-    for (size_t i = 0; i < tm_length(devices); i++) {
-        const struct tm_value *row = tm_at(devices, i);
-
-        compare(c, ps_of(row, "idle_ps"), sum_of(tm_path(row, "gaps.by_cause"), "total_ps"),
-                tm_text(tm_get(row, "id")));
-    }
+    compare(c, ps_of(device, "idle_ps"), sum_of(tm_path(device, "gaps.by_cause"), "total_ps"), id);
 }
 
-static void check_gaps_are_idle(const struct subject *of, struct check *c)
+static void check_gaps_are_idle(const struct tm_value *device, const char *id, struct check *c)
 {
-    const struct tm_value *devices = tm_get(of->root, "devices");
-
-    for (size_t i = 0; i < tm_length(devices); i++) {
-        const struct tm_value *row = tm_at(devices, i);
-
-        compare(c, ps_of(row, "idle_ps"), tm_int(tm_path(row, "gaps.total_ps")), tm_text(tm_get(row, "id")));
-    }
+    compare(c, ps_of(device, "idle_ps"), tm_int(tm_path(device, "gaps.total_ps")), id);
 }
 
 static void check_idle_savings(const struct subject *of, struct check *c)
@@ -282,27 +257,39 @@ static void check_lines(const struct subject *of, struct check *c)
 
 /* clang-format off */
 static const struct identity of_summary[] = {
-    { "steps_fill_window", "Step times add up to the window", "ps", check_steps_fill_window },
-    { "busy_and_idle", "Busy and idle time of each device add up to its window", "ps", check_busy_and_idle },
-    { "busy_within_window", "No device is busy for longer than its window", "ps", check_busy_within_window },
-    { "step_parts", "The parts of each step add up to the step time", "ps", check_step_parts },
-    { "idle_by_cause", "Idle time by cause adds up to the idle time", "ps", check_idle_by_cause },
-    { "gaps_are_idle", "Idle gaps add up to the idle time", "ps", check_gaps_are_idle },
-    { "idle_savings", "Findings claim no more than the idle time", "ps", check_idle_savings },
-    { "exposed_within_total", "Exposed time is at most the total, in each row", "ps", check_exposed },
-    { "mean_of_samples", "Number of steps times the mean is the elapsed time", "ps", check_mean },
-    { "rows_and_rest", "Rows of kernels and operations and the rest add up to their totals", "ps", check_rows_and_rest },
-    { "one_clock", "No step ends on the device before it starts on the host", "count", check_one_clock },
-    { "events_in_classes", "Events of all classes are at most the events read", "count", check_classes },
+    { "steps_fill_window", "Step times add up to the window", "ps", check_steps_fill_window, NULL },
+    { "busy_and_idle", "Busy and idle time of each device add up to its window", "ps", NULL, check_busy_and_idle },
+    { "busy_within_window", "No device is busy for longer than its window", "ps", NULL, check_busy_within_window },
+    { "step_parts", "The parts of each step add up to the step time", "ps", check_step_parts, NULL },
+    { "idle_by_cause", "Idle time by cause adds up to the idle time", "ps", NULL, check_idle_by_cause },
+    { "gaps_are_idle", "Idle gaps add up to the idle time", "ps", NULL, check_gaps_are_idle },
+    { "idle_savings", "Findings claim no more than the idle time", "ps", check_idle_savings, NULL },
+    { "exposed_within_total", "Exposed time is at most the total, in each row", "ps", check_exposed, NULL },
+    { "mean_of_samples", "Number of steps times the mean is the elapsed time", "ps", check_mean, NULL },
+    { "rows_and_rest", "Rows of kernels and operations and the rest add up to their totals", "ps", check_rows_and_rest, NULL },
+    { "one_clock", "No step ends on the device before it starts on the host", "count", check_one_clock, NULL },
+    { "events_in_classes", "Events of all classes are at most the events read", "count", check_classes, NULL },
 };
 static const struct identity of_inspection[] = {
-    { "files_and_events", "Events of the files add up to the events read", "count", check_files },
-    { "lines_and_classes", "Events of the lines and of the classes are the same", "count", check_lines },
-    { "events_in_classes", "Events of all classes are at most the events read", "count", check_classes },
+    { "files_and_events", "Events of the files add up to the events read", "count", check_files, NULL },
+    { "lines_and_classes", "Events of the lines and of the classes are the same", "count", check_lines, NULL },
+    { "events_in_classes", "Events of all classes are at most the events read", "count", check_classes, NULL },
 };
 /* clang-format on */
 enum { SUMMARY_CHECKS = sizeof(of_summary) / sizeof(of_summary[0]),
        INSPECTION_CHECKS = sizeof(of_inspection) / sizeof(of_inspection[0]) };
+
+static struct check run_check(const struct identity *identity, const struct subject *of)
+{
+    const struct tm_value *devices = tm_get(of->root, "devices");
+    struct check result = { .is_known = false };
+
+    if (identity->check)
+        identity->check(of, &result);
+    for (size_t i = 0; identity->check_device && i < tm_length(devices); i++)
+        identity->check_device(tm_at(devices, i), tm_text(tm_get(tm_at(devices, i), "id")), &result);
+    return result;
+}
 
 static void write_check(struct tm_value *list, const struct identity *identity, const struct check *c)
 {
@@ -348,8 +335,7 @@ void tm_find_broken_checks(struct tm_findings *all)
     bool is_told = false;
 
     for (size_t i = 0; i < SUMMARY_CHECKS; i++) {
-        results[i] = (struct check){ .is_known = false };
-        of_summary[i].check(&of, &results[i]);
+        results[i] = run_check(&of_summary[i], &of);
         if (results[i].is_broken && !is_told)
             tell_broken(all, &of_summary[i], &results[i]);
         is_told |= results[i].is_broken;
@@ -364,9 +350,8 @@ void tm_check_inspection(struct tm_value *root)
     struct tm_value *list = tm_add_array(root, "checks");
 
     for (size_t i = 0; i < INSPECTION_CHECKS; i++) {
-        struct check result = { .is_known = false };
+        const struct check result = run_check(&of_inspection[i], &of);
 
-        of_inspection[i].check(&of, &result);
         write_check(list, &of_inspection[i], &result);
     }
 }
