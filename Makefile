@@ -312,6 +312,10 @@ $(BUILD)/bench/measure: tests/bench/measure.c
 	$(call say,link)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
+pictures: $(NEEDS) ## make the pictures of docs/ anew (chromium, pdftoppm, node); PICTURES='report night': only these
+	@BUILD=$(BUILD) $(PYTHON) scripts/make-pictures.py $(PICTURES)
+.PHONY: pictures
+
 # --- handing out ----------------------------------------------------------------------------------------
 VERSION = $(shell sed -n 's/^.define TM_VERSION "\(.*\)"/\1/p' pipeline/*.h)
 install: $(BUILD)/tracemill ## copy program, man page and completions to $(DESTDIR)$(PREFIX)
