@@ -30,7 +30,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import batch_merge  # noqa: E402
 import batch_times  # noqa: E402
-import growth  # noqa: E402
+import growth_times  # noqa: E402
 import page_times  # noqa: E402
 import peers_rows  # noqa: E402
 import perfetto_files  # noqa: E402
@@ -320,10 +320,10 @@ def bench_growth(store, options):
         print("bench: needs the generator of $TM_SHARED", file=sys.stderr)
         return True
     head = head_of(options)
-    print(growth.HEAD)
-    points = growth.measure(store, options, lambda trace, memory:
-                            report_row(f"growth {memory}", trace, trace.plain, memory, "html,pdf,json"), run, BINARY)
-    growth.print_slopes(points)
+    print(growth_times.HEAD)
+    points = growth_times.measure(
+        store, options, lambda trace, memory: report_row(f"growth {memory}", trace, trace.plain, memory, "html,pdf,json"), run, BINARY)
+    growth_times.print_slopes(points)
     head["load_end"] = os.getloadavg()
     print_head(head)
     if options.json:

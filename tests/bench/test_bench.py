@@ -115,8 +115,16 @@ def trial(tap):
         tap.ok(list(compare_trial.read_notes(path)) == [("a", 1)], "half a line of a stopped trial is left out")
 
 
+def names_are_of_one_module(tap):
+    """The folders are searched one after the other: of two modules of one name only one is ever found."""
+    here = Path(__file__).resolve().parent
+    names = [{path.stem for path in folder.glob("*.py")} for folder in (here, here.parent / "support")]
+    tap.ok(not names[0] & names[1], "no module of the benchmark has the name of one that tests share", *names[0] & names[1])
+
+
 def main():
     tap = Tap()
+    names_are_of_one_module(tap)
     made_trace(tap)
     figures(tap)
     trial(tap)
