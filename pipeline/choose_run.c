@@ -90,8 +90,7 @@ tm_status tm_choose_run(struct tm_run *run, const struct tm_found *found, const 
         return TM_OK;
     }
     list_runs(found, names, sizeof(names));
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "there are %zu runs, and one is needed: %s", found->run_count,
-                  names);
-    tm_hint(&run->error, "take the last one with --latest, or choose one with --run NAME");
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "%zu runs found: %s", found->run_count, names);
+    tm_hint(&run->error, "choose one with --run NAME, or take the newest with --latest");
     return TM_ERR_USAGE;
 }

@@ -209,7 +209,7 @@ def refused(tap):
         "empty.zip": (zip_of([]), "no profile in"),
         "encrypted.zip": (bytes(encrypted), "is encrypted"),
         "only a table of contents.tar": (tar_of([("run/a.xplane.pb", b"")]), "is empty"),
-        "several.zip": (zip_of([(f"{r}/a.xplane.pb", PROFILE.read_bytes()) for r in ("one", "two")]), "there are 2 runs"),
+        "several.zip": (zip_of([(f"{r}/a.xplane.pb", PROFILE.read_bytes()) for r in ("one", "two")]), "2 runs found"),
     }
     for name, (data, words) in cases.items():
         with Scratch() as folder:

@@ -305,8 +305,7 @@ tm_status tm_input_require_readable(const struct tm_input *in)
         return TM_OK;
     if (kind == TM_FILE_UNKNOWN)
         kind = kind_of_unknown(in);
-    (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is %s, which this version does not read", in->name,
-                  tm_kind_name(kind));
+    (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "cannot read %s: it is %s", in->name, tm_kind_name(kind));
     tm_hint(error_of(in), "%s", tm_kind_hint(kind));
     return TM_ERR_INPUT;
 }
