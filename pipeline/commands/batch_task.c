@@ -70,7 +70,7 @@ static tm_status prepare_file(struct task *t)
 
     if (st == TM_OK)
         st = tm_input_path(t->run, r, file_of(t), t->path);
-    t->operand = t->run_path;
+    t->operand = file_of(t)->member ? t->path : t->run_path; /* the folder of a member is no path */
     t->choice = (struct tm_input_choice){ .path = t->path, .member = file_of(t)->member, .run_name = r->name };
     t->options.inputs = &t->operand;
     t->options.input_count = 1;
