@@ -32,6 +32,8 @@ struct search {
     struct tm_run *run;
     struct tm_found *found;
     const char *root;
+    tm_sniff_path *sniff; /* NULL = names decide */
+    uint64_t told;         /* files of which it was asked */
     struct pending *stack;
     size_t stack_count, stack_capacity;
     struct identity *seen; /* open addressing, a power of two */
@@ -160,6 +162,33 @@ static tm_status add_file(struct search *s, char *path, char *host, const struct
     return tm_run_add(s->run, &s->here, &file);
 }
 
+/* A file whose name leaves it open whether it is a trace. */
+static tm_status add_plain(struct search *s, char *path, const struct tm_trace_name *name, const struct stat *info)
+{
+    enum tm_sniffed sniffed = TM_SNIFFED_OTHER;
+    enum tm_found_kind kind = TM_FOUND_FILE;
+    size_t length;
+    tm_status st;
+
+    if (!path)
+        return s->run->error.status;
+    if (s->told++ >= tm_limit(s->run, TM_DISCOVER_SNIFFS_MOST)) {
+        s->found->left_out.unseen++;
+        tm_find_give(s->run, path);
+        return TM_OK;
+    }
+    st = s->sniff(s->run, path, &sniffed);
+    if (st == TM_OK && tm_sniffed_kind(sniffed, &kind))
+        return add_file(s, path, tm_find_host(s->run, tm_last_part(path, &length), name->host_length), info, kind);
+    tm_find_give(s->run, path);
+    s->found->left_out.not_traces += st == TM_OK;
+    if (st != TM_ERR_INPUT)
+        return st;
+    s->found->unreadable++;
+    s->run->error = (struct tm_error){ .status = TM_OK };
+    return TM_OK;
+}
+
 /* A folder that cannot be read hides what is in it, and is counted; one for which this process lacks memory or descriptors
  * ends the search. */
 static tm_status refuse_folder(struct search *s, const struct pending *folder, int reason)
@@ -178,7 +207,8 @@ static tm_status take_entry(struct search *s, const struct pending *folder, int 
 {
     struct tm_trace_name told;
     struct stat info;
-    const bool trace = tm_trace_name_read(entry->d_name, &told);
+    const bool named = tm_trace_name_read(entry->d_name, &told);
+    const bool trace = named || (s->sniff && tm_plain_name_read(entry->d_name, &told));
 
     if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK && entry->d_type != DT_DIR &&
         (entry->d_type != DT_REG || !trace))
@@ -189,8 +219,12 @@ static tm_status take_entry(struct search *s, const struct pending *folder, int 
         if (!trace)
             return refuse_folder(s, &(struct pending){ .path = folder->path, .depth = folder->depth + 1 }, errno);
         s->found->unreadable++;
+        if (!named)
+            return TM_OK;
         info = (struct stat){ .st_mode = S_IFREG }; /* who opens it tells why */
     }
+    if (S_ISREG(info.st_mode) && trace && !named)
+        return add_plain(s, join_path(s->run, folder->path, entry->d_name), &told, &info);
     if (S_ISREG(info.st_mode) && trace)
         return add_file(s, join_path(s->run, folder->path, entry->d_name),
                         tm_find_host(s->run, entry->d_name, told.host_length), &info, told.kind);
@@ -286,23 +320,28 @@ static tm_status search_all(struct search *s)
 static tm_status refuse_bare(struct search *s)
 {
     const struct tm_found *const f = s->found;
-    char more[128] = "";
+    char more[192] = "";
+    size_t used = 0;
 
     if (f->unreadable > 0 || f->too_deep > 0)
-        (void)snprintf(more, sizeof(more), "; %llu could not be read, %llu lie too deep",
-                       (unsigned long long)f->unreadable, (unsigned long long)f->too_deep);
+        used = (size_t)snprintf(more, sizeof(more), "; %llu could not be read, %llu lie too deep",
+                                (unsigned long long)f->unreadable, (unsigned long long)f->too_deep);
+    if (f->left_out.not_traces > 0)
+        (void)snprintf(more + used, sizeof(more) - used, "; %llu other .json or .pb file%s",
+                       (unsigned long long)f->left_out.not_traces,
+                       f->left_out.not_traces == 1 ? " is no trace" : "s are no traces");
     (void)tm_fail(&s->run->error, TM_ERR_INPUT, -1,
-                  "no profile in '%s': looked for *.xplane.pb, *.trace.json and perfetto_trace.json, also .gz "
-                  "and .zst, in %llu folder%s%s",
+                  "no profile in '%s': looked for *.xplane.pb, *.trace.json and perfetto_trace.json, and into *.json "
+                  "and *.pb, also .gz and .zst, in %llu folder%s%s",
                   s->root, (unsigned long long)f->folders, f->folders == 1 ? "" : "s", more);
     tm_hint(&s->run->error,
             "take one: run a few steps and block_until_ready() inside 'with jax.profiler.trace(DIR):'");
     return TM_ERR_INPUT;
 }
 
-static tm_status discover_folder(struct tm_run *run, const char *input, struct tm_found *found)
+static tm_status discover_folder(struct tm_run *run, const char *input, tm_sniff_path *sniff, struct tm_found *found)
 {
-    struct search s = { .run = run, .found = found, .root = input };
+    struct search s = { .run = run, .found = found, .root = input, .sniff = sniff };
     tm_status st = search_all(&s);
 
     if (st == TM_OK && found->run_count == 0)
@@ -327,6 +366,11 @@ static tm_status discover_file(struct tm_run *run, const char *path, const struc
 
 tm_status tm_discover(struct tm_run *run, const char *input, struct tm_found *found)
 {
+    return tm_discover_with(run, input, NULL, found);
+}
+
+tm_status tm_discover_with(struct tm_run *run, const char *input, tm_sniff_path *sniff, struct tm_found *found)
+{
     struct stat info = { 0 };
 
     *found = (struct tm_found){ .run = run };
@@ -340,8 +384,18 @@ tm_status tm_discover(struct tm_run *run, const char *input, struct tm_found *fo
         return tm_fail_system(&run->error, TM_ERR_INPUT, -1, reason, "cannot open '%s'", input);
     }
     if (S_ISDIR(info.st_mode))
-        return discover_folder(run, input, found);
+        return discover_folder(run, input, sniff, found);
     return discover_file(run, input, &info, found);
+}
+
+void tm_left_out_add(struct tm_left_out *to, const struct tm_left_out *from)
+{
+    to->lost_links += from->lost_links;
+    to->special += from->special;
+    to->replaced += from->replaced;
+    to->hidden += from->hidden;
+    to->not_traces += from->not_traces;
+    to->unseen += from->unseen;
 }
 
 /* Move the runs of one argument into the list of all. */
@@ -362,6 +416,7 @@ static tm_status move_runs(struct tm_found *all, struct tm_found *one)
     all->too_deep += one->too_deep;
     all->unnamed += one->unnamed;
     all->damaged += one->damaged;
+    tm_left_out_add(&all->left_out, &one->left_out);
     return TM_OK;
 }
 

@@ -9,6 +9,7 @@
 /* Finds what an INPUT argument means: a file, a run folder, a log directory that holds run folders at any depth, or
  * an archive of one of these.  A run folder is one that holds trace files by their names, each also with .gz or .zst:
  *     HOST.xplane.pb, HOST.trace.json, WORKER.TIME.pt.trace.json, perfetto_trace.json
+ * Files that are called *.json or *.pb count, too, if their first bytes are those of a trace.
  * Of each host the best file is read: xplane.pb, which is exact, else trace.json; perfetto_trace.json, which JAX
  * writes from the trace.json of the only host, where it is alone.
  * Everything found lives in the account `model`. */
@@ -25,7 +26,9 @@ struct tm_input; /* stages/input/bytes/input_file.h */
 struct tm_found_file {
     char *path;   /* for opening: the file, or the archive that it lies in */
     char *member; /* its name in the archive at `path`; NULL = the file at `path` itself */
-    uint64_t position; /* of the member in its archive, from 1; 0 = not a member */
+    char *target;      /* the member that holds its content, where it is a link to one; NULL = itself */
+    uint64_t position; /* of the member that holds it in its archive, from 1; 0 = not a member */
+    uint64_t listed;   /* private: position of the name, of a link that of the link */
     char *problem;     /* of its archive, told with one file of each run; NULL = none */
     char *host; /* file name without its ending, cleaned; at most TM_HOST_MOST bytes; one of its kind in the run */
     uint64_t bytes;
@@ -46,6 +49,16 @@ struct tm_found_run {
     size_t capacity;   /* private */
 };
 
+/* What could have been a file of a run, and is none, by the reason. */
+struct tm_left_out {
+    uint64_t lost_links; /* links of archives whose targets are not in it, or that go in a circle */
+    uint64_t special;    /* members that are devices, pipes or sockets */
+    uint64_t replaced;   /* members of which a later one has the name */
+    uint64_t hidden;     /* members with names of traces in folders whose name begins with a dot */
+    uint64_t not_traces; /* files called *.json or *.pb whose first bytes are not those of a trace */
+    uint64_t unseen;     /* of these, what is past TM_DISCOVER_SNIFFS_MOST: it may be a trace */
+};
+
 struct tm_found {
     struct tm_run *run;
     struct tm_found_run *runs; /* oldest first */
@@ -55,10 +68,19 @@ struct tm_found {
     uint64_t too_deep;   /* folders below TM_DISCOVER_DEPTH_MOST, which were not searched */
     uint64_t unnamed;    /* members of archives whose names are too long or cannot be told */
     uint64_t damaged;    /* archives of which only the begin could be read */
+    struct tm_left_out left_out;
     size_t capacity;     /* private */
 };
 
 enum { TM_DISCOVER_DEPTH_MOST = 32, TM_DISCOVER_ENTRIES_MOST = 1000000, TM_HOST_MOST = 127 };
+/* Files whose content is told, of one search; links of an archive that are followed though their names are not those of
+ * traces; and how often a link may lead to another one. */
+enum { TM_DISCOVER_SNIFFS_MOST = 100000, TM_DISCOVER_LINKS_MOST = 10000, TM_DISCOVER_HOPS_MOST = 8 };
+
+/* What the first bytes of a file are. */
+enum tm_sniffed { TM_SNIFFED_OTHER, TM_SNIFFED_XSPACE, TM_SNIFFED_TRACE_JSON };
+/* errors: TM_ERR_INPUT  it cannot be read, which the search counts; any other one ends the search */
+typedef tm_status tm_sniff_path(struct tm_run *run, const char *path, enum tm_sniffed *sniffed);
 
 /* Find the runs behind an argument.  Folders whose name begins with a dot are not searched; links are followed,
  * and each folder is searched once, however many ways lead there.
@@ -68,6 +90,8 @@ enum { TM_DISCOVER_DEPTH_MOST = 32, TM_DISCOVER_ENTRIES_MOST = 1000000, TM_HOST_
  * errors: TM_ERR_INPUT  nothing there, or a folder without any profile (says what was searched)
  *         TM_ERR_LIMIT  more than TM_DISCOVER_ENTRIES_MOST entries, or the account's share is used up */
 tm_status tm_discover(struct tm_run *run, const char *input, struct tm_found *found) TM_MUST_USE;
+/* in: sniff  tells contents by their first bytes; NULL = only names count */
+tm_status tm_discover_with(struct tm_run *run, const char *input, tm_sniff_path *sniff, struct tm_found *found) TM_MUST_USE;
 
 /* A member of an archive, as a list of its members tells it. */
 struct tm_member {
@@ -76,6 +100,12 @@ struct tm_member {
     uint64_t bytes;    /* unpacked, as the archive tells */
     int64_t mtime_ns;
     bool is_regular;   /* a file with content of its own: no folder, link or device */
+    bool is_special;   /* a device, a pipe, a socket */
+    const char *link;  /* what it is a link to, as it stands in the archive; NULL = it is none */
+    bool is_hard;      /* the link is the name of a member; else it begins at the folder of the link */
+    /* Tell the content, while the member is being given; NULL = that cannot be told.  errors: as of a tm_sniff_path */
+    tm_status (*sniff)(const struct tm_member *member, enum tm_sniffed *sniffed);
+    void *of; /* of whoever gives it */
 };
 typedef tm_status tm_take_member(void *to, const struct tm_member *member);
 
@@ -89,7 +119,8 @@ typedef tm_status tm_list_members(struct tm_run *run, const char *path, tm_take_
                                   struct tm_listing *listing);
 
 /* Find the runs in an archive.  Names are compared as they are, without dots and slashes at their begin; of several
- * members of one name the last one counts; what lies in folders whose name begins with a dot is left out.
+ * members of one name the last one counts; what lies in folders whose name begins with a dot is left out.  A link to a
+ * member of the archive is that member under another name; links that lead elsewhere are counted.
  * in:     list  gives the members of an archive
  * out:    found  as of tm_discover; an archive of one file only, with no folder or of another name: that file
  * errors: TM_ERR_INPUT  no profile is in it (says how many members were looked at); those of `list` */
@@ -100,6 +131,7 @@ tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_memb
 typedef tm_status tm_discover_one(struct tm_run *run, const char *input, struct tm_found *found);
 
 /* The runs behind several arguments, in one list; runs of one name are called by their whole path. */
+void tm_left_out_add(struct tm_left_out *to, const struct tm_left_out *from);
 tm_status tm_discover_all(struct tm_run *run, char *const *inputs, size_t count, tm_discover_one *discover,
                           struct tm_found *found) TM_MUST_USE;
 void tm_found_free(struct tm_found *found); /* tolerates a zeroed one */

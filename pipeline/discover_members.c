@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pipeline/discover_private.h"
+#include "pipeline/limits.h"
 
 /* The state of one search. */
 struct gathering {
@@ -14,6 +15,11 @@ struct gathering {
     struct tm_found_run here;  /* of one folder */
     struct tm_found_file only; /* the first regular member; of several of that name the last */
     uint64_t others;           /* regular members of other names */
+    uint64_t named;            /* of the files, those with names of traces */
+    uint64_t told;             /* members of which the content was asked */
+    struct tm_member_links links;
+    struct tm_left_out *left_out;
+    uint64_t unreadable;
     struct tm_listing listing;
 };
 
@@ -37,8 +43,8 @@ static struct tm_found_file make_file(const struct gathering *g, const struct tm
 {
     return (struct tm_found_file){ .path = tm_find_copy(g->run, g->path, strlen(g->path)),
                                    .member = tm_find_copy(g->run, member->name, strlen(member->name)),
-                                   .position = member->position, .bytes = member->bytes,
-                                   .mtime_ns = member->mtime_ns };
+                                   .position = member->position, .listed = member->position,
+                                   .bytes = member->bytes, .mtime_ns = member->mtime_ns };
 }
 
 static tm_status note_only(struct gathering *g, const struct tm_member *member)
@@ -56,25 +62,98 @@ static tm_status note_only(struct gathering *g, const struct tm_member *member)
     return only->path && only->member && only->host ? TM_OK : g->run->error.status;
 }
 
+/* The kind of a member whose name leaves it open.  out: *is_trace */
+static tm_status tell_member(struct gathering *g, const struct tm_member *member, enum tm_found_kind *kind, bool *is_trace)
+{
+    enum tm_sniffed sniffed = TM_SNIFFED_OTHER;
+    tm_status st;
+
+    *is_trace = false;
+    if (g->told++ >= tm_limit(g->run, TM_DISCOVER_SNIFFS_MOST)) {
+        g->left_out->unseen++;
+        return TM_OK;
+    }
+    st = member->sniff(member, &sniffed);
+    *is_trace = tm_sniffed_kind(sniffed, kind);
+    if (st == TM_ERR_INPUT) {
+        g->unreadable++;
+        g->run->error = (struct tm_error){ .status = TM_OK };
+        return TM_OK;
+    }
+    g->left_out->not_traces += st == TM_OK && !*is_trace;
+    return st;
+}
+
+/* A member whose name is, or may be, that of a trace.  in: last  the last part of its name */
+static tm_status take_file(struct gathering *g, const struct tm_member *member, const char *last,
+                           const struct tm_trace_name *told, bool is_named)
+{
+    enum tm_found_kind kind = told->kind;
+    bool is_trace = true;
+    struct tm_found_file file;
+
+    if (!is_named && member->link && g->links.count >= tm_limit(g->run, TM_DISCOVER_LINKS_MOST)) {
+        g->left_out->unseen++;
+        return TM_OK;
+    }
+    if (!is_named && !member->link) {
+        const tm_status st = tell_member(g, member, &kind, &is_trace);
+
+        if (st != TM_OK || !is_trace)
+            return st;
+    }
+    file = make_file(g, member);
+    file.host = file.member ? tm_find_host(g->run, last, told->host_length) : NULL;
+    file.kind = kind;
+    g->named += is_named && !member->link;
+    return member->link ? tm_member_links_add(&g->links, &file, member, !is_named) : tm_run_add(g->run, &g->files, &file);
+}
+
 static tm_status take_member(void *to, const struct tm_member *member)
 {
     struct gathering *const g = to;
-    struct tm_trace_name told;
-    struct tm_found_file file;
-    tm_status st;
-    const char *last;
     size_t length;
+    const char *const last = tm_last_part(member->name, &length);
+    struct tm_trace_name told;
+    const bool is_named = tm_trace_name_read(last, &told) && last[length] == '\0';
+    const bool may_be = is_named || (member->sniff && last[length] == '\0' && tm_plain_name_read(last, &told));
+    tm_status st = TM_OK;
 
-    if (!member->is_regular || is_hidden(member->name))
+    g->left_out->special += member->is_special;
+    if (!member->is_regular && !member->link)
         return TM_OK;
-    st = note_only(g, member);
-    last = tm_last_part(member->name, &length);
-    if (st != TM_OK || last[length] != '\0' || !tm_trace_name_read(last, &told))
-        return st;
-    file = make_file(g, member);
-    file.host = file.member ? tm_find_host(g->run, last, told.host_length) : NULL;
-    file.kind = told.kind;
-    return tm_run_add(g->run, &g->files, &file);
+    if (is_hidden(member->name)) {
+        g->left_out->hidden += is_named && strncmp(last, "._", 2) != 0; /* those are a Mac's notes on the file beside */
+        return TM_OK;
+    }
+    if (member->is_regular)
+        st = note_only(g, member);
+    else if (!may_be && !tm_member_stays_inside(member))
+        g->left_out->lost_links++; /* there may have been a folder of runs behind it */
+    return st == TM_OK && may_be ? take_file(g, member, last, &told, is_named) : st;
+}
+
+/* Links that lead to a file are files themselves. */
+static tm_status add_links(struct gathering *g)
+{
+    tm_status st = tm_member_links_resolve(&g->links, g->files.files, g->files.all_count);
+
+    g->unreadable += g->links.unreadable;
+    for (size_t i = 0; i < g->links.count && st == TM_OK; i++) {
+        struct tm_member_link *const link = &g->links.rows[i];
+        const struct tm_found_file file = link->file;
+
+        if (link->is_lost) {
+            g->left_out->lost_links++;
+        } else if (file.kind == TM_FOUND_COPY) {
+            g->left_out->not_traces++;
+        } else {
+            link->file = (struct tm_found_file){ .path = NULL };
+            g->others++;
+            st = tm_run_add(g->run, &g->files, &file);
+        }
+    }
+    return st;
 }
 
 /* Length of the folder in a member's name, which stands before its last slash. */
@@ -101,7 +180,7 @@ static int by_folder(const void *a, const void *b)
 
     if (order == 0)
         order = strcmp(name, name2);
-    return order ? order : (one->position > other->position) - (one->position < other->position);
+    return order ? order : (one->listed > other->listed) - (one->listed < other->listed);
 }
 
 size_t tm_archive_name_length(const char *name, size_t length)
@@ -166,8 +245,10 @@ static tm_status make_runs(struct gathering *g, struct tm_found *found)
         const char *const next = i + 1 < count ? tm_member_path(files[i + 1].member) : NULL;
         struct tm_found_file file = files[i];
 
-        if (next && strcmp(name, next) == 0)
-            continue; /* the last one of a name counts */
+        if (next && strcmp(name, next) == 0) {
+            g->left_out->replaced++; /* the last one of a name counts */
+            continue;
+        }
         files[i] = (struct tm_found_file){ .path = NULL };
         st = tm_run_add(g->run, &g->here, &file);
         if (st == TM_OK && (!next || compare_folders(tm_member_path(file.member), next) != 0))
@@ -193,11 +274,20 @@ static tm_status keep_only(struct gathering *g, struct tm_found *found)
 static tm_status refuse_bare(const struct gathering *g)
 {
     const struct tm_listing *const l = &g->listing;
+    const uint64_t links = g->left_out->lost_links, others = g->left_out->not_traces;
+    char more[128] = "";
+    size_t used = 0;
 
+    if (links > 0)
+        used = (size_t)snprintf(more, sizeof(more), "; %llu link%s to no member", (unsigned long long)links,
+                                links == 1 ? " leads" : "s lead");
+    if (others > 0)
+        (void)snprintf(more + used, sizeof(more) - used, "; %llu .json or .pb file%s", (unsigned long long)others,
+                       others == 1 ? " is no trace" : "s are no traces");
     (void)tm_fail(&g->run->error, TM_ERR_INPUT, -1,
-                  "no profile in '%.150s': looked for *.xplane.pb, *.trace.json and perfetto_trace.json, also .gz and "
-                  ".zst, among %llu member%s%s%.150s",
-                  g->path, (unsigned long long)l->members, l->members == 1 ? "" : "s", l->problem[0] ? "; " : "",
+                  "no profile in '%.150s': looked for *.xplane.pb, *.trace.json and perfetto_trace.json, and into *.json and "
+                  "*.pb, also .gz and .zst, among %llu member%s%s%s%.150s",
+                  g->path, (unsigned long long)l->members, l->members == 1 ? "" : "s", more, l->problem[0] ? "; " : "",
                   l->problem);
     tm_hint(&g->run->error,
             "take one: run a few steps and block_until_ready() inside 'with jax.profiler.trace(DIR):'");
@@ -206,15 +296,19 @@ static tm_status refuse_bare(const struct gathering *g)
 
 tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_members *list, struct tm_found *found)
 {
-    struct gathering g = { .run = run, .path = path };
+    struct gathering g = { .run = run, .path = path, .left_out = &found->left_out,
+                           .links = { .run = run, .path = path, .list = list } };
     tm_status st;
 
     *found = (struct tm_found){ .run = run, .folders = 1 };
     st = list(run, path, take_member, &g, &g.listing);
+    if (st == TM_OK)
+        st = add_links(&g);
+    found->unreadable = g.unreadable;
     found->unnamed = g.listing.unnamed;
     found->damaged = g.listing.problem[0] != '\0';
     if (st == TM_OK && g.only.member && g.others == 0 &&
-        (g.files.all_count == 0 || !strchr(tm_member_path(g.only.member), '/')))
+        (g.named == 0 || !strchr(tm_member_path(g.only.member), '/')))
         st = keep_only(&g, found);
     else if (st == TM_OK)
         st = make_runs(&g, found);
@@ -222,6 +316,7 @@ tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_memb
         st = refuse_bare(&g);
     if (st == TM_OK)
         st = tm_runs_order(found, path);
+    tm_member_links_free(&g.links);
     tm_run_free(run, &g.files);
     tm_run_free(run, &g.here);
     tm_found_file_free(run, &g.only);

@@ -26,11 +26,57 @@ struct tm_trace_name {
 };
 
 bool tm_trace_name_read(const char *name, struct tm_trace_name *told);
+/* The same of the names of which content decides: kind is what most such files are. */
+bool tm_plain_name_read(const char *name, struct tm_trace_name *told);
+/* out: false  it is no trace */
+bool tm_sniffed_kind(enum tm_sniffed sniffed, enum tm_found_kind *kind);
 /* Length of `name` without `ending`, or 0 where it has another one or nothing is left. */
 size_t tm_name_without(const char *name, size_t length, const char *ending);
 /* The date that profilers name run folders after: YYYY_MM_DD_hh_mm_ss, then nothing, '_', '-' or '.'. */
 bool tm_run_date(const char *name, size_t length, int64_t *ns);
 char *tm_find_host(struct tm_run *run, const char *name, size_t length) TM_MUST_USE; /* a copy, cleaned */
+
+/* --- links of archives --- */
+
+enum { TM_MEMBER_PATH_BYTES = 4096 };
+
+/* A name as the way to it from the top of the archive, without "." and "..".  in: folder  where it begins, "" = the top
+ * out: false  it leads out of the archive, or is too long */
+bool tm_member_normalize(char out[TM_MEMBER_PATH_BYTES], const char *folder, const char *name);
+
+/* Whether a link may lead to something in its archive. */
+bool tm_member_stays_inside(const struct tm_member *link);
+
+/* A link to be resolved. */
+struct tm_member_link {
+    struct tm_found_file file; /* target, position, bytes, mtime_ns and kind are known when it is resolved */
+    uint64_t position;         /* of a hard link; else 0 */
+    bool is_plain;             /* its name does not say that it is a trace: kind is that of the content, COPY = it is none */
+    bool is_lost;
+    /* private */
+    char *wanted, *next;
+    uint64_t next_position;
+    unsigned hops, hit;
+};
+
+struct tm_member_links {
+    struct tm_run *run;
+    const char *path;
+    tm_list_members *list;
+    struct tm_member_link *rows;
+    size_t count, capacity;
+    struct tm_member_link **order; /* private: those that are wanted, by name */
+    size_t wanted;
+    uint64_t unreadable;           /* out: targets that could not be read */
+};
+
+/* in: file  of the link; it is the list's from then on, also after a failure */
+tm_status tm_member_links_add(struct tm_member_links *l, const struct tm_found_file *file, const struct tm_member *member,
+                              bool is_plain) TM_MUST_USE;
+/* Find what they lead to, among files that are known already, else in the archive, which is listed once for each hop.
+ * in: files  are put into another order */
+tm_status tm_member_links_resolve(struct tm_member_links *l, struct tm_found_file *files, size_t count) TM_MUST_USE;
+void tm_member_links_free(struct tm_member_links *l);
 
 /* --- files and runs --- */
 

@@ -65,6 +65,7 @@ void tm_found_file_free(struct tm_run *run, struct tm_found_file *file)
 {
     tm_find_give(run, file->path);
     tm_find_give(run, file->member);
+    tm_find_give(run, file->target);
     tm_find_give(run, file->host);
     tm_find_give(run, file->problem);
     *file = (struct tm_found_file){ .path = NULL };
@@ -112,6 +113,12 @@ static const char *last_of(const struct tm_found_file *file)
 
 /* ---- which files are read ----------------------------------------------------------------------------- */
 
+/* out: false  of a name that tells nothing */
+static bool read_name(const char *name, struct tm_trace_name *told)
+{
+    return tm_trace_name_read(name, told) || tm_plain_name_read(name, told);
+}
+
 /* A file with what its name tells; only while the files of one folder are put in order. */
 static int by_data(const void *a, const void *b)
 {
@@ -121,8 +128,8 @@ static int by_data(const void *a, const void *b)
     size_t shorter;
     int data;
 
-    (void)tm_trace_name_read(name, &told);
-    (void)tm_trace_name_read(name2, &told2);
+    (void)read_name(name, &told);
+    (void)read_name(name2, &told2);
     shorter = told.data_length < told2.data_length ? told.data_length : told2.data_length;
     data = memcmp(name, name2, shorter);
     if (data)
@@ -141,28 +148,32 @@ static bool same_data(const struct tm_found_file *one, const struct tm_found_fil
     const char *const name = last_of(one), *const name2 = last_of(other);
     struct tm_trace_name told, told2;
 
-    return tm_trace_name_read(name, &told) && tm_trace_name_read(name2, &told2) &&
+    return read_name(name, &told) && read_name(name2, &told2) &&
            told.data_length == told2.data_length && memcmp(name, name2, told.data_length) == 0;
 }
 
 /* One profile may lie there several times: xplane.pb and trace.json of one host, each of them compressed as well.
  * The best one is read, the others would count twice.  perfetto_trace.json is that of a host which it does not
- * name, so it is read only where it is alone. */
+ * name, so it is read only where it is alone.  JSON of any other name beside XSpace files is what a viewer made of one. */
 static void mark_copies(struct tm_found_run *r)
 {
     struct tm_found_file *best = NULL;
-    bool others = false;
+    bool others = false, has_space = false;
+    struct tm_trace_name told;
 
     qsort(r->files, r->all_count, sizeof(*r->files), by_data);
-    for (size_t i = 0; i < r->all_count; i++)
+    for (size_t i = 0; i < r->all_count; i++) {
         others |= r->files[i].kind != TM_FOUND_PERFETTO_JSON;
+        has_space |= r->files[i].kind == TM_FOUND_XPLANE;
+    }
     for (size_t i = 0; i < r->all_count; i++) {
         struct tm_found_file *const file = &r->files[i];
         const bool copy = best && same_data(best, file);
 
         if (!copy)
             best = file;
-        if (copy || (others && file->kind == TM_FOUND_PERFETTO_JSON))
+        if (copy || (others && file->kind == TM_FOUND_PERFETTO_JSON) ||
+            (has_space && file->kind == TM_FOUND_TRACE_JSON && !tm_trace_name_read(last_of(file), &told)))
             file->kind = TM_FOUND_COPY;
     }
 }

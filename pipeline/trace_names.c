@@ -82,21 +82,33 @@ bool tm_trace_name_read(const char *name, struct tm_trace_name *told)
     return length == sizeof(perfetto) - 1 && memcmp(name, perfetto, length) == 0;
 }
 
+bool tm_plain_name_read(const char *name, struct tm_trace_name *told)
+{
+    const size_t whole = strlen(name), length = without_compression(name, whole);
+    const size_t json = tm_name_without(name, length, ".json"), bare = json ? json : tm_name_without(name, length, ".pb");
+
+    *told = (struct tm_trace_name){ .kind = json ? TM_FOUND_TRACE_JSON : TM_FOUND_XPLANE, .host_length = bare,
+                                    .data_length = bare, .compressed = length < whole };
+    return bare > 0;
+}
+
+bool tm_sniffed_kind(enum tm_sniffed sniffed, enum tm_found_kind *kind)
+{
+    *kind = sniffed == TM_SNIFFED_XSPACE ? TM_FOUND_XPLANE : TM_FOUND_TRACE_JSON;
+    return sniffed != TM_SNIFFED_OTHER;
+}
+
 char *tm_file_host(struct tm_run *run, const char *path)
 {
     struct tm_trace_name told;
-    size_t length, host_length, bare;
+    size_t length;
     const char *const last = tm_last_part(path, &length);
 
     if (strcmp(path, "-") == 0)
         return tm_find_copy(run, "stdin", sizeof("stdin") - 1);
-    if (tm_trace_name_read(last, &told))
+    if (tm_trace_name_read(last, &told) || tm_plain_name_read(last, &told))
         return tm_find_host(run, last, told.host_length);
-    bare = without_compression(last, length);
-    host_length = tm_name_without(last, bare, ".pb");
-    if (host_length == 0)
-        host_length = tm_name_without(last, bare, ".json");
-    return tm_find_host(run, last, host_length ? host_length : bare);
+    return tm_find_host(run, last, without_compression(last, length));
 }
 
 char *tm_find_host(struct tm_run *run, const char *name, size_t length)

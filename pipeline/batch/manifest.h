@@ -51,6 +51,7 @@ struct tm_manifest {
     uint64_t doubles;     /* runs that another root has, too: they are taken once */
     uint64_t not_fitting; /* runs that --keys does not fit */
     uint64_t unreadable;  /* folders and files */
+    struct tm_left_out skipped;
     /* private */
     struct tm_manifest_chunk *chunks;
     size_t chunk_left, capacity;

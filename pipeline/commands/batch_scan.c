@@ -25,13 +25,14 @@ static void warn(uint64_t count, const char *one, const char *many)
 static tm_status check_strict(const struct tm_manifest *manifest)
 {
     struct tm_run *run = manifest->run;
-    const uint64_t count = manifest->unreadable + manifest->left_out;
+    const uint64_t count = manifest->unreadable + manifest->left_out + manifest->skipped.lost_links +
+                           manifest->skipped.unseen;
 
     if (!run->strict || count == 0)
         return TM_OK;
     (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
                   "cannot make a batch under --strict: %" PRIu64 " folders or files could not be read, or have names that"
-                  " cannot be used", count);
+                  " cannot be used, or are links to nothing", count);
     tm_hint(&run->error, "without --strict the others are taken, and those fail one by one");
     return TM_ERR_INPUT;
 }
@@ -49,6 +50,7 @@ tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, st
     warn(manifest->doubles, "run is below two roots, and is taken once", "runs are below two roots, and are taken once");
     warn(manifest->left_out, "run is left out, whose name cannot be used",
          "runs are left out, whose names cannot be used");
+    tm_warn_skipped(&manifest->skipped);
     warn(manifest->not_fitting, "run does not fit --keys: its path was read by its look",
          "runs do not fit --keys: their paths were read by their look");
     return TM_OK;
@@ -104,6 +106,7 @@ static void print_words(const struct tm_manifest *m, const struct counts *counts
     (void)fprintf(stderr, "%zu run%s, %zu trace%s, %s; %zu job%s, %zu night%s\n", m->count, tm_format_plural(m->count),
                   m->files, tm_format_plural(m->files), tm_format_bytes(bytes, (double)m->bytes), counts->jobs,
                   tm_format_plural(counts->jobs), counts->nights, tm_format_plural(counts->nights));
+    tm_note_not_traces(&m->skipped);
 }
 
 static tm_status print_json(const struct tm_manifest *m, const struct counts *counts, const char *path)
@@ -128,6 +131,7 @@ static tm_status print_json(const struct tm_manifest *m, const struct counts *co
     tm_add_uint(root, "doubles", m->doubles);
     tm_add_uint(root, "left_out", m->left_out);
     tm_add_uint(root, "not_fitting", m->not_fitting);
+    tm_add_skipped(root, &m->skipped);
     st = tm_doc_status(doc);
     if (st == TM_OK)
         st = tm_print_document(m->run, doc);

@@ -118,7 +118,7 @@ static tm_status open_original(struct original *o, const struct tm_found_file *f
     struct stat info;
 
     if (file->member)
-        return tm_archive_open(&o->member, o->run, file->path, file->member, file->position);
+        return tm_archive_open(&o->member, o->run, file->path, file->target ? file->target : file->member, file->position);
     o->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (o->fd < 0)
         return tm_fail(error, TM_ERR_INPUT, -1, "cannot open '%s': %s", o->name, strerror(errno));

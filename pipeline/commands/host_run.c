@@ -79,7 +79,8 @@ static tm_status keep_records(struct tm_host_run *host, const struct tm_host_opt
 
 static tm_status open_input(struct tm_host_run *host, const struct tm_found_file *found)
 {
-    const struct tm_input_options options = { .member = found->member, .position = found->position };
+    const struct tm_input_options options = { .member = found->member, .target = found->target,
+                                              .position = found->position };
     tm_status st = TM_OK;
 
     host->input = found->opened ? found->opened : &host->own;

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "pipeline/commands/partial_run.h"
+#include "pipeline/doc.h"
 #include "pipeline/limits.h"
 #include "stages/input/bytes/archive.h"
+#include "stages/input/bytes/sniff.h"
 #include "stages/input/bytes/input_file.h"
 
 tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found)
@@ -21,7 +23,44 @@ tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found
         st = tm_archive_is(run, input, &is_archive);
     if (st != TM_OK)
         return st;
-    return is_archive ? tm_discover_members(run, input, tm_archive_list, found) : tm_discover(run, input, found);
+    return is_archive ? tm_discover_members(run, input, tm_archive_list, found) :
+                        tm_discover_with(run, input, tm_sniff_file, found);
+}
+
+static void warn_of(uint64_t count, const char *one, const char *many)
+{
+    if (count > 0)
+        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " %s\n", count, count == 1 ? one : many);
+}
+
+void tm_warn_skipped(const struct tm_left_out *s)
+{
+    warn_of(s->lost_links, "link in an archive is skipped: its target is not in the archive",
+            "links in archives are skipped: their targets are not in the archive");
+    warn_of(s->special, "device, pipe or socket in an archive is skipped", "devices, pipes or sockets in archives are skipped");
+    warn_of(s->replaced, "file in an archive is skipped: a later one has the same name",
+            "files in archives are skipped: later ones have the same names");
+    warn_of(s->hidden, "trace in a hidden folder of an archive is skipped",
+            "traces in hidden folders of archives are skipped");
+    warn_of(s->unseen, ".json or .pb file is not looked into: there are too many of them",
+            ".json or .pb files are not looked into: there are too many of them");
+}
+
+void tm_note_not_traces(const struct tm_left_out *s)
+{
+    if (s->not_traces > 0)
+        (void)fprintf(stderr, "tracemill: note: %" PRIu64 " other .json or .pb file%s\n", s->not_traces,
+                      s->not_traces == 1 ? " is no trace" : "s are no traces");
+}
+
+void tm_add_skipped(struct tm_value *to, const struct tm_left_out *s)
+{
+    tm_add_uint(to, "links_skipped", s->lost_links);
+    tm_add_uint(to, "special_skipped", s->special);
+    tm_add_uint(to, "replaced_skipped", s->replaced);
+    tm_add_uint(to, "hidden_skipped", s->hidden);
+    tm_add_uint(to, "not_traces", s->not_traces);
+    tm_add_uint(to, "not_looked_into", s->unseen);
 }
 
 void tm_warn_left_out(const struct tm_run *run, const struct tm_found *found)
@@ -37,6 +76,7 @@ void tm_warn_left_out(const struct tm_run *run, const struct tm_found *found)
     if (found->unnamed > 0)
         (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " member%s left out, whose names cannot be used\n",
                       found->unnamed, found->unnamed == 1 ? " is" : "s are");
+    tm_warn_skipped(&found->left_out);
 }
 
 static tm_status refuse_count(struct tm_run *run)
@@ -191,7 +231,8 @@ static tm_status look_into(struct tm_inputs *inputs, size_t at, const struct tm_
 static tm_status open_for_kind(struct tm_run *run, const struct tm_found_file *file, struct tm_input *input,
                                bool *known)
 {
-    const struct tm_input_options options = { .member = file->member, .position = file->position };
+    const struct tm_input_options options = { .member = file->member, .target = file->target,
+                                              .position = file->position };
     const tm_status st = tm_input_open_with(input, run, file->path, &options);
 
     *known = st == TM_OK;

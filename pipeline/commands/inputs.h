@@ -58,6 +58,13 @@ tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found
 
 /* What was left out of the search is said, so that a run that is missing is no riddle. */
 void tm_warn_left_out(const struct tm_run *run, const struct tm_found *found);
+/* The part of it that is said of the search of a batch, too. */
+void tm_warn_skipped(const struct tm_left_out *skipped);
+/* For verbs that list: files whose content was looked at, and is no trace. */
+void tm_note_not_traces(const struct tm_left_out *skipped);
+/* As members of a document. */
+struct tm_value;
+void tm_add_skipped(struct tm_value *to, const struct tm_left_out *skipped);
 
 /* Every operand is the run, a host of it, a partial of some of its hosts, or a folder or archive to choose a run
  * from by options->run_name and latest.

@@ -32,6 +32,7 @@ static void warn_damaged(const struct tm_run *run, const struct tm_found *found)
     if (found->damaged > 0)
         (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " archive%s damaged: runs and files may be missing\n",
                       found->damaged, found->damaged == 1 ? " is" : "s are");
+    tm_note_not_traces(&found->left_out);
 }
 
 /* The name comes last: its width on a terminal is not known. */
@@ -79,6 +80,7 @@ static tm_status print_json(struct tm_run *run, const struct tm_found *found, co
     tm_add_uint(tm_doc_root(doc), "folders_too_deep", found->too_deep);
     tm_add_uint(tm_doc_root(doc), "members_left_out", found->unnamed);
     tm_add_uint(tm_doc_root(doc), "archives_damaged", found->damaged);
+    tm_add_skipped(tm_doc_root(doc), &found->left_out);
     list = tm_add_array(tm_doc_root(doc), "runs");
     for (size_t i = 0; i < count; i++)
         add_run(list, &runs[i]);

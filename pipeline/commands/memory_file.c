@@ -29,7 +29,8 @@ static tm_status read_content(struct tm_run *run, struct tm_names *names, const 
 tm_status tm_memory_file_read(struct tm_run *run, struct tm_names *names, const struct tm_found_file *found,
                               struct tm_device_profiles *profiles, struct tm_file_facts *facts)
 {
-    const struct tm_input_options options = { .member = found->member, .position = found->position };
+    const struct tm_input_options options = { .member = found->member, .target = found->target,
+                                              .position = found->position };
     struct tm_input own = { .run = NULL };
     tm_status st = found->opened ? TM_OK : tm_input_open_with(&own, run, found->path, &options);
 

@@ -163,6 +163,143 @@ def hostile(tap):
             tap.ok(ok, f"{label}: the copy is the profile, in its folder", result, copies)
 
 
+def runs_of(path):
+    """{run: (its files, its kind)} of `list`, and what else it says."""
+    result = run("list", path, "--json", "-q")
+    told = json.loads(result.out) if result.status == 0 else {"runs": []}
+    return {Path(r["folder"]).name: (r["files"], r["bytes"], r["kind"]) for r in told.pop("runs")}, told
+
+
+def snapshots(folder):
+    """Nightly copies as `cp -al` and `rsync --link-dest` make them, and links by name as people make them."""
+    for i in range(2):
+        place = folder / "night1" / f"run{i}"
+        place.mkdir(parents=True)
+        (place / "vm.xplane.pb").write_bytes(make_profile.gpu(seed=i + 1).encode())
+        (folder / "night2" / f"again{i}").mkdir(parents=True)
+        os.link(place / "vm.xplane.pb", folder / "night2" / f"again{i}" / "vm.xplane.pb")
+    (folder / "night3" / "soft").mkdir(parents=True)
+    (folder / "night3" / "soft" / "vm.xplane.pb").symlink_to("../../night1/run0/vm.xplane.pb")
+    (folder / "night3" / "hop").mkdir()
+    (folder / "night3" / "hop" / "vm.xplane.pb").symlink_to("../soft/vm.xplane.pb")
+    (folder / "blobs").mkdir()
+    (folder / "blobs" / "77").write_bytes(make_profile.gpu(seed=9).encode())
+    (folder / "store").symlink_to("blobs")
+    (folder / "night3" / "blob").mkdir()
+    (folder / "night3" / "blob" / "vm.xplane.pb").symlink_to("../../store/77")
+
+
+def linked_zip(folder):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            info = zipfile.ZipInfo(str(path.relative_to(folder.parent)))
+            info.create_system = 3
+            info.external_attr = path.lstat().st_mode << 16
+            if path.is_symlink():
+                archive.writestr(info, os.readlink(path))
+            elif path.is_file():
+                archive.writestr(info, path.read_bytes())
+    return out.getvalue()
+
+
+def links_are_read(tap):
+    """Hard and symbolic links of an archive are the members that they lead to: no run is lost."""
+    with Scratch() as folder:
+        snapshots(folder / "log")
+        plain = io.BytesIO()
+        with tarfile.open(fileobj=plain, mode="w") as tar:  # puts a file in once, and then links to it
+            tar.add(folder / "log", "log")
+        usual, _ = runs_of(folder / "log")
+        _, wanted = summary_of(folder / "log" / "night3" / "blob", folder / "usual")
+        archives = {"log.tar": plain.getvalue(), "log.tgz": gzip.compress(plain.getvalue(), mtime=0),
+                    "log.zip": linked_zip(folder / "log")}
+        for name, data in archives.items():
+            (folder / name).write_bytes(data)
+            mine, told = runs_of(folder / name)
+            tap.ok(len(usual) == 7 and mine == usual and told["links_skipped"] == 0, f"{name}: the runs of the folder", mine,
+                   usual)
+            for which, source in (("again1", "night1/run1"), ("soft", "night1/run0"), ("hop", "night1/run0"),
+                                  ("blob", "blobs/77")):
+                out = folder / f"{name}.{which}"
+                result = run("extract", folder / name, "--run", which, "-o", out)
+                original = folder / "log" / source
+                original = original / "vm.xplane.pb" if original.is_dir() else original
+                copy = out / "vm.xplane.pb"
+                tap.ok(result.status == 0 and copy.is_file() and copy.read_bytes() == original.read_bytes(),
+                       f"{name}: {which} is extracted as what it leads to", result)
+            result, summary = summary_of(folder / name, folder / f"{name}.out", "--run", "blob")
+            tap.ok(summary and without_paths(summary)[0]["kernels"] == wanted["kernels"] and
+                   result.status == 0, f"{name}: a link is reported as what it leads to", result)
+            result = run("batch", folder / name, "-o", folder / f"{name}.batch", "--format", "json", "-q")
+            done = list((folder / f"{name}.batch").rglob("result.json"))
+            tap.ok(result.status == 0 and len(done) == 7, f"{name}: a batch works all of them", result, len(done))
+
+
+def links_that_lead_elsewhere(tap):
+    """They are counted by each verb, and nothing of this machine is read for them."""
+    data = PROFILE.read_bytes()
+    links = []
+    for i, (kind, to) in enumerate((("s", str(PROFILE)), ("s", "../../" + str(PROFILE)), ("h", "gone.xplane.pb"),
+                                    ("s", f"{{}}.xplane.pb"), ("h", "../../etc/passwd"))):
+        link = tarfile.TarInfo(f"run{i}/link.xplane.pb")
+        link.type = tarfile.SYMTYPE if kind == "s" else tarfile.LNKTYPE
+        link.linkname = to.format("link")
+        links.append(link)
+    device, folder_link = tarfile.TarInfo("run/null"), tarfile.TarInfo("more")
+    device.type, folder_link.type, folder_link.linkname = tarfile.CHRTYPE, tarfile.SYMTYPE, "/data/more"
+    with Scratch() as folder:
+        path = folder / "x.tar"
+        path.write_bytes(tar_of([*links, device, folder_link, ("run/vm.xplane.pb", data)]))
+        runs, told = runs_of(path)
+        tap.ok(list(runs) == ["run"] and told["links_skipped"] == 6 and told["special_skipped"] == 1, "links elsewhere: counted",
+               runs, told)
+        for verb in (["list", path], ["report", path, "-o", folder / "r", "--format", "json"],
+                     ["extract", path, "-o", folder / "e"], ["batch", path, "-o", folder / "b", "--format", "json"]):
+            result = run(*verb)
+            tap.ok(result.status == 0 and "6 links in archives are skipped" in result.err and "1 device" in result.err,
+                   f"links elsewhere: {verb[0]} says so", result)
+        result = run("batch", "scan", path, "--strict")
+        tap.ok(result.status == 3 and "links" in result.err, "links elsewhere: no batch under --strict", result)
+        path.write_bytes(tar_of(links))
+        result = run("report", path, "-o", folder / "none")
+        tap.ok(result.status == 3 and "5 links" in result.err, "links elsewhere: an archive of nothing else", result)
+
+
+def plain_names(tap):
+    """Traces of any name are found by their first bytes, in folders as in archives; what is no trace is counted."""
+    trace = json.dumps({"schemaVersion": 1, "traceEvents": [
+        {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": i, "dur": 1} for i in range(9)]}).encode()
+    names = {**{f"job/rank{i}.json": trace for i in range(3)}, "job/rank3.json.gz": gzip.compress(trace, mtime=0),
+             "job/config.json": b'{"batch": 8}', "job/empty.json": b"", "job/nodes.json": b'{"schema": "1.0", "pid": 1, "nodes": []}',
+             "job/big.json": b'{"vocabulary": [' + b"1," * 60000 + b"2]}", "tpu/space.pb": PROFILE.read_bytes(),
+             "tpu/saved_model.pb": b"\x08\x01\x12\x04\x0a\x02\x08\x01", "tpu/notes.txt": trace}
+    with Scratch() as folder:
+        for name, data in names.items():
+            (folder / "log" / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / "log" / name).write_bytes(data)
+        members = [(f"log/{name}", data) for name, data in names.items()]
+        archives = archives_of(members)
+        for name in ("folder", "logs.tar", "logs.tar.gz", "logs.zip", "stored.zip"):
+            path = folder / "log"
+            if name != "folder":
+                path = folder / name
+                path.write_bytes(archives[name])
+            runs, told = runs_of(path)
+            tap.ok({k: (v[0], v[2]) for k, v in runs.items()} == {"job": (4, "trace-json"), "tpu": (1, "xplane")} and
+                   told["not_traces"] == 5, f"plain names: {name}", runs, told)
+            result, summary = summary_of(path, folder / f"{name}.out", "--run", "job")
+            tap.ok(summary and summary["input"]["hosts"] == [f"rank{i}" for i in range(4)], f"plain names: {name}: reported",
+                   result)
+        result = run("list", folder / "log")
+        tap.ok("5 other .json or .pb files are no traces" in result.err, "plain names: the list says what is none", result)
+        (folder / "log" / "job" / "config.json").rename(folder / "config.json")
+        (folder / "none").mkdir()
+        (folder / "config.json").rename(folder / "none" / "config.json")
+        result = run("report", folder / "none", "-o", folder / "o")
+        tap.ok(result.status == 3 and "1 other .json or .pb file is no trace" in result.err, "plain names: nothing else", result)
+
+
 def long_names(tap):
     """Copies of names that are longer than a name may be, as they are or with what a terminal obeys spelled out."""
     data = PROFILE.read_bytes()
@@ -242,6 +379,9 @@ def main():
     same_as_the_folder(tap)
     several_hosts(tap)
     hostile(tap)
+    links_are_read(tap)
+    links_that_lead_elsewhere(tap)
+    plain_names(tap)
     long_names(tap)
     damaged(tap)
     refused(tap)

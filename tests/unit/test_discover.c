@@ -511,26 +511,92 @@ static void files_of_pytorch_are_the_ranks_of_a_run(void **state)
     forget();
 }
 
+/* ---- names that content decides of ---- */
+
+static tm_status sniff_path(struct tm_run *one, const char *path, enum tm_sniffed *sniffed)
+{
+    if (strstr(path, "locked"))
+        return tm_fail(&one->error, TM_ERR_INPUT, -1, "it is locked");
+    *sniffed = strstr(path, "rank") ? TM_SNIFFED_TRACE_JSON : strstr(path, "space") ? TM_SNIFFED_XSPACE : TM_SNIFFED_OTHER;
+    return TM_OK;
+}
+
+static void files_of_plain_names_are_told_by_content(void **state)
+{
+    (void)state;
+    make_file("plain/a/rank0.json", 9, 1000);
+    make_file("plain/a/rank1.json.gz", 9, 1000);
+    make_file("plain/a/rank1.json", 9, 1000);
+    make_file("plain/a/config.json", 9, 1000);
+    make_file("plain/a/rank2.txt", 9, 1000);
+    make_file("plain/b/space.pb.zst", 9, 2000);
+    make_file("plain/b/rank0.json", 9, 2000);
+    make_file("plain/b/locked.pb", 9, 2000);
+    make_file("plain/c/vm.trace.json", 9, 3000);
+    make_file("plain/c/rank5.json", 9, 3000);
+    discover(below_root("plain")); /* by names alone */
+    assert_int_equal(found.run_count, 1);
+    forget();
+    test_run_init(&run);
+    assert_int_equal(tm_discover_with(&run, below_root("plain"), sniff_path, &found), TM_OK);
+    assert_int_equal(found.run_count, 3);
+    assert_int_equal(found.runs[0].file_count, 2);
+    assert_int_equal(found.runs[0].all_count, 3);
+    assert_read("rank0.json", "rank0", TM_FOUND_TRACE_JSON);
+    assert_read("rank1.json", "rank1", TM_FOUND_TRACE_JSON);
+    assert_copy("rank1.json.gz");
+    assert_int_equal(found.runs[1].file_count, 1);
+    assert_string_equal(found.runs[1].files[0].host, "space");
+    assert_int_equal(found.runs[1].files[0].kind, TM_FOUND_XPLANE);
+    assert_int_equal(found.runs[2].file_count, 2);
+    assert_int_equal(found.left_out.not_traces, 1);
+    assert_int_equal(found.unreadable, 1);
+    forget();
+}
+
 /* ---- members of archives ---- */
 
-static const char *members[64];     /* names; NULL = the end; a folder or link begins with '>' */
+/* Names; NULL = the end; a folder begins with '>', a device with '|'; "a -> b" is a symbolic link, "a => b" a hard one. */
+static const char *members[64];
+static unsigned listings;
 static const char *members_problem; /* NULL = none */
+
+/* What is called so is a trace. */
+static tm_status sniff_member(const struct tm_member *member, enum tm_sniffed *sniffed)
+{
+    struct tm_run *const one = member->of;
+
+    *sniffed = strstr(member->name, "rank") ? TM_SNIFFED_TRACE_JSON : strstr(member->name, "space") ? TM_SNIFFED_XSPACE :
+                                                                                            TM_SNIFFED_OTHER;
+    return strstr(member->name, "locked") ? tm_fail(&one->error, TM_ERR_INPUT, -1, "it is locked") : TM_OK;
+}
+
+static tm_status give_member(struct tm_run *one, size_t i, tm_take_member *take, void *to)
+{
+    const char *const text = members[i], *arrow = strstr(text, " -> ");
+    const bool is_hard = !arrow && strstr(text, " => "), is_bare = text[0] != '>' && text[0] != '|';
+    char name[256];
+    struct tm_member m = { .name = name, .position = i + 1, .bytes = 10 + i, .mtime_ns = 1000 + (int64_t)i,
+                           .is_special = text[0] == '|', .is_hard = is_hard, .sniff = sniff_member, .of = one };
+
+    arrow = is_hard ? strstr(text, " => ") : arrow;
+    (void)snprintf(name, sizeof(name), "%.*s", arrow ? (int)(arrow - text) : (int)strlen(text) - !is_bare, text + !is_bare);
+    m.link = arrow ? arrow + 4 : NULL;
+    m.is_regular = is_bare && !arrow;
+    return take(to, &m);
+}
 
 static tm_status list_members(struct tm_run *one, const char *path, tm_take_member *take, void *to,
                               struct tm_listing *listing)
 {
     tm_status st = TM_OK;
 
-    (void)one;
     (void)path;
+    listings++;
     *listing = (struct tm_listing){ .unnamed = 2 };
     for (size_t i = 0; members[i] && st == TM_OK; i++) {
-        const bool is_regular = members[i][0] != '>';
-        const struct tm_member m = { .name = members[i] + !is_regular, .position = i + 1, .bytes = 10 + i,
-                                     .mtime_ns = 1000 + (int64_t)i, .is_regular = is_regular };
-
         listing->members++;
-        st = take(to, &m);
+        st = give_member(one, i, take, to);
     }
     if (members_problem)
         (void)snprintf(listing->problem, sizeof(listing->problem), "%s", members_problem);
@@ -545,6 +611,7 @@ static tm_status discover_in(const char *const *names)
     for (; names[i]; i++)
         members[i] = names[i];
     members[i] = NULL;
+    listings = 0;
     test_run_init(&run);
     return tm_discover_members(&run, "dir/logs.tar.gz", list_members, &found);
 }
@@ -630,6 +697,126 @@ static void an_archive_of_one_file_is_that_file(void **state)
     forget();
 }
 
+/* The run of that name has one file, which is read from that member. */
+static void assert_target(const char *run_name, const char *member, const char *target, uint64_t position)
+{
+    for (size_t i = 0; i < found.run_count; i++) {
+        const struct tm_found_file *const file = &found.runs[i].files[0];
+
+        if (strcmp(found.runs[i].name, run_name) != 0)
+            continue;
+        assert_int_equal(found.runs[i].all_count, 1);
+        assert_string_equal(file->member, member);
+        assert_string_equal(file->target ? file->target : file->member, target);
+        assert_int_equal(file->position, position);
+        assert_int_equal(file->bytes, 9 + position);
+        return;
+    }
+    fail_msg("no run %s", run_name);
+}
+
+static void hard_links_are_what_they_lead_to(void **state)
+{
+    (void)state;
+    discovered("a/vm.xplane.pb", "b/vm.xplane.pb => a/vm.xplane.pb", "c/vm.xplane.pb => ./a/vm.xplane.pb",
+               "d/vm.xplane.pb => b/vm.xplane.pb", "e/vm.xplane.pb => blobs/1", "blobs/1", "f/vm.xplane.pb => gone",
+               "g/vm.xplane.pb => ../../etc/vm.xplane.pb");
+    assert_int_equal(found.run_count, 5);
+    assert_target("a", "a/vm.xplane.pb", "a/vm.xplane.pb", 1);
+    assert_target("b", "b/vm.xplane.pb", "a/vm.xplane.pb", 1);
+    assert_target("c", "c/vm.xplane.pb", "a/vm.xplane.pb", 1);
+    assert_target("d", "d/vm.xplane.pb", "a/vm.xplane.pb", 1);
+    assert_target("e", "e/vm.xplane.pb", "blobs/1", 6);
+    assert_int_equal(found.left_out.lost_links, 2);
+    forget();
+    discovered("a/vm.xplane.pb", "b/vm.xplane.pb => a/vm.xplane.pb");
+    assert_int_equal(found.run_count, 2);
+    assert_int_equal(listings, 1); /* what is known already is not looked for */
+    forget();
+    /* an older content of the name: the link was put in when that was the content */
+    discovered("a/vm.xplane.pb", "b/vm.xplane.pb => a/vm.xplane.pb", "a/vm.xplane.pb", "d/vm.xplane.pb -> ../a/vm.xplane.pb",
+               "x/1", "c/vm.xplane.pb => x/1", "x/1");
+    assert_target("b", "b/vm.xplane.pb", "a/vm.xplane.pb", 1);
+    assert_target("c", "c/vm.xplane.pb", "x/1", 5);
+    assert_target("d", "d/vm.xplane.pb", "a/vm.xplane.pb", 3);
+    assert_int_equal(found.left_out.replaced, 1);
+    forget();
+}
+
+static void symbolic_links_are_followed_inside_an_archive(void **state)
+{
+    (void)state;
+    discovered("top/a/vm.xplane.pb", "top/b/vm.xplane.pb -> ../a/vm.xplane.pb", "top/c/vm.xplane.pb -> .././a//vm.xplane.pb",
+               "top/d/vm.xplane.pb -> /top/a/vm.xplane.pb", "top/e/vm.xplane.pb -> ../../../top/a/vm.xplane.pb",
+               "top/f/vm.xplane.pb -> ../b/vm.xplane.pb", "top/g/vm.xplane.pb -> ../way/vm.xplane.pb", "top/way -> other",
+               "top/other -> a", "top/h/vm.xplane.pb -> vm.xplane.pb", "top/i/vm.xplane.pb -> ../j/vm.xplane.pb",
+               "top/j/vm.xplane.pb -> ../i/vm.xplane.pb", "top/k/vm.xplane.pb -> ../way", "top/l -> /data/l", "top/m -> n");
+    assert_int_equal(found.run_count, 5);
+    assert_target("a", "top/a/vm.xplane.pb", "top/a/vm.xplane.pb", 1);
+    assert_target("b", "top/b/vm.xplane.pb", "top/a/vm.xplane.pb", 1);
+    assert_target("c", "top/c/vm.xplane.pb", "top/a/vm.xplane.pb", 1);
+    assert_target("f", "top/f/vm.xplane.pb", "top/a/vm.xplane.pb", 1);
+    assert_target("g", "top/g/vm.xplane.pb", "top/a/vm.xplane.pb", 1);
+    assert_int_equal(found.left_out.lost_links, 7); /* d, e, h, i, j, k, and the folder l */
+    assert_true(listings <= 2 + TM_DISCOVER_HOPS_MOST);
+    forget();
+}
+
+static void a_chain_of_links_has_an_end(void **state)
+{
+    enum { MOST = TM_DISCOVER_HOPS_MOST };
+    char text[MOST + 2][64];
+    const char *names[MOST + 4] = { "z/0" };
+
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        for (int i = 0; i < MOST + more; i++) {
+            (void)snprintf(text[i], sizeof(text[i]), "z/%d -> %d", i + 1, i);
+            names[i + 1] = text[i];
+        }
+        (void)snprintf(text[MOST + 1], sizeof(text[MOST + 1]), "a/vm.xplane.pb -> ../z/%d", MOST + more);
+        names[MOST + more + 1] = text[MOST + 1];
+        names[MOST + more + 2] = NULL;
+        assert_int_equal(discover_in(names), TM_OK); /* a lost one leaves the only file */
+        assert_int_equal(found.left_out.lost_links, more);
+        assert_string_equal(found.runs[0].name, more ? "0" : "a");
+        forget();
+    }
+}
+
+static void members_that_are_left_out_are_counted(void **state)
+{
+    (void)state;
+    discovered("run/vm.xplane.pb", "|dev/null", "|run/p.xplane.pb", ".store/vm.xplane.pb", "run/._vm.xplane.pb",
+               "run/config.json", "run/locked.json", "linked/rank0.json => run/config.json");
+    assert_int_equal(found.run_count, 1);
+    assert_int_equal(found.left_out.special, 2);
+    assert_int_equal(found.left_out.hidden, 1);
+    assert_int_equal(found.left_out.not_traces, 2);
+    assert_int_equal(found.unreadable, 1);
+    assert_int_equal(found.left_out.lost_links, 0);
+    forget();
+}
+
+static void members_of_plain_names_are_told_by_content(void **state)
+{
+    (void)state;
+    discovered("a/rank0.json", "a/rank1.json.gz", "a/rank1.json", "a/config.json", "b/space.pb", "b/rank0.json",
+               "c/rank7.json => a/rank0.json", "d/link.json -> ../blobs/rank9", "blobs/rank9");
+    assert_int_equal(found.run_count, 4);
+    for (size_t i = 0; i < found.run_count; i++) {
+        const struct tm_found_run *const r = &found.runs[i];
+        const bool two = r->name[0] == 'a';
+
+        assert_int_equal(r->file_count, two ? 2 : 1); /* beside an XSpace, JSON is made of it */
+        assert_int_equal(r->all_count, r->name[0] == 'a' ? 3 : r->name[0] == 'b' ? 2 : 1);
+        assert_int_equal(r->files[0].kind, r->name[0] == 'b' ? TM_FOUND_XPLANE : TM_FOUND_TRACE_JSON);
+        assert_string_equal(r->files[0].host, two ? "rank0" : r->name[0] == 'b' ? "space" : r->name[0] == 'c' ? "rank7" : "link");
+    }
+    assert_int_equal(found.left_out.not_traces, 1);
+    forget();
+}
+
 static void an_archive_without_a_profile_is_refused(void **state)
 {
     (void)state;
@@ -674,6 +861,10 @@ static void memory_refused_for_members_is_a_clean_error(void **state)
 {
     (void)state;
     members_problem = "damaged";
+    discovered("three/a.xplane.pb => one/b", "three/rank.json -> ../four/x/b.xplane.pb", "four/x -> ../one", "one/b.xplane.pb -> b",
+               "one/b");
+    forget();
+    refuse_each_request(discover_members_once);
     discovered("one/a\x01.xplane.pb", "one/a\x02.xplane.pb", "two/a.xplane.pb", "two/a.xplane.pb", "two/one/b.xplane.pb");
     forget();
     refuse_each_request(discover_members_once);
@@ -755,6 +946,12 @@ int main(void)
         cmocka_unit_test(in_an_archive_the_last_of_a_name_counts),
         cmocka_unit_test(names_that_lead_out_of_an_archive_stay_names),
         cmocka_unit_test(an_archive_of_one_file_is_that_file),
+        cmocka_unit_test(files_of_plain_names_are_told_by_content),
+        cmocka_unit_test(hard_links_are_what_they_lead_to),
+        cmocka_unit_test(symbolic_links_are_followed_inside_an_archive),
+        cmocka_unit_test(a_chain_of_links_has_an_end),
+        cmocka_unit_test(members_that_are_left_out_are_counted),
+        cmocka_unit_test(members_of_plain_names_are_told_by_content),
         cmocka_unit_test(an_archive_without_a_profile_is_refused),
         cmocka_unit_test(a_damaged_archive_is_told_with_each_run),
         cmocka_unit_test(memory_refused_for_members_is_a_clean_error),

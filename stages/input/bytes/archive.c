@@ -2,6 +2,7 @@
 /* What is an archive, and what lies in it. */
 #include "stages/input/bytes/archive.h"
 
+#include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,17 +12,58 @@
 
 #include "pipeline/whole_read.h"
 #include "stages/input/bytes/archive_reader.h"
+#include "stages/input/bytes/sniff.h"
 #include "stages/input/bytes/kind.h"
 
 /* --- its members --- */
 
+struct present {
+    const struct tm_archive_reader *reader;
+    struct archive_entry *entry;
+};
+
+/* The next bytes of the present member; where they are damaged, the list will tell. */
+static tm_status read_entry(void *from, uint8_t *to, size_t bytes, size_t *got)
+{
+    const struct tm_archive_reader *const r = ((const struct present *)from)->reader;
+    la_ssize_t n = 1;
+
+    for (*got = 0; *got < bytes && n > 0; *got += n > 0 ? (size_t)n : 0)
+        n = archive_read_data(r->archive, to + *got, bytes - *got);
+    if (n >= 0)
+        return TM_OK;
+    if (tm_archive_reader_refuse(r) != TM_OK)
+        return r->run->error.status;
+    return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot read a member of %s", r->shown);
+}
+
+static tm_status sniff_member(const struct tm_member *member, enum tm_sniffed *sniffed)
+{
+    struct present *const p = member->of;
+    const tm_status st = tm_archive_entry_require(p->reader, p->entry, member->name);
+
+    *sniffed = TM_SNIFFED_OTHER;
+    return st == TM_OK ? tm_sniff(p->reader->run, read_entry, p, sniffed) : st;
+}
+
+static bool is_special(struct archive_entry *entry)
+{
+    const unsigned type = archive_entry_filetype(entry);
+
+    return type == AE_IFCHR || type == AE_IFBLK || type == AE_IFIFO || type == AE_IFSOCK;
+}
+
 static tm_status take_member(const struct tm_archive_reader *r, struct archive_entry *entry, tm_take_member *take, void *to,
                              struct tm_listing *listing)
 {
-    const struct tm_member member = {
+    struct present present = { r, entry };
+    struct tm_member member = {
         .name = tm_archive_entry_name(r, entry), .position = r->number, .bytes = tm_archive_entry_bytes(entry),
-        .mtime_ns = tm_archive_entry_ns(entry), .is_regular = tm_archive_entry_is_regular(entry)
+        .mtime_ns = tm_archive_entry_ns(entry), .is_regular = tm_archive_entry_is_regular(entry),
+        .is_special = is_special(entry), .sniff = sniff_member, .of = &present
     };
+
+    member.link = tm_archive_entry_link(r, entry, &member.is_hard);
 
     listing->members++;
     if (member.name)

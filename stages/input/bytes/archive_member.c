@@ -70,18 +70,23 @@ static tm_status check_packing(const struct tm_archive_reader *r, const char *na
     return TM_ERR_INPUT;
 }
 
-static tm_status check_entry(const struct tm_archive_reader *r, struct archive_entry *entry, const char *name)
+tm_status tm_archive_entry_require(const struct tm_archive_reader *r, struct archive_entry *entry, const char *name)
 {
-    const char *const found = tm_archive_entry_name(r, entry);
-
-    if (!found || strcmp(found, name) != 0 || !tm_archive_entry_is_regular(entry))
-        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "%s has changed since it was listed", r->shown);
     if (archive_entry_is_data_encrypted(entry) || archive_entry_is_metadata_encrypted(entry)) {
         (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1, "'%.*s' in %s is encrypted", TM_ARCHIVE_SHOWN, name, r->shown);
         tm_hint(&r->run->error, "unpack the archive with its password, and give the folder");
         return TM_ERR_INPUT;
     }
     return check_packing(r, name);
+}
+
+static tm_status check_entry(const struct tm_archive_reader *r, struct archive_entry *entry, const char *name)
+{
+    const char *const found = tm_archive_entry_name(r, entry);
+
+    if (!found || strcmp(found, name) != 0 || !tm_archive_entry_is_regular(entry))
+        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "%s has changed since it was listed", r->shown);
+    return tm_archive_entry_require(r, entry, name);
 }
 
 static tm_status find_entry(struct tm_archive_member *m, const char *name, uint64_t position)

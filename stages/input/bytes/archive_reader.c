@@ -333,6 +333,21 @@ const char *tm_archive_entry_name(const struct tm_archive_reader *r, struct arch
     return name && name[0] && strlen(name) <= TM_MEMBER_NAME_MOST ? name : NULL;
 }
 
+const char *tm_archive_entry_link(const struct tm_archive_reader *r, struct archive_entry *entry, bool *is_hard)
+{
+    const locale_t before = r->locale ? uselocale(r->locale) : (locale_t)0;
+    const char *link = archive_entry_hardlink(entry);
+
+    if (!link)
+        link = archive_entry_hardlink_utf8(entry);
+    *is_hard = link != NULL;
+    if (!link && archive_entry_filetype(entry) == AE_IFLNK)
+        link = archive_entry_symlink(entry) ? archive_entry_symlink(entry) : archive_entry_symlink_utf8(entry);
+    if (before)
+        (void)uselocale(before);
+    return link && link[0] ? link : NULL;
+}
+
 bool tm_archive_entry_is_regular(struct archive_entry *entry)
 {
     return archive_entry_filetype(entry) == AE_IFREG && !archive_entry_hardlink(entry);

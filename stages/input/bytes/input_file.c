@@ -247,7 +247,7 @@ static tm_status open_file(struct tm_input *in, const struct tm_input_options *o
 
 static tm_status open_member(struct tm_input *in, const struct tm_input_options *options)
 {
-    const struct tm_member_place place = { in->path, in->member, options->position };
+    const struct tm_member_place place = { in->path, options->target ? options->target : in->member, options->position };
     struct tm_member_facts facts;
     struct tm_raw raw;
     const tm_status st = tm_raw_member_open(&raw, in->run, &place, &facts);

@@ -47,7 +47,8 @@ enum { TM_HELD_TIMES_MOST = 256, TM_HELD_FREE_BYTES = 256 << 20 };
 /* How an input is opened.  Zeroed = the defaults. */
 struct tm_input_options {
     const char *member;            /* of the archive at `path`, by its name there; NULL = the file itself */
-    uint64_t position;             /* of it, as a list of the archive told; 0 = not known: the last one of that name */
+    const char *target;            /* the member that holds its content, where it is a link to one; NULL = itself */
+    uint64_t position;             /* of that, as a list of the archive told; 0 = not known: the last one of that name */
     enum tm_inflate_engine engine; /* TM_INFLATE_DEFAULT: the fastest that was built in */
     size_t read_most;              /* bytes that one tm_input_next gives at most, for tests; 0 = no limit */
 };

@@ -118,6 +118,13 @@ bool tm_unzstd_is_zstd(const uint8_t *first, size_t length)
     return little_endian(first) == ZSTD_MAGICNUMBER || is_skippable(little_endian(first));
 }
 
+uint64_t tm_unzstd_window(const uint8_t *first, size_t length)
+{
+    ZSTD_frameHeader header;
+
+    return ZSTD_getFrameHeader(&header, first, length) == 0 ? header.windowSize : 0;
+}
+
 /* Whether the first `have` bytes of a magic number may become one. */
 static bool may_be_magic(const uint8_t *bytes, size_t have)
 {
