@@ -243,6 +243,21 @@ static tm_status check_usage(struct tm_run *run, const struct tm_options *option
     return TM_OK;
 }
 
+/* What is wrong with the archive of a run goes with the first of its files: these copies are whole, others may be missing. */
+static tm_status check_archive(const struct tm_run *run, const struct tm_found_run *chosen)
+{
+    const struct tm_found_file *const first = &chosen->files[0];
+    char path[PATH_BYTES], problem[256];
+
+    if (!first->problem)
+        return TM_OK;
+    (void)tm_format_visible(path, sizeof(path), first->path, strlen(first->path));
+    (void)tm_format_visible(problem, sizeof(problem), first->problem, strlen(first->problem));
+    if (!run->quiet)
+        (void)fprintf(stderr, "tracemill: warning: '%s': %s\n", path, problem);
+    return TM_PARTIAL;
+}
+
 tm_status tm_command_extract(struct tm_run *run, const struct tm_options *options)
 {
     const struct tm_found_run *chosen = NULL;
@@ -261,6 +276,8 @@ tm_status tm_command_extract(struct tm_run *run, const struct tm_options *option
         st = tm_make_folder(run, options->output);
     if (st == TM_OK)
         st = copy_files(run, chosen, options->output);
+    if (st == TM_OK)
+        st = check_archive(run, chosen);
     tm_found_free(&found);
     return st;
 }

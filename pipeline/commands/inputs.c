@@ -46,6 +46,12 @@ void tm_warn_skipped(const struct tm_left_out *s)
             ".json or .pb files are not looked into: there are too many of them");
 }
 
+void tm_warn_damaged(const struct tm_found *found)
+{
+    warn_of(found->damaged, "archive is damaged: runs and files may be missing",
+            "archives are damaged: runs and files may be missing");
+}
+
 void tm_note_not_traces(const struct tm_left_out *s)
 {
     if (s->not_traces > 0)

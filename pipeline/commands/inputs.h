@@ -60,6 +60,8 @@ tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found
 void tm_warn_left_out(const struct tm_run *run, const struct tm_found *found);
 /* The part of it that is said of the search of a batch, too. */
 void tm_warn_skipped(const struct tm_left_out *skipped);
+/* For verbs that do not read on: reading tells it of each file. */
+void tm_warn_damaged(const struct tm_found *found);
 /* For verbs that list: files whose content was looked at, and is no trace. */
 void tm_note_not_traces(const struct tm_left_out *skipped);
 /* As members of a document. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists the runs that are in log directories or archives of them, oldest first. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,16 +22,6 @@ static const char *kind_word(enum tm_found_kind kind)
     default:
         return "file";
     }
-}
-
-static void warn_damaged(const struct tm_run *run, const struct tm_found *found)
-{
-    if (run->quiet)
-        return;
-    if (found->damaged > 0)
-        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " archive%s damaged: runs and files may be missing\n",
-                      found->damaged, found->damaged == 1 ? " is" : "s are");
-    tm_note_not_traces(&found->left_out);
 }
 
 /* The name comes last: its width on a terminal is not known. */
@@ -119,7 +108,10 @@ tm_status tm_command_list(struct tm_run *run, const struct tm_options *options)
         const size_t count = found.run_count - first;
 
         tm_warn_left_out(run, &found);
-        warn_damaged(run, &found);
+        if (!run->quiet) {
+            tm_warn_damaged(&found);
+            tm_note_not_traces(&found.left_out);
+        }
         if (options->json)
             st = print_json(run, &found, found.runs + first, count);
         else

@@ -9,9 +9,11 @@ import io
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tarfile
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -45,7 +47,9 @@ def zip_of(members, compression=zipfile.ZIP_DEFLATED):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", compression) as archive:
         for name, data in members:
-            archive.writestr(name, data)
+            with warnings.catch_warnings():  # of a name that was there before
+                warnings.simplefilter("ignore")
+                archive.writestr(name, data)
     return out.getvalue()
 
 
@@ -337,6 +341,96 @@ def damaged(tap):
             tap.ok(listed.status == 0 and "damaged" in listed.err, f"{name}: the list warns", listed)
 
 
+class Pipe(io.RawIOBase):
+    """What cannot be wound back: a zip that is written to it has the sizes behind its members."""
+
+    def __init__(self):
+        self.bytes = b""
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self.bytes += bytes(data)
+        return len(data)
+
+
+def streamed_zip(members, wide=False):
+    out = Pipe()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members:
+            with archive.open(zipfile.ZipInfo(name), "w", force_zip64=wide) as member:
+                member.write(data)
+    return out.bytes
+
+
+def entries_of(data):
+    """Where the entries of the directory begin, and where it begins and ends."""
+    end = data.rindex(b"PK\5\6")
+    size, begin = struct.unpack("<II", data[end + 12:end + 20])
+    entries, at = [], begin
+    while at < begin + size:
+        entries.append(at)
+        at += 46 + sum(struct.unpack("<HHH", data[at + 28:at + 34]))
+    return entries, begin, end
+
+
+def changed(data, at, form, value):
+    return data[:at] + struct.pack(form, value) + data[at + struct.calcsize(form):]
+
+
+def reordered(data):
+    entries, begin, end = entries_of(data)
+    parts = [data[a:b] for a, b in zip(entries, [*entries[1:], end])]
+    return data[:begin] + b"".join(reversed(parts)) + data[end:]
+
+
+def zips_in_two_minds(tap):
+    """A zip whose directory and headers differ is damaged, each way; zips of any honest writer are not."""
+    data = make_profile.gpu(seed=1).encode()
+    members = [(f"run/h{i}.xplane.pb", data) for i in range(3)]
+    packed, stored = zip_of(members), zip_of(members, zipfile.ZIP_STORED)
+    entries, begin, end = entries_of(stored)
+    header = struct.unpack("<I", stored[entries[1] + 42:entries[1] + 46])[0]
+    prefixed = b"PK\3\4 is how it began" + stored
+    fine = {"deflated": packed, "stored": stored, "streamed": streamed_zip(members), "zip64": streamed_zip(members, wide=True),
+            "directory in another order": reordered(packed), "comment": stored[:-2] + struct.pack("<H", 3) + b"abc",
+            "bytes behind the end": stored + bytes(7), "bytes before its begin": prefixed,
+            "twice the same name": zip_of([*members, members[0]])}
+    cases = {
+        "the CRC of the directory": changed(packed, entries_of(packed)[0][1] + 16, "<I", 7),
+        "the name of the directory": changed(stored, entries[1] + 46, "<B", ord("R")),
+        "the name of a header": changed(stored, header + 34, "<B", ord("g")),
+        "the size of a header": changed(stored, header + 22, "<I", len(data) - 1),
+        "the packed size of the directory": changed(stored, entries[1] + 20, "<I", len(data) - 1),
+        "the way of packing": changed(packed, entries_of(packed)[0][2] + 10, "<H", 0),
+        "two members in one place": changed(stored, entries[2] + 42, "<I", header),
+        "data that reach into the next member": changed(changed(stored, entries[0] + 20, "<I", len(data) + 30), 18, "<I",
+                                                        len(data) + 30),
+        "data that reach into the directory": changed(changed(stored, entries[2] + 20, "<I", len(data) + 30),
+                                                      struct.unpack("<I", stored[entries[2] + 42:entries[2] + 46])[0] + 18,
+                                                      "<I", len(data) + 30),
+        "an end that tells of fewer members": changed(changed(stored, end + 8, "<H", 2), end + 10, "<H", 2),
+        "members that overlap, in another order": changed(reordered(stored), entries_of(reordered(stored))[0][2] + 42, "<I",
+                                                          header),
+    }
+    with Scratch() as folder:
+        for name, content in {**fine, **cases}.items():
+            path = folder / "x.zip"
+            path.write_bytes(content)
+            result, summary = summary_of(path, folder / "out" / name.replace(" ", "-"))
+            problems = [p for f in summary["input"]["files"] for p in f["problems"]] if summary else []
+            listed = run("list", path)
+            if name in fine:
+                tap.ok(result.status == 0 and not problems and "damaged" not in listed.err, f"a zip, {name}: fine", result)
+                continue
+            tap.ok(result.status in (3, 4) and (result.status == 3 or any("archive is damaged" in p for p in problems)),
+                   f"a zip, {name}: damaged", result, problems)
+            tap.ok(listed.status == 3 or "damaged" in listed.err, f"a zip, {name}: the list says so", listed)
+            copied = run("extract", path, "-o", folder / "copies" / name.replace(" ", "-"))
+            tap.ok(copied.status in (3, 4) and "damaged" in copied.err, f"a zip, {name}: extract says so", copied)
+
+
 def refused(tap):
     encrypted = bytearray(zip_of([("run/a.xplane.pb", PROFILE.read_bytes())]))
     encrypted[6] |= 1  # the flag of the member, and that in the directory
@@ -384,6 +478,7 @@ def main():
     plain_names(tap)
     long_names(tap)
     damaged(tap)
+    zips_in_two_minds(tap)
     refused(tap)
     one_file(tap)
     tap.done()

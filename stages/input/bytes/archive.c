@@ -12,8 +12,9 @@
 
 #include "pipeline/whole_read.h"
 #include "stages/input/bytes/archive_reader.h"
-#include "stages/input/bytes/sniff.h"
 #include "stages/input/bytes/kind.h"
+#include "stages/input/bytes/sniff.h"
+#include "stages/input/bytes/zip_check.h"
 
 /* --- its members --- */
 
@@ -95,47 +96,15 @@ static tm_status refuse_damaged(const struct tm_archive_reader *r, const char *r
     return TM_ERR_INPUT;
 }
 
-/* How many members the end record of a zip tells of (APPNOTE 4.3.16); 0 = it cannot be told, or is more than 65,534. */
-static uint64_t members_told(struct tm_archive_source *s)
-{
-    enum { RECORD = 22, COMMENT_AT = 20, TOTAL_AT = 10, MOST = RECORD + UINT16_MAX };
-    const size_t bytes = s->end < MOST ? (size_t)s->end : MOST;
-    size_t got;
-
-    if (tm_read_at(s->fd, s->block, bytes, s->end - bytes, &got) || got != bytes)
-        return 0;
-    for (size_t comment = 0; comment + RECORD <= bytes; comment++) {
-        const uint8_t *const record = s->block + bytes - RECORD - comment;
-
-        if (memcmp(record, "PK\5\6", 4) == 0 && (size_t)(record[COMMENT_AT] | record[COMMENT_AT + 1] << 8) == comment) {
-            const uint64_t total = record[TOTAL_AT] | (uint64_t)record[TOTAL_AT + 1] << 8;
-
-            return total < UINT16_MAX ? total : 0;
-        }
-    }
-    return 0;
-}
-
-/* Members of a zip that are said to lie where another one does come once, from libarchive. */
-static void tell_doubles(struct tm_archive_reader *r, struct tm_listing *listing)
-{
-    const uint64_t told = r->is_zip ? members_told(&r->source) : 0;
-
-    if (told > r->number)
-        (void)snprintf(listing->problem, sizeof(listing->problem),
-                       "the archive is damaged: its directory tells of %llu members, of which %llu have a place of their own",
-                       (unsigned long long)told, (unsigned long long)r->number);
-}
-
 /* The end of the list: why it ended there. */
 static tm_status end_list(struct tm_archive_reader *r, enum tm_archive_advance how, struct tm_listing *listing)
 {
     bool damaged = how == TM_ARCHIVE_DAMAGED;
-    const tm_status st = damaged ? TM_OK : read_rest(r, &damaged);
+    tm_status st = damaged ? TM_OK : read_rest(r, &damaged);
     char reason[128];
 
-    if (st == TM_OK && !damaged && !r->in_order)
-        tell_doubles(r, listing);
+    if (st == TM_OK && !damaged && r->is_zip && !r->in_order)
+        st = tm_zip_check(r->run, r->source.fd, r->source.end, r->shown, listing->problem);
     if (st != TM_OK || (!damaged && !r->in_order))
         return st;
     tm_archive_reader_tell(r, reason, sizeof(reason));
