@@ -199,18 +199,30 @@ static size_t first_wanted(const struct tm_member_links *l, const char *name)
     return from;
 }
 
-static tm_status tell_target(struct tm_member_links *l, struct tm_member_link *link, const struct tm_member *member)
+/* The content of a member comes once, and several links may lead to it. */
+static tm_status sniff_target(struct tm_member_links *l, const struct tm_member *member)
 {
-    enum tm_sniffed sniffed = TM_SNIFFED_OTHER;
-    const tm_status st = link->is_plain && member->sniff ? member->sniff(member, &sniffed) : TM_OK;
+    tm_status st;
 
-    if (st == TM_ERR_INPUT) {
-        l->run->error = (struct tm_error){ .status = TM_OK };
-        l->unreadable++;
-    }
-    if (link->is_plain && !tm_sniffed_kind(sniffed, &link->file.kind))
+    if (l->sniffed_at == member->position)
+        return TM_OK;
+    l->sniffed_at = member->position;
+    l->sniffed = TM_SNIFFED_OTHER;
+    st = member->sniff ? member->sniff(member, &l->sniffed) : TM_OK;
+    if (st != TM_ERR_INPUT)
+        return st;
+    l->run->error = (struct tm_error){ .status = TM_OK };
+    l->unreadable++;
+    return TM_OK;
+}
+
+static tm_status take_content(struct tm_member_links *l, struct tm_member_link *link, const struct tm_member *member)
+{
+    const tm_status st = link->is_plain ? sniff_target(l, member) : TM_OK;
+
+    if (st == TM_OK && link->is_plain && !tm_sniffed_kind(l->sniffed, &link->file.kind))
         link->file.kind = TM_FOUND_COPY;
-    return st == TM_ERR_INPUT ? TM_OK : st;
+    return st;
 }
 
 /* A member of the very name that is wanted. */
@@ -224,7 +236,7 @@ static tm_status take_hit(struct tm_member_links *l, struct tm_member_link *link
     if (member->is_regular) {
         link->hit = HIT_FILE;
         st = take_target(l, link, member->name, member->position, member->bytes, member->mtime_ns);
-        return st == TM_OK ? tell_target(l, link, member) : st;
+        return st == TM_OK ? take_content(l, link, member) : st;
     }
     link->hit = HIT_LINK;
     tm_find_give(l->run, link->next);
@@ -300,6 +312,7 @@ static tm_status look_in_archive(struct tm_member_links *l)
     tm_status st;
 
     qsort(l->order, l->wanted, sizeof(struct tm_member_link *), by_wanted);
+    l->sniffed_at = 0;
     st = l->list(l->run, l->path, take_member, l, &listing);
     for (size_t i = 0; i < l->wanted && st == TM_OK; i++)
         go_on(l->run, l->order[i]);

@@ -67,6 +67,8 @@ struct tm_member_links {
     size_t count, capacity;
     struct tm_member_link **order; /* private: those that are wanted, by name */
     size_t wanted;
+    uint64_t sniffed_at;           /* private: the member whose content was looked at last in this listing */
+    enum tm_sniffed sniffed;
     uint64_t unreadable;           /* out: targets that could not be read */
 };
 

@@ -243,41 +243,44 @@ static tm_status check_usage(struct tm_run *run, const struct tm_options *option
     return TM_OK;
 }
 
-/* What is wrong with the archive of a run goes with the first of its files: these copies are whole, others may be missing. */
-static tm_status check_archive(const struct tm_run *run, const struct tm_found_run *chosen)
+/* What is wrong with the archive of a run goes with the first of its files: the copies are whole, others may be missing.
+ * out: *end  the status where all are copied */
+static tm_status check_archive(struct tm_run *run, const struct tm_found_run *chosen, tm_status *end)
 {
     const struct tm_found_file *const first = &chosen->files[0];
     char path[PATH_BYTES], problem[256];
 
     if (!first->problem)
         return TM_OK;
+    if (run->strict)
+        return tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot extract under --strict: %s", first->problem);
     (void)tm_format_visible(path, sizeof(path), first->path, strlen(first->path));
     (void)tm_format_visible(problem, sizeof(problem), first->problem, strlen(first->problem));
-    if (!run->quiet)
-        (void)fprintf(stderr, "tracemill: warning: '%s': %s\n", path, problem);
-    return TM_PARTIAL;
+    (void)fprintf(stderr, "tracemill: warning: '%s': %s\n", path, problem);
+    *end = TM_PARTIAL;
+    return TM_OK;
 }
 
 tm_status tm_command_extract(struct tm_run *run, const struct tm_options *options)
 {
     const struct tm_found_run *chosen = NULL;
     struct tm_found found = { .run = NULL };
-    tm_status st = check_usage(run, options);
+    tm_status st = check_usage(run, options), end = TM_OK;
 
     if (st == TM_OK)
         st = tm_discover_all(run, options->inputs, options->input_count, tm_find_operand, &found);
     if (st == TM_OK)
-        tm_warn_left_out(run, &found);
+        tm_warn_left_out(&found);
     if (st == TM_OK)
         st = tm_choose_run(run, &found, options->run_name, options->latest, &chosen);
+    if (st == TM_OK)
+        st = check_archive(run, chosen, &end);
     if (st == TM_OK && !options->force)
         st = check_free(run, chosen, options->output);
     if (st == TM_OK)
         st = tm_make_folder(run, options->output);
     if (st == TM_OK)
         st = copy_files(run, chosen, options->output);
-    if (st == TM_OK)
-        st = check_archive(run, chosen);
     tm_found_free(&found);
-    return st;
+    return st == TM_OK ? end : st;
 }

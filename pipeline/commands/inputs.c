@@ -69,10 +69,8 @@ void tm_add_skipped(struct tm_value *to, const struct tm_left_out *s)
     tm_add_uint(to, "not_looked_into", s->unseen);
 }
 
-void tm_warn_left_out(const struct tm_run *run, const struct tm_found *found)
+void tm_warn_left_out(const struct tm_found *found)
 {
-    if (run->quiet)
-        return;
     if (found->unreadable > 0)
         (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " %s could not be read\n", found->unreadable,
                       found->unreadable == 1 ? "folder or file" : "folders or files");
@@ -160,7 +158,7 @@ static tm_status find_files(struct tm_inputs *inputs, const struct tm_options *o
     for (size_t i = 0; i < inputs->found_count && st == TM_OK; i++) {
         st = tm_find_operand(run, options->inputs[i], &inputs->found[i]);
         if (st == TM_OK)
-            tm_warn_left_out(run, &inputs->found[i]);
+            tm_warn_left_out(&inputs->found[i]);
         if (st == TM_OK)
             st = choice && choice->path ? add_chosen(inputs, &inputs->found[i], choice)
                                         : add_run(inputs, &inputs->found[i], options, i == 0);

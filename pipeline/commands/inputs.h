@@ -57,7 +57,7 @@ struct tm_input_choice {
 tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found) TM_MUST_USE;
 
 /* What was left out of the search is said, so that a run that is missing is no riddle. */
-void tm_warn_left_out(const struct tm_run *run, const struct tm_found *found);
+void tm_warn_left_out(const struct tm_found *found);
 /* The part of it that is said of the search of a batch, too. */
 void tm_warn_skipped(const struct tm_left_out *skipped);
 /* For verbs that do not read on: reading tells it of each file. */

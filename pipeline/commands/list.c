@@ -107,11 +107,10 @@ tm_status tm_command_list(struct tm_run *run, const struct tm_options *options)
         const size_t first = options->latest ? found.run_count - 1 : 0;
         const size_t count = found.run_count - first;
 
-        tm_warn_left_out(run, &found);
-        if (!run->quiet) {
-            tm_warn_damaged(&found);
+        tm_warn_left_out(&found);
+        tm_warn_damaged(&found);
+        if (!options->quiet)
             tm_note_not_traces(&found.left_out);
-        }
         if (options->json)
             st = print_json(run, &found, found.runs + first, count);
         else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as an input and as an archive; the last bytes choose how they are read.  Beside what the sanitizers see:
  * another content for other reads, another engine, or where it is held; members that are past the limits, or are not
- * there when they are opened; another content of a member the second time; a refusal without a reason, and memory that
+ * there when they are opened; links that lead to no member, or whose target is not where it was found; another content of a member the second time; a refusal without a reason, and memory that
  * is not given back. */
 #include <string.h>
 
@@ -191,18 +191,40 @@ static void check_member(const char *path, const struct place *place)
     (void)read_file(path, &as_input, stream, sizeof(second.bytes), &second);
 }
 
+/* A file that was found is there, whether its member holds it or one that it is a link to. */
+static void open_found(const char *path, const struct tm_found_file *file)
+{
+    const char *const name = file->target ? file->target : file->member;
+    struct tm_archive_member *member = NULL;
+    struct tm_run run;
+    tm_status st;
+
+    fuzz_run_init(&run);
+    st = tm_archive_open(&member, &run, path, name, file->position);
+    FUZZ_REQUIRE((st == TM_OK) == (member != NULL));
+    FUZZ_REQUIRE(!strstr(run.error.what, "has changed since it was listed"));
+    tm_archive_close(member);
+    fuzz_run_end(&run);
+}
+
 static void discover(const char *path)
 {
     struct tm_found found = { .runs = NULL };
     struct tm_run run;
+    size_t opened = 0;
     tm_status st;
 
     fuzz_run_init(&run);
     st = tm_discover_members(&run, path, tm_archive_list, &found);
     FUZZ_REQUIRE(st == TM_OK ? found.run_count > 0 : st == run.error.status && run.error.what[0]);
     for (size_t i = 0; i < found.run_count; i++)
-        for (size_t k = 0; k < found.runs[i].all_count; k++)
-            FUZZ_REQUIRE(found.runs[i].files[k].member && strlen(found.runs[i].files[k].host) <= TM_HOST_MOST);
+        for (size_t k = 0; k < found.runs[i].all_count; k++) {
+            const struct tm_found_file *const file = &found.runs[i].files[k];
+
+            FUZZ_REQUIRE(file->member && file->position && strlen(file->host) <= TM_HOST_MOST);
+            if (opened++ < MEMBERS_MOST)
+                open_found(path, file);
+        }
     tm_found_free(&found);
     fuzz_run_end(&run);
 }

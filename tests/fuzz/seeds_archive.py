@@ -37,9 +37,20 @@ def tar_files():
            ("/abs.trace.json", JSON, tarfile.REGTYPE), ("a/fifo", b"", tarfile.FIFOTYPE)]
     long = [("x/" * 90 + "h.trace.json", JSON, tarfile.REGTYPE), ("\u00e9" * 60 + ".trace.json.gz",
             gzip.compress(JSON, mtime=0), tarfile.REGTYPE)]
+    links = [(RUN + "h.trace.json", JSON, tarfile.REGTYPE), ("b/h.trace.json", (RUN + "h.trace.json").encode(), tarfile.LNKTYPE),
+             ("c/h.trace.json", b"../b/h.trace.json", tarfile.SYMTYPE), ("d", b"logs", tarfile.SYMTYPE),
+             ("e/rank0.json", b"../d/plugins/profile/2026_01_02_03_04_05/h.trace.json", tarfile.SYMTYPE),
+             ("f/h.xplane.pb", b"blobs/1", tarfile.LNKTYPE), ("blobs/1", JSON, tarfile.REGTYPE)]
+    lost = [("a/h.trace.json", b"../b/h.trace.json", tarfile.SYMTYPE), ("b/h.trace.json", b"../a/h.trace.json", tarfile.SYMTYPE),
+            ("c/h.trace.json", b"c/h.trace.json", tarfile.LNKTYPE), ("d/h.trace.json", b"/etc/passwd", tarfile.SYMTYPE),
+            ("e/h.trace.json", b"../../x", tarfile.SYMTYPE), ("x", b".", tarfile.SYMTYPE), ("n", b"", tarfile.CHRTYPE),
+            ("f/h.trace.json", b"../x/x/x/f", tarfile.SYMTYPE), ("rank1.json", JSON, tarfile.REGTYPE)]
+    names = [("a/rank0.json", JSON, tarfile.REGTYPE), ("a/rank1.json.gz", gzip.compress(JSON, mtime=0), tarfile.REGTYPE),
+             ("a/config.json", b"{}", tarfile.REGTYPE), ("b/t.pb", b"\n\x0f\x12\x0d/device:GPU:0", tarfile.REGTYPE)]
     twice = [("h.trace.json", b"[]", tarfile.REGTYPE), ("./h.trace.json", JSON, tarfile.REGTYPE),
              ("h.trace.json", JSON, tarfile.REGTYPE)]
-    out = {"plain": tar_of(plain), "odd": tar_of(odd), "twice": tar_of(twice), "gnu-long": tar_of(long),
+    out = {"plain": tar_of(plain), "odd": tar_of(odd), "twice": tar_of(twice), "links": tar_of(links), "lost": tar_of(lost),
+           "names": tar_of(names), "gnu-long": tar_of(long),
            "ustar": tar_of(plain, tarfile.USTAR_FORMAT), "pax": tar_of(long, tarfile.PAX_FORMAT, {"comment": "c"}),
            "pax-numbers": tar_of(plain, tarfile.PAX_FORMAT, {"mtime": "1700000000.123456789", "path": "renamed.trace.json"}),
            "sparse": tar_of([("GNUSparseFile.0/s", b"1\n600\n5\n" + bytes(504) + b"hello", tarfile.REGTYPE)],
@@ -82,6 +93,17 @@ def streamed_zip(members):
     return out.bytes
 
 
+def linked_zip():
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("a/h.trace.json"), JSON)
+        for name, target in (("b/h.trace.json", "../a/h.trace.json"), ("c", "a"), ("d/rank0.json", "../c/h.trace.json")):
+            info = zipfile.ZipInfo(name)
+            info.create_system, info.external_attr = 3, 0o120777 << 16
+            archive.writestr(info, target)
+    return out.getvalue()
+
+
 def zip_files():
     members = [(RUN + "h.trace.json", JSON * 3), (RUN + "h.xplane.pb", b"\n\2\x12\0"), ("d/", b"")]
     out = {"zip": zip_of(members), "zip-stored": zip_of(members, zipfile.ZIP_STORED, b"comment"),
@@ -95,6 +117,9 @@ def zip_files():
     encrypted[6] |= 1
     encrypted[directory + 8] |= 1
     out["zip-encrypted"] = bytes(encrypted)
+    out["zip-links"] = linked_zip()
+    out["zip-other-crc"] = whole[:directory + 16] + b"\0" + whole[directory + 17:]
+    out["zip-other-name"] = whole[:30] + b"L" + whole[31:]
     return out
 
 

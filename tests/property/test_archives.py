@@ -189,6 +189,9 @@ def snapshots(folder):
     (folder / "blobs").mkdir()
     (folder / "blobs" / "77").write_bytes(make_profile.gpu(seed=9).encode())
     (folder / "store").symlink_to("blobs")
+    for i in range(2):  # of a plain name: the content of what they lead to decides
+        (folder / "night3" / f"plain{i}").mkdir()
+        os.link(folder / "blobs" / "77", folder / "night3" / f"plain{i}" / "rank0.pb")
     (folder / "night3" / "blob").mkdir()
     (folder / "night3" / "blob" / "vm.xplane.pb").symlink_to("../../store/77")
 
@@ -221,7 +224,7 @@ def links_are_read(tap):
         for name, data in archives.items():
             (folder / name).write_bytes(data)
             mine, told = runs_of(folder / name)
-            tap.ok(len(usual) == 7 and mine == usual and told["links_skipped"] == 0, f"{name}: the runs of the folder", mine,
+            tap.ok(len(usual) == 9 and mine == usual and told["links_skipped"] == 0, f"{name}: the runs of the folder", mine,
                    usual)
             for which, source in (("again1", "night1/run1"), ("soft", "night1/run0"), ("hop", "night1/run0"),
                                   ("blob", "blobs/77")):
@@ -237,7 +240,7 @@ def links_are_read(tap):
                    result.status == 0, f"{name}: a link is reported as what it leads to", result)
             result = run("batch", folder / name, "-o", folder / f"{name}.batch", "--format", "json", "-q")
             done = list((folder / f"{name}.batch").rglob("result.json"))
-            tap.ok(result.status == 0 and len(done) == 7, f"{name}: a batch works all of them", result, len(done))
+            tap.ok(result.status == 0 and len(done) == 9, f"{name}: a batch works all of them", result, len(done))
 
 
 def links_that_lead_elsewhere(tap):
@@ -263,6 +266,9 @@ def links_that_lead_elsewhere(tap):
             result = run(*verb)
             tap.ok(result.status == 0 and "6 links in archives are skipped" in result.err and "1 device" in result.err,
                    f"links elsewhere: {verb[0]} says so", result)
+            tap.ok(result.err.count("links in archives") == 1, f"links elsewhere: {verb[0]} says so once", result)
+            quiet = run(*verb, "-q")
+            tap.ok("6 links" in quiet.err, f"links elsewhere: -q leaves {verb[0]} its warnings", quiet)
         result = run("batch", "scan", path, "--strict")
         tap.ok(result.status == 3 and "links" in result.err, "links elsewhere: no batch under --strict", result)
         path.write_bytes(tar_of(links))
@@ -295,6 +301,11 @@ def plain_names(tap):
             result, summary = summary_of(path, folder / f"{name}.out", "--run", "job")
             tap.ok(summary and summary["input"]["hosts"] == [f"rank{i}" for i in range(4)], f"plain names: {name}: reported",
                    result)
+        result = run("convert", folder / "log" / "tpu" / "space.pb", "-o", folder / "log" / "made.json", "-q")
+        runs, told = runs_of(folder / "log")
+        tap.ok(result.status == 0 and len(runs) == 2 and told["not_traces"] == 6, "plain names: what convert wrote is no run",
+               result, runs)
+        (folder / "log" / "made.json").unlink()
         result = run("list", folder / "log")
         tap.ok("5 other .json or .pb files are no traces" in result.err, "plain names: the list says what is none", result)
         (folder / "log" / "job" / "config.json").rename(folder / "config.json")
@@ -429,6 +440,8 @@ def zips_in_two_minds(tap):
             tap.ok(listed.status == 3 or "damaged" in listed.err, f"a zip, {name}: the list says so", listed)
             copied = run("extract", path, "-o", folder / "copies" / name.replace(" ", "-"))
             tap.ok(copied.status in (3, 4) and "damaged" in copied.err, f"a zip, {name}: extract says so", copied)
+            strict = run("extract", path, "-o", folder / "strict", "--strict")
+            tap.ok(strict.status == 3 and not (folder / "strict").exists(), f"a zip, {name}: nothing under --strict", strict)
 
 
 def refused(tap):

@@ -624,13 +624,19 @@ enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length)
     return is_text(first, head) ? TM_FILE_TEXT : TM_FILE_UNKNOWN;
 }
 
+/* What `convert` and `split` wrote says so before its events (chrome_json_writer.c). */
+static bool is_own_json(const uint8_t *first, size_t length)
+{
+    return has_text(first, length < 256 ? length : 256, "\"tracemill.version\"");
+}
+
 bool tm_kind_is_trace(const uint8_t *first, size_t length, enum tm_file_kind *kind)
 {
     const size_t head = length < TM_KIND_HEAD_BYTES ? length : TM_KIND_HEAD_BYTES;
     bool sure = false;
 
     *kind = tm_kind_of(first, length);
-    if (*kind == TM_FILE_CHROME_JSON)
+    if (*kind == TM_FILE_CHROME_JSON && !is_own_json(first, head))
         (void)json_kind(first, head, text_begin(first, head), &sure);
     return sure || (*kind == TM_FILE_XSPACE && has_plane_name(first, head));
 }

@@ -54,7 +54,8 @@ enum { TM_KIND_HEAD_BYTES = 64 * 1024 };
 enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length);
 
 /* Whether the head is beyond doubt that of a trace, XSpace or Chrome JSON: for files that nobody named as one.  A JSON
- * text whose first bytes say nothing of events is none, though it may have some further behind. */
+ * text whose first bytes say nothing of events is none, though it may have some further behind; nor is a trace that this
+ * program made of another one. */
 bool tm_kind_is_trace(const uint8_t *first, size_t length, enum tm_file_kind *kind);
 
 /* What a person calls it, with its article: "a Chrome trace in JSON". */
