@@ -274,7 +274,9 @@ const struct tm_verb tm_verb_table[] = {
         .usage = "LOGDIR... [--latest] [OPTION...]",
         .description =
             "Searches log directories, or archives of them, at any depth for the folders of runs,"
-            " and prints each with its time, hosts and size.",
+            " and prints each with its time, hosts and size. Files that end in .json or .pb and do not"
+            " have the name of a trace are found by content. Links in an archive are read as the"
+            " members that they lead to. What is skipped is counted.",
         .examples =
             "tracemill list logdir             all runs, oldest first\n"
             "tracemill list logdir --latest    only the newest one\n"
@@ -291,7 +293,8 @@ const struct tm_verb tm_verb_table[] = {
         .usage = "LOGDIR -o DIR [--latest | --run NAME] [--force] [OPTION...]",
         .description =
             "Copies the trace files of one run out of a log directory, or an archive of one, into"
-            " a folder, each as a whole or not at all."
+            " a folder, each as a whole or not at all. A link in an archive is copied as the file that it"
+            " leads to. Of a damaged archive what is whole is copied, with exit status 4."
             " Files that are there already stay, and are an error, unless --force is given.",
         .examples =
             "tracemill extract logdir --latest -o newest    the files of the newest run\n",
