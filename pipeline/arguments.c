@@ -130,7 +130,7 @@ void tm_arguments_begin(struct tm_arguments_builder *b, struct tm_names *names, 
     b->room = room;
     b->names = names;
     b->status = TM_OK;
-    b->is_cut = false;
+    b->is_cut = b->has_nul = false;
     b->depth = b->skipped = 0;
 }
 

@@ -130,6 +130,7 @@ struct tm_arguments_builder {
     struct tm_names *names;  /* keys and long texts go there */
     tm_status status;        /* of the names; the first failure stays */
     bool is_cut;
+    bool has_nul;            /* for who puts in: a text has NUL, which is told of each event: it is not remembered */
     uint32_t depth;          /* objects and arrays that are open */
     uint32_t skipped;        /* those inside, that could not be opened */
     struct {

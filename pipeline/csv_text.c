@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/csv_text.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "pipeline/utf8.h"
@@ -58,18 +60,35 @@ static void put_valid(tm_csv_put *put, void *to, const char *text, size_t length
     }
 }
 
+static void put_escape(tm_csv_put *put, void *to, uint32_t code)
+{
+    const char *const letter = code == '\n' ? "\\n" : code == '\t' ? "\\t" : code == '\r' ? "\\r" : NULL;
+    char text[16];
+
+    if (!letter)
+        (void)snprintf(text, sizeof(text), code <= 0xffff ? "\\u%04x" : "\\u{%x}", code);
+    put(to, letter ? letter : text, strlen(letter ? letter : text));
+}
+
 /* Any bytes, with quotes twice. */
-static void put_any(tm_csv_put *put, void *to, const char *text, size_t length)
+static void put_any(tm_csv_put *put, void *to, const char *text, size_t length, bool is_raw)
 {
     for (;;) {
-        const size_t n = tm_utf8_head(text, length);
+        const size_t n = is_raw ? tm_utf8_head(text, length) : tm_utf8_visible_head(text, length);
+        size_t bytes;
+        uint32_t code;
 
         put_valid(put, to, text, n);
         if (n == length)
             break;
-        put(to, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
-        text += n + 1;
-        length -= n + 1;
+        bytes = is_raw ? 0 : tm_utf8_next(text + n, length - n, &code);
+        if (bytes)
+            put_escape(put, to, code);
+        else
+            put(to, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
+        bytes = n + (bytes ? bytes : 1);
+        text += bytes;
+        length -= bytes;
     }
 }
 
@@ -82,14 +101,14 @@ static size_t until_formula(const char *text, size_t length)
     return length;
 }
 
-void tm_csv_put_quoted(tm_csv_put *put, void *to, const char *text, size_t length)
+void tm_csv_put_quoted(tm_csv_put *put, void *to, const char *text, size_t length, bool is_raw)
 {
     if (is_formula(text, length))
         put(to, "'", 1);
     while (length) {
         const size_t n = until_formula(text, length);
 
-        put_any(put, to, text, n);
+        put_any(put, to, text, n, is_raw);
         if (n < length)
             put(to, "'", 1);
         text += n;
@@ -97,9 +116,9 @@ void tm_csv_put_quoted(tm_csv_put *put, void *to, const char *text, size_t lengt
     }
 }
 
-void tm_csv_quote(tm_csv_put *put, void *to, const char *text, size_t length)
+void tm_csv_quote(tm_csv_put *put, void *to, const char *text, size_t length, bool is_raw)
 {
     put(to, "\"", 1);
-    tm_csv_put_quoted(put, to, text, length);
+    tm_csv_put_quoted(put, to, text, length, is_raw);
     put(to, "\"", 1);
 }

@@ -139,15 +139,16 @@ static const struct tm_verb *choose_verb(const struct tm_setting_set *set, char 
 }
 
 /* Losses are told once, at the end, by name. */
-static void warn_losses(const struct tm_tallies *tallies, const char *where)
+static void warn_losses(const struct tm_tallies *tallies, enum tm_tally_use use)
 {
     const char *separator = ": ";
 
-    if (tm_tally_losses(tallies) == 0)
+    if (tm_tally_losses(tallies, use) == 0)
         return;
-    (void)fprintf(stderr, "tracemill: warning: not all of the input is in the %s", where);
+    (void)fprintf(stderr, "tracemill: warning: not all of the input is in the %s",
+                  use == TM_TALLY_FOR_TRACES ? "output" : "figures");
     for (int i = 0; i < TM_TALLY_COUNT; i++) {
-        if (tm_tally_info[i].level != TM_TALLY_LOSS || tallies->count[i] == 0)
+        if (!tm_tally_is_loss((enum tm_tally)i, use) || tallies->count[i] == 0)
             continue;
         (void)fprintf(stderr, "%s%s %" PRIu64, separator, tm_tally_info[i].name, tallies->count[i]);
         separator = ", ";
@@ -161,6 +162,8 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run,
     tm_status st = TM_OK;
 
     run->strict = options->strict;
+    run->raw = options->raw;
+    run->tally_use = verb->flags & TM_VERB_TRACES ? TM_TALLY_FOR_TRACES : TM_TALLY_FOR_FIGURES;
     run->limit_times = options->limit_times;
     run->quiet = options->quiet;
     tm_budget_init(&run->budget, options->memory_bytes);
@@ -181,8 +184,8 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run,
         st = TM_OK;
     }
     if (st == TM_OK || st == TM_PARTIAL || st == TM_GATE)
-        warn_losses(&run->tallies, verb->flags & TM_VERB_TRACES ? "output" : "figures");
-    if (st == TM_OK && tm_tally_losses(&run->tallies) > 0)
+        warn_losses(&run->tallies, run->tally_use);
+    if (st == TM_OK && tm_tally_losses(&run->tallies, run->tally_use) > 0)
         st = TM_PARTIAL;
     if (options->stats)
         tm_stats_print(run, cpu_seconds(), stderr);

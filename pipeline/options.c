@@ -115,6 +115,12 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "TRACEMILL_PLAIN", "plain", "no",
         "write what was recorded, and nothing that was worked out: no steps, gaps, counters, findings",
         offsetof(struct tm_options, plain) },
+    [TM_OPTION_RAW] = {
+        "raw", 0, TM_KIND_FLAG, NULL, NULL, REPORTS | TM_FOR_CONVERT,
+        "TRACEMILL_RAW", "raw", "no",
+        "write texts in CSV with all their characters: control characters and marks of writing direction as they were"
+        " recorded, in place of escapes",
+        offsetof(struct tm_options, raw) },
     [TM_OPTION_BY] = {
         "by", 0, TM_KIND_BY, "WHERE", "step device time=1s", TM_FOR_SPLIT,
         "TRACEMILL_BY", "by", NULL,

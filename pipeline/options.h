@@ -103,6 +103,7 @@ struct tm_options {
     const char *title;      /* --title of a report */
     const char *note;       /* --note, a paragraph at its top */
     enum tm_paper paper;    /* --paper of the PDF */
+    bool raw;               /* --raw: texts in CSV with all their characters */
     bool redact;            /* --redact: pseudonyms for what names people, hosts, paths and programs */
     const char *redact_map; /* --redact-map: which pseudonym stands for what; stays with who made it */
 
@@ -209,6 +210,7 @@ enum tm_option_index {
     TM_OPTION_FILTER,
     TM_OPTION_ARGS,
     TM_OPTION_PLAIN,
+    TM_OPTION_RAW,
     TM_OPTION_BY,
     TM_OPTION_MAX_EVENTS,
     TM_OPTION_MAX_SIZE,

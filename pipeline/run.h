@@ -21,6 +21,8 @@ struct tm_run {
     const char *spill_dir; /* chosen folder, set by tm_spill_choose_dir */
     struct tm_redactor *redactor; /* --redact: names are written as pseudonyms; NULL = as they are */
     uint64_t limit_times;         /* --raise-limits (pipeline/limits.h); 0 = 1 */
+    enum tm_tally_use tally_use;  /* what the verb writes */
+    bool raw;                     /* --raw: texts in CSV with all their characters */
     bool strict;
     bool quiet;
     uint64_t last_site; /* number given last (pipeline/sites.h) */

@@ -39,10 +39,10 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
         "negative-start", TM_TALLY_NOTE,
         "An event starts before the profile does; it was kept." },
     [TM_TALLY_NO_METADATA] = {
-        "no-metadata", TM_TALLY_LOSS,
+        "no-metadata", TM_TALLY_LOSS_OF_FIGURES,
         "An event referred to a metadata id that has no entry; it was kept without a name." },
     [TM_TALLY_UNKNOWN_DEVICE] = {
-        "unknown-device", TM_TALLY_LOSS,
+        "unknown-device", TM_TALLY_LOSS_OF_FIGURES,
         "Events on planes of an unknown kind of device were left out." },
     [TM_TALLY_UNKNOWN_FIELD] = {
         "unknown-field", TM_TALLY_NOTE,
@@ -81,7 +81,7 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
     [TM_TALLY_MISSING_TIME] = {
         "missing-time", TM_TALLY_LOSS, "An event without a time (ts) was left out." },
     [TM_TALLY_MISSING_DURATION] = {
-        "missing-duration", TM_TALLY_LOSS, "A complete event without a duration was kept with length 0." },
+        "missing-duration", TM_TALLY_LOSS_OF_FIGURES, "A complete event without a duration was kept with length 0." },
     [TM_TALLY_MISSING_NAME] = {
         "missing-name", TM_TALLY_NOTE, "An event without a name was kept." },
     [TM_TALLY_MISSING_PROCESS] = {
@@ -119,7 +119,7 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
     [TM_TALLY_ASYNC_EVENT] = {
         "async-event", TM_TALLY_NOTE, "Asynchronous events are read, and are in no figure." },
     [TM_TALLY_OTHER_PHASE] = {
-        "other-phase", TM_TALLY_NOTE, "Objects, samples, marks and memory dumps were left out: they hold no time." },
+        "other-phase", TM_TALLY_NOTE, "Objects, memory dumps, clocks and contexts were left out: they hold no time." },
     [TM_TALLY_UNMATCHED_BEGIN] = {
         "unmatched-begin", TM_TALLY_NOTE, "A span that begins and never ends was kept with length 0." },
     [TM_TALLY_UNMATCHED_END] = {
@@ -143,6 +143,11 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
         "zero-padding", TM_TALLY_NOTE, "Zero bytes follow the end of the JSON." },
     [TM_TALLY_OPEN_ARRAY] = {
         "open-array", TM_TALLY_NOTE, "The list of events is not closed, which the format allows." },
+    [TM_TALLY_STACK_FRAMES] = {
+        "stack-frames", TM_TALLY_NOTE, "A table of stack frames was left out." },
+    [TM_TALLY_DAMAGED_TEXT] = {
+        "damaged-text", TM_TALLY_LOSS,
+        "The text is no valid JSON at a place; what lies between there and the next whole event was skipped." },
     [TM_TALLY_FILTERED_OUT] = {
         "filtered-out", TM_TALLY_NOTE, "Events that --filter leaves out were not written." },
     [TM_TALLY_LANE_MOVED] = {
@@ -163,15 +168,26 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
     [TM_TALLY_LONG_ARGUMENTS] = {
         "long-arguments", TM_TALLY_LOSS,
         "An event with more than 128 KiB of arguments, or more than 24 levels of them, was written without the rest." },
+    [TM_TALLY_NUL_IN_ARGUMENTS] = {
+        "nul-in-arguments", TM_TALLY_NOTE, "An event has NUL in its arguments; it was written as U+FFFD." },
+    [TM_TALLY_UNWRITTEN_MEMBER] = {
+        "unwritten-member", TM_TALLY_NOTE, "A counter, an arrow or an event of over 256 KiB has members that were not written." },
 };
 /* clang-format on */
 
-uint64_t tm_tally_losses(const struct tm_tallies *t)
+bool tm_tally_is_loss(enum tm_tally which, enum tm_tally_use use)
+{
+    const enum tm_tally_level level = tm_tally_info[which].level;
+
+    return level == TM_TALLY_LOSS || (level == TM_TALLY_LOSS_OF_FIGURES && use == TM_TALLY_FOR_FIGURES);
+}
+
+uint64_t tm_tally_losses(const struct tm_tallies *t, enum tm_tally_use use)
 {
     uint64_t sum = 0;
 
     for (int i = 0; i < TM_TALLY_COUNT; i++) {
-        if (tm_tally_info[i].level == TM_TALLY_LOSS)
+        if (tm_tally_is_loss((enum tm_tally)i, use))
             sum += t->count[i];
     }
     return sum;

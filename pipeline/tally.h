@@ -2,11 +2,14 @@
 #ifndef TM_TALLY_H
 #define TM_TALLY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Everything that was read but is in no figure, by name: promise 2 of the design.  A note is
- * harmless; a loss means that a figure may be smaller than the truth, and is an error under --strict. */
-enum tm_tally_level { TM_TALLY_NOTE, TM_TALLY_LOSS };
+ * harmless; a loss means that a figure may be smaller than the truth, and is an error under --strict.  A loss of figures alone
+ * is none where a trace is written, which has the event nevertheless. */
+enum tm_tally_level { TM_TALLY_NOTE, TM_TALLY_LOSS, TM_TALLY_LOSS_OF_FIGURES };
+enum tm_tally_use { TM_TALLY_FOR_FIGURES, TM_TALLY_FOR_TRACES };
 
 enum tm_tally {
     TM_TALLY_AGGREGATED_EVENT,    /* num_occurrences instead of a start: no place in time */
@@ -57,7 +60,7 @@ enum tm_tally {
     TM_TALLY_COUNTER_EVENT,       /* kept, in no figure */
     TM_TALLY_FLOW_EVENT,          /* likewise */
     TM_TALLY_ASYNC_EVENT,         /* likewise */
-    TM_TALLY_OTHER_PHASE,         /* objects, samples, marks, memory dumps: left out */
+    TM_TALLY_OTHER_PHASE,         /* objects, memory dumps, clocks, contexts: left out */
     TM_TALLY_UNMATCHED_BEGIN,     /* begun, never ended: kept with length 0, marked as open */
     TM_TALLY_UNMATCHED_END,       /* ended, never begun: left out */
     TM_TALLY_UNMATCHED_FLOW,      /* a flow that begins and never ends, or ends and never began */
@@ -70,6 +73,8 @@ enum tm_tally {
     TM_TALLY_BYTE_ORDER_MARK,
     TM_TALLY_ZERO_PADDING,        /* files with zero bytes after the end */
     TM_TALLY_OPEN_ARRAY,          /* the list of events is not closed, which its format allows */
+    TM_TALLY_STACK_FRAMES,        /* tables of stack frames: left out */
+    TM_TALLY_DAMAGED_TEXT,        /* places where the text is no JSON: skipped up to the next whole event */
     /* Traces that are written */
     TM_TALLY_FILTERED_OUT,        /* events that the filter did not want */
     TM_TALLY_LANE_MOVED,          /* spans that do not nest on their row: written on a lane of their own */
@@ -79,6 +84,8 @@ enum tm_tally {
     TM_TALLY_COUNTER_WITHOUT_VALUE, /* values of counters that are no finite number: not written */
     TM_TALLY_COUNTER_NOT_REPEATED, /* values of counters past the first 32,768 of a host: no part begins with them */
     TM_TALLY_LONG_ARGUMENTS,      /* events whose arguments are too long, or nest too deep: written without the rest */
+    TM_TALLY_NUL_IN_ARGUMENTS,    /* Chrome JSON: events with NUL in a text of their arguments: U+FFFD stands for it */
+    TM_TALLY_UNWRITTEN_MEMBER,    /* Chrome JSON: counters, arrows and events of over 256 KiB with members that are not written */
     TM_TALLY_COUNT
 };
 
@@ -100,7 +107,8 @@ static inline void tm_tally_add(struct tm_tallies *t, enum tm_tally which, uint6
     t->count[which] += n;
 }
 
-/* How many events are in tallies of level loss. */
-uint64_t tm_tally_losses(const struct tm_tallies *t);
+bool tm_tally_is_loss(enum tm_tally which, enum tm_tally_use use);
+/* How many events are in tallies that are losses. */
+uint64_t tm_tally_losses(const struct tm_tallies *t, enum tm_tally_use use);
 
 #endif

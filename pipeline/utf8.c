@@ -77,6 +77,26 @@ bool tm_utf8_is_hidden(uint32_t code)
     return false;
 }
 
+size_t tm_utf8_visible_head(const char *text, size_t length)
+{
+    size_t i = 0;
+
+    while (i < length) {
+        uint32_t code;
+
+        if (text[i] >= ' ' && text[i] <= '~') {
+            i++;
+            continue;
+        }
+        const size_t n = tm_utf8_next(text + i, length - i, &code);
+
+        if (n == 0 || tm_utf8_is_hidden(code))
+            break;
+        i += n;
+    }
+    return i;
+}
+
 bool tm_utf8_is_valid(const char *text, size_t length)
 {
     size_t i = 0;

@@ -53,6 +53,9 @@ static inline size_t tm_utf8_head(const char *text, size_t length)
     return i;
 }
 
+/* How many bytes at the start of a text are valid UTF-8 of characters that are not hidden. */
+size_t tm_utf8_visible_head(const char *text, size_t length);
+
 /* True if all of it is valid; quick where the text is ASCII. */
 bool tm_utf8_is_valid(const char *text, size_t length);
 

@@ -107,7 +107,7 @@ static tm_status prepare(struct task *t)
 static void tell_partial(const struct task *t, const struct tm_value *summary, char text[TM_RESULT_MESSAGE_BYTES])
 {
     const struct tm_value *files = tm_path(summary, "input.files");
-    const uint64_t losses = tm_tally_losses(&t->run->tallies);
+    const uint64_t losses = tm_tally_losses(&t->run->tallies, t->run->tally_use);
 
     for (size_t i = 0; i < tm_length(files); i++) {
         const char *problem = tm_text(tm_path(tm_at(files, i), "problems[0]"));
@@ -125,7 +125,7 @@ static void tell_partial(const struct task *t, const struct tm_value *summary, c
 static tm_status write_result(struct task *t, const struct tm_value *summary)
 {
     const bool is_partial = tm_is(tm_path(summary, "input.partial")) || !tm_ask_checks_hold(summary) ||
-                            tm_tally_losses(&t->run->tallies) > 0;
+                            tm_tally_losses(&t->run->tallies, t->run->tally_use) > 0;
     struct tm_result_about about = { .batch_run = t->task->batch_run, .file = t->task->part,
                                      .fingerprint = t->task->fingerprint,
                                      .options = tm_batch_pool_options_of(t->pool, t->task->part),
@@ -193,7 +193,7 @@ int tm_batch_pool_task(const struct tm_batch_pool *pool, const struct tm_batch_t
     tm_batch_parts_free(&t.parts);
     tm_archive_end(&run);
     if (st == TM_OK || st == TM_PARTIAL)
-        return tm_tally_losses(&run.tallies) > 0 ? TM_PARTIAL : (int)st;
+        return tm_tally_losses(&run.tallies, run.tally_use) > 0 ? TM_PARTIAL : (int)st;
     tm_error_print(&run.error, stderr);
     if (t.has_changed)
         return TM_BATCH_CHANGED;

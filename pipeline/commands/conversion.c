@@ -212,13 +212,12 @@ static struct counted count_now(const struct tm_run *run)
 static void count_as_before(struct tm_conversion *c, const struct counted *before)
 {
     struct tm_run *run = c->run;
-    const uint64_t long_arguments = run->tallies.count[TM_TALLY_LONG_ARGUMENTS];
 
     if (!c->is_read)
         return;
     memcpy(run->tallies.count, before->tallies.count, TM_TALLY_FILTERED_OUT * sizeof(before->tallies.count[0]));
-    run->tallies.count[TM_TALLY_LONG_ARGUMENTS] =
-        c->arguments_are_read ? before->tallies.count[TM_TALLY_LONG_ARGUMENTS] : long_arguments;
+    for (int i = TM_TALLY_LONG_ARGUMENTS; i <= TM_TALLY_UNWRITTEN_MEMBER && c->arguments_are_read; i++)
+        run->tallies.count[i] = before->tallies.count[i];
     run->events_read = before->events;
     run->bytes_read = before->bytes;
 }
@@ -339,6 +338,10 @@ static void tell_unwritten(const struct tm_run *run)
         enum tm_tally tally;
         const char *what;
     } unwritten[] = {
+        { TM_TALLY_OTHER_PHASE, "not written: objects, memory dumps, clocks and contexts" },
+        { TM_TALLY_STACK_FRAMES, "not written: tables of stack frames" },
+        { TM_TALLY_UNWRITTEN_MEMBER, "not written: members of counters, of arrows, and of events of over 256 KiB" },
+        { TM_TALLY_NUL_IN_ARGUMENTS, "written as U+FFFD: NUL in arguments" },
         { TM_TALLY_FILTERED_OUT, "not written: events that --filter leaves out" },
         { TM_TALLY_FLOW_NOT_BEGUN, "not written: ends of arrows that nothing begins" },
         { TM_TALLY_FLOW_WITHOUT_SPAN, "not written: ends of arrows at a time without a span" },

@@ -165,7 +165,7 @@ static tm_status gather(struct inspection *n)
 /* --strict: what was found is printed, and is an error nevertheless. */
 static tm_status judge(const struct inspection *n)
 {
-    const uint64_t losses = tm_tally_losses(&n->run->tallies);
+    const uint64_t losses = tm_tally_losses(&n->run->tallies, n->run->tally_use);
 
     if (n->run->strict && (losses || n->is_partial))
         return tm_fail(&n->run->error, TM_ERR_INPUT, -1, "the input is not whole: %llu losses%s",

@@ -143,7 +143,7 @@ tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run,
 
 tm_status tm_check_strict(struct tm_run *run, bool is_partial, const char *act)
 {
-    const uint64_t losses = tm_tally_losses(&run->tallies);
+    const uint64_t losses = tm_tally_losses(&run->tallies, run->tally_use);
 
     if (!run->strict || (!is_partial && losses == 0))
         return TM_OK;

@@ -48,7 +48,7 @@ static void put_text(struct csv *c, const char *text)
     if (tm_csv_is_plain(text, length))
         put_bytes(c->file, text, length);
     else
-        tm_csv_quote(put_bytes, c->file, text, length);
+        tm_csv_quote(put_bytes, c->file, text, length, c->run->raw);
 }
 
 /* Captions may hold anything; those that read the index line by line want one line. */
@@ -243,7 +243,7 @@ static void put_lines(struct csv *c, const struct tm_value *list)
 
         if (i > 0)
             (void)fputc('\n', c->file);
-        tm_csv_put_quoted(put_bytes, c->file, text, strlen(text));
+        tm_csv_put_quoted(put_bytes, c->file, text, strlen(text), c->run->raw);
     }
     (void)fputc('"', c->file);
 }

@@ -161,6 +161,7 @@ static struct reading read_trace(struct tm_run *run, struct tm_names *names, str
     if (reader) {
         reading.header = *tm_chrome_header(reader);
         reading.hash = tm_fact_mix(reading.hash, tm_chrome_problem(reader, &at) ? at : UINT64_MAX);
+        reading.hash = tm_fact_mix(reading.hash, tm_chrome_damage(reader)->bytes ^ tm_chrome_damage(reader)->to << 32);
         reading.hash = tm_fact_mix(reading.hash, XXH3_64bits(&run->tallies, sizeof(run->tallies)));
         reading.is_cut = run->tallies.count[TM_TALLY_LONG_VALUE] > 0;
     }

@@ -219,8 +219,7 @@ static void print_header(FILE *out, const struct tm_chrome_header *header)
 
 static void print_end(FILE *out, const struct tm_run *run, const struct tm_chrome_reader *reader)
 {
-    uint64_t at;
-    const char *const problem = tm_chrome_problem(reader, &at);
+    const struct tm_chrome_damage *const damage = tm_chrome_damage(reader);
     const char *comma = "";
 
     print_header(out, tm_chrome_header(reader));
@@ -232,8 +231,16 @@ static void print_end(FILE *out, const struct tm_run *run, const struct tm_chrom
         comma = ",";
     }
     (void)fputs("}}\n", out);
-    if (problem)
-        (void)fprintf(out, "{\"problem\":\"%s\",\"at\":%" PRIu64 "}\n", problem, at);
+    if (damage->problem)
+        (void)fprintf(out, "{\"problem\":\"%s\",\"damage\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+                      ",%d]}\n", damage->problem, damage->at, damage->from, damage->to, damage->places, damage->bytes,
+                      damage->is_left);
+}
+
+/* It changes nothing. */
+static void look(void *to, const struct tm_chrome_event *event)
+{
+    *(uint64_t *)to += event->offset;
 }
 
 static double cpu_seconds(void)
@@ -269,8 +276,12 @@ static int64_t read_file(struct job *job)
         st = reader ? tm_chrome_next(reader, &event) : run.error.status;
     }
     for (; st == TM_OK && event; st = tm_chrome_next(reader, &event)) {
+        uint64_t sum = 0;
+
         count++;
-        if (job->out)
+        if (job->out && (count & (count - 1)) == 0 && tm_chrome_look_ahead(reader, 100, look, &sum) != TM_OK)
+            st = run.error.status;
+        if (job->out && st == TM_OK)
             print_event(job, event);
     }
     job->seconds = cpu_seconds() - job->seconds;

@@ -64,25 +64,114 @@ def to_bytes(text):
 
 
 class Damage(Exception):
-    pass
+    """The text is no JSON from this character on."""
+
+    def __init__(self, at):
+        super().__init__(at)
+        self.at = at
+
+
+STRING = re.compile(r'(?:[^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*')
+
+
+def wrong_text(text, i):
+    """out: where the text that begins at i is none; else behind it, negative"""
+    i = STRING.match(text, i + 1).end()
+    if text[i:i + 1] == '"':
+        return None, i + 1
+    i += text[i:i + 1] == "\\"
+    if text[i:i + 1] == "u":
+        i = re.compile("u[0-9a-fA-F]{0,3}").match(text, i).end()
+    return i, i
+
+
+def wrong_word(text, i):
+    for word in ("true", "false", "null", "NaN", "Infinity"):
+        if text[i:i + 1] == word[0]:
+            n = next((n for n, c in enumerate(word) if text[i + n:i + n + 1] != c), len(word))
+            return (None, i + n) if n == len(word) else (i + n, i + n)
+    return i, i
+
+
+def wrong_number(text, i):
+    if text[i] == "-":
+        i += 1
+        if text[i:i + 1] == "I":
+            return wrong_word(text, i)
+    whole = re.compile("0|[1-9][0-9]*").match(text, i)
+    if not whole:
+        return i, i
+    i = whole.end()
+    if text[i:i + 1] in set("0123456789"):
+        return i, i
+    if text[i:i + 1] == ".":
+        digits = re.compile("[0-9]+").match(text, i + 1)
+        if not digits:
+            return i + 1, i + 1
+        i = digits.end()
+    if text[i:i + 1] in set("eE"):
+        i = re.compile("[-+]?").match(text, i + 1).end()
+        digits = re.compile("[0-9]+").match(text, i)
+        if not digits:
+            return i, i
+        i = digits.end()
+    return None, i
+
+
+def wrong_value(text, i):
+    """out: where the value that begins at i is no JSON, or None; where it ends"""
+    space = re.compile("[ \t\r\n]*")
+    first = text[i:i + 1]
+    if first == '"':
+        return wrong_text(text, i)
+    if first and first in "-0123456789":
+        return wrong_number(text, i)
+    if not first or first not in "{[":
+        return wrong_word(text, i)
+    last = "}" if first == "{" else "]"
+    i = space.match(text, i + 1).end()
+    if text[i:i + 1] == last:
+        return None, i + 1
+    while True:
+        if first == "{":
+            if text[i:i + 1] != '"':
+                return i, i
+            at, i = wrong_text(text, i)
+            if at is not None:
+                return at, at
+            i = space.match(text, i).end()
+            if text[i:i + 1] != ":":
+                return i, i
+            i = space.match(text, i + 1).end()
+        at, i = wrong_value(text, i)
+        if at is not None:
+            return at, at
+        i = space.match(text, i).end()
+        if text[i:i + 1] == last:
+            return None, i + 1
+        if text[i:i + 1] != ",":
+            return i, i
+        i = space.match(text, i + 1).end()
 
 
 class Reference:
-    """What a document says."""
+    """What a document says: also behind damage, from where the next event is whole."""
 
     def __init__(self, data):
         self.tallies = Counter()
         self.events, self.header_pairs, self.is_list = [], [], False
-        self.has_events = False
-        if data.startswith(b"\xef\xbb\xbf"):
-            data = data[3:]
-            self.tallies["byte-order-mark"] += 1
+        self.has_events = self.empty = False
+        self.begin = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+        data = data[self.begin:]
+        self.tallies["byte-order-mark"] += self.begin > 0
         self.text = to_text(data)
-        try:
-            self.document()
-            self.damaged = False
-        except (Damage, StopIteration, json.JSONDecodeError):
-            self.damaged = True
+        self.ranges, self.places, self.is_left = [], 0, False
+        self.state, self.inside, i, self.first = "begin", None, 0, True
+        while i is not None:
+            try:
+                i = getattr(self, "read_" + self.state)(i)
+            except Damage as damage:
+                i = self.go_on(damage.at)
 
     def at_space(self, i):
         while i < len(self.text) and self.text[i] in SPACE:
@@ -94,73 +183,150 @@ class Reference:
 
     def expect(self, i, characters):
         if not self.at(i) or self.at(i) not in characters:
-            raise Damage
+            raise Damage(i)
         return self.at(i)
 
-    def document(self):
-        i = self.at_space(0)
-        first = self.expect(i, "[{")
-        self.is_list = first == "["
-        i = self.elements(i + 1) if self.is_list else self.members(i + 1)
+    def value(self, i):
+        try:
+            return DECODER.scan_once(self.text, i)
+        except (StopIteration, json.JSONDecodeError):
+            raise Damage(wrong_value(self.text, i)[0]) from None
+
+    # --- the document: each takes a step, and gives where it ends
+
+    def read_begin(self, i):
+        i = self.at_space(i)
+        self.is_list = self.expect(i, "[{") == "["
+        self.state = "elements" if self.is_list else "members"
+        return i + 1
+
+    def read_tail(self, i):
         rest = self.text[i:]
         if rest.strip(SPACE + "\0"):
-            raise Damage
+            raise Damage(len(self.text) - len(rest.lstrip(SPACE + "\0")))
         self.tallies["zero-padding"] += "\0" in rest
+        return None
 
-    def members(self, i):
+    def read_members(self, i):
         i = self.at_space(i)
         if self.at(i) == "}":
+            self.state = "tail"
             return i + 1
-        while True:
-            self.expect(i, '"')
-            key, i = DECODER.scan_once(self.text, i)
-            i = self.at_space(i)
-            self.expect(i, ":")
+        if not self.first:
+            self.expect(i, ",")
             i = self.at_space(i + 1)
-            if key == "traceEvents":
-                self.expect(i, "[")
-                self.tallies["repeated-key"] += self.has_events
-                self.has_events = True
-                i = self.elements(i + 1)
-            else:
-                value, i = DECODER.scan_once(self.text, i)
-                self.header_pairs.append((key, value))
-                self.tallies["nan-number"] += constants(value)
-            i = self.at_space(i)
-            if self.expect(i, ",}") == "}":
-                return i + 1
-            i = self.at_space(i + 1)
+        self.first = False
+        self.expect(i, '"')
+        key, i = self.value(i)
+        i = self.at_space(i)
+        self.expect(i, ":")
+        i = self.at_space(i + 1)
+        if key == "traceEvents":
+            self.expect(i, "[")
+            self.tallies["repeated-key"] += self.has_events
+            self.has_events = self.first = True
+            self.state = "elements"
+            return i + 1
+        begin = i
+        value, i = self.value(i)
+        self.header_pairs.append((key, value))
+        self.tallies["nan-number"] += constants(value)
+        self.tallies["stack-frames"] += key == "stackFrames" and i - begin > len("{}")
+        return i
+
+    def settle(self, tally):
+        self.tallies[tally] += self.empty
+        self.empty = False
 
     def open_end(self, i):
         """The bare list may end between two elements."""
-        return self.is_list and self.at(i) in ("", "\0")
+        if not self.is_list or self.at(i) not in ("", "\0"):
+            return False
+        self.settle("empty-object")
+        self.tallies["open-array"] += 1
+        self.state = "tail"
+        return True
 
-    def elements(self, i):
-        empty = False
+    def read_elements(self, i):
         i = self.at_space(i)
-        first = True
-        while True:
-            if self.at(i) == "]":
-                self.tallies["closing-object"] += empty
-                return i + 1
-            if not self.open_end(i) and not first:
-                self.expect(i, ",")
-                i = self.at_space(i + 1)
+        if self.at(i) == "]":
+            self.settle("closing-object")
+            self.first, self.state = False, "tail" if self.is_list else "members"
+            return i + 1
+        if self.open_end(i):
+            return i
+        if not self.first:
+            self.expect(i, ",")
+            self.settle("empty-object")
+            i = self.at_space(i + 1)
             if self.open_end(i):
-                self.tallies["empty-object"] += empty
-                self.tallies["open-array"] += 1
                 return i
-            first = False
-            self.tallies["empty-object"] += empty
-            value, i = DECODER.scan_once(self.text, i)
-            empty = isinstance(value, Pairs) and not value
-            if isinstance(value, Pairs):
-                if value:
-                    self.events.append(event_of(value, self.tallies))
+        self.first = False
+        self.inside = i if self.at(i) == "{" else None
+        value, i = self.value(i)
+        self.inside = None
+        if not isinstance(value, Pairs):
+            self.tallies["not-an-object"] += 1
+            self.tallies["nan-number"] += constants(value)
+        elif value:
+            self.events.append(event_of(value, self.tallies))
+        self.empty = value == [] and isinstance(value, Pairs)
+        return i
+
+    # --- damage
+
+    def go_on(self, at):
+        """out: behind the next event that is whole; None where there is none"""
+        begin = at if self.inside is None else self.inside
+        self.inside = None
+        i = self.behind_zeros(at)
+        if i < len(self.text):
+            is_left = self.state == "begin" or (self.state == "tail" and not self.places and
+                                                not (self.is_list and self.at(i) in "{,"))
+            self.tallies["damaged-text"] += 1
+            self.places += 1
+            if is_left:
+                self.is_left = True
+                self.ranges.append((at, begin, i))
+                return None
+            self.settle("empty-object")
+            i, behind = self.next_event(i)
+        self.ranges.append((at, begin, i))
+        if i == len(self.text):
+            return None
+        self.events.append(event_of(self.value(i)[0], self.tallies))
+        self.state, self.first = "elements", False
+        return behind
+
+    def behind_zeros(self, i):
+        i = re.compile("\0*").match(self.text, i).end()
+        self.tallies["cut-short"] += i == len(self.text)
+        return i
+
+    def next_event(self, i):
+        """out: where it begins, and where it ends"""
+        before = ""
+        while i < len(self.text):
+            c = self.text[i]
+            if c != "{" or before == ":":
+                before = c if c > " " else before
+                i += 1
+                continue
+            wrong, behind = wrong_value(self.text, i)
+            if wrong is not None:
+                i, before = self.behind_zeros(wrong), ""
+            elif letter_of(dict(self.value(i)[0]).get("ph")):
+                return i, behind
             else:
-                self.tallies["not-an-object"] += 1
-                self.tallies["nan-number"] += constants(value)
-            i = self.at_space(i)
+                i, before = behind, "}"
+        return i, i
+
+    def damage(self):
+        """As the program prints it."""
+        if not self.ranges:
+            return None
+        at, begin, end = (x + self.begin for x in self.ranges[0])
+        return [at, begin, end, self.places, sum(e - b for _, b, e in self.ranges), int(self.is_left)]
 
 
 def constants(value):
@@ -404,7 +570,7 @@ class Ours:
     """What the program printed of one file."""
 
     def __init__(self):
-        self.events, self.header, self.tallies, self.problem, self.refused = [], None, Counter(), None, False
+        self.events, self.header, self.tallies, self.damage, self.refused = [], None, Counter(), None, False
 
     def take(self, line):
         value = json.loads(line)
@@ -413,7 +579,7 @@ class Ours:
         elif "tallies" in value:
             self.tallies = Counter(value["tallies"])
         elif "problem" in value:
-            self.problem = value["problem"]
+            self.damage = value["damage"]
         elif "refused" in value:
             self.refused = True
         else:
@@ -455,20 +621,20 @@ def difference(ours, reference, cuts):
     """What differs, in words; None = nothing."""
     if ours.refused:
         return "refused"
-    if bool(ours.problem) != reference.damaged:
-        return f"damaged: {ours.problem} here, {reference.damaged} there"
+    if ours.damage != reference.damage():
+        return f"damaged: {ours.damage} here, {reference.damage()} there"
     if len(ours.events) != len(reference.events):
-        return f"{len(ours.events)} events here, {len(reference.events)} there ({ours.problem})"
+        return f"{len(ours.events)} events here, {len(reference.events)} there ({ours.damage})"
     for i, (a, b) in enumerate(zip(ours.events, reference.events)):
         if not same_event(a, b):
             return f"event {i}: {str(a)[:600]} here, {str(b)[:600]} there"
-    if ours.problem:
-        return None
     wanted = +reference.tallies
     if cuts:
         ours.tallies.pop("long-value", None)
     if +ours.tallies != wanted:
         return f"tallies: {dict(ours.tallies)} here, {dict(wanted)} there"
+    if ours.damage:  # what a member holds before it is damaged may be known
+        return None
     header = dict(ours.header, devices=len(ours.header["devices"]))
     header = {k: header[k] for k in header_of(reference)}
     return None if header == header_of(reference) else f"header: {header} here, {header_of(reference)} there"
@@ -656,7 +822,7 @@ def compare(tap, name, documents, folder, options, cuts=False):
             if not data:
                 continue  # an empty file is refused as such
             reference = Reference(data)
-            damaged += reference.damaged
+            damaged += bool(reference.ranges)
             count += 1
             text = difference(ours, reference, cuts)
             if text:

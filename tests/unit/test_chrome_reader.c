@@ -88,7 +88,7 @@ static void the_members_of_an_event_are_read(void **state)
     (void)state;
     assert_int_equal(e->offset, 2);
     assert_int_equal(e->has, TM_CHROME_TS | TM_CHROME_DUR | TM_CHROME_NAME | TM_CHROME_CAT | TM_CHROME_ARGS |
-                                 TM_CHROME_SCOPE | TM_CHROME_BIND_ENCLOSING);
+                                 TM_CHROME_SCOPE | TM_CHROME_BIND_ENCLOSING | TM_CHROME_OTHERS);
     assert_int_equal(e->phase, 'X');
     assert_int_equal(e->scope, 't');
     assert_int_equal(e->ts.us, 12);
@@ -121,7 +121,7 @@ static void what_a_member_cannot_be_is_missing(void **state)
             "\"id\":NaN,\"bp\":\"x\"}]");
 
     (void)state;
-    assert_int_equal(e->has, 0);
+    assert_int_equal(e->has, TM_CHROME_OTHERS);
     assert_int_equal(e->phase, 0);
     assert_int_equal(e->scope, 0);
     assert_int_equal(e->pid.kind, TM_JSON_NO_ID);
@@ -325,7 +325,7 @@ static void the_last_of_repeated_keys_counts(void **state)
     assert_text(e->args, "{\"bytes\":2}");
     e = next(&r);
     assert_int_equal(e->facts.has, 0);
-    assert_int_equal(e->has, 0);
+    assert_int_equal(e->has, TM_CHROME_OTHERS);
     assert_int_equal(tally(&r, TM_TALLY_REPEATED_KEY), 3);
     assert_int_equal(read_rest(&r), 4);
     assert_int_equal(tally(&r, TM_TALLY_REPEATED_KEY), 6);
@@ -599,6 +599,160 @@ static void damage_is_told_with_its_place(void **state)
         assert_null(next(&r));
         close_reading(&r);
     }
+}
+
+/* --- behind damage --- */
+
+#define NAMED(name) "{\"ph\":\"X\",\"name\":\"" name "\"}"
+
+/* The names of all events, one after the other. */
+static void read_names(struct reading *r, char *names)
+{
+    const struct tm_chrome_event *e;
+
+    while ((e = next(r))) {
+        memcpy(names, e->name.at, e->name.length);
+        names += e->name.length;
+    }
+    *names = '\0';
+}
+
+static void reading_goes_on_behind_damage(void **state)
+{
+    static const struct {
+        const char *text, *names;
+        struct tm_chrome_damage damage;
+    } cases[] = {
+        { "[" NAMED("a") NAMED("b") "]", "ab", { "a comma is missing", 22, 22, 22, 1, 0, false } },
+        { "[{\"ph\":\"X\" \"name\":\"a\"}," NAMED("b") "]", "b", { "a comma is missing", 11, 1, 23, 1, 22, false } },
+        /* a lost quote, in a value and in a key */
+        { "[{\"ph\":\"X,\"name\":\"a\"}," NAMED("b") "]", "b", { "a comma is missing", 11, 1, 22, 1, 21, false } },
+        { "[{\"ph:\"X\",\"name\":\"a\"}," NAMED("b") "]", "b", { "a colon is missing", 7, 1, 22, 1, 21, false } },
+        /* a lost brace, colon, and what is no value */
+        { "[{\"ph\":\"X\",\"args\":{\"a\":1," NAMED("b") "]", "b", { "a key is missing", 25, 1, 25, 1, 24, false } },
+        { "[{\"ph\":\"X\",\"args\" {\"name\":\"x\"}}," NAMED("b") "]", "b", { "a colon is missing", 18, 1, 32, 1, 31, false } },
+        { "[{\"ph\":\"X\",\"ts\":1.x,\"args\":{\"ph\":\"x\"}}," NAMED("b") "]", "b",
+          { "a number is not one of JSON", 18, 1, 39, 1, 38, false } },
+        { "[" NAMED("a") ",x," NAMED("b") "]", "ab", { "a value is missing", 23, 23, 25, 1, 2, false } },
+        /* objects of arguments that stand in lists say no phase */
+        { "[{\"ph\":\"X\",\"args\":{\"l\":[x,{\"name\":\"y\"},{\"name\":\"z\",\"name\":\"z\"}]}}," NAMED("b") "]", "b",
+          { "a value is missing", 24, 1, 66, 1, 65, false } },
+        /* two places, in both forms; and the document goes on to its end */
+        { "{\"traceEvents\":[{\"ph\":1x}," NAMED("a") ",{\"ph\" 1}," NAMED("b") "],\"traceName\":\"t\"}", "ab",
+          { "a comma is missing", 23, 16, 26, 2, 19, false } },
+        /* in the header, and behind the list */
+        { "{\"metadata\":{]},\"traceEvents\":[" NAMED("a") "]}", "a", { "a key is missing", 13, 13, 31, 1, 18, false } },
+        { "{\"traceEvents\":[" NAMED("a") "],\"a\":x,\"b\":[{\"c\":1}]}", "a", { "a value is missing", 43, 43, 59, 1, 16, false } },
+        /* a bracket for the comma; what follows a whole document is no part of it */
+        { "[" NAMED("a") "]" NAMED("b") "]", "ab", { "something follows the end of the JSON", 23, 23, 23, 1, 0, false } },
+        { "{\"traceEvents\":[" NAMED("a") "]}," NAMED("b") "]}", "a",
+          { "something follows the end of the JSON", 39, 39, 39, 1, 0, true } },
+        /* the second of them is cut */
+        { "[{\"ph\":},{\"ph\":\"X", "", { "a value is missing", 7, 1, 17, 1, 16, false } },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct tm_chrome_damage *const wanted = &cases[i].damage, *got;
+        struct reading r;
+        char names[64];
+
+        open_text(&r, cases[i].text);
+        read_names(&r, names);
+        got = tm_chrome_damage(r.reader);
+        if (strcmp(names, cases[i].names) != 0 || !got->problem || strcmp(got->problem, wanted->problem) != 0 ||
+            got->at != wanted->at || got->from != wanted->from || got->to != wanted->to || got->places != wanted->places ||
+            got->bytes != wanted->bytes || got->is_left != wanted->is_left)
+            fail_msg("%s: '%s', %s at %d, %d to %d, %d places, %d bytes", cases[i].text, names, got->problem, (int)got->at,
+                     (int)got->from, (int)got->to, (int)got->places, (int)got->bytes);
+        assert_int_equal(tally(&r, TM_TALLY_DAMAGED_TEXT), wanted->places);
+        assert_int_equal(tally(&r, TM_TALLY_REPEATED_KEY), 0);
+        close_reading(&r);
+    }
+}
+
+static void a_hole_of_zeros_is_skipped(void **state)
+{
+    static const char before[] = "[" NAMED("a") ",{\"ph\":", behind[] = ",\"x\":1}," NAMED("b") "]";
+    static char text[600000];
+    struct reading r;
+    char names[64];
+
+    (void)state;
+    memcpy(text, before, strlen(before));
+    memcpy(text + sizeof(text) - strlen(behind), behind, strlen(behind));
+    open_reading(&r, text, sizeof(text), NULL);
+    read_names(&r, names);
+    assert_string_equal(names, "ab");
+    assert_int_equal(tm_chrome_damage(r.reader)->at, strlen(before));
+    assert_int_equal(tm_chrome_damage(r.reader)->from, strlen("[" NAMED("a") ","));
+    assert_int_equal(tm_chrome_damage(r.reader)->to, sizeof(text) - strlen(NAMED("b") "]"));
+    close_reading(&r);
+}
+
+struct looked {
+    char names[64];
+    size_t used;
+};
+
+static void look_at(void *to, const struct tm_chrome_event *event)
+{
+    struct looked *const looked = to;
+
+    if (event->name.length && looked->used + event->name.length < sizeof(looked->names)) {
+        memcpy(looked->names + looked->used, event->name.at, event->name.length);
+        looked->used += event->name.length;
+    }
+}
+
+/* Whatever the reads are, the same is looked at, through damage too, and nothing of it is taken. */
+static void looking_ahead_takes_nothing(void **state)
+{
+    static const char text[] = "{\"traceEvents\":[" NAMED("a\\u0041") "," NAMED("b") ",{}," NAMED("c") " " NAMED("d") ","
+                               NAMED("e") "],\"host_name\":\"h\"}";
+
+    (void)state;
+    for (size_t read = 1; read < sizeof(text); read++) {
+        const struct tm_chrome_options options = { .read_bytes = read };
+        struct looked looked = { .used = 0 };
+        struct reading r;
+        char names[64];
+
+        open_reading(&r, text, sizeof(text) - 1, &options);
+        assert_text(next(&r)->name, "aA");
+        assert_text(next(&r)->name, "b");
+        assert_int_equal(tm_chrome_look_ahead(r.reader, 3, look_at, &looked), TM_OK);
+        assert_string_equal(looked.names, "bcd");
+        assert_int_equal(tm_chrome_look_ahead(r.reader, 30, look_at, &looked), TM_OK);
+        assert_string_equal(looked.names, "bcdbcde");
+        assert_null(tm_chrome_damage(r.reader)->problem);
+        assert_int_equal(tally(&r, TM_TALLY_EMPTY_OBJECT), 0);
+        assert_string_equal(tm_chrome_header(r.reader)->host, "");
+        read_names(&r, names);
+        assert_string_equal(names, "cde");
+        assert_int_equal(tally(&r, TM_TALLY_EMPTY_OBJECT), 1);
+        assert_int_equal(tm_chrome_damage(r.reader)->places, 1);
+        assert_string_equal(tm_chrome_header(r.reader)->host, "h");
+        close_reading(&r);
+    }
+}
+
+static void looking_ahead_ends_with_the_window(void **state)
+{
+    struct looked looked = { .used = 0 };
+    const struct tm_chrome_options options = { .window_bytes = 256, .read_bytes = 7 };
+    struct reading r;
+    char text[600];
+
+    (void)state;
+    (void)snprintf(text, sizeof(text), "[%s,%s,%s%*s]", NAMED("a"), NAMED("b"), NAMED("c"), 400, "," NAMED("d"));
+    open_reading(&r, text, strlen(text), &options);
+    assert_text(next(&r)->name, "a");
+    assert_int_equal(tm_chrome_look_ahead(r.reader, 9, look_at, &looked), TM_OK);
+    assert_string_equal(looked.names, "abc");
+    assert_int_equal(read_rest(&r), 3);
+    assert_no_problem(&r);
+    close_reading(&r);
 }
 
 static void damage_in_an_event_leaves_no_tally_of_it(void **state)
@@ -943,6 +1097,7 @@ static uint64_t read_sample(const char *text, size_t length, const struct tm_chr
         ++*events;
     }
     problem = tm_chrome_problem(r.reader, &at);
+    hash = tm_fact_mix(hash, tm_chrome_damage(r.reader)->bytes ^ tm_chrome_damage(r.reader)->to << 32);
     hash = tm_fact_mix(hash, XXH3_64bits(&r.run.tallies, sizeof(r.run.tallies)));
     hash = tm_fact_mix(hash, problem ? XXH3_64bits(problem, strlen(problem)) ^ at : 0);
     hash = tm_fact_mix(hash, XXH3_64bits(tm_chrome_header(r.reader)->trace_name, 2));
@@ -950,26 +1105,37 @@ static uint64_t read_sample(const char *text, size_t length, const struct tm_chr
     return hash;
 }
 
-static void engines_reads_and_windows_change_nothing(void **state)
+static const char damaged_sample[] =
+    "{\"metadata\":{\"highres-ticks\" true},\"traceEvents\":[{},{\"ph\":\"M\",\"name\":\"a\"}\0\0\0 {\"ph\":\"X\",\"ts\":1.,\"args\":"
+    "{\"ph\":\"\\u0041\",\"l\":[{\"ts\":1e},{\"name\":\"\xff\"}]}},\n{\"ph\":\"X\",\"name\":\"b,\"args\":{}},{\"name\":\"\xc3\xa9\",\"ph\":\"X\"},"
+    "{\"ph\":\"\\x\"},{\"ph\":\"i\",\"ts\":NaN,\"args\":{\"a\":[Infinity]}},nul,{\"ph\":\"X\",\"dur\":1}]}";
+
+static void try_every_way(const char *text, size_t length, int wanted_count)
 {
     struct tm_chrome_options options = { .window_bytes = 0 };
     int events, wanted_events;
-    const uint64_t wanted = read_sample(sample, sizeof(sample) - 1, NULL, &wanted_events);
+    const uint64_t wanted = read_sample(text, length, NULL, &wanted_events);
 
-    (void)state;
-    assert_int_equal(wanted_events, 3);
+    assert_int_equal(wanted_events, wanted_count);
     for (int engine = TM_JSON_BEST; engine <= TM_JSON_AVX2; engine++) {
         if (!tm_json_engine_works((enum tm_json_engine)engine))
             continue;
         options.engine = (enum tm_json_engine)engine;
-        for (size_t read = 1; read < sizeof(sample); read++) {
+        for (size_t read = 1; read <= length; read++) {
             options.read_bytes = read;
             options.window_bytes = 0;
-            assert_true(read_sample(sample, sizeof(sample) - 1, &options, &events) == wanted);
+            assert_true(read_sample(text, length, &options, &events) == wanted);
             options.window_bytes = 400 + read % 200;
-            assert_true(read_sample(sample, sizeof(sample) - 1, &options, &events) == wanted);
+            assert_true(read_sample(text, length, &options, &events) == wanted);
         }
     }
+}
+
+static void engines_reads_and_windows_change_nothing(void **state)
+{
+    (void)state;
+    try_every_way(sample, sizeof(sample) - 1, 3);
+    try_every_way(damaged_sample, sizeof(damaged_sample) - 1, 4);
 }
 
 static void a_document_cut_anywhere_gives_what_came_before(void **state)
@@ -1061,6 +1227,10 @@ int main(void)
         cmocka_unit_test(documents_may_have_these_forms),
         cmocka_unit_test(events_of_two_lists_are_given_out),
         cmocka_unit_test(damage_is_told_with_its_place),
+        cmocka_unit_test(reading_goes_on_behind_damage),
+        cmocka_unit_test(a_hole_of_zeros_is_skipped),
+        cmocka_unit_test(looking_ahead_takes_nothing),
+        cmocka_unit_test(looking_ahead_ends_with_the_window),
         cmocka_unit_test(damage_in_an_event_leaves_no_tally_of_it),
         cmocka_unit_test(the_header_is_read_in_any_order),
         cmocka_unit_test(a_header_without_members_has_its_defaults),

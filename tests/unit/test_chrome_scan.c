@@ -333,6 +333,7 @@ static void oddities_are_tallied_by_name(void **state)
     } rows[] = {
         { TM_TALLY_MISSING_PHASE, 1, "{\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"name\":\"a\"}" },
         { TM_TALLY_UNKNOWN_PHASE, 2, EVENT("Z", ",\"ts\":1") "," EVENT("XX", ",\"ts\":1") },
+        { TM_TALLY_STACK_FRAMES, 0, EVENT("C", ",\"ts\":1") },
         { TM_TALLY_OTHER_PHASE, 2, EVENT("N", ",\"ts\":1") "," EVENT("v", ",\"ts\":1") },
         { TM_TALLY_MISSING_TIME, 1, EVENT("X", ",\"dur\":1") },
         { TM_TALLY_MISSING_DURATION, 1, EVENT("X", ",\"ts\":1") },
@@ -348,6 +349,7 @@ static void oddities_are_tallied_by_name(void **state)
         { TM_TALLY_RENAMED, 1, META("thread_name", "1", ",\"tid\":1", "p") "," META("thread_name", "1", ",\"tid\":1", "q") },
         { TM_TALLY_CLOCK_OUTLIER, 2, EVENT("X", ",\"ts\":8640001000000,\"dur\":1") ","
                                      EVENT("X", ",\"ts\":1,\"dur\":1e300") },
+        { TM_TALLY_INSTANT_EVENT, 2, EVENT("R", ",\"ts\":1") "," EVENT("P", ",\"ts\":1") },
         { TM_TALLY_BEGIN_END_EVENT, 2, EVENT("B", ",\"ts\":1") "," EVENT("E", ",\"ts\":2") },
         { TM_TALLY_UNMATCHED_BEGIN, 1, EVENT("B", ",\"ts\":1") },
         { TM_TALLY_UNMATCHED_END, 1, EVENT("E", ",\"ts\":1") },
@@ -394,6 +396,47 @@ static void the_execution_of_a_tpu_bears_its_device(void **state)
     close_trace(&o);
 }
 
+#define LATE(at) EVENT("X", ",\"ts\":1700000000" at ".5,\"dur\":1")
+#define MANY_LATE LATE("000001") "," LATE("000002") "," LATE("999999")
+
+/* One wrong time, at the start or elsewhere, does not decide for the others. */
+static void times_are_counted_from_where_most_events_are(void **state)
+{
+    static const struct {
+        uint64_t outliers;
+        int64_t origin_us;
+        const char *events;
+    } rows[] = {
+        { 0, 1700000000000000, MANY_LATE },
+        { 1, 1700000000000000, EVENT("X", ",\"ts\":0,\"dur\":1") "," MANY_LATE },
+        { 1, 1700000000000000, EVENT("X", ",\"ts\":1e17,\"dur\":1") "," MANY_LATE },
+        { 1, 1700000000000000, EVENT("X", ",\"ts\":-9e18,\"dur\":1") "," MANY_LATE },
+        { 1, 1700000000000000, EVENT("X", ",\"ts\":9.2e18,\"dur\":1") "," MANY_LATE },
+        { 2, 1700000000000000, EVENT("i", ",\"ts\":0") "," EVENT("i", ",\"ts\":1e17") "," MANY_LATE },
+        { 1, 1700000000000000, MANY_LATE "," EVENT("X", ",\"ts\":0,\"dur\":1") },
+        { 1, 0, EVENT("X", ",\"ts\":1e17,\"dur\":1") "," EVENT("i", ",\"ts\":1") "," EVENT("i", ",\"ts\":2") },
+        /* what has no place in time has no say, and damage does not end the look */
+        { 0, 1700000000000000, EVENT("N", ",\"ts\":0") "," EVENT("N", ",\"ts\":1") "," LATE("000001") },
+        { 1, 1700000000000000, EVENT("X", ",\"ts\":0,\"dur\":1") ",{x}," MANY_LATE },
+        /* all fit from the first one, however far apart they are; as many here as there: the first */
+        { 0, 0, EVENT("i", ",\"ts\":0") "," EVENT("i", ",\"ts\":4e12") "," EVENT("i", ",\"ts\":4e12") },
+        { 1, 0, EVENT("i", ",\"ts\":0") "," LATE("000001") },
+    };
+    char json[2048];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct opened o = { .fd = -1 };
+
+        (void)snprintf(json, sizeof(json), "[%s]", rows[i].events);
+        assert_int_equal(open_trace(&o, json), TM_OK);
+        if (o.run.tallies.count[TM_TALLY_CLOCK_OUTLIER] != rows[i].outliers || o.host.trace.origin_us != rows[i].origin_us)
+            fail_msg("row %zu: %" PRIu64 " outliers, origin %" PRId64, i, o.run.tallies.count[TM_TALLY_CLOCK_OUTLIER],
+                     o.host.trace.origin_us);
+        close_trace(&o);
+    }
+}
+
 /* --- what events say of themselves --- */
 
 struct told {
@@ -436,9 +479,16 @@ static void events_come_with_their_arguments(void **state)
     } rows[] = {
         { EVENT("X", ",\"ts\":1,\"dur\":1"), "0 a ;" },
         { EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"k\":[1,\"x\"]}"), "0 a k:[1 'x'];" },
-        { EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":[1]"), "0 a ;" },
+        { EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":[1]"), "0 a args:[1];" },
+        { EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":\"t\",\"zz\":null"), "0 a args:'t' zz:null;" },
+        { EVENT("X", ",\"tts\":1.5,\"ts\":1,\"dur\":1,\"tdur\":2 , \"cname\" : \"red\\\"\",\"args\":{\"k\":1},\"sf\":{\"a\":[1,{}]}"),
+          "0 a k:1 tts:#1.5 tdur:2 cname:'red\"' sf:{a:[1 {}]};" },
+        { EVENT("X", ",\"ts\":1,\"dur\":1,\"id\":\"0x7\""), "0 a id:'0x7';" },
+        { EVENT("B", ",\"ts\":1,\"tts\":1") "," EVENT("E", ",\"ts\":2,\"tts\":2"), "0 a tts:1 tts:2;" },
+        { EVENT("R", ",\"ts\":1,\"args\":{\"k\":1}"), "0 a k:1;" },
+        { EVENT("P", ",\"ts\":1,\"sf\":\"7\",\"weight\":1"), "0 a sf:'7' weight:1;" },
         { EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"k\":1},\"args\":{\"l\":2}"), "0 a l:2;" },
-        { EVENT("X", ",\"ts\":1,\"dur\":1,\"cat\":\"c\",\"id\":4"), "0 a cat='c';" },
+        { EVENT("X", ",\"ts\":1,\"dur\":1,\"cat\":\"c\",\"id\":4"), "0 a cat='c' id:4;" },
         { EVENT("X", ",\"ts\":1,\"dur\":1,\"cat\":\"kernel\",\"args\":{\"device\":2,\"correlation\":7}"),
           "0 a cat='kernel' device:2 correlation:7;" },
         { EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"step_num\":7}"), "0 a step_num:7;" },
@@ -513,6 +563,42 @@ static void long_arguments_are_tallied_and_kept_as_far_as_they_fit(void **state)
     assert_int_equal(o.run.tallies.count[TM_TALLY_LONG_ARGUMENTS], 1);
     assert_int_equal(o.host.trace.events, 1);
     close_trace(&o);
+}
+
+#define WITH_NUL EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"long\":\"0123456789012345678901234567890123\",\"a\":\"x\\u0000y\"}")
+
+/* What is not written is told, once for each event. */
+static void what_is_left_out_is_tallied(void **state)
+{
+    static const struct {
+        enum tm_tally tally;
+        uint64_t count;
+        const char *events;
+    } rows[] = {
+        { TM_TALLY_UNWRITTEN_MEMBER, 0, EVENT("X", ",\"ts\":1,\"dur\":1,\"tts\":1") },
+        { TM_TALLY_UNWRITTEN_MEMBER, 1, EVENT("C", ",\"ts\":1,\"tts\":1,\"id\":2,\"args\":{\"v\":1}") },
+        { TM_TALLY_UNWRITTEN_MEMBER, 0, EVENT("C", ",\"ts\":1,\"id\":2,\"args\":{\"v\":1}") },
+        { TM_TALLY_UNWRITTEN_MEMBER, 1, EVENT("s", ",\"ts\":1,\"id\":2,\"cname\":\"x\"") },
+        { TM_TALLY_UNWRITTEN_MEMBER, 1, EVENT("s", ",\"ts\":1,\"id\":2,\"args\":{\"v\":1}") },
+        { TM_TALLY_UNWRITTEN_MEMBER, 0, EVENT("s", ",\"ts\":1,\"id\":2,\"args\":{}") },
+        { TM_TALLY_NUL_IN_ARGUMENTS, 1, EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"a\":\"x\\u0000y\",\"b\":\"\\u0000\"}") },
+        { TM_TALLY_NUL_IN_ARGUMENTS, 1, EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"a\\u0000\":1}") },
+        { TM_TALLY_NUL_IN_ARGUMENTS, 0, EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"a\":\"x\\u0001y\\\\u0000\"}") },
+        /* also where it stands so in the event before */
+        { TM_TALLY_NUL_IN_ARGUMENTS, 3, WITH_NUL "," WITH_NUL "," WITH_NUL },
+    };
+    char json[2048];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct opened o = { .fd = -1 };
+
+        (void)snprintf(json, sizeof(json), "[%s,%s]", X("1", "1", ""), rows[i].events);
+        assert_int_equal(open_with_arguments(&o, json), TM_OK);
+        if (o.run.tallies.count[rows[i].tally] != rows[i].count)
+            fail_msg("row %zu: %" PRIu64, i, o.run.tallies.count[rows[i].tally]);
+        close_trace(&o);
+    }
 }
 
 /* Nothing is kept that nobody asked for. */
@@ -667,10 +753,12 @@ int main(void)
         cmocka_unit_test(pytorch_is_told_by_its_categories),
         cmocka_unit_test(epochs_keep_their_fractions),
         cmocka_unit_test(oddities_are_tallied_by_name),
+        cmocka_unit_test(times_are_counted_from_where_most_events_are),
         cmocka_unit_test(the_execution_of_a_tpu_bears_its_device),
         cmocka_unit_test(events_come_with_their_arguments),
         cmocka_unit_test(flows_tell_where_they_lie),
         cmocka_unit_test(long_arguments_are_tallied_and_kept_as_far_as_they_fit),
+        cmocka_unit_test(what_is_left_out_is_tallied),
         cmocka_unit_test(arguments_cost_nothing_where_they_are_not_kept),
         cmocka_unit_test(tracks_know_their_process_and_order),
         cmocka_unit_test(a_trace_without_events_is_refused),

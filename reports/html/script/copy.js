@@ -58,7 +58,7 @@ function makeCodeCopy(code) {
 
 // A text that a spreadsheet would take for a formula gets a mark before it.
 function csvField(text) {
-    const safe = /^[=+\-@\t\r]/.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+    const safe = /^[\s"']*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/.test(text) && !NUMBER.test(text) ? `'${text}` : text;
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

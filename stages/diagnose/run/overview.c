@@ -419,7 +419,7 @@ static void add_coverage(const struct overview *o, struct tm_value *summary)
             continue;
         to = tm_add_object(tallies, info->name);
         tm_add_uint(to, "count", o->run->tallies.count[i]);
-        tm_add_string(to, "level", info->level == TM_TALLY_LOSS ? "loss" : "note");
+        tm_add_string(to, "level", tm_tally_is_loss((enum tm_tally)i, TM_TALLY_FOR_FIGURES) ? "loss" : "note");
         tm_add_string(to, "help", info->help);
     }
 }

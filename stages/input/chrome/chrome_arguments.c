@@ -78,6 +78,7 @@ static struct text walk_text(struct tm_chrome_arguments *a)
         if (*at == '"')
             break;
         text.is_escaped |= *at == '\\';
+        a->builder.has_nul |= *at == 0;
         at += *at == '\\' ? 2 : 1; /* a control character stands for itself */
     }
     at = at < a->end ? at : a->end;
@@ -97,6 +98,7 @@ static bool without_escapes(struct tm_chrome_arguments *a, struct text *text)
         return false;
     text->length = tm_json_unescape(a->plain, text->at, text->length, &traits);
     text->at = a->plain;
+    a->builder.has_nul |= traits & TM_TEXT_CONTROL && memchr(a->plain, 0, text->length);
     return true;
 }
 
@@ -309,6 +311,84 @@ static void take_parts(struct tm_chrome_arguments *a, uint64_t key)
     tm_met_end(a->lists, &turn, a->end + 1, &a->builder);
 }
 
+/* --- members that have no place of their own --- */
+
+static const uint8_t *text_end(const uint8_t *at)
+{
+    for (at = tm_text_stop(at + 1); *at != '"'; at = tm_text_stop(at))
+        at += *at == '\\' ? 2 : 1;
+    return at + 1;
+}
+
+/* in:     at  a value in an object
+ * out:    the comma or the brace behind it */
+static const uint8_t *value_end(const uint8_t *at)
+{
+    uint32_t depth = 0;
+
+    for (;;) {
+        const uint8_t c = *at;
+
+        if (depth == 0 && (c == ',' || c == '}'))
+            return at;
+        depth += c == '{' || c == '[';
+        depth -= c == '}' || c == ']';
+        at = c == '"' ? text_end(at) : at + 1;
+    }
+}
+
+static bool has_no_place(const struct text *key, uint8_t value, bool is_joined)
+{
+    static const char *const placed[] = { "ph", "ts", "dur", "pid", "tid", "name", "cat", "s", "bp" };
+    static const char *const ids[] = { "id", "id2", "bind_id" };
+    const struct tm_json_text name = { (const char *)key->at, (uint32_t)key->length };
+
+    for (size_t i = 0; i < sizeof(placed) / sizeof(placed[0]); i++)
+        if (tm_json_text_is(name, placed[i]))
+            return false;
+    for (size_t i = 0; is_joined && i < sizeof(ids) / sizeof(ids[0]); i++)
+        if (tm_json_text_is(name, ids[i]))
+            return false;
+    return value != '{' || !tm_json_text_is(name, "args");
+}
+
+/* A member of the event.
+ * in:     a->at  its key.  out: a->at  behind its value */
+static void take_member(struct tm_chrome_arguments *a, bool is_joined)
+{
+    const uint8_t *value, *end;
+    struct text key;
+
+    a->end = text_end(a->at);
+    key = walk_text(a);
+    value = tm_space_end(tm_space_end(a->at) + 1);
+    end = value_end(value);
+    if (!without_escapes(a, &key)) {
+        a->builder.is_cut = true;
+    } else if (has_no_place(&key, *value, is_joined)) {
+        take_key(a, &key);
+        a->at = value;
+        a->end = end;
+        while (a->at < a->end)
+            take_value(a);
+    }
+    a->at = end;
+}
+
+static bool has_members(const struct tm_chrome_event *event, const struct tm_chrome_words *words)
+{
+    return event->has & TM_CHROME_OTHERS || (event->id.kind != TM_JSON_NO_ID && !words->is_joined);
+}
+
+static void take_members(struct tm_chrome_arguments *a, const struct tm_chrome_event *event, bool is_joined)
+{
+    a->at = tm_space_end((const uint8_t *)event->members + 1);
+    while (*a->at != '}') {
+        take_member(a, is_joined);
+        a->at = tm_space_end(a->at + (*a->at == ','));
+    }
+}
+
 static void put_id(struct tm_chrome_arguments *a, const struct tm_json_id *id)
 {
     char number[32];
@@ -350,7 +430,12 @@ tm_status tm_chrome_arguments_take(struct tm_chrome_arguments *a, const struct t
         a->end = (const uint8_t *)event->args.at + event->args.length - 1; /* the outermost braces are the list's */
         take_parts(a, (uint64_t)words->name << 1 | words->has_texts_only);
     }
+    if (has_members(event, words) && words->takes_members && event->members)
+        take_members(a, event, words->is_joined);
+    else
+        tm_tally_add(&a->run->tallies, TM_TALLY_UNWRITTEN_MEMBER, has_members(event, words) || (words->has_place && event->args.length > 2));
     *list = tm_arguments_end(&a->builder);
     tm_tally_add(&a->run->tallies, TM_TALLY_LONG_ARGUMENTS, a->builder.is_cut);
+    tm_tally_add(&a->run->tallies, TM_TALLY_NUL_IN_ARGUMENTS, a->builder.has_nul);
     return a->builder.status;
 }

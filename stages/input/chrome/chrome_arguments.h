@@ -14,6 +14,8 @@ struct tm_chrome_arguments;
 /* What goes along with the arguments because it belongs to the event. */
 struct tm_chrome_words {
     bool has_category, has_id, has_place, is_enclosed;
+    bool takes_members;  /* members of the event that have no place elsewhere become arguments of their names */
+    bool is_joined;      /* by its id, which has its place there */
     bool has_texts_only; /* the writer makes texts of all numbers: a text that is a whole number becomes one again */
     uint32_t place; /* the track on which a flow lies */
     tm_strid name;  /* events of one name are taken to be like each other */
@@ -25,7 +27,8 @@ void tm_chrome_arguments_free(struct tm_chrome_arguments *a); /* tolerates NULL 
 
 /* in:     event  its args as tm_chrome_next gives them: checked, with TM_JSON_PADDING bytes that can be loaded behind;
  *                its category where words->has_category, its id where words->has_id
- * out:    *list  valid until the next call.  What does not fit is tallied: LONG_ARGUMENTS, once for the event
+ * out:    *list  valid until the next call.  What does not fit is tallied: LONG_ARGUMENTS, once for the event; so are
+ *                NUL_IN_ARGUMENTS, and UNWRITTEN_MEMBER
  * errors: of the names */
 tm_status tm_chrome_arguments_take(struct tm_chrome_arguments *a, const struct tm_chrome_event *event,
                                    const struct tm_chrome_words *words, struct tm_arguments *list) TM_MUST_USE;

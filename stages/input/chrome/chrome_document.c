@@ -72,7 +72,7 @@ static const uint8_t *end_list(struct tm_chrome_reader *r, const uint8_t *at)
 {
     settle_empty(r, TM_TALLY_CLOSING_OBJECT);
     r->is_first = false; /* of the members, which go on */
-    r->state = r->header.is_list ? TM_DOCUMENT_TAIL : TM_DOCUMENT_MEMBERS;
+    r->state = r->header.is_list || r->is_looking ? TM_DOCUMENT_TAIL : TM_DOCUMENT_MEMBERS;
     return at;
 }
 
@@ -175,12 +175,57 @@ static const uint8_t *read_document_member(struct tm_chrome_reader *r, const uin
     return at;
 }
 
+/* --- behind damage --- */
+
+/* To the next object that is no member's value, wherever it stands.
+ * in:     *before  the last byte before that is no white space */
+static const uint8_t *next_object(struct tm_chrome_reader *r, const uint8_t *at, uint8_t *before)
+{
+    for (;; at++) {
+        at = tm_json_more(&r->window, at);
+        if (is_at_end(r, at) || (*at == '{' && *before != ':'))
+            return at;
+        if (*at > ' ')
+            *before = *at;
+    }
+}
+
+/* To the next event, and over it.  What is none is not gone back to, so that each byte is looked at twice at most. */
+static const uint8_t *find_event(struct tm_chrome_reader *r, bool *got)
+{
+    const uint8_t *at = r->go_on_at;
+    uint8_t before = 0;
+
+    settle_empty(r, TM_TALLY_EMPTY_OBJECT);
+    r->state = TM_DOCUMENT_LIST;
+    do {
+        r->not_numbers = 0;
+        r->in_event = false;
+        at = next_object(r, at, &before);
+        if (is_at_end(r, at)) {
+            tm_chrome_end_damage(r, tm_json_offset(&r->window, at));
+            r->state = TM_DOCUMENT_END;
+            return at;
+        }
+        at = r->engine->event(r, at);
+        if (!at)
+            return NULL;
+        before = '}';
+    } while (!r->event.phase);
+    tm_chrome_end_damage(r, r->event.offset);
+    r->is_first = false;
+    *got = true;
+    if (r->not_numbers)
+        count_not_numbers(r);
+    return at;
+}
+
 bool tm_chrome_document_next(struct tm_chrome_reader *reader)
 {
     const uint8_t *at = reader->at;
     bool got = false;
 
-    while (at && !got && reader->state != TM_DOCUMENT_END && reader->window.status == TM_OK) {
+    while (!got && reader->state != TM_DOCUMENT_END && reader->window.status == TM_OK) {
         switch (reader->state) {
         case TM_DOCUMENT_BEGIN:
             at = begin_document(reader, at);
@@ -191,10 +236,46 @@ bool tm_chrome_document_next(struct tm_chrome_reader *reader)
         case TM_DOCUMENT_LIST:
             at = read_element(reader, at, &got);
             break;
+        case TM_DOCUMENT_DAMAGED:
+            at = find_event(reader, &got);
+            break;
         default:
             at = read_tail(reader, at);
         }
     }
     reader->at = at;
     return got;
+}
+
+/* --- looking ahead --- */
+
+/* The window is filled and then taken for all that there is, so that nothing moves in it; the header is not looked at. */
+tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_chrome_look *look, void *to)
+{
+    struct tm_json_window *const window = &reader->window;
+    const struct tm_tallies tallies = reader->run->tallies;
+    const struct tm_chrome_damage damage = reader->damage;
+    const uint8_t *const begin = (const uint8_t *)reader->event.members;
+    const size_t bytes = begin ? (size_t)(reader->at - begin) : 0;
+    bool at_end;
+
+    look(to, &reader->event);
+    if (!begin) /* it is larger than the window */
+        return TM_OK;
+    tm_json_fill(window, begin);
+    if (window->status != TM_OK)
+        return window->status;
+    at_end = window->at_end;
+    window->at_end = reader->is_looking = true;
+    reader->at = window->buffer + bytes;
+    while (--most && tm_chrome_document_next(reader))
+        look(to, &reader->event);
+    reader->state = TM_DOCUMENT_LIST;
+    reader->is_looking = reader->waits_empty = reader->is_first = reader->is_in_damage = false;
+    reader->damage = damage;
+    reader->at = reader->engine->event(reader, window->buffer);
+    reader->not_numbers = 0;
+    reader->run->tallies = tallies;
+    window->at_end = at_end;
+    return window->status;
 }

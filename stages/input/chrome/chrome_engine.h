@@ -97,6 +97,7 @@ static inline enum event_member take_event_key(struct tm_chrome_reader *r)
     else if (!r->key_is_cut)
         watch_key(r, tm_chrome_key(&r->keys, key, length, TM_KEY_OF_EVENT));
     r->seen |= 1u << member;
+    r->has_others |= member == MEMBER_OTHER;
     return member;
 }
 
@@ -496,6 +497,7 @@ static inline const uint8_t *read_arguments(struct tm_chrome_reader *r, const ui
     if (r->event.has & TM_CHROME_ARGS)
         tm_chrome_drop_args(r);
     set_has(r, TM_CHROME_ARGS, is_object);
+    r->has_others |= !is_object;
     return is_object ? read_args(r, at) : skip_value(r, at);
 }
 

@@ -16,6 +16,7 @@ void tm_chrome_event_begin(struct tm_chrome_reader *reader, const uint8_t *at)
         reader->ids[i].kind = TM_JSON_NO_ID;
     reader->name_traits = reader->seen = 0;
     reader->is_outgrown = reader->has_long_value = reader->has_repeated_key = reader->has_nested_argument = false;
+    reader->has_others = false;
     reader->text_most = (uint32_t)tm_json_longest(&reader->window);
     reader->side_used = 0;
     reader->in_event = true;
@@ -152,6 +153,12 @@ void tm_chrome_drop_args(struct tm_chrome_reader *reader)
 
 /* --- its end --- */
 
+/* It stands behind damage and is no event. */
+static bool is_skipped(const struct tm_chrome_reader *reader)
+{
+    return reader->is_in_damage && !reader->event.phase;
+}
+
 /* Times that are not as they usually are. */
 static void count_times(struct tm_chrome_reader *reader, struct tm_tallies *tallies)
 {
@@ -161,6 +168,8 @@ static void count_times(struct tm_chrome_reader *reader, struct tm_tallies *tall
         reader->ts = TM_TIME_BAD | (reader->ts & ~(uint32_t)TM_TIME_THERE);
     if (reader->dur & TM_TIME_LONG)
         reader->event.has |= TM_CHROME_LONG_DUR;
+    if (is_skipped(reader))
+        return;
     tm_tally_add(tallies, TM_TALLY_BAD_NUMBER,
                  (uint64_t)((reader->ts & TM_TIME_BAD) != 0) + ((reader->dur & TM_TIME_BAD) != 0));
     tm_tally_add(tallies, TM_TALLY_STRING_NUMBER, (either & TM_TIME_TEXT) != 0);
@@ -171,6 +180,9 @@ static void count_rare(struct tm_chrome_reader *reader, struct tm_tallies *talli
 {
     const uint32_t traits = reader->name_traits;
 
+    reader->event.has |= reader->has_others ? TM_CHROME_OTHERS : 0;
+    if (is_skipped(reader))
+        return;
     /* half a pair is no letter */
     tm_tally_add(tallies, TM_TALLY_UNICODE_NAME, (traits & (TM_TEXT_UNICODE | TM_TEXT_SURROGATE)) == TM_TEXT_UNICODE);
     tm_tally_add(tallies, TM_TALLY_CONTROL_CHARACTER, (traits & TM_TEXT_CONTROL) != 0);
@@ -191,8 +203,10 @@ void tm_chrome_event_end(struct tm_chrome_reader *reader)
         count_times(reader, &reader->run->tallies);
     reader->event.has |= reader->ts & TM_TIME_THERE ? TM_CHROME_TS : 0;
     reader->event.has |= reader->dur & TM_TIME_THERE ? TM_CHROME_DUR : 0;
-    if (reader->name_traits || reader->has_long_value || reader->has_repeated_key || reader->has_nested_argument)
+    if (reader->name_traits || reader->has_long_value || reader->has_repeated_key || reader->has_nested_argument ||
+        reader->has_others)
         count_rare(reader, &reader->run->tallies);
+    reader->event.members = (const char *)reader->window.keep;
     reader->window.keep = NULL;
     reader->in_event = false;
 }

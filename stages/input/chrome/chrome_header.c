@@ -213,6 +213,16 @@ static const uint8_t *read_devices(struct tm_chrome_reader *r, const uint8_t *at
 
 /* --- the document's members --- */
 
+/* A table that has something in it is told. */
+static const uint8_t *skip_frames(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    const uint64_t from = tm_json_offset(&r->window, at);
+
+    at = r->engine->skip(r, at);
+    tm_tally_add(&r->run->tallies, TM_TALLY_STACK_FRAMES, at && tm_json_offset(&r->window, at) - from > strlen("{}"));
+    return at;
+}
+
 const uint8_t *tm_chrome_header_member(struct tm_chrome_reader *reader, struct tm_json_text key, const uint8_t *at)
 {
     const struct field *const field = find_field(FIELDS(document_fields), key);
@@ -220,6 +230,8 @@ const uint8_t *tm_chrome_header_member(struct tm_chrome_reader *reader, struct t
 
     if (field)
         return read_field(reader, at, field, base);
+    if (tm_json_text_is(key, "stackFrames"))
+        return skip_frames(reader, at);
     if (tm_json_text_is(key, "deviceProperties"))
         return read_devices(reader, at);
     if (*at == '{' && tm_json_text_is(key, "metadata"))

@@ -6,7 +6,7 @@
 #include "stages/input/chrome/chrome_arguments.h"
 #include "stages/input/records/record_store.h"
 
-/* Shared by chrome_scan.c, chrome_record.c and chrome_tracks.c: whose event is it. */
+/* Shared by chrome_scan.c, chrome_record.c, chrome_origin.c and chrome_tracks.c: whose event is it. */
 
 /* What lies on one track of ours.  Spans of threads must nest, so that nothing else lies between them. */
 enum tm_chrome_sort {
@@ -104,6 +104,7 @@ struct tm_chrome_maker {
     struct tm_chrome_tracks *tracks;
     struct tm_record_store *store;
     struct tm_configs *configs;
+    struct tm_chrome_reader *reader;
     const struct tm_chrome_header *header;  /* of the document, as far as it has been read */
     struct tm_chrome_arguments *arguments; /* NULL = they are not kept */
     struct tm_chrome_lately lately;        /* where they are kept */
@@ -115,6 +116,10 @@ struct tm_chrome_maker {
 
 /* Put an event into the store, or into a tally. */
 tm_status tm_chrome_take_event(struct tm_chrome_maker *m, const struct tm_chrome_event *event) TM_MUST_USE;
+/* Whether an event gets a place in time. */
+bool tm_chrome_has_time(const struct tm_chrome_event *event);
+/* chrome_origin.c: from where times are counted.  The event that the reader is at is the first that has one. */
+tm_status tm_chrome_set_origin(struct tm_chrome_maker *m) TM_MUST_USE;
 /* chrome_own.c: fill raw->own of a record whose track is known. */
 tm_status tm_chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
                              struct tm_raw *raw) TM_MUST_USE;

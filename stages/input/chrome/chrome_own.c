@@ -47,10 +47,12 @@ tm_status tm_chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_e
     struct tm_chrome_words words = {
         .name = r->name,
         .has_category = event->has & TM_CHROME_CAT && event->cat.length && r->kind != TM_END, /* its begin has it */
-        .has_id = r->kind != TM_END && (sort == TM_CHROME_ASYNC || sort == TM_CHROME_FLOW || sort == TM_CHROME_COUNTER),
+        .takes_members = !tm_is_flow(r) && sort != TM_CHROME_COUNTER, /* their arguments are values, or are not written */
+        .is_joined = sort == TM_CHROME_ASYNC || sort == TM_CHROME_FLOW || sort == TM_CHROME_COUNTER,
     };
     tm_status st = TM_OK;
 
+    words.has_id = words.is_joined && r->kind != TM_END;
     words.has_texts_only = m->header->has_highres_ticks; /* JAX */
     if (tm_is_flow(r)) {
         st = find_place(m, event, r, &words.place);

@@ -69,7 +69,7 @@ struct tm_chrome_reader {
     uint32_t name_traits;
     uint32_t seen;               /* members of enum event_member */
     bool is_outgrown;            /* it is larger than the window: what is to stay is copied */
-    bool has_long_value, has_repeated_key, has_nested_argument;
+    bool has_long_value, has_repeated_key, has_nested_argument, has_others;
     struct tm_chrome_keys keys;
     struct tm_chrome_head heads[TM_HEADS]; /* the newest first */
     struct tm_step steps[TM_STEP_MEMBERS][TM_STEPS]; /* behind each member of an event, the newest first */
@@ -80,14 +80,18 @@ struct tm_chrome_reader {
     struct tm_json_decimal decimal;
 
     /* The document. */
-    enum { TM_DOCUMENT_BEGIN, TM_DOCUMENT_MEMBERS, TM_DOCUMENT_LIST, TM_DOCUMENT_TAIL, TM_DOCUMENT_END } state;
+    enum { TM_DOCUMENT_BEGIN, TM_DOCUMENT_MEMBERS, TM_DOCUMENT_LIST, TM_DOCUMENT_TAIL, TM_DOCUMENT_DAMAGED,
+           TM_DOCUMENT_END } state;
     bool in_event;
     bool is_first;               /* nothing of the present list or of the document's members has been seen */
     bool waits_empty;            /* the last element was {}: what follows tells of which kind */
     struct tm_chrome_header header;
     uint32_t device_capacity;
-    const char *problem;
-    uint64_t problem_at;
+    bool is_looking;             /* ahead: the list is all that there is */
+    struct tm_chrome_damage damage;
+    bool is_in_damage;           /* no whole event has come since the last damage */
+    uint64_t damage_from;        /* of that one: the start of its event, or its byte */
+    const uint8_t *go_on_at;     /* TM_DOCUMENT_DAMAGED: what has not been looked at; until the window moves */
 };
 
 /* What is compiled for each kind of processor. */
@@ -102,9 +106,12 @@ extern const struct tm_chrome_engine tm_chrome_engine_plain;
 extern const struct tm_chrome_engine tm_chrome_engine_sse2, tm_chrome_engine_avx2;
 #endif
 
-/* What is wrong, and where: the end of the content, or this byte.  The first one stays.
+/* Something is wrong, and where: the end of the content, or this byte.  Where the state says so, the reading goes on
+ * behind it.
  * out:    NULL */
 const uint8_t *tm_chrome_fail(struct tm_chrome_reader *reader, const uint8_t *at, const char *what);
+/* What was skipped ends before this byte of the content. */
+void tm_chrome_end_damage(struct tm_chrome_reader *reader, uint64_t to);
 
 /* The rest of a text that is not plain; see json_walk.h. */
 const uint8_t *tm_chrome_text_rest(struct tm_chrome_reader *reader, const uint8_t *at);

@@ -106,6 +106,11 @@ const struct tm_chrome_header *tm_chrome_header(const struct tm_chrome_reader *r
 
 const char *tm_chrome_problem(const struct tm_chrome_reader *reader, uint64_t *at)
 {
-    *at = reader->problem_at;
-    return reader->problem;
+    *at = reader->damage.at;
+    return reader->damage.problem;
+}
+
+const struct tm_chrome_damage *tm_chrome_damage(const struct tm_chrome_reader *reader)
+{
+    return &reader->damage;
 }

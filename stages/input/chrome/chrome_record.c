@@ -8,10 +8,7 @@
 #include "stages/resolve/categories.h"
 #include "stages/resolve/classes.h"
 
-static const int64_t ps_per_us = 1000000, us_per_s = 1000000;
-/* A clock that reads more does not count from the begin of the profile.  PyTorch's counts from a date or from when the
- * machine was started, the same for all events; of other writers it may be several clocks, which must all fit. */
-static const int64_t latest_first_us = (int64_t)100 * 86400 * 1000000, latest_torch_us = (int64_t)3600 * 1000000;
+static const int64_t ps_per_us = 1000000;
 
 /* What a phase is to us. */
 enum phase {
@@ -26,7 +23,7 @@ static enum phase phase_of(char letter)
     case 'X': return PHASE_COMPLETE;
     case 'B': return PHASE_BEGIN;
     case 'E': return PHASE_END;
-    case 'i': case 'I': return PHASE_INSTANT;
+    case 'i': case 'I': case 'R': case 'P': return PHASE_INSTANT; /* instants, marks, samples */
     case 'C': return PHASE_COUNTER;
     case 's': return PHASE_FLOW_BEGIN;
     case 't': return PHASE_FLOW_STEP;
@@ -35,8 +32,8 @@ static enum phase phase_of(char letter)
     case 'n': case 'T': case 'p': return PHASE_ASYNC_INSTANT;
     case 'e': case 'F': return PHASE_ASYNC_END;
     case 'M': return PHASE_METADATA;
-    case 'N': case 'O': case 'D': case 'P': case 'R': case 'v': case 'V': case 'c': case 'a': case '(': case ')':
-        return PHASE_OTHER; /* objects, samples, marks, memory dumps, clocks, contexts */
+    case 'N': case 'O': case 'D': case 'v': case 'V': case 'c': case 'a': case '(': case ')':
+        return PHASE_OTHER; /* objects, memory dumps, clocks, contexts */
     default: return PHASE_UNKNOWN;
     }
 }
@@ -82,26 +79,6 @@ static bool length_of(const struct tm_json_time *time, int64_t *ps)
     return !__builtin_mul_overflow(time->us, ps_per_us, ps) && !__builtin_add_overflow(*ps, (int64_t)time->ps, ps);
 }
 
-static int64_t whole_second(int64_t us)
-{
-    const int64_t rest = us % us_per_s;
-
-    return us - (rest < 0 ? rest + us_per_s : rest);
-}
-
-/* Clocks that count from an epoch would not fit in 64 bits of picoseconds, and nobody reads them. */
-static void set_origin(struct tm_chrome_maker *m, const struct tm_chrome_event *event)
-{
-    const struct tm_json_time *first = &event->ts;
-    struct tm_category category;
-    const bool is_torch = event->has & TM_CHROME_CAT && tm_category_of(event->cat.at, event->cat.length, &category);
-    const int64_t latest_us = is_torch ? latest_torch_us : latest_first_us;
-
-    m->has_origin = true;
-    if (first->us >= latest_us || first->us <= -latest_us)
-        m->origin_us = first->us < INT64_MIN + us_per_s ? 0 : whole_second(first->us);
-}
-
 /* Place the record in time.  false: it has no place, and is in a tally. */
 static bool take_times(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_record *r)
 {
@@ -109,8 +86,6 @@ static bool take_times(struct tm_chrome_maker *m, const struct tm_chrome_event *
         count(m, TM_TALLY_MISSING_TIME);
         return false;
     }
-    if (!m->has_origin)
-        set_origin(m, e);
     if (r->kind == TM_SPAN) {
         if (!(e->has & TM_CHROME_DUR))
             count(m, TM_TALLY_MISSING_DURATION);
@@ -300,6 +275,8 @@ static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *
         sort = TM_CHROME_LOOSE;
     if (phase == PHASE_INSTANT && is_torch_memory(e))
         r->class = e->facts.ints[TM_STAT_BYTES] < 0 ? TM_CLASS_FREE : TM_CLASS_ALLOC;
+    if (!m->has_origin && e->has & TM_CHROME_TS && tm_chrome_set_origin(m) != TM_OK)
+        return m->run->error.status;
     if (!take_times(m, e, r))
         return TM_OK;
     st = put_name(m, e, &raw);
@@ -320,6 +297,13 @@ static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *
     return phase == PHASE_COMPLETE && r->class == TM_CLASS_UNRESOLVED && tm_device_times_of(&e->facts, &times)
                ? tm_record_store_add_timed(m->store, &raw, &times)
                : tm_record_store_add(m->store, &raw);
+}
+
+bool tm_chrome_has_time(const struct tm_chrome_event *event)
+{
+    const enum phase phase = phase_of(event->phase);
+
+    return event->has & TM_CHROME_TS && phase != PHASE_METADATA && phase != PHASE_UNKNOWN && phase != PHASE_OTHER;
 }
 
 tm_status tm_chrome_take_event(struct tm_chrome_maker *m, const struct tm_chrome_event *event)

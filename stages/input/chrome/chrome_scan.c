@@ -30,6 +30,7 @@ static tm_status open_parts(struct scan *s)
     m->store = tm_record_store_new(s->trace);
     m->configs = tm_configs_new(s->trace);
     s->reader = tm_chrome_reader_new(s->run, s->input, NULL);
+    m->reader = s->reader;
     m->header = s->reader ? tm_chrome_header(s->reader) : NULL;
     if (s->trace->keeps_arguments)
         m->arguments = tm_chrome_arguments_new(s->run, s->trace->names);
@@ -72,14 +73,31 @@ static void tell_cap(struct scan *s)
                               "missing, and figures cover only what is there", s->maker.complete);
 }
 
-/* Damage of the text; what came before it has been read. */
+/* What was skipped because of damage, in words. */
+static void put_skipped(char *to, size_t room, const struct tm_chrome_damage *damage)
+{
+    int used = 0;
+
+    if (damage->is_left && damage->places == 1)
+        used = snprintf(to, room, "; what follows was not read");
+    else if (damage->places > 0)
+        used = snprintf(to, room, "; %" PRIu64 " bytes were skipped, from byte %" PRIu64 " on",
+                        damage->to - damage->from, damage->from);
+    if (damage->places > 1)
+        (void)snprintf(to + used, room - (size_t)used, "; %" PRIu64 " such places, %" PRIu64 " bytes in all",
+                       damage->places, damage->bytes);
+}
+
+/* Damage of the text; what lies around it has been read. */
 static void tell_damage(struct scan *s)
 {
-    uint64_t at;
-    const char *problem = tm_chrome_problem(s->reader, &at);
+    const struct tm_chrome_damage *const damage = tm_chrome_damage(s->reader);
+    char skipped[256] = "";
 
-    if (problem)
-        tm_trace_damage(s->trace, "%s (byte %" PRIu64 ")", problem, at);
+    if (!damage->problem)
+        return;
+    put_skipped(skipped, sizeof(skipped), damage);
+    tm_trace_damage(s->trace, "%s (byte %" PRIu64 ")%s", damage->problem, damage->at, skipped);
 }
 
 static void tell_losses(struct scan *s)

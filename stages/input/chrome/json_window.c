@@ -84,6 +84,14 @@ const uint8_t *tm_json_read_on(struct tm_json_window *window, const uint8_t *at)
     return end;
 }
 
+void tm_json_fill(struct tm_json_window *window, const uint8_t *at)
+{
+    move_to_front(window, at);
+    memset(window->buffer + (window->end - window->buffer), 0, TM_JSON_PADDING);
+    while (!window->at_end && window->end < window->buffer + window->capacity)
+        (void)tm_json_read_on(window, window->end);
+}
+
 const uint8_t *tm_json_walk_word(struct tm_json_window *window, const uint8_t *at, const char *word, bool *fits)
 {
     for (; *word; word++, at++) {

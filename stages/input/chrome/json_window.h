@@ -47,6 +47,9 @@ static inline const uint8_t *tm_json_more(struct tm_json_window *window, const u
     return at == window->end ? tm_json_read_on(window, at) : at;
 }
 
+/* Move what is there from `at` on to the front, and read until the window is full or nothing follows. */
+void tm_json_fill(struct tm_json_window *window, const uint8_t *at);
+
 /* Where a byte of the window stands in the content. */
 static inline uint64_t tm_json_offset(const struct tm_json_window *window, const uint8_t *at)
 {

@@ -119,7 +119,7 @@ static void learn(struct tm_met_lists *lists, struct tm_met_turn *turn, size_t f
 
     list->credit = CREDIT;
     if (!turn->part || turn->part > TM_MET_PARTS || from_bytes > lists->from_most ||
-        list_bytes > sizeof(list->list) || b->is_cut || b->status != TM_OK)
+        list_bytes > sizeof(list->list) || b->is_cut || b->has_nul || b->status != TM_OK)
         return;
     list->count = (uint8_t)turn->part;
     memcpy(list->list, b->bytes + turn->list_begin, list_bytes);

@@ -29,6 +29,7 @@ static struct tm_trace_writer *open_writer(struct tm_run *run, struct tm_names *
     c->base = (struct tm_trace_writer){ .type = &tm_csv_writer, .run = run };
     c->args = options->args;
     tm_json_init(&c->json, names, true);
+    c->json.escapes_hidden = !run->raw;
     return &c->base;
 }
 
@@ -70,7 +71,7 @@ static void put_text(struct csv *c, const char *text, size_t length)
     if (tm_csv_is_plain(text, length))
         tm_sink_put(&c->json.sink, text, length);
     else
-        tm_csv_quote(put_bytes, &c->json.sink, text, length);
+        tm_csv_quote(put_bytes, &c->json.sink, text, length, c->base.run->raw);
     tm_sink_put(&c->json.sink, ",", 1);
 }
 

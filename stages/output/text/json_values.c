@@ -71,23 +71,46 @@ static size_t escape_run(const struct tm_json_text *json, char *to, const char *
     return used;
 }
 
+/* What is at the start of a text and is not valid, or hidden.  out: bytes of the text */
+static size_t put_hidden(struct tm_json_text *json, const char *text, size_t length)
+{
+    uint32_t code;
+    const size_t n = tm_utf8_next(text, length, &code);
+    char escapes[16];
+
+    if (!n || !code) {
+        tm_sink_put(&json->sink, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
+        return 1;
+    }
+    if (code < 0x20)
+        escapes[escape(json, escapes, text[0])] = '\0';
+    else if (code > 0xffff)
+        (void)snprintf(escapes, sizeof(escapes), "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
+                       0xdc00 + (code & 0x3ff));
+    else
+        (void)snprintf(escapes, sizeof(escapes), "\\u%04x", code);
+    tm_sink_text(&json->sink, escapes);
+    return n;
+}
+
 void tm_json_escaped(struct tm_json_text *json, const char *text, size_t length)
 {
     const size_t piece = TM_SINK_PIECE / ESCAPE_MOST;
 
     while (length) {
         /* A piece that ends inside of a sequence is valid up to there; one that begins with it has all of it. */
-        const size_t n = tm_utf8_head(text, length < piece ? length : piece);
+        const size_t most = length < piece ? length : piece;
+        size_t n = json->escapes_hidden ? tm_utf8_visible_head(text, most) : tm_utf8_head(text, most);
 
         if (n) {
             char *const to = tm_sink_room(&json->sink);
 
             json->sink.used += escape_run(json, to, text, n);
         } else {
-            tm_sink_put(&json->sink, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
+            n = put_hidden(json, text, length);
         }
-        text += n ? n : 1;
-        length -= n ? n : 1;
+        text += n;
+        length -= n;
     }
 }
 
@@ -103,7 +126,7 @@ static bool make_ready(struct tm_json_text *json, struct tm_json_ready *ready, c
 {
     char valid[TM_UTF8_REPLACEMENT_BYTES * TM_JSON_READY_MOST], quoted[ESCAPE_MOST * sizeof(valid)];
 
-    if (length > TM_JSON_READY_MOST)
+    if (length > TM_JSON_READY_MOST || (json->escapes_hidden && tm_utf8_visible_head(text, length) < length))
         return false;
     const size_t n = escape_run(json, quoted, valid, tm_out_utf8(valid, text, length));
 

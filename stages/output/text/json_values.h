@@ -7,7 +7,7 @@
 #include "stages/output/trace_writer.h"
 
 /* Values of a trace as JSON (RFC 8259), strictly: valid UTF-8, no NaN, no Infinity, no key twice in an object.  Inside
- * the cell of a table every quote is written twice, and ';' as an escape. */
+ * the cell of a table every quote is written twice, and ';' as an escape, and so is what is not seen where it is asked for. */
 
 /* A text that was written before, ready to be copied. */
 enum { TM_JSON_READY = 2048, TM_JSON_READY_MOST = 109 };
@@ -24,6 +24,7 @@ struct tm_json_text {
     struct tm_names *names;
     const char *quote;   /* one, or two in a cell */
     size_t quote_bytes;
+    bool escapes_hidden; /* tm_utf8_is_hidden */
     struct tm_json_keys keys;
     uint64_t arguments;  /* that tm_json_arguments has written, of the top level */
     struct tm_json_ready ready[TM_JSON_READY]; /* by handle */
