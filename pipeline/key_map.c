@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An open table in rows that page: at most half full, doubled by moving everything into one twice as large. */
+/* An open table in rows that page: at most half full, doubled by moving everything into one twice as large.  Keys of a
+ * family lie side by side: where numbers that follow each other come one after the other, a page of a spilled table is read
+ * and written once for dozens of them, not once for each. */
 #include "pipeline/key_map.h"
+
+#include <assert.h>
 
 #include "pipeline/hash.h"
 #include "pipeline/rows.h"
@@ -8,9 +12,11 @@
 enum { FIRST_BITS = 8, PAGE_BYTES = 4 << 10 };
 
 struct slot {
-    struct tm_key key;
+    struct tm_key family;
     uint64_t number; /* plus one; 0 = empty */
+    uint32_t member;
 };
+static_assert(PAGE_BYTES % sizeof(struct slot) == 0, "pages of the table are whole blocks of the spill file");
 
 struct tm_key_map {
     struct tm_run *run;
@@ -58,16 +64,24 @@ void tm_key_map_free(struct tm_key_map *map)
 
 /* The place of a key among 1 << bits slots: its own, or the empty one where it belongs.
  * errors: NULL where the spill file failed */
-static const struct slot *find(const struct tm_key_map *map, struct tm_rows *slots, uint32_t bits, struct tm_key key,
-                               uint64_t *at)
+static const struct slot *find(const struct tm_key_map *map, struct tm_rows *slots, uint32_t bits,
+                               struct tm_key family, uint32_t member, uint64_t *at)
 {
     const uint64_t mask = (UINT64_C(1) << bits) - 1;
 
-    for (*at = tm_hash_pair(key.high, key.low, map->seed) >> (64 - bits);; *at = (*at + 1) & mask) {
-        const struct slot *slot = tm_rows_at(slots, *at);
+    *at = (tm_hash_pair(family.high, family.low, map->seed) >> (64 - bits)) + member;
+    for (;;) {
+        const struct slot *slot;
+        uint64_t count;
 
-        if (!slot || !slot->number || tm_is_same_key(slot->key, key))
-            return slot;
+        *at &= mask;
+        slot = tm_rows_span(slots, *at, &count);
+        for (; slot && count; slot++, count--, ++*at) {
+            if (!slot->number || (tm_is_same_key(slot->family, family) && slot->member == member))
+                return slot;
+        }
+        if (!slot)
+            return NULL;
     }
 }
 
@@ -76,7 +90,7 @@ static tm_status put(const struct tm_key_map *map, struct tm_rows *slots, uint32
     struct slot *slot;
     uint64_t at;
 
-    if (!find(map, slots, bits, row->key, &at))
+    if (!find(map, slots, bits, row->family, row->member, &at))
         return map->run->error.status;
     slot = tm_rows_change(slots, at);
     if (!slot)
@@ -97,7 +111,7 @@ static tm_status grow(struct tm_key_map *map)
         if (!slot)
             st = map->run->error.status;
         else if (slot->number)
-            st = put(map, larger, bits, &(struct slot){ slot->key, slot->number });
+            st = put(map, larger, bits, &(struct slot){ .family = slot->family, .number = slot->number, .member = slot->member });
     }
     if (st != TM_OK) {
         tm_rows_free(larger);
@@ -109,12 +123,13 @@ static tm_status grow(struct tm_key_map *map)
     return TM_OK;
 }
 
-tm_status tm_key_map_number(struct tm_key_map *map, struct tm_key key, uint64_t *number)
+tm_status tm_key_map_number(struct tm_key_map *map, struct tm_key family, uint32_t member, uint64_t *number)
 {
     uint64_t at;
-    const struct slot *slot = find(map, map->slots, map->bits, key, &at);
+    const struct slot *slot = find(map, map->slots, map->bits, family, member, &at);
     tm_status st = TM_OK;
 
+    assert(member < 1U << TM_KEY_MEMBER_BITS);
     if (!slot)
         return map->run->error.status;
     if (slot->number) {
@@ -124,7 +139,8 @@ tm_status tm_key_map_number(struct tm_key_map *map, struct tm_key key, uint64_t 
     if (2 * map->count >= UINT64_C(1) << map->bits)
         st = grow(map);
     if (st == TM_OK)
-        st = put(map, map->slots, map->bits, &(struct slot){ key, map->count + 1 });
+        st = put(map, map->slots, map->bits,
+                 &(struct slot){ .family = family, .number = map->count + 1, .member = member });
     if (st == TM_OK)
         *number = map->count++;
     return st;

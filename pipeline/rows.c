@@ -159,6 +159,8 @@ static tm_status start_spilling(struct tm_rows *rows)
 {
     tm_status status = tm_spill_open(&rows->spill, rows->run);
 
+    if (status == TM_OK && rows->page_bytes < PAGE_BYTES / 2)
+        tm_spill_expect_random(&rows->spill);
     if (status == TM_OK)
         status = build_heads(rows);
     rows->is_spilled = status == TM_OK;

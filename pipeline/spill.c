@@ -130,6 +130,11 @@ tm_status tm_spill_open(struct tm_spill *spill, struct tm_run *run)
     return TM_ERR_OUTPUT;
 }
 
+void tm_spill_expect_random(const struct tm_spill *spill)
+{
+    (void)posix_fadvise(spill->fd, 0, 0, POSIX_FADV_RANDOM); /* only advice */
+}
+
 static tm_status fail_write(const struct tm_spill *spill, size_t bytes, int problem)
 {
     struct tm_error *error = &spill->run->error;

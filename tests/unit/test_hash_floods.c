@@ -93,7 +93,7 @@ static void fill_map(make_key *make)
     map = tm_key_map_new(&run, TM_ACCOUNT_METADATA, MEMORY);
     assert_non_null(map);
     for (uint64_t i = 0; i < KEYS; i++)
-        assert_int_equal(tm_key_map_number(map, make(i), &number), TM_OK);
+        assert_int_equal(tm_key_map_number(map, make(i), 0, &number), TM_OK);
     tm_key_map_free(map);
 }
 

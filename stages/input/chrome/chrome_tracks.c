@@ -46,25 +46,35 @@ struct id_key {
 /* Of a device, whose streams are told by their events, in the place of a process. */
 enum { ID_OF_DEVICE = 1 << 8 /* + enum tm_chrome_sort */ };
 
+/* Which of two numbers is cut to a family (struct tm_key_map). */
+enum cut_of { CUT_THREAD, CUT_PROCESS, CUT_BOTH };
+
 struct track_key {
-    uint64_t sort;
+    uint64_t sort, cut;
     int64_t ordinal;
     struct id_key process, thread;
 };
 
-static struct id_key key_of(const struct tm_json_id *id)
+/* Of a number the last `without` bits are left out. */
+static struct id_key key_of(const struct tm_json_id *id, unsigned without)
 {
     XXH128_hash_t hash;
 
     switch (id->kind) {
     case TM_JSON_NUMBER:
-        return (struct id_key){ TM_JSON_NUMBER, id->is_unsigned, (uint64_t)id->number };
+        return (struct id_key){ TM_JSON_NUMBER, id->is_unsigned, (uint64_t)id->number >> without };
     case TM_JSON_TEXT:
         hash = XXH3_128bits(id->text.at, id->text.length);
         return (struct id_key){ TM_JSON_TEXT, hash.high64, hash.low64 };
     default:
         return (struct id_key){ TM_JSON_NO_ID, 0, 0 };
     }
+}
+
+/* Where an id stands among the numbers that follow each other (struct tm_key_map). */
+static uint32_t member_of(const struct tm_json_id *id)
+{
+    return id->kind == TM_JSON_NUMBER ? (uint32_t)id->number & ((1U << TM_KEY_MEMBER_BITS) - 1) : 0;
 }
 
 static tm_status put_id_text(struct tm_chrome_tracks *t, const struct tm_json_id *id, tm_strid *text)
@@ -81,8 +91,8 @@ static struct tm_json_id without_text(const struct tm_json_id *id)
 static tm_status process_of(struct tm_chrome_tracks *t, const struct tm_json_id *id, uint64_t *process)
 {
     struct tm_chrome_process row = { .id = without_text(id), .device = TM_NONE };
-    const struct id_key key = key_of(id);
-    tm_status st = tm_key_map_number(t->process_numbers, tm_hash_key(&key, sizeof(key)), process);
+    const struct id_key key = key_of(id, TM_KEY_MEMBER_BITS);
+    tm_status st = tm_key_map_number(t->process_numbers, tm_hash_key(&key, sizeof(key)), member_of(id), process);
 
     if (st != TM_OK || *process < tm_rows_count(t->processes))
         return st;
@@ -97,7 +107,7 @@ static tm_status number_of_device(struct tm_chrome_tracks *t, enum tm_chrome_sor
 {
     const struct tm_chrome_process row = { .device = TM_NONE };
     const struct id_key key = { ID_OF_DEVICE + (uint64_t)sort, 0, (uint64_t)ordinal };
-    const tm_status st = tm_key_map_number(t->process_numbers, tm_hash_key(&key, sizeof(key)), number);
+    const tm_status st = tm_key_map_number(t->process_numbers, tm_hash_key(&key, sizeof(key)), 0, number);
 
     if (st != TM_OK || *number < tm_rows_count(t->processes))
         return st;
@@ -139,20 +149,41 @@ static tm_status make_track(struct tm_chrome_tracks *t, const struct tm_chrome_e
     return st == TM_OK ? tm_rows_append(t->trace->tracks, &track) : st;
 }
 
+/* Processes of a thread each, and threads of a process, mostly have numbers that go up: the larger one of the two is taken
+ * for that.  out: the member */
+static uint32_t put_thread(struct track_key *key, const struct tm_json_id *process, const struct tm_json_id *thread)
+{
+    const bool are_numbers = process->kind == TM_JSON_NUMBER && thread->kind == TM_JSON_NUMBER;
+    const bool are_same = are_numbers && process->number == thread->number;
+    const bool by_process = are_numbers ? thread->number < process->number : process->kind == TM_JSON_NUMBER;
+
+    key->cut = are_same ? CUT_BOTH : by_process ? CUT_PROCESS : CUT_THREAD;
+    key->process = key_of(process, key->cut == CUT_THREAD ? 0 : TM_KEY_MEMBER_BITS);
+    key->thread = key_of(thread, key->cut == CUT_PROCESS ? 0 : TM_KEY_MEMBER_BITS);
+    return member_of(by_process ? process : thread);
+}
+
 static tm_status find_track(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
                             int64_t ordinal, uint32_t *track)
 {
     struct track_key key = { .sort = (uint64_t)sort };
+    uint32_t member = 0;
     uint64_t number;
     tm_status st;
 
-    if (has_device(sort))
+    if (has_device(sort)) {
         key.ordinal = ordinal;
-    else if (sort != TM_CHROME_FLOW)
-        key.process = key_of(&event->pid);
-    if (tm_chrome_has_thread(sort))
-        key.thread = key_of(thread_of(event));
-    st = tm_key_map_number(t->track_numbers, tm_hash_key(&key, sizeof(key)), &number);
+        if (tm_chrome_has_thread(sort)) {
+            key.thread = key_of(thread_of(event), TM_KEY_MEMBER_BITS);
+            member = member_of(thread_of(event));
+        }
+    } else if (tm_chrome_has_thread(sort)) {
+        member = put_thread(&key, &event->pid, thread_of(event));
+    } else if (sort != TM_CHROME_FLOW) {
+        key.process = key_of(&event->pid, TM_KEY_MEMBER_BITS);
+        member = member_of(&event->pid);
+    }
+    st = tm_key_map_number(t->track_numbers, tm_hash_key(&key, sizeof(key)), member, &number);
     if (st == TM_OK && number == tm_rows_count(t->tracks))
         st = make_track(t, event, sort, ordinal);
     if (st == TM_OK)
