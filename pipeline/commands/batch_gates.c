@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The gates of a night.  The history is gone through once, job by job and oldest first, with the last runs of the job
- * remembered by name; a run of the last night is judged as it comes by. */
+ * remembered by name; a run of the page (tm_history_is_judged) is judged as it comes by. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,18 +13,18 @@ enum { TEXT_BYTES = 512 };
 static tm_status take_run(void *to, const struct tm_history_run *row)
 {
     struct gated_night *const n = to;
-    const bool is_last = strcmp(row->keys.night, n->last) == 0;
+    const bool is_judged = tm_history_is_judged(n->judged, row);
     tm_status st = TM_OK;
 
     if (strcmp(n->job, row->keys.job) != 0) {
         tm_job_past_forget(n->past);
         (void)snprintf(n->job, sizeof(n->job), "%s", row->keys.job);
     }
-    if (is_last)
+    if (is_judged)
         st = night_gates_take(n, row);
     if (st != TM_OK || !n->gates)
         return st;
-    const struct tm_value *const made = is_last ? tm_at(n->rows, tm_length(n->rows) - 1) : NULL;
+    const struct tm_value *const made = is_judged ? tm_at(n->rows, tm_length(n->rows) - 1) : NULL;
 
     return tm_job_past_add(n->past, row, made ? tm_text(tm_get(made, "verdict")) : row->gates);
 }
@@ -44,11 +44,26 @@ static bool has_job(void *of, const char *pattern)
     return false;
 }
 
-/* What leaves a gate open is told. */
-static void add_notes(struct gated_night *n, struct tm_value *notes)
+static tm_status count_run(void *to, const struct tm_history_run *row)
 {
-    char text[TEXT_BYTES];
+    (void)row;
+    ++*(uint64_t *)to;
+    return TM_OK;
+}
 
+/* What leaves a gate open is told. */
+static tm_status add_notes(struct gated_night *n, struct tm_history *history, struct tm_value *notes)
+{
+    const struct tm_history_query ahead = { .order = TM_HISTORY_BY_JOB, .after = n->judged->until };
+    char text[TEXT_BYTES];
+    uint64_t count = 0;
+    tm_status st = tm_history_visit(history, &ahead, count_run, &count);
+
+    if (count) {
+        (void)snprintf(text, sizeof(text), "%" PRIu64 " %s dated more than a day ahead, and not judged.", count,
+                       count == 1 ? "run is" : "runs are");
+        tm_add_string(notes, NULL, text);
+    }
     if (n->new_jobs) {
         (void)snprintf(text, sizeof(text), "%" PRIu64 " %s no run before to be compared with.", n->new_jobs,
                        n->new_jobs == 1 ? "run has" : "runs have");
@@ -58,6 +73,7 @@ static void add_notes(struct gated_night *n, struct tm_value *notes)
         (void)snprintf(text, sizeof(text), "Gate %zu fits no job of this night.", number);
         tm_add_string(notes, NULL, text);
     }
+    return st;
 }
 
 static void tell(char *to, size_t *used, uint64_t count, const char *what)
@@ -146,7 +162,7 @@ static tm_status prepare(struct gated_night *n, const struct tm_options *options
 
 static void add_head(const struct gated_night *n, const struct tm_options *options, struct tm_value *result)
 {
-    tm_add_known(result, "night", n->last, NULL);
+    tm_add_known(result, "night", n->judged->last, NULL);
     tm_add_known(result, "gate_file", options->gate, NULL);
     if (!n->gates)
         tm_add_null(result, "baseline", NULL);
@@ -159,8 +175,8 @@ static void add_head(const struct gated_night *n, const struct tm_options *optio
 static tm_status hold(struct gated_night *n, const struct tm_options *options, struct tm_history *history,
                       struct tm_value *result)
 {
-    const struct tm_history_query all = { .order = TM_HISTORY_BY_JOB },
-                                  only_last = { .order = TM_HISTORY_BY_JOB, .night = n->last };
+    const struct tm_history_query all = { .order = TM_HISTORY_BY_JOB, .until = n->judged->until },
+                                  only_judged = { .order = TM_HISTORY_BY_JOB, .judged = n->judged };
     tm_status st = prepare(n, options);
 
     if (st != TM_OK)
@@ -169,10 +185,11 @@ static tm_status hold(struct gated_night *n, const struct tm_options *options, s
     struct tm_value *const notes = tm_add_array(result, "notes");
 
     n->rows = tm_add_array(result, "runs");
-    st = *n->last ? tm_history_visit(history, n->gates ? &all : &only_last, take_run, n) : TM_OK;
+    st = *n->judged->last ? tm_history_visit(history, n->gates ? &all : &only_judged, take_run, n) : TM_OK;
+    if (st == TM_OK)
+        st = add_notes(n, history, notes);
     if (st != TM_OK)
         return st;
-    add_notes(n, notes);
     add_counts(n, tm_add_object(result, "counts"));
     add_verdict(n, tm_add_object(result, "verdict"));
     st = n->run->error.status; /* of a result that there was no room for */
@@ -180,14 +197,12 @@ static tm_status hold(struct gated_night *n, const struct tm_options *options, s
 }
 
 tm_status tm_night_gates(struct tm_run *run, const struct tm_options *options, const char *out,
-                         struct tm_history *history, struct tm_value *result, tm_status *verdict)
+                         struct tm_history *history, const struct tm_judged_night *judged, struct tm_value *result,
+                         tm_status *verdict)
 {
-    char last[11];
-    struct gated_night n = { .run = run, .out = out, .last = last };
-    tm_status st = tm_history_last_night(history, last);
+    struct gated_night n = { .run = run, .out = out, .judged = judged };
+    tm_status st = hold(&n, options, history, result);
 
-    if (st == TM_OK)
-        st = hold(&n, options, history, result);
     *verdict = n.verdicts[RUN_FAILED] ? TM_GATE : n.verdicts[RUN_UNKNOWN] ? TM_PARTIAL : TM_OK;
     tm_job_past_free(n.past);
     tm_summaries_free(&n.fixed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `batch merge`: from the results in OUT to the history, the gates of the night and the index page.  Each file that it
+/* `batch merge`: from the results in OUT to the history, the gates of its runs and the index page.  Each file that it
  * writes appears whole, the history first; ended at any moment, it is run again. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,6 +26,7 @@ struct merge {
     const char *out;
     struct tm_manifest manifest;
     struct tm_history *history;
+    struct tm_judged_night judged;
     struct tm_batch_counts counts;
     struct tm_doc *gates; /* what tm_night_gates tells; NULL = nobody asks */
     tm_status verdict;    /* of the gates */
@@ -51,7 +52,7 @@ static tm_status write_metrics(const void *of, FILE *to)
 {
     const struct merge *m = of;
 
-    return tm_openmetrics_write(m->run, m->history, to);
+    return tm_openmetrics_write(m->run, m->history, &m->judged, to);
 }
 
 enum {
@@ -98,20 +99,21 @@ tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *opti
 
 static tm_status count_troubled(void *to, const struct tm_history_run *row)
 {
-    struct tm_batch_counts *const counts = to;
+    struct merge *const m = to;
     const enum tm_result_status status = tm_result_status_of(row->status);
 
-    counts->last_night_troubled += status == TM_RESULT_PARTIAL || status == TM_RESULT_REFUSED;
+    m->counts.night_troubled += tm_history_is_judged(&m->judged, row) &&
+                                (status == TM_RESULT_PARTIAL || status == TM_RESULT_REFUSED);
     return TM_OK;
 }
 
-static tm_status count_last_night(struct merge *m)
+/* What this merge is of: the runs of the last night, and what else was added or changed. */
+static tm_status choose_judged(struct merge *m)
 {
-    char night[11];
-    const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .night = night };
-    const tm_status st = tm_history_last_night(m->history, night);
+    const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .judged = &m->judged };
+    const tm_status st = tm_history_settle(m->history, &m->judged);
 
-    return st == TM_OK && night[0] ? tm_history_visit(m->history, &query, count_troubled, &m->counts) : st;
+    return st == TM_OK && m->judged.last[0] ? tm_history_visit(m->history, &query, count_troubled, m) : st;
 }
 
 /* The results, as rows: from here on the manifest is not needed. */
@@ -131,9 +133,9 @@ static tm_status take_results(struct merge *m)
     if (st == TM_OK)
         st = tm_history_renew(&m->history, m->run, path);
     if (st == TM_OK)
-        st = tm_batch_rows(m->run, &m->manifest, m->out, m->history, &m->counts);
+        st = tm_batch_rows(m->run, &m->manifest, m->out, m->judged.until, m->history, &m->counts);
     if (st == TM_OK)
-        st = count_last_night(m);
+        st = choose_judged(m);
     tm_manifest_free(&m->manifest);
     return st;
 }
@@ -147,7 +149,8 @@ static tm_status judge(struct merge *m)
         return m->run->error.status;
     tm_doc_set_most(m->gates, m->run->budget.limit_bytes / 100 * GATES_PCT);
 
-    tm_status st = tm_night_gates(m->run, m->options, m->out, m->history, tm_doc_root(m->gates), &m->verdict);
+    tm_status st = tm_night_gates(m->run, m->options, m->out, m->history, &m->judged, tm_doc_root(m->gates),
+                                  &m->verdict);
 
     return st == TM_OK ? tm_doc_status(m->gates) : st;
 }
@@ -202,7 +205,18 @@ static tm_status final_status(const struct merge *m)
 
     if (m->verdict == TM_GATE)
         return TM_GATE;
-    return m->verdict != TM_OK || c->last_night_troubled + c->failed + c->missing ? TM_PARTIAL : TM_OK;
+    return m->verdict != TM_OK || c->night_troubled + c->ahead + c->failed + c->missing ? TM_PARTIAL : TM_OK;
+}
+
+static void warn_of_dates(const struct merge *m)
+{
+    const struct tm_batch_counts *const c = &m->counts;
+
+    if (c->ahead)
+        (void)fprintf(stderr,
+                      "tracemill: warning: %" PRIu64 " run%s dated more than a day ahead of this machine's clock, such as '%s' of "
+                      "%s: not judged\n",
+                      c->ahead, c->ahead == 1 ? " is" : "s are", c->ahead_id, c->ahead_night);
 }
 
 static void warn(const struct merge *m)
@@ -230,6 +244,7 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
     if (!m)
         return run->error.status;
     *m = (struct merge){ .run = run, .options = options, .out = out };
+    tm_history_until(m->judged.until);
     st = tm_batch_merge_check(run, options);
     if (st == TM_OK)
         st = tm_out_lock(run, out, false, &lock);
@@ -240,13 +255,15 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
     if (st == TM_OK)
         st = tm_history_commit(m->history);
     if (st == TM_OK)
-        st = tm_night_index_write(run, options, out, m->history, m->gates ? tm_doc_root(m->gates) : NULL);
+        st = tm_night_index_write(run, options, out, m->history, &m->judged,
+                                  m->gates ? tm_doc_root(m->gates) : NULL);
     if (st == TM_OK)
         st = write_files(m);
     tm_progress_end(&run->progress);
     if (st == TM_OK) {
         if (m->gates)
             print_gates(tm_doc_root(m->gates));
+        warn_of_dates(m);
         warn(m);
         st = final_status(m);
     }

@@ -12,7 +12,9 @@ struct tm_batch_counts {
     uint64_t done, partial, refused, failed, missing; /* how they stand now */
     uint64_t worked;                                /* items that were not done before */
     uint64_t troubled;                              /* of these: not done, or partial */
-    uint64_t last_night_troubled;                   /* of merging: partial and refused runs of the history's last night */
+    uint64_t night_troubled;                        /* of merging: of the runs that are judged, partial and refused ones */
+    uint64_t ahead;                                 /* of merging: runs that are dated ahead, and not judged */
+    char ahead_id[TM_RUN_ID_BYTES], ahead_night[11]; /* one of them */
 };
 
 /* Find the runs below options->inputs (tm_manifest_scan), and tell on stderr what was left out.
@@ -41,7 +43,7 @@ tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *opti
  * errors: TM_GATE, TM_PARTIAL where items failed or are missing or a gate is unknown, TM_ERR_OUTPUT, TM_ERR_LIMIT */
 tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out) TM_MUST_USE;
 
-/* Hold the last night's runs to the gates of --gate, each against what --baseline names (docs/gates.md, "Of a night").
+/* Hold the runs that are judged to the gates of --gate, each against what --baseline names (docs/gates.md, "Of a night").
  * Without --gate it tells of the reports alone.
  * in:     result   of a document with room for about a kilobyte for each run and each of its gates (tm_doc_set_most)
  * out:    result   gets "night", "gate_file", "baseline": text, "notes": [text],
@@ -55,6 +57,7 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
  *         verdict  TM_OK, TM_GATE, or TM_PARTIAL where one is unknown
  * errors: TM_ERR_USAGE  the file or an expression */
 tm_status tm_night_gates(struct tm_run *run, const struct tm_options *options, const char *out,
-                         struct tm_history *history, struct tm_value *result, tm_status *verdict) TM_MUST_USE;
+                         struct tm_history *history, const struct tm_judged_night *judged, struct tm_value *result,
+                         tm_status *verdict) TM_MUST_USE;
 
 #endif

@@ -29,6 +29,7 @@ struct prune {
     struct tm_manifest manifest;
     const struct tm_batch_run **by_id; /* runs of the manifest */
     struct tm_history *old, *next;     /* next: NULL with --dry-run */
+    struct tm_judged_night judged;     /* until */
     char oldest[11];                   /* night that stays */
     struct tm_job_past *past;
     char job[TM_KEY_BYTES];            /* that is gone through */
@@ -224,7 +225,9 @@ static tm_status see_run(void *of, const struct tm_history_run *row)
         st = end_job(p);
         memcpy(p->job, row->keys.job, sizeof(p->job));
     }
-    return st == TM_OK ? tm_job_past_add(p->past, row, row->gates) : st;
+    if (st != TM_OK || tm_history_is_ahead(&p->judged, row)) /* it is no baseline, and takes no place of one */
+        return st;
+    return tm_job_past_add(p->past, row, row->gates);
 }
 
 /* An absent manifest is none to anybody. */
@@ -254,10 +257,11 @@ static tm_status open_all(struct prune *p)
     char path[TM_OUT_PATH_BYTES];
     tm_status st = tm_out_path(p->run, p->out, TM_HISTORY_FILE, path);
 
+    tm_history_until(p->judged.until);
     if (st == TM_OK)
         st = tm_history_open(&p->old, p->run, path);
     if (st == TM_OK)
-        st = tm_history_oldest_of(p->old, p->options->keep, p->oldest);
+        st = tm_history_oldest_of(p->old, p->judged.until, p->options->keep, p->oldest);
     if (st != TM_OK || !p->oldest[0])
         return st;
     st = read_manifest(p);

@@ -107,7 +107,7 @@ static tm_status take(struct tm_run *run, const struct tm_batch_run *batch_run, 
 {
     struct tm_doc *const doc = tm_doc_new(run), *const texts = doc ? tm_doc_new(run) : NULL;
     char folder[TM_OUT_PATH_BYTES], fingerprint[TM_FINGERPRINT_BYTES];
-    struct row row = { .of = { .id = batch_run->id, .gates = "", .gates_text = "" } };
+    struct row row = { .of = { .id = batch_run->id, .gates = "", .gates_text = "", .page = "" } };
     const struct tm_value *result = NULL;
     enum tm_result_status status = TM_RESULT_MISSING;
     bool is_now = false;
@@ -145,12 +145,23 @@ out:
     return st;
 }
 
-tm_status tm_batch_rows(struct tm_run *run, const struct tm_manifest *manifest, const char *out,
+static void note_ahead(struct tm_batch_counts *counts, const struct tm_batch_run *batch_run)
+{
+    if (counts->ahead++)
+        return;
+    (void)snprintf(counts->ahead_id, sizeof(counts->ahead_id), "%s", batch_run->id);
+    (void)snprintf(counts->ahead_night, sizeof(counts->ahead_night), "%s", batch_run->keys.night);
+}
+
+tm_status tm_batch_rows(struct tm_run *run, const struct tm_manifest *manifest, const char *out, const char *until,
                         struct tm_history *history, struct tm_batch_counts *counts)
 {
     tm_status st = TM_OK;
 
-    for (size_t i = 0; i < manifest->count && st == TM_OK; i++)
+    for (size_t i = 0; i < manifest->count && st == TM_OK; i++) {
+        if (strcmp(manifest->runs[i].keys.night, until) > 0)
+            note_ahead(counts, &manifest->runs[i]);
         st = take(run, &manifest->runs[i], out, history, counts);
+    }
     return st;
 }

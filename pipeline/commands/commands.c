@@ -161,7 +161,7 @@ const struct tm_verb tm_verb_table[] = {
         .usage = "ROOT... -o OUT [OPTION...]",
         .description =
             "Finds every run below ROOT, writes a report of each into OUT, one process for each trace, and puts them"
-            " together: index.html with the last night, what got worse and trends, history.db for SQL, one exit status."
+            " together: index.html with the last night and what came with it, what got worse and trends, history.db for SQL, one exit status."
             " What stands in OUT already and has not changed is not done again, so that a batch which was stopped, in"
             " whatever way, goes on where it was. A trace that fails is a row with its message.\n"
             "The parts are verbs of their own, for many machines: 'batch scan' lists the traces, 'batch run' works a share"
@@ -214,8 +214,9 @@ const struct tm_verb tm_verb_table[] = {
         .summary = "put the results of a batch together: index page, history, gates",
         .usage = "OUT [OPTION...]",
         .description =
-            "Joins the hosts of runs, takes the results into the history, judges the last night by the gates, and writes"
-            " index.html, index.json and history.db. The same results give the same files, however they came about.",
+            "Joins the hosts of runs, takes the results into the history, judges the last night and the runs of other nights"
+            " that came with it by the gates, and writes index.html, index.json and history.db. The same results give the"
+            " same files, however they came about. Runs that are dated more than a day ahead are told and not judged.",
         .examples =
             "tracemill batch merge perf    after all shares are worked\n"
             "tracemill batch merge perf --gate gates.json --baseline last-good --junit night.xml    with gates\n",

@@ -15,7 +15,8 @@ enum { NIGHT_GATE_STATUSES = 4 };
 /* While the history is gone through. */
 struct gated_night {
     struct tm_run *run;
-    const char *out, *last; /* the folder; the night */
+    const char *out;        /* the folder */
+    const struct tm_judged_night *judged;
     struct tm_gates *gates; /* NULL = only the reports are looked at */
     struct tm_baseline_choice choice;
     struct tm_summaries fixed; /* of paths */
@@ -29,7 +30,7 @@ struct gated_night {
 extern const char *const night_verdict_word[VERDICTS];
 extern const char *const night_gate_status[NIGHT_GATE_STATUSES]; /* as in a check */
 
-/* Put a run of the night into the result, judged where it has a report and there are gates. */
+/* Put a run that is judged into the result, judged where it has a report and there are gates. */
 tm_status night_gates_take(struct gated_night *n, const struct tm_history_run *row);
 
 #endif

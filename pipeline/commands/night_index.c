@@ -16,12 +16,14 @@ static const char *report_file(uint32_t formats)
 }
 
 tm_status tm_night_index_write(struct tm_run *run, const struct tm_options *options, const char *out,
-                               struct tm_history *history, const struct tm_value *gates)
+                               struct tm_history *history, const struct tm_judged_night *judged,
+                               const struct tm_value *gates)
 {
     const struct tm_night_options night = { .title = options->title,
                                             .note = options->note,
                                             .rows = options->rows,
                                             .report = report_file(options->formats),
+                                            .judged = judged,
                                             .gates = gates };
     struct tm_document_result result = { .doc = tm_doc_new(run), .paper = options->paper };
     struct tm_options written = *options;

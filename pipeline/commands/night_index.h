@@ -10,6 +10,7 @@
  * in:     gates  as tm_night_gates filled it; NULL = none were asked for
  * errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
 tm_status tm_night_index_write(struct tm_run *run, const struct tm_options *options, const char *out,
-                               struct tm_history *history, const struct tm_value *gates) TM_MUST_USE;
+                               struct tm_history *history, const struct tm_judged_night *judged,
+                               const struct tm_value *gates) TM_MUST_USE;
 
 #endif

@@ -119,17 +119,20 @@ static tm_status find_in_history(struct tm_run_spread *spread, struct tm_run *ru
                                  struct gathering *g)
 {
     struct tm_history *history = NULL;
+    char until[11];
     struct tm_run_operand operand;
     tm_status st;
 
     tm_run_operand_read(&operand, text);
+    tm_history_until(until);
     st = tm_history_open(&history, run, operand.path);
     if (st == TM_OK)
-        st = tm_history_visit(history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB }, look_at_job, g);
+        st = tm_history_visit(history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .until = until },
+                              look_at_job, g);
     if (st == TM_OK)
         st = choose_job(g, run, operand.path, &operand);
     if (st == TM_OK)
-        st = tm_history_visit(history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .job = g->wanted },
+        st = tm_history_visit(history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .job = g->wanted, .until = until },
                               add_run, g);
     tm_history_close(history);
     if (st != TM_OK)

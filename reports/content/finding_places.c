@@ -132,6 +132,7 @@ const char *tm_finding_section(const char *finding_id)
         { "night_gates", "gates" },
         { "night_worse", "changes" },
         { "night_absent", "jobs" },
+        { "night_ahead", "runs" },
     };
 
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)

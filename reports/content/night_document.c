@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last night of a batch. */
+/* The last night of a batch, and what came with it. */
 #include <stdio.h>
 
 #include "reports/content/document.h"

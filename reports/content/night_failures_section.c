@@ -7,7 +7,8 @@ static void say_failures(const struct tm_content *content)
     static const struct tm_column columns[] = {
         { "Job", "job", TM_CELL_NAME },         { "Report", "report", TM_CELL_LINK },
         { "Run", "run", TM_CELL_NAME },         { "Status", "status", TM_CELL_WORD },
-        { "When", "when_ns", TM_CELL_DATE | TM_WIDE }, { "Why", "message", TM_CELL_PROSE },
+        { "Night", "night", TM_CELL_WORD | TM_WIDE },  { "When", "when_ns", TM_CELL_DATE | TM_WIDE },
+        { "Why", "message", TM_CELL_PROSE },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "failures",

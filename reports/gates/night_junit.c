@@ -96,13 +96,18 @@ static void put_report(FILE *to, const struct tm_value *row, const char *name)
     (void)fputs("/>\n    </testcase>\n", to);
 }
 
-static void put_suite(FILE *to, const struct tm_value *row, size_t number)
+/* in: night  the last one: runs of others are told by theirs, so that those of it have the same names every night */
+static void put_suite(FILE *to, const struct tm_value *row, const char *night, size_t number)
 {
     const struct tm_value *const notes = tm_get(row, "notes");
+    const bool is_other = !is(row, "night", night);
     struct counts c = { 0 };
     char name[NAME_BYTES];
+    int used = snprintf(name, sizeof(name), "%.255s%s%.10s", text_of(row, "job"), is_other ? " of " : "",
+                        is_other ? text_of(row, "night") : "");
 
-    (void)snprintf(name, sizeof(name), number > 1 ? "%.255s #%zu" : "%.255s", text_of(row, "job"), number);
+    if (number > 1)
+        (void)snprintf(name + used, sizeof(name) - (size_t)used, " #%zu", number);
     count(&c, row);
     (void)fputs("  <testsuite", to);
     tm_junit_attribute(to, "name", name);
@@ -139,8 +144,11 @@ tm_status tm_night_junit_write(struct tm_run *run, const struct tm_value *gates,
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *const row = tm_at(rows, i);
 
-        number = i && is(tm_at(rows, i - 1), "job", text_of(row, "job")) ? number + 1 : 1;
-        put_suite(to, row, number);
+        number = i && is(tm_at(rows, i - 1), "job", text_of(row, "job")) &&
+                         is(tm_at(rows, i - 1), "night", text_of(row, "night"))
+                     ? number + 1
+                     : 1;
+        put_suite(to, row, text_of(gates, "night"), number);
     }
     return tm_junit_end(run, to);
 }

@@ -9,8 +9,8 @@
  * those who ask it by SQL).  Only merging writes it, and writes it anew each time: the old one is copied row by row into a
  * file beside it, which then takes its name.  So it needs no lock and no journal, is whole at any moment, and has the same
  * bytes for the same rows. */
-/* PRAGMA user_version.  Files of version 1 are read, and written anew as version 2. */
-enum { TM_HISTORY_VERSION = 2 };
+/* PRAGMA user_version.  Files of older versions are read, and written anew as this one. */
+enum { TM_HISTORY_VERSION = 3 };
 
 /* One row.  Texts are valid UTF-8; "" = null in the table. */
 struct tm_history_run {
@@ -27,6 +27,8 @@ struct tm_history_run {
     const char *gates;      /* "passed", "failed", "unknown"; "" = never judged */
     const char *gates_text; /* the first that failed */
     const char *fingerprint, *version, *options;
+    const char *page;    /* the night whose page shows and judges it: the last one when it was added or changed;
+                            "" = none yet (tm_history_settle) */
     int64_t definitions; /* version of the definitions of its figures: only those of TM_SUMMARY_VERSION are compared */
     double figure[TM_FIGURES_MOST]; /* NaN = null; tm_figure_count of them */
 };
@@ -46,7 +48,8 @@ struct tm_history;
 tm_status tm_history_open(struct tm_history **history, struct tm_run *run, const char *path) TM_MUST_USE;
 /* Begin the next one: what the file at `path` holds, if it is there, is copied.  errors: also TM_ERR_OUTPUT */
 tm_status tm_history_renew(struct tm_history **history, struct tm_run *run, const char *path) TM_MUST_USE;
-/* Add a row, or put it in place of the one with its id.  What gates said of the same fingerprint and options stays. */
+/* Add a row, or put it in place of the one with its id.  What gates said of the same fingerprint and options stays.  So does
+ * its page where the row has none and the run is the same: job, night, status, fingerprint, options, version. */
 tm_status tm_history_put(struct tm_history *history, const struct tm_history_run *row) TM_MUST_USE;
 tm_status tm_history_set_gates(struct tm_history *history, const char *id, const char *gates,
                                const char *text) TM_MUST_USE;
@@ -60,20 +63,38 @@ enum tm_history_order {
     TM_HISTORY_BY_TIME, /* when, id, newest first */
     TM_HISTORY_BY_ID,
 };
+struct tm_judged_night;
 struct tm_history_query {
     enum tm_history_order order;
     const char *job;   /* only this one; NULL = all */
-    const char *night; /* only this one; NULL = all */
+    const struct tm_judged_night *judged; /* only its runs; NULL = all */
+    const char *until, *after; /* only nights up to this one; only later ones; NULL = all */
     uint64_t most;     /* rows; 0 = all */
 };
 typedef tm_status tm_take_history_run(void *to, const struct tm_history_run *row);
 tm_status tm_history_visit(struct tm_history *history, const struct tm_history_query *query,
                            tm_take_history_run *take, void *to) TM_MUST_USE;
 
-/* The newest night that has runs; "" = there are none. */
-tm_status tm_history_last_night(struct tm_history *history, char night[11]) TM_MUST_USE;
-/* The oldest of so many of the newest nights; "" = there are no more than these. */
-tm_status tm_history_oldest_of(struct tm_history *history, uint64_t nights, char night[11]) TM_MUST_USE;
+/* --- nights --- */
+
+/* What a merge shows and judges: the runs of the last night, and those of other nights that were added or changed since it
+ * is the last one.  A run that is dated more than a day ahead of the clock is of no night: a wrong clock, or a name that is
+ * not true, would hide all others. */
+struct tm_judged_night {
+    char last[11];  /* the newest night up to that; "" = there is none */
+    char until[11]; /* the day after today, UTC */
+};
+/* The day after today by the machine's clock, or by SOURCE_DATE_EPOCH where that is later. */
+void tm_history_until(char until[11]);
+/* in: until  filled by tm_history_until.  out: last */
+tm_status tm_history_last_night(struct tm_history *history, struct tm_judged_night *judged) TM_MUST_USE;
+/* The same of a renewed one with all its rows: those that have no page yet, and are not dated ahead, get this one. */
+tm_status tm_history_settle(struct tm_history *history, struct tm_judged_night *judged) TM_MUST_USE;
+/* Is a run shown and judged?  One of an older night not any more once its report was pruned. */
+bool tm_history_is_judged(const struct tm_judged_night *judged, const struct tm_history_run *row);
+bool tm_history_is_ahead(const struct tm_judged_night *judged, const struct tm_history_run *row);
+/* The oldest of so many of the newest nights up to `until`; "" = there are no more than these. */
+tm_status tm_history_oldest_of(struct tm_history *history, const char *until, uint64_t nights, char night[11]) TM_MUST_USE;
 
 /* A line of JSON for each row, by job: the same bytes for the same rows. */
 tm_status tm_history_export(struct tm_history *history, FILE *to) TM_MUST_USE;
@@ -88,12 +109,14 @@ struct tm_night_options {
     const char *title, *note; /* NULL = none */
     size_t rows;
     const char *report; /* name of the file of a run's folder that links lead to: "report.html"; NULL = to the folder */
+    const struct tm_judged_night *judged;
     const struct tm_value *gates; /* of this merge: tm_night_gates; NULL = none were asked for */
 };
 tm_status tm_night_fill(struct tm_run *run, struct tm_doc *out, struct tm_history *history,
                         const struct tm_night_options *options) TM_MUST_USE;
 
 /* The newest figures of each job, and how its newest run went, in the OpenMetrics text format. */
-tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, FILE *to) TM_MUST_USE;
+tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, const struct tm_judged_night *judged,
+                               FILE *to) TM_MUST_USE;
 
 #endif

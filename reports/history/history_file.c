@@ -172,7 +172,7 @@ static tm_status check(struct tm_history *history)
     if (application != HISTORY_APPLICATION)
         return refuse(history, hint, "it is a database of another program");
     history->tables = version;
-    if (version != TM_HISTORY_VERSION && version != 1)
+    if (version < 1 || version > TM_HISTORY_VERSION)
         return refuse(history, version > TM_HISTORY_VERSION ? "use the newer tracemill that wrote it, or move it away" : hint,
                       "its tables have version %lld, and %d is read", (long long)version, TM_HISTORY_VERSION);
     if (!history_has_tables(history, extra)) {

@@ -37,7 +37,7 @@ struct history_column {
                                 COUNT: int64_t, -1 = null */
     size_t offset, bytes;    /* of an array */
     bool has_value;          /* NOT NULL */
-    bool is_new;             /* tables of version 1 have no such column: their rows are of definitions 1 */
+    int64_t since;           /* version of the tables: older ones have no such column (history_read_row) */
 };
 extern const struct history_column history_column[];
 extern const size_t history_column_count; /* then come the figures */
@@ -67,7 +67,16 @@ tm_status history_open_file(struct tm_history *history) TM_MUST_USE;
 tm_status history_find(struct tm_history *history, bool *is_there) TM_MUST_USE;
 tm_status history_is_damaged(struct tm_history *history, const char *what) TM_MUST_USE;
 
+/* --- history_nights.c --- */
+
+/* Of the night ?2: tm_history_is_judged in SQL. */
+#define HISTORY_IS_JUDGED                                                                          \
+    "(night = ?2 OR (page = ?2 AND (report IS NOT NULL OR status NOT IN ('done', 'partial'))))"
+
 /* --- history_rows.c --- */
+
+/* A text of a row: "" = null.  out: false where it is none, or null and may not be */
+bool history_read_text(sqlite3_stmt *statement, int at, bool has_value, const char **text);
 
 /* The row that a SELECT of all columns stands at.  errors: TM_ERR_INPUT  it cannot be ours */
 tm_status history_read_row(struct tm_history *history, sqlite3_stmt *statement,

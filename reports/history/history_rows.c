@@ -91,7 +91,7 @@ tm_status tm_history_set_gates(struct tm_history *history, const char *id, const
 
 /* --- out --- */
 
-static bool read_text(sqlite3_stmt *statement, int at, bool has_value, const char **text)
+bool history_read_text(sqlite3_stmt *statement, int at, bool has_value, const char **text)
 {
     const int type = sqlite3_column_type(statement, at);
 
@@ -125,12 +125,12 @@ static bool read_column(sqlite3_stmt *statement, int at, const struct history_co
 
     switch (column->kind) {
     case COLUMN_TEXT:
-        if (!read_text(statement, at, column->has_value, &text))
+        if (!history_read_text(statement, at, column->has_value, &text))
             return false;
         memcpy(to, &text, sizeof(text)); /* NOLINT(bugprone-sizeof-expression): the pointer is meant */
         return true;
     case COLUMN_ARRAY:
-        if (!read_text(statement, at, column->has_value, &text) || strlen(text) >= column->bytes)
+        if (!history_read_text(statement, at, column->has_value, &text) || strlen(text) >= column->bytes)
             return false;
         memcpy(to, text, strlen(text) + 1);
         return true;
@@ -187,7 +187,7 @@ tm_status history_read_row(struct tm_history *history, sqlite3_stmt *statement, 
     for (size_t i = 0; i < tm_figure_count; i++)
         row->figure[i] = NAN;
     for (size_t i = 0; i < history_column_count && !wrong; i++) {
-        if (history->tables == 1 && history_column[i].is_new)
+        if (history->tables < history_column[i].since)
             continue;
         wrong = read_column(statement, at++, &history_column[i], row) ? NULL : history_column[i].name;
     }
@@ -202,6 +202,10 @@ tm_status history_read_row(struct tm_history *history, sqlite3_stmt *statement, 
         wrong = "id";
     if (!wrong && !tm_is_night(row->keys.night))
         wrong = "night";
+    if (!wrong && history->tables < 3)
+        row->page = row->keys.night;
+    if (!wrong && *row->page && !tm_is_night(row->page))
+        wrong = "page";
     if (!wrong && (row->definitions < 1 || row->definitions > TM_SUMMARY_VERSION))
         wrong = "definitions";
     if (!wrong && !is_status(row->status))
@@ -236,60 +240,28 @@ tm_status tm_history_visit(struct tm_history *history, const struct tm_history_q
     static const char *const orders[] = { [TM_HISTORY_BY_JOB] = "job, when_ns, id",
                                           [TM_HISTORY_BY_TIME] = "when_ns DESC, id DESC",
                                           [TM_HISTORY_BY_ID] = "id" };
-    char sql[256];
+    const struct tm_judged_night *const judged = query->judged;
+    const char *const text[] = { query->job, judged ? judged->last : NULL, judged ? judged->until : query->until,
+                                 query->after };
+    char sql[512];
     sqlite3_stmt *statement = NULL;
+    int code = SQLITE_OK;
     tm_status st;
 
     /* Of a night the few rows are sorted: by an index all rows would be fetched in its order ('+' turns it off). */
-    (void)snprintf(sql, sizeof(sql), "SELECT * FROM runs WHERE %s AND %s ORDER BY %s%s LIMIT ?3",
-                   query->job ? "job = ?1" : "?1 IS NULL", query->night ? "night = ?2" : "?2 IS NULL",
-                   query->night && !query->job ? "+" : "", orders[query->order]);
+    (void)snprintf(sql, sizeof(sql), "SELECT * FROM runs WHERE %s AND %s AND %s AND %s ORDER BY %s%s LIMIT ?5",
+                   query->job ? "job = ?1" : "?1 IS NULL", judged ? HISTORY_IS_JUDGED : "?2 IS NULL",
+                   text[2] ? "night <= ?3" : "?3 IS NULL", query->after ? "night > ?4" : "?4 IS NULL",
+                   (judged || query->after) && !query->job ? "+" : "", orders[query->order]);
     st = history_prepare(history, sql, &statement);
-    if (st == TM_OK && ((query->job && sqlite3_bind_text(statement, 1, query->job, -1, SQLITE_STATIC) != SQLITE_OK) ||
-                        (query->night && sqlite3_bind_text(statement, 2, query->night, -1, SQLITE_STATIC) != SQLITE_OK) ||
-                        sqlite3_bind_int64(statement, 3, query->most ? (sqlite3_int64)query->most : -1) != SQLITE_OK))
+    for (int i = 0; st == TM_OK && code == SQLITE_OK && i < 4; i++)
+        code = text[i] ? sqlite3_bind_text(statement, i + 1, text[i], -1, SQLITE_STATIC) : SQLITE_OK;
+    if (st == TM_OK && code == SQLITE_OK)
+        code = sqlite3_bind_int64(statement, 5, query->most ? (sqlite3_int64)query->most : -1);
+    if (st == TM_OK && code != SQLITE_OK)
         st = history_fail(history, history->db);
     if (st == TM_OK)
         st = visit_all(history, statement, take, to);
     (void)sqlite3_finalize(statement);
     return st;
-}
-
-/* in: number  the parameter of the statement, where it has one */
-static tm_status ask_night(struct tm_history *history, const char *sql, uint64_t number, char night[11])
-{
-    sqlite3_stmt *statement = NULL;
-    const char *text = "";
-    tm_status st = history_prepare(history, sql, &statement);
-    int code;
-
-    night[0] = '\0';
-    if (st == TM_OK && sqlite3_bind_parameter_count(statement) &&
-        sqlite3_bind_int64(statement, 1, number < INT64_MAX ? (sqlite3_int64)number : INT64_MAX) != SQLITE_OK)
-        st = history_fail(history, history->db);
-    code = st == TM_OK ? sqlite3_step(statement) : SQLITE_DONE;
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        st = history_fail(history, history->db);
-    if (code == SQLITE_ROW && (!read_text(statement, 0, false, &text) || strlen(text) >= 11))
-        st = history_is_damaged(history, "a row has a 'night' that cannot be right");
-    if (st == TM_OK)
-        (void)snprintf(night, 11, "%s", text);
-    (void)sqlite3_finalize(statement);
-    return st;
-}
-
-tm_status tm_history_last_night(struct tm_history *history, char night[11])
-{
-    return ask_night(history, "SELECT max(night) FROM runs", 0, night);
-}
-
-tm_status tm_history_oldest_of(struct tm_history *history, uint64_t nights, char night[11])
-{
-    char older[11];
-    tm_status st = ask_night(history, "SELECT DISTINCT night FROM runs ORDER BY night DESC LIMIT 1 OFFSET ?1", nights, older);
-
-    night[0] = '\0';
-    if (st != TM_OK || !older[0])
-        return st;
-    return ask_night(history, "SELECT DISTINCT night FROM runs ORDER BY night DESC LIMIT 1 OFFSET ?1", nights - 1, night);
 }

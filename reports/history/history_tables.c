@@ -18,33 +18,34 @@
 #define COUNT(member) COLUMN_COUNT, offsetof(struct tm_history_run, member), 0
 
 const struct history_column history_column[] = {
-    { "id", "TEXT PRIMARY KEY", TEXT(id), true, false },
-    { "name", "TEXT", TEXT(name), false, false },
-    { "path", "TEXT", TEXT(path), false, false },
-    { "job", "TEXT NOT NULL", ARRAY(keys.job), true, false },
-    { "night", "TEXT NOT NULL", ARRAY(keys.night), true, false },
-    { "when_ns", "INTEGER NOT NULL", NUMBER(keys.when_ns), true, false },
-    { "revision", "TEXT", ARRAY(keys.revision), false, false },
-    { "label", "TEXT", ARRAY(keys.label), false, false },
-    { "training", "TEXT", ARRAY(keys.training), false, false },
-    { "step", "INTEGER", COUNT(keys.step), false, false },
-    { "status", "TEXT NOT NULL", TEXT(status), true, false },
-    { "message", "TEXT", TEXT(message), false, false },
-    { "report", "TEXT", TEXT(report), false, false },
-    { "summary", "TEXT", TEXT(summary), false, false },
-    { "platform", "TEXT", TEXT(platform), false, false },
-    { "model", "TEXT", TEXT(model), false, false },
-    { "hosts", "INTEGER", COUNT(hosts), false, false },
-    { "devices", "INTEGER", COUNT(devices), false, false },
-    { "verdict", "TEXT", TEXT(verdict), false, false },
-    { "severity", "TEXT", TEXT(severity), false, false },
-    { "finding", "TEXT", TEXT(finding), false, false },
-    { "gates", "TEXT", TEXT(gates), false, false },
-    { "gates_text", "TEXT", TEXT(gates_text), false, false },
-    { "fingerprint", "TEXT", TEXT(fingerprint), false, false },
-    { "options", "TEXT", TEXT(options), false, false },
-    { "version", "TEXT", TEXT(version), false, false },
-    { "definitions", "INTEGER NOT NULL", NUMBER(definitions), true, true },
+    { "id", "TEXT PRIMARY KEY", TEXT(id), true, 1 },
+    { "name", "TEXT", TEXT(name), false, 1 },
+    { "path", "TEXT", TEXT(path), false, 1 },
+    { "job", "TEXT NOT NULL", ARRAY(keys.job), true, 1 },
+    { "night", "TEXT NOT NULL", ARRAY(keys.night), true, 1 },
+    { "when_ns", "INTEGER NOT NULL", NUMBER(keys.when_ns), true, 1 },
+    { "revision", "TEXT", ARRAY(keys.revision), false, 1 },
+    { "label", "TEXT", ARRAY(keys.label), false, 1 },
+    { "training", "TEXT", ARRAY(keys.training), false, 1 },
+    { "step", "INTEGER", COUNT(keys.step), false, 1 },
+    { "status", "TEXT NOT NULL", TEXT(status), true, 1 },
+    { "message", "TEXT", TEXT(message), false, 1 },
+    { "report", "TEXT", TEXT(report), false, 1 },
+    { "summary", "TEXT", TEXT(summary), false, 1 },
+    { "platform", "TEXT", TEXT(platform), false, 1 },
+    { "model", "TEXT", TEXT(model), false, 1 },
+    { "hosts", "INTEGER", COUNT(hosts), false, 1 },
+    { "devices", "INTEGER", COUNT(devices), false, 1 },
+    { "verdict", "TEXT", TEXT(verdict), false, 1 },
+    { "severity", "TEXT", TEXT(severity), false, 1 },
+    { "finding", "TEXT", TEXT(finding), false, 1 },
+    { "gates", "TEXT", TEXT(gates), false, 1 },
+    { "gates_text", "TEXT", TEXT(gates_text), false, 1 },
+    { "fingerprint", "TEXT", TEXT(fingerprint), false, 1 },
+    { "options", "TEXT", TEXT(options), false, 1 },
+    { "version", "TEXT", TEXT(version), false, 1 },
+    { "definitions", "INTEGER NOT NULL", NUMBER(definitions), true, 2 },
+    { "page", "TEXT", TEXT(page), false, 3 },
 };
 const size_t history_column_count = sizeof(history_column) / sizeof(history_column[0]);
 
@@ -106,7 +107,7 @@ const char *history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int6
     }
     add(&w, "CREATE TABLE %s%sruns (", schema, dot);
     for (size_t i = 0; i < history_column_count; i++)
-        if (tables > 1 || !history_column[i].is_new)
+        if (tables >= history_column[i].since)
             add(&w, "%s%s %s", i ? ", " : "", history_column[i].name, history_column[i].type);
     for (size_t i = 0; i < history_figures(tables, figure); i++)
         add(&w, ", %s REAL", tables == 1 ? first_figures[i] : tm_figure_table[i].id);
@@ -119,7 +120,13 @@ static const char *column_name(size_t i)
     return i < history_column_count ? history_column[i].name : tm_figure_table[i - history_column_count].id;
 }
 
-/* What gates said stays with what they said it of. */
+/* Whether the same run stands there, worked from the same by the same program: no other column tells that something was
+ * worked.  What pruning takes away does not. */
+static const char same_run[] = "job IS excluded.job AND night IS excluded.night AND status IS excluded.status"
+                               " AND fingerprint IS excluded.fingerprint AND options IS excluded.options"
+                               " AND version IS excluded.version AND definitions IS excluded.definitions";
+
+/* What gates said stays with what they said it of, and a run on the page that judged it. */
 const char *history_put_sql(char sql[HISTORY_SQL_BYTES])
 {
     struct words w = { sql, 0 };
@@ -136,6 +143,8 @@ const char *history_put_sql(char sql[HISTORY_SQL_BYTES])
                 "%s = CASE WHEN excluded.gates IS NULL AND fingerprint IS excluded.fingerprint"
                 " AND options IS excluded.options AND definitions IS excluded.definitions THEN %s ELSE excluded.%s END, ",
                 name, name, name);
+        else if (strcmp(name, "page") == 0)
+            add(&w, "page = CASE WHEN excluded.page IS NULL AND %s THEN page ELSE excluded.page END, ", same_run);
         else
             add(&w, "%s = excluded.%s, ", name, name);
     }

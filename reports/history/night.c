@@ -38,11 +38,12 @@ static tm_status end_job(struct night *night)
         return TM_OK;
     if (more_room(night))
         return night->run->error.status;
-    night_judge(&judged, night->history, night->date);
+    night_judge(&judged, night->history);
     job = &night->job[night->jobs++];
     memcpy(job->job, night->history->job, sizeof(job->job));
     memcpy(job->nights, night->history->nights, sizeof(job->nights));
     job->state = judged.state;
+    night->jobs_that_ran += judged.state != NIGHT_GONE;
     job->weight = judged.weight;
     job->step_change_pct = judged.newest ? judged.figure[0].change : NAN;
     job->is_step_worse = judged.newest && judged.figure[0].state == NIGHT_WORSE;
@@ -57,10 +58,13 @@ static tm_status take_run(void *to, const struct tm_history_run *row)
 
     night->runs++;
     night->older += !tm_history_is_current(row);
+    night->ahead += tm_history_is_ahead(night->judged, row);
+    if (tm_history_is_ahead(night->judged, row))
+        return TM_OK;
     if (night->history->count == 0 || strcmp(night->history->job, row->keys.job) != 0) {
         if (end_job(night))
             return night->run->error.status;
-        night_history_begin(night->history, row->keys.job, night->date);
+        night_history_begin(night->history, row->keys.job, night->judged);
     }
     night_history_add(night->history, row);
     return TM_OK;
@@ -107,14 +111,15 @@ static tm_status look_at_jobs(struct night *night)
     const struct tm_history_query all = { .order = TM_HISTORY_BY_JOB };
     tm_status st;
 
-    night_history_begin(night->history, "", night->date);
+    night_history_begin(night->history, "", night->judged);
     st = tm_history_visit(night->source, &all, take_run, night);
     if (!st)
         st = end_job(night);
     if (st)
         return st;
     for (size_t i = 0; i < night->jobs; i++) {
-        if (night->job[i].state == NIGHT_GONE && is_missed(night, &night->job[i]))
+        /* A run of an older night that came late does not hide that none came of this one. */
+        if (night->job[i].state > NIGHT_ABSENT && !ran_on(&night->job[i], night->date) && is_missed(night, &night->job[i]))
             night->job[i].state = NIGHT_ABSENT;
         night->of_state[night->job[i].state]++;
     }
@@ -133,9 +138,9 @@ static tm_status take_run_of_job(void *to, const struct tm_history_run *row)
 
 tm_status night_read_job(struct night *night, const char *job)
 {
-    const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .job = job };
+    const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .job = job, .until = night->judged->until };
 
-    night_history_begin(night->history, job, night->date);
+    night_history_begin(night->history, job, night->judged);
     return tm_history_visit(night->source, &query, take_run_of_job, night->history);
 }
 
@@ -148,7 +153,7 @@ static tm_status tell_jobs(struct night *night)
 
         if (night_read_job(night, night->job[i].job))
             return night->run->error.status;
-        night_judge(&judged, night->history, night->date);
+        night_judge(&judged, night->history);
         judged.state = night->job[i].state;
         night_add_job(night, &judged);
         night_add_changes(night, &judged);
@@ -175,7 +180,7 @@ static tm_status fill(struct night *night)
     tm_status st;
 
     tm_add_study_head(night->root, "tracemill.night", &head, false);
-    if (tm_history_last_night(night->source, night->date) || look_at_jobs(night))
+    if (look_at_jobs(night))
         return night->run->error.status;
     night_add_place(night);
     begin_lists(night);
@@ -189,6 +194,7 @@ static tm_status fill(struct night *night)
     if (st)
         return st;
     night_add_absent_finding(night);
+    night_add_ahead_finding(night);
     night_add_gates(night);
     night_add_left_out(night);
     night_add_verdict(night);
@@ -200,7 +206,8 @@ tm_status tm_night_fill(struct tm_run *run, struct tm_doc *out, struct tm_histor
 {
     const size_t bytes = sizeof(struct night_history) + NUMBERS * sizeof(double);
     struct night night = {
-        .run = run, .doc = out, .root = tm_doc_root(out), .source = history, .options = options
+        .run = run, .doc = out, .root = tm_doc_root(out), .source = history, .options = options,
+        .judged = options->judged, .date = options->judged->last
     };
     tm_status st;
 

@@ -25,6 +25,7 @@ enum {
 struct night_point {
     int64_t when_ns, step; /* step: -1 = not known */
     uint8_t status;        /* enum tm_result_status */
+    bool is_judged;        /* it is of the page: tm_history_is_judged */
     bool is_current;       /* its figures keep to the definitions of now; else they are all NaN */
     char night[NIGHT_DATE], revision[NIGHT_REVISION], id[NIGHT_ID];
     char training[TM_KEY_BYTES];
@@ -44,12 +45,12 @@ struct night_history {
     size_t first, count;
     uint64_t runs; /* with those that are no longer there */
     char nights[NIGHT_NIGHTS][NIGHT_DATE]; /* its last ones, newest first */
-    const char *wanted;       /* the night of which the texts are; else they are of the newest run */
-    bool is_of_wanted;
+    const struct tm_judged_night *judged; /* of its newest run the texts are; else of the newest one of all */
+    bool is_of_judged;
     struct night_texts texts;
     struct night_point point[NIGHT_POINTS];
 };
-void night_history_begin(struct night_history *history, const char *job, const char *night);
+void night_history_begin(struct night_history *history, const char *job, const struct tm_judged_night *judged);
 void night_history_add(struct night_history *history, const struct tm_history_run *row);
 const struct night_point *night_point_at(const struct night_history *history, size_t index);
 bool night_is_good(const struct night_point *point); /* its figures count: done, of an input that is whole */
@@ -59,12 +60,12 @@ void night_keep_night(char nights[NIGHT_NIGHTS][NIGHT_DATE], const char *night);
 /* --- how a job stands --- */
 
 enum night_state { /* in the order in which jobs are told */
-    NIGHT_FAILED,  /* its newest run of the night */
+    NIGHT_FAILED,  /* its newest run of the page */
     NIGHT_WORSE,
     NIGHT_ABSENT,  /* it used to run */
     NIGHT_PARTIAL, /* its newest run is of a damaged input: its figures are not compared */
     NIGHT_BETTER,
-    NIGHT_NEW,     /* no run before this night */
+    NIGHT_NEW,     /* no run before those of the page */
     NIGHT_YOUNG,   /* too few good runs before to compare with */
     NIGHT_SAME,
     NIGHT_GONE,    /* of another night, and not missed: not told */
@@ -81,14 +82,13 @@ struct night_figure {
 
 struct night_judgement {
     enum night_state state;
-    const struct night_point *newest; /* of the night; of an absent job its last one; NULL = it has none */
+    const struct night_point *newest; /* of the page; of an absent job its last one; NULL = it has none */
     size_t worst;  /* of a job that got worse or better: the figure that tells it; tm_figure_count = none */
     double weight;
     struct night_figure figure[TM_FIGURES_MOST];
 };
-/* in:  night  the last one
- * out: of a job without a run in it: NIGHT_GONE and its newest run; whether it is missed, the other jobs' nights tell */
-void night_judge(struct night_judgement *to, const struct night_history *history, const char *night);
+/* out: of a job without a run of the page: NIGHT_GONE and its newest run; whether it is missed, the other jobs' nights tell */
+void night_judge(struct night_judgement *to, const struct night_history *history);
 /* Below it a change is not told. */
 struct tm_least_change night_least_change(const struct tm_history_figure *figure);
 /* Is it a figure by which a job is judged? */
@@ -111,14 +111,17 @@ struct night {
     struct tm_value *root;
     struct tm_history *source;
     const struct tm_night_options *options;
-    char date[NIGHT_DATE];
+    const struct tm_judged_night *judged;
+    const char *date; /* the last night */
     char usual[NIGHT_NIGHTS][NIGHT_DATE];
     struct night_job *job; /* by importance once all are there */
-    size_t jobs, room;
+    size_t jobs, room, jobs_that_ran; /* of the page */
     size_t of_state[NIGHT_GONE + 1];
     uint64_t runs, nights;                        /* in the history */
     uint64_t older;                               /* of the runs: of older definitions */
-    uint64_t status[TM_RESULT_MISSING + 1], of_night; /* runs of the night */
+    uint64_t status[TM_RESULT_MISSING + 1], of_night; /* runs that are judged */
+    uint64_t of_others;                           /* of these: of other nights */
+    uint64_t ahead;                               /* runs in the history that are dated ahead: of no job here */
     struct night_history *history; /* room for one */
     double *series, *scratch;      /* NIGHT_POINTS, 3 * NIGHT_POINTS + 1 */
     size_t trends, jobs_drawn, worse_told;
@@ -131,7 +134,7 @@ tm_status night_read_job(struct night *night, const char *job) TM_MUST_USE;
 /* --- the parts of the document --- */
 
 void night_add_place(struct night *night);                 /* "night", "figures" */
-tm_status night_add_runs(struct night *night) TM_MUST_USE; /* "runs", "failures"; counts them */
+tm_status night_add_runs(struct night *night) TM_MUST_USE; /* "runs", "failures", "dated_ahead"; counts them */
 void night_add_head(struct night *night);                  /* "counts", "kpis" */
 /* Of the job that was read last. */
 void night_add_job(struct night *night, const struct night_judgement *judged); /* a row of "jobs" */
@@ -141,6 +144,7 @@ void night_add_trends(struct night *night, const struct night_judgement *judged,
 void night_add_failed_finding(struct night *night);
 void night_add_gates_finding(struct night *night);
 void night_add_absent_finding(struct night *night);
+void night_add_ahead_finding(struct night *night);
 void night_add_gates(struct night *night);
 void night_add_left_out(struct night *night);
 void night_add_verdict(struct night *night);

@@ -174,6 +174,31 @@ void night_add_absent_finding(struct night *night)
     add_report(to, "", "");
 }
 
+void night_add_ahead_finding(struct night *night)
+{
+    const struct tm_value *rows = tm_get(night->root, "dated_ahead");
+    char name[4 * NAME_CHARS + 1];
+    struct tm_value *to, *evidence, *fix;
+
+    if (night->ahead == 0)
+        return;
+    to = begin(night, "night_ahead", "warning");
+    tm_add_printed(to, "title", "%llu run%s dated more than a day ahead %s not judged", (unsigned long long)night->ahead,
+                   tm_format_plural(night->ahead), night->ahead == 1 ? "is" : "are");
+    evidence = add_value(to, (double)night->ahead, "count", NAN);
+    for (size_t i = 0; i < tm_length(rows) && tm_length(evidence) < LISTED; i++) {
+        const struct tm_value *row = tm_at(rows, i);
+
+        tm_add_printed(evidence, NULL, "%s: %s, %.200s", short_name(name, tm_text(tm_get(row, "job"))),
+                       tm_text(tm_get(row, "night")), tm_text(tm_get(row, "id")));
+    }
+    fix = end(to, 0);
+    tm_add_string(fix, NULL,
+                  "Rename what is dated wrong, or tell its night (`--label night=2026-11-21`), and look at the clock of the "
+                  "machine that dated it and of this one.");
+    add_report(to, "", "");
+}
+
 /* --- worse --- */
 
 static void say_figure(struct tm_value *to, const char *key, const char *prefix, const struct night_figure *judged,

@@ -33,24 +33,24 @@ static void add_figures(struct night *night)
     }
 }
 
+static const char *no_night(const struct night *night)
+{
+    return night->ahead ? "all runs are dated ahead" : "the history is empty";
+}
+
 void night_add_place(struct night *night)
 {
     struct tm_value *input = tm_add_object(night->root, "input");
 
     tm_add_bool(input, "partial", false);
-    tm_add_known(input, "run", night->date, "the history is empty");
-    tm_add_known(night->root, "night", night->date, "the history is empty");
+    tm_add_known(input, "run", night->date, no_night(night));
+    tm_add_known(night->root, "night", night->date, no_night(night));
     add_figures(night);
 }
 
 static uint64_t failed_of(const struct night *night)
 {
     return night->of_night - night->status[TM_RESULT_DONE] - night->status[TM_RESULT_PARTIAL];
-}
-
-static uint64_t job_count(const struct night *night)
-{
-    return night->jobs - night->of_state[NIGHT_GONE] - night->of_state[NIGHT_ABSENT];
 }
 
 static uint64_t judged_count(const struct night *night)
@@ -65,7 +65,9 @@ static void add_counts(struct night *night)
     tm_add_uint(to, "runs", night->of_night);
     for (int i = 0; i <= TM_RESULT_MISSING; i++)
         tm_add_uint(to, tm_result_status_words[i], night->status[i]);
-    tm_add_uint(to, "jobs", job_count(night));
+    tm_add_uint(to, "other_nights", night->of_others);
+    tm_add_uint(to, "dated_ahead", night->ahead);
+    tm_add_uint(to, "jobs", night->jobs_that_ran);
     tm_add_uint(to, "worse", night->of_state[NIGHT_WORSE]);
     tm_add_uint(to, "better", night->of_state[NIGHT_BETTER]);
     tm_add_uint(to, "same", night->of_state[NIGHT_SAME]);
@@ -119,11 +121,11 @@ static bool is_step_worse(const struct night *night, double least_pct)
 
 static void add_kpis(struct night *night)
 {
-    static const struct kpi runs = { "runs", "Runs", "count", "Runs of the last night." },
+    static const struct kpi runs = { "runs", "Runs", "count", "Runs of the last night, and those of other nights that came with it." },
                             failed = { "failed", "Failed runs", "count",
-                                       "Runs of the night that were refused, failed, or never got a result." },
+                                       "Of these runs those that were refused, failed, or never got a result." },
                             worse = { "worse", "Jobs that got worse", "count",
-                                      "Jobs of which the newest run of the night is further from the median of the seven good "
+                                      "Jobs of which the newest of these runs is further from the median of the seven good "
                                       "runs before than runs differ otherwise, in the step time or, where that stayed, in "
                                       "another figure." },
                             better = { "better", "Jobs that got better", "count", "The same to the other side." },
@@ -132,7 +134,7 @@ static void add_kpis(struct night *night)
                             absent = { "absent", "Missing jobs", "count",
                                        "Jobs that ran on four or more of the seven nights before, and have now paused for longer "
                                        "than between two of those." },
-                            fresh = { "new", "New jobs", "count", "Jobs that never ran before this night." };
+                            fresh = { "new", "New jobs", "count", "Jobs that never ran before these runs." };
     struct tm_value *list = tm_add_array(night->root, "kpis");
     const double change = worst_step(night), bad = (double)failed_of(night);
     const bool has_worse = night->of_state[NIGHT_WORSE] > 0, has_judged = judged_count(night) > 0;
@@ -171,6 +173,7 @@ void night_add_left_out(struct night *night)
 
     tm_add_uint(to, "jobs", told > rows ? told - rows : 0);
     tm_add_uint(to, "runs", night->of_night > rows ? night->of_night - rows : 0);
+    tm_add_uint(to, "dated_ahead", night->ahead > rows ? night->ahead - rows : 0);
     tm_add_uint(to, "worse", night->changes_left_out[0]);
     tm_add_uint(to, "better", night->changes_left_out[1]);
     tm_add_uint(to, "change_points", night->points_left_out);
@@ -181,7 +184,8 @@ static const char *severity_of(const struct night *night)
 {
     if (failed_of(night) > 0 || night_gates_failed(night) > 0 || is_step_worse(night, bad_pct))
         return "critical";
-    if (night->of_state[NIGHT_WORSE] > 0 || night->of_state[NIGHT_ABSENT] > 0 || night->status[TM_RESULT_PARTIAL] > 0)
+    if (night->of_state[NIGHT_WORSE] > 0 || night->of_state[NIGHT_ABSENT] > 0 || night->status[TM_RESULT_PARTIAL] > 0 ||
+        night->ahead > 0)
         return "warning";
     return judged_count(night) > 0 ? "good" : "info";
 }
@@ -198,6 +202,8 @@ static void tell_runs(const struct night *night, char text[TEXT_BYTES])
         tm_format_append(text, TEXT_BYTES, "All %llu runs are done", runs);
     if (partial > 0)
         tm_format_append(text, TEXT_BYTES, ", %llu of damaged input", partial);
+    if (night->of_others > 0)
+        tm_format_append(text, TEXT_BYTES, ", %llu of other nights", (unsigned long long)night->of_others);
 }
 
 static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
@@ -220,6 +226,9 @@ static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
         tm_format_append(text, TEXT_BYTES, "; %zu job%s used to run and did not", absent, tm_format_plural(absent));
     if (fresh > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu new job%s", fresh, tm_format_plural(fresh));
+    if (night->ahead > 0)
+        tm_format_append(text, TEXT_BYTES, "; %llu run%s dated ahead %s not judged", (unsigned long long)night->ahead,
+                         tm_format_plural(night->ahead), night->ahead == 1 ? "is" : "are");
     tm_format_append(text, TEXT_BYTES, ".");
 }
 
@@ -241,8 +250,8 @@ void night_add_verdict(struct night *night)
     char text[TEXT_BYTES] = "";
 
     if (!*night->date) {
-        tm_add_string(to, "text", "The history is empty.");
-        tm_add_string(to, "severity", "info");
+        tm_add_string(to, "text", night->ahead ? "All runs are dated ahead: none is judged." : "The history is empty.");
+        tm_add_string(to, "severity", night->ahead ? "warning" : "info");
         return;
     }
     tell_runs(night, text);

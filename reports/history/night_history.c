@@ -6,13 +6,13 @@
 
 #include "reports/history/night.h"
 
-void night_history_begin(struct night_history *history, const char *job, const char *night)
+void night_history_begin(struct night_history *history, const char *job, const struct tm_judged_night *judged)
 {
-    history->wanted = night;
+    history->judged = judged;
     history->texts = (struct night_texts){ .hosts = -1, .devices = -1 };
     history->first = history->count = 0;
     history->runs = 0;
-    history->is_of_wanted = false;
+    history->is_of_judged = false;
     memset(history->nights, 0, sizeof(history->nights));
     (void)snprintf(history->job, sizeof(history->job), "%s", job);
 }
@@ -58,8 +58,9 @@ void night_history_add(struct night_history *history, const struct tm_history_ru
         history->first = (history->first + 1) % NIGHT_POINTS;
     history->runs++;
     night_keep_night(history->nights, row->keys.night);
-    if (strcmp(row->keys.night, history->wanted) == 0 || !history->is_of_wanted) {
-        history->is_of_wanted = strcmp(row->keys.night, history->wanted) == 0;
+    point->is_judged = tm_history_is_judged(history->judged, row);
+    if (point->is_judged || !history->is_of_judged) {
+        history->is_of_judged = point->is_judged;
         keep_texts(&history->texts, row);
     }
     point->when_ns = row->keys.when_ns;

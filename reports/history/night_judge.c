@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Did a job get worse?  Its newest run of the night against the median of its last good runs before: docs/night.md.  A change is
+/* Did a job get worse?  Its newest run of the page against the median of its last good runs before: docs/night.md.  A change is
  * told where it is larger than what the figure asks for, than three times the spread of those runs, and than three times the
  * spread of the steps from each run to the next, of which more are looked at: seven runs alone often lie close together by
  * chance. */
@@ -132,24 +132,24 @@ static void judge_job(struct night_judgement *to)
         to->state = NIGHT_YOUNG;
 }
 
-/* The place behind the newest run of the night; 0 = there is none. */
-static size_t find_newest(const struct night_history *history, const char *night)
+/* The place behind the newest run that is judged; 0 = there is none. */
+static size_t find_newest(const struct night_history *history)
 {
     size_t at = history->count;
 
-    while (at > 0 && strcmp(night_point_at(history, at - 1)->night, night) != 0)
+    while (at > 0 && !night_point_at(history, at - 1)->is_judged)
         at--;
     return at;
 }
 
-static bool ran_before(const struct night_history *history, const char *night)
+static bool ran_before(const struct night_history *history)
 {
-    return history->runs > history->count || strcmp(night_point_at(history, 0)->night, night) != 0;
+    return history->runs > history->count || !night_point_at(history, 0)->is_judged;
 }
 
-void night_judge(struct night_judgement *to, const struct night_history *history, const char *night)
+void night_judge(struct night_judgement *to, const struct night_history *history)
 {
-    const size_t newest = find_newest(history, night);
+    const size_t newest = find_newest(history);
     double value[NIGHT_SPREAD];
 
     *to = (struct night_judgement){ .state = NIGHT_GONE, .worst = tm_figure_count };
@@ -170,6 +170,6 @@ void night_judge(struct night_judgement *to, const struct night_history *history
         judge_figure(&to->figure[i], &tm_figure_table[i], value, count, to->figure[0].before);
     }
     judge_job(to);
-    if (to->state == NIGHT_YOUNG && !ran_before(history, night))
+    if (to->state == NIGHT_YOUNG && !ran_before(history))
         to->state = NIGHT_NEW;
 }

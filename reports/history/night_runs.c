@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runs of the last night, and those that failed. */
+/* The runs that are judged, those of them that failed, and those that are dated ahead. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 struct lists {
     struct night *night;
-    struct tm_value *runs, *failures;
+    struct tm_value *runs, *failures, *ahead;
 };
 
 /* What both lists tell of a run. */
@@ -18,6 +18,7 @@ static struct tm_value *add_run(struct tm_value *list, const struct night *night
     tm_add_text(to, "job", row->keys.job, strlen(row->keys.job));
     tm_add_known(to, "run", row->name, "it has no name");
     tm_add_string(to, "id", row->id);
+    tm_add_string(to, "night", row->keys.night);
     tm_add_int(to, "when_ns", row->keys.when_ns);
     tm_add_string(to, "status", row->status);
     night_add_link(to, "report", night, row->report);
@@ -53,7 +54,10 @@ static tm_status take_run(void *to, const struct tm_history_run *row)
     struct night *night = lists->night;
     const enum tm_result_status status = tm_result_status_of(row->status);
 
+    if (!tm_history_is_judged(night->judged, row))
+        return TM_OK;
     night->of_night++;
+    night->of_others += strcmp(row->keys.night, night->date) != 0;
     night->status[status]++;
     if (tm_length(lists->runs) < night->options->rows)
         add_details(add_run(lists->runs, night, row), row);
@@ -62,12 +66,26 @@ static tm_status take_run(void *to, const struct tm_history_run *row)
     return tm_doc_status(night->doc);
 }
 
+static tm_status take_ahead(void *to, const struct tm_history_run *row)
+{
+    struct lists *lists = to;
+
+    if (tm_length(lists->ahead) < lists->night->options->rows)
+        (void)add_run(lists->ahead, lists->night, row);
+    return tm_doc_status(lists->night->doc);
+}
+
 tm_status night_add_runs(struct night *night)
 {
     struct lists lists = { .night = night };
-    const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .night = night->date };
+    const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .judged = night->judged },
+                                  ahead = { .order = TM_HISTORY_BY_JOB, .after = night->judged->until };
+    tm_status st = TM_OK;
 
     lists.failures = tm_add_array(night->root, "failures");
     lists.runs = tm_add_array(night->root, "runs");
-    return *night->date ? tm_history_visit(night->source, &query, take_run, &lists) : TM_OK;
+    lists.ahead = tm_add_array(night->root, "dated_ahead");
+    if (*night->date)
+        st = tm_history_visit(night->source, &query, take_run, &lists);
+    return st == TM_OK ? tm_history_visit(night->source, &ahead, take_ahead, &lists) : st;
 }

@@ -38,9 +38,10 @@ struct newest {
 struct writing {
     struct tm_run *run;
     FILE *to;
-    char night[11];
+    const struct tm_judged_night *judged;
     struct newest *jobs; /* while rows come, the last one at the head */
-    uint64_t status[TM_RESULT_MISSING + 1], verdict[VERDICTS]; /* of the night */
+    uint64_t status[TM_RESULT_MISSING + 1], verdict[VERDICTS]; /* of those that are judged */
+    uint64_t ahead;
 };
 
 /* --- gathering --- */
@@ -113,7 +114,11 @@ static tm_status take_row(void *to, const struct tm_history_run *row)
     const bool is_same_job = w->jobs && strcmp(w->jobs->text[JOB], row->keys.job) == 0;
     struct newest *job;
 
-    if (strcmp(row->keys.night, w->night) == 0)
+    if (tm_history_is_ahead(w->judged, row)) {
+        w->ahead++;
+        return TM_OK;
+    }
+    if (tm_history_is_judged(w->judged, row))
         count_night(w, row);
     if (is_same_job && !has_figures) {
         w->jobs->is_success = false;
@@ -307,26 +312,27 @@ static void put_night(const struct writing *w)
     struct tm day = { .tm_isdst = 0 };
 
     put_family(w->to, "tracemill_night_start_seconds", "seconds", "the last night that has runs: its first second in UTC");
-    if (strptime(w->night, "%Y-%m-%d", &day)) {
+    if (strptime(w->judged->last, "%Y-%m-%d", &day)) {
         (void)fputs("tracemill_night_start_seconds", w->to);
         put_value(w->to, (double)timegm(&day));
     }
-    put_family(w->to, "tracemill_night_runs", NULL, "runs of the last night by how they went");
+    put_family(w->to, "tracemill_night_runs", NULL, "runs of the last night, and of others that came with it, by how they went");
     for (int i = 0; i <= TM_RESULT_MISSING; i++)
         (void)fprintf(w->to, "tracemill_night_runs{status=\"%s\"} %" PRIu64 "\n", tm_result_status_words[i], w->status[i]);
-    put_family(w->to, "tracemill_night_judged_runs", NULL, "runs of the last night by what their gates said");
+    put_family(w->to, "tracemill_night_judged_runs", NULL, "the same runs by what their gates said");
     for (int i = 0; i < VERDICTS; i++)
         (void)fprintf(w->to, "tracemill_night_judged_runs{gates=\"%s\"} %" PRIu64 "\n", verdict_word[i], w->verdict[i]);
+    put_family(w->to, "tracemill_runs_dated_ahead", NULL, "runs that are dated more than a day ahead of the clock, and not judged");
+    (void)fprintf(w->to, "tracemill_runs_dated_ahead %" PRIu64 "\n", w->ahead);
 }
 
-tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, FILE *to)
+tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, const struct tm_judged_night *judged,
+                               FILE *to)
 {
     const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB };
-    struct writing w = { .run = run, .to = to };
-    tm_status st = tm_history_last_night(history, w.night);
+    struct writing w = { .run = run, .to = to, .judged = judged };
+    tm_status st = tm_history_visit(history, &query, take_row, &w);
 
-    if (st == TM_OK)
-        st = tm_history_visit(history, &query, take_row, &w);
     turn_round(&w);
     if (st == TM_OK) {
         put_night(&w);

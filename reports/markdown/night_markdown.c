@@ -16,6 +16,7 @@ enum { TAIL_BYTES = 1000, TEXT_BYTES = 256 };
 struct writing {
     struct tm_mdw w;
     const struct tm_value *rows;
+    const char *night; /* the last one: of runs of others theirs is told */
     uint64_t left_out;
     bool has_table;
     char room[TM_MARKDOWN_BYTES_MOST];
@@ -50,6 +51,8 @@ static void put_name(struct writing *m, const struct tm_value *row)
         tm_mdw_raw(&m->w, " ");
         tm_mdw_name(&m->w, text_of(row, "revision"), true);
     }
+    if (!is(row, "night", m->night))
+        tm_mdw_rawf(&m->w, " of %.10s", text_of(row, "night"));
     if (tm_has(tm_get(row, "step")))
         tm_mdw_rawf(&m->w, " step %" PRId64, tm_int(tm_get(row, "step")));
 }
@@ -221,6 +224,7 @@ tm_status tm_night_markdown_write(struct tm_run *run, const struct tm_value *gat
         return run->error.status;
     tm_mdw_init(&m->w, m->room, sizeof(m->room));
     m->rows = tm_get(gates, "runs");
+    m->night = text_of(gates, "night");
     put_all(m, gates, title);
     is_written = fwrite(m->room, 1, m->w.used, to) == m->w.used && fflush(to) == 0;
     tm_give(&run->budget, TM_ACCOUNT_MODEL, m, sizeof(*m));

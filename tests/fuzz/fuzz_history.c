@@ -116,6 +116,14 @@ static tm_status write_export(struct tm_run *run, struct tm_history *history, FI
     return tm_history_export(history, to);
 }
 
+static tm_status write_metrics(struct tm_run *run, struct tm_history *history, FILE *to)
+{
+    struct tm_judged_night judged = { .until = "2099-12-31" };
+    const tm_status st = tm_history_last_night(history, &judged);
+
+    return st == TM_OK ? tm_openmetrics_write(run, history, &judged, to) : st;
+}
+
 static void write_text(struct tm_run *run, struct tm_history *history, write_all *writes)
 {
     char *text = NULL;
@@ -133,15 +141,15 @@ static void write_text(struct tm_run *run, struct tm_history *history, write_all
 
 static void make_night(struct tm_run *run, struct tm_history *history)
 {
-    const struct tm_night_options options = { .rows = ROWS };
+    struct tm_judged_night judged = { .until = "9999-12-31" };
+    const struct tm_night_options options = { .rows = ROWS, .judged = &judged };
     struct tm_doc *const doc = tm_doc_new(run);
-    char night[11];
-    tm_status st = tm_history_last_night(history, night);
+    tm_status st = tm_history_last_night(history, &judged);
 
     FUZZ_REQUIRE(doc != NULL);
     require_reason(run, st);
     if (st == TM_OK) {
-        require_text(night);
+        require_text(judged.last);
         st = tm_night_fill(run, doc, history, &options);
         require_reason(run, st);
     }
@@ -161,7 +169,7 @@ static uint64_t read_all(struct tm_run *run)
         rows = visit(run, history, TM_HISTORY_BY_ID);
         FUZZ_REQUIRE(rows == visit(run, history, TM_HISTORY_BY_JOB) && rows == visit(run, history, TM_HISTORY_BY_TIME));
         write_text(run, history, write_export);
-        write_text(run, history, tm_openmetrics_write);
+        write_text(run, history, write_metrics);
         make_night(run, history);
     }
     tm_history_close(history);

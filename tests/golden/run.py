@@ -40,7 +40,7 @@ def run_case(case, work):
     """Run the script; out: {name: bytes} of everything it left."""
     prelude = PRELUDE.format(under=" ".join(UNDER), binary=BINARY, python=sys.executable, support=HERE.parent / "support",
                              data=HERE.parent / "data")
-    environment = dict(os.environ, SOURCE_DATE_EPOCH="1790000000", LC_ALL="C.UTF-8", TZ="UTC", NO_COLOR="1", COLUMNS="100")
+    environment = dict(os.environ, SOURCE_DATE_EPOCH="4000000000", LC_ALL="C.UTF-8", TZ="UTC", NO_COLOR="1", COLUMNS="100")
     process = subprocess.Popen(["bash", "-c", prelude + (case / "cmd").read_text()], cwd=work, env=environment,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     out, err = process.communicate(timeout=300)

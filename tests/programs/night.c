@@ -4,7 +4,7 @@
  *   night ROWS OUT [ROWS_MOST [GATES]]
  *
  * ROWS has rows of a history as `batch export` prints them; they become OUT/history.db, and OUT gets index.html and the other
- * files.  GATES is what gates said of the night.  Prints the peak of the ledger in bytes. */
+ * files.  GATES is what gates said of the night; later nights than UNTIL of the environment are dated ahead.  Prints the peak of the ledger in bytes. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +57,7 @@ static tm_status put(struct tm_history *history, const struct tm_value *row)
         .fingerprint = text_of(row, "fingerprint"),
         .version = text_of(row, "version"),
         .options = text_of(row, "options"),
+        .page = text_of(row, "page"),
         .definitions = tm_int(tm_get(row, "definitions")),
     };
 
@@ -110,7 +111,9 @@ static tm_status tell(struct tm_run *run, struct tm_history *history, const char
     static const struct tm_options options = { .formats = TM_FORMAT_JSON | TM_FORMAT_HTML | TM_FORMAT_PDF | TM_FORMAT_TEXT |
                                                           TM_FORMAT_MARKDOWN | TM_FORMAT_CSV };
     struct tm_doc *doc = tm_doc_new(run), *gates = tm_doc_new(run);
+    struct tm_judged_night judged = { .until = "" };
     const struct tm_night_options night = { .rows = rows,
+                                            .judged = &judged,
                                             .report = "report.html",
                                             .gates = gates_path ? tm_doc_root(gates) : NULL };
     const struct tm_document_result result = { .doc = doc, .paper = TM_PAPER_A4 };
@@ -118,6 +121,9 @@ static tm_status tell(struct tm_run *run, struct tm_history *history, const char
 
     if (!st && gates_path)
         st = tm_doc_read_file(gates, tm_doc_root(gates), gates_path);
+    (void)snprintf(judged.until, sizeof(judged.until), "%s", getenv("UNTIL") ? getenv("UNTIL") : "9999-12-31");
+    if (!st)
+        st = tm_history_last_night(history, &judged);
     if (!st)
         st = tm_night_fill(run, doc, history, &night);
     if (!st)

@@ -66,13 +66,22 @@ def the_same_bytes(tap, template, folder):
     merge(again, "--memory", "1G")
     tap.ok(history_of(again) == first["history.db"], "and so it does with more memory")
     for seed in range(3):
-        parts, numbers, dice = folder / f"parts{seed}", list(range(60)), random.Random(seed)
+        parts, numbers, dice = folder / f"parts{seed}", list(range(59)), random.Random(seed)
         dice.shuffle(numbers)
+        numbers.insert(0, 59)  # of the last night: what comes from then on is of its page
         cuts = sorted(dice.sample(range(1, 60), 4))
         for begin, end in zip([0, *cuts], [*cuts, 60]):
             template.write(parts, sorted(numbers[max(begin - 5, 0):end]), jobs=5)  # some of the night before once more
             merge(parts)
-        tap.ok(history_of(parts) == first["history.db"], f"merged over five nights in any order, as at once: {seed}")
+        tap.ok(history_of(parts) == first["history.db"], f"merged in five parts in any order, as at once: {seed}")
+    parts = folder / "nights"
+    for end in (15, 30, 45, 60):
+        template.write(parts, range(end), jobs=5)
+        merge(parts)
+    same = ", ".join(name for name in SCHEMA["properties"] if name != "page")
+    tap.ok([tuple(row) for row in rows_of(parts, same)] == [tuple(row) for row in rows_of(whole, same)] and
+           len({row["page"] for row in rows_of(parts)}) == 4 and len({row["page"] for row in rows_of(whole)}) == 1,
+           "merged night by night: the same rows, each with the night whose page it is on")
 
 
 def failures(tap, template, folder):
@@ -128,7 +137,7 @@ def readers(tap, template, folder):
            "into a file goes the same")
     base = sqlite3.connect(out / "history.db")
     tap.ok(base.execute("PRAGMA integrity_check").fetchone()[0] == "ok" and
-           base.execute("PRAGMA user_version").fetchone()[0] == 2 and
+           base.execute("PRAGMA user_version").fetchone()[0] == 3 and
            base.execute("PRAGMA application_id").fetchone()[0] == 0x544d4842 and
            base.execute("PRAGMA journal_mode").fetchone()[0] == "delete", "another reader finds a whole database")
     plan = " ".join(str(row) for row in base.execute("EXPLAIN QUERY PLAN SELECT * FROM runs WHERE job = 'x' ORDER BY when_ns"))
@@ -173,7 +182,7 @@ def strangers(tap, template, folder):
 def kill_one(command, seconds):
     """out: True if it was killed"""
     process = subprocess.Popen([str(BINARY), *map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               env=dict(os.environ, SOURCE_DATE_EPOCH="1790000000"))
+                               env=dict(os.environ, SOURCE_DATE_EPOCH="4000000000"))
     time.sleep(seconds)
     process.send_signal(signal.SIGKILL)
     return process.wait() == -signal.SIGKILL
@@ -293,7 +302,7 @@ def prune_hosts(tap, folder):
     done = run("batch", logs, "-o", out, *FORMAT)
     tap.ok(done.status == 4, "a batch with a host that cannot be read", done)
     merged = run("batch", "merge", out, *FORMAT)
-    tap.ok(merged.status == 0 and "damaged" in merged.err, "damage of an earlier night is told, and is not this night's status", merged)
+    tap.ok(merged.status == 4 and "damaged" in merged.err, "damage of an earlier night that came with this one is its status, too", merged)
     first = rows_of(out, "id, status, step_time_ps")
     done = run("batch", "prune", out, "--keep", 1)
     partials = sorted(str(path.relative_to(out / "runs")).split("-")[0] for path in out.rglob("run.partial"))
@@ -305,6 +314,9 @@ def prune_hosts(tap, folder):
            "what was pruned is not made again", again, sorted(set(pruned) ^ set(kept)))
     tap.ok([tuple(row) for row in rows_of(out, "id, status, step_time_ps")] == [tuple(row) for row in first],
            "its rows stay as they are")
+    shutil.copytree(logs / "one" / "2026-11-22", logs / "one" / "2026-11-23")
+    later = run("batch", logs, "-o", out, *FORMAT)
+    tap.ok(later.status == 0 and "damaged" in later.err, "in the next night damage is told, and is no status", later)
 
 
 def main():

@@ -8,6 +8,7 @@ import random
 import shutil
 import sys
 import xml.etree.ElementTree as ElementTree
+from datetime import datetime
 from pathlib import Path
 
 from prometheus_client import parser as older
@@ -16,6 +17,7 @@ from prometheus_client.openmetrics import parser as openmetrics
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import hostile_texts  # noqa: E402
 import made_batch  # noqa: E402
+import schemas  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import Scratch, run  # noqa: E402
 
@@ -136,7 +138,7 @@ def check_texts(tap, folder, template):
     result = night.merge([{"figure": "step_time", "max": "1ms"}])
     tap.ok(result.status == 1, "names that mean harm: merged", result)
     suites = night.suites()
-    tap.ok({suite.get("name") for suite in suites} == set(texts), "names that mean harm: the suites", [s.get("name") for s in suites])
+    tap.ok({suite.get("name") for suite in suites} == {text + more for text in texts for more in ("", " of 2026-09-21")}, "names that mean harm: the suites", [s.get("name") for s in suites])
     counts = [sum(int(suite.get(key)) for suite in suites) for key in ("tests", "failures", "errors")]
     tap.ok([str(n) for n in counts] == [suites.get(key) for key in ("tests", "failures", "errors")]
            and counts[0] == sum(1 for _ in suites.iter("testcase")), "names that mean harm: counts add up", counts)
@@ -148,6 +150,77 @@ def check_texts(tap, folder, template):
     tap.ok({f.unit for f in units} == {"seconds", "bytes", "ratio"} and all(f.name.endswith(f.unit) for f in units), "units are base units")
 
 
+def put_runs(template, out, runs):
+    """A batch of runs {number: (night, factor)} of one job each."""
+    noise, summary, lines = random.Random(11), json.loads(template.summary), []
+    for number, (night, factor) in runs.items():
+        line, result = template.run_of(number, 1)
+        day = datetime.fromisoformat(night + "T03:00:00+00:00")
+        line["keys"].update(job="job", night=night, when_ns=int(day.timestamp()) * 10**9 + number)
+        write_run(out, line, result, summary, STEP_PS * factor, number + 1, noise)
+        lines.append(line)
+    lines.sort(key=lambda line: line["path"])
+    header = {**template.header, "runs": len(lines), "files": len(lines), "bytes": sum(f["bytes"] for l in lines for f in l["files"])}
+    (out / "manifest.jsonl").write_text("".join(json.dumps(line) + "\n" for line in [header, *lines]), encoding="utf-8")
+
+
+def check_judged(tap, folder, template):
+    """Every run that came is judged, whatever its date; a date that lies ahead hides nothing, and is not followed."""
+    limit, validator = [{"figure": "step_time", "max": "110ms"}], schemas.validator_of(tap, "night")
+
+    def merge(name, runs, *more):
+        night = Night(folder / name, template)
+        for at, part in enumerate((runs, *more)):
+            put_runs(template, night.out, dict(list(runs.items()) + list(part.items())) if at else part)
+            result = night.merge(limit)
+        document = json.loads((night.out / "index.json").read_text(encoding="utf-8"))
+        tap.ok(not list(schemas.problems(validator, document)), f"{name}: the document fits its schema", *schemas.problems(validator, document))
+        return night, result, document
+
+    quiet = {0: ("2026-11-18", 1.0), 1: ("2026-11-19", 1.0), 2: ("2026-11-20", 1.0)}
+    night, result, document = merge("before", quiet, {3: ("2026-11-19", 1.5)})
+    tap.ok(result.status == 1 and "job" in result.err, "a run of the evening before that fails its gate: 1", result)
+    names = [suite.get("name") for suite in night.suites()]
+    tap.ok(document["night"] == "2026-11-20" and len(document["runs"]) == document["counts"]["runs"] == 4 and
+           "job of 2026-11-19 #2" in names and "job" in names, "and is told with its night", names)
+    before = [(night.out / name).read_bytes() for name in ("history.db", "index.json")] + [night.text("night.xml")]
+    again = night.merge(limit)
+    after = [(night.out / name).read_bytes() for name in ("history.db", "index.json")] + [night.text("night.xml")]
+    tap.ok(again.status == 1 and before == after, "merged again: the same", again)
+    put_runs(template, night.out, {**quiet, 3: ("2026-11-19", 1.5), 4: ("2026-11-21", 1.0)})
+    later = night.merge(limit)
+    tap.ok(later.status == 0 and len(night.suites()) == 1, "the next night has a page of its own", later)
+
+    ahead = {**quiet, 5: ("2099-01-01", 1.0)}
+    night, result, document = merge("ahead", ahead)
+    tap.ok(result.status == 4 and "1 run is dated more than a day ahead of this machine's clock" in result.err and
+           "2099-01-01" in result.err, "a run dated ahead: 4, and a warning", result)
+    tap.ok(document["night"] == "2026-11-20" and [row["night"] for row in document["dated_ahead"]] == ["2099-01-01"] and
+           document["counts"]["dated_ahead"] == 1 and "night_ahead" in [f["id"] for f in document["findings"]] and
+           len(night.suites()) == 3, "it is told, and on no page", document["verdict"])
+    tap.ok("2099" not in night.text("metrics.txt") and "tracemill_runs_dated_ahead 1\n" in night.text("metrics.txt"),
+           "the metrics are of the newest run of a known day")
+    night.merge(limit, "--format", "json,text,html,markdown")
+    shown = [(night.out / f"index.{ending}").read_text(encoding="utf-8") for ending in ("txt", "html", "md")]
+    tap.ok(all("1 run dated more than a day ahead of the clock is not judged" in text and "2099-01-01" in text for text in shown),
+           "and the page lists it")
+    night, result, _ = merge("switch", ahead, {6: ("2026-11-20", 1.5)})
+    tap.ok(result.status == 1, "a later run that fails its gate is judged all the same: 1", result)
+    night, result, document = merge("never", {7: ("2099-01-01", 1.0), 8: ("2099-01-02", 1.5)})
+    tap.ok(result.status == 4 and document["night"] is None and document["verdict"]["severity"] == "warning" and
+           len(document["dated_ahead"]) == 2, "all of them dated ahead: 4", result, document["verdict"])
+
+    night, result, document = merge("undated", quiet, {9: ("2026-11-20", 1.5), 10: ("2026-11-25", 1.0)})
+    tap.ok(result.status == 1 and document["night"] == "2026-11-25", "a newer date takes no other run off the page", result)
+    pruned = run("batch", "prune", night.out, "--keep", 1)
+    result = night.merge(limit)
+    tap.ok(pruned.status == 0 and result.status == 0, "what was pruned is not judged again", pruned, result)
+    dates = {number: (f"2099-01-{number:02}", 1.0) for number in range(11, 29)}
+    night, result, _ = merge("pruned", {**quiet, **dates})
+    pruned = run("batch", "prune", night.out, "--keep", 3)
+    tap.ok(pruned.status == 0 and len(list((night.out / "runs").rglob("summary.json"))) == 21, "dates ahead push out no night", pruned)
+
+
 def main():
     tap = Tap()
     with Scratch() as scratch:
@@ -155,6 +228,7 @@ def main():
         template = made_batch.Template(scratch / "template")
         check_statuses(tap, scratch / "statuses", template)
         check_texts(tap, scratch / "texts", template)
+        check_judged(tap, scratch / "judged", template)
         check_nights(tap, scratch / "nights", template)
         shutil.rmtree(scratch / "nights")
     tap.done()

@@ -52,7 +52,7 @@ class Fake:
 
 
 def script(path, cwd, **environment):
-    done = subprocess.run(["sh", str(path)], cwd=cwd, env={"PATH": os.environ["PATH"], "SOURCE_DATE_EPOCH": "1790000000", **environment},
+    done = subprocess.run(["sh", str(path)], cwd=cwd, env={"PATH": os.environ["PATH"], "SOURCE_DATE_EPOCH": "4000000000", **environment},
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     return done.returncode, done.stderr.decode("utf-8", "replace")
 

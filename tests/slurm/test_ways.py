@@ -56,7 +56,7 @@ class Site:
         night.make(folder / "profiles")
         self.alone, self.truth = night.undisturbed(folder / "profiles", folder / "truth")
         self.environment = {"HOME": str(folder), "PATH": f"{folder}/bin:{os.environ['PATH']}", "LC_ALL": "C.UTF-8",
-                            "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1790000000")}
+                            "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "4000000000")}
 
     def shell(self, command, **environment):
         done = subprocess.run(["sh", "-e", "-c", command] if isinstance(command, str) else command, cwd=self.folder,

@@ -75,7 +75,7 @@ def work(manifest, out, *options, **environment):
 
 def start(*arguments, **environment):
     """The program in the background, as the leader of a group of its own."""
-    settings = dict(os.environ, SOURCE_DATE_EPOCH="1790000000", **environment)
+    settings = dict(os.environ, SOURCE_DATE_EPOCH="4000000000", **environment)
     return subprocess.Popen([str(BINARY), *map(str, arguments)], env=settings, stdout=subprocess.DEVNULL,
                             stderr=subprocess.PIPE, start_new_session=True)
 

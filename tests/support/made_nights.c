@@ -139,6 +139,12 @@ void made_nights_add(struct made_nights *m, const struct made_night_run *of, cha
 
 /* --- judging --- */
 
+tm_status made_nights_last(struct made_nights *m)
+{
+    m->judged = (struct tm_judged_night){ .until = "9999-12-31" };
+    return tm_history_last_night(m->history, &m->judged);
+}
+
 tm_status made_nights_judge(struct made_nights *m, const char *gates, const char *baseline)
 {
     FILE *file;
@@ -160,8 +166,10 @@ tm_status made_nights_judge(struct made_nights *m, const char *gates, const char
     assert_non_null(m->doc);
     tm_doc_set_most(m->doc, 32 << 20);
     m->run.budget.refuse_in = m->refuse_in;
-    const tm_status st =
-        tm_night_gates(&m->run, &m->options, m->out, m->history, tm_doc_root(m->doc), &m->verdict);
+    tm_status st = made_nights_last(m);
+
+    if (st == TM_OK)
+        st = tm_night_gates(&m->run, &m->options, m->out, m->history, &m->judged, tm_doc_root(m->doc), &m->verdict);
 
     m->run.budget.refuse_in = 0;
     return st;

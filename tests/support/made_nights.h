@@ -13,6 +13,7 @@ struct made_nights {
     char out[64], gate[MADE_NIGHT_PATH]; /* the folder; a gate file in it */
     struct tm_options options;
     struct tm_history *history; /* renewed, until the end */
+    struct tm_judged_night judged;
     uint64_t random;
     struct tm_doc *doc; /* result of the last judgement */
     tm_status verdict;
@@ -39,6 +40,8 @@ void made_nights_add(struct made_nights *m, const struct made_night_run *of, cha
 /* A random number of mean 0 and deviation 1, roughly normal. */
 double made_nights_normal(struct made_nights *m);
 
+/* Which night is the last one: m->judged.  Judging does that too. */
+tm_status made_nights_last(struct made_nights *m);
 /* Hold the last night to gates.  in: gates  JSON of a gate file, ' for "; NULL = none
  *                                   baseline  of --baseline; NULL = none */
 tm_status made_nights_judge(struct made_nights *m, const char *gates, const char *baseline);

@@ -41,7 +41,7 @@ def run(*arguments, stdin=None, cwd=None, seconds=300, binary=BINARY, user=None,
     """Run `tracemill ARGUMENTS`, under: as the last words of another command.  ended: (signal, after so many seconds).
     out: Result; a run that does not end is status 124."""
     settings = dict(os.environ, **{k: str(v) for k, v in environment.items()})
-    settings.setdefault("SOURCE_DATE_EPOCH", "1790000000")
+    settings.setdefault("SOURCE_DATE_EPOCH", "4000000000")
     with subprocess.Popen([*under, str(binary), *map(str, arguments)], cwd=cwd, env=settings, user=user, stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         given = stdin or b""

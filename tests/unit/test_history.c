@@ -296,7 +296,7 @@ static void texts_that_mean_harm_are_texts(void **state)
     assert_int_equal(tm_history_put(history, &row), TM_OK);
     assert_int_equal(tm_history_commit(history), TM_OK);
     tm_history_close(history);
-    visit(&run, (struct tm_history_query){ .job = hostile, .night = "2026-11-21" }, &seen);
+    visit(&run, (struct tm_history_query){ .job = hostile, .judged = &(struct tm_judged_night){ "2026-11-21", "9999-12-31" } }, &seen);
     assert_int_equal(seen.count, 1);
     assert_string_equal(seen.text[0], hostile);
     assert_string_equal(seen.text[7], hostile);
@@ -313,6 +313,7 @@ static void rows_are_visited_in_order(void **state)
     struct tm_history *history;
     static struct seen seen;
     static unsigned order[ROWS_MOST];
+    struct tm_judged_night judged = { .until = "9999-12-31" }, early = { .until = "2026-11-07" };
     char night[11];
 
     (void)state;
@@ -328,24 +329,92 @@ static void rows_are_visited_in_order(void **state)
     assert_true(seen.last.keys.when_ns == 27LL * 1000000007 - 1000 || seen.last.keys.when_ns == 26LL * 1000000007 - 1000);
     visit(&run, (struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .job = "job 3" }, &seen);
     assert_int_equal(seen.count, 43);
-    visit(&run, (struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .night = "2026-11-28" }, &seen);
+    visit(&run, (struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .judged = &(struct tm_judged_night){ "2026-11-28", "9999-12-31" } }, &seen);
     assert_int_equal(seen.count, 7);
-    visit(&run, (struct tm_history_query){ .job = "job 3", .night = "2026-11-02" }, &seen);
+    visit(&run, (struct tm_history_query){ .job = "job 3", .judged = &(struct tm_judged_night){ "2026-11-02", "9999-12-31" } }, &seen);
     assert_int_equal(seen.count, 2);
     assert_int_equal(tm_history_open(&history, &run, path), TM_OK);
-    assert_int_equal(tm_history_last_night(history, night), TM_OK);
+    assert_int_equal(tm_history_last_night(history, &judged), TM_OK);
+    assert_string_equal(judged.last, "2026-11-28");
+    assert_int_equal(tm_history_last_night(history, &early), TM_OK);
+    assert_string_equal(early.last, "2026-11-07");
+    assert_int_equal(tm_history_oldest_of(history, early.until, 3, night), TM_OK);
+    assert_string_equal(night, "2026-11-05");
+    assert_int_equal(tm_history_oldest_of(history, judged.until, 1, night), TM_OK);
     assert_string_equal(night, "2026-11-28");
-    assert_int_equal(tm_history_oldest_of(history, 1, night), TM_OK);
-    assert_string_equal(night, "2026-11-28");
-    assert_int_equal(tm_history_oldest_of(history, 3, night), TM_OK);
+    assert_int_equal(tm_history_oldest_of(history, judged.until, 3, night), TM_OK);
     assert_string_equal(night, "2026-11-26");
-    assert_int_equal(tm_history_oldest_of(history, 27, night), TM_OK);
+    assert_int_equal(tm_history_oldest_of(history, judged.until, 27, night), TM_OK);
     assert_string_equal(night, "2026-11-02");
-    assert_int_equal(tm_history_oldest_of(history, 28, night), TM_OK); /* there are no others */
+    assert_int_equal(tm_history_oldest_of(history, judged.until, 28, night), TM_OK); /* there are no others */
     assert_string_equal(night, "");
-    assert_int_equal(tm_history_oldest_of(history, UINT64_MAX, night), TM_OK);
+    assert_int_equal(tm_history_oldest_of(history, judged.until, UINT64_MAX, night), TM_OK);
     assert_string_equal(night, "");
     tm_history_close(history);
+}
+
+/* A row of a night, its report at its place. */
+static struct tm_history_run dated_row(const char *id, const char *night, const char *report, const char *fingerprint)
+{
+    struct tm_history_run row = plain_row(id);
+
+    strcpy(row.keys.night, night);
+    row.report = report;
+    row.fingerprint = fingerprint;
+    return row;
+}
+
+/* out: the ids that are judged with the last night, in order of their ids */
+static void merge(struct tm_run *run, const struct tm_history_run *rows, size_t count, const char *until, const char *last,
+                  const char *ids)
+{
+    struct tm_judged_night judged = { .last = "" };
+    static struct seen seen;
+    struct tm_history *history;
+    char told[256] = "";
+
+    seen.count = 0;
+    strcpy(judged.until, until);
+    assert_int_equal(tm_history_renew(&history, run, path), TM_OK);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(tm_history_put(history, &rows[i]), TM_OK);
+    assert_int_equal(tm_history_settle(history, &judged), TM_OK);
+    assert_string_equal(judged.last, last);
+    assert_int_equal(tm_history_visit(history, &(struct tm_history_query){ .order = TM_HISTORY_BY_ID, .judged = &judged }, see, &seen),
+                     TM_OK);
+    for (size_t i = 0; i < seen.count; i++)
+        (void)snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s ", seen.id[i]);
+    assert_string_equal(told, ids);
+    assert_int_equal(tm_history_commit(history), TM_OK);
+    tm_history_close(history);
+}
+
+/* What was added or changed is judged with the last night, as long as that is the last one; what is dated ahead with none. */
+static void runs_are_judged_once(void **state)
+{
+    struct tm_history_run row[] = {
+        dated_row("a", "2026-11-20", "runs/a", "1"), dated_row("b", "2026-11-21", "runs/b", "1"),
+        dated_row("c", "2099-01-01", "runs/c", "1"), dated_row("d", "2026-11-19", "runs/d", "1"),
+        dated_row("e", "2026-11-22", "runs/e", "1"),
+    };
+    struct tm_run run;
+
+    (void)state;
+    init(&run);
+    merge(&run, row, 3, "2026-11-22", "2026-11-21", "a b ");
+    merge(&run, row, 3, "2026-11-22", "2026-11-21", "a b "); /* again: the same */
+    merge(&run, row, 4, "2026-11-22", "2026-11-21", "a b d ");
+    row[0].fingerprint = "2";
+    merge(&run, row, 5, "2026-11-23", "2026-11-22", "a e ");
+    row[0].report = ""; /* pruned: it is not judged again */
+    merge(&run, row, 5, "2026-11-23", "2026-11-22", "e ");
+    merge(&run, row, 5, "2026-11-01", "", "");               /* a clock that was put back */
+    row[0].fingerprint = "3";
+    row[0].report = "runs/a";
+    merge(&run, row, 5, "2026-11-18", "", "");
+    merge(&run, row, 5, "2026-11-23", "2026-11-22", "a e "); /* what came meanwhile is judged then */
+    merge(&run, row, 5, "2099-01-02", "2099-01-01", "c ");
+    assert_ledger_is_even(&run);
 }
 
 static void the_same_rows_are_the_same_bytes(void **state)
@@ -465,11 +534,11 @@ static void other_files_are_refused_and_kept(void **state)
     run_sql("CREATE TABLE runs (id TEXT)");
     assert_is_refused("another program", "move it away");
     run_sql("PRAGMA application_id = 0x544d4842");
-    assert_is_refused("version 0, and 2 is read", "move it away");
-    run_sql("PRAGMA user_version = 3");
-    assert_is_refused("version 3, and 2 is read", "newer tracemill");
+    assert_is_refused("version 0, and 3 is read", "move it away");
+    run_sql("PRAGMA user_version = 4");
+    assert_is_refused("version 4, and 3 is read", "newer tracemill");
     run_sql("PRAGMA user_version = -1");
-    assert_is_refused("version -1, and 2 is read", "move it away");
+    assert_is_refused("version -1, and 3 is read", "move it away");
     run_sql("PRAGMA user_version = 1");
     assert_is_refused("'runs' in it was not made by tracemill", "remove");
     run_sql("PRAGMA user_version = 2");
@@ -654,6 +723,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_gates_said_stays_with_what_they_said_it_of, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(texts_that_mean_harm_are_texts, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(rows_are_visited_in_order, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(runs_are_judged_once, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(the_same_rows_are_the_same_bytes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(what_is_not_committed_leaves_the_old_one, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_damaged_file_is_refused_or_read, make_folder, remove_folder),

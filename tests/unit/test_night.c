@@ -23,7 +23,7 @@ static struct tm_history_run row_of(char id[NIGHT_ID], int number, double step_m
     struct tm_history_run row = { .id = id,         .name = "",     .path = "",        .status = status, .message = "why not",
                                   .report = "",     .platform = "", .model = "",       .hosts = 1,       .devices = 8,
                                   .verdict = "",    .severity = "", .finding = "",     .gates = "",      .gates_text = "",
-                                  .fingerprint = "", .version = "", .options = "",     .summary = "",
+                                  .fingerprint = "", .version = "", .options = "",     .summary = "",          .page = "",
                                   .definitions = TM_SUMMARY_VERSION };
 
     (void)snprintf(id, NIGHT_ID, "run-%02d", number);
@@ -47,13 +47,13 @@ static void add(int number, double step_ms, const char *status)
 static struct night_judgement judge(const double *step_ms, size_t count)
 {
     struct night_judgement judged;
-    char last[NIGHT_DATE];
+    struct tm_judged_night of = { .until = "9999-12-31" };
 
-    (void)snprintf(last, sizeof(last), "2026-11-%02u", (unsigned)count % 32);
-    night_history_begin(&history, "job", last);
+    (void)snprintf(of.last, sizeof(of.last), "2026-11-%02u", (unsigned)count % 32);
+    night_history_begin(&history, "job", &of);
     for (size_t i = 0; i < count; i++)
         add((int)i + 1, fabs(step_ms[i]), step_ms[i] < 0 ? "failed" : "done");
-    night_judge(&judged, &history, last);
+    night_judge(&judged, &history);
     return judged;
 }
 
@@ -91,10 +91,11 @@ static void a_job_stands_as_its_newest_run(void **state)
 
 static void the_last_runs_are_kept(void **state)
 {
+    const struct tm_judged_night none = { .last = "2026-12-24", .until = "9999-12-31" };
     struct night_judgement judged;
 
     (void)state;
-    night_history_begin(&history, "job", "2026-11-20");
+    night_history_begin(&history, "job", &none);
     for (int i = 0; i < NIGHT_POINTS + 50; i++)
         add(i % 20 + 1, i, "done");
     assert_int_equal(history.count, NIGHT_POINTS);
@@ -103,14 +104,15 @@ static void the_last_runs_are_kept(void **state)
     assert_true(night_point_at(&history, NIGHT_POINTS - 1)->figure[0] == (NIGHT_POINTS + 49) * 1e9);
     assert_string_equal(history.nights[0], "2026-11-20");
     assert_string_equal(history.nights[NIGHT_NIGHTS - 1], "2026-11-13");
-    night_judge(&judged, &history, "2026-12-24");
+    night_judge(&judged, &history);
     assert_int_equal(judged.state, NIGHT_GONE);
     assert_non_null(judged.newest);
 }
 
 static tm_status tell(struct tm_run *run)
 {
-    const struct tm_night_options options = { .rows = 100 };
+    struct tm_judged_night of = { .until = "9999-12-31" };
+    const struct tm_night_options options = { .rows = 100, .judged = &of };
     struct tm_history *db = NULL;
     struct tm_doc *doc = tm_doc_new(run);
     tm_status st = doc ? tm_history_renew(&db, run, path) : run->error.status;
@@ -121,6 +123,8 @@ static tm_status tell(struct tm_run *run)
 
         st = tm_history_put(db, &row);
     }
+    if (st == TM_OK)
+        st = tm_history_last_night(db, &of);
     if (st == TM_OK)
         st = tm_night_fill(run, doc, db, &options);
     if (st == TM_OK) {
