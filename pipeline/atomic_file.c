@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pipeline/guard.h"
 #include "pipeline/signals.h"
 
 enum { ATTEMPTS = 100 };
@@ -78,6 +79,10 @@ tm_status tm_atomic_open(struct tm_atomic_file *file, struct tm_run *run, const 
     file->run = run;
     if (!join(file->path, sizeof(file->path), folder, name))
         return fail_path(run, "write", name, ENAMETOOLONG);
+    const tm_status st = tm_guard_check(run, file->path);
+
+    if (st != TM_OK)
+        return st;
     const int fd = create_part(file, folder, name);
 
     if (fd < 0)

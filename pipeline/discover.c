@@ -14,17 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pipeline/file_ids.h"
 #include "pipeline/file_time.h"
+#include "pipeline/guard.h"
 #include "pipeline/limits.h"
 
 struct pending {
     char *path;
     size_t depth;
-};
-
-struct identity {
-    dev_t device;
-    ino_t inode; /* 0 = free place of the table: no file has that number */
 };
 
 /* The state of one search. */
@@ -36,8 +33,7 @@ struct search {
     uint64_t told;         /* files of which it was asked */
     struct pending *stack;
     size_t stack_count, stack_capacity;
-    struct identity *seen; /* open addressing, a power of two */
-    size_t seen_count, seen_capacity;
+    struct tm_file_ids seen;
     struct tm_found_run here; /* what the present folder holds */
     uint64_t entries;
 };
@@ -62,7 +58,7 @@ static void end_search(struct search *s)
     for (size_t i = 0; i < s->stack_count; i++)
         tm_find_give(s->run, s->stack[i].path);
     tm_give(&s->run->budget, TM_ACCOUNT_MODEL, s->stack, s->stack_capacity * sizeof(*s->stack));
-    tm_give(&s->run->budget, TM_ACCOUNT_MODEL, s->seen, s->seen_capacity * sizeof(*s->seen));
+    tm_file_ids_free(s->run, &s->seen);
     tm_run_free(s->run, &s->here);
 }
 
@@ -82,55 +78,6 @@ static char *copy_folder_name(struct tm_run *run, const char *path)
 }
 
 /* ---- the walk ----------------------------------------------------------------------------------------- */
-
-static size_t seen_place(const struct identity *seen, size_t capacity, struct identity id)
-{
-    uint64_t mixed = (uint64_t)id.inode * 0x9e3779b97f4a7c15u ^ (uint64_t)id.device * 0xc2b2ae3d27d4eb4fu;
-    size_t at;
-
-    mixed ^= mixed >> 32;
-    for (at = (size_t)mixed & (capacity - 1); seen[at].inode != 0; at = (at + 1) & (capacity - 1)) {
-        if (seen[at].inode == id.inode && seen[at].device == id.device)
-            break;
-    }
-    return at;
-}
-
-static tm_status grow_seen(struct search *s)
-{
-    const size_t capacity = s->seen_capacity ? s->seen_capacity * 2 : 64;
-    struct identity *const fresh = tm_find_take(s->run, capacity * sizeof(*fresh));
-
-    if (!fresh)
-        return s->run->error.status;
-    for (size_t i = 0; i < s->seen_capacity; i++) {
-        if (s->seen[i].inode != 0)
-            fresh[seen_place(fresh, capacity, s->seen[i])] = s->seen[i];
-    }
-    tm_give(&s->run->budget, TM_ACCOUNT_MODEL, s->seen, s->seen_capacity * sizeof(*s->seen));
-    s->seen = fresh;
-    s->seen_capacity = capacity;
-    return TM_OK;
-}
-
-/* out: *fresh  false where the folder was searched before, by another way */
-static tm_status remember(struct search *s, const struct stat *info, bool *fresh)
-{
-    const struct identity id = { info->st_dev, info->st_ino };
-    size_t at;
-
-    if (s->seen_count >= s->seen_capacity / 4 * 3) {
-        const tm_status st = grow_seen(s);
-
-        if (st != TM_OK)
-            return st;
-    }
-    at = seen_place(s->seen, s->seen_capacity, id);
-    *fresh = s->seen[at].inode == 0;
-    s->seen[at] = id;
-    s->seen_count += *fresh;
-    return TM_OK;
-}
 
 static tm_status push_folder(struct search *s, const char *folder, const char *name, size_t depth)
 {
@@ -159,7 +106,10 @@ static tm_status add_file(struct search *s, char *path, char *host, const struct
         .kind = kind,
     };
 
-    return tm_run_add(s->run, &s->here, &file);
+    const tm_status st = path ? tm_guard_input(s->run, path, info) : TM_OK;
+    const tm_status added = tm_run_add(s->run, &s->here, &file);
+
+    return st == TM_OK ? added : st;
 }
 
 /* A file whose name leaves it open whether it is a trace. */
@@ -289,7 +239,7 @@ static tm_status search_folder(struct search *s, const struct pending *folder)
             (void)close(fd);
         return refuse_folder(s, folder, reason);
     }
-    st = fstat(fd, &info) == 0 ? remember(s, &info, &fresh) : refuse_folder(s, folder, errno);
+    st = fstat(fd, &info) == 0 ? tm_file_ids_add(s->run, &s->seen, &info, &fresh) : refuse_folder(s, folder, errno);
     if (st == TM_OK && fresh) {
         s->found->folders++;
         st = read_folder(s, folder, dir);

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 
 #include "pipeline/commands/commands.h"
+#include "pipeline/commands/guarded.h"
+#include "pipeline/guard.h"
 #include "pipeline/help_text.h"
 #include "pipeline/memory_stats.h"
 #include "pipeline/nearest.h"
@@ -173,8 +175,13 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run,
         st = tm_spill_choose_dir(run, options->tmp,
                                  is_folder(options->output) ? options->output : ".");
     if (!st)
+        st = tm_guard_begin(run);
+    if (!st)
+        st = tm_guard_options(run, options);
+    if (!st)
         st = verb->run(run, options);
     tm_archive_end(run);
+    tm_guard_end(run);
     /* The first failure wins: this one is seen only where none was told. */
     if (st != TM_OK && st != TM_PARTIAL && st != TM_GATE)
         (void)tm_fail(&run->error, st, -1, "cannot finish '%s'", verb->name);

@@ -10,6 +10,7 @@
 #include "pipeline/tally.h"
 
 struct tm_redactor;
+struct tm_guard;
 
 /* What every part of one job shares: the limits, the ledger, the place for spill files, the tallies,
  * the error.  One per job, owned by the verb; passed by pointer, never global. */
@@ -23,6 +24,7 @@ struct tm_run {
     uint64_t limit_times;         /* --raise-limits (pipeline/limits.h); 0 = 1 */
     enum tm_tally_use tally_use;  /* what the verb writes */
     bool raw;                     /* --raw: texts in CSV with all their characters */
+    struct tm_guard *guard;       /* pipeline/guard.h; NULL = nothing is looked after */
     bool strict;
     bool quiet;
     uint64_t last_site; /* number given last (pipeline/sites.h) */

@@ -21,7 +21,7 @@ tm_status tm_command_batch(struct tm_run *run, const struct tm_options *options)
     tm_status st = tm_batch_check(run, options, options->output);
 
     if (st == TM_OK)
-        st = tm_batch_merge_check(run, options);
+        st = tm_batch_merge_check(run, options, options->output);
     if (st == TM_OK)
         st = tm_run_keys_check(run, options);
     if (st == TM_OK)

@@ -7,7 +7,9 @@
 #include "pipeline/batch/out_folder.h"
 #include "pipeline/commands/closing.h"
 #include "pipeline/commands/commands.h"
+#include "pipeline/commands/guarded.h"
 #include "pipeline/commands/out_place.h"
+#include "pipeline/guard.h"
 #include "reports/history/history.h"
 
 static tm_status write_file(struct tm_run *run, struct tm_history *history, const char *path)
@@ -34,6 +36,10 @@ tm_status tm_command_batch_export(struct tm_run *run, const struct tm_options *o
     char path[TM_OUT_PATH_BYTES];
     tm_status st = tm_out_path(run, options->inputs[0], TM_HISTORY_FILE, path);
 
+    if (st == TM_OK && options->output)
+        st = tm_guard_batch(run, options->inputs[0]);
+    if (st == TM_OK && options->output)
+        st = tm_guard_output(run, options->output, "the file of -o");
     if (st == TM_OK)
         st = tm_history_open(&history, run, path);
     if (st == TM_OK)

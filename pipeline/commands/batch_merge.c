@@ -11,10 +11,12 @@
 #include "pipeline/commands/batch_parts.h"
 #include "pipeline/commands/batch_rows.h"
 #include "pipeline/commands/closing.h"
+#include "pipeline/commands/guarded.h"
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/night_baseline.h"
 #include "pipeline/commands/night_index.h"
 #include "pipeline/commands/side_files.h"
+#include "pipeline/guard.h"
 #include "reports/format/format.h"
 #include "reports/gates/gates.h"
 #include "reports/gates/night_junit.h"
@@ -63,9 +65,9 @@ enum {
 
 static void list_files(struct tm_side_file files[FILES], const struct tm_options *options)
 {
-    files[0] = (struct tm_side_file){ options->junit, write_junit };
-    files[1] = (struct tm_side_file){ options->markdown, write_markdown };
-    files[2] = (struct tm_side_file){ options->openmetrics, write_metrics };
+    files[0] = (struct tm_side_file){ options->junit, "the file of --junit", write_junit };
+    files[1] = (struct tm_side_file){ options->markdown, "the file of --markdown", write_markdown };
+    files[2] = (struct tm_side_file){ options->openmetrics, "the file of --openmetrics", write_metrics };
 }
 
 static tm_status write_files(const struct merge *m)
@@ -83,7 +85,7 @@ static bool wants_gates(const struct tm_options *options)
     return options->gate || options->junit || options->markdown;
 }
 
-tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *options)
+tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *options, const char *out)
 {
     struct tm_baseline_choice choice;
     struct tm_side_file files[FILES];
@@ -94,6 +96,8 @@ tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *opti
     if (st == TM_OK)
         st = tm_baseline_choice_read(run, &options->baseline, &choice);
     list_files(files, options);
+    if (st == TM_OK)
+        st = tm_guard_batch(run, out);
     return st == TM_OK ? tm_side_files_check(run, files, FILES) : st;
 }
 
@@ -116,6 +120,26 @@ static tm_status choose_judged(struct merge *m)
     return st == TM_OK && m->judged.last[0] ? tm_history_visit(m->history, &query, count_troubled, m) : st;
 }
 
+/* What the runs were made of is no place for files of this merge. */
+static tm_status guard_traces(const struct merge *m)
+{
+    char path[TM_OUT_PATH_BYTES];
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < m->manifest.count; i++) {
+        const struct tm_batch_run *const r = &m->manifest.runs[i];
+
+        for (size_t k = 0; k < r->files && st == TM_OK; k++) {
+            if (!tm_guard_may_meet(m->run, r->file[k].bytes))
+                continue;
+            st = tm_input_path(m->run, r, &r->file[k], path);
+            if (st == TM_OK)
+                st = tm_guard_input(m->run, path, NULL);
+        }
+    }
+    return st;
+}
+
 /* The results, as rows: from here on the manifest is not needed. */
 static tm_status take_results(struct merge *m)
 {
@@ -124,6 +148,8 @@ static tm_status take_results(struct merge *m)
 
     if (st == TM_OK)
         st = tm_manifest_read(&m->manifest, m->run, path);
+    if (st == TM_OK)
+        st = guard_traces(m);
     if (st == TM_OK)
         st = tm_batch_join(m->run, m->options, &m->manifest, m->out, &m->counts);
     m->counts = (struct tm_batch_counts){ .worked = m->counts.worked };
@@ -245,7 +271,7 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
         return run->error.status;
     *m = (struct merge){ .run = run, .options = options, .out = out };
     tm_history_until(m->judged.until);
-    st = tm_batch_merge_check(run, options);
+    st = tm_batch_merge_check(run, options, out);
     if (st == TM_OK)
         st = tm_out_lock(run, out, false, &lock);
     if (st == TM_OK)

@@ -37,7 +37,7 @@ tm_status tm_batch_join(struct tm_run *run, const struct tm_options *options, co
 
 /* What is wrong with the options of a merge is told before any work: the gate file, --baseline, files beside OUT.
  * errors: TM_ERR_USAGE */
-tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *options) TM_MUST_USE;
+tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *options, const char *out) TM_MUST_USE;
 
 /* Put together: join, history, gates, index, files that options name.
  * errors: TM_GATE, TM_PARTIAL where items failed or are missing or a gate is unknown, TM_ERR_OUTPUT, TM_ERR_LIMIT */

@@ -13,6 +13,7 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/inputs.h"
 #include "pipeline/commands/out_place.h"
+#include "pipeline/guard.h"
 #include "reports/format/format.h"
 
 static void warn(uint64_t count, const char *one, const char *many)
@@ -184,6 +185,8 @@ tm_status tm_command_batch_scan(struct tm_run *run, const struct tm_options *opt
         return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s", options->output, strerror(ENAMETOOLONG));
     if (options->output)
         st = tm_find_place(run, path, &place);
+    if (st == TM_OK && options->output)
+        st = tm_guard_output(run, path, "the manifest");
     if (st == TM_OK)
         st = tm_batch_find(run, options, &manifest);
     if (st == TM_OK)

@@ -261,7 +261,7 @@ tm_status tm_command_batch_submit(struct tm_run *run, const struct tm_options *o
     if (!st)
         st = tm_batch_check(run, options, submission.out);
     if (!st)
-        st = tm_batch_merge_check(run, options);
+        st = tm_batch_merge_check(run, options, submission.out);
     if (!st)
         st = tm_run_keys_check(run, options);
     if (!st)

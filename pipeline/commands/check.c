@@ -73,7 +73,7 @@ static tm_status prepare_init(struct check *c)
         tm_hint(&c->run->error, "replace it with --force, or name another file with --gate");
         return TM_ERR_OUTPUT;
     }
-    c->file[0] = (struct tm_side_file){ options->gate, write_gate_file };
+    c->file[0] = (struct tm_side_file){ options->gate, "the file of --gate", write_gate_file };
     return TM_OK;
 }
 
@@ -89,8 +89,8 @@ static tm_status prepare_gates(struct check *c)
     if (st == TM_OK && !options->baseline.count && tm_gates_want_baseline(c->gates))
         return refuse(c, "the gates compare with a baseline, and none is named",
                       "name one with --baseline, or put \"required\": false into those gates");
-    c->file[0] = (struct tm_side_file){ options->junit, write_junit };
-    c->file[1] = (struct tm_side_file){ options->markdown, write_markdown };
+    c->file[0] = (struct tm_side_file){ options->junit, "the file of --junit", write_junit };
+    c->file[1] = (struct tm_side_file){ options->markdown, "the file of --markdown", write_markdown };
     return st;
 }
 

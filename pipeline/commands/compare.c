@@ -9,6 +9,7 @@
 #include "pipeline/commands/run_labels.h"
 #include "pipeline/commands/run_spread.h"
 #include "pipeline/commands/study.h"
+#include "reports/content/document.h"
 #include "reports/gates/gates.h"
 
 struct group {
@@ -194,7 +195,7 @@ static tm_status prepare(struct comparison *c)
         options->results ? tm_results_read(&c->results, c->run, options->results) : TM_OK;
 
     if (st == TM_OK)
-        st = tm_study_open(&c->study, c->run, options, "compare",
+        st = tm_study_open(&c->study, c->run, options, "compare", &tm_comparison_document,
                            options->input_count + c->results.count);
     if (st == TM_OK)
         st = read_gates(c);

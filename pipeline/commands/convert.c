@@ -4,12 +4,12 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/out_place.h"
 #include "pipeline/commands/redaction.h"
+#include "pipeline/guard.h"
 
 #define DEFAULT_ENDING ".pftrace"
 
@@ -66,24 +66,10 @@ static tm_status find_place(struct tm_run *run, const char *path, struct place *
     place->format = tm_trace_format_of(name);
     if (!place->format)
         return refuse_ending(run, path);
-    return tm_find_place(run, path, &place->file);
-}
 
-/* The input is not replaced by what is made of it. */
-static tm_status check_apart(const struct tm_conversion *c, const char *path)
-{
-    struct stat out, in;
+    const tm_status st = tm_find_place(run, path, &place->file);
 
-    if (stat(path, &out) != 0)
-        return TM_OK;
-    for (size_t i = 0; i < c->inputs.file_count; i++) {
-        if (stat(c->inputs.files[i]->path, &in) != 0 || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
-            continue;
-        (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot convert into '%s': it is an input", path);
-        tm_hint(&c->run->error, "name another file with -o");
-        return TM_ERR_USAGE;
-    }
-    return TM_OK;
+    return st == TM_OK ? tm_guard_output(run, path, "the trace") : st;
 }
 
 /* --- the verb --- */
@@ -142,7 +128,7 @@ static tm_status find_fallback(struct tm_conversion *c, char path[TM_PLACE_BYTES
         st = tm_default_name(path, c->run, c->options, run_name, DEFAULT_ENDING, true);
     if (st == TM_OK)
         st = find_place(c->run, path, place);
-    return st == TM_OK ? check_apart(c, path) : st;
+    return st;
 }
 
 tm_status tm_command_convert(struct tm_run *run, const struct tm_options *options)
@@ -159,8 +145,6 @@ tm_status tm_command_convert(struct tm_run *run, const struct tm_options *option
         st = tm_conversion_open(&conversion, run, options, "convert", options->plain || !place.format->shows_derived);
     if (st == TM_OK && !options->output && !run->redactor)
         st = find_fallback(&conversion, fallback, &place);
-    if (st == TM_OK && options->output)
-        st = check_apart(&conversion, path);
     if (st == TM_OK)
         st = tm_conversion_prepare(&conversion);
     if (st == TM_OK && !options->output && run->redactor)

@@ -11,6 +11,7 @@
 #include "pipeline/atomic_file.h"
 #include "pipeline/atomic_folder.h"
 #include "pipeline/commands/convert.h"
+#include "pipeline/commands/guarded.h"
 #include "pipeline/commands/redaction.h"
 #include "reports/collapsed/collapsed.h"
 #include "reports/content/document.h"
@@ -105,10 +106,8 @@ static_assert((size_t)OUTPUT_COUNT <= (size_t)OUTPUTS_MOST, "there is a file for
 /* --- all of them --- */
 
 static const char *name_of(char name[TM_DOCUMENT_FILE_BYTES], const struct output *output,
-                           const struct tm_value *root)
+                           const struct tm_document *document)
 {
-    const struct tm_document *const document = tm_document_of(root);
-
     if (output->ending)
         (void)snprintf(name, TM_DOCUMENT_FILE_BYTES, "%s%s", document->file, output->ending);
     else
@@ -152,15 +151,19 @@ static tm_status commit_files(struct files *files, const char *folder)
 tm_status tm_document_write(struct tm_run *run, const struct tm_document_result *result,
                             const char *folder, const struct tm_options *options)
 {
+    const struct tm_document *const document = tm_document_of(tm_doc_root(result->doc));
     struct files files = { .trace = NULL };
-    tm_status st = tm_make_folder(run, folder);
+    tm_status st = tm_guard_document(run, folder, document, options->formats);
+
+    if (!st)
+        st = tm_make_folder(run, folder);
 
     for (size_t i = 0; i < OUTPUT_COUNT && !st; i++) {
         char name[TM_DOCUMENT_FILE_BYTES];
 
         if (!(options->formats & (uint32_t)outputs[i].format))
             continue;
-        (void)name_of(name, &outputs[i], tm_doc_root(result->doc));
+        (void)name_of(name, &outputs[i], document);
         st = outputs[i].into ? outputs[i].into(run, result, folder, name, &files)
                              : write_file(run, result, folder, &outputs[i], name, &files.of[i]);
     }
@@ -177,12 +180,18 @@ tm_status tm_document_write(struct tm_run *run, const struct tm_document_result 
     return st;
 }
 
-const char *tm_document_file(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_value *root,
-                             uint32_t formats, size_t index)
+const char *tm_document_file_of(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_document *document,
+                                uint32_t formats, size_t index)
 {
     for (size_t i = 0; i < OUTPUT_COUNT; i++)
         if ((formats & (uint32_t)outputs[i].format) && index-- == 0)
             return outputs[i].format == TM_FORMAT_CSV ? TM_CSV_FOLDER "/"
-                                                      : name_of(name, &outputs[i], root);
+                                                      : name_of(name, &outputs[i], document);
     return NULL;
+}
+
+const char *tm_document_file(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_value *root,
+                             uint32_t formats, size_t index)
+{
+    return tm_document_file_of(name, tm_document_of(root), formats, index);
 }

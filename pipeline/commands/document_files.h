@@ -7,6 +7,7 @@
 
 struct tm_conversion;
 struct tm_partial_writer;
+struct tm_document;
 
 /* What there is to write: a report, a comparison, a scaling study.  What of it a document is, its
  * "schema" tells (reports/content/document.h), and that tells how its files are called. */
@@ -28,5 +29,7 @@ tm_status tm_document_write(struct tm_run *run, const struct tm_document_result 
 enum { TM_DOCUMENT_FILE_BYTES = 64 };
 const char *tm_document_file(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_value *root,
                              uint32_t formats, size_t index);
+const char *tm_document_file_of(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_document *document,
+                                uint32_t formats, size_t index);
 
 #endif

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "pipeline/atomic_file.h"
+#include "pipeline/guard.h"
 #include "pipeline/settings.h"
 #include "pipeline/sorter.h"
 
@@ -123,6 +124,8 @@ static tm_status read_map(struct tm_run *run, const char *path)
     return st;
 }
 
+static const char map_what[] = "the map of names";
+
 tm_status tm_redaction_begin(struct tm_run *run, const struct tm_options *options)
 {
     const struct tm_setting *map = options->settings ? &options->settings->of[TM_OPTION_REDACT_MAP] : NULL;
@@ -134,6 +137,8 @@ tm_status tm_redaction_begin(struct tm_run *run, const struct tm_options *option
     }
     if (!options->redact)
         return TM_OK;
+    if (options->redact_map && tm_guard_output(run, options->redact_map, map_what) != TM_OK)
+        return run->error.status;
     run->redactor = tm_redactor_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES) / WORDS_PART);
     if (!run->redactor)
         return run->error.status;
@@ -304,6 +309,8 @@ tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options
         tm_hint(&run->error, "name a file elsewhere with --redact-map");
         return TM_ERR_USAGE;
     }
+    if (st == TM_OK)
+        st = tm_guard_output(run, place.path, map_what);
     if (st == TM_OK)
         st = write_map(run, &place);
     if (st == TM_OK && !run->quiet)

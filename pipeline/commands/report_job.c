@@ -7,9 +7,11 @@
 #include "pipeline/commands/analysis.h"
 #include "pipeline/commands/closing.h"
 #include "pipeline/commands/conversion.h"
+#include "pipeline/commands/guarded.h"
 #include "pipeline/commands/out_place.h"
 #include "pipeline/commands/redaction.h"
 #include "pipeline/doc.h"
+#include "reports/content/document.h"
 #include "reports/findings/ask.h"
 
 /* ---- what is said about it ---- */
@@ -114,6 +116,8 @@ tm_status tm_report_make(struct tm_run *run, const struct tm_options *options, c
 
     if (!st)
         st = tm_check_folder(run, options->output ? options->output : ".");
+    if (!st && options->output)
+        st = tm_guard_document(run, options->output, &tm_report_document, options->formats);
     if (!st)
         st = tm_redaction_begin(run, options);
     struct tm_document_result result = { .doc = st ? NULL : tm_doc_new(run), .paper = options->paper };

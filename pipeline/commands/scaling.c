@@ -7,6 +7,7 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/study.h"
 #include "pipeline/quantity.h"
+#include "reports/content/document.h"
 #include "reports/format/format.h"
 #include "reports/scaling/scaling.h"
 
@@ -133,7 +134,7 @@ static tm_status write_document(struct scaling *s, struct tm_doc *doc)
 static tm_status work(struct scaling *s, struct tm_run *run, const struct tm_options *options)
 {
     struct tm_doc *doc;
-    tm_status st = tm_study_open(&s->study, run, options, "scale", options->input_count);
+    tm_status st = tm_study_open(&s->study, run, options, "scale", &tm_scaling_document, options->input_count);
 
     for (size_t i = 0; i < options->input_count && st == TM_OK; i++) {
         struct tm_run_operand operand;

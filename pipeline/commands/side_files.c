@@ -8,14 +8,20 @@
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/out_place.h"
+#include "pipeline/guard.h"
 
 tm_status tm_side_files_check(struct tm_run *run, const struct tm_side_file *files, size_t count)
 {
     struct tm_file_place place;
     tm_status st = TM_OK;
 
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        st = files[i].path ? tm_find_place(run, files[i].path, &place) : TM_OK;
+    for (size_t i = 0; i < count && st == TM_OK; i++) {
+        if (!files[i].path)
+            continue;
+        st = tm_find_place(run, files[i].path, &place);
+        if (st == TM_OK)
+            st = tm_guard_output(run, files[i].path, files[i].what);
+    }
     return st;
 }
 

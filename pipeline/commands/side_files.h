@@ -8,11 +8,13 @@
 typedef tm_status tm_write_side_file(const void *of, FILE *to);
 struct tm_side_file {
     const char *path; /* NULL = nobody asked for it */
+    const char *what; /* "the file of --junit": for the guard */
     tm_write_side_file *write;
 };
 enum { TM_SIDE_FILES_MOST = 4 };
 
-/* See before any work that they can be written.  errors: as of tm_find_place */
+/* See before any work that they can be written, and take the place of nothing.  errors: as of tm_find_place and
+ * tm_guard_output */
 tm_status tm_side_files_check(struct tm_run *run, const struct tm_side_file *files, size_t count) TM_MUST_USE;
 
 /* Write them: all are written before the first gets its name.

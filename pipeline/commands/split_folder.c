@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "pipeline/commands/out_place.h"
+#include "pipeline/guard.h"
 #include "pipeline/part_name.h"
 
 enum { LINE_BYTES = 4096, PATH_BYTES = 8192 };
@@ -72,9 +73,16 @@ static bool is_empty(const char *folder)
 
 tm_status tm_split_folder_check(struct tm_run *run, const char *folder, bool force)
 {
-    const tm_status st = tm_check_folder(run, folder);
+    tm_status st = tm_check_folder(run, folder);
+    char path[PATH_BYTES];
     FILE *index;
 
+    path_of(path, folder, TM_SPLIT_INDEX);
+    if (st == TM_OK)
+        st = tm_guard_output(run, path, "the list of the parts");
+    path_of(path, folder, TM_SPLIT_PAGE);
+    if (st == TM_OK)
+        st = tm_guard_output(run, path, "the page of the parts");
     if (st != TM_OK || force || is_empty(folder))
         return st;
     index = open_index(folder);
@@ -95,15 +103,22 @@ void tm_split_folder_remove(const char *folder, const char *name)
     (void)unlink(path);
 }
 
-static tm_status remove_listed(struct tm_run *run, const char *folder, FILE *index)
+/* in: removes  false: see that none of them is an input */
+static tm_status go_through_listed(struct tm_run *run, const char *folder, FILE *index, bool removes)
 {
-    char line[LINE_BYTES];
+    char line[LINE_BYTES], path[PATH_BYTES];
 
+    rewind(index);
     while (fgets(line, sizeof(line), index)) {
         const char *name = value_of(line, "file");
 
-        if (name && tm_is_part_name(name))
+        if (!name || !tm_is_part_name(name))
+            continue;
+        path_of(path, folder, name);
+        if (removes)
             tm_split_folder_remove(folder, name);
+        else if (tm_guard_check(run, path) != TM_OK)
+            return run->error.status;
     }
     return ferror(index) ? tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot read '%s/%s': %s", folder, TM_SPLIT_INDEX,
                                    strerror(errno))
@@ -119,10 +134,11 @@ tm_status tm_split_folder_clear(struct tm_run *run, const char *folder)
     if (!index)
         return TM_OK;
     path_of(path, folder, TM_SPLIT_INDEX);
-    if (unlink(path) != 0)
+    st = go_through_listed(run, folder, index, false);
+    if (st == TM_OK && unlink(path) != 0)
         st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot remove '%s': %s", path, strerror(errno));
     if (st == TM_OK)
-        st = remove_listed(run, folder, index);
+        st = go_through_listed(run, folder, index, true);
     if (st == TM_OK)
         tm_split_folder_remove(folder, TM_SPLIT_PAGE);
     (void)fclose(index);

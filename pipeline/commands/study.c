@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "pipeline/commands/closing.h"
+#include "pipeline/commands/guarded.h"
 #include "pipeline/commands/out_place.h"
 
 static const uint32_t formats = TM_FORMAT_HTML | TM_FORMAT_PDF | TM_FORMAT_JSON | TM_FORMAT_TEXT |
@@ -26,7 +27,8 @@ static tm_status check_formats(struct tm_run *run, const struct tm_options *opti
 }
 
 tm_status tm_study_open(struct tm_study *study, struct tm_run *run,
-                        const struct tm_options *options, const char *act, size_t room)
+                        const struct tm_options *options, const char *act,
+                        const struct tm_document *document, size_t room)
 {
     tm_status st = check_formats(run, options, act);
 
@@ -35,6 +37,8 @@ tm_status tm_study_open(struct tm_study *study, struct tm_run *run,
         st = tm_refuse_redaction(run, options, act);
     if (st == TM_OK)
         st = tm_check_folder(run, options->output ? options->output : ".");
+    if (st == TM_OK && options->output)
+        st = tm_guard_document(run, options->output, document, options->formats);
     if (st != TM_OK)
         return st;
     if (room > TM_RUNS_MOST)

@@ -5,6 +5,8 @@
 #include "pipeline/commands/summaries.h"
 #include "reports/compare/compare.h"
 
+struct tm_document;
+
 /* What `compare` and `scaling` share: several runs, of which one document is made. */
 struct tm_study {
     struct tm_run *run;
@@ -21,7 +23,8 @@ struct tm_study {
  * errors: TM_ERR_USAGE  a format that is of reports only, --redact; TM_ERR_OUTPUT  the folder
  * cannot be written; TM_ERR_LIMIT */
 tm_status tm_study_open(struct tm_study *study, struct tm_run *run,
-                        const struct tm_options *options, const char *act, size_t room) TM_MUST_USE;
+                        const struct tm_options *options, const char *act,
+                        const struct tm_document *document, size_t room) TM_MUST_USE;
 void tm_study_add(struct tm_study *study, const struct tm_run_operand *operand,
                   int64_t measured_ps);
 /* Before any work: every run is there, and none is there twice unless --force. */

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/guard.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/file_ids.h"
+
+enum { OUTPUTS_MOST = 48 };
+
+struct output {
+    char *path; /* without links; a tree ends with a slash */
+    const char *what;
+    struct stat info; /* of what is there now */
+    bool is_there, is_tree;
+};
+
+struct tm_guard {
+    struct tm_file_ids inputs;
+    struct output output[OUTPUTS_MOST];
+    size_t outputs;
+};
+
+tm_status tm_guard_begin(struct tm_run *run)
+{
+    run->guard = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*run->guard), &run->error);
+    return run->guard ? TM_OK : run->error.status;
+}
+
+void tm_guard_end(struct tm_run *run)
+{
+    if (!run->guard)
+        return;
+    for (size_t i = 0; i < run->guard->outputs; i++)
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, run->guard->output[i].path);
+    tm_file_ids_free(run, &run->guard->inputs);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, run->guard, sizeof(*run->guard));
+    run->guard = NULL;
+}
+
+/* --- paths --- */
+
+/* One part of a path behind one without links.  out: false where it is too long */
+static bool add_part(char to[PATH_MAX], const char *part, size_t length)
+{
+    const size_t used = strlen(to);
+
+    if (length == 0 || (length == 1 && part[0] == '.'))
+        return true;
+    if (length == 2 && memcmp(part, "..", 2) == 0) {
+        char *const slash = strrchr(to, '/');
+
+        slash[slash == to] = '\0';
+        return true;
+    }
+    if (used + 1 + length >= PATH_MAX)
+        return false;
+    (void)snprintf(to + used, PATH_MAX - used, "%s%.*s", used > 1 ? "/" : "", (int)length, part);
+    return true;
+}
+
+/* The path of a file that may not be there: of what is there of its folders without links, the file itself as it is called:
+ * of a link the link is replaced.  out: false where it is too long */
+static bool resolve(char to[PATH_MAX], const char *path)
+{
+    char folder[PATH_MAX];
+    size_t length = strlen(path), kept;
+    const char *rest;
+
+    if (length >= sizeof(folder))
+        return false;
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    for (kept = length;; ) {
+        (void)snprintf(folder, sizeof(folder), "%.*s", (int)kept, path);
+        if (realpath(kept ? folder : ".", to))
+            break;
+        if (kept == 0)
+            return false;
+        while (kept > 0 && path[kept - 1] == '/')
+            kept--;
+        while (kept > 0 && path[kept - 1] != '/')
+            kept--;
+    }
+    for (rest = path + kept; *rest; rest += strspn(rest, "/")) {
+        const size_t part = strcspn(rest, "/");
+
+        if (!add_part(to, rest, part))
+            return false;
+        rest += part;
+    }
+    return true;
+}
+
+/* --- refusals --- */
+
+static tm_status refuse(struct tm_run *run, const char *path, const char *what, const char *is, const char *other)
+{
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write '%s'%s%s: it %s%s", path, *what ? " as " : "", what, is, other);
+    tm_hint(&run->error, "name another file");
+    return TM_ERR_USAGE;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* --- inputs --- */
+
+bool tm_guard_may_meet(const struct tm_run *run, uint64_t bytes)
+{
+    for (size_t i = 0; run->guard && i < run->guard->outputs; i++)
+        if (run->guard->output[i].is_there && (uint64_t)run->guard->output[i].info.st_size == bytes)
+            return true;
+    return false;
+}
+
+tm_status tm_guard_input(struct tm_run *run, const char *path, const struct stat *info)
+{
+    struct tm_guard *const guard = run->guard;
+    struct stat own;
+
+    if (!guard || (!info && stat(path, &own) != 0))
+        return TM_OK;
+    info = info ? info : &own;
+    if (!S_ISREG(info->st_mode) || info->st_ino == 0)
+        return TM_OK;
+    for (size_t i = 0; i < guard->outputs; i++)
+        if (guard->output[i].is_there && is_same(&guard->output[i].info, info))
+            return refuse(run, path, guard->output[i].what, "is an input", "");
+    return tm_file_ids_add(run, &guard->inputs, info, NULL);
+}
+
+tm_status tm_guard_check(struct tm_run *run, const char *path)
+{
+    struct stat info;
+
+    return run->guard && stat(path, &info) == 0 && tm_file_ids_has(&run->guard->inputs, &info)
+               ? refuse(run, path, "", "is an input", "")
+               : TM_OK;
+}
+
+/* --- outputs --- */
+
+/* Does one of them lie in the other, or are they one? */
+static bool collide(const struct output *a, const struct output *b)
+{
+    if (a->is_tree && b->is_tree)
+        return false;
+    if (a->is_tree)
+        return strncmp(b->path, a->path, strlen(a->path)) == 0;
+    return b->is_tree ? collide(b, a) : strcmp(a->path, b->path) == 0;
+}
+
+static tm_status add(struct tm_run *run, const char *path, const char *what, bool is_tree)
+{
+    struct tm_guard *const guard = run->guard;
+    struct output fresh = { .what = what, .is_tree = is_tree };
+    char full[PATH_MAX + 1];
+
+    if (!guard)
+        return TM_OK;
+    if (!resolve(full, path))
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': the path cannot be followed", path);
+    fresh.path = full;
+    if (is_tree && strcmp(full, "/") != 0)
+        (void)memcpy(full + strlen(full), "/", 2);
+    for (size_t i = 0; i < guard->outputs; i++) {
+        const struct output *const other = &guard->output[i];
+
+        if (strcmp(other->what, what) == 0 && strcmp(other->path, full) == 0)
+            return TM_OK;
+        if (collide(other, &fresh))
+            return other->is_tree ? refuse(run, path, what, "would lie ", other->what)
+                                  : refuse(run, path, what, "is ", other->what);
+    }
+    fresh.is_there = !is_tree && stat(full, &fresh.info) == 0 && S_ISREG(fresh.info.st_mode);
+    if (fresh.is_there && tm_file_ids_has(&guard->inputs, &fresh.info))
+        return refuse(run, path, what, "is an input", "");
+    if (guard->outputs == OUTPUTS_MOST)
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot write more than %d files with names of their own", OUTPUTS_MOST);
+    fresh.path = tm_take_text(&run->budget, TM_ACCOUNT_MODEL, full, &run->error);
+    if (!fresh.path)
+        return run->error.status;
+    guard->output[guard->outputs++] = fresh;
+    return TM_OK;
+}
+
+tm_status tm_guard_output(struct tm_run *run, const char *path, const char *what)
+{
+    return add(run, path, what, false);
+}
+
+tm_status tm_guard_tree(struct tm_run *run, const char *path, const char *what)
+{
+    return add(run, path, what, true);
+}
