@@ -19,6 +19,7 @@ static void say_causes(const struct tm_content *content, const struct tm_value *
         { "Time", "total_ps", TM_CELL_TIME },
         { "Share", "share_pct", TM_CELL_PCT },
         { "Gaps", "count", TM_CELL_COUNT },
+        { "Only the main thread", "main_ps", TM_CELL_TIME | TM_WIDE },
     };
     const struct tm_value *causes = tm_get(gaps, "by_cause");
     size_t pick[CAUSES_MOST], n = 0;
@@ -39,6 +40,35 @@ static void say_causes(const struct tm_content *content, const struct tm_value *
     if (n > 0)
         tm_say(content, TM_TONE_QUIET,
                "The time of a gap is split between its causes; the gap itself is counted with the largest of them.");
+}
+
+/* Gaps before the next operation or two: what eager dispatch is judged by. */
+static void say_short(const struct tm_content *content, const struct tm_value *shorter)
+{
+    static const struct tm_column columns[] = {
+        { "Cause", "", TM_CELL_CAUSE },
+        { "Time", "total_ps", TM_CELL_TIME },
+        { "Gaps", "count", TM_CELL_COUNT },
+    };
+    const struct tm_value *causes = tm_get(shorter, "by_cause");
+    size_t pick[CAUSES_MOST], n = 0;
+    char from[TM_FORMAT_BYTES], below[TM_FORMAT_BYTES], caption[2 * TM_FORMAT_BYTES + TITLE_BYTES];
+
+    for (size_t i = 0; i < tm_length(causes) && n < CAUSES_MOST; i++)
+        if (is_cause(tm_value_at(causes, i)))
+            pick[n++] = i;
+    if (!n)
+        return;
+    (void)snprintf(caption, sizeof(caption), "Gaps of %s to %s by cause",
+                   tm_format_time(from, tm_int(tm_get(shorter, "from_ps"))),
+                   tm_format_time(below, tm_int(tm_get(shorter, "below_ps"))));
+    tm_say_table(content, &(struct tm_table){ .id = "gap-short",
+                                              .caption = caption,
+                                              TM_COLUMNS(columns),
+                                              .rows = causes,
+                                              .pick = pick,
+                                              .picks = n,
+                                              .is_only_picked = true });
 }
 
 static void say_facts(const struct tm_content *content, const struct tm_value *gaps)
@@ -96,6 +126,9 @@ static void say_longest(const struct tm_content *content, const struct tm_value 
         { "Step", "step", TM_CELL_WORD },
         { "Cause", "cause", TM_CELL_CAUSE },
         { "On the host", "host_event", TM_CELL_NAME },
+        { "Thread", "host_thread", TM_CELL_WORD | TM_WIDE },
+        { "Such calls", "calls.usual_ps", TM_CELL_TIME | TM_WIDE },
+        { "Launch call", "launch.dur_ps", TM_CELL_TIME | TM_WIDE },
         { "Before", "before", TM_CELL_NAME | TM_WIDE },
         { "After", "after", TM_CELL_NAME },
     };
@@ -115,6 +148,7 @@ static void say_gaps(const struct tm_content *content)
     say_causes(content, gaps);
     say_facts(content, gaps);
     say_pauses(content, tm_get(gaps, "pauses"));
+    say_short(content, tm_get(gaps, "short"));
     tm_say_charts(content, TM_CHART_GAPS);
     say_lengths(content, gaps);
     say_longest(content, gaps);

@@ -51,6 +51,12 @@ const struct tm_term tm_terms[] = {
       "Gaps under 10 \xc2\xb5s in which the next piece of work had been launched already; longer ones are waits." },
     { "gaps", "Cause|On the host",
       "What the launching thread of the host did during the largest part of the gap, and its event." },
+    { "gaps", "Only the main thread",
+      "Of the time: another thread launches, recorded too little in these gaps, and what the main thread did is told "
+      "instead." },
+    { "gaps", "Thread", "Whose event it is: that of the launching thread, or of the main thread in its place." },
+    { "gaps", "Such calls", "How long events of this name take on average elsewhere in the profile, those under 1 ms." },
+    { "gaps", "Launch call", "The length of the call that launched what ends the gap." },
     { "gaps", "Before|After", "The activities that end and begin at the gap." },
     { "gaps", "Share", "Of the idle time in gaps." },
     { "ops", "Self time|Total time",

@@ -266,22 +266,47 @@ static void per_step(struct tm_findings *all, const char *cause, char *out, size
                    tm_format_time(period, total_ps / chosen / devices));
 }
 
-/* The gap that has half of a cause's time or more, by itself; NULL = none. */
-static const struct tm_value *lone_gap(const struct tm_findings *all, const char *cause)
-{
-    const struct tm_value *longest = tm_path(all->summary, "gaps.longest"), *found = NULL;
-    const struct tm_value *of_cause = tm_get(tm_path(all->summary, "gaps.by_cause"), cause);
-    int64_t most_ps = tm_int(tm_get(of_cause, "total_ps")) / 2;
+/* An event that happens once: the longest gap of a cause, with those of other devices at the same time. */
+struct lone {
+    const struct tm_value *gap; /* the longest; NULL = there is no such event */
+    int64_t ps;                 /* what all of them have of the cause */
+    int gaps;
+};
 
-    for (size_t i = 0; i < tm_length(longest) && tm_int(tm_get(of_cause, "count")) > 1; i++) {
+static bool overlap(const struct tm_value *a, const struct tm_value *b)
+{
+    const int64_t a_ps = tm_int(tm_get(a, "begin_ps")), b_ps = tm_int(tm_get(b, "begin_ps"));
+
+    return a_ps < tm_sum_times(b_ps, tm_int(tm_get(b, "dur_ps"))) && b_ps < tm_sum_times(a_ps, tm_int(tm_get(a, "dur_ps")));
+}
+
+/* It has half of the cause's time or more, and no other gap has half as much as its longest one. */
+static struct lone find_lone(const struct tm_findings *all, const char *cause)
+{
+    const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
+    const int64_t total_ps = tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause), "total_ps"));
+    struct lone lone = { .gap = NULL };
+    int64_t most_ps = 0, next_ps = 0;
+
+    for (size_t i = 0; i < tm_length(longest); i++) {
         const int64_t part_ps = tm_int(tm_get(tm_get(tm_at(longest, i), "parts"), cause));
 
         if (part_ps > most_ps) {
-            found = tm_at(longest, i);
+            lone.gap = tm_at(longest, i);
             most_ps = part_ps;
         }
     }
-    return found;
+    for (size_t i = 0; i < tm_length(longest) && lone.gap; i++) {
+        const int64_t part_ps = tm_int(tm_get(tm_get(tm_at(longest, i), "parts"), cause));
+
+        if (!overlap(tm_at(longest, i), lone.gap)) {
+            next_ps = part_ps > next_ps ? part_ps : next_ps;
+        } else if (part_ps > 0) {
+            lone.ps = tm_sum_times(lone.ps, part_ps);
+            lone.gaps++;
+        }
+    }
+    return lone.ps >= total_ps / 2 && most_ps / 2 >= next_ps ? lone : (struct lone){ .gap = NULL };
 }
 
 /* How much of a cause's time the main thread tells because the launching one recorded too little: 0 to 1. */
@@ -301,7 +326,7 @@ static void say_share(struct tm_findings *all, struct tm_finding *f, const char 
         gaps[TM_FORMAT_BYTES], step[2 * TM_FORMAT_BYTES + 32];
 
     *step = '\0';
-    if (!lone_gap(all, name))
+    if (!find_lone(all, name).gap)
         per_step(all, name, step, sizeof(step));
     tm_finding_say(f, "%s of %s of device time (%s) is idle for this reason%s.",
                    tm_format_time(time, total_ps), tm_format_time(window, all->window_ps),
@@ -535,20 +560,21 @@ static const struct advice *advice_for(const struct tm_findings *all, const stru
 /* It happens once, whatever the share of the window. */
 static void say_lone(struct tm_findings *all, struct tm_finding *f, const char *cause)
 {
-    const struct tm_value *gap = lone_gap(all, cause);
-    const struct tm_value *of_cause = tm_get(tm_path(all->summary, "gaps.by_cause"), cause);
-    const int64_t part_ps = tm_int(tm_get(tm_get(gap, "parts"), cause)), chosen = tm_int(tm_path(all->summary, "steps.chosen"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES + 64];
+    const struct lone lone = find_lone(all, cause);
+    const int64_t total_ps = tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause), "total_ps"));
+    const int64_t chosen = tm_int(tm_path(all->summary, "steps.chosen"));
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], once[TM_FORMAT_BYTES + 80], gaps[TM_FORMAT_BYTES + 32];
 
-    if (!gap)
+    if (!lone.gap)
         return;
+    (void)snprintf(gaps, sizeof(gaps), lone.gaps > 1 ? "%s gaps at the same time have" : "One gap has", tm_format_count(a, lone.gaps));
     if (chosen > 1)
-        (void)snprintf(d, sizeof(d), "an event in one of %s steps, not a loss of each", tm_format_count(a, chosen));
+        (void)snprintf(once, sizeof(once), "an event in one of %s steps, not a loss of each", tm_format_count(a, chosen));
     else
-        (void)snprintf(d, sizeof(d), "a single event; whether it comes back in other steps the profile does not tell");
-    tm_finding_say(f, "One gap has %s of it (%s), the one at %s: %s.", tm_format_time(a, part_ps),
-                   tm_format_pct(b, tm_share_pct(part_ps, tm_int(tm_get(of_cause, "total_ps")))),
-                   tm_format_moment(c, tm_int(tm_get(gap, "begin_ps"))), d);
+        (void)snprintf(once, sizeof(once), "a single event; whether it comes back in other steps the profile does not tell");
+    tm_finding_say(f, "%s %s of it (%s), from %s on: %s.", gaps, tm_format_time(a, lone.ps),
+                   tm_format_pct(b, tm_share_pct(lone.ps, total_ps)),
+                   tm_format_moment(c, tm_int(tm_get(lone.gap, "begin_ps"))), once);
 }
 
 /* What the thread that launches did not tell. */
@@ -598,7 +624,7 @@ static void find_cause(struct tm_findings *all, const struct advice *rule)
     f = begin(all, advice->id, wait, left_ps, path);
     if (!f)
         return;
-    tm_finding_title(f, "%s", advice == &late_launches && lone_gap(all, "launch") ? "One piece of launched work starts late"
+    tm_finding_title(f, "%s", advice == &late_launches && find_lone(all, "launch").gap ? "One piece of launched work starts late"
                                                                                 : advice->title);
     tm_finding_causes(f, advice->why);
     say_share(all, f, advice->cause, cause);

@@ -1108,7 +1108,7 @@ static void few_late_launches_are_not_many_launches(void **state)
                "{'gaps': {'by_cause': {'launch': {'count': 9, 'total_ps': 30000000000}}, 'longest': [{'device': "
                "'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 12000000000, 'cause': 'launch', 'parts': {'launch': "
                "9000000000, 'host': 3000000000}, 'launch': {'begin_ps': 3000001000, 'dur_ps': 5000000}}, {'device': 'vm/gpu:0', "
-               "'begin_ps': 9000, 'dur_ps': 8000000000, 'cause': 'launch', 'parts': {'launch': 8000000000}}]}}",
+               "'begin_ps': 40000000000, 'dur_ps': 8000000000, 'cause': 'launch', 'parts': {'launch': 8000000000}}]}}",
                NULL);
     assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "launched 9.00 ms before its start by a call of 5.00"));
     assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "Launched work starts late");
@@ -1130,8 +1130,27 @@ static void a_single_event_is_told_as_one(void **state)
     test_judge(&j, LONE("launch", "30"), NULL);
     assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "One piece of launched work starts late");
     assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"),
-                         "One gap has 16.0 ms of it (53.3 %), the one at 0.000000001 s: an event in one of 30 steps, not a loss of each."));
+                         "One gap has 16.0 ms of it (53.3 %), from 0.000000001 s on: an event in one of 30 steps, not a loss of each."));
     assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "average step"));
+    test_judged_free(&j);
+    /* on two devices at once it is still one */
+    test_judge(&j,
+               "{'steps': {'chosen': 30}, 'gaps': {'by_cause': {'launch': {'count': 9, 'total_ps': 30000000000}}, 'longest': "
+               "[{'device': 'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 9000000000, 'cause': 'launch', 'parts': {'launch': "
+               "9000000000}}, {'device': 'vm/gpu:0', 'begin_ps': 8000000000, 'dur_ps': 8000000000, 'cause': 'launch', 'parts': "
+               "{'launch': 7000000000}}]}}",
+               NULL);
+    assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"),
+                         "2 gaps at the same time have 16.0 ms of it (53.3 %), from 0.000000001 s on: an event"));
+    test_judged_free(&j);
+    /* and where another one is half as long, each step may have its own */
+    test_judge(&j,
+               "{'steps': {'chosen': 2}, 'gaps': {'by_cause': {'launch': {'count': 2, 'total_ps': 30000000000}}, 'longest': "
+               "[{'device': 'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 19000000000, 'cause': 'launch', 'parts': {'launch': "
+               "19000000000}}, {'device': 'vm/gpu:1', 'begin_ps': 50000000000, 'dur_ps': 11000000000, 'cause': 'launch', 'parts': "
+               "{'launch': 11000000000}}]}}",
+               NULL);
+    assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "an event in one of"));
     test_judged_free(&j);
     test_judge(&j, LONE("input", "1"), NULL);
     assert_true(has_text(tm_get(test_finding(&j, "idle_input"), "evidence"), "a single event; whether it comes back"));
