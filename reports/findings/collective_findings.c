@@ -216,6 +216,10 @@ static void advise(struct tm_findings *all, struct tm_finding *f)
         if ((!overlap[i].parallelism || overlap[i].parallelism & parallelism) &&
             (!overlap[i].kinds || overlap[i].kinds & kinds))
             tm_finding_fix(f, overlap[i].text);
+    if (unmatched_of(all) > 0)
+        tm_finding_fix(f, "Profile all devices of the job at once: only then waiting for a late "
+                          "one can be told from moving "
+                          "data.");
     if (reaches_nodes(all->summary))
         tm_finding_fixes(f, near_mesh);
 }
@@ -267,12 +271,12 @@ static void say_missing_members(const struct tm_findings *all, struct tm_finding
         return;
     }
     if (unmatched_ps > 0 && world > devices)
-        tm_finding_say(f, "The profile has %s of the job's %s ranks: how much of %s is waiting for the others cannot be told "
-                          "from it.",
+        tm_finding_say(f, "The profile has %s of the job's %s ranks: how much of %s is waiting for the others cannot be "
+                          "told from it.",
                        tm_format_count(a, devices), tm_format_count(b, world), tm_format_time(c, unmatched_ps));
     else if (unmatched_ps > 0)
-        tm_finding_say(f, "For %s of it no counterpart on another device is in the profile: how much of that is waiting "
-                          "cannot be told from it.", tm_format_time(a, unmatched_ps));
+        tm_finding_say(f, "For %s of it no counterpart on another device is known: how much of that is waiting cannot be "
+                          "told.", tm_format_time(a, unmatched_ps));
     else if (tm_int(tm_get(skew, "matched")) > 0 && world > devices)
         tm_finding_say(f,
                        "The job has %s ranks, the profile %s devices: the devices may wait for "
@@ -294,8 +298,8 @@ static void say_waiting(const struct tm_findings *all, struct tm_finding *f)
             tm_format_time(a, wait_ps), tm_format_time(b, move_ps),
             shares_cores(all) ? ", or a thread waits for a core" : "");
     if (shares_cores(all))
-        tm_finding_say(f, "The devices are threads of one CPU and share its cores: a collective lasts until each of its "
-                          "threads had a core, so that most of it may be waiting.");
+        tm_finding_say(f, "The devices are threads of one CPU and share its cores: a collective lasts until each of "
+                          "its threads had a core, so that most of it may be waiting.");
     say_missing_members(all, f);
 }
 
@@ -303,17 +307,18 @@ static void say_waiting(const struct tm_findings *all, struct tm_finding *f)
 static void name_exposed(const struct tm_findings *all, struct tm_finding *f, int64_t left_ps)
 {
     const bool is_unmatched = unmatched_of(all) > left_ps / 2;
+    const size_t devices = tm_length(tm_get(all->summary, "devices"));
 
-    tm_finding_title(f, "%s", is_unmatched ? "Collectives run, or wait for other ranks, with no compute beside them"
+    tm_finding_title(f, "%s", is_unmatched ? "Collectives run, or wait for other devices, with no compute beside them"
                               : shares_cores(all)
                                   ? "Collectives of threads that share one CPU run with no compute beside them"
                                   : "Collectives run with no compute beside them");
-    if (is_unmatched)
+    if (is_unmatched && (devices < 2 || world_of(all) > (int64_t)devices))
         tm_finding_fix(f, "Profile all devices of the job at once and give their files together: `tracemill report "
                           "rank0.json rank1.json ...`. Only then waiting for a late one can be told from moving data.");
     if (shares_cores(all))
-        tm_finding_fix(f, "Devices of `--xla_force_host_platform_device_count` are for testing: judge communication on the "
-                          "devices that the job is for, or give each device a core.");
+        tm_finding_fix(f, "Devices of `--xla_force_host_platform_device_count` are for testing: judge communication on "
+                          "the devices that the job is for, or give each device a core.");
 }
 
 static void find_exposed(struct tm_findings *all)

@@ -233,8 +233,8 @@ static void say_programs(struct tm_findings *all, struct tm_finding *f)
     }
 }
 
-/* Gaps in which the host needed that long for the next operation or two, of those that are laid to the host at all: what
- * had been launched already waits for something else. */
+/* Gaps in which the host needed that long for the next operation or two, of those that are laid to the host at all:
+ * what had been launched already waits for something else. */
 struct short_gaps {
     const struct tm_value *by_cause;
     size_t causes; /* how many of short_waits */
@@ -354,7 +354,8 @@ static bool is_compiled(const struct tm_findings *all)
 /* PyTorch: each operation is a launch of its own, and the host does not keep ahead of the device. */
 static void find_eager(struct tm_findings *all)
 {
-    const struct short_gaps gaps = short_gaps(all, !tm_idle_is_of_long_launches(all)); /* few long ones are another thing */
+    /* few launches that took long are something else */
+    const struct short_gaps gaps = short_gaps(all, !tm_idle_is_of_long_launches(all));
     const int64_t launches = time_at(all, "host.launches.count"), kernels = time_at(all, "fusion.kernels.count");
     const int64_t small = time_at(all, "fusion.small.count");
     const struct tm_value *runs = tm_path(all->summary, "fusion.runs.longest");

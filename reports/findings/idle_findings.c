@@ -558,23 +558,25 @@ static const struct advice *advice_for(const struct tm_findings *all, const stru
 }
 
 /* It happens once, whatever the share of the window. */
-static void say_lone(struct tm_findings *all, struct tm_finding *f, const char *cause)
+static void say_lone(struct tm_findings *all, struct tm_finding *f, const char *cause, const struct lone *lone,
+                     bool is_apart)
 {
-    const struct lone lone = find_lone(all, cause);
     const int64_t total_ps = tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause), "total_ps"));
     const int64_t chosen = tm_int(tm_path(all->summary, "steps.chosen"));
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], once[TM_FORMAT_BYTES + 80], gaps[TM_FORMAT_BYTES + 32];
 
-    if (!lone.gap)
+    if (!lone->gap)
         return;
-    (void)snprintf(gaps, sizeof(gaps), lone.gaps > 1 ? "%s gaps at the same time have" : "One gap has", tm_format_count(a, lone.gaps));
+    (void)snprintf(gaps, sizeof(gaps), lone->gaps > 1 ? "%s gaps at the same time have" : "One gap has",
+                   tm_format_count(a, lone->gaps));
     if (chosen > 1)
         (void)snprintf(once, sizeof(once), "an event in one of %s steps, not a loss of each", tm_format_count(a, chosen));
     else
         (void)snprintf(once, sizeof(once), "a single event; whether it comes back in other steps the profile does not tell");
-    tm_finding_say(f, "%s %s of it (%s), from %s on: %s.", gaps, tm_format_time(a, lone.ps),
-                   tm_format_pct(b, tm_share_pct(lone.ps, total_ps)),
-                   tm_format_moment(c, tm_int(tm_get(lone.gap, "begin_ps"))), once);
+    tm_finding_say(f, "%s %s of it (%s), from %s on: %s%s.", gaps, tm_format_time(a, lone->ps),
+                   tm_format_pct(b, tm_share_pct(lone->ps, total_ps)),
+                   tm_format_moment(c, tm_int(tm_get(lone->gap, "begin_ps"))), once,
+                   is_apart ? "; not counted as potential savings" : "");
 }
 
 /* What the thread that launches did not tell. */
@@ -609,9 +611,30 @@ static void say_long_wait(struct tm_findings *all, struct tm_finding *f)
                           "device, a copy, or the word that the work has ended.", tm_format_time(time, most_ps));
 }
 
+/* Work that started late once is no loss of the steps: a fact, but for what is left beside it. */
+static struct tm_finding *begin_late(struct tm_findings *all, const struct lone *lone, int64_t left_ps, const char *path)
+{
+    const int64_t rest_ps = left_ps > lone->ps ? left_ps - lone->ps : 0;
+    const bool is_large = tm_share_pct(left_ps, all->window_ps) >= tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE);
+    char time[TM_FORMAT_BYTES];
+    struct tm_finding *f;
+
+    if (tm_is_worth_mention_on(all, rest_ps, path)) {
+        f = begin(all, late_launches.id, TM_WAIT_LAUNCH, rest_ps, path);
+        tm_finding_title(f, "%s", late_launches.title);
+        return f;
+    }
+    f = tm_finding_of_share(all, late_launches.id, is_large ? TM_WARNING : TM_INFO, left_ps);
+    tm_finding_title(f, "Launched work starts late once, by %s",
+                     tm_format_time(time, tm_int(tm_path(lone->gap, "parts.launch"))));
+    return f;
+}
+
 static void find_cause(struct tm_findings *all, const struct advice *rule)
 {
     const struct advice *advice = advice_for(all, rule);
+    const struct lone lone = find_lone(all, advice->cause);
+    const bool is_once = advice == &late_launches && lone.gap;
     const enum tm_wait wait = tm_wait_of_cause(advice->cause);
     const struct tm_value *cause = tm_get(tm_path(all->summary, "gaps.by_cause"), advice->cause);
     const int64_t left_ps = tm_wait_left(all, wait), told_ps = all->told_ps[wait];
@@ -621,18 +644,18 @@ static void find_cause(struct tm_findings *all, const struct advice *rule)
     (void)snprintf(path, sizeof(path), "gaps.by_cause.%s.total_ps", advice->cause);
     if (!tm_is_worth_mention_on(all, left_ps, path) || is_told_elsewhere(all, wait))
         return;
-    f = begin(all, advice->id, wait, left_ps, path);
+    f = is_once ? begin_late(all, &lone, left_ps, path) : begin(all, advice->id, wait, left_ps, path);
     if (!f)
         return;
-    tm_finding_title(f, "%s", advice == &late_launches && find_lone(all, "launch").gap ? "One piece of launched work starts late"
-                                                                                : advice->title);
+    if (!is_once)
+        tm_finding_title(f, "%s", advice->title);
     tm_finding_causes(f, advice->why);
     say_share(all, f, advice->cause, cause);
     if (told_ps > 0)
         tm_finding_say(f, "%s of it is part of other findings and not counted here.", tm_format_time(time, told_ps));
     if (wait == TM_WAIT_DEVICE)
         say_pauses(all, f);
-    say_lone(all, f, advice->cause);
+    say_lone(all, f, advice->cause, &lone, is_once);
     say_main(all, f, advice->cause);
     if (wait == TM_WAIT_SYNC)
         say_long_wait(all, f);

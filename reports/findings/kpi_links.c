@@ -117,7 +117,7 @@ static const struct {
     explain_fn *explain;
 } links[] = {
     { "device_utilization", true,
-      { "queue_empty", "idle_device_wait", "idle_profiler", "no_host_events" }, explain_share },
+      { "queue_empty", "idle_device_wait", "idle_profiler", "idle_launch", "no_host_events" }, explain_share },
     { "kernel_duration", false, { SHORT_WORK, "op_repeated" }, explain_short },
     { "small_kernel_share", false, { SHORT_WORK, "op_repeated" }, explain_short },
     { "host_overhead", true, { HOST_CAUSES, SHORT_WORK }, explain_share },

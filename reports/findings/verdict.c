@@ -23,7 +23,7 @@ static const struct {
     { "fallback_cpu_ops", "compiled operations on the CPU" },
     { "idle_compile", "compilation" },
     { "idle_gc", "garbage collection" },
-    { "idle_host", "Python and other host code between launches" },
+    { "idle_host", "host time between launches" },
     { "idle_input", "waiting for input" },
     { "idle_launch", "waiting for launches" },
     { "idle_sync", "the host waiting for results before it launches more work" },

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run was made to suffer from is what its report says first.
 
-    scenarios.py [--case PATTERN] [--list]
+    scenarios.py [--case PATTERN] [--seed N] [--list]
 
 Each scenario of the generator ($TM_SHARED/tools/make_trace.py) plants one thing in an otherwise healthy run.  On every
 platform, from the profile and from its JSON: the finding that the scenario was made for comes first by time at stake,
-or is the one that is told where it costs no time that can be told; a healthy run raises no warning.  And of all findings:
+or is the one that is told where it costs no time that can be told; a healthy run raises no warning.  The same where the devices' clock lags behind the host's (--async), which the
+report may tell besides, as a fact.  And of all findings:
 they are in order, their severity follows from their time at stake, and nothing more is at stake than there is.
 Without the generator: skipped.
 """
@@ -54,6 +55,9 @@ ALONE = ("memory",)  # on one device: what two have to tell each other is near t
 # The generator gives a healthy run some 3 % of each step on the host before its devices begin: with this seed they are
 # below the 3 % from which on a finding is a warning.
 EVENTS, SEED = 20000, 3
+# Of 20,000 events fifteen buffers are kept in a quarter of the run: with some seeds one quarter has none of the large ones,
+# and a leak is what is kept in each.
+EVENTS_OF = {"memory": 60000}
 
 
 def expectation(scenario, platform, form):
@@ -82,10 +86,21 @@ def is_of_start(finding):
     return finding["id"] == "idle_input" and finding["share_pct"] < 4
 
 
-def wrong(expected, findings):
+def is_of_pauses(finding):
+    """A made TPU pauses for 9 to 13 % of the time between operations, by the seed: from 10 % on that is told, as a fact."""
+    return finding["id"] in WAITS and finding["severity"] == "info"
+
+
+def is_of_lag(finding):
+    """With --async the devices' clock is late by one lag: the first launched work starts late once, a fact."""
+    return finding["id"] == "idle_launch" and finding["at_stake_ps"] == 0 and finding["severity"] != "critical"
+
+
+def wrong(expected, findings, lags=False):
     """What is not as expected, None where all is."""
+    findings = [f for f in findings if not (lags and is_of_lag(f))]
     if expected == QUIET:
-        loud = [f["id"] for f in findings if not is_of_start(f)]
+        loud = [f["id"] for f in findings if not is_of_start(f) and not is_of_pauses(f)]
         return f"expected no finding, got {loud}" if loud else None
     if expected == FACT:
         told_first = {f["id"] for f in [f for f in findings if not is_of_start(f)][:2]}
@@ -100,29 +115,30 @@ def wrong(expected, findings):
     return None if first["severity"] != "info" else f"{first['id']} is first, but no more than a remark"
 
 
-def run_case(tap, scenario, platform, form, summary):
+def run_case(tap, scenario, platform, form, summary, lags):
     expected, planted = expectation(scenario, platform, form)
     findings = about_the_run(summary["findings"])
-    problem = wrong(expected, findings)
-    tap.ok(problem is None, f"{platform}-{scenario}-{form}: {expected if isinstance(expected, str) else ' or '.join(expected)}",
-           problem, f"planted: {planted}", f"told: {told(findings)}")
+    problem = wrong(expected, findings, lags)
+    tap.ok(problem is None, f"{platform}-{scenario}-{form}{'-async' * lags}: "
+           f"{expected if isinstance(expected, str) else ' or '.join(expected)}", problem, f"planted: {planted}", f"told: {told(findings)}")
 
 
-def run_profile(tap, platform, scenario, offences):
+def run_profile(tap, platform, scenario, offences, seed, lags):
     devices = [] if platform == "cpu" or scenario in ALONE else ["--devices", "2"]
-    made = Made(f"{platform}-{scenario}", "--platform", platform, "--scenario", scenario, *devices, seed=SEED,
-                events=EVENTS, forms=FORMS)
+    forms = FORMS[:1] if lags else FORMS
+    made = Made(f"{platform}-{scenario}{'-async' * lags}", "--platform", platform, "--scenario", scenario, *devices,
+                *["--async"] * lags, seed=seed, events=EVENTS_OF.get(scenario, EVENTS), forms=forms)
     with Scratch() as folder:
         failed = made.generate(folder)
         if failed:
             tap.ok(False, made.name, "the generator failed", failed)
             return
-        for form in FORMS:
+        for form in forms:
             result, summary = summary_of(made.source(form), folder / f"out-{form}")
             if summary is None or result.status != 0:
                 tap.ok(False, f"{made.name}-{form}", f"report ended with {result}")
                 continue
-            run_case(tap, scenario, platform, form, summary)
+            run_case(tap, scenario, platform, form, summary, lags)
             for rule, lines in problems_of(summary).items():
                 offences.setdefault(rule, []).extend(f"{made.name}-{form}: {line}" for line in lines)
 
@@ -130,16 +146,18 @@ def run_profile(tap, platform, scenario, offences):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--case", default="*", metavar="PATTERN", help="only these, as gpu-steady")
+    parser.add_argument("--seed", type=int, default=SEED, metavar="N", help="of the generator (default %(default)s)")
     parser.add_argument("--list", action="store_true", help="name the cases")
     options = parser.parse_args()
-    cases = [(p, s) for p in EVERYWHERE for s in PLANTED if fnmatchcase(f"{p}-{s}", options.case)]
+    cases = [(p, s, lags) for lags in (False, True) for p in EVERYWHERE for s in PLANTED
+             if not (lags and p == "cpu") and fnmatchcase(f"{p}-{s}{'-async' * lags}", options.case)]
     if options.list:
-        print("\n".join(f"{p}-{s}: {expectation(s, p, 'xplane')}" for p, s in cases))
+        print("\n".join(f"{p}-{s}{'-async' * lags}: {expectation(s, p, 'xplane')}" for p, s, lags in cases))
         return
     tap, offences = Tap(), {}
-    for platform, scenario in cases:
+    for platform, scenario, lags in cases:
         if GENERATOR.exists():
-            run_profile(tap, platform, scenario, offences)
+            run_profile(tap, platform, scenario, offences, options.seed, lags)
         else:
             tap.skip(f"{platform}-{scenario}", f"no generator at {GENERATOR}")
     for rule, lines in offences.items():

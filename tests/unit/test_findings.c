@@ -1120,17 +1120,19 @@ static void few_late_launches_are_not_many_launches(void **state)
 /* One gap is most of it: an event, not a loss of each step. */
 static void a_single_event_is_told_as_one(void **state)
 {
-#define LONE(cause, steps)                                                                                                  \
+#define LONE(cause, steps, ps)                                                                                                  \
     "{'steps': {'chosen': " steps ", 'parts': {'total_ps': 100000000000, 'idle_ps': {'" cause "': 30000000000}}}, 'gaps': " \
     "{'by_cause': {'" cause "': {'count': 9, 'total_ps': 30000000000}}, 'longest': [{'device': 'vm/gpu:1', 'begin_ps': "    \
-    "1000, 'dur_ps': 20000000000, 'cause': '" cause "', 'parts': {'" cause "': 16000000000}}]}}"
+    "1000, 'dur_ps': 30000000000, 'cause': '" cause "', 'parts': {'" cause "': " ps "}}]}}"
     struct judged j;
 
     (void)state;
-    test_judge(&j, LONE("launch", "30"), NULL);
-    assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "One piece of launched work starts late");
+    test_judge(&j, LONE("launch", "30", "16000000000"), NULL);
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "Launched work starts late");
+    expect_stake(&j, "idle_launch", 14000000000);
     assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"),
-                         "One gap has 16.0 ms of it (53.3 %), from 0.000000001 s on: an event in one of 30 steps, not a loss of each."));
+                         "One gap has 16.0 ms of it (53.3 %), from 0.000000001 s on: an event in one of 30 steps, not a loss "
+                         "of each; not counted as potential savings."));
     assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "average step"));
     test_judged_free(&j);
     /* on two devices at once it is still one */
@@ -1152,7 +1154,12 @@ static void a_single_event_is_told_as_one(void **state)
                NULL);
     assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "an event in one of"));
     test_judged_free(&j);
-    test_judge(&j, LONE("input", "1"), NULL);
+    test_judge(&j, LONE("launch", "30", "28000000000"), NULL); /* nothing but that one: a fact */
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "Launched work starts late once, by 28.0 ms");
+    expect_stake(&j, "idle_launch", 0);
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "severity")), "warning");
+    test_judged_free(&j);
+    test_judge(&j, LONE("input", "1", "16000000000"), NULL);
     assert_true(has_text(tm_get(test_finding(&j, "idle_input"), "evidence"), "a single event; whether it comes back"));
     test_judged_free(&j);
     test_judge(&j, IDLE("launch", "30000000000"), NULL); /* 2 ms of it in one gap */
@@ -1223,13 +1230,13 @@ static void a_rank_alone_is_told_to_be_one(void **state)
 
     (void)state;
     test_judge(&j, RANKS("8", "30000000000"), NULL);
-    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "collective_exposed"), "title")), "or wait for other ranks"));
+    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "collective_exposed"), "title")), "or wait for other devices"));
     assert_true(has_text(tm_get(test_finding(&j, "collective_exposed"), "evidence"),
                          "The profile has 1 of the job's 8 ranks: how much of 30.0 ms is waiting"));
     assert_non_null(strstr(tm_text(tm_path(test_finding(&j, "collective_exposed"), "fix[0]")), "tracemill report rank0.json"));
     test_judged_free(&j);
     test_judge(&j, RANKS("1", "30000000000"), NULL);
-    assert_true(has_text(tm_get(test_finding(&j, "collective_exposed"), "evidence"), "no counterpart on another device"));
+    assert_true(has_text(tm_get(test_finding(&j, "collective_exposed"), "evidence"), "no counterpart on another device is known"));
     test_judged_free(&j);
 }
 
