@@ -615,7 +615,7 @@ static void say_long_wait(struct tm_findings *all, struct tm_finding *f)
 static struct tm_finding *begin_late(struct tm_findings *all, const struct lone *lone, int64_t left_ps, const char *path)
 {
     const int64_t rest_ps = left_ps > lone->ps ? left_ps - lone->ps : 0;
-    const bool is_large = tm_share_pct(left_ps, all->window_ps) >= tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE);
+    const bool is_large = tm_share_on(all, left_ps, path) >= tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE);
     char time[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
@@ -624,7 +624,7 @@ static struct tm_finding *begin_late(struct tm_findings *all, const struct lone 
         tm_finding_title(f, "%s", late_launches.title);
         return f;
     }
-    f = tm_finding_of_share(all, late_launches.id, is_large ? TM_WARNING : TM_INFO, left_ps);
+    f = tm_finding_of_share(all, late_launches.id, is_large ? TM_WARNING : TM_INFO, left_ps, path);
     tm_finding_title(f, "Launched work starts late once, by %s",
                      tm_format_time(time, tm_int(tm_path(lone->gap, "parts.launch"))));
     return f;
