@@ -158,6 +158,17 @@ def check_text(text):
             yield f"line {number}: {line}"
 
 
+HIDDEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+
+
+def check_hidden(tap, source, folder):
+    """Nothing that is not seen is written unless it is asked for."""
+    for options in ((), ("--raw",)):
+        run("report", source, "-o", folder / "shown", "--format", "csv", *options)
+        found = [path.name for path in (folder / "shown" / "csv").iterdir() if HIDDEN.search(path.read_text(encoding="utf-8"))]
+        tap.ok(bool(found) == bool(options), f"hostile: hidden characters {options}", *found)
+
+
 def check(tap, name, source, folder, *options):
     result = run("report", source, "-o", folder, "--format", FORMATS, *options)
     if not tap.ok(result.status in (0, 3), f"{name}: written", result):
@@ -252,7 +263,9 @@ def main():
         for kind, make in make_profile.ALL_MAKERS.items():
             path = folder / f"{kind}.xplane.pb"
             path.write_bytes(make(seed=4, steps=8).encode())
-            check(tap, kind, path, folder / kind)
+            check(tap, kind, path, folder / kind, *(("--raw",) if kind == "hostile" else ()))
+            if kind == "hostile":
+                check_hidden(tap, path, folder)
         check_rows(tap, folder)
         check_again(tap, folder)
         check_in_the_way(tap, folder)

@@ -72,9 +72,25 @@ def as_cell(text):
     return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") and text else text
 
 
-def convert(source, folder, ending):
+HIDDEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|u\{([0-9a-f]+)\}|([nrt]))")
+
+
+def check_shown(text, table):
+    """What is not seen is an escape where nobody asked for it: a line for each row, and the same names."""
+    shown = list(csv.reader(text.splitlines(keepends=True), strict=True))
+    assert not HIDDEN.search(text), "a character that is not seen"
+    assert len(shown) == len(table) == text.count("\n"), "a line for each row"
+    assert [row[:6] + row[7:13] for row in shown] == [row[:6] + row[7:13] for row in table], "other cells"
+    for cell, raw in zip(shown, table):
+        meant = ESCAPE.sub(lambda m: chr(int(m[1] or m[2], 16)) if m[1] or m[2] else {"n": "\n", "r": "\r", "t": "\t"}[m[3]], cell[6])
+        assert "\\" in raw[6] or meant.replace("\0", "\ufffd") == raw[6], "an escape"
+        assert not cell[14] or cell is shown[0] or strict(cell[14]) == strict(raw[14]), "arguments with escapes"
+
+
+def convert(source, folder, ending, *options):
     target = folder / f"out{ending}"
-    result = run("convert", source, "-o", target, "--plain", "--quiet")
+    result = run("convert", source, "-o", target, "--plain", "--quiet", *options)
     assert result.status in (0, 4), result
     data = target.read_bytes()
     return (gzip.decompress(data) if ending.endswith(".gz") else data).decode("utf-8")
@@ -89,7 +105,8 @@ def check(source, folder, names):
     assert len(lines) == len(events) and all(strict(line.rstrip(",")) == event for line, event in zip(lines, events)), "lines"
     rows = {(event["pid"], event.get("tid")) for event in events if event["ph"] == "M"}
     assert all((event["pid"], event.get("tid")) in rows for event in events if event["ph"] != "M"), "a row without a name"
-    table = list(csv.reader(convert(source, folder, ".csv").splitlines(keepends=True), strict=True))
+    table = list(csv.reader(convert(source, folder, ".csv", "--raw").splitlines(keepends=True), strict=True))
+    check_shown(convert(source, folder, ".csv"), table)
     assert all(len(row) == 15 for row in table), "cells"
     spans = [event for event in events if event["ph"] == "X"]
     cells = [row for row in table[1:] if row[4] == "span"]

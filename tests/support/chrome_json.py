@@ -6,8 +6,8 @@ import json
 from decimal import Decimal
 
 # The tally that counts events of these phases.
-PHASES = {"metadata-event": "M", "begin-end-event": "BE", "instant-event": "iI", "counter-event": "C",
-          "flow-event": "stf", "async-event": "bneSTpF", "other-phase": "NODPRvVca()"}
+PHASES = {"metadata-event": "M", "begin-end-event": "BE", "instant-event": "iIRP", "counter-event": "C",
+          "flow-event": "stf", "async-event": "bneSTpF", "other-phase": "NODvVca()"}
 
 
 def content_of(path):

@@ -52,6 +52,17 @@ def args_of(event):
     return tuple(args.items()) if isinstance(args, dict) else ()
 
 
+PLACED = {"ph", "ts", "dur", "pid", "tid", "name", "cat", "s", "bp"}  # members that are written in their own place
+IDS = {"id", "id2", "bind_id"}
+
+
+def with_members(event, is_joined):
+    """The arguments, and behind them what else the event has."""
+    placed = PLACED | (IDS if is_joined else set())
+    return args_of(event) + tuple((key, value) for key, value in event.items()
+                                  if key not in placed and not (key == "args" and isinstance(value, dict)))
+
+
 def text_or_none(value):
     return value if isinstance(value, str) else None
 
@@ -72,7 +83,7 @@ class Reader:
         self.lately = None  # of what was put on a thread last: process, thread, time, row
         self.devices, self.streams = {}, {}  # number -> Process; (pid, tid) -> the first stream that is drawn there
         self.halves, self.async_halves = defaultdict(list), defaultdict(list)
-        self.origin = None
+        self.origin = self.find_origin(events)
         for place, event in enumerate(events):
             if event.get("ph") == "M":
                 self.metadata(event)
@@ -156,20 +167,31 @@ class Reader:
         if begin is None:
             self.recording.drops["missing-time"] += 1
             return None
-        if self.origin is None:
-            self.set_origin(event, begin)
         if begin - self.origin < -DAYS_BEFORE * PS_PER_DAY or begin + length - self.origin > DAYS_AFTER * PS_PER_DAY:
             self.recording.drops["clock-outlier"] += 1
             return None
         return begin
 
-    def set_origin(self, event, begin):
-        latest = 3600 * 10**12 if event.get("cat") in TORCH else DAYS_AFTER * PS_PER_DAY
-        self.origin = 0 if abs(begin) < latest else begin - begin % 10**12
+    @staticmethod
+    def find_origin(events):
+        """That of the first event that most of the first ones are near: of 64, and of 1,024 where these do not agree."""
+        def origin_of(event, begin):
+            latest = 3600 * 10**12 if event.get("cat") in TORCH else DAYS_AFTER * PS_PER_DAY
+            return 0 if abs(begin) < latest else begin - begin % 10**12
+
+        first = next((n for n, e in enumerate(events) if is_timed(e)), len(events))
+        for most in (64, 1024):
+            timed = [(e, ps_of(e["ts"])) for e in events[first:first + most] if is_timed(e)]
+            origins = [origin_of(*t) for t in timed]
+            near = [sum(-DAYS_BEFORE * PS_PER_DAY <= begin - o <= (DAYS_AFTER - 5) * PS_PER_DAY for _, begin in timed)
+                    for o in origins]
+            if near and max(near) == len(timed):
+                break
+        return origins[near.index(max(near))] if near else 0
 
     def event(self, event, place):
         phase = event.get("ph")
-        take = {"X": self.complete, "B": self.half, "E": self.half, "i": self.instant, "I": self.instant,
+        take = {"X": self.complete, "B": self.half, "E": self.half, "i": self.instant, "I": self.instant, "R": self.instant, "P": self.instant,
                 "C": self.counter}.get(phase)
         if take is None and isinstance(phase, str) and len(phase) == 1:
             take = self.arrow if phase in "stf" else self.async_event if phase in "bneSTpF" else None
@@ -185,7 +207,7 @@ class Reader:
             take(event, place, begin, length)
 
     def put(self, row, event, place, begin, end, args=None, is_instant=False):
-        item = Item(begin, end, text_or_none(event.get("name")), args_of(event) if args is None else args,
+        item = Item(begin, end, text_or_none(event.get("name")), with_members(event, row.sort == ASYNC) if args is None else args,
                     text_or_none(event.get("cat")) or "", is_instant=is_instant)
         item.place = place
         row.items.append(item)
@@ -275,7 +297,11 @@ class Reader:
             self.recording.drops["unmatched-end"] += 1
             return
         begin, place, opened = open_begins.pop(found)
-        self.put(row, opened, place, begin, end, args_of(opened) + args_of(event)).key = key
+        self.put(row, opened, place, begin, end, with_members(opened, row.sort == ASYNC) + with_members(event, row.sort == ASYNC)).key = key
+
+
+def is_timed(event):
+    return isinstance(event.get("ph"), str) and event["ph"] in set("XBEiIRPCstfbneSTpF") and ps_of(event.get("ts")) is not None
 
 
 def whole_or_text(value):

@@ -28,30 +28,38 @@ static void put(void *to, const char *bytes, size_t length)
 static void texts_are_quoted_and_no_formulas(void **state)
 {
     static const struct {
-        const char *text, *cell;
+        const char *text, *cell, *raw; /* raw: NULL = the same */
         bool is_plain;
     } cases[] = {
-        { "fusion.3", "\"fusion.3\"", true },
-        { "a,b", "\"a,b\"", false },
-        { "say \"x\"", "\"say \"\"x\"\"\"", false },
-        { "=cmd()", "\"'=cmd()\"", false },
-        { "@x", "\"'@x\"", false },
-        { "-1", "\"'-1\"", false },
-        { "+1", "\"'+1\"", false },
-        { "\tx", "\"'\tx\"", false },
-        { "\rx", "\"'\rx\"", false },
-        { "a\nb", "\"a\nb\"", false },
-        { "\xc2\xb5s", "\"\xc2\xb5s\"", false },
-        { "a\xff" "b", "\"a\xef\xbf\xbd" "b\"", false },
-        { "", "\"\"", true },
+        { "fusion.3", "\"fusion.3\"", NULL, true },
+        { "a,b", "\"a,b\"", NULL, false },
+        { "say \"x\"", "\"say \"\"x\"\"\"", NULL, false },
+        { "=cmd()", "\"'=cmd()\"", NULL, false },
+        { "@x", "\"'@x\"", NULL, false },
+        { "-1", "\"'-1\"", NULL, false },
+        { "+1", "\"'+1\"", NULL, false },
+        { "\tx", "\"'\\tx\"", "\"'\tx\"", false },
+        { "\rx", "\"'\\rx\"", "\"'\rx\"", false },
+        { "a\nb", "\"a\\nb\"", "\"a\nb\"", false },
+        { "\xc2\xb5s", "\"\xc2\xb5s\"", NULL, false },
+        { "a\xff" "b", "\"a\xef\xbf\xbd" "b\"", NULL, false },
+        /* ESC, C1, DEL, an override of direction, a tag */
+        { "a\033[31m", "\"a\\u001b[31m\"", "\"a\033[31m\"", false },
+        { "\xc2\x9b" "31m,", "\"\\u009b31m,\"", "\"\xc2\x9b" "31m,\"", false },
+        { "\177", "\"\\u007f\"", "\"\177\"", false },
+        { "a\xe2\x80\xae" "b", "\"a\\u202eb\"", "\"a\xe2\x80\xae" "b\"", false },
+        { "\xf3\xa0\x80\x81", "\"\\u{e0001}\"", "\"\xf3\xa0\x80\x81\"", false },
+        { "", "\"\"", NULL, true },
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct text text = { .used = 0 };
+        struct text text = { .used = 0 }, raw = { .used = 0 };
 
-        tm_csv_quote(put, &text, cases[i].text, strlen(cases[i].text));
+        tm_csv_quote(put, &text, cases[i].text, strlen(cases[i].text), false);
         assert_string_equal(text.at, cases[i].cell);
+        tm_csv_quote(put, &raw, cases[i].text, strlen(cases[i].text), true);
+        assert_string_equal(raw.at, cases[i].raw ? cases[i].raw : cases[i].cell);
         assert_int_equal(tm_csv_is_plain(cases[i].text, strlen(cases[i].text)), cases[i].is_plain);
     }
 }

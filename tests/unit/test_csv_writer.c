@@ -17,9 +17,8 @@ static const struct tm_writer_options plain = { .args = TM_ARGS_ALL };
 static const char header[] = "host,process,row,lane,kind,class,name,start_ps,dur_ps,value,step,device,correlation,"
                              "category,arguments\n";
 
-static void open_rig(void)
+static void open_rig_on_run(void)
 {
-    test_run_init(&run);
     assert_int_equal(rig_open(&rig, &run, &tm_csv_writer, &plain), TM_OK);
     row = (struct tm_out_row){ .uuid = 2, .parent = 1, .sort = TM_OUT_LANE, .lane = 3, .pid = 7, .tid = 9,
                                .name = rig_name(&rig, "T,1"), .process = rig_name(&rig, "P") };
@@ -28,6 +27,12 @@ static void open_rig(void)
     of = (struct tm_event){ .record = { .start_ps = -5, .dur_ps = 1234567890123, .class = TM_CLASS_KERNEL },
                             .step = TM_NONE, .device = TM_NONE };
     assert_int_equal(rig.writer->type->row(rig.writer, &row), TM_OK);
+}
+
+static void open_rig(void)
+{
+    test_run_init(&run);
+    open_rig_on_run();
 }
 
 static void close_rig(void)
@@ -143,8 +148,8 @@ static void hostile_names_stay_in_their_cells(void **state)
         { "+1", "\"'+1\"" },
         { "-1", "\"'-1\"" },
         { "@a", "\"'@a\"" },
-        { "\t=1", "\"'\t'=1\"" },
-        { "\n=1", "\"'\n'=1\"" },
+        { "\t=1", "\"'\\t'=1\"" },
+        { "\n=1", "\"'\\n'=1\"" },
         { " =1", "\"' =1\"" },
         { "\"=1", "\"'\"\"=1\"" },
         { "'+1", "\"''+1\"" },
@@ -154,11 +159,12 @@ static void hostile_names_stay_in_their_cells(void **state)
         { "a;\"-1", "\"a;'\"\"-1\"" },
         { "a; -1", "a; -1" },
         { "a;b-c", "a;b-c" },
-        { "a\r\n@x", "\"a\r\n'@x\"" },
+        { "a\r\n@x", "\"a\\r\\n'@x\"" },
         { ";;=1", "\";;'=1\"" },
         { "\xff;=1", "\"\xef\xbf\xbd;'=1\"" },
-        { "\r\n", "\"'\r\n\"" },
-        { "a\nb", "\"a\nb\"" },
+        { "\r\n", "\"'\\r\\n\"" },
+        { "a\nb", "\"a\\nb\"" },
+        { "\033[2J\xc2\x85\xe2\x81\xa6", "\"\\u001b[2J\\u0085\\u2066\"" },
         { "\"", "\"\"\"\"" },
         { "a,b", "\"a,b\"" },
         { "\xff\"\xc3\xa9", "\"\xef\xbf\xbd\"\"\xc3\xa9\"" },
@@ -176,6 +182,32 @@ static void hostile_names_stay_in_their_cells(void **state)
                        "host0,P,\"T,1\",3,span,kernel,%s,-5,1234567890123,,,,,,\n", table[i].cell);
     }
     assert_table(want);
+}
+
+/* Keys and texts of arguments too; as they were recorded where that is asked for. */
+static void no_control_character_is_written_unasked(void **state)
+{
+    static const char *const cells[] = {
+        "\"a\\u009b\",-5,1234567890123,,,,,,\"{\"\"k\\u202e\"\":\"\"\\n\\u0085\\udb40\\udc01\"\"}\"\n",
+        "\"a\xc2\x9b\",-5,1234567890123,,,,,,\"{\"\"k\xe2\x80\xae\"\":\"\"\\n\xc2\x85\xf3\xa0\x80\x81\"\"}\"\n",
+    };
+
+    (void)state;
+    for (int is_raw = 0; is_raw < 2; is_raw++) {
+        char want[300];
+
+        test_run_init(&run);
+        run.raw = is_raw;
+        open_rig_on_run();
+        struct tm_out_event event = event_of("a\xc2\x9b");
+        struct tm_arguments_builder *const b = rig_arguments(&rig);
+
+        tm_put_text(b, rig_name(&rig, "k\xe2\x80\xae"), "\n\xc2\x85\xf3\xa0\x80\x81", 7);
+        event.own = tm_arguments_end(b);
+        put(&event);
+        (void)snprintf(want, sizeof(want), "host0,P,\"T,1\",3,span,kernel,%s", cells[is_raw]);
+        assert_table(want);
+    }
 }
 
 static tm_status write_a_little(struct tm_run *on)
@@ -223,6 +255,7 @@ int main(void)
         cmocka_unit_test(counters_have_a_value),
         cmocka_unit_test(arrows_are_left_out),
         cmocka_unit_test(hostile_names_stay_in_their_cells),
+        cmocka_unit_test(no_control_character_is_written_unasked),
         cmocka_unit_test(refused_memory_is_an_error),
         cmocka_unit_test(a_full_disk_is_an_error),
     };

@@ -337,24 +337,29 @@ static const uint8_t *value_end(const uint8_t *at)
     }
 }
 
-static bool has_no_place(const struct text *key, uint8_t value, bool is_joined)
+static bool is_one_of(const struct text *key, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (tm_json_text_is((struct tm_json_text){ (const char *)key->at, (uint32_t)key->length }, words[i]))
+            return true;
+    return false;
+}
+
+static bool has_no_place(const struct text *key, uint8_t value, const struct tm_chrome_words *words)
 {
     static const char *const placed[] = { "ph", "ts", "dur", "pid", "tid", "name", "cat", "s", "bp" };
-    static const char *const ids[] = { "id", "id2", "bind_id" };
-    const struct tm_json_text name = { (const char *)key->at, (uint32_t)key->length };
+    static const char *const ids[] = { "id", "id2", "bind_id" }, *const arrows[] = { "bind_id", "flow_in", "flow_out" };
+    static const char *const args = "args";
 
-    for (size_t i = 0; i < sizeof(placed) / sizeof(placed[0]); i++)
-        if (tm_json_text_is(name, placed[i]))
-            return false;
-    for (size_t i = 0; is_joined && i < sizeof(ids) / sizeof(ids[0]); i++)
-        if (tm_json_text_is(name, ids[i]))
-            return false;
-    return value != '{' || !tm_json_text_is(name, "args");
+    return !is_one_of(key, placed, sizeof(placed) / sizeof(placed[0])) &&
+           !(words->is_joined && is_one_of(key, ids, sizeof(ids) / sizeof(ids[0]))) &&
+           !(words->is_converted && is_one_of(key, arrows, sizeof(arrows) / sizeof(arrows[0]))) &&
+           !(value == '{' && is_one_of(key, &args, 1));
 }
 
 /* A member of the event.
  * in:     a->at  its key.  out: a->at  behind its value */
-static void take_member(struct tm_chrome_arguments *a, bool is_joined)
+static void take_member(struct tm_chrome_arguments *a, const struct tm_chrome_words *words)
 {
     const uint8_t *value, *end;
     struct text key;
@@ -365,7 +370,7 @@ static void take_member(struct tm_chrome_arguments *a, bool is_joined)
     end = value_end(value);
     if (!without_escapes(a, &key)) {
         a->builder.is_cut = true;
-    } else if (has_no_place(&key, *value, is_joined)) {
+    } else if (has_no_place(&key, *value, words)) {
         take_key(a, &key);
         a->at = value;
         a->end = end;
@@ -380,11 +385,12 @@ static bool has_members(const struct tm_chrome_event *event, const struct tm_chr
     return event->has & TM_CHROME_OTHERS || (event->id.kind != TM_JSON_NO_ID && !words->is_joined);
 }
 
-static void take_members(struct tm_chrome_arguments *a, const struct tm_chrome_event *event, bool is_joined)
+static void take_members(struct tm_chrome_arguments *a, const struct tm_chrome_event *event,
+                         const struct tm_chrome_words *words)
 {
     a->at = tm_space_end((const uint8_t *)event->members + 1);
     while (*a->at != '}') {
-        take_member(a, is_joined);
+        take_member(a, words);
         a->at = tm_space_end(a->at + (*a->at == ','));
     }
 }
@@ -431,9 +437,10 @@ tm_status tm_chrome_arguments_take(struct tm_chrome_arguments *a, const struct t
         take_parts(a, (uint64_t)words->name << 1 | words->has_texts_only);
     }
     if (has_members(event, words) && words->takes_members && event->members)
-        take_members(a, event, words->is_joined);
+        take_members(a, event, words);
     else
-        tm_tally_add(&a->run->tallies, TM_TALLY_UNWRITTEN_MEMBER, has_members(event, words) || (words->has_place && event->args.length > 2));
+        tm_tally_add(&a->run->tallies, TM_TALLY_UNWRITTEN_MEMBER,
+                     has_members(event, words) || (words->has_place && event->args.length > 2));
     *list = tm_arguments_end(&a->builder);
     tm_tally_add(&a->run->tallies, TM_TALLY_LONG_ARGUMENTS, a->builder.is_cut);
     tm_tally_add(&a->run->tallies, TM_TALLY_NUL_IN_ARGUMENTS, a->builder.has_nul);

@@ -53,6 +53,7 @@ tm_status tm_chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_e
     tm_status st = TM_OK;
 
     words.has_id = words.is_joined && r->kind != TM_END;
+    words.is_converted = m->header->is_converted;
     words.has_texts_only = m->header->has_highres_ticks; /* JAX */
     if (tm_is_flow(r)) {
         st = find_place(m, event, r, &words.place);
