@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A Chrome JSON cut at every byte: a report of exactly the events that are whole, marked as partial, or none."""
+"""A Chrome JSON cut at every byte: a report of exactly the events that are whole, marked as partial, or none.  Behind damage the
+reading goes on, and one wrong time costs one event."""
 
 import concurrent.futures
 import gzip
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -93,8 +95,79 @@ def cut_gzip(tap, name, data):
            read)
 
 
+def dumped(events, **more):
+    return json.dumps({**more, "traceEvents": events}, separators=(",", ":")).encode("ascii")
+
+
+def spans(count, begin=0):
+    return [{"ph": "X", "name": f"op {i % 7}", "pid": 1, "tid": i % 3, "ts": begin + 10 * i, "dur": 5, "args": {"k": [i]}}
+            for i in range(count)]
+
+
+def report(folder, data, *options):
+    """out: the run, its summary or None"""
+    path, out = folder / "t.json", folder / "out"
+    summary = out / "summary.json"
+    path.write_bytes(data)
+    summary.unlink(missing_ok=True)
+    result = run("report", path, "-o", out, "--format", "json", *options)
+    return result, json.loads(summary.read_text(encoding="utf-8")) if summary.exists() else None
+
+
+def go_on(tap):
+    """Behind damage the events that are whole count, and what was skipped is told; the same whatever the memory."""
+    data = dumped(spans(3000))
+    commas = [data.index(b'"dur"') - 1, data.index(b'"dur"', len(data) // 2) - 1]
+    one, two = (bytes(b for i, b in enumerate(data) if i not in commas[:n]) for n in (1, 2))
+    hole = data[:9000] + bytes(5000) + data[14000:]
+    starts = [i for i in range(len(data)) if data.startswith(b'{"ph"', i)]
+    lost = sum(end > 9000 and begin < 14000 for begin, end in zip(starts, starts[1:]))
+    first = f"a comma is missing (byte {commas[0]}); {starts[1] - 1 - starts[0]} bytes were skipped, from byte {starts[0]} on"
+    with Scratch() as folder:
+        for name, text, read, words in (("one comma", one, 2999, first),
+                                        ("two commas", two, 2998, first + "; 2 such places, 151 bytes in all"),
+                                        ("a page of zeros", hole, 3000 - lost, f"bytes were skipped, from byte {max(s for s in starts if s < 9000)} on")):
+            result, summary = report(folder, text)
+            file = summary["input"]["files"][0] if summary else {}
+            tap.ok(result.status == 4 and file["partial"] and words in file["problems"][0] and words in result.err and
+                   summary["coverage"]["events_read"] == read, f"damage: {name}", result,
+                   file.get("problems"), summary and summary["coverage"])
+            small = report(folder, text, "--memory", "32M")[1]
+            tap.ok(summary == small, f"damage: {name}, the same with little memory")
+
+
+def one_time(tap):
+    """One wrong time makes no other event an outlier."""
+    late = 1_700_000_000_000_000
+    with Scratch() as folder:
+        whole = report(folder, dumped(spans(2000, late)))[1]
+        for at, ts in ((0, 0), (0, 10**17), (0, -10**17), (3, 0), (1999, 0)):
+            events = spans(2000, late)
+            events.insert(at, {"ph": "X", "name": "wrong", "pid": 1, "tid": 1, "ts": ts, "dur": 1})
+            result, summary = report(folder, dumped(events))
+            tallies = summary["coverage"]["tallies"] if summary else {}
+            tap.ok(result.status == 4 and tallies.get("clock-outlier", {}).get("count") == 1 and
+                   summary["host"]["threads"] == whole["host"]["threads"], f"a wrong time of {ts} in event {at}", result, tallies)
+
+
+def hostile(tap):
+    """What looks like events again and again costs no more than any text."""
+    size = (1 << 20) if SLOW else (16 << 20)
+    texts = {"open": b'[{', "nested": b'[{"a":', "nested lists": b'{"a":[', "open names": b'{"', "no phase": b'{"a":1} ',
+             "texts": b'"{"', "half events": b',{"ph":"X","args":{"a":[1,2', "zeros": b"\0" * 63 + b"x"}
+    with Scratch() as folder:
+        for name, piece in texts.items():
+            before = os.times().children_user
+            result, _ = report(folder, b'{"traceEvents":[x' + piece * (size // len(piece)) + b'{"ph":"i","ts":1,"name":"a"}]}')
+            seconds = os.times().children_user - before
+            tap.ok(not result.crashed and result.status in (3, 4) and seconds < 20, f"hostile: {name}", result, f"{seconds} s")
+
+
 def main():
     tap = Tap()
+    go_on(tap)
+    one_time(tap)
+    hostile(tap)
     files = {"PyTorch": make_pytorch.rank_of(steps=2), "JAX": make_profile.chrome_json(make_profile.tpu(steps=2))}
     for name, data in files.items():
         cut(tap, name, data, 8)

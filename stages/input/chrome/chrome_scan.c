@@ -80,6 +80,8 @@ static void put_skipped(char *to, size_t room, const struct tm_chrome_damage *da
 
     if (damage->is_left && damage->places == 1)
         used = snprintf(to, room, "; what follows was not read");
+    else if (damage->places > 0 && damage->to == damage->from)
+        used = snprintf(to, room, "; nothing was skipped");
     else if (damage->places > 0)
         used = snprintf(to, room, "; %" PRIu64 " bytes were skipped, from byte %" PRIu64 " on",
                         damage->to - damage->from, damage->from);
