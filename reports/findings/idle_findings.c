@@ -11,8 +11,8 @@
 
 enum { GAPS_SAID = 3 };
 
-/* A call that took many times what most others of its name take: one of so many, in which the device was idle for so many
- * times the usual duration. */
+/* A call that took many times what most others of its name take: one of so many, in which the device was idle for so
+ * many times the usual duration. */
 enum { HELD_CALLS_LEAST = 20, HELD_ONE_IN = 10, HELD_TIMES = 20 };
 
 struct advice {
@@ -211,9 +211,9 @@ static const struct advice held_up = {
     "host",
     "idle_host",
     "The launching thread is held up in calls that are short elsewhere",
-    { "Most calls of the same name in this profile take a small part of that: it is not their work that takes the time. "
-      "What held the thread up is not recorded: the operating system took its core away, it waited for Python's GIL or "
-      "a lock of the driver or of an allocator, or the profiler stored its events." },
+    { "Most calls of the same name in this profile take a small part of that. Why these took longer is not recorded: "
+      "the operating system took the thread's core away, it waited for Python's GIL or for a lock of the driver or of "
+      "an allocator, the profiler stored its events, or the call did more than others of its name." },
     { "Give each process cores of its own and look how many threads share them: `numactl --physcpubind=...`, "
       "`OMP_NUM_THREADS`, the workers of the data loader.",
       "Look whether another thread of the process holds Python's lock at that time: `py-spy dump --pid PID`.",
@@ -277,7 +277,8 @@ static bool overlap(const struct tm_value *a, const struct tm_value *b)
 {
     const int64_t a_ps = tm_int(tm_get(a, "begin_ps")), b_ps = tm_int(tm_get(b, "begin_ps"));
 
-    return a_ps < tm_sum_times(b_ps, tm_int(tm_get(b, "dur_ps"))) && b_ps < tm_sum_times(a_ps, tm_int(tm_get(a, "dur_ps")));
+    return a_ps < tm_sum_times(b_ps, tm_int(tm_get(b, "dur_ps"))) &&
+           b_ps < tm_sum_times(a_ps, tm_int(tm_get(a, "dur_ps")));
 }
 
 /* It has half of the cause's time or more, and no other gap has half as much as its longest one. */
@@ -563,7 +564,8 @@ static void say_lone(struct tm_findings *all, struct tm_finding *f, const char *
 {
     const int64_t total_ps = tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause), "total_ps"));
     const int64_t chosen = tm_int(tm_path(all->summary, "steps.chosen"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], once[TM_FORMAT_BYTES + 80], gaps[TM_FORMAT_BYTES + 32];
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
+    char once[TM_FORMAT_BYTES + 80], gaps[TM_FORMAT_BYTES + 32];
 
     if (!lone->gap)
         return;
@@ -612,7 +614,8 @@ static void say_long_wait(struct tm_findings *all, struct tm_finding *f)
 }
 
 /* Work that started late once is no loss of the steps: a fact, but for what is left beside it. */
-static struct tm_finding *begin_late(struct tm_findings *all, const struct lone *lone, int64_t left_ps, const char *path)
+static struct tm_finding *begin_late(struct tm_findings *all, const struct lone *lone, int64_t left_ps,
+                                     const char *path)
 {
     const int64_t rest_ps = left_ps > lone->ps ? left_ps - lone->ps : 0;
     const bool is_large = tm_share_on(all, left_ps, path) >= tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE);

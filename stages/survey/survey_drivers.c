@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ROCm's tracer puts the driver's calls of a thread on a line of their own.  Whose they are, time tells: the thread in
- * whose executions of programs they lie.  Both lines then have one thread number, so that whoever asks what the launching
- * thread did is told what stands on either.  Memory: fixed. */
+ * whose executions of programs they lie.  Both lines then have one thread number, so that whoever asks what the
+ * launching thread did is told what stands on either.  Memory: fixed. */
 #include "stages/resolve/classes.h"
 #include "stages/survey/survey_private.h"
 

@@ -99,11 +99,12 @@ def is_of_lag(finding):
 def wrong(expected, findings, lags=False):
     """What is not as expected, None where all is."""
     findings = [f for f in findings if not (lags and is_of_lag(f))]
+    quiet = [f for f in findings if not is_of_start(f) and not is_of_pauses(f)]
     if expected == QUIET:
-        loud = [f["id"] for f in findings if not is_of_start(f) and not is_of_pauses(f)]
+        loud = [f["id"] for f in quiet]
         return f"expected no finding, got {loud}" if loud else None
     if expected == FACT:
-        told_first = {f["id"] for f in [f for f in findings if not is_of_start(f)][:2]}
+        told_first = {f["id"] for f in quiet[:2]}
         return None if told_first == set(MEMORY_FACTS) else f"expected {MEMORY_FACTS} first"
     if expected == PAUSES:
         others = [line for line in warnings_of(findings) if not line.startswith(WAITS)]

@@ -9,7 +9,7 @@
 
 #define TM_LONG_CALL_PS INT64_C(1000000000) /* 1 ms or more is long */
 
-/* Of all events of one name on these threads, in all recorded time of a host. */
+/* Of all events of one name that say no more than that the host works (tm_is_work), in all recorded time of a host. */
 struct tm_call_lengths_row {
     struct tm_key key; /* hash of the name */
     uint64_t count, long_count;

@@ -23,6 +23,16 @@ extern const char *const tm_cause_name[TM_CAUSE_COUNT];
 /* What a host event says of the time in which it is the innermost one: its cause, or TM_CAUSE_HOST. */
 enum tm_cause tm_cause_of_class(enum tm_class class);
 
+/* Whether it says nothing but that the host works: TM_CAUSE_HOST, for every event. */
+static inline bool tm_is_work(enum tm_class class)
+{
+    const uint64_t causes = UINT64_C(1) << TM_CLASS_LAUNCH | UINT64_C(1) << TM_CLASS_COMPILE |
+                            UINT64_C(1) << TM_CLASS_INPUT | UINT64_C(1) << TM_CLASS_SYNC | UINT64_C(1) << TM_CLASS_GC |
+                            UINT64_C(1) << TM_CLASS_PROFILER;
+
+    return !(causes >> class & 1);
+}
+
 /* Why a thread did not launch: what an event says of it, or what a stack of open events does. */
 struct tm_cause_reason {
     uint8_t cause; /* enum tm_cause */

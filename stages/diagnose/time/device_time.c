@@ -489,7 +489,9 @@ static tm_status take_call(struct device_time *d, const struct tm_event *event)
 {
     const tm_status st = tm_host_threads_take(d->threads, event);
 
-    return st == TM_OK && event->record.dur_ps ? tm_call_lengths_take(d->lengths, event) : st;
+    return st == TM_OK && tm_is_work((enum tm_class)event->record.class) && event->record.dur_ps
+               ? tm_call_lengths_take(d->lengths, event)
+               : st;
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)

@@ -39,7 +39,7 @@ static void add_calls(struct tm_value *to, const struct listed_gap *gap)
     struct tm_value *calls;
 
     if (!gap->calls) {
-        tm_add_null(to, "calls", "not recorded");
+        tm_add_null(to, "calls", "not recorded, or the event is a launch, a wait or another cause by itself");
         return;
     }
     calls = tm_add_object(to, "calls");
