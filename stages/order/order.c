@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The merge: a place per track in order, and one for everything that had to be sorted; a heap of what their next records
- * are compared by, so that the records themselves stay where they are.
+/* The merge: a place per track in order, and one for everything that had to be sorted; a tree of losers of what their
+ * next records are compared by, so that the records themselves stay where they are.  A record takes one comparison for
+ * each level of the tree.
  * Memory: a read buffer per open track, the share `sort` for the rest. */
 #include "stages/order/order.h"
 
@@ -29,8 +30,9 @@ struct order {
     struct tm_run *run;
     bool gives_own;
     struct head *heads; /* `most` of them, of which the first `opened` were used */
-    struct node *nodes; /* the heap: nodes[0] is the earliest */
-    size_t opened, count, most;
+    struct node *nodes; /* of the places that have a record, and one more: build_tree */
+    uint32_t *losers;   /* numbers of nodes: of each game the later one, from the last game at 1 on */
+    size_t opened, count, left, most; /* count: nodes in the tree; left: those that are not done */
     size_t buffer_bytes;
     struct tm_sorter *rest;
     struct tm_kept_args rest_args;
@@ -56,6 +58,11 @@ static int compare_rows(const void *a, const void *b)
     return compare_records(&x->record, &y->record);
 }
 
+static uint64_t start_prefix(const void *row)
+{
+    return tm_prefix_of(((const struct tm_kept_record *)row)->record.start_ps);
+}
+
 static tm_status push_rest(struct order *o, const struct tm_raw *raw)
 {
     struct tm_kept_record row;
@@ -76,7 +83,9 @@ static tm_status sort_track(struct order *o, uint64_t number)
                                 tm_budget_share(&o->run->budget, TM_ACCOUNT_SORT) -
                                     tm_kept_args_bytes(o->gives_own ? o->rest_args.own_bytes : 0),
                                 compare_rows);
-        if (!o->rest)
+        if (o->rest)
+            tm_sorter_set_prefix(o->rest, start_prefix);
+        else
             st = o->run->error.status;
     }
     while (st == TM_OK) {
@@ -126,7 +135,7 @@ static void close_head(struct order *o, struct head *head)
     head->cursor = NULL;
 }
 
-/* --- the heap --- */
+/* --- the tree --- */
 
 static inline void set_node(const struct order *o, struct node *node, size_t head)
 {
@@ -142,35 +151,66 @@ static inline size_t head_of(const struct node *node)
     return node->rest & ((1 << NODE_HEAD_BITS) - 1);
 }
 
-/* As compare_records; without branches, since which of two lines is next cannot be foretold. */
+/* As compare_records.  Hardly any two begin at one time. */
 static inline bool is_before(const struct node *a, const struct node *b)
 {
-    const unsigned rest = a->rest < b->rest;
-    const unsigned dur = (a->dur_ps > b->dur_ps) | ((a->dur_ps == b->dur_ps) & rest);
-
-    return (a->start_ps < b->start_ps) | ((a->start_ps == b->start_ps) & dur);
+    if (__builtin_expect(a->start_ps == b->start_ps, 0))
+        return a->dur_ps > b->dur_ps || (a->dur_ps == b->dur_ps && a->rest < b->rest);
+    return a->start_ps < b->start_ps;
 }
 
-static void sift_down(struct order *o, size_t at)
+/* Play a node's games, from its place up.  out: the earliest node of all
+ * Which of two lines is next cannot be foretold, so that they change places without a branch. */
+static inline uint32_t play(struct order *o, uint32_t number)
 {
-    struct node *const nodes = o->nodes;
-    const struct node moving = nodes[at];
+    uint32_t *const losers = o->losers;
 
-    for (;;) {
-        size_t child = 2 * at + 1;
+    for (size_t at = (number + o->count) / 2; at > 0; at /= 2) {
+        const uint32_t other = losers[at];
+        const uint32_t wins = is_before(&o->nodes[other], &o->nodes[number]);
+        const uint32_t change = (number ^ other) & -wins;
 
-        if (child >= o->count)
-            break;
-        child += child + 1 < o->count && is_before(&nodes[child + 1], &nodes[child]);
-        if (!is_before(&nodes[child], &moving))
-            break;
-        nodes[at] = nodes[child];
-        at = child;
+        losers[at] = other ^ change;
+        number ^= change;
     }
-    nodes[at] = moving;
+    return number;
 }
 
-/* Open a place and put it into the heap if it has a record. */
+/* Every place in the tree is taken by a node that is before all others, until another one loses there to it. */
+static uint32_t build_tree(struct order *o)
+{
+    uint32_t first = 0;
+
+    o->nodes[o->count] = (struct node){ INT64_MIN, INT64_MAX, 0 };
+    for (size_t i = 0; i < o->count; i++)
+        o->losers[i] = (uint32_t)o->count;
+    for (size_t i = 0; i < o->count; i++)
+        first = play(o, (uint32_t)i);
+    return first;
+}
+
+static bool is_done(const struct node *node)
+{
+    return node->rest == UINT64_MAX; /* of none that has a record */
+}
+
+/* A place is done.  out: the earliest node of those that are left
+ * The tree is built anew without those that are done where they are half of it. */
+static uint32_t end_node(struct order *o, uint32_t number)
+{
+    size_t kept = 0;
+
+    o->nodes[number] = (struct node){ INT64_MAX, INT64_MIN, UINT64_MAX };
+    if (--o->left > o->count / 2)
+        return play(o, number);
+    for (size_t i = 0; i < o->count; i++)
+        if (!is_done(&o->nodes[i]))
+            o->nodes[kept++] = o->nodes[i];
+    o->count = kept;
+    return build_tree(o);
+}
+
+/* Open a place, and have a node for it if it has a record. */
 static tm_status add_head(struct order *o, struct tm_cursor *cursor, const struct tm_track *track)
 {
     const size_t number = o->opened++;
@@ -239,8 +279,6 @@ static tm_status open_tracks(struct order *o, uint64_t cutoff)
     }
     if (st == TM_OK && o->rest)
         st = open_rest(o);
-    for (size_t i = o->count / 2; i-- > 0;)
-        sift_down(o, i);
     return st;
 }
 
@@ -256,9 +294,11 @@ static tm_status fetch_own(struct order *o, struct head *head)
 static tm_status merge(struct order *o, tm_expect_record *expect, tm_take_record *take, void *to)
 {
     tm_status st = TM_OK;
+    uint32_t first = build_tree(o);
 
-    while (st == TM_OK && o->count) {
-        const size_t number = head_of(&o->nodes[0]);
+    o->left = o->count;
+    while (st == TM_OK && o->left) {
+        const size_t number = head_of(&o->nodes[first]);
         struct head *const head = &o->heads[number];
         bool more = false;
 
@@ -270,21 +310,21 @@ static tm_status merge(struct order *o, tm_expect_record *expect, tm_take_record
         if (st != TM_OK)
             break;
         if (more) {
-            set_node(o, &o->nodes[0], number);
+            set_node(o, &o->nodes[first], number);
             if (expect)
                 expect(to, &head->track, &head->raw);
+            first = play(o, first);
         } else {
             close_head(o, head);
-            o->nodes[0] = o->nodes[--o->count];
+            first = end_node(o, first);
         }
-        sift_down(o, 0);
     }
     return st;
 }
 
 static size_t memory_of_heads(const struct order *o)
 {
-    return o->most * (sizeof(*o->heads) + sizeof(*o->nodes));
+    return o->most * (sizeof(*o->heads) + sizeof(*o->nodes) + sizeof(*o->losers)) + sizeof(*o->nodes);
 }
 
 /* Gives all back; *o is empty then. */
@@ -312,6 +352,7 @@ static tm_status make_heads(struct order *o, size_t tracks)
     if (!o->heads)
         return o->run->error.status;
     o->nodes = (struct node *)(o->heads + o->most);
+    o->losers = (uint32_t *)(o->nodes + o->most + 1);
     return TM_OK;
 }
 
