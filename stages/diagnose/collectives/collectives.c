@@ -25,6 +25,13 @@ static int by_serial(const void *a, const void *b)
     return (x->begin_ps > y->begin_ps) - (x->begin_ps < y->begin_ps);
 }
 
+static uint64_t serial_prefix(const void *row)
+{
+    const struct stretch *const x = row;
+
+    return (uint64_t)x->member << 32 | (x->serial < UINT32_MAX ? x->serial : UINT32_MAX);
+}
+
 static tm_status open_stage(struct tm_stage *s)
 {
     struct collectives *c = s->state;
@@ -37,8 +44,10 @@ static tm_status open_stage(struct tm_stage *s)
                       collectives_memory(s->run, COLLECTIVES_GROUPS), merge_collective_rows);
     c->stretches = tm_sorter_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct stretch),
                                  collectives_memory(s->run, COLLECTIVES_STRETCHES), by_serial);
-    return c->front && c->groups && c->stretches ? open_skew(&c->skew, s->run)
-                                                 : s->run->error.status;
+    if (!c->front || !c->groups || !c->stretches)
+        return s->run->error.status;
+    tm_sorter_set_prefix(c->stretches, serial_prefix);
+    return open_skew(&c->skew, s->run);
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)

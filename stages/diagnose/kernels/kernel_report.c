@@ -453,21 +453,32 @@ static uint64_t rank_of(uint64_t count, unsigned per_mille)
 
 static void count_length(struct quantile_row *q, const struct tm_length *length)
 {
-    const uint64_t until = q->seen + length->count;
-
-    if (q->p50_rank >= q->seen && q->p50_rank < until)
+    /* A rank that was passed lies far above: the difference wraps around. */
+    if (q->p50_rank - q->seen < length->count)
         q->p50_ps = (int64_t)length->value;
-    if (q->p95_rank >= q->seen && q->p95_rank < until)
+    if (q->p95_rank - q->seen < length->count)
         q->p95_ps = (int64_t)length->value;
-    q->seen = until;
+    q->seen += length->count;
 }
 
-static void count_in(struct quantile_row *q, uint64_t count, uint64_t *at, const struct tm_length *length)
+static inline void count_in(struct quantile_row *q, uint64_t count, uint64_t *at, const struct tm_length *length)
 {
     while (*at < count && q[*at].key < length->group)
         ++*at;
-    for (uint64_t i = *at; i < count && q[i].key == length->group; i++)
-        count_length(&q[i], length);
+    if (*at < count && q[*at].key == length->group)
+        count_length(&q[*at], length);
+}
+
+/* A kernel and the name that has it alone have the same key, and the first of them was counted for both. */
+static void share_quantiles(struct quantile_row *q, uint64_t count)
+{
+    for (uint64_t i = 1; i < count; i++) {
+        if (q[i].key != q[i - 1].key)
+            continue;
+        q[i].seen = q[i - 1].seen;
+        q[i].p50_ps = q[i - 1].p50_ps;
+        q[i].p95_ps = q[i - 1].p95_ps;
+    }
 }
 
 /* A length of a variant, handed on if it is one of several that a listed name has.  Lengths and variants both come in
@@ -555,6 +566,7 @@ static tm_status find_quantiles(struct report *r, struct quantile_row *q)
     qsort(q, first, sizeof(*q), compare_keys);
     qsort(r->several, r->several_count, sizeof(*q), compare_keys);
     st = read_lengths(r, q, first);
+    share_quantiles(q, first);
     if (st == TM_OK && r->several_count)
         st = read_lengths_of_names(r);
     qsort(q, kernels + names, sizeof(*q), by_index);

@@ -42,7 +42,7 @@ struct tm_device_clock {
     uint64_t ops, pairs;
 };
 
-bool tm_device_times_of(const struct tm_facts *facts, struct tm_device_times *times)
+bool tm_device_times_in(const struct tm_facts *facts, struct tm_device_times *times)
 {
     return tm_facts_whole(facts, TM_STAT_DEVICE_OFFSET, &times->offset_ps) &&
            tm_facts_whole(facts, TM_STAT_DEVICE_DURATION, &times->duration_ps) && tm_device_times_fit(times);
@@ -64,6 +64,16 @@ static int by_difference(const void *a, const void *b)
     const struct stretch *const x = a, *const y = b;
 
     return (x->ahead_ps > y->ahead_ps) - (x->ahead_ps < y->ahead_ps);
+}
+
+static uint64_t time_prefix(const void *row)
+{
+    return tm_prefix_of(((const struct stretch *)row)->first_ps);
+}
+
+static uint64_t difference_prefix(const void *row)
+{
+    return tm_prefix_of(((const struct stretch *)row)->ahead_ps);
 }
 
 static tm_status end_stretch(struct tm_device_clock *c)
@@ -121,7 +131,11 @@ static tm_status begin_reading(struct tm_device_clock *c, bool is_exact)
     c->ops = c->pairs = 0;
     c->by_time = tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct stretch), share / 4, by_time);
     c->by_difference = tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct stretch), share / 4, by_difference);
-    return c->by_time && c->by_difference ? TM_OK : run->error.status;
+    if (!c->by_time || !c->by_difference)
+        return run->error.status;
+    tm_sorter_set_prefix(c->by_time, time_prefix);
+    tm_sorter_set_prefix(c->by_difference, difference_prefix);
+    return TM_OK;
 }
 
 /* --- what comes of a device --- */

@@ -27,7 +27,13 @@ static inline bool tm_device_times_fit(const struct tm_device_times *times)
 
 /* out:    false  an event with these facts has no time of its own, or none that can be: not both, no whole numbers, below
  *                zero, out of every range */
-bool tm_device_times_of(const struct tm_facts *facts, struct tm_device_times *times);
+bool tm_device_times_in(const struct tm_facts *facts, struct tm_device_times *times);
+
+/* The same, at once where there are none. */
+static inline bool tm_device_times_of(const struct tm_facts *facts, struct tm_device_times *times)
+{
+    return tm_facts_have(facts, TM_STAT_DEVICE_OFFSET) && tm_device_times_in(facts, times);
+}
 
 /* The two times of an op; one that has no time of its own is told with times NULL.
  * in:     recorded_ps  on the host's clock, which fits (tm_time_fits) */
