@@ -150,12 +150,12 @@ static tm_status look_inside(struct tm_run *run, const char *path, bool *is_tar)
     tm_status st = tm_archive_reader_open(&r, run, path);
 
     got = st == TM_OK && s->unwrap; /* what was packed a moment ago may be so no more */
-    while (st == TM_OK && s->failed == TM_OK && got && length < TM_KIND_HEAD_BYTES) {
+    while (st == TM_OK && s->failed == TM_OK && got && length < TM_KIND_MAGIC_BYTES) {
         s->failed = tm_unwrap_next(s->unwrap, s->block + length, TM_ARCHIVE_BLOCK_BYTES - length, &got);
         length += s->failed == TM_OK ? got : 0;
     }
     if (st == TM_OK)
-        *is_tar = tm_kind_of(s->block, length) == TM_FILE_TAR;
+        *is_tar = tm_kind_by_magic(s->block, length) == TM_FILE_TAR;
     if (st == TM_OK && s->failed == TM_ERR_LIMIT)
         st = s->failed;
     tm_archive_reader_close(&r);
@@ -183,26 +183,22 @@ static tm_status read_head(struct tm_run *run, const char *path, uint8_t *head, 
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return refuse_head(run, path, "open", errno);
-    problem = tm_read_at(fd, head, TM_KIND_HEAD_BYTES, 0, got);
+    problem = tm_read_at(fd, head, TM_KIND_MAGIC_BYTES, 0, got);
     (void)close(fd); /* it was only read */
     return problem ? refuse_head(run, path, "read", problem) : TM_OK;
 }
 
 tm_status tm_archive_is(struct tm_run *run, const char *path, bool *is_archive)
 {
-    uint8_t *const head = tm_take(&run->budget, TM_ACCOUNT_INPUT, TM_KIND_HEAD_BYTES, &run->error);
+    uint8_t head[TM_KIND_MAGIC_BYTES];
     enum tm_file_kind kind;
-    tm_status st = TM_OK;
     size_t got;
+    tm_status st = read_head(run, path, head, &got);
 
     *is_archive = false;
-    if (!head)
-        return run->error.status;
-    st = read_head(run, path, head, &got);
-    kind = tm_kind_of(head, got);
-    tm_give(&run->budget, TM_ACCOUNT_INPUT, head, TM_KIND_HEAD_BYTES);
     if (st != TM_OK)
         return st;
+    kind = tm_kind_by_magic(head, got);
     if (kind == TM_FILE_GZIP || kind == TM_FILE_ZSTD)
         st = look_inside(run, path, is_archive);
     else

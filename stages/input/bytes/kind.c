@@ -417,7 +417,7 @@ struct span {
 
 enum token { TOKEN_OK, TOKEN_END, TOKEN_BAD };
 
-static enum token read_varint(struct span *s, uint64_t *value)
+static enum token read_long_varint(struct span *s, uint64_t *value)
 {
     *value = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
@@ -435,8 +435,16 @@ static enum token read_varint(struct span *s, uint64_t *value)
     return TOKEN_BAD;
 }
 
+static inline enum token read_varint(struct span *s, uint64_t *value)
+{
+    if (s->at == s->end || *s->at & 0x80)
+        return read_long_varint(s, value);
+    *value = *s->at++;
+    return TOKEN_OK;
+}
+
 /* A field's number and type, and its bytes where it is LEN; steps over it. */
-static enum token read_field(struct span *s, uint64_t *number, unsigned *type, struct span *inside)
+static inline enum token read_field(struct span *s, uint64_t *number, unsigned *type, struct span *inside)
 {
     uint64_t tag, length = 0;
     enum token token = read_varint(s, &tag);
@@ -593,11 +601,18 @@ static bool is_own_perfetto(const uint8_t *first, size_t length)
     return memmem(first, length < 64 ? length : 64, key, sizeof(key) - 1) != NULL;
 }
 
+enum tm_file_kind tm_kind_by_magic(const uint8_t *first, size_t length)
+{
+    const enum tm_file_kind kind = by_magic(first, length);
+
+    return kind == TM_FILE_UNKNOWN && is_old_tar(first, length) ? TM_FILE_TAR : kind;
+}
+
 enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length)
 {
     const size_t head = length < TM_KIND_HEAD_BYTES ? length : TM_KIND_HEAD_BYTES;
     const size_t begin = text_begin(first, head);
-    enum tm_file_kind kind = by_magic(first, head);
+    enum tm_file_kind kind = tm_kind_by_magic(first, head); /* an old tar's checksum tells more than how a protobuf may begin */
     bool sure;
 
     if (kind == TM_FILE_SQLITE && is_nsight_database(first, head))
@@ -608,8 +623,6 @@ enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length)
         return TM_FILE_EMPTY;
     if (is_bare_utf16(first, head))
         return TM_FILE_UTF16;
-    if (is_old_tar(first, head)) /* its checksum tells more than how a protobuf may begin */
-        return TM_FILE_TAR;
     if (is_json(first, head, begin))
         return json_kind(first, head, begin, &sure);
     if (begins_with(first, head, begin, "<!doctype html") || begins_with(first, head, begin, "<html"))

@@ -53,6 +53,11 @@ enum { TM_KIND_HEAD_BYTES = 64 * 1024 };
  * errors: none: what nothing fits is TM_FILE_UNKNOWN */
 enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length);
 
+/* The same, of what has a magic number or is a tar, for which TM_KIND_MAGIC_BYTES are enough; all else is
+ * TM_FILE_UNKNOWN. */
+enum { TM_KIND_MAGIC_BYTES = 512 };
+enum tm_file_kind tm_kind_by_magic(const uint8_t *first, size_t length);
+
 /* Whether the head is beyond doubt that of a trace, XSpace or Chrome JSON: for files that nobody named as one.  A JSON
  * text whose first bytes say nothing of events is none, though it may have some further behind; nor is a trace that this
  * program made of another one. */
