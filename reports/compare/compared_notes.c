@@ -255,6 +255,51 @@ static const char *model_of_side(const struct comparison *c, size_t side)
     return tm_text(tm_path(tm_at(tm_get(c->root, "sides"), side), "device_model"));
 }
 
+static const char *vendor_of_side(const struct comparison *c, size_t side)
+{
+    return tm_text(tm_path(first_of(c, side), "environment.devices[0].vendor"));
+}
+
+static const char *platform_of_side(const struct comparison *c, size_t side)
+{
+    return tm_text(tm_path(first_of(c, side), "environment.platform"));
+}
+
+static text_of_side *const kinds_of_devices[] = { model_of_side, vendor_of_side, platform_of_side };
+enum { KINDS_OF_DEVICES = sizeof(kinds_of_devices) / sizeof(kinds_of_devices[0]) };
+
+const char *devices_of(const struct comparison *c, size_t side)
+{
+    const char *text = "";
+
+    for (size_t i = 0; i < KINDS_OF_DEVICES && !*text; i++)
+        text = kinds_of_devices[i](c, side);
+    return text;
+}
+
+const char *same_devices(const struct comparison *c, size_t side)
+{
+    for (size_t i = 0; i < KINDS_OF_DEVICES; i++) {
+        const char *base = kinds_of_devices[i](c, 0), *other = kinds_of_devices[i](c, side);
+
+        if (*base && *other && strcmp(base, other) != 0)
+            return "no";
+    }
+    return *model_of_side(c, 0) && *model_of_side(c, side) ? "yes" : "not_recorded";
+}
+
+static void add_devices(const struct comparison *c, struct tm_value *to)
+{
+    const char *answer = "yes";
+    struct tm_value *values;
+
+    for (size_t i = 1; i < c->sides; i++)
+        answer = compared(answer, strcmp(same_devices(c, i), "not_recorded") != 0, strcmp(same_devices(c, i), "yes") == 0);
+    values = add_answer(to, "device_model", answer);
+    for (size_t i = 0; i < c->sides; i++)
+        tm_add_known(values, NULL, strcmp(answer, "no") == 0 ? devices_of(c, i) : model_of_side(c, i), NULL);
+}
+
 static void add_texts(const struct comparison *c, struct tm_value *to, const char *key, text_of_side *text)
 {
     const char *const base = text(c, 0), *answer = "yes";
@@ -308,7 +353,7 @@ void add_comparability(struct comparison *c)
     struct tm_value *to = tm_add_object(c->root, "comparability");
 
     add_texts(c, to, "program", program_of_side);
-    add_texts(c, to, "device_model", model_of_side);
+    add_devices(c, to);
     add_counts(c, to, "device_count", "devices");
     add_counts(c, to, "steps", "runs[0].steps.chosen");
     add_versions(c, to);

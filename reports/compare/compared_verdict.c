@@ -129,10 +129,8 @@ static void tell_side(const struct comparison *c, size_t side, char *out, size_t
 static void tell_hardware(const struct comparison *c, size_t side, char *out, size_t out_bytes)
 {
     const struct tm_value *sides = tm_get(c->root, "sides"), *a = tm_at(sides, 0), *b = tm_at(sides, side);
-    const struct tm_value *models[] = { tm_get(a, "device_model"), tm_get(b, "device_model") };
     const struct tm_value *counts[] = { tm_get(a, "devices"), tm_get(b, "devices") };
-    const bool has_other_model = tm_has(models[0]) && tm_has(models[1]) &&
-                                 strcmp(tm_text(models[0]), tm_text(models[1])) != 0;
+    const bool has_other_model = strcmp(same_devices(c, side), "no") == 0;
     const bool has_other_count = tm_has(counts[0]) && tm_has(counts[1]) && tm_int(counts[0]) != tm_int(counts[1]);
     char model[2][LABEL_BYTES];
 
@@ -141,9 +139,9 @@ static void tell_hardware(const struct comparison *c, size_t side, char *out, si
         return;
     for (int i = 0; i < 2; i++)
         tm_format_text(model[i], sizeof(model[i]),
-                       tm_has(models[i])              ? tm_text(models[i])
-                       : tm_int(counts[i]) == 1       ? "device"
-                                                      : "devices");
+                       *devices_of(c, i ? side : 0) ? devices_of(c, i ? side : 0)
+                       : tm_int(counts[i]) == 1     ? "device"
+                                                    : "devices");
     (void)snprintf(out, out_bytes, "Different %s: %lld × %.100s against %lld × %.100s. ",
                    has_other_model && has_other_count ? "device models and counts"
                    : has_other_model                  ? "device models"

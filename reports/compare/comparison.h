@@ -121,6 +121,11 @@ enum test_basis basis_of(const struct comparison *c, size_t side);
 /* It begins with this. */
 #define NO_SIGNIFICANCE "no significance: "
 const char *no_test_reason(const struct comparison *c, size_t side, char *out, size_t out_bytes);
+/* What the devices of a side are, as far as it is recorded: their model, else their vendor, else the platform; "" =
+ * nothing is.  Are they of the base's model?  Another vendor or platform has no model in common: "yes", "no" or
+ * "not_recorded". */
+const char *devices_of(const struct comparison *c, size_t side);
+const char *same_devices(const struct comparison *c, size_t side);
 /* The step of the base that shares are of. */
 double base_step_ps(const struct comparison *c);
 /* The rate of false discoveries among rows: strict where nothing of the whole has changed. */

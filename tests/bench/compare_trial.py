@@ -129,7 +129,7 @@ def try_series(trial, pairs, seed, only):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pairs", type=int, default=1000, help=f"pairs of each of: {', '.join(MANY)}")
+    parser.add_argument("--pairs", type=int, default=1000, help=f"pairs of each of: {', '.join(MANY)}".replace("%", "%%"))
     parser.add_argument("--planted", type=int, default=100, help="pairs of each of the others")
     parser.add_argument("--series", type=int, default=300, help="pairs of each process of step times")
     parser.add_argument("--only", help="only those processes whose name has this text")

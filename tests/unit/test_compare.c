@@ -278,6 +278,41 @@ static void other_devices_are_told_first(void **state)
     test_compared_free(&t);
 }
 
+#define DEVICE_OF(platform, vendor, model)                                                         \
+    "{'environment': {'platform': " platform ", 'devices': [{'vendor': " vendor ", 'model': " model "}]}}"
+
+static void devices_without_a_model_differ_by_their_vendor_or_platform(void **state)
+{
+    static const struct {
+        const char *base, *other, *same, *first, *value;
+    } cases[] = {
+        { DEVICE_OF("'gpu'", "'AMD'", "null"), DEVICE_OF("'gpu'", "'Nvidia'", "'H100'"), "no",
+          "Different device models: 2 \u00d7 H100 against 2 \u00d7 AMD. ", "AMD" },
+        { DEVICE_OF("'cpu'", "null", "null"), DEVICE_OF("'gpu'", "null", "null"), "no",
+          "Different device models: 2 \u00d7 gpu against 2 \u00d7 cpu. ", "cpu" },
+        { DEVICE_OF("'gpu'", "'AMD'", "null"), DEVICE_OF("'gpu'", "'AMD'", "null"), "not_recorded", "", "" },
+        { DEVICE_OF("'gpu'", "null", "'H100'"), DEVICE_OF("'gpu'", "'Nvidia'", "null"), "not_recorded", "", "H100" },
+        { DEVICE_OF("'gpu'", "null", "'H100'"), DEVICE_OF("'gpu'", "'Nvidia'", "'H100'"), "yes", "", "H100" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct test_compared t;
+        const char *text;
+
+        test_compared_init(&t);
+        (void)test_add_run(&t, "a", &plain, cases[i].base);
+        (void)test_add_run(&t, "b", &plain, cases[i].other);
+        assert_int_equal(test_compare(&t), TM_OK);
+        text = tm_text(test_at(&t, "verdict.text"));
+        assert_string_equal(tm_text(test_at(&t, "comparability.device_model.same")), cases[i].same);
+        assert_string_equal(tm_text(test_at(&t, "comparability.device_model.values[0]")), cases[i].value);
+        if (*cases[i].first ? strncmp(text, cases[i].first, strlen(cases[i].first)) : strstr(text, "Different") != NULL)
+            fail_msg("case %zu: %s", i, text);
+        test_compared_free(&t);
+    }
+}
+
 static void groups_are_tested_by_their_runs(void **state)
 {
     struct test_compared t;
@@ -514,6 +549,7 @@ int main(void)
         cmocka_unit_test(each_figure_has_to_exceed_what_runs_differ_by_in_it),
         cmocka_unit_test(steps_that_are_measured_in_two_ways_are_not_tested),
         cmocka_unit_test(other_devices_are_told_first),
+        cmocka_unit_test(devices_without_a_model_differ_by_their_vendor_or_platform),
         cmocka_unit_test(groups_are_tested_by_their_runs),
         cmocka_unit_test(a_group_against_one_run_is_not_tested),
         cmocka_unit_test(the_waterfall_adds_up_to_the_picosecond),
