@@ -97,6 +97,8 @@ struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,
 /* The same for what is wrong with the profile, not with the run: these are told last. */
 struct tm_finding *tm_finding_of_profile(struct tm_findings *all, const char *id,
                                          enum tm_severity severity);
+/* The same for figures that contradict each other: level "defect". */
+struct tm_finding *tm_finding_of_defect(struct tm_findings *all, const char *id);
 /* The idle time that all findings together have at stake. */
 int64_t tm_findings_idle_ps(const struct tm_findings *all);
 /* Has a rule before given a finding of this id? */

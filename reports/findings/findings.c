@@ -23,7 +23,7 @@ struct tm_finding {
     const struct tm_value *summary;
     enum tm_severity severity;
     unsigned audience; /* decides which texts are fit */
-    bool is_of_profile;
+    bool is_of_profile, is_defect;
     char title[TM_TITLE_BYTES];
     bool has_value, has_limit;
     double value, limit;
@@ -152,6 +152,14 @@ struct tm_finding *tm_finding_of_profile(struct tm_findings *all, const char *id
     struct tm_finding *f = tm_finding_of_fact(all, id, severity);
 
     f->is_of_profile = true;
+    return f;
+}
+
+struct tm_finding *tm_finding_of_defect(struct tm_findings *all, const char *id)
+{
+    struct tm_finding *f = tm_finding_of_profile(all, id, TM_WARNING);
+
+    f->is_defect = true;
     return f;
 }
 
@@ -335,6 +343,8 @@ static void write_finding(const struct tm_finding *f, struct tm_value *to)
 
     tm_add_string(to, "id", f->id);
     tm_add_string(to, "severity", severity_name[f->severity]);
+    if (f->is_defect)
+        tm_add_string(to, "level", "defect");
     tm_add_string(to, "title", f->title);
     add_number_or_null(to, "value", f->has_value, f->value);
     tm_add_string(to, "unit", f->unit);

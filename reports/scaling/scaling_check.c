@@ -5,6 +5,8 @@
 #include "reports/compare/run_facts.h"
 #include "reports/scaling/scaling.h"
 
+#define MARKS "jax.profiler.StepTraceAnnotation, or step() of torch.profiler.profile"
+
 uint32_t tm_scaling_devices(const struct tm_value *summary)
 {
     const struct tm_value *devices = tm_get(summary, "devices");
@@ -28,7 +30,7 @@ static tm_status check_run(struct tm_run *run, const struct tm_compared_run *one
                       one->path);
         tm_hint(
             &run->error,
-            "mark the steps with jax.profiler.StepTraceAnnotation, or choose others with --steps");
+            "mark the steps (" MARKS "), or choose others with --steps");
         return TM_ERR_INPUT;
     }
     return TM_OK;
@@ -49,7 +51,7 @@ static tm_status check_steps(struct tm_run *run, const struct tm_compared_run *a
         return TM_OK;
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot scale '%s' with '%s': only one of them has steps", a->path,
                   b->path);
-    tm_hint(&run->error, "mark the steps in all runs with jax.profiler.StepTraceAnnotation, or in none");
+    tm_hint(&run->error, "mark the steps in all runs (" MARKS "), or in none");
     return TM_ERR_USAGE;
 }
 

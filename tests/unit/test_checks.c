@@ -67,7 +67,7 @@ static void each_contradiction_is_found(void **state)
         assert_int_equal(tm_int(tm_get(check, "expected")), broken[i].expected);
         assert_int_equal(tm_int(tm_get(check, "found")), broken[i].found);
         assert_string_equal(tm_text(tm_get(check, "where")), broken[i].where);
-        assert_non_null(test_finding(&j, "check_failed"));
+        assert_string_equal(tm_text(tm_get(test_finding(&j, "check_failed"), "level")), "defect");
         assert_false(tm_ask_checks_hold(j.summary));
         test_judged_free(&j);
     }
