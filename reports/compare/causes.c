@@ -164,7 +164,7 @@ static void add_explained(const struct causes *k, struct tm_value *to, const str
     const double change_ps = (double)(k->w->new_ps - k->w->base_ps);
 
     if (cause->is_fact)
-        tm_add_null(to, "explains_pct", "it is not told by time");
+        tm_add_null(to, "explains_pct", "it has no time of its own");
     else if (fabs(change_ps) * 100 < STEP_LEAST_PCT * k->step_ps)
         tm_add_null(to, "explains_pct", "the step has hardly changed");
     else
@@ -189,7 +189,7 @@ static void add_cause(const struct causes *k, struct tm_value *findings, const s
     tm_add_string(to, "id", cause->id);
     tm_add_string(to, "severity", severity_of(k, cause));
     add_title(k, to, cause);
-    tm_add_figure(to, "value", cause->value, "it is not told by one figure");
+    tm_add_figure(to, "value", cause->value, "no single figure shows it");
     tm_add_string(to, "unit", cause->unit ? cause->unit : "");
     tm_add_null(to, "limit", "a comparison has no limits");
     list = tm_add_array(to, "evidence");
@@ -200,14 +200,14 @@ static void add_cause(const struct causes *k, struct tm_value *findings, const s
     tm_add_ps(to, "at_stake_ps", fmax(0, cause->change_ps), NULL);
     tm_add_figure(to, "share_pct",
                   cause->is_fact || !(k->step_ps > 0) ? NAN : 100 * cause->change_ps / k->step_ps,
-                  "it is not told by time");
+                  "it has no time of its own");
     tm_add_string(to, "cause", cause->why ? cause->why : "");
     list = tm_add_array(to, "fix");
     for (size_t i = 0; cause->fixes && cause->fixes[i] && cause->change_ps >= 0; i++)
         tm_add_string(list, NULL, cause->fixes[i]);
     (void)tm_add_array(to, "where");
     tm_add_string(to, "side", side_id(k->c, k->side, id));
-    tm_add_ps(to, "change_ps", cause->is_fact ? NAN : cause->change_ps, "it is not told by time");
+    tm_add_ps(to, "change_ps", cause->is_fact ? NAN : cause->change_ps, "it has no time of its own");
     tm_add_bool(to, "tested", k->is_tested);
     add_explained(k, to, cause);
 }

@@ -28,17 +28,17 @@ static const struct {
     const char *id, *path, *text;
 } agreements[] = {
     { "platform", "environment.platform",
-      "the runs are of different platforms: operations meet by their names without numbers, then "
+      "the runs are of different platforms: operations are matched by their names without numbers, then "
       "by category" },
     { "model", "environment.devices[0].model",
-      "the runs are of different models of devices: times tell of the hardware, too" },
+      "the runs are of different device models: times also reflect the hardware" },
     { "basis", "steps.basis",
       "the length of a step is measured in different ways: by devices in one run, by the host in "
       "the other" },
     { "source", "steps.source", "the steps of the runs come from different marks" },
     { "window", "settings.window", "the runs were analyzed with different windows" },
     { "gap_min", "settings.gap_min",
-      "the runs were analyzed with different --gap-min: lists of gaps differ by it" },
+      "the runs were analyzed with different --gap-min: their lists of gaps differ" },
     { "framework", "environment.hosts[0].framework", "the runs are of different frameworks" },
 };
 
@@ -102,11 +102,11 @@ static void add_quality(const struct comparison *c, struct tm_value *notes)
     if (is_redacted)
         add_note(
             notes, "redacted",
-            "names of a run are pseudonyms: rows of the sides meet only if the same key made them");
+            "names of a run are pseudonyms: rows match only if both were made with the same key");
     if (is_cut)
         add_note(notes, "rows",
-                 "tables of a run are cut (--rows): a row that one side does not list may be in "
-                 "its rest");
+                 "tables of a run are cut (--rows): a row that one side does not list may be among "
+                 "its other rows");
 }
 
 /* The test of steps takes what differs between two runs of the same work for a change: the more the
@@ -262,7 +262,13 @@ static const char *vendor_of_side(const struct comparison *c, size_t side)
 
 static const char *platform_of_side(const struct comparison *c, size_t side)
 {
-    return tm_text(tm_path(first_of(c, side), "environment.platform"));
+    static const char *const platforms[][2] = { { "cpu", "CPU" }, { "gpu", "GPU" }, { "tpu", "TPU" } };
+    const char *platform = tm_text(tm_path(first_of(c, side), "environment.platform"));
+
+    for (size_t i = 0; i < sizeof(platforms) / sizeof(platforms[0]); i++)
+        if (strcmp(platform, platforms[i][0]) == 0)
+            return platforms[i][1];
+    return "";
 }
 
 static text_of_side *const kinds_of_devices[] = { model_of_side, vendor_of_side, platform_of_side };

@@ -42,13 +42,13 @@ static int by_change(const void *a, const void *b)
 static void add_change(const struct comparison *c, struct tm_value *changes,
                        const struct row_change *change, size_t side, bool is_by_execution)
 {
-    static const char hidden[] = "a side has no room for it in its table";
+    static const char hidden[] = "the table of a side is cut, and it may be in the rest";
     struct tm_value *to = tm_add_object(changes, NULL);
     char reason[STEP_WHY_BYTES];
     const char *why = no_test_reason(c, side, reason, sizeof(reason));
 
     if (basis_of(c, side) != TEST_NONE)
-        why = is_by_execution ? "the summaries do not tell how far its executions vary"
+        why = is_by_execution ? "the summaries do not record how much its executions vary"
                               : "of a single run there is one value";
     tm_add_ps(to, "change_ps", change->is_known ? change->change_ps : NAN, hidden);
     tm_add_figure(to, "pct", change->is_known ? change->pct : NAN,

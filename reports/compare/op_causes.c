@@ -29,22 +29,21 @@ struct family {
 };
 
 static const char *const op_fixes[] = {
-    "look at it alone in both profiles: its shapes, its type, the kernel that was chosen for it",
-    "if versions of the compiler or of libraries differ, try the new code with the old ones",
-    "XLA chooses among kernels by timing them: compare the flags for autotuning",
+    "compare it in both profiles: shapes, data type, selected kernel",
+    "if compiler or library versions differ, run the new code with the old versions",
+    "XLA selects kernels by timing them: compare the autotuning flags",
     NULL,
 };
 static const char *const added_fixes[] = {
     "compare the HLO of both programs after optimization around these operations",
-    "a side effect, a changed type or a reshape between operations keeps the compiler from fusing "
-    "them",
+    "a side effect, a changed data type or a reshape between operations prevents fusion",
     NULL,
 };
 static const char *const uniform_fixes[] = {
     "compare clocks, power limit and temperature of both machines (nvidia-smi -q -d "
     "CLOCK,PERFORMANCE)",
-    "look whether other programs used the devices",
-    "check that both runs have the same batch size and types",
+    "check whether other programs used the devices",
+    "check that both runs have the same batch size and data types",
     NULL,
 };
 
@@ -237,17 +236,17 @@ static void tell_length(struct causes *k, const struct family *f, double change_
     const double after =
         is_one ? other->ps / other->count : before * (1 + f->length_ps / f->base_ps);
 
-    cause_title(cause, "%s%s takes %s: %s a step",
+    cause_title(cause, "%s%s takes %s: %s per step",
                 f->largest->match == MATCH_CATEGORY ? "The category " : "", what,
                 longer_by(longer, before, after), signed_time(time, change_ps));
     cause->value = change_pct(before, after);
     cause->unit = "%";
     if (!is_one)
-        cause_say(cause, "%zu operations have this name, with different numbers", f->rows);
+        cause_say(cause, "%zu operations have this name with different numbers", f->rows);
     cause_say(cause, "per step and device %s, before %s",
               tm_format_time(b, tm_whole(is_one ? other->ps : f->new_ps)),
               tm_format_time(a, tm_whole(is_one ? base->ps : f->base_ps)));
-    cause_say(cause, "runs %s times a step, before %s times",
+    cause_say(cause, "runs %s times per step, before %s times",
               tm_format_number(b, is_one ? other->count : f->new_count),
               tm_format_number(a, is_one ? base->count : f->base_count));
     if (!is_one || f->rows == 1)
@@ -263,14 +262,14 @@ static void tell_count(struct causes *k, const struct family *f, double change_p
         cause_begin(k, change_ps > 0 ? "op_more_often" : "op_less_often", change_ps);
     char name[TM_SHORT_NAME_BYTES], time[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
-    cause_title(cause, "%s runs %s times a step, before %s times: %s a step",
+    cause_title(cause, "%s runs %s times per step, before %s times: %s per step",
                 tm_short_name(name, f->name), tm_format_number(b, f->new_count),
                 tm_format_number(a, f->base_count), signed_time(time, change_ps));
     cause->value = change_pct(f->base_count, f->new_count);
     cause->unit = "%";
     cause_say(cause, "per step and device %s, before %s", tm_format_time(b, tm_whole(f->new_ps)),
               tm_format_time(a, tm_whole(f->base_ps)));
-    cause->why = "The program executes it another number of times.";
+    cause->why = "The program executes it more or less often.";
     cause->fixes = added_fixes;
 }
 
@@ -309,10 +308,10 @@ static void tell_exchange(struct causes *k, const struct exchange *x, double cha
     (void)tm_format_number(b, x->removed_count);
     if (x->added && x->removed)
         cause_title(
-            cause, "%s executions a step of new operations (%s%s) in place of %s (%s%s): %s a step",
+            cause, "%s executions of new operations per step (%s%s) replace %s (%s%s): %s per step",
             a, added, x->added > 1 ? " ..." : "", b, removed, x->removed > 1 ? " ..." : "", time);
     else
-        cause_title(cause, "%zu %s operation%s, most of it %s: %s a step",
+        cause_title(cause, "%zu %s operation%s, mostly %s: %s per step",
                     x->added ? x->added : x->removed, x->added ? "new" : "removed",
                     tm_format_plural(x->added + x->removed), x->added ? added : removed, time);
     cause_say(cause, "new: %s per step and device in %zu operations, %s executions",
@@ -486,17 +485,16 @@ tm_status find_uniform_change(struct causes *k)
         return TM_OK;
     k->is_compute_told = true;
     cause = cause_begin(k, ratio > 1 ? "all_slower" : "all_faster", change_ps);
-    cause_title(cause, "All operations take %s: %s a step", longer_by(longer, 1, ratio),
+    cause_title(cause, "All operations take %s: %s per step", longer_by(longer, 1, ratio),
                 signed_time(time, change_ps));
     cause->value = 100 * (ratio - 1);
     cause->unit = "%";
-    cause_say(cause, "%s of the time of operations has changed by about the same share",
+    cause_say(cause, "%s of the operation time changed by about the same factor",
               tm_format_pct(pct, 100 * share));
-    cause_say(cause, "%zu kinds of operations with 2 %% of the time or more are among them",
+    cause_say(cause, "among them are %zu kinds of operations with 2 %% of the time or more each",
               families);
-    cause->why = "What changes all operations alike is no single one of them: the clock of the "
-                 "device (heat, power), other "
-                 "hardware, another program on it, or more data in each of them.";
+    cause->why = "All operations changed alike, so the reason is outside of them: the clock of the device (heat, power), other "
+                 "hardware, another program on it, or a different amount of data per operation.";
     cause->fixes = uniform_fixes;
     return TM_OK;
 }

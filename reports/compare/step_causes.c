@@ -100,7 +100,7 @@ tm_status find_slow_device(struct causes *k)
         return TM_OK;
     k->is_compute_told = true;
     cause = cause_begin(k, own_ps > 0 ? "slow_device" : "slow_device_gone", change_ps);
-    cause_title(cause, "%s alone computes %s: %s a step", device->name,
+    cause_title(cause, "%s alone computes %s: %s per step", device->name,
                 longer_by(longer, 1, exp(growth)), signed_time(time, change_ps));
     cause->value = 100 * (exp(growth) - 1);
     cause->unit = "%";
@@ -116,8 +116,8 @@ tm_status find_slow_device(struct causes *k)
 /* --- compiling --- */
 
 static const char *const compile_fixes[] = {
-    "look which program is compiled in the steps, and which of its shapes or static arguments "
-    "changes",
+    "find out which program is compiled in the steps, and which of its shapes or static arguments "
+    "change",
     "pad or bucket shapes that vary; keep jitted functions outside of loops",
     NULL,
 };
@@ -140,7 +140,7 @@ tm_status find_recompiles(struct causes *k)
         if (!is_worth_a_cause(k, change_ps))
             return TM_OK;
         cause = cause_begin(k, after > before ? "recompiles" : "recompiles_gone", change_ps);
-        cause_title(cause, "%s compilation%s inside the steps, before %s: %s a step",
+        cause_title(cause, "%s compilation%s inside the steps, before %s: %s per step",
                     tm_format_number(b, after), after == 1 ? "" : "s", tm_format_number(a, before),
                     signed_time(time, change_ps));
     } else if (is_worth_a_cause(k, part_change(k, TM_PART_IDLE_COMPILE))) {
@@ -185,7 +185,7 @@ static const char *const transfer_fixes[] = {
     NULL,
 };
 static const char *const bandwidth_fixes[] = {
-    "compare pinned and pageable memory, and the place of the host's memory (NUMA) in both runs",
+    "compare pinned and pageable memory, and the NUMA placement of the host's memory, in both runs",
     NULL,
 };
 enum { MORE_PCT = 1 };
@@ -216,28 +216,29 @@ static void tell_transfer(struct causes *k, const struct direction *d, const str
     struct cause *cause = cause_begin(k, id, change_ps);
     char time[SIGNED_TIME_BYTES], longer[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
+    (void)tm_format_number(b, other->count);
     if (is_work && has_grown(base->count, other->count, change_ps < 0 ? -1 : 1))
-        cause_title(cause, "%s copies %s a step and device, before %s: %s a step",
-                    tm_format_number(b, other->count), d->words, tm_format_number(a, base->count),
+        cause_title(cause, "%s cop%s %s per step and device, before %s: %s per step", b,
+                    strcmp(b, "1") == 0 ? "y" : "ies", d->words, tm_format_number(a, base->count),
                     signed_time(time, change_ps));
     else if (is_work)
-        cause_title(cause, "Copies %s move %s a step and device, before %s: %s a step", d->words,
+        cause_title(cause, "Copies %s move %s per step and device, before %s: %s per step", d->words,
                     tm_format_bytes(b, other->bytes), tm_format_bytes(a, base->bytes),
                     signed_time(time, change_ps));
     else
-        cause_title(cause, "Copies %s of the same data take %s: %s a step", d->words,
+        cause_title(cause, "Copies %s of the same data take %s: %s per step", d->words,
                     longer_by(longer, base->ps, other->ps), signed_time(time, change_ps));
     cause->value = change_pct(base->ps, other->ps);
     cause->unit = "%";
     if (base->has_bytes || other->has_bytes)
-        cause_say(cause, "%s a step and device, before %s", tm_format_bytes(b, other->bytes),
+        cause_say(cause, "%s per step and device, before %s", tm_format_bytes(b, other->bytes),
                   tm_format_bytes(a, base->bytes));
     say_before(cause, "copying", base->ps, other->ps);
-    say_before(cause, "with nothing beside it", (double)k->w->base_part_ps[d->part],
+    say_before(cause, "exposed", (double)k->w->base_part_ps[d->part],
                (double)k->w->new_part_ps[d->part]);
     cause->why = is_work ? "The program copies another amount of data in each step."
-                         : "The way between the memories is slower or faster than before, or its "
-                           "data are pageable.";
+                         : "The link between the memories is slower or faster than before, or the "
+                           "host memory is pageable.";
     cause->fixes = is_work ? transfer_fixes : bandwidth_fixes;
 }
 
@@ -298,20 +299,21 @@ tm_status find_collectives(struct causes *k)
                                         : "collective_faster",
                         change_ps);
     (void)signed_time(time, change_ps);
+    (void)tm_format_number(b, runs_after);
     if (is_count)
-        cause_title(cause, "%s collectives a step and device, before %s: %s a step",
-                    tm_format_number(b, runs_after), tm_format_number(a, runs_before), time);
+        cause_title(cause, "%s collective%s per step and device, before %s: %s per step", b,
+                    strcmp(b, "1") == 0 ? "" : "s", tm_format_number(a, runs_before), time);
     else
-        cause_title(cause, "Collectives take %s: %s a step", longer_by(longer, before, after),
+        cause_title(cause, "Collectives take %s: %s per step", longer_by(longer, before, after),
                     time);
     cause->value = change_pct(before, after);
     cause->unit = "%";
     say_before(cause, "collectives", before, after);
-    say_before(cause, "with nothing beside them", (double)k->w->base_part_ps[TM_PART_COLLECTIVES],
+    say_before(cause, "exposed", (double)k->w->base_part_ps[TM_PART_COLLECTIVES],
                (double)k->w->new_part_ps[TM_PART_COLLECTIVES]);
     cause->why = is_count ? "The program communicates more or less often."
-                          : "The same collectives take another time: by the network, by their "
-                            "sizes, or by a late device.";
+                          : "The same collectives take longer or shorter: the network, their message "
+                            "sizes, or a late device.";
     cause->fixes = collective_fixes;
     return TM_OK;
 }
@@ -320,8 +322,7 @@ tm_status find_collectives(struct causes *k)
 
 static const char *const overlap_fixes[] = {
     "compare the flags for the latency-hiding scheduler and for asynchronous collectives",
-    "look in the trace for what now stands between computing and communication: a dependency, one "
-    "stream for all",
+    "look in the trace for what serializes compute and communication: a dependency, or a single stream",
     NULL,
 };
 
@@ -357,12 +358,12 @@ tm_status find_lost_overlap(struct causes *k)
         k->left_ps[i] = 0;
     cause = cause_begin(k, change_ps > 0 ? "overlap_lost" : "overlap_gained", change_ps);
     cause_title(cause,
-                "%s of communication and copies runs beside other work, before %s: %s a step",
+                "%s of communication and copies is overlapped with compute, before %s: %s per step",
                 tm_format_pct(b, after), tm_format_pct(a, before), signed_time(time, change_ps));
     cause->value = after - before;
     cause->unit = "%";
     say_before(cause, "collectives and copies", whole[0], whole[1]);
-    say_before(cause, "with nothing beside them", exposed[0], exposed[1]);
+    say_before(cause, "exposed", exposed[0], exposed[1]);
     cause->why = "About the same is communicated and copied, but the devices compute less or more "
                  "meanwhile.";
     cause->fixes = overlap_fixes;
@@ -400,16 +401,16 @@ static const struct {
     const char *id, *words;
     const char *const *fixes;
 } idle_kinds[] = {
-    { TM_PART_IDLE_DEVICE_WAIT, "idle_device_wait", "waits for work that is launched already",
+    { TM_PART_IDLE_DEVICE_WAIT, "idle_device_wait", "for work already launched",
       wait_fixes },
-    { TM_PART_IDLE_LAUNCH, "idle_launch", "waits for launches", launch_fixes },
-    { TM_PART_IDLE_COMPILE, "idle_compile", "waits for the compiler", compile_fixes },
-    { TM_PART_IDLE_INPUT, "idle_input", "waits for input", input_fixes },
-    { TM_PART_IDLE_SYNC, "idle_sync", "waits while the host waits for results", sync_fixes },
-    { TM_PART_IDLE_GC, "idle_gc", "waits for garbage collection", gc_fixes },
-    { TM_PART_IDLE_PROFILER, "idle_profiler", "waits for the profiler", profiler_fixes },
-    { TM_PART_IDLE_HOST, "idle_host", "waits for other code of the host", host_fixes },
-    { TM_PART_IDLE_UNRECORDED, "idle_unrecorded", "is idle for no recorded reason",
+    { TM_PART_IDLE_LAUNCH, "idle_launch", "for launches", launch_fixes },
+    { TM_PART_IDLE_COMPILE, "idle_compile", "for the compiler", compile_fixes },
+    { TM_PART_IDLE_INPUT, "idle_input", "for input", input_fixes },
+    { TM_PART_IDLE_SYNC, "idle_sync", "while the host waits for results", sync_fixes },
+    { TM_PART_IDLE_GC, "idle_gc", "for garbage collection", gc_fixes },
+    { TM_PART_IDLE_PROFILER, "idle_profiler", "for the profiler", profiler_fixes },
+    { TM_PART_IDLE_HOST, "idle_host", "for other host code", host_fixes },
+    { TM_PART_IDLE_UNRECORDED, "idle_unrecorded", "for unrecorded reasons",
       unrecorded_fixes },
 };
 
@@ -457,8 +458,7 @@ tm_status find_idle_changes(struct causes *k)
             continue;
         k->left_ps[part] = 0;
         cause = cause_begin(k, idle_kinds[i].id, change_ps);
-        cause_title(cause, "The device %s %s %s: %s a step", idle_kinds[i].words,
-                    tm_format_time(b, tm_whole(fabs(change_ps))), change_ps > 0 ? "longer" : "less",
+        cause_title(cause, "The device waits %s %s: %s per step", change_ps > 0 ? "longer" : "less", idle_kinds[i].words,
                     signed_time(time, change_ps));
         cause->value =
             change_pct((double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
@@ -466,7 +466,7 @@ tm_status find_idle_changes(struct causes *k)
         say_before(cause, "idle for this cause", (double)k->w->base_part_ps[part],
                    (double)k->w->new_part_ps[part]);
         if (isfinite(before) && isfinite(after) && has_grown(before, after, change_ps < 0 ? -1 : 1))
-            cause_say(cause, "%s launches a step, before %s", tm_format_number(b, after),
+            cause_say(cause, "%s launches per step, before %s", tm_format_number(b, after),
                       tm_format_number(a, before));
         cause->why = "The device has nothing to do in this time.";
         cause->fixes = idle_kinds[i].fixes;
@@ -489,7 +489,7 @@ tm_status find_changed_parts(struct causes *k)
         k->left_ps[part] = 0;
         cause = cause_begin(k, tm_part_kind[part].id, change_ps);
         cause->is_rest = true;
-        cause_title(cause, "%s, what is not told by single causes: %s a step",
+        cause_title(cause, "%s, not explained by the causes above: %s per step",
                     tm_part_kind[part].title, signed_time(time, change_ps));
         cause->value = 100 * change_ps / k->step_ps;
         cause->unit = "%";

@@ -157,7 +157,7 @@ static const char *direction_of(const struct step_test *test)
 
 static void add_spread(struct tm_value *to, const struct middle_test *middle)
 {
-    tm_add_figure(to, "run_spread_pct", middle->spread_pct, "not given, and nothing was found out about it");
+    tm_add_figure(to, "run_spread_pct", middle->spread_pct, "the run-to-run variation is not known");
 }
 
 static void add_middle(struct tm_value *to, const struct middle_test *middle, const char *method, const char *why)

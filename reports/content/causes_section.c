@@ -22,7 +22,7 @@ static void say_causes(const struct tm_content *content)
                has_changed(content) ? "The step has changed, and no single cause of it can be told from noise." :
                                       "Nothing changed that can be told from noise.");
     else
-        tm_say(content, TM_TONE_QUIET, "The largest%s first, by the time of a step and device that they account for.",
+        tm_say(content, TM_TONE_QUIET, "The largest%s first, by the time per step and device that they account for.",
                tm_length(tm_of(content, "sides")) > 2 ? " of each side" : "");
     for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);

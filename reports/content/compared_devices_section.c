@@ -16,7 +16,7 @@ static void say_devices(const struct tm_content *content)
     tm_side_columns_add_changes(&columns, content->summary, "Told from noise", "significant", TM_CELL_WORD);
     tm_side_columns_add_sides(&columns, content->summary, "computing", "compute", TM_CELL_TIME | TM_WIDE);
     tm_say_table(content, &(struct tm_table){ .id = "devices",
-                                              .caption = "Busy time of a step",
+                                              .caption = "Busy time per step",
                                               .column = columns.column,
                                               .columns = columns.columns,
                                               .rows = tm_get(devices, "rows") });

@@ -63,7 +63,7 @@ static void say_rows(const struct tm_content *content, const struct rows *rows)
     add_columns(&columns, rows, content);
     tm_say_table(content, &(struct tm_table){ .id = rows->key,
                                               .caption = is_session ? "Time in the session, by the largest change" :
-                                                                      "Time of a step and device, by the largest change",
+                                                                      "Time per step and device, by the largest change",
                                               .column = columns.column,
                                               .columns = columns.columns,
                                               .rows = tm_get(table, "rows"),

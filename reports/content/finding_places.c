@@ -191,7 +191,7 @@ static const char *cause_stake(char *out, const struct tm_value *finding)
 
     (void)tm_finding_part(part, finding);
     (void)tm_finding_time(time, finding);
-    (void)snprintf(out, TM_FINDING_BYTES, "%s%s%s%s", time, *time ? " in a step and device" : "",
+    (void)snprintf(out, TM_FINDING_BYTES, "%s%s%s%s", time, *time ? " per step and device" : "",
                    *time && *part ? ", " : "", *time ? part : "");
     return out;
 }

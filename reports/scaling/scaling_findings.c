@@ -29,7 +29,7 @@ static struct tm_value *begin(struct scaling_study *s, const char *id, const cha
 /* NaN = none */
 static void add_value(struct tm_value *to, double value, const char *unit, double limit)
 {
-    tm_add_figure(to, "value", value, "it is not told by one figure");
+    tm_add_figure(to, "value", value, "no single figure shows it");
     tm_add_string(to, "unit", unit);
     tm_add_figure(to, "limit", limit, "it has no limit");
     (void)tm_add_array(to, "evidence");
@@ -41,7 +41,7 @@ static void end(struct tm_value *to, const char *cause, const char *const *fixes
     struct tm_value *list;
 
     tm_add_int(to, "at_stake_ps", 0);
-    tm_add_null(to, "share_pct", "it is told by the efficiency");
+    tm_add_null(to, "share_pct", "the efficiency shows it");
     tm_add_string(to, "cause", cause);
     list = tm_add_array(to, "fix");
     for (; fixes && *fixes; fixes++)

@@ -118,7 +118,7 @@ static void note_devices(const struct tm_scaling_point *point, const char *label
         if (recorded != point->devices)
             (void)snprintf(
                 text, sizeof(text),
-                "%s: the profile has %u of %u devices; figures of a step and device are of these",
+                "%s: the profile has %u of %u devices; figures per step and device are of these",
                 label, recorded, point->devices);
         else if (ranks > (int64_t)recorded)
             (void)snprintf(text, sizeof(text),

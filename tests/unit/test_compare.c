@@ -289,7 +289,7 @@ static void devices_without_a_model_differ_by_their_vendor_or_platform(void **st
         { DEVICE_OF("'gpu'", "'AMD'", "null"), DEVICE_OF("'gpu'", "'Nvidia'", "'H100'"), "no",
           "Different device models: 2 \u00d7 H100 against 2 \u00d7 AMD. ", "AMD" },
         { DEVICE_OF("'cpu'", "null", "null"), DEVICE_OF("'gpu'", "null", "null"), "no",
-          "Different device models: 2 \u00d7 gpu against 2 \u00d7 cpu. ", "cpu" },
+          "Different device models: 2 \u00d7 GPU against 2 \u00d7 CPU. ", "CPU" },
         { DEVICE_OF("'gpu'", "'AMD'", "null"), DEVICE_OF("'gpu'", "'AMD'", "null"), "not_recorded", "", "" },
         { DEVICE_OF("'gpu'", "null", "'H100'"), DEVICE_OF("'gpu'", "'Nvidia'", "null"), "not_recorded", "", "H100" },
         { DEVICE_OF("'gpu'", "null", "'H100'"), DEVICE_OF("'gpu'", "'Nvidia'", "'H100'"), "yes", "", "H100" },

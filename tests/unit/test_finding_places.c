@@ -238,7 +238,7 @@ static void what_is_at_stake_is_told_once(void **state)
     check_stake("{'at_stake_ps':null,'value':null,'limit':3,'unit':'%'}", "");
     check_stake("{'at_stake_ps':null,'value':1,'unit':'count'}", "");
     check_stake("{}", "");
-    check_stake("{'change_ps':1350000000000,'explains_pct':80.6}", "+1.35 s in a step and device, 80.6 % of the change");
+    check_stake("{'change_ps':1350000000000,'explains_pct':80.6}", "+1.35 s per step and device, 80.6 % of the change");
     check_stake("{'change_ps':0,'explains_pct':80.6}", "");
 }
 
