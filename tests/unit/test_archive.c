@@ -922,6 +922,40 @@ static void refused_memory_is_a_clean_error(void **state)
     refuse_each_request(use_all);
 }
 
+static tm_status discover_all(struct tm_run *one)
+{
+    struct tm_found found;
+    const tm_status st = tm_discover_members(one, path, tm_archive_list, &found);
+
+    tm_found_free(&found);
+    tm_archive_end(one);
+    return st;
+}
+
+/* Contents that are looked at, and links that are followed. */
+static void refused_memory_in_a_search_is_a_clean_error(void **state)
+{
+    static const unsigned some[] = { GNU, GZIP, ZIP };
+    static const char events[] = "{\"traceEvents\": []}";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+        struct archive *const a = begin(&forms[some[i]]);
+
+        open_it(a);
+        put(a, "a/rank0.json", events, strlen(events));
+        put(a, "a/config.json", "{}", 2);
+        put_type(a, "b/rank0.json", NULL, 0, AE_IFLNK, "../a/rank0.json");
+        put(a, "blob", big, BIG);
+        put_type(a, "c/vm.xplane.pb", NULL, 0, AE_IFLNK, "../blob");
+        end(a);
+        refuse_each_request(discover_all);
+        test_run_init(&run);
+        assert_int_equal(discover_all(&run), TM_OK);
+        assert_ledger_is_even(&run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -949,6 +983,7 @@ int main(void)
         cmocka_unit_test(memory_refused_for_a_member_is_a_clean_error),
         cmocka_unit_test(who_takes_members_may_stop),
         cmocka_unit_test(refused_memory_is_a_clean_error),
+        cmocka_unit_test(refused_memory_in_a_search_is_a_clean_error),
         cmocka_unit_test(members_in_order_take_one_pass),
         cmocka_unit_test(too_many_passes_are_a_limit),
     };

@@ -892,6 +892,44 @@ static tm_status list_many(struct tm_run *one, const char *path, tm_take_member 
     return st;
 }
 
+/* More members of plain names than are looked into, and more links of such names than are kept. */
+static tm_status list_plain(struct tm_run *one, const char *path, tm_take_member *take, void *to,
+                            struct tm_listing *listing)
+{
+    const uint64_t files = TM_DISCOVER_SNIFFS_MOST + 3, links = TM_DISCOVER_LINKS_MOST + 4;
+    struct tm_member m = { .sniff = sniff_member, .of = one };
+    tm_status st = TM_OK;
+
+    (void)path;
+    *listing = (struct tm_listing){ .members = files + links };
+    for (uint64_t i = 0; i < files + links && st == TM_OK; i++) {
+        char name[64];
+
+        (void)snprintf(name, sizeof(name), "%s%u.json", i == 0 || i >= files ? "rank" : "config", (unsigned)i);
+        m.name = name;
+        m.position = i + 1;
+        m.is_regular = i < files;
+        m.is_hard = !m.is_regular;
+        m.link = m.is_hard ? "rank0.json" : NULL;
+        st = take(to, &m);
+    }
+    return st;
+}
+
+static void what_is_not_looked_into_is_counted(void **state)
+{
+    (void)state;
+    for (uint64_t times = 1; times <= 2; times++) {
+        test_run_init(&run);
+        run.limit_times = times;
+        assert_int_equal(tm_discover_members(&run, "x.tar", list_plain, &found), TM_OK);
+        assert_int_equal(found.left_out.unseen, times == 1 ? 7 : 0);
+        assert_int_equal(found.left_out.not_traces, TM_DISCOVER_SNIFFS_MOST + (times == 1 ? -1 : 2));
+        assert_int_equal(found.runs[0].all_count, TM_DISCOVER_LINKS_MOST + (times == 1 ? 1 : 5));
+        forget();
+    }
+}
+
 static void more_members_than_the_share_is_a_limit(void **state)
 {
     (void)state;
@@ -955,6 +993,7 @@ int main(void)
         cmocka_unit_test(an_archive_without_a_profile_is_refused),
         cmocka_unit_test(a_damaged_archive_is_told_with_each_run),
         cmocka_unit_test(memory_refused_for_members_is_a_clean_error),
+        cmocka_unit_test(what_is_not_looked_into_is_counted),
         cmocka_unit_test(more_members_than_the_share_is_a_limit),
     };
 

@@ -13,6 +13,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "stages/input/bytes/sniff.h"
 #include "tests/support/test_run.h"
 
 enum { LONG = 900000, MOST = 1 << 21 };
@@ -919,6 +920,68 @@ static tm_status stream_once(struct tm_run *run)
     return st;
 }
 
+/* ---- files that nobody named as traces ---- */
+
+static enum tm_sniffed sniffed_of(const void *bytes, size_t length, tm_status wanted)
+{
+    enum tm_sniffed sniffed = TM_SNIFFED_XSPACE;
+    struct tm_run run;
+
+    write_file("plain.json", bytes, length);
+    test_run_init(&run);
+    assert_int_equal(tm_sniff_file(&run, path_of("plain.json"), &sniffed), wanted);
+    assert_ledger_is_even(&run);
+    assert_int_equal(unlink(path_of("plain.json")), 0);
+    return sniffed;
+}
+
+static void the_first_bytes_tell_a_trace(void **state)
+{
+    static const char events[] = "{\"traceEvents\": [{\"ph\": \"X\"}]}", space[] = "\n\x0f\x12\x0d/device:GPU:0";
+    static uint8_t far[LONG];
+    ZSTD_CCtx *const z = ZSTD_createCCtx();
+    ZSTD_outBuffer out = { packed, sizeof(packed), 0 };
+    ZSTD_inBuffer in = { far, 100, 0 };
+    enum tm_sniffed sniffed;
+    struct tm_run run;
+    size_t length;
+
+    (void)state;
+    assert_int_equal(sniffed_of(events, strlen(events), TM_OK), TM_SNIFFED_TRACE_JSON);
+    assert_int_equal(sniffed_of(space, sizeof(space) - 1, TM_OK), TM_SNIFFED_XSPACE);
+    assert_int_equal(sniffed_of("{}", 2, TM_OK), TM_SNIFFED_OTHER);
+    assert_int_equal(sniffed_of("", 0, TM_OK), TM_SNIFFED_OTHER);
+    length = pack((const uint8_t *)events, strlen(events));
+    assert_int_equal(sniffed_of(packed, length, TM_OK), TM_SNIFFED_TRACE_JSON);
+    assert_int_equal(sniffed_of(packed, 12, TM_OK), TM_SNIFFED_OTHER); /* cut: whoever names it is told */
+    length = pack_zstd((const uint8_t *)space, sizeof(space) - 1);
+    assert_int_equal(sniffed_of(packed, length, TM_OK), TM_SNIFFED_XSPACE);
+
+    memset(far, ' ', sizeof(far)); /* what comes behind the first bytes is not looked at */
+    memcpy(far, "{\"a\": [", 7);
+    memcpy(far + sizeof(far) - 40, "],\"traceEvents\": []}", 20);
+    assert_int_equal(sniffed_of(far, sizeof(far), TM_OK), TM_SNIFFED_OTHER);
+    memcpy(far, events, strlen(events));
+    memcpy(far + 1000, text, sizeof(far) - 1000); /* of which much does not pack */
+    assert_int_equal(sniffed_of(packed, pack(far, sizeof(far)), TM_OK), TM_SNIFFED_TRACE_JSON);
+
+    /* a window that the memory does not allow is no reason to end a search */
+    assert_false(ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_windowLog, 27)));
+    assert_false(ZSTD_isError(ZSTD_compressStream2(z, &out, &in, ZSTD_e_flush)));
+    (void)sniffed_of(packed, out.pos, TM_ERR_INPUT);
+    (void)ZSTD_freeCCtx(z);
+    test_run_init(&run);
+    assert_int_equal(tm_sniff_file(&run, path_of("nowhere.json"), &sniffed), TM_ERR_INPUT);
+    assert_ledger_is_even(&run);
+}
+
+static tm_status sniff_once(struct tm_run *run)
+{
+    enum tm_sniffed sniffed;
+
+    return tm_sniff_file(run, path_of("wrapped"), &sniffed);
+}
+
 static void refused_memory_is_a_clean_error(void **state)
 {
     size_t length = pack(text, 100000);
@@ -931,6 +994,7 @@ static void refused_memory_is_a_clean_error(void **state)
     write_file("wrapped", packed, length);
     refuse_each_request(hold_once);
     refuse_each_request(stream_once);
+    refuse_each_request(sniff_once);
     assert_int_equal(unlink(path_of("wrapped")), 0);
 }
 
@@ -957,6 +1021,7 @@ int main(void)
         cmocka_unit_test(a_file_that_changes_is_noticed_while_streaming),
         cmocka_unit_test(kinds_are_told_through_the_wrapping),
         cmocka_unit_test(a_zstd_without_content_is_refused),
+        cmocka_unit_test(the_first_bytes_tell_a_trace),
         cmocka_unit_test(a_member_of_what_is_no_archive_is_refused),
         cmocka_unit_test(other_kinds_are_refused_with_what_to_give),
         cmocka_unit_test(refused_memory_is_a_clean_error),
