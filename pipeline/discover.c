@@ -30,7 +30,7 @@ struct search {
     struct tm_found *found;
     const char *root;
     tm_sniff_path *sniff; /* NULL = names decide */
-    uint64_t told;         /* files of which it was asked */
+    uint64_t sniffed;     /* files that were looked into */
     struct pending *stack;
     size_t stack_count, stack_capacity;
     struct tm_file_ids seen;
@@ -122,7 +122,7 @@ static tm_status add_plain(struct search *s, char *path, const struct tm_trace_n
 
     if (!path)
         return s->run->error.status;
-    if (s->told++ >= tm_limit(s->run, TM_DISCOVER_SNIFFS_MOST)) {
+    if (s->sniffed++ >= tm_limit(s->run, TM_DISCOVER_SNIFFS_MOST)) {
         s->found->left_out.unseen++;
         tm_find_give(s->run, path);
         return TM_OK;

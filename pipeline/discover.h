@@ -26,7 +26,7 @@ struct tm_input; /* stages/input/bytes/input_file.h */
 struct tm_found_file {
     char *path;   /* for opening: the file, or the archive that it lies in */
     char *member; /* its name in the archive at `path`; NULL = the file at `path` itself */
-    char *target;      /* the member that holds its content, where it is a link to one; NULL = itself */
+    char *target; /* the member that holds its content, where it is a link to one; NULL = itself */
     uint64_t position; /* of the member that holds it in its archive, from 1; 0 = not a member */
     uint64_t listed;   /* private: position of the name, of a link that of the link */
     char *problem;     /* of its archive, told with one file of each run; NULL = none */
@@ -73,7 +73,7 @@ struct tm_found {
 };
 
 enum { TM_DISCOVER_DEPTH_MOST = 32, TM_DISCOVER_ENTRIES_MOST = 1000000, TM_HOST_MOST = 127 };
-/* Files whose content is told, of one search; links of an archive that are followed though their names are not those of
+/* Files of one search that are looked into; links of an archive that are followed though their names are not those of
  * traces; and how often a link may lead to another one. */
 enum { TM_DISCOVER_SNIFFS_MOST = 100000, TM_DISCOVER_LINKS_MOST = 10000, TM_DISCOVER_HOPS_MOST = 8 };
 
@@ -91,7 +91,8 @@ typedef tm_status tm_sniff_path(struct tm_run *run, const char *path, enum tm_sn
  *         TM_ERR_LIMIT  more than TM_DISCOVER_ENTRIES_MOST entries, or the account's share is used up */
 tm_status tm_discover(struct tm_run *run, const char *input, struct tm_found *found) TM_MUST_USE;
 /* in: sniff  tells contents by their first bytes; NULL = only names count */
-tm_status tm_discover_with(struct tm_run *run, const char *input, tm_sniff_path *sniff, struct tm_found *found) TM_MUST_USE;
+tm_status tm_discover_with(struct tm_run *run, const char *input, tm_sniff_path *sniff,
+                           struct tm_found *found) TM_MUST_USE;
 
 /* A member of an archive, as a list of its members tells it. */
 struct tm_member {
@@ -130,8 +131,8 @@ tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_memb
 /* What finds the runs of one argument: tm_discover, or one that knows archives too. */
 typedef tm_status tm_discover_one(struct tm_run *run, const char *input, struct tm_found *found);
 
-/* The runs behind several arguments, in one list; runs of one name are called by their whole path. */
 void tm_left_out_add(struct tm_left_out *to, const struct tm_left_out *from);
+/* The runs behind several arguments, in one list; runs of one name are called by their whole path. */
 tm_status tm_discover_all(struct tm_run *run, char *const *inputs, size_t count, tm_discover_one *discover,
                           struct tm_found *found) TM_MUST_USE;
 void tm_found_free(struct tm_found *found); /* tolerates a zeroed one */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds what the links of an archive lead to: hard links, of which the archive has the content once, and symbolic ones, also
- * through links to folders.  Names are ways within the archive, and nothing of them is looked up on this machine.  Kept are
- * the links that may be traces; where a target is no file that is known already, the archive is listed once for each hop. */
+/* Finds what the links of an archive lead to: hard links, of which the archive has the content once, and symbolic ones,
+ * also through links to folders.  Names are paths within the archive, and nothing of them is looked up on this machine.
+ * Kept are the links that may be traces; where a target is no file that is known already, the archive is listed once
+ * for each hop. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,8 +70,8 @@ bool tm_member_stays_inside(const struct tm_member *link)
 
 /* --- the list --- */
 
-tm_status tm_member_links_add(struct tm_member_links *l, const struct tm_found_file *file, const struct tm_member *member,
-                              bool is_plain)
+tm_status tm_member_links_add(struct tm_member_links *l, const struct tm_found_file *file,
+                              const struct tm_member *member, bool is_plain)
 {
     struct tm_member_link link = { .file = *file, .position = member->is_hard ? member->position : 0,
                                    .is_plain = is_plain };
@@ -122,8 +123,9 @@ static int by_name_and_position(const void *a, const void *b)
     return names ? names : (one->position > other->position) - (one->position < other->position);
 }
 
-/* The file that a link means: the last one of the name, and for a hard link the last one before it where there is one. */
-static const struct tm_found_file *find_file(const struct tm_member_link *link, const struct tm_found_file *files, size_t count)
+/* The file that a link means: the last one of the name; for a hard link the last one before it, if there is one. */
+static const struct tm_found_file *find_file(const struct tm_member_link *link, const struct tm_found_file *files,
+                                             size_t count)
 {
     size_t from = 0, to = count;
     const struct tm_found_file *found = NULL;
@@ -143,8 +145,8 @@ static const struct tm_found_file *find_file(const struct tm_member_link *link, 
     return found;
 }
 
-static tm_status take_target(struct tm_member_links *l, struct tm_member_link *link, const char *name, uint64_t position,
-                             uint64_t bytes, int64_t mtime_ns)
+static tm_status take_target(struct tm_member_links *l, struct tm_member_link *link, const char *name,
+                             uint64_t position, uint64_t bytes, int64_t mtime_ns)
 {
     struct tm_found_file *const file = &link->file;
 

@@ -16,7 +16,7 @@ struct gathering {
     struct tm_found_file only; /* the first regular member; of several of that name the last */
     uint64_t others;           /* regular members of other names */
     uint64_t named;            /* of the files, those with names of traces */
-    uint64_t told;             /* members of which the content was asked */
+    uint64_t sniffed;          /* members that were looked into */
     struct tm_member_links links;
     struct tm_left_out *left_out;
     uint64_t unreadable;
@@ -63,13 +63,14 @@ static tm_status note_only(struct gathering *g, const struct tm_member *member)
 }
 
 /* The kind of a member whose name leaves it open.  out: *is_trace */
-static tm_status tell_member(struct gathering *g, const struct tm_member *member, enum tm_found_kind *kind, bool *is_trace)
+static tm_status sniff_member(struct gathering *g, const struct tm_member *member, enum tm_found_kind *kind,
+                              bool *is_trace)
 {
     enum tm_sniffed sniffed = TM_SNIFFED_OTHER;
     tm_status st;
 
     *is_trace = false;
-    if (g->told++ >= tm_limit(g->run, TM_DISCOVER_SNIFFS_MOST)) {
+    if (g->sniffed++ >= tm_limit(g->run, TM_DISCOVER_SNIFFS_MOST)) {
         g->left_out->unseen++;
         return TM_OK;
     }
@@ -97,7 +98,7 @@ static tm_status take_file(struct gathering *g, const struct tm_member *member, 
         return TM_OK;
     }
     if (!is_named && !member->link) {
-        const tm_status st = tell_member(g, member, &kind, &is_trace);
+        const tm_status st = sniff_member(g, member, &kind, &is_trace);
 
         if (st != TM_OK || !is_trace)
             return st;
@@ -106,7 +107,8 @@ static tm_status take_file(struct gathering *g, const struct tm_member *member, 
     file.host = file.member ? tm_find_host(g->run, last, told->host_length) : NULL;
     file.kind = kind;
     g->named += is_named && !member->link;
-    return member->link ? tm_member_links_add(&g->links, &file, member, !is_named) : tm_run_add(g->run, &g->files, &file);
+    return member->link ? tm_member_links_add(&g->links, &file, member, !is_named) :
+                          tm_run_add(g->run, &g->files, &file);
 }
 
 static tm_status take_member(void *to, const struct tm_member *member)
@@ -285,8 +287,8 @@ static tm_status refuse_bare(const struct gathering *g)
         (void)snprintf(more + used, sizeof(more) - used, "; %llu .json or .pb file%s", (unsigned long long)others,
                        others == 1 ? " is no trace" : "s are no traces");
     (void)tm_fail(&g->run->error, TM_ERR_INPUT, -1,
-                  "no profile in '%.150s': looked for *.xplane.pb, *.trace.json and perfetto_trace.json, and into *.json and "
-                  "*.pb, also .gz and .zst, among %llu member%s%s%s%.150s",
+                  "no profile in '%.150s': looked for *.xplane.pb, *.trace.json and perfetto_trace.json, and into "
+                  "*.json and *.pb, also .gz and .zst, among %llu member%s%s%s%.150s",
                   g->path, (unsigned long long)l->members, l->members == 1 ? "" : "s", more, l->problem[0] ? "; " : "",
                   l->problem);
     tm_hint(&g->run->error,

@@ -40,7 +40,8 @@ char *tm_find_host(struct tm_run *run, const char *name, size_t length) TM_MUST_
 
 enum { TM_MEMBER_PATH_BYTES = 4096 };
 
-/* A name as the way to it from the top of the archive, without "." and "..".  in: folder  where it begins, "" = the top
+/* A name as the path from the top of the archive, without "." and "..".
+ * in:  folder  where it begins, "" = the top
  * out: false  it leads out of the archive, or is too long */
 bool tm_member_normalize(char out[TM_MEMBER_PATH_BYTES], const char *folder, const char *name);
 
@@ -51,7 +52,7 @@ bool tm_member_stays_inside(const struct tm_member *link);
 struct tm_member_link {
     struct tm_found_file file; /* target, position, bytes, mtime_ns and kind are known when it is resolved */
     uint64_t position;         /* of a hard link; else 0 */
-    bool is_plain;             /* its name does not say that it is a trace: kind is that of the content, COPY = it is none */
+    bool is_plain;             /* its name does not say that it is a trace: kind is by content, COPY = it is none */
     bool is_lost;
     /* private */
     char *wanted, *next;
@@ -73,8 +74,8 @@ struct tm_member_links {
 };
 
 /* in: file  of the link; it is the list's from then on, also after a failure */
-tm_status tm_member_links_add(struct tm_member_links *l, const struct tm_found_file *file, const struct tm_member *member,
-                              bool is_plain) TM_MUST_USE;
+tm_status tm_member_links_add(struct tm_member_links *l, const struct tm_found_file *file,
+                              const struct tm_member *member, bool is_plain) TM_MUST_USE;
 /* Find what they lead to, among files that are known already, else in the archive, which is listed once for each hop.
  * in: files  are put into another order */
 tm_status tm_member_links_resolve(struct tm_member_links *l, struct tm_found_file *files, size_t count) TM_MUST_USE;

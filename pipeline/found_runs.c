@@ -154,7 +154,7 @@ static bool same_data(const struct tm_found_file *one, const struct tm_found_fil
 
 /* One profile may lie there several times: xplane.pb and trace.json of one host, each of them compressed as well.
  * The best one is read, the others would count twice.  perfetto_trace.json is that of a host which it does not
- * name, so it is read only where it is alone.  JSON of any other name beside XSpace files is what a viewer made of one. */
+ * name, so it is read only where it is alone.  JSON with any other name beside XSpace files is a viewer's copy. */
 static void mark_copies(struct tm_found_run *r)
 {
     struct tm_found_file *best = NULL;

@@ -85,7 +85,8 @@ bool tm_trace_name_read(const char *name, struct tm_trace_name *told)
 bool tm_plain_name_read(const char *name, struct tm_trace_name *told)
 {
     const size_t whole = strlen(name), length = without_compression(name, whole);
-    const size_t json = tm_name_without(name, length, ".json"), bare = json ? json : tm_name_without(name, length, ".pb");
+    const size_t json = tm_name_without(name, length, ".json");
+    const size_t bare = json ? json : tm_name_without(name, length, ".pb");
 
     *told = (struct tm_trace_name){ .kind = json ? TM_FOUND_TRACE_JSON : TM_FOUND_XPLANE, .host_length = bare,
                                     .data_length = bare, .compressed = length < whole };

@@ -118,7 +118,8 @@ static tm_status open_original(struct original *o, const struct tm_found_file *f
     struct stat info;
 
     if (file->member)
-        return tm_archive_open(&o->member, o->run, file->path, file->target ? file->target : file->member, file->position);
+        return tm_archive_open(&o->member, o->run, file->path, file->target ? file->target : file->member,
+                               file->position);
     o->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (o->fd < 0)
         return tm_fail(error, TM_ERR_INPUT, -1, "cannot open '%s': %s", o->name, strerror(errno));
@@ -243,7 +244,8 @@ static tm_status check_usage(struct tm_run *run, const struct tm_options *option
     return TM_OK;
 }
 
-/* What is wrong with the archive of a run goes with the first of its files: the copies are whole, others may be missing.
+/* What is wrong with the archive of a run is kept with the first of its files: the copies are whole, others may be
+ * missing.
  * out: *end  the status where all are copied */
 static tm_status check_archive(struct tm_run *run, const struct tm_found_run *chosen, tm_status *end)
 {

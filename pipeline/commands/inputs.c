@@ -37,7 +37,8 @@ void tm_warn_skipped(const struct tm_left_out *s)
 {
     warn_of(s->lost_links, "link in an archive is skipped: its target is not in the archive",
             "links in archives are skipped: their targets are not in the archive");
-    warn_of(s->special, "device, pipe or socket in an archive is skipped", "devices, pipes or sockets in archives are skipped");
+    warn_of(s->special, "device, pipe or socket in an archive is skipped",
+            "devices, pipes or sockets in archives are skipped");
     warn_of(s->replaced, "file in an archive is skipped: a later one has the same name",
             "files in archives are skipped: later ones have the same names");
     warn_of(s->hidden, "trace in a hidden folder of an archive is skipped",

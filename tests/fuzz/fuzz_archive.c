@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as an input and as an archive; the last bytes choose how they are read.  Beside what the sanitizers see:
  * another content for other reads, another engine, or where it is held; members that are past the limits, or are not
- * there when they are opened; links that lead to no member, or whose target is not where it was found; another content of a member the second time; a refusal without a reason, and memory that
- * is not given back. */
+ * there when they are opened; links whose target is not where it was found; another content of a member the second
+ * time; a refusal without a reason, and memory that is not given back. */
 #include <string.h>
 
 #include <xxhash.h>

@@ -23,7 +23,7 @@ struct present {
     struct archive_entry *entry;
 };
 
-/* The next bytes of the present member; where they are damaged, the list will tell. */
+/* The next bytes of the present member.  What cannot be read ends it: asking for the next member says why. */
 static tm_status read_entry(void *from, uint8_t *to, size_t bytes, size_t *got)
 {
     const struct tm_archive_reader *const r = ((const struct present *)from)->reader;
@@ -31,20 +31,20 @@ static tm_status read_entry(void *from, uint8_t *to, size_t bytes, size_t *got)
 
     for (*got = 0; *got < bytes && n > 0; *got += n > 0 ? (size_t)n : 0)
         n = archive_read_data(r->archive, to + *got, bytes - *got);
-    if (n >= 0)
-        return TM_OK;
-    if (tm_archive_reader_refuse(r) != TM_OK)
-        return r->run->error.status;
-    return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot read a member of %s", r->shown);
+    return n < 0 && tm_archive_reader_refuse(r) == TM_ERR_LIMIT ? TM_ERR_LIMIT : TM_OK;
 }
 
 static tm_status sniff_member(const struct tm_member *member, enum tm_sniffed *sniffed)
 {
     struct present *const p = member->of;
-    const tm_status st = tm_archive_entry_require(p->reader, p->entry, member->name);
+    const struct tm_archive_source *const s = &p->reader->source;
+    tm_status st = tm_archive_entry_require(p->reader, p->entry, member->name);
 
     *sniffed = TM_SNIFFED_OTHER;
-    return st == TM_OK ? tm_sniff(p->reader->run, read_entry, p, sniffed) : st;
+    if (st == TM_OK)
+        st = tm_sniff(p->reader->run, read_entry, p, sniffed);
+    /* an error of the archive itself stays in the run for whoever asks for the next member */
+    return st == TM_ERR_INPUT && (s->failed != TM_OK || s->reason != 0) ? TM_OK : st;
 }
 
 static bool is_special(struct archive_entry *entry)

@@ -5,7 +5,8 @@
 #include "pipeline/discover.h"
 
 /* Members of tar and zip archives, read in place: nothing is extracted, no name of an archive becomes a path, and
- * links are told, not followed (pipeline/discover_links.c finds the member that one leads to).  A tar may be wrapped in gzip or zstd, which is read from its begin for each member.
+ * links are told, not followed (pipeline/discover_links.c finds the member that one leads to).  A tar may be wrapped in
+ * gzip or zstd, which is read from its begin for each member.
  * Buffers and decoders are of the account `input`: 0.3 MiB; 0.8 MiB for a gzip; 1.1 MiB and the window for a zstd.  What
  * libarchive holds is outside the ledger: for a tar under 0.1 MiB, and at most 1 MiB for a long name; for a zip 0.3 MiB
  * and its directory, about three times what it takes in the file, at most TM_ARCHIVE_DIRECTORY_MOST of it.

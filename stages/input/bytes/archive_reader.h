@@ -77,8 +77,8 @@ const char *tm_archive_entry_link(const struct tm_archive_reader *r, struct arch
 bool tm_archive_entry_is_regular(struct archive_entry *entry);
 int64_t tm_archive_entry_ns(struct archive_entry *entry);     /* when it was changed; 0 = not told */
 uint64_t tm_archive_entry_bytes(struct archive_entry *entry); /* as the archive tells; 0 = not told */
-/* Whether the content of the present member can be read (archive_member.c).  errors: TM_ERR_INPUT  it is encrypted, or packed in
- * a way that is not read */
+/* Whether the content of the present member can be read (archive_member.c).
+ * errors: TM_ERR_INPUT  it is encrypted, or packed in a way that is not read */
 tm_status tm_archive_entry_require(const struct tm_archive_reader *r, struct archive_entry *entry,
                                    const char *name) TM_MUST_USE;
 

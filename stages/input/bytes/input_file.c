@@ -154,9 +154,9 @@ static tm_status refuse_hollow(const struct tm_input *in, const struct tm_unwrap
         (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "cannot %s %s: %s",
                       in->wrapping == TM_ZSTD ? "decompress" : in->wrapping == TM_GZIP ? "inflate" : "read", in->name,
                       all->problem);
-        tm_hint(error_of(in), in->wrapping == TM_ZSTD ?
-                                  "copy the file again; if it was compressed with a dictionary: 'zstd -d -D DICTIONARY'" :
-                                  "copy the file again, or take it from where it was written");
+        if (in->wrapping == TM_ZSTD)
+            tm_hint(error_of(in), "copy the file again; if it was compressed with a dictionary: 'zstd -d -D DICTIONARY'");
+        tm_hint(error_of(in), "copy the file again, or take it from where it was written");
     } else {
         (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is empty once it is %s (0 bytes)", in->name,
                       in->wrapping == TM_ZSTD ? "decompressed" : "inflated");
@@ -247,7 +247,8 @@ static tm_status open_file(struct tm_input *in, const struct tm_input_options *o
 
 static tm_status open_member(struct tm_input *in, const struct tm_input_options *options)
 {
-    const struct tm_member_place place = { in->path, options->target ? options->target : in->member, options->position };
+    const struct tm_member_place place = { in->path, options->target ? options->target : in->member,
+                                           options->position };
     struct tm_member_facts facts;
     struct tm_raw raw;
     const tm_status st = tm_raw_member_open(&raw, in->run, &place, &facts);

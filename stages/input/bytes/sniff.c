@@ -92,7 +92,8 @@ static tm_status read_file(void *from, uint8_t *to, size_t bytes, size_t *got)
     const struct file *const file = from;
     const int problem = tm_read_on(file->fd, to, bytes, got);
 
-    return !problem ? TM_OK : tm_fail_system(&file->run->error, TM_ERR_INPUT, -1, problem, "cannot read '%s'", file->path);
+    return !problem ? TM_OK :
+                      tm_fail_system(&file->run->error, TM_ERR_INPUT, -1, problem, "cannot read '%s'", file->path);
 }
 
 tm_status tm_sniff_file(struct tm_run *run, const char *path, enum tm_sniffed *sniffed)

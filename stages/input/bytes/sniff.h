@@ -4,8 +4,8 @@
 
 #include "pipeline/discover.h"
 
-/* Whether a file that nobody named is a trace, told by its first bytes: at most 256 KiB of it are read, and 64 KiB of what is
- * unwrapped of these.  Memory, of the account `input`: 0.6 MiB and the decoder. */
+/* Whether a file that nobody named is a trace, by its first bytes: at most 256 KiB of it are read, and 64 KiB of what
+ * is unwrapped.  Memory, of the account `input`: 0.6 MiB and the decoder. */
 
 /* The next bytes.  out: got  fewer than asked for only at the end */
 typedef tm_status tm_read_some(void *from, uint8_t *to, size_t bytes, size_t *got);

@@ -80,7 +80,8 @@ static tm_status read_at(struct check *c, uint8_t *to, size_t bytes, uint64_t at
     const uint64_t left = at < c->bytes ? c->bytes - at : 0;
     const int reason = tm_read_at(c->fd, to, left < bytes ? (size_t)left : bytes, at, got);
 
-    return !reason ? TM_OK : tm_fail_system(&c->run->error, TM_ERR_INPUT, (int64_t)at, reason, "cannot read %s", c->shown);
+    return !reason ? TM_OK :
+                     tm_fail_system(&c->run->error, TM_ERR_INPUT, (int64_t)at, reason, "cannot read %s", c->shown);
 }
 
 /* --- the end of the directory --- */
