@@ -79,6 +79,7 @@ static int fill_step_bars(struct tm_bar *bars, const struct tm_value *summary, s
 {
     const struct tm_value *list = tm_path(summary, "steps.list");
     const struct tm_value *of_hosts = has_several_hosts(summary) ? summary : NULL;
+    const bool names_device = tm_length(tm_get(summary, "devices")) > 1;
     size_t seen = 0;
     int count = 0;
 
@@ -102,9 +103,9 @@ static int fill_step_bars(struct tm_bar *bars, const struct tm_value *summary, s
             (void)snprintf(bars[count - 1].name, sizeof(bars[0].name), "step %.90s", name);
         (void)snprintf(bars[count - 1].label, sizeof(bars[0].label), "%.20s",
                        tm_format_count(name, tm_int(tm_get(step, "number"))));
-        (void)snprintf(bars[count - 1].note, sizeof(bars[0].note), "%s%s",
-                       tm_format_time(time, parts.total_ps),
-                       tm_is(tm_get(step, "compile")) ? ", compiles" : "");
+        (void)snprintf(bars[count - 1].note, sizeof(bars[0].note), "%s%s%s%.40s", tm_format_time(time, parts.total_ps),
+                       tm_is(tm_get(step, "compile")) ? ", compiles" : "", names_device ? ", " : "",
+                       names_device ? tm_shown_device(summary, tm_text(tm_get(step, "device"))) : "");
     }
     return count;
 }
@@ -168,7 +169,7 @@ void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_
                            "No steps are marked: the whole session, whose parts add up to its length." :
                            "One bar per step; its parts add up to its length.");
     if (tm_length(tm_get(summary, "devices")) > 1)
-        tm_chart_add_caption(chart, " Of several devices the busiest one in the step is shown.");
+        tm_chart_add_caption(chart, " Of several devices the busiest one in the step is shown, and named.");
     add_left_out(chart, steps, total);
     if (count <= ROWS_MOST ? tm_parts_rows(chart, bars, count) : tm_parts_columns(chart, "step", bars, count))
         tm_chart_add_caption(chart, TM_CHART_CUT_BARS);

@@ -380,6 +380,27 @@ static void many_steps_are_sampled_and_the_slowest_is_kept(void **state)
     tear_down(&f);
 }
 
+static void of_several_devices_the_bar_says_which(void **state)
+{
+    static const char json[] =
+        "{'devices':[{'id':'h/gpu:0'},{'id':'h/gpu:1'}],'input':{'hosts':['h']},'steps':{'count':2,'chosen':2,'list':["
+        "{'number':1,'chosen':true,'period_ps':1000000,'compute_ps':600000,'idle_ps':{'input':400000},'device':'h/gpu:1'},"
+        "{'number':2,'chosen':true,'period_ps':2000000,'compute_ps':2000000,'compile':true,'device':'h/gpu:0'}]}}";
+    struct fixture f;
+
+    (void)state;
+    test_run_init(&f.run);
+    f.doc = tm_doc_new(&f.run);
+    assert_non_null(f.doc);
+    test_summary_load(tm_doc_root(f.doc), json);
+    f.summary = tm_doc_root(f.doc);
+    tm_chart_init(&f.chart, &f.run, width);
+    tm_charts_draw(&f.chart, TM_CHART_STEPS, 0, f.summary);
+    assert_int_equal(count_text(&f.chart, "1.00 \xc2\xb5s, gpu:1"), 1);
+    assert_int_equal(count_text(&f.chart, "2.00 \xc2\xb5s, compiles, gpu:0"), 1);
+    tear_down(&f);
+}
+
 /* Devices that do not run together are groups, of which each has a row for each step. */
 static void rows_of_several_groups_are_no_steps(void **state)
 {
@@ -403,7 +424,7 @@ static void rows_of_several_groups_are_no_steps(void **state)
     tm_chart_init(&f.chart, &f.run, width);
     tm_charts_draw(&f.chart, TM_CHART_STEPS, 0, f.summary);
     assert_non_null(strstr(f.chart.caption, "in a row, of 200: one for each step and device group. Of several devices the "
-                                            "busiest one in the step is shown."));
+                                            "busiest one in the step is shown, and named."));
     tear_down(&f);
 }
 
@@ -593,6 +614,7 @@ int main(void)
         cmocka_unit_test(bars_never_leave_the_drawing),
         cmocka_unit_test(many_steps_are_sampled_and_the_slowest_is_kept),
         cmocka_unit_test(rows_of_several_groups_are_no_steps),
+        cmocka_unit_test(of_several_devices_the_bar_says_which),
         cmocka_unit_test(of_many_devices_the_least_used_are_drawn),
         cmocka_unit_test(idle_that_has_no_cause_is_not_lost),
         cmocka_unit_test(memory_has_its_capacity_line_and_its_peak),
