@@ -10,7 +10,7 @@
 
 enum { WIDTH = 96, OPTION_COLUMN = 33, VERB_COLUMN = 16 };
 
-static const char tagline[] = "find out what slows a run down, from profiler traces of JAX, PyTorch and others";
+static const char tagline[] = "diagnose slow training and inference runs from JAX, PyTorch and TPU profiles";
 
 static const struct {
     int status;

@@ -11,7 +11,7 @@
 const struct tm_verb tm_verb_table[] = {
     {
         .name = "report",
-        .summary = "find out what slows a run down, and write it as HTML, PDF, text and JSON",
+        .summary = "diagnose a run: what slows it down, as HTML, PDF, text and JSON",
         .usage = "INPUT... [-o DIR] [OPTION...]",
         .description =
             "Reads the profile of a run in bounded memory and writes report.html,"
@@ -39,7 +39,7 @@ const struct tm_verb tm_verb_table[] = {
         .usage = "INPUT... [OPTION...]",
         .description =
             "Prints the hosts, planes, lines and events of the inputs, what is damaged or"
-            " missing in them, and what to change in the way of profiling.",
+            " missing in them, and what to change in how they are profiled.",
         .examples =
             "tracemill inspect logdir --latest    the newest run of a log directory\n"
             "tracemill inspect host.xplane.pb     one file\n",
@@ -51,7 +51,7 @@ const struct tm_verb tm_verb_table[] = {
     },
     {
         .name = "convert",
-        .summary = "write a trace anew: for Perfetto, as clean JSON, or as a table",
+        .summary = "convert a trace for Perfetto, to clean JSON, or to a table",
         .usage = "INPUT... [-o FILE] [OPTION...]",
         .description =
             "Reads what report reads and writes it as one file, in bounded memory; the file's ending tells the format:"
@@ -94,7 +94,7 @@ const struct tm_verb tm_verb_table[] = {
     },
     {
         .name = "compare",
-        .summary = "tell what changed between runs, by how much, and whether it is more than noise",
+        .summary = "compare runs: what changed, by how much, and whether it is more than noise",
         .usage = "BASE NEW... [-o DIR] [OPTION...]",
         .description =
             "Reads a run per INPUT, or its summary.json, or the folder of its report, and writes compare.html,"
@@ -118,7 +118,7 @@ const struct tm_verb tm_verb_table[] = {
     },
     {
         .name = "scaling",
-        .summary = "tell how a program scales over devices: speed-up, efficiency, and what grows",
+        .summary = "show how a program scales over devices: speed-up, efficiency, and what grows",
         .usage = "RUN RUN... [-o DIR] [OPTION...]",
         .description =
             "Reads runs of one program on different numbers of devices, as profiles or summaries, and writes scaling.html,"
@@ -137,7 +137,7 @@ const struct tm_verb tm_verb_table[] = {
     },
     {
         .name = "check",
-        .summary = "hold a run to limits, for CI: status 1 where one is broken",
+        .summary = "check a run against limits, for CI: exit status 1 if one is exceeded",
         .usage = "INPUT --gate FILE [--baseline PATH] [OPTION...]",
         .description =
             "Reads a run, or its summary, and holds its figures to the limits of a gate file: absolute ones, or relative to"
@@ -157,7 +157,7 @@ const struct tm_verb tm_verb_table[] = {
     },
     {
         .name = "batch",
-        .summary = "work a folder of many runs, with history, trends and gates: scan, run and merge",
+        .summary = "process a folder of many runs, with history, trends and gates: scan, run and merge",
         .usage = "ROOT... -o OUT [OPTION...]",
         .description =
             "Finds every run below ROOT, writes a report of each into OUT, one process for each trace, and puts them"
@@ -195,7 +195,7 @@ const struct tm_verb tm_verb_table[] = {
     },
     {
         .name = "batch run",
-        .summary = "work the traces of a manifest, or a share of them",
+        .summary = "process the traces of a manifest, or a share of them",
         .usage = "--manifest FILE -o OUT [--shard I/N] [--jobs N] [OPTION...]",
         .description =
             "Writes a report for each run of the manifest, and a partial for each host of a run of several hosts, one process"
@@ -211,7 +211,7 @@ const struct tm_verb tm_verb_table[] = {
     },
     {
         .name = "batch merge",
-        .summary = "put the results of a batch together: index page, history, gates",
+        .summary = "merge the results of a batch: index page, history, gates",
         .usage = "OUT [OPTION...]",
         .description =
             "Joins the hosts of runs, takes the results into the history, judges the last night and the runs of other nights"
@@ -228,7 +228,7 @@ const struct tm_verb tm_verb_table[] = {
     },
     {
         .name = "batch submit",
-        .summary = "hand a batch to a cluster: an array job, and a job that merges",
+        .summary = "submit a batch to a cluster: an array job, and a job that merges",
         .usage = "--slurm (ROOT... | --manifest FILE) -o OUT [OPTION...]",
         .description =
             "Writes the scripts of an array job that works what is missing in OUT, and of a job after it that merges, and"
