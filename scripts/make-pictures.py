@@ -6,8 +6,9 @@
 
 report: the first screen of the demo's report.  report-pdf: its first page and those of findings and steps.  perfetto:
 its trace in Perfetto's own page, with the largest finding selected.  compare: two generated runs, one kernel of which
-takes 20 % longer.  night: a batch of generated results; of the sections below the first screen one trend is kept.  Needs chromium; report-pdf pdftoppm, compare the generator of $TM_SHARED, perfetto node.  What is missing is
-named, and its picture stays as it is.  Look at each picture before it is committed."""
+takes 20 % longer.  night: a batch of generated results; of the sections below the first screen one trend is kept.  Needs
+chromium; report-pdf pdftoppm, compare the generator of $TM_SHARED, perfetto node.  What is missing is named, and its
+picture stays as it is.  Look at each picture before it is committed."""
 
 import base64
 import functools

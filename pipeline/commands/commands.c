@@ -123,7 +123,8 @@ const struct tm_verb tm_verb_table[] = {
         .description =
             "Reads runs of one program on different numbers of devices, as profiles or summaries, and writes scaling.html,"
             " scaling.pdf, scaling.txt and scaling.json: speed-up and efficiency against the smallest number, what"
-            " communication, idle time and imbalance take of it, and from four numbers of devices on the serial share.\n"
+            " communication, idle time and imbalance take of it, and from four numbers of devices on the"
+            " serial share.\n"
             "How many devices a run has, its profile tells; N=PATH says otherwise. Runs of the same number are"
             " taken together.",
         .examples =

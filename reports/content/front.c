@@ -191,7 +191,8 @@ static void add_steps(struct tm_front *front, const struct tm_value *summary)
     }
     tm_format_append(text, TM_FRONT_BYTES, "%s", tm_format_count(number, tm_int(tm_get(steps, "chosen"))));
     if (tm_int(tm_get(steps, "chosen")) != tm_int(tm_get(steps, "count")))
-        tm_format_append(text, TM_FRONT_BYTES, " analyzed of %s", tm_format_count(number, tm_int(tm_get(steps, "count"))));
+        tm_format_append(text, TM_FRONT_BYTES, " analyzed of %s",
+                         tm_format_count(number, tm_int(tm_get(steps, "count"))));
     if (tm_has(median))
         tm_format_append(text, TM_FRONT_BYTES, ", %s%s", tm_int(tm_get(steps, "chosen")) > 1 ? "median " : "",
                tm_format_time(number, tm_int(median)));

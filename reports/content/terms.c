@@ -29,7 +29,8 @@ const struct tm_term tm_terms[] = {
     { "devices", "Activities|Graphs|Memsets",
       "What runs on a device: kernels or operations, collectives, copies, memsets, and CUDA graphs that the profile "
       "has as one event each." },
-    { "devices", "Compute", "Time in which a kernel or an operation runs that is no collective or copy; memsets count." },
+    { "devices", "Compute",
+      "Time in which a kernel or an operation runs that is no collective or copy; memsets count." },
     { "devices", "Exposed collectives|Exposed copies",
       "Time in which it runs and nothing computes on that device; a copy: no collective either." },
     { "devices", "Idle", "The time in the window in which no activity runs." },
@@ -306,7 +307,8 @@ const struct tm_term tm_terms[] = {
     { "figures", "Judgement", "Whether the change is for the better; a change that cannot be told from noise is neither." },
     { "devices", "Computing", "Time of a step in which the device computes." },
     /* Of a comparison and of a scaling study. */
-    { "runs", "Median step|Variation", "Of the analyzed steps: their median, and their standard deviation as a share of their mean." },
+    { "runs", "Median step|Variation",
+      "Of the analyzed steps: their median, and their standard deviation as a share of their mean." },
     { "runs", "Measured", "The time that a result of the benchmark (--results) has for the run." },
     { "runs", "Damaged", "The input is cut short or damaged; the figures are of what could be read." },
     { "runs", "Read from", "The profile itself, or a summary.json that was made of it." },

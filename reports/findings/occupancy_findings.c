@@ -99,8 +99,8 @@ static void find_low(struct tm_findings *all)
     tm_finding_limit(f, all->thresholds->kpi[TM_KPI_OCCUPANCY].good);
     tm_finding_cause(
         f, "Too few warps are at work at once to hide the time that memory takes. The potential savings "
-           "assume that these kernels become faster as the device fills up; matmuls are left out, as they are fast with few "
-           "warps.");
+           "assume that these kernels become faster as the device fills up; matmuls are left out, as they are fast "
+           "with few warps.");
     tm_finding_say(f, "Occupancy is %s on average, weighted by time.",
                    tm_format_pct(mean, tm_double(tm_path(all->summary, "occupancy.mean_pct"))));
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {

@@ -270,7 +270,8 @@ static void put_top_findings(struct text *t)
     tm_sheet_column(&t->sheet, "", TM_COLUMN_NUMBER);
     tm_sheet_column(&t->sheet, "", TM_COLUMN_WORD);
     tm_sheet_column(&t->sheet, "Finding", TM_COLUMN_PROSE);
-    tm_sheet_column(&t->sheet, *tm_text(tm_get(tm_at(findings, 0), "stake_of")) ? "Change" : "Potential savings", TM_COLUMN_WORD);
+    tm_sheet_column(&t->sheet, *tm_text(tm_get(tm_at(findings, 0), "stake_of")) ? "Change" : "Potential savings",
+                    TM_COLUMN_WORD);
     for (size_t i = 0; i < count && tm_sheet_row(&t->sheet); i++) {
         const struct tm_value *finding = tm_at(findings, pick[i]);
 
