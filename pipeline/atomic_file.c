@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "pipeline/guard.h"
+#include "pipeline/left_behind.h"
 #include "pipeline/signals.h"
 
 enum { ATTEMPTS = 100 };
@@ -49,9 +50,14 @@ static int create_unguarded(struct tm_atomic_file *file, const char *folder, con
         }
         const int fd = open(file->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 
-        if (fd >= 0 || errno != EEXIST)
+        if (fd < 0 && errno != EEXIST)
+            return -1;
+        if (fd >= 0 && tm_left_behind_lock(fd))
             return fd;
+        if (fd >= 0)
+            (void)close(fd);
     }
+    errno = EEXIST;
     return -1;
 }
 
@@ -83,6 +89,7 @@ tm_status tm_atomic_open(struct tm_atomic_file *file, struct tm_run *run, const 
 
     if (st != TM_OK)
         return st;
+    tm_left_behind_sweep(run, folder);
     const int fd = create_part(file, folder, name);
 
     if (fd < 0)
@@ -128,6 +135,8 @@ tm_status tm_atomic_give_name(struct tm_atomic_file *file)
     int problem = 0;
 
     assert(stream);
+    const int lock = fcntl(fileno(stream), F_DUPFD_CLOEXEC, 0); /* is kept until it has its name */
+
     file->stream = NULL;
     errno = 0;
     /* EINVAL: a file system that cannot sync. */
@@ -139,6 +148,8 @@ tm_status tm_atomic_give_name(struct tm_atomic_file *file)
         problem = errno;
     if (problem != 0)
         (void)unlink(file->part);
+    if (lock >= 0)
+        (void)close(lock);
     tm_signals_release(file->part);
     return problem != 0 ? fail_path(file->run, "write", file->path, problem) : TM_OK;
 }

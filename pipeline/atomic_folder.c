@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pipeline/left_behind.h"
 #include "pipeline/signals.h"
 
 enum { ATTEMPTS = 100, PATH_BYTES = 4096, PART_BYTES = 4224, LINE_BYTES = 4096 };
@@ -44,6 +45,25 @@ static bool is_name(const char *name)
 
 /* --- making it --- */
 
+/* Open and lock what was just made.  out: 0, or errno; EEXIST: somebody took it for left behind */
+static int hold(struct tm_atomic_folder *to)
+{
+    to->made.path = to->part;
+    to->made.fd = open(to->part, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (to->made.fd >= 0 && tm_left_behind_lock(to->made.fd)) {
+        to->is_made = true;
+        return 0;
+    }
+    const int problem = to->made.fd < 0 && errno != ENOENT ? errno : EEXIST;
+
+    if (to->made.fd >= 0)
+        (void)close(to->made.fd);
+    to->made.fd = -1;
+    if (problem != EEXIST)
+        (void)rmdir(to->part);
+    return problem;
+}
+
 static tm_status make_unguarded(struct tm_atomic_folder *to, const char *folder, const char *name)
 {
     int problem = EEXIST;
@@ -54,16 +74,9 @@ static tm_status make_unguarded(struct tm_atomic_folder *to, const char *folder,
         if (n < 0 || (size_t)n >= sizeof(to->part))
             problem = ENAMETOOLONG;
         else
-            problem = mkdir(to->part, 0777) == 0 ? 0 : errno;
+            problem = mkdir(to->part, 0777) == 0 ? hold(to) : errno;
     }
-    if (problem)
-        return fail(to->run, to->path, problem);
-    to->is_made = true;
-    to->made.path = to->part;
-    to->made.fd = open(to->part, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (to->made.fd < 0)
-        return fail(to->run, to->path, errno);
-    return TM_OK;
+    return problem ? fail(to->run, to->path, problem) : TM_OK;
 }
 
 /* So that no signal leaves it behind. */
@@ -100,8 +113,11 @@ struct tm_atomic_folder *tm_atomic_folder_open(struct tm_run *run, const char *f
         (void)fail(run, to->path, ENOTDIR);
     else if (access(to->path, R_OK | W_OK | X_OK) != 0 && errno != ENOENT) /* could be replaced, but not cleared */
         (void)fail(run, to->path, errno);
-    else if (make(to, folder, name) == TM_OK)
-        return to;
+    else {
+        tm_left_behind_sweep(run, folder);
+        if (make(to, folder, name) == TM_OK)
+            return to;
+    }
     tm_atomic_folder_free(to);
     return NULL;
 }
@@ -176,6 +192,7 @@ static int note_listed(struct tm_atomic_folder *to)
     to->older_fd = open(to->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (to->older_fd < 0)
         return errno;
+    (void)tm_left_behind_lock(to->older_fd); /* it has a temporary name for a moment */
     fd = openat(to->older_fd, to->index, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return errno == ENOENT || errno == ELOOP ? 0 : errno;

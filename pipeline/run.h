@@ -27,6 +27,7 @@ struct tm_run {
     struct tm_guard *guard;       /* pipeline/guard.h; NULL = nothing is looked after */
     bool strict;
     bool quiet;
+    uint64_t swept_device, swept_inode; /* the folder that tm_left_behind_sweep saw last */
     uint64_t last_site; /* number given last (pipeline/sites.h) */
     uint64_t events_read;
     uint64_t bytes_read; /* of the input as it lies on disk */

@@ -15,6 +15,7 @@
 #include "pipeline/atomic_file.h"
 #include "pipeline/batch/out_folder.h"
 #include "pipeline/doc_read.h"
+#include "pipeline/left_behind.h"
 #include "pipeline/signals.h"
 #include "pipeline/version.h"
 #include "pipeline/whole_read.h"
@@ -316,7 +317,7 @@ static void remove_outputs(int folder, const char *const *outputs, size_t count)
             continue;
         }
         name[n - 1] = '\0';
-        (void)tm_out_remove_tables(folder, name);
+        (void)tm_left_behind_remove_tables(folder, name);
     }
 }
 
@@ -330,7 +331,7 @@ static tm_status remove_in(struct tm_run *run, const char *folder, DIR *dir, con
                        strerror(errno));
     if (is_removed) /* before what it is the record of: a power cut must not bring it back alone */
         (void)fsync(fd);
-    tm_out_remove_left_behind(dir);
+    tm_left_behind_remove(dir, true);
     remove_outputs(fd, outputs, count);
     return TM_OK;
 }

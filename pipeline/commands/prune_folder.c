@@ -12,6 +12,7 @@
 #include "pipeline/batch/out_folder.h"
 #include "pipeline/batch/path_parts.h"
 #include "pipeline/commands/batch_pool.h"
+#include "pipeline/left_behind.h"
 
 /* Where in the folder of a run: what has which name there is ours. */
 enum place { OF_RUN, OF_TABLES, OF_HOSTS, OF_HOST, NOT_OURS };
@@ -41,13 +42,13 @@ static bool is_our_file(const struct prune *p, enum place place, const char *nam
 {
     switch (place) {
     case OF_RUN:
-        if (tm_out_is_part(name))
+        if (tm_left_behind_is(name))
             return true;
         return is_output(p, name, "") && !(p->keeps_summary && strcmp(name, "summary.json") == 0);
     case OF_TABLES:
         return tm_part_has_ending((struct tm_part){ name, strlen(name) }, ".csv");
     case OF_HOST:
-        return tm_out_is_part(name) || is_output(p, name, "") || strcmp(name, TM_RESULT_FILE) == 0;
+        return tm_left_behind_is(name) || is_output(p, name, "") || strcmp(name, TM_RESULT_FILE) == 0;
     default:
         return false;
     }
@@ -59,7 +60,7 @@ static enum place place_below(const struct prune *p, enum place place, const cha
         return OF_HOSTS;
     if (place == OF_HOSTS)
         return OF_HOST;
-    if ((place == OF_RUN || place == OF_HOST) && tm_out_is_part(name)) /* tables that were not completed */
+    if ((place == OF_RUN || place == OF_HOST) && tm_left_behind_is(name)) /* tables that were not completed */
         return OF_TABLES;
     return (place == OF_RUN || place == OF_HOST) && is_output(p, name, "/") ? OF_TABLES : NOT_OURS;
 }

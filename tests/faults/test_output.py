@@ -3,8 +3,10 @@
 """Outputs and spill files that cannot be written: exit status 5, a message, and no file but the older ones."""
 
 import csv
+import fcntl
 import hashlib
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -262,6 +264,59 @@ def killed_while_writing(tap, folder):
                    f"status {status}, left {left}, beside {beside}")
 
 
+def left_behind(tap, folder):
+    """What a killed run left under temporary names goes with the next run into the folder; what somebody writes, and what is not ours,
+    stays."""
+    source, out, words = folder / "left.xplane.pb", folder / "left", ("--format", "html,json,csv,text", "-q")
+    source.write_bytes(make_profile.gpu(seed=4, steps=20, devices=2, per_step=200).encode())
+    run("report", source, "-o", out, *words)
+    whole = content(out)
+    (out / ".csv.123-0.part").mkdir()
+    (out / ".csv.123-0.part" / "steps.csv").write_bytes(b"")
+    for name in (".report.html.123-0.part", ".summary.json.7-99.part", ".other.pdf.1-0.part"):
+        (out / name).write_bytes(b"begun")
+    done = run("report", source, "-o", out, *words)
+    tap.ok(done.status == 0 and content(out) == whole, "what a killed run left goes with the next", done, *(content(out).keys() - whole.keys()))
+
+    (out / ".csv.8-0.part").mkdir()
+    (out / ".csv.8-0.part" / "notes.txt").write_bytes(b"mine")
+    (out / ".csv.9-0.part").mkdir()
+    foreign = (".report.html.part", "report.html.1-0.part", ".report.html.1-x.part", ".1-0.part", ".report.html.1-0.partial", ".a.9-1.part")
+    for name in foreign:
+        (out / name).write_bytes(b"mine")
+    (out / ".link.1-0.part").symlink_to(".a.9-1.part")
+    os.mkfifo(out / ".pipe.1-0.part")
+    locks = [os.open(out / name, os.O_RDONLY) for name in (".a.9-1.part", ".csv.9-0.part")]
+    for lock in locks:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    kept = content(out)
+    done = run("report", source, "-o", out, *words)
+    tap.ok(done.status == 0 and content(out) == kept, "what is locked, or not ours, stays", done, *(kept.keys() - content(out).keys()))
+    for lock in locks:
+        os.close(lock)
+    run("report", source, "-o", out, *words)
+    tap.ok(kept.keys() - content(out).keys() == {".a.9-1.part", ".csv.9-0.part"}, "once nobody holds it, it goes",
+           *(kept.keys() - content(out).keys()))
+
+    for path in out.glob(".*"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    (out / "report.html.1-0.part").unlink()
+    left, wait = 0, 0.01
+    while not left and wait < 2:
+        with subprocess.Popen([BINARY, "report", source, "-o", out, *words]) as process:
+            time.sleep(wait)
+            process.kill()
+        left, wait = len(list(out.glob(".*.part"))), wait * 1.05
+    done = run("report", source, "-o", out, *words)
+    tap.ok(left and done.status == 0 and content(out) == whole, f"of a run that was killed ({left} were there)", done,
+           *(content(out).keys() ^ whole.keys()))
+    for _ in range(5):
+        several = [subprocess.Popen([BINARY, "report", source, "-o", out, *words]) for _ in range(3)]
+        if [process.wait() for process in several] != [0, 0, 0] or content(out) != whole:
+            break
+    tap.ok(content(out) == whole, "runs at once into one folder leave each other's files alone", *(content(out).keys() ^ whole.keys()))
+
+
 def main():
     tap = Tap()
     with Scratch() as folder:
@@ -275,6 +330,7 @@ def main():
         standard_output(tap)
         killed(tap, folder)
         killed_while_writing(tap, folder)
+        left_behind(tap, folder)
         (folder / "locked").chmod(0o755)
     tap.done()
 
