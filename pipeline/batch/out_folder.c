@@ -2,15 +2,22 @@
 /* Paths of a batch, and the lock of its folder. */
 #include "pipeline/batch/out_folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pipeline/batch/path_parts.h"
+#include "pipeline/left_behind.h"
+
+#define SHARE_BEGIN ".share-"
+#define SHARE_ENDING ".lock"
 
 static tm_status print_path(struct tm_run *run, char path[TM_OUT_PATH_BYTES], const char *format, ...) TM_PRINTF(3, 4);
 
@@ -49,66 +56,27 @@ tm_status tm_input_path(struct tm_run *run, const struct tm_batch_run *batch_run
     return print_path(run, path, "%s%s%s", batch_run->root, slash, file->path);
 }
 
-/* --- what was left behind --- */
-
-/* Without an ending.  out: false: it does not end so */
-static bool cut_ending(struct tm_part *name, const char *ending)
-{
-    if (!tm_part_has_ending(*name, ending))
-        return false;
-    name->length -= strlen(ending);
-    return true;
-}
-
-/* Without the digits at its end.  out: false where there are none */
-static bool cut_digits(struct tm_part *name)
-{
-    const size_t before = name->length;
-
-    while (name->length > 0 && name->text[name->length - 1] >= '0' && name->text[name->length - 1] <= '9')
-        name->length--;
-    return name->length < before;
-}
-
-/* ".NAME.PID-N.part", as files and folders that are not complete are called; ".part.old" for a moment. */
-bool tm_out_is_part(const char *name)
-{
-    struct tm_part rest = { name, strlen(name) };
-
-    if (name[0] != '.' || (!cut_ending(&rest, ".part") && !cut_ending(&rest, ".part.old")))
-        return false;
-    return cut_digits(&rest) && cut_ending(&rest, "-") && cut_digits(&rest) && cut_ending(&rest, ".");
-}
-
-bool tm_out_remove_tables(int folder, const char *name)
-{
-    const int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    const struct dirent *entry;
-
-    if (!dir) {
-        if (fd >= 0)
-            (void)close(fd);
-        return false;
-    }
-    while ((entry = readdir(dir)) != NULL) {
-        if (tm_part_has_ending((struct tm_part){ entry->d_name, strlen(entry->d_name) }, ".csv"))
-            (void)unlinkat(fd, entry->d_name, 0);
-    }
-    (void)closedir(dir);
-    return unlinkat(folder, name, AT_REMOVEDIR) == 0;
-}
-
-void tm_out_remove_left_behind(DIR *dir)
-{
-    const struct dirent *entry;
-
-    while ((entry = readdir(dir)) != NULL)
-        if (tm_out_is_part(entry->d_name) && unlinkat(dirfd(dir), entry->d_name, 0) != 0)
-            (void)tm_out_remove_tables(dirfd(dir), entry->d_name);
-}
-
 /* --- the lock --- */
+
+/* Of a share whose process was killed. */
+static void remove_share_locks(DIR *dir)
+{
+    const struct dirent *entry;
+
+    while ((entry = readdir(dir)) != NULL) {
+        const struct tm_part name = { entry->d_name, strlen(entry->d_name) };
+        int fd;
+
+        if (strncmp(entry->d_name, SHARE_BEGIN, strlen(SHARE_BEGIN)) != 0 || !tm_part_has_ending(name, SHARE_ENDING))
+            continue;
+        fd = openat(dirfd(dir), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd < 0)
+            continue;
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            (void)unlinkat(dirfd(dir), entry->d_name, 0);
+        (void)close(fd);
+    }
+}
 
 static void clean(const char *out)
 {
@@ -116,7 +84,9 @@ static void clean(const char *out)
 
     if (!dir)
         return;
-    tm_out_remove_left_behind(dir);
+    tm_left_behind_remove(dir, true);
+    rewinddir(dir);
+    remove_share_locks(dir);
     (void)closedir(dir);
 }
 
@@ -139,4 +109,60 @@ tm_status tm_out_lock(struct tm_run *run, const char *out, bool is_share, int *f
     (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot work in '%s': another batch is at work there", out);
     tm_hint(&run->error, "wait until it ends; shares of one manifest, '--shard I/N', can be worked at the same time");
     return TM_ERR_OUTPUT;
+}
+
+/* out: whether it is the file of that name; one that its owner removed at its end is not */
+static bool is_at(int fd, const char *path)
+{
+    struct stat held, named;
+
+    return fstat(fd, &held) == 0 && lstat(path, &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+/* Wait for who has it.  out: false: it cannot be locked */
+static bool wait_for(const struct tm_run *run, int fd, struct tm_shard shard)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return true;
+    if (errno != EWOULDBLOCK)
+        return false;
+    if (!run->quiet)
+        (void)fprintf(stderr, "tracemill: share %" PRIu32 "/%" PRIu32 " is at work in another process: waiting for its end\n",
+                      shard.index, shard.count);
+    while (flock(fd, LOCK_EX) != 0)
+        if (errno != EINTR)
+            return false;
+    return true;
+}
+
+tm_status tm_out_lock_share(struct tm_run *run, const char *out, struct tm_shard shard, struct tm_share_lock *lock)
+{
+    tm_status st = print_path(run, lock->path, "%s/" SHARE_BEGIN "%" PRIu32 "-%" PRIu32 SHARE_ENDING, out, shard.index, shard.count);
+
+    lock->fd = -1;
+    while (st == TM_OK) {
+        const int fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+
+        if (fd < 0)
+            return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot lock '%s': %s", lock->path, strerror(errno));
+        if (!wait_for(run, fd, shard)) {
+            (void)close(fd);
+            return TM_OK;
+        }
+        if (is_at(fd, lock->path)) {
+            lock->fd = fd;
+            return TM_OK;
+        }
+        (void)close(fd);
+    }
+    return st;
+}
+
+void tm_out_unlock_share(struct tm_share_lock *lock)
+{
+    if (lock->fd < 0)
+        return;
+    (void)unlink(lock->path);
+    (void)close(lock->fd);
+    lock->fd = -1;
 }

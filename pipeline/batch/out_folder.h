@@ -2,8 +2,6 @@
 #ifndef TM_OUT_FOLDER_H
 #define TM_OUT_FOLDER_H
 
-#include <dirent.h>
-
 #include "pipeline/batch/manifest.h"
 
 /* What lies where in the folder of a batch (schemas/BATCH.md):
@@ -34,13 +32,15 @@ tm_status tm_input_path(struct tm_run *run, const struct tm_batch_run *batch_run
  * errors: TM_ERR_OUTPUT */
 tm_status tm_out_lock(struct tm_run *run, const char *out, bool is_share, int *fd) TM_MUST_USE;
 
-/* Whether a name is that of a file or folder which was never completed: who wrote it was killed, or is at work. */
-bool tm_out_is_part(const char *name);
-
-/* Remove what killed processes left in a folder under the temporary names of files and of folders of tables.
- * in: dir  open, from its position on */
-void tm_out_remove_left_behind(DIR *dir);
-/* Remove a folder of tables: its files with the ending ".csv", and itself where nothing else is in it. */
-bool tm_out_remove_tables(int folder, const char *name);
+/* A share is worked by one process at a time: a second one waits for the end of the first, however that ends, and then does
+ * what is left.  The lock is a file, which also file systems can lock that cannot lock folders, NFS among them.
+ * owns:   the caller; tm_out_unlock_share
+ * errors: TM_ERR_OUTPUT */
+struct tm_share_lock {
+    int fd; /* -1 = not locked: the file system cannot */
+    char path[TM_OUT_PATH_BYTES];
+};
+tm_status tm_out_lock_share(struct tm_run *run, const char *out, struct tm_shard shard, struct tm_share_lock *lock) TM_MUST_USE;
+void tm_out_unlock_share(struct tm_share_lock *lock);
 
 #endif

@@ -134,27 +134,43 @@ static void print_tasks(const struct tm_batch_pool *pool)
 
 /* --- the work --- */
 
-static tm_status work_tasks(struct tm_batch_pool *pool, const struct tm_manifest *manifest, bool is_shared)
+/* What keeps others out of what this process works. */
+struct locks {
+    int folder;
+    struct tm_share_lock share;
+};
+
+static tm_status take_locks(const struct tm_batch_pool *pool, struct tm_shard shard, struct locks *locks)
 {
-    struct tm_run *run = pool->run;
-    int lock = -1;
-    tm_status st = tm_make_folder(run, pool->out);
+    const bool is_shared = shard.count > 1;
+    tm_status st = tm_make_folder(pool->run, pool->out);
 
     if (st == TM_OK)
-        st = tm_out_lock(run, pool->out, is_shared, &lock);
-    if (st == TM_OK && !is_handed_out(pool->out, pool->options->manifest))
+        st = tm_out_lock(pool->run, pool->out, is_shared, &locks->folder);
+    return st == TM_OK && is_shared ? tm_out_lock_share(pool->run, pool->out, shard, &locks->share) : st;
+}
+
+static void give_locks(struct locks *locks)
+{
+    tm_out_unlock_share(&locks->share);
+    if (locks->folder >= 0)
+        (void)close(locks->folder);
+}
+
+static tm_status work_tasks(struct tm_batch_pool *pool, const struct tm_manifest *manifest)
+{
+    tm_status st = TM_OK;
+
+    if (!is_handed_out(pool->out, pool->options->manifest))
         st = tm_manifest_save(manifest, pool->out, TM_MANIFEST_FILE, NULL);
-    if (st == TM_OK)
-        st = tm_batch_pool_work(pool);
-    if (lock >= 0)
-        (void)close(lock);
-    return st;
+    return st == TM_OK ? tm_batch_pool_work(pool) : st;
 }
 
 tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
                         const char *out, struct tm_shard shard, struct tm_batch_counts *counts)
 {
     struct tm_batch_pool pool = { .run = run, .options = options, .out = out, .what = "traces", .counts = counts };
+    struct locks locks = { .folder = -1, .share = { .fd = -1 } };
     struct tm_batch_item *items = NULL;
     size_t count = 0;
     tm_status st = tm_batch_pool_options(&pool);
@@ -162,8 +178,14 @@ tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, co
     /* Shares are of all items, done or not: each process sees others of them done. */
     if (st == TM_OK)
         st = tm_batch_items(manifest, shard.index, shard.count, NULL, NULL, &items, &count);
-    if (st != TM_OK)
+    /* What is done is known once nobody else works this share. */
+    if (st == TM_OK && !options->dry_run)
+        st = take_locks(&pool, shard, &locks);
+    if (st != TM_OK) {
+        give_locks(&locks);
+        tm_batch_items_free(run, items, count);
         return st;
+    }
 
     const size_t bytes = (count + 1) * sizeof(struct tm_batch_task);
     struct tm_batch_task *tasks = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
@@ -173,8 +195,9 @@ tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, co
     if (st == TM_OK && options->dry_run)
         print_tasks(&pool);
     else if (st == TM_OK)
-        st = work_tasks(&pool, manifest, shard.count > 1);
+        st = work_tasks(&pool, manifest);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, tasks, tasks ? bytes : 0);
     tm_batch_items_free(run, items, count);
+    give_locks(&locks);
     return st;
 }

@@ -322,6 +322,37 @@ def soak(tap, folder):
            "the driver's memory does not grow with the items", f"{early} KiB early, {late} KiB late")
 
 
+def twice(tap, folder):
+    """A share that is started twice at once, as pods and users do: the same as once; and where the first one is killed."""
+    root, manifest, once, out = folder / "twice", folder / "twice.jsonl", folder / "twice-once", folder / "twice-out"
+    for i in range(40):
+        batches.write(root / f"job-{i:02}" / "2026-01-01" / "host0.xplane.pb", make_profile.cpu(seed=i, steps=5, per_step=4).encode())
+    batches.scan(root, manifest)
+    share = ("batch", "run", "--manifest", manifest, "--shard", "0/2", "--format", "json,csv,html", "--jobs", "2")
+    first = run(*share, "-o", once, "-q")
+    both = [batches.start(*share, "-o", out) for _ in range(3)]
+    said = [process.communicate()[1].decode() for process in both]
+    states = [result["status"] for result in batches.results(out).values()]
+    tap.ok([process.returncode for process in both] == [first.status] * 3 == [0] * 3 and set(states) == {"done"},
+           "a share that is started three times at once: all of it done", [p.returncode for p in both], states, *said)
+    tap.ok(sum("share 0/2 is at work in another process" in text for text in said) == 2, "who waits says so", *said)
+    tap.ok(not batches.difference(batches.content(once), batches.content(out)), "and the same files as of one",
+           batches.difference(batches.content(once), batches.content(out)))
+    shutil.rmtree(out)
+    killed, later = batches.start(*share, "-o", out, "-q"), None
+    while not batches.children(killed) and killed.poll() is None:
+        time.sleep(0.002)
+    later = batches.start(*share, "-o", out, "-q")
+    time.sleep(0.1)
+    batches.kill(killed.pid)
+    killed.communicate()
+    later.communicate()
+    tap.ok(later.returncode == 0 and not batches.difference(batches.content(once), batches.content(out)),
+           "the second one goes on where the first was killed", later.returncode, batches.difference(batches.content(once), batches.content(out)))
+    (out / ".share-1-2.lock").write_bytes(b"")
+    tap.ok(run("batch", "merge", out, "-q").status in (0, 4) and not list(out.glob(".share-*")), "a lock that was left behind goes with a merge")
+
+
 def main():
     tap = Tap()
     with Scratch() as folder:
@@ -331,6 +362,7 @@ def main():
             for check in (plain, shares, reports_below, missing_host, changed, timeout, killed, options, failing_storage, refused, full_disk):
                 check(tap, batch)
         same_report(tap, folder)
+        twice(tap, folder)
         soak(tap, folder)
     tap.done()
 
