@@ -23,6 +23,9 @@ DESTDIR ?=
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wvla -Wcast-qual -Wundef -Wformat=2 -Wstrict-prototypes \
 	-Wmissing-prototypes -Wwrite-strings -Wpointer-arith -Wno-sign-conversion
+# The program runs on a stack of 256 KiB (tests/faults/test_every_verb.py), of which no function takes more than an eighth.
+# Sanitizers and code that is not optimised take more of it.
+WARNINGS += $(if $(SANITIZE)$(filter -O0 -Og,$(OPT)),,-Wframe-larger-than=32768)
 ifeq ($(WERROR),1)
 WARNINGS += -Werror
 endif

@@ -5,7 +5,8 @@
 #define TM_MUST_USE __attribute__((warn_unused_result))
 /* On the way of every event, where a call costs as much as what it does. */
 #define TM_INLINE static inline __attribute__((always_inline))
-/* What hardly an event needs: its registers and its room on the stack are not that of the others. */
+/* With registers and room on the stack of its own: what hardly an event needs, or what needs much of the stack that is not
+ * to lie there while its caller does something else. */
 #define TM_NOT_INLINE static __attribute__((noinline))
 #define TM_PRINTF(text, first) __attribute__((format(printf, text, first)))
 

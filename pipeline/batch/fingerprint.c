@@ -61,7 +61,7 @@ static void end(const struct hashing *h, char fingerprint[TM_FINGERPRINT_BYTES])
 /* Both ends of a file; the whole of a small one.  out: 0, or errno */
 static int add_ends(struct hashing *h, int fd, uint64_t bytes)
 {
-    uint8_t buffer[END_BYTES];
+    static uint8_t buffer[END_BYTES]; /* too much for a small stack */
     const uint64_t last = bytes > END_BYTES ? bytes - END_BYTES : 0;
     size_t got;
     int problem = tm_read_at(fd, buffer, sizeof(buffer), 0, &got);

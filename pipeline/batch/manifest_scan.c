@@ -87,20 +87,19 @@ static char *make_run_id(const struct scanning *s, const char *path)
 /* A path below the base, without empty parts and "."; false where it is not below it, or cannot be. */
 static bool path_below(const struct scanning *s, const char *path, char *out, size_t bytes)
 {
-    struct tm_part parts[PATH_MAX];
     const size_t length = strcmp(s->base, "/") == 0 ? 0 : strlen(s->base);
-    size_t count, used = 0;
+    size_t used = 0, part;
 
     if (strncmp(path, s->base, length) != 0 || (path[length] && path[length] != '/'))
         return false;
-    count = tm_split_parts(path + length, parts, PATH_MAX);
-    for (size_t i = 0; i < count; i++) {
-        if (tm_part_is(parts[i], "."))
+    for (const char *at = path + length; *at; at += part) {
+        at += strspn(at, "/");
+        part = strcspn(at, "/");
+        if (!part || (part == 1 && *at == '.'))
             continue;
-        if (used + parts[i].length + 2 > bytes)
+        if (used + part + 2 > bytes)
             return false;
-        used += (size_t)snprintf(out + used, bytes - used, "%s%.*s", used > 0 ? "/" : "", (int)parts[i].length,
-                                 parts[i].text);
+        used += (size_t)snprintf(out + used, bytes - used, "%s%.*s", used > 0 ? "/" : "", (int)part, at);
     }
     out[used] = '\0';
     return tm_path_is_below(out);
@@ -155,7 +154,7 @@ static void put_path_below(const struct scanning *s, const struct tm_found_run *
     *(slash ? slash : below) = '\0';
 }
 
-static tm_status read_keys(const struct scanning *s, const struct tm_found_run *found, struct tm_batch_run *to)
+TM_NOT_INLINE tm_status read_keys(const struct scanning *s, const struct tm_found_run *found, struct tm_batch_run *to)
 {
     struct tm_run_keys *keys = tm_take(&s->run->budget, TM_ACCOUNT_MODEL, sizeof(*keys), &s->run->error);
     char below[TM_FOUND_NAME_BYTES], name[PATH_MAX];

@@ -20,7 +20,7 @@
 #include "pipeline/version.h"
 #include "pipeline/whole_read.h"
 
-enum { VERSION = 1, READ_BYTES = 64 << 10, HASH_BYTES = 17 };
+enum { VERSION = 1, READ_BYTES = 16 << 10, HASH_BYTES = 17 };
 static const char schema[] = "tracemill.result";
 
 const char *const tm_result_status_words[] = { "done", "partial", "refused", "failed", "missing" };

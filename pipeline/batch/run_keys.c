@@ -311,7 +311,7 @@ static struct tm_part last_of_root(const char *root)
 bool tm_run_keys_read(struct tm_run_keys *keys, const char *root, const char *path, int64_t when_ns,
                       const struct tm_options *options)
 {
-    struct tm_part parts[PARTS_MOST];
+    static struct tm_part parts[PARTS_MOST]; /* too much for a small stack */
     const size_t count = tm_split_parts(path, parts, PARTS_MOST);
     struct reading r = { .keys = keys, .time_ns = -1 };
     size_t at = 0;

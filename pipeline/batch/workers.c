@@ -21,7 +21,7 @@
 enum {
     SAID_BYTES = 4096,
     JOBS_MOST = 1024,
-    DRAIN_BYTES = 64 << 10,
+    DRAIN_BYTES = 16 << 10,
     GRACE_MS = 3000,  /* from SIGTERM to SIGKILL */
     REAP_MS = 5,      /* its stderr ended: the process is about to */
     TICK_MS = 1000,
@@ -214,7 +214,7 @@ static int start(struct pool *pool, const struct kept_signals *kept, struct slot
     return 0;
 }
 
-/* Keep the begin of what it says; the rest goes nowhere, a pipeful at a time: who never stops is stopped when its time is
+/* Keep the begin of what it says; the rest goes nowhere, a piece at a time: who never stops is stopped when its time is
  * up.  At its end the pipe is closed. */
 static void listen_to(struct slot *slot)
 {

@@ -544,21 +544,25 @@ static tm_status work(struct analysis *a)
 tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struct tm_doc *summary,
                      struct tm_partial_writer **partial, const struct tm_observer *observer)
 {
-    struct analysis a = { .run = run, .options = options, .summary = summary, .root = tm_doc_root(summary),
-                          .saved = partial, .observer = observer };
+    struct analysis *const a = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a), &run->error);
     tm_status st;
 
-    a.inputs = observer && observer->inputs ? observer->inputs : &a.found;
     if (partial)
         *partial = NULL;
-    st = work(&a);
-    close_stages(&a);
-    tm_device_profiles_free(a.profiles);
+    if (!a)
+        return run->error.status;
+    *a = (struct analysis){ .run = run, .options = options, .summary = summary, .root = tm_doc_root(summary),
+                            .saved = partial, .observer = observer };
+    a->inputs = observer && observer->inputs ? observer->inputs : &a->found;
+    st = work(a);
+    close_stages(a);
+    tm_device_profiles_free(a->profiles);
     if (!observer)
-        tm_names_free(a.names);
-    tm_inputs_free(&a.found);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, a.file, a.file ? sizeof(*a.file) : 0);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, a.warnings, a.warnings ? sizeof(*a.warnings) : 0);
+        tm_names_free(a->names);
+    tm_inputs_free(&a->found);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, a->file, a->file ? sizeof(*a->file) : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, a->warnings, a->warnings ? sizeof(*a->warnings) : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, a, sizeof(*a));
     if (st == TM_OK)
         st = tm_doc_status(summary);
     if (st != TM_OK && partial) {

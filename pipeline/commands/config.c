@@ -73,14 +73,16 @@ tm_status tm_command_config(struct tm_run *run, const struct tm_options *options
         tm_hint(&run->error, "write 'tracemill config show'");
         return TM_ERR_USAGE;
     }
-    struct tm_effective_thresholds thresholds;
-    const tm_status st = tm_effective_thresholds_read(&thresholds, options->thresholds, &run->error);
+    struct tm_effective_thresholds *const thresholds =
+        tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*thresholds), &run->error);
+    tm_status st = thresholds ? tm_effective_thresholds_read(thresholds, options->thresholds, &run->error) : run->error.status;
 
-    if (st)
-        return st;
-    if (options->json)
-        return print_json(run, options->settings, &thresholds);
-    print_table(options->settings);
-    tm_effective_thresholds_print(&thresholds);
-    return TM_OK;
+    if (!st && options->json) {
+        st = print_json(run, options->settings, thresholds);
+    } else if (!st) {
+        print_table(options->settings);
+        tm_effective_thresholds_print(thresholds);
+    }
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, thresholds, sizeof(*thresholds));
+    return st;
 }

@@ -152,8 +152,8 @@ tm_status tm_document_write(struct tm_run *run, const struct tm_document_result 
                             const char *folder, const struct tm_options *options)
 {
     const struct tm_document *const document = tm_document_of(tm_doc_root(result->doc));
-    struct files files = { .trace = NULL };
-    tm_status st = tm_guard_document(run, folder, document, options->formats);
+    struct files *const files = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*files), &run->error);
+    tm_status st = files ? tm_guard_document(run, folder, document, options->formats) : run->error.status;
 
     if (!st)
         st = tm_make_folder(run, folder);
@@ -164,19 +164,22 @@ tm_status tm_document_write(struct tm_run *run, const struct tm_document_result 
         if (!(options->formats & (uint32_t)outputs[i].format))
             continue;
         (void)name_of(name, &outputs[i], document);
-        st = outputs[i].into ? outputs[i].into(run, result, folder, name, &files)
-                             : write_file(run, result, folder, &outputs[i], name, &files.of[i]);
+        st = outputs[i].into ? outputs[i].into(run, result, folder, name, files)
+                             : write_file(run, result, folder, &outputs[i], name, &files->of[i]);
     }
-    if (!st && files.trace)
+    if (!st && files->trace)
         st = tm_conversion_judge(result->conversion, "report");
     if (!st)
         st = tm_redaction_save(run, options, folder);
     if (!st)
-        st = commit_files(&files, folder);
+        st = commit_files(files, folder);
+    if (!files)
+        return st;
     for (size_t i = 0; i < OUTPUT_COUNT; i++)
-        tm_atomic_abort(&files.of[i]);
-    tm_atomic_folder_free(files.tables);
-    tm_out_file_free(files.trace);
+        tm_atomic_abort(&files->of[i]);
+    tm_atomic_folder_free(files->tables);
+    tm_out_file_free(files->trace);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, files, sizeof(*files));
     return st;
 }
 

@@ -44,15 +44,16 @@ static tm_status write_one(struct tm_run *run, const struct tm_side_file *side, 
 
 tm_status tm_side_files_write(struct tm_run *run, const struct tm_side_file *files, size_t count, const void *of)
 {
-    struct tm_atomic_file file[TM_SIDE_FILES_MOST] = { { .stream = NULL } };
-    tm_status st = TM_OK;
+    struct tm_atomic_file *const file = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*file), &run->error);
+    tm_status st = file ? TM_OK : run->error.status;
 
     assert(count <= TM_SIDE_FILES_MOST);
     for (size_t i = 0; i < count && st == TM_OK; i++)
         st = files[i].path ? write_one(run, &files[i], of, &file[i]) : TM_OK;
     for (size_t i = 0; i < count && st == TM_OK; i++)
         st = file[i].stream ? tm_atomic_commit(&file[i]) : TM_OK;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; file && i < count; i++)
         tm_atomic_abort(&file[i]);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, file, count * sizeof(*file));
     return st;
 }

@@ -53,7 +53,7 @@ static tm_status write_file(struct tm_run *run, const struct tm_doc *doc, struct
 }
 
 /* Both or none, as far as one rename after the other can be. */
-static tm_status write_index(struct tm_run *run, const struct tm_doc *doc, const char *folder)
+TM_NOT_INLINE tm_status write_index(struct tm_run *run, const struct tm_doc *doc, const char *folder)
 {
     struct tm_atomic_file page = { .stream = NULL }, list = { .stream = NULL };
     tm_status st = write_file(run, doc, &page, folder, TM_SPLIT_PAGE, tm_html_parts_write);
@@ -131,7 +131,7 @@ static tm_status split_into(struct tm_conversion *c, const struct tm_trace_forma
 }
 
 /* Where nobody named it: by its input, or the pseudonym of that, whose key is known when the input was read. */
-static tm_status find_fallback(struct tm_conversion *c, char folder[TM_PLACE_BYTES])
+TM_NOT_INLINE tm_status find_fallback(struct tm_conversion *c, char folder[TM_PLACE_BYTES])
 {
     char run_name[TM_SHOWN_RUN_BYTES];
     tm_status st = tm_conversion_run_name(c, run_name);

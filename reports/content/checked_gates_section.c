@@ -38,7 +38,8 @@ static void say_of_status(const struct tm_content *content, const char *status, 
         { "Note", "note", TM_CELL_PROSE },
     };
     const struct tm_value *gates = tm_of(content, "gates");
-    size_t pick[GATES_MOST], picks = 0;
+    static size_t pick[GATES_MOST]; /* too much for a small stack */
+    size_t picks = 0;
 
     for (size_t i = 0; i < tm_length(gates) && picks < GATES_MOST; i++)
         if (strcmp(tm_text(tm_get(tm_at(gates, i), "status")), status) == 0)

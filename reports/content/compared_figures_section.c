@@ -42,7 +42,7 @@ static void say_figures(const struct tm_content *content)
 {
     const struct tm_value *figures = tm_of(content, "figures");
     struct tm_side_columns columns = { .columns = 0 };
-    struct tm_cell cell[FIGURES_MOST * TM_TABLE_COLUMNS_MOST];
+    static struct tm_cell cell[FIGURES_MOST * TM_TABLE_COLUMNS_MOST]; /* too much for a small stack */
     size_t rows = 0;
 
     tm_side_columns_add(&columns, "Figure", "title", TM_CELL_WORD);

@@ -138,8 +138,8 @@ static void say_terms(const struct tm_content *content)
         { "What it is", "text", TM_CELL_PROSE },
     };
     struct use use = { .content = content, .section = "" };
-    struct tm_cell cell[TM_TERMS_MOST][3];
-    char labels[TM_TERMS_MOST][LABEL_BYTES];
+    static struct tm_cell cell[TM_TERMS_MOST][3]; /* too much for a small stack, as the labels are */
+    static char labels[TM_TERMS_MOST][LABEL_BYTES];
     int place[TM_TERMS_MOST];
     size_t n = 0;
 

@@ -110,8 +110,10 @@ static void say_holders(const struct tm_content *content, const struct tm_value 
     };
     const size_t n = tm_length(allocators);
     const size_t share = content->medium->room.is_paper && n > 0 ? PAPER_HOLDERS / n : HOLDERS_EACH;
-    struct holders holders = { .count = 0 };
+    static struct holders holders; /* too much for a small stack */
 
+    holders.count = 0;
+    holders.are_named = false;
     for (size_t i = 0; i < n; i++)
         add_holders(&holders, tm_at(allocators, i), share < HOLDERS_LEAST ? HOLDERS_LEAST : share);
     if (content->medium->room.is_paper && !holders.are_named)

@@ -178,7 +178,7 @@ static size_t say_thresholds(const struct tm_content *content)
         { "Built in", "built_in", TM_CELL_WORD },
     };
     struct changes changes = { .count = 0 };
-    struct tm_thresholds built_in;
+    static struct tm_thresholds built_in; /* too much for a small stack */
     struct tm_error error = { 0 };
 
     if (tm_thresholds_init(&built_in, &error) != TM_OK)

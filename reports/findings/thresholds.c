@@ -389,7 +389,7 @@ tm_status tm_thresholds_init(struct tm_thresholds *t, struct tm_error *error)
 
 tm_status tm_thresholds_read(struct tm_thresholds *t, const char *path, struct tm_error *error)
 {
-    char text[TM_THRESHOLDS_FILE_MOST + 1];
+    static char text[TM_THRESHOLDS_FILE_MOST + 1]; /* too much for a small stack */
     FILE *file = fopen(path, "rbe");
     size_t length = 0;
     tm_status st = TM_OK;

@@ -22,7 +22,7 @@
 enum {
     CHARTS_MOST = 4, /* of a kind */
     FINDINGS_MOST = 30,
-    SAVE_BYTES = 1 << 16,
+    SAVE_BYTES = 1 << 14,
 };
 
 static const double above_section = 22, section_room = 30, above_subheading = 8, subheading_room = 17,

@@ -10,6 +10,7 @@
 #include "reports/statistics/tests.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { EXACT_FEWER_MOST = 20, EXACT_COUNTS = 8192, TIED_MOST = 24 };
 
@@ -63,9 +64,11 @@ static struct ranks rank(struct tm_sample a, struct tm_sample b)
  */
 static double exact_lower(size_t m, size_t n, size_t u)
 {
-    double orders[EXACT_COUNTS] = { 1 }; /* by their U, up to u */
+    static double orders[EXACT_COUNTS]; /* by their U, up to u; too much for a small stack */
     double all = 1, lower = 0;
 
+    memset(orders, 0, sizeof(orders));
+    orders[0] = 1;
     for (size_t i = 1; i <= m; i++) {
         for (size_t k = u; k >= n + i; k--)
             orders[k] -= orders[k - n - i];
@@ -91,11 +94,12 @@ static size_t twice_midrank(double x, struct tm_sample a, struct tm_sample b)
 static double tied_two_sided(struct tm_sample a, struct tm_sample b)
 {
     enum { SUMS = TIED_MOST * (TIED_MOST + 1) + 1 };
-    double chosen[TIED_MOST / 2 + 1][SUMS] = { { 0 } }; /* ways to choose so many with that sum */
+    static double chosen[TIED_MOST / 2 + 1][SUMS]; /* ways to choose so many with that sum; too much for a small stack */
     const size_t count = a.count + b.count, middle = a.count * (count + 1);
     size_t own = 0, reach = 0, far;
     double all = 0, as_far = 0;
 
+    memset(chosen, 0, sizeof(chosen));
     chosen[0][0] = 1;
     for (size_t i = 0; i < count; i++) {
         const size_t rank = twice_midrank(i < a.count ? a.value[i] : b.value[i - a.count], a, b);

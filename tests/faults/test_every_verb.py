@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every verb, with every format, on whole input, damaged input and what it refuses: it ends as it should, and begins no
-thread.  In `make asan` and `make valgrind`, which see what is not given back, that is an error.
+"""Every verb, with every format, on whole input, damaged input and what it refuses: it ends as it should, begins no
+thread, and needs no more than 256 KiB of stack.  In `make asan` and `make valgrind`, which see what is not given back, that is an error.
 
     test_every_verb.py [--only PATTERN]
 """
@@ -9,6 +9,7 @@ thread.  In `make asan` and `make valgrind`, which see what is not given back, t
 import argparse
 import fnmatch
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,11 @@ from tracemill import BINARY, BUILD, SANITIZED, UNDER, Result, Scratch  # noqa: 
 # A library that is preloaded, and ends who begins a thread: a sanitizer and valgrind bring their own.
 NO_THREADS = BUILD / "tests" / "no_threads.so"
 IS_WATCHED = not SANITIZED and not UNDER
+STACK_BYTES = 256 << 10
+
+
+def limit_stack():
+    resource.setrlimit(resource.RLIMIT_STACK, (STACK_BYTES, resource.RLIM_INFINITY))
 
 
 def play(folder, case):
@@ -32,7 +38,7 @@ def play(folder, case):
         settings["LD_PRELOAD"] = str(NO_THREADS)
     with open(case.printed or folder / "printed", "wb") as printed:
         done = subprocess.run([*UNDER, BINARY, *case.words], cwd=folder, env=settings, stdin=subprocess.DEVNULL,
-                              stdout=printed, stderr=subprocess.PIPE, check=False)
+                              stdout=printed, stderr=subprocess.PIPE, check=False, preexec_fn=limit_stack if IS_WATCHED else None)
     return Result(done.returncode, b"", done.stderr)
 
 
