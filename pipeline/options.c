@@ -152,9 +152,8 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_HISTORY] = {
         "history", 0, TM_KIND_TEXT, "[JOB=]DB", NULL, TM_FOR_COMPARE,
         "TRACEMILL_HISTORY", "history", NULL,
-        "history.db of a batch: a change between two single runs, of the step time or the figure of a gate, has to exceed what runs of the"
-        " job differ by in it;"
-        " the job is that of the runs, or JOB",
+        "history.db of a batch: a change between two single runs, of the step time or the figure of a gate, has to exceed"
+        " what runs of the job differ by in it; the job is that of the runs, or JOB",
         offsetof(struct tm_options, history) },
     [TM_OPTION_RUN_SPREAD] = {
         "run-spread", 0, TM_KIND_TEXT, "PCT", NULL, TM_FOR_COMPARE,

@@ -300,7 +300,8 @@ static void add_devices(const struct comparison *c, struct tm_value *to)
     struct tm_value *values;
 
     for (size_t i = 1; i < c->sides; i++)
-        answer = compared(answer, strcmp(same_devices(c, i), "not_recorded") != 0, strcmp(same_devices(c, i), "yes") == 0);
+        answer = compared(answer, strcmp(same_devices(c, i), "not_recorded") != 0,
+                          strcmp(same_devices(c, i), "yes") == 0);
     values = add_answer(to, "device_model", answer);
     for (size_t i = 0; i < c->sides; i++)
         tm_add_known(values, NULL, strcmp(answer, "no") == 0 ? devices_of(c, i) : model_of_side(c, i), NULL);

@@ -103,6 +103,8 @@ static void add_row(const struct comparison *c, struct tm_value *rows,
         tm_add_string(to, "group", row->group);
     else
         tm_add_null(to, "group", "there is none, or several");
+    if (table->has_path)
+        tm_add_known(to, "op", row->path, "not recorded, or several");
     for (size_t i = 0; i < c->sides; i++)
         members = row->cell[i].members > members ? row->cell[i].members : members;
     tm_add_string(to, "match", match_name[row->match]);

@@ -16,7 +16,7 @@ struct section {
         *bytes; /* NULL = none */
     const char *rest;                                     /* what was not listed */
     const char *test_part;
-    bool is_by_category, is_of_session, is_whole;
+    bool is_by_category, is_of_session, is_whole, has_path /* of the framework, and no other one */;
 };
 
 static const struct section sections[ROW_KINDS] = {
@@ -40,7 +40,8 @@ static const struct section sections[ROW_KINDS] = {
                    .stddev = "self_stddev_ps",
                    .count = "count",
                    .rest = "rest",
-                   .is_by_category = true },
+                   .is_by_category = true,
+                   .has_path = true },
     [ROWS_SCOPES] = { .key = "scopes",
                       .by = "scope",
                       .list = "rows",
@@ -214,6 +215,7 @@ struct tm_row_table *row_table_load(struct comparison *c, enum row_kind kind)
                                     .by = s->by,
                                     .is_of_session = s->is_of_session,
                                     .is_by_category = s->is_by_category,
+                                    .has_path = s->has_path,
                                     .is_whole = s->is_whole,
                                     .test_part = s->test_part };
     st = make_room(c, table, rows_at_most(c, s));

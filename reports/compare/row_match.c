@@ -106,6 +106,8 @@ static void join_group(const struct comparison *c, const struct candidate *group
     if (match == MATCH_CATEGORY)
         into->pattern = group[0].first;
     into->name = match == MATCH_FAMILY ? into->family : into->pattern;
+    if (match == MATCH_FAMILY)
+        into->path = into->family_path;
     into->match = match;
 }
 

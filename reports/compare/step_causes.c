@@ -458,8 +458,8 @@ tm_status find_idle_changes(struct causes *k)
             continue;
         k->left_ps[part] = 0;
         cause = cause_begin(k, idle_kinds[i].id, change_ps);
-        cause_title(cause, "The device waits %s %s: %s per step", change_ps > 0 ? "longer" : "less", idle_kinds[i].words,
-                    signed_time(time, change_ps));
+        cause_title(cause, "The device waits %s %s: %s per step", change_ps > 0 ? "longer" : "less",
+                    idle_kinds[i].words, signed_time(time, change_ps));
         cause->value =
             change_pct((double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
         cause->unit = "%";

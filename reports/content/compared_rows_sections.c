@@ -15,11 +15,14 @@ struct rows {
 static void add_columns(struct tm_side_columns *columns, const struct rows *rows, const struct tm_content *content)
 {
     const struct tm_value *comparison = content->summary;
-    const bool has_bytes = tm_has(tm_get(tm_at(tm_get(tm_get(comparison, rows->key), "rows"), 0), "bytes"));
+    const struct tm_value *first = tm_at(tm_get(tm_get(comparison, rows->key), "rows"), 0);
+    const bool has_bytes = tm_has(tm_get(first, "bytes"));
 
     tm_side_columns_add(columns, rows->name, "name", (unsigned)rows->kind);
     if (rows->group)
         tm_side_columns_add(columns, rows->group, "group", TM_CELL_WORD | TM_WIDE);
+    if (tm_get(first, "op"))
+        tm_side_columns_add(columns, "Framework path", "op", TM_CELL_NAME | TM_WIDE);
     tm_side_columns_add_sides(columns, comparison, "", "values", TM_CELL_TIME | TM_SUMS);
     tm_side_columns_add_changes(columns, comparison, "Change", "change_ps", TM_CELL_TIME | TM_CHANGE | TM_SUMS);
     tm_side_columns_add_changes(columns, comparison, "In percent", "pct", TM_CELL_PCT | TM_CHANGE);

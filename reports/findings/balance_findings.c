@@ -39,7 +39,8 @@ static bool is_beside(const struct tm_value *summary, const struct tm_value *dev
 
     if (!group || !tm_has(begin) || (is_other_host && tm_has(aligned) && !tm_is(aligned)))
         return true;
-    return 2 * (last_ps - first_ps) >= fmin((double)end_ps - (double)begin_ps, (double)group_end_ps - (double)group_begin_ps);
+    return 2 * (last_ps - first_ps) >=
+           fmin((double)end_ps - (double)begin_ps, (double)group_end_ps - (double)group_begin_ps);
 }
 
 static struct loads loads_of(const struct tm_value *summary, const struct tm_value *group)

@@ -331,7 +331,8 @@ static void find_exposed(struct tm_findings *all)
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!tm_is_worth_mention_on(all, left_ps, EXPOSED) || (kpi->has_bands && tm_share_on(all, left_ps, EXPOSED) < kpi->good))
+    if (!tm_is_worth_mention_on(all, left_ps, EXPOSED) ||
+        (kpi->has_bands && tm_share_on(all, left_ps, EXPOSED) < kpi->good))
         return; /* some are in every run of several devices */
     f = tm_finding_of_idle(all, "collective_exposed", left_ps, 0, EXPOSED);
     name_exposed(all, f, left_ps);

@@ -226,6 +226,8 @@ static void operations_without_a_partner_meet_by_their_family(void **state)
     assert_int_equal(tm_length(test_at(&t, "ops.rows")), 2);
     assert_string_equal(tm_text(test_at(&t, "ops.rows[0].name")), "fusion");
     assert_string_equal(tm_text(test_at(&t, "ops.rows[0].match")), "family");
+    assert_string_equal(tm_text(test_at(&t, "ops.rows[0].op")), "jit(f)/layer_*/mul"); /* of two rows of one name */
+    assert_string_equal(tm_text(test_at(&t, "ops.rows[1].op")), "jit(f)/layer_*/tanh");
     assert_int_equal(tm_int(test_at(&t, "ops.rows[0].members")), 2);
     assert_int_equal(tm_int(test_at(&t, "ops.rows[0].values[0]")), 200000000);
     assert_int_equal(tm_int(test_at(&t, "ops.rows[0].values[1]")), 100000000);
