@@ -132,9 +132,9 @@ static void decide(const struct comparison *c, size_t side, struct step_test *te
     test->is_changed = test->mean.is_changed || test->median.is_changed;
     test->is_within_spread =
         !test->is_changed && (is_sure(&test->mean, is_mean) || is_sure(&test->median, is_median));
-    test->lead = test->is_changed ? test->median.is_changed && !test->mean.is_changed ? &test->median : &test->mean
-                 : test->is_within_spread && !is_sure(&test->mean, is_mean) ? &test->median
-                                                                            : &test->mean;
+    test->lead = &test->mean;
+    if (test->is_changed ? !test->mean.is_changed : test->is_within_spread && !is_sure(&test->mean, is_mean))
+        test->lead = &test->median;
     test->change_ps = test->lead->change_ps;
     test->change_pct = test->lead->change_pct;
     if (test->is_changed)
