@@ -183,6 +183,19 @@ def verdicts(tap, folder):
     compare(tap, folder, "gate-less", "plain.json", "slow.json", "--fail-on", "mean_step_time>+5%", "--run-spread", "5", status=1)
     compare(tap, folder, "faster", "slow.json", "plain.json", "--fail-on", "regression", status=0)
     tap.ok(of("faster")["verdict"]["verdict"] == "improvement", "the other way: improvement", of("faster")["verdict"])
+    for name, factor in (("quiet", 0.001), ("loud", 0.06)):  # of groups the runs are tested: the gate does not judge each by itself
+        sides = []
+        for side, slower in (("a", 1), ("b", 1.08)):
+            for i in range(2):
+                steps = [int(ps * slower * (1 + factor * (2 * i - 1))) for ps in summary["steps"]["samples_ps"]]
+                one = json.loads(json.dumps(summary))
+                one["steps"].update(samples_ps=steps, mean_ps=sum(steps) // 20, median_ps=sorted(steps)[10])
+                one["input"]["files"][0]["xxh3"] = f"{side}{i}".encode().hex().rjust(16, "0")
+                (folder / f"{name}-{side}{i}.json").write_text(json.dumps(one))
+            sides += [f"{name}-{side}{i}.json" for i in range(2)] + (["--"] if side == "a" else [])
+        compare(tap, folder, name, *sides, "--fail-on", "step_time>+5%", status=name == "quiet")
+        tap.ok(of(name)["verdict"]["verdict"] == ("regression" if name == "quiet" else "no_change"), f"groups of {name} runs",
+               of(name)["verdict"])
     compare(tap, folder, "no-spread", "plain.json", "slow.json", "--run-spread", "3ms", status=2)
     for night in range(1, 7):
         place = folder / "logs" / "job" / f"2026-11-0{night}"
