@@ -355,7 +355,7 @@ def overlaps(folder, size):
     path = folder / "same.zip"
     path.write_bytes(head + packed + directory_of([(name, 0, zlib.crc32(text), len(packed), len(text)) for name in names],
                                                   len(head) + len(packed)))
-    yield f"{len(names)} members of the same {len(text)} bytes", path, (4,), "the archive is damaged: of its member"
+    yield f"{len(names)} members of the same {len(text)} bytes", path, (4,), "the archive is damaged: of member 2 "
     before, heads, sizes = b"", [], (len(packed), len(text))
     for name in reversed(names):
         head = head_of(name, zlib.crc32(text, zlib.crc32(before)), *sizes)

@@ -10,7 +10,7 @@
 enum {
     END_BYTES = 22, END_MOST = END_BYTES + UINT16_MAX, END64_BYTES = 56, LOCATOR_BYTES = 20,
     ENTRY_BYTES = 46, HEADER_BYTES = 30, TEXTS_MOST = 2 * UINT16_MAX /* name and extra fields */,
-    WINDOW_BYTES = 160 * 1024, HEADER_GUESS = 512, SHOWN_BYTES = 64,
+    WINDOW_BYTES = 160 * 1024, HEADER_GUESS = 512,
     FLAG_DESCRIPTOR = 1 << 3, FLAG_MASKED = 1 << 13, EXTRA_ZIP64 = 1,
     SORT_BYTES = 512 * 1024
 };
@@ -39,6 +39,7 @@ struct check {
     uint64_t before;                   /* bytes before the zip, which its offsets do not count */
     uint64_t told;                     /* members by the end record */
     bool told_in_16_bits;
+    uint64_t count;                    /* members so far */
     uint64_t last_end;
     bool is_unordered;
     struct tm_sorter *places;          /* NULL = they are not gathered */
@@ -67,12 +68,11 @@ static bool found(const struct check *c)
     return c->problem[0] != '\0';
 }
 
-static void note(struct check *c, const struct facts *of, const char *what)
+/* Without its name, which may be nobody else's business (--redact). */
+static void note(struct check *c, const char *what)
 {
-    char name[SHOWN_BYTES];
-
-    tm_clean_text(name, sizeof(name), (const char *)of->name, of->name_bytes);
-    (void)snprintf(c->problem, TM_ZIP_PROBLEM_BYTES, "the archive is damaged: of its member '%s' %s", name, what);
+    (void)snprintf(c->problem, TM_ZIP_PROBLEM_BYTES, "the archive is damaged: of member %llu in its directory %s",
+                   (unsigned long long)c->count, what);
 }
 
 static tm_status read_at(struct check *c, uint8_t *to, size_t bytes, uint64_t at, size_t *got)
@@ -248,17 +248,17 @@ static void compare(struct check *c, const struct facts *e, const struct facts *
     const bool is_later = (e->flags | h->flags) & FLAG_DESCRIPTOR;
 
     if (!h->name)
-        note(c, e, "the header is missing");
+        note(c, "the header is missing");
     else if ((e->flags | h->flags) & FLAG_MASKED)
         return;
     else if (e->name_bytes != h->name_bytes || memcmp(e->name, h->name, e->name_bytes) != 0)
-        note(c, e, "the header has another name");
+        note(c, "the header has another name");
     else if (e->method != h->method)
-        note(c, e, "directory and header tell different ways of packing");
+        note(c, "directory and header tell different ways of packing");
     else if (differs(h->packed, e->packed, is_later) || differs(h->plain, e->plain, is_later))
-        note(c, e, "directory and header tell different sizes");
+        note(c, "directory and header tell different sizes");
     else if (differs(h->crc, e->crc, is_later))
-        note(c, e, "directory and header tell different CRCs");
+        note(c, "directory and header tell different CRCs");
 }
 
 /* Members in the order of the directory, as nearly all are, need not be gathered. */
@@ -269,7 +269,7 @@ static tm_status take_place(struct check *c, const struct facts *e, const struct
 
     if (__builtin_add_overflow(begin + HEADER_BYTES + h->name_bytes + h->extra_bytes, e->packed, &place.end) ||
         place.end > c->directory) {
-        note(c, e, "the data reach into the directory");
+        note(c, "the data reach into the directory");
         return TM_OK;
     }
     c->is_unordered |= place.begin < c->last_end;
@@ -283,7 +283,7 @@ static tm_status check_entry(struct check *c, const struct facts *e)
     tm_status st;
 
     if (e->at >= c->bytes - c->before) {
-        note(c, e, "the place is past the end");
+        note(c, "the place is past the end");
         return TM_OK;
     }
     st = read_header(c, c->before + e->at, e->name_bytes, &h);
@@ -296,22 +296,24 @@ static tm_status check_entry(struct check *c, const struct facts *e)
 
 static tm_status walk(struct check *c)
 {
-    uint64_t at = c->directory, count = 0;
+    uint64_t at = c->directory;
     tm_status st = TM_OK;
 
+    c->count = 0;
     while (st == TM_OK && !found(c) && at < c->directory_end) {
         struct facts e;
 
         st = read_entry(c, at, &e, &at);
         if (st != TM_OK || at == 0)
             break;
-        count++;
+        c->count++;
         st = check_entry(c, &e);
     }
-    if (st == TM_OK && !found(c) && count != c->told && !(c->told_in_16_bits && (count & UINT16_MAX) == c->told))
+    if (st == TM_OK && !found(c) && c->count != c->told &&
+        !(c->told_in_16_bits && (c->count & UINT16_MAX) == c->told))
         (void)snprintf(c->problem, TM_ZIP_PROBLEM_BYTES,
                        "the archive is damaged: its directory has %llu members, and its end tells of %llu",
-                       (unsigned long long)count, (unsigned long long)c->told);
+                       (unsigned long long)c->count, (unsigned long long)c->told);
     return st;
 }
 
