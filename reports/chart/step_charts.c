@@ -300,12 +300,12 @@ void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary, 
     if (tm_has(tm_get(steps, "median_ps")))
         tm_plot_level(chart, &plot, median, tm_double(tm_get(steps, "median_ps")), &lowest_label);
     draw_step_points(chart, &plot, summary, total);
-    (void)snprintf(chart->title, sizeof(chart->title), "Length of each step");
+    (void)snprintf(chart->title, sizeof(chart->title), "Step times");
     (void)snprintf(chart->caption, sizeof(chart->caption),
                    "%s by step number, with median and 95th percentile.%s%s",
                    strcmp(tm_text(tm_get(steps, "basis")), "host_span") == 0
-                       ? "Time between begin and end of the step on the host"
-                       : "Period of the step on the device",
+                       ? "Duration of the step on the host"
+                       : "Step time, from the latest end of the step before on any device to that of this one,",
                    plot.y.from > 0 ? " The scale does not begin at 0." : "",
                    all > DOTS_MOST ? " The table holds the first 200." : "");
     if (tm_double(tm_get(steps, "max_ps")) > plot.y.to)

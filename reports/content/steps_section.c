@@ -110,7 +110,7 @@ static void say_slowest(const struct tm_content *content, const struct tm_value 
     static const struct tm_column columns[] = {
         { "Step", "number", TM_CELL_WORD },
         { "Host", "host", TM_CELL_HOST },
-        { "Period", "period_ps", TM_CELL_TIME },
+        { "Step time", "period_ps", TM_CELL_TIME },
         { "Busy", "busy_ps", TM_CELL_TIME },
         { "Compute", "compute_ps", TM_CELL_TIME },
         { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME | TM_RARE },

@@ -12,7 +12,7 @@ const struct tm_term tm_terms[] = {
     { "steps", "Left out as warm-up|Left out as incomplete",
       "Leading steps that compile or take more than twice the median of the others; steps that the profile does "
       "not have whole." },
-    { "steps", "Median|Mean|Shortest|Longest|90th percentile|95th percentile|Standard deviation|Period",
+    { "steps", "Median|Mean|Shortest|Longest|90th percentile|95th percentile|Standard deviation|Step time",
       "Of the step times of the analyzed steps: from the latest end of the previous step on any device to that of this "
       "one. Without device activity, of the duration of the step on the host. Percentiles are nearest ranks." },
     { "steps", "Host span|Device span",

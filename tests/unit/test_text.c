@@ -133,7 +133,7 @@ static void the_slowest_steps_stand_first(void **state)
                   "{'number': 2, 'period_ps': 9000, 'idle_ps': null, 'chosen': true},"
                   "{'number': 3, 'period_ps': 99000, 'idle_ps': {'gc': 1000}, 'chosen': false},"
                   "{'number': 4, 'period_ps': 4000, 'idle_ps': {'gc': 1000}, 'chosen': true}]}}");
-    assert_says(&f, "\n2     9.00 ns\n4     4.00 ns\n1     3.00 ns\n");
+    assert_says(&f, "\n2       9.00 ns\n4       4.00 ns\n1       3.00 ns\n");
     test_written_report_free(&f);
 }
 
