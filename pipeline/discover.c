@@ -29,8 +29,9 @@ struct search {
     struct tm_run *run;
     struct tm_found *found;
     const char *root;
-    tm_sniff_path *sniff; /* NULL = names decide */
-    uint64_t sniffed;     /* files that were looked into */
+    tm_sniff_path *sniff;      /* NULL = names decide */
+    uint64_t sniffed;          /* files that were looked into */
+    char real_root[PATH_MAX];  /* that links may not lead out of; "" = of any */
     struct pending *stack;
     size_t stack_count, stack_capacity;
     struct tm_file_ids seen;
@@ -152,6 +153,40 @@ static tm_status refuse_folder(struct search *s, const struct pending *folder, i
     return tm_fail_system(&s->run->error, TM_ERR_INPUT, -1, reason, "cannot read the folder '%s'", folder->path);
 }
 
+int tm_leads_out(const char *root, const char *path, bool *leads_out)
+{
+    const size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
+    char real[PATH_MAX];
+
+    *leads_out = true;
+    if (!realpath(path, real))
+        return errno;
+    *leads_out = strncmp(real, root, length) != 0 || (real[length] != '/' && real[length] != '\0');
+    return 0;
+}
+
+/* out: *is_followed  false: a link out of the folder, which is counted */
+static tm_status check_link(struct search *s, const struct pending *folder, const struct dirent *entry, bool *is_followed)
+{
+    char *path;
+    bool leads_out = false;
+    int problem;
+
+    *is_followed = true;
+    if (!s->real_root[0] || (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN))
+        return TM_OK;
+    path = join_path(s->run, folder->path, entry->d_name);
+    if (!path)
+        return s->run->error.status;
+    problem = tm_leads_out(s->real_root, path, &leads_out);
+    tm_find_give(s->run, path);
+    if (problem && tm_lacks_room(problem))
+        return refuse_folder(s, folder, problem);
+    *is_followed = !problem && !leads_out;
+    s->found->links += !*is_followed;
+    return TM_OK;
+}
+
 /* One entry of a folder: a trace file is kept, a folder is put off. */
 static tm_status take_entry(struct search *s, const struct pending *folder, int fd, const struct dirent *entry)
 {
@@ -159,6 +194,8 @@ static tm_status take_entry(struct search *s, const struct pending *folder, int 
     struct stat info;
     const bool named = tm_trace_name_read(entry->d_name, &told);
     const bool trace = named || (s->sniff && tm_plain_name_read(entry->d_name, &told));
+    bool is_followed;
+    tm_status st;
 
     if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK && entry->d_type != DT_DIR &&
         (entry->d_type != DT_REG || !trace))
@@ -173,13 +210,16 @@ static tm_status take_entry(struct search *s, const struct pending *folder, int 
             return TM_OK;
         info = (struct stat){ .st_mode = S_IFREG }; /* who opens it tells why */
     }
-    if (S_ISREG(info.st_mode) && trace && !named)
+    if (!S_ISDIR(info.st_mode) && !(S_ISREG(info.st_mode) && trace))
+        return TM_OK;
+    st = check_link(s, folder, entry, &is_followed);
+    if (st != TM_OK || !is_followed)
+        return st;
+    if (!S_ISDIR(info.st_mode) && !named)
         return add_plain(s, join_path(s->run, folder->path, entry->d_name), &told, &info);
-    if (S_ISREG(info.st_mode) && trace)
+    if (!S_ISDIR(info.st_mode))
         return add_file(s, join_path(s->run, folder->path, entry->d_name),
                         tm_find_host(s->run, entry->d_name, told.host_length), &info, told.kind);
-    if (!S_ISDIR(info.st_mode))
-        return TM_OK;
     if (folder->depth < TM_DISCOVER_DEPTH_MOST)
         return push_folder(s, folder->path, entry->d_name, folder->depth + 1);
     s->found->too_deep++;
@@ -270,30 +310,38 @@ static tm_status search_all(struct search *s)
 static tm_status refuse_bare(struct search *s)
 {
     const struct tm_found *const f = s->found;
-    char more[192] = "";
-    size_t used = 0;
+    char more[256] = "";
+    int used = 0;
 
     if (f->unreadable > 0 || f->too_deep > 0)
-        used = (size_t)snprintf(more, sizeof(more), "; %llu could not be read, %llu lie too deep",
-                                (unsigned long long)f->unreadable, (unsigned long long)f->too_deep);
+        used = snprintf(more, sizeof(more), "; %llu could not be read, %llu lie too deep",
+                        (unsigned long long)f->unreadable, (unsigned long long)f->too_deep);
+    if (f->links > 0)
+        used += snprintf(more + used, sizeof(more) - (size_t)used, "; %llu link%s not followed: %s out of it",
+                         (unsigned long long)f->links, f->links == 1 ? " is" : "s are", f->links == 1 ? "it leads" : "they lead");
     if (f->left_out.not_traces > 0)
-        (void)snprintf(more + used, sizeof(more) - used, "; %llu other .json or .pb file%s",
+        (void)snprintf(more + used, sizeof(more) - (size_t)used, "; %llu other .json or .pb file%s",
                        (unsigned long long)f->left_out.not_traces,
                        f->left_out.not_traces == 1 ? " is no trace" : "s are no traces");
     (void)tm_fail(&s->run->error, TM_ERR_INPUT, -1,
                   "no profile in '%s': looked for *.xplane.pb, *.trace.json and perfetto_trace.json, and into *.json "
                   "and *.pb, also .gz and .zst, in %llu folder%s%s",
                   s->root, (unsigned long long)f->folders, f->folders == 1 ? "" : "s", more);
-    tm_hint(&s->run->error,
-            "take one: run a few steps and block_until_ready() inside 'with jax.profiler.trace(DIR):'");
+    tm_hint(&s->run->error, "%s",
+            f->links > 0 ? "--follow-links follows links wherever they lead"
+                         : "take one: run a few steps and block_until_ready() inside 'with jax.profiler.trace(DIR):'");
     return TM_ERR_INPUT;
 }
 
 static tm_status discover_folder(struct tm_run *run, const char *input, tm_sniff_path *sniff, struct tm_found *found)
 {
     struct search s = { .run = run, .found = found, .root = input, .sniff = sniff };
-    tm_status st = search_all(&s);
+    tm_status st;
 
+    /* What cannot be followed has no links in it. */
+    if (!run->follow_links && !realpath(run->links_root ? run->links_root : input, s.real_root))
+        (void)snprintf(s.real_root, sizeof(s.real_root), "/dev/null");
+    st = search_all(&s);
     if (st == TM_OK && found->run_count == 0)
         st = refuse_bare(&s);
     if (st == TM_OK)
@@ -363,6 +411,7 @@ static tm_status move_runs(struct tm_found *all, struct tm_found *one)
     }
     all->folders += one->folders;
     all->unreadable += one->unreadable;
+    all->links += one->links;
     all->too_deep += one->too_deep;
     all->unnamed += one->unnamed;
     all->damaged += one->damaged;

@@ -65,6 +65,7 @@ struct tm_found {
     size_t run_count;
     uint64_t folders;    /* that were searched */
     uint64_t unreadable; /* folders that could not be, and files */
+    uint64_t links;      /* to folders and traces, that lead out of the folder and were not followed */
     uint64_t too_deep;   /* folders below TM_DISCOVER_DEPTH_MOST, which were not searched */
     uint64_t unnamed;    /* members of archives whose names are too long or cannot be told */
     uint64_t damaged;    /* archives of which only the begin could be read */
@@ -82,8 +83,9 @@ enum tm_sniffed { TM_SNIFFED_OTHER, TM_SNIFFED_XSPACE, TM_SNIFFED_TRACE_JSON };
 /* errors: TM_ERR_INPUT  it cannot be read, which the search counts; any other one ends the search */
 typedef tm_status tm_sniff_path(struct tm_run *run, const char *path, enum tm_sniffed *sniffed);
 
-/* Find the runs behind an argument.  Folders whose name begins with a dot are not searched; links are followed,
- * and each folder is searched once, however many ways lead there.
+/* Find the runs behind an argument.  Folders whose name begins with a dot are not searched; links are followed where they
+ * lead to a place in the folder (run->links_root), or anywhere with run->follow_links; each folder is searched once, however
+ * many ways lead there.
  * in:     input  a path; "-" is taken as a file
  * out:    found  at least one run; the argument is a file: one run with that file
  * owns:   the caller owns it; tm_found_free releases it, also after a failure
@@ -93,6 +95,10 @@ tm_status tm_discover(struct tm_run *run, const char *input, struct tm_found *fo
 /* in: sniff  tells contents by their first bytes; NULL = only names count */
 tm_status tm_discover_with(struct tm_run *run, const char *input, tm_sniff_path *sniff,
                            struct tm_found *found) TM_MUST_USE;
+
+/* Whether a path leads, by links, to a place that is not in a folder.  in: root  without links.  out: errno where it cannot be
+ * followed, else 0 */
+int tm_leads_out(const char *root, const char *path, bool *leads_out) TM_MUST_USE;
 
 /* A member of an archive, as a list of its members tells it. */
 struct tm_member {

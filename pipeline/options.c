@@ -269,6 +269,11 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "TRACEMILL_LATEST", "latest", "no",
         "the newest run of a log directory that holds several",
         offsetof(struct tm_options, latest) },
+    [TM_OPTION_FOLLOW_LINKS] = {
+        "follow-links", 0, TM_KIND_FLAG, NULL, NULL, RUNS | TM_FOR_LIST | SCANS | WORKS | JOINS,
+        "TRACEMILL_FOLLOW_LINKS", "follow_links", "no",
+        "follow symbolic links that lead out of a folder that is searched",
+        offsetof(struct tm_options, follow_links) },
     [TM_OPTION_FORCE] = {
         "force", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_SPLIT | TM_FOR_EXTRACT | STUDIES | TM_FOR_CHECK | WORKS,
         NULL, NULL, "no",

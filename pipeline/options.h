@@ -147,7 +147,7 @@ struct tm_options {
     enum tm_window window;
     enum tm_color color;
 
-    bool latest, force, json, stats, strict, quiet, help, version;
+    bool latest, follow_links, force, json, stats, strict, quiet, help, version;
 
     const struct tm_input_choice *choice; /* of inputs, by a batch; NULL = none: nobody can type it */
 
@@ -239,6 +239,7 @@ enum tm_option_index {
     TM_OPTION_THRESHOLDS,
     TM_OPTION_RUN,
     TM_OPTION_LATEST,
+    TM_OPTION_FOLLOW_LINKS,
     TM_OPTION_FORCE,
     TM_OPTION_JSON,
     TM_OPTION_STRICT,

@@ -27,6 +27,8 @@ struct tm_run {
     struct tm_guard *guard;       /* pipeline/guard.h; NULL = nothing is looked after */
     bool strict;
     bool quiet;
+    bool follow_links;      /* --follow-links: out of the folder that is searched */
+    const char *links_root; /* links may lead anywhere in it; NULL = in the folder that is searched */
     uint64_t swept_device, swept_inode; /* the folder that tm_left_behind_sweep saw last */
     uint64_t last_site; /* number given last (pipeline/sites.h) */
     uint64_t events_read;

@@ -48,6 +48,7 @@ struct tm_manifest {
     size_t root_count;
     /* of a scan, for its closing words */
     uint64_t left_out;    /* runs whose names cannot be used */
+    uint64_t links;       /* that lead out of a root and were not followed */
     uint64_t doubles;     /* runs that another root has, too: they are taken once */
     uint64_t not_fitting; /* runs that --keys does not fit */
     uint64_t unreadable;  /* folders and files */

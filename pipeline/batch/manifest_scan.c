@@ -280,6 +280,7 @@ static tm_status scan_root(struct scanning *s, tm_discover_one *discover)
     s->manifest->unreadable += found.unreadable + found.too_deep + found.damaged;
     s->manifest->left_out += found.unnamed;
     tm_left_out_add(&s->manifest->skipped, &found.left_out);
+    s->manifest->links += found.links;
     tm_found_free(&found);
     return st;
 }

@@ -48,6 +48,8 @@ tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, st
     if (st != TM_OK)
         return st;
     warn(manifest->unreadable, "folder or file could not be read", "folders or files could not be read");
+    warn(manifest->links, "link leads out of ROOT and is not followed; --follow-links follows it",
+         "links lead out of ROOT and are not followed; --follow-links follows them");
     warn(manifest->doubles, "run is below two roots, and is taken once", "runs are below two roots, and are taken once");
     warn(manifest->left_out, "run is left out, whose name cannot be used",
          "runs are left out, whose names cannot be used");
@@ -132,6 +134,7 @@ static tm_status print_json(const struct tm_manifest *m, const struct counts *co
     tm_add_uint(root, "doubles", m->doubles);
     tm_add_uint(root, "left_out", m->left_out);
     tm_add_uint(root, "not_fitting", m->not_fitting);
+    tm_add_uint(root, "links_not_followed", m->links);
     tm_add_skipped(root, &m->skipped);
     st = tm_doc_status(doc);
     if (st == TM_OK)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a process of a batch does: one report, or one partial, and its result.  It has a run of its own: ledger, tallies,
  * error.  The inputs are looked at before and after, so that a result is of what its fingerprint says. */
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pipeline/batch/fingerprint.h"
@@ -62,6 +64,21 @@ static tm_status check_input(struct task *t)
     return tm_fail(&t->run->error, TM_ERR_INPUT, -1, "'%s' has changed since it was scanned", t->path);
 }
 
+/* A link that leads out of ROOT, whoever put it into the manifest, or there since. */
+static tm_status check_place(struct task *t)
+{
+    const char *const root = t->task->batch_run->root;
+    char real[PATH_MAX]; /* another machine may have links on the way to the root */
+    bool leads_out;
+
+    t->run->links_root = root;
+    if (t->run->follow_links || !realpath(root, real) || tm_leads_out(real, t->path, &leads_out) != 0 || !leads_out)
+        return TM_OK; /* what cannot be followed is told by who opens it */
+    (void)tm_fail(&t->run->error, TM_ERR_INPUT, -1, "'%s' leads out of '%s'", t->path, root);
+    tm_hint(&t->run->error, "--follow-links follows links wherever they lead");
+    return TM_ERR_INPUT;
+}
+
 static tm_status prepare_file(struct task *t)
 {
     const struct tm_batch_run *r = t->task->batch_run;
@@ -74,6 +91,8 @@ static tm_status prepare_file(struct task *t)
     t->choice = (struct tm_input_choice){ .path = t->path, .member = file_of(t)->member, .run_name = r->name };
     t->options.inputs = &t->operand;
     t->options.input_count = 1;
+    if (st == TM_OK)
+        st = check_place(t);
     return st == TM_OK ? check_input(t) : st;
 }
 
@@ -185,7 +204,8 @@ int tm_batch_pool_task(const struct tm_batch_pool *pool, const struct tm_batch_t
     tm_status st;
 
     run = (struct tm_run){ .spill_dir = pool->run->spill_dir, .limit_times = pool->options->limit_times,
-                            .strict = pool->options->strict, .quiet = true };
+                            .strict = pool->options->strict, .quiet = true,
+                            .follow_links = pool->options->follow_links };
     tm_budget_init(&run.budget, pool->options->memory_bytes);
     run.progress = (struct tm_progress){ .phase = "" };
     t = (struct task){ .pool = pool, .task = task, .run = &run };

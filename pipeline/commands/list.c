@@ -67,6 +67,7 @@ static tm_status print_json(struct tm_run *run, const struct tm_found *found, co
     tm_add_uint(tm_doc_root(doc), "folders_searched", found->folders);
     tm_add_uint(tm_doc_root(doc), "folders_unreadable", found->unreadable);
     tm_add_uint(tm_doc_root(doc), "folders_too_deep", found->too_deep);
+    tm_add_uint(tm_doc_root(doc), "links_not_followed", found->links);
     tm_add_uint(tm_doc_root(doc), "members_left_out", found->unnamed);
     tm_add_uint(tm_doc_root(doc), "archives_damaged", found->damaged);
     tm_add_skipped(tm_doc_root(doc), &found->left_out);

@@ -14,6 +14,7 @@ import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_profile  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import BINARY, SANITIZED, Scratch, run  # noqa: E402
 
@@ -233,6 +234,48 @@ def check_completions(tap, folder):
             tap.skip(f"{shell} reads its completions", f"no {shell} here")
 
 
+def check_links(tap, folder):
+    """What lies outside of ROOT is no part of a batch, whatever leads there, unless it is asked for."""
+    root, outside = folder / "linked", folder / "outside"
+    put(root / "train" / "2026-11-20" / "vm.xplane.pb", make_profile.cpu(seed=1, steps=5).encode())
+    put(outside / "deep" / "2026-11-19" / "vm.xplane.pb", make_profile.cpu(seed=2, steps=5).encode())
+    (root / "everything").symlink_to("/")
+    (root / "beside").symlink_to("../outside")
+    (root / "train" / "2026-11-20" / "other.xplane.pb").symlink_to(outside / "deep" / "2026-11-19" / "vm.xplane.pb")
+    (root / "notes.txt").symlink_to("/etc/passwd")
+    (root / "zz-again").symlink_to("train")
+    (root / "nowhere.xplane.pb").symlink_to("nothing")
+    _, runs, result = scan(root)
+    told = run("batch", "scan", root, "-o", folder / "linked.jsonl", "--json", "-q")
+    tap.ok([r["path"] for r in runs] == ["train/2026-11-20"] and [len(r["files"]) for r in runs] == [1] and
+           "3 links lead out of ROOT and are not followed" in result.err and json.loads(told.out)["links_not_followed"] == 3,
+           "links that lead out of ROOT are counted, and not followed", result, runs)
+    (root / "everything").unlink()
+    (root / "train" / "2026-11-20" / "other.xplane.pb").unlink()
+    _, runs, result = scan(root, "--follow-links")
+    tap.ok(sorted(r["path"] for r in runs) == ["beside/deep/2026-11-19", "train/2026-11-20"] and not result.err,
+           "--follow-links follows them", result, runs)
+    listed = run("list", root, "--json")
+    tap.ok(len(json.loads(listed.out)["runs"]) == 1 and json.loads(listed.out)["links_not_followed"] == 1 and
+           "--follow-links" in listed.err, "list and what reads a folder do the same", listed)
+    named = run("report", root / "beside", "-o", folder / "linked-report", "--format", "json", "-q")
+    tap.ok(named.status == 0, "a link that is named itself is followed", named)
+    only = folder / "linked-only"
+    only.mkdir()
+    (only / "x").symlink_to(outside)
+    none = run("list", only)
+    tap.ok(none.status == 3 and "1 link is not followed" in none.err and "hint: --follow-links" in none.err, "a folder of links alone says so", none)
+
+    trace, moved = root / "train" / "2026-11-20" / "vm.xplane.pb", outside / "moved.xplane.pb"
+    trace.rename(moved)
+    trace.symlink_to(moved)  # the same content and times as when it was scanned
+    work = ("batch", "run", "--manifest", folder / "linked.jsonl", "-o", folder / "linked-out", "--format", "json", "-q")
+    done = run(*work)
+    tap.ok(done.status == 4 and "leads out of" in done.err, "a file that became a link out of ROOT since the scan is not read", done)
+    done = run(*work, "--follow-links", "--retry")
+    tap.ok(done.status == 0, "but with --follow-links", done)
+
+
 def main():
     tap = Tap()
     with Scratch() as folder:
@@ -246,6 +289,7 @@ def main():
         check_roots(tap, root, folder)
         check_archives(tap, root, folder)
         check_names(tap, folder)
+        check_links(tap, folder)
         check_memory(tap, folder)
         check_completions(tap, folder)
     tap.done()
