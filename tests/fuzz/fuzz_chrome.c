@@ -59,6 +59,8 @@ static uint64_t mix_text(uint64_t hash, struct tm_json_text text)
 static uint64_t mix_id(uint64_t hash, const struct tm_json_id *id)
 {
     hash = tm_fact_mix(hash, id->kind);
+    if (id->kind == TM_JSON_NO_ID)
+        return hash;
     return id->kind == TM_JSON_TEXT ? mix_text(hash, id->text) : tm_fact_mix(hash, (uint64_t)id->number);
 }
 

@@ -349,6 +349,8 @@ static void oddities_are_tallied_by_name(void **state)
         { TM_TALLY_RENAMED, 1, META("thread_name", "1", ",\"tid\":1", "p") "," META("thread_name", "1", ",\"tid\":1", "q") },
         { TM_TALLY_CLOCK_OUTLIER, 2, EVENT("X", ",\"ts\":8640001000000,\"dur\":1") ","
                                      EVENT("X", ",\"ts\":1,\"dur\":1e300") },
+        { TM_TALLY_UNMATCHED_BEGIN, 0, EVENT("X", ",\"ts\":1,\"dur\":1,\"bind_id\":4") "," EVENT("b", ",\"ts\":1") ","
+                                       EVENT("X", ",\"ts\":1,\"dur\":1,\"bind_id\":5") "," EVENT("e", ",\"ts\":2") },
         { TM_TALLY_INSTANT_EVENT, 2, EVENT("R", ",\"ts\":1") "," EVENT("P", ",\"ts\":1") },
         { TM_TALLY_BEGIN_END_EVENT, 2, EVENT("B", ",\"ts\":1") "," EVENT("E", ",\"ts\":2") },
         { TM_TALLY_UNMATCHED_BEGIN, 1, EVENT("B", ",\"ts\":1") },

@@ -113,7 +113,7 @@ static bool take_times(struct tm_chrome_maker *m, const struct tm_chrome_event *
 static uint64_t key_of_id(const struct tm_chrome_event *e, enum tm_chrome_sort sort)
 {
     const uint64_t parts[] = {
-        tm_json_id_number(&e->id),
+        e->id.kind ? tm_json_id_number(&e->id) : 0, /* without one its number means nothing */
         (uint64_t)e->id.kind,
         e->has & TM_CHROME_CAT ? XXH3_64bits(e->cat.at, e->cat.length) : 0,
         sort == TM_CHROME_FLOW && e->has & TM_CHROME_NAME ? XXH3_64bits(e->name.at, e->name.length) : 0,
