@@ -161,6 +161,12 @@ def check_csv_signs(tap, page):
     text = page.wait_for("copied[0]")
     line = list(csv.reader(io.StringIO(text, newline=""), strict=True))[1]
     tap.ok(line[:2] == ["'=cmd(),\"x\"", "-1.5e3"], "CSV marks formulas and leaves numbers", line)
+    for sign in "\uff1d\uff0b\uff0d\uff20@+":  # of full width, and behind blanks and quotes
+        for before in ("", " ", '"', "\u3000'"):
+            page.js(f"document.querySelector('figure.table table').tBodies[0].rows[0].cells[0].textContent = {json.dumps(before + sign + 'x')};"
+                    "copied.length = 0; document.querySelector('figure.table .table-tools button').click()")
+            cell = list(csv.reader(io.StringIO(page.wait_for("copied[0]"), newline=""), strict=True))[1][0]
+            tap.ok(cell == "'" + (before + sign + "x").strip(" \u3000"), f"CSV marks {before + sign!r}", cell)
     page.js("document.querySelector('figure.table table').tBodies[0].rows[0].cells[0].textContent = old")
 
 
