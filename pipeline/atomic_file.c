@@ -210,6 +210,5 @@ tm_status tm_make_folder(struct tm_run *run, const char *path)
     }
     if (problem == 0)
         return TM_OK;
-    return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot make the folder '%s': %s", path,
-                   strerror(problem));
+    return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot make the folder '%s'", path);
 }

@@ -294,7 +294,6 @@ tm_status tm_doc_print(const struct tm_doc *doc, struct tm_run *run, int fd)
     put(&p, "\n", 1);
     flush(&p);
     if (p.problem != 0)
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the summary: %s",
-                       strerror(p.problem));
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, p.problem, "cannot write the summary");
     return TM_OK;
 }

@@ -607,8 +607,7 @@ tm_status tm_doc_read_file(struct tm_doc *doc, struct tm_value *to, const char *
     tm_status st;
 
     if (fd < 0)
-        return tm_fail(&tm_doc_run(doc)->error, TM_ERR_INPUT, -1, "cannot read '%s': %s", path,
-                       strerror(errno));
+        return tm_fail_system(&tm_doc_run(doc)->error, TM_ERR_INPUT, -1, errno, "cannot read '%s'", path);
     st = tm_doc_read_from(doc, to, fd, UINT64_MAX, path);
     (void)close(fd);
     return st;

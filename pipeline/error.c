@@ -80,9 +80,18 @@ bool tm_lacks_room(int problem)
     return problem == ENOMEM || problem == EMFILE || problem == ENFILE;
 }
 
+/* What helps where the shell or the service manager set a limit: no other folder does. */
+static void hint_at_limit(struct tm_error *error, int problem)
+{
+    if (problem == EMFILE)
+        tm_hint(error, "allow the process more open files: 'ulimit -n 256'");
+    else if (problem == EFBIG)
+        tm_hint(error, "allow the process larger files: 'ulimit -f unlimited'");
+}
+
 tm_status tm_fail_system(struct tm_error *error, tm_status status, int64_t at, int problem, const char *format, ...)
 {
-    const tm_status st = tm_lacks_room(problem) ? TM_ERR_LIMIT : status;
+    const tm_status st = tm_lacks_room(problem) ? TM_ERR_LIMIT : problem == EFBIG ? TM_ERR_OUTPUT : status;
     char text[TM_ERROR_TEXT];
     va_list args;
 
@@ -92,6 +101,7 @@ tm_status tm_fail_system(struct tm_error *error, tm_status status, int64_t at, i
     format_clean(text, sizeof(text), format, args);
     va_end(args);
     error->problem = problem;
+    hint_at_limit(error, problem);
     return tm_fail(error, st, at, "%s: %s", text, strerror(problem));
 }
 

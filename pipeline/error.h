@@ -44,7 +44,8 @@ tm_status tm_fail(struct tm_error *error, tm_status status, int64_t at, const ch
 bool tm_lacks_room(int problem);
 
 /* The same of a system call that failed with the errno `problem`: what the system says of it is added to the text.  The
- * status is TM_ERR_LIMIT where room is lacking. */
+ * status is TM_ERR_LIMIT where room is lacking, TM_ERR_OUTPUT where a file may not grow, whoever asks; limits of the
+ * process on files have a hint of their own. */
 tm_status tm_fail_system(struct tm_error *error, tm_status status, int64_t at, int problem, const char *format, ...)
     TM_PRINTF(5, 6);
 

@@ -307,7 +307,7 @@ tm_status tm_partial_end(struct tm_partial_writer *w)
 
 static tm_status refuse_output(struct tm_run *run)
 {
-    return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the partial: %s", strerror(errno));
+    return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the partial");
 }
 
 static tm_status copy_sections(struct tm_partial_writer *w, FILE *to, XXH3_state_t *hash)

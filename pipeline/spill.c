@@ -83,10 +83,9 @@ tm_status tm_spill_choose_dir(struct tm_run *run, const char *wanted, const char
         const int problem = try_folder(wanted);
 
         if (problem != 0) {
-            (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write spill files in '%s': %s",
-                          wanted, strerror(problem));
+            (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot write spill files in '%s'", wanted);
             tm_hint(&run->error, "name a folder on a disk with --tmp");
-            return TM_ERR_OUTPUT;
+            return run->error.status;
         }
         run->spill_dir = wanted;
         if (is_in_memory(wanted))
@@ -124,10 +123,9 @@ tm_status tm_spill_open(struct tm_spill *spill, struct tm_run *run)
     spill->fd = open_nameless(folder);
     if (spill->fd >= 0)
         return TM_OK;
-    (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot make a spill file in '%s': %s", folder,
-                  strerror(errno));
+    (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot make a spill file in '%s'", folder);
     tm_hint(&run->error, "name another folder with --tmp");
-    return TM_ERR_OUTPUT;
+    return run->error.status;
 }
 
 void tm_spill_expect_random(const struct tm_spill *spill)
@@ -149,12 +147,11 @@ static tm_status fail_write(const struct tm_spill *spill, size_t bytes, int prob
                       bytes, folder, strerror(problem), left);
         tm_hint(error, "name a folder with more room with --tmp");
     } else {
-        (void)tm_fail(error, TM_ERR_OUTPUT, -1,
-                      "cannot write %zu bytes to the spill file in '%s': %s", bytes, folder,
-                      strerror(problem));
+        (void)tm_fail_system(error, TM_ERR_OUTPUT, -1, problem, "cannot write %zu bytes to the spill file in '%s'",
+                             bytes, folder);
         tm_hint(error, "name another folder with --tmp");
     }
-    return TM_ERR_OUTPUT;
+    return error->status;
 }
 
 static tm_status write_at(struct tm_spill *spill, const void *data, size_t bytes, uint64_t at)

@@ -47,6 +47,7 @@ tm_status tm_terminal_finish(struct tm_error *error)
         return TM_OK;
     if (errno == EPIPE || is_gone)
         return TM_OK;
-    return tm_fail(error, TM_ERR_OUTPUT, -1, "cannot write to standard output: %s",
-                   errno ? strerror(errno) : "not everything went out");
+    if (errno)
+        return tm_fail_system(error, TM_ERR_OUTPUT, -1, errno, "cannot write to standard output");
+    return tm_fail(error, TM_ERR_OUTPUT, -1, "cannot write to standard output: not everything went out");
 }

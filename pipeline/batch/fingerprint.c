@@ -102,7 +102,7 @@ tm_status tm_file_fingerprint(struct tm_run *run, const char *path, uint64_t *by
     if (fd >= 0)
         (void)close(fd);
     if (problem != 0)
-        return tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot read '%s': %s", path, strerror(problem));
+        return tm_fail_system(&run->error, TM_ERR_INPUT, -1, problem, "cannot read '%s'", path);
     return TM_OK;
 }
 
@@ -138,7 +138,7 @@ static tm_status add_file(struct tm_run *run, struct hashing *h, const char *pat
     if (fd >= 0)
         (void)close(fd);
     if (problem)
-        return tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot read the thresholds '%s': %s", path, strerror(problem));
+        return tm_fail_system(&run->error, TM_ERR_USAGE, -1, problem, "cannot read the thresholds '%s'", path);
     return TM_OK;
 }
 

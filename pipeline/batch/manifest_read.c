@@ -59,7 +59,7 @@ static tm_status fill(struct reading *r)
     }
     problem = tm_read_on(r->fd, r->buffer + r->end, r->capacity - r->end, &got);
     if (problem)
-        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot read '%s': %s", r->path, strerror(problem));
+        return tm_fail_system(&r->run->error, TM_ERR_INPUT, -1, problem, "cannot read '%s'", r->path);
     r->end += got;
     r->is_at_end = got == 0;
     return TM_OK;
@@ -367,7 +367,7 @@ tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, con
     tm_manifest_begin(manifest, run);
     r.fd = tm_open_to_read(path, 0);
     if (r.fd < 0)
-        return tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot open '%s': %s", path, strerror(errno));
+        return tm_fail_system(&run->error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", path);
     r.buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, r.capacity, &run->error);
     st = r.buffer ? read_lines(&r) : run->error.status;
     tm_give(&run->budget, TM_ACCOUNT_INPUT, r.buffer, r.buffer ? r.capacity : 0);

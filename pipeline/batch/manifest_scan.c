@@ -213,10 +213,10 @@ static tm_status resolve_root(struct tm_manifest *m, const char *given, const ch
     if (!realpath(given, path)) {
         const int problem = errno;
 
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot open '%s': %s", given, strerror(problem));
+        (void)tm_fail_system(&run->error, TM_ERR_INPUT, -1, problem, "cannot open '%s'", given);
         if (problem == ENOENT || problem == ENOTDIR)
             tm_hint(&run->error, "check the path; 'tracemill list DIR' shows the profiles in a folder");
-        return TM_ERR_INPUT;
+        return run->error.status;
     }
     *root = tm_manifest_copy(m, path, strlen(path));
     return *root ? TM_OK : run->error.status;

@@ -94,7 +94,7 @@ tm_status tm_out_lock(struct tm_run *run, const char *out, bool is_share, int *f
 {
     *fd = open(out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*fd < 0)
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot open '%s': %s", out, strerror(errno));
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot open '%s'", out);
     if (flock(*fd, (is_share ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0) {
         if (!is_share)
             clean(out);

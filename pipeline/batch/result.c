@@ -212,7 +212,7 @@ static tm_status list_file(struct tm_doc *doc, const char *folder, const char *n
     if (fd >= 0)
         (void)close(fd);
     if (problem)
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot read '%s/%s' again: %s", folder, name, strerror(problem));
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot read '%s/%s' again", folder, name);
     (void)snprintf(text, sizeof(text), "%016llx", (unsigned long long)hash);
     file = tm_add_object(files, NULL);
     tm_add_string(file, "name", name);
@@ -238,7 +238,7 @@ static tm_status read_names(struct tm_run *run, const char *path, struct names *
     const struct dirent *entry;
 
     if (!dir)
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot read '%s' again: %s", path, strerror(errno));
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot read '%s' again", path);
     while ((entry = readdir(dir)) != NULL && names->count < TM_RESULT_FILES_MOST) {
         const size_t length = strlen(entry->d_name);
 
@@ -327,8 +327,7 @@ static tm_status remove_in(struct tm_run *run, const char *folder, DIR *dir, con
     bool is_removed = unlinkat(fd, TM_RESULT_FILE, 0) == 0;
 
     if (!is_removed && errno != ENOENT)
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot remove '%s/%s': %s", folder, TM_RESULT_FILE,
-                       strerror(errno));
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot remove '%s/%s'", folder, TM_RESULT_FILE);
     if (is_removed) /* before what it is the record of: a power cut must not bring it back alone */
         (void)fsync(fd);
     tm_left_behind_remove(dir, true);
@@ -344,7 +343,7 @@ tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *c
     if (!dir && errno == ENOENT)
         return TM_OK;
     if (!dir)
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot work in '%s': %s", folder, strerror(errno));
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot work in '%s'", folder);
     st = remove_in(run, folder, dir, outputs, count);
     (void)closedir(dir);
     return st;

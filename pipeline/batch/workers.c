@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -367,7 +366,7 @@ static tm_status fill(struct pool *pool, const struct kept_signals *kept, size_t
         if (pool->running)
             return TM_OK;
         if (++attempts == FORK_ATTEMPTS)
-            return tm_fail(&pool->run->error, TM_ERR_LIMIT, -1, "cannot start a process: %s", strerror(problem));
+            return tm_fail_system(&pool->run->error, TM_ERR_LIMIT, -1, problem, "cannot start a process");
         (void)nanosleep(&pause, NULL);
     }
     return TM_OK;

@@ -185,7 +185,7 @@ tm_status tm_command_batch_scan(struct tm_run *run, const struct tm_options *opt
     tm_status st = TM_OK;
 
     if (options->output && !choose_file(options->output, path))
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s", options->output, strerror(ENAMETOOLONG));
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, ENAMETOOLONG, "cannot write '%s'", options->output);
     if (options->output)
         st = tm_find_place(run, path, &place);
     if (st == TM_OK && options->output)

@@ -53,7 +53,7 @@ static tm_status find_paths(struct tm_run *run, struct tm_submission *submission
                        length < 0 ? strerror(errno) : "its path is too long");
     submission->program[length] = '\0';
     if (!find_here(submission->here))
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot tell the working folder: %s", strerror(errno));
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot tell the working folder");
     const int needed = snprintf(submission->out, sizeof(submission->out), "%s%s", out[0] == '/' ? "" : submission->here, out);
 
     if (needed < 0 || (size_t)needed >= sizeof(submission->out))

@@ -140,7 +140,7 @@ static tm_status forgive_reader(struct tm_run *run, tm_status st)
 tm_status tm_finish_stdout(struct tm_run *run, tm_status st)
 {
     if (st == TM_OK && (fflush(stdout) != 0 || ferror(stdout)))
-        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write to stdout: %s", strerror(errno));
+        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write to stdout");
     return forgive_reader(run, st);
 }
 

@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/atomic_folder.h"
@@ -128,8 +127,7 @@ static tm_status write_file(struct tm_run *run, const struct tm_document_result 
                             : output->of_result(run, result, file->stream);
     /* A full disk should show before the first file gets its name. */
     if (!st && fflush(file->stream) != 0)
-        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s", file->path,
-                     strerror(errno));
+        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", file->path);
     if (st)
         (void)tm_while(&run->error, "writing '%s/%s'", folder, name);
     return st;

@@ -122,7 +122,7 @@ static tm_status open_original(struct original *o, const struct tm_found_file *f
                                file->position);
     o->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (o->fd < 0)
-        return tm_fail(error, TM_ERR_INPUT, -1, "cannot open '%s': %s", o->name, strerror(errno));
+        return tm_fail_system(error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", o->name);
     if (fstat(o->fd, &info) != 0 || !S_ISREG(info.st_mode))
         return tm_fail(error, TM_ERR_INPUT, -1, "'%s' is no file any more", o->name);
     o->opened = tm_unchanged_since(&info);
@@ -156,7 +156,8 @@ static tm_status read_original(struct original *o, char *buffer, size_t *got)
     const int problem = tm_read_on(o->fd, buffer, COPY_BYTES, got);
 
     return !problem ? TM_OK :
-                      tm_fail(&o->run->error, TM_ERR_INPUT, (int64_t)o->at, "cannot read '%s': %s", o->name, strerror(problem));
+                      tm_fail_system(&o->run->error, TM_ERR_INPUT, (int64_t)o->at, problem, "cannot read '%s'",
+                                     o->name);
 }
 
 /* A copy of two files would look whole. */
@@ -179,8 +180,8 @@ static tm_status copy_bytes(struct original *o, FILE *to, char *buffer)
         if (st != TM_OK || got == 0)
             return st == TM_OK ? check_original(o) : st;
         if (fwrite(buffer, 1, got, to) != got)
-            return tm_fail(&o->run->error, TM_ERR_OUTPUT, (int64_t)o->at, "cannot write the copy of '%s': %s", o->name,
-                           strerror(errno));
+            return tm_fail_system(&o->run->error, TM_ERR_OUTPUT, (int64_t)o->at, errno, "cannot write the copy of '%s'",
+                                  o->name);
         o->at += got;
         tm_progress_add(&o->run->progress, got);
     }

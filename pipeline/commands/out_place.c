@@ -25,8 +25,7 @@ tm_status tm_check_folder(struct tm_run *run, const char *path)
         char *const slash = strrchr(at, '/');
 
         if (errno != ENOENT)
-            return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': %s", path,
-                           strerror(errno));
+            return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write into '%s'", path);
         if (slash && slash != at)
             *slash = '\0';
         else
@@ -39,10 +38,9 @@ tm_status tm_check_folder(struct tm_run *run, const char *path)
         return TM_ERR_OUTPUT;
     }
     if (access(at, W_OK | X_OK) != 0) {
-        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': %s", path,
-                      strerror(errno));
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write into '%s'", path);
         tm_hint(&run->error, "name another folder with -o");
-        return TM_ERR_OUTPUT;
+        return run->error.status;
     }
     return TM_OK;
 }

@@ -286,7 +286,7 @@ static tm_status write_map(struct tm_run *run, const struct map_place *place)
     tm_status st = tm_atomic_open(&file, run, place->folder, place->name);
 
     if (st == TM_OK && fchmod(fileno(file.stream), S_IRUSR | S_IWUSR) != 0)
-        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot keep '%s' from others: %s", place->path, strerror(errno));
+        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot keep '%s' from others", place->path);
     if (st == TM_OK)
         st = print_map(run, file.stream);
     if (st == TM_OK)

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/out_place.h"
@@ -38,7 +37,7 @@ static tm_status write_one(struct tm_run *run, const struct tm_side_file *side, 
     if (st == TM_OK)
         st = side->write(of, file->stream);
     if (st == TM_OK && fflush(file->stream) != 0)
-        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s", file->path, strerror(errno));
+        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", file->path);
     return st;
 }
 

@@ -3,7 +3,6 @@
  * the list and the page last; what fails takes its parts away again. */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
@@ -48,7 +47,7 @@ static tm_status write_file(struct tm_run *run, const struct tm_doc *doc, struct
     if (st == TM_OK)
         st = write(run, doc, file->stream);
     if (st == TM_OK && fflush(file->stream) != 0)
-        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s", file->path, strerror(errno));
+        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", file->path);
     return st;
 }
 

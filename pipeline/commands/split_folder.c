@@ -120,8 +120,8 @@ static tm_status go_through_listed(struct tm_run *run, const char *folder, FILE 
         else if (tm_guard_check(run, path) != TM_OK)
             return run->error.status;
     }
-    return ferror(index) ? tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot read '%s/%s': %s", folder, TM_SPLIT_INDEX,
-                                   strerror(errno))
+    return ferror(index) ? tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot read '%s/%s'", folder,
+                                          TM_SPLIT_INDEX)
                          : TM_OK;
 }
 
@@ -136,7 +136,7 @@ tm_status tm_split_folder_clear(struct tm_run *run, const char *folder)
     path_of(path, folder, TM_SPLIT_INDEX);
     st = go_through_listed(run, folder, index, false);
     if (st == TM_OK && unlink(path) != 0)
-        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot remove '%s': %s", path, strerror(errno));
+        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot remove '%s'", path);
     if (st == TM_OK)
         st = go_through_listed(run, folder, index, true);
     if (st == TM_OK)

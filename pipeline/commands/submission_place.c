@@ -142,7 +142,7 @@ tm_status tm_submission_place(struct tm_run *run, struct tm_submission *submissi
         problem = !path_of(folder, submission->out, ++number, "") ? ENAMETOOLONG : mkdir(folder, 0777) != 0 ? errno : 0;
     } while (problem == EEXIST && number < NUMBERS_MOST);
     if (problem)
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot make the folder '%s': %s", folder, strerror(problem));
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot make the folder '%s'", folder);
     find_before(submission, number);
     remove_old(submission->out, number);
     return TM_OK;

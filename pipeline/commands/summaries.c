@@ -72,11 +72,10 @@ tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand 
         if (strcmp(operand[i].path, "-") == 0) {
             streams++;
         } else if (stat(operand[i].path, &info) != 0) {
-            (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot open '%s': %s", operand[i].path,
-                          strerror(errno));
+            (void)tm_fail_system(&run->error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", operand[i].path);
             if (operand[i].label_length)
                 tm_hint(&run->error, "what stands before '=' is a label");
-            return TM_ERR_INPUT;
+            return run->error.status;
         }
     }
     if (streams > 1)
@@ -279,8 +278,7 @@ static tm_status print_summary(struct loading *l, const struct tm_doc *doc, stru
         end = lseek(l->spill.fd, 0, SEEK_CUR);
     }
     if (st == TM_OK && end < 0)
-        st = tm_fail(&l->run->error, TM_ERR_OUTPUT, -1, "cannot write a spill file: %s",
-                     strerror(errno));
+        st = tm_fail_system(&l->run->error, TM_ERR_OUTPUT, -1, errno, "cannot write a spill file");
     if (st != TM_OK)
         return st;
     l->spill.bytes = (uint64_t)end;
@@ -344,8 +342,7 @@ static tm_status read_printed(const struct loading *l, const struct tm_loaded_ru
                               const struct printed *printed)
 {
     if (lseek(l->spill.fd, (off_t)printed->at, SEEK_SET) < 0)
-        return tm_fail(&l->run->error, TM_ERR_OUTPUT, -1, "cannot read a spill file: %s",
-                       strerror(errno));
+        return tm_fail_system(&l->run->error, TM_ERR_OUTPUT, -1, errno, "cannot read a spill file");
     return tm_doc_read_from(run->doc, tm_doc_root(run->doc), l->spill.fd, printed->bytes,
                             run->path);
 }

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "pipeline/bounded_sum.h"
 #include "reports/format/format.h"
@@ -104,6 +103,6 @@ tm_status tm_collapsed_write(struct tm_run *run, const struct tm_doc *doc, FILE 
     else
         put_ops(&c, tm_get(summary, "ops"));
     if (fflush(to) != 0 || ferror(to))
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the collapsed stacks: %s", strerror(errno));
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the collapsed stacks");
     return TM_OK;
 }

@@ -175,7 +175,6 @@ tm_status tm_junit_end(struct tm_run *run, FILE *to)
 {
     (void)fputs("</testsuites>\n", to);
     if (fflush(to) != 0 || ferror(to))
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the JUnit file: %s",
-                       strerror(errno));
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the JUnit file");
     return TM_OK;
 }

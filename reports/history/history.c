@@ -35,8 +35,8 @@ static tm_status set_path(struct tm_history *history, const char *path)
     }
     real = realpath(folder, history->folder);
     if (!real) {
-        (void)tm_fail(error, TM_ERR_INPUT, -1, "cannot find the folder of the history '%s': %s", path, strerror(errno));
-        return TM_ERR_INPUT;
+        (void)tm_fail_system(error, TM_ERR_INPUT, -1, errno, "cannot find the folder of the history '%s'", path);
+        return error->status;
     }
     return TM_OK;
 }

@@ -52,7 +52,7 @@ static tm_status print_row(void *to, const struct tm_history_run *row)
         tm_value_print_line(tm_doc_root(doc), e->to);
     tm_doc_free(doc);
     return st == TM_OK && ferror(e->to)
-               ? tm_fail(&e->run->error, TM_ERR_OUTPUT, -1, "cannot write the rows: %s", strerror(errno))
+               ? tm_fail_system(&e->run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the rows")
                : st;
 }
 

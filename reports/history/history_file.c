@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "reports/history/history_private.h"
@@ -31,10 +32,24 @@ tm_status history_is_damaged(struct tm_history *history, const char *what)
     return TM_ERR_INPUT;
 }
 
+/* What the system said, 0 = not known: SQLite keeps nothing of it where the end of a transaction fails. */
+static int problem_of(sqlite3 *db)
+{
+    const int problem = sqlite3_system_errno(db);
+    struct rlimit limit;
+
+    if (problem == 0 && sqlite3_extended_errcode(db) == SQLITE_IOERR_WRITE && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY)
+        return EFBIG;
+    return problem;
+}
+
 tm_status history_fail(struct tm_history *history, sqlite3 *db)
 {
     struct tm_error *const error = &history->run->error;
     const int code = db ? sqlite3_errcode(db) : SQLITE_NOMEM;
+    const tm_status status = history->is_renewed ? TM_ERR_OUTPUT : TM_ERR_INPUT;
+    const char *const act = history->is_renewed ? "write" : "read";
 
     switch (code & 0xff) {
     case SQLITE_NOMEM:
@@ -46,10 +61,15 @@ tm_status history_fail(struct tm_history *history, sqlite3 *db)
         (void)tm_fail(error, TM_ERR_INPUT, -1, "'%s' is no history: it is no SQLite database", history->path);
         tm_hint(error, "%s", hint);
         return TM_ERR_INPUT;
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+        if (problem_of(db) != 0)
+            return tm_fail_system(error, status, -1, problem_of(db), "cannot %s the history '%s'", act, history->path);
+        break;
     default:
-        return tm_fail(error, history->is_renewed ? TM_ERR_OUTPUT : TM_ERR_INPUT, -1, "cannot %s the history '%s': %s",
-                       history->is_renewed ? "write" : "read", history->path, sqlite3_errmsg(db));
+        break;
     }
+    return tm_fail(error, status, -1, "cannot %s the history '%s': %s", act, history->path, sqlite3_errmsg(db));
 }
 
 tm_status history_do(struct tm_history *history, const char *sql)
@@ -73,8 +93,8 @@ tm_status history_find(struct tm_history *history, bool *is_there)
     *is_there = lstat(history->path, &info) == 0;
     if (!*is_there)
         return errno == ENOENT ? TM_OK
-                               : tm_fail(error, TM_ERR_INPUT, -1, "cannot read the history '%s': %s", history->path,
-                                         strerror(errno));
+                               : tm_fail_system(error, TM_ERR_INPUT, -1, errno, "cannot read the history '%s'",
+                                                history->path);
     if (!S_ISREG(info.st_mode)) {
         (void)tm_fail(error, TM_ERR_INPUT, -1, "the history '%s' is no file of its own, but %s", history->path,
                       S_ISLNK(info.st_mode)   ? "a symbolic link"

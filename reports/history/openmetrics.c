@@ -341,7 +341,7 @@ tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, c
             put_figure(&w, i);
         (void)fputs("# EOF\n", to);
         if (fflush(to) != 0 || ferror(to))
-            st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the metrics: %s", strerror(errno));
+            st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the metrics");
     }
     while (w.jobs) {
         struct newest *const next = w.jobs->next;

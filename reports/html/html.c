@@ -157,6 +157,6 @@ tm_status tm_html_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
     status = tm_chart_status(&page.chart);
     tm_chart_free(&page.chart);
     if (status == TM_OK && (fflush(to) != 0 || ferror(to)))
-        status = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the HTML report: %s", strerror(errno));
+        status = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the HTML report");
     return status;
 }

@@ -305,6 +305,6 @@ tm_status tm_html_parts_write(struct tm_run *run, const struct tm_doc *doc, FILE
     tm_htmlw_close(&p.w);
     tm_htmlw_close_line(&p.w);
     if (fflush(to) != 0 || ferror(to))
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the page of the parts: %s", strerror(errno));
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the page of the parts");
     return TM_OK;
 }

@@ -418,7 +418,7 @@ tm_status tm_markdown_write(struct tm_run *run, const struct tm_doc *doc, FILE *
     m->summary = tm_doc_root(doc);
     put_report(m);
     if (fwrite(m->room, 1, m->w.used, to) != m->w.used || fflush(to) != 0)
-        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the Markdown report: %s", strerror(errno));
+        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the Markdown report");
     tm_give(&run->budget, TM_ACCOUNT_MODEL, m, sizeof(*m));
     return st;
 }

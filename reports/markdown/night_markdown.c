@@ -229,6 +229,6 @@ tm_status tm_night_markdown_write(struct tm_run *run, const struct tm_value *gat
     is_written = fwrite(m->room, 1, m->w.used, to) == m->w.used && fflush(to) == 0;
     tm_give(&run->budget, TM_ACCOUNT_MODEL, m, sizeof(*m));
     if (!is_written)
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the Markdown file: %s", strerror(errno));
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the Markdown file");
     return TM_OK;
 }

@@ -5,7 +5,6 @@
 #include "reports/pdf/pdf.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "reports/content/content.h"
 #include "reports/content/fill_sheet.h"
@@ -246,7 +245,7 @@ static void save(struct tm_pdf *pdf, FILE *to)
         done += wanted;
     }
     if (pdf->status == TM_OK && (done < size || fflush(to) != 0 || ferror(to)))
-        pdf->status = tm_fail(&pdf->run->error, TM_ERR_OUTPUT, -1, "cannot write the PDF report: %s", strerror(errno));
+        pdf->status = tm_fail_system(&pdf->run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the PDF report");
 }
 
 static void make(struct tm_pdf *pdf)

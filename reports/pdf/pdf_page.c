@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,11 +19,13 @@ static void on_error(HPDF_STATUS error, HPDF_STATUS detail, void *user)
 {
     struct tm_pdf *pdf = user;
 
-    (void)detail;
     if (pdf->status != TM_OK)
         return;
     if (error == HPDF_FAILD_TO_ALLOC_MEM)
         pdf->status = tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1, "cannot make the PDF report: no memory is left");
+    else if (error == HPDF_FILE_OPEN_ERROR)
+        pdf->status = tm_fail_system(&pdf->run->error, TM_ERR_LIMIT, -1, (int)detail,
+                                     "cannot make the PDF report: no file for its font");
     else
         pdf->status = tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1,
                               "cannot make the PDF report: a limit of the PDF library was reached");
@@ -58,13 +59,13 @@ static void load_font(struct tm_pdf *pdf, enum tm_pdf_face face)
     char path[32];
 
     if (fd < 0 || !tm_pdf_font_open(&pdf->font[face], &tm_pdf_assets[face])) {
-        pdf->status = tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1,
-                              "cannot make the PDF report: no file for its font: %s", strerror(errno));
+        pdf->status = tm_fail_system(&pdf->run->error, TM_ERR_LIMIT, -1, errno,
+                                     "cannot make the PDF report: no file for its font");
     } else {
         (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         if (access(path, R_OK) != 0) {
-            pdf->status = tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1,
-                                  "cannot make the PDF report: no file for its font: '%s': %s", path, strerror(errno));
+            pdf->status = tm_fail_system(&pdf->run->error, TM_ERR_LIMIT, -1, errno,
+                                         "cannot make the PDF report: no file for its font: '%s'", path);
             tm_hint(&pdf->run->error, "mount /proc, or choose the other reports with --format html,json,text");
         }
         const char *name = pdf->status ? NULL : HPDF_LoadTTFontFromFile(pdf->doc, path, HPDF_TRUE);

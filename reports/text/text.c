@@ -317,7 +317,7 @@ tm_status tm_text_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
     tm_front_make(&t->front, t->summary);
     put_report(t);
     if (fflush(to) != 0 || ferror(to))
-        st = tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the text report: %s", strerror(errno));
+        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the text report");
     tm_give(&run->budget, TM_ACCOUNT_MODEL, t, sizeof(*t));
     return st;
 }

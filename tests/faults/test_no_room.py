@@ -26,7 +26,6 @@ from tracemill import SANITIZED, Scratch, run  # noqa: E402
 PAGE = 4096
 MIB = 1 << 20
 INSIDE = "TM_MOUNTS_OF_ITS_OWN"
-READS = (2, 3, 5, 6)  # of what is lacking before anything is written
 
 
 def mounts_of_its_own():
@@ -155,13 +154,24 @@ def read_only(tap, rig):
 
 # --- limits ---------------------------------------------------------------------------------------------------
 
+def judge_limit(rig, status, result, what, remedy):
+    """A limit of the process has one status, whoever runs into it, and says what it is and what to try; items of a batch and
+    scripts have a message of their own."""
+    if rig.verb.name == "submit":  # the script that it begins runs into the limit, too
+        return rig.judge((5, status) + rig.verb.more, result)
+    said = rig.judge((status,) + rig.verb.more, result)
+    if said or result.status != status:
+        return said
+    return "" if what in result.err and f"hint: allow the process {remedy}" in result.err else "it does not tell of the limit"
+
+
 def file_size(tap, rig, is_full):
     largest = max((p.stat().st_size for p in rig.out.rglob("*") if p.is_file()), default=0)
     numbers = range(0, largest + PAGE, PAGE) if is_full else (0, largest // 2, largest - 1)
     count = Count(tap, rig, "files that may not grow")
     for number in numbers:
         result = rig.run(under=["prlimit", f"--fsize={number}"])
-        count.add(f"{number} bytes", result, rig.judge((5,) + rig.verb.more, result))
+        count.add(f"{number} bytes", result, judge_limit(rig, 5, result, "File too large", "larger files: 'ulimit -f unlimited'"))
     count.tell()
 
 
@@ -169,7 +179,8 @@ def few_descriptors(tap, rig, is_full):
     count = Count(tap, rig, "too few descriptors")
     for number in range(4, 24, 1 if is_full else 6):  # the loader needs the fourth
         result = rig.run(under=["prlimit", f"--nofile={number}"])
-        count.add(f"{number} descriptors", result, rig.judge(READS + rig.verb.more, result))
+        count.add(f"{number} descriptors", result,
+                  judge_limit(rig, 6, result, "Too many open files", "more open files: 'ulimit -n 256'"))
     count.tell(not is_full or result.status == rig.verb.status)
 
 

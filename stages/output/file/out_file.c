@@ -42,8 +42,8 @@ static tm_status put_in_file(struct tm_out_file *f, const uint8_t *bytes, size_t
 {
     errno = 0;
     if (length && fwrite(bytes, 1, length, f->file.stream) != length)
-        return tm_fail(&f->run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': %s", f->file.path,
-                       strerror(errno != 0 ? errno : EIO));
+        return tm_fail_system(&f->run->error, TM_ERR_OUTPUT, -1, errno != 0 ? errno : EIO, "cannot write '%s'",
+                              f->file.path);
     f->written += length;
     return TM_OK;
 }
