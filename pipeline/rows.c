@@ -310,12 +310,19 @@ static inline uint8_t *page_at(struct tm_rows *rows, uint64_t page, bool dirty)
     return spilled_page(rows, page, dirty);
 }
 
+TM_NOT_INLINE void *spilled_row(struct tm_rows *rows, uint64_t index, bool dirty)
+{
+    uint8_t *const page = spilled_page(rows, index >> rows->shift, dirty);
+
+    return page ? page + (index & rows->mask) * rows->row_bytes : NULL;
+}
+
 static inline void *row_at(struct tm_rows *rows, uint64_t index, bool dirty)
 {
     assert(index < rows->count);
-    uint8_t *page = page_at(rows, index >> rows->shift, dirty);
-
-    return page ? page + (index & rows->mask) * rows->row_bytes : NULL;
+    if (__builtin_expect(rows->is_spilled, 0))
+        return spilled_row(rows, index, dirty);
+    return rows->frames[index >> rows->shift].data + (index & rows->mask) * rows->row_bytes;
 }
 
 const void *tm_rows_at(struct tm_rows *rows, uint64_t index)

@@ -14,7 +14,7 @@ void init_exposure(struct exposure *e, int64_t begin_ps, int64_t end_ps)
     };
 }
 
-static tm_status tell(struct exposure *e, struct tm_sorter *stretches)
+TM_NOT_INLINE tm_status tell(struct exposure *e, struct tm_sorter *stretches)
 {
     const struct stretch stretch = e->open;
 
@@ -46,7 +46,7 @@ static tm_status add_exposed(struct exposure *e, int64_t until_ps, struct tm_sor
     return st;
 }
 
-tm_status expose_to(struct exposure *e, int64_t to_ps, struct tm_sorter *stretches)
+TM_NOT_INLINE tm_status expose_owner_to(struct exposure *e, int64_t to_ps, struct tm_sorter *stretches)
 {
     tm_status st = TM_OK;
 
@@ -60,6 +60,13 @@ tm_status expose_to(struct exposure *e, int64_t to_ps, struct tm_sorter *stretch
         e->owner = e->next;
         e->next.is_there = false;
     }
+    return st;
+}
+
+tm_status expose_to(struct exposure *e, int64_t to_ps, struct tm_sorter *stretches)
+{
+    const tm_status st = e->owner.is_there ? expose_owner_to(e, to_ps, stretches) : TM_OK;
+
     if (to_ps > e->at_ps)
         e->at_ps = to_ps;
     return st == TM_OK && to_ps == INT64_MAX ? tell(e, stretches) : st;

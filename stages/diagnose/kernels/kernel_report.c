@@ -28,6 +28,7 @@ struct report {
     struct tm_sorter *variants;   /* struct variant */
     struct tm_lengths *of_names;  /* of names with several variants */
     const struct variant *variant; /* where the lengths are, in variants */
+    bool is_of_several;            /* its name is a listed one with several variants */
     struct quantile_row *several;  /* of listed names with several variants */
     uint64_t several_count;
     uint64_t distinct, distinct_names;
@@ -481,37 +482,41 @@ static void share_quantiles(struct quantile_row *q, uint64_t count)
     }
 }
 
+static tm_status next_variant(struct report *r)
+{
+    struct quantile_row wanted = { .key = 0 };
+    const void *row = NULL;
+    const tm_status st = tm_sorter_next(r->variants, &row);
+
+    r->variant = st == TM_OK ? row : NULL;
+    wanted.key = r->variant ? r->variant->name : 0;
+    r->is_of_several =
+        r->variant && bsearch(&wanted, r->several, r->several_count, sizeof(wanted), compare_keys) != NULL;
+    return st;
+}
+
 /* A length of a variant, handed on if it is one of several that a listed name has.  Lengths and variants both come in
  * the order of the key. */
 static tm_status hand_on_length(struct report *r, const struct tm_length *length)
 {
-    struct quantile_row wanted = { .key = 0 };
-    const void *row;
     tm_status st = TM_OK;
 
-    while (st == TM_OK && r->variant && r->variant->key < length->group) {
-        st = tm_sorter_next(r->variants, &row);
-        r->variant = st == TM_OK ? row : NULL;
-    }
-    if (!r->variant || r->variant->key != length->group)
-        return st;
-    wanted.key = r->variant->name;
-    return bsearch(&wanted, r->several, r->several_count, sizeof(wanted), compare_keys)
-               ? tm_lengths_add(r->of_names, wanted.key, length->value, length->count)
-               : TM_OK;
+    while (st == TM_OK && r->variant && r->variant->key < length->group)
+        st = next_variant(r);
+    return r->is_of_several && r->variant->key == length->group
+               ? tm_lengths_add(r->of_names, r->variant->name, length->value, length->count)
+               : st;
 }
 
 /* Of the kernels and of the names with one variant; lengths of the others are handed on. */
 static tm_status read_lengths(struct report *r, struct quantile_row *q, uint64_t count)
 {
     const struct tm_length *length = NULL;
-    const void *row = NULL;
     uint64_t at = 0;
     tm_status st = tm_sorter_finish(r->variants);
 
     if (st == TM_OK)
-        st = tm_sorter_next(r->variants, &row);
-    r->variant = st == TM_OK ? row : NULL;
+        st = next_variant(r);
     if (st == TM_OK)
         st = tm_lengths_finish(r->k->lengths);
     while (st == TM_OK && (st = tm_lengths_next(r->k->lengths, &length)) == TM_OK && length) {

@@ -217,8 +217,12 @@ tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_
     tm_status st;
 
     static_assert(TM_CHROME_NEAR == 1 << (64 - 58), "the place is the highest bits of the hash");
-    if (is_near(near, &wanted) || is_near(other, &wanted)) {
-        *track = is_near(near, &wanted) ? near->track : other->track;
+    if (is_near(near, &wanted)) {
+        *track = near->track;
+        return TM_OK;
+    }
+    if (is_near(other, &wanted)) {
+        *track = other->track;
         return TM_OK;
     }
     st = find_track(t, event, sort, ordinal, track);

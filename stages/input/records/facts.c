@@ -56,7 +56,7 @@ void tm_facts_put_double(struct tm_facts *facts, enum tm_stat stat, double value
 }
 
 /* A whole decimal number of 64 bits; above INT64_MAX its bits, as writers of unsigned numbers mean it. */
-static bool whole_number(const char *text, size_t length, int64_t *number)
+static inline bool whole_number(const char *text, size_t length, int64_t *number)
 {
     const bool is_negative = length && *text == '-';
     uint64_t value = 0;

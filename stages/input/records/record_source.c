@@ -93,7 +93,7 @@ static inline tm_status next_recorded(struct record_cursor *c, struct tm_raw *ra
     return c->base.counts ? count(c, &raw->record) : TM_OK;
 }
 
-static tm_status next_on_device_clock(struct record_cursor *c, struct tm_raw *raw, bool *more)
+TM_NOT_INLINE tm_status next_on_device_clock(struct record_cursor *c, struct tm_raw *raw, bool *more)
 {
     bool kept = false;
     tm_status st = TM_OK;

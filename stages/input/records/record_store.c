@@ -461,7 +461,7 @@ void tm_record_store_end(struct tm_record_place *place)
     place->rows = NULL;
 }
 
-static tm_status copy_block(struct tm_record_place *place)
+TM_NOT_INLINE tm_status copy_block(struct tm_record_place *place)
 {
     struct tm_record_store *const store = place->store;
     const struct block *const block = tm_rows_at(store->blocks, place->next_block - 1);
@@ -550,13 +550,13 @@ static tm_status give_timed(struct tm_record_place *place, struct tm_raw *raw)
     return TM_OK;
 }
 
-static void give_packed_times(struct tm_record_place *place, struct tm_record *record)
+TM_NOT_INLINE void give_packed_times(struct tm_record_place *place, struct tm_record *record)
 {
     unpack_times(record, &place->times);
     place->has_times = true;
 }
 
-static tm_status give_long(struct tm_record_place *place, const union tm_packed *rows, struct tm_raw *raw)
+TM_NOT_INLINE tm_status give_long(struct tm_record_place *place, const union tm_packed *rows, struct tm_raw *raw)
 {
     tm_status st;
 
