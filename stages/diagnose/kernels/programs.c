@@ -186,21 +186,28 @@ void programs_add_dispatches(struct dispatch_sums *to, const struct dispatch_sum
     to->execute_ps = tm_sum_times(to->execute_ps, more->execute_ps);
 }
 
-/* in: is_next  it is of another program than the op before it, as far as programs tell */
-static void take_dispatched(struct programs *p, struct program_lane *lane, const struct tm_event *event, bool is_next)
+TM_NOT_INLINE void begin_dispatch(struct programs *p, struct program_lane *lane, const struct tm_event *event)
 {
     const int64_t pause_ps = event->record.start_ps - lane->end_ps;
     struct dispatch *d = &lane->dispatch;
 
-    if (d->ops && !is_next && d->step == event->step) {
-        d->ops++;
-        return;
-    }
     close_dispatch(p, d);
     *d = (struct dispatch){ .ops = 1, .launch = event->launch, .op_ps = event->record.dur_ps,
                             .call_ps = event->launch ? event->launch_dur_ps : 0, .step = event->step };
     if (lane->step == event->step && pause_ps > 0 && pause_ps < PROGRAMS_PAUSE_PS)
         d->pause_ps = pause_ps;
+}
+
+/* in: is_next  it is of another program than the op before it, as far as programs tell */
+static inline void take_dispatched(struct programs *p, struct program_lane *lane, const struct tm_event *event,
+                                   bool is_next)
+{
+    struct dispatch *d = &lane->dispatch;
+
+    if (d->ops && !is_next && d->step == event->step)
+        d->ops++;
+    else
+        begin_dispatch(p, lane, event);
 }
 
 /* --- operations --- */

@@ -261,8 +261,8 @@ static bool is_copy(const struct tm_event *event, enum tm_direction *direction)
     }
 }
 
-static tm_status take_copy(struct transfers *t, struct copy_lane *lane,
-                           const struct tm_event *event, enum tm_direction which)
+TM_NOT_INLINE tm_status take_copy(struct transfers *t, struct copy_lane *lane, const struct tm_event *event,
+                                  enum tm_direction which)
 {
     const struct tm_config *c = event->config;
     struct copy_direction *direction = &t->directions[which];
@@ -309,12 +309,17 @@ static tm_status take_stretch(void *to, enum tm_level level, int64_t begin_ps, i
     return TM_OK;
 }
 
-static tm_status sweep_to(struct transfers *t, struct copy_lane *lane, int64_t to_ps)
+TM_NOT_INLINE tm_status sweep_copies_to(struct transfers *t, struct copy_lane *lane, int64_t to_ps)
 {
     struct told told = { t, lane };
 
+    return tm_sweep_to(&lane->sweep, to_ps, take_stretch, &told);
+}
+
+static tm_status sweep_to(struct transfers *t, struct copy_lane *lane, int64_t to_ps)
+{
     if (lane->copies_until_ps > lane->sweep.at_ps)
-        return tm_sweep_to(&lane->sweep, to_ps, take_stretch, &told);
+        return sweep_copies_to(t, lane, to_ps);
     tm_sweep_pass(&lane->sweep, to_ps); /* nothing that take_stretch wants to know */
     return TM_OK;
 }
@@ -337,7 +342,7 @@ static void add_activity(struct copy_lane *lane, const struct tm_event *event)
 
 /* TPU: the host records what it hands over, without device time.  All of the profile counts: such
  * events belong to no step. */
-static void take_tpu_host(struct transfers *t, const struct tm_event *event)
+TM_NOT_INLINE void take_tpu_host(struct transfers *t, const struct tm_event *event)
 {
     struct copy_sum *sum = &t->tpu_host[tm_direction_of(event->traits) == TM_D2H ? 1 : 0];
     struct tm_number number = { .value = -1 };
@@ -353,8 +358,7 @@ static void take_tpu_host(struct transfers *t, const struct tm_event *event)
 
 /* TPU: how long a copy is in flight, beside the ops that start it and wait for it.  Such stretches belong to no step:
  * those count that begin while the chosen steps run. */
-static tm_status take_flight(struct transfers *t, struct copy_lane *lane,
-                             const struct tm_event *event)
+TM_NOT_INLINE tm_status take_flight(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
     const struct tm_config *c = event->config;
