@@ -21,18 +21,18 @@ static void say_mode(const struct tm_content *content)
                tm_why(total));
     else if (strcmp(mode, "strong") == 0)
         tm_say(content, TM_TONE_PLAIN,
-               "Strong scaling: the computing of all devices together stays within %lld %% of that "
+               "Strong scaling: the total compute time stays within %lld %% of that "
                "of the first point (%s at most).",
                within, tm_cell_shown(&cell[0], content->summary, text[0]));
     else if (strcmp(mode, "weak") == 0)
         tm_say(content, TM_TONE_PLAIN,
-               "Weak scaling: the computing of each device stays within %lld %% of that of the "
+               "Weak scaling: the compute time of each device stays within %lld %% of that of the "
                "first point (%s at most), so the "
                "work grows with the devices. The speed-up is that of the work per time.",
                within, tm_cell_shown(&cell[1], content->summary, text[0]));
     else
         tm_say(content, TM_TONE_PLAIN,
-               "Neither strong nor weak scaling: the computing of all devices together changes by "
+               "Neither strong nor weak scaling: the total compute time changes by "
                "%s, that of each device by %s. "
                "Speed-up and efficiency are those of work that stays the same.",
                tm_cell_shown(&cell[0], content->summary, text[0]),

@@ -11,7 +11,7 @@ static void say_parts(const struct tm_content *content)
         { "Exposed copies", "parts.exposed_copy_ps", TM_CELL_TIME },
         { "Idle", "parts.idle_ps", TM_CELL_TIME },
         { "All of it", "parts.total_ps", TM_CELL_TIME },
-        { "Computing of all", "work_ps", TM_CELL_TIME },
+        { "Total compute time", "work_ps", TM_CELL_TIME },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "scaled-parts",
@@ -28,17 +28,17 @@ static void say_lost(const struct tm_content *content)
         { "Efficiency", "efficiency_pct", TM_CELL_PCT },
         { "Lost to collectives", "lost.communication_pct", TM_CELL_PCT | TM_CHANGE },
         { "Lost to idle time", "lost.idle_pct", TM_CELL_PCT | TM_CHANGE },
-        { "Lost to computing", "lost.compute_pct", TM_CELL_PCT | TM_CHANGE },
+        { "Lost to compute", "lost.compute_pct", TM_CELL_PCT | TM_CHANGE },
         { "Lost to copies", "lost.copies_pct", TM_CELL_PCT | TM_CHANGE },
         { "Share of collectives grew", "growth.exposed_collective_pct",
           TM_CELL_PCT | TM_CHANGE | TM_WIDE },
         { "Share of idle time grew", "growth.idle_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
-        { "Share of computing grew", "growth.compute_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
+        { "Share of compute grew", "growth.compute_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
         { "Share of copies grew", "growth.exposed_copy_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "lost",
-                                              .caption = "What the efficiency is lost to",
+                                              .caption = "Where the efficiency is lost",
                                               TM_COLUMNS(columns),
                                               .rows = tm_of(content, "points"),
                                               .paper_rows = 64 });

@@ -327,12 +327,12 @@ const struct tm_term tm_terms[] = {
     { "speedup", "Measured|Speed-up measured", "The time that a result of the benchmark has, and its speed-up." },
     { "step", "Computing|Exposed collectives|Exposed copies|Idle|All of it",
       "Mean of a step of one device: every moment of it is of one part, so the parts add up." },
-    { "step", "Computing of all",
+    { "step", "Total compute time",
       "The sum over the devices. It stays where the same work is shared; it grows with the devices where the work does, or "
       "where they repeat it." },
-    { "step", "Lost to collectives|Lost to idle time|Lost to computing|Lost to copies",
+    { "step", "Lost to collectives|Lost to idle time|Lost to compute|Lost to copies",
       "What the part takes of the step beyond its share at the first point, made as short as the step ideally is." },
-    { "step", "Share of collectives grew|Share of idle time grew|Share of computing grew|Share of copies grew",
+    { "step", "Share of collectives grew|Share of idle time grew|Share of compute grew|Share of copies grew",
       "Its share of the step minus that at the first point." },
     { "exchange", "Collectives|Exposed|Overlap",
       "Time in which a collective runs; in which nothing computes beside it; and the share of the collectives' time that has "

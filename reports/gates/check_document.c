@@ -144,7 +144,7 @@ static void add_verdict(struct tm_value *to, const struct tm_judging *j,
     char text[TM_WHY_BYTES];
 
     if (all == 0) /* a run of a batch */
-        (void)snprintf(text, sizeof(text), "No gate is of this job.");
+        (void)snprintf(text, sizeof(text), "No gate is for this job.");
     else if (worst == TM_GATE_PASSED && count[TM_GATE_SKIPPED] == 0)
         (void)snprintf(text, sizeof(text), all == 1 ? "The gate passed." : "All %zu gates passed.",
                        all);

@@ -115,7 +115,7 @@ static void add_step_time(struct init *init)
         return;
     (void)tm_format_time(value, tm_whole(figure.value));
     (void)snprintf(note, sizeof(note),
-                   "It was %s here. On another device it is another: then leave this gate out.",
+                   "It was %s here. It differs on another device: leave this gate out there.",
                    value);
     struct tm_value *gate = add_gate(init, "steps.median_ps", note);
 

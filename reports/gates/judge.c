@@ -68,7 +68,7 @@ static tm_status refuse_path(struct tm_judging *j, const struct tm_gate_result *
     if (*names)
         tm_hint(&j->run->error, "did you mean %s?", names);
     else
-        tm_hint(&j->run->error, "figures are paths in summary.json, as steps.median_ps");
+        tm_hint(&j->run->error, "figures are paths in summary.json, such as steps.median_ps");
     return st;
 }
 
@@ -95,7 +95,7 @@ static tm_status take_figure(struct tm_judging *j, struct tm_gate_result *r)
         return TM_OK;
     case TM_FIGURE_NULL:
         not_known(r);
-        say(r, "%.300s", *r->figure.why ? r->figure.why : "the profile does not tell it");
+        say(r, "%.300s", *r->figure.why ? r->figure.why : "the profile does not record it");
         return TM_OK;
     case TM_FIGURE_OTHER:
         return refuse_type(j, r);
@@ -249,7 +249,7 @@ static tm_status test_steps(struct tm_judging *j, struct tm_gate_result *r)
     } else if (j->steps.steps < TM_NOISE_SAMPLES_LEAST ||
                j->steps.base_steps < TM_NOISE_SAMPLES_LEAST) {
         say(r,
-            "%zu and %zu steps are too few for a test, which wants %d each: the limit holds as it "
+            "%zu and %zu steps are too few for a test, which needs %d each: the limit holds as it "
             "is",
             j->steps.base_steps, j->steps.steps, TM_NOISE_SAMPLES_LEAST);
     } else if (isnan(is_mean(r->path) ? j->steps.mean.p : j->steps.median.p)) {
@@ -362,7 +362,7 @@ static tm_status judge_change(struct tm_judging *j, struct tm_gate_result *r)
     }
     if (r->steps > 0 && !are_steps_alike(j)) {
         not_known(r);
-        say(r, "of this run and the baseline only one has steps: what is summed up over them cannot be compared");
+        say(r, "only one of this run and the baseline has steps: sums over steps cannot be compared");
         return TM_OK;
     }
     r->status = TM_GATE_PASSED;
@@ -410,7 +410,7 @@ static tm_status judge_gate(struct tm_judging *j, struct tm_gate_result *r)
         st = take_limit(j, r);
     if (st == TM_OK && !j->job && r->gate->job) {
         r->status = TM_GATE_SKIPPED;
-        say(r, "it is of the jobs '%.100s' of a batch, and this run has no job", r->gate->job);
+        say(r, "it is for the jobs '%.100s' of a batch, and this run has no job", r->gate->job);
         return TM_OK;
     }
     if (st != TM_OK || r->figure.state != TM_FIGURE_KNOWN)

@@ -131,13 +131,12 @@ static const struct loss {
     [SCALING_COMMUNICATION] = { "scaling_communication",
                                 "Exposed collectives",
                                 "Exposed collectives",
-                                "Devices wait for each other's data while they compute nothing: "
-                                "with more devices each computes less, and has "
-                                "less to hide the collectives behind.",
-                                { "Let collectives run beside computing: the latency-hiding "
+                                "Devices exchange data without compute at the same time: with more devices each computes less, and "
+                                "there is less to overlap the collectives with.",
+                                { "Overlap collectives with compute: the latency-hiding "
                                   "scheduler (`--xla_gpu_enable_latency_hiding_scheduler=true`), "
                                   "gradients reduced while the backward pass goes on.",
-                                  "Give each device more to compute per collective: a larger batch "
+                                  "Compute more per collective: a larger batch "
                                   "per device, or accumulated gradients.",
                                   "Move fewer bytes: gradients in bfloat16, parameters sharded so "
                                   "that what is gathered is small.",
@@ -146,16 +145,15 @@ static const struct loss {
     [SCALING_IDLE] = { "scaling_idle",
                        "Idle time",
                        "Idle time",
-                       "The devices have nothing to do: the host's work per step does not shrink "
-                       "with the devices, so that it shows as "
-                       "soon as a step is short.",
+                       "The devices are idle: the host's work per step does not shrink "
+                       "with more devices, and limits short steps.",
                        { "Look at the causes of idle time in the report of the largest run.",
                          "Dispatch ahead: fetch results such as the loss every few steps, not in "
                          "each.",
                          "Load and copy the input of the next step while this one runs." } },
     [SCALING_COMPUTE] = { "scaling_computing",
-                          "Computing that does not shrink with the devices",
-                          "Computing that grows on each device",
+                          "Compute time that does not shrink with more devices",
+                          "Compute time that grows on each device",
                           "Work that every device repeats, or kernels that are slower per element "
                           "when their part is small.",
                           { "Look for what is not sharded: optimizer states and updates, "
@@ -163,12 +161,12 @@ static const struct loss {
                             "`jax.debug.visualize_array_sharding` shows how arrays lie.",
                             "Check the shardings that the compiler chose where none was given "
                             "(`jax.lax.with_sharding_constraint`).",
-                            "Mind sizes per device: small or odd ones leave matrix units and "
+                            "Check the sizes per device: small or odd ones leave Tensor Cores, MXUs and "
                             "multiprocessors unused." } },
     [SCALING_COPIES] = { "scaling_copies",
                          "Exposed copies",
                          "Exposed copies",
-                         "Copies that do not shrink with the devices, or that share one link.",
+                         "Copies that do not shrink with more devices, or that share one link.",
                          { "Give each device only its part of the input "
                            "(`jax.make_array_from_process_local_data`).",
                            "Copy the input of the next step while this one runs." } },
@@ -195,7 +193,7 @@ static void add_loss(struct scaling_study *s, enum scaling_part part)
     (void)snprintf(share, sizeof(share), "Share of %s in a step", scaling_part_title(part));
     say_by_points(s, evidence, share, share_of_step, part);
     if (part == SCALING_COMMUNICATION && isfinite(last_point(s)->overlap_pct))
-        say_by_points(s, evidence, "Share of the collectives that runs beside computing",
+        say_by_points(s, evidence, "Share of collective time overlapped with compute",
                       overlap_of, part);
     say_grown_rows(s, evidence, part);
     end(to, loss->cause, loss->fix);
@@ -228,7 +226,7 @@ static void add_imbalance(struct scaling_study *s)
         "Give all devices the same work: sizes that the devices divide, sequences sorted or "
         "packed by length, experts balanced.",
         "Where all have the same work, look for one device with a lower clock or a "
-        "neighbour on its host.",
+        "neighbor on its host.",
         NULL
     };
     size_t worst = 0;
@@ -338,13 +336,13 @@ static void add_work(struct scaling_study *s)
             "Each of %s computes as much as one did: the problem grew, or its work is repeated",
             devices_text(devices, last_point(s)->devices));
     else
-        tm_add_printed(to, "title", "Neither the computing of all devices nor that of each stays the same");
+        tm_add_printed(to, "title", "Neither the total compute time nor that of each device stays the same");
     add_value(to, NAN, "", NAN);
     tm_add_printed(tm_member(to, "evidence"), NULL,
-        "Computing of all devices together: %s times that of the first point",
+        "Total compute time: %s times that of the first point",
         tm_format_number(total, last_point(s)->work_ps / s->facts[0].work_ps));
     tm_add_printed(tm_member(to, "evidence"), NULL,
-        "Computing of each device: %s times that of the first point",
+        "Compute time of each device: %s times that of the first point",
         tm_format_number(total,
                          last_point(s)->work_ps / s->facts[0].work_ps / last_point(s)->ideal));
     end(to,
@@ -355,7 +353,7 @@ static void add_work(struct scaling_study *s)
 static void add_superlinear(struct scaling_study *s)
 {
     static const char *const fixes[] = {
-        "Look at what the first point is slow by: memory that is almost full, caches, another "
+        "Find out what slows down the first point: memory that is almost full, caches, another "
         "configuration.",
         NULL
     };
@@ -370,7 +368,7 @@ static void add_superlinear(struct scaling_study *s)
         tm_format_pct(pct, last_point(s)->efficiency_pct));
     add_value(to, last_point(s)->efficiency_pct, "%", superlinear_pct);
     say_by_points(s, tm_member(to, "evidence"), "Efficiency", efficiency_of, 0);
-    end(to, "The first point does not do the work as well as it could.", fixes);
+    end(to, "The first point is slower than it could be.", fixes);
 }
 
 void add_scaling_findings(struct scaling_study *s)

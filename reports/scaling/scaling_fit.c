@@ -13,9 +13,9 @@ void fit_serial_share(struct scaling_study *s)
     double devices[TM_SCALING_POINTS_MOST], step_ps[TM_SCALING_POINTS_MOST];
     const bool is_weak = s->mode == SCALING_WEAK;
 
-    s->no_fit = s->points < FIT_POINTS_LEAST ? "a fit wants four points"
+    s->no_fit = s->points < FIT_POINTS_LEAST ? "a fit needs four points"
                 : s->mode == SCALING_UNCLEAR
-                    ? "the computing changes with the devices in neither way: no law fits"
+                    ? "the compute time follows neither strong nor weak scaling: no law fits"
                     : NULL;
     if (s->no_fit)
         return;

@@ -24,9 +24,9 @@ static const struct {
     const char *id, *path, *text;
 } agreements[] = {
     { "platform", "environment.platform",
-      "the runs are of different platforms: the speed-up tells of the hardware, too" },
+      "the runs are of different platforms: the speed-up also reflects the hardware" },
     { "model", "environment.devices[0].model",
-      "the runs are of different models of devices: the speed-up tells of the hardware, too" },
+      "the runs are of different device models: the speed-up also reflects the hardware" },
     { "framework", "environment.hosts[0].framework", "the runs are of different frameworks" },
     { "versions", "environment.hosts[0].jax", "the runs have different versions of JAX" },
     { "versions", "environment.hosts[0].jaxlib", "the runs have different versions of jaxlib" },
@@ -75,7 +75,7 @@ static void note_partial(const struct tm_scaling_point *point, const char *label
         if (tm_is(tm_path(point->side.run[r].summary, "input.partial"))) {
             (void)snprintf(
                 text, sizeof(text),
-                "%s: the input is damaged or partial; its figures are of what could be read",
+                "%s: the input is damaged or partial; its figures cover what could be read",
                 label);
             add_note(notes, "partial", text);
             return;
@@ -97,7 +97,7 @@ static void note_steps(const struct scaling_study *s, size_t at, const char *lab
             return;
         }
     if (point->side.runs == 1 && s->facts[at].steps.count < SCALING_STEPS_LEAST) {
-        (void)snprintf(text, sizeof(text), "%s: %zu step%s; an interval wants %d", label,
+        (void)snprintf(text, sizeof(text), "%s: %zu step%s; an interval needs %d", label,
                        s->facts[at].steps.count, tm_format_plural(s->facts[at].steps.count),
                        SCALING_STEPS_LEAST);
         add_note(notes, "few_steps", text);

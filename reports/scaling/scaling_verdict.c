@@ -67,14 +67,13 @@ static void tell_unclear(const struct scaling_study *s, char *out)
     if (!isfinite(work)) {
         (void)snprintf(
             out, VERDICT_BYTES,
-            "From %.0f to %s a step becomes %s times as fast; what is computed is not known.",
+            "From %.0f to %s a step becomes %s times as fast; the compute time is not known.",
             first->devices, devices_text(devices, last->devices),
             tm_format_number(strong, last->time_gain));
         return;
     }
     (void)snprintf(out, VERDICT_BYTES,
-                   "From %.0f to %s the computing of all devices becomes %s times as much, that of "
-                   "each %s times: neither "
+                   "From %.0f to %s the total compute time changes by a factor of %s, that of each device by %s: neither "
                    "strong nor weak scaling. The efficiency is %s if the work is the same, %s if "
                    "it grows with the devices.",
                    first->devices, devices_text(devices, last->devices),
@@ -103,8 +102,8 @@ void add_scaling_verdict(struct scaling_study *s)
     if (s->points < 2 || !isfinite(last->efficiency_pct)) {
         tm_add_string(to, "text",
                       s->points < 2
-                          ? "There is one number of devices: nothing scales."
-                          : "The points cannot be compared: the steps of one have no length.");
+                          ? "All runs have the same number of devices: there is nothing to scale."
+                          : "The points cannot be compared: the steps of one have no duration.");
         tm_add_string(to, "severity", "info");
         return;
     }

@@ -71,7 +71,7 @@ void take_step_times(struct scaling_study *s)
         facts->mean_ps = mean_of_runs(point, "steps.mean_ps");
         facts->stddev_ps = facts->cv_pct = NAN;
         facts->step =
-            (struct scaling_interval){ NAN, NAN, "an interval wants 6 steps, or several runs" };
+            (struct scaling_interval){ NAN, NAN, "an interval needs 6 steps, or several runs" };
         if (facts->run_medians.count > 1)
             take_interval_of_runs(facts);
         else if (facts->run_medians.count == 1 && facts->step_ps > 0)
@@ -109,10 +109,10 @@ static struct scaling_interval interval_of_gain(struct scaling_study *s,
         return ratio_of_runs(first, other);
     if (na != 1 || nb != 1)
         return (struct scaling_interval){
-            NAN, NAN, "of two points one has several runs and the other has not"
+            NAN, NAN, "one of the two points has several runs, the other has one"
         };
     if (first->steps.count < SCALING_STEPS_LEAST || other->steps.count < SCALING_STEPS_LEAST)
-        return (struct scaling_interval){ NAN, NAN, "an interval wants 6 steps at both points" };
+        return (struct scaling_interval){ NAN, NAN, "an interval needs 6 steps at both points" };
     const double share = tm_independent_share(tm_pooled_lag1(first->steps, other->steps));
     const struct tm_interval change =
         tm_change_interval(other->steps, first->steps, TM_MIDDLE_MEDIAN, share, level, s->scratch);

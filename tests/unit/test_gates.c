@@ -333,7 +333,7 @@ static void a_wrong_name_is_told_with_the_nearest_ones(void **state)
         { "devices[vm/gpu:2].busy_ps>1ms", "devices[vm/gpu:0].busy_ps" },
         { "devices[*].util>1%", "did you mean devices[*].utilization_pct?" },
         { "steps.samples_ps>1ms", "did you mean" },
-        { "zebra>1", "figures are paths in summary.json, as steps.median_ps" },
+        { "zebra>1", "figures are paths in summary.json, such as steps.median_ps" },
     };
     struct rig rig;
 
@@ -519,7 +519,7 @@ static void too_few_steps_are_told_and_the_limit_holds(void **state)
     assert_status(&rig, "step_time>+2%", "failed");
     assert_string_equal(
         text(&rig, 0, "why"),
-        "5 and 20 steps are too few for a test, which wants 6 each: the limit holds as it is");
+        "5 and 20 steps are too few for a test, which needs 6 each: the limit holds as it is");
     assert_false(tm_has(tm_get(row(&rig, 0), "p")));
     rig_free(&rig);
 }
@@ -726,7 +726,7 @@ static void sums_are_held_against_the_baseline_per_step(void **state)
     rig_init(&rig, "{'gaps': {'count': 6}, 'steps': {'chosen': 1, 'source': 'session'}}");
     rig_add(&rig, sums_of_20);
     assert_status(&rig, "gaps.count>+1%", "unknown");
-    assert_has(text(&rig, 0, "why"), "only one has steps");
+    assert_has(text(&rig, 0, "why"), "only one of this run and the baseline has steps");
     rig_free(&rig);
 }
 
