@@ -52,7 +52,7 @@ static const char *const words[] = {
     "cutlass", "cwise", "cycle", "d2d", "d2h", "d884gemm", "damaged", "data", "dataclasses", "dataloader",
     "dataset", "dce", "dcn", "dead", "deallocation", "deallocations", "debug", "decompose", "decomposer",
     "decomposition", "decorate", "decorator", "decrement", "deduped", "deduplicated", "deduplicator", "def",
-    "default", "defaultdict", "deferred", "deferring", "definition", "deflinear", "defragment", "defvectorized",
+    "default", "defaultdict", "defect", "deferred", "deferring", "definition", "deflinear", "defragment", "defvectorized",
     "degenerate", "deleted", "delinearize", "dense", "dep", "dependency", "deprecation", "depth", "dequeue",
     "derived", "desc", "descheduler", "description", "deserialize", "dest", "destination", "destroy", "detach",
     "detail", "details", "dev", "device", "devices", "dgemm", "dgrad", "dict", "dilated", "dim", "dimension",
