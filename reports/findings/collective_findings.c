@@ -315,7 +315,7 @@ static void name_exposed(const struct tm_findings *all, struct tm_finding *f, in
                                   : "Collectives run with no compute beside them");
     if (is_unmatched && (devices < 2 || world_of(all) > (int64_t)devices))
         tm_finding_fix(f, "Profile all devices of the job at once and give their files together: `tracemill report "
-                          "rank0.json rank1.json ...`. Only then waiting for a late one can be told from moving data.");
+                          "first.json second.json ...`. Only then waiting for a late one can be told from moving data.");
     if (shares_cores(all))
         tm_finding_fix(f, "Devices of `--xla_force_host_platform_device_count` are for testing: judge communication on "
                           "the devices that the job is for, or give each device a core.");
