@@ -372,10 +372,11 @@ static void say_launch(char *out, size_t out_bytes, const struct tm_value *gap)
     const struct tm_value *launch = tm_get(gap, "launch");
     const int64_t end_ps = tm_sum_times(tm_int(tm_get(gap, "begin_ps")), tm_int(tm_get(gap, "dur_ps")));
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    int64_t ago_ps;
 
-    (void)snprintf(out, out_bytes, ", launched %s before its start by a call of %s",
-                   tm_format_time(a, end_ps - tm_int(tm_get(launch, "begin_ps"))),
-                   tm_format_time(b, tm_int(tm_get(launch, "dur_ps"))));
+    if (!__builtin_sub_overflow(end_ps, tm_int(tm_get(launch, "begin_ps")), &ago_ps) && ago_ps >= 0)
+        (void)snprintf(out, out_bytes, ", launched %s before its start by a call of %s", tm_format_time(a, ago_ps),
+                       tm_format_time(b, tm_int(tm_get(launch, "dur_ps"))));
 }
 
 /* part_ps: how much of the gap is meant, where that is not all of it. */

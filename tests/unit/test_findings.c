@@ -1608,8 +1608,11 @@ static void numbers_past_any_range_stay_in_the_window(void **state)
         &j,
         "{'window': {'total_ps': 9000000000000000000}, 'total': {'exposed_by_direction_ps': "
         "null}, 'gaps': {'by_cause': {'input': {'count': 1, 'total_ps': 9.3e18}, 'sync': "
-        "{'count': -5, 'total_ps': -9.3e18}}, 'longest': [{'cause': 'input', 'begin_ps': 9.2e18, "
-        "'dur_ps': 9.2e18, 'device': 'x'}]}, 'devices': [{'id': 'a', 'lead_idle_ps': 9e18, "
+        "{'count': -5, 'total_ps': -9.3e18}, 'launch': {'total_ps': 9.3e18, 'main_ps': -9e18}}, 'short': {'by_cause': "
+        "{'host': {'count': 9e18, 'total_ps': -9e18}, 'launch': {'count': 9e18, 'total_ps': 9e18}}}, 'longest': "
+        "[{'cause': 'input', 'begin_ps': 9.2e18, 'dur_ps': 9.2e18, 'device': 'x'}, {'cause': 'launch', 'begin_ps': 9.2e18, "
+        "'dur_ps': 9.2e18, 'device': 'x', 'parts': {'launch': 1e18}, 'launch': {'begin_ps': -9.2e18, 'dur_ps': -1}, "
+        "'calls': {'count': 9e18, 'long_count': -9e18, 'usual_ps': -9e18}}]}, 'devices': [{'id': 'a', 'lead_idle_ps': 9e18, "
         "'trail_idle_ps': 9e18, 'compute_ps': 9e18}, {'id': 'b', 'lead_idle_ps': 9e18, "
         "'compute_ps': 1}], 'balance': {'imbalance_pct': 900}, 'transfers': {'by_direction': "
         "[{'direction': 'h2d', 'exposed_ps': 9e18}, {'direction': 'd2h', 'exposed_ps': 9e18}], "
