@@ -18,6 +18,8 @@
 
 /* --- its members --- */
 
+/* In a zip without a directory libarchive searches for the next header behind what it has read of a member: to look into
+ * one may change what follows it, and what is listed has to be what is opened. */
 struct present {
     const struct tm_archive_reader *reader;
     struct archive_entry *entry;
@@ -61,7 +63,7 @@ static tm_status take_member(const struct tm_archive_reader *r, struct archive_e
     struct tm_member member = {
         .name = tm_archive_entry_name(r, entry), .position = r->number, .bytes = tm_archive_entry_bytes(entry),
         .mtime_ns = tm_archive_entry_ns(entry), .is_regular = tm_archive_entry_is_regular(entry),
-        .is_special = is_special(entry), .sniff = sniff_member, .of = &present
+        .is_special = is_special(entry), .sniff = r->in_order ? NULL : sniff_member, .of = &present
     };
 
     member.link = tm_archive_entry_link(r, entry, &member.is_hard);
