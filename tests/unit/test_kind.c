@@ -133,7 +133,6 @@ static void magic_numbers_tell_the_kind(void **state)
         { "7z\xbc\xaf\x27\x1c\0", 7, TM_FILE_SEVEN_ZIP },
         { "SQLite format 3\0\x10", 17, TM_FILE_SQLITE },
         { "SQLite format 3\0\x10" "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (", 57, TM_FILE_NSIGHT_DATABASE },
-        { "QDSTRM\0\0", 8, TM_FILE_NSIGHT_REPORT },
         { "\xff\xfe{\0\"\0", 6, TM_FILE_UTF16 },
         { "\xfe\xff\0{\0\"", 6, TM_FILE_UTF16 },
         { "{\0\"\0t\0", 6, TM_FILE_UTF16 },

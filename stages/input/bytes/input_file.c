@@ -290,12 +290,13 @@ static bool ends_with(const char *text, const char *ending)
     return length > bytes && strcmp(text + length - bytes, ending) == 0;
 }
 
-/* The format of Nsight Systems is not published: what else nothing fits, its name tells. */
+/* The format of Nsight Systems is not published: what nothing else fits is recognized by name. */
 static enum tm_file_kind kind_of_unknown(const struct tm_input *in)
 {
     const char *const name = in->member[0] ? in->member : in->path;
 
-    return ends_with(name, ".nsys-rep") || ends_with(name, ".qdrep") ? TM_FILE_NSIGHT_REPORT : TM_FILE_UNKNOWN;
+    return ends_with(name, ".nsys-rep") || ends_with(name, ".qdrep") || ends_with(name, ".qdstrm") ?
+               TM_FILE_NSIGHT_REPORT : TM_FILE_UNKNOWN;
 }
 
 tm_status tm_input_require_readable(const struct tm_input *in)

@@ -106,7 +106,6 @@ static const struct magic magics[] = {
     { 0, 6, TM_FILE_SEVEN_ZIP, "7z\xbc\xaf\x27\x1c" },
     { 257, 5, TM_FILE_TAR, "ustar" },
     { 0, 16, TM_FILE_SQLITE, "SQLite format 3\0" },
-    { 0, 6, TM_FILE_NSIGHT_REPORT, "QDSTRM" },
     { 0, 2, TM_FILE_UTF16, "\xff\xfe" },
     { 0, 2, TM_FILE_UTF16, "\xfe\xff" },
     { 0, 2, TM_FILE_SCRIPT, "#!" },

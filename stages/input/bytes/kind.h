@@ -23,7 +23,7 @@ enum tm_file_kind {
     TM_FILE_PPROF,
     TM_FILE_HLO,           /* an HloProto or HloModuleProto */
     TM_FILE_HTML,
-    TM_FILE_NSIGHT_REPORT, /* .nsys-rep, .qdrep */
+    TM_FILE_NSIGHT_REPORT, /* .nsys-rep, .qdrep: by name, where nothing else fits (input_file.c) */
     TM_FILE_NSIGHT_DATABASE, /* what `nsys export --type sqlite` writes */
     TM_FILE_SQLITE,        /* any other; also rocpd databases */
     TM_FILE_RIEGELI,
