@@ -13,6 +13,7 @@
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/inputs.h"
+#include "pipeline/guard.h"
 #include "pipeline/unchanged.h"
 #include "pipeline/utf8.h"
 #include "pipeline/whole_read.h"
@@ -83,7 +84,7 @@ static void name_copy(char out[NAME_BYTES], const struct tm_found_file *file)
 }
 
 /* Nothing is copied unless everything can be. */
-static tm_status check_free(struct tm_run *run, const struct tm_found_run *chosen, const char *folder)
+static tm_status check_free(struct tm_run *run, const struct tm_found_run *chosen, const char *folder, bool is_forced)
 {
     for (size_t i = 0; i < chosen->all_count; i++) {
         char name[NAME_BYTES], path[PATH_BYTES];
@@ -93,7 +94,9 @@ static tm_status check_free(struct tm_run *run, const struct tm_found_run *chose
         if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
             return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%.200s': the path is too long",
                            folder);
-        if (lstat(path, &info) == 0) {
+        if (tm_guard_check(run, path) != TM_OK)
+            return run->error.status;
+        if (!is_forced && lstat(path, &info) == 0) {
             (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "'%s' is there already", path);
             tm_hint(&run->error, "replace it with --force, or name another folder with -o");
             return TM_ERR_OUTPUT;
@@ -278,8 +281,8 @@ tm_status tm_command_extract(struct tm_run *run, const struct tm_options *option
         st = tm_choose_run(run, &found, options->run_name, options->latest, &chosen);
     if (st == TM_OK)
         st = check_archive(run, chosen, &end);
-    if (st == TM_OK && !options->force)
-        st = check_free(run, chosen, options->output);
+    if (st == TM_OK)
+        st = check_free(run, chosen, options->output, options->force);
     if (st == TM_OK)
         st = tm_make_folder(run, options->output);
     if (st == TM_OK)

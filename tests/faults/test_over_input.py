@@ -72,6 +72,7 @@ def cases(part):
     yield ("convert", "trace.json", "-o", "trace.json")
     yield ("convert", "trace.json", "-o", "rep/../trace.json")
     yield ("convert", "logs", "-o", "new.pftrace", "--redact", "--redact-map", "new.pftrace")
+    yield ("extract", TRACE, "-o", str(Path(TRACE).parent), "--force")
     yield ("split", "named/index.json", "-o", "named", "--format", "json", "--force")
     yield ("split", f"parts/{part}", "-o", "parts", "--format", "json")
     for of in (batch, merge):
