@@ -59,6 +59,9 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
     [TM_TALLY_UNSORTED_LINE] = {
         "unsorted-line", TM_TALLY_NOTE,
         "The events of a line were not in the order of time and were sorted." },
+    [TM_TALLY_DAMAGED_PROGRAM] = {
+        "damaged-program", TM_TALLY_LOSS,
+        "A compiled program (HLO) could not be read as a whole; what it tells of its operations may be missing." },
     [TM_TALLY_CLOCK_MAPPING_JUMP] = {
         "clock-mapping-jump", TM_TALLY_NOTE,
         "The recorded times of a TPU jump by over 1 ms against its own clock; figures are by its own clock." },

@@ -30,6 +30,7 @@ enum tm_tally {
     TM_TALLY_WRONG_CLOCK,         /* a launch that begins after its device work */
     TM_TALLY_PROFILER_WARNING,    /* warnings and errors that the profiler left in the file */
     TM_TALLY_UNSORTED_LINE,       /* lines not in the order of time: sorted by us */
+    TM_TALLY_DAMAGED_PROGRAM,     /* compiled programs (HLO) that cannot be read to their end */
     TM_TALLY_CLOCK_MAPPING_JUMP,  /* TPU: jumps of the recorded times against the device's own clock */
     TM_TALLY_UNKNOWN_SIZE,        /* memory profile: allocations of size -1, which means that it is not known */
     TM_TALLY_DEVICE_CLOCK_UNUSED, /* TPU: ops whose own times are not used, because most others have none */

@@ -170,6 +170,14 @@ static tm_status judge(struct check *c, struct tm_doc *doc)
     return is_judged(tm_doc_root(doc)) ? TM_OK : TM_PARTIAL;
 }
 
+/* Gates of a run that is not whole pass for those of a whole one once they lie in a file. */
+static void warn_of_init(const struct tm_value *summary)
+{
+    if (tm_is(tm_path(summary, "input.partial")))
+        tm_print_partial(summary, "run of these gates is");
+    tm_print_failed_checks(summary);
+}
+
 static tm_status work(struct check *c)
 {
     struct tm_doc *doc;
@@ -186,7 +194,10 @@ static tm_status work(struct check *c)
                                                .measured_ps = -1 };
     if (c->options->init) {
         st = init(c);
-        return st == TM_OK && c->summaries.run[0].is_partial ? TM_PARTIAL : st;
+        if (st != TM_OK || !c->summaries.run[0].is_partial)
+            return st;
+        warn_of_init(c->runs[0].summary);
+        return TM_PARTIAL;
     }
     doc = tm_doc_new(c->run);
     st = doc ? judge(c, doc) : c->run->error.status;

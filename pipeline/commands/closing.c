@@ -137,6 +137,35 @@ static tm_status forgive_reader(struct tm_run *run, tm_status st)
     return TM_OK;
 }
 
+void tm_print_partial(const struct tm_value *summary, const char *what)
+{
+    const struct tm_value *const files = tm_path(summary, "input.files");
+    const struct tm_value *first = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < tm_length(files); i++) {
+        const struct tm_value *const file = tm_at(files, i);
+
+        if (!tm_is(tm_get(file, "partial")))
+            continue;
+        first = first ? first : file;
+        count++;
+    }
+    (void)fprintf(stderr, "tracemill: warning: the %s partial: ", what);
+    if (first) {
+        const char *const problem = tm_text(tm_at(tm_get(first, "problems"), 0));
+
+        (void)fputc('\'', stderr);
+        tm_print_clean(stderr, tm_text(tm_get(first, "path")));
+        (void)fputs(problem[0] ? "': " : "' is damaged", stderr);
+        tm_print_clean(stderr, problem);
+        if (count > 1)
+            (void)fprintf(stderr, ", and %zu more file%s", count - 1, count > 2 ? "s" : "");
+        (void)fputs("; ", stderr);
+    }
+    (void)fputs("every figure rests only on what could be read\n", stderr);
+}
+
 tm_status tm_finish_stdout(struct tm_run *run, tm_status st)
 {
     if (st == TM_OK && (fflush(stdout) != 0 || ferror(stdout)))

@@ -27,6 +27,10 @@ void tm_print_clean(FILE *to, const char *text);
 void tm_print_gate(const struct tm_value *gate, const char *label);
 bool tm_gate_is_noteworthy(const struct tm_value *gate); /* it failed, or could not be judged */
 
+/* One line on stderr: which files of a summary are damaged, and how far the figures reach.
+ * in: what  rests on the summary, with its verb: "report is" */
+void tm_print_partial(const struct tm_value *summary, const char *what);
+
 /* One warning for each failed check of a summary or an inspection, on stderr. */
 void tm_print_failed_checks(const struct tm_value *root);
 

@@ -14,40 +14,6 @@
 #include "reports/content/document.h"
 #include "reports/findings/ask.h"
 
-/* ---- what is said about it ---- */
-
-/* One line: which files are damaged, and how far the figures reach. */
-static void warn_partial(const struct tm_value *summary)
-{
-    const struct tm_value *const files = tm_path(summary, "input.files");
-    const struct tm_value *first = NULL;
-    size_t count = 0;
-
-    for (size_t i = 0; i < tm_length(files); i++) {
-        const struct tm_value *const file = tm_at(files, i);
-
-        if (!tm_is(tm_get(file, "partial")))
-            continue;
-        first = first ? first : file;
-        count++;
-    }
-    (void)fputs("tracemill: warning: the report is partial: ", stderr);
-    if (first) {
-        const char *const problem = tm_text(tm_at(tm_get(first, "problems"), 0));
-
-        (void)fputc('\'', stderr);
-        tm_print_clean(stderr, tm_text(tm_get(first, "path")));
-        (void)fputs(problem[0] ? "': " : "' is damaged", stderr);
-        tm_print_clean(stderr, problem);
-        if (count > 1)
-            (void)fprintf(stderr, ", and %zu more file%s", count - 1, count > 2 ? "s" : "");
-        (void)fputs("; ", stderr);
-    }
-    (void)fputs("every figure rests only on what could be read\n", stderr);
-}
-
-/* ---- the job ---- */
-
 static tm_status deliver(struct tm_run *run, const struct tm_options *options, const struct tm_document_result *result,
                          const struct tm_report_taker *taker)
 {
@@ -72,7 +38,7 @@ static tm_status deliver(struct tm_run *run, const struct tm_options *options, c
     }
     if (!is_partial || (st && st != TM_PARTIAL))
         return st;
-    warn_partial(summary);
+    tm_print_partial(summary, "report is");
     return TM_PARTIAL;
 }
 

@@ -448,6 +448,12 @@ static void find_no_paths(struct tm_findings *all)
         return;
     f = tm_finding_of_profile(all, "no_framework_paths", TM_INFO);
     tm_finding_title(f, "Kernels cannot be attributed to framework operations");
+    if (tm_has(tm_get(tm_path(all->summary, "coverage.tallies"), "damaged-program"))) {
+        tm_finding_cause(f, "The profiler kept the programs, but their HLO, which has the framework paths of the kernels, "
+                            "is damaged, so that there are no scopes, no layers and no costs.");
+        tm_finding_fix(f, "Copy the profile from where it was written once more, or take it again.");
+        return;
+    }
     tm_finding_cause(
         f, "The profile holds neither framework paths of the kernels nor the HLO that has them, so that there are "
            "no scopes, no layers and no costs.");

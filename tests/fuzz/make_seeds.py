@@ -101,8 +101,8 @@ def instruction(id, name, opcode, dims, operands=(), more=b""):
                  + (packed(36, *operands) if operands else b""))
 
 
-def program():
-    """A profile's plane with a compiled program: a fusion, a dot, a collective, a place in the source."""
+def program_proto():
+    """A compiled program: a fusion, a dot, a collective, a place in the source."""
     fused = instruction(20, "p", "parameter", (8, 8)) + instruction(21, "s", "dynamic-slice", (1, 8), (20,))
     fused += instruction(22, "e", "exponential", (1, 8), (21,))
     entry = instruction(1, "p", "parameter", (8, 8), (), number(9, 0))
@@ -114,7 +114,12 @@ def program():
     module = chunk(1, "jit_f") + chunk(3, fused + number(5, 2) + number(6, 22) + number(7, 1))
     module += chunk(3, entry + number(5, 1) + number(6, 4)) + chunk(4, chunk(1, number(2, 11) + packed(3, 8, 8)))
     module += number(5, 7) + chunk(15, number(1, 2) + number(2, 2)) + chunk(17, frames)
-    value = number(1, 7) + chunk(2, "jit_f(7)") + chunk(5, number(1, 1) + chunk(6, chunk(1, module)))
+    return chunk(1, module)
+
+
+def program(proto=None):
+    """A profile's plane with a compiled program, or these bytes for it."""
+    value = number(1, 7) + chunk(2, "jit_f(7)") + chunk(5, number(1, 1) + chunk(6, program_proto() if proto is None else proto))
     names = chunk(5, number(1, 1) + chunk(2, number(1, 1) + chunk(2, "Hlo Proto")))
     return chunk(1, chunk(2, "/host:metadata") + chunk(4, number(1, 7) + chunk(2, value)) + names)
 

@@ -868,6 +868,49 @@ static void what_is_damaged_says_so(void **state)
     scan(&f, NULL);
     FLOPS(&f, "negate.1", 10);
     assert_string_equal(xspace_text(&f.x, module_of(&f, 0)->why), "its HLO is damaged");
+    assert_int_equal(f.x.run.tallies.count[TM_TALLY_DAMAGED_PROGRAM], 1);
+    assert_true(f.x.host.trace.partial);
+    assert_non_null(strstr(f.x.host.trace.problem, "the HLO of the program 'jit_f' is damaged (byte "));
+    finish(&f);
+}
+
+/* Of each program in which something cannot be read; one that is whole has none. */
+static void each_sort_of_damage_is_told(void **state)
+{
+    static const uint8_t unfinished[] = { 0x50, 0xff };
+
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        struct xb_bytes module = { .length = 0 }, c = { .length = 0 }, in = array_op(10, "negate.1", "negate", ARRAY(F32, 10), NO_IDS);
+        struct fixture f;
+
+        if (way == 1)
+            xb_raw(&in, unfinished, sizeof(unfinished));
+        if (way == 2)
+            xb_chunk(&in, 3, unfinished, sizeof(unfinished)); /* its shape */
+        add(&c, in);
+        end(&module, &c, 1, 10, false);
+        if (way == 3)
+            xb_chunk(&module, 17, unfinished, sizeof(unfinished)); /* stack frames */
+        scan_module(&f, &module);
+        assert_int_equal(f.x.run.tallies.count[TM_TALLY_DAMAGED_PROGRAM], way > 0);
+        assert_int_equal(f.x.host.trace.partial, way > 0);
+        finish(&f);
+    }
+}
+
+static void bytes_that_are_no_program_are_told(void **state)
+{
+    struct xb_bytes proto = { .length = 0 };
+    struct fixture f;
+
+    (void)state;
+    xb_number(&proto, 7, 1);
+    begin(&f);
+    xb_name_bytes(f.programs, "jit_f(7)", "Hlo Proto", &proto);
+    scan(&f, NULL);
+    xb_free(&proto);
+    assert_int_equal(f.x.run.tallies.count[TM_TALLY_DAMAGED_PROGRAM], 1);
     finish(&f);
 }
 
@@ -1020,6 +1063,8 @@ int main(void)
         cmocka_unit_test(programs_keep_their_ids_apart),
         cmocka_unit_test(damaged_programs_do_no_harm),
         cmocka_unit_test(what_is_damaged_says_so),
+        cmocka_unit_test(each_sort_of_damage_is_told),
+        cmocka_unit_test(bytes_that_are_no_program_are_told),
         cmocka_unit_test(a_damaged_table_leaves_what_follows_whole),
         cmocka_unit_test(large_constants_are_stepped_over),
         cmocka_unit_test(instructions_without_measure_are_cut),

@@ -85,9 +85,13 @@ tm_status tm_hlo_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm
         uint64_t most;
 
         st = tm_reader_head(w, &head, &more, &damaged);
-        if (st != TM_OK || !more || damaged || tm_reader_offset(w) > end || head.type != TM_WIRE_LEN ||
-            head.value > end - tm_reader_offset(w))
+        if (st != TM_OK)
             break;
+        if (!more || damaged || tm_reader_offset(w) > end || head.type != TM_WIRE_LEN || head.value > end - tm_reader_offset(w)) {
+            module->damaged_at = module->is_damaged ? module->damaged_at : head.offset;
+            module->is_damaged = 1;
+            break;
+        }
         most = head.number == INDEX_FILE ? HLO_TEXT_MOST : ROW_BYTES_MOST;
         st = tm_reader_peek(w, (size_t)(head.value < most ? head.value : most), &view);
         if (st == TM_OK && head.number == INDEX_FILE)

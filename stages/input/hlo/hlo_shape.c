@@ -193,8 +193,10 @@ static void end_level(struct walk *walk)
 {
     const struct level *level = &walk->levels[walk->depth];
 
-    if (level->left.at != level->left.end) /* damaged */
+    if (level->left.at != level->left.end) {
         walk->shape->has_bytes = 0;
+        walk->shape->is_damaged = 1;
+    }
     if (!level->parts && level->element != ELEMENT_TUPLE)
         end_array(walk, level);
     else if (walk->text)

@@ -17,6 +17,7 @@ struct tm_hlo_shape {
     uint32_t rank;        /* above TM_HLO_RANK_MOST: the dimensions are not known */
     uint8_t element;      /* xla.PrimitiveType; 0 = there is no array */
     uint8_t has_bytes, has_elements, is_tuple;
+    uint8_t is_damaged;   /* not all of it could be read */
 };
 
 /* A text that is written into memory of fixed size, and cut there. */

@@ -28,6 +28,13 @@ struct walk {
     struct tm_reader w;
 };
 
+static void note_damage(struct walk *k, uint64_t at)
+{
+    if (!k->module.is_damaged)
+        k->module.damaged_at = at;
+    k->module.is_damaged = 1;
+}
+
 /* The next field of a message that ends at `end`; more = false there, or where it is damaged. */
 static tm_status next_field(struct walk *k, uint64_t end, struct tm_head *head, bool *more)
 {
@@ -44,7 +51,7 @@ static tm_status next_field(struct walk *k, uint64_t end, struct tm_head *head, 
         damaged = tm_reader_offset(&k->w) > end ||
                   (head->type == TM_WIRE_LEN && head->value > end - tm_reader_offset(&k->w));
     if (damaged || !*more) {
-        k->module.is_damaged = 1;
+        note_damage(k, head->offset);
         *more = false;
     }
     return TM_OK;
@@ -135,6 +142,8 @@ static tm_status note_result(struct walk *k, const struct tm_hlo_instruction *in
     struct hlo_result row = { .key = tm_hlo_key(k->number, in->id), .id = in->id, .module = k->number };
 
     tm_hlo_shape_read(in->shape, &shape, NULL);
+    if (shape.is_damaged)
+        note_damage(k, shape_at);
     row.shape_at = shape_at;
     row.shape_bytes = (uint32_t)(in->shape.end - in->shape.at);
     row.bytes = shape.bytes;
@@ -258,7 +267,8 @@ static tm_status walk_instruction(struct walk *k, uint64_t end)
         return st;
     tm_hlo_instruction_read(bytes, &in);
     k->module.is_cut |= in.is_cut;
-    k->module.is_damaged |= in.is_damaged;
+    if (in.is_damaged)
+        note_damage(k, begin);
     if (k->pass == HLO_PASS_COSTS)
         return take_costs(k, &in);
     return note_result(k, &in, is_large || !in.shape.at ? k->shape_at : begin + (uint64_t)(in.shape.at - bytes.at));
@@ -497,6 +507,9 @@ static tm_status walk_proto(struct walk *k, struct tm_hlo_module *row)
         else if (head.type == TM_WIRE_LEN)
             tm_reader_skip(&k->w, head.value);
     }
+    /* Bytes that happen to be fields are no program: one has a computation. */
+    if (st == TM_OK && k->module.program.begin < end && (!found || (!k->module.computations && !k->module.is_skipped)))
+        note_damage(k, k->module.program.begin);
     return st;
 }
 
