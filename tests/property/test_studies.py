@@ -222,6 +222,13 @@ def verdicts(tap, folder):
     (folder / "busy.json").write_text(json.dumps(busy))
     compare(tap, folder, "own", "plain.json", "busy.json", "--fail-on", "utilization<-5%", status=1)
     compare(tap, folder, "own", "plain.json", "busy.json", "--fail-on", "utilization<-5%", "--history", "night/history.db", status=0)
+    base = sqlite3.connect(folder / "night/history.db")
+    base.execute("UPDATE runs SET definitions = 1 WHERE night < '2026-11-04'")
+    base.commit()
+    base.close()
+    compare(tap, folder, "older", "plain.json", "slow.json", "--history", "night/history.db", status=0)
+    tap.ok(of("older")["tests"][0]["run_spread_pct"] is None, "--history: not of figures that were defined differently",
+           of("older")["tests"][0])
     compare(tap, folder, "no-job", "plain.json", "slow.json", "--history", "other=night/history.db", status=0)
     tap.ok(of("no-job")["tests"][0]["run_spread_pct"] is None, "--history: a job that has no runs", of("no-job")["tests"][0])
     compare(tap, folder, "no-db", "plain.json", "slow.json", "--history", "plain.json", status=3)
