@@ -858,6 +858,8 @@ static bool overlap_plainly(const struct made *m, int a, int b)
 
     extent_plainly(m, a, &a_first, &a_last);
     extent_plainly(m, b, &b_first, &b_last);
+    if (a_last < a_first || b_last < b_first)
+        return false;
     for (int64_t at = 0; at < LENGTH; at++)
         both += at >= a_first && at < a_last && at >= b_first && at < b_last;
     return 2 * both >= (a_last - a_first < b_last - b_first ? a_last - a_first : b_last - b_first);
