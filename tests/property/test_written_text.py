@@ -149,6 +149,45 @@ def first_rows(tap, folder):
     tap.ok(abs(spans[0]["ts"] + spans[0]["dur"] - end) < 1, "it spans everything", spans, end)
 
 
+LEFT_OVER = [
+    {"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "tts": 5, "tdur": 1.5, "cname": "good", "id": "0x3", "sf": 7,
+     "args": [1, {"b": 2}]},
+    {"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 3, "dur": 2, "args": {"tts": "own"}, "tts": 6},
+    {"ph": "R", "name": "mark", "pid": 1, "tid": 1, "ts": 6, "args": {"k": 1}},
+    {"ph": "P", "name": "sample", "pid": 1, "tid": 1, "ts": 7, "sf": 3, "weight": 2},
+    {"ph": "X", "name": "nul", "pid": 1, "tid": 1, "ts": 8, "dur": 1, "args": {"t": "x\0y"}},
+    {"ph": "X", "name": "no end", "pid": 1, "tid": 1, "ts": 10},
+    {"ph": "X", "name": "elsewhere", "cat": "mtia_ccp_events", "pid": 1, "tid": 1, "ts": 11, "dur": 1},
+    {"ph": "C", "name": "counter", "pid": 1, "ts": 6, "tts": 4, "args": {"v": 1}},
+    {"ph": "N", "name": "object", "pid": 1, "ts": 6, "id": 1}]
+WRITTEN = {
+    "a": [{"tts": 5, "tdur": 1.5, "cname": "good", "id": "0x3", "sf": 7, "args": [1, {"b": 2}]}, {"tts": "own", "tts (2)": 6}],
+    "mark": [{"k": 1}], "sample": [{"sf": 3, "weight": 2}], "nul": [{"t": "x\ufffdy"}], "no end": [{}], "elsewhere": [{}]}
+TOLD = {"other-phase", "stack-frames", "unwritten-member", "nul-in-arguments"}
+
+
+def left_over(tap, folder):
+    """What has a place is written, the rest is told; what only figures lack is no loss of a trace."""
+    source = folder / "left.json"
+    source.write_text(json.dumps({"traceEvents": LEFT_OVER, "stackFrames": {"7": {"name": "f"}}}))
+    for ending in (".json", ".csv", ".pftrace"):
+        for options in ((), ("--plain",)):
+            result = run("convert", source, "-o", folder / f"left-out{ending}", "--strict", *options)
+            told = re.findall(r"tracemill: note: [^\n]*: 1 \(([a-z-]+)\)\n", result.err)
+            tap.ok(result.status == 0 and set(told) == TOLD and len(told) == 4, f"left over: {ending} {options}", result)
+    result = run("convert", folder / "left-out.json", "-o", folder / "again.json", "--plain")
+    tap.ok(result.status == 0 and "note" not in result.err, "left over: nothing is once more", result)
+    for name in ("left-out.json", "again.json"):
+        events = json.loads((folder / name).read_text())["traceEvents"]
+        written = {name: [e.get("args", {}) for e in events if e["ph"] in "Xi" and e["name"] == name] for name in WRITTEN}
+        tap.ok(written == WRITTEN, f"left over: members are arguments in {name}", written)
+    strict_report = run("report", source, "-o", folder / "report-left", "--format", "json", "--strict")
+    tap.ok(strict_report.status == 3 and "2 losses" in strict_report.err, "left over: a report lacks them", strict_report)
+    lossy = LEFT_OVER + [{"ph": "X", "name": "when", "pid": 1, "tid": 1, "dur": 1}]
+    source.write_text(json.dumps(lossy))
+    tap.ok(run("convert", source, "-o", folder / "lossy.json").status == 4, "left over: an event without a time is a loss")
+
+
 def told(tap, folder):
     """What was written, in lines for people; what was not, by name and number."""
     result = run("convert", DEMO, "-o", folder / "a.pftrace", "--filter", "name=train")
@@ -174,6 +213,7 @@ def main():
             source.write_bytes(make(seed=5).encode())
             case(tap, f"a profile of a {kind}", source, folder)
         first_rows(tap, folder)
+        left_over(tap, folder)
         told(tap, folder)
     tap.done()
 
