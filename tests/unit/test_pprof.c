@@ -281,7 +281,7 @@ static void sizes_that_are_not_known_are_no_damage(void **state)
     assert_false(tm_has(get(&r, "sites[1].bytes")));
     assert_false(tm_has(get(&r, "sites[1].share_pct")));
     assert_int_equal(r.run.tallies.count[TM_TALLY_UNKNOWN_SIZE], 3);
-    assert_int_equal(tm_tally_losses(&r.run.tallies), 0);
+    assert_int_equal(tm_tally_losses(&r.run.tallies, TM_TALLY_FOR_FIGURES), 0);
     end(&r);
     xb_free(&bytes);
 }
