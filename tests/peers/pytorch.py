@@ -117,6 +117,19 @@ class Profile:
         return {e["args"]["correlation"]: exact_ps(e["ts"]) - self.origin for e in self.events
                 if e.get("cat") in DRIVER and "correlation" in e.get("args", {})}
 
+    @functools.cached_property
+    def calls(self):
+        """Correlation -> (begin, end) of the driver call that launched; of two the one that says so by its name."""
+        found = {}
+        for e in self.events:
+            if e.get("cat") in DRIVER and "correlation" in e.get("args", {}):
+                begin = exact_ps(e["ts"]) - self.origin
+                call = (not LAUNCHES.search(e["name"]), begin, begin + exact_ps(e["dur"]))
+                key = e["args"]["correlation"]
+                if key not in found or call[:2] < found[key][:2]:
+                    found[key] = call
+        return {key: call[1:] for key, call in found.items()}
+
     def _steps(self):
         """(number, begin, length), in the order of time; the device side repeats the markers as annotations."""
         found = [(int(STEP.match(e["name"]).group(1)), exact_ps(e["ts"]) - self.origin, exact_ps(e["dur"]))
@@ -206,6 +219,39 @@ def compare_gaps(d, where, want, got):
     d.equal(f"{where}.gaps.total_ps", sum(length for _, length in want), got["total_ps"])
     longest = sorted(want, key=lambda g: (-g[1], g[0]))[:20]
     d.lists(f"{where}.gaps.longest", [list(g) for g in longest], [[g["begin_ps"], g["dur_ps"]] for g in got["longest"]])
+
+
+def waits_of(profile, device):
+    """(length, whether it waits) of each gap between activities: what ends it had been launched before it began.  Of
+    several that begin there the one launched first counts."""
+    by_begin = defaultdict(list)
+    for a in profile.of(device):
+        if a.correlation in profile.calls:
+            by_begin[a.begin].append(profile.calls[a.correlation])
+    for begin, length in gaps([(a.begin, a.end) for a in profile.of(device)], whole_window(profile, device)):
+        launch = min(by_begin[begin + length], key=lambda call: call[0], default=None)
+        yield length, launch is not None and launch[0] < begin and launch[1] <= begin
+
+
+def compare_waits(d, profiles, summary):
+    """Gaps of 10 us to 1 ms, those that wait on the device apart from those that the host is asked about; eager dispatch
+    claims none of the former."""
+    if summary["gaps"] is None:
+        return
+    found = [gap for p in profiles for device in p.devices for gap in waits_of(p, device)]
+    d.equal("gaps.by_cause.device_wait.total_ps", sum(length for length, waits in found if waits),
+            at(summary, "gaps.by_cause.device_wait.total_ps"))
+    short = [(length, waits) for length, waits in found if 10**7 <= length < 10**9]
+    rows = summary["gaps"]["short"]["by_cause"]
+    for waiting in (True, False):
+        mine = [length for length, waits in short if waits == waiting]
+        theirs = [row for cause, row in rows.items() if (cause == "device_wait") == waiting]
+        d.equal(f"gaps.short: count, waiting {waiting}", len(mine), sum(row["count"] for row in theirs))
+        d.equal(f"gaps.short: time, waiting {waiting}", sum(mine), sum(row["total_ps"] for row in theirs))
+    for f in summary["findings"]:
+        if f["id"] == "eager_dispatch":
+            d.equal("eager_dispatch claims no waits", True,
+                    f["at_stake_ps"] <= sum(length for length, waits in short if not waits))
 
 
 def compare_sorts(d, where, mine, got):
@@ -486,6 +532,7 @@ def compare_all(d, profiles, summary):
                 d.part(compare_device, p, device, rows[device], "all")
     if rows:
         d.part(compare_total, profiles, summary)
+        d.part(compare_waits, profiles, summary)
         d.part(compare_kernels, profiles, summary)
         d.part(compare_row_facts, profiles, summary)
         d.part(compare_names, profiles, summary)
