@@ -162,7 +162,8 @@ static void signed_numbers_have_a_prefix_in_their_order(void **state)
     assert_non_null(sorter);
     tm_sorter_set_prefix(sorter, signed_prefix);
     for (int64_t i = 0; i < COUNT; i++) {
-        const int64_t row = i == 0 ? INT64_MAX : i == 1 ? INT64_MIN : (i * 7919 % COUNT - COUNT / 2) * (INT64_C(1) << 40);
+        const int64_t any = (i * 7919 % COUNT - COUNT / 2) * (INT64_C(1) << 40);
+        const int64_t row = i == 0 ? INT64_MAX : i == 1 ? INT64_MIN : any;
 
         assert_int_equal(tm_sorter_push(sorter, &row), TM_OK);
     }

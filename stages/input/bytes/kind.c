@@ -611,7 +611,7 @@ enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length)
 {
     const size_t head = length < TM_KIND_HEAD_BYTES ? length : TM_KIND_HEAD_BYTES;
     const size_t begin = text_begin(first, head);
-    enum tm_file_kind kind = tm_kind_by_magic(first, head); /* an old tar's checksum tells more than how a protobuf may begin */
+    enum tm_file_kind kind = tm_kind_by_magic(first, head); /* a checksum tells more than how a protobuf may begin */
     bool sure;
 
     if (kind == TM_FILE_SQLITE && is_nsight_database(first, head))

@@ -215,8 +215,8 @@ TM_INLINE bool take_recorded_times(struct xspace_cursor *c, struct tm_record *r)
 }
 
 /* Put the event on the clock of its device.  in, out: as of take_times, but for *kept, which is true before */
-TM_NOT_INLINE tm_status take_device_times(struct xspace_cursor *c, const struct tm_device_times *times, struct tm_record *r,
-                                    bool *kept)
+TM_NOT_INLINE tm_status take_device_times(struct xspace_cursor *c, const struct tm_device_times *times,
+                                          struct tm_record *r, bool *kept)
 {
     const tm_status st = tm_clock_place_record(&c->clock, times, r, kept);
 
