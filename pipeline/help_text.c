@@ -292,7 +292,9 @@ static void roff_environment(FILE *to)
     }
     (void)fputs(".TP\n.B NO_COLOR\nNo colors, if it is not empty.\n", to);
     (void)fputs(".TP\n.B TMPDIR\nWhere spill files go, if nothing else is said.\n", to);
-    (void)fputs(".TP\n.B SOURCE_DATE_EPOCH\nThe time that outputs are dated with; for a batch also what day it is, where the clock of the machine is behind it.\n", to);
+    (void)fputs(".TP\n.B SOURCE_DATE_EPOCH\nThe time that outputs are dated with; for a batch also what day it is, where the"
+                " clock of the machine is behind it.\n",
+                to);
 }
 
 void tm_help_manual(FILE *to)

@@ -116,7 +116,8 @@ static bool is_at(int fd, const char *path)
 {
     struct stat held, named;
 
-    return fstat(fd, &held) == 0 && lstat(path, &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+    return fstat(fd, &held) == 0 && lstat(path, &named) == 0 && held.st_dev == named.st_dev &&
+           held.st_ino == named.st_ino;
 }
 
 /* Wait for who has it.  out: false: it cannot be locked */
@@ -137,7 +138,8 @@ static bool wait_for(const struct tm_run *run, int fd, struct tm_shard shard)
 
 tm_status tm_out_lock_share(struct tm_run *run, const char *out, struct tm_shard shard, struct tm_share_lock *lock)
 {
-    tm_status st = print_path(run, lock->path, "%s/" SHARE_BEGIN "%" PRIu32 "-%" PRIu32 SHARE_ENDING, out, shard.index, shard.count);
+    tm_status st = print_path(run, lock->path, "%s/" SHARE_BEGIN "%" PRIu32 "-%" PRIu32 SHARE_ENDING, out, shard.index,
+                              shard.count);
 
     lock->fd = -1;
     while (st == TM_OK) {

@@ -40,7 +40,8 @@ struct tm_share_lock {
     int fd; /* -1 = not locked: the file system cannot */
     char path[TM_OUT_PATH_BYTES];
 };
-tm_status tm_out_lock_share(struct tm_run *run, const char *out, struct tm_shard shard, struct tm_share_lock *lock) TM_MUST_USE;
+tm_status tm_out_lock_share(struct tm_run *run, const char *out, struct tm_shard shard,
+                            struct tm_share_lock *lock) TM_MUST_USE;
 void tm_out_unlock_share(struct tm_share_lock *lock);
 
 #endif

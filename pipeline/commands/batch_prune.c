@@ -147,7 +147,8 @@ static tm_status prune_files(struct prune *p, const struct tm_history_run *row, 
     const struct tm_batch_run *const batch_run = find_run(p, row->id);
     const bool is_wanted = is_kept(p, row->id);
     struct kept_file summary = { .is_there = false };
-    tm_status st = TM_OK;
+    struct tm_pruned gone = { .files = 0 };
+    tm_status st;
 
     *is_pruned = tm_result_read(doc, tm_doc_root(doc), folder) &&
                  strcmp(tm_text(tm_get(tm_doc_root(doc), "id")), row->id) == 0 &&
@@ -156,9 +157,11 @@ static tm_status prune_files(struct prune *p, const struct tm_history_run *row, 
         return TM_OK;
     if (is_wanted)
         summary = summary_of(tm_doc_root(doc));
-    if (!p->options->dry_run)
+    /* Counted first: writing the mark takes away what killed processes left. */
+    st = tm_prune_folder(p->run, folder, summary.is_there, true, &p->pruned);
+    if (st == TM_OK && !p->options->dry_run)
         st = mark(p, doc, folder, batch_run, &summary);
-    return st == TM_OK ? tm_prune_folder(p->run, folder, summary.is_there, p->options->dry_run, &p->pruned) : st;
+    return st == TM_OK && !p->options->dry_run ? tm_prune_folder(p->run, folder, summary.is_there, false, &gone) : st;
 }
 
 static void tell(const struct prune *p, const struct tm_history_run *row, const struct tm_pruned *before)

@@ -162,7 +162,8 @@ const struct tm_verb tm_verb_table[] = {
         .usage = "ROOT... -o OUT [OPTION...]",
         .description =
             "Finds every run below ROOT, writes a report of each into OUT, one process for each trace, and puts them"
-            " together: index.html with the last night and what came with it, what got worse and trends, history.db for SQL, one exit status."
+            " together: index.html with the last night and what came with it, what got worse and trends, history.db for SQL,"
+            " one exit status."
             " What stands in OUT already and has not changed is not done again, so that a batch which was stopped, in"
             " whatever way, goes on where it was. A trace that fails is a row with its message.\n"
             "The parts are verbs of their own, for many machines: 'batch scan' lists the traces, 'batch run' works a share"

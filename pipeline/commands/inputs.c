@@ -76,7 +76,9 @@ void tm_warn_left_out(const struct tm_found *found)
         (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " %s could not be read\n", found->unreadable,
                       found->unreadable == 1 ? "folder or file" : "folders or files");
     if (found->links > 0)
-        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " link%s out of the folder and %s not followed; --follow-links follows them\n",
+        (void)fprintf(stderr,
+                      "tracemill: warning: %" PRIu64 " link%s out of the folder and %s not followed; --follow-links follows"
+                      " them\n",
                       found->links, found->links == 1 ? " leads" : "s lead", found->links == 1 ? "is" : "are");
     if (found->too_deep > 0)
         (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " folder%s deeper than %d levels not searched\n",

@@ -132,8 +132,8 @@ static tm_status find_in_history(struct tm_run_spread *spread, struct tm_run *ru
     if (st == TM_OK)
         st = choose_job(g, run, operand.path, &operand);
     if (st == TM_OK)
-        st = tm_history_visit(history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .job = g->wanted, .until = until },
-                              add_run, g);
+        st = tm_history_visit(
+            history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .job = g->wanted, .until = until }, add_run, g);
     tm_history_close(history);
     if (st != TM_OK)
         return st;

@@ -94,7 +94,8 @@ tm_status tm_history_settle(struct tm_history *history, struct tm_judged_night *
 bool tm_history_is_judged(const struct tm_judged_night *judged, const struct tm_history_run *row);
 bool tm_history_is_ahead(const struct tm_judged_night *judged, const struct tm_history_run *row);
 /* The oldest of so many of the newest nights up to `until`; "" = there are no more than these. */
-tm_status tm_history_oldest_of(struct tm_history *history, const char *until, uint64_t nights, char night[11]) TM_MUST_USE;
+tm_status tm_history_oldest_of(struct tm_history *history, const char *until, uint64_t nights,
+                               char night[11]) TM_MUST_USE;
 
 /* A line of JSON for each row, by job: the same bytes for the same rows. */
 tm_status tm_history_export(struct tm_history *history, FILE *to) TM_MUST_USE;
