@@ -69,7 +69,7 @@ static void TM_PRINTF(2, 3) add(struct words *w, const char *format, ...)
     w->used += (size_t)n;
 }
 
-/* The figures of version 1, which never change: what is no figure any more is not read. */
+/* The figures of versions 1 and 2, which never change: what is no figure any more is not read. */
 static const char *const first_figures[] = {
     "step_time_ps", "step_p95_ps", "device_utilization_pct", "mfu_pct", "compute_ps", "exposed_collective_ps",
     "exposed_copy_ps", "idle_ps", "idle_launch_ps", "idle_input_ps", "idle_sync_ps", "idle_compile_ps",
@@ -83,13 +83,13 @@ size_t history_figures(int64_t tables, size_t figure[TM_FIGURES_MOST])
 {
     const size_t first = sizeof(first_figures) / sizeof(first_figures[0]);
 
-    for (size_t i = 0; tables == 1 && i < first; i++)
+    for (size_t i = 0; tables < 3 && i < first; i++)
         for (figure[i] = 0; figure[i] < tm_figure_count; figure[i]++)
             if (strcmp(first_figures[i], tm_figure_table[figure[i]].id) == 0)
                 break;
-    for (size_t i = 0; tables != 1 && i < tm_figure_count; i++)
+    for (size_t i = 0; tables >= 3 && i < tm_figure_count; i++)
         figure[i] = i;
-    return tables == 1 ? first : tm_figure_count;
+    return tables < 3 ? first : tm_figure_count;
 }
 
 const char *history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index)
@@ -110,7 +110,7 @@ const char *history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int6
         if (tables >= history_column[i].since)
             add(&w, "%s%s %s", i ? ", " : "", history_column[i].name, history_column[i].type);
     for (size_t i = 0; i < history_figures(tables, figure); i++)
-        add(&w, ", %s REAL", tables == 1 ? first_figures[i] : tm_figure_table[i].id);
+        add(&w, ", %s REAL", tables < 3 ? first_figures[i] : tm_figure_table[i].id);
     add(&w, ") WITHOUT ROWID");
     return sql;
 }

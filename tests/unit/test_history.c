@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/history/history.h"
+#include "reports/history/history_private.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -81,6 +81,7 @@ struct seen {
     size_t count;
     char id[ROWS_MOST][32];
     struct tm_history_run last; /* texts copied */
+    char page[16];
     char text[12][256];
 };
 
@@ -93,6 +94,7 @@ static tm_status see(void *to, const struct tm_history_run *row)
     assert_true(s->count < ROWS_MOST);
     (void)snprintf(s->id[s->count++], sizeof(s->id[0]), "%s", row->id);
     s->last = *row;
+    (void)snprintf(s->page, sizeof(s->page), "%s", row->page);
     for (size_t i = 0; i < 12; i++)
         (void)snprintf(s->text[i], sizeof(s->text[i]), "%s", from[i]);
     return TM_OK;
@@ -351,6 +353,32 @@ static void rows_are_visited_in_order(void **state)
     assert_int_equal(tm_history_oldest_of(history, judged.until, UINT64_MAX, night), TM_OK);
     assert_string_equal(night, "");
     tm_history_close(history);
+}
+
+/* Tables of version 2 have no page: their runs were on that of their night. */
+static void tables_of_version_2_are_read(void **state)
+{
+    char sql[HISTORY_SQL_BYTES];
+    struct tm_history *history;
+    static struct seen seen;
+    struct tm_run run;
+
+    (void)state;
+    init(&run);
+    run_sql("PRAGMA application_id = 1414350914; PRAGMA user_version = 2");
+    for (size_t i = 0; history_object(sql, "", 2, i); i++)
+        run_sql(sql);
+    run_sql("INSERT INTO runs (id, job, night, when_ns, status, definitions) VALUES ('a', 'job', '2026-11-20', 1, 'failed', 2)");
+    visit(&run, (struct tm_history_query){ .order = TM_HISTORY_BY_ID }, &seen);
+    assert_int_equal(seen.count, 1);
+    assert_string_equal(seen.last.keys.night, "2026-11-20");
+    assert_string_equal(seen.page, "2026-11-20");
+    assert_int_equal(tm_history_renew(&history, &run, path), TM_OK);
+    assert_int_equal(tm_history_commit(history), TM_OK);
+    tm_history_close(history);
+    visit(&run, (struct tm_history_query){ .order = TM_HISTORY_BY_ID }, &seen);
+    assert_string_equal(seen.page, "2026-11-20");
+    assert_ledger_is_even(&run);
 }
 
 /* A row of a night, its report at its place. */
@@ -723,6 +751,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_gates_said_stays_with_what_they_said_it_of, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(texts_that_mean_harm_are_texts, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(rows_are_visited_in_order, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(tables_of_version_2_are_read, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(runs_are_judged_once, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(the_same_rows_are_the_same_bytes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(what_is_not_committed_leaves_the_old_one, make_folder, remove_folder),
