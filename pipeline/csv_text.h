@@ -8,9 +8,9 @@
 /* Texts as cells of CSV files.  What a spreadsheet would take for a formula gets an apostrophe before it: names are somebody
  * else's words.  A formula begins with = + - @, as ASCII or of full width, which blanks and quotes may precede, at the begin
  * of a cell; and directly or behind quotes where some spreadsheets begin another cell: they take ';' or a tab for the comma, depending on the country,
- * and then a line's end inside of a cell for one of the table.  U+FFFD takes the place of bytes that are not UTF-8.  What is
- * not seen, or makes a terminal act (tm_utf8_is_hidden), is an escape, as reports show it: "\n", "\u001b", "\u{e0001}"; where
- * it is asked for as it was recorded (is_raw), only NUL is not.
+ * and then a line's end inside of a cell for one of the table.  U+FFFD takes
+ * the place of bytes that are not UTF-8.  What is not seen, or makes a terminal act (tm_utf8_is_hidden), is an escape, as
+ * reports show it: "\n", "\u001b", "\u{e0001}"; where it is asked for as it was recorded (is_raw), only NUL is not.
  * source: RFC 4180, with LF at the end of a line; OWASP, CSV Injection */
 typedef void tm_csv_put(void *to, const char *bytes, size_t length);
 

@@ -174,7 +174,8 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
     [TM_TALLY_NUL_IN_ARGUMENTS] = {
         "nul-in-arguments", TM_TALLY_NOTE, "An event has NUL in its arguments; it was written as U+FFFD." },
     [TM_TALLY_UNWRITTEN_MEMBER] = {
-        "unwritten-member", TM_TALLY_NOTE, "A counter, an arrow or an event of over 256 KiB has members that were not written." },
+        "unwritten-member", TM_TALLY_NOTE,
+        "A counter, an arrow or an event of over 256 KiB has members that were not written." },
 };
 /* clang-format on */
 

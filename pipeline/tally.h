@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* Everything that was read but is in no figure, by name: promise 2 of the design.  A note is
- * harmless; a loss means that a figure may be smaller than the truth, and is an error under --strict.  A loss of figures alone
- * is none where a trace is written, which has the event nevertheless. */
+ * harmless; a loss means that a figure may be smaller than the truth, and is an error under --strict.  A loss of figures
+ * alone is none where a trace is written, which has the event nevertheless. */
 enum tm_tally_level { TM_TALLY_NOTE, TM_TALLY_LOSS, TM_TALLY_LOSS_OF_FIGURES };
 enum tm_tally_use { TM_TALLY_FOR_FIGURES, TM_TALLY_FOR_TRACES };
 
@@ -86,7 +86,7 @@ enum tm_tally {
     TM_TALLY_COUNTER_NOT_REPEATED, /* values of counters past the first 32,768 of a host: no part begins with them */
     TM_TALLY_LONG_ARGUMENTS,      /* events whose arguments are too long, or nest too deep: written without the rest */
     TM_TALLY_NUL_IN_ARGUMENTS,    /* Chrome JSON: events with NUL in a text of their arguments: U+FFFD stands for it */
-    TM_TALLY_UNWRITTEN_MEMBER,    /* Chrome JSON: counters, arrows and events of over 256 KiB with members that are not written */
+    TM_TALLY_UNWRITTEN_MEMBER,    /* Chrome JSON: counters, arrows, events of over 256 KiB whose members are not all written */
     TM_TALLY_COUNT
 };
 

@@ -56,7 +56,8 @@ PROFILES = (  # what, ending, (within, memory), (past, memory), status, words
      (trace({**SPAN, "args": {"a": "n" * (260 * KIB)}}), "1G"), 4, "long-value"),
     ("an event of XSpace", "xplane.pb", (space(stat="s" * (63 * KIB)), "32M"), (space(stat="s" * (65 * KIB)), "1G"), 4, "long-value"),
     ("levels of JSON", "trace.json", (nested(4090), "32M"), (nested(4100), "1G"), 4, "nested too deeply"),
-    ("days before the begin", "trace.json", (at_times(0, -49), "32M"), (at_times(0, -51), "32M"), 4, "clock-outlier"),
+    ("days before the begin", "trace.json", (at_times(0, 949, -49), "32M"), (at_times(0, 949, -51), "32M"), 4,
+     "clock-outlier"),  # with the event between, as many lie near the first one as near the last one
     ("days after it", "trace.json", (at_times(0, 990), "32M"), (at_times(0, 1010), "32M"), 4, "clock-outlier"),
     ("devices", "xplane.pb", (devices(1024), "256M"), (devices(1025), "256M"), 6, "more than 1024 devices"),
     ("planes", "xplane.pb", (space() + chunk(1, number(1, 1)) * 65_535, "32M"),

@@ -167,6 +167,9 @@ class Reference:
         self.text = to_text(data)
         self.ranges, self.places, self.is_left = [], 0, False
         self.state, self.inside, i, self.first = "begin", None, 0, True
+        mark = next((n for n, c in enumerate(b"\xef\xbb\xbf") if data[n:n + 1] != bytes([c])), 3)
+        if mark:  # not all of it
+            i = self.go_on(mark)
         while i is not None:
             try:
                 i = getattr(self, "read_" + self.state)(i)
@@ -188,9 +191,13 @@ class Reference:
 
     def value(self, i):
         try:
-            return DECODER.scan_once(self.text, i)
+            value, end = DECODER.scan_once(self.text, i)
         except (StopIteration, json.JSONDecodeError):
             raise Damage(wrong_value(self.text, i)[0]) from None
+        wrong = wrong_value(self.text, i)[0] if isinstance(value, Number) else None
+        if wrong is not None:  # Python takes the part of a number that is one
+            raise Damage(wrong)
+        return value, end
 
     # --- the document: each takes a step, and gives where it ends
 
@@ -350,7 +357,10 @@ def stat_of(key):
 
 def exact(text):
     """A number as a Decimal that is neither so large nor so small that it could not be worked with."""
-    value = EXACT.create_decimal(text)
+    try:
+        value = EXACT.create_decimal(text)
+    except decimal.Overflow:
+        value = decimal.Decimal("-1e401" if text.startswith("-") else "1e401")
     if value and value.adjusted() > 400:
         return decimal.Decimal("1e400").copy_sign(value)
     return decimal.Decimal("1e-400").copy_sign(value) if value and value.adjusted() < -20000 else value

@@ -249,7 +249,7 @@ bool tm_chrome_document_next(struct tm_chrome_reader *reader)
 
 /* --- looking ahead --- */
 
-/* The window is filled and then taken for all that there is, so that nothing moves in it; the header is not looked at. */
+/* The window is filled and then taken for all that there is, so that nothing moves in it.  The header is not read. */
 tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_chrome_look *look, void *to)
 {
     struct tm_json_window *const window = &reader->window;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From where the times of a Chrome trace are counted.  Clocks that count from an epoch would not fit in 64 bits of
- * picoseconds, and nobody reads them.  One wrong time at the start must not leave everything else out: so the first events
- * are looked at together, and the time that most of them are near decides. */
+ * picoseconds, and nobody reads them.  One wrong time at the start must not leave everything else out: so the first
+ * events are looked at together, and the time that most of them are near decides. */
 #include <stdlib.h>
 
 #include "stages/input/chrome/chrome_maker.h"

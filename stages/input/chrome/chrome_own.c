@@ -47,7 +47,8 @@ tm_status tm_chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_e
     struct tm_chrome_words words = {
         .name = r->name,
         .has_category = event->has & TM_CHROME_CAT && event->cat.length && r->kind != TM_END, /* its begin has it */
-        .takes_members = !tm_is_flow(r) && sort != TM_CHROME_COUNTER, /* their arguments are values, or are not written */
+        /* Arguments of counters are values, and those of flows are not written. */
+        .takes_members = !tm_is_flow(r) && sort != TM_CHROME_COUNTER,
         .is_joined = sort == TM_CHROME_ASYNC || sort == TM_CHROME_FLOW || sort == TM_CHROME_COUNTER,
     };
     tm_status st = TM_OK;

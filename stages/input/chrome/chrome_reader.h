@@ -9,8 +9,8 @@
 
 /* The events of a Chrome trace in JSON, one after the other, out of a stream of bytes: no tree of the document, no
  * floating point for times, bounded memory whatever the file.  The whole text is checked as JSON (RFC 8259), also
- * what is skipped.  Behind damage the reading goes on at the next object that is whole, says its phase, and is no member's
- * value; what lies between is counted, and it is said where the first of it is.
+ * what is skipped.  Behind damage the reading goes on at the next object that is whole, says its phase, and is no
+ * member's value; what lies between is counted, and it is said where the first of it is.
  * Forms: {"traceEvents": [...], other keys} in any order, and the bare list; the list may be left open.
  * source: the Trace Event Format; what JAX and PyTorch write was checked on real files */
 
@@ -73,7 +73,7 @@ struct tm_chrome_event {
     struct tm_json_id pid, tid, id; /* id: of id, else id2.local, else id2.global, else bind_id */
     struct tm_json_text name, cat;
     struct tm_json_text args;      /* the text of the args object; nothing where the event outgrows the window */
-    const char *members;           /* all of it as it is written, from its brace on; NULL where it outgrows the window */
+    const char *members;           /* all of it as it is written, from its brace on; NULL: it outgrows the window */
     struct tm_facts facts;         /* of args: keys of tm_argument_of, at the first level.  Numbers that are written
                                       as text are both; lists of numbers are their JSON text */
 };
@@ -126,12 +126,13 @@ void tm_chrome_reader_free(struct tm_chrome_reader *reader); /* tolerates NULL *
  * errors: as of tm_input_next; damage is none: see below */
 tm_status tm_chrome_next(struct tm_chrome_reader *reader, const struct tm_chrome_event **event) TM_MUST_USE;
 
-/* Look at the present event and at those that follow it, as far as the window holds them: the same whatever the reads.  None
- * of it is taken, and nothing counted.
+/* Look at the present event and at those that follow it, as far as the window holds them: the same whatever the reads.
+ * None of it is taken, and nothing counted.
  * in:     look  called for each; most: so many of them
  * errors: as of tm_input_next.  The present event is as it was, at the same place */
 typedef void tm_chrome_look(void *to, const struct tm_chrome_event *event);
-tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_chrome_look *look, void *to) TM_MUST_USE;
+tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_chrome_look *look,
+                               void *to) TM_MUST_USE;
 
 const struct tm_chrome_header *tm_chrome_header(const struct tm_chrome_reader *reader);
 
@@ -143,7 +144,7 @@ const char *tm_chrome_problem(const struct tm_chrome_reader *reader, uint64_t *a
 struct tm_chrome_damage {
     const char *problem;  /* the first one; NULL = none */
     uint64_t at;          /* its byte */
-    uint64_t from, to;    /* what was skipped for it: from the start of its event, or its byte, to the next whole event */
+    uint64_t from, to;    /* what was skipped for it: from its event's start, or its byte, to the next whole event */
     uint64_t places;      /* where something is wrong: not where the content ends too early */
     uint64_t bytes;       /* skipped, all told */
     bool is_left;         /* what follows was not read: it is no part of the document */

@@ -22,8 +22,8 @@ static const uint8_t *skip_zeros(struct tm_chrome_reader *reader, const uint8_t 
 }
 
 /* Whether events may follow behind damage.  Not where nothing tells that this is such a document, and not behind one
- * that ended as it should: the end of an older file may stand there, which a shorter one was written over.  But a bracket in
- * place of the comma behind an event does not end the list. */
+ * that ended as it should: the end of an older file may stand there, which a shorter one was written over.  But a bracket
+ * in place of the comma behind an event does not end the list. */
 static bool may_go_on(const struct tm_chrome_reader *reader, const uint8_t *at)
 {
     switch (reader->state) {

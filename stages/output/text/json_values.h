@@ -7,7 +7,7 @@
 #include "stages/output/trace_writer.h"
 
 /* Values of a trace as JSON (RFC 8259), strictly: valid UTF-8, no NaN, no Infinity, no key twice in an object.  Inside
- * the cell of a table every quote is written twice, and ';' as an escape, and so is what is not seen where it is asked for. */
+ * the cell of a table every quote is written twice, and ';' as an escape, and so is what is not seen, where asked for. */
 
 /* A text that was written before, ready to be copied. */
 enum { TM_JSON_READY = 2048, TM_JSON_READY_MOST = 109 };
