@@ -95,12 +95,13 @@ void tm_census_free(struct tm_census *c)
 
 /* --- counting --- */
 
-/* The number of its track, then a hash: told in this order, sorts go through the tracks once, however many there are. */
+/* The numbers of its track and its name, then a hash: told in this order, sorts go through the tracks once, and on each
+ * through the names, however many there are. */
 static struct tm_key key_of(const struct sort *sort)
 {
     struct tm_key key = tm_hash_key(sort, sizeof(*sort));
 
-    key.high = sort->rest >> TRACK_SHIFT << 32 | key.high >> 32;
+    key.high = sort->rest >> TRACK_SHIFT << 32 | sort->name_and_config >> 32;
     return key;
 }
 

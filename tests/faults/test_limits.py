@@ -76,6 +76,18 @@ def within_and_past(tap):
         tap.ok(results[1].status == status and words in str(results[1]), f"{what}: past it", results[1])
 
 
+def open_spans(tap):
+    """Spans that are open at once, each on a row of its own."""
+    with Scratch() as folder:
+        path, results = folder / "open.trace.json", []
+        for count, memory in ((4_000, "32M"), (64_000, "256M"), (20_000, "32M")):
+            path.write_bytes(trace(*({**SPAN, "tid": i, "ts": i, "dur": DAY_US} for i in range(count))))
+            results.append(run("convert", path, "-o", folder / f"{count}.pftrace", "-q", "--memory", memory))
+        tap.ok(results[0].status == results[1].status == 0, "spans open at once: within", *results[:2])
+        tap.ok(results[2].status == 6 and "spans are open at the same time" in results[2].err and "--memory 64M" in results[2].err,
+               "spans open at once: past it", results[2])
+
+
 def members(tap):
     head = tarfile.TarInfo("a").tobuf()
     with Scratch() as folder:
@@ -140,6 +152,7 @@ def documents(tap, summary, folder):
 def main():
     tap = Tap()
     within_and_past(tap)
+    open_spans(tap)
     members(tap)
     others_that_are_raised(tap)
     with Scratch() as folder:

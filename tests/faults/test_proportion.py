@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a trace costs grows as the trace does, also where all that is counted has to spill: eight times as many processes, threads
+or names take at most ten times the time of the processor, and some microseconds each.
+
+    test_proportion.py [--only WORD]
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from cost import Cost  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import BINARY, SANITIZED, UNDER, Scratch  # noqa: E402
+
+FEW, TIMES, MOST_TIMES, TRIES = 125_000, 8, 10, 3
+KINDS = {  # what an event of number i is; the verb; microseconds that each may take, where the machine is busy
+    "processes": (b'{"ph":"X","pid":%d,"tid":1,"ts":%d,"dur":1,"name":"n"}', "convert", 12),
+    "threads": (b'{"ph":"X","pid":1,"tid":%d,"ts":%d,"dur":1,"name":"n"}', "convert", 12),
+    "names": (b'{"ph":"X","name":"n%d","pid":1,"tid":1,"ts":%d,"dur":1}', "inspect", 3),
+}
+
+
+def write(path, event, count):
+    with open(path, "wb") as file:
+        file.write(b'{"traceEvents":[')
+        for begin in range(0, count, 10_000):
+            file.write((b",\n" if begin else b"") + b",\n".join(event % (i, i) for i in range(begin, begin + 10_000)))
+        file.write(b"]}")
+
+
+def cost_of(verb, path, folder):
+    words = ["-o", folder / "out.pftrace", "-q"] if verb == "convert" else []
+    (folder / "out.pftrace").unlink(missing_ok=True)
+    return Cost([BINARY, verb, path, "--memory", "32M", "--tmp", folder, *words], 280)
+
+
+def grows(tap, name, event, verb, most_us):
+    with Scratch() as folder:
+        few, many = folder / "few.trace.json", folder / "many.trace.json"
+        write(few, event, FEW)
+        write(many, event, FEW * TIMES)
+        small = min((cost_of(verb, few, folder) for _ in range(TRIES)), key=lambda cost: cost.seconds)
+        large = min((cost_of(verb, many, folder) for _ in range(TRIES - 1)), key=lambda cost: cost.seconds)
+    each_us = large.seconds / (FEW * TIMES) * 1e6
+    print(f"# {verb}: {FEW} {name} {small.seconds:.2f} s, {FEW * TIMES} {large.seconds:.2f} s, {each_us:.1f} us each", flush=True)
+    tap.ok(small.status == large.status == 0, f"{name}: status", small.status, large.status, large.said[:300])
+    tap.ok(large.seconds <= MOST_TIMES * small.seconds and each_us < most_us, f"{name}: {TIMES} times as many",
+           small.seconds, large.seconds)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", metavar="WORD", choices=KINDS)
+    options = parser.parse_args()
+    tap = Tap()
+    if SANITIZED or UNDER:
+        tap.skip("cost in proportion", "a checker of memory has costs of its own")
+        tap.done()
+    for name, kind in KINDS.items():
+        if options.only in (None, name):
+            grows(tap, name, *kind)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
