@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/error.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -123,6 +124,29 @@ static void a_long_message_is_cut_with_dots(void **state)
     assert_string_equal(error.what + TM_ERROR_TEXT - 4, "...");
 }
 
+static void limits_of_the_process_have_one_status_and_a_hint(void **state)
+{
+    static const struct {
+        int problem;
+        tm_status status;
+        const char *hint;
+    } rows[] = {
+        { EMFILE, TM_ERR_LIMIT, "allow the process more open files: 'ulimit -n 256'" },
+        { EFBIG, TM_ERR_OUTPUT, "allow the process larger files: 'ulimit -f unlimited'" },
+        { ENOMEM, TM_ERR_LIMIT, "" },
+        { EACCES, TM_ERR_USAGE, "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct tm_error error = { 0 };
+
+        assert_int_equal(tm_fail_system(&error, TM_ERR_USAGE, -1, rows[i].problem, "cannot open 'x'"), rows[i].status);
+        assert_int_equal(error.status, rows[i].status);
+        assert_string_equal(error.hint, rows[i].hint);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +156,7 @@ int main(void)
         cmocka_unit_test(texts_are_cleaned_for_a_terminal),
         cmocka_unit_test(texts_are_cut_to_every_size),
         cmocka_unit_test(a_long_message_is_cut_with_dots),
+        cmocka_unit_test(limits_of_the_process_have_one_status_and_a_hint),
     };
 
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);
