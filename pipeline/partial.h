@@ -9,7 +9,7 @@
 /* The partial of a run: what the stages hold once its hosts are read, uncapped, so that partials of hosts and shards
  * merge to exactly what one process gives.  A file of sections in a fixed order, closed by a checksum.
  * source: schemas/PARTIAL.md */
-#define TM_PARTIAL_MAGIC "TRACEMILL PARTIAL 7\n"
+#define TM_PARTIAL_MAGIC "TRACEMILL PARTIAL 8\n"
 enum { TM_PARTIAL_MAGIC_BYTES = 20 };
 
 /* The name of a host of the run, by its number. */
