@@ -112,8 +112,8 @@ $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: schemas/%.proto | $(BUILD)/.deps-ch
 $(OBJECTS) $(BUILD)/obj/pipeline/main.o $(UNIT_SUPPORT): | $(GENERATED) $(BUILD)/.deps-checked
 $(OBJECTS) $(BUILD)/obj/pipeline/main.o $(UNIT_SUPPORT) $(UNIT_TESTS) $(BENCH_TOOLS): $(BUILD)/flags
 
-# The program runs on a stack of 256 KiB (tests/faults/test_every_verb.py), of which no function takes more than an eighth.
-# Sanitizers and code that is not optimised take more of it.
+# The program runs on a stack of 256 KiB (tests/faults/test_every_verb.py), of which no function takes more than an
+# eighth.  Sanitizers and code that is not optimised take more of it.
 $(OBJECTS) $(BUILD)/obj/pipeline/main.o: private CFLAGS += \
 	$(if $(SANITIZE)$(filter -O0 -Og,$(OPT)),,-Wframe-larger-than=32768)
 

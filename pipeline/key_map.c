@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An open table in rows that page: at most half full, doubled by moving everything into one twice as large.  Keys of a
- * family lie side by side: where numbers that follow each other come one after the other, a page of a spilled table is read
- * and written once for dozens of them, not once for each. */
+ * family lie side by side: where numbers that follow each other come one after the other, a page of a spilled table is
+ * read and written once for dozens of them, not once for each. */
 #include "pipeline/key_map.h"
 
 #include <assert.h>
@@ -33,6 +33,8 @@ static struct tm_rows *make_slots(struct tm_key_map *map, uint32_t bits)
     struct tm_rows *slots =
         tm_rows_new_paged(map->run, map->account, sizeof(struct slot), map->memory_bytes / 2, PAGE_BYTES);
 
+    if (slots)
+        tm_rows_expect_random(slots);
     if (slots && tm_rows_resize(slots, UINT64_C(1) << bits) == TM_OK)
         return slots;
     tm_rows_free(slots);
@@ -111,7 +113,8 @@ static tm_status grow(struct tm_key_map *map)
         if (!slot)
             st = map->run->error.status;
         else if (slot->number)
-            st = put(map, larger, bits, &(struct slot){ .family = slot->family, .number = slot->number, .member = slot->member });
+            st = put(map, larger, bits,
+                     &(struct slot){ .family = slot->family, .number = slot->number, .member = slot->member });
     }
     if (st != TM_OK) {
         tm_rows_free(larger);

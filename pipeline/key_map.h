@@ -6,8 +6,9 @@
 
 /* Numbers for keys, from 0 on in the order in which they are first asked for: exact for any number of keys, where
  * struct tm_names may give a second one.  Past its memory the table lies in a spill file.
- * A key is a family and a member of it.  Members lie side by side, so ids that are numbers are put in as families of those
- * that follow each other: the number without its last bits, and these.  Whatever else is a key is a family of its own. */
+ * A key is a family and a member of it.  Members lie side by side, so ids that are numbers are put in as families of
+ * those that follow each other: the number without its last bits, and these.  Whatever else is a key is a family of its
+ * own. */
 enum { TM_KEY_MEMBER_BITS = 5 };
 struct tm_key_map;
 

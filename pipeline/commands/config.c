@@ -75,7 +75,8 @@ tm_status tm_command_config(struct tm_run *run, const struct tm_options *options
     }
     struct tm_effective_thresholds *const thresholds =
         tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*thresholds), &run->error);
-    tm_status st = thresholds ? tm_effective_thresholds_read(thresholds, options->thresholds, &run->error) : run->error.status;
+    tm_status st = thresholds ? tm_effective_thresholds_read(thresholds, options->thresholds, &run->error)
+                              : run->error.status;
 
     if (!st && options->json) {
         st = print_json(run, options->settings, thresholds);
