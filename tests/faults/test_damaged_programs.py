@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled programs (HLO) in a profile that are cut, or are no programs: status 4, a tally and a line that names the program, in
-the report, in `inspect` and in `check --init`; and nobody is told to switch on what was on."""
+"""Compiled programs (HLO) in a profile that are cut, or are no programs: status 4, a tally and a line that tells where, in the
+report, in `inspect` and in `check --init`; and nobody is told to switch on what was on."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ import make_seeds  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import Scratch, run  # noqa: E402
 
-TOLD = "the HLO of the program 'jit_f' is damaged (byte "
+TOLD = "the HLO of a program is damaged (byte "
 
 
 def profile():

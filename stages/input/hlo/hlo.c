@@ -3,8 +3,6 @@
  * the account of sorting, which nobody uses while a file is scanned. */
 #include "stages/input/hlo/hlo_private.h"
 
-enum { NAME_SHOWN = 200 /* bytes of a program's name in a message */ };
-
 struct tm_hlo *tm_hlo_new(struct tm_trace *trace, const struct tm_input *input)
 {
     struct tm_run *run = trace->run;
@@ -109,19 +107,12 @@ static tm_status walk_all(struct tm_hlo *hlo, enum hlo_pass pass)
     return st;
 }
 
-/* A program that cannot be read to its end is damage of the file, as that of any other message. */
-static tm_status tell_damage(struct tm_hlo *hlo, const struct hlo_module *module, tm_strid name)
+/* A program that cannot be read to its end is damage of the file, as that of any other message.  Its name, which --redact
+ * would hide, is not in the words. */
+static void tell_damage(struct tm_hlo *hlo, const struct hlo_module *module)
 {
-    const char *text;
-    size_t length;
-    const tm_status st = tm_names_text(hlo->trace->names, name, NAME_SHOWN, &text, &length);
-
-    if (st != TM_OK)
-        return st;
     tm_tally_add(&hlo->run->tallies, TM_TALLY_DAMAGED_PROGRAM, 1);
-    tm_trace_damage(hlo->trace, "the HLO of the program '%s' is damaged (byte %llu)", text,
-                    (unsigned long long)module->damaged_at);
-    return TM_OK;
+    tm_trace_damage(hlo->trace, "the HLO of a program is damaged (byte %llu)", (unsigned long long)module->damaged_at);
 }
 
 /* Why a program's ops have no costs, or not all. */
@@ -130,14 +121,11 @@ static tm_status tell_why(struct tm_hlo *hlo, uint64_t number)
     const struct hlo_module *module = tm_rows_at(hlo->modules, number);
     struct tm_hlo_module *row = tm_rows_change(hlo->trace->hlo_modules, number);
     const char *why;
-    tm_status st = TM_OK;
 
     if (!module || !row)
         return hlo->run->error.status;
     if (module->is_damaged)
-        st = tell_damage(hlo, module, row->name);
-    if (st != TM_OK)
-        return st;
+        tell_damage(hlo, module);
     if (module->is_skipped)
         why = "HLO larger than the budget";
     else if (module->is_damaged)

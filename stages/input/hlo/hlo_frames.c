@@ -87,7 +87,9 @@ tm_status tm_hlo_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm
         st = tm_reader_head(w, &head, &more, &damaged);
         if (st != TM_OK)
             break;
-        if (!more || damaged || tm_reader_offset(w) > end || head.type != TM_WIRE_LEN || head.value > end - tm_reader_offset(w)) {
+        if (more && !damaged && tm_reader_offset(w) <= end && head.type != TM_WIRE_LEN)
+            continue; /* a field of a later version */
+        if (!more || damaged || tm_reader_offset(w) > end || head.value > end - tm_reader_offset(w)) {
             module->damaged_at = module->is_damaged ? module->damaged_at : head.offset;
             module->is_damaged = 1;
             break;
