@@ -16,8 +16,6 @@
 #define PS_PER_MS 1e9
 #define PS_PER_S 1e12
 
-enum { KNOWN_LEAST_PCT = 50 };
-
 struct figure {
     bool is_known;
     double value;
@@ -192,17 +190,11 @@ static void measure_small_kernels(const struct tm_value *s, struct figure *f)
                        tm_format_count(all, tm_int(tm_path(s, "fusion.kernels.count"))));
 }
 
-/* Of a run whose costs are mostly not known there is no share: what is known would pass for the whole. */
 static void measure_bandwidth(const struct tm_value *s, struct figure *f)
 {
     const double known = tm_double(tm_path(s, "roofline.known_pct"));
     char rate[TM_FORMAT_BYTES], peak[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
 
-    if (tm_has(tm_path(s, "roofline.memory_pct")) && known < KNOWN_LEAST_PCT) {
-        (void)snprintf(f->why, sizeof(f->why), "the bytes of only %s of the computing time are known",
-                       tm_format_pct(pct, known));
-        return;
-    }
     take(s, "roofline.memory_pct", 1, f);
     if (!f->is_known)
         return;

@@ -174,7 +174,7 @@ static bool is_known_enough(int64_t known_ps, int64_t compute_ps)
 
 static void say_unknown(char *why, size_t bytes, const char *what, int64_t known_ps, int64_t compute_ps)
 {
-    (void)snprintf(why, bytes, "the %s of only %.1f %% of the computing time are known; custom calls do not tell theirs",
+    (void)snprintf(why, bytes, "the %s of only %.1f %% of the computing time are known: the compiler recorded none for the other operations",
                    what, compute_ps > 0 ? 100 * (double)known_ps / (double)compute_ps : 0.0);
 }
 
