@@ -218,7 +218,7 @@ def links_are_read(tap):
         with tarfile.open(fileobj=plain, mode="w") as tar:  # puts a file in once, and then links to it
             tar.add(folder / "log", "log")
         usual, _ = runs_of(folder / "log")
-        _, wanted = summary_of(folder / "log" / "night3" / "blob", folder / "usual")
+        _, wanted = summary_of(folder / "log" / "night3" / "blob", folder / "usual", "--follow-links")
         archives = {"log.tar": plain.getvalue(), "log.tgz": gzip.compress(plain.getvalue(), mtime=0),
                     "log.zip": linked_zip(folder / "log")}
         for name, data in archives.items():
