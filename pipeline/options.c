@@ -97,8 +97,8 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_ROWS] = {
         "rows", 0, TM_KIND_COUNT, "N", NULL, REPORTS | TM_FOR_CHECK | ANALYSES,
         "TRACEMILL_ROWS", "rows", "500",
-        "how many rows a table by name has at most (kernels, operations, scopes ...), one more row holds the rest; with"
-        " --format csv 2,000 by default; devices and steps have limits of their own",
+        "how many rows a table has at most, one more row holds the rest; with --format csv 2,000 by default; of steps the"
+        " first and the slowest, 1,000 each by default",
         offsetof(struct tm_options, rows) },
     [TM_OPTION_FILTER] = {
         "filter", 0, TM_KIND_FILTER, "TERM", NULL, TRACES,

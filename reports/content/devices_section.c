@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Devices: what each one's time went to, what ran on it, what it waited for. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "reports/content/say.h"
@@ -11,6 +12,12 @@ enum { DEVICES_ON_PAPER = 40, UNUSED_ON_PAPER = 8 };
 static const struct tm_value *total_of(const struct tm_content *content, const struct tm_value *devices)
 {
     return tm_length(devices) > 1 ? tm_of(content, "total") : NULL;
+}
+
+/* --rows: devices[] of the summary has all of them, since other figures tell of them. */
+static size_t rows_asked(const struct tm_content *content)
+{
+    return (size_t)strtoull(tm_text(tm_get(tm_of(content, "settings"), "rows")), NULL, 10);
 }
 
 /* Devices of which whole graphs are one event. */
@@ -47,6 +54,7 @@ static void say_time(const struct tm_content *content, const struct tm_value *de
                                               .rows = devices,
                                               .total = total_of(content, devices),
                                               .total_title = "all devices",
+                                              .screen_rows = rows_asked(content),
                                               .paper_rows = DEVICES_ON_PAPER });
 }
 
@@ -82,6 +90,7 @@ static void say_activities(const struct tm_content *content, const struct tm_val
                                               .caption = "What ran on the devices",
                                               TM_COLUMNS(columns),
                                               .rows = devices,
+                                              .screen_rows = rows_asked(content),
                                               .paper_rows = DEVICES_ON_PAPER });
 }
 
@@ -107,6 +116,7 @@ static void say_waits(const struct tm_content *content, const struct tm_value *d
                                               .caption = "Waits inside the busy time",
                                               TM_COLUMNS(columns),
                                               .rows = devices,
+                                              .screen_rows = rows_asked(content),
                                               .paper_rows = DEVICES_ON_PAPER });
     tm_say(content, TM_TONE_QUIET,
            "Utilization does not count these waits. In flight: copies and collectives that run beside the computing. "
@@ -124,6 +134,7 @@ static void say_unused(const struct tm_content *content)
                                               .caption = "Devices that did nothing",
                                               TM_COLUMNS(columns),
                                               .rows = tm_of(content, "unused"),
+                                              .screen_rows = rows_asked(content),
                                               .paper_rows = UNUSED_ON_PAPER });
 }
 

@@ -46,6 +46,7 @@ struct tm_table {
     const struct tm_value *total; /* a last row with what lies there under the columns' keys; NULL */
     const char *total_title;      /* of that row, where there is one: "all kernels" */
     size_t paper_rows;            /* at most on paper; 0 = TM_PAPER_ROWS */
+    size_t screen_rows;           /* at most where --rows asked for fewer than a medium has room for; 0 = as many */
     const char *depth;            /* path to the depth of a row in a tree whose rows stand in order; NULL = no tree */
     const char *anchor;           /* rows can be linked to, as "anchor-N"; NULL = not */
     const int *anchors;           /* N of each row; NULL = its place */

@@ -18,7 +18,8 @@ import hostile_texts as texts  # noqa: E402
 import made_batch  # noqa: E402
 import make_profile  # noqa: E402
 from tap import Tap  # noqa: E402
-from test_hostile_outputs import check_csv, check_json, check_markdown, check_pdf, check_text, signs_wrong  # noqa: E402
+from test_hostile_outputs import (check_csv, check_json, check_markdown, check_pdf, check_text,  # noqa: E402
+                                  signs_wrong, without_code)
 from tracemill import Scratch, run, summary_of  # noqa: E402
 
 CHECKS = {"text": check_text, "markdown": check_markdown, "csv": check_csv, "json": check_json}
@@ -146,8 +147,9 @@ def check_history(tap, folder):
                 bad += [f"{verb[0]}: {w}" for w in signs_wrong("stderr", result.raw_err) + signs_wrong("stdout", result.raw_out)]
                 bad += [f"{verb[0]}: {result}"] if result.crashed else []
                 if verb[0] == "merge" and result.status in (0, 4):
-                    page = (out / "index.html").read_text("utf-8") + (out / "index.md").read_text("utf-8")
-                    links = re.findall(r'href="([^"#]*)"', page) + re.findall(r"\]\(([^)]*)\)", page)
+                    links = re.findall(r'href="([^"#]*)"', (out / "index.html").read_text("utf-8"))
+                    for line in (out / "index.md").read_text("utf-8").split("\n"):
+                        links += re.findall(r"\]\(([^)]*)\)", without_code(line))
                     bad += [f"a link to {link[:60]}" for link in links if link and not re.fullmatch(r"runs/[\w.-]+/report\.html", link)]
                     ElementTree.fromstring((out / "junit.xml").read_bytes())
         tap.ok(not bad, f"{column} of a history", *bad[:6])

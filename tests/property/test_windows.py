@@ -171,8 +171,28 @@ def check_shared_clock(tap):
                "whatever the order of the hosts", parted["steps"]["samples_ps"])
 
 
+def check_rows(tap):
+    """--rows holds for steps and devices too: the first and the slowest steps, and so many devices."""
+    with Scratch() as folder:
+        path = folder / "host0.xplane.pb"
+        path.write_bytes(jittered(5, 50 * US, steps=20).encode())
+        _, all_rows = summary_of(path, folder / "all")
+        _, few = summary_of(path, folder / "few", "--rows", "3")
+        run("report", path, "-o", folder / "text", "--format", "text,csv", "--rows", "3")
+        text = (folder / "text" / "report.txt").read_text(encoding="utf-8")
+        devices = (folder / "text" / "csv" / "devices.csv").read_text(encoding="utf-8")
+    slowest = sorted(all_rows["steps"]["list"][3:], key=lambda step: (-step["period_ps"], step["number"]))[:3]
+    tap.ok(few["steps"]["list"] == all_rows["steps"]["list"][:3] + sorted(slowest, key=lambda step: step["number"]),
+           "--rows 3: the first three steps and the three slowest of the others", few["steps"]["list"])
+    tap.ok(few["steps"]["samples_ps"] == all_rows["steps"]["samples_ps"] and
+           len(few["devices"][0]["steps"]["busy_ps"]) == 3 and len(few["devices"]) == DEVICES, "the figures are of all")
+    tap.ok("5 further rows" in text and len(devices.splitlines()) == 1 + DEVICES, "three devices in a table, CSV has all",
+           text, devices)
+
+
 def main():
     tap = Tap()
+    check_rows(tap)
     check_shared_clock(tap)
     check_late_launch(tap)
     check_jitter(tap)

@@ -5,12 +5,21 @@
 
 #include "stages/diagnose/time/device_time_private.h"
 
-enum { SAMPLES_MOST = 4096, SKIPPED_MOST = 100, DEVICE_STEPS_MOST = 16384 /* listed, over all devices */ };
+enum { SAMPLES_MOST = 4096, SKIPPED_MOST = 100,
+       DEVICE_STEPS_MOST = 16384, /* listed, over all devices */
+       ROWS_USUAL = 500 /* --rows where nothing is said */ };
 
 static const char *const source_name[] = {
     [TM_STEPS_HOST] = "host", [TM_STEPS_GROUP] = "group", [TM_STEPS_TPU] = "tpu",
     [TM_STEPS_MODULE] = "module", [TM_STEPS_SESSION] = "session",
 };
+
+/* How many of the first and of the slowest steps are listed: 1,000 of each, fewer where --rows asks for shorter tables than
+ * the default. */
+static uint64_t listed_steps(const struct device_time *d)
+{
+    return d->settings->table_rows < ROWS_USUAL ? d->settings->table_rows : LISTED_STEPS;
+}
 
 /* --- the steps of one device --- */
 
@@ -72,6 +81,8 @@ tm_status report_device_steps(struct device_time *d, const struct lane *lane, st
 
     if (count > DEVICE_STEPS_MOST / d->lane_count)
         count = DEVICE_STEPS_MOST / d->lane_count;
+    if (count > listed_steps(d))
+        count = listed_steps(d);
     array = tm_add_array(steps, "activities");
     for (size_t f = 0; f <= sizeof(figures) / sizeof(figures[0]); f++) {
         if (f)
@@ -473,19 +484,19 @@ static int by_row(const void *a, const void *b)
 /* Which rows are listed: the first ones, and the slowest of the others. */
 static tm_status choose_listed(struct device_time *d, uint64_t *rows, size_t *count)
 {
-    const uint64_t steps = tm_rows_count(d->steps);
+    const uint64_t steps = tm_rows_count(d->steps), most = listed_steps(d);
     struct tm_sorter *sorter;
     tm_status st = TM_OK;
 
-    for (*count = 0; *count < steps && *count < LISTED_STEPS; (*count)++)
+    for (*count = 0; *count < steps && *count < most; (*count)++)
         rows[*count] = *count;
-    if (steps <= LISTED_STEPS)
+    if (steps <= most)
         return TM_OK;
     sorter = tm_sorter_new(d->run, TM_ACCOUNT_STEPS, sizeof(struct place),
                            tm_budget_share(&d->run->budget, TM_ACCOUNT_STEPS) / 8, slowest_first);
     if (!sorter)
         return d->run->error.status;
-    for (uint64_t i = LISTED_STEPS; i < steps && st == TM_OK; i++) {
+    for (uint64_t i = most; i < steps && st == TM_OK; i++) {
         const struct step_line *line = tm_rows_at(d->steps, i);
         struct place place = { .row = i };
 
@@ -498,7 +509,7 @@ static tm_status choose_listed(struct device_time *d, uint64_t *rows, size_t *co
     }
     if (st == TM_OK)
         st = tm_sorter_finish(sorter);
-    for (int i = 0; i < LISTED_STEPS && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < most && st == TM_OK; i++) {
         const void *row;
 
         st = tm_sorter_next(sorter, &row);
