@@ -78,8 +78,8 @@ void tm_warn_left_out(const struct tm_found *found)
     if (found->links > 0)
         (void)fprintf(stderr,
                       "tracemill: warning: %" PRIu64 " link%s out of the folder and %s not followed; --follow-links follows"
-                      " them\n",
-                      found->links, found->links == 1 ? " leads" : "s lead", found->links == 1 ? "is" : "are");
+                      " %s\n", found->links, found->links == 1 ? " leads" : "s lead", found->links == 1 ? "is" : "are",
+                      found->links == 1 ? "it" : "them");
     if (found->too_deep > 0)
         (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " folder%s deeper than %d levels not searched\n",
                       found->too_deep, found->too_deep == 1 ? " is" : "s are", (int)TM_DISCOVER_DEPTH_MOST);
