@@ -229,7 +229,7 @@ def unquoted(text):
 
 def check_table(source, folder):
     out = folder / "table.csv"
-    result = run("convert", source.path, "-o", out, "--plain", "--quiet")
+    result = run("convert", source.path, "-o", out, "--plain", "--raw", "--quiet")  # texts as they were recorded
     if result.status not in (0, 4) or not out.exists():
         return [f"convert: {result}"]
     rows = list(csv.DictReader(io.StringIO(out.read_bytes().decode("utf-8"), newline="")))
