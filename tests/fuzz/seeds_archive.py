@@ -84,11 +84,11 @@ class Stream(io.RawIOBase):
         return len(data)
 
 
-def streamed_zip(members):
+def streamed_zip(members, wide=True):
     out = Stream()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members:
-            with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as member:
+            with archive.open(zipfile.ZipInfo(name), "w", force_zip64=wide) as member:
                 member.write(data)
     return out.bytes
 
