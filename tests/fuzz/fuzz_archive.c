@@ -194,6 +194,7 @@ static void check_member(const char *path, const struct place *place)
 /* A file that was found is there, whether its member holds it or one that it is a link to. */
 static void open_found(const char *path, const struct tm_found_file *file)
 {
+    static const char changed[] = "has changed since it was listed"; /* a name may have these words, too */
     const char *const name = file->target ? file->target : file->member;
     struct tm_archive_member *member = NULL;
     struct tm_run run;
@@ -202,7 +203,7 @@ static void open_found(const char *path, const struct tm_found_file *file)
     fuzz_run_init(&run);
     st = tm_archive_open(&member, &run, path, name, file->position);
     FUZZ_REQUIRE((st == TM_OK) == (member != NULL));
-    FUZZ_REQUIRE(!strstr(run.error.what, "has changed since it was listed"));
+    FUZZ_REQUIRE(strstr(name, changed) || !strstr(run.error.what, changed));
     tm_archive_close(member);
     fuzz_run_end(&run);
 }
