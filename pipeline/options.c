@@ -9,6 +9,7 @@
 #include "pipeline/budget.h"
 #include "pipeline/nearest.h"
 #include "pipeline/quantity.h"
+#include "pipeline/stage.h"
 
 enum {
     TRACES = TM_FOR_CONVERT | TM_FOR_SPLIT, /* verbs that write traces */
@@ -30,6 +31,10 @@ enum { PART_LEAST_KIB = 64 };
 
 /* Processes, tasks and shares: more than any machine or array job has. */
 enum { TM_NUMBER_MOST = 100000 };
+
+/* A number as the table has defaults. */
+#define TEXT_OF(number) #number
+#define NUMBER_TEXT(number) TEXT_OF(number)
 
 /* clang-format off */
 const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
@@ -96,7 +101,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         offsetof(struct tm_options, gap_min_ps) },
     [TM_OPTION_ROWS] = {
         "rows", 0, TM_KIND_COUNT, "N", NULL, REPORTS | TM_FOR_CHECK | ANALYSES,
-        "TRACEMILL_ROWS", "rows", "500",
+        "TRACEMILL_ROWS", "rows", NUMBER_TEXT(TM_ROWS_USUAL),
         "how many rows a table has at most, one more row holds the rest; with --format csv 2,000 by default; of steps the"
         " first and the slowest, 1,000 each by default",
         offsetof(struct tm_options, rows) },

@@ -93,10 +93,12 @@ struct tm_observer_type {
     tm_status (*end_host)(void *to);
 };
 
+#define TM_ROWS_USUAL 500
+
 /* Settings of the command line that stages obey, and who wants to know of gaps of gap_min_ps or more. */
 struct tm_settings {
     int64_t gap_min_ps;   /* shown gaps; default 10 us */
-    uint64_t table_rows;  /* cap of tables; default 500 */
+    uint64_t table_rows;  /* cap of tables; TM_ROWS_USUAL by default */
     bool session_window;  /* --window session: shares are of the whole profiling session */
     tm_take_gap *take_gap; /* NULL = nobody */
     void *gap_taker;

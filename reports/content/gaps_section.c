@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Idle gaps: what they are laid to, how long they are, the longest ones. */
+/* Idle gaps: what they are attributed to, how long they are, the longest ones. */
 #include <stdio.h>
 
 #include "reports/content/say.h"
 
 enum { CAUSES_MOST = 16, LONGEST_ON_PAPER = 12, BINS_ON_PAPER = 64, TITLE_BYTES = 64 };
 
-/* Something is laid to it. */
+/* Something is attributed to it. */
 static bool is_cause(const struct tm_value *cause)
 {
     return tm_int(tm_get(cause, "count")) != 0 || tm_int(tm_get(cause, "total_ps")) != 0;

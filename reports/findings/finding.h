@@ -107,7 +107,7 @@ bool tm_is_found(const struct tm_findings *all, const char *id);
 /* What is left of a wait that no finding explains yet. */
 int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait);
 /* Lay time to a finding that explains it, so that none of it is at stake twice: from the waits in their order, as far
- * as there is something left of them. out:    what has been laid to it */
+ * as there is something left of them. out:    what has been attributed to it */
 int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size_t count,
                         int64_t ps);
 enum tm_wait tm_wait_of_cause(const char *cause); /* of gaps.by_cause; TM_WAITS = unknown */

@@ -233,7 +233,7 @@ static void say_programs(struct tm_findings *all, struct tm_finding *f)
     }
 }
 
-/* Gaps in which the host needed that long for the next operation or two, of those that are laid to the host at all:
+/* Gaps in which the host needed that long for the next operation or two, of those that are attributed to the host at all:
  * what had been launched already waits for something else. */
 struct short_gaps {
     const struct tm_value *by_cause;

@@ -746,7 +746,7 @@ static int level_at(const struct made *m, int device, int64_t at_ps)
     return level;
 }
 
-/* What is laid to a gap, and what the main thread tells of it in place of the launching one. */
+/* What a gap is attributed to, and what the main thread tells of it in place of the launching one. */
 struct causes_plainly {
     int64_t parts[TM_CAUSE_COUNT], main_ps[TM_CAUSE_COUNT];
 };

@@ -27,7 +27,7 @@ void note_activity_at_gap(struct lane *lane, const struct tm_event *event)
     gap->after = event->record.name;
 }
 
-/* What a stretch of idle time is laid to. */
+/* What a stretch of idle time is attributed to. */
 struct reasons {
     int64_t parts[TM_CAUSE_COUNT];
     int64_t main_ps[TM_CAUSE_COUNT]; /* of them, what the main thread tells in place of the launching one */

@@ -6,8 +6,7 @@
 #include "stages/diagnose/time/device_time_private.h"
 
 enum { SAMPLES_MOST = 4096, SKIPPED_MOST = 100,
-       DEVICE_STEPS_MOST = 16384, /* listed, over all devices */
-       ROWS_USUAL = 500 /* --rows where nothing is said */ };
+       DEVICE_STEPS_MOST = 16384 /* listed, over all devices */ };
 
 static const char *const source_name[] = {
     [TM_STEPS_HOST] = "host", [TM_STEPS_GROUP] = "group", [TM_STEPS_TPU] = "tpu",
@@ -18,7 +17,7 @@ static const char *const source_name[] = {
  * the default. */
 static uint64_t listed_steps(const struct device_time *d)
 {
-    return d->settings->table_rows < ROWS_USUAL ? d->settings->table_rows : LISTED_STEPS;
+    return d->settings->table_rows < TM_ROWS_USUAL ? d->settings->table_rows : LISTED_STEPS;
 }
 
 /* --- the steps of one device --- */
