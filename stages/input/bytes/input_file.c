@@ -192,7 +192,7 @@ static tm_status end_content(struct tm_input *in)
     struct tm_unwrapped all;
 
     tm_unwrap_tell(in->unwrap, &all);
-    in->bytes = all.bytes;
+    in->bytes = all.bytes - all.surplus; /* the same for every size of the reads */
     in->disk_bytes = all.disk_bytes;
     in->xxh3 = all.xxh3;
     in->members = all.members;
@@ -201,8 +201,6 @@ static tm_status end_content(struct tm_input *in)
     memcpy(in->problem, all.problem, sizeof(in->problem));
     note_growth(in);
     in->run->bytes_read += in->disk_bytes;
-    if (in->spilled) /* what was spilled can be taken back */
-        in->bytes -= all.surplus;
     tm_unwrap_free(in->unwrap);
     in->unwrap = NULL;
     return tm_input_check(in);
