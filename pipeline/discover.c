@@ -123,7 +123,7 @@ static tm_status add_plain(struct search *s, char *path, const struct tm_trace_n
 
     if (!path)
         return s->run->error.status;
-    if (s->sniffed++ >= tm_limit(s->run, TM_DISCOVER_SNIFFS_MOST)) {
+    if (s->sniffed++ >= tm_raised_limit(s->run, TM_DISCOVER_SNIFFS_MOST)) {
         s->found->left_out.unseen++;
         tm_find_give(s->run, path);
         return TM_OK;
@@ -228,7 +228,7 @@ static tm_status take_entry(struct search *s, const struct pending *folder, int 
 
 static tm_status count_entry(struct search *s)
 {
-    const uint64_t most = tm_limit(s->run, TM_DISCOVER_ENTRIES_MOST);
+    const uint64_t most = tm_raised_limit(s->run, TM_DISCOVER_ENTRIES_MOST);
 
     if (++s->entries <= most)
         return TM_OK;

@@ -70,7 +70,7 @@ static tm_status sniff_member(struct gathering *g, const struct tm_member *membe
     tm_status st;
 
     *is_trace = false;
-    if (g->sniffed++ >= tm_limit(g->run, TM_DISCOVER_SNIFFS_MOST)) {
+    if (g->sniffed++ >= tm_raised_limit(g->run, TM_DISCOVER_SNIFFS_MOST)) {
         g->left_out->unseen++;
         return TM_OK;
     }
@@ -93,7 +93,7 @@ static tm_status take_file(struct gathering *g, const struct tm_member *member, 
     bool is_trace = true;
     struct tm_found_file file;
 
-    if (!is_named && member->link && g->links.count >= tm_limit(g->run, TM_DISCOVER_LINKS_MOST)) {
+    if (!is_named && member->link && g->links.count >= tm_raised_limit(g->run, TM_DISCOVER_LINKS_MOST)) {
         g->left_out->unseen++;
         return TM_OK;
     }

@@ -9,7 +9,7 @@
 enum { SLOT_BYTES = sizeof(struct tm_allocation), SLOT_PAGE_BYTES = 8 << 10,
        LEAST_PAGE_BYTES = 4 << 10, MOST_PAGE_BYTES = 64 << 10, PAGES_WANTED = 512 };
 
-static tm_status put_slot(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw *raw, uint64_t *number)
+static tm_status put_slot(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw_record *raw, uint64_t *number)
 {
     uint8_t slot[SLOT_BYTES] = { 0 };
 
@@ -33,7 +33,7 @@ static struct tm_rows *new_bytes(const struct tm_kept_args *args, struct tm_run 
     return tm_rows_new_paged(run, args->account, 1, args->own_bytes, page);
 }
 
-static tm_status put_bytes(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw *raw, uint64_t *at)
+static tm_status put_bytes(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw_record *raw, uint64_t *at)
 {
     tm_status st = TM_OK;
 
@@ -50,7 +50,7 @@ static tm_status put_bytes(struct tm_kept_args *args, struct tm_run *run, const 
     return st == TM_OK ? tm_rows_append_many(args->bytes, raw->own.bytes, raw->own.length) : st;
 }
 
-tm_status tm_keep_record(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw *raw,
+tm_status tm_keep_record(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw_record *raw,
                          struct tm_kept_record *row)
 {
     const uint32_t length = raw->record.args_length;
@@ -73,9 +73,9 @@ tm_status tm_keep_record(struct tm_kept_args *args, struct tm_run *run, const st
 }
 
 tm_status tm_unkeep_record(const struct tm_kept_args *args, const struct tm_kept_record *row, void *buffer,
-                           struct tm_raw *raw)
+                           struct tm_raw_record *raw)
 {
-    *raw = (struct tm_raw){ .record = row->record, .args = buffer, .traits = row->traits };
+    *raw = (struct tm_raw_record){ .record = row->record, .args = buffer, .traits = row->traits };
     if (row->own_length)
         return tm_rows_copy(args->bytes, row->args, buffer, row->record.args_length);
     if (row->record.args_length > sizeof(row->args)) {
@@ -90,7 +90,7 @@ tm_status tm_unkeep_record(const struct tm_kept_args *args, const struct tm_kept
     return TM_OK;
 }
 
-tm_status tm_unkeep_own(const struct tm_kept_args *args, const struct tm_kept_record *row, struct tm_raw *raw)
+tm_status tm_unkeep_own(const struct tm_kept_args *args, const struct tm_kept_record *row, struct tm_raw_record *raw)
 {
     raw->own = (struct tm_arguments){ args->own, row->own_length };
     return row->own_length ? tm_rows_copy(args->bytes, row->args + row->record.args_length, args->own, row->own_length)
@@ -110,7 +110,7 @@ static tm_status copy_row(struct tm_kept_args *args, struct tm_kept_record *row)
 {
     const uint64_t at = tm_rows_count(args->bytes);
     struct tm_allocation buffer;
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     tm_status st = tm_unkeep_record(args, row, &buffer, &raw);
 
     if (st == TM_OK && row->record.args_length)
@@ -124,7 +124,7 @@ static tm_status copy_row(struct tm_kept_args *args, struct tm_kept_record *row)
 tm_status tm_kept_args_join(struct tm_kept_args *args, struct tm_kept_record *row, const struct tm_kept_record *with,
                             bool *is_cut)
 {
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     size_t fitting;
     tm_status st;
 

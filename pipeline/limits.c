@@ -8,7 +8,7 @@ static uint64_t times(const struct tm_run *run)
     return run->limit_times ? run->limit_times : 1;
 }
 
-uint64_t tm_limit(const struct tm_run *run, uint64_t usual)
+uint64_t tm_raised_limit(const struct tm_run *run, uint64_t usual)
 {
     uint64_t raised;
 

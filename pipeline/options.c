@@ -635,7 +635,7 @@ static tm_status read_window(const struct reading *r)
 
     if (index < 0)
         return TM_ERR_USAGE;
-    *(enum tm_window *)r->field = (enum tm_window)index;
+    *(enum tm_window_choice *)r->field = (enum tm_window_choice)index;
     return TM_OK;
 }
 

@@ -66,7 +66,7 @@ enum tm_step_choice {
     TM_CHOOSE_RANGE, /* steps_begin up to steps_end */
 };
 
-enum tm_window { TM_WINDOW_STEPS, TM_WINDOW_SESSION };
+enum tm_window_choice { TM_WINDOW_STEPS, TM_WINDOW_SESSION };
 
 enum tm_paper { TM_PAPER_A4, TM_PAPER_LETTER };
 
@@ -144,7 +144,7 @@ struct tm_options {
     uint64_t steps_begin, steps_end; /* of a range: ordinals from 0, [begin, end); 0 and UINT64_MAX
                                         where an end was left open */
     int64_t skip_steps; /* that many leading steps are warm-up; -1 = the rule decides */
-    enum tm_window window;
+    enum tm_window_choice window;
     enum tm_color color;
 
     bool latest, follow_links, force, json, stats, strict, quiet, help, version;

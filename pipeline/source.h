@@ -9,7 +9,7 @@
  * wanted.  An input format implements it; the survey and the ordering read it. */
 
 /* A record as the input gives it, with what goes along with it. */
-struct tm_raw {
+struct tm_raw_record {
     struct tm_record record; /* class: what its own category says, else TM_CLASS_UNRESOLVED */
     const void *args;        /* record.args_length bytes; borrowed until the next record of the cursor */
     uint32_t traits;         /* of its name */
@@ -22,7 +22,7 @@ union tm_args {
     struct tm_number number;
 };
 
-static inline void tm_raw_number(struct tm_raw *raw, union tm_args *args, int64_t value)
+static inline void tm_raw_number(struct tm_raw_record *raw, union tm_args *args, int64_t value)
 {
     args->number.value = value;
     raw->args = &args->number;
@@ -30,7 +30,7 @@ static inline void tm_raw_number(struct tm_raw *raw, union tm_args *args, int64_
 }
 
 /* out:    the allocation, for the caller to fill */
-static inline struct tm_allocation *tm_raw_allocation(struct tm_raw *raw, union tm_args *args)
+static inline struct tm_allocation *tm_raw_allocation(struct tm_raw_record *raw, union tm_args *args)
 {
     raw->args = &args->allocation;
     raw->record.args_length = sizeof(args->allocation);
@@ -52,10 +52,10 @@ struct tm_source_type {
      * owns: the caller closes the cursor.  errors: NULL, with the error in run->error */
     struct tm_cursor *(*open)(struct tm_source *source, uint64_t track, size_t buffer_bytes);
     /* The next record in the order of the file; *more false at the end. */
-    tm_status (*next)(struct tm_cursor *cursor, struct tm_raw *raw, bool *more);
+    tm_status (*next)(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more);
     /* Fill raw->own of the record that the cursor gave out last; only where trace->keeps_arguments.  The bytes are
      * valid until the next call of it on any cursor of the source. */
-    tm_status (*own)(struct tm_cursor *cursor, struct tm_raw *raw);
+    tm_status (*own)(struct tm_cursor *cursor, struct tm_raw_record *raw);
     void (*close)(struct tm_cursor *cursor); /* tolerates NULL */
     void (*free)(struct tm_source *source);
 };

@@ -12,7 +12,7 @@ const char *const tm_key_words[TM_KEY_KINDS] = {
     [TM_KEY_REVISION] = "revision", [TM_KEY_LABEL] = "label", [TM_KEY_STEP] = "step",
 };
 
-size_t tm_split_parts(const char *text, struct tm_part *parts, size_t most)
+size_t tm_split_parts(const char *text, struct tm_path_part *parts, size_t most)
 {
     size_t count = 0;
 
@@ -20,7 +20,7 @@ size_t tm_split_parts(const char *text, struct tm_part *parts, size_t most)
         const size_t length = strcspn(text, "/");
 
         if (length > 0)
-            parts[count++] = (struct tm_part){ text, length };
+            parts[count++] = (struct tm_path_part){ text, length };
         text += length;
         text += *text == '/';
     }
@@ -36,7 +36,7 @@ static tm_status refuse(struct tm_error *error, const char *text, const char *re
     return TM_ERR_USAGE;
 }
 
-static tm_status refuse_key(struct tm_error *error, const char *text, struct tm_part key)
+static tm_status refuse_key(struct tm_error *error, const char *text, struct tm_path_part key)
 {
     struct tm_nearest nearest = { .word = NULL };
     char typed[64];
@@ -52,7 +52,7 @@ static tm_status refuse_key(struct tm_error *error, const char *text, struct tm_
     return TM_ERR_USAGE;
 }
 
-static enum tm_key_kind find_key(struct tm_part key)
+static enum tm_key_kind find_key(struct tm_path_part key)
 {
     size_t i = 0;
 
@@ -62,24 +62,24 @@ static enum tm_key_kind find_key(struct tm_part key)
 }
 
 /* The key that begins at text[0] == '{'.  out: its name, between the braces; false: it has no end */
-static bool name_of_key(struct tm_part at, struct tm_part *name)
+static bool name_of_key(struct tm_path_part at, struct tm_path_part *name)
 {
     const char *end = memchr(at.text, '}', at.length);
 
     if (!end)
         return false;
-    *name = (struct tm_part){ at.text + 1, (size_t)(end - at.text) - 1 };
+    *name = (struct tm_path_part){ at.text + 1, (size_t)(end - at.text) - 1 };
     return true;
 }
 
-static tm_status check_part(const char *text, struct tm_part part, uint32_t *met, struct tm_error *error)
+static tm_status check_part(const char *text, struct tm_path_part part, uint32_t *met, struct tm_error *error)
 {
     size_t i = 0, keys = 0;
 
     if (part.length > TM_KEY_PART_BYTES)
         return refuse(error, text, "a part of it is too long");
     while (i < part.length) {
-        struct tm_part name;
+        struct tm_path_part name;
         enum tm_key_kind key;
 
         if (part.text[i] != '{') {
@@ -88,7 +88,7 @@ static tm_status check_part(const char *text, struct tm_part part, uint32_t *met
             i++;
             continue;
         }
-        if (!name_of_key((struct tm_part){ part.text + i, part.length - i }, &name))
+        if (!name_of_key((struct tm_path_part){ part.text + i, part.length - i }, &name))
             return refuse(error, text, "a '{' has no '}'");
         key = find_key(name);
         if (key == TM_KEY_KINDS)
@@ -108,7 +108,7 @@ static tm_status check_part(const char *text, struct tm_part part, uint32_t *met
 
 tm_status tm_key_template_check(const char *text, struct tm_error *error)
 {
-    struct tm_part parts[TM_KEY_PARTS_MOST + 1];
+    struct tm_path_part parts[TM_KEY_PARTS_MOST + 1];
     const size_t count = tm_split_parts(text, parts, TM_KEY_PARTS_MOST + 1);
     uint32_t met = 0;
     tm_status st = TM_OK;
@@ -125,7 +125,7 @@ tm_status tm_key_template_check(const char *text, struct tm_error *error)
 /* --- matching --- */
 
 struct matching {
-    struct tm_part pattern, part;
+    struct tm_path_part pattern, part;
     struct tm_key_match *match;
     uint64_t failed[TM_KEY_PART_KEYS_MOST][(TM_KEY_PART_BYTES + 64) / 64]; /* bits: key number, byte of the part */
 };
@@ -133,7 +133,7 @@ struct matching {
 static bool match_from(struct matching *m, size_t pattern_at, size_t part_at, size_t keys);
 
 /* May these bytes be the value of a key? */
-static bool fits(enum tm_key_kind key, struct tm_part value)
+static bool fits(enum tm_key_kind key, struct tm_path_part value)
 {
     struct tm_part_date date;
     int64_t step;
@@ -147,16 +147,16 @@ static bool fits(enum tm_key_kind key, struct tm_part value)
 
 static bool match_key(struct matching *m, size_t pattern_at, size_t part_at, size_t keys)
 {
-    const struct tm_part rest = { m->pattern.text + pattern_at, m->pattern.length - pattern_at };
+    const struct tm_path_part rest = { m->pattern.text + pattern_at, m->pattern.length - pattern_at };
     uint64_t *const failed = &m->failed[keys][part_at / 64];
-    struct tm_part name;
+    struct tm_path_part name;
 
     if (!name_of_key(rest, &name) || *failed >> part_at % 64 & 1)
         return false;
     const enum tm_key_kind key = find_key(name);
 
     for (size_t length = 1; part_at + length <= m->part.length; length++) {
-        const struct tm_part value = { m->part.text + part_at, length };
+        const struct tm_path_part value = { m->part.text + part_at, length };
 
         if (fits(key, value) && match_from(m, pattern_at + name.length + 2, part_at + length, keys + 1)) {
             if (key == TM_KEY_JOB && m->match->is_there[key]) /* several in one part: from the first to the last */
@@ -185,7 +185,7 @@ static bool match_from(struct matching *m, size_t pattern_at, size_t part_at, si
     return match_key(m, pattern_at, part_at, keys);
 }
 
-bool tm_key_part_match(struct tm_part pattern, struct tm_part part, struct tm_key_match *match)
+bool tm_key_part_match(struct tm_path_part pattern, struct tm_path_part part, struct tm_key_match *match)
 {
     struct matching m = { .pattern = pattern, .part = part, .match = match };
 

@@ -13,7 +13,7 @@ extern const char *const tm_key_words[TM_KEY_KINDS]; /* "" for {} */
 enum { TM_KEY_PARTS_MOST = 32, TM_KEY_PART_BYTES = 255, TM_KEY_PART_KEYS_MOST = 8 };
 
 /* The parts of a text between slashes, without empty ones.  out: how many, at most `most` */
-size_t tm_split_parts(const char *text, struct tm_part *parts, size_t most);
+size_t tm_split_parts(const char *text, struct tm_path_part *parts, size_t most);
 
 /* errors: TM_ERR_USAGE, with what would be right */
 tm_status tm_key_template_check(const char *text, struct tm_error *error) TM_MUST_USE;
@@ -22,8 +22,8 @@ tm_status tm_key_template_check(const char *text, struct tm_error *error) TM_MUS
  * out:    values  where a key stands, a view into `part`; the template has it `count[key]` times, at most once per part */
 struct tm_key_match {
     bool is_there[TM_KEY_KINDS];
-    struct tm_part value[TM_KEY_KINDS];
+    struct tm_path_part value[TM_KEY_KINDS];
 };
-bool tm_key_part_match(struct tm_part pattern, struct tm_part part, struct tm_key_match *match);
+bool tm_key_part_match(struct tm_path_part pattern, struct tm_path_part part, struct tm_key_match *match);
 
 #endif

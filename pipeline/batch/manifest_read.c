@@ -215,7 +215,7 @@ static tm_status read_files(struct reading *r, const struct tm_value *from, stru
     to->files = tm_length(from);
     if (tm_type_of(from) != TM_ARRAY || to->files == 0)
         return refuse(r, "a run has no traces");
-    if (to->files > tm_limit(r->run, TM_MANIFEST_FILES_MOST))
+    if (to->files > tm_raised_limit(r->run, TM_MANIFEST_FILES_MOST))
         return refuse(r, "a run has too many traces");
     to->file = tm_manifest_take(r->manifest, to->files * sizeof(*to->file));
     if (!to->file)

@@ -119,7 +119,7 @@ tm_status tm_manifest_add(struct tm_manifest *manifest, const struct tm_batch_ru
 {
     struct tm_run *run = manifest->run;
     const size_t row = sizeof(*manifest->runs);
-    const uint64_t most = tm_limit(run, TM_MANIFEST_FILES_MOST);
+    const uint64_t most = tm_raised_limit(run, TM_MANIFEST_FILES_MOST);
 
     if (batch_run->files > most - manifest->files) {
         (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "there are more than %" PRIu64 " traces", most);

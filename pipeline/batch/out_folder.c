@@ -64,7 +64,7 @@ static void remove_share_locks(DIR *dir)
     const struct dirent *entry;
 
     while ((entry = readdir(dir)) != NULL) {
-        const struct tm_part name = { entry->d_name, strlen(entry->d_name) };
+        const struct tm_path_part name = { entry->d_name, strlen(entry->d_name) };
         int fd;
 
         if (strncmp(entry->d_name, SHARE_BEGIN, strlen(SHARE_BEGIN)) != 0 || !tm_part_has_ending(name, SHARE_ENDING))

@@ -24,19 +24,19 @@ static bool is_between(char c)
     return c == '-' || c == '_' || c == '.';
 }
 
-bool tm_part_is(struct tm_part part, const char *word)
+bool tm_part_is(struct tm_path_part part, const char *word)
 {
     return strlen(word) == part.length && memcmp(word, part.text, part.length) == 0;
 }
 
-bool tm_part_has_ending(struct tm_part part, const char *ending)
+bool tm_part_has_ending(struct tm_path_part part, const char *ending)
 {
     const size_t length = strlen(ending);
 
     return part.length > length && memcmp(part.text + part.length - length, ending, length) == 0;
 }
 
-bool tm_part_number(struct tm_part part, int64_t *number)
+bool tm_part_number(struct tm_path_part part, int64_t *number)
 {
     int64_t value = 0;
 
@@ -51,11 +51,11 @@ bool tm_part_number(struct tm_part part, int64_t *number)
     return part.length > 0;
 }
 
-static bool read_number(struct tm_part part, size_t at, size_t length, int *number)
+static bool read_number(struct tm_path_part part, size_t at, size_t length, int *number)
 {
     int64_t value;
 
-    if (at + length > part.length || !tm_part_number((struct tm_part){ part.text + at, length }, &value))
+    if (at + length > part.length || !tm_part_number((struct tm_path_part){ part.text + at, length }, &value))
         return false;
     *number = (int)value;
     return true;
@@ -77,7 +77,7 @@ static bool set_day(struct tm_part_date *date, int year, int month, int day)
     return true;
 }
 
-size_t tm_part_date_head(struct tm_part part, struct tm_part_date *date)
+size_t tm_part_date_head(struct tm_path_part part, struct tm_part_date *date)
 {
     const bool is_spread = part.length >= 10 && is_between(part.text[4]) && part.text[7] == part.text[4];
     const size_t gap = is_spread ? 1 : 0, length = 8 + 2 * gap;
@@ -89,18 +89,18 @@ size_t tm_part_date_head(struct tm_part part, struct tm_part_date *date)
     return set_day(date, year, month, day) ? length : 0;
 }
 
-bool tm_part_date_of_three(const struct tm_part parts[3], struct tm_part_date *date)
+bool tm_part_date_of_three(const struct tm_path_part parts[3], struct tm_part_date *date)
 {
     int year, month, day;
 
-    date->rest = (struct tm_part){ "", 0 };
+    date->rest = (struct tm_path_part){ "", 0 };
     return parts[0].length == 4 && parts[1].length == 2 && parts[2].length == 2 && read_number(parts[0], 0, 4, &year) &&
            read_number(parts[1], 0, 2, &month) && read_number(parts[2], 0, 2, &day) && set_day(date, year, month, day);
 }
 
 /* What follows a date, if it is a time: hh mm or hh mm ss, with or without something between, maybe T before and Z
  * behind it.  out: how many bytes it takes */
-static size_t read_time(struct tm_part rest, int64_t *ns)
+static size_t read_time(struct tm_path_part rest, int64_t *ns)
 {
     int number[3] = { 0 };
     size_t at = 0, count = 0;
@@ -124,7 +124,7 @@ static size_t read_time(struct tm_part rest, int64_t *ns)
 }
 
 /* Without what stands between words at its ends. */
-static struct tm_part trim(struct tm_part part)
+static struct tm_path_part trim(struct tm_path_part part)
 {
     while (part.length > 0 && is_between(part.text[0])) {
         part.text++;
@@ -135,10 +135,10 @@ static struct tm_part trim(struct tm_part part)
     return part;
 }
 
-bool tm_part_date(struct tm_part part, struct tm_part_date *date)
+bool tm_part_date(struct tm_path_part part, struct tm_part_date *date)
 {
     for (size_t at = 0; at + 8 <= part.length; at++) {
-        const struct tm_part tail = { part.text + at, part.length - at };
+        const struct tm_path_part tail = { part.text + at, part.length - at };
         size_t used;
 
         /* At its begin, or behind a word that ends there: 'nightly-2026-11-21'. */
@@ -147,13 +147,13 @@ bool tm_part_date(struct tm_part part, struct tm_part_date *date)
         used = tm_part_date_head(tail, date);
         if (used == 0)
             continue;
-        used += read_time((struct tm_part){ tail.text + used, tail.length - used }, &date->time_ns);
+        used += read_time((struct tm_path_part){ tail.text + used, tail.length - used }, &date->time_ns);
         if (used < tail.length && !is_between(tail.text[used]))
             continue; /* digits of something else: a hash, a number of a job */
         if (at > 0 && used < tail.length)
             continue; /* amid other words: it may mean anything */
-        date->rest = trim(at > 0 ? (struct tm_part){ part.text, at } :
-                                   (struct tm_part){ tail.text + used, tail.length - used });
+        date->rest = trim(at > 0 ? (struct tm_path_part){ part.text, at } :
+                                   (struct tm_path_part){ tail.text + used, tail.length - used });
         return true;
     }
     return false;
@@ -161,14 +161,14 @@ bool tm_part_date(struct tm_part part, struct tm_part_date *date)
 
 /* --- steps --- */
 
-static bool begins(struct tm_part part, const char *word)
+static bool begins(struct tm_path_part part, const char *word)
 {
     const size_t length = strlen(word);
 
     return part.length >= length && strncasecmp(part.text, word, length) == 0;
 }
 
-bool tm_part_step(struct tm_part part, int64_t *step, struct tm_part *rest)
+bool tm_part_step(struct tm_path_part part, int64_t *step, struct tm_path_part *rest)
 {
     static const char *const words[] = { "global_step", "global-step", "globalstep", "iteration", "checkpoint",
                                          "steps",       "step",        "iter",       "ckpt" };
@@ -176,17 +176,17 @@ bool tm_part_step(struct tm_part part, int64_t *step, struct tm_part *rest)
 
     while (digits > 0 && is_digit(part.text[digits - 1]))
         digits--;
-    if (!tm_part_number((struct tm_part){ part.text + digits, part.length - digits }, step))
+    if (!tm_part_number((struct tm_path_part){ part.text + digits, part.length - digits }, step))
         return false;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         const size_t length = strlen(words[i]);
         const size_t gap = digits > 0 && is_between(part.text[digits - 1]);
         const size_t at = digits >= length + gap ? digits - length - gap : part.length;
 
-        if (!begins((struct tm_part){ part.text + at, part.length - at }, words[i]) ||
+        if (!begins((struct tm_path_part){ part.text + at, part.length - at }, words[i]) ||
             (at > 0 && !is_between(part.text[at - 1])))
             continue;
-        *rest = trim((struct tm_part){ part.text, at });
+        *rest = trim((struct tm_path_part){ part.text, at });
         return true;
     }
     return false;
@@ -194,7 +194,7 @@ bool tm_part_step(struct tm_part part, int64_t *step, struct tm_part *rest)
 
 /* --- revisions --- */
 
-static bool is_hex(struct tm_part part, bool is_told)
+static bool is_hex(struct tm_path_part part, bool is_told)
 {
     bool has_letter = false, has_digit = false;
 
@@ -211,12 +211,12 @@ static bool is_hex(struct tm_part part, bool is_told)
     return part.length >= 7 && part.length <= 40 && (is_told || (has_letter && has_digit));
 }
 
-static struct tm_part from(struct tm_part part, size_t at)
+static struct tm_path_part from(struct tm_path_part part, size_t at)
 {
-    return (struct tm_part){ part.text + at, part.length - at };
+    return (struct tm_path_part){ part.text + at, part.length - at };
 }
 
-bool tm_part_revision(struct tm_part part, struct tm_part *digits)
+bool tm_part_revision(struct tm_path_part part, struct tm_path_part *digits)
 {
     static const char *const prefixes[] = { "git-", "git_", "rev-", "rev_", "sha-", "sha_", "commit-", "commit_" };
     size_t at = part.length;

@@ -31,7 +31,7 @@ struct reading {
     int64_t time_ns;        /* since 1970, of the last part with a date and a time; -1 = none */
 };
 
-static void join(struct joined *to, struct tm_part part)
+static void join(struct joined *to, struct tm_path_part part)
 {
     const size_t slash = to->length > 0 && part.length > 0;
 
@@ -59,7 +59,7 @@ static void set_key(char key[TM_KEY_BYTES], const char *text, size_t length)
                    (uint64_t)XXH3_64bits(text, length));
 }
 
-static void set_part(char key[TM_KEY_BYTES], struct tm_part part)
+static void set_part(char key[TM_KEY_BYTES], struct tm_path_part part)
 {
     set_key(key, part.text, part.length);
 }
@@ -75,14 +75,14 @@ static void take_date(struct reading *r, const struct tm_part_date *date)
         r->time_ns = date->midnight_ns + date->time_ns;
 }
 
-static bool read_night(struct tm_part text, struct tm_part_date *date)
+static bool read_night(struct tm_path_part text, struct tm_part_date *date)
 {
     return text.length > 0 && tm_part_date_head(text, date) == text.length;
 }
 
 bool tm_is_night(const char *text)
 {
-    const struct tm_part part = { text, strlen(text) };
+    const struct tm_path_part part = { text, strlen(text) };
     struct tm_part_date date;
 
     return read_night(part, &date) && strcmp(date.night, text) == 0;
@@ -123,21 +123,21 @@ static void set_times(struct reading *r, int64_t when_ns)
 
 /* --- by the look --- */
 
-static void take_step(struct reading *r, int64_t step, struct tm_part rest)
+static void take_step(struct reading *r, int64_t step, struct tm_path_part rest)
 {
     join(&r->path, rest);
     r->keys->step = step;
     set_key(r->keys->training, r->path.text, r->path.length);
 }
 
-static void take_rest(struct reading *r, struct tm_part part)
+static void take_rest(struct reading *r, struct tm_path_part part)
 {
     if (!r->has_job)
         join(&r->job, part);
 }
 
 /* out: as of read_by_look */
-static size_t take_days(struct reading *r, const struct tm_part *parts, size_t count, const struct tm_part_date *date)
+static size_t take_days(struct reading *r, const struct tm_path_part *parts, size_t count, const struct tm_part_date *date)
 {
     for (size_t i = 0; i < count; i++)
         join(&r->path, parts[i]);
@@ -147,10 +147,10 @@ static size_t take_days(struct reading *r, const struct tm_part *parts, size_t c
 }
 
 /* out: how many parts were read: 1, of a date that has a part for year, month and day 3 */
-static size_t read_by_look(struct reading *r, const struct tm_part *parts, size_t count)
+static size_t read_by_look(struct reading *r, const struct tm_path_part *parts, size_t count)
 {
     struct tm_part_date date;
-    struct tm_part digits, rest;
+    struct tm_path_part digits, rest;
     int64_t step;
 
     if (count >= 2 && tm_part_is(parts[0], "plugins") && tm_part_is(parts[1], "profile"))
@@ -189,13 +189,13 @@ static void take_match(struct reading *r, const struct tm_key_match *match)
     if (match->is_there[TM_KEY_LABEL])
         set_part(r->keys->label, match->value[TM_KEY_LABEL]);
     if (match->is_there[TM_KEY_STEP] && tm_part_number(match->value[TM_KEY_STEP], &step))
-        take_step(r, step, (struct tm_part){ "", 0 });
+        take_step(r, step, (struct tm_path_part){ "", 0 });
 }
 
 /* out: how many of the parts were read, 0 = the path does not fit; then nothing is changed */
-static size_t read_by_template(struct reading *r, const char *text, const struct tm_part *parts, size_t count)
+static size_t read_by_template(struct reading *r, const char *text, const struct tm_path_part *parts, size_t count)
 {
-    struct tm_part pattern[TM_KEY_PARTS_MOST];
+    struct tm_path_part pattern[TM_KEY_PARTS_MOST];
     const size_t length = tm_split_parts(text, pattern, TM_KEY_PARTS_MOST);
     struct tm_key_match match;
 
@@ -217,12 +217,12 @@ static size_t read_by_template(struct reading *r, const char *text, const struct
 /* --- labels --- */
 
 /* Which key a label sets, and to what.  out: TM_KEY_KINDS = there is no such key */
-static enum tm_key_kind split_label(const char *text, struct tm_part *key, struct tm_part *value)
+static enum tm_key_kind split_label(const char *text, struct tm_path_part *key, struct tm_path_part *value)
 {
     const char *equals = strchr(text, '=');
 
-    *key = (struct tm_part){ text, equals ? (size_t)(equals - text) : 0 };
-    *value = (struct tm_part){ equals ? equals + 1 : text, strlen(equals ? equals + 1 : text) };
+    *key = (struct tm_path_part){ text, equals ? (size_t)(equals - text) : 0 };
+    *value = (struct tm_path_part){ equals ? equals + 1 : text, strlen(equals ? equals + 1 : text) };
     if (!equals)
         return TM_KEY_LABEL;
     for (size_t i = TM_KEY_JOB; i < TM_KEY_STEP; i++) {
@@ -234,7 +234,7 @@ static enum tm_key_kind split_label(const char *text, struct tm_part *key, struc
 
 static void take_label(struct reading *r, const char *text)
 {
-    struct tm_part key, value;
+    struct tm_path_part key, value;
     struct tm_part_date date;
 
     switch (split_label(text, &key, &value)) {
@@ -261,7 +261,7 @@ static void take_label(struct reading *r, const char *text)
 static tm_status check_label(struct tm_error *error, const char *text)
 {
     struct tm_nearest nearest = { .word = NULL };
-    struct tm_part key, value;
+    struct tm_path_part key, value;
     struct tm_part_date date;
     const enum tm_key_kind which = split_label(text, &key, &value);
 
@@ -300,18 +300,18 @@ tm_status tm_run_keys_check(struct tm_run *run, const struct tm_options *options
 }
 
 /* The job of a run whose path says nothing. */
-static struct tm_part last_of_root(const char *root)
+static struct tm_path_part last_of_root(const char *root)
 {
-    struct tm_part last;
+    struct tm_path_part last;
 
     last.text = tm_last_part(root, &last.length);
-    return last.length > 0 ? last : (struct tm_part){ "profiles", sizeof("profiles") - 1 };
+    return last.length > 0 ? last : (struct tm_path_part){ "profiles", sizeof("profiles") - 1 };
 }
 
 bool tm_run_keys_read(struct tm_run_keys *keys, const char *root, const char *path, int64_t when_ns,
                       const struct tm_options *options)
 {
-    static struct tm_part parts[PARTS_MOST]; /* too much for a small stack */
+    static struct tm_path_part parts[PARTS_MOST]; /* too much for a small stack */
     const size_t count = tm_split_parts(path, parts, PARTS_MOST);
     struct reading r = { .keys = keys, .time_ns = -1 };
     size_t at = 0;

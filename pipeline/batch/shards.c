@@ -15,7 +15,7 @@ enum { START_BYTES = 12 << 20, QUARTERS_PLAIN = 4, QUARTERS_COMPRESSED = 16, QUA
 static uint64_t weigh(const struct tm_batch_file *file)
 {
     const char *text = file->member ? file->member : file->path;
-    const struct tm_part name = { text, strlen(text) };
+    const struct tm_path_part name = { text, strlen(text) };
     const uint64_t most = UINT64_MAX >> 24; /* so that sums of all items fit */
     uint64_t quarters = QUARTERS_PLAIN;
 

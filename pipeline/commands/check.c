@@ -149,7 +149,7 @@ static bool is_judged(const struct tm_value *result)
 
 static tm_status judge(struct check *c, struct tm_doc *doc)
 {
-    const struct tm_side baseline = { .label = c->count > 1 ? c->summaries.run[1].label : "",
+    const struct tm_comparison_side baseline = { .label = c->count > 1 ? c->summaries.run[1].label : "",
                                       .run = &c->runs[1],
                                       .runs = c->count - 1 };
     size_t failed = 0;

@@ -26,7 +26,7 @@ struct comparison {
     bool fails_on_regression; /* --fail-on regression */
     struct tm_study study;
     struct group group[TM_SIDES_MOST];
-    struct tm_side side[TM_SIDES_MOST];
+    struct tm_comparison_side side[TM_SIDES_MOST];
     size_t sides;
 };
 
@@ -115,7 +115,7 @@ static void make_sides(struct comparison *c)
 
         tm_group_label(group->label, &c->study.summaries.run[group->first], group->runs);
         tm_make_label_distinct(group->label, label_of_group, c->group, i);
-        c->side[i] = (struct tm_side){ .label = group->label,
+        c->side[i] = (struct tm_comparison_side){ .label = group->label,
                                        .run = &c->study.runs[group->first],
                                        .runs = group->runs };
     }

@@ -12,7 +12,7 @@
 
 /* --- inputs --- */
 
-static tm_status refuse_part(struct tm_run *run, const struct tm_found_file *file, enum tm_part_kind kind,
+static tm_status refuse_part(struct tm_run *run, const struct tm_found_file *file, enum tm_input_part_kind kind,
                              const char *act)
 {
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s '%s': it is %s", act, file->path,

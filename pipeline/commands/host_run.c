@@ -162,7 +162,7 @@ struct resolved {
     void *to;
 };
 
-static tm_status take_record(void *to, const struct tm_track *track, const struct tm_raw *raw)
+static tm_status take_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     const struct resolved *r = to;
     struct tm_event event;
@@ -172,7 +172,7 @@ static tm_status take_record(void *to, const struct tm_track *track, const struc
     return st == TM_OK ? r->take(r->to, &event) : st;
 }
 
-static void expect_record(void *to, const struct tm_track *track, const struct tm_raw *raw)
+static void expect_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     const struct resolved *r = to;
 
@@ -201,7 +201,7 @@ tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, voi
     return give_events(host, false, take, to);
 }
 
-static tm_status recount(void *to, const struct tm_track *track, const struct tm_raw *raw)
+static tm_status recount(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     return tm_census_take(to, track, raw);
 }

@@ -92,7 +92,7 @@ void tm_warn_left_out(const struct tm_found *found)
 static tm_status refuse_count(struct tm_run *run)
 {
     (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "the run has more than %" PRIu64 " files",
-                  tm_limit(run, TM_INPUT_FILES_MOST));
+                  tm_raised_limit(run, TM_INPUT_FILES_MOST));
     tm_limit_hint(run, "give a part of it");
     return TM_ERR_LIMIT;
 }
@@ -103,7 +103,7 @@ static tm_status add_files(struct tm_inputs *inputs, struct tm_found_file *found
     const size_t row = sizeof(*inputs->files);
     struct tm_found_file **files;
 
-    if (count > tm_limit(run, TM_INPUT_FILES_MOST) - inputs->file_count)
+    if (count > tm_raised_limit(run, TM_INPUT_FILES_MOST) - inputs->file_count)
         return refuse_count(run);
     files = tm_retake(&run->budget, TM_ACCOUNT_MODEL, inputs->files, inputs->file_count * row,
                       (inputs->file_count + count) * row, &run->error);
@@ -217,7 +217,7 @@ static tm_status look_into(struct tm_inputs *inputs, size_t at, const struct tm_
         st = tm_partial_load_file_count(r, &count);
     for (uint32_t i = 0; i < count && st == TM_OK; i++) {
         st = tm_partial_load_file(r, file);
-        if (st == TM_OK && inputs->loaded_count >= tm_limit(run, TM_INPUT_FILES_MOST))
+        if (st == TM_OK && inputs->loaded_count >= tm_raised_limit(run, TM_INPUT_FILES_MOST))
             st = refuse_count(run);
         if (st == TM_OK && file->host[0]) {
             st = add_loaded(inputs, file->host);

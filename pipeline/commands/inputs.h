@@ -5,11 +5,11 @@
 #include "pipeline/discover.h"
 #include "pipeline/options.h"
 
-enum tm_part_kind { TM_PART_TRACE, TM_PART_PARTIAL, TM_PART_MEMORY };
+enum tm_input_part_kind { TM_PART_TRACE, TM_PART_PARTIAL, TM_PART_MEMORY };
 
 /* What a file holds: a trace one host, a partial any number of them, a device memory profile none. */
 struct tm_input_part {
-    enum tm_part_kind kind;
+    enum tm_input_part_kind kind;
     uint32_t first_host, host_count; /* in tm_inputs.hosts */
     uint64_t sum;                    /* of a partial's content */
     uint32_t file_count;             /* files that it stands for: 1, of a partial those that it was made of */

@@ -242,7 +242,7 @@ static void add_check(struct gated_night *n, struct judged *j)
 static tm_status judge(struct gated_night *n, struct judged *j)
 {
     const struct tm_judged_job job = { n->job, j->none.why, j->none.is_new };
-    const struct tm_side side = { j->count == 1 ? j->against[0].path : n->choice.told, j->against, j->count };
+    const struct tm_comparison_side side = { j->count == 1 ? j->against[0].path : n->choice.told, j->against, j->count };
     size_t failed;
     tm_status st;
 

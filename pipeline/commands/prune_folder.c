@@ -46,7 +46,7 @@ static bool is_our_file(const struct prune *p, enum place place, const char *nam
             return true;
         return is_output(p, name, "") && !(p->keeps_summary && strcmp(name, "summary.json") == 0);
     case OF_TABLES:
-        return tm_part_has_ending((struct tm_part){ name, strlen(name) }, ".csv");
+        return tm_part_has_ending((struct tm_path_part){ name, strlen(name) }, ".csv");
     case OF_HOST:
         return tm_left_behind_is(name) || is_output(p, name, "") || strcmp(name, TM_RESULT_FILE) == 0;
     default:

@@ -113,7 +113,7 @@ static tm_status make_points(struct scaling *s)
     }
     for (size_t i = 0; i < s->count; i++) {
         label_point(s, &s->point[i], s->points[i].devices);
-        s->points[i].side = (struct tm_side){ .label = s->point[i].label,
+        s->points[i].side = (struct tm_comparison_side){ .label = s->point[i].label,
                                               .run = &s->runs[s->point[i].first],
                                               .runs = s->point[i].runs };
     }

@@ -10,7 +10,7 @@
 
 enum { FACTS_MOST = 64, HOSTS_MOST = 8 /* that tell facts of their own */ };
 
-struct tm_fact_text {
+struct tm_trace_fact_text {
     char key[96], value[512];
 };
 
@@ -35,7 +35,7 @@ void tm_trace_facts_free(struct tm_trace_facts *facts, struct tm_run *run)
 /* in: host  whose name stands before the key; NULL = nobody's */
 static void add_fact(struct tm_trace_facts *facts, const char *host, const char *key, const char *value)
 {
-    struct tm_fact_text *text;
+    struct tm_trace_fact_text *text;
 
     if (!value[0] || facts->count == FACTS_MOST)
         return;
@@ -96,7 +96,7 @@ tm_status tm_trace_facts_redact(struct tm_trace_facts *facts, struct tm_redactor
     tm_status st = TM_OK;
 
     for (size_t i = 0; i < facts->count && st == TM_OK; i++) {
-        struct tm_fact_text *const text = &facts->texts[i];
+        struct tm_trace_fact_text *const text = &facts->texts[i];
         const char *const dot = strrchr(text->key, '.');
         const char *const key = dot ? dot + 1 : text->key;
 

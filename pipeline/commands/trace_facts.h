@@ -12,7 +12,7 @@
 struct tm_trace_facts {
     struct tm_out_fact *list; /* `count` of them */
     size_t count;
-    struct tm_fact_text *texts;
+    struct tm_trace_fact_text *texts;
 };
 
 /* owns: tm_trace_facts_free releases it, also after a failure */

@@ -15,7 +15,7 @@ struct tm_compared_run {
     int64_t measured_ps; /* a time from an external benchmark; -1 = none */
 };
 
-struct tm_side {
+struct tm_comparison_side {
     const char *label; /* distinct, not empty */
     const struct tm_compared_run *run;
     size_t runs; /* 1 or more */
@@ -42,11 +42,11 @@ struct tm_compare_options {
 
 /* May they be compared?  Refused: a run against itself (the same fingerprints of files), a side without a trace.
  * errors: TM_ERR_USAGE or TM_ERR_INPUT with a hint */
-tm_status tm_compare_check(struct tm_run *run, const struct tm_side *side, size_t sides) TM_MUST_USE;
+tm_status tm_compare_check(struct tm_run *run, const struct tm_comparison_side *side, size_t sides) TM_MUST_USE;
 
 /* Fill a document with the comparison, findings and verdict included.  The summaries are borrowed until it returns.
  * errors: TM_ERR_LIMIT when memory ends */
-tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_side *side, size_t sides,
+tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_comparison_side *side, size_t sides,
                      const struct tm_compare_options *options) TM_MUST_USE;
 
 #endif

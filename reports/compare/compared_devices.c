@@ -34,7 +34,7 @@ static double steps_of_device(const struct tm_compared_run *run, size_t devices)
 static tm_status busy_sample(struct comparison *c, size_t side, size_t device,
                              enum test_basis basis, struct tm_sample *sample)
 {
-    const struct tm_side *of = &c->side[side];
+    const struct tm_comparison_side *of = &c->side[side];
     const struct tm_value *steps = tm_path(device_of(&of->run[0], device), "steps.busy_ps");
     const size_t most = basis == TEST_RUNS ? of->runs : tm_length(steps);
     double *value = tm_room_take(&c->room, most, sizeof(*value));
@@ -81,7 +81,7 @@ static tm_status load_device(struct comparison *c, size_t number)
     if (!device->busy_ps || !device->compute_ps || !device->p || !device->is_significant)
         return c->run->error.status;
     for (size_t side = 0; side < c->sides; side++) {
-        const struct tm_side *of = &c->side[side];
+        const struct tm_comparison_side *of = &c->side[side];
         tm_status st = TM_OK;
 
         for (size_t r = 0; r < of->runs; r++) {

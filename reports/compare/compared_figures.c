@@ -28,7 +28,7 @@ static double test_by_runs(const struct comparison *c, size_t side,
     struct tm_summed sums[2];
 
     for (int i = 0; i < 2; i++) {
-        const struct tm_side *of = &c->side[i ? side : 0];
+        const struct tm_comparison_side *of = &c->side[i ? side : 0];
         double value[TM_SIDE_RUNS_MOST];
         struct tm_sample sample = { value, 0 };
 

@@ -57,14 +57,14 @@ static tm_status check_run(struct tm_run *run, const struct tm_compared_run *one
 }
 
 /* The run of that number, side after side. */
-static const struct tm_compared_run *run_at(const struct tm_side *side, size_t number)
+static const struct tm_compared_run *run_at(const struct tm_comparison_side *side, size_t number)
 {
     for (; number >= side->runs; side++)
         number -= side->runs;
     return &side->run[number];
 }
 
-tm_status tm_compare_check(struct tm_run *run, const struct tm_side *side, size_t sides)
+tm_status tm_compare_check(struct tm_run *run, const struct tm_comparison_side *side, size_t sides)
 {
     size_t runs = 0;
 
@@ -161,7 +161,7 @@ static tm_status fill(struct comparison *c)
     return st;
 }
 
-tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_side *side,
+tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_comparison_side *side,
                      size_t sides, const struct tm_compare_options *options)
 {
     struct comparison c = { .run = run,

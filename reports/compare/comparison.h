@@ -98,10 +98,10 @@ struct tm_row_table;
 
 struct comparison {
     struct tm_run *run;
-    const struct tm_side *side;
+    const struct tm_comparison_side *side;
     size_t sides;
     const struct tm_compare_options *options;
-    struct tm_room room;
+    struct tm_compare_blocks room;
     struct tm_value *root;
     struct side_facts *facts;        /* one per side */
     struct step_test *step_test;     /* one per side; that of the base is unused */
@@ -132,7 +132,7 @@ double base_step_ps(const struct comparison *c);
 double row_rate(const struct comparison *c, size_t side);
 /* A mean over the runs of a side of a figure of their summaries; runs without it are left out; NaN
  * = none has it. */
-double mean_over_runs(const struct tm_side *side,
+double mean_over_runs(const struct tm_comparison_side *side,
                       double (*figure)(const struct tm_value *summary, const void *what),
                       const void *what);
 /* 100 * (value / base - 1); NaN of a base of 0 */

@@ -144,7 +144,7 @@ static bool is_compute(const struct tm_row *row)
 static tm_status find_families(const struct causes *k, const struct tm_row_table *table,
                                struct family **list, size_t *count)
 {
-    struct tm_room *room = &k->c->room;
+    struct tm_compare_blocks *room = &k->c->room;
     struct tm_row **row = tm_room_take(room, table->rows, sizeof(*row));
     size_t rows = 0;
 

@@ -18,7 +18,7 @@ static size_t aligned(size_t bytes)
     return (bytes + unit - 1) / unit * unit;
 }
 
-static bool add_block(struct tm_room *room, size_t bytes)
+static bool add_block(struct tm_compare_blocks *room, size_t bytes)
 {
     const size_t header = aligned(sizeof(struct tm_room_block));
     const size_t whole = bytes + header > BLOCK_BYTES ? bytes + header : BLOCK_BYTES;
@@ -34,7 +34,7 @@ static bool add_block(struct tm_room *room, size_t bytes)
     return true;
 }
 
-void *tm_room_take(struct tm_room *room, size_t count, size_t bytes)
+void *tm_room_take(struct tm_compare_blocks *room, size_t count, size_t bytes)
 {
     if (bytes && count > (SIZE_MAX / 2 - BLOCK_BYTES) / bytes) {
         (void)tm_fail(&room->run->error, TM_ERR_LIMIT, -1, "out of memory");
@@ -49,7 +49,7 @@ void *tm_room_take(struct tm_room *room, size_t count, size_t bytes)
     return (char *)room->blocks + (room->blocks->used - wanted);
 }
 
-void tm_room_free(struct tm_room *room)
+void tm_room_free(struct tm_compare_blocks *room)
 {
     while (room->blocks) {
         struct tm_room_block *next = room->blocks->next;

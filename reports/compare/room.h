@@ -6,13 +6,13 @@
 
 /* Memory of one job that is given back in one go: what a comparison works out before it is written.
  * Its size follows the rows of the summaries, which are capped. */
-struct tm_room {
+struct tm_compare_blocks {
     struct tm_run *run;
     struct tm_room_block *blocks;
 };
 
 /* Zeroed memory for `count` things.  errors: NULL, told in run->error */
-void *tm_room_take(struct tm_room *room, size_t count, size_t bytes) TM_MUST_USE;
-void tm_room_free(struct tm_room *room); /* tolerates a zeroed one */
+void *tm_room_take(struct tm_compare_blocks *room, size_t count, size_t bytes) TM_MUST_USE;
+void tm_room_free(struct tm_compare_blocks *room); /* tolerates a zeroed one */
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "pipeline/hash.h"
 
-static char *copy_text(struct tm_room *room, const char *text)
+static char *copy_text(struct tm_compare_blocks *room, const char *text)
 {
     const size_t bytes = strlen(text) + 1;
     char *copy = tm_room_take(room, bytes, 1);
@@ -17,7 +17,7 @@ static char *copy_text(struct tm_room *room, const char *text)
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
-const char *name_pattern(struct tm_room *room, const char *name)
+const char *name_pattern(struct tm_compare_blocks *room, const char *name)
 {
     char *pattern = copy_text(room, name);
     size_t n = 0;
@@ -60,7 +60,7 @@ static struct tm_row **find_slot(struct tm_row_table *table, const char *name, c
     }
 }
 
-static char *copy_if_any(struct tm_room *room, const char *text)
+static char *copy_if_any(struct tm_compare_blocks *room, const char *text)
 {
     return copy_text(room, text ? text : "");
 }
@@ -118,7 +118,7 @@ tm_status row_table_add(struct comparison *c, struct tm_row_table *table, size_t
                         const struct row_figures *f)
 {
     struct tm_row **slot = find_slot(table, f->name, f->path ? f->path : "");
-    const struct tm_side *of = &c->side[side];
+    const struct tm_comparison_side *of = &c->side[side];
     const double units = table->is_of_session ? 1 : tm_device_steps(of->run[run].summary);
     const double runs = (double)of->runs;
     struct row_cell *cell;

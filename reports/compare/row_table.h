@@ -91,7 +91,7 @@ tm_status row_table_match(struct comparison *c, struct tm_row_table *table) TM_M
 tm_status row_table_test(struct comparison *c, struct tm_row_table *table) TM_MUST_USE;
 
 /* A name without its numbers: each becomes #, and those at the end go.  owns: the room */
-const char *name_pattern(struct tm_room *room, const char *name) TM_MUST_USE;
+const char *name_pattern(struct tm_compare_blocks *room, const char *name) TM_MUST_USE;
 /* Lengths of executions on two sides.  NaN where there is no test. */
 double length_p(const struct row_cell *base, const struct row_cell *other);
 /* The least relative change of a row that is more than what steps of these sides vary by, in

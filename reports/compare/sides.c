@@ -30,7 +30,7 @@ double change_pct(double base, double value)
     return base != 0 ? 100 * (value / base - 1) : NAN;
 }
 
-double mean_over_runs(const struct tm_side *side,
+double mean_over_runs(const struct tm_comparison_side *side,
                       double (*figure)(const struct tm_value *summary, const void *what),
                       const void *what)
 {
@@ -50,7 +50,7 @@ double mean_over_runs(const struct tm_side *side,
 
 bool are_measured_alike(const struct comparison *c, size_t side)
 {
-    const struct tm_side *base = &c->side[0], *other = &c->side[side];
+    const struct tm_comparison_side *base = &c->side[0], *other = &c->side[side];
 
     for (size_t i = 0; i < base->runs; i++)
         for (size_t k = 0; k < other->runs; k++)
@@ -125,7 +125,7 @@ static double median_of(const struct tm_value *steps, struct tm_sample sample, d
     return tm_sample_select_median(sorted, sample.count);
 }
 
-static tm_status load_steps(struct comparison *c, const struct tm_side *side,
+static tm_status load_steps(struct comparison *c, const struct tm_comparison_side *side,
                             struct side_facts *facts)
 {
     double *step, *median, *mean, *sorted;
@@ -144,7 +144,7 @@ static tm_status load_steps(struct comparison *c, const struct tm_side *side,
         return c->run->error.status;
     for (size_t r = 0; r < side->runs && st == TM_OK; r++) {
         const struct tm_value *steps = tm_get(side->run[r].summary, "steps");
-        struct tm_room scratch = { .run = c->run };
+        struct tm_compare_blocks scratch = { .run = c->run };
         struct tm_sample sample;
         struct tm_compiling_steps compiling;
 
@@ -175,14 +175,14 @@ static tm_status load_steps(struct comparison *c, const struct tm_side *side,
 }
 
 /* The values of one part in the listed steps that were chosen. */
-static tm_status load_listed(struct comparison *c, const struct tm_side *side, const char *path,
+static tm_status load_listed(struct comparison *c, const struct tm_comparison_side *side, const char *path,
                              struct tm_sample *sample,
                              double *value)
 {
     tm_status st = TM_OK;
 
     for (size_t r = 0; r < side->runs && st == TM_OK; r++) {
-        struct tm_room scratch = { .run = c->run };
+        struct tm_compare_blocks scratch = { .run = c->run };
         struct tm_sample of_run;
 
         st = tm_listed_samples(&scratch, side->run[r].summary, path, &of_run);
@@ -193,7 +193,7 @@ static tm_status load_listed(struct comparison *c, const struct tm_side *side, c
     return st;
 }
 
-static tm_status load_parts(struct comparison *c, const struct tm_side *side,
+static tm_status load_parts(struct comparison *c, const struct tm_comparison_side *side,
                             struct side_facts *facts)
 {
     double *of_run[TM_PARTS], *of_step;
@@ -258,7 +258,7 @@ static void add_same(struct tm_value *to, const struct tm_value *runs, const cha
         tm_add_null(to, key, "not recorded, or not the same in all runs");
 }
 
-static double measured_of(const struct tm_side *side)
+static double measured_of(const struct tm_comparison_side *side)
 {
     double sum = 0;
     size_t known = 0;
@@ -279,7 +279,7 @@ static double figure_at(const struct tm_value *summary, const void *path)
     return tm_has(value) ? tm_double(value) : NAN;
 }
 
-static void add_step_statistics(struct tm_value *to, const struct tm_side *side,
+static void add_step_statistics(struct tm_value *to, const struct tm_comparison_side *side,
                                 const struct side_facts *facts)
 {
     static const char none[] = "no step has a length", few[] = "too few steps have a length";
@@ -309,7 +309,7 @@ static void add_step_statistics(struct tm_value *to, const struct tm_side *side,
 
 static void add_side(const struct comparison *c, struct tm_value *sides, size_t number)
 {
-    const struct tm_side *side = &c->side[number];
+    const struct tm_comparison_side *side = &c->side[number];
     struct tm_value *to = tm_add_object(sides, NULL), *runs;
     char id[SIDE_ID_BYTES];
     bool is_same = true;

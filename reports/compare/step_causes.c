@@ -126,7 +126,7 @@ tm_status find_recompiles(struct causes *k)
 {
     static const char count_path[] = "compile.inside_steps.count",
                       time_path[] = "compile.inside_steps.total_ps";
-    const struct tm_side *base = &k->c->side[0], *other = &k->c->side[k->side];
+    const struct tm_comparison_side *base = &k->c->side[0], *other = &k->c->side[k->side];
     const double before = mean_over_runs(base, figure_at, count_path),
                  after = mean_over_runs(other, figure_at, count_path);
     char time[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
@@ -271,7 +271,7 @@ static const char *const collective_fixes[] = {
 tm_status find_collectives(struct causes *k)
 {
     static const char path[] = "total.collective_ps";
-    const struct tm_side *base = &k->c->side[0], *other = &k->c->side[k->side];
+    const struct tm_comparison_side *base = &k->c->side[0], *other = &k->c->side[k->side];
     const double before = mean_over_runs(base, figure_per_step, path),
                  after = mean_over_runs(other, figure_per_step, path);
     const struct tm_row_table *table = k->c->collectives;
@@ -329,7 +329,7 @@ static const char *const overlap_fixes[] = {
 tm_status find_lost_overlap(struct causes *k)
 {
     static const char collective_path[] = "total.collective_ps", copy_path[] = "total.copy_ps";
-    const struct tm_side *sides[2] = { &k->c->side[0], &k->c->side[k->side] };
+    const struct tm_comparison_side *sides[2] = { &k->c->side[0], &k->c->side[k->side] };
     bool has_changed = false;
     double change_ps = 0, whole[2] = { 0, 0 }, exposed[2] = { 0, 0 };
     char time[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];

@@ -49,7 +49,7 @@ static void merge_hosts(struct listed *listed)
 }
 
 /* in: length  only steps that have it */
-static tm_status list_steps(struct tm_room *room, const struct tm_value *summary, const char *length, const char *path,
+static tm_status list_steps(struct tm_compare_blocks *room, const struct tm_value *summary, const char *length, const char *path,
                             struct listed *listed)
 {
     const struct tm_value *list = tm_path(summary, "steps.list");
@@ -71,7 +71,7 @@ static tm_status list_steps(struct tm_room *room, const struct tm_value *summary
     return TM_OK;
 }
 
-static tm_status sample_of(struct tm_room *room, const struct listed *listed, struct tm_sample *sample)
+static tm_status sample_of(struct tm_compare_blocks *room, const struct listed *listed, struct tm_sample *sample)
 {
     double *value = tm_room_take(room, listed->steps + 1, sizeof(*value));
 
@@ -83,7 +83,7 @@ static tm_status sample_of(struct tm_room *room, const struct listed *listed, st
     return TM_OK;
 }
 
-tm_status tm_listed_samples(struct tm_room *room, const struct tm_value *summary, const char *path,
+tm_status tm_listed_samples(struct tm_compare_blocks *room, const struct tm_value *summary, const char *path,
                             struct tm_sample *sample)
 {
     struct listed listed;
@@ -97,7 +97,7 @@ static const char *length_of_step(const struct tm_value *summary)
     return tm_text(tm_path(summary, "steps.basis"))[0] == 'h' ? "host_span_ps" : "period_ps";
 }
 
-tm_status tm_step_samples(struct tm_room *room, const struct tm_value *summary, struct tm_sample *sample)
+tm_status tm_step_samples(struct tm_compare_blocks *room, const struct tm_value *summary, struct tm_sample *sample)
 {
     const struct tm_value *samples = tm_path(summary, "steps.samples_ps");
     double *value = tm_room_take(room, tm_length(samples) + 1, sizeof(*value));
@@ -117,7 +117,7 @@ size_t tm_step_samples_most(const struct tm_value *summary)
     return samples > listed ? samples : listed;
 }
 
-tm_status tm_quiet_samples(struct tm_room *room, const struct tm_value *summary, struct tm_sample *sample)
+tm_status tm_quiet_samples(struct tm_compare_blocks *room, const struct tm_value *summary, struct tm_sample *sample)
 {
     struct listed listed;
     tm_status st = list_steps(room, summary, length_of_step(summary), length_of_step(summary), &listed);
@@ -144,7 +144,7 @@ double tm_analyzed_steps(const struct tm_value *summary)
     return tm_has_steps(summary) ? tm_double(tm_path(summary, "steps.chosen")) : 1;
 }
 
-tm_status tm_count_compiling_steps(struct tm_room *room, const struct tm_value *summary, struct tm_compiling_steps *of)
+tm_status tm_count_compiling_steps(struct tm_compare_blocks *room, const struct tm_value *summary, struct tm_compiling_steps *of)
 {
     const struct tm_value *mean = tm_path(summary, "steps.mean_ps");
     double sum = 0, rest;

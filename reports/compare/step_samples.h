@@ -12,13 +12,13 @@
 
 /* out: sample  of steps.samples_ps
  * errors: TM_ERR_LIMIT when memory ends */
-tm_status tm_step_samples(struct tm_room *room, const struct tm_value *summary, struct tm_sample *sample) TM_MUST_USE;
+tm_status tm_step_samples(struct tm_compare_blocks *room, const struct tm_value *summary, struct tm_sample *sample) TM_MUST_USE;
 /* As many as there can be. */
 size_t tm_step_samples_most(const struct tm_value *summary);
 /* Those of them in which nothing is compiled, to find out how much a step resembles the one before. */
-tm_status tm_quiet_samples(struct tm_room *room, const struct tm_value *summary, struct tm_sample *sample) TM_MUST_USE;
+tm_status tm_quiet_samples(struct tm_compare_blocks *room, const struct tm_value *summary, struct tm_sample *sample) TM_MUST_USE;
 /* Of the listed steps that are analyzed, a member of each: "compute_ps". */
-tm_status tm_listed_samples(struct tm_room *room, const struct tm_value *summary, const char *path,
+tm_status tm_listed_samples(struct tm_compare_blocks *room, const struct tm_value *summary, const char *path,
                             struct tm_sample *sample) TM_MUST_USE;
 
 /* Are the steps of both measured in the same way, as far as it is known?  Else no test can compare them. */
@@ -38,7 +38,7 @@ struct tm_compiling_steps {
 #define TM_COMPILING_LEAST_PCT 1.0
 bool tm_have_compiling_changed(const struct tm_compiling_steps *base, const struct tm_compiling_steps *other,
                                double least_pct);
-tm_status tm_count_compiling_steps(struct tm_room *room, const struct tm_value *summary,
+tm_status tm_count_compiling_steps(struct tm_compare_blocks *room, const struct tm_value *summary,
                                    struct tm_compiling_steps *of) TM_MUST_USE;
 
 #endif

@@ -11,7 +11,7 @@ static const struct tm_section *const sections[] = {
     &tm_definitions_section,
 };
 
-static void add_baseline(struct tm_front *front, const struct tm_value *baseline)
+static void add_baseline(struct tm_front_page *front, const struct tm_value *baseline)
 {
     const size_t runs = tm_length(tm_get(baseline, "runs"));
     const char *label = tm_text(tm_get(baseline, "label"));
@@ -21,7 +21,7 @@ static void add_baseline(struct tm_front *front, const struct tm_value *baseline
                  tm_format_plural(runs));
 }
 
-static void make_front(struct tm_front *front, const struct tm_value *check)
+static void make_front(struct tm_front_page *front, const struct tm_value *check)
 {
     const struct tm_value *input = tm_get(check, "input"), *counts = tm_get(check, "counts"),
                           *file = tm_get(check, "gate_file");

@@ -46,7 +46,7 @@ static void tell_side(char *out, const struct tm_value *comparison, size_t at)
                        tm_has(model) ? tm_text(model) : "device");
 }
 
-static void make_front(struct tm_front *front, const struct tm_value *comparison)
+static void make_front(struct tm_front_page *front, const struct tm_value *comparison)
 {
     char base[TM_SIDE_TITLE_BYTES], new[TM_SIDE_TITLE_BYTES], title[TM_FRONT_TITLE_BYTES];
     const struct tm_value *notes = tm_get(comparison, "notes");

@@ -17,7 +17,7 @@ static void say_figures(const struct tm_content *content)
     };
     enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
     struct tm_cell cell[KPIS_MOST][COLUMNS];
-    struct tm_kpi kpi[KPIS_MOST];
+    struct tm_key_figure kpi[KPIS_MOST];
     bool has_limits = false;
     size_t n = 0;
 

@@ -18,7 +18,7 @@ struct tm_document {
     const char *data;    /* the file that has every figure: "summary.json" */
     const struct tm_section *const *sections; /* in their order */
     size_t section_count;
-    void (*make_front)(struct tm_front *front, const struct tm_value *root);
+    void (*make_front)(struct tm_front_page *front, const struct tm_value *root);
     enum tm_chart_kind
         first_chart[2]; /* on the first page; the last of them also on the first screen */
     size_t first_charts;

@@ -15,14 +15,14 @@ enum { LISTED_HOSTS = 4 };
 
 /* --- texts --- */
 
-char *tm_front_add_fact(struct tm_front *front, const char *title)
+char *tm_front_add_fact(struct tm_front_page *front, const char *title)
 {
     assert(front->facts < TM_FRONT_FACTS_MOST);
     front->fact[front->facts].title = title;
     return front->fact[front->facts++].text;
 }
 
-void tm_front_say_fact(struct tm_front *front, const char *title, const char *format, ...)
+void tm_front_say_fact(struct tm_front_page *front, const char *title, const char *format, ...)
 {
     va_list list;
 
@@ -33,7 +33,7 @@ void tm_front_say_fact(struct tm_front *front, const char *title, const char *fo
 
 /* --- facts --- */
 
-static void add_hosts(struct tm_front *front, const struct tm_value *summary)
+static void add_hosts(struct tm_front_page *front, const struct tm_value *summary)
 {
     const struct tm_value *hosts = tm_path(summary, "input.hosts");
     const size_t n = tm_length(hosts);
@@ -99,7 +99,7 @@ static int64_t count_unused(const struct tm_value *models)
     return count;
 }
 
-static void add_devices(struct tm_front *front, const struct tm_value *summary)
+static void add_devices(struct tm_front_page *front, const struct tm_value *summary)
 {
     const struct tm_value *models = tm_path(summary, "environment.devices");
     const size_t n = tm_length(models), devices = tm_length(tm_get(summary, "devices"));
@@ -120,7 +120,7 @@ static void add_devices(struct tm_front *front, const struct tm_value *summary)
         tm_format_append(text, TM_FRONT_BYTES, "; %s not used", tm_format_count(count, unused));
 }
 
-static void add_versions(struct tm_front *front, const struct tm_value *summary)
+static void add_versions(struct tm_front_page *front, const struct tm_value *summary)
 {
     static const char *const versions[][2] = {
         { "jax", "JAX" },   { "jaxlib", "jaxlib" }, { "cuda", "CUDA" },
@@ -143,7 +143,7 @@ static void add_versions(struct tm_front *front, const struct tm_value *summary)
         tm_format_append(text, TM_FRONT_BYTES, "not recorded");
 }
 
-static void add_window(struct tm_front *front, const struct tm_value *summary)
+static void add_window(struct tm_front_page *front, const struct tm_value *summary)
 {
     static const char *const modes[][2] = {
         { "steps", "the analyzed steps" }, { "all", "all activity" }, { "session", "the session" }
@@ -176,7 +176,7 @@ static void add_window(struct tm_front *front, const struct tm_value *summary)
         tm_format_append(text, TM_FRONT_BYTES, " (first of %zu windows)", count);
 }
 
-static void add_steps(struct tm_front *front, const struct tm_value *summary)
+static void add_steps(struct tm_front_page *front, const struct tm_value *summary)
 {
     const struct tm_value *steps = tm_get(summary, "steps"), *median = tm_get(steps, "median_ps");
     char *text = tm_front_add_fact(front, "Steps"), number[TM_FORMAT_BYTES];
@@ -199,7 +199,7 @@ static void add_steps(struct tm_front *front, const struct tm_value *summary)
 }
 
 /* What a trace tells; a device memory profile alone tells nothing of it. */
-static void add_run(struct tm_front *front, const struct tm_value *summary)
+static void add_run(struct tm_front_page *front, const struct tm_value *summary)
 {
     add_hosts(front, summary);
     add_devices(front, summary);
@@ -208,7 +208,7 @@ static void add_run(struct tm_front *front, const struct tm_value *summary)
     add_steps(front, summary);
 }
 
-static void add_date(struct tm_front *front, const struct tm_value *summary)
+static void add_date(struct tm_front_page *front, const struct tm_value *summary)
 {
     const struct tm_value *begin = tm_path(summary, "environment.hosts[0].begin_ns");
     char date[TM_FORMAT_BYTES];
@@ -217,7 +217,7 @@ static void add_date(struct tm_front *front, const struct tm_value *summary)
         tm_format_append(tm_front_add_fact(front, "Profiled"), TM_FRONT_BYTES, "%s", date);
 }
 
-static void add_files(struct tm_front *front, const struct tm_value *summary)
+static void add_files(struct tm_front_page *front, const struct tm_value *summary)
 {
     const struct tm_value *files = tm_path(summary, "input.files");
     char *text = tm_front_add_fact(front, tm_length(files) == 1 ? "File" : "Files");
@@ -230,7 +230,7 @@ static void add_files(struct tm_front *front, const struct tm_value *summary)
 
 /* --- the rest --- */
 
-static void make_subtitle(struct tm_front *front, const struct tm_value *summary, const char *run)
+static void make_subtitle(struct tm_front_page *front, const struct tm_value *summary, const char *run)
 {
     const char *title = tm_text(tm_path(summary, "report.title"));
     const size_t hosts = tm_length(tm_path(summary, "input.hosts")),
@@ -263,7 +263,7 @@ size_t tm_front_findings(const struct tm_value *summary, size_t most, size_t *pi
     return n;
 }
 
-static void make_partial(struct tm_front *front, const struct tm_value *summary)
+static void make_partial(struct tm_front_page *front, const struct tm_value *summary)
 {
     const struct tm_value *files = tm_path(summary, "input.files");
     size_t partial = 0;
@@ -277,18 +277,18 @@ static void make_partial(struct tm_front *front, const struct tm_value *summary)
     tm_format_append(front->partial, TM_FRONT_BYTES, ".");
 }
 
-void tm_front_begin(struct tm_front *front, const struct tm_value *summary, const char *title)
+void tm_front_begin(struct tm_front_page *front, const struct tm_value *summary, const char *title)
 {
     const char *given = tm_text(tm_path(summary, "report.title"));
 
-    *front = (struct tm_front){ .note = tm_text(tm_path(summary, "report.note")),
+    *front = (struct tm_front_page){ .note = tm_text(tm_path(summary, "report.note")),
                                 .verdict = tm_text(tm_path(summary, "verdict.text")),
                                 .tone = tm_tone_of(tm_text(tm_path(summary, "verdict.severity"))) };
     (void)snprintf(front->title, sizeof(front->title), "%s", *given ? given : title);
     make_partial(front, summary);
 }
 
-void tm_front_of_report(struct tm_front *front, const struct tm_value *summary)
+void tm_front_of_report(struct tm_front_page *front, const struct tm_value *summary)
 {
     char run[TM_FRONT_TITLE_BYTES];
 
@@ -305,7 +305,7 @@ void tm_front_of_report(struct tm_front *front, const struct tm_value *summary)
                "pseudonyms, but for words of JAX, of libraries and of compilers");
 }
 
-void tm_front_make(struct tm_front *front, const struct tm_value *summary)
+void tm_front_make(struct tm_front_page *front, const struct tm_value *summary)
 {
     tm_document_of(summary)->make_front(front, summary);
 }

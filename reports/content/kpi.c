@@ -51,7 +51,7 @@ static size_t finding_of(const struct tm_value *summary, const struct tm_value *
 }
 
 /* Outside its band, without a finding, and the reason is known: such a figure is drawn neutral. */
-static bool is_neutral(const struct tm_kpi *kpi)
+static bool is_neutral(const struct tm_key_figure *kpi)
 {
     return kpi->finding == 0 && *kpi->why && (strcmp(kpi->band, "warning") == 0 || strcmp(kpi->band, "bad") == 0);
 }
@@ -85,12 +85,12 @@ static double place_of(const struct tm_value *kpi)
     return place < 0 ? 0 : place > 1 ? 1 : place;
 }
 
-void tm_kpi_at(struct tm_kpi *out, const struct tm_value *summary, size_t index)
+void tm_kpi_at(struct tm_key_figure *out, const struct tm_value *summary, size_t index)
 {
     const struct tm_value *kpi = kpi_of(summary, index), *value = tm_get(kpi, "value");
     const char *why = tm_text(tm_get(kpi, "why"));
 
-    *out = (struct tm_kpi){
+    *out = (struct tm_key_figure){
         .kpi = kpi,
         .id = tm_text(tm_get(kpi, "id")),
         .title = tm_text(tm_get(kpi, "title")),

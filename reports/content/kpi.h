@@ -9,7 +9,7 @@
 #include "reports/format/format.h"
 
 /* A key figure, ready to be shown. */
-struct tm_kpi {
+struct tm_key_figure {
     const struct tm_value *kpi; /* of the summary: tm_sign_of_kpi wants it */
     const char *id, *title, *definition;
     const char *band; /* "good", "warning", "bad", "unknown"; "" where it is outside its band and costs nothing */
@@ -24,6 +24,6 @@ struct tm_kpi {
 /* Those that have a meaning in this run; none where no figure has a value.  Model FLOP utilization and the step time come
  * first. */
 size_t tm_kpi_count(const struct tm_value *summary);
-void tm_kpi_at(struct tm_kpi *out, const struct tm_value *summary, size_t index);
+void tm_kpi_at(struct tm_key_figure *out, const struct tm_value *summary, size_t index);
 
 #endif

@@ -16,7 +16,7 @@ static long long count_of(const struct tm_value *night, const char *key)
     return (long long)tm_int(tm_get(tm_get(night, "counts"), key));
 }
 
-static void make_front(struct tm_front *front, const struct tm_value *night)
+static void make_front(struct tm_front_page *front, const struct tm_value *night)
 {
     const char *date = tm_text(tm_get(night, "night"));
     const struct tm_value *counts = tm_path(night, "gates.counts");

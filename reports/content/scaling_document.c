@@ -55,7 +55,7 @@ static void tell_steps(char *out, const struct tm_value *points)
         (void)snprintf(out, TM_FRONT_BYTES, "not recorded");
 }
 
-static void make_front(struct tm_front *front, const struct tm_value *scaling)
+static void make_front(struct tm_front_page *front, const struct tm_value *scaling)
 {
     const struct tm_value *points = tm_get(scaling, "points");
     const char *mode = tm_text(tm_get(scaling, "mode"));

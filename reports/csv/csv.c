@@ -290,7 +290,7 @@ static void write_kpis(struct csv *c)
     static const char *const keys[] = { "value", "unit", "band", "good", "bad", "finding" };
     const size_t count = tm_kpi_count(c->summary);
     FILE *file = open_with_header(c, "kpis.csv", "id,title,value,unit,band,good,bad,finding,why,definition");
-    struct tm_kpi kpi;
+    struct tm_key_figure kpi;
 
     for (size_t k = 0; file && k < count; k++) {
         tm_kpi_at(&kpi, c->summary, k);

@@ -65,7 +65,7 @@ static void add_run(struct tm_value *to, const struct tm_compared_run *of)
     tm_add_bool(to, "partial", tm_is(tm_path(of->summary, "input.partial")));
 }
 
-static void add_baseline(struct tm_value *root, const struct tm_side *side)
+static void add_baseline(struct tm_value *root, const struct tm_comparison_side *side)
 {
     if (!side) {
         tm_add_null(root, "baseline", NULL);

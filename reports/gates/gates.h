@@ -31,7 +31,7 @@ size_t tm_gates_idle(const struct tm_gates *gates, size_t after, tm_has_job *has
  * errors: TM_ERR_USAGE: a figure that does not exist in the summary (the message suggests the
  * nearest names) */
 tm_status tm_gates_judge(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
-                         const struct tm_compared_run *input, const struct tm_side *baseline,
+                         const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
                          size_t *failed) TM_MUST_USE;
 
 /* The same where a comparison has judged these runs: gates say nothing that it does not. */
@@ -43,7 +43,7 @@ struct tm_gate_comparison {
     const char *spread_from;
 };
 tm_status tm_gates_judge_compared(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
-                                  const struct tm_compared_run *input, const struct tm_side *baseline,
+                                  const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
                                   const struct tm_gate_comparison *comparison, size_t *failed) TM_MUST_USE;
 
 /* The same of one run of many, each of some job: gates of other jobs are left out, of several gates of one figure and
@@ -55,7 +55,7 @@ struct tm_judged_job {
     bool is_new;             /* there can be no baseline yet: gates that want one are skipped, required or not */
 };
 tm_status tm_gates_judge_job(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
-                             const struct tm_compared_run *input, const struct tm_side *baseline,
+                             const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
                              const struct tm_judged_job *job, size_t *failed) TM_MUST_USE;
 /* Do both have files, and the same ones?  Such a run is no baseline: tm_gates_judge refuses it. */
 bool tm_are_same_run(const struct tm_compared_run *a, const struct tm_compared_run *b);

@@ -472,7 +472,7 @@ static tm_status judge_run(struct tm_judging *j, struct tm_doc *out, size_t *fai
 }
 
 tm_status tm_gates_judge_job(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
-                             const struct tm_compared_run *input, const struct tm_side *baseline,
+                             const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
                              const struct tm_judged_job *job, size_t *failed)
 {
     struct tm_judging j = {
@@ -483,7 +483,7 @@ tm_status tm_gates_judge_job(struct tm_run *run, struct tm_doc *out, const struc
 }
 
 tm_status tm_gates_judge_compared(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
-                                  const struct tm_compared_run *input, const struct tm_side *baseline,
+                                  const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
                                   const struct tm_gate_comparison *comparison, size_t *failed)
 {
     struct tm_judging j = {
@@ -494,7 +494,7 @@ tm_status tm_gates_judge_compared(struct tm_run *run, struct tm_doc *out, const 
 }
 
 tm_status tm_gates_judge(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
-                         const struct tm_compared_run *input, const struct tm_side *baseline,
+                         const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
                          size_t *failed)
 {
     return tm_gates_judge_job(run, out, gates, input, baseline, NULL, failed);

@@ -21,7 +21,7 @@ struct tm_judging {
     struct tm_run *run;
     const struct tm_gates *gates;
     const struct tm_compared_run *input;
-    const struct tm_side *baseline; /* NULL = none */
+    const struct tm_comparison_side *baseline; /* NULL = none */
     const struct tm_judged_job *job; /* NULL = a run by itself */
     const struct tm_gate_comparison *comparison; /* NULL = none was made */
     struct tm_step_test steps;

@@ -12,7 +12,7 @@
 
 const double tm_noise_level = 0.01;
 
-static const char *refusal(const struct tm_value *input, const struct tm_side *baseline)
+static const char *refusal(const struct tm_value *input, const struct tm_comparison_side *baseline)
 {
     for (size_t i = 0; i < baseline->runs; i++)
         if (!tm_are_steps_alike(input, baseline->run[i].summary))
@@ -21,7 +21,7 @@ static const char *refusal(const struct tm_value *input, const struct tm_side *b
 }
 
 /* The samples of all baselines, one run after the other. */
-static tm_status join_steps(struct tm_room *room, const struct tm_side *baseline, struct tm_sample *all)
+static tm_status join_steps(struct tm_compare_blocks *room, const struct tm_comparison_side *baseline, struct tm_sample *all)
 {
     size_t most = 0;
     double *value;
@@ -50,8 +50,8 @@ static struct tm_noise noise_of(double p, struct tm_interval change)
 }
 
 /* Compilations in steps are events, and what they add to the mean is no noise. */
-static tm_status count_compiling(struct tm_room *room, struct tm_step_test *test, const struct tm_value *input,
-                                 const struct tm_side *baseline)
+static tm_status count_compiling(struct tm_compare_blocks *room, struct tm_step_test *test, const struct tm_value *input,
+                                 const struct tm_comparison_side *baseline)
 {
     struct tm_compiling_steps now, before;
     tm_status st = tm_count_compiling_steps(room, input, &now);
@@ -65,8 +65,8 @@ static tm_status count_compiling(struct tm_room *room, struct tm_step_test *test
     return st;
 }
 
-static tm_status test_steps(struct tm_room *room, struct tm_step_test *test, const struct tm_value *input,
-                            const struct tm_side *baseline)
+static tm_status test_steps(struct tm_compare_blocks *room, struct tm_step_test *test, const struct tm_value *input,
+                            const struct tm_comparison_side *baseline)
 {
     struct tm_sample now, before, quiet_now, quiet_before;
     struct tm_change_test found;
@@ -102,9 +102,9 @@ static tm_status test_steps(struct tm_room *room, struct tm_step_test *test, con
 }
 
 tm_status tm_step_test(struct tm_run *run, struct tm_step_test *test, const struct tm_value *input,
-                       const struct tm_side *baseline)
+                       const struct tm_comparison_side *baseline)
 {
-    struct tm_room room = { .run = run };
+    struct tm_compare_blocks room = { .run = run };
     tm_status st;
 
     *test = (struct tm_step_test){ .median = { NAN, NAN }, .mean = { NAN, NAN }, .refused = refusal(input, baseline) };

@@ -27,7 +27,7 @@ struct tm_step_test {
     const char *refused; /* why they cannot be compared at all; NULL = they can */
 };
 tm_status tm_step_test(struct tm_run *run, struct tm_step_test *test, const struct tm_value *input,
-                       const struct tm_side *baseline) TM_MUST_USE;
+                       const struct tm_comparison_side *baseline) TM_MUST_USE;
 
 /* The value against those of the baselines.  in: base  in any order */
 struct tm_noise tm_spread_test(double value, const double *base, size_t count);

@@ -15,7 +15,7 @@ bool tm_are_same_run(const struct tm_compared_run *a, const struct tm_compared_r
 }
 
 tm_status tm_refuse_same_run(struct tm_run *run, const struct tm_compared_run *input,
-                             const struct tm_side *baseline)
+                             const struct tm_comparison_side *baseline)
 {
     for (size_t i = 0; baseline && i < baseline->runs; i++) {
         const struct tm_compared_run *const base = &baseline->run[i];

@@ -8,6 +8,6 @@
  * in:     baseline  NULL = none
  * errors: TM_ERR_USAGE with the two paths */
 tm_status tm_refuse_same_run(struct tm_run *run, const struct tm_compared_run *input,
-                             const struct tm_side *baseline) TM_MUST_USE;
+                             const struct tm_comparison_side *baseline) TM_MUST_USE;
 
 #endif

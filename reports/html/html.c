@@ -121,7 +121,7 @@ static void put_skip(struct tm_page *page)
 
 static void put_page(struct tm_page *page)
 {
-    struct tm_front front;
+    struct tm_front_page front;
     const struct tm_content content = { .summary = page->summary, .medium = &page_medium, .to = page };
 
     tm_front_make(&front, page->summary);

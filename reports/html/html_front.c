@@ -11,7 +11,7 @@
 
 enum { TITLE_CHARS = 96, PIECE_BYTES = 2000 };
 
-static void put_partial(struct tm_page *page, const struct tm_front *front)
+static void put_partial(struct tm_page *page, const struct tm_front_page *front)
 {
     if (!front->is_partial)
         return;
@@ -28,7 +28,7 @@ static void put_partial(struct tm_page *page, const struct tm_front *front)
     tm_htmlw_close_line(&page->w);
 }
 
-static void put_title(struct tm_page *page, const struct tm_front *front)
+static void put_title(struct tm_page *page, const struct tm_front_page *front)
 {
     char shown[TM_FRONT_BYTES], cut[4 * TITLE_CHARS + 1];
 
@@ -40,7 +40,7 @@ static void put_title(struct tm_page *page, const struct tm_front *front)
     tm_htmlw_close_line(&page->w);
 }
 
-static void put_facts(struct tm_page *page, const struct tm_front *front)
+static void put_facts(struct tm_page *page, const struct tm_front_page *front)
 {
     tm_htmlw_class(&page->w, "dl", "facts");
     for (size_t i = 0; i < front->facts; i++)
@@ -63,7 +63,7 @@ static void put_line(struct tm_page *page, const char *line, size_t length)
 }
 
 /* Line by line, as it was given. */
-static void put_note(struct tm_page *page, const struct tm_front *front)
+static void put_note(struct tm_page *page, const struct tm_front_page *front)
 {
     const char *line = front->note;
 
@@ -83,7 +83,7 @@ static void put_note(struct tm_page *page, const struct tm_front *front)
     tm_htmlw_close_line(&page->w);
 }
 
-static void put_verdict(struct tm_page *page, const struct tm_front *front)
+static void put_verdict(struct tm_page *page, const struct tm_front_page *front)
 {
     char class_name[32];
 
@@ -110,7 +110,7 @@ static void put_first_chart(struct tm_page *page, enum tm_chart_kind kind)
     tm_page_charts(page, kind);
 }
 
-void tm_page_front(struct tm_page *page, const struct tm_front *front)
+void tm_page_front(struct tm_page *page, const struct tm_front_page *front)
 {
     const size_t n = page->document->first_charts;
 

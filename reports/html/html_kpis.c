@@ -37,7 +37,7 @@ static void put_marker(struct tm_page *page, double x)
 }
 
 /* The words beside it say the same, so it is hidden from readers of the screen. */
-static void put_scale(struct tm_page *page, const struct tm_kpi *kpi)
+static void put_scale(struct tm_page *page, const struct tm_key_figure *kpi)
 {
     const enum tm_tone tone = tm_tone_of(kpi->band);
 
@@ -54,7 +54,7 @@ static void put_scale(struct tm_page *page, const struct tm_kpi *kpi)
     tm_htmlw_close(&page->w);
 }
 
-static void put_limits(struct tm_page *page, const struct tm_kpi *kpi)
+static void put_limits(struct tm_page *page, const struct tm_key_figure *kpi)
 {
     if (!*kpi->good && !*kpi->bad)
         return;
@@ -73,7 +73,7 @@ static void put_limits(struct tm_page *page, const struct tm_kpi *kpi)
     tm_htmlw_close(&page->w);
 }
 
-static void open_definition(struct tm_page *page, const struct tm_kpi *kpi, size_t index)
+static void open_definition(struct tm_page *page, const struct tm_key_figure *kpi, size_t index)
 {
     tm_page_open_link(page, "definition", (int)index);
     tm_htmlw_attr(&page->w, "class", "term");
@@ -82,7 +82,7 @@ static void open_definition(struct tm_page *page, const struct tm_kpi *kpi, size
     tm_htmlw_close(&page->w);
 }
 
-static void put_card(struct tm_page *page, const struct tm_kpi *kpi, size_t index)
+static void put_card(struct tm_page *page, const struct tm_key_figure *kpi, size_t index)
 {
     const enum tm_tone tone = tm_tone_of(kpi->band);
 
@@ -115,7 +115,7 @@ static void put_card(struct tm_page *page, const struct tm_kpi *kpi, size_t inde
 /* Cards for the figures that have a value; the others are gathered. */
 static void put_cards(struct tm_page *page, struct tm_missing *missing, struct tm_missing *unjudged)
 {
-    struct tm_kpi kpi;
+    struct tm_key_figure kpi;
     size_t cards = 0;
 
     for (size_t i = 0; i < tm_kpi_count(page->summary); i++) {

@@ -24,7 +24,7 @@ enum { TM_HTML_ROWS_MOST = 500 };
 
 /* --- html_front.c, html_kpis.c: the first screen --- */
 
-void tm_page_front(struct tm_page *page, const struct tm_front *front);
+void tm_page_front(struct tm_page *page, const struct tm_front_page *front);
 void tm_page_kpis(struct tm_page *page);
 
 /* --- html_findings.c --- */

@@ -24,7 +24,7 @@ enum {
 struct markdown {
     struct tm_mdw w;
     const struct tm_value *summary;
-    struct tm_front front;
+    struct tm_front_page front;
     struct tm_sheet sheet;
     struct tm_layout layout;
     size_t mark;              /* where the section began */
@@ -343,7 +343,7 @@ static void put_front_facts(struct markdown *m)
 static void put_kpi(struct markdown *m, size_t index)
 {
     char sign[TM_SIGN_BYTES];
-    struct tm_kpi kpi;
+    struct tm_key_figure kpi;
 
     tm_kpi_at(&kpi, m->summary, index);
     tm_mdw_raw(&m->w, "| ");

@@ -145,7 +145,7 @@ static void put_kpis(struct tm_pdf *pdf)
         return;
     put_heading(pdf, "Key figures");
     for (size_t i = 0; i < n && tm_pdf_left_on_page(pdf) > tm_pdf_kpi_height; i++) {
-        struct tm_kpi kpi;
+        struct tm_key_figure kpi;
 
         tm_kpi_at(&kpi, pdf->summary, i);
         tm_pdf_kpi(pdf, &kpi);

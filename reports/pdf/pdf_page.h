@@ -67,7 +67,7 @@ struct tm_pdf {
 
     const struct tm_value *summary;
     const struct tm_document *document; /* what it is */
-    struct tm_front front;
+    struct tm_front_page front;
     struct tm_pdf_place place[TM_PDF_PLACES_MOST];
     size_t places;
     struct tm_pdf_link link[TM_PDF_LINKS_MOST];

@@ -14,7 +14,7 @@ static const double value_end = 0.37, scale_begin = 0.40, scale_end = 0.58, word
 static const double scale_height = 5, part_gap = 1, marker_width = 2.4, marker_over = 2.6, pale = 0.3;
 
 /* Bad, warning, good from left to right; the part of the value is in full colour. */
-static void draw_scale(struct tm_pdf *pdf, const struct tm_kpi *kpi, double y)
+static void draw_scale(struct tm_pdf *pdf, const struct tm_key_figure *kpi, double y)
 {
     static const enum tm_role roles[] = { TM_ROLE_BAD, TM_ROLE_WARNING, TM_ROLE_GOOD };
     static const char *const bands[] = { "bad", "warning", "good" };
@@ -33,7 +33,7 @@ static void draw_scale(struct tm_pdf *pdf, const struct tm_kpi *kpi, double y)
 }
 
 /* The judgement and its limits, "bad", "good > 80 %, bad < 50 %". */
-static void draw_words(struct tm_pdf *pdf, const struct tm_kpi *kpi, double baseline)
+static void draw_words(struct tm_pdf *pdf, const struct tm_key_figure *kpi, double baseline)
 {
     struct tm_pdf_style word = tm_pdf_strong;
     const double width = tm_pdf_column(pdf);
@@ -53,7 +53,7 @@ static void draw_words(struct tm_pdf *pdf, const struct tm_kpi *kpi, double base
     tm_pdf_text_at(pdf, &tm_pdf_quiet, pdf->left + rest_begin * width, baseline, pdf->cell[0]);
 }
 
-static void draw_why(struct tm_pdf *pdf, const struct tm_kpi *kpi, double baseline)
+static void draw_why(struct tm_pdf *pdf, const struct tm_key_figure *kpi, double baseline)
 {
     const char *why = *kpi->why ? kpi->why : "no limit is set for it";
 
@@ -62,7 +62,7 @@ static void draw_why(struct tm_pdf *pdf, const struct tm_kpi *kpi, double baseli
     tm_pdf_text_at(pdf, &tm_pdf_quiet, pdf->left + scale_begin * tm_pdf_column(pdf), baseline, pdf->cell[0]);
 }
 
-void tm_pdf_kpi(struct tm_pdf *pdf, const struct tm_kpi *kpi)
+void tm_pdf_kpi(struct tm_pdf *pdf, const struct tm_key_figure *kpi)
 {
     const double width = tm_pdf_column(pdf), baseline = pdf->y + 10;
     const struct tm_pdf_style *value_style = kpi->has_value ? &tm_pdf_strong : &tm_pdf_quiet;

@@ -25,7 +25,7 @@ static size_t count_samples(const struct tm_scaling_point *point)
 
 /* One sample for each step number, as in comparisons.
  * in: room  out: the end of the numbers that it took */
-static tm_status take_samples(struct tm_room *memory, const struct tm_scaling_point *point, struct point_facts *facts,
+static tm_status take_samples(struct tm_compare_blocks *memory, const struct tm_scaling_point *point, struct point_facts *facts,
                               double **room)
 {
     double *const value = *room, *const medians = value + count_samples(point);
@@ -112,7 +112,7 @@ tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_sca
     struct scaling_study s = {
         .run = run, .point = point, .points = points, .options = options, .root = tm_doc_root(out)
     };
-    struct tm_room memory = { .run = run };
+    struct tm_compare_blocks memory = { .run = run };
     size_t numbers = 0, samples = 0, bytes;
     tm_status st = TM_OK;
     double *room;

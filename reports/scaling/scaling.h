@@ -7,7 +7,7 @@
 /* The same program on different numbers of devices: speed-up, efficiency, and what grows.  docs/scaling.md,
  * schemas/SCALING.md. */
 struct tm_scaling_point {
-    struct tm_side side; /* the runs with that many devices */
+    struct tm_comparison_side side; /* the runs with that many devices */
     uint32_t devices;    /* from the profile, or as the user said */
 };
 

@@ -24,7 +24,7 @@ enum {
 struct text {
     struct tm_textw w;
     const struct tm_value *summary;
-    struct tm_front front;
+    struct tm_front_page front;
     struct tm_sheet sheet;
     struct tm_layout layout;
     bool is_told[TM_MARKS_SHOWN]; /* marks of headings: each is told below the first section that has it */
@@ -210,7 +210,7 @@ static void put_verdict(struct text *t)
 static void add_kpi(struct text *t, size_t index)
 {
     char sign[TM_SIGN_BYTES];
-    struct tm_kpi kpi;
+    struct tm_key_figure kpi;
 
     tm_kpi_at(&kpi, t->summary, index);
     if (!tm_sheet_row(&t->sheet))

@@ -12,7 +12,7 @@ enum { MOST_OPEN = 255, LARGEST_BUFFER = 64 << 10, SMALLEST_BUFFER = 4 << 10 };
 
 /* The next record of one place. */
 struct head {
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     struct tm_track track;
     struct tm_cursor *cursor; /* NULL: the sorted rest */
 };
@@ -63,7 +63,7 @@ static uint64_t start_prefix(const void *row)
     return tm_prefix_of(((const struct tm_kept_record *)row)->record.start_ps);
 }
 
-static tm_status push_rest(struct order *o, const struct tm_raw *raw)
+static tm_status push_rest(struct order *o, const struct tm_raw_record *raw)
 {
     struct tm_kept_record row;
     const tm_status st = tm_keep_record(&o->rest_args, o->run, raw, &row);
@@ -89,7 +89,7 @@ static tm_status sort_track(struct order *o, uint64_t number)
             st = o->run->error.status;
     }
     while (st == TM_OK) {
-        struct tm_raw raw;
+        struct tm_raw_record raw;
         bool more;
 
         st = type->next(cursor, &raw, &more);

@@ -5,11 +5,11 @@
 #include "pipeline/source.h"
 
 /* Takes one record of the ordered stream.  track and raw are borrowed until it returns. */
-typedef tm_status tm_take_record(void *to, const struct tm_track *track, const struct tm_raw *raw);
+typedef tm_status tm_take_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw);
 
 /* Learns of a record as soon as it is known, some records before it is taken: a chance to fetch what taking it needs into
  * the cache.  Nothing may depend on it. */
-typedef void tm_expect_record(void *to, const struct tm_track *track, const struct tm_raw *raw);
+typedef void tm_expect_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw);
 
 /* Give out all records of a scanned and surveyed source in the order (start, longer first, ends of arrows after what
  * they may point to, track, input order).

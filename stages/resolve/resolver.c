@@ -36,7 +36,7 @@ static tm_status contains(struct tm_index *set, uint64_t key, bool *found)
     return st;
 }
 
-tm_status tm_look_up_id(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw, bool *is_known)
+tm_status tm_look_up_id(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw, bool *is_known)
 {
     const bool is_graph = track->side != TM_SIDE_HOST || raw->record.class == TM_CLASS_GRAPH;
     const bool has_some = is_graph ? r->has_expanded : r->has_launched;
@@ -53,7 +53,7 @@ static bool is_inside_runtime(struct tm_resolver *r, const struct tm_track *trac
            record->start_ps < r->inside_until_ps[track->thread];
 }
 
-static void note_runtime(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw)
+static void note_runtime(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     const int64_t end_ps = raw->record.start_ps + raw->record.dur_ps;
 
@@ -68,7 +68,7 @@ static bool is_device_class(enum tm_class class)
 }
 
 /* What only activities of a device have. */
-static tm_status tell_activity(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
+static tm_status tell_activity(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
                                const struct tm_circumstances *around, const struct tm_config *config,
                                struct tm_told *told)
 {
@@ -89,7 +89,7 @@ static tm_status tell_activity(struct tm_resolver *r, const struct tm_track *tra
     return st;
 }
 
-tm_status tm_tell(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
+tm_status tm_tell(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
                   const struct tm_circumstances *around, struct tm_told *told)
 {
     const struct tm_config *const config = tm_rows_at(r->trace->configs, raw->record.config);
@@ -147,7 +147,7 @@ static inline struct tm_told unpack(uint32_t bits)
 }
 
 /* All that tm_tell looks at. */
-static inline struct tm_site site_of(const struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
+static inline struct tm_site site_of(const struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
                                      const struct tm_circumstances *around)
 {
     const struct tm_record *record = &raw->record;
@@ -164,7 +164,7 @@ static inline struct tm_site site_of(const struct tm_resolver *r, const struct t
     };
 }
 
-void tm_expect(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw)
+void tm_expect(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     const struct tm_circumstances any = { .direction = TM_OTHER_DIRECTION }; /* they do not matter to where a site lies */
     const struct tm_site site = site_of(r, track, raw, &any);
@@ -174,7 +174,7 @@ void tm_expect(struct tm_resolver *r, const struct tm_track *track, const struct
         tm_launches_expect(r->launches, raw->record.correlation);
 }
 
-static inline tm_status find_told(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
+static inline tm_status find_told(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
                                   const struct tm_circumstances *around, struct tm_event *event, bool *is_activity)
 {
     const struct tm_site site = site_of(r, track, raw, around);
@@ -250,7 +250,7 @@ static tm_status find_launch(struct tm_resolver *r, const struct tm_track *track
     return TM_OK;
 }
 
-static tm_status find_step(struct tm_resolver *r, const struct tm_raw *raw, struct tm_event *event)
+static tm_status find_step(struct tm_resolver *r, const struct tm_raw_record *raw, struct tm_event *event)
 {
     const bool has_launch = event->launch_track != TM_NONE;
     const struct tm_steps *steps = &r->trace->steps;
@@ -286,7 +286,7 @@ static tm_status find_step(struct tm_resolver *r, const struct tm_raw *raw, stru
     return st;
 }
 
-static tm_status resolve_activity(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
+static tm_status resolve_activity(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
                                   struct tm_circumstances *around, struct tm_event *event)
 {
     const struct tm_steps *steps = &r->trace->steps;
@@ -304,7 +304,7 @@ static tm_status resolve_activity(struct tm_resolver *r, const struct tm_track *
 }
 
 /* All of an event but what find_told sets.  Field by field: an initializer would make it twice. */
-static inline void set_record(struct tm_event *event, const struct tm_track *track, const struct tm_raw *raw)
+static inline void set_record(struct tm_event *event, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     event->record = raw->record;
     event->args = raw->args;
@@ -320,7 +320,7 @@ static inline void set_record(struct tm_event *event, const struct tm_track *tra
     event->launch_dur_ps = 0;
 }
 
-tm_status tm_resolve(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw *raw,
+tm_status tm_resolve(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
                      struct tm_event *event)
 {
     struct tm_circumstances around = { .is_inside = is_inside_runtime(r, track, &raw->record),

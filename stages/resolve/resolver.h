@@ -67,12 +67,12 @@ struct tm_told {
 };
 
 /* Tell an event's class and what goes with it, whenever it happens. */
-tm_status tm_tell(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw *raw,
+tm_status tm_tell(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw_record *raw,
                   const struct tm_circumstances *around, struct tm_told *told) TM_MUST_USE;
 
 /* Whether circumstances.is_known has to be looked up: of a call that launches, if an activity bears its id; of a graph
  * as a whole. */
-static inline bool tm_id_tells(const struct tm_track *track, const struct tm_raw *raw)
+static inline bool tm_id_tells(const struct tm_track *track, const struct tm_raw_record *raw)
 {
     const uint32_t details = TM_FLAG_KERNEL_DETAILS | TM_FLAG_COPY_DETAILS | TM_FLAG_MEMSET_DETAILS;
     const struct tm_record *r = &raw->record;
@@ -83,7 +83,7 @@ static inline bool tm_id_tells(const struct tm_track *track, const struct tm_raw
         return r->flags & TM_FLAG_CORRELATION && !(raw->traits & (TM_TRAIT_LAUNCH | TM_TRAIT_SYNC));
     return !(r->flags & details) && (r->flags & TM_FLAG_GRAPH_EXEC || raw->traits & TM_TRAIT_GRAPH_NAME);
 }
-tm_status tm_look_up_id(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw *raw,
+tm_status tm_look_up_id(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw_record *raw,
                         bool *is_known) TM_MUST_USE;
 
 /* Names of executions and compilations: what has no class of its own inside one is part of the runtime. */
@@ -95,11 +95,11 @@ enum {
  * in:     track  of the record
  * out:    event  record.class, device, level, direction, launch, step, chosen; config is valid until the next
  *                call */
-tm_status tm_resolve(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw *raw,
+tm_status tm_resolve(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw_record *raw,
                      struct tm_event *event) TM_MUST_USE;
 
 /* A record will be resolved soon. */
-void tm_expect(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw *raw);
+void tm_expect(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw_record *raw);
 
 /* The device of CPU ops with an ordinal: made when it is first seen. */
 tm_status tm_cpu_device(struct tm_trace *trace, uint32_t ordinal, uint32_t *device) TM_MUST_USE;

@@ -160,7 +160,7 @@ static tm_status count(struct tm_census *c, const struct sort *sort, int64_t dur
 }
 
 /* The mark of a record that lies inside an execution of its thread. */
-static unsigned place(struct tm_census *c, const struct tm_raw *raw)
+static unsigned place(struct tm_census *c, const struct tm_raw_record *raw)
 {
     const struct tm_record *r = &raw->record;
     const int64_t end_ps = r->start_ps + r->dur_ps;
@@ -175,7 +175,7 @@ static unsigned place(struct tm_census *c, const struct tm_raw *raw)
     return mark;
 }
 
-tm_status tm_census_take(struct tm_census *c, const struct tm_track *track, const struct tm_raw *raw)
+tm_status tm_census_take(struct tm_census *c, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     const struct tm_record *r = &raw->record;
     const unsigned marks = c->marks | (r->dur_ps ? HAS_LENGTH : 0) | (track->side == TM_SIDE_HOST ? place(c, raw) : 0);
@@ -210,7 +210,7 @@ void tm_census_recount(struct tm_census *c)
 /* --- telling --- */
 
 /* A record of a sort, and its track.  out: *holds  it was counted in the order that it needs */
-static tm_status find_sort(const struct tm_census *c, const struct sort *sort, struct tm_raw *raw, struct tm_track *track,
+static tm_status find_sort(const struct tm_census *c, const struct sort *sort, struct tm_raw_record *raw, struct tm_track *track,
                            bool *holds)
 {
     const uint32_t number = (uint32_t)(sort->rest >> TRACK_SHIFT);
@@ -219,7 +219,7 @@ static tm_status find_sort(const struct tm_census *c, const struct sort *sort, s
     if (!row)
         return c->run->error.status;
     *track = *row;
-    *raw = (struct tm_raw){
+    *raw = (struct tm_raw_record){
         .record = { .name = (tm_strid)(sort->name_and_config >> 32), .config = (uint32_t)sort->name_and_config,
                     .track = number, .flags = (uint16_t)(sort->rest >> FLAGS_SHIFT),
                     .class = (uint8_t)(sort->rest >> CLASS_SHIFT), .kind = sort->rest >> KIND_SHIFT & 0xf },
@@ -238,7 +238,7 @@ static tm_status count_waiting(struct tm_census *c, struct tm_resolver *resolver
     for (uint64_t i = 0; i < n && st == TM_OK; i++) {
         const struct waiting *row = tm_rows_at(c->waiting, i);
         struct waiting one;
-        struct tm_raw raw;
+        struct tm_raw_record raw;
         struct tm_track track;
         bool holds, is_known = false;
 
@@ -262,7 +262,7 @@ static tm_status give_tally(struct tm_census *c, struct tm_resolver *resolver, c
     struct tm_circumstances around = { .is_known = row->sort.rest & IS_KNOWN, .direction = TM_OTHER_DIRECTION };
     struct tm_event event = { .traits = (uint32_t)row->sort.traits };
     struct tm_track track;
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     struct tm_told told;
     bool holds;
     tm_status st = find_sort(c, &row->sort, &raw, &track, &holds);

@@ -36,7 +36,7 @@ static tm_status count_overlap(struct tm_survey *s, uint64_t number, struct over
     if (cursor)
         cursor->counts = false;
     while (st == TM_OK && overlap->launches < CALLS_ASKED) {
-        struct tm_raw raw;
+        struct tm_raw_record raw;
         bool more;
 
         st = type->next(cursor, &raw, &more);

@@ -6,7 +6,7 @@
 #include "stages/resolve/classes.h"
 #include "stages/survey/survey_private.h"
 
-typedef tm_status on_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw);
+typedef tm_status on_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw);
 
 static void note_times(struct tm_track *track, const struct tm_record *record)
 {
@@ -18,7 +18,7 @@ static void note_times(struct tm_track *track, const struct tm_record *record)
 }
 
 /* What each record of a track gives where it is read for the first time. */
-static tm_status count_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+static tm_status count_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     note_times(track, &raw->record);
     return s->census ? tm_census_take(s->census, track, raw) : TM_OK;
@@ -44,7 +44,7 @@ static tm_status read_track(struct tm_survey *s, uint64_t number, bool counts, o
         track->last_ps = INT64_MIN;
     }
     while (st == TM_OK) {
-        struct tm_raw raw;
+        struct tm_raw_record raw;
         bool more;
 
         st = type->next(cursor, &raw, &more);
@@ -94,7 +94,7 @@ static void number_thread(struct tm_survey *s, struct tm_track *track, uint32_t 
         track->thread = s->trace->thread_count++;
 }
 
-static tm_status keep_launch(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+static tm_status keep_launch(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     struct tm_launch launch = {
         .key = raw->record.correlation,
@@ -112,7 +112,7 @@ static tm_status keep_launch(struct tm_survey *s, struct tm_track *track, const 
     return tm_launches_put(s->resolver->launches, &launch);
 }
 
-static tm_status keep_marker(struct tm_survey *s, const struct tm_raw *raw)
+static tm_status keep_marker(struct tm_survey *s, const struct tm_raw_record *raw)
 {
     const struct tm_record *r = &raw->record;
     const int64_t number = r->args_length == sizeof(struct tm_number) ? ((const struct tm_number *)raw->args)->value
@@ -123,7 +123,7 @@ static tm_status keep_marker(struct tm_survey *s, const struct tm_raw *raw)
     return tm_spans_add(s->markers, &span);
 }
 
-static tm_status keep_compile(struct tm_survey *s, const struct tm_raw *raw)
+static tm_status keep_compile(struct tm_survey *s, const struct tm_raw_record *raw)
 {
     const uint32_t kind = raw->traits & TM_TRAIT_COMPILE_WHOLE ? 0 : raw->traits & TM_TRAIT_COMPILE_CLIENT ? 1 : 2;
     const struct tm_compile_mark mark = { raw->record.start_ps, kind };
@@ -148,7 +148,7 @@ static tm_status keep_execution(struct tm_survey *s, tm_strid module, uint64_t l
     return st == TM_OK ? tm_groups_add(s->module_times, &time) : st;
 }
 
-static tm_status keep_cpu_op(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+static tm_status keep_cpu_op(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     const struct tm_config *config = tm_rows_at(s->trace->configs, raw->record.config);
     uint32_t device;
@@ -173,7 +173,7 @@ static tm_status keep_thunks(struct tm_survey *s, const struct tm_record *r)
     return tm_spans_add(s->thunks, &span);
 }
 
-static tm_status take_host(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+static tm_status take_host(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     struct host_reading *h = (struct host_reading *)track;
     const uint32_t traits = raw->traits;
@@ -318,7 +318,7 @@ struct device_reading {
     bool facts, rows;
 };
 
-static tm_status take_program(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+static tm_status take_program(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     struct device_reading *d = (struct device_reading *)track;
     const struct tm_record *r = &raw->record;
@@ -392,7 +392,7 @@ static tm_status keep_module_time(struct tm_survey *s, const struct tm_event *ev
     return st == TM_OK ? tm_groups_add(s->module_times, &time) : st;
 }
 
-static tm_status keep_group(struct tm_survey *s, const struct tm_raw *raw)
+static tm_status keep_group(struct tm_survey *s, const struct tm_raw_record *raw)
 {
     struct tm_group_span span = { .begin_ps = raw->record.start_ps,
                                   .end_ps = raw->record.start_ps + raw->record.dur_ps };
@@ -404,7 +404,7 @@ static tm_status keep_group(struct tm_survey *s, const struct tm_raw *raw)
     return tm_groups_add(s->groups, &span);
 }
 
-static tm_status keep_facts(struct tm_survey *s, const struct tm_track *track, const struct tm_raw *raw,
+static tm_status keep_facts(struct tm_survey *s, const struct tm_track *track, const struct tm_raw_record *raw,
                             const struct tm_event *event)
 {
     struct tm_device *device = &s->trace->devices[event->device];
@@ -444,7 +444,7 @@ static tm_status keep_step(struct tm_survey *s, const struct tm_event *event)
     return TM_OK;
 }
 
-static tm_status take_activity(struct tm_survey *s, const struct device_reading *d, const struct tm_raw *raw)
+static tm_status take_activity(struct tm_survey *s, const struct device_reading *d, const struct tm_raw_record *raw)
 {
     struct tm_event event;
     tm_status st = tm_resolve(s->resolver, &d->track, raw, &event);
@@ -457,7 +457,7 @@ static tm_status take_activity(struct tm_survey *s, const struct device_reading 
 }
 
 /* Graphs wait until it is known whether their kernels were recorded; kernels of graphs tell it. */
-static tm_status take_device(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+static tm_status take_device(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     struct device_reading *d = (struct device_reading *)track;
     const struct tm_record *r = &raw->record;
@@ -481,7 +481,7 @@ static tm_status take_device(struct tm_survey *s, struct tm_track *track, const 
     return take_activity(s, d, raw);
 }
 
-static tm_status take_cpu_op(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+static tm_status take_cpu_op(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     if (!(raw->record.flags & TM_FLAG_HLO_OP))
         return TM_OK;
@@ -503,13 +503,13 @@ static tm_status take_graphs(struct tm_survey *s, bool facts, bool rows)
     while (st == TM_OK) {
         const void *row;
         struct tm_graph_event graph;
-        struct tm_raw raw;
+        struct tm_raw_record raw;
 
         st = tm_sorter_next(s->graphs, &row);
         if (st != TM_OK || !row)
             break;
         graph = *(const struct tm_graph_event *)row;
-        raw = (struct tm_raw){ .record = graph.record, .args = &graph.number, .traits = graph.traits };
+        raw = (struct tm_raw_record){ .record = graph.record, .args = &graph.number, .traits = graph.traits };
         if (raw.record.args_length != sizeof(graph.number))
             raw.record.args_length = 0;
         st = get_track(s, raw.record.track, &d.track);
@@ -569,7 +569,7 @@ tm_status tm_survey_device_tracks(struct tm_survey *s, bool facts, bool rows)
 
 /* --- what is neither: read once, so that its oddities are counted --- */
 
-static tm_status take_other(struct tm_survey *s, struct tm_track *track, const struct tm_raw *raw)
+static tm_status take_other(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     struct device_reading *d = (struct device_reading *)track;
 

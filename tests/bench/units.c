@@ -306,7 +306,7 @@ static uint64_t read_tracks(struct units *u, struct tm_source *source)
 
     for (uint64_t i = 0; i < tracks; i++) {
         struct tm_cursor *cursor = source->type->open(source, i, 64 << 10);
-        struct tm_raw raw;
+        struct tm_raw_record raw;
         bool more = true;
 
         if (!cursor)

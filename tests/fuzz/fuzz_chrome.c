@@ -51,7 +51,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 static struct fuzz_choices choices;
 
-static uint64_t mix_text(uint64_t hash, struct tm_json_text text)
+static uint64_t mix_text(uint64_t hash, struct tm_json_slice text)
 {
     return tm_fact_mix(hash, text.length ? XXH3_64bits(text.at, text.length) : 0);
 }

@@ -110,7 +110,7 @@ static void check_result(struct tm_run *run, const struct tm_doc *result, size_t
 /* Gates that were read, or not: with and without a baseline. */
 static void judge(struct tm_run *run, tm_status st, struct tm_gates *gates)
 {
-    const struct tm_side baseline = { "base", &sample[1], 1 };
+    const struct tm_comparison_side baseline = { "base", &sample[1], 1 };
     size_t failed = 0;
 
     expect((st == TM_OK) == (gates != NULL));

@@ -95,7 +95,7 @@ static void begin_again(struct tm_run *run)
     run->error = (struct tm_error){ .status = TM_OK };
 }
 
-static void compare(struct tm_run *run, const struct tm_side side[2], uint8_t medium)
+static void compare(struct tm_run *run, const struct tm_comparison_side side[2], uint8_t medium)
 {
     const struct tm_compare_options options = { .rows = ROWS, .is_forced = true };
     struct tm_doc *const doc = new_doc(run);
@@ -106,7 +106,7 @@ static void compare(struct tm_run *run, const struct tm_side side[2], uint8_t me
     deliver(run, doc, tm_compare(run, doc, side, 2, &options), medium);
 }
 
-static void scale(struct tm_run *run, const struct tm_side side[2], uint8_t medium)
+static void scale(struct tm_run *run, const struct tm_comparison_side side[2], uint8_t medium)
 {
     const struct tm_compare_options options = { .rows = ROWS, .is_forced = true };
     const uint32_t first = tm_scaling_devices(side[0].run->summary), second = tm_scaling_devices(side[1].run->summary);
@@ -125,7 +125,7 @@ static void scale(struct tm_run *run, const struct tm_side side[2], uint8_t medi
     }
 }
 
-static void check(struct tm_run *run, const struct tm_side side[2], uint8_t medium)
+static void check(struct tm_run *run, const struct tm_comparison_side side[2], uint8_t medium)
 {
     static const char *const expressions[] = { "steps.median_ps>+5%", "kpis[device_utilization].value<80",
                                                "gaps.by_cause[*].total_ps>=5us" };
@@ -142,7 +142,7 @@ static void check(struct tm_run *run, const struct tm_side side[2], uint8_t medi
 }
 
 enum { USES = 3 };
-typedef void use_both(struct tm_run *run, const struct tm_side side[2], uint8_t medium);
+typedef void use_both(struct tm_run *run, const struct tm_comparison_side side[2], uint8_t medium);
 static use_both *const use[USES] = { compare, scale, check };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -163,7 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (docs[1]) {
         for (int i = 0; i < 2; i++)
             runs[i] = (struct tm_compared_run){ .summary = tm_doc_root(docs[i]), .path = "summary.json", .is_summary = true, .measured_ps = -1 };
-        const struct tm_side side[2] = { { "a", &runs[0], 1 }, { "b", &runs[1], 1 } };
+        const struct tm_comparison_side side[2] = { { "a", &runs[0], 1 }, { "b", &runs[1], 1 } };
 
         use[medium % USES](&run, side, medium / USES);
     }

@@ -28,7 +28,7 @@ struct job {
     double seconds;
 };
 
-static void print_text(FILE *out, struct tm_json_text text)
+static void print_text(FILE *out, struct tm_json_slice text)
 {
     (void)fputc('"', out);
     for (uint32_t i = 0; i < text.length; i++)
@@ -73,7 +73,7 @@ static void print_facts(FILE *out, const struct tm_facts *facts)
             continue;
         (void)fprintf(out, "%s\"%d\":", comma, stat);
         if (text->kind == TM_FACT_BYTES)
-            print_text(out, (struct tm_json_text){ (const char *)text->bytes, (uint32_t)text->length });
+            print_text(out, (struct tm_json_slice){ (const char *)text->bytes, (uint32_t)text->length });
         else
             (void)fprintf(out, "[%" PRId64 ",\"%a\"]", facts->ints[stat], facts->doubles[stat]);
         comma = ",";
@@ -88,7 +88,7 @@ static void print_hex_name(FILE *out, struct tm_names *names, uint64_t name)
 
     if (tm_names_text(names, (tm_strid)name, 0, &text, &length) != TM_OK)
         exit(1);
-    print_text(out, (struct tm_json_text){ text, (uint32_t)length });
+    print_text(out, (struct tm_json_slice){ text, (uint32_t)length });
 }
 
 /* What a node holds; what is inside comes behind it. */
@@ -103,7 +103,7 @@ static void print_node(FILE *out, struct tm_names *names, const struct tm_argume
     case TM_ARGUMENT_NUMBER: (void)fprintf(out, "{\"number\":\"%.*s\"}", (int)node->length, node->text); return;
     case TM_ARGUMENT_NAME: print_hex_name(out, names, node->value); return;
     case TM_ARGUMENT_TEXT:
-        print_text(out, (struct tm_json_text){ node->text, (uint32_t)node->length });
+        print_text(out, (struct tm_json_slice){ node->text, (uint32_t)node->length });
         return;
     default: (void)fputs(node->type == TM_ARGUMENT_OBJECT ? "{\"pairs\":[" : "[", out);
     }
@@ -190,7 +190,7 @@ static void print_event(struct job *job, const struct tm_chrome_event *event)
 static void print_string(FILE *out, const char *key, const char *text)
 {
     (void)fprintf(out, ",\"%s\":", key);
-    print_text(out, (struct tm_json_text){ text, (uint32_t)strlen(text) });
+    print_text(out, (struct tm_json_slice){ text, (uint32_t)strlen(text) });
 }
 
 static void print_header(FILE *out, const struct tm_chrome_header *header)

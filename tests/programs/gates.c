@@ -44,7 +44,7 @@ static tm_status load(struct job *job, char *const *path)
 
 static tm_status judge(struct job *job, bool is_junit, size_t *failed)
 {
-    const struct tm_side baseline = { "baseline", job->compared + 1, job->runs - 1 };
+    const struct tm_comparison_side baseline = { "baseline", job->compared + 1, job->runs - 1 };
 
     if (!(job->result = tm_doc_new(&job->run)))
         return TM_ERR_LIMIT;

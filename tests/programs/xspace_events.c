@@ -33,7 +33,7 @@ static tm_status print_track(struct tm_host_run *host, uint64_t number, const st
 {
     const struct tm_source_type *const type = host->source->type;
     struct tm_names *const names = host->trace.names;
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     bool more = true;
     tm_status st = TM_OK;
 

@@ -127,7 +127,7 @@ struct tm_value *test_add_run(struct test_compared *t, const char *label,
                                                 .path = label ? label : "more",
                                                 .measured_ps = -1 };
     if (label)
-        t->side[t->sides++] = (struct tm_side){ .label = label, .run = &t->runs[number] };
+        t->side[t->sides++] = (struct tm_comparison_side){ .label = label, .run = &t->runs[number] };
     t->side[t->sides - 1].runs++;
     return summary;
 }

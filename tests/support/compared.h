@@ -21,7 +21,7 @@ struct test_compared {
     struct tm_run run;
     struct tm_doc *input[TEST_RUNS_MOST];
     struct tm_compared_run runs[TEST_RUNS_MOST];
-    struct tm_side side[TEST_RUNS_MOST];
+    struct tm_comparison_side side[TEST_RUNS_MOST];
     size_t count, sides;
     double run_spread_pct;  /* 0 = not known */
     double mean_spread_pct; /* of the mean alone; 0 = the same */

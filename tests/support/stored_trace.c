@@ -72,7 +72,7 @@ void stored_add(struct stored_trace *stored, uint32_t track, const char *lines)
     assert_true(strlen(lines) < sizeof(copy));
     memcpy(copy, lines, strlen(lines) + 1);
     for (char *line = strsep(&rest, ";"); line; line = strsep(&rest, ";")) {
-        struct tm_raw raw = { .record = { .track = track } };
+        struct tm_raw_record raw = { .record = { .track = track } };
         struct tm_arguments_builder own;
         uint8_t bytes[1024];
 
@@ -121,7 +121,7 @@ void assert_stored(struct stored_trace *stored, uint32_t track, const char *expe
 
     assert_int_equal(tm_record_store_begin(stored->store, track, &place), TM_OK);
     for (;;) {
-        struct tm_raw raw;
+        struct tm_raw_record raw;
         uint8_t *own;
         bool more;
 

@@ -160,7 +160,7 @@ static void print_config(struct xspace_run *x, uint32_t row, FILE *to)
                   c.tpu_part, c.level);
 }
 
-static void print_args(struct xspace_run *x, const struct tm_raw *raw, FILE *to)
+static void print_args(struct xspace_run *x, const struct tm_raw_record *raw, FILE *to)
 {
     if (raw->record.args_length == sizeof(struct tm_number)) {
         (void)fprintf(to, " number=%lld", (long long)((const struct tm_number *)raw->args)->value);
@@ -191,7 +191,7 @@ static void print_line(struct xspace_run *x, uint64_t number, size_t buffer_byte
     (void)fprintf(to, "'%s' id %lld device %d side %d kind %d events %llu\n", xspace_text(x, track.plane_name),
                   (long long)track.id, (int)track.device, track.side, track.line, (unsigned long long)track.events);
     for (;;) {
-        struct tm_raw raw;
+        struct tm_raw_record raw;
         bool more;
 
         assert_int_equal(type->next(cursor, &raw, &more), TM_OK);

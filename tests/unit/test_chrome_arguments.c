@@ -41,7 +41,7 @@ static void take(struct encoder *e, const char *args)
 
     assert_non_null(padded);
     memcpy(padded, args, length);
-    e->event.args = (struct tm_json_text){ padded, (uint32_t)length };
+    e->event.args = (struct tm_json_slice){ padded, (uint32_t)length };
     assert_int_equal(tm_chrome_arguments_take(e->arguments, &e->event, &e->words, &e->list), TM_OK);
     tm_give(&e->run.budget, TM_ACCOUNT_MODEL, padded, bytes);
 }
@@ -155,7 +155,7 @@ static void what_belongs_to_the_event_comes_first(void **state)
 
     (void)state;
     begin_test(&e);
-    e.event.cat = (struct tm_json_text){ "kernel", 6 };
+    e.event.cat = (struct tm_json_slice){ "kernel", 6 };
     e.words = (struct tm_chrome_words){ .has_category = true, .has_id = true, .has_place = true, .is_enclosed = true,
                                         .place = 7 };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

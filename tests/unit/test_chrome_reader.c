@@ -68,7 +68,7 @@ static void assert_problem(const struct reading *r, const char *wanted, uint64_t
     assert_int_equal(at, wanted_at);
 }
 
-static void assert_text(struct tm_json_text text, const char *wanted)
+static void assert_text(struct tm_json_slice text, const char *wanted)
 {
     assert_int_equal(text.length, strlen(wanted));
     if (text.length > 0)

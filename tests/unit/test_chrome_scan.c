@@ -82,7 +82,7 @@ static void put_records(struct opened *o, FILE *to, uint64_t track)
 
     assert_non_null(cursor);
     for (;;) {
-        struct tm_raw raw;
+        struct tm_raw_record raw;
         bool more;
 
         assert_int_equal(source->type->next(cursor, &raw, &more), TM_OK);
@@ -387,7 +387,7 @@ static void the_execution_of_a_tpu_bears_its_device(void **state)
     assert_int_equal(open_trace(&o, json), TM_OK);
     for (uint64_t i = 0; i < 2; i++) {
         struct tm_cursor *cursor = o.host.source->type->open(o.host.source, i, 4096);
-        struct tm_raw raw;
+        struct tm_raw_record raw;
         bool more;
 
         assert_int_equal(o.host.source->type->next(cursor, &raw, &more), TM_OK);

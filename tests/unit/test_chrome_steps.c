@@ -186,7 +186,7 @@ static uint64_t hash_of_facts(uint64_t hash, const struct tm_facts *facts)
 
 static uint64_t hash_of_event(const struct tm_chrome_event *e)
 {
-    const struct tm_json_text texts[] = { e->name, e->cat, e->args };
+    const struct tm_json_slice texts[] = { e->name, e->cat, e->args };
     uint64_t hash = tm_fact_mix(e->has, (uint64_t)e->phase << 8 | (uint64_t)e->scope);
 
     hash = tm_fact_mix(hash, (uint64_t)e->ts.us);

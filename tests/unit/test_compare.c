@@ -508,7 +508,7 @@ static tm_status compare_once(struct tm_run *run)
     static struct tm_doc *input[2];
     const struct tm_compare_options options = { .rows = 100 };
     struct tm_compared_run runs[2];
-    struct tm_side side[2];
+    struct tm_comparison_side side[2];
     struct tm_doc *doc;
     tm_status st;
 
@@ -519,7 +519,7 @@ static tm_status compare_once(struct tm_run *run)
         test_summary_load(summary[i], test_healthy_summary);
         test_put_steps(summary[i], &plain);
         runs[i] = (struct tm_compared_run){ .summary = summary[i], .path = "x", .measured_ps = -1 };
-        side[i] = (struct tm_side){ .label = i ? "b" : "a", .run = &runs[i], .runs = 1 };
+        side[i] = (struct tm_comparison_side){ .label = i ? "b" : "a", .run = &runs[i], .runs = 1 };
     }
     doc = tm_doc_new(run);
     st = doc ? tm_compare(run, doc, side, 2, &options) : run->error.status;

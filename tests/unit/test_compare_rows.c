@@ -46,7 +46,7 @@ static void numbers_of_a_name_are_no_part_of_its_pattern(void **state)
         { "", "" },
     };
     struct tm_run run;
-    struct tm_room room = { .run = &run };
+    struct tm_compare_blocks room = { .run = &run };
 
     (void)state;
     test_run_init(&run);

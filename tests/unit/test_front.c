@@ -36,7 +36,7 @@ static void end(struct summary *s)
     assert_ledger_is_even(&s->run);
 }
 
-static const char *fact_of(const struct tm_front *front, const char *title)
+static const char *fact_of(const struct tm_front_page *front, const char *title)
 {
     for (size_t i = 0; i < front->facts; i++)
         if (strcmp(front->fact[i].title, title) == 0)
@@ -64,7 +64,7 @@ static void the_title_is_the_run_or_what_the_user_gave(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct summary s;
-        struct tm_front front;
+        struct tm_front_page front;
 
         load(&s, rows[i].json);
         tm_front_make(&front, s.root);
@@ -77,7 +77,7 @@ static void the_title_is_the_run_or_what_the_user_gave(void **state)
 
 static void a_run_of_one_host_is_told_in_facts(void **state)
 {
-    struct tm_front front;
+    struct tm_front_page front;
     struct summary s;
 
     (void)state;
@@ -104,7 +104,7 @@ static void many_hosts_are_counted_and_some_named(void **state)
         "{'input':{'run':'r','hosts':['n0','n1','n2','n3','n4','n5'],'files':[{},{},{}]},'environment':{'devices':["
         "{'model':'H100','used':8,'count':8},{'model':null,'kind':'gpu','used':2,'count':4}],'hosts':[{'framework':"
         "'pytorch'}]},'window':{'mode':'session','hosts':[{'begin_ps':0,'span_ps':1000000000},{'begin_ps':0,'span_ps':9}]},'steps':null}";
-    struct tm_front front;
+    struct tm_front_page front;
     struct summary s;
 
     (void)state;
@@ -121,7 +121,7 @@ static void many_hosts_are_counted_and_some_named(void **state)
 
 static void devices_that_did_nothing_are_counted_apart(void **state)
 {
-    struct tm_front front;
+    struct tm_front_page front;
     struct summary s;
 
     (void)state;
@@ -164,7 +164,7 @@ static void what_has_time_at_stake_is_done_first(void **state)
 
 static void what_was_not_recorded_is_said_so(void **state)
 {
-    struct tm_front front;
+    struct tm_front_page front;
     struct summary s;
 
     (void)state;
@@ -180,7 +180,7 @@ static void what_was_not_recorded_is_said_so(void **state)
 
 static void damaged_input_is_said_at_the_top(void **state)
 {
-    struct tm_front front;
+    struct tm_front_page front;
     struct summary s;
 
     (void)state;
@@ -194,7 +194,7 @@ static void damaged_input_is_said_at_the_top(void **state)
 
 static void names_of_any_length_and_bytes_fit(void **state)
 {
-    struct tm_front front;
+    struct tm_front_page front;
     struct summary s;
 
     (void)state;
@@ -244,7 +244,7 @@ static void figures_lie_on_a_scale_of_three_parts(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct tm_kpi kpi;
+        struct tm_key_figure kpi;
         struct summary s;
 
         load(&s, rows[i].json);
@@ -270,7 +270,7 @@ static void limits_say_on_which_side_they_are(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct tm_kpi kpi;
+        struct tm_key_figure kpi;
         struct summary s;
 
         load(&s, rows[i].json);
@@ -288,7 +288,7 @@ static void limits_say_on_which_side_they_are(void **state)
 static void a_figure_that_costs_nothing_is_neutral(void **state)
 {
     static const char *const order[] = { "model_flop_utilization", "step_time", "a", "b", "c" };
-    struct tm_kpi kpi;
+    struct tm_key_figure kpi;
     struct summary s;
 
     (void)state;
@@ -316,7 +316,7 @@ static void a_figure_that_costs_nothing_is_neutral(void **state)
 
 static void a_figure_without_a_value_says_why(void **state)
 {
-    struct tm_kpi kpi;
+    struct tm_key_figure kpi;
     struct summary s;
 
     (void)state;

@@ -119,7 +119,7 @@ static const char *path_of_text(const char *json, size_t length)
 
 static tm_status judge(struct rig *rig)
 {
-    const struct tm_side baseline = { "base", rig->compared + 1, rig->docs - 1 };
+    const struct tm_comparison_side baseline = { "base", rig->compared + 1, rig->docs - 1 };
 
     rig->result = tm_doc_new(&rig->run);
     return tm_gates_judge(&rig->run, rig->result, rig->gates, rig->compared,
@@ -542,7 +542,7 @@ static void steps_of_another_kind_are_not_compared(void **state)
 static void assert_compared(struct rig *rig, const char *expression, const char *tests,
                             const struct tm_spread *spread, const char *status, const char *why)
 {
-    const struct tm_side baseline = { "base", rig->compared + 1, rig->docs - 1 };
+    const struct tm_comparison_side baseline = { "base", rig->compared + 1, rig->docs - 1 };
     struct tm_doc *doc = tm_doc_new(&rig->run);
     struct tm_gate_comparison comparison = { tm_doc_root(doc), spread, 1, "7 runs" };
 
@@ -1127,7 +1127,7 @@ static tm_status judge_whole_file(struct tm_run *run)
     summary = tm_doc_new(&other);
     test_summary_load(tm_doc_root(summary), json);
     const struct tm_compared_run compared = { .summary = tm_doc_root(summary), .path = "x" };
-    const struct tm_side baseline = { "base", &compared, 1 };
+    const struct tm_comparison_side baseline = { "base", &compared, 1 };
     struct tm_doc *const result = tm_doc_new(run);
     tm_status st =
         result ? tm_gates_read(run, &gates, path_of_text(whole_file, sizeof(whole_file) - 1))

@@ -12,9 +12,9 @@ static void fill(uint64_t number, uint32_t length, uint8_t *args)
         args[i] = (uint8_t)(number * 7 + i + number / 256);
 }
 
-static struct tm_raw made(uint64_t number, uint32_t length, const uint8_t *args)
+static struct tm_raw_record made(uint64_t number, uint32_t length, const uint8_t *args)
 {
-    return (struct tm_raw){
+    return (struct tm_raw_record){
         .record = { .start_ps = -(int64_t)number, .dur_ps = 3, .correlation = number, .name = 5, .track = 7,
                     .config = 11, .common = 13, .args_length = length, .class = 17, .kind = TM_INSTANT,
                     .flags = TM_FLAG_STEP },
@@ -27,7 +27,7 @@ static void check(const struct tm_kept_args *args, const struct tm_kept_record *
 {
     struct tm_allocation buffer;
     uint8_t expected[LONGEST];
-    struct tm_raw raw, whole = made(number, length, NULL);
+    struct tm_raw_record raw, whole = made(number, length, NULL);
 
     fill(number, length, expected);
     memset(&buffer, 0xee, sizeof(buffer));
@@ -48,7 +48,7 @@ static void arguments_of_every_length_come_back(void **state)
     test_run_init(&run);
     for (uint32_t length = 0; length <= LONGEST; length++) {
         uint8_t bytes[LONGEST];
-        const struct tm_raw raw = made(length, length, bytes);
+        const struct tm_raw_record raw = made(length, length, bytes);
 
         fill(length, length, bytes);
         memset(&rows[length], 0xee, sizeof(rows[length]));
@@ -69,7 +69,7 @@ static void longer_arguments_are_left_out(void **state)
     struct tm_kept_args args = { .account = TM_ACCOUNT_INPUT };
     struct tm_kept_record row;
     uint8_t bytes[LONGEST + 1] = { 1 };
-    const struct tm_raw raw = made(1, LONGEST + 1, bytes);
+    const struct tm_raw_record raw = made(1, LONGEST + 1, bytes);
 
     (void)state;
     test_run_init(&run);
@@ -85,7 +85,7 @@ static tm_status keep_many(struct tm_run *run, struct tm_kept_args *args, struct
 
     for (uint64_t i = 0; i < MANY && st == TM_OK; i++) {
         uint8_t bytes[LONGEST];
-        const struct tm_raw raw = made(i, LONGEST, bytes);
+        const struct tm_raw_record raw = made(i, LONGEST, bytes);
 
         fill(i, LONGEST, bytes);
         st = tm_keep_record(args, run, &raw, &rows[i]);
@@ -135,7 +135,7 @@ static tm_status keep_own(struct tm_run *run, struct tm_kept_args *args, struct 
     for (uint64_t i = 0; i < MANY && st == TM_OK; i++) {
         uint8_t bytes[LONGEST], own[OWN_MOST];
         const uint32_t length = (uint32_t)(i % LENGTHS);
-        struct tm_raw raw = made(i, length, bytes);
+        struct tm_raw_record raw = made(i, length, bytes);
 
         fill(i, length, bytes);
         raw.own = (struct tm_arguments){ own, fill_own(i, own) };
@@ -148,7 +148,7 @@ static void check_own(const struct tm_kept_args *args, const struct tm_kept_reco
 {
     uint8_t expected[OWN_MOST];
     const size_t length = fill_own(number, expected);
-    struct tm_raw raw;
+    struct tm_raw_record raw;
 
     check(args, row, number, (uint32_t)(number % LENGTHS));
     assert_int_equal(tm_unkeep_own(args, row, &raw), TM_OK);
@@ -183,7 +183,7 @@ static void keep_nodes(struct tm_run *run, struct tm_kept_args *args, uint32_t l
 {
     static uint8_t own[TM_ARGUMENTS_MOST];
     uint8_t bytes[LONGEST];
-    struct tm_raw raw = made(length, length, bytes);
+    struct tm_raw_record raw = made(length, length, bytes);
 
     fill(length, length, bytes);
     memset(own, TM_ARGUMENT_NULL, sizeof(own)); /* no key, nothing */
@@ -206,7 +206,7 @@ static void own_arguments_of_two_rows_are_joined(void **state)
     for (uint32_t length = 0; length <= LONGEST; length += 4)
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
             struct tm_kept_record row, with;
-            struct tm_raw raw;
+            struct tm_raw_record raw;
             bool is_cut = false;
 
             keep_nodes(&run, &args, length, rows[i].nodes, &row);

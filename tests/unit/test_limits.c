@@ -7,12 +7,12 @@ static void limits_are_raised_together(void **state)
     struct tm_run run = { .limit_times = 0 };
 
     (void)state;
-    assert_int_equal(tm_limit(&run, 1000), 1000);
+    assert_int_equal(tm_raised_limit(&run, 1000), 1000);
     run.limit_times = 1;
-    assert_int_equal(tm_limit(&run, 1000), 1000);
+    assert_int_equal(tm_raised_limit(&run, 1000), 1000);
     run.limit_times = 10000;
-    assert_int_equal(tm_limit(&run, 1000), 10000000);
-    assert_true(tm_limit(&run, UINT64_MAX / 2) == UINT64_MAX);
+    assert_int_equal(tm_raised_limit(&run, 1000), 10000000);
+    assert_true(tm_raised_limit(&run, UINT64_MAX / 2) == UINT64_MAX);
 }
 
 static void the_hint_tells_more_than_there_is(void **state)

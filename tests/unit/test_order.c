@@ -53,7 +53,7 @@ static struct tm_cursor *open_made(struct tm_source *source, uint64_t track, siz
     return &c->base;
 }
 
-static tm_status next_made(struct tm_cursor *cursor, struct tm_raw *raw, bool *more)
+static tm_status next_made(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more)
 {
     struct made_cursor *const c = (struct made_cursor *)cursor;
     const struct made_source *const made = (const struct made_source *)cursor->source;
@@ -62,7 +62,7 @@ static tm_status next_made(struct tm_cursor *cursor, struct tm_raw *raw, bool *m
     *more = c->at < track->count;
     if (!*more)
         return TM_OK;
-    *raw = (struct tm_raw){ .record = track->records[c->at++], .args = c->args };
+    *raw = (struct tm_raw_record){ .record = track->records[c->at++], .args = c->args };
     raw->record.args_length = fill_args(raw->record.correlation, c->args);
     raw->traits = (uint32_t)raw->record.correlation ^ 0x5a5a;
     if (made->fail_at && raw->record.correlation == made->fail_at)
@@ -166,7 +166,7 @@ struct taken {
     uint64_t count, at, refuse_at;
 };
 
-static tm_status take(void *to, const struct tm_track *track, const struct tm_raw *raw)
+static tm_status take(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     struct taken *const t = to;
     const struct tm_record *expected;

@@ -185,7 +185,7 @@ static void arguments_of_an_end_come_behind_those_of_its_begin(void **state)
 /* Put a record in that the notation cannot tell of. */
 static void add_record(struct stored_trace *s, const struct tm_record *record, const struct tm_allocation *args)
 {
-    const struct tm_raw raw = { .record = *record, .args = args, .traits = 0x77 };
+    const struct tm_raw_record raw = { .record = *record, .args = args, .traits = 0x77 };
 
     assert_int_equal(tm_record_store_add(s->store, &raw), TM_OK);
 }
@@ -202,7 +202,7 @@ static void a_span_has_everything_of_its_begin(void **state)
     struct tm_record_place place;
     struct tm_run run;
     struct stored_trace s;
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     bool more;
 
     (void)state;
@@ -233,7 +233,7 @@ static void too_many_arguments_lose_the_last_ones(void **state)
     struct tm_record_place place;
     struct stored_trace s;
     struct tm_run run;
-    struct tm_raw raw = { .record = begin };
+    struct tm_raw_record raw = { .record = begin };
     uint8_t *own;
     bool more;
 
@@ -309,7 +309,7 @@ static void check_deep(bool by_name)
     struct tm_record_place place;
     struct tm_run run;
     struct stored_trace s;
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     bool more;
 
     begin_test(&run, &s);

@@ -11,7 +11,7 @@ struct finished {
     uint32_t traits;
 };
 
-static void finish(void *to, const struct tm_track *track, struct tm_raw *raw)
+static void finish(void *to, const struct tm_track *track, struct tm_raw_record *raw)
 {
     struct finished *const f = to;
 
@@ -63,7 +63,7 @@ static int64_t read_track(struct tm_source *source, uint64_t track, bool counts,
     assert_false(cursor->counts);
     cursor->counts = counts;
     for (;;) {
-        struct tm_raw raw;
+        struct tm_raw_record raw;
         bool more;
 
         assert_int_equal(source->type->next(cursor, &raw, &more), TM_OK);
@@ -138,7 +138,7 @@ struct taken {
     uint64_t count;
 };
 
-static tm_status take(void *to, const struct tm_track *track, const struct tm_raw *raw)
+static tm_status take(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     struct taken *const t = to;
 
@@ -192,7 +192,7 @@ static void fill_with_own(struct stored_trace *s)
             uint8_t bytes[OWN_BYTES];
             const struct tm_number args = { track + number };
             const int64_t start = track % 7 ? number : OWN_RECORDS - number;
-            const struct tm_raw raw = {
+            const struct tm_raw_record raw = {
                 .record = { .start_ps = start, .track = track, .correlation = number, .args_length = sizeof(args) },
                 .args = &args,
                 .own = own_of(s->trace.names, track, number, bytes),
@@ -214,7 +214,7 @@ struct own_taken {
     uint64_t count;
 };
 
-static tm_status take_own(void *to, const struct tm_track *track, const struct tm_raw *raw)
+static tm_status take_own(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     struct own_taken *const t = to;
     uint8_t bytes[OWN_BYTES];
@@ -228,7 +228,7 @@ static tm_status take_own(void *to, const struct tm_track *track, const struct t
     return TM_OK;
 }
 
-static tm_status take_bare(void *to, const struct tm_track *track, const struct tm_raw *raw)
+static tm_status take_bare(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     uint64_t *const count = to;
 
@@ -287,7 +287,7 @@ static void own_arguments_are_finished(void **state)
     struct tm_cursor *cursor;
     struct stored_trace s;
     struct tm_run run;
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     bool more;
 
     (void)state;
@@ -309,7 +309,7 @@ static void own_arguments_are_finished(void **state)
 static tm_status read_first(struct tm_source *source)
 {
     struct tm_cursor *const cursor = source->type->open(source, 0, 4096);
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     bool more;
     tm_status st;
 

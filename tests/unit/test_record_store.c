@@ -2,12 +2,12 @@
 #include "tests/support/stored_trace.h"
 
 /* Everything of a record follows from its track and its place there. */
-static struct tm_raw made(uint32_t track, uint64_t at, struct tm_allocation *args)
+static struct tm_raw_record made(uint32_t track, uint64_t at, struct tm_allocation *args)
 {
     const uint64_t mix = track * UINT64_C(1000003) + at;
 
     memset(args, (int)(mix % 251), sizeof(*args));
-    return (struct tm_raw){
+    return (struct tm_raw_record){
         .record = { .start_ps = (int64_t)mix, .dur_ps = (int64_t)(mix % 97), .correlation = mix, .track = track,
                     .args_length = mix % 10 == 0 ? sizeof(*args) : mix % 3 == 0 ? 8 : 0 },
         .args = args,
@@ -18,7 +18,7 @@ static struct tm_raw made(uint32_t track, uint64_t at, struct tm_allocation *arg
 static tm_status add(struct stored_trace *s, uint32_t track, uint64_t at)
 {
     struct tm_allocation args;
-    const struct tm_raw raw = made(track, at, &args);
+    const struct tm_raw_record raw = made(track, at, &args);
 
     return tm_record_store_add(s->store, &raw);
 }
@@ -27,8 +27,8 @@ static tm_status add(struct stored_trace *s, uint32_t track, uint64_t at)
 static bool check_next(struct tm_record_place *place, uint32_t track, uint64_t at)
 {
     struct tm_allocation args;
-    const struct tm_raw expected = made(track, at, &args);
-    struct tm_raw raw;
+    const struct tm_raw_record expected = made(track, at, &args);
+    struct tm_raw_record raw;
     bool more;
 
     assert_int_equal(tm_record_store_next(place, &raw, &more), TM_OK);
@@ -266,7 +266,7 @@ static void rows_are_put_back_as_they_are(void **state)
 
 /* Record `at` of a track in which every form comes: few shapes and many, small steps, large ones and steps back, and
  * values at the borders of what a row holds. */
-static struct tm_raw bordering(uint64_t at)
+static struct tm_raw_record bordering(uint64_t at)
 {
     static const int64_t starts_ps[] = { INT64_C(-1), 0, UINT32_MAX - 1, UINT32_MAX, INT64_C(0x1fffffffe),
                                          INT64_C(0x1fffffffe), INT64_C(0x2fffffffe), 7, 8 };
@@ -275,7 +275,7 @@ static struct tm_raw bordering(uint64_t at)
                                     UINT64_C(0x100000000), UINT64_MAX, 3 };
     const uint32_t shape = at % 2 ? (uint32_t)(at % 5) : (uint32_t)at;
 
-    return (struct tm_raw){
+    return (struct tm_raw_record){
         .record = { .start_ps = starts_ps[at % 9], .dur_ps = durs_ps[at / 9 % 4], .correlation = ids[at % 11],
                     .name = ~shape, .track = 3, .config = shape << 8, .class = (uint8_t)shape,
                     .kind = (uint8_t)(shape % (TM_END + 1)),
@@ -290,7 +290,7 @@ static void any_record_comes_back_whole(void **state)
     struct tm_record_place place;
     struct tm_run run;
     struct stored_trace s;
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     bool more;
 
     (void)state;
@@ -301,7 +301,7 @@ static void any_record_comes_back_whole(void **state)
     }
     assert_int_equal(tm_record_store_begin(s.store, 3, &place), TM_OK);
     for (uint64_t i = 0; i < RECORDS; i++) {
-        const struct tm_raw expected = bordering(i);
+        const struct tm_raw_record expected = bordering(i);
 
         assert_int_equal(tm_record_store_next(&place, &raw, &more), TM_OK);
         assert_true(more);
@@ -324,7 +324,7 @@ static void records_of_one_shape_are_small(void **state)
     const size_t before = run.budget.used_bytes[TM_ACCOUNT_INPUT];
 
     for (uint64_t i = 0; i < RECORDS; i++) {
-        const struct tm_raw raw = {
+        const struct tm_raw_record raw = {
             .record = { .start_ps = (int64_t)i * 1000, .correlation = i, .name = 5, .track = 1 },
         };
 
@@ -411,14 +411,14 @@ static void ops_with_own_times_come_back_with_them(void **state)
         for (size_t a = 0; a < sizeof(ahead_ps) / sizeof(ahead_ps[0]); a++) {
             for (size_t l = 0; l < sizeof(longer_ps) / sizeof(longer_ps[0]); l++, i++) {
                 const struct tm_number number = { (int64_t)i };
-                const struct tm_raw raw = {
+                const struct tm_raw_record raw = {
                     .record = { .start_ps = (int64_t)i * 100, .dur_ps = 2000000, .correlation = i % 5 == 4 ? i : 0,
                                 .args_length = i % 7 == 6 ? sizeof(number) : 0, .flags = TM_FLAG_HLO_OP },
                     .args = &number,
                 };
                 const struct tm_device_times times = { raw.record.start_ps - ahead_ps[a], raw.record.dur_ps - longer_ps[l] };
                 const bool is_timed = i % 11 != 10;
-                struct tm_raw got;
+                struct tm_raw_record got;
                 bool more;
 
                 if (!turn) {

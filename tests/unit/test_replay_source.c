@@ -12,7 +12,7 @@ struct replayed {
     uint64_t decoded;
 };
 
-static void count_decoded(void *to, const struct tm_track *track, struct tm_raw *raw)
+static void count_decoded(void *to, const struct tm_track *track, struct tm_raw_record *raw)
 {
     (void)track;
     (void)raw;
@@ -56,7 +56,7 @@ static void end_test(struct replayed *r)
 
 /* Read at most so many records of a track; how many there were. */
 static uint64_t read_some(struct replayed *r, uint64_t track, bool counts, uint64_t most,
-                          struct tm_raw *last)
+                          struct tm_raw_record *last)
 {
     const struct tm_source_type *const type = r->source->type;
     struct tm_cursor *const cursor = type->open(r->source, track, 4096);
@@ -68,7 +68,7 @@ static uint64_t read_some(struct replayed *r, uint64_t track, bool counts, uint6
     assert_int_equal(cursor->track, track);
     cursor->counts = counts;
     for (; n < most; n++) {
-        struct tm_raw raw;
+        struct tm_raw_record raw;
 
         assert_int_equal(type->next(cursor, &raw, &more), TM_OK);
         if (!more)
@@ -81,7 +81,7 @@ static uint64_t read_some(struct replayed *r, uint64_t track, bool counts, uint6
 
 static uint64_t read_all(struct replayed *r, uint64_t track, bool counts)
 {
-    struct tm_raw last;
+    struct tm_raw_record last;
 
     return read_some(r, track, counts, UINT64_MAX, &last);
 }
@@ -111,7 +111,7 @@ static void what_is_kept_is_what_was_read(void **state)
     (void)state;
     begin_test(&r, tracks);
     for (uint64_t track = 0; track < 2; track++) {
-        struct tm_raw first, again;
+        struct tm_raw_record first, again;
 
         assert_int_equal(read_some(&r, track, true, UINT64_MAX, &first), 2 - track);
         assert_int_equal(read_some(&r, track, false, UINT64_MAX, &again), 2 - track);
@@ -138,7 +138,7 @@ static void a_reading_that_does_not_count_keeps_nothing(void **state)
 static void half_a_track_is_not_taken_for_all_of_it(void **state)
 {
     static const char *const tracks[] = { "X1+1 a;X2+2 b;X3+3 c", "X1+1 a", NULL };
-    struct tm_raw last;
+    struct tm_raw_record last;
     struct replayed r;
 
     (void)state;
@@ -157,7 +157,7 @@ static void one_track_is_kept_at_a_time(void **state)
 {
     static const char *const tracks[] = { "X1+1 a;X2+2 b", "X1+1 a", NULL };
     struct tm_cursor *cursor;
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     struct replayed r;
     bool more = true;
 
@@ -188,7 +188,7 @@ static void own_arguments_of_both_readings_are_given(void **state)
     begin_test(&r, tracks);
     for (int i = 0; i < 2; i++) {
         struct tm_cursor *const cursor = r.source->type->open(r.source, 0, 4096);
-        struct tm_raw raw;
+        struct tm_raw_record raw;
         bool more;
 
         cursor->counts = i == 0;
@@ -208,7 +208,7 @@ static tm_status read_twice(struct tm_source *source)
 
     for (int i = 0; i < 2 && st == TM_OK; i++) {
         struct tm_cursor *const cursor = source->type->open(source, 0, 4096);
-        struct tm_raw raw;
+        struct tm_raw_record raw;
         bool more = true;
 
         if (!cursor)

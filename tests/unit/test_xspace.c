@@ -281,7 +281,7 @@ static size_t read_line(struct xspace_run *x, const char *name, size_t buffer_by
     assert_non_null(cursor);
     cursor->counts = true;
     while (more && count < READ_MOST) {
-        struct tm_raw raw;
+        struct tm_raw_record raw;
 
         assert_int_equal(type->next(cursor, &raw, &more), TM_OK);
         if (!more)
@@ -765,7 +765,7 @@ static size_t compare_prefix(struct xspace_run *x, const struct whole *whole, bo
         assert_non_null(cursor);
         for (;;) {
             const struct tm_record *const expected = &whole->records[i][count].record;
-            struct tm_raw raw;
+            struct tm_raw_record raw;
             bool more;
 
             assert_int_equal(type->next(cursor, &raw, &more), TM_OK);

@@ -94,7 +94,7 @@ static void check_event(const char *what, const struct xb_space *space, const st
     struct xspace_run x;
     struct tm_cursor *cursor;
     struct tm_arguments list;
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     uint8_t *const buffer = malloc(TM_ARGUMENTS_MOST);
     bool more;
 
@@ -191,7 +191,7 @@ static void a_statistic_without_a_value_is_null(void **state)
     const struct tm_source_type *type;
     struct xspace_run x;
     struct tm_cursor *cursor;
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     bool more;
 
     (void)state;
@@ -394,7 +394,7 @@ static void what_was_met_before_is_the_same_again(void **state)
     for (uint64_t track = 0; track < 2; track++) {
         const struct tm_source_type *const type = x.host.source->type;
         struct tm_cursor *const cursor = type->open(x.host.source, track, 4096);
-        struct tm_raw raw;
+        struct tm_raw_record raw;
         bool more;
 
         assert_non_null(cursor);
@@ -427,7 +427,7 @@ static void a_large_event_keeps_what_fits(void **state)
     const struct tm_source_type *type;
     struct xspace_run x;
     struct tm_cursor *cursor;
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     bool more;
 
     (void)state;
@@ -468,7 +468,7 @@ static void a_list_that_is_full_is_a_loss(void **state)
     const struct tm_source_type *type;
     struct xspace_run x;
     struct tm_cursor *cursor;
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     bool more;
 
     (void)state;
@@ -530,7 +530,7 @@ static enum tm_kind kind_of_only_event(const char *plane, bool is_text)
     const struct tm_source_type *type;
     struct xspace_run x;
     struct tm_cursor *cursor;
-    struct tm_raw raw;
+    struct tm_raw_record raw;
     bool more;
 
     xb_event(line, "power_mw", 1, 0);

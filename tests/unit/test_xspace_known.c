@@ -33,7 +33,7 @@ static void read_line(struct xspace_run *x, uint64_t line, size_t buffer_bytes, 
     for (;;) {
         struct outcome *const to = &reading->rows[reading->count];
         const struct tm_config *config;
-        struct tm_raw raw;
+        struct tm_raw_record raw;
         bool more;
 
         assert_int_equal(type->next(cursor, &raw, &more), TM_OK);

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-static struct tm_member *new_member(struct tm_members *m, struct tm_run *run)
+static struct tm_run_member *new_member(struct tm_members *m, struct tm_run *run)
 {
     if (m->count == m->most) {
         const uint32_t most = m->most ? m->most * 2 : 8;
-        struct tm_member *rows = tm_retake(&run->budget, TM_ACCOUNT_MODEL, m->rows, m->most * sizeof(*rows),
+        struct tm_run_member *rows = tm_retake(&run->budget, TM_ACCOUNT_MODEL, m->rows, m->most * sizeof(*rows),
                                            most * sizeof(*rows), &run->error);
 
         if (!rows)
@@ -16,7 +16,7 @@ static struct tm_member *new_member(struct tm_members *m, struct tm_run *run)
         m->rows = rows;
         m->most = most;
     }
-    m->rows[m->count] = (struct tm_member){ .host = m->host_count };
+    m->rows[m->count] = (struct tm_run_member){ .host = m->host_count };
     return &m->rows[m->count++];
 }
 
@@ -24,7 +24,7 @@ tm_status tm_members_begin_host(struct tm_members *m, struct tm_run *run, const 
 {
     memset(m->by_device, 0xff, sizeof(m->by_device)); /* TM_NONE */
     for (uint32_t i = 0; i < trace->device_count; i++) {
-        struct tm_member *member;
+        struct tm_run_member *member;
 
         if (!trace->devices[i].activities)
             continue;
@@ -59,7 +59,7 @@ tm_status tm_members_load(struct tm_members *m, struct tm_run *run, struct tm_pa
     *first = m->count;
     for (uint32_t i = 0; i < count && tm_partial_is_ok(r); i++) {
         const uint32_t host = tm_partial_below_u32(r, tm_partial_host_count(r));
-        struct tm_member *member = new_member(m, run);
+        struct tm_run_member *member = new_member(m, run);
 
         if (!member)
             return run->error.status;

@@ -6,13 +6,13 @@
 
 /* The devices of a run, of all hosts, numbered in the order in which they come: what a stage refers to that compares
  * devices with each other.  Only those with an activity count.  Zeroed is empty. */
-struct tm_member {
+struct tm_run_member {
     char device[192]; /* id: "vm/gpu:0" */
     uint32_t host;    /* of the run, from 0 */
 };
 
 struct tm_members {
-    struct tm_member *rows;
+    struct tm_run_member *rows;
     uint32_t count, most;
     uint32_t host_count;
     uint32_t by_device[TM_DEVICES_MOST]; /* of the present host; TM_NONE = has no activity */

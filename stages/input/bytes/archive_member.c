@@ -144,8 +144,8 @@ static tm_status count_again(const struct tm_archive_reader *r)
 
     run->archive_again_members += r->number + (r->is_zip ? r->source.heading / ENTRY_BYTES : 0);
     run->archive_again_bytes += r->source.unpacked;
-    if (run->archive_again_members <= tm_limit(run, TM_ARCHIVE_AGAIN_MEMBERS_MOST) &&
-        run->archive_again_bytes <= tm_limit(run, TM_ARCHIVE_AGAIN_BYTES_MOST))
+    if (run->archive_again_members <= tm_raised_limit(run, TM_ARCHIVE_AGAIN_MEMBERS_MOST) &&
+        run->archive_again_bytes <= tm_raised_limit(run, TM_ARCHIVE_AGAIN_BYTES_MOST))
         return TM_OK;
     (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "%s has too many profiles that do not lie in the order of their names",
                   r->shown);
@@ -256,7 +256,7 @@ static tm_status refuse_hole(struct tm_archive_member *m)
 
     m->lost = true;
     (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "a member of %s holds more than %" PRIu64
-                  " times the bytes of the archive, in holes", r->shown, tm_limit(r->run, TM_ARCHIVE_HOLES_TIMES_MOST));
+                  " times the bytes of the archive, in holes", r->shown, tm_raised_limit(r->run, TM_ARCHIVE_HOLES_TIMES_MOST));
     tm_limit_hint(r->run, "unpack it first");
     return TM_ERR_LIMIT;
 }
@@ -273,7 +273,7 @@ tm_status tm_archive_read(struct tm_archive_member *m, void *to, size_t bytes, s
     if (m->length == 0)
         return tm_unchanged_check(m->reader.source.opened, m->reader.source.fd, true, m->reader.run, m->reader.shown);
     if (m->at < m->block_at) {
-        if (m->block_at > TM_ARCHIVE_HOLES_FREE_BYTES && m->block_at / tm_limit(m->reader.run, TM_ARCHIVE_HOLES_TIMES_MOST) > m->reader.source.end)
+        if (m->block_at > TM_ARCHIVE_HOLES_FREE_BYTES && m->block_at / tm_raised_limit(m->reader.run, TM_ARCHIVE_HOLES_TIMES_MOST) > m->reader.source.end)
             return refuse_hole(m);
         const uint64_t hole = m->block_at - m->at;
 

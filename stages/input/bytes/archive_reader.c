@@ -141,7 +141,7 @@ static bool set_up(struct tm_archive_reader *r)
 
 static tm_status begin_unwrapping(struct tm_archive_reader *r)
 {
-    const struct tm_raw raw = { .type = &tm_raw_file, .run = r->run, .name = r->shown, .fd = r->source.fd,
+    const struct tm_raw_bytes raw = { .type = &tm_raw_file, .run = r->run, .name = r->shown, .fd = r->source.fd,
                                 .size = r->source.end };
 
     r->source.unwrap = tm_unwrap_new(&raw, TM_INFLATE_DEFAULT, 0);
@@ -158,7 +158,7 @@ static tm_status begin_archive(struct tm_archive_reader *r)
     s->at = 0;
     s->step = STEP_LEAST;
     s->heading = 0;
-    s->heading_most = tm_limit(r->run, TM_ARCHIVE_DIRECTORY_MOST) + 2 * TM_ARCHIVE_BLOCK_BYTES;
+    s->heading_most = tm_raised_limit(r->run, TM_ARCHIVE_DIRECTORY_MOST) + 2 * TM_ARCHIVE_BLOCK_BYTES;
     s->counts = true;
     r->number = 0;
     if (r->is_wrapped)
@@ -242,7 +242,7 @@ tm_status tm_archive_reader_refuse(const struct tm_archive_reader *r)
         return r->source.failed;
     if (r->source.too_long) {
         (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "the directory of %s takes more than %" PRIu64 " MiB",
-                      r->shown, tm_limit(r->run, TM_ARCHIVE_DIRECTORY_MOST) >> 20);
+                      r->shown, tm_raised_limit(r->run, TM_ARCHIVE_DIRECTORY_MOST) >> 20);
         tm_limit_hint(r->run, "unpack the part that holds the profiles, and give its folder");
         return TM_ERR_LIMIT;
     }
@@ -256,7 +256,7 @@ tm_status tm_archive_reader_refuse(const struct tm_archive_reader *r)
 
 static tm_status check_count(const struct tm_archive_reader *r)
 {
-    const uint64_t most = tm_limit(r->run, TM_ARCHIVE_MEMBERS_MOST);
+    const uint64_t most = tm_raised_limit(r->run, TM_ARCHIVE_MEMBERS_MOST);
 
     if (r->number <= most)
         return TM_OK;

@@ -207,7 +207,7 @@ static tm_status end_content(struct tm_input *in)
 }
 
 /* The first bytes tell the wrapping and, unwrapped, the kind. */
-static tm_status begin_content(struct tm_input *in, const struct tm_raw *raw, const struct tm_input_options *options)
+static tm_status begin_content(struct tm_input *in, const struct tm_raw_bytes *raw, const struct tm_input_options *options)
 {
     const enum tm_inflate_engine engine = options ? options->engine : TM_INFLATE_DEFAULT;
     struct tm_unwrapped all;
@@ -232,7 +232,7 @@ static tm_status begin_content(struct tm_input *in, const struct tm_raw *raw, co
 static tm_status open_file(struct tm_input *in, const struct tm_input_options *options)
 {
     const tm_status st = strcmp(in->path, "-") == 0 ? open_stdin(in) : open_path(in);
-    const struct tm_raw raw = {
+    const struct tm_raw_bytes raw = {
         .type = in->disk_bytes ? &tm_raw_file : &tm_raw_stream,
         .run = in->run,
         .name = in->name,
@@ -248,7 +248,7 @@ static tm_status open_member(struct tm_input *in, const struct tm_input_options 
     const struct tm_member_place place = { in->path, options->target ? options->target : in->member,
                                            options->position };
     struct tm_member_facts facts;
-    struct tm_raw raw;
+    struct tm_raw_bytes raw;
     const tm_status st = tm_raw_member_open(&raw, in->run, &place, &facts);
 
     if (st != TM_OK)
@@ -337,7 +337,7 @@ static uint64_t packed_bytes(const struct tm_input *in)
 /* A few bytes can claim any number of them, and all would be written to the disk. */
 static tm_status check_growth(const struct tm_input *in)
 {
-    const uint64_t held = in->content.bytes, times = tm_limit(in->run, TM_HELD_TIMES_MOST);
+    const uint64_t held = in->content.bytes, times = tm_raised_limit(in->run, TM_HELD_TIMES_MOST);
 
     if (held <= TM_HELD_FREE_BYTES || held / times <= packed_bytes(in))
         return TM_OK;

@@ -19,7 +19,7 @@ tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to,
                       tm_fail_system(&run->error, TM_ERR_INPUT, (int64_t)(at + *got), problem, "cannot read %s", name);
 }
 
-static tm_status read_file(struct tm_raw *raw, uint8_t *to, size_t bytes, size_t *got)
+static tm_status read_file(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, size_t *got)
 {
     const uint64_t left = raw->size - raw->at;
     const size_t want = left < bytes ? (size_t)left : bytes;
@@ -30,13 +30,13 @@ static tm_status read_file(struct tm_raw *raw, uint8_t *to, size_t bytes, size_t
     return tm_unchanged_refuse_short(raw->run, raw->name, raw->size, raw->at + *got);
 }
 
-static tm_status restart_file(struct tm_raw *raw)
+static tm_status restart_file(struct tm_raw_bytes *raw)
 {
     (void)raw; /* read_file goes by the place alone */
     return TM_OK;
 }
 
-static tm_status read_stream(struct tm_raw *raw, uint8_t *to, size_t bytes, size_t *got)
+static tm_status read_stream(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, size_t *got)
 {
     const int problem = tm_read_on(raw->fd, to, bytes, got);
 
@@ -48,7 +48,7 @@ static tm_status read_stream(struct tm_raw *raw, uint8_t *to, size_t bytes, size
 const struct tm_raw_type tm_raw_file = { .read = read_file, .restart = restart_file };
 const struct tm_raw_type tm_raw_stream = { .read = read_stream };
 
-tm_status tm_raw_open(struct tm_raw *raw)
+tm_status tm_raw_open(struct tm_raw_bytes *raw)
 {
     raw->hash = XXH3_createState();
     if (!raw->hash || XXH3_64bits_reset(raw->hash) != XXH_OK)
@@ -56,7 +56,7 @@ tm_status tm_raw_open(struct tm_raw *raw)
     return TM_OK;
 }
 
-tm_status tm_raw_note(struct tm_raw *raw, uint64_t at, const void *bytes, size_t length)
+tm_status tm_raw_note(struct tm_raw_bytes *raw, uint64_t at, const void *bytes, size_t length)
 {
     const uint64_t end = at + length;
 
@@ -68,7 +68,7 @@ tm_status tm_raw_note(struct tm_raw *raw, uint64_t at, const void *bytes, size_t
     return TM_OK;
 }
 
-tm_status tm_raw_read(struct tm_raw *raw, void *to, size_t bytes, size_t *got)
+tm_status tm_raw_read(struct tm_raw_bytes *raw, void *to, size_t bytes, size_t *got)
 {
     const uint64_t at = raw->at, seen = raw->seen; /* what was not seen before a restart is new */
     tm_status st = raw->type->read(raw, to, bytes, got);
@@ -81,28 +81,28 @@ tm_status tm_raw_read(struct tm_raw *raw, void *to, size_t bytes, size_t *got)
     return st;
 }
 
-bool tm_raw_can_restart(const struct tm_raw *raw)
+bool tm_raw_can_restart(const struct tm_raw_bytes *raw)
 {
     return raw->type->restart != NULL;
 }
 
-tm_status tm_raw_restart(struct tm_raw *raw)
+tm_status tm_raw_restart(struct tm_raw_bytes *raw)
 {
     raw->at = 0;
     return raw->type->restart(raw);
 }
 
-uint64_t tm_raw_xxh3(const struct tm_raw *raw)
+uint64_t tm_raw_xxh3(const struct tm_raw_bytes *raw)
 {
     return XXH3_64bits_digest(raw->hash);
 }
 
-void tm_raw_close(struct tm_raw *raw)
+void tm_raw_close(struct tm_raw_bytes *raw)
 {
     if (!raw->type)
         return;
     if (raw->type->close)
         raw->type->close(raw);
     (void)XXH3_freeState(raw->hash);
-    *raw = (struct tm_raw){ .fd = -1 };
+    *raw = (struct tm_raw_bytes){ .fd = -1 };
 }

@@ -9,7 +9,7 @@ struct own {
     struct tm_archive_member *member; /* NULL after a restart that failed */
 };
 
-static tm_status read_member(struct tm_raw *raw, uint8_t *to, size_t bytes, size_t *got)
+static tm_status read_member(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, size_t *got)
 {
     struct own *const own = raw->own;
     size_t some = 1;
@@ -23,7 +23,7 @@ static tm_status read_member(struct tm_raw *raw, uint8_t *to, size_t bytes, size
     return TM_OK;
 }
 
-static tm_status restart_member(struct tm_raw *raw)
+static tm_status restart_member(struct tm_raw_bytes *raw)
 {
     struct own *const own = raw->own;
 
@@ -31,14 +31,14 @@ static tm_status restart_member(struct tm_raw *raw)
     return tm_archive_open(&own->member, raw->run, own->place.path, own->place.member, own->place.position);
 }
 
-static const char *problem_of_member(const struct tm_raw *raw)
+static const char *problem_of_member(const struct tm_raw_bytes *raw)
 {
     const struct own *const own = raw->own;
 
     return own->member ? tm_archive_problem(own->member) : NULL;
 }
 
-static void close_member(struct tm_raw *raw)
+static void close_member(struct tm_raw_bytes *raw)
 {
     struct own *const own = raw->own;
 
@@ -50,7 +50,7 @@ static void close_member(struct tm_raw *raw)
 static const struct tm_raw_type raw_member = { .read = read_member, .restart = restart_member,
                                                .problem = problem_of_member, .close = close_member };
 
-tm_status tm_raw_member_open(struct tm_raw *raw, struct tm_run *run, const struct tm_member_place *place,
+tm_status tm_raw_member_open(struct tm_raw_bytes *raw, struct tm_run *run, const struct tm_member_place *place,
                              struct tm_member_facts *facts)
 {
     struct own *const own = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*own), &run->error);
@@ -65,6 +65,6 @@ tm_status tm_raw_member_open(struct tm_raw *raw, struct tm_run *run, const struc
         return st;
     }
     *facts = (struct tm_member_facts){ tm_archive_bytes(own->member), tm_archive_modified_ns(own->member) };
-    *raw = (struct tm_raw){ .type = &raw_member, .run = run, .fd = -1, .own = own };
+    *raw = (struct tm_raw_bytes){ .type = &raw_member, .run = run, .fd = -1, .own = own };
     return TM_OK;
 }

@@ -21,7 +21,7 @@ struct tm_member_facts {
  * in:     place   its texts have to live as long as raw
  * owns:   raw owns the open archive: tm_raw_close releases it
  * errors: as tm_archive_open; then there is nothing to close */
-tm_status tm_raw_member_open(struct tm_raw *raw, struct tm_run *run, const struct tm_member_place *place,
+tm_status tm_raw_member_open(struct tm_raw_bytes *raw, struct tm_run *run, const struct tm_member_place *place,
                              struct tm_member_facts *facts) TM_MUST_USE;
 
 #endif

@@ -17,7 +17,7 @@ struct first_bytes {
     size_t length, taken;
 };
 
-static tm_status take_bytes(struct tm_raw *raw, uint8_t *to, size_t bytes, size_t *got)
+static tm_status take_bytes(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, size_t *got)
 {
     struct first_bytes *const b = raw->own;
     const size_t left = b->length - b->taken;
@@ -40,7 +40,7 @@ static void tell(const uint8_t *head, size_t length, enum tm_sniffed *sniffed)
 
 static tm_status tell_wrapped(struct tm_run *run, struct first_bytes *b, enum tm_sniffed *sniffed)
 {
-    const struct tm_raw raw = { .type = &raw_memory, .run = run, .name = "the first bytes", .fd = -1, .own = b };
+    const struct tm_raw_bytes raw = { .type = &raw_memory, .run = run, .name = "the first bytes", .fd = -1, .own = b };
     struct tm_unwrap *unwrap;
     const uint8_t *head;
     size_t length;

@@ -9,7 +9,7 @@
 
 struct tm_unwrap {
     struct tm_run *run;
-    struct tm_raw raw;
+    struct tm_raw_bytes raw;
     enum tm_wrapping wrapping;
     struct tm_decoder *decoder; /* NULL = plain */
     size_t read_most;
@@ -190,12 +190,12 @@ static tm_status begin(struct tm_unwrap *u, enum tm_inflate_engine engine)
     return hand_on(u, u->head, sizeof(u->head), &u->head_have);
 }
 
-struct tm_unwrap *tm_unwrap_new(const struct tm_raw *raw, enum tm_inflate_engine engine, size_t read_most)
+struct tm_unwrap *tm_unwrap_new(const struct tm_raw_bytes *raw, enum tm_inflate_engine engine, size_t read_most)
 {
     struct tm_unwrap *const u = tm_take(&raw->run->budget, TM_ACCOUNT_INPUT, sizeof(*u), &raw->run->error);
 
     if (!u) {
-        struct tm_raw unused = *raw;
+        struct tm_raw_bytes unused = *raw;
 
         tm_raw_close(&unused);
         return NULL;
@@ -239,7 +239,7 @@ const uint8_t *tm_unwrap_head(const struct tm_unwrap *stream, size_t *length)
 
 void tm_unwrap_tell(const struct tm_unwrap *stream, struct tm_unwrapped *all)
 {
-    const struct tm_raw *const raw = &stream->raw;
+    const struct tm_raw_bytes *const raw = &stream->raw;
     const char *const problem = raw->type->problem ? raw->type->problem(raw) : NULL;
     const struct tm_decoder *const d = stream->decoder;
 

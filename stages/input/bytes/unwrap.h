@@ -19,7 +19,7 @@ struct tm_unwrap;
  *         read_most  bytes that one tm_unwrap_next gives at most; 0 = no limit
  * owns:   raw, from now on, also after a failure
  * errors: NULL, with the error in run->error */
-struct tm_unwrap *tm_unwrap_new(const struct tm_raw *raw, enum tm_inflate_engine engine,
+struct tm_unwrap *tm_unwrap_new(const struct tm_raw_bytes *raw, enum tm_inflate_engine engine,
                                 size_t read_most) TM_MUST_USE;
 void tm_unwrap_free(struct tm_unwrap *stream); /* tolerates NULL */
 

@@ -340,7 +340,7 @@ static const uint8_t *value_end(const uint8_t *at)
 static bool is_one_of(const struct text *key, const char *const *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (tm_json_text_is((struct tm_json_text){ (const char *)key->at, (uint32_t)key->length }, words[i]))
+        if (tm_json_text_is((struct tm_json_slice){ (const char *)key->at, (uint32_t)key->length }, words[i]))
             return true;
     return false;
 }

@@ -145,7 +145,7 @@ static const uint8_t *begin_events(struct tm_chrome_reader *r, const uint8_t *at
 
 static const uint8_t *read_value(struct tm_chrome_reader *r, const uint8_t *at)
 {
-    struct tm_json_text key;
+    struct tm_json_slice key;
 
     key.at = (const char *)take_key(r, &key.length);
     if (r->key_is_cut)

@@ -133,16 +133,16 @@ static inline void learn_step(struct tm_step *steps, size_t count, const uint8_t
 
 /* A text, or nothing where it is none. */
 static inline const uint8_t *read_optional_text(struct tm_chrome_reader *r, const uint8_t *at, bool *has,
-                                                struct tm_json_text *text)
+                                                struct tm_json_slice *text)
 {
-    *text = (struct tm_json_text){ .at = NULL };
+    *text = (struct tm_json_slice){ .at = NULL };
     *has = *at == '"';
     return *has ? read_text(r, at, text) : skip_value(r, at);
 }
 
 /* A text that is looked at once: it needs no place behind the event's window, where room may be short. */
 static inline const uint8_t *read_passing_text(struct tm_chrome_reader *r, const uint8_t *at, bool *has,
-                                               struct tm_json_text *text)
+                                               struct tm_json_slice *text)
 {
     r->text_most = (uint32_t)tm_json_longest(&r->window);
     at = read_optional_text(r, at, has, text);
@@ -154,7 +154,7 @@ static inline const uint8_t *read_passing_text(struct tm_chrome_reader *r, const
 /* A text of one character of ASCII: that; another text: '?'; no text: 0. */
 static inline const uint8_t *read_letter(struct tm_chrome_reader *r, const uint8_t *at, char *letter)
 {
-    struct tm_json_text text;
+    struct tm_json_slice text;
     bool has;
 
     if (at[0] == '"' && at[1] >= ' ' && at[1] < 0x7f && at[1] != '"' && at[1] != '\\' && at[2] == '"') {
@@ -174,7 +174,7 @@ static inline void set_has(struct tm_chrome_reader *r, uint32_t what, bool has)
 }
 
 /* Whether a text is ASCII without control characters, but for those that its walk has seen. */
-static inline bool is_plain_ascii(struct tm_json_text text)
+static inline bool is_plain_ascii(struct tm_json_slice text)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     const uint8_t *const at = (const uint8_t *)text.at;
@@ -231,7 +231,7 @@ static inline const uint8_t *read_long_time(struct tm_chrome_reader *r, const ui
                                             struct tm_json_time *time)
 {
     const uint64_t not_numbers = r->not_numbers;
-    struct tm_json_text text;
+    struct tm_json_slice text;
     bool is_number;
 
     *traits = TM_TIME_BAD;
@@ -259,9 +259,9 @@ TM_INLINE const uint8_t *read_time(struct tm_chrome_reader *r, const uint8_t *at
 }
 
 /* What was walked from window.token on, as it is written, to stay until the event ends. */
-static inline struct tm_json_text take_written(struct tm_chrome_reader *r, const uint8_t *end)
+static inline struct tm_json_slice take_written(struct tm_chrome_reader *r, const uint8_t *end)
 {
-    struct tm_json_text text = { (const char *)r->window.token, (uint32_t)(end - r->window.token) };
+    struct tm_json_slice text = { (const char *)r->window.token, (uint32_t)(end - r->window.token) };
 
     r->text_traits = 0;
     if (r->is_outgrown || text.length > tm_json_longest(&r->window))
@@ -279,7 +279,7 @@ static inline const uint8_t *read_long_id(struct tm_chrome_reader *r, const uint
     if (!at)
         return NULL;
     if (r->not_numbers == not_numbers)
-        tm_json_id_of_number(&r->decimal, (struct tm_json_text){ .at = NULL }, id);
+        tm_json_id_of_number(&r->decimal, (struct tm_json_slice){ .at = NULL }, id);
     if (id->kind == TM_JSON_TEXT) /* a whole number needs no place behind the event's window */
         id->text = take_written(r, at);
     r->window.token = NULL;
@@ -288,7 +288,7 @@ static inline const uint8_t *read_long_id(struct tm_chrome_reader *r, const uint
 
 static inline const uint8_t *read_id(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_id *id)
 {
-    struct tm_json_text text;
+    struct tm_json_slice text;
     const uint8_t *end;
 
     *id = (struct tm_json_id){ .kind = TM_JSON_NO_ID };
@@ -345,7 +345,7 @@ static inline const uint8_t *read_id2(struct tm_chrome_reader *r, const uint8_t 
 /* A list is taken as it is written. */
 static inline const uint8_t *read_list_fact(struct tm_chrome_reader *r, const uint8_t *at, enum tm_stat stat)
 {
-    struct tm_json_text text;
+    struct tm_json_slice text;
 
     r->window.token = at;
     at = skip_nested(r, at);
@@ -379,7 +379,7 @@ static inline const uint8_t *skip_argument(struct tm_chrome_reader *r, const uin
 }
 
 /* A text that may be a number: most are none. */
-static inline void put_text_fact(struct tm_chrome_reader *r, enum tm_stat stat, struct tm_json_text text)
+static inline void put_text_fact(struct tm_chrome_reader *r, enum tm_stat stat, struct tm_json_slice text)
 {
     const uint8_t *const at = (const uint8_t *)text.at;
     int64_t number = 0;
@@ -392,7 +392,7 @@ static inline void put_text_fact(struct tm_chrome_reader *r, enum tm_stat stat, 
 
 static inline const uint8_t *read_fact(struct tm_chrome_reader *r, const uint8_t *at, enum tm_stat stat)
 {
-    struct tm_json_text text;
+    struct tm_json_slice text;
     const uint8_t *end;
     int64_t number;
 
@@ -472,7 +472,7 @@ static inline const uint8_t *read_args(struct tm_chrome_reader *r, const uint8_t
 {
     uint32_t slot = TM_KEY_BEGIN;
 
-    r->event.args = (struct tm_json_text){ .at = (const char *)at };
+    r->event.args = (struct tm_json_slice){ .at = (const char *)at };
     at = next_argument(r, at, &slot);
     while (at && slot != TM_KEY_END) {
         at = read_argument(r, at, &r->keys.slots[slot]);
@@ -520,7 +520,7 @@ static inline const uint8_t *take_head(struct tm_chrome_reader *r, const uint8_t
     event->pid = head->pid;
     event->tid = head->tid;
     if (head->has_cat) {
-        event->cat = (struct tm_json_text){ (const char *)at + head->cat_at, head->cat_length };
+        event->cat = (struct tm_json_slice){ (const char *)at + head->cat_at, head->cat_length };
         event->has = TM_CHROME_CAT;
     }
     r->seen = head->seen;

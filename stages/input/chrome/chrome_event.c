@@ -29,7 +29,7 @@ void tm_chrome_event_begin(struct tm_chrome_reader *reader, const uint8_t *at)
 
 typedef void change_fn(struct tm_chrome_reader *reader, const char **at, uint32_t length);
 
-static void change_text(struct tm_chrome_reader *reader, struct tm_json_text *text, change_fn *change)
+static void change_text(struct tm_chrome_reader *reader, struct tm_json_slice *text, change_fn *change)
 {
     if (text->at)
         change(reader, &text->at, text->length);
@@ -111,7 +111,7 @@ void tm_chrome_outgrown(void *to)
     change_texts(reader, copy_aside);
     if (reader->event.args.at)
         reader->has_long_value = true;
-    reader->event.args = (struct tm_json_text){ .at = NULL };
+    reader->event.args = (struct tm_json_slice){ .at = NULL };
     reader->is_outgrown = true;
     reader->text_most = 0;
 }
@@ -147,7 +147,7 @@ void tm_chrome_drop_fact(struct tm_chrome_reader *reader, enum tm_stat stat)
 
 void tm_chrome_drop_args(struct tm_chrome_reader *reader)
 {
-    reader->event.args = (struct tm_json_text){ .at = NULL };
+    reader->event.args = (struct tm_json_slice){ .at = NULL };
     tm_facts_begin(&reader->event.facts, SEED_CHROME);
 }
 

@@ -54,7 +54,7 @@ static const struct field device_fields[] = {
 
 #define FIELDS(table) ((struct fields){ table, sizeof(table) / sizeof((table)[0]) })
 
-static const struct field *find_field(struct fields fields, struct tm_json_text key)
+static const struct field *find_field(struct fields fields, struct tm_json_slice key)
 {
     for (const struct field *field = fields.at; field < fields.at + fields.count; field++) {
         if (tm_json_text_is(key, field->key))
@@ -63,7 +63,7 @@ static const struct field *find_field(struct fields fields, struct tm_json_text 
     return NULL;
 }
 
-static void put_text(const struct field *field, char *to, struct tm_json_text text)
+static void put_text(const struct field *field, char *to, struct tm_json_slice text)
 {
     const size_t most = field->bytes - 1u;
     size_t length = text.length < most ? text.length : most;
@@ -93,7 +93,7 @@ static bool put_number(const struct field *field, void *to, const struct tm_json
 static const uint8_t *read_number(struct tm_chrome_reader *r, const uint8_t *at, const struct field *field, void *to)
 {
     const uint64_t not_numbers = r->not_numbers;
-    struct tm_json_text text;
+    struct tm_json_slice text;
 
     if (*at == '"') {
         at = read_text(r, at, &text);
@@ -112,7 +112,7 @@ static const uint8_t *read_number(struct tm_chrome_reader *r, const uint8_t *at,
 /* in:     base  the struct that the field is of */
 static const uint8_t *read_field(struct tm_chrome_reader *r, const uint8_t *at, const struct field *field, char *base)
 {
-    struct tm_json_text text;
+    struct tm_json_slice text;
 
     r->side_used = 0;
     switch (field->kind) {
@@ -149,7 +149,7 @@ static const uint8_t *read_fields(struct tm_chrome_reader *r, const uint8_t *at,
         if (!at)
             return NULL;
         key = take_key(r, &length);
-        field = r->key_is_cut ? NULL : find_field(fields, (struct tm_json_text){ (const char *)key, length });
+        field = r->key_is_cut ? NULL : find_field(fields, (struct tm_json_slice){ (const char *)key, length });
         at = field ? read_field(r, at, field, base) : skip_value(r, at);
         if (at)
             at = next_member(r, at, &ended);
@@ -223,7 +223,7 @@ static const uint8_t *skip_frames(struct tm_chrome_reader *r, const uint8_t *at)
     return at;
 }
 
-const uint8_t *tm_chrome_header_member(struct tm_chrome_reader *reader, struct tm_json_text key, const uint8_t *at)
+const uint8_t *tm_chrome_header_member(struct tm_chrome_reader *reader, struct tm_json_slice key, const uint8_t *at)
 {
     const struct field *const field = find_field(FIELDS(document_fields), key);
     char *const base = (char *)&reader->header;

@@ -41,7 +41,7 @@ static tm_status find_place(struct tm_chrome_maker *m, const struct tm_chrome_ev
 }
 
 tm_status tm_chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
-                             struct tm_raw *raw)
+                             struct tm_raw_record *raw)
 {
     struct tm_record *const r = &raw->record;
     struct tm_chrome_words words = {

@@ -120,11 +120,11 @@ const uint8_t *tm_chrome_word(struct tm_chrome_reader *reader, const uint8_t *at
 
 /* A text that has just been walked becomes what it says: without escapes, cut where it is too long, copied aside
  * where it cannot stay in the window. */
-void tm_chrome_keep_text(struct tm_chrome_reader *reader, struct tm_json_text *text);
+void tm_chrome_keep_text(struct tm_chrome_reader *reader, struct tm_json_slice *text);
 /* The key that has just been walked: at window.token, key_length bytes of it.
  * out:    *length  TM_KEY_BYTES can be loaded; a key that is too long to be known has the length it is written with */
 const uint8_t *tm_chrome_escaped_key(struct tm_chrome_reader *reader, uint32_t *length);
-uint32_t tm_chrome_text_traits(struct tm_json_text text);
+uint32_t tm_chrome_text_traits(struct tm_json_slice text);
 
 /* The window's calls. */
 void tm_chrome_moved(void *reader, size_t by);
@@ -142,7 +142,7 @@ void tm_chrome_drop_args(struct tm_chrome_reader *reader);
 
 /* A member of the document beside traceEvents.
  * in:     key  its name, until the window moves; at: its value */
-const uint8_t *tm_chrome_header_member(struct tm_chrome_reader *reader, struct tm_json_text key, const uint8_t *at);
+const uint8_t *tm_chrome_header_member(struct tm_chrome_reader *reader, struct tm_json_slice key, const uint8_t *at);
 
 /* The document: goes on to the next event, or to the end. */
 bool tm_chrome_document_next(struct tm_chrome_reader *reader);

@@ -16,7 +16,7 @@
 
 /* A text of the document without its escapes; half a surrogate pair becomes the three bytes that UTF-8 would have
  * for it.  Not NUL-terminated.  Borrowed until the next event. */
-struct tm_json_text {
+struct tm_json_slice {
     const char *at;
     uint32_t length;
 };
@@ -34,10 +34,10 @@ struct tm_json_id {
     enum { TM_JSON_NO_ID, TM_JSON_NUMBER, TM_JSON_TEXT } kind;
     bool is_unsigned;     /* above INT64_MAX: number holds the bits of a uint64_t */
     int64_t number;
-    struct tm_json_text text;
+    struct tm_json_slice text;
 };
 
-static inline bool tm_json_text_is(struct tm_json_text text, const char *wanted)
+static inline bool tm_json_text_is(struct tm_json_slice text, const char *wanted)
 {
     return text.length == strlen(wanted) && memcmp(text.at, wanted, text.length) == 0;
 }
@@ -71,8 +71,8 @@ struct tm_chrome_event {
     char scope;                    /* s: g, p, t */
     struct tm_json_time ts, dur;
     struct tm_json_id pid, tid, id; /* id: of id, else id2.local, else id2.global, else bind_id */
-    struct tm_json_text name, cat;
-    struct tm_json_text args;      /* the text of the args object; nothing where the event outgrows the window */
+    struct tm_json_slice name, cat;
+    struct tm_json_slice args;      /* the text of the args object; nothing where the event outgrows the window */
     const char *members;           /* all of it as it is written, from its brace on; NULL: it outgrows the window */
     struct tm_facts facts;         /* of args: keys of tm_argument_of, at the first level.  Numbers that are written
                                       as text are both; lists of numbers are their JSON text */

@@ -123,7 +123,7 @@ static uint64_t key_of_id(const struct tm_chrome_event *e, enum tm_chrome_sort s
 }
 
 /* "ProfilerStep#12" */
-static bool number_in_name(const struct tm_json_text *name, int64_t *number)
+static bool number_in_name(const struct tm_json_slice *name, int64_t *number)
 {
     const char *hash = memrchr(name->at, '#', name->length);
     const char *end = name->at + name->length;
@@ -160,7 +160,7 @@ static bool needs_config(const struct tm_record *r)
 }
 
 /* Everything that the arguments tell. */
-static tm_status take_facts(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw *raw)
+static tm_status take_facts(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw_record *raw)
 {
     const struct tm_facts *f = &e->facts;
     struct tm_record *r = &raw->record;
@@ -192,7 +192,7 @@ static tm_status take_facts(struct tm_chrome_maker *m, const struct tm_chrome_ev
 
 /* --- the event --- */
 
-static bool begins(const struct tm_json_text *text, const char *with)
+static bool begins(const struct tm_json_slice *text, const char *with)
 {
     return text->length >= strlen(with) && !memcmp(text->at, with, strlen(with));
 }
@@ -202,7 +202,7 @@ static bool begins(const struct tm_json_text *text, const char *with)
 static bool is_drawn_around(const struct tm_chrome_event *e)
 {
     const struct tm_fact_text *const about = &e->facts.texts[TM_STAT_DESCRIPTION];
-    const struct tm_json_text text = { (const char *)about->bytes, (uint32_t)about->length };
+    const struct tm_json_slice text = { (const char *)about->bytes, (uint32_t)about->length };
 
     if (e->has & TM_CHROME_NAME && begins(&e->name, "Graph 0x"))
         return true;
@@ -253,7 +253,7 @@ static void count_missing(struct tm_chrome_maker *m, const struct tm_chrome_even
         count(m, TM_TALLY_MISSING_THREAD);
 }
 
-static tm_status put_name(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw *raw)
+static tm_status put_name(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw_record *raw)
 {
     raw->traits = 0;
     return tm_names_put_often(m->trace->names, e->name.at, e->has & TM_CHROME_NAME ? e->name.length : 0,
@@ -262,7 +262,7 @@ static tm_status put_name(struct tm_chrome_maker *m, const struct tm_chrome_even
 
 static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *e, enum phase phase)
 {
-    struct tm_raw raw = { .record = { .kind = phase_rows[phase].kind, .class = phase_rows[phase].class } };
+    struct tm_raw_record raw = { .record = { .kind = phase_rows[phase].kind, .class = phase_rows[phase].class } };
     enum tm_chrome_sort sort = (enum tm_chrome_sort)phase_rows[phase].sort;
     const bool on_thread = sort == TM_CHROME_THREAD;
     struct tm_record *r = &raw.record;
@@ -339,7 +339,7 @@ static int64_t ordinal_of_run(struct tm_trace *trace, const struct tm_track *tra
     return config && config->ordinal != TM_NONE ? config->ordinal : 0;
 }
 
-void tm_chrome_finish_record(void *to, const struct tm_track *track, struct tm_raw *raw)
+void tm_chrome_finish_record(void *to, const struct tm_track *track, struct tm_raw_record *raw)
 {
     struct tm_record *r = &raw->record;
     const bool is_host_op = track->side == TM_SIDE_HOST && r->flags & TM_FLAG_HLO_OP;

@@ -148,7 +148,7 @@ size_t tm_json_unescape(uint8_t *to, const uint8_t *from, size_t length, uint32_
     return out;
 }
 
-uint32_t tm_chrome_text_traits(struct tm_json_text text)
+uint32_t tm_chrome_text_traits(struct tm_json_slice text)
 {
     uint32_t traits = 0;
 
@@ -175,7 +175,7 @@ static uint32_t cut_between_characters(const char *text, uint32_t length)
     return at > 0 && (uint8_t)text[at - 1] >= 0xc0 ? at - 1 : length;
 }
 
-void tm_chrome_keep_text(struct tm_chrome_reader *reader, struct tm_json_text *text)
+void tm_chrome_keep_text(struct tm_chrome_reader *reader, struct tm_json_slice *text)
 {
     const uint8_t *const from = (const uint8_t *)text->at;
     uint8_t *const to = reader->side + reader->side_used;

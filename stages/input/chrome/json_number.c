@@ -218,7 +218,7 @@ double tm_json_double_of(const struct tm_json_decimal *decimal)
 }
 
 /* As a program writes an integer: no zero before other digits, no point, no exponent. */
-static bool is_plain(struct tm_json_text text)
+static bool is_plain(struct tm_json_slice text)
 {
     const uint32_t sign = text.length > 0 && text.at[0] == '-';
 
@@ -233,7 +233,7 @@ static bool is_plain(struct tm_json_text text)
     return true;
 }
 
-void tm_json_id_of_number(const struct tm_json_decimal *decimal, struct tm_json_text text, struct tm_json_id *id)
+void tm_json_id_of_number(const struct tm_json_decimal *decimal, struct tm_json_slice text, struct tm_json_id *id)
 {
     int64_t number;
     uint64_t bits;
@@ -246,7 +246,7 @@ void tm_json_id_of_number(const struct tm_json_decimal *decimal, struct tm_json_
         *id = (struct tm_json_id){ .kind = TM_JSON_TEXT, .text = text };
 }
 
-void tm_json_id_of_text(struct tm_json_text text, struct tm_json_id *id)
+void tm_json_id_of_text(struct tm_json_slice text, struct tm_json_id *id)
 {
     struct tm_json_decimal decimal;
 

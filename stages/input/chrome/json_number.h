@@ -52,8 +52,8 @@ bool tm_json_uint_of(const struct tm_json_decimal *decimal, uint64_t *value);
 double tm_json_double_of(const struct tm_json_decimal *decimal);
 
 /* The id that a text is: itself, or the number that is written plainly ("12", but not "012" or "1e1"). */
-void tm_json_id_of_text(struct tm_json_text text, struct tm_json_id *id);
+void tm_json_id_of_text(struct tm_json_slice text, struct tm_json_id *id);
 /* The id that a number is.  text: as it is written, for one that is no integer of 64 bits */
-void tm_json_id_of_number(const struct tm_json_decimal *decimal, struct tm_json_text text, struct tm_json_id *id);
+void tm_json_id_of_number(const struct tm_json_decimal *decimal, struct tm_json_slice text, struct tm_json_id *id);
 
 #endif

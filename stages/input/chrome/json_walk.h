@@ -41,7 +41,7 @@ static inline const uint8_t *walk_text(struct tm_chrome_reader *r, const uint8_t
     }
 }
 
-static inline const uint8_t *read_long_text(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_text *text)
+static inline const uint8_t *read_long_text(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_slice *text)
 {
     r->window.token = at + 1;
     at = walk_text(r, at + 1);
@@ -57,14 +57,14 @@ static inline const uint8_t *read_long_text(struct tm_chrome_reader *r, const ui
 
 /* A text that stays until its event ends.
  * in:     at  the quote */
-TM_INLINE const uint8_t *read_text(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_text *text)
+TM_INLINE const uint8_t *read_text(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_slice *text)
 {
     const uint8_t *const end = tm_text_stop(at + 1);
     const uint32_t length = (uint32_t)(end - at) - 1;
 
     if (!TM_LIKELY(*end == '"' && length <= r->text_most))
         return read_long_text(r, at, text);
-    *text = (struct tm_json_text){ (const char *)at + 1, length };
+    *text = (struct tm_json_slice){ (const char *)at + 1, length };
     r->text_traits = 0;
     return end + 1;
 }

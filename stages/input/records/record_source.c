@@ -81,7 +81,7 @@ static tm_status take_device_times(struct record_cursor *c, struct tm_record *re
 }
 
 /* The next record of the track, by the recorded times, which the track is in the order of. */
-static inline tm_status next_recorded(struct record_cursor *c, struct tm_raw *raw, bool *more)
+static inline tm_status next_recorded(struct record_cursor *c, struct tm_raw_record *raw, bool *more)
 {
     const struct record_source *const s = (const struct record_source *)c->base.source;
     const tm_status st = tm_record_store_next(&c->place, raw, more);
@@ -93,7 +93,7 @@ static inline tm_status next_recorded(struct record_cursor *c, struct tm_raw *ra
     return c->base.counts ? count(c, &raw->record) : TM_OK;
 }
 
-TM_NOT_INLINE tm_status next_on_device_clock(struct record_cursor *c, struct tm_raw *raw, bool *more)
+TM_NOT_INLINE tm_status next_on_device_clock(struct record_cursor *c, struct tm_raw_record *raw, bool *more)
 {
     bool kept = false;
     tm_status st = TM_OK;
@@ -107,7 +107,7 @@ TM_NOT_INLINE tm_status next_on_device_clock(struct record_cursor *c, struct tm_
     return st;
 }
 
-static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool *more)
+static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more)
 {
     struct record_cursor *const c = (struct record_cursor *)cursor;
 
@@ -122,7 +122,7 @@ static tm_status read_clock(void *from, struct tm_device_clock *clock, uint64_t 
     tm_status st = tm_record_store_begin(s->store, track, &place);
 
     while (st == TM_OK) {
-        struct tm_raw raw;
+        struct tm_raw_record raw;
         bool more;
 
         st = tm_record_store_next(&place, &raw, &more);
@@ -135,7 +135,7 @@ static tm_status read_clock(void *from, struct tm_device_clock *clock, uint64_t 
     return st;
 }
 
-static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw *raw)
+static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw_record *raw)
 {
     const struct record_source *const s = (const struct record_source *)cursor->source;
     uint8_t *bytes;

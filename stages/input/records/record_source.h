@@ -12,7 +12,7 @@
 
 /* Fills what depends on things that come late in a file, as the names of its tracks.  raw->args may be changed to
  * point elsewhere, but must be valid until the next call. */
-typedef void tm_finish_record(void *to, const struct tm_track *track, struct tm_raw *raw);
+typedef void tm_finish_record(void *to, const struct tm_track *track, struct tm_raw_record *raw);
 /* The same for the own arguments of a record: bytes may be changed in place. */
 typedef tm_status tm_finish_own(void *to, const struct tm_record *record, uint8_t *bytes, size_t length);
 

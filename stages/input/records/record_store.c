@@ -315,7 +315,7 @@ tm_status tm_record_store_add_row(struct tm_record_store *store, const struct tm
     return TM_OK;
 }
 
-tm_status tm_record_store_add(struct tm_record_store *store, const struct tm_raw *raw)
+tm_status tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw)
 {
     struct tm_kept_record row;
     tm_status st;
@@ -347,12 +347,12 @@ static void unpack_times(struct tm_record *r, struct tm_device_times *times)
 }
 
 /* In the table, and the row is what the record has for arguments. */
-static tm_status add_timed_row(struct tm_record_store *store, const struct tm_raw *raw, const struct tm_device_times *times)
+static tm_status add_timed_row(struct tm_record_store *store, const struct tm_raw_record *raw, const struct tm_device_times *times)
 {
     const bool has_number = raw->record.args_length == sizeof(struct tm_number);
     const struct timed_args args = { *times, has_number ? *(const struct tm_number *)raw->args : (struct tm_number){ 0 },
                                      has_number };
-    struct tm_raw timed = *raw;
+    struct tm_raw_record timed = *raw;
     timed_row row;
     tm_status st;
 
@@ -370,10 +370,10 @@ static tm_status add_timed_row(struct tm_record_store *store, const struct tm_ra
     return st == TM_OK ? tm_record_store_add(store, &timed) : st;
 }
 
-tm_status tm_record_store_add_timed(struct tm_record_store *store, const struct tm_raw *raw,
+tm_status tm_record_store_add_timed(struct tm_record_store *store, const struct tm_raw_record *raw,
                                     const struct tm_device_times *times)
 {
-    struct tm_raw timed = *raw;
+    struct tm_raw_record timed = *raw;
 
     if (!pack_times(&raw->record, times, &timed.record.correlation))
         return add_timed_row(store, raw, times);
@@ -534,7 +534,7 @@ tm_status tm_record_store_next_row(struct tm_record_place *place, const struct t
 }
 
 /* The arguments and times of an op that has a time of its own. */
-static tm_status give_timed(struct tm_record_place *place, struct tm_raw *raw)
+static tm_status give_timed(struct tm_record_place *place, struct tm_raw_record *raw)
 {
     const struct timed_args *args;
     timed_row row;
@@ -556,7 +556,7 @@ TM_NOT_INLINE void give_packed_times(struct tm_record_place *place, struct tm_re
     place->has_times = true;
 }
 
-TM_NOT_INLINE tm_status give_long(struct tm_record_place *place, const union tm_packed *rows, struct tm_raw *raw)
+TM_NOT_INLINE tm_status give_long(struct tm_record_place *place, const union tm_packed *rows, struct tm_raw_record *raw)
 {
     tm_status st;
 
@@ -569,7 +569,7 @@ TM_NOT_INLINE tm_status give_long(struct tm_record_place *place, const union tm_
     return raw->record.args_length == sizeof(timed_row) ? give_timed(place, raw) : TM_OK;
 }
 
-tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw *raw, bool *more)
+tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw, bool *more)
 {
     const union tm_packed *rows;
     const tm_status st = step(place, &rows);
@@ -595,7 +595,7 @@ tm_status tm_record_store_join_own(struct tm_record_store *store, struct tm_kept
     return tm_kept_args_join(&store->args, row, with, is_cut);
 }
 
-tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw *raw, uint8_t **bytes)
+tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw_record *raw, uint8_t **bytes)
 {
     *bytes = place->store->args.own;
     return tm_unkeep_own(&place->store->args, &place->row, raw);

@@ -17,10 +17,10 @@ struct tm_record_store *tm_record_store_new(struct tm_trace *trace) TM_MUST_USE;
 void tm_record_store_free(struct tm_record_store *store); /* tolerates NULL */
 
 /* Put a record at the end of its track (raw->record.track, a row of trace->tracks or one that will be). */
-tm_status tm_record_store_add(struct tm_record_store *store, const struct tm_raw *raw) TM_MUST_USE;
+tm_status tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw) TM_MUST_USE;
 
 /* The same of an op that has a time of its own, which its place gives out beside the record. */
-tm_status tm_record_store_add_timed(struct tm_record_store *store, const struct tm_raw *raw,
+tm_status tm_record_store_add_timed(struct tm_record_store *store, const struct tm_raw_record *raw,
                                     const struct tm_device_times *times) TM_MUST_USE;
 
 /* What is known of a track without reading it. */
@@ -65,10 +65,10 @@ enum { TM_RECORD_PLACE_BYTES = 2016 };
 tm_status tm_record_store_begin(struct tm_record_store *store, uint64_t track,
                                 struct tm_record_place *place) TM_MUST_USE;
 /* raw->args points into the place. */
-tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw *raw, bool *more) TM_MUST_USE;
+tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw, bool *more) TM_MUST_USE;
 /* The own arguments of the record given out last; raw->own is valid until the next call on any place of the store.
  * out: *bytes  the same, for the caller to change in place */
-tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw *raw, uint8_t **bytes) TM_MUST_USE;
+tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw_record *raw, uint8_t **bytes) TM_MUST_USE;
 void tm_record_store_end(struct tm_record_place *place); /* tolerates a zeroed one */
 
 /* The same as rows: to take records out, and put them back in another order or changed, without a look at their

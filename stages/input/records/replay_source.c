@@ -90,7 +90,7 @@ static void begin(struct replay_cursor *c)
         s->keeper = c;
 }
 
-static tm_status next_and_keep(struct replay_cursor *c, struct tm_raw *raw, bool *more)
+static tm_status next_and_keep(struct replay_cursor *c, struct tm_raw_record *raw, bool *more)
 {
     struct replay_source *const s = source_of(c);
     tm_status st;
@@ -106,14 +106,14 @@ static tm_status next_and_keep(struct replay_cursor *c, struct tm_raw *raw, bool
     return TM_OK;
 }
 
-static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool *more)
+static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more)
 {
     struct replay_cursor *const c = (struct replay_cursor *)cursor;
 
     return c->inner ? next_and_keep(c, raw, more) : tm_record_store_next(&c->place, raw, more);
 }
 
-static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw *raw)
+static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw_record *raw)
 {
     struct replay_cursor *const c = (struct replay_cursor *)cursor;
     uint8_t *bytes;

@@ -153,13 +153,13 @@ static uint64_t correlation_of(const struct xspace_cursor *c, uint32_t traits)
     return 0;
 }
 
-static bool is_allocation(const struct xspace_cursor *c, const struct tm_raw *raw)
+static bool is_allocation(const struct xspace_cursor *c, const struct tm_raw_record *raw)
 {
     return c->track.side == TM_SIDE_HOST && raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE);
 }
 
 /* The numbers of an event that its statistics tell. */
-static void take_numbers(struct xspace_cursor *c, struct tm_raw *raw)
+static void take_numbers(struct xspace_cursor *c, struct tm_raw_record *raw)
 {
     const struct tm_facts *facts = &c->event.facts;
     struct tm_record *r = &raw->record;
@@ -176,7 +176,7 @@ static void take_numbers(struct xspace_cursor *c, struct tm_raw *raw)
 }
 
 /* Everything of an event that its statistics tell. */
-static tm_status take_stats(struct xspace_cursor *c, uint32_t op_config, struct tm_raw *raw)
+static tm_status take_stats(struct xspace_cursor *c, uint32_t op_config, struct tm_raw_record *raw)
 {
     struct tm_facts *facts = &c->event.facts;
     struct tm_record *r = &raw->record;
@@ -253,7 +253,7 @@ static bool is_counter(const struct xspace_cursor *c)
 }
 
 /* Turn the event that was read into a record.  *kept false: it is in a tally instead. */
-static tm_status make_record(struct xspace_cursor *c, struct tm_raw *raw, bool *kept)
+static tm_status make_record(struct xspace_cursor *c, struct tm_raw_record *raw, bool *kept)
 {
     const void *row;
     const struct tm_event_row *metadata;
@@ -262,7 +262,7 @@ static tm_status make_record(struct xspace_cursor *c, struct tm_raw *raw, bool *
     uint32_t op_config = 0;
     tm_status st;
 
-    *raw = (struct tm_raw){ .record = { .track = (uint32_t)c->base.track } };
+    *raw = (struct tm_raw_record){ .record = { .track = (uint32_t)c->base.track } };
     st = take_times(c, has_times ? &times : NULL, &raw->record, kept);
     if (st != TM_OK || !*kept)
         return st;
@@ -291,14 +291,14 @@ static tm_status make_record(struct xspace_cursor *c, struct tm_raw *raw, bool *
 
 /* Make the record of an event from what was made of one like it and from its numbers, which are in the facts.
  * out:    *kept  as of make_record */
-static tm_status make_known_record(struct xspace_cursor *c, const struct tm_xresult *result, struct tm_raw *raw,
+static tm_status make_known_record(struct xspace_cursor *c, const struct tm_xresult *result, struct tm_raw_record *raw,
                                    bool *kept)
 {
     struct tm_facts *const facts = &c->event.facts;
     const struct tm_device_times times = { facts->ints[TM_STAT_DEVICE_OFFSET], facts->ints[TM_STAT_DEVICE_DURATION] };
     tm_status st;
 
-    *raw = (struct tm_raw){ .record = { .name = result->name, .track = (uint32_t)c->base.track,
+    *raw = (struct tm_raw_record){ .record = { .name = result->name, .track = (uint32_t)c->base.track,
                                         .config = result->config, .common = result->common, .flags = result->flags },
                             .traits = result->traits };
     st = take_times(c, result->has_device_times && tm_device_times_fit(&times) ? &times : NULL, &raw->record, kept);
@@ -316,7 +316,7 @@ static tm_status make_known_record(struct xspace_cursor *c, const struct tm_xres
 }
 
 /* Remember what was made of the event that was read. */
-static tm_status learn_record(struct xspace_cursor *c, const struct tm_wire *stats, const struct tm_raw *raw)
+static tm_status learn_record(struct xspace_cursor *c, const struct tm_wire *stats, const struct tm_raw_record *raw)
 {
     const struct tm_facts *const facts = &c->event.facts;
     const bool has_ordinal = tm_facts_have(facts, TM_STAT_DEVICE_ORDINAL);
@@ -399,7 +399,7 @@ static tm_status read_event(struct xspace_cursor *c, uint64_t length)
 }
 
 /* The next field of the line: *kept if it is an event that makes a record. */
-static tm_status read_field(struct xspace_cursor *c, struct tm_raw *raw, bool *more, bool *kept)
+static tm_status read_field(struct xspace_cursor *c, struct tm_raw_record *raw, bool *more, bool *kept)
 {
     struct tm_head head;
     bool damaged;
@@ -428,7 +428,7 @@ static tm_status read_field(struct xspace_cursor *c, struct tm_raw *raw, bool *m
 }
 
 /* An event that lies in the buffer as a whole.  *kept false: it is in a tally instead. */
-static tm_status take_event(struct xspace_cursor *c, const struct tm_wire *bytes, struct tm_raw *raw, bool *kept)
+static tm_status take_event(struct xspace_cursor *c, const struct tm_wire *bytes, struct tm_raw_record *raw, bool *kept)
 {
     struct tm_wire stats;
     const bool is_usual = read_times(bytes, &c->event, &stats);
@@ -473,7 +473,7 @@ static void expect_next(const struct xspace_cursor *c)
     tm_xknown_expect(c->x->known, &kin);
 }
 
-static tm_status next_record(struct tm_cursor *cursor, struct tm_raw *raw, bool *more)
+static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more)
 {
     struct xspace_cursor *c = (struct xspace_cursor *)cursor;
     bool kept = false;
@@ -510,7 +510,7 @@ static tm_status last_event_bytes(struct xspace_cursor *c, struct tm_wire *view)
     return st;
 }
 
-static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw *raw)
+static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw_record *raw)
 {
     struct xspace_cursor *c = (struct xspace_cursor *)cursor;
     struct tm_arguments_builder b;
