@@ -18,8 +18,8 @@ tm_status tm_chrome_tracks_open(struct tm_chrome_tracks *t, struct tm_trace *tra
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_METADATA);
 
     *t = (struct tm_chrome_tracks){ .run = run, .trace = trace };
-    t->process_numbers = tm_key_map_new(run, TM_ACCOUNT_METADATA, share / 16);
-    t->track_numbers = tm_key_map_new(run, TM_ACCOUNT_METADATA, share / 8);
+    t->process_numbers = tm_key_map_new(run, TM_ACCOUNT_METADATA, share / 8);
+    t->track_numbers = tm_key_map_new(run, TM_ACCOUNT_METADATA, share / 4);
     t->processes = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_chrome_process), share / 32);
     t->tracks = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_chrome_track), share / 16);
     return t->process_numbers && t->track_numbers && t->processes && t->tracks ? TM_OK : run->error.status;
