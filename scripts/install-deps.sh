@@ -10,7 +10,7 @@ set -euo pipefail
 
 packages_of() {
     case "$1" in
-        build) echo build-essential pkg-config zlib1g-dev libisal-dev libprotobuf-c-dev protobuf-c-compiler \
+        build) echo build-essential pkg-config python3 zlib1g-dev libisal-dev libprotobuf-c-dev protobuf-c-compiler \
             libcjson-dev libhpdf-dev fonts-dejavu-core libjemalloc-dev libxxhash-dev libzstd-dev libarchive-dev \
             libsqlite3-dev ;;
         test) echo libcmocka-dev python3-venv zstd qpdf poppler-utils chromium fonts-dejavu-core nodejs cmark-gfm strace bubblewrap ;;

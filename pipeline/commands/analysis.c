@@ -18,8 +18,6 @@
 #include "pipeline/settings.h"
 #include "pipeline/version.h"
 #include "reports/findings/findings.h"
-#include "reports/findings/kpis.h"
-#include "reports/findings/marks.h"
 #include "reports/findings/thresholds.h"
 #include "stages/resolve/classes.h"
 

@@ -5,12 +5,12 @@
 
 #include "pipeline/commands/inspect.h"
 #include "reports/findings/ask.h"
-#include "reports/findings/audience.h"
+#include "reports/findings/finding_texts.h"
 #include "reports/format/format.h"
 
 enum { TEXTS_MOST = 3 };
 
-/* What is advised: texts may begin with the runs that they are for (reports/findings/audience.h), and the first that
+/* What is advised: texts may begin with the runs that they are for (reports/findings/finding_texts.h), and the first that
  * is for this run holds. */
 struct advice {
     const char *id;

@@ -8,6 +8,7 @@
 
 #include "reports/content/cell.h"
 #include "reports/findings/ask.h"
+#include "reports/findings/finding_texts.h"
 #include "reports/format/links.h"
 #include "reports/format/shown_names.h"
 
@@ -89,40 +90,13 @@ void tm_place_make(struct tm_place *out, const struct tm_value *summary, const s
 
 const char *tm_finding_section(const char *finding_id)
 {
+    /* what is no finding of a run, by the beginnings of ids; the first that fits */
     static const char *const sections[][2] = {
-        /* beginnings of ids; the first that fits */
-        { "idle_edges", "devices" },
-        { "idle_", "gaps" },
-        { "collective_", "collectives" },
-        { "straggler", "collectives" },
-        { "compile_", "compile" },
-        { "op_short", "programs" },
-        { "eager_dispatch", "fusion" },
-        { "op_repeated", "fusion" },
-        { "op_memory_far", "roofline" },
-        { "op_compute_far", "roofline" },
-        { "op_", "ops" },
-        { "kernel_short", "fusion" },
-        { "kernel_", "kernels" },
-        { "attention_unfused", "fusion" },
-        { "layout_copies", "fusion" },
-        { "elementwise_unfused", "fusion" },
-        { "precision_", "fusion" },
-        { "low_intensity", "roofline" },
-        { "occupancy_", "occupancy" },
-        { "queue_empty", "host" },
-        { "cpu_one_thread", "host" },
-        { "fallback_", "fallback" },
-        { "round_trips", "fallback" },
-        { "memory_", "memory" },
-        { "layer_", "scopes" },
-        { "recomputed", "scopes" },
+        { "collective_", "collectives" }, /* of a comparison */
         { "transfer_", "transfers" },
-        { "imbalance", "balance" },
+        { "op_", "ops" },
+        { "memory_", "memory" },
         { "slow_device", "balance" },
-        { "no_steps", "steps" },
-        { "one_step", "steps" },
-        { "steps_", "steps" },
         { "scaling_communication", "exchange" }, /* of a scaling study */
         { "scaling_imbalance", "exchange" },
         { "scaling_idle", "step" },
@@ -134,7 +108,10 @@ const char *tm_finding_section(const char *finding_id)
         { "night_absent", "jobs" },
         { "night_ahead", "runs" },
     };
+    const struct tm_finding_row *row = tm_finding_row(finding_id);
 
+    if (row)
+        return row->section;
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
         if (strncmp(finding_id, sections[i][0], strlen(sections[i][0])) == 0)
             return sections[i][1];

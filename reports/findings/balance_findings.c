@@ -174,30 +174,6 @@ static void say_worst_step(struct tm_findings *all, struct tm_finding *f)
     }
 }
 
-static void fix_slow(struct tm_finding *f)
-{
-    tm_finding_fix(f, "gpu|Look at that device while the job runs: clocks, power limit, temperature "
-                      "and other processes (`nvidia-smi -q -d CLOCK,PERFORMANCE,POWER`, or the "
-                      "tools of your vendor).");
-    tm_finding_fix(f, "gpu|Run the same job with the device left out (`CUDA_VISIBLE_DEVICES`), or "
-                      "with devices exchanged: does the slow place move with the device, or stay "
-                      "with the rank?");
-    tm_finding_fix(
-        f, "See whether its data differ: sparse or ragged inputs make the same kernels longer.");
-}
-
-static void fix_uneven(struct tm_finding *f)
-{
-    tm_finding_fix(f, "jax|See how the arrays lie: `jax.debug.visualize_array_sharding(x)`, and shard "
-                      "along an axis that divides evenly; XLA pads the rest.");
-    tm_finding_fix(f, "Balance the data: equal token counts per device (packing), not equal "
-                      "numbers of examples.");
-    tm_finding_fix(
-        f,
-        "Pipeline stages or experts: move layers to the devices with less work, and give experts "
-        "a capacity limit.");
-}
-
 /* By compute time, not by busy time: who waits in a collective for a late device is busy too. */
 static void find_uneven(struct tm_findings *all)
 {
@@ -225,11 +201,8 @@ static void find_uneven(struct tm_findings *all)
     if (!tm_is_worth_mention(all, busy_ps + idle_ps))
         return; /* the others have nothing to wait for */
     f = tm_finding_of_idle(all, is_slow ? "slow_device" : "imbalance", busy_ps + idle_ps, idle_ps, NULL);
-    tm_finding_title(f, is_slow ? "One device needs longer for the same work" : "The devices have unequal work");
     tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);
-    tm_finding_cause(f, "Devices that work together go at the pace of the slowest one; the others wait for "
-               "it in collectives or idle.");
     tm_finding_say(f, "%s computes for %s, with %s %s.",
                    tm_finding_device(f, name, tm_get(l.most, "id")), tm_format_time(a, l.most_ps),
                    tm_format_count(b, work_of(l.most)),
@@ -245,10 +218,6 @@ static void find_uneven(struct tm_findings *all)
         say_worst_op(f, tm_path(all->summary, "balance.ops"), is_slow);
         say_worst_step(all, f);
     }
-    if (is_slow)
-        fix_slow(f);
-    else
-        fix_uneven(f);
 }
 
 void tm_find_balance(struct tm_findings *all)

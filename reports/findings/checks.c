@@ -319,13 +319,9 @@ static void tell_broken(struct tm_findings *all, const struct identity *identity
 {
     struct tm_finding *f = tm_finding_of_defect(all, "check_failed");
 
-    tm_finding_title(f, "A check failed: %s", identity->title);
+    tm_finding_argument(f, "check", "%s", identity->title);
     tm_finding_say(f, "Expected %lld %s, found %lld (%s).", (long long)c->expected, identity->unit,
                    (long long)c->found, c->where);
-    tm_finding_cause(f, "The profile contradicts itself, or this program has a defect. Figures that depend on this "
-                        "identity are not reliable.");
-    tm_finding_fix(f, "Run `tracemill inspect` on the profile to see whether it is damaged.");
-    tm_finding_fix(f, "If the profile is not damaged, please report the defect with the numbers above.");
 }
 
 void tm_find_broken_checks(struct tm_findings *all)

@@ -40,83 +40,6 @@ static void say_worst_exposed(struct tm_findings *all, struct tm_finding *f)
                        tm_format_count(b, tm_int(tm_path(worst, "collectives.count"))));
 }
 
-/* What to do, by what the collectives are for and their kinds; 0 = whatever it is. */
-static const struct {
-    unsigned parallelism, kinds;
-    const char *text;
-} overlap[] = {
-    { 0, 0,
-      "tpu,jax|Let products begin with the parts that are there: "
-      "`LIBTPU_INIT_ARGS=\"--xla_tpu_enable_async_collective_fusion="
-      "true --xla_tpu_overlap_compute_collective_tc=true\"`." },
-    { 0, 0,
-      "tpu,jax|See in the compiled program whether the collectives are asynchronous (pairs of "
-      "-start "
-      "and -done) and what stands between the two: `compiled.as_text()`." },
-    { 0, 0,
-      "gpu,jax|Let XLA put compute between start and end of collectives: "
-      "`XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`." },
-    { 0, TM_BIT_ALL_REDUCE | TM_BIT_ALL_GATHER | TM_BIT_REDUCE_SCATTER,
-      "gpu,jax|Join small collectives: "
-      "`XLA_FLAGS=\"--xla_gpu_all_reduce_combine_threshold_bytes=134217728 "
-      "--xla_gpu_all_gather_combine_threshold_bytes=134217728 "
-      "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`." },
-    { 0, TM_BIT_ALL_REDUCE | TM_BIT_REDUCE_SCATTER,
-      "train,jax|If these are gradients, exchange them less often: accumulate over micro-batches "
-      "(`optax.MultiSteps`), "
-      "or reduce them in bfloat16." },
-    { TM_EMBEDDING_PARALLEL, TM_BIT_ALL_TO_ALL,
-      "torch|Sharded embeddings: fetch the lookups of the next batch while this one computes "
-      "(TorchRec's `TrainPipelineSparseDist`), and send them in fewer bits (`QCommsConfig`)." },
-    { TM_EMBEDDING_PARALLEL, TM_BIT_ALL_TO_ALL,
-      "torch|Sharded embeddings: let the planner balance the tables (`EmbeddingShardingPlanner` "
-      "with measured costs), "
-      "and "
-      "keep small tables on every device (`data_parallel`), so that less is exchanged." },
-    { TM_EXPERT_PARALLEL, TM_BIT_ALL_TO_ALL,
-      "Expert parallelism: split the tokens into chunks, so that one chunk is exchanged while "
-      "another one computes, "
-      "and keep "
-      "the experts of one token inside a node where the router allows it." },
-    { TM_EXPERT_PARALLEL, TM_BIT_ALL_TO_ALL,
-      "gpu,torch|Expert parallelism: use kernels made for it (DeepEP; Megatron's "
-      "`--moe-token-dispatcher-type flex`), "
-      "and "
-      "overlap the dispatch with the shared expert." },
-    { TM_PIPELINE_PARALLEL, TM_BIT_ALL_TO_ALL,
-      "Pipeline parallelism: use more micro-batches, or an interleaved schedule, so that a stage "
-      "computes while it "
-      "receives." },
-    { TM_TENSOR_PARALLEL,
-      TM_BIT_ALL_REDUCE | TM_BIT_ALL_GATHER | TM_BIT_REDUCE_SCATTER | TM_BIT_OTHER,
-      "torch|Tensor parallelism (collectives inside each layer): split their work so that one part "
-      "computes while the "
-      "other is under way: Megatron's `--sequence-parallel` and `--tp-comm-overlap`, vLLM's "
-      "sequence parallelism and "
-      "fused "
-      "all-reduces." },
-    { TM_SHARDED_PARALLEL, TM_BIT_ALL_GATHER | TM_BIT_REDUCE_SCATTER | TM_BIT_OTHER,
-      "train,torch|FSDP: fetch parameters ahead, `FullyShardedDataParallel(model, "
-      "forward_prefetch=True, "
-      "backward_prefetch=BackwardPrefetch.BACKWARD_PRE)`; with `fully_shard`: "
-      "`layer.set_modules_to_forward_prefetch([next_layer])`." },
-    { TM_DATA_PARALLEL, TM_BIT_ALL_REDUCE | TM_BIT_OTHER,
-      "train,torch|DDP sends gradients in buckets while the backward pass runs: try other sizes, "
-      "`DistributedDataParallel(model, bucket_cap_mb=100)` (25 if not given), and "
-      "`gradient_as_bucket_view=True`." },
-    { TM_DATA_PARALLEL, TM_BIT_ALL_REDUCE | TM_BIT_OTHER,
-      "train,torch|Exchange gradients less often: accumulate them under `with model.no_sync():`, "
-      "or send them in "
-      "bfloat16: `model.register_comm_hook(None, default_hooks.bf16_compress_hook)`." },
-    { 0, 0,
-      "torch|Start your own collectives early and wait late: `work = dist.all_reduce(x, "
-      "async_op=True)`, other work, then `work.wait()`." },
-    { 0, 0,
-      "other|Start collectives as soon as their data are ready and wait for them where the result "
-      "is needed, so that "
-      "compute runs beside them." },
-};
-
 /* Do some of the exposed ones go from node to node? */
 static bool reaches_nodes(const struct tm_value *summary)
 {
@@ -128,14 +51,6 @@ static bool reaches_nodes(const struct tm_value *summary)
             return true;
     return false;
 }
-
-static const char *const near_mesh[TM_FIXES_OFFERED] = {
-    "torch|Lay the mesh so that the group with most traffic lies inside one node: the last "
-    "dimension of `init_device_mesh('cuda', (nodes, per_node), mesh_dim_names=('data', "
-    "'model'))`.",
-    "jax|Lay the mesh so that the axis with most traffic lies inside one node: the last axes of "
-    "`jax.make_mesh((nodes, per_node), ('data', 'model'))`.",
-};
 
 /* The row with the most exposed time: what it is, how large, how fast. */
 static void say_worst_row(struct tm_findings *all, struct tm_finding *f)
@@ -200,7 +115,30 @@ static int64_t unmatched_of(const struct tm_findings *all)
     return tm_int(tm_has(unmatched) ? unmatched : tm_get(total, "exposed_collective_ps"));
 }
 
-/* What they are for, as far as names tell, and what to do about that. */
+/* What to do depends on what the collectives are for and on their kinds. */
+static void give_cases(struct tm_finding *f, unsigned parallelism, unsigned kinds)
+{
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } purposes[] = {
+        { TM_DATA_PARALLEL, "data_parallel" },     { TM_SHARDED_PARALLEL, "sharded_parallel" },
+        { TM_TENSOR_PARALLEL, "tensor_parallel" }, { TM_EXPERT_PARALLEL, "expert_parallel" },
+        { TM_EMBEDDING_PARALLEL, "embedding_parallel" }, { TM_PIPELINE_PARALLEL, "pipeline_parallel" },
+    }, sorts[] = {
+        { TM_BIT_ALL_REDUCE, "all_reduce" }, { TM_BIT_ALL_GATHER, "all_gather" },
+        { TM_BIT_REDUCE_SCATTER, "reduce_scatter" }, { TM_BIT_ALL_TO_ALL, "all_to_all" }, { TM_BIT_OTHER, "other_kind" },
+    };
+
+    for (size_t i = 0; i < sizeof(purposes) / sizeof(purposes[0]); i++)
+        if (parallelism & purposes[i].bit)
+            tm_finding_case(f, purposes[i].name);
+    for (size_t i = 0; i < sizeof(sorts) / sizeof(sorts[0]); i++)
+        if (kinds & sorts[i].bit)
+            tm_finding_case(f, sorts[i].name);
+}
+
+/* What they are for, as far as names tell. */
 static void advise(struct tm_findings *all, struct tm_finding *f)
 {
     const unsigned parallelism = tm_parallelism_of(all->summary),
@@ -212,16 +150,11 @@ static void advise(struct tm_findings *all, struct tm_finding *f)
                        tm_parallelism_names(names, parallelism));
     else if (kinds)
         tm_finding_say(f, "No name in the profile tells what they are for.");
-    for (size_t i = 0; i < sizeof(overlap) / sizeof(overlap[0]); i++)
-        if ((!overlap[i].parallelism || overlap[i].parallelism & parallelism) &&
-            (!overlap[i].kinds || overlap[i].kinds & kinds))
-            tm_finding_fix(f, overlap[i].text);
+    give_cases(f, parallelism, kinds);
     if (unmatched_of(all) > 0)
-        tm_finding_fix(f, "Profile all devices of the job at once: only then waiting for a late "
-                          "one can be told from moving "
-                          "data.");
+        tm_finding_case(f, "unmatched");
     if (reaches_nodes(all->summary))
-        tm_finding_fixes(f, near_mesh);
+        tm_finding_case(f, "across_nodes");
 }
 
 /* Time in which data move, and what is not known to be waiting: what devices wait for late ones is
@@ -309,16 +242,12 @@ static void name_exposed(const struct tm_findings *all, struct tm_finding *f, in
     const bool is_unmatched = unmatched_of(all) > left_ps / 2;
     const size_t devices = tm_length(tm_get(all->summary, "devices"));
 
-    tm_finding_title(f, "%s", is_unmatched ? "Collectives run, or wait for other devices, with no compute beside them"
-                              : shares_cores(all)
-                                  ? "Collectives of threads that share one CPU run with no compute beside them"
-                                  : "Collectives run with no compute beside them");
+    if (is_unmatched)
+        tm_finding_case(f, "mostly_unmatched");
     if (is_unmatched && (devices < 2 || world_of(all) > (int64_t)devices))
-        tm_finding_fix(f, "Profile all devices of the job at once and give their files together: `tracemill report "
-                          "first.json second.json ...`. Only then waiting for a late one can be told from moving data.");
+        tm_finding_case(f, "ranks_missing");
     if (shares_cores(all))
-        tm_finding_fix(f, "Devices of `--xla_force_host_platform_device_count` are for testing: judge communication on "
-                          "the devices that the job is for, or give each device a core.");
+        tm_finding_case(f, "shared_cores");
 }
 
 static void find_exposed(struct tm_findings *all)
@@ -336,13 +265,8 @@ static void find_exposed(struct tm_findings *all)
         return; /* some are in every run of several devices */
     f = tm_finding_of_idle(all, "collective_exposed", left_ps, 0, EXPOSED);
     name_exposed(all, f, left_ps);
-    tm_finding_causes(f, (const char *const[TM_CAUSES_OFFERED]){
-                             wait_ps > 0 || tm_has(tm_path(all->summary, "total.exposed_move_ps"))
-                                 ? "The devices exchange data and have no other work meanwhile."
-                                 : "The devices exchange data and have no other work meanwhile; or "
-                                   "they wait in the collective for the last one "
-                                   "to arrive: where the counterparts on the other devices are not "
-                                   "known, nobody can tell." });
+    if (wait_ps > 0 || tm_has(tm_path(all->summary, "total.exposed_move_ps")))
+        tm_finding_case(f, "split");
     tm_finding_say(f, "%s of %s of collective time has no compute beside it; %s overlap.",
                    tm_format_time(a, exposed_ps), tm_format_time(b, total_ps),
                    tm_format_pct(c, 100 - tm_share_pct(exposed_ps, total_ps)));
@@ -355,20 +279,6 @@ static void find_exposed(struct tm_findings *all)
 }
 
 /* --- small messages --- */
-
-static const char *const join[TM_FIXES_OFFERED] = {
-    "gpu,jax|Let XLA join them: `XLA_FLAGS=\"--xla_gpu_all_reduce_combine_threshold_bytes=134217728 "
-    "--xla_gpu_all_gather_combine_threshold_bytes=134217728 "
-    "--xla_gpu_reduce_scatter_combine_threshold_bytes=134217728\"`.",
-    "train,jax|Reduce a whole tree at once: one `jax.lax.psum(grads, axis)` over the tree of gradients, not one for "
-    "each "
-    "leaf in a loop; metrics in one array.",
-    "train,torch|Larger buckets: `DistributedDataParallel(model, bucket_cap_mb=100)`, and for FSDP wrap larger blocks "
-    "(`size_based_auto_wrap_policy`, or a layer at a time instead of each module).",
-    "torch|Send many tensors at once: `torch.distributed.all_reduce_coalesced`, or one flat buffer; reduce metrics in "
-    "one tensor, every N steps.",
-    "Exchange less often: accumulate, and reduce once.",
-};
 
 /* Rows with small messages: sums over them. */
 struct small {
@@ -405,34 +315,15 @@ static void find_small(struct tm_findings *all)
         !tm_is_worth_mention_on(all, s.exposed_ps, EXPOSED))
         return;
     f = tm_finding_of_share(all, "collective_small", TM_INFO, s.exposed_ps, EXPOSED); /* at stake as exposed time */
-    tm_finding_title(f, "Many collectives with small messages");
-    tm_finding_cause(
-        f, "A collective costs its latency on every device, however little it moves: tens of microseconds inside a "
-           "node, more between nodes. Small messages never get near the bandwidth of the links.");
     tm_finding_say(f, "%s collectives with messages under %s take %s.", tm_format_count(a, s.count),
                    tm_format_bytes(b, limit_bytes), tm_format_time(c, s.total_ps));
     tm_finding_say(f, "Most are %s of %s: %s, %s each.", tm_text(tm_get(s.most, "kind")),
                    tm_format_bytes(a, tm_double(tm_get(s.most, "message_bytes"))),
                    tm_format_count(b, tm_int(tm_get(s.most, "count"))),
                    tm_format_time(c, tm_int(tm_get(s.most, "mean_ps"))));
-    tm_finding_fixes(f, join);
 }
 
 /* --- slow links --- */
-
-static const char *const links[TM_FIXES_OFFERED] = {
-    "gpu|See which way the data go: `NCCL_DEBUG=INFO` prints the transport of each pair (P2P, SHM, "
-    "NET), `nvidia-smi "
-    "topo -m` the links; PCIe or TCP in place of NVLink or InfiniBand is 5 to 50 times slower.",
-    "gpu|Measure the links alone with nccl-tests (`all_reduce_perf -b 1M -e 1G -f 2`): is it the "
-    "same without the "
-    "program?",
-    "gpu,jax|Lay the mesh so that the axis with most traffic lies inside one node.",
-    "gpu,torch|Keep the group with most traffic inside one node: the last dimension of "
-    "`init_device_mesh`.",
-    "tpu|Lay the mesh after the torus: `jax.make_mesh` does, an own order of `jax.devices()` may "
-    "not.",
-};
 
 static void find_slow(struct tm_findings *all)
 {
@@ -465,45 +356,18 @@ static void find_slow(struct tm_findings *all)
     if (!is_moving && tm_has(tm_path(all->summary, "collectives.skew.straggler")))
         return; /* its own waits are not known, and others wait */
     f = tm_finding_of_share(all, "collective_slow", TM_INFO, stake_ps, EXPOSED); /* at stake as exposed time */
-    tm_finding_title(f, "Large collectives move their data slowly");
-    tm_finding_cause(f, is_moving ? "The links between the devices are slow, or the data take a "
-                                    "slow way. What devices wait for a "
-                                    "late one is not in this rate."
-                                  : "The links between the devices are slow, or a device comes "
-                                    "late and the others wait inside "
-                                    "the collective: its time counts as theirs.");
-    if (!is_moving)
-        tm_finding_fix(f, "Profile all devices of the job at once first: a device that waits "
-                          "inside a collective makes it look "
-                          "slow, and only then it can be told.");
+    tm_finding_case(f, is_moving ? "moving" : "waiting_too");
     tm_finding_say(f, "%s of %s: %s on the bus, in %s of them.", tm_text(tm_get(worst, "kind")),
                    tm_format_bytes(a, tm_double(tm_get(worst, "message_bytes"))),
                    tm_format_rate(b, tm_double(tm_get(worst, "bus_bandwidth"))),
                    tm_format_count(c, tm_int(tm_get(worst, "count"))));
     tm_finding_say(f, "At %s they would take %s less.", tm_format_rate(a, limit), tm_format_time(b, stake_ps));
-    tm_finding_fixes(f, links);
 }
 
 /* --- stragglers --- */
 
-static const char *const hurry[TM_FIXES_OFFERED] = {
-    "Look at what the late devices do before these collectives (the times below, in their own "
-    "profiles): input, host "
-    "code, launches.",
-    "torch|Take work that only one rank does out of the step (logging, `x.item()`, files, progress "
-    "bars): all "
-    "others wait for it.",
-    "jax|Take work that only one process does out of the step (`if jax.process_index() == 0`: "
-    "logging, files, "
-    "`float(x)`): all others wait for it.",
-    "If one computes longer for the same kernels (see Balance), look at its clocks, power and "
-    "temperature.",
-    "If one has more work (longer sequences, more examples, a larger pipeline stage), balance the "
-    "data.",
-};
-
 /* Devices that cause 3 % of the waiting or more: there are at most 33, most first. */
-enum { LATE_LEAST_PCT = 3, LATE_MOST = 33, LATE_PER_LINE = 8, LATE_IN_TITLE = 3 };
+enum { LATE_LEAST_PCT = 3, LATE_MOST = 33, LATE_PER_LINE = 8, LATE_IN_TITLE = 3, LATE_TITLE_BYTES = 200 };
 
 struct late_devices {
     const struct tm_value *rows[LATE_MOST]; /* of collectives.skew.members */
@@ -534,17 +398,15 @@ static struct late_devices find_late(const struct tm_value *skew)
 
 static void name_late(struct tm_finding *f, const struct late_devices *late)
 {
-    char title[TM_TITLE_BYTES] = "", name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES];
+    char title[LATE_TITLE_BYTES] = "", name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES];
     size_t length = 0;
 
-    if (!late->count || late->count > LATE_IN_TITLE) {
-        tm_finding_title(f,
-                         late->count && late->count < late->members
-                             ? "Devices wait in collectives for %zu that come late"
-                             : "Devices wait for each other in collectives",
-                         late->count);
-        return;
+    if (late->count > LATE_IN_TITLE && late->count < late->members) {
+        tm_finding_case(f, "counted");
+        tm_finding_argument(f, "count", "%zu", late->count);
     }
+    if (!late->count || late->count > LATE_IN_TITLE)
+        return;
     for (size_t i = 0; i < late->count && length < sizeof(title); i++)
         length +=
             (size_t)snprintf(title + length, sizeof(title) - length, "%s%s (%s)",
@@ -553,7 +415,8 @@ static void name_late(struct tm_finding *f, const struct late_devices *late)
                                                    : " and ",
                              tm_finding_device(f, name, tm_get(late->rows[i], "device")),
                              tm_format_pct(a, tm_double(tm_get(late->rows[i], "caused_pct"))));
-    tm_finding_title(f, "The others wait for %s", title);
+    tm_finding_case(f, "named");
+    tm_finding_argument(f, "devices", "%s", title);
 }
 
 /* Each of them with its share. */
@@ -657,8 +520,6 @@ static void find_waiting(struct tm_findings *all)
     (void)tm_wait_explain(all, &wait, 1, stake_ps);
     f = tm_finding_of_idle(all, "straggler", stake_ps, 0, EXPOSED);
     name_late(f, &late);
-    tm_finding_cause(f, "Nobody can leave a collective before the last one has come. The others wait in it, and their "
-               "collectives look long although their links are not slow.");
     tm_finding_say(f, "%s of %s of exposed collective time is waiting for devices that come late%s.",
                    tm_format_time(a, wait_ps),
                    tm_format_time(b, tm_int(tm_get(total, "exposed_collective_ps"))),
@@ -667,7 +528,6 @@ static void find_waiting(struct tm_findings *all)
     say_late(f, &late);
     say_alone(all, f, &late);
     point_at_arrivals(f, tm_get(skew, "worst"), &late);
-    tm_finding_fixes(f, hurry);
 }
 
 void tm_find_collectives(struct tm_findings *all)

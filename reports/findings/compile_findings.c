@@ -85,22 +85,6 @@ static void say_events(struct tm_findings *all, struct tm_finding *f, bool in_st
     }
 }
 
-static void fix_shapes(struct tm_finding *f)
-{
-    tm_finding_fix(f, "jax|See what changed at each compile: "
-                      "`jax.config.update('jax_explain_cache_misses', True)`.");
-    tm_finding_fix(f, "torch|See what changed at each compile: run with `TORCH_LOGS=recompiles`.");
-    tm_finding_fix(f, "Give the step few shapes: pad batches and sequences to one of a few sizes "
-                      "(buckets), drop the last, smaller batch, and mask instead of cutting.");
-    tm_finding_fix(
-        f, "jax|Make jitted functions once, outside the loop: `jax.jit(lambda x: ...)` or "
-           "`functools.partial` inside of it is a new function, and a new compile, each time.");
-    tm_finding_fix(f, "torch|Compile once for many shapes: `torch.compile(model, dynamic=True)`, or "
-                      "`torch._dynamo.mark_dynamic(x, 0)`.");
-    tm_finding_fix(f, "jax|Numbers that change from step to step go in as arrays, not as "
-                      "`static_argnums`; keep types steady with `jnp.asarray(x, dtype)`.");
-}
-
 /* What the host does besides in the gaps in which it compiles, as far as they are listed: tracing and lowering. */
 static int64_t tracing_ps(const struct tm_findings *all)
 {
@@ -131,15 +115,10 @@ static void find_inside_steps(struct tm_findings *all)
             ? tm_finding_of_idle(all, "compile_in_steps", tm_sum_times(idle_ps, traced_ps),
                                  tm_sum_times(idle_ps, traced_ps), "gaps.by_cause.compile.total_ps")
             : tm_finding_of_fact(all, "compile_in_steps", TM_WARNING);
-    tm_finding_title(f, count == 1 ? "A program is compiled inside the steps"
-                                   : "Programs are compiled inside the steps");
+    if (count == 1)
+        tm_finding_case(f, "one");
     tm_finding_value(f, (double)count, "count");
     tm_finding_limit(f, all->thresholds->kpi[TM_KPI_UNEXPECTED_COMPILES].good);
-    tm_finding_cause(f, "jax|After the warm-up every program should be there already. A new shape, "
-                        "type, static argument or function object makes JAX trace and compile "
-                        "again, and the device waits for it.");
-    tm_finding_cause(f, "After the warm-up every program should be there already. A new shape or "
-                        "type makes it compile again, and the device waits for it.");
     tm_finding_say(f, "%lld %s begin%s inside the analyzed steps and take%s %s.", (long long)count,
                    count == 1 ? "compile" : "compiles", count == 1 ? "s" : "",
                    count == 1 ? "s" : "", tm_format_time(a, total_ps));
@@ -151,9 +130,6 @@ static void find_inside_steps(struct tm_findings *all)
                        traced_ps ? " of other host work around it: tracing and lowering" : "");
     say_recompiled(all, f, 2);
     say_events(all, f, true);
-    fix_shapes(f);
-    tm_finding_fix(f, "jax|What must be compiled can be compiled before the loop: `step = "
-                      "jax.jit(step).lower(state, batch).compile()`.");
 }
 
 /* Time of all compiles of modules that are compiled `least` times or more, without the first of
@@ -192,20 +168,15 @@ static void find_again(struct tm_findings *all)
     f = tm_finding_of_fact(all, "compile_again",
                            kpi->has_bands && (double)about_ps > kpi->good * PS_PER_S ? TM_WARNING
                                                                                      : TM_INFO);
-    tm_finding_title(f, modules == 1 ? "One module is compiled again and again"
-                                     : "Modules are compiled again and again");
+    if (modules == 1)
+        tm_finding_case(f, "one");
     tm_finding_value(f, (double)again, "count");
-    tm_finding_cause(f, "jax|The same function is called with many shapes, types or static "
-                        "arguments, or is jitted anew each time; each is a compile of its own.");
-    tm_finding_cause(f, "The same function is called with many shapes or types; each is a compile "
-                        "of its own.");
     tm_finding_say(f,
                    "%lld compiles are of a module that was compiled before; at the mean length of "
                    "a compile that is about %s.",
                    (long long)again, tm_format_time(time, about_ps));
     say_recompiled(all, f, least);
     say_events(all, f, false);
-    fix_shapes(f);
 }
 
 static void find_long(struct tm_findings *all)
@@ -218,27 +189,14 @@ static void find_long(struct tm_findings *all)
     if (!kpi->has_bands || (double)total_ps / PS_PER_S <= kpi->bad)
         return;
     f = tm_finding_of_fact(all, "compile_long", TM_WARNING);
-    tm_finding_title(f, "Compiling takes %s of this session", tm_format_time(a, total_ps));
+    tm_finding_argument(f, "time", "%s", tm_format_time(a, total_ps));
     tm_finding_value(f, (double)total_ps / PS_PER_S, "s");
     tm_finding_limit(f, kpi->bad);
-    tm_finding_cause(f, "jax|XLA compiles every program once per process. Large programs, unrolled "
-                        "loops and autotuning make it long.");
-    tm_finding_cause(f, "Every program is compiled once per process. Large programs, unrolled loops "
-                        "and autotuning make it long.");
     tm_finding_say(f, "%lld compiles take %s in all, the longest %s.",
                    (long long)tm_int(tm_path(all->summary, "compile.count")),
                    tm_format_time(a, total_ps),
                    tm_format_time(b, tm_int(tm_path(all->summary, "compile.longest_ps"))));
     say_events(all, f, false);
-    tm_finding_fix(
-        f, "jax|Keep compiled programs between runs: `jax.config.update('jax_compilation_cache_dir', "
-           "'/path/to/cache')`; every process of the job may share it.");
-    tm_finding_fix(f, "jax|Make the program smaller: `jax.lax.scan` over equal layers instead of a "
-                      "Python loop that unrolls them.");
-    tm_finding_fix(f, "gpu,jax|On GPUs, autotuning results are kept too with "
-                      "`jax.config.update('jax_persistent_cache_enable_xla_caches', 'all')`.");
-    tm_finding_fix(f, "torch,other|Keep compiled programs between runs, and compile parts that "
-                      "repeat (layers) once instead of the whole.");
 }
 
 void tm_find_compiles(struct tm_findings *all)

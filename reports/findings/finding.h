@@ -3,7 +3,7 @@
 #define TM_FINDING_H
 
 #include "reports/findings/ask.h"
-#include "reports/findings/audience.h"
+#include "reports/findings/finding_texts.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
 
@@ -12,12 +12,8 @@
  * has a fixed size; what does not fit is cut. */
 enum {
     TM_FINDINGS_MOST = 64, /* more than there are rules times what one can give */
-    TM_TITLE_BYTES = 200,
     TM_EVIDENCE_MOST = 6,
     TM_EVIDENCE_BYTES = 480,
-    TM_FIXES_MOST = 6,
-    TM_FIXES_OFFERED = 12, /* of a table: those of all audiences */
-    TM_CAUSES_OFFERED = 3,
     TM_WHERE_MOST = 5,
     TM_STAKE_LEAST_PS = 10000000, /* 10 us: less is no loss, however short the profile is */
 };
@@ -80,7 +76,8 @@ extern tm_rules_fn tm_find_scopes;
 extern tm_rules_fn tm_find_broken_checks; /* after all others: it looks at what they claim, and fills summary.checks */
 
 /* Begin a finding with the time that could be won by mending this one thing: the window is the most, and severity
- * follows from the share. out:    never NULL; title, cause, evidence and fixes are still to be given */
+ * follows from the share. out:    never NULL; value, arguments, cases and evidence are still to be given; `id` is that of a row of
+ * schemas/findings.json, which has the texts */
 struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, int64_t at_stake_ps);
 /* The same with idle time, which was drawn from the waits: idle_ps of what is at stake.  The share is of the windows of
  * the devices that the finding is about: of those of which `path`, a time in the row of a device, takes at least half
@@ -112,19 +109,14 @@ int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size
                         int64_t ps);
 enum tm_wait tm_wait_of_cause(const char *cause); /* of gaps.by_cause; TM_WAITS = unknown */
 
-void tm_finding_title(struct tm_finding *f, const char *format, ...) TM_PRINTF(2, 3);
+/* Which of the texts fit beside those for every case: `name` is one of the cases of the finding's row. */
+void tm_finding_case(struct tm_finding *f, const char *name);
+/* What stands in the title for "{name}". */
+void tm_finding_argument(struct tm_finding *f, const char *name, const char *format, ...) TM_PRINTF(3, 4);
 void tm_finding_value(struct tm_finding *f, double value, const char *unit);
 void tm_finding_limit(struct tm_finding *f, double limit);
 /* One measured fact. */
 void tm_finding_say(struct tm_finding *f, const char *format, ...) TM_PRINTF(2, 3);
-/* Why it is so: of several texts the first that is for this run. */
-void tm_finding_cause(struct tm_finding *f, const char *text);
-/* One thing to do, if it is for this run (audience.h); the first one given is the first one to
- * try. */
-void tm_finding_fix(struct tm_finding *f, const char *text);
-/* The same for the texts of a table, which end with NULL. */
-void tm_finding_causes(struct tm_finding *f, const char *const texts[TM_CAUSES_OFFERED]);
-void tm_finding_fixes(struct tm_finding *f, const char *const texts[TM_FIXES_OFFERED]);
 void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, const char *device);
 
 /* A device for use inside a sentence.  out: out has TM_SHORT_NAME_BYTES; returned */

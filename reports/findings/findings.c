@@ -4,6 +4,7 @@
  * come behind, those about the profile last. */
 #include "reports/findings/findings.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,29 +14,30 @@
 #include "reports/findings/finding.h"
 #include "reports/format/shown_names.h"
 
+enum { TITLE_BYTES = 200, ARGUMENTS_BYTES = 400, ADVICE_MOST = 6 };
+
 struct place {
     int64_t begin_ps, end_ps;
     char device[192];
 };
 
 struct tm_finding {
-    const char *id; /* static text, as are unit, cause and fixes */
+    const struct tm_finding_row *row;
     const struct tm_value *summary;
     enum tm_severity severity;
-    unsigned audience; /* decides which texts are fit */
+    struct tm_situation situation; /* decides which texts are fit */
     bool is_of_profile, is_defect;
-    char title[TM_TITLE_BYTES];
+    char arguments[ARGUMENTS_BYTES]; /* of the title: name, NUL, value, NUL, and so on up to an empty name */
+    size_t arguments_length;
     bool has_value, has_limit;
     double value, limit;
-    const char *unit; /* of value and limit */
+    const char *unit; /* of value and limit; static text */
     int64_t at_stake_ps, idle_ps, measured_ps;
     int64_t window_ps; /* of the devices that it is about */
     size_t devices;    /* their number; 0 = all of them */
     double share_pct;  /* of it */
-    const char *cause;
-    int evidence_count, fix_count, where_count;
+    int evidence_count, where_count;
     char evidence[TM_EVIDENCE_MOST][TM_EVIDENCE_BYTES];
-    const char *fix[TM_FIXES_MOST];
     struct place where[TM_WHERE_MOST];
 };
 
@@ -136,13 +138,13 @@ struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,
     if (all->count < TM_FINDINGS_MOST)
         all->count++;
     memset(f, 0, sizeof(*f));
-    f->id = id;
+    f->row = tm_finding_row(id);
+    assert(f->row); /* schemas/findings.json has all of them */
     f->severity = severity;
     f->window_ps = all->window_ps;
     f->summary = all->summary;
-    f->audience = all->audience;
+    f->situation.audience = all->audience;
     f->unit = "";
-    f->cause = "";
     return f;
 }
 
@@ -206,18 +208,32 @@ struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, i
 bool tm_is_found(const struct tm_findings *all, const char *id)
 {
     for (int i = 0; i < all->count; i++)
-        if (strcmp(all->list[i].id, id) == 0)
+        if (strcmp(all->list[i].row->id, id) == 0)
             return true;
     return false;
 }
 
-void tm_finding_title(struct tm_finding *f, const char *format, ...)
+void tm_finding_case(struct tm_finding *f, const char *name)
 {
+    f->situation.cases |= tm_finding_case_bit(f->row, name);
+}
+
+void tm_finding_argument(struct tm_finding *f, const char *name, const char *format, ...)
+{
+    char *const at = f->arguments + f->arguments_length;
+    const size_t room = sizeof(f->arguments) - f->arguments_length, length = strlen(name) + 1;
+    size_t written = 0;
     va_list args;
 
+    assert(tm_finding_has_argument(f->row, name));
+    if (length + 2 > room) /* an empty value, and the end of the list */
+        return;
+    memcpy(at, name, length);
     va_start(args, format);
-    (void)vsnprintf(f->title, sizeof(f->title), format, args);
+    (void)vsnprintf(at + length, room - length - 1, format, args);
     va_end(args);
+    written = length + strlen(at + length) + 1;
+    f->arguments_length += written;
 }
 
 void tm_finding_value(struct tm_finding *f, double value, const char *unit)
@@ -250,20 +266,6 @@ char *tm_finding_device(const struct tm_finding *f, char *out, const struct tm_v
     return tm_short_name(out, tm_shown_device(f->summary, tm_text(id)));
 }
 
-void tm_finding_fix(struct tm_finding *f, const char *text)
-{
-    const char *fit = tm_text_for(f->audience, text);
-
-    if (fit && f->fix_count < TM_FIXES_MOST)
-        f->fix[f->fix_count++] = fit;
-}
-
-void tm_finding_fixes(struct tm_finding *f, const char *const texts[TM_FIXES_OFFERED])
-{
-    for (int i = 0; i < TM_FIXES_OFFERED && texts[i]; i++)
-        tm_finding_fix(f, texts[i]);
-}
-
 int64_t tm_findings_idle_ps(const struct tm_findings *all)
 {
     int64_t sum_ps = 0;
@@ -271,20 +273,6 @@ int64_t tm_findings_idle_ps(const struct tm_findings *all)
     for (int i = 0; i < all->count; i++)
         sum_ps = tm_sum_times(sum_ps, all->list[i].idle_ps);
     return sum_ps;
-}
-
-void tm_finding_cause(struct tm_finding *f, const char *text)
-{
-    const char *fit = tm_text_for(f->audience, text);
-
-    if (fit && !*f->cause)
-        f->cause = fit;
-}
-
-void tm_finding_causes(struct tm_finding *f, const char *const texts[TM_CAUSES_OFFERED])
-{
-    for (int i = 0; i < TM_CAUSES_OFFERED && texts[i]; i++)
-        tm_finding_cause(f, texts[i]);
 }
 
 void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, const char *device)
@@ -300,6 +288,57 @@ void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, co
     (void)snprintf(where->device, sizeof(where->device), "%s", device);
 }
 
+/* --- waits ---
+ * Time in which devices wait, and what of it a finding explains: a wait that comes of unequal work is at stake there,
+ * and not once more as idle time or as a collective. */
+
+static const char *const cause_of[TM_WAITS] = {
+    [TM_WAIT_DEVICE] = "device_wait", [TM_WAIT_LAUNCH] = "launch",     [TM_WAIT_COMPILE] = "compile",
+    [TM_WAIT_INPUT] = "input",        [TM_WAIT_SYNC] = "sync",         [TM_WAIT_GC] = "gc",
+    [TM_WAIT_PROFILER] = "profiler",  [TM_WAIT_HOST] = "host",         [TM_WAIT_UNRECORDED] = "unrecorded",
+};
+
+enum tm_wait tm_wait_of_cause(const char *cause)
+{
+    for (int i = 0; i < TM_WAITS; i++)
+        if (cause_of[i] && strcmp(cause_of[i], cause) == 0)
+            return (enum tm_wait)i;
+    return TM_WAITS;
+}
+
+static int64_t measured(const struct tm_findings *all, enum tm_wait wait)
+{
+    if (wait == TM_WAIT_COLLECTIVE)
+        return tm_int(tm_path(all->summary, "total.exposed_collective_ps")) -
+               tm_int(tm_path(all->summary, "total.exposed_move_ps"));
+    if (wait == TM_WAIT_MOVE)
+        return tm_int(tm_path(all->summary, "total.exposed_move_ps"));
+    return tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause_of[wait]), "total_ps"));
+}
+
+int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait)
+{
+    const int64_t ps = tm_clamp_to_window(all, measured(all, wait));
+
+    return ps > all->told_ps[wait] ? ps - all->told_ps[wait] : 0;
+}
+
+int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size_t count, int64_t ps)
+{
+    int64_t laid_ps = 0;
+
+    for (size_t i = 0; i < count && laid_ps < ps; i++) {
+        const int64_t left_ps = tm_wait_left(all, waits[i]);
+        const int64_t part_ps = left_ps < ps - laid_ps ? left_ps : ps - laid_ps;
+
+        all->told_ps[waits[i]] += part_ps;
+        laid_ps += part_ps;
+    }
+    return laid_ps;
+}
+
+/* --- the list --- */
+
 /* Time at stake first; of facts the graver, those of the run, the larger. */
 static int by_stake(const void *a, const void *b)
 {
@@ -313,7 +352,7 @@ static int by_stake(const void *a, const void *b)
         return x->is_of_profile ? 1 : -1;
     if (x->measured_ps != y->measured_ps)
         return x->measured_ps < y->measured_ps ? 1 : -1;
-    return strcmp(x->id, y->id);
+    return strcmp(x->row->id, y->row->id);
 }
 
 static void add_number_or_null(struct tm_value *to, const char *key, bool is_known, double value)
@@ -337,15 +376,58 @@ static void write_where(const struct tm_finding *f, struct tm_value *to)
     }
 }
 
-static void write_finding(const struct tm_finding *f, struct tm_value *to)
+/* "" where the rule has not given it */
+static const char *argument_of(const struct tm_finding *f, const char *name, size_t length)
+{
+    const char *at = f->arguments;
+
+    while (*at && (strncmp(at, name, length) != 0 || at[length]))
+        for (int i = 0; i < 2; i++)
+            at += strlen(at) + 1;
+    assert(*at); /* each placeholder of a title has its argument */
+    return *at ? at + length + 1 : "";
+}
+
+/* The title with its arguments in their places. */
+static void fill_title(const struct tm_finding *f, char title[TITLE_BYTES])
+{
+    const char *at = tm_finding_title_for(f->row, f->situation);
+
+    title[0] = '\0';
+    while (*at) {
+        const size_t plain = strcspn(at, "{"), name = at[plain] ? strcspn(at + plain + 1, "}") : 0;
+
+        tm_format_append(title, TITLE_BYTES, "%.*s", (int)plain, at);
+        if (!at[plain])
+            return;
+        tm_format_append(title, TITLE_BYTES, "%s", argument_of(f, at + plain + 1, name));
+        at += plain + name + 2;
+    }
+}
+
+static void write_texts(const struct tm_finding *f, struct tm_value *to)
 {
     struct tm_value *list;
+    const struct tm_finding_text *next = NULL;
+    const char *advice;
 
-    tm_add_string(to, "id", f->id);
+    tm_add_string(to, "cause", tm_finding_cause_for(f->row, f->situation));
+    list = tm_add_array(to, "fix");
+    for (int i = 0; i < ADVICE_MOST && (advice = tm_finding_next_advice(f->row, f->situation, &next)); i++)
+        tm_add_string(list, NULL, advice);
+}
+
+static void write_finding(const struct tm_finding *f, struct tm_value *to)
+{
+    char title[TITLE_BYTES];
+    struct tm_value *list;
+
+    fill_title(f, title);
+    tm_add_string(to, "id", f->row->id);
     tm_add_string(to, "severity", severity_name[f->severity]);
     if (f->is_defect)
         tm_add_string(to, "level", "defect");
-    tm_add_string(to, "title", f->title);
+    tm_add_string(to, "title", title);
     add_number_or_null(to, "value", f->has_value, f->value);
     tm_add_string(to, "unit", f->unit);
     add_number_or_null(to, "limit", f->has_limit, f->limit);
@@ -358,10 +440,7 @@ static void write_finding(const struct tm_finding *f, struct tm_value *to)
     tm_add_int(to, "window_ps", f->window_ps);
     if (f->devices)
         tm_add_uint(to, "devices", f->devices);
-    tm_add_string(to, "cause", f->cause);
-    list = tm_add_array(to, "fix");
-    for (int i = 0; i < f->fix_count; i++)
-        tm_add_string(list, NULL, f->fix[i]);
+    write_texts(f, to);
     write_where(f, to);
 }
 

@@ -98,42 +98,6 @@ static void say_short(struct tm_findings *all, struct tm_finding *f)
     }
 }
 
-static const char *const short_causes[TM_CAUSES_OFFERED] = {
-    "jax|XLA did not fuse these operations, or they were run outside of jit. Each kernel costs a launch and a pause, "
-    "and its intermediate results go through device memory.",
-    "torch|Without `torch.compile` each operation is a kernel or several. Each costs a launch and a pause, and its "
-    "intermediate results go through device memory.",
-    "Each kernel costs a launch and a pause, and its intermediate results go through device memory.",
-};
-
-static const char *const fewer_kernels[TM_FIXES_OFFERED] = {
-    "jax|Jit larger functions: one `jax.jit` around the whole step gives XLA more to fuse.",
-    "jax|Replace Python loops over layers or time by `jax.lax.scan`, and loops over examples by `jax.vmap`; each "
-    "`lax.cond` and `lax.while_loop` is a border that XLA does not fuse across.",
-    "train,jax|Flatten small parameters for the optimizer: `optax.flatten(optimizer)` updates them as one array.",
-    "gpu,jax|Let XLA record more into command buffers (CUDA graphs): "
-    "`XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL`.",
-    "torch|Fuse operations: `model = torch.compile(model)`.",
-    "gpu,torch|Replay them as CUDA graphs: `torch.compile(model, mode=\"reduce-overhead\")`, or "
-    "`torch.cuda.make_graphed_callables` for parts of fixed shape.",
-    "train,torch|Update all parameters in few kernels: `torch.optim.AdamW(params, fused=True)`.",
-    "torch,other|Give each kernel more work: a larger batch, one operation on many rows instead of a loop.",
-};
-
-static const char *const short_op_causes[TM_CAUSES_OFFERED] = {
-    "jax|The program is made of operations that XLA could not fuse, each so short that the pause before it counts. "
-    "Loops, slices and updates of small arrays, and scalars at the borders of control flow look like that.",
-    "The program is made of operations so short that the pauses between them count.",
-};
-
-static const char *const longer_ops[TM_FIXES_OFFERED] = {
-    "jax|Give each operation more work: a larger batch, `jax.vmap` instead of loops over examples, heads or experts.",
-    "jax|Replace chains of slices and updates (`x.at[i].set(y)` in a loop) by one operation on the whole array.",
-    "jax|Loops: `jax.lax.scan(..., unroll=4)` lets XLA fuse rounds; it does not fuse across `lax.cond`.",
-    "tpu,jax|Write a chain that XLA does not fuse as one Pallas kernel.",
-    "torch,other|Give each operation more work: a larger batch, one operation on many rows instead of a loop.",
-};
-
 /* The operations with the most time of those that are short, and where the first of them is. */
 static void say_short_ops(struct tm_findings *all, struct tm_finding *f)
 {
@@ -173,33 +137,14 @@ static void find_short(struct tm_findings *all)
         return;
     f = tm_finding_of_idle(all, has_kernels ? "kernel_short" : "op_short", stake_ps,
                            tm_wait_explain(all, &wait, 1, stake_ps), NULL);
-    tm_finding_title(f, has_kernels ? "Very many short kernels, with pauses between them"
-                                    : "Very many short operations, with pauses between them");
-    tm_finding_causes(f, has_kernels ? short_causes : short_op_causes);
     say_ordinary(all, f);
     if (has_kernels)
         say_short(all, f);
     else
         say_short_ops(all, f);
-    tm_finding_fixes(f, has_kernels ? fewer_kernels : longer_ops);
 }
 
 /* --- small programs --- */
-
-static const char *const program_causes[TM_CAUSES_OFFERED] = {
-    "jax|A call of `jax.numpy` outside of `jax.jit` is a program of its own, often of a single operation. XLA fuses "
-    "only inside a program, and each one costs Python, a dispatch, and memory for its result.",
-    "A program is dispatched by the host, and the compiler fuses only inside of one.",
-};
-
-static const char *const larger_programs[TM_FIXES_OFFERED] = {
-    "train,jax|Put `@jax.jit` around the whole step, loss, gradient and update included, not around its parts.",
-    "infer,jax|Put `@jax.jit` around the whole step, not around its parts.",
-    "jax|Keep Python out of it: `jax.lax.scan` or `jax.vmap` instead of loops over layers or examples.",
-    "jax|Look for `jnp` calls on the results of the step (metrics, norms, `argmax`) and move them inside.",
-    "train,jax|`jax.jit(step, donate_argnums=...)` then also updates parameters in place.",
-    "torch,other|Compile the whole step as one program.",
-};
 
 static void say_programs(struct tm_findings *all, struct tm_finding *f)
 {
@@ -321,23 +266,11 @@ static void find_programs(struct tm_findings *all)
     if (stake_ps <= 0)
         return;
     f = tm_finding_of_idle(all, is_eager ? "eager_dispatch" : "op_short", stake_ps, stake_ps, NULL);
-    tm_finding_title(f, is_eager ? "Eager dispatch: operations are launched one at a time"
-                                 : "Each step runs many small programs");
+    tm_finding_case(f, "programs");
     tm_finding_value(f, per_step, "count");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_PROGRAMS_PER_STEP));
-    tm_finding_causes(f, program_causes);
     say_programs(all, f);
-    tm_finding_fixes(f, larger_programs);
 }
-
-static const char *const one_at_a_time[TM_FIXES_OFFERED + 1] = {
-    "torch|Fuse operations and launch fewer kernels: `model = torch.compile(model)`.",
-    "gpu,torch|Launch whole sequences at once with CUDA graphs: `torch.compile(model, mode=\"reduce-overhead\")`, or "
-    "`torch.cuda.make_graphed_callables` for parts of fixed shape.",
-    "train,torch|Update all parameters in few kernels: `torch.optim.AdamW(params, fused=True)`.",
-    "torch|Give each launch more work: a larger batch, one operation on many rows instead of a Python loop.",
-    "torch|Let the host run ahead: no `.item()`, `.cpu()` or `print` of tensors between launches.",
-};
 
 /* Kernels that torch.compile made, which are launched one by one all the same. */
 static bool is_compiled(const struct tm_findings *all)
@@ -371,13 +304,7 @@ static void find_eager(struct tm_findings *all)
     if (stake_ps <= 0)
         return;
     f = tm_finding_of_idle(all, "eager_dispatch", stake_ps, stake_ps, NULL);
-    tm_finding_title(f, is_compiled(all) ? "Kernels are launched one at a time, without CUDA graphs"
-                                         : "Eager dispatch: operations are launched one at a time");
-    if (is_compiled(all))
-        tm_finding_cause(f, "`torch.compile` fused operations, but Python still launches each of the kernels. Where "
-                            "kernels are shorter than that takes, the device waits for the host.");
-    tm_finding_cause(f, "Without `torch.compile` or CUDA graphs, Python dispatches each operation and launches its "
-                        "kernels one by one. Where kernels are shorter than that takes, the device waits for the host.");
+    tm_finding_case(f, is_compiled(all) ? "compiled" : "uncompiled");
     tm_finding_say(f, "%s launches for %s kernels; before %s of them the device is idle for %s to %s, as the host has not "
                       "launched them yet: %s on average, %s in all.",
                    tm_format_count(a, launches), tm_format_count(b, kernels), tm_format_count(c, gaps.count),
@@ -393,7 +320,6 @@ static void find_eager(struct tm_findings *all)
     for (size_t i = 0; i < tm_length(runs) && i < PLACES; i++)
         tm_finding_where(f, tm_int(tm_get(tm_at(runs, i), "begin_ps")), tm_int(tm_get(tm_at(runs, i), "dur_ps")),
                          tm_text(tm_get(tm_at(runs, i), "device")));
-    tm_finding_fixes(f, &one_at_a_time[is_compiled(all)]); /* the first is to compile */
 }
 
 /* --- ops that come back --- */
@@ -412,17 +338,6 @@ static int64_t repeated_stake(const struct tm_findings *all, const struct tm_val
         return total_ps;
     return stake_ps < total_ps ? stake_ps : total_ps;
 }
-
-static const char *const hoisting[TM_FIXES_OFFERED] = {
-    "jax|A Python loop inside jit is unrolled: write it as `jax.lax.scan` or `jax.lax.fori_loop`, or do all rounds at "
-    "once with `jax.vmap`.",
-    "jax|What does not change from round to round (masks, position tables, casts of weights) is worth computing once, "
-    "before the loop, and passing in.",
-    "jax|It is in a `lax.scan` already: `unroll=4` gives XLA four rounds to fuse.",
-    "train,torch|Use the `foreach` or `fused` form of the optimizer.",
-    "torch|Compute masks and position tables once per step.",
-    "torch,other|Stack what is small and of one shape, and run the operation once on all of it.",
-};
 
 static void say_repeated(struct tm_finding *f, const struct tm_value *row)
 {
@@ -448,16 +363,12 @@ static void find_repeated(struct tm_findings *all)
     if (is_busy(all) || !tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_share(all, "op_repeated", TM_INFO, stake_ps, NULL); /* which of it can go is not known */
-    tm_finding_title(f, "The same small operations come back many times in a step");
-    tm_finding_cause(f,
-                     "A loop was unrolled, or the same result is computed again and again. Each time costs a launch.");
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
         if (repeated_stake(all, tm_at(rows, i)) == 0)
             continue;
         say_repeated(f, tm_at(rows, i));
         said++;
     }
-    tm_finding_fixes(f, hoisting);
 }
 
 /* --- attention, layouts --- */
@@ -475,16 +386,6 @@ static void say_rows(struct tm_finding *f, const struct tm_value *rows, const ch
     }
 }
 
-static const char *const fused_attention[TM_FIXES_OFFERED] = {
-    "gpu,jax|`jax.nn.dot_product_attention(q, k, v, implementation='cudnn')` does it in one kernel (NVIDIA, 16-bit "
-    "types).",
-    "jax|Or a Pallas kernel: `jax.experimental.pallas.ops.gpu.attention`, or Splash attention on a TPU.",
-    "torch|`torch.nn.functional.scaled_dot_product_attention(q, k, v)` does it in one kernel; with a mask of your own "
-    "check that it does not fall back to the plain one.",
-    "torch|Models of `transformers`: `attn_implementation=\"sdpa\"` or `\"flash_attention_2\"`.",
-    "other|Use a fused attention kernel of the framework.",
-};
-
 static void find_attention(struct tm_findings *all)
 {
     const struct tm_value *attention = tm_path(all->summary, "fusion.attention_unfused");
@@ -495,26 +396,10 @@ static void find_attention(struct tm_findings *all)
     if (!tm_is_worth_mention(all, total_ps))
         return;
     f = tm_finding_of_time(all, "attention_unfused", total_ps);
-    tm_finding_title(f, "Attention runs as separate kernels: product, softmax, product");
-    tm_finding_cause(f,
-                     "The scores of all pairs of positions are written to device memory and read again between the two "
-                     "products. A fused kernel keeps them on the chip.");
     tm_finding_say(f, "%s times a softmax stands between two batched products; what is between the products takes %s.",
                    tm_format_count(a, tm_int(tm_get(attention, "count"))), tm_format_time(b, total_ps));
     say_rows(f, tm_get(attention, "rows"), "op");
-    tm_finding_fixes(f, fused_attention);
 }
-
-static const char *const fewer_copies[TM_FIXES_OFFERED] = {
-    "jax|Keep one order of axes from layer to layer; channels last (`NHWC`) for convolutions, the contracted axis last "
-    "for products.",
-    "jax|Look in the HLO (`--xla_dump_to`) for the `copy` and `transpose` ops around the largest products, and at "
-    "what they convert from and to.",
-    "jax|Sizes that are multiples of 8 (16-bit types: 64 or 128) need no padded copies.",
-    "torch|`model.to(memory_format=torch.channels_last)` for convolutions; look for `.contiguous()` calls.",
-    "torch,other|Keep one order of axes from layer to layer: channels last for convolutions, the contracted axis last "
-    "for products.",
-};
 
 static void find_layout(struct tm_findings *all)
 {
@@ -527,30 +412,15 @@ static void find_layout(struct tm_findings *all)
     if (share < limit || !tm_is_worth_mention(all, total_ps))
         return;
     f = tm_finding_of_time(all, "layout_copies", total_ps);
-    tm_finding_title(f, "Copies and transposes that no operation asked for");
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, limit);
-    tm_finding_cause(
-        f, "The compiler puts them in where one operation wants an array in another layout than the one before "
-           "gives it.");
     tm_finding_say(f, "%s kernels that only move data, without an operation of the program: %s, %s of the kernel time.",
                    tm_format_count(a, tm_int(tm_get(copies, "count"))), tm_format_time(b, total_ps),
                    tm_format_pct(c, share));
     say_rows(f, tm_get(copies, "rows"), "name");
-    tm_finding_fixes(f, fewer_copies);
 }
 
 /* --- eager chains --- */
-
-static const char *const fuse_chains[TM_FIXES_OFFERED] = {
-    "`model = torch.compile(model)`: each chain becomes one Triton kernel that reads its inputs once and writes its "
-    "result once.",
-    "Where the whole model cannot be compiled, compile the parts that the chains come from (norms, rotary positions, "
-    "activations): `norm = torch.compile(norm)`.",
-    "Fused forms of the library: `torch.nn.functional.rms_norm` and `layer_norm`, rotary and gated-activation kernels "
-    "(Liger, Apex, vLLM's `_custom_ops`), `torch.nn.functional.scaled_dot_product_attention`.",
-    "Stay in one type: casts between float32 and bfloat16 around each norm are kernels of their own.",
-};
 
 /* Kernels that are made for whatever is done to each element: what that is are their arguments. */
 static bool is_wrapper(const char *name)
@@ -620,11 +490,7 @@ static void find_chains(struct tm_findings *all)
     if (!tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_time(all, "elementwise_unfused", stake_ps);
-    tm_finding_title(f, "Pointwise operations run one by one");
-    tm_finding_cause(f, "Without a compiler each operation of PyTorch is a kernel of its own, which reads its inputs "
-                        "from device memory and writes its result back, for hardly any arithmetic.");
     say_chains(all, f, chains);
-    tm_finding_fixes(f, fuse_chains);
 }
 
 void tm_find_fusion(struct tm_findings *all)

@@ -133,7 +133,6 @@ void tm_find_empty_queue(struct tm_findings *all)
     if (idle_ps <= 0 || !tm_is_worth_mention(all, empty_ps) || share < limit || has_host_cause(all))
         return;
     f = tm_finding_of_share(all, "queue_empty", TM_INFO, empty_ps, NULL);
-    tm_finding_title(f, "The devices run out of launched work");
     tm_finding_limit(f, limit);
     tm_finding_say(f, "For %s (%s of device time) a device was idle and nothing that it could run had been launched: "
                       "%s of all idle time, in %s stretches.",
@@ -142,15 +141,6 @@ void tm_find_empty_queue(struct tm_findings *all)
                    tm_format_count(count, tm_int(tm_get(empty, "count"))));
     tm_host_say_launches(all, f);
     say_stretches(all, f);
-    tm_finding_cause(
-        f, "The host does not run ahead of the devices: it waits for a result, or is busy, before it "
-           "launches what comes next. No single cause of it stands out; the table of idle time by cause has all of "
-           "them.");
-    tm_finding_fix(f, "jax|Let the host run ahead: launch step n + 1 before the results of step n are read, and read "
-                      "them with `jax.device_get` of values that are a few steps old.");
-    tm_finding_fix(f, "torch|Let the host run ahead: no `.item()`, `.cpu()` or `torch.cuda.synchronize()` between "
-                      "launches, and the next batch copied with `non_blocking=True`.");
-    tm_finding_fix(f, "Begin with the largest cause of idle time.");
 }
 
 /* --- work on the host --- */
@@ -202,18 +192,9 @@ static void find_callbacks(struct tm_findings *all)
 
     if (!f)
         return;
-    tm_finding_title(f, "The program calls back to Python");
     tm_finding_say(f, "%s calls back to the host take %s.", tm_format_count(count, tm_int(tm_get(calls, "count"))),
                    tm_format_time(time, total_ps));
     say_rows(f, tm_get(calls, "rows"));
-    tm_finding_cause(f, "`jax.pure_callback`, `io_callback`, `jax.debug.callback` and `jax.debug.print` stop the "
-                        "program, copy their arguments to the host, run Python there, and copy the result back.");
-    tm_finding_fix(f, "Write what the function does with `jax.numpy` inside the jitted function.");
-    tm_finding_fix(f,
-                   "Call `jax.debug.print` and `jax.debug.callback` every N steps only: `jax.lax.cond(step % N == 0, "
-                   "...)`; or return the values from the step and print them later.");
-    tm_finding_fix(f, "Where Python is needed, give it as little data as possible, and one call per step instead of "
-                      "one per element: `jax.pure_callback(..., vmap_method='expand_dims')`.");
 }
 
 static void find_cpu_ops(struct tm_findings *all)
@@ -225,17 +206,9 @@ static void find_cpu_ops(struct tm_findings *all)
 
     if (!f)
         return;
-    tm_finding_title(f, "Compiled operations run on the CPU although a device is there");
     tm_finding_say(f, "%s operations of compiled programs ran on the host for %s.",
                    tm_format_count(count, tm_int(tm_get(ops, "count"))), tm_format_time(time, total_ps));
     say_rows(f, tm_get(ops, "rows"));
-    tm_finding_cause(f,
-                     "A function was compiled for the CPU backend: its inputs were committed to a CPU device, it was "
-                     "jitted with `backend='cpu'`, or it runs under `jax.default_device(jax.devices('cpu')[0])`.");
-    tm_finding_fix(f, "See where the inputs are: `x.devices()`; bring them to the device with `jax.device_put(x, "
-                      "jax.devices()[0])` before the call.");
-    tm_finding_fix(f, "Preprocess with NumPy in the data loader's processes, or inside the jitted step on the device, "
-                      "not with `jax.numpy` on the CPU between steps.");
 }
 
 static void find_round_trips(struct tm_findings *all)
@@ -252,7 +225,6 @@ static void find_round_trips(struct tm_findings *all)
     f = begin_host(all, "round_trips", host_ps);
     if (!f)
         return;
-    tm_finding_title(f, "The device waits while the host works on its data");
     tm_finding_say(f,
                    "%s times in the analyzed steps a copy to the host is followed by nothing but a copy back, launched "
                    "after it; in between the device is idle for %s in all.",
@@ -269,15 +241,6 @@ static void find_round_trips(struct tm_findings *all)
         tm_finding_where(f, tm_int(tm_get(row, "begin_ps")), tm_int(tm_get(row, "dur_ps")),
                          tm_text(tm_get(row, "device")));
     }
-    tm_finding_cause(f, "A result is brought to the host, worked on there, and what comes of it is brought back before "
-                        "the step can go on.");
-    tm_finding_fix(f, "jax|Do the work in between with `jax.numpy`, inside the same jitted function; decide with "
-                      "`jax.lax.cond` and `jax.numpy.where`.");
-    tm_finding_fix(f,
-                   "torch|Do the work in between with tensors on the device: no `.cpu()`, `.item()` or `.numpy()` in "
-                   "the middle of the step.");
-    tm_finding_fix(f, "Where the host is needed, let it work on the results of the step before, so that the device has "
-                      "something to do meanwhile.");
 }
 
 /* --- the CPU as the device --- */
@@ -321,18 +284,11 @@ static void find_lone_thread(struct tm_findings *all)
         tm_double(tm_path(all->summary, "total.utilization_pct")) < CPU_BUSY_PCT)
         return;
     f = tm_finding_of_fact(all, "cpu_one_thread", TM_INFO);
-    tm_finding_title(f, "One thread does most of the computing");
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, ALONE_PCT);
     tm_finding_say(f, "Of %s threads that run operations '%s' takes %s of %s (%s).",
                    tm_format_count(count, w.count), tm_short_name(name, tm_text(tm_get(w.busiest, "name"))),
                    tm_format_time(time, w.most_ps), tm_format_time(total, w.total_ps), tm_format_pct(pct, share));
-    tm_finding_cause(f,
-                     "The operations are too small to be divided among the threads, or depend on each other, so that "
-                     "most of the cores have nothing to do.");
-    tm_finding_fix(f, "Give each operation more work: a larger batch, or `jax.vmap` instead of a loop.");
-    tm_finding_fix(f, "Run independent pieces side by side: several processes with their own cores, or "
-                      "`XLA_FLAGS=--xla_force_host_platform_device_count=N` with the batch sharded over the devices.");
 }
 
 void tm_find_host_work(struct tm_findings *all)

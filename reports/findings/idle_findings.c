@@ -15,241 +15,6 @@ enum { GAPS_SAID = 3 };
  * many times the usual duration. */
 enum { HELD_CALLS_LEAST = 20, HELD_ONE_IN = 10, HELD_TIMES = 20 };
 
-struct advice {
-    const char *cause; /* as in gaps.by_cause */
-    const char *id;
-    const char *title;
-    const char *why[TM_CAUSES_OFFERED];
-    const char *fix[TM_FIXES_OFFERED];
-};
-
-static const struct advice advices[] = {
-    { "input",
-      "idle_input",
-      "The device waits for input",
-      { "The thread that launches the steps also loads, decodes or copies the next batch. While it "
-        "does, nothing is queued on the device." },
-      { "jax|Load ahead in other threads or processes and keep at least two batches ready: tf.data "
-        "`.prefetch(tf.data.AUTOTUNE)`, grain `DataLoader(..., worker_count=8)`, PyTorch "
-        "`DataLoader(num_workers=8, prefetch_factor=4)`.",
-        "jax|Bring the next batch to the device while the step runs: `nxt = "
-        "jax.device_put(next(it), sharding)` right after `state = step(state, batch)`; both return "
-        "at once. For pmap code there is `flax.jax_utils.prefetch_to_device(it, 2)`.",
-        "torch|Load in other processes and ahead: `DataLoader(dataset, num_workers=8, "
-        "prefetch_factor=4, persistent_workers=True, pin_memory=True)`; with `num_workers=0` the "
-        "training thread itself loads.",
-        "torch|Copy the batch without waiting for it: `batch = batch.to('cuda', "
-        "non_blocking=True)`, from pinned memory (`pin_memory=True`).",
-        "other|Load ahead in other threads or processes and keep at least two batches ready.",
-        "Time the loader alone: `for batch in it: pass`. If it is slower than a step, add workers, simplify decoding, "
-        "or cache the data locally." } },
-    { "sync",
-      "idle_sync",
-      "The host waits for results before it launches more",
-      { "jax|JAX runs ahead of the device until the program asks for a value. "
-        "`block_until_ready()`, `float(x)`, `np.asarray(x)`, `print(x)` or an `if` on an array "
-        "inside the loop wait for the device, and the device then waits for the next launch.",
-        "torch|PyTorch runs ahead of the device until the program asks for a value. `.item()`, "
-        "`.cpu()`, `.tolist()`, `print(x)`, an `if` on a tensor or `torch.cuda.synchronize()` "
-        "inside the loop wait for the device, and the device then waits for the next launch.",
-        "The program asks for a value, or for the end of the device's work, inside the loop; the "
-        "device then waits for the next launch." },
-      { "jax|Take the wait out of the loop: call `jax.block_until_ready(state)` once, after the "
-        "last step.",
-        "jax|Read metrics late and seldom: keep them on the device and call "
-        "`jax.device_get(metrics)` every 50 or 100 steps, or start the copy with "
-        "`x.copy_to_host_async()` and read it one step later.",
-        "jax|Find hidden waits: run the loop under `with "
-        "jax.transfer_guard_device_to_host('disallow'):`; each implicit read of an array then "
-        "raises an error with its line.",
-        "jax|Decide on the device: `jax.lax.cond` and `jax.numpy.where` instead of `if` on an "
-        "array.",
-        "torch|Take `torch.cuda.synchronize()`, `.item()` and `.cpu()` out of the loop.",
-        "train,torch|Read metrics late and seldom: add up `loss.detach()` on the device, and call "
-        "`.item()` every 50 or 100 steps.",
-        "torch|Find hidden waits: call `torch.cuda.set_sync_debug_mode('warn')` before the loop; "
-        "operations that wait for the device then warn with their line.",
-        "torch|Decide on the device: `torch.where` instead of `if` on a tensor; `x[mask]` and "
-        "`torch.nonzero` have to wait for the size of their result.",
-        "other|Take the wait out of the loop: read results late, and every 50 or 100 steps." } },
-    { "compile",
-      "idle_compile",
-      "The device is idle while programs compile",
-      { "jax|A jitted function was called with shapes, types or static arguments that had not been "
-        "compiled yet.",
-        "A function was called with shapes or types that it had not been compiled for yet." },
-      { "jax|Compile before the loop: `step = jax.jit(step).lower(state, batch).compile()`.",
-        "jax|Keep compiled programs between runs: `jax.config.update('jax_compilation_cache_dir', "
-        "'/path/to/cache')`.",
-        "jax|See what compiles and why: `jax.config.update('jax_log_compiles', True)` and "
-        "`jax.config.update('jax_explain_cache_misses', True)`.",
-        "torch|See what is compiled anew and why: run with `TORCH_LOGS=recompiles`; "
-        "`torch.compile(model, dynamic=True)` compiles once for many shapes.",
-        "torch,other|Compile before the loop: run a step of each shape first." } },
-    { "launch",
-      "idle_launch",
-      "The device waits for launches",
-      { "jax|Each launch costs the host some microseconds. Programs that are short, or operations "
-        "outside jit, finish before the next launch arrives.",
-        "torch|Each launch costs the host some microseconds. Without `torch.compile` each operation "
-        "is launched by itself; short ones finish before the next launch arrives.",
-        "Each launch costs the host some microseconds. Short pieces of work finish before the next "
-        "launch arrives." },
-      { "train,jax|Put the whole step under one `jax.jit`: loss, gradient, optimizer update and metrics. "
-        "Operations between jitted calls are launched one by one.",
-        "infer,jax|Put the whole step under one `jax.jit`. Operations between jitted calls are launched one by one.",
-        "jax|Run several steps per call: `jax.lax.scan(step, state, batches)` with batches stacked "
-        "along the first axis.",
-        "jax|Give each launch more work: a larger batch, or `jax.vmap` instead of a Python loop.",
-        "gpu,jax|Let XLA record more into command buffers (CUDA graphs): "
-        "`XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL`.",
-        "torch|Launch fewer and longer kernels: `model = torch.compile(model)`.",
-        "gpu,torch|Launch graphs instead of kernels: `torch.compile(model, "
-        "mode=\"reduce-overhead\")`, or `torch.cuda.make_graphed_callables` for parts of fixed "
-        "shape.",
-        "train,torch|Update all parameters in few kernels: `torch.optim.AdamW(params, fused=True)`.",
-        "torch,other|Give each launch more work: a larger batch, one operation on many rows "
-        "instead of a loop." } },
-    { "gc",
-      "idle_gc",
-      "Garbage collection stops the launches",
-      { "Python's cyclic garbage collector ran on the launching thread between launches." },
-      { "Call `gc.collect(); gc.freeze(); gc.disable()` after setting up, and `gc.collect()` at "
-        "points where a pause does no harm.",
-        "jax|Make fewer objects per step: no lists of arrays that grow, no pytrees rebuilt in "
-        "Python.",
-        "train,torch|Make fewer objects per step: no lists of tensors that grow, and `total += "
-        "loss.detach()` instead of sums that keep each step's graph." } },
-    { "host",
-      "idle_host",
-      "Python and host code run while the device is idle",
-      { "jax|The launching thread did work of its own between launches: Python code, logging, "
-        "files, or handing over arguments with very many leaves.",
-        "torch|The launching thread did work of its own between launches: Python code, the "
-        "dispatch of operations, logging or files.",
-        "The launching thread did work of its own between launches." },
-      { "jax|See the host events named in the evidence; move what they do into the jitted step or "
-        "into another thread.",
-        "train,jax|Write checkpoints and logs in the background, for example with "
-        "`orbax.checkpoint.AsyncCheckpointer`.",
-        "jax|Launch ahead: do the host work after `state = step(state, batch)` has been called and "
-        "before its result is read; the device works meanwhile.",
-        "jax|Mark parts of the loop so that the next profile names them: `with "
-        "jax.profiler.TraceAnnotation('logging'):`.",
-        "torch,other|See the host events named in the evidence; move what they do out of the loop "
-        "or into another thread.",
-        "torch|Where they are operations (`aten::...`), their dispatch is what takes time: `model "
-        "= torch.compile(model)`, on GPUs with CUDA graphs: `mode=\"reduce-overhead\"`.",
-        "torch|Let the host run ahead of the device: no `.item()`, `.cpu()` or `print` of tensors "
-        "between launches, so that its work falls into times when the device is busy.",
-        "train,torch|Write checkpoints in the background: `torch.distributed.checkpoint.async_save`.",
-        "torch|Mark parts of the loop so that the next profile names them: `with "
-        "torch.profiler.record_function('logging'):`." } },
-    { "device_wait",
-      "idle_device_wait",
-      "Launched work waits on the device",
-      { "gpu|The work was launched in time but could not begin: it depended on another stream, an event or another "
-        "device, or the device itself paused between two pieces of work. The host is not at fault; how much of it can "
-        "be won the profile does not tell.",
-        "tpu|The program was running, but its core did nothing: it waited for another core, for data in flight, or "
-        "paused between two operations. How much of it can be won the profile does not tell.",
-        "The program was running, but none of its operations: the threads waited for each other, for the operating "
-        "system, or paused between two operations. How much of it can be won the profile does not tell." },
-      { "gpu|Look at what runs before and after the gaps named here, on other devices too: a copy or a collective on "
-        "the other side is the one to speed up or to start earlier.",
-        "tpu|Look at the operations before and after the gaps named here, and at what is in flight meanwhile (the line "
-        "of asynchronous operations).",
-        "gpu,jax|Let XLA reorder: `XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`.",
-        "gpu,torch|Let other streams begin early: copies from pinned memory with `non_blocking=True`, "
-        "collectives with `async_op=True`.",
-        "Profile it once more: waits at the same operations in each step are the program's; others come of what else "
-        "runs on the machine." } },
-    { "profiler",
-      "idle_profiler",
-      "The profiler itself holds the program up",
-      { "Collecting or flushing events took time on the launching thread. Without the profiler "
-        "this time is not lost." },
-      { "Profile fewer steps: 5 to 20 are enough for every figure of this report.",
-        "jax|Record less: `options = jax.profiler.ProfileOptions(); options.python_tracer_level = "
-        "0; jax.profiler.start_trace(logdir, profiler_options=options)`.",
-        "torch|Record less: `torch.profiler.profile(..., with_stack=False, record_shapes=False, "
-        "profile_memory=False)`." } },
-    { "unrecorded",
-      "idle_unrecorded",
-      "Idle time without a recorded reason",
-      { "The launching thread recorded nothing in these gaps, so that their reason cannot be told "
-        "from this profile." },
-      { "jax|Record the host in the next profile: `options = jax.profiler.ProfileOptions(); "
-        "options.host_tracer_level = 2; options.python_tracer_level = 1; "
-        "jax.profiler.start_trace(logdir, profiler_options=options)`.",
-        "jax|Mark the parts of your loop: `with jax.profiler.TraceAnnotation('load batch'):`.",
-        "torch|Record the host's Python in the next profile: `torch.profiler.profile(activities="
-        "[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`.",
-        "torch|Mark the parts of your loop: `with torch.profiler.record_function('load batch'):`.",
-        "other|Record the host's threads in the next profile, and mark the parts of the loop." } },
-};
-
-/* In place of the advice for many launches. */
-static const struct advice late_launches = {
-    "launch",
-    "idle_launch",
-    "Launched work starts late",
-    { "gpu|A launch costs microseconds; these took far longer, and few of them make up most of the time. The first "
-      "launch of a kernel loads its code and the first copy or allocation sets up the driver; else the work waited "
-      "on its stream, or another process held the device.",
-      "A launch costs microseconds; these took far longer, and few of them make up most of the time: the first call "
-      "of a program has more to set up, or something else held the device." },
-    { "Look at the gaps named here: which call launched what ends the gap, and in which call the host stood until "
-      "then.",
-      "Run a few steps before the profile begins, with the same shapes: what is done once is then not in it.",
-      "gpu|Load all kernels at the start: `CUDA_MODULE_LOADING=EAGER` (NVIDIA).",
-      "gpu|See that no other process works on the device: `nvidia-smi` or `rocm-smi`." }
-};
-
-/* In place of the advice for host work: calls that are short elsewhere. */
-static const struct advice held_up = {
-    "host",
-    "idle_host",
-    "The launching thread is held up in calls that are short elsewhere",
-    { "Most calls of the same name in this profile take a small part of that. Why these took longer is not recorded: "
-      "the operating system took the thread's core away, it waited for Python's GIL or for a lock of the driver or of "
-      "an allocator, the profiler stored its events, or the call did more than others of its name." },
-    { "Give each process cores of its own and look how many threads share them: `numactl --physcpubind=...`, "
-      "`OMP_NUM_THREADS`, the workers of the data loader.",
-      "Look whether another thread of the process holds Python's lock at that time: `py-spy dump --pid PID`.",
-      "Profile once more: stalls in the same calls are the program's; in others they are the machine's.",
-      "torch|Record less, so that the profiler itself takes less time: `torch.profiler.profile(..., with_stack=False, "
-      "record_shapes=False, profile_memory=False)`." }
-};
-
-/* In place of it: another thread launches, and recorded too little. */
-static const struct advice told_by_main = {
-    "host",
-    "idle_host",
-    "Host code runs, or the launching thread recorded nothing, while the device is idle",
-    { "Another thread than the main one launches the work, and in most of this time it recorded too little to tell what "
-      "it did. Events of the main thread are named instead; it may itself only wait for the other one." },
-    { "torch|Record the thread that launches: the backward pass runs in a thread of its own; "
-      "`torch.profiler.profile(..., with_stack=True)` records its Python code, hooks of the model and the optimizer too.",
-      "torch|Mark what it runs, also inside hooks and `autograd.Function`s: `with torch.profiler.record_function(...)`.",
-      "jax|Record more of the host: `options.host_tracer_level = 3` of `jax.profiler.ProfileOptions()`.",
-      "Look at the trace in Perfetto: which thread launches what ends the gaps named here, and when it was last active." }
-};
-
-/* In place of the advice for host work. */
-static const struct advice startup = {
-    "host",
-    "idle_host",
-    "The driver and its libraries are initialized while the device is idle",
-    { "Calls that allocate memory, create streams or load code are slow the first time, and a running program does not "
-      "repeat them: this profile begins with the program." },
-    { "Run a few steps before the profile begins, with the same shapes: what is done once is then not in it.",
-      "jax|Start the trace after the warm-up: `jax.profiler.start_trace(logdir)` after two steps.",
-      "torch|Skip the first steps: `torch.profiler.schedule(wait=1, warmup=2, active=5)`.",
-      "torch|If such calls come back in every step, the caching allocator runs out: look for `cudaFree` and "
-      "`torch.cuda.empty_cache()` in the loop." }
-};
-
 /* " 1.20 ms of 7.10 ms in an average step", where there are steps. */
 static void per_step(struct tm_findings *all, const char *cause, char *out, size_t out_bytes)
 {
@@ -546,17 +311,18 @@ static bool is_of_held_calls(const struct tm_findings *all)
     return sum_ps > 0 && sum_ps >= tm_int(tm_path(all->summary, "gaps.by_cause.host.total_ps")) / 2;
 }
 
-static const struct advice *advice_for(const struct tm_findings *all, const struct advice *rule)
+/* Which texts are for it, other than those for most runs; NULL = those. */
+static const char *case_of(const struct tm_findings *all, const char *cause)
 {
-    if (strcmp(rule->cause, "launch") == 0 && tm_idle_is_of_long_launches(all))
-        return &late_launches;
-    if (strcmp(rule->cause, "host") != 0)
-        return rule;
+    if (strcmp(cause, "launch") == 0)
+        return tm_idle_is_of_long_launches(all) ? "late" : NULL;
+    if (strcmp(cause, "host") != 0)
+        return NULL;
     if (is_startup(all))
-        return &startup;
+        return "startup";
     if (is_of_held_calls(all))
-        return &held_up;
-    return main_part(all, "host") > 0.5 ? &told_by_main : rule;
+        return "held_up";
+    return main_part(all, "host") > 0.5 ? "main_thread" : NULL;
 }
 
 /* It happens once, whatever the share of the window. */
@@ -623,50 +389,45 @@ static struct tm_finding *begin_late(struct tm_findings *all, const struct lone 
     char time[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (tm_is_worth_mention_on(all, rest_ps, path)) {
-        f = begin(all, late_launches.id, TM_WAIT_LAUNCH, rest_ps, path);
-        tm_finding_title(f, "%s", late_launches.title);
-        return f;
-    }
-    f = tm_finding_of_share(all, late_launches.id, is_large ? TM_WARNING : TM_INFO, left_ps, path);
-    tm_finding_title(f, "Launched work starts late once, by %s",
-                     tm_format_time(time, tm_int(tm_path(lone->gap, "parts.launch"))));
+    if (tm_is_worth_mention_on(all, rest_ps, path))
+        return begin(all, "idle_launch", TM_WAIT_LAUNCH, rest_ps, path);
+    f = tm_finding_of_share(all, "idle_launch", is_large ? TM_WARNING : TM_INFO, left_ps, path);
+    tm_finding_case(f, "once");
+    tm_finding_argument(f, "time", "%s", tm_format_time(time, tm_int(tm_path(lone->gap, "parts.launch"))));
     return f;
 }
 
-static void find_cause(struct tm_findings *all, const struct advice *rule)
+static void find_cause(struct tm_findings *all, const char *cause, const char *id)
 {
-    const struct advice *advice = advice_for(all, rule);
-    const struct lone lone = find_lone(all, advice->cause);
-    const bool is_once = advice == &late_launches && lone.gap;
-    const enum tm_wait wait = tm_wait_of_cause(advice->cause);
-    const struct tm_value *cause = tm_get(tm_path(all->summary, "gaps.by_cause"), advice->cause);
+    const char *text_case = case_of(all, cause);
+    const struct lone lone = find_lone(all, cause);
+    const bool is_once = text_case && strcmp(text_case, "late") == 0 && lone.gap;
+    const enum tm_wait wait = tm_wait_of_cause(cause);
+    const struct tm_value *idle = tm_get(tm_path(all->summary, "gaps.by_cause"), cause);
     const int64_t left_ps = tm_wait_left(all, wait), told_ps = all->told_ps[wait];
     char time[TM_FORMAT_BYTES], path[64];
     struct tm_finding *f;
 
-    (void)snprintf(path, sizeof(path), "gaps.by_cause.%s.total_ps", advice->cause);
+    (void)snprintf(path, sizeof(path), "gaps.by_cause.%s.total_ps", cause);
     if (!tm_is_worth_mention_on(all, left_ps, path) || is_told_elsewhere(all, wait))
         return;
-    f = is_once ? begin_late(all, &lone, left_ps, path) : begin(all, advice->id, wait, left_ps, path);
+    f = is_once ? begin_late(all, &lone, left_ps, path) : begin(all, id, wait, left_ps, path);
     if (!f)
         return;
-    if (!is_once)
-        tm_finding_title(f, "%s", advice->title);
-    tm_finding_causes(f, advice->why);
-    say_share(all, f, advice->cause, cause);
+    if (text_case)
+        tm_finding_case(f, text_case);
+    say_share(all, f, cause, idle);
     if (told_ps > 0)
         tm_finding_say(f, "%s of it is part of other findings and not counted here.", tm_format_time(time, told_ps));
     if (wait == TM_WAIT_DEVICE)
         say_pauses(all, f);
-    say_lone(all, f, advice->cause, &lone, is_once);
-    say_main(all, f, advice->cause);
+    say_lone(all, f, cause, &lone, is_once);
+    say_main(all, f, cause);
     if (wait == TM_WAIT_SYNC)
         say_long_wait(all, f);
-    tm_idle_say_gaps(all, f, advice->cause);
-    say_host(all, f, advice->cause);
+    tm_idle_say_gaps(all, f, cause);
+    say_host(all, f, cause);
     tm_finding_say_scope(all, f, path);
-    tm_finding_fixes(f, advice->fix);
 }
 
 /* A note: what the devices waited for until then is the finding of its cause. */
@@ -696,25 +457,30 @@ static void find_edges(struct tm_findings *all)
     f = tm_finding_of_fact(all, "idle_edges", TM_INFO);
     tm_finding_value(f, most, "%");
     tm_finding_limit(f, limit);
-    tm_finding_title(f, "Some devices start late or finish early");
-    tm_finding_cause(f, "A device that has work for only a part of the window is idle for the rest of it. That idle "
-                        "time is attributed to its causes like any other.");
     tm_finding_say(f, "%s is idle for %s before its first and %s after its last activity, of %s.",
                    tm_finding_device(f, name, tm_get(worst, "id")),
                    tm_format_time(lead, tm_int(tm_get(worst, "lead_ps"))),
                    tm_format_time(trail, tm_int(tm_get(worst, "trail_ps"))),
                    tm_format_time(span, tm_int(tm_get(worst, "span_ps"))));
-    tm_finding_fix(f, "jax|Check that all devices are meant to take part: `jax.devices()`, and the sharding of inputs "
-                      "and parameters (`jax.debug.visualize_array_sharding(x)`).");
-    tm_finding_fix(f, "torch|Check that all devices are meant to take part, and that all ranks record the same steps: "
-                      "give `torch.profiler.schedule(...)` the same numbers on each.");
-    tm_finding_fix(f, "Where some devices have other work (pipeline stages), compare each device by its own row of the "
-                      "device table instead.");
 }
 
 void tm_find_idle(struct tm_findings *all)
 {
-    for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++)
-        find_cause(all, &advices[i]);
+    static const struct {
+        const char *cause, *id; /* causes as in gaps.by_cause */
+    } rules[] = {
+        { "input", "idle_input" },
+        { "sync", "idle_sync" },
+        { "compile", "idle_compile" },
+        { "launch", "idle_launch" },
+        { "gc", "idle_gc" },
+        { "host", "idle_host" },
+        { "device_wait", "idle_device_wait" },
+        { "profiler", "idle_profiler" },
+        { "unrecorded", "idle_unrecorded" },
+    };
+
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        find_cause(all, rules[i].cause, rules[i].id);
     find_edges(all);
 }

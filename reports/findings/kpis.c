@@ -2,13 +2,14 @@
 /* The figures of the first page.  Each one is read from the section that defines it, or is a
  * quotient of two of its figures; nothing is measured here.  Definitions: docs/metrics.md, "KPIs".
  */
-#include "reports/findings/kpis.h"
+#include "reports/findings/findings.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "pipeline/bounded_sum.h"
 #include "reports/findings/ask.h"
+#include "reports/findings/finding_texts.h"
 #include "reports/format/format.h"
 #include "reports/format/platforms.h"
 #include "reports/format/shown_names.h"
@@ -22,6 +23,8 @@ struct figure {
     char why[256];  /* why there is no value, or no band */
     char note[320]; /* what is shown beside the value; "" = nothing */
 };
+
+enum { WHY_BYTES = 256 };
 
 typedef void measure_fn(const struct tm_value *s, struct figure *f);
 
@@ -267,27 +270,126 @@ static void measure_top_op(const struct tm_value *s, struct figure *f)
         say_top_op(s, f);
 }
 
-/* How each is measured, and on which platforms it has a meaning (platforms.h). */
+/* --- what a figure outside its band says of itself --- */
+
+/* Why a figure outside its band costs nothing here. */
+typedef void explain_fn(const struct tm_value *s, const struct tm_thresholds *t, char why[WHY_BYTES]);
+
+static void explain_share(const struct tm_value *s, const struct tm_thresholds *t, char why[WHY_BYTES])
+{
+    char pct[TM_FORMAT_BYTES];
+
+    (void)s;
+    (void)snprintf(why, WHY_BYTES, "no single cause of it reaches %s of the window",
+                   tm_format_pct(pct, t->limit[TM_LIMIT_MENTION_SHARE].value));
+}
+
+/* What short kernels cost are the pauses between them. */
+static void explain_short(const struct tm_value *s, const struct tm_thresholds *t, char why[WHY_BYTES])
+{
+    const double pause_ps = tm_double(tm_path(s, "gaps.pauses.total_ps"));
+    const double work_ps = tm_double(tm_path(s, "total.busy_ps")), limit = t->limit[TM_LIMIT_PAUSE_SHARE].value;
+    const double pct = 100 * pause_ps / (pause_ps + work_ps);
+    char share[TM_FORMAT_BYTES], least[TM_FORMAT_BYTES];
+
+    if (pause_ps >= 0 && work_ps > 0 && pct <= limit)
+        (void)snprintf(why, WHY_BYTES, "pauses between kernels take %s of work and pauses; up to %s is ordinary",
+                       tm_format_pct(share, pct), tm_format_pct(least, limit));
+    else
+        (void)snprintf(why, WHY_BYTES, "pauses between kernels cost less than %s of the window",
+                       tm_format_pct(least, t->limit[TM_LIMIT_MENTION_SHARE].value));
+}
+
+static void explain_bandwidth(const struct tm_value *s, const struct tm_thresholds *t, char why[WHY_BYTES])
+{
+    static const char *const bounds[] = { "compute", "memory", "latency" };
+    const struct tm_value *bound = tm_path(s, "roofline.bound_ps");
+    int64_t most_ps = 0;
+    const char *most = "";
+
+    for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+        if (tm_int(tm_get(bound, bounds[i])) > most_ps) {
+            most_ps = tm_int(tm_get(bound, bounds[i]));
+            most = bounds[i];
+        }
+    }
+    if (strcmp(most, "compute") == 0)
+        (void)snprintf(why, WHY_BYTES, "compute-bound: memory bandwidth is not the limit");
+    else if (strcmp(most, "latency") == 0)
+        (void)snprintf(why, WHY_BYTES, "latency-bound: most operations reach neither limit of the device");
+    else
+        explain_share(s, t, why);
+}
+
+static void explain_compile(const struct tm_value *s, const struct tm_thresholds *t, char why[WHY_BYTES])
+{
+    (void)s;
+    (void)t;
+    (void)snprintf(why, WHY_BYTES, "none of it is inside the analyzed steps");
+}
+
+static void explain_top_op(const struct tm_value *s, const struct tm_thresholds *t, char why[WHY_BYTES])
+{
+    (void)s;
+    (void)t;
+    (void)snprintf(why, WHY_BYTES, "nothing in this profile shows that this operation could be faster");
+}
+
+static void explain_occupancy(const struct tm_value *s, const struct tm_thresholds *t, char why[WHY_BYTES])
+{
+    char pct[TM_FORMAT_BYTES];
+
+    (void)s;
+    (void)snprintf(why, WHY_BYTES,
+                   "no kernel but matrix products and attention, which need few warps, loses %s of the window by it",
+                   tm_format_pct(pct, t->limit[TM_LIMIT_MENTION_SHARE].value));
+}
+
+static void explain_balance(const struct tm_value *s, const struct tm_thresholds *t, char why[WHY_BYTES])
+{
+    char pct[TM_FORMAT_BYTES];
+
+    (void)s;
+    (void)snprintf(why, WHY_BYTES, "the other devices wait for it for less than %s of the window",
+                   tm_format_pct(pct, t->limit[TM_LIMIT_MENTION_SHARE].value));
+}
+
+static void explain_memory(const struct tm_value *s, const struct tm_thresholds *t, char why[WHY_BYTES])
+{
+    (void)s;
+    (void)t;
+    (void)snprintf(why, WHY_BYTES, "full memory costs no time as long as no allocation fails");
+}
+
+/* --- the table --- */
+
+/* clang-format off */
+/* How each is measured, on which platforms it has a meaning (platforms.h), and what it says of itself where it is outside
+ * its band and no finding explains it. */
 static const struct {
     measure_fn *measure;
     const char *platforms;
+    explain_fn *explain;
+    bool is_of_idle; /* any finding that saves idle time explains it */
+    bool is_of_all;  /* any finding that saves time explains it */
 } figures[TM_KPI_COUNT] = {
-    [TM_KPI_MODEL_FLOP_UTILIZATION] = { measure_mfu, "gpu,tpu" },
-    [TM_KPI_DEVICE_UTILIZATION] = { measure_utilization, NULL },
-    [TM_KPI_KERNEL_DURATION] = { measure_kernel_duration, "gpu" },
-    [TM_KPI_SMALL_KERNEL_SHARE] = { measure_small_kernels, "gpu" },
-    [TM_KPI_HOST_OVERHEAD] = { measure_host_overhead, "gpu,tpu" },
-    [TM_KPI_MEMORY_BANDWIDTH] = { measure_bandwidth, NULL },
-    [TM_KPI_COMPILE_TIME] = { measure_compile_time, NULL },
-    [TM_KPI_UNEXPECTED_COMPILES] = { measure_unexpected_compiles, NULL },
-    [TM_KPI_PEAK_MEMORY] = { measure_peak_memory, NULL },
-    [TM_KPI_OCCUPANCY] = { measure_occupancy, "gpu" },
-    [TM_KPI_TRANSFER_SHARE] = { measure_transfer_share, "gpu,tpu" },
-    [TM_KPI_TOP_OP_SHARE] = { measure_top_op, NULL },
-    [TM_KPI_EXPOSED_COLLECTIVE] = { measure_exposed_collective, NULL },
-    [TM_KPI_IMBALANCE] = { measure_imbalance, NULL },
-    [TM_KPI_STEP_TIME] = { measure_step_time, NULL },
+    [TM_KPI_MODEL_FLOP_UTILIZATION] = { measure_mfu, "gpu,tpu", explain_share },
+    [TM_KPI_DEVICE_UTILIZATION] = { measure_utilization, NULL, explain_share, .is_of_idle = true },
+    [TM_KPI_KERNEL_DURATION] = { measure_kernel_duration, "gpu", explain_short },
+    [TM_KPI_SMALL_KERNEL_SHARE] = { measure_small_kernels, "gpu", explain_short },
+    [TM_KPI_HOST_OVERHEAD] = { measure_host_overhead, "gpu,tpu", explain_share, .is_of_idle = true },
+    [TM_KPI_MEMORY_BANDWIDTH] = { measure_bandwidth, NULL, explain_bandwidth },
+    [TM_KPI_COMPILE_TIME] = { measure_compile_time, NULL, explain_compile },
+    [TM_KPI_UNEXPECTED_COMPILES] = { measure_unexpected_compiles, NULL, explain_share },
+    [TM_KPI_PEAK_MEMORY] = { measure_peak_memory, NULL, explain_memory },
+    [TM_KPI_OCCUPANCY] = { measure_occupancy, "gpu", explain_occupancy },
+    [TM_KPI_TRANSFER_SHARE] = { measure_transfer_share, "gpu,tpu", explain_share },
+    [TM_KPI_TOP_OP_SHARE] = { measure_top_op, NULL, explain_top_op },
+    [TM_KPI_EXPOSED_COLLECTIVE] = { measure_exposed_collective, NULL, explain_share },
+    [TM_KPI_IMBALANCE] = { measure_imbalance, NULL, explain_balance },
+    [TM_KPI_STEP_TIME] = { measure_step_time, NULL, explain_share, .is_of_all = true },
 };
+/* clang-format on */
 
 const char *tm_kpi_band(const struct tm_threshold *kpi, double value)
 {
@@ -369,6 +471,50 @@ static bool does_apply(const struct tm_value *s, int kpi)
     }
 }
 
+/* "collective" also where only its name tells. */
+static const char *category_of_top(const struct tm_value *s)
+{
+    const struct tm_value *top = tm_path(s, "ops.rows[0]");
+    const char *name = tm_text(tm_get(top, "name"));
+
+    return strcasestr(name, "nccl") || strcasestr(name, "all-reduce") ? "collective" : tm_text(tm_get(top, "category"));
+}
+
+/* Of several findings the first in their order counts: that with the most at stake. */
+static const char *finding_of(const struct tm_value *s, enum tm_kpi kpi)
+{
+    const struct tm_value *findings = tm_get(s, "findings");
+    const unsigned audience = tm_audience_of(s);
+    const char *top = category_of_top(s);
+
+    for (size_t i = 0; i < tm_length(findings); i++) {
+        const struct tm_value *f = tm_at(findings, i);
+        const char *id = tm_text(tm_get(f, "id"));
+
+        if (tm_finding_explains(id, tm_kpi_id[kpi], audience, top) ||
+            (figures[kpi].is_of_idle && tm_int(tm_get(f, "idle_ps")) > 0) ||
+            (figures[kpi].is_of_all && tm_int(tm_get(f, "at_stake_ps")) > 0))
+            return id;
+    }
+    return NULL;
+}
+
+/* Where a figure is outside its band, the finding that has its savings; where there is none, why it costs nothing: the
+ * first screen and the findings say the same.  Which figures a finding explains is in schemas/findings.json. */
+static void link_finding(struct tm_value *to, enum tm_kpi kpi, const struct tm_value *s, const struct tm_thresholds *t)
+{
+    const char *band = tm_text(tm_get(to, "band"));
+    const bool is_outside = strcmp(band, "warning") == 0 || strcmp(band, "bad") == 0;
+    const char *finding = is_outside ? finding_of(s, kpi) : NULL;
+    char why[WHY_BYTES];
+
+    tm_add_known(to, "finding", finding, NULL);
+    if (!is_outside || finding)
+        return;
+    figures[kpi].explain(s, t, why);
+    tm_add_string(to, "why", why);
+}
+
 tm_status tm_kpis_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t)
 {
     struct tm_value *kpis = tm_add_array(summary, "kpis");
@@ -383,7 +529,7 @@ tm_status tm_kpis_add(struct tm_run *run, struct tm_value *summary, const struct
             unknown(&f, "too little was recorded to judge");
         add_kpi(to, tm_kpi_id[i], &t->kpi[i], &f, tm_path(summary, "coverage.marks"));
         tm_add_bool(to, "applies", tm_is_for(figures[i].platforms, summary) && does_apply(summary, i));
-        tm_kpi_link(to, summary, t);
+        link_finding(to, (enum tm_kpi)i, summary, t);
     }
     return run->error.status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the losses of an input touch.  One table: a loss, how the summary tells it, and the sections and key figures
  * that may be wrong for it.  Definitions: docs/metrics.md, "Marks". */
-#include "reports/findings/marks.h"
+#include "reports/findings/findings.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -25,29 +25,6 @@ static void say_holders(struct tm_finding *f, const struct tm_value *allocator)
     }
 }
 
-static const char *const save_memory[TM_FIXES_OFFERED] = {
-    "jax|Donate what the step replaces: `jax.jit(step, donate_argnums=0)`; otherwise the old and "
-    "the new state are held at once.",
-    "train,jax|Recompute activations instead of keeping them: `jax.checkpoint(layer, "
-    "policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable)`.",
-    "train,jax|Smaller micro-batches with accumulated gradients: `optax.MultiSteps(optimizer, 4)`.",
-    "jax|See who holds what: `jax.profiler.save_device_memory_profile('memory.prof')` at the peak.",
-    "gpu,jax|JAX takes 75 % of the memory; more with `XLA_CLIENT_MEM_FRACTION=0.9` (older versions: "
-    "XLA_PYTHON_CLIENT_MEM_FRACTION).",
-    "train,torch|Recompute activations instead of keeping them: `torch.utils.checkpoint.checkpoint(layer, "
-    "x, use_reentrant=False)`.",
-    "train,torch|Smaller micro-batches with accumulated gradients, and activations in bfloat16: "
-    "`torch.autocast('cuda', dtype=torch.bfloat16)`.",
-    "train,torch|Share parameters, gradients and optimizer state among the ranks: "
-    "`torch.distributed.fsdp.fully_shard(model)`.",
-    "gpu,torch|See who holds what: `torch.cuda.memory._record_memory_history()`, and at the peak "
-    "`torch.cuda.memory._dump_snapshot('memory.pickle')`.",
-    "gpu,torch|Lose less to fragments: `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.",
-    "infer,jax,torch|Smaller batches or shorter prompts at a time, a smaller cache of keys and values, weights in 8 "
-    "bits.",
-    "other|Work in smaller batches, or recompute results instead of keeping them.",
-};
-
 static void find_near_limit(struct tm_findings *all, const struct tm_value *allocator)
 {
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
@@ -59,13 +36,9 @@ static void find_near_limit(struct tm_findings *all, const struct tm_value *allo
     if (!tm_has(peak_pct) || !kpi->has_bands || pct < kpi->good)
         return;
     f = tm_finding_of_fact(all, "memory_near_limit", pct > kpi->bad ? TM_WARNING : TM_INFO);
-    tm_finding_title(f, "Device memory is %s full at its peak", tm_format_pct(a, pct));
+    tm_finding_argument(f, "share", "%s", tm_format_pct(a, pct));
     tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);
-    tm_finding_cause(f, "jax|Little is left for a larger batch, a longer sequence or a fragmented "
-                        "moment: the next step up may end with RESOURCE_EXHAUSTED.");
-    tm_finding_cause(f, "Little is left for a larger batch, a longer sequence or a fragmented "
-                        "moment: the next step up may run out of memory.");
     tm_finding_say(f, "'%s' holds %s of %s at %s.",
                    tm_short_name(name, tm_text(tm_get(allocator, "name"))),
                    tm_format_bytes(a, tm_double(tm_get(allocator, "peak_bytes"))),
@@ -74,7 +47,6 @@ static void find_near_limit(struct tm_findings *all, const struct tm_value *allo
     say_holders(f, allocator);
     tm_finding_where(f, tm_int(tm_get(allocator, "peak_at_ps")), PS_PER_MS,
                      tm_text(tm_get(allocator, "host")));
-    tm_finding_fixes(f, save_memory);
 }
 
 /* Harmless while there is room. */
@@ -92,10 +64,7 @@ static void find_spikes(struct tm_findings *all, const struct tm_value *allocato
         return;
     f = tm_finding_of_fact(all, "memory_spikes",
                            tm_double(peak_pct) > kpi->bad ? TM_WARNING : TM_INFO);
-    tm_finding_title(f, "Memory use jumps");
     tm_finding_value(f, (double)count, "count");
-    tm_finding_cause(f, "Large temporary buffers are taken within a millisecond: the peak, not the mean, "
-               "decides what fits.");
     tm_finding_say(f, "'%s' rises %lld time%s by more than a tenth of its capacity within 1 ms.",
                    tm_short_name(name, tm_text(tm_get(allocator, "name"))), (long long)count,
                    tm_format_plural(count));
@@ -109,18 +78,6 @@ static void find_spikes(struct tm_findings *all, const struct tm_value *allocato
         tm_finding_where(f, tm_int(tm_get(spike, "begin_ps")), PS_PER_MS,
                          tm_text(tm_get(allocator, "host")));
     }
-    tm_finding_fix(f, "jax|See which program needs how much: `jax.jit(step).lower(state, "
-                      "batch).compile().memory_analysis()`; temp_size is the part that jumps.");
-    tm_finding_fix(f, "jax|Work in parts: `jax.lax.map(f, xs, batch_size=...)`.");
-    tm_finding_fix(f, "train,jax|`jax.checkpoint` around the largest layer, or a loss over slices of the vocabulary.");
-    tm_finding_fix(f, "gpu,torch|See which line takes how much: "
-                      "`torch.cuda.memory._record_memory_history()`, then "
-                      "`torch.cuda.memory._dump_snapshot('memory.pickle')`.");
-    tm_finding_fix(f, "train,torch|Work in parts: `torch.utils.checkpoint.checkpoint` around the largest "
-                      "layer, or a loss over slices of the vocabulary (`torch.split`).");
-    tm_finding_fix(f,
-                   "infer,torch|Work in parts: long prompts in chunks, and only the last position through the head.");
-    tm_finding_fix(f, "other|Work in parts: smaller batches where the buffers are largest.");
 }
 
 /* The same: reported for a full allocator only. */
@@ -137,22 +94,13 @@ static void find_fragmentation(struct tm_findings *all, const struct tm_value *a
         !kpi->has_bands || tm_double(peak_pct) < kpi->good)
         return;
     f = tm_finding_of_fact(all, "memory_fragmentation", TM_WARNING);
-    tm_finding_title(f, "Free device memory is fragmented");
     tm_finding_value(f, tm_double(fragmentation), "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_FRAGMENTATION));
-    tm_finding_cause(f, "What is free lies in many small pieces, so that a large buffer may not fit "
-               "although there is room.");
     tm_finding_say(
         f,
         "'%s': %s of the free memory lies outside of the largest free block; %s full at the peak.",
         tm_short_name(name, tm_text(tm_get(allocator, "name"))),
         tm_format_pct(pct, tm_double(fragmentation)), tm_format_pct(full, tm_double(peak_pct)));
-    tm_finding_fix(f, "jax|Leave preallocation on (no `XLA_PYTHON_CLIENT_PREALLOCATE=false`).");
-    tm_finding_fix(f, "jax|Donate arguments (`donate_argnums`) and use few different shapes, so "
-                      "that buffers are used again in place.");
-    tm_finding_fix(f, "gpu,torch|Let segments grow instead of breaking up: "
-                      "`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.");
-    tm_finding_fix(f, "torch,other|Use few different shapes, so that blocks fit again.");
 }
 
 /* --- from step to step --- */
@@ -177,22 +125,6 @@ static double growth_of(const struct tm_findings *all, const struct tm_value *al
     return 4 * least >= most ? sum / (0.75 * (double)steps) : 0;
 }
 
-static const char *const let_go[TM_FIXES_OFFERED] = {
-    "jax|Look for lists and dictionaries that keep arrays from step to step: metrics, results, batches. Keep "
-    "`float(x)` of every N-th step instead.",
-    "jax|See which line holds what: `jax.profiler.save_device_memory_profile('a.prof')` at two steps, and compare "
-    "them; "
-    "`jax.live_arrays()` lists all that lives.",
-    "jax|Donate what a step replaces: `jax.jit(step, donate_argnums=0)`.",
-    "infer,torch|Run under `torch.inference_mode()`, and look for lists and caches that keep results of earlier steps.",
-    "train,torch|Look for lists that keep tensors with their graph: `total += loss.detach()` or `loss.item()` instead "
-    "of "
-    "`total += loss`.",
-    "gpu,torch|See which line holds what: `torch.cuda.memory._record_memory_history()`, and after some steps "
-    "`torch.cuda.memory._dump_snapshot('memory.pickle')`.",
-    "other|Look for results of earlier steps that are kept.",
-};
-
 static void find_growth(struct tm_findings *all, const struct tm_value *allocator)
 {
     const double growth = growth_of(all, allocator), capacity = tm_double(tm_get(allocator, "capacity_bytes"));
@@ -209,9 +141,8 @@ static void find_growth(struct tm_findings *all, const struct tm_value *allocato
     f = tm_finding_of_fact(all, "memory_growth",
                            is_known && room / growth <= tm_limit_of(all, TM_LIMIT_STEPS_TO_FULL) ? TM_WARNING
                                                                                                  : TM_INFO);
-    tm_finding_title(f, "Device memory grows by %s from step to step", tm_format_bytes(a, growth));
+    tm_finding_argument(f, "bytes", "%s", tm_format_bytes(a, growth));
     tm_finding_value(f, growth, "bytes");
-    tm_finding_cause(f, "Buffers that a step makes are not given back: something of the program still refers to them.");
     tm_finding_say(f, "'%s': %s buffers that were taken inside the profile are not given back in it, %s per step.",
                    tm_short_name(name, tm_text(tm_get(allocator, "name"))), tm_format_count(a, kept_count),
                    tm_format_number(b, (double)kept_count / (double)(steps > 0 ? steps : 1)));
@@ -226,7 +157,6 @@ static void find_growth(struct tm_findings *all, const struct tm_value *allocato
     if (is_known)
         tm_finding_say(f, "At this pace the %s that are left are full after %s steps.", tm_format_bytes(a, room),
                        tm_format_count(b, tm_whole(room / growth)));
-    tm_finding_fixes(f, let_go);
 }
 
 /* TensorFlow's allocators of host memory for transfers, "gpu_host_bfc", are none of a device. */
@@ -252,14 +182,8 @@ static void find_small_allocations(struct tm_findings *all, const struct tm_valu
         tm_ask_is_session(all->summary))
         return;
     f = tm_finding_of_fact(all, "memory_allocations", TM_INFO);
-    tm_finding_title(f, "Many small allocations of device memory");
     tm_finding_value(f, per_step, "count");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_SMALL_ALLOCATIONS));
-    tm_finding_cause(f,
-                     "jax|Inside a jitted function XLA plans memory ahead. Each array that a program returns, and each "
-                     "operation outside of jit, takes a buffer of its own from the allocator, which costs the host "
-                     "some microseconds and tears free memory into pieces.");
-    tm_finding_cause(f, "Each buffer costs the host some microseconds, and tears free memory into pieces.");
     tm_finding_say(f, "'%s': %s allocations, %s per step; %s of them (%s) are smaller than %s.",
                    tm_short_name(name, tm_text(tm_get(allocator, "name"))), tm_format_count(a, count),
                    tm_format_number(b, (double)count / (double)(steps > 0 ? steps : 1)), tm_format_count(c, small),
@@ -269,11 +193,6 @@ static void find_small_allocations(struct tm_findings *all, const struct tm_valu
         tm_finding_say(f, "That is %s allocations and %s in a second.",
                        tm_format_number(a, tm_double(tm_get(allocator, "allocations_per_s"))),
                        tm_format_bytes(b, tm_double(tm_get(allocator, "allocated_bytes_per_s"))));
-    tm_finding_fix(f, "jax|Run the whole step under one `jax.jit`, so that intermediate results never leave it.");
-    tm_finding_fix(f, "jax|Return few arrays: metrics in one array, small parameters in one "
-                      "(`jax.flatten_util.ravel_pytree`), and donate what the step replaces: `jax.jit(step, "
-                      "donate_argnums=0)`.");
-    tm_finding_fix(f, "other|Work on few large arrays instead of many small ones.");
 }
 
 /* The allocator that each rule is about: the fullest, so that 8 alike devices give one finding,
@@ -310,18 +229,6 @@ static double rank_fragmentation(const struct tm_value *allocator)
     return tm_has(pct) ? rank_peak(allocator) * tm_double(pct) : -1;
 }
 
-static const char *const free_buffers[TM_FIXES_OFFERED] = {
-    "Look at this line first: what it makes stays alive as long as something refers to it; `del` what is not needed "
-    "any more, and keep no results of earlier steps in lists.",
-    "Donate what a step replaces: `jax.jit(step, donate_argnums=0)`.",
-    "Keep only numbers of a history: `float(x)` instead of the array, every so many steps.",
-};
-
-static const char *const free_programs[TM_FIXES_OFFERED] = {
-    "Programs that are compiled anew for each shape are all kept: pad or bucket shapes, so that few are compiled.",
-    "Free what is not called any more: `jax.clear_caches()`, or `jitted.clear_cache()` of one function.",
-};
-
 static bool is_near_limit(const struct tm_findings *all)
 {
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
@@ -357,21 +264,17 @@ static void find_holders(struct tm_findings *all, const struct tm_value *profile
     if (!tm_has(tm_get(first, "share_pct")))
         return;
     f = tm_finding_of_fact(all, "memory_holders", is_near_limit(all) ? TM_WARNING : TM_INFO);
-    tm_finding_title(f, "%s of the device memory profile is held by %s%s (%.80s)",
-                     tm_format_pct(share, tm_double(tm_get(first, "share_pct"))),
-                     is_program ? "programs compiled for " : "",
-                     tm_short_name(name, tm_text(tm_get(first, "function"))),
-                     tm_short_name(place, tm_file_of(tm_text(tm_get(first, "source")))));
+    if (is_program)
+        tm_finding_case(f, "programs");
+    tm_finding_argument(f, "share", "%s", tm_format_pct(share, tm_double(tm_get(first, "share_pct"))));
+    tm_finding_argument(f, "holder", "%s", tm_short_name(name, tm_text(tm_get(first, "function"))));
+    tm_finding_argument(f, "place", "%.80s", tm_short_name(place, tm_file_of(tm_text(tm_get(first, "source")))));
     tm_finding_value(f, tm_double(tm_get(first, "share_pct")), "%");
-    tm_finding_cause(f, is_program
-                            ? "Each program that is compiled stays on the device, and there is one for every shape."
-                            : "An array stays on the device as long as the program holds a reference to it.");
     tm_finding_say(f, "%s are held in all, by %s places of the code.",
                    tm_format_bytes(total, tm_double(tm_get(profile, "total_bytes"))),
                    tm_format_count(share, (int64_t)tm_length(sites) + tm_int(tm_path(profile, "rest.sites.rows"))));
     for (size_t i = 0; i < tm_length(sites) && i < 3; i++)
         say_site(f, tm_at(sites, i));
-    tm_finding_fixes(f, is_program ? free_programs : free_buffers);
 }
 
 /* The profile that holds the most. */

@@ -68,17 +68,6 @@ static void say_low(struct tm_finding *f, const struct tm_value *row)
                    (long long)tm_int(tm_get(row, "registers")), (long long)tm_int(tm_get(row, "shared_bytes")));
 }
 
-static const char *const fuller[TM_FIXES_OFFERED] = {
-    "Registers: fewer per thread let more blocks run at once; in your own kernels `__launch_bounds__`, or fewer values "
-    "held per thread.",
-    "Shared memory: smaller tiles or fewer stages of the pipeline in your own kernels.",
-    "Blocks: 128 to 256 threads, a multiple of 32 that divides what a multiprocessor holds.",
-    "jax|Triton and Pallas kernels: try smaller blocks, `num_warps` of 4 or 8, and fewer `num_stages`.",
-    "jax|XLA's own fusions: a larger batch, or fewer outputs of one fusion, gives it other choices; autotuning is "
-    "`XLA_FLAGS=--xla_gpu_autotune_level=4`.",
-    "torch|`torch.compile(model, mode=\"max-autotune\")` tries several shapes of its Triton kernels.",
-};
-
 static void find_low(struct tm_findings *all)
 {
     const struct tm_value *rows = tm_path(all->summary, "occupancy.low");
@@ -94,13 +83,8 @@ static void find_low(struct tm_findings *all)
     if (!tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_time(all, "occupancy_low", stake_ps);
-    tm_finding_title(f, "Kernels leave the multiprocessors half empty");
     tm_finding_value(f, tm_double(tm_path(all->summary, "occupancy.mean_pct")), "%");
     tm_finding_limit(f, all->thresholds->kpi[TM_KPI_OCCUPANCY].good);
-    tm_finding_cause(
-        f, "Too few warps are at work at once to hide the time that memory takes. The potential savings "
-           "assume that these kernels become faster as the device fills up; matmuls are left out, as they are fast "
-           "with few warps.");
     tm_finding_say(f, "Occupancy is %s on average, weighted by time.",
                    tm_format_pct(mean, tm_double(tm_path(all->summary, "occupancy.mean_pct"))));
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
@@ -109,7 +93,6 @@ static void find_low(struct tm_findings *all)
         say_low(f, tm_at(rows, i));
         said++;
     }
-    tm_finding_fixes(f, fuller);
 }
 
 /* --- waves --- */
@@ -123,14 +106,6 @@ static int64_t tail_stake(const struct tm_findings *all, const struct tm_value *
                ? tm_int(tm_get(row, "lost_ps"))
                : 0;
 }
-
-static const char *const whole_waves[TM_FIXES_OFFERED] = {
-    "Choose sizes (batch, sequence, hidden) that make the number of blocks a little less than a whole number of waves, "
-    "not a little more.",
-    "Give the kernel much more work: of ten waves the last one costs little.",
-    "Smaller tiles, or a split of the inner axis (split-K, stream-K), spread the rest over all multiprocessors.",
-    "torch|`torch.compile(model, mode=\"max-autotune\")` tries several tile sizes.",
-};
 
 static void say_waves(struct tm_finding *f, const struct tm_value *row)
 {
@@ -155,25 +130,13 @@ static void find_tail(struct tm_findings *all)
     if (!tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_time(all, "occupancy_tail", stake_ps);
-    tm_finding_title(f, "The last wave of blocks leaves much of the device empty");
-    tm_finding_cause(
-        f, "A device runs so many blocks at once; when their number is a little more than a whole number of such "
-           "waves, the last one takes as long as the others with little to do.");
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
         if (tail_stake(all, tm_at(rows, i)) == 0)
             continue;
         say_waves(f, tm_at(rows, i));
         said++;
     }
-    tm_finding_fixes(f, whole_waves);
 }
-
-static const char *const larger_grids[TM_FIXES_OFFERED] = {
-    "Give each kernel more work: a larger batch, or several small inputs stacked into one.",
-    "jax|`jax.vmap` over examples, heads or experts makes one kernel with a larger grid of many small ones.",
-    "torch|Batched forms (`torch.bmm`, `torch.vmap`, grouped products) make one kernel with a larger grid.",
-    "Independent kernels can run at the same time on several streams.",
-};
 
 static void find_small_grid(struct tm_findings *all)
 {
@@ -186,9 +149,6 @@ static void find_small_grid(struct tm_findings *all)
     if (!tm_is_worth_mention(all, idle_ps))
         return;
     f = tm_finding_of_time(all, "occupancy_small_grid", idle_ps);
-    tm_finding_title(f, "Kernels have fewer blocks than the device has multiprocessors");
-    tm_finding_cause(
-        f, "A block runs on one multiprocessor; those that get none are idle, though the device counts as busy.");
     tm_finding_say(f, "Multiprocessors without a block: as much as %s of the whole device.",
                    tm_format_time(a, idle_ps));
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
@@ -199,7 +159,6 @@ static void find_small_grid(struct tm_findings *all)
         say_waves(f, row);
         said++;
     }
-    tm_finding_fixes(f, larger_grids);
 }
 
 void tm_find_occupancy(struct tm_findings *all)

@@ -144,72 +144,24 @@ static void show_first(struct tm_finding *f, const struct tm_value *op)
 
 /* --- what to do --- */
 
-/* Of products in 32 bits, before what is for all products. */
-static const char *const narrower_products[TM_FIXES_OFFERED] = {
-    "jax|Compute products in bfloat16 (cast parameters and inputs, or "
-    "`jax.config.update('jax_default_matmul_precision', 'bfloat16')`); on GPUs 'tensorfloat32' keeps f32 storage.",
-    "gpu,torch|Compute products in bfloat16: `torch.autocast('cuda', dtype=torch.bfloat16)`, or TF32: "
-    "`torch.set_float32_matmul_precision('high')`.",
-};
-
-/* By the sort of work; each table ends with NULL. */
-static const char *const faster_products[TM_FIXES_OFFERED] = {
-    "jax|Make all sizes of the product multiples of 128 (of 8 at the least), and the batch larger: small or odd ones "
-    "leave matrix units idle.",
-    "torch|Make all sizes of the product multiples of 128 (of 8 at the least), and the batch larger: small or odd ones "
-    "leave matrix units idle.",
-    "gpu,torch|Let the compiler choose among more kernels: `torch.compile(model, mode=\"max-autotune\")`.",
-    "gpu,jax|Let XLA try more algorithms: `XLA_FLAGS=--xla_gpu_autotune_level=4`; where the kernel is XLA's own "
-    "(gemm_fusion), compare the library's: `--xla_gpu_enable_triton_gemm=false`.",
-    "Profile it alone, in a loop of its own, before and after the change.",
-};
-static const char *const faster_attention[TM_FIXES_OFFERED] = {
-    "gpu,jax|Use one fused kernel: `jax.nn.dot_product_attention(q, k, v, implementation='cudnn')`.",
-    "tpu,jax|Use the fused kernels of `jax.experimental.pallas.ops.tpu.splash_attention`; try other block sizes.",
-    "gpu,torch|Use one fused kernel: `torch.nn.functional.scaled_dot_product_attention(q, k, v)`.",
-    "Fewer key and value heads (grouped queries) or a local window do less work in the first place.",
-    "Profile it alone, in a loop of its own, before and after the change.",
-};
-static const char *const faster_convolutions[TM_FIXES_OFFERED] = {
-    "jax|Convolve in bfloat16, channels last (NHWC), channel counts in multiples of 8 (GPU) or 128 (TPU).",
-    "gpu,jax|Let XLA try more algorithms: `XLA_FLAGS=--xla_gpu_autotune_level=4`.",
-    "gpu,torch|`torch.backends.cudnn.benchmark = True`, channels last (`torch.channels_last`), autocast to bfloat16.",
-    "Profile it alone, in a loop of its own, before and after the change.",
-};
-static const char *const fewer_bytes[TM_FIXES_OFFERED] = {
-    "jax|Store it in a smaller type: bfloat16 for activations, f32 only where sums need it.",
-    "jax|Keep what belongs together in one `jax.jit`: XLA fuses it, and intermediate results never reach memory.",
-    "train,jax|Recompute instead of reading: `jax.checkpoint` with a policy that saves only products.",
-    "jax|Write a chain that XLA does not fuse once, as a Pallas kernel.",
-    "torch|`torch.compile(model)` fuses elementwise work and reductions; autocast to bfloat16 halves the bytes.",
-    "A larger batch reads the weights less often for each example.",
-};
-static const char *const any_work[TM_FIXES_OFFERED] = {
-    "jax|Find the line it comes from; `with jax.named_scope('attention'):` names parts of the model.",
-    "torch|Find the line it comes from: record with `with_stack=True`; `with "
-    "torch.profiler.record_function('attention'):` names parts of the model.",
-    "Profile it alone, in a loop of its own: another algorithm, a library kernel (cuBLAS, cuDNN), or a fused one of "
-    "your own.",
-};
-
-static const char *const *fixes_of(const struct tm_value *op)
+/* The sort of work of an operation, as a case of its finding. */
+static const char *work_of(const struct tm_value *op)
 {
     static const struct {
-        const char *category;
-        const char *const *fixes;
+        const char *category, *work;
     } rows[] = {
-        { "gemm/dot", faster_products },       { "convolution", faster_convolutions },
-        { "attention", faster_attention },     { "elementwise fusion", fewer_bytes },
-        { "elementwise", fewer_bytes },        { "normalization", fewer_bytes },
-        { "softmax", fewer_bytes },            { "reduction", fewer_bytes },
-        { "quantization", fewer_bytes },       { "copy/transpose", fewer_bytes },
+        { "gemm/dot", "products" },           { "convolution", "convolutions" },
+        { "attention", "attention" },         { "elementwise fusion", "fewer_bytes" },
+        { "elementwise", "fewer_bytes" },     { "normalization", "fewer_bytes" },
+        { "softmax", "fewer_bytes" },         { "reduction", "fewer_bytes" },
+        { "quantization", "fewer_bytes" },    { "copy/transpose", "fewer_bytes" },
     };
     const char *category = tm_text(tm_get(op, "category"));
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (strcmp(rows[i].category, category) == 0)
-            return rows[i].fixes;
-    return any_work;
+            return rows[i].work;
+    return "any_work";
 }
 
 /* Could the products of an op, or of a kernel, be of a narrower type? */
@@ -220,11 +172,11 @@ static bool is_wide(const struct tm_value *op)
     return strcmp(precision, "f32") == 0 || strcmp(precision, "f64") == 0;
 }
 
-static void fix_work(struct tm_finding *f, const struct tm_value *op)
+static void give_work(struct tm_finding *f, const struct tm_value *op)
 {
-    if (fixes_of(op) == faster_products && is_wide(op))
-        tm_finding_fixes(f, narrower_products);
-    tm_finding_fixes(f, fixes_of(op));
+    tm_finding_case(f, work_of(op));
+    if (is_wide(op))
+        tm_finding_case(f, "wide");
 }
 
 /* --- one operation that takes most of the time --- */
@@ -287,13 +239,13 @@ static int64_t dominant_stake(const struct tm_findings *all, const struct tm_val
  * known, nor of any family that is not far from its roof. */
 static bool is_what_the_model_does(const struct tm_findings *all, const struct tm_value *top)
 {
-    const char *const *fixes = fixes_of(top);
+    const char *work = work_of(top);
 
     if (tm_int(tm_get(top, "members")) <= 1)
         return false;
     if (tm_has(tm_get(top, "roof_pct")))
         return tm_double(tm_get(top, "roof_pct")) >= tm_limit_of(all, TM_LIMIT_ROOF_FAR);
-    return fixes == faster_products || fixes == faster_convolutions || fixes == faster_attention;
+    return strcmp(work, "products") == 0 || strcmp(work, "convolutions") == 0 || strcmp(work, "attention") == 0;
 }
 
 static void find_dominant_op(struct tm_findings *all)
@@ -313,15 +265,14 @@ static void find_dominant_op(struct tm_findings *all)
     f = tm_is_worth_mention(all, stake_ps) ? tm_finding_of_time(all, "op_dominant", stake_ps)
                                            : tm_finding_of_fact(all, "op_dominant", TM_INFO);
     tm_short_name(name, name_of(top));
-    if (members > 1)
-        tm_finding_title(f, "One operation, %s times in the program, takes %s of the computing time: %s",
-                         tm_format_count(b, members), tm_format_pct(a, share), name);
-    else
-        tm_finding_title(f, "One operation takes %s of the computing time: %s", tm_format_pct(a, share), name);
+    if (members > 1) {
+        tm_finding_case(f, "family");
+        tm_finding_argument(f, "count", "%s", tm_format_count(b, members));
+    }
+    tm_finding_argument(f, "share", "%s", tm_format_pct(a, share));
+    tm_finding_argument(f, "name", "%s", name);
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL));
-    tm_finding_cause(f, "Whatever is changed elsewhere, the run can become only a little faster; this operation is "
-                        "where work on device time pays most.");
     tm_finding_say(f, "'%s' takes %s of %s of all computing operations, in %s executions of %s on average.", name,
                    tm_format_time(a, self_of(top)), tm_format_time(b, compute_ps), tm_format_count(c, count),
                    tm_format_time(d, count > 0 ? self_of(top) / count : 0));
@@ -330,7 +281,7 @@ static void find_dominant_op(struct tm_findings *all)
     say_roof(f, top);
     say_targets(all, f);
     show_first(f, top);
-    fix_work(f, top);
+    give_work(f, top);
 }
 
 /* --- one kernel, where operations are not told --- */
@@ -391,7 +342,6 @@ static void find_dominant_kernel(struct tm_findings *all)
     const double limit = tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL);
     const double compute_ps = tm_double(tm_path(all->summary, "total.compute_ps"));
     const int64_t stake_ps = tm_whole(compute_ps * (share - limit) / 100);
-    const char *word = is_gpu(all) ? "kernel" : "operation";
     char name[TM_SHORT_NAME_BYTES], pct[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
@@ -399,14 +349,14 @@ static void find_dominant_kernel(struct tm_findings *all)
         tm_length(tm_path(all->summary, "kernels.by_name")) < 2)
         return;
     f = tm_finding_of_fact(all, "kernel_dominant", TM_INFO); /* how much of it can be saved is not known */
-    tm_finding_title(f, "One %s takes %s of all %s time: %s", word, tm_format_pct(pct, share), word,
-                     tm_short_name(name, tm_text(tm_get(top, "name"))));
+    if (is_gpu(all))
+        tm_finding_case(f, "kernels");
+    tm_finding_argument(f, "share", "%s", tm_format_pct(pct, share));
+    tm_finding_argument(f, "name", "%s", tm_short_name(name, tm_text(tm_get(top, "name"))));
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, limit);
-    tm_finding_cause(f, "Whatever is changed elsewhere, the run can become only a little faster; this "
-               "kernel is where work on device time pays most.");
     say_dominant_kernel(all, f, top);
-    fix_work(f, row_of_name(all, tm_text(tm_get(top, "name"))));
+    give_work(f, row_of_name(all, tm_text(tm_get(top, "name"))));
 }
 
 /* --- far from the roof --- */
@@ -425,23 +375,6 @@ static void say_far(struct tm_finding *f, const struct tm_value *op, bool is_mem
     tm_finding_say(f, "'%s'%s%s: %s at %s, %s of its roof.", tm_short_name(name, tm_text(tm_get(op, "name"))),
                    *from ? " of " : "", *from ? place_name(place, from) : "", tm_format_time(a, self_of(op)), c,
                    tm_format_pct(b, tm_double(tm_get(op, "roof_pct"))));
-}
-
-static const char *const faster_memory[TM_FIXES_OFFERED] = {
-    "Look at its access pattern first: reads along the innermost dimension, no gathers of single elements, no "
-    "transpose in the same kernel.",
-    "jax|Move a transpose or a reshape to where the array is made, or choose the layout with which the next product "
-    "wants it.",
-    "jax|Replace `x[indices]` with many small rows by a one-hot product or a sorted gather.",
-    "jax|Write it as a Pallas kernel with blocks that fit on the chip.",
-    "torch|`torch.compile(model)`, and `.contiguous()` before what reads across strides.",
-};
-
-static void fix_products(struct tm_finding *f, const struct tm_value *op)
-{
-    if (is_wide(op))
-        tm_finding_fixes(f, narrower_products);
-    tm_finding_fixes(f, faster_products);
 }
 
 bool tm_op_is_dominant(const struct tm_findings *all, const struct tm_value *op)
@@ -485,15 +418,8 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory)
     if (!tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_time(all, id, stake_ps);
-    tm_finding_title(f, is_memory ? "Operations that memory limits are far from what memory can do"
-                                  : "Matrix products are far from what the device can compute");
     tm_finding_value(f, tm_double(tm_get(found[0], "roof_pct")), "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_ROOF_FAR));
-    tm_finding_cause(
-        f, is_memory ? "They move few bytes for each operation, but not even those at the pace of the memory: "
-                       "scattered accesses, a layout that does not fit, or too little work in flight."
-                     : "They do enough for each byte, but matrix units stay idle: sizes that do not fill them, a "
-                       "slow algorithm, or a type that they do not compute in.");
     tm_finding_say(f, count == 1 ? "%zu operation; near its roof it would take %s less."
                                  : "%zu operations; near their roofs they would take %s less.",
                    count, tm_format_time(time, stake_ps));
@@ -501,10 +427,8 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory)
         say_far(f, found[i], is_memory);
         show_first(f, found[i]);
     }
-    if (is_memory)
-        tm_finding_fixes(f, faster_memory);
-    else
-        fix_products(f, found[0]);
+    if (!is_memory && is_wide(found[0]))
+        tm_finding_case(f, "wide");
 }
 
 /* --- low intensity --- */
@@ -538,12 +462,8 @@ static void find_low_intensity(struct tm_findings *all)
         tm_share_pct(memory_ps, all->window_ps) < tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE)) /* other things limit it */
         return;
     f = tm_finding_of_fact(all, "low_intensity", TM_INFO); /* how many of the bytes are needed is not known */
-    tm_finding_title(f, "Memory limits the run: few operations for each byte");
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_MEMORY_BOUND));
-    tm_finding_cause(
-        f, "Its operations move data as fast as the memory does, so that a faster chip would not help: fewer bytes "
-           "would.");
     tm_finding_say(f, "Operations near the roof of the memory take %s of %s of computing time.",
                    tm_format_time(a, memory_ps), tm_format_time(b, compute_ps));
     if (tm_has(tm_get(roofline, "flops")) && tm_has(tm_get(device, "peak_flops")))
@@ -554,7 +474,6 @@ static void find_low_intensity(struct tm_findings *all)
                        tm_double(tm_get(device, "peak_flops")) / bandwidth,
                        tm_text(tm_get(device, "peak_precision")));
     show_first(f, top_op(tm_path(all->summary, "ops.rows"), false));
-    tm_finding_fixes(f, fewer_bytes);
 }
 
 void tm_find_ops(struct tm_findings *all)

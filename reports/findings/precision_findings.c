@@ -4,23 +4,6 @@
 
 enum { ROWS_NAMED = 4 };
 
-static const char *const narrower[TM_FIXES_OFFERED] = {
-    "train,jax|Compute in bfloat16: cast parameters and inputs of the products, and keep sums and the optimizer in "
-    "float32.",
-    "infer,jax|Compute in bfloat16: cast parameters and inputs of the products, and keep sums in float32.",
-    "jax|Or keep float32 arrays and let the products use TF32 (NVIDIA, compute capability 8.0 or later): "
-    "`jax.config.update('jax_default_matmul_precision', 'tensorfloat32')`; look for `precision='highest'` in the "
-    "model.",
-    "train,torch|Mixed precision: `with torch.autocast('cuda', dtype=torch.bfloat16):` (before compute capability 8.0 "
-    "`torch.float16`, with a gradient scaler).",
-    "infer,torch|Half the bits: `model.to(torch.bfloat16)` (before compute capability 8.0 `torch.float16`).",
-    "torch|Or TF32 (compute capability 8.0 or later): `torch.set_float32_matmul_precision('high')`, and "
-    "`torch.backends.cudnn.allow_tf32 = True` for convolutions.",
-    "other|Use a 16-bit type for the products, and keep sums in 32 bits.",
-    "train|Compare the loss over some hundred steps before and after.",
-    "infer|Compare the results of some inputs before and after.",
-};
-
 static void say_row(struct tm_finding *f, const struct tm_value *row)
 {
     const struct tm_value *op = tm_get(row, "op");
@@ -43,14 +26,9 @@ void tm_find_precision(struct tm_findings *all)
     if (!tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_time(all, "precision_f32", stake_ps);
-    tm_finding_title(f, "Products of matrices run in 32 bits beside the matrix units");
-    tm_finding_cause(
-        f, "The device has units for products in 16 bits or TF32 that are several times as fast. The potential "
-           "savings are half of the time of these kernels.");
     tm_finding_say(f, "%s products and convolutions in 32 bits take %s, %s of the kernel time.",
                    tm_format_count(a, tm_int(tm_get(f32, "count"))), tm_format_time(b, total_ps),
                    tm_format_pct(c, tm_share_pct(total_ps, tm_int(tm_path(all->summary, "fusion.kernels.total_ps")))));
     for (size_t i = 0; i < tm_length(rows) && i < ROWS_NAMED; i++)
         say_row(f, tm_at(rows, i));
-    tm_finding_fixes(f, narrower);
 }

@@ -152,20 +152,9 @@ static void find_slow_layers(struct tm_findings *all, struct layers *l)
     if (!slow || !tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_time(all, "layer_slow", stake_ps);
-    tm_finding_title(f, slow == 1 ? "One layer is slower than its equals" : "Some layers are slower than their equals");
-    tm_finding_cause(
-        f, "Layers of one kind do the same work, and most of them take about the same time. One that takes much "
-           "longer has other shapes or types, another kernel was chosen for it, or it holds what the others do "
-           "not: a copy, a transposition, a collective.");
+    if (slow == 1)
+        tm_finding_case(f, "one");
     say_slow_layers(f, l, limit_pct);
-    tm_finding_fix(f, "Compare its operations with those of a layer next to it: in `summary.json`, the rows of ops "
-                      "and kernels whose `op` holds its name.");
-    tm_finding_fix(f, "jax|Print shapes and types on the way through the layers (`jax.eval_shape`), and see that all "
-                      "of them have the same sharding (`jax.debug.inspect_array_sharding`).");
-    tm_finding_fix(f, "gpu,jax|Where another kernel was chosen for the same shapes, let XLA try more of them: "
-                      "`XLA_FLAGS=--xla_gpu_autotune_level=4`.");
-    tm_finding_fix(f, "jax|Layers that are alike can be one `jax.lax.scan` (Flax: `nn.scan`): one kernel for all of "
-                      "them, and less to compile.");
 }
 
 static void find_layers(struct tm_findings *all, const struct tm_value *rows)
@@ -215,10 +204,6 @@ static void find_recomputed(struct tm_findings *all, const struct tm_value *scop
         f = tm_finding_of_fact(all, "recomputed", TM_INFO);
     else
         f = tm_finding_of_time(all, "recomputed", ps);
-    tm_finding_title(f, "Forward values are computed again for the backward pass");
-    tm_finding_cause(
-        f, "Checkpointing throws values of the forward pass away and computes them again when the backward pass "
-           "needs them: time is paid for memory.");
     tm_finding_say(f, "%s repeated operations take %s, %s of the backward pass.",
                    tm_format_count(a, tm_int(tm_path(scopes, "recomputed.count"))), tm_format_time(b, ps),
                    tm_format_pct(c, tm_share_pct(ps, tm_int(tm_path(scopes, "passes.backward")))));
@@ -227,12 +212,6 @@ static void find_recomputed(struct tm_findings *all, const struct tm_value *scop
                           "in use.");
     else
         tm_finding_say(f, "The fullest memory is used up to %s.", tm_format_pct(a, peak_pct));
-    tm_finding_fix(f, "jax|Keep what is dear to compute and small: `jax.checkpoint(f, "
-                      "policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable)`, or "
-                      "`save_only_these_names(...)` with `checkpoint_name`.");
-    tm_finding_fix(f, "Put checkpoints around fewer layers: only as many as memory asks for.");
-    tm_finding_fix(f, "jax|Or move the values to the host and back beside the compute: "
-                      "`jax.checkpoint_policies.save_and_offload_only_these_names`.");
 }
 
 void tm_find_scopes(struct tm_findings *all)

@@ -3,156 +3,12 @@
  * every step, from pageable memory, and back and forth between host and device.  What is at stake
  * is exposed copy time, in the finding on its direction: a copy beside a kernel costs nothing that the window shows.
  * The others say which of these copies need not be, without counting their time once more. */
-#include <assert.h>
 #include <string.h>
 
 #include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 
 #define BYTES_PER_MIB 1048576.0
-
-struct advice {
-    const char *direction; /* as in transfers.by_direction */
-    const char *id;
-    const char *title;
-    const char *why[TM_CAUSES_OFFERED];
-    const char *fix[TM_FIXES_OFFERED];
-};
-
-static const struct advice advices[] = {
-    { "h2d",
-      "transfer_h2d",
-      "The device waits for copies from the host",
-      { "Batches, constants or parameters are copied to the device when they are needed, and "
-        "nothing runs beside the copy." },
-      { "jax|Copy the next batch while the step runs: `nxt = jax.device_put(next(it), sharding)` "
-        "right after the step has been called.",
-        "jax|Put what does not change on the device once, before the loop: `consts = "
-        "jax.device_put(consts)`, and pass it to the jitted function; NumPy arrays among the "
-        "arguments are copied at every call.",
-        "jax|Copy less: send uint8 images or token ids and convert on the device, make random "
-        "numbers there with `jax.random`.",
-        "jax|Find copies you did not mean: `with "
-        "jax.transfer_guard_host_to_device('disallow'):` around the loop.",
-        "torch|Copy from pinned memory, beside the step: `DataLoader(..., pin_memory=True)`, then "
-        "`batch = batch.to('cuda', non_blocking=True)`.",
-        "torch|Put what does not change on the device once: `self.register_buffer('mask', mask)`; "
-        "make new tensors there: `torch.arange(n, device='cuda')`.",
-        "torch|Copy less: send uint8 images or token ids and convert on the device.",
-        "other|Copy ahead of the use, beside other work, and what does not change only once." } },
-    { "d2h",
-      "transfer_d2h",
-      "The device waits for copies to the host",
-      { "Results are copied to the host inside the loop, and nothing runs beside the copy." },
-      { "jax|Keep intermediate results on the device: `jax.numpy` instead of `numpy` on them, no "
-        "`np.asarray(x)` and no `.tolist()` in the loop.",
-        "torch|Keep intermediate results on the device: no `.cpu()`, `.numpy()`, `.item()` and no "
-        "`.tolist()` in the loop.",
-        "Reduce before you copy: a mean, not the values of the whole batch; every 50 steps, "
-        "not every step.",
-        "jax|Start copies early and read them late: `x.copy_to_host_async()`, then "
-        "`np.asarray(x)` one step later.",
-        "train,jax|Save checkpoints in the background (`orbax.checkpoint.AsyncCheckpointer`).",
-        "torch|Copy beside other work: `pinned.copy_(x, non_blocking=True)` into a tensor made "
-        "with `pin_memory=True`, then record a `torch.cuda.Event` and read one step later.",
-        "train,torch|Save checkpoints in the background: `torch.distributed.checkpoint.async_save`." } },
-    { "p2p",
-      "transfer_p2p",
-      "Devices wait for copies between devices",
-      { "Arrays are moved from one device to another outside of collectives, and nothing runs "
-        "beside the copy." },
-      { "jax|See which arrays change their sharding between jitted calls: `x.sharding` before and "
-        "after; give `jax.jit(f, in_shardings=..., out_shardings=...)` the same sharding on both "
-        "sides.",
-        "jax|Keep one layout for the whole step with `jax.lax.with_sharding_constraint`.",
-        "torch|Keep a layer and its inputs on one device: look for `.to('cuda:1')` and the like "
-        "between layers, and for `torch.nn.DataParallel`.",
-        "torch,other|Keep data on the device that works on it." } },
-    { "d2d",
-      "transfer_d2d",
-      "Copies inside the device are not hidden",
-      { "jax|Buffers are copied within the device: arguments that a jitted function returns "
-        "changed but may not overwrite, slices that are written back, loop state that changes its "
-        "place.",
-        "torch|Tensors are copied within the device: `.clone()`, `.contiguous()` of a transposed "
-        "view, `torch.cat`, or values that are put into other tensors.",
-        "Buffers are copied within the device." },
-      { "jax|Donate what the step replaces: `jax.jit(step, donate_argnums=0)`; XLA then updates it "
-        "in place.",
-        "jax|Keep updates inside jit: `x.at[i].set(y)` copies the whole array outside of it.",
-        "jax|Look for copies in `jax.jit(step).lower(state, batch).compile().as_text()`: the "
-        "operand tells which array it is.",
-        "torch|Copy less: views instead of `.clone()`, one memory format throughout "
-        "(`torch.channels_last`), results written into their place (`out=`) instead of "
-        "`torch.cat`.",
-        "torch|Find the lines: `torch.profiler.profile(..., with_stack=True)` names the calls "
-        "around each copy.",
-        "torch,other|Look at the copies named here in a trace viewer: what runs before and after "
-        "tells what they belong to." } },
-    { "other",
-      "transfer_other",
-      "Copies are not hidden",
-      { "Copies of a direction that the profile does not tell run while nothing else does." },
-      { "Look at the copies named here in a trace viewer: what runs before and after tells what "
-        "they belong to." } },
-};
-
-/* On a TPU a copy beside the core is asynchronous, and what shows is the core waiting for its end.
- */
-static const struct advice tpu_advices[] = {
-    { "h2d",
-      "transfer_h2d",
-      "The cores wait for data from host memory",
-      { "train|Operations need arrays that lie in host memory (offloaded parameters, activations or "
-        "optimizer state), and the copies are not there in time.",
-        "Operations need arrays that lie in host memory (offloaded parameters, a cache of keys and values, inputs), "
-        "and "
-        "the copies are not there in time." },
-      { "jax|Keep in device memory what every step needs: `jax.device_put(x, "
-        "x.sharding.with_memory_kind('device'))`.",
-        "train,jax|Offload only what is needed late, so that other layers hide the copy: "
-        "`jax.checkpoint_policies.save_and_offload_only_these_names(...)`, or optimizer state "
-        "alone.",
-        "jax|See in `compiled.as_text()` how much work stands between the -start and the -done of "
-        "these copies.",
-        "torch,other|Keep in device memory what every step needs, and offload only what is needed "
-        "late." } },
-    { "d2h",
-      "transfer_d2h",
-      "The cores wait for data to reach host memory",
-      { "train|Results, or activations that are offloaded, are copied to host memory, and the program "
-        "waits for the end of the copy.",
-        "Results are copied to host memory, and the program waits for the end of the copy." },
-      { "Offload less, or smaller types: bfloat16 instead of float32 halves the time.",
-        "jax|Bring results to the host every N steps, and read them one step later with "
-        "`x.copy_to_host_async()`.",
-        "jax|See in `compiled.as_text()` how much work stands between the -start and the -done of "
-        "these copies." } },
-    { "p2p",
-      "transfer_p2p",
-      "The cores wait for copies between devices",
-      { "Arrays are moved from one device to another outside of collectives, and nothing runs "
-        "beside the copy." },
-      { "jax|See which arrays change their sharding: `jax.debug.visualize_array_sharding(x)`, and "
-        "keep one layout with `jax.lax.with_sharding_constraint`.",
-        "torch,other|Keep one layout of the arrays for the whole step." } },
-    { "d2d",
-      "transfer_d2d",
-      "The cores wait for copies between their memories",
-      { "Data did not arrive in on-chip memory before it was needed: these operations are bound by "
-        "memory bandwidth, or too little work stands between the begin of the copy and its use." },
-      { "Read less: smaller types, larger batches per operation, recomputing instead of reading.",
-        "jax|In Pallas kernels overlap copies and work with `pltpu.emit_pipeline`." } },
-    { "other",
-      "transfer_other",
-      "The cores wait for copies",
-      { "The program waits for copies whose direction its text does not tell." },
-      { "jax|See in `compiled.as_text()` what the -done operations named here belong to.",
-        "torch,other|Look at the operations named here in a trace viewer: what runs before and "
-        "after tells what they belong to." } },
-};
-
-static_assert(sizeof(advices) == sizeof(tpu_advices), "a row per direction in both");
 
 static const struct tm_value *row_of(const struct tm_findings *all, const char *direction)
 {
@@ -183,18 +39,6 @@ static const char *path_of(char out[DIRECTION_PATH_BYTES], const char *direction
 {
     (void)snprintf(out, DIRECTION_PATH_BYTES, "exposed_by_direction_ps.%s", direction);
     return out;
-}
-
-/* Which way, in words. */
-static const char *way_of(const char *direction)
-{
-    if (strcmp(direction, "h2d") == 0)
-        return "to the device";
-    if (strcmp(direction, "d2h") == 0)
-        return "to the host";
-    if (strcmp(direction, "p2p") == 0)
-        return "between devices";
-    return strcmp(direction, "d2d") == 0 ? "inside the device" : "of unknown direction";
 }
 
 static void say_copies(struct tm_finding *f, const struct tm_value *row)
@@ -250,22 +94,19 @@ static void say_largest(struct tm_findings *all, struct tm_finding *f, const cha
     }
 }
 
-static void find_direction(struct tm_findings *all, const struct advice *advice)
+static void find_direction(struct tm_findings *all, const char *direction, const char *id)
 {
-    const int64_t exposed_ps = exposed_of(all, advice->direction);
+    const int64_t exposed_ps = exposed_of(all, direction);
     char path[DIRECTION_PATH_BYTES];
     struct tm_finding *f;
 
-    if (!tm_is_worth_mention_on(all, exposed_ps, path_of(path, advice->direction)))
+    if (!tm_is_worth_mention_on(all, exposed_ps, path_of(path, direction)))
         return;
-    f = tm_finding_of_idle(all, advice->id, exposed_ps, 0, path);
-    tm_finding_title(f, "%s", advice->title);
-    tm_finding_causes(f, advice->why);
+    f = tm_finding_of_idle(all, id, exposed_ps, 0, path);
     say_exposed(all, f, exposed_ps);
     tm_finding_say_scope(all, f, path);
-    say_copies(f, row_of(all, advice->direction));
-    say_largest(all, f, advice->direction);
-    tm_finding_fixes(f, advice->fix);
+    say_copies(f, row_of(all, direction));
+    say_largest(all, f, direction);
 }
 
 /* Does a row of transfers.repeated count: large enough, and between host and device? */
@@ -276,24 +117,6 @@ static bool is_repeated(const struct tm_findings *all, const struct tm_value *ro
            tm_double(tm_get(row, "bytes")) >=
                tm_limit_of(all, TM_LIMIT_REPEATED_SIZE) * BYTES_PER_MIB;
 }
-
-static const char *const once_to_device[TM_FIXES_OFFERED] = {
-    "jax|If it is constant data (tables, masks, frozen weights), put it on the device once: `table "
-    "= jax.device_put(table)` before the loop, and pass `table` to the step.",
-    "jax|If it is the batch, copy it while the step before runs: `nxt = jax.device_put(next(it), "
-    "sharding)`.",
-    "torch|If it is constant data (tables, masks, frozen weights), put it on the device once: "
-    "`self.register_buffer('table', table)`, or `table = table.to('cuda')` before the loop.",
-    "torch|If it is the batch, copy it beside the step before: `DataLoader(..., pin_memory=True)` "
-    "and `batch.to('cuda', non_blocking=True)`.",
-    "other|If it is constant data, put it on the device once; if not, copy it beside other work.",
-};
-
-static const char *const seldom_to_host[TM_FIXES_OFFERED] = {
-    "jax|Copy it every N steps, or a summary of it: `if i % 50 == 0: log(jax.device_get(metrics))`.",
-    "torch|Copy it every N steps, or a summary of it: `if i % 50 == 0: log(x.item())`.",
-    "other|Copy it every N steps, or a summary of it.",
-};
 
 /* What the repeated copies of a direction take, but not more than is exposed there: the finding on the direction has
  * it at stake. */
@@ -315,9 +138,6 @@ static void find_repeated(struct tm_findings *all, const char *direction, const 
     if (!tm_is_worth_mention_on(all, total_ps, path_of(path, direction)))
         return;
     f = tm_finding_of_share(all, id, TM_INFO, total_ps, path);
-    tm_finding_title(f, "The same sizes are copied %s in every step", way_of(direction));
-    tm_finding_cause(f, "Copies of one size come back in each step. Where it is the same data, only the "
-               "first one is needed.");
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *row = tm_at(rows, i);
 
@@ -328,7 +148,6 @@ static void find_repeated(struct tm_findings *all, const char *direction, const 
                            tm_format_number(per_step, tm_double(tm_get(row, "per_step"))),
                            tm_format_time(time, tm_int(tm_get(row, "total_ps"))));
     }
-    tm_finding_fixes(f, strcmp(direction, "h2d") == 0 ? once_to_device : seldom_to_host);
 }
 
 static void find_pageable(struct tm_findings *all)
@@ -345,21 +164,9 @@ static void find_pageable(struct tm_findings *all)
     if (share < tm_limit_of(all, TM_LIMIT_PAGEABLE_SHARE) || !tm_is_worth_mention_on(all, stake_ps, "exposed_copy_ps"))
         return;
     f = tm_finding_of_share(all, "transfer_pageable", TM_INFO, stake_ps, "exposed_copy_ps");
-    tm_finding_title(f, "Copies go through pageable memory");
-    tm_finding_cause(f, "The host side of these copies is ordinary memory. The driver copies it in pieces "
-               "through a buffer of its own: slower, and not beside kernels.");
     tm_finding_say(f, "%s copies from or to pageable memory take %s, %s of the copy time.",
                    tm_format_count(count, tm_int(tm_get(pageable, "count"))),
                    tm_format_time(time, pageable_ps), tm_format_pct(pct, share));
-    tm_finding_fix(f, "jax|Hand batches over with `jax.device_put(batch, sharding)` ahead of their "
-                      "use; JAX then stages them through pinned memory where it can.");
-    tm_finding_fix(f, "jax|Keep data that moves often in pinned memory: `jax.device_put(x, "
-                      "x.sharding.with_memory_kind('pinned_host'))`.");
-    tm_finding_fix(f, "torch|Load batches into pinned memory: `DataLoader(..., pin_memory=True)`, "
-                      "and copy them with `batch.to('cuda', non_blocking=True)`.");
-    tm_finding_fix(f, "torch|Keep other data that moves often in pinned memory: `x = "
-                      "x.pin_memory()`, or `torch.empty(shape, pin_memory=True)`.");
-    tm_finding_fix(f, "other|Keep data that moves often in pinned (page-locked) memory.");
 }
 
 static void find_ping_pong(struct tm_findings *all)
@@ -377,33 +184,21 @@ static void find_ping_pong(struct tm_findings *all)
         !tm_is_worth_mention_on(all, stake_ps, "exposed_copy_ps"))
         return;
     f = tm_finding_of_share(all, "transfer_ping_pong", TM_INFO, stake_ps, "exposed_copy_ps");
-    tm_finding_title(f, "Data goes to the host and back");
-    tm_finding_cause(f, "A result is copied to the host, worked on there, and copied back: NumPy in "
-                        "the middle of the step, a callback, or an operation that only runs on the "
-                        "CPU.");
     tm_finding_say(f,
                    "%s times a copy to the host is answered by a copy of the same size to the "
                    "device, %s times per step.",
                    tm_format_count(text, count), tm_format_number(each, per_step));
     tm_finding_say(f, "%s of copies to the host and to the device have nothing beside them.",
                    tm_format_time(time, tm_sum_times(h2d_ps, d2h_ps)));
-    tm_finding_fix(
-        f, "jax|Do the work in between with `jax.numpy`, inside the same jitted function.");
-    tm_finding_fix(f, "jax|Where the host is needed, use `jax.pure_callback` on as little data as "
-                      "possible, or only every N steps under `jax.lax.cond`.");
-    tm_finding_fix(f, "torch|Do the work in between with tensors on the device: no `.cpu()` and "
-                      "`.numpy()` followed by `torch.from_numpy(x).to('cuda')`.");
-    tm_finding_fix(f, "other|Do the work in between on the device.");
-    tm_finding_fix(f, "torch,other|Where the host is needed, give it as little data as possible, "
-                      "and only every N steps.");
 }
 
 void tm_find_transfers(struct tm_findings *all)
 {
-    const bool is_tpu = tm_ask_is_platform(all->summary, "tpu");
-
-    for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++)
-        find_direction(all, is_tpu ? &tpu_advices[i] : &advices[i]);
+    find_direction(all, "h2d", "transfer_h2d");
+    find_direction(all, "d2h", "transfer_d2h");
+    find_direction(all, "p2p", "transfer_p2p");
+    find_direction(all, "d2d", "transfer_d2d");
+    find_direction(all, "other", "transfer_other");
     find_repeated(all, "h2d", "transfer_repeated_h2d");
     find_repeated(all, "d2h", "transfer_repeated_d2h");
     find_pageable(all);

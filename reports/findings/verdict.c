@@ -5,60 +5,11 @@
 #include <string.h>
 
 #include "reports/findings/ask.h"
+#include "reports/findings/finding_texts.h"
 #include "reports/findings/findings.h"
 #include "reports/format/format.h"
 
 enum { VERDICT_BYTES = 800 };
-
-/* Findings with time at stake, and how the sentence names them; of others it uses the title. */
-static const struct {
-    const char *id, *words;
-} losses[] = {
-    { "attention_unfused", "attention in several kernels" },
-    { "collective_exposed", "collectives that are not overlapped with compute" },
-    { "compile_in_steps", "recompilation during steps" },
-    { "eager_dispatch", "launching operations one at a time" },
-    { "elementwise_unfused", "unfused pointwise operations" },
-    { "fallback_callbacks", "calls back to Python" },
-    { "fallback_cpu_ops", "compiled operations on the CPU" },
-    { "idle_compile", "compilation" },
-    { "idle_gc", "garbage collection" },
-    { "idle_host", "host time between launches" },
-    { "idle_input", "waiting for input" },
-    { "idle_launch", "waiting for launches" },
-    { "idle_sync", "the host waiting for results before it launches more work" },
-    { "idle_unrecorded", "idle time without a recorded reason" },
-    { "imbalance", "unequal work across devices" },
-    { "kernel_short", "pauses between very many short kernels" },
-    { "layer_slow", "layers that are slower than their peers" },
-    { "layout_copies", "layout copies" },
-    { "occupancy_low", "low SM occupancy" },
-    { "occupancy_small_grid", "kernels with too few blocks for the device" },
-    { "occupancy_tail", "tail effect (wave quantization)" },
-    { "op_compute_far", "matmuls far below peak throughput" },
-    { "op_dominant", "one operation that takes most of the time" },
-    { "op_memory_far", "memory-bound operations far below peak bandwidth" },
-    { "op_short", "pauses between very many short operations" },
-    { "precision_f32", "32-bit matmuls that do not use Tensor Cores or the MXU" },
-    { "recomputed", "recomputation of forward values" },
-    { "round_trips", "the device waiting while the host works on its data" },
-    { "slow_device", "one device that is slower than the others" },
-    { "straggler", "waiting in collectives for late devices (stragglers)" },
-    { "transfer_d2d", "copies inside the device" },
-    { "transfer_d2h", "copies to the host" },
-    { "transfer_h2d", "copies to the device" },
-    { "transfer_other", "copies" },
-    { "transfer_p2p", "copies between devices" },
-};
-
-static const char *words_of(const char *id)
-{
-    for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
-        if (strcmp(losses[i].id, id) == 0)
-            return losses[i].words;
-    }
-    return NULL;
-}
 
 static bool is_grave(const struct tm_value *f)
 {
@@ -149,8 +100,8 @@ static void begin_sentence(struct verdict *v, const char *text)
 
 static void tell_loss(struct verdict *v, const struct tm_value *loss)
 {
-    const char *id = tm_text(tm_get(loss, "id"));
-    const char *words = words_of(id);
+    const struct tm_finding_row *row = tm_finding_row(tm_text(tm_get(loss, "id")));
+    const char *words = row ? row->verdict : NULL; /* else the sentence quotes the title */
     char pct[TM_FORMAT_BYTES], window[TM_FORMAT_BYTES], text[480];
 
     (void)snprintf(text, sizeof(text), "; the largest loss is %s%.300s%s (%s of %s).", words ? "" : "'",

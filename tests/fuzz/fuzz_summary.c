@@ -3,8 +3,6 @@
 
 #include "pipeline/commands/redact_summary.h"
 #include "reports/findings/findings.h"
-#include "reports/findings/kpis.h"
-#include "reports/findings/marks.h"
 #include "tests/fuzz/fuzz_changes.h"
 #include "tests/fuzz/fuzz_media.h"
 

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "reports/findings/findings.h"
-#include "reports/findings/kpis.h"
 #include "tests/support/summary_json.h"
 
 static void change_thresholds(struct judged *j, const char *json)

@@ -12,8 +12,7 @@
 
 #include "pipeline/bounded_sum.h"
 #include "reports/findings/ask.h"
-#include "reports/findings/audience.h"
-#include "reports/findings/kpis.h"
+#include "reports/findings/finding_texts.h"
 #include "tests/support/judged.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/findings/kpis.h"
+#include "reports/findings/findings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

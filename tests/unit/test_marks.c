@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/findings/marks.h"
+#include "reports/findings/findings.h"
 
 #include "tests/support/test_run.h"
 
 #include <stdio.h>
 
-#include "reports/findings/kpis.h"
 #include "reports/format/mark_signs.h"
 #include "tests/support/summary_json.h"
 

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks up what is said of a finding, and decides for whom a text is.  The table is constant data of the program. */
+#include "reports/findings/finding_texts.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/findings/ask.h"
+
+/* --- whom a text is for --- */
+
+enum {
+    PLATFORMS = TM_FOR_GPU | TM_FOR_TPU,
+    FRAMEWORKS = TM_FOR_JAX | TM_FOR_TORCH | TM_FOR_OTHER,
+    PURPOSES = TM_FOR_TRAIN | TM_FOR_INFER,
+};
+
+static const struct {
+    const char *word;
+    size_t length;
+    unsigned bit;
+} words[] = {
+    { "gpu", 3, TM_FOR_GPU },     { "tpu", 3, TM_FOR_TPU },     { "jax", 3, TM_FOR_JAX },
+    { "torch", 5, TM_FOR_TORCH }, { "other", 5, TM_FOR_OTHER }, { "train", 5, TM_FOR_TRAIN },
+    { "infer", 5, TM_FOR_INFER },
+};
+
+static unsigned bit_of(const char *word, size_t length)
+{
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (words[i].length == length && memcmp(words[i].word, word, length) == 0)
+            return words[i].bit;
+    }
+    return 0;
+}
+
+/* It is known of every host that it computes no gradients. */
+static bool is_inference(const struct tm_value *summary)
+{
+    const struct tm_value *hosts = tm_path(summary, "environment.hosts");
+
+    for (size_t i = 0; i < tm_length(hosts); i++) {
+        const struct tm_value *backward = tm_get(tm_at(hosts, i), "backward");
+
+        if (!tm_has(backward) || tm_is(backward))
+            return false;
+    }
+    return tm_length(hosts) > 0;
+}
+
+unsigned tm_audience_of(const struct tm_value *summary)
+{
+    const char *platform = tm_ask_platform(summary), *framework = tm_ask_framework(summary);
+    const unsigned set = (bit_of(platform, strlen(platform)) & PLATFORMS) |
+                         (is_inference(summary) ? TM_FOR_INFER : TM_FOR_TRAIN);
+
+    if (strcmp(framework, "jax") == 0)
+        return set | TM_FOR_JAX;
+    return set | (strcmp(framework, "pytorch") == 0 ? TM_FOR_TORCH : TM_FOR_OTHER);
+}
+
+/* Of the platforms that are named one has to be the run's, of the frameworks one, and of the purposes. */
+static bool is_for(unsigned named, unsigned audience)
+{
+    static const unsigned sorts[] = { PLATFORMS, FRAMEWORKS, PURPOSES };
+
+    for (size_t i = 0; i < sizeof(sorts) / sizeof(sorts[0]); i++)
+        if (named & sorts[i] && !(named & sorts[i] & audience))
+            return false;
+    return true;
+}
+
+const char *tm_text_for(unsigned audience, const char *text)
+{
+    const char *at = text;
+    unsigned named = 0;
+
+    for (;;) {
+        const size_t length = strcspn(at, ",|");
+        const unsigned bit = bit_of(at, length);
+
+        if (!bit || !at[length])
+            return text; /* no list of runs: the text itself has begun */
+        named |= bit;
+        at += length + 1;
+        if (at[-1] == '|')
+            break;
+    }
+    return is_for(named, audience) ? at : NULL;
+}
+
+/* --- the table --- */
+
+static bool fits(const struct tm_condition *condition, struct tm_situation situation)
+{
+    for (size_t i = 0; i < sizeof(condition->cases) / sizeof(condition->cases[0]); i++)
+        if (condition->cases[i] && !(condition->cases[i] & situation.cases))
+            return false;
+    return is_for(condition->audience, situation.audience);
+}
+
+static int compare_id(const void *id, const void *row)
+{
+    return strcmp(id, ((const struct tm_finding_row *)row)->id);
+}
+
+const struct tm_finding_row *tm_finding_row(const char *id)
+{
+    return bsearch(id, tm_finding_rows, tm_finding_row_count, sizeof(tm_finding_rows[0]), compare_id);
+}
+
+bool tm_finding_explains(const char *id, const char *kpi, unsigned audience, const char *top_category)
+{
+    const struct tm_finding_row *row = tm_finding_row(id);
+
+    for (const struct tm_finding_kpi *k = row ? row->kpis : NULL; k && k->id; k++)
+        if (strcmp(k->id, kpi) == 0 && is_for(k->audience, audience) && (!k->of || strcmp(k->of, top_category) == 0))
+            return true;
+    return false;
+}
+
+uint32_t tm_finding_case_bit(const struct tm_finding_row *row, const char *name)
+{
+    for (uint32_t i = 0; row->cases[i]; i++)
+        if (strcmp(row->cases[i], name) == 0)
+            return (uint32_t)1 << i;
+    assert(!"a case that schemas/findings.json does not have");
+    return 0;
+}
+
+bool tm_finding_has_argument(const struct tm_finding_row *row, const char *name)
+{
+    for (size_t i = 0; row->arguments[i]; i++)
+        if (strcmp(row->arguments[i], name) == 0)
+            return true;
+    return false;
+}
+
+const char *tm_finding_title_for(const struct tm_finding_row *row, struct tm_situation situation)
+{
+    size_t i = 0;
+
+    while (!row->variants[i].title || !fits(&row->variants[i].condition, situation))
+        i++;
+    return row->variants[i].title;
+}
+
+const char *tm_finding_cause_for(const struct tm_finding_row *row, struct tm_situation situation)
+{
+    size_t i = 0;
+
+    while (!row->variants[i].causes || !fits(&row->variants[i].condition, situation))
+        i++;
+    for (const struct tm_finding_text *cause = row->variants[i].causes; cause->text; cause++)
+        if (fits(&cause->condition, situation))
+            return cause->text;
+    return "";
+}
+
+static const struct tm_finding_text *advice_for(const struct tm_finding_row *row, struct tm_situation situation)
+{
+    size_t i = 0;
+
+    while (!row->variants[i].advice || !fits(&row->variants[i].condition, situation))
+        i++;
+    return row->variants[i].advice;
+}
+
+const char *tm_finding_next_advice(const struct tm_finding_row *row, struct tm_situation situation,
+                                   const struct tm_finding_text **next)
+{
+    for (const struct tm_finding_text *at = *next ? *next : advice_for(row, situation); at->text; at++) {
+        if (!fits(&at->condition, situation))
+            continue;
+        *next = at + 1;
+        return at->text;
+    }
+    return NULL;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_FINDING_TEXTS_H
+#define TM_FINDING_TEXTS_H
+
+#include "pipeline/doc.h"
+
+/* What is said of a finding: schemas/findings.json, which the build turns into a table (scripts/embed-findings.py), so
+ * that no run parses it.
+ *
+ * To add a finding:
+ * 1. Give it a row in schemas/findings.json: id, section, title, causes and advice; `verdict` are the words of the verdict
+ *    for it, without which its title is quoted; `kpis` are the key figures whose value it explains.
+ * 2. Measure it in the file of its area, reports/findings/AREA_findings.c: a function that begins it by its id, gives value,
+ *    arguments of the title, cases and evidence (finding.h), and is called by the tm_find_ function at the end of the file.
+ * 3. Judge a summary with it in tests/unit/test_findings.c, and say in docs/metrics.md when it is given.
+ *
+ * A text, a key figure or a variant may be for some runs only, `for`: of the platforms, frameworks and purposes named there
+ * the run has to have one each.  It may be for some cases only, `when`: names that the measuring function gives with
+ * tm_finding_case; all of them have to be given, of "a|b" one.  The first variant that fits and has a title (causes, advice)
+ * gives it; behind all variants comes the row itself.  Of causes the first that fits is told, of advice all that fit. */
+
+/* Whom a text is for. */
+enum tm_audience {
+    TM_FOR_GPU = 1,
+    TM_FOR_TPU = 2,
+    TM_FOR_JAX = 4,
+    TM_FOR_TORCH = 8,
+    TM_FOR_OTHER = 16, /* the framework is not known, or there are several */
+    TM_FOR_TRAIN = 32, /* a backward pass is in the profile, or nothing tells that there is none */
+    TM_FOR_INFER = 64,
+};
+
+/* The platform, the framework and the purpose of a run, decided once: a set of enum tm_audience.
+ * in:     summary  or what `inspect` found */
+unsigned tm_audience_of(const struct tm_value *summary);
+
+/* A text outside of the table may begin with the runs that it is for: "gpu|...", "train,torch,other|...".
+ * out:    the text without its begin; NULL where it is for other runs */
+const char *tm_text_for(unsigned audience, const char *text);
+
+struct tm_condition {
+    unsigned audience; /* 0 = any */
+    uint32_t cases[2]; /* of each set that is not empty one case has to be given; bits: places in the row's `cases` */
+};
+
+/* Of a run and of a finding in it. */
+struct tm_situation {
+    unsigned audience;
+    uint32_t cases;
+};
+
+struct tm_finding_text {
+    const char *text; /* NULL ends a list */
+    struct tm_condition condition;
+};
+
+struct tm_finding_kpi {
+    const char *id; /* NULL ends a list */
+    unsigned audience;
+    const char *of; /* category of the longest operation of which this holds; NULL = of any */
+};
+
+/* What is NULL is that of the next one that fits. */
+struct tm_finding_variant {
+    struct tm_condition condition;
+    const char *title; /* with the arguments in braces: "{share} of it" */
+    const struct tm_finding_text *causes, *advice;
+};
+
+struct tm_finding_row {
+    const char *id, *section;
+    const char *verdict; /* NULL = none */
+    const char *const *cases, *const *arguments; /* their names, which end with NULL */
+    const struct tm_finding_kpi *kpis;
+    const struct tm_finding_variant *variants; /* the last one fits always and has all of it */
+};
+
+extern const struct tm_finding_row tm_finding_rows[]; /* by id */
+extern const size_t tm_finding_row_count;
+
+/* The row of an id; NULL = it is no finding of a run. */
+const struct tm_finding_row *tm_finding_row(const char *id);
+
+/* Does a finding of this id explain the value of a key figure?
+ * in:     top_category  of the longest operation */
+bool tm_finding_explains(const char *id, const char *kpi, unsigned audience, const char *top_category);
+
+/* The bit of a case.  A case that the row does not have is a mistake of the program. */
+uint32_t tm_finding_case_bit(const struct tm_finding_row *row, const char *name);
+bool tm_finding_has_argument(const struct tm_finding_row *row, const char *name);
+
+/* out:    never NULL: texts of the table, the title with its placeholders; cause "" = none fits */
+const char *tm_finding_title_for(const struct tm_finding_row *row, struct tm_situation situation);
+const char *tm_finding_cause_for(const struct tm_finding_row *row, struct tm_situation situation);
+/* Advice that fits, one by one in the order of the table.
+ * in:     *next  NULL to begin
+ * out:    NULL = no more; *next  where to go on */
+const char *tm_finding_next_advice(const struct tm_finding_row *row, struct tm_situation situation,
+                                   const struct tm_finding_text **next);
+
+#endif
