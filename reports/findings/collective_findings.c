@@ -1,12 +1,259 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collectives (summary.collectives, summary.total): those that nothing hides, many small ones, slow ones, and a device
- * that the others wait for. */
+ * that the others wait for.  Advice that fits one way of splitting a model is wrong for another: names in the profile tell
+ * which one it is. */
+#include <assert.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
-#include "reports/findings/parallelism.h"
+
+/* --- what collectives are for ---
+ * Names of annotations, Python functions, operations, kernels and what the host did in idle gaps tell it; and a kind of
+ * collective has to be there that this way of splitting a model needs. */
+
+enum parallelism {
+    DATA_PARALLEL = 1, /* each device has the whole model: all-reduces of gradients */
+    SHARDED_PARALLEL =
+        2, /* FSDP, ZeRO: all-gathers of parameters, reduce-scatters of gradients */
+    TENSOR_PARALLEL = 4, /* layers are split: all-reduces, or all-gathers and reduce-scatters,
+                               inside each layer */
+    EXPERT_PARALLEL = 8, /* experts are split: all-to-alls of tokens */
+    EMBEDDING_PARALLEL =
+        16, /* embedding tables are split: all-to-alls of lookups and their gradients */
+    PIPELINE_PARALLEL =
+        32, /* layers are on different devices: sends and receives of activations */
+};
+
+/* Kinds of collectives, as bits. */
+enum collective_bit {
+    BIT_ALL_REDUCE = 1,
+    BIT_ALL_GATHER = 2,
+    BIT_REDUCE_SCATTER = 4,
+    BIT_ALL_TO_ALL = 8, /* with sends and receives: NCCL runs all-to-alls as these */
+    BIT_OTHER = 16,
+};
+
+enum { PARALLELISM_BYTES = 200 };
+
+/* Texts of the summary that names are looked for in: a list, and the member of its rows. */
+static const struct {
+    const char *list, *key;
+} places[] = {
+    { "scopes.annotations", "name" },
+    { "scopes.rows", "path" },
+    { "host.annotations", "name" },
+    { "host.python", "name" },
+    { "host.sync.rows", "caller" },
+    { "ops.rows", "name" },
+    { "ops.rows", "op" },
+    { "kernels.rows", "name" },
+    { "gaps.longest", "host_event" },
+    { "collectives.skew.worst", "name" },
+};
+
+/* A name, in any case, and what it tells. */
+static const struct {
+    const char *word;
+    unsigned parallelism;
+} words[] = {
+    { "DistributedDataParallel", DATA_PARALLEL },
+    { "FullyShardedDataParallel", SHARDED_PARALLEL },
+    { "FSDP::", SHARDED_PARALLEL },
+    { "fsdp/", SHARDED_PARALLEL },
+    { "deepspeed/runtime/zero", SHARDED_PARALLEL },
+    { "tensor_parallel", TENSOR_PARALLEL },
+    { "tensor_model_parallel", TENSOR_PARALLEL },
+    { "LinearWithGradAccumulationAndAsyncCommunication", TENSOR_PARALLEL },
+    { "ColumnParallelLinear", TENSOR_PARALLEL },
+    { "RowParallelLinear", TENSOR_PARALLEL },
+    { "ModelParallelRegion", TENSOR_PARALLEL },
+    { "cross_device_reduce", TENSOR_PARALLEL },
+    { "vllm/distributed", TENSOR_PARALLEL },
+    { "sglang/srt/distributed", TENSOR_PARALLEL },
+    { "moe", EXPERT_PARALLEL },
+    { "expert", EXPERT_PARALLEL },
+    { "deep_ep", EXPERT_PARALLEL },
+    { "EmbeddingsAwaitable", EMBEDDING_PARALLEL },
+    { "KJTAllToAll", EMBEDDING_PARALLEL },
+    { "torchrec", EMBEDDING_PARALLEL },
+    { "split_embedding", EMBEDDING_PARALLEL },
+    { "sparse_data_dist", EMBEDDING_PARALLEL },
+    { "dlrm", EMBEDDING_PARALLEL },
+    { "pipeline_parallel", PIPELINE_PARALLEL },
+    { "PipelineStage", PIPELINE_PARALLEL },
+};
+
+/* Kinds of which one has to be there. */
+static const struct {
+    unsigned parallelism, kinds;
+    const char *name;
+} needs[] = {
+    { DATA_PARALLEL, BIT_ALL_REDUCE | BIT_OTHER, "data parallelism" },
+    { SHARDED_PARALLEL, BIT_ALL_GATHER | BIT_REDUCE_SCATTER | BIT_OTHER,
+      "sharded data parallelism" },
+    { TENSOR_PARALLEL,
+      BIT_ALL_REDUCE | BIT_ALL_GATHER | BIT_REDUCE_SCATTER | BIT_OTHER,
+      "tensor parallelism" },
+    { EXPERT_PARALLEL, BIT_ALL_TO_ALL, "expert parallelism" },
+    { EMBEDDING_PARALLEL, BIT_ALL_TO_ALL, "sharded embeddings" },
+    { PIPELINE_PARALLEL, BIT_ALL_TO_ALL, "pipeline parallelism" },
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static unsigned bit_of(const char *kind)
+{
+    static const struct {
+        const char *kind;
+        unsigned bit;
+    } rows[] = {
+        { "all-reduce", BIT_ALL_REDUCE },         { "all-gather", BIT_ALL_GATHER },
+        { "reduce-scatter", BIT_REDUCE_SCATTER }, { "all-to-all", BIT_ALL_TO_ALL },
+        { "send-recv", BIT_ALL_TO_ALL },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (strcmp(rows[i].kind, kind) == 0)
+            return rows[i].bit;
+    return BIT_OTHER;
+}
+
+/* Exposed time that does not come of a late device, as far as is known. */
+static double exposed_of(const struct tm_value *row)
+{
+    return tm_double(tm_get(row, "exposed_ps")) - tm_double(tm_get(row, "exposed_wait_ps"));
+}
+
+static unsigned exposed_kinds(const struct tm_value *summary, double least_pct)
+{
+    const struct tm_value *rows = tm_path(summary, "collectives.rows");
+    double all_ps = 0, of_bit_ps[BIT_OTHER + 1] = { 0 };
+    unsigned set = 0;
+
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const struct tm_value *row = tm_at(rows, i);
+
+        of_bit_ps[bit_of(tm_text(tm_get(row, "kind")))] += exposed_of(row);
+        all_ps += exposed_of(row);
+    }
+    for (unsigned bit = 1; bit <= BIT_OTHER; bit <<= 1)
+        if (of_bit_ps[bit] > 0 && of_bit_ps[bit] * 100 >= all_ps * least_pct)
+            set |= bit;
+    return set;
+}
+
+static bool has_letter_at(const char *text, const char *at)
+{
+    return at > text && ((at[-1] >= 'a' && at[-1] <= 'z') || (at[-1] >= 'A' && at[-1] <= 'Z'));
+}
+
+/* Which words have a character, in any case, as their first, second and third: a bit of each. */
+struct beginnings {
+    uint32_t of[3][UCHAR_MAX + 1];
+};
+
+static_assert(COUNT(words) <= 32, "a bit of each");
+
+static void note_beginnings(struct beginnings *b)
+{
+    *b = (struct beginnings){ .of = { { 0 } } };
+    for (size_t i = 0; i < COUNT(words); i++) {
+        for (size_t k = 0; k < COUNT(b->of); k++) {
+            const unsigned char c = (unsigned char)words[i].word[k];
+
+            b->of[k][c] |= UINT32_C(1) << i;
+            if (c >= 'a' && c <= 'z')
+                b->of[k][c - 'a' + 'A'] |= UINT32_C(1) << i;
+            else if (c >= 'A' && c <= 'Z')
+                b->of[k][c - 'A' + 'a'] |= UINT32_C(1) << i;
+        }
+    }
+}
+
+/* The words that may begin at a character, which is not the NUL. */
+static inline uint32_t beginning_at(const struct beginnings *b, const char *at)
+{
+    uint32_t set = b->of[0][(unsigned char)at[0]];
+
+    if (set)
+        set &= b->of[1][(unsigned char)at[1]]; /* of no word a NUL */
+    return set ? set & b->of[2][(unsigned char)at[2]] : 0;
+}
+
+/* A short word has to begin where no other word goes on: "fused_moe", but not "smoe" in the middle
+ * of one. */
+static bool stands_at(const char *text, const char *at, const char *word)
+{
+    const size_t length = strlen(word);
+
+    return strncasecmp(at, word, length) == 0 && (length > 6 || !has_letter_at(text, at));
+}
+
+static unsigned named_in(const struct beginnings *b, const char *text)
+{
+    unsigned set = 0;
+
+    for (const char *at = text; *at; at++) {
+        for (uint32_t left = beginning_at(b, at); left; left &= left - 1) {
+            const size_t i = (size_t)__builtin_ctz(left);
+
+            if (!(set & words[i].parallelism) && stands_at(text, at, words[i].word))
+                set |= words[i].parallelism;
+        }
+    }
+    return set;
+}
+
+static unsigned parallelism_of(const struct tm_value *summary)
+{
+    const struct tm_value *rows = tm_path(summary, "collectives.rows");
+    unsigned kinds = 0, named = 0, set = 0;
+    struct beginnings b;
+
+    for (size_t i = 0; i < tm_length(rows); i++)
+        kinds |= bit_of(tm_text(tm_get(tm_at(rows, i), "kind")));
+    note_beginnings(&b);
+    for (size_t i = 0; i < COUNT(places); i++) {
+        const struct tm_value *list = tm_path(summary, places[i].list);
+
+        for (size_t k = 0; k < tm_length(list); k++)
+            named |= named_in(&b, tm_text(tm_get(tm_at(list, k), places[i].key)));
+    }
+    for (size_t i = 0; i < COUNT(needs); i++)
+        if (named & needs[i].parallelism && kinds & needs[i].kinds)
+            set |= needs[i].parallelism;
+    return set;
+}
+
+static char *parallelism_names(char *out, unsigned set)
+{
+    unsigned left = 0, said = 0;
+    size_t length = 0;
+
+    for (size_t i = 0; i < COUNT(needs); i++)
+        left += (set & needs[i].parallelism) != 0;
+    *out = '\0';
+    for (size_t i = 0; i < COUNT(needs); i++) {
+        if (!(set & needs[i].parallelism))
+            continue;
+        left--;
+        length += (size_t)snprintf(out + length, PARALLELISM_BYTES - length, "%s%s",
+                                   !said  ? ""
+                                   : left ? ", "
+                                          : " and ",
+                                   needs[i].name);
+        said++;
+    }
+    return out;
+}
+
+/* --- exposed collectives --- */
 
 enum { SMALL_PER_STEP = 10, SLOW_FROM_BYTES = 1 << 20, PLACES = 3 };
 /* By what a device is one that findings on collectives are about. */
@@ -122,12 +369,12 @@ static void give_cases(struct tm_finding *f, unsigned parallelism, unsigned kind
         unsigned bit;
         const char *name;
     } purposes[] = {
-        { TM_DATA_PARALLEL, "data_parallel" },     { TM_SHARDED_PARALLEL, "sharded_parallel" },
-        { TM_TENSOR_PARALLEL, "tensor_parallel" }, { TM_EXPERT_PARALLEL, "expert_parallel" },
-        { TM_EMBEDDING_PARALLEL, "embedding_parallel" }, { TM_PIPELINE_PARALLEL, "pipeline_parallel" },
+        { DATA_PARALLEL, "data_parallel" },     { SHARDED_PARALLEL, "sharded_parallel" },
+        { TENSOR_PARALLEL, "tensor_parallel" }, { EXPERT_PARALLEL, "expert_parallel" },
+        { EMBEDDING_PARALLEL, "embedding_parallel" }, { PIPELINE_PARALLEL, "pipeline_parallel" },
     }, sorts[] = {
-        { TM_BIT_ALL_REDUCE, "all_reduce" }, { TM_BIT_ALL_GATHER, "all_gather" },
-        { TM_BIT_REDUCE_SCATTER, "reduce_scatter" }, { TM_BIT_ALL_TO_ALL, "all_to_all" }, { TM_BIT_OTHER, "other_kind" },
+        { BIT_ALL_REDUCE, "all_reduce" }, { BIT_ALL_GATHER, "all_gather" },
+        { BIT_REDUCE_SCATTER, "reduce_scatter" }, { BIT_ALL_TO_ALL, "all_to_all" }, { BIT_OTHER, "other_kind" },
     };
 
     for (size_t i = 0; i < sizeof(purposes) / sizeof(purposes[0]); i++)
@@ -141,13 +388,13 @@ static void give_cases(struct tm_finding *f, unsigned parallelism, unsigned kind
 /* What they are for, as far as names tell. */
 static void advise(struct tm_findings *all, struct tm_finding *f)
 {
-    const unsigned parallelism = tm_parallelism_of(all->summary),
-                   kinds = tm_exposed_kinds(all->summary, KIND_LEAST_PCT);
-    char names[TM_PARALLELISM_BYTES];
+    const unsigned parallelism = parallelism_of(all->summary),
+                   kinds = exposed_kinds(all->summary, KIND_LEAST_PCT);
+    char names[PARALLELISM_BYTES];
 
     if (parallelism)
         tm_finding_say(f, "Names in the profile tell of %s.",
-                       tm_parallelism_names(names, parallelism));
+                       parallelism_names(names, parallelism));
     else if (kinds)
         tm_finding_say(f, "No name in the profile tells what they are for.");
     give_cases(f, parallelism, kinds);

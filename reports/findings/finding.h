@@ -47,32 +47,25 @@ struct tm_findings {
     const struct tm_thresholds *thresholds;
     int64_t window_ps; /* of all devices; 0 = no device activity */
     unsigned audience; /* of the run */
-    int64_t told_ps[TM_WAITS];         /* what other findings have at stake already */
-    struct tm_value *checks;           /* the list of the summary */
-    const struct tm_value *dominant_op; /* a row of ops.rows or ops.families that a finding is about; NULL = none */
+    int64_t told_ps[TM_WAITS]; /* what other findings have at stake already */
+    struct tm_value *checks;   /* the list of the summary */
     int count;
     struct tm_finding *list; /* TM_FINDINGS_MOST and one more, which takes what does not fit and is not printed */
 };
 
-/* op_findings.c: is this row of ops.rows, or of roofline.far, of the family that a finding is about? */
-bool tm_op_is_dominant(const struct tm_findings *all, const struct tm_value *op);
-
 /* A group of rules: looks at the summary, adds what it finds. */
 typedef void tm_rules_fn(struct tm_findings *all);
-extern tm_rules_fn tm_find_idle;
 extern tm_rules_fn tm_find_transfers;
 extern tm_rules_fn tm_find_compiles;
 extern tm_rules_fn tm_find_memory;
 extern tm_rules_fn tm_find_balance;
 extern tm_rules_fn tm_find_profile;
+extern tm_rules_fn tm_find_kernels;
 extern tm_rules_fn tm_find_host_work;
+extern tm_rules_fn tm_find_collectives;
+extern tm_rules_fn tm_find_idle;
 extern tm_rules_fn tm_find_empty_queue;
 extern tm_rules_fn tm_find_ops;
-extern tm_rules_fn tm_find_collectives;
-extern tm_rules_fn tm_find_fusion;
-extern tm_rules_fn tm_find_occupancy;
-extern tm_rules_fn tm_find_precision;
-extern tm_rules_fn tm_find_scopes;
 extern tm_rules_fn tm_find_broken_checks; /* after all others: it looks at what they claim, and fills summary.checks */
 
 /* Begin a finding with the time that could be won by mending this one thing: the window is the most, and severity
@@ -133,5 +126,20 @@ bool tm_is_worth_mention_on(const struct tm_findings *all, int64_t ps, const cha
 double tm_share_on(const struct tm_findings *all, int64_t ps, const char *path);
 /* Cut a time to what the window holds. */
 int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps);
+
+
+/* --- what the groups of rules ask each other, so that the same time is told once --- */
+
+/* idle_findings.c: do few launches that took long make up the idle time by launches, so that fewer launches would not
+ * help? */
+bool tm_idle_is_of_long_launches(const struct tm_findings *all);
+/* Evidence of what the host did, in all of the chosen steps: launches, and Python functions (without those in which threads
+ * wait for each other, waiting_names.h; with_sleep: those that sleep are named). */
+void tm_host_say_launches(struct tm_findings *all, struct tm_finding *f);
+void tm_host_say_functions(struct tm_findings *all, struct tm_finding *f, bool with_sleep);
+/* compile_findings.c: 0 where steps are not marked */
+int64_t tm_compiles_inside_steps(const struct tm_findings *all);
+/* profile_findings.c */
+bool tm_host_was_not_recorded(const struct tm_findings *all);
 
 #endif

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the rules over the summary and writes what they found.  The list has a fixed size in the
- * account `model`; each group of rules is a file of its own.  Time at stake decides the severity and the order; facts
+/* Runs the rules over the summary and writes what they found, and the verdict on all of it.  The list has a fixed size in
+ * the account `model`; each group of rules is a file of its own.  Time at stake decides the severity and the order; facts
  * come behind, those about the profile last. */
 #include "reports/findings/findings.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pipeline/bounded_sum.h"
+#include "reports/findings/ask.h"
 #include "reports/findings/finding.h"
+#include "reports/findings/finding_texts.h"
+#include "reports/format/format.h"
 #include "reports/format/shown_names.h"
 
 enum { TITLE_BYTES = 200, ARGUMENTS_BYTES = 400, ADVICE_MOST = 6 };
@@ -465,15 +469,12 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
         tm_find_memory,
         tm_find_balance,
         tm_find_profile,
-        tm_find_fusion,
+        tm_find_kernels,
         tm_find_host_work,
         tm_find_collectives,
         tm_find_idle,
         tm_find_empty_queue,
         tm_find_ops,
-        tm_find_occupancy,
-        tm_find_precision,
-        tm_find_scopes,
         tm_find_broken_checks,
     };
     /* clang-format on */
@@ -497,5 +498,276 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
     for (int i = 0; i < all.count; i++)
         write_finding(&all.list[i], tm_add_object(list, NULL));
     tm_give(&run->budget, TM_ACCOUNT_MODEL, all.list, list_bytes);
+    return run->error.status;
+}
+
+/* --- the verdict ---
+ * How busy the device is, and what costs most, in one or two sentences.  It rests on time at stake: a band that is red does
+ * not make a bad run. */
+
+enum { VERDICT_BYTES = 800 };
+
+static bool is_grave(const struct tm_value *f)
+{
+    return strcmp(tm_text(tm_get(f, "severity")), "info") != 0;
+}
+
+/* The first finding, if time is at stake and more than information: they are sorted by it.  NULL = none. */
+static const struct tm_value *largest_loss(const struct tm_value *findings)
+{
+    const struct tm_value *first = tm_at(findings, 0);
+
+    return tm_int(tm_get(first, "at_stake_ps")) > 0 && is_grave(first) ? first : NULL;
+}
+
+/* Is it a finding of at least a warning that is no loss of time?  Damaged input has its own
+ * sentence. */
+static bool is_fact(const struct tm_value *f)
+{
+    return is_grave(f) && tm_int(tm_get(f, "at_stake_ps")) == 0 &&
+           strcmp(tm_text(tm_get(f, "id")), "input_partial") != 0;
+}
+
+struct facts {
+    const struct tm_value *first; /* a critical one, else a warning; NULL = none */
+    int count;
+};
+
+static struct facts facts_of(const struct tm_value *findings)
+{
+    struct facts facts = { .first = NULL };
+
+    for (size_t i = 0; i < tm_length(findings); i++) {
+        const struct tm_value *f = tm_at(findings, i);
+        const bool is_critical = strcmp(tm_text(tm_get(f, "severity")), "critical") == 0;
+
+        if (!is_fact(f))
+            continue;
+        facts.count++;
+        if (!facts.first ||
+            (is_critical && strcmp(tm_text(tm_get(facts.first, "severity")), "critical") != 0))
+            facts.first = f;
+    }
+    return facts;
+}
+
+static const struct tm_value *finding_of(const struct tm_value *findings, const char *id)
+{
+    for (size_t i = 0; i < tm_length(findings); i++) {
+        if (strcmp(tm_text(tm_get(tm_at(findings, i), "id")), id) == 0)
+            return tm_at(findings, i);
+    }
+    return NULL;
+}
+
+/* "The device is", "The 8 devices are", "The CPU is" */
+static void subject(const struct tm_value *summary, char *out, size_t out_bytes)
+{
+    const long long devices = tm_int(tm_path(summary, "total.devices"));
+    const char *what = tm_ask_is_platform(summary, "cpu") ? "CPU device" : "device";
+
+    if (devices > 1)
+        (void)snprintf(out, out_bytes, "the %lld %ss are", devices, what);
+    else
+        (void)snprintf(out, out_bytes, "the %s is", what);
+}
+
+struct verdict {
+    char text[VERDICT_BYTES];
+    const char *severity;
+};
+
+static void append(struct verdict *v, const char *text)
+{
+    const size_t length = strlen(v->text);
+
+    (void)snprintf(v->text + length, sizeof(v->text) - length, "%s", text);
+}
+
+/* Append with a capital letter. */
+static void begin_sentence(struct verdict *v, const char *text)
+{
+    const size_t at = strlen(v->text);
+
+    append(v, text);
+    if (v->text[at] >= 'a' && v->text[at] <= 'z')
+        v->text[at] = (char)(v->text[at] - 'a' + 'A');
+}
+
+static void tell_loss(struct verdict *v, const struct tm_value *loss)
+{
+    const struct tm_finding_row *row = tm_finding_row(tm_text(tm_get(loss, "id")));
+    const char *words = row ? row->verdict : NULL; /* else the sentence quotes the title */
+    char pct[TM_FORMAT_BYTES], window[TM_FORMAT_BYTES], text[480];
+
+    (void)snprintf(text, sizeof(text), "; the largest loss is %s%.300s%s (%s of %s).", words ? "" : "'",
+                   words ? words : tm_text(tm_get(loss, "title")), words ? "" : "'",
+                   tm_format_pct(pct, tm_double(tm_get(loss, "share_pct"))),
+                   tm_window_of_finding(window, loss));
+    append(v, text);
+    v->severity = tm_text(tm_get(loss, "severity"));
+}
+
+/* Idle time of which the profile does not tell how much could be won, where it is more than all that it does tell. */
+static void tell_waits(struct verdict *v, const struct tm_value *findings, const struct tm_value *loss)
+{
+    const struct tm_value *waits = finding_of(findings, "idle_device_wait");
+    const double share = tm_double(tm_get(waits, "value"));
+    char pct[TM_FORMAT_BYTES], text[200];
+
+    if (!waits || share <= tm_double(tm_get(loss, "share_pct")))
+        return;
+    (void)snprintf(text, sizeof(text), " For %s of the window, launched work waits on the device; the recoverable "
+                                       "part is unknown.", tm_format_pct(pct, share));
+    append(v, text);
+}
+
+static void tell_facts(struct verdict *v, const struct facts *facts)
+{
+    char more[48] = "";
+
+    if (facts->count > 1)
+        (void)snprintf(more, sizeof(more), " (and %d more)", facts->count - 1);
+    append(v, " Caution: ");
+    append(v, tm_text(tm_get(facts->first, "title")));
+    append(v, more);
+    append(v, ".");
+    if (strcmp(v->severity, "critical") != 0)
+        v->severity = tm_text(tm_get(facts->first, "severity"));
+}
+
+/* Nothing is lost: then what the device does is where work pays. */
+static void tell_dominant(struct verdict *v, const struct tm_value *findings)
+{
+    const struct tm_value *dominant = finding_of(findings, "kernel_dominant");
+
+    if (!dominant)
+        return;
+    append(v, " ");
+    append(v, tm_text(tm_get(dominant, "title")));
+    append(v, ".");
+}
+
+/* ", Small kernels, Memory bandwidth": the key figures of this platform that are bad. */
+static void list_bad(const struct tm_value *kpis, char *out, size_t out_bytes)
+{
+    size_t used = 0;
+
+    out[0] = 0;
+    for (size_t i = 0; i < tm_length(kpis) && used < out_bytes; i++) {
+        const struct tm_value *kpi = tm_at(kpis, i);
+
+        if (tm_is(tm_get(kpi, "applies")) && tm_has(tm_get(kpi, "finding")) && strcmp(tm_text(tm_get(kpi, "band")), "bad") == 0)
+            used += (size_t)snprintf(out + used, out_bytes - used, ", %.48s", tm_text(tm_get(kpi, "title")));
+    }
+}
+
+/* Where no loss is told, the figures that are bad are where to look. */
+static void tell_bad(struct verdict *v, const char *bad)
+{
+    append(v, " But key figures are bad: ");
+    append(v, bad + 2);
+    append(v, ".");
+}
+
+static void tell_busy(struct verdict *v, const struct tm_value *summary,
+                      const struct tm_thresholds *t)
+{
+    const struct tm_value *findings = tm_get(summary, "findings");
+    const double least_pct = t->limit[TM_LIMIT_WARNING_SHARE].value;
+    const struct tm_threshold *kpi = &t->kpi[TM_KPI_DEVICE_UTILIZATION];
+    const double utilization = tm_double(tm_path(summary, "total.utilization_pct"));
+    const bool is_busy = !kpi->has_bands || utilization > kpi->good;
+    const struct tm_value *loss = largest_loss(findings);
+    const struct facts facts = facts_of(findings);
+    char who[80], pct[TM_FORMAT_BYTES], text[200], bad[400];
+
+    subject(summary, who, sizeof(who));
+    list_bad(tm_get(summary, "kpis"), bad, sizeof(bad));
+    (void)snprintf(text, sizeof(text), "%s busy %s of the time", who,
+                   tm_format_pct(pct, utilization));
+    if (!loss && !facts.first && is_busy && !*bad) {
+        append(v, "Healthy: ");
+        append(v, text);
+    } else {
+        begin_sentence(v, text);
+    }
+    if (loss) {
+        tell_loss(v, loss);
+    } else {
+        (void)snprintf(text, sizeof(text),
+                       ", and no single avoidable loss reaches %s of the window.",
+                       tm_format_pct(pct, least_pct));
+        append(v, text);
+        if (*bad && !facts.first)
+            tell_bad(v, bad);
+        tell_dominant(v, findings);
+    }
+    tell_waits(v, findings, loss);
+    if (facts.first)
+        tell_facts(v, &facts);
+}
+
+static void tell_too_little(struct verdict *v, const struct tm_value *summary)
+{
+    const int64_t activities = tm_ask_activities(summary);
+    char count[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], text[200];
+
+    (void)snprintf(text, sizeof(text), "Too little was recorded to judge: %s device activit%s, %s of busy time.",
+                   tm_format_count(count, activities), activities == 1 ? "y" : "ies",
+                   tm_format_time(time, tm_int(tm_path(summary, "total.busy_ps"))));
+    append(v, text);
+}
+
+static void tell_no_device(struct verdict *v, const struct tm_value *summary)
+{
+    static const char *const reasons[] = { "unknown_device", "kernels_lost", "no_device_activity" };
+    const struct tm_value *f = NULL;
+
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]) && !f; i++)
+        f = finding_of(tm_get(summary, "findings"), reasons[i]);
+    append(v, f ? tm_text(tm_get(f, "title")) : "No device activity was recorded");
+    append(v, ", so there are no device figures.");
+    v->severity = f ? tm_text(tm_get(f, "severity")) : "warning";
+}
+
+/* A device memory profile alone. */
+static void tell_memory(struct verdict *v, const struct tm_value *summary)
+{
+    const struct tm_value *profile = tm_path(summary, "memory.device_profiles[0]");
+    const struct tm_value *site = tm_path(profile, "sites[0]");
+    char bytes[TM_FORMAT_BYTES], share[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], text[400];
+
+    (void)snprintf(text, sizeof(text), "No trace was given. %s of device memory is held",
+                   tm_format_bytes(bytes, tm_double(tm_get(profile, "total_bytes"))));
+    append(v, text);
+    if (tm_has(tm_get(site, "share_pct"))) {
+        (void)snprintf(text, sizeof(text), ", %s of it by %s (%.100s)",
+                       tm_format_pct(share, tm_double(tm_get(site, "share_pct"))),
+                       tm_short_name(name, tm_text(tm_get(site, "function"))),
+                       tm_file_of(tm_text(tm_get(site, "source"))));
+        append(v, text);
+    }
+    append(v, ".");
+}
+
+tm_status tm_verdict_add(struct tm_run *run, struct tm_value *summary,
+                         const struct tm_thresholds *t)
+{
+    struct verdict v = { .severity = "info" };
+    struct tm_value *to = tm_add_object(summary, "verdict");
+
+    if (!tm_ask_has_trace(summary))
+        tell_memory(&v, summary);
+    else if (tm_ask_window_ps(summary) == 0 || !tm_has(tm_path(summary, "total.utilization_pct")))
+        tell_no_device(&v, summary);
+    else if (tm_ask_is_too_little(summary))
+        tell_too_little(&v, summary);
+    else
+        tell_busy(&v, summary, t);
+    if (tm_is(tm_path(summary, "input.partial")))
+        append(&v, " The input is damaged: this is what could be read.");
+    tm_add_string(to, "text", v.text);
+    tm_add_string(to, "severity", v.severity);
     return run->error.status;
 }
