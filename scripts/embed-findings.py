@@ -13,6 +13,8 @@ import re
 import sys
 
 AUDIENCES = {word: f"TM_FOR_{word.upper()}" for word in ("gpu", "tpu", "jax", "torch", "other", "train", "infer")}
+ABOUT = ("run", "profile", "defect")
+SEVERITIES = ("info", "warning", "critical")
 CASES_MOST = 32   # bits of tm_situation.cases
 GROUPS_MOST = 2   # of cases in one condition: struct tm_condition
 NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -63,14 +65,19 @@ class Row:
     def __init__(self, number, value, shared):
         self.number, self.shared, self.cases, self.arguments, self.out = number, shared, [], [], []
         self.id = check_name(value.get("id"), f"finding {number}")
-        check_keys(value, self.id, ("id", "section", "title", "causes", "advice"), ("verdict", "kpis", "variants"))
+        check_keys(value, self.id, ("id", "section", "title", "causes", "advice"), ("about", "severity", "verdict", "kpis", "variants"))
         self.section = check_name(value["section"], self.id)
+        self.about = f"TM_ABOUT_{self.word(value.get('about', 'run'), ABOUT)}"
         self.verdict = check_text(value["verdict"], self.id) if "verdict" in value else None
         self.kpis = [self.kpi(kpi) for kpi in value.get("kpis", [])]
         variants = value.get("variants", [])
         self.variants = [self.variant(f"v{n}", variant, False) for n, variant in enumerate(variants)]
-        default = {key: value[key] for key in ("title", "causes", "advice")}
+        default = {key: value[key] for key in ("severity", "title", "causes", "advice") if key in value}
         self.variants.append(self.variant("v", default, True))
+
+    def word(self, word, words):
+        check(word in words, self.id, f"{word!r} is none of {', '.join(words)}")
+        return word.upper()
 
     def kpi(self, kpi):
         kpi = {"id": kpi} if isinstance(kpi, str) else kpi
@@ -127,12 +134,14 @@ class Row:
         return name
 
     def variant(self, name, value, is_default):
-        check_keys(value, self.id, (), ("for", "when", "title", "causes", "advice"))
+        check_keys(value, self.id, (), ("for", "when", "severity", "title", "causes", "advice"))
         check(is_default or value.get("for") or value.get("when"), self.id, "a variant without 'for' or 'when'")
         condition = self.condition(value)
+        severity = f"TM_{self.word(value['severity'], SEVERITIES)}" if "severity" in value else "TM_SEVERITY_BY_SHARE"
         title = literal(self.title(value["title"]) if "title" in value else None)
         causes = self.list(f"{name}_causes", value.get("causes"))
-        return f"    {{ {condition}, {title}, {causes}, {self.list(f'{name}_advice', value.get('advice'))} }},"
+        advice = self.list(f"{name}_advice", value.get("advice"))
+        return f"    {{ {condition}, {severity}, {title}, {causes}, {advice} }},"
 
     def names(self, kind, names):
         self.out.append(f"static const char *const {kind}_{self.number}[] = "
@@ -149,8 +158,8 @@ class Row:
 
     def row(self):
         n = self.number
-        return (f"    {{ {literal(self.id)}, {literal(self.section)}, {literal(self.verdict)}, cases_{n}, arguments_{n}, "
-                f"kpis_{n}, variants_{n} }},")
+        return (f"    {{ {literal(self.id)}, {literal(self.section)}, {self.about}, {literal(self.verdict)}, cases_{n}, arguments_{n}, "
+                f"kpis_{n}, variants_{n}, {len(self.variants)} }},")
 
 
 def rows_of(table):

@@ -317,7 +317,7 @@ static void write_check(struct tm_value *list, const struct identity *identity, 
 
 static void tell_broken(struct tm_findings *all, const struct identity *identity, const struct check *c)
 {
-    struct tm_finding *f = tm_finding_of_defect(all, "check_failed");
+    struct tm_finding *f = tm_finding_of_fact(all, "check_failed");
 
     tm_finding_argument(f, "check", "%s", identity->title);
     tm_finding_say(f, "Expected %lld %s, found %lld (%s).", (long long)c->expected, identity->unit,

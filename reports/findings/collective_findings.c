@@ -561,7 +561,7 @@ static void find_small(struct tm_findings *all)
     if ((double)s.count < SMALL_PER_STEP * (steps > 1 ? steps : 1) * (devices > 1 ? devices : 1) ||
         !tm_is_worth_mention_on(all, s.exposed_ps, EXPOSED))
         return;
-    f = tm_finding_of_share(all, "collective_small", TM_INFO, s.exposed_ps, EXPOSED); /* at stake as exposed time */
+    f = tm_finding_of_share(all, "collective_small", s.exposed_ps, EXPOSED); /* at stake as exposed time */
     tm_finding_say(f, "%s collectives with messages under %s take %s.", tm_format_count(a, s.count),
                    tm_format_bytes(b, limit_bytes), tm_format_time(c, s.total_ps));
     tm_finding_say(f, "Most are %s of %s: %s, %s each.", tm_text(tm_get(s.most, "kind")),
@@ -602,7 +602,7 @@ static void find_slow(struct tm_findings *all)
     is_moving = strcmp(tm_text(tm_get(worst, "bandwidth_over")), "duration") != 0;
     if (!is_moving && tm_has(tm_path(all->summary, "collectives.skew.straggler")))
         return; /* its own waits are not known, and others wait */
-    f = tm_finding_of_share(all, "collective_slow", TM_INFO, stake_ps, EXPOSED); /* at stake as exposed time */
+    f = tm_finding_of_share(all, "collective_slow", stake_ps, EXPOSED); /* at stake as exposed time */
     tm_finding_case(f, is_moving ? "moving" : "waiting_too");
     tm_finding_say(f, "%s of %s: %s on the bus, in %s of them.", tm_text(tm_get(worst, "kind")),
                    tm_format_bytes(a, tm_double(tm_get(worst, "message_bytes"))),

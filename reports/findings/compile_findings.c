@@ -274,7 +274,7 @@ static void find_inside_steps(struct tm_findings *all)
     f = tm_is_worth_mention_on(all, tm_sum_times(idle_ps, traced_ps), "gaps.by_cause.compile.total_ps")
             ? tm_finding_of_idle(all, "compile_in_steps", tm_sum_times(idle_ps, traced_ps),
                                  tm_sum_times(idle_ps, traced_ps), "gaps.by_cause.compile.total_ps")
-            : tm_finding_of_fact(all, "compile_in_steps", TM_WARNING);
+            : tm_finding_of_fact(all, "compile_in_steps");
     if (count == 1)
         tm_finding_case(f, "one");
     tm_finding_value(f, (double)count, "count");
@@ -325,9 +325,9 @@ static void find_again(struct tm_findings *all)
     about_ps = again_ps(all, least, &modules, &again);
     if (modules == 0 || tm_compiles_inside_steps(all) > 0)
         return;
-    f = tm_finding_of_fact(all, "compile_again",
-                           kpi->has_bands && (double)about_ps > kpi->good * PS_PER_S ? TM_WARNING
-                                                                                     : TM_INFO);
+    f = tm_finding_of_fact(all, "compile_again");
+    if (kpi->has_bands && (double)about_ps > kpi->good * PS_PER_S)
+        tm_finding_case(f, "long");
     if (modules == 1)
         tm_finding_case(f, "one");
     tm_finding_value(f, (double)again, "count");
@@ -348,7 +348,7 @@ static void find_long(struct tm_findings *all)
 
     if (!kpi->has_bands || (double)total_ps / PS_PER_S <= kpi->bad)
         return;
-    f = tm_finding_of_fact(all, "compile_long", TM_WARNING);
+    f = tm_finding_of_fact(all, "compile_long");
     tm_finding_argument(f, "time", "%s", tm_format_time(a, total_ps));
     tm_finding_value(f, (double)total_ps / PS_PER_S, "s");
     tm_finding_limit(f, kpi->bad);

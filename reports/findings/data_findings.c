@@ -140,7 +140,7 @@ static void find_repeated(struct tm_findings *all, const char *direction, const 
         total_ps = exposed_ps;
     if (!tm_is_worth_mention_on(all, total_ps, path_of(path, direction)))
         return;
-    f = tm_finding_of_share(all, id, TM_INFO, total_ps, path);
+    f = tm_finding_of_share(all, id, total_ps, path);
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *row = tm_at(rows, i);
 
@@ -166,7 +166,7 @@ static void find_pageable(struct tm_findings *all)
 
     if (share < tm_limit_of(all, TM_LIMIT_PAGEABLE_SHARE) || !tm_is_worth_mention_on(all, stake_ps, "exposed_copy_ps"))
         return;
-    f = tm_finding_of_share(all, "transfer_pageable", TM_INFO, stake_ps, "exposed_copy_ps");
+    f = tm_finding_of_share(all, "transfer_pageable", stake_ps, "exposed_copy_ps");
     tm_finding_say(f, "%s copies from or to pageable memory take %s, %s of the copy time.",
                    tm_format_count(count, tm_int(tm_get(pageable, "count"))),
                    tm_format_time(time, pageable_ps), tm_format_pct(pct, share));
@@ -186,7 +186,7 @@ static void find_ping_pong(struct tm_findings *all)
     if (count < 2 || per_step < tm_limit_of(all, TM_LIMIT_PING_PONG) ||
         !tm_is_worth_mention_on(all, stake_ps, "exposed_copy_ps"))
         return;
-    f = tm_finding_of_share(all, "transfer_ping_pong", TM_INFO, stake_ps, "exposed_copy_ps");
+    f = tm_finding_of_share(all, "transfer_ping_pong", stake_ps, "exposed_copy_ps");
     tm_finding_say(f,
                    "%s times a copy to the host is answered by a copy of the same size to the "
                    "device, %s times per step.",
@@ -241,7 +241,9 @@ static void find_near_limit(struct tm_findings *all, const struct tm_value *allo
 
     if (!tm_has(peak_pct) || !kpi->has_bands || pct < kpi->good)
         return;
-    f = tm_finding_of_fact(all, "memory_near_limit", pct > kpi->bad ? TM_WARNING : TM_INFO);
+    f = tm_finding_of_fact(all, "memory_near_limit");
+    if (pct > kpi->bad)
+        tm_finding_case(f, "full");
     tm_finding_argument(f, "share", "%s", tm_format_pct(a, pct));
     tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);
@@ -268,8 +270,9 @@ static void find_spikes(struct tm_findings *all, const struct tm_value *allocato
     if (tm_length(spikes) == 0 || !tm_has(peak_pct) || !kpi->has_bands ||
         tm_double(peak_pct) < kpi->good)
         return;
-    f = tm_finding_of_fact(all, "memory_spikes",
-                           tm_double(peak_pct) > kpi->bad ? TM_WARNING : TM_INFO);
+    f = tm_finding_of_fact(all, "memory_spikes");
+    if (tm_double(peak_pct) > kpi->bad)
+        tm_finding_case(f, "full");
     tm_finding_value(f, (double)count, "count");
     tm_finding_say(f, "'%s' rises %lld time%s by more than a tenth of its capacity within 1 ms.",
                    tm_short_name(name, tm_text(tm_get(allocator, "name"))), (long long)count,
@@ -299,7 +302,7 @@ static void find_fragmentation(struct tm_findings *all, const struct tm_value *a
         tm_double(fragmentation) < tm_limit_of(all, TM_LIMIT_FRAGMENTATION) || !tm_has(peak_pct) ||
         !kpi->has_bands || tm_double(peak_pct) < kpi->good)
         return;
-    f = tm_finding_of_fact(all, "memory_fragmentation", TM_WARNING);
+    f = tm_finding_of_fact(all, "memory_fragmentation");
     tm_finding_value(f, tm_double(fragmentation), "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_FRAGMENTATION));
     tm_finding_say(
@@ -344,9 +347,9 @@ static void find_growth(struct tm_findings *all, const struct tm_value *allocato
 
     if (!(growth > 0))
         return;
-    f = tm_finding_of_fact(all, "memory_growth",
-                           is_known && room / growth <= tm_limit_of(all, TM_LIMIT_STEPS_TO_FULL) ? TM_WARNING
-                                                                                                 : TM_INFO);
+    f = tm_finding_of_fact(all, "memory_growth");
+    if (is_known && room / growth <= tm_limit_of(all, TM_LIMIT_STEPS_TO_FULL))
+        tm_finding_case(f, "soon_full");
     tm_finding_argument(f, "bytes", "%s", tm_format_bytes(a, growth));
     tm_finding_value(f, growth, "bytes");
     tm_finding_say(f, "'%s': %s buffers that were taken inside the profile are not given back in it, %s per step.",
@@ -387,7 +390,7 @@ static void find_small_allocations(struct tm_findings *all, const struct tm_valu
     if (per_step < tm_limit_of(all, TM_LIMIT_SMALL_ALLOCATIONS) || all->audience & TM_FOR_TORCH || steps < 2 ||
         tm_ask_is_session(all->summary))
         return;
-    f = tm_finding_of_fact(all, "memory_allocations", TM_INFO);
+    f = tm_finding_of_fact(all, "memory_allocations");
     tm_finding_value(f, per_step, "count");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_SMALL_ALLOCATIONS));
     tm_finding_say(f, "'%s': %s allocations, %s per step; %s of them (%s) are smaller than %s.",
@@ -469,7 +472,9 @@ static void find_holders(struct tm_findings *all, const struct tm_value *profile
 
     if (!tm_has(tm_get(first, "share_pct")))
         return;
-    f = tm_finding_of_fact(all, "memory_holders", is_near_limit(all) ? TM_WARNING : TM_INFO);
+    f = tm_finding_of_fact(all, "memory_holders");
+    if (is_near_limit(all))
+        tm_finding_case(f, "full");
     if (is_program)
         tm_finding_case(f, "programs");
     tm_finding_argument(f, "share", "%s", tm_format_pct(share, tm_double(tm_get(first, "share_pct"))));

@@ -18,10 +18,7 @@ enum {
     TM_STAKE_LEAST_PS = 10000000, /* 10 us: less is no loss, however short the profile is */
 };
 
-enum tm_severity { TM_INFO, TM_WARNING, TM_CRITICAL };
-
-/* A finding is made and filled in by the functions below; nothing else of it can be reached, so that no rule gives one
- * with time at stake a severity of its own. */
+/* A finding is made and filled in by the functions below; nothing else of it can be reached. */
 struct tm_finding;
 
 /* Waits of the devices that findings share out among each other: the causes of idle time, as in gaps.by_cause, and
@@ -78,17 +75,10 @@ struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, i
 struct tm_finding *tm_finding_of_idle(struct tm_findings *all, const char *id, int64_t at_stake_ps, int64_t idle_ps,
                                       const char *path);
 /* Begin a finding of time of which nobody knows how much could be won, or which is at stake in another finding: no time
- * at stake, the share of the windows as its value; path: as above. */
-struct tm_finding *tm_finding_of_share(struct tm_findings *all, const char *id, enum tm_severity severity,
-                                       int64_t measured_ps, const char *path);
-/* Begin a finding of a fact, which has a severity of its own and no time at stake. */
-struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,
-                                      enum tm_severity severity);
-/* The same for what is wrong with the profile, not with the run: these are told last. */
-struct tm_finding *tm_finding_of_profile(struct tm_findings *all, const char *id,
-                                         enum tm_severity severity);
-/* The same for figures that contradict each other: level "defect". */
-struct tm_finding *tm_finding_of_defect(struct tm_findings *all, const char *id);
+ * at stake, the share of the windows as its value, the severity of its row; path: as above. */
+struct tm_finding *tm_finding_of_share(struct tm_findings *all, const char *id, int64_t measured_ps, const char *path);
+/* Begin a finding of a fact: the severity of its row, and no time at stake. */
+struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id);
 /* The idle time that all findings together have at stake. */
 int64_t tm_findings_idle_ps(const struct tm_findings *all);
 /* Has a rule before given a finding of this id? */

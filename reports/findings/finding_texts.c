@@ -137,6 +137,14 @@ bool tm_finding_has_argument(const struct tm_finding_row *row, const char *name)
     return false;
 }
 
+enum tm_severity tm_finding_severity_for(const struct tm_finding_row *row, struct tm_situation situation)
+{
+    for (size_t i = 0; i < row->variant_count; i++)
+        if (row->variants[i].severity && fits(&row->variants[i].condition, situation))
+            return row->variants[i].severity;
+    return TM_SEVERITY_BY_SHARE;
+}
+
 const char *tm_finding_title_for(const struct tm_finding_row *row, struct tm_situation situation)
 {
     size_t i = 0;

@@ -8,16 +8,17 @@
  * that no run parses it.
  *
  * To add a finding:
- * 1. Give it a row in schemas/findings.json: id, section, title, causes and advice; `verdict` are the words of the verdict
- *    for it, without which its title is quoted; `kpis` are the key figures whose value it explains.
+ * 1. Give it a row in schemas/findings.json: id, section, title, causes and advice; `severity` where no time is at stake
+ *    (else its share decides); `about`, where it is not of the run but of the profile, or a defect; `verdict`, the words of
+ *    the verdict for it, without which its title is quoted; `kpis`, the key figures whose value it explains.
  * 2. Measure it in the file of its area, reports/findings/AREA_findings.c: a function that begins it by its id, gives value,
  *    arguments of the title, cases and evidence (finding.h), and is called by the tm_find_ function at the end of the file.
  * 3. Judge a summary with it in tests/unit/test_findings.c, and say in docs/metrics.md when it is given.
  *
  * A text, a key figure or a variant may be for some runs only, `for`: of the platforms, frameworks and purposes named there
  * the run has to have one each.  It may be for some cases only, `when`: names that the measuring function gives with
- * tm_finding_case; all of them have to be given, of "a|b" one.  The first variant that fits and has a title (causes, advice)
- * gives it; behind all variants comes the row itself.  Of causes the first that fits is told, of advice all that fit. */
+ * tm_finding_case; all of them have to be given, of "a|b" one.  The first variant that fits and has a title (a severity,
+ * causes, advice) gives it; behind all variants comes the row itself.  Of causes the first that fits is told, of advice all that fit. */
 
 /* Whom a text is for. */
 enum tm_audience {
@@ -37,6 +38,19 @@ unsigned tm_audience_of(const struct tm_value *summary);
 /* A text outside of the table may begin with the runs that it is for: "gpu|...", "train,torch,other|...".
  * out:    the text without its begin; NULL where it is for other runs */
 const char *tm_text_for(unsigned audience, const char *text);
+
+enum tm_severity {
+    TM_SEVERITY_BY_SHARE, /* of the time at stake */
+    TM_INFO,
+    TM_WARNING,
+    TM_CRITICAL
+};
+
+enum tm_finding_about {
+    TM_ABOUT_RUN,
+    TM_ABOUT_PROFILE, /* what is wrong with the profile, not with the run: told last */
+    TM_ABOUT_DEFECT,  /* the same, of figures that contradict each other: level "defect" */
+};
 
 struct tm_condition {
     unsigned audience; /* 0 = any */
@@ -60,19 +74,22 @@ struct tm_finding_kpi {
     const char *of; /* category of the longest operation of which this holds; NULL = of any */
 };
 
-/* What is NULL is that of the next one that fits. */
+/* What is NULL, or a severity of 0, is that of the next one that fits. */
 struct tm_finding_variant {
     struct tm_condition condition;
+    enum tm_severity severity;
     const char *title; /* with the arguments in braces: "{share} of it" */
     const struct tm_finding_text *causes, *advice;
 };
 
 struct tm_finding_row {
     const char *id, *section;
+    enum tm_finding_about about;
     const char *verdict; /* NULL = none */
     const char *const *cases, *const *arguments; /* their names, which end with NULL */
     const struct tm_finding_kpi *kpis;
-    const struct tm_finding_variant *variants; /* the last one fits always and has all of it */
+    const struct tm_finding_variant *variants; /* the last one fits always and has all texts */
+    size_t variant_count;
 };
 
 extern const struct tm_finding_row tm_finding_rows[]; /* by id */
@@ -89,6 +106,8 @@ bool tm_finding_explains(const char *id, const char *kpi, unsigned audience, con
 uint32_t tm_finding_case_bit(const struct tm_finding_row *row, const char *name);
 bool tm_finding_has_argument(const struct tm_finding_row *row, const char *name);
 
+/* out:    TM_SEVERITY_BY_SHARE: the table gives none */
+enum tm_severity tm_finding_severity_for(const struct tm_finding_row *row, struct tm_situation situation);
 /* out:    never NULL: texts of the table, the title with its placeholders; cause "" = none fits */
 const char *tm_finding_title_for(const struct tm_finding_row *row, struct tm_situation situation);
 const char *tm_finding_cause_for(const struct tm_finding_row *row, struct tm_situation situation);

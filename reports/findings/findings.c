@@ -28,9 +28,8 @@ struct place {
 struct tm_finding {
     const struct tm_finding_row *row;
     const struct tm_value *summary;
-    enum tm_severity severity;
+    enum tm_severity severity; /* by its share, or of its row once all cases are known */
     struct tm_situation situation; /* decides which texts are fit */
-    bool is_of_profile, is_defect;
     char arguments[ARGUMENTS_BYTES]; /* of the title: name, NUL, value, NUL, and so on up to an empty name */
     size_t arguments_length;
     bool has_value, has_limit;
@@ -134,8 +133,7 @@ static enum tm_severity severity_of(const struct tm_findings *all, int64_t at_st
     return share < tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE) ? TM_WARNING : TM_CRITICAL;
 }
 
-struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,
-                                      enum tm_severity severity)
+struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id)
 {
     struct tm_finding *f = &all->list[all->count];
 
@@ -144,28 +142,10 @@ struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id,
     memset(f, 0, sizeof(*f));
     f->row = tm_finding_row(id);
     assert(f->row); /* schemas/findings.json has all of them */
-    f->severity = severity;
     f->window_ps = all->window_ps;
     f->summary = all->summary;
     f->situation.audience = all->audience;
     f->unit = "";
-    return f;
-}
-
-struct tm_finding *tm_finding_of_profile(struct tm_findings *all, const char *id,
-                                         enum tm_severity severity)
-{
-    struct tm_finding *f = tm_finding_of_fact(all, id, severity);
-
-    f->is_of_profile = true;
-    return f;
-}
-
-struct tm_finding *tm_finding_of_defect(struct tm_findings *all, const char *id)
-{
-    struct tm_finding *f = tm_finding_of_profile(all, id, TM_WARNING);
-
-    f->is_defect = true;
     return f;
 }
 
@@ -175,11 +155,10 @@ static void set_scope(const struct tm_findings *all, struct tm_finding *f, struc
     f->devices = scope.devices < tm_length(tm_get(all->summary, "devices")) ? scope.devices : 0;
 }
 
-struct tm_finding *tm_finding_of_share(struct tm_findings *all, const char *id, enum tm_severity severity,
-                                       int64_t measured_ps, const char *path)
+struct tm_finding *tm_finding_of_share(struct tm_findings *all, const char *id, int64_t measured_ps, const char *path)
 {
     const struct scope scope = scope_of(all, path);
-    struct tm_finding *f = tm_finding_of_fact(all, id, severity);
+    struct tm_finding *f = tm_finding_of_fact(all, id);
 
     f->measured_ps = tm_clamp_to_window(all, measured_ps);
     set_scope(all, f, scope);
@@ -193,8 +172,9 @@ struct tm_finding *tm_finding_of_idle(struct tm_findings *all, const char *id, i
     const int64_t stake_ps = tm_clamp_to_window(all, at_stake_ps);
     const struct scope scope = scope_of(all, path);
     const double share = share_in(scope, stake_ps);
-    struct tm_finding *f = tm_finding_of_fact(all, id, severity_of(all, stake_ps, share));
+    struct tm_finding *f = tm_finding_of_fact(all, id);
 
+    f->severity = severity_of(all, stake_ps, share);
     f->at_stake_ps = f->measured_ps = stake_ps;
     f->idle_ps = idle_ps < stake_ps ? idle_ps : stake_ps;
     set_scope(all, f, scope);
@@ -343,6 +323,11 @@ int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size
 
 /* --- the list --- */
 
+static bool is_of_profile(const struct tm_finding *f)
+{
+    return f->row->about != TM_ABOUT_RUN;
+}
+
 /* Time at stake first; of facts the graver, those of the run, the larger. */
 static int by_stake(const void *a, const void *b)
 {
@@ -352,8 +337,8 @@ static int by_stake(const void *a, const void *b)
         return x->at_stake_ps < y->at_stake_ps ? 1 : -1;
     if (x->severity != y->severity)
         return x->severity < y->severity ? 1 : -1;
-    if (x->is_of_profile != y->is_of_profile)
-        return x->is_of_profile ? 1 : -1;
+    if (is_of_profile(x) != is_of_profile(y))
+        return is_of_profile(x) ? 1 : -1;
     if (x->measured_ps != y->measured_ps)
         return x->measured_ps < y->measured_ps ? 1 : -1;
     return strcmp(x->row->id, y->row->id);
@@ -429,7 +414,7 @@ static void write_finding(const struct tm_finding *f, struct tm_value *to)
     fill_title(f, title);
     tm_add_string(to, "id", f->row->id);
     tm_add_string(to, "severity", severity_name[f->severity]);
-    if (f->is_defect)
+    if (f->row->about == TM_ABOUT_DEFECT)
         tm_add_string(to, "level", "defect");
     tm_add_string(to, "title", title);
     add_number_or_null(to, "value", f->has_value, f->value);
@@ -448,12 +433,24 @@ static void write_finding(const struct tm_finding *f, struct tm_value *to)
     write_where(f, to);
 }
 
+/* The rules have given all cases: those without time at stake have the severity of their rows. */
+static void settle_severities(struct tm_findings *all)
+{
+    for (int i = 0; i < all->count; i++) {
+        struct tm_finding *f = &all->list[i];
+
+        if (f->severity == TM_SEVERITY_BY_SHARE)
+            f->severity = tm_finding_severity_for(f->row, f->situation);
+        assert(f->severity); /* test_finding_table.py: rows of facts have one */
+    }
+}
+
 static void keep_of_profile(struct tm_findings *all)
 {
     int kept = 0;
 
     for (int i = 0; i < all->count; i++)
-        if (all->list[i].is_of_profile)
+        if (is_of_profile(&all->list[i]))
             all->list[kept++] = all->list[i];
     all->count = kept;
 }
@@ -491,6 +488,7 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         if (rules[i] == tm_find_memory || tm_ask_has_trace(summary))
             rules[i](&all);
+    settle_severities(&all);
     if (tm_ask_is_too_little(summary))
         keep_of_profile(&all);
     qsort(all.list, (size_t)all.count, sizeof(all.list[0]), by_stake);

@@ -134,7 +134,7 @@ void tm_find_empty_queue(struct tm_findings *all)
 
     if (idle_ps <= 0 || !tm_is_worth_mention(all, empty_ps) || share < limit || has_host_cause(all))
         return;
-    f = tm_finding_of_share(all, "queue_empty", TM_INFO, empty_ps, NULL);
+    f = tm_finding_of_share(all, "queue_empty", empty_ps, NULL);
     tm_finding_limit(f, limit);
     tm_finding_say(f, "For %s (%s of device time) a device was idle and nothing that it could run had been launched: "
                       "%s of all idle time, in %s stretches.",
@@ -285,7 +285,7 @@ static void find_lone_thread(struct tm_findings *all)
     if (!tm_ask_is_platform(all->summary, "cpu") || w.count < THREADS_LEAST || share < ALONE_PCT ||
         tm_double(tm_path(all->summary, "total.utilization_pct")) < CPU_BUSY_PCT)
         return;
-    f = tm_finding_of_fact(all, "cpu_one_thread", TM_INFO);
+    f = tm_finding_of_fact(all, "cpu_one_thread");
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, ALONE_PCT);
     tm_finding_say(f, "Of %s threads that run operations '%s' takes %s of %s (%s).",
@@ -544,11 +544,16 @@ static struct tm_finding *begin(struct tm_findings *all, const char *id, enum tm
                                 const char *path)
 {
     const bool is_large = tm_share_on(all, left_ps, path) >= tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE);
+    struct tm_finding *f;
 
     if (wait == TM_WAIT_DEVICE)
-        return is_large ? tm_finding_of_share(all, id, TM_INFO, left_ps, path) : NULL;
-    if (wait == TM_WAIT_PROFILER)
-        return tm_finding_of_share(all, id, is_large ? TM_WARNING : TM_INFO, left_ps, path);
+        return is_large ? tm_finding_of_share(all, id, left_ps, path) : NULL;
+    if (wait == TM_WAIT_PROFILER) {
+        f = tm_finding_of_share(all, id, left_ps, path);
+        if (is_large)
+            tm_finding_case(f, "large");
+        return f;
+    }
     return tm_finding_of_idle(all, id, left_ps, tm_wait_explain(all, &wait, 1, left_ps), path);
 }
 
@@ -685,7 +690,9 @@ static struct tm_finding *begin_late(struct tm_findings *all, const struct lone 
 
     if (tm_is_worth_mention_on(all, rest_ps, path))
         return begin(all, "idle_launch", TM_WAIT_LAUNCH, rest_ps, path);
-    f = tm_finding_of_share(all, "idle_launch", is_large ? TM_WARNING : TM_INFO, left_ps, path);
+    f = tm_finding_of_share(all, "idle_launch", left_ps, path);
+    if (is_large)
+        tm_finding_case(f, "large");
     tm_finding_case(f, "once");
     tm_finding_argument(f, "time", "%s", tm_format_time(time, tm_int(tm_path(lone->gap, "parts.launch"))));
     return f;
@@ -748,7 +755,7 @@ static void find_edges(struct tm_findings *all)
     }
     if (!worst || most - least < limit)
         return; /* none, or all of them alike: that is the host's doing */
-    f = tm_finding_of_fact(all, "idle_edges", TM_INFO);
+    f = tm_finding_of_fact(all, "idle_edges");
     tm_finding_value(f, most, "%");
     tm_finding_limit(f, limit);
     tm_finding_say(f, "%s is idle for %s before its first and %s after its last activity, of %s.",

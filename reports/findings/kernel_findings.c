@@ -366,7 +366,7 @@ static void find_repeated(struct tm_findings *all)
         stake_ps = tm_sum_times(stake_ps, repeated_stake(all, tm_at(rows, i)));
     if (is_busy(all) || !tm_is_worth_mention(all, stake_ps))
         return;
-    f = tm_finding_of_share(all, "op_repeated", TM_INFO, stake_ps, NULL); /* which of it can go is not known */
+    f = tm_finding_of_share(all, "op_repeated", stake_ps, NULL); /* which of it can go is not known */
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
         if (repeated_stake(all, tm_at(rows, i)) == 0)
             continue;

@@ -265,7 +265,7 @@ static const struct tm_value *find_dominant_op(struct tm_findings *all)
         is_what_the_model_does(all, top))
         return NULL;
     f = tm_is_worth_mention(all, stake_ps) ? tm_finding_of_time(all, "op_dominant", stake_ps)
-                                           : tm_finding_of_fact(all, "op_dominant", TM_INFO);
+                                           : tm_finding_of_fact(all, "op_dominant");
     tm_short_name(name, name_of(top));
     if (members > 1) {
         tm_finding_case(f, "family");
@@ -351,7 +351,7 @@ static void find_dominant_kernel(struct tm_findings *all)
     if (!tm_is_worth_mention(all, stake_ps) ||
         tm_length(tm_path(all->summary, "kernels.by_name")) < 2)
         return;
-    f = tm_finding_of_fact(all, "kernel_dominant", TM_INFO); /* how much of it can be saved is not known */
+    f = tm_finding_of_fact(all, "kernel_dominant"); /* how much of it can be saved is not known */
     if (is_gpu(all))
         tm_finding_case(f, "kernels");
     tm_finding_argument(f, "share", "%s", tm_format_pct(pct, share));
@@ -466,7 +466,7 @@ static void find_low_intensity(struct tm_findings *all)
     if (compute_ps <= 0 || share < tm_limit_of(all, TM_LIMIT_MEMORY_BOUND) || !(bytes > 0) || !(bandwidth > 0) ||
         tm_share_pct(memory_ps, all->window_ps) < tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE)) /* other things limit it */
         return;
-    f = tm_finding_of_fact(all, "low_intensity", TM_INFO); /* how many of the bytes are needed is not known */
+    f = tm_finding_of_fact(all, "low_intensity"); /* how many of the bytes are needed is not known */
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_MEMORY_BOUND));
     tm_finding_say(f, "Operations near the roof of the memory take %s of %s of computing time.",
@@ -676,7 +676,7 @@ static void find_recomputed(struct tm_findings *all, const struct tm_value *scop
     if (!tm_is_worth_mention(all, ps) || !memory->has_bands || peak_pct >= memory->good)
         return;
     if (peak_pct < 0)
-        f = tm_finding_of_fact(all, "recomputed", TM_INFO);
+        f = tm_finding_of_fact(all, "recomputed");
     else
         f = tm_finding_of_time(all, "recomputed", ps);
     tm_finding_say(f, "%s repeated operations take %s, %s of the backward pass.",

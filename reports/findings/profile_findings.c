@@ -56,7 +56,9 @@ static void find_unknown_device(struct tm_findings *all)
 
     if (!tm_ask_unknown_devices(all->summary, names, sizeof(names), &events))
         return;
-    f = tm_finding_of_profile(all, "unknown_device", has_device_activity(all) ? TM_INFO : TM_WARNING);
+    f = tm_finding_of_fact(all, "unknown_device");
+    if (has_device_activity(all))
+        tm_finding_case(f, "beside_others");
     tm_finding_argument(f, "names", "%s", names);
     tm_finding_value(f, (double)events, "count");
     tm_finding_say(f, events == 1 ? "%s event of %s was left out." : "%s events of %s were left out.",
@@ -75,7 +77,7 @@ static void find_lost_kernels(struct tm_findings *all)
     if (!tm_ask_lost_kernels(all->summary, &kernels))
         return;
     lost_pct = 100 * (double)(kernels.launches - kernels.recorded) / (double)kernels.launches;
-    f = tm_finding_of_profile(all, "kernels_lost", kernels.recorded ? TM_WARNING : TM_CRITICAL);
+    f = tm_finding_of_fact(all, "kernels_lost");
     if (kernels.recorded)
         tm_finding_case(f, "some");
     tm_finding_value(f, lost_pct, "%");
@@ -99,7 +101,9 @@ static void find_nothing_on_device(struct tm_findings *all)
 
     if (has_device_activity(all) || tm_is_found(all, "kernels_lost") || tm_is_found(all, "unknown_device"))
         return;
-    f = tm_finding_of_profile(all, "no_device_activity", unused ? TM_CRITICAL : TM_WARNING);
+    f = tm_finding_of_fact(all, "no_device_activity");
+    if (unused)
+        tm_finding_case(f, "devices_unused");
     if (on_cpu)
         tm_finding_case(f, "on_cpu");
     tm_finding_say(
@@ -122,7 +126,7 @@ static void find_no_steps(struct tm_findings *all)
 
     if (!is_session && strcmp(source, "module") != 0)
         return;
-    f = tm_finding_of_profile(all, "no_steps", TM_INFO);
+    f = tm_finding_of_fact(all, "no_steps");
     if (is_session)
         tm_finding_say(
             f, "The profile has no step markers and no program that runs twice; the whole session "
@@ -144,7 +148,7 @@ static void find_one_step(struct tm_findings *all)
 
     if (tm_ask_is_session(all->summary) || tm_int(tm_path(all->summary, "steps.chosen")) != 1)
         return;
-    f = tm_finding_of_profile(all, "one_step", TM_INFO);
+    f = tm_finding_of_fact(all, "one_step");
     tm_finding_value(f, 1, "count");
     if (tm_int(tm_path(all->summary, "steps.count")) == 1)
         tm_finding_say(f, "The profile has one step.");
@@ -188,7 +192,7 @@ static void find_empty_steps(struct tm_findings *all)
     if (!empty || !tm_ask_is_platform(all->summary, "cpu") ||
         strcmp(tm_text(tm_path(all->summary, "steps.source")), "host") != 0)
         return;
-    f = tm_finding_of_profile(all, "steps_without_activity", TM_INFO);
+    f = tm_finding_of_fact(all, "steps_without_activity");
     tm_finding_value(f, (double)empty, "count");
     tm_finding_say(f, "%zu of %zu analyzed steps have no operation; they have no parts, and no bar in the chart.", empty,
                    chosen);
@@ -208,8 +212,9 @@ static void find_no_host(struct tm_findings *all)
 
     if (!has_device_activity(all) || !tm_host_was_not_recorded(all))
         return;
-    f = tm_finding_of_profile(all, "no_host_events", share >= tm_limit_of(all, TM_LIMIT_WARNING_SHARE)
-                                                         ? TM_WARNING : TM_INFO);
+    f = tm_finding_of_fact(all, "no_host_events");
+    if (share >= tm_limit_of(all, TM_LIMIT_WARNING_SHARE))
+        tm_finding_case(f, "much_idle");
     tm_finding_value(f, share, "%");
     tm_finding_say(f,
                    "There are device events, but no Python, %sruntime or annotation events of the "
@@ -238,7 +243,7 @@ static void find_collapsed_graphs(struct tm_findings *all)
     }
     if (marked == 0)
         return;
-    f = tm_finding_of_profile(all, "graphs_collapsed", TM_INFO);
+    f = tm_finding_of_fact(all, "graphs_collapsed");
     tm_finding_value(f, (double)graphs, "count");
     tm_finding_say(f, "%s graph launches on %lld device%s take %s.", tm_format_count(count, graphs),
                    (long long)marked, tm_format_plural(marked), tm_format_time(time, total_ps));
@@ -256,7 +261,7 @@ static void find_warnings(struct tm_findings *all)
         return;
     for (size_t i = 0; i < count; i++)
         is_dropped |= tm_ask_says_dropped(tm_text(tm_at(warnings, i)));
-    f = tm_finding_of_profile(all, "profiler_warnings", is_dropped ? TM_WARNING : TM_INFO);
+    f = tm_finding_of_fact(all, "profiler_warnings");
     if (is_dropped)
         tm_finding_case(f, "dropped");
     tm_finding_value(f, (double)count, "count");
@@ -275,7 +280,7 @@ static void find_json_copy(struct tm_findings *all)
 
     if (!note)
         return;
-    f = tm_finding_of_profile(all, "json_copy", TM_INFO);
+    f = tm_finding_of_fact(all, "json_copy");
     (void)tm_format_visible(text, sizeof(text), note, strlen(note));
     tm_finding_say(f, "On reading: %s.", text);
 }
@@ -290,7 +295,7 @@ static void find_device_cap(struct tm_findings *all)
 
     if (!host)
         return;
-    f = tm_finding_of_profile(all, "events_capped", TM_WARNING);
+    f = tm_finding_of_fact(all, "events_capped");
     tm_finding_value(f, (double)events, "count");
     tm_finding_limit(f, (double)events);
     tm_finding_say(f, "Host '%s' has exactly %s device events, which is a default limit of the profiler.",
@@ -306,7 +311,7 @@ static void find_json_cap(struct tm_findings *all)
 
     if (!tm_has(tm_get(tm_path(all->summary, "coverage.tallies"), "event-cap")))
         return;
-    f = tm_finding_of_profile(all, "json_capped", TM_WARNING);
+    f = tm_finding_of_fact(all, "json_capped");
     for (size_t i = 0; i < tm_length(files); i++) {
         const char *text = tm_text(tm_at(tm_get(tm_at(files, i), "problems"), 0));
 
@@ -331,7 +336,7 @@ static void find_no_paths(struct tm_findings *all)
             return;
     if (tm_length(rows) == 0)
         return;
-    f = tm_finding_of_profile(all, "no_framework_paths", TM_INFO);
+    f = tm_finding_of_fact(all, "no_framework_paths");
     if (tm_has(tm_get(tm_path(all->summary, "coverage.tallies"), "damaged-program"))) {
         tm_finding_case(f, "programs_damaged");
         return;
@@ -363,7 +368,7 @@ static void find_partial(struct tm_findings *all)
 
     if (!tm_is(tm_path(all->summary, "input.partial")))
         return;
-    f = tm_finding_of_profile(all, "input_partial", TM_WARNING);
+    f = tm_finding_of_fact(all, "input_partial");
     tm_finding_say(f, "%s events were read.",
                    tm_format_count(events, tm_int(tm_path(all->summary, "coverage.events_read"))));
     say_problems(all, f);
@@ -388,7 +393,7 @@ static void find_losses(struct tm_findings *all)
     share = events_read > 0 ? 100 * lost / events_read : 0;
     if (lost <= 0 || share < tm_limit_of(all, TM_LIMIT_LOST_EVENTS))
         return;
-    f = tm_finding_of_profile(all, "events_lost", TM_WARNING);
+    f = tm_finding_of_fact(all, "events_lost");
     tm_finding_value(f, share > 100 ? 100 : share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_LOST_EVENTS));
     for (size_t i = 0; i < tm_length(tallies); i++) {

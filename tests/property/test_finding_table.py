@@ -50,6 +50,7 @@ class Rules:
     def __init__(self, path):
         code = without_comments(path.read_text(encoding="utf-8"))
         self.name, self.strings = path.name, texts([re.sub(r'"\s+"', "", code)])
+        self.facts = texts(arguments(code, "tm_finding_of_fact")) | texts(arguments(code, "tm_finding_of_share"))
         self.findings = texts(arguments(code, "tm_finding_of_")) | texts(arguments(code, "tm_is_found"))
         self.cases, self.arguments = texts(arguments(code, "tm_finding_case")), texts(arguments(code, "tm_finding_argument"))
 
@@ -81,6 +82,8 @@ def check_names(tap, rules):
     tap.ok(len(rows) == len(TABLE["findings"]) > 60, "each finding has one row")
     unknown = {name for file in rules for name in file.findings} - set(rows)
     tap.ok(not unknown, "each finding of the rules has a row", unknown)
+    mild = [name for file in rules for name in file.facts & set(rows) if "severity" not in rows[name]]
+    tap.ok(not mild, "each finding of a fact has a severity", mild)
     files = {name: [file for file in rules if name in file.strings] for name in rows}
     tap.ok(all(files.values()), "each row is given by a rule", [name for name in rows if not files[name]])
     for what, of in (("cases", cases_of), ("arguments", arguments_of)):
@@ -119,6 +122,7 @@ def spoil(change):
 
 WRONG = {
     "unknown key": lambda row, table: row.update(titel="x"),
+    "is none of info": lambda row, table: row.update(severity="grave"),
     "'causes' is missing": lambda row, table: row.pop("causes"),
     "it comes twice": lambda row, table: table["findings"].append(row),
     "is nobody": lambda row, table: row["advice"].insert(0, {"for": ["cuda"], "text": "x"}),

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The findings of a summary: which are about the run, which comes first, and the rules that hold for all of them."""
 
+import json
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = json.loads((ROOT / "schemas" / "findings.json").read_text(encoding="utf-8"))
 # About the profile: what it lacks, not what the run suffers from.
-OF_THE_PROFILE = ("unknown_device", "kernels_lost", "no_device_activity", "no_steps", "one_step", "no_host_events", "graphs_collapsed", "profiler_warnings",
-                  "json_copy", "json_capped", "events_capped", "input_partial", "events_lost", "no_framework_paths")
+OF_THE_PROFILE = tuple(row["id"] for row in TABLE["findings"] if row.get("about") == "profile")
 WARNING_PCT, BAD_PCT = 3.0, 10.0
 
 
