@@ -86,8 +86,7 @@ bool tm_ask_is_too_little(const struct tm_value *summary)
 
 bool tm_ask_has_trace(const struct tm_value *summary)
 {
-    return tm_length(tm_path(summary, "input.hosts")) > 0 ||
-           tm_length(tm_path(summary, "memory.device_profiles")) == 0;
+    return tm_length(tm_path(summary, "input.hosts")) > 0 || tm_length(tm_path(summary, "memory.device_profiles")) == 0;
 }
 
 const char *tm_ask_platform(const struct tm_value *summary)

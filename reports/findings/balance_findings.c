@@ -118,7 +118,7 @@ static bool is_slow_at_same_work(const struct tm_value *summary, const struct lo
 }
 
 /* The time of each device in ops that all of them run equally often. */
-static void say_same_work(struct tm_finding *f, const struct tm_value *same)
+static void emit_same_work(struct tm_finding *f, const struct tm_value *same)
 {
     const struct tm_value *devices = tm_get(same, "devices");
     int64_t most_ps = 0, least_ps = INT64_MAX;
@@ -131,14 +131,14 @@ static void say_same_work(struct tm_finding *f, const struct tm_value *same)
         least_ps = ps < least_ps ? ps : least_ps;
     }
     if (tm_length(devices) > 1)
-        tm_finding_say(f, "For the %s operations that all devices run equally often %s needs %s, the fastest one %s.",
-                       tm_format_count(a, tm_int(tm_get(same, "ops"))),
-                       tm_finding_device(f, name, tm_get(same, "slowest")), tm_format_time(b, most_ps),
-                       tm_format_time(c, least_ps));
+        tm_finding_evidence(
+            f, "For the %s operations that all devices run equally often %s needs %s, the fastest one %s.",
+            tm_format_count(a, tm_int(tm_get(same, "ops"))), tm_finding_device(f, name, tm_get(same, "slowest")),
+            tm_format_time(b, most_ps), tm_format_time(c, least_ps));
 }
 
 /* The op with the largest excess; of a slow device one that all run equally often. */
-static void say_worst_op(struct tm_finding *f, const struct tm_value *ops, bool is_slow)
+static void emit_worst_op(struct tm_finding *f, const struct tm_value *ops, bool is_slow)
 {
     const struct tm_value *op = tm_at(ops, 0);
     char name[TM_SHORT_NAME_BYTES], device[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
@@ -146,14 +146,14 @@ static void say_worst_op(struct tm_finding *f, const struct tm_value *ops, bool 
     for (size_t i = 1; is_slow && op && strcmp(tm_text(tm_get(op, "kind")), "all") != 0; i++)
         op = tm_at(ops, i);
     if (tm_int(tm_get(op, "excess_ps")) > 0)
-        tm_finding_say(f, "Most in '%s': %s on %s, %s on average.", tm_short_name(name, tm_text(tm_get(op, "name"))),
-                       tm_format_time(a, tm_int(tm_get(op, "max_ps"))),
-                       tm_finding_device(f, device, tm_get(op, "slowest")),
-                       tm_format_time(b, tm_int(tm_get(op, "mean_ps"))));
+        tm_finding_evidence(
+            f, "Most in '%s': %s on %s, %s on average.", tm_short_name(name, tm_text(tm_get(op, "name"))),
+            tm_format_time(a, tm_int(tm_get(op, "max_ps"))), tm_finding_device(f, device, tm_get(op, "slowest")),
+            tm_format_time(b, tm_int(tm_get(op, "mean_ps"))));
 }
 
 /* The step in which the devices differ most, and its place. */
-static void say_worst_step(struct tm_findings *all, struct tm_finding *f)
+static void emit_worst_step(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *balance = tm_path(all->summary, "balance.steps");
     const struct tm_value *steps = tm_path(all->summary, "steps.list");
@@ -162,9 +162,10 @@ static void say_worst_step(struct tm_findings *all, struct tm_finding *f)
 
     if (!tm_has(balance))
         return;
-    tm_finding_say(f, "By step the slowest device computes %s longer than the mean (median), at most %s in step %lld.",
-                   tm_format_pct(a, tm_double(tm_get(balance, "spread_median_pct"))),
-                   tm_format_pct(b, tm_double(tm_get(balance, "spread_max_pct"))), (long long)number);
+    tm_finding_evidence(
+        f, "By step the slowest device computes %s longer than the mean (median), at most %s in step %lld.",
+        tm_format_pct(a, tm_double(tm_get(balance, "spread_median_pct"))),
+        tm_format_pct(b, tm_double(tm_get(balance, "spread_max_pct"))), (long long)number);
     for (size_t i = 0; i < tm_length(steps); i++) {
         const struct tm_value *step = tm_at(steps, i);
 
@@ -203,20 +204,18 @@ static void find_uneven(struct tm_findings *all)
     f = tm_finding_of_idle(all, is_slow ? "slow_device" : "imbalance", busy_ps + idle_ps, idle_ps, NULL);
     tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);
-    tm_finding_say(f, "%s computes for %s, with %s %s.",
-                   tm_finding_device(f, name, tm_get(l.most, "id")), tm_format_time(a, l.most_ps),
-                   tm_format_count(b, work_of(l.most)),
-                   tm_int(tm_path(l.most, "kernels.count")) > 0 ? "kernels" : "operations");
-    tm_finding_say(f, "%s computes for %s, with %s.",
-                   tm_finding_device(f, name, tm_get(l.least, "id")),
-                   tm_format_time(a, l.least_ps), tm_format_count(b, work_of(l.least)));
-    tm_finding_say(f, "The %lld devices compute for %s on average.", (long long)l.count,
-                   tm_format_time(a, tm_whole(l.sum_ps / (double)l.count)));
+    tm_finding_evidence(f, "%s computes for %s, with %s %s.", tm_finding_device(f, name, tm_get(l.most, "id")),
+                        tm_format_time(a, l.most_ps), tm_format_count(b, work_of(l.most)),
+                        tm_int(tm_path(l.most, "kernels.count")) > 0 ? "kernels" : "operations");
+    tm_finding_evidence(f, "%s computes for %s, with %s.", tm_finding_device(f, name, tm_get(l.least, "id")),
+                        tm_format_time(a, l.least_ps), tm_format_count(b, work_of(l.least)));
+    tm_finding_evidence(f, "The %lld devices compute for %s on average.", (long long)l.count,
+                        tm_format_time(a, tm_whole(l.sum_ps / (double)l.count)));
     if (is_slow && l.is_all)
-        say_same_work(f, tm_path(all->summary, "balance.same_work"));
+        emit_same_work(f, tm_path(all->summary, "balance.same_work"));
     if (l.is_all) { /* these compare all devices */
-        say_worst_op(f, tm_path(all->summary, "balance.ops"), is_slow);
-        say_worst_step(all, f);
+        emit_worst_op(f, tm_path(all->summary, "balance.ops"), is_slow);
+        emit_worst_step(all, f);
     }
 }
 

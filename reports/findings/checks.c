@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The identities that the figures of any run satisfy, checked on this one: parts add up to their whole, and steps fill the
- * window.  A broken one is a defect of the program or of the profile.
- * To add one: 1. a function that compares, 2. its row in the table, 3. its row in docs/metrics.md, "Checks".
+/* The identities that the figures of any run satisfy, checked on this one: parts add up to their whole, and steps fill
+ * the window.  A broken one is a defect of the program or of the profile. To add one: 1. a function that compares, 2.
+ * its row in the table, 3. its row in docs/metrics.md, "Checks".
  * source: docs/metrics.md, "Checks" */
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +14,9 @@ enum { WHERE_BYTES = 192 };
 
 struct check {
     bool is_known, is_broken;
-    int64_t expected, found;     /* of all rows together; where one is broken, of the first such row */
-    char where[WHERE_BYTES];     /* that row */
-    const char *why;             /* is_known is false: why there is nothing to compare */
+    int64_t expected, found; /* of all rows together; where one is broken, of the first such row */
+    char where[WHERE_BYTES]; /* that row */
+    const char *why;         /* is_known is false: why there is nothing to compare */
 };
 
 /* What is checked: a summary with its findings, or what `inspect` found. */
@@ -27,7 +27,7 @@ struct subject {
 
 struct identity {
     const char *id, *title, *unit;
-    void (*check)(const struct subject *of, struct check *c);                           /* of the whole, */
+    void (*check)(const struct subject *of, struct check *c);                             /* of the whole, */
     void (*check_device)(const struct tm_value *device, const char *id, struct check *c); /* or of each device */
 };
 
@@ -192,7 +192,9 @@ static void check_mean(const struct subject *of, struct check *c)
 
 static void check_rows_and_rest(const struct subject *of, struct check *c)
 {
-    static const struct { const char *rows, *rest, *total, *figure; } tables[] = {
+    static const struct {
+        const char *rows, *rest, *total, *figure;
+    } tables[] = {
         { "kernels.rows", "kernels.rest", "kernels.total_ps", "total_ps" },
         { "ops.rows", "ops.rest", "ops.self_ps", "self_ps" },
     };
@@ -240,7 +242,8 @@ static void check_files(const struct subject *of, struct check *c)
 {
     c->why = "not all files are listed";
     if (tm_length(tm_get(of->root, "files")) == (uint64_t)ps_of(of->root, "file_count"))
-        compare(c, tm_int(tm_path(of->root, "coverage.events_read")), sum_of(tm_get(of->root, "files"), "events"), "files");
+        compare(c, tm_int(tm_path(of->root, "coverage.events_read")), sum_of(tm_get(of->root, "files"), "events"),
+                "files");
 }
 
 static void check_lines(const struct subject *of, struct check *c)
@@ -266,7 +269,8 @@ static const struct identity of_summary[] = {
     { "idle_savings", "Findings claim no more than the idle time", "ps", check_idle_savings, NULL },
     { "exposed_within_total", "Exposed time is at most the total, in each row", "ps", check_exposed, NULL },
     { "mean_of_samples", "Number of steps times the mean is the elapsed time", "ps", check_mean, NULL },
-    { "rows_and_rest", "Rows of kernels and operations and the rest add up to their totals", "ps", check_rows_and_rest, NULL },
+    { "rows_and_rest", "Rows of kernels and operations and the rest add up to their totals", "ps", check_rows_and_rest,
+      NULL },
     { "one_clock", "No step ends on the device before it starts on the host", "count", check_one_clock, NULL },
     { "events_in_classes", "Events of all classes are at most the events read", "count", check_classes, NULL },
 };
@@ -276,8 +280,10 @@ static const struct identity of_inspection[] = {
     { "events_in_classes", "Events of all classes are at most the events read", "count", check_classes, NULL },
 };
 /* clang-format on */
-enum { SUMMARY_CHECKS = sizeof(of_summary) / sizeof(of_summary[0]),
-       INSPECTION_CHECKS = sizeof(of_inspection) / sizeof(of_inspection[0]) };
+enum {
+    SUMMARY_CHECKS = sizeof(of_summary) / sizeof(of_summary[0]),
+    INSPECTION_CHECKS = sizeof(of_inspection) / sizeof(of_inspection[0])
+};
 
 static struct check run_check(const struct identity *identity, const struct subject *of)
 {
@@ -315,13 +321,13 @@ static void write_check(struct tm_value *list, const struct identity *identity, 
         tm_add_null(row, "where", "it holds everywhere");
 }
 
-static void tell_broken(struct tm_findings *all, const struct identity *identity, const struct check *c)
+static void add_broken(struct tm_findings *all, const struct identity *identity, const struct check *c)
 {
     struct tm_finding *f = tm_finding_of_fact(all, "check_failed");
 
     tm_finding_argument(f, "check", "%s", identity->title);
-    tm_finding_say(f, "Expected %lld %s, found %lld (%s).", (long long)c->expected, identity->unit,
-                   (long long)c->found, c->where);
+    tm_finding_evidence(f, "Expected %lld %s, found %lld (%s).", (long long)c->expected, identity->unit,
+                        (long long)c->found, c->where);
 }
 
 void tm_find_broken_checks(struct tm_findings *all)
@@ -333,7 +339,7 @@ void tm_find_broken_checks(struct tm_findings *all)
     for (size_t i = 0; i < SUMMARY_CHECKS; i++) {
         results[i] = run_check(&of_summary[i], &of);
         if (results[i].is_broken && !is_told)
-            tell_broken(all, &of_summary[i], &results[i]);
+            add_broken(all, &of_summary[i], &results[i]);
         is_told |= results[i].is_broken;
     }
     for (size_t i = 0; i < SUMMARY_CHECKS; i++)

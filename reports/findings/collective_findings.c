@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collectives (summary.collectives, summary.total): those that nothing hides, many small ones, slow ones, and a device
- * that the others wait for.  Advice that fits one way of splitting a model is wrong for another: names in the profile tell
- * which one it is. */
+ * that the others wait for.  Advice that fits one way of splitting a model is wrong for another: names in the profile
+ * tell which one it is. */
 #include <assert.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -18,16 +18,13 @@
  * collective has to be there that this way of splitting a model needs. */
 
 enum parallelism {
-    DATA_PARALLEL = 1, /* each device has the whole model: all-reduces of gradients */
-    SHARDED_PARALLEL =
-        2, /* FSDP, ZeRO: all-gathers of parameters, reduce-scatters of gradients */
-    TENSOR_PARALLEL = 4, /* layers are split: all-reduces, or all-gathers and reduce-scatters,
+    DATA_PARALLEL = 1,       /* each device has the whole model: all-reduces of gradients */
+    SHARDED_PARALLEL = 2,    /* FSDP, ZeRO: all-gathers of parameters, reduce-scatters of gradients */
+    TENSOR_PARALLEL = 4,     /* layers are split: all-reduces, or all-gathers and reduce-scatters,
                                inside each layer */
-    EXPERT_PARALLEL = 8, /* experts are split: all-to-alls of tokens */
-    EMBEDDING_PARALLEL =
-        16, /* embedding tables are split: all-to-alls of lookups and their gradients */
-    PIPELINE_PARALLEL =
-        32, /* layers are on different devices: sends and receives of activations */
+    EXPERT_PARALLEL = 8,     /* experts are split: all-to-alls of tokens */
+    EMBEDDING_PARALLEL = 16, /* embedding tables are split: all-to-alls of lookups and their gradients */
+    PIPELINE_PARALLEL = 32,  /* layers are on different devices: sends and receives of activations */
 };
 
 /* Kinds of collectives, as bits. */
@@ -95,11 +92,8 @@ static const struct {
     const char *name;
 } needs[] = {
     { DATA_PARALLEL, BIT_ALL_REDUCE | BIT_OTHER, "data parallelism" },
-    { SHARDED_PARALLEL, BIT_ALL_GATHER | BIT_REDUCE_SCATTER | BIT_OTHER,
-      "sharded data parallelism" },
-    { TENSOR_PARALLEL,
-      BIT_ALL_REDUCE | BIT_ALL_GATHER | BIT_REDUCE_SCATTER | BIT_OTHER,
-      "tensor parallelism" },
+    { SHARDED_PARALLEL, BIT_ALL_GATHER | BIT_REDUCE_SCATTER | BIT_OTHER, "sharded data parallelism" },
+    { TENSOR_PARALLEL, BIT_ALL_REDUCE | BIT_ALL_GATHER | BIT_REDUCE_SCATTER | BIT_OTHER, "tensor parallelism" },
     { EXPERT_PARALLEL, BIT_ALL_TO_ALL, "expert parallelism" },
     { EMBEDDING_PARALLEL, BIT_ALL_TO_ALL, "sharded embeddings" },
     { PIPELINE_PARALLEL, BIT_ALL_TO_ALL, "pipeline parallelism" },
@@ -113,9 +107,8 @@ static unsigned bit_of(const char *kind)
         const char *kind;
         unsigned bit;
     } rows[] = {
-        { "all-reduce", BIT_ALL_REDUCE },         { "all-gather", BIT_ALL_GATHER },
-        { "reduce-scatter", BIT_REDUCE_SCATTER }, { "all-to-all", BIT_ALL_TO_ALL },
-        { "send-recv", BIT_ALL_TO_ALL },
+        { "all-reduce", BIT_ALL_REDUCE }, { "all-gather", BIT_ALL_GATHER }, { "reduce-scatter", BIT_REDUCE_SCATTER },
+        { "all-to-all", BIT_ALL_TO_ALL }, { "send-recv", BIT_ALL_TO_ALL },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -268,7 +261,7 @@ static int64_t own_exposed_of(const struct tm_value *of, const char *exposed)
     return tm_int(tm_get(of, exposed)) - tm_int(tm_get(of, "exposed_wait_ps"));
 }
 
-static void say_worst_exposed(struct tm_findings *all, struct tm_finding *f)
+static void emit_worst_exposed(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *devices = tm_get(all->summary, "devices"), *worst = NULL;
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
@@ -276,15 +269,13 @@ static void say_worst_exposed(struct tm_findings *all, struct tm_finding *f)
     for (size_t i = 0; i < tm_length(devices); i++) {
         const struct tm_value *d = tm_at(devices, i);
 
-        if (!worst || own_exposed_of(d, "exposed_collective_ps") >
-                          own_exposed_of(worst, "exposed_collective_ps"))
+        if (!worst || own_exposed_of(d, "exposed_collective_ps") > own_exposed_of(worst, "exposed_collective_ps"))
             worst = d;
     }
     if (worst && tm_length(devices) > 1)
-        tm_finding_say(f, "Most on %s: %s in %s collectives.",
-                       tm_finding_device(f, name, tm_get(worst, "id")),
-                       tm_format_time(a, own_exposed_of(worst, "exposed_collective_ps")),
-                       tm_format_count(b, tm_int(tm_path(worst, "collectives.count"))));
+        tm_finding_evidence(f, "Most on %s: %s in %s collectives.", tm_finding_device(f, name, tm_get(worst, "id")),
+                            tm_format_time(a, own_exposed_of(worst, "exposed_collective_ps")),
+                            tm_format_count(b, tm_int(tm_path(worst, "collectives.count"))));
 }
 
 /* Do some of the exposed ones go from node to node? */
@@ -300,7 +291,7 @@ static bool reaches_nodes(const struct tm_value *summary)
 }
 
 /* The row with the most exposed time: what it is, how large, how fast. */
-static void say_worst_row(struct tm_findings *all, struct tm_finding *f)
+static void emit_worst_row(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *rows = tm_path(all->summary, "collectives.rows"), *worst = NULL;
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES], size[TM_FORMAT_BYTES + 8] = "";
@@ -319,12 +310,11 @@ static void say_worst_row(struct tm_findings *all, struct tm_finding *f)
     if (tm_has(tm_get(worst, "bus_bandwidth")))
         (void)snprintf(rate, sizeof(rate), ", %s on the bus",
                        tm_format_rate(a, tm_double(tm_get(worst, "bus_bandwidth"))));
-    tm_finding_say(f, "Most in %s%s: %s exposed in %s, %s each, %s overlap%s.",
-                   tm_text(tm_get(worst, "kind")), size,
-                   tm_format_time(a, own_exposed_of(worst, "exposed_ps")),
-                   tm_format_count(b, tm_int(tm_get(worst, "count"))),
-                   tm_format_time(c, tm_int(tm_get(worst, "mean_ps"))),
-                   tm_format_pct(d, tm_double(tm_get(worst, "overlap_pct"))), rate);
+    tm_finding_evidence(f, "Most in %s%s: %s exposed in %s, %s each, %s overlap%s.", tm_text(tm_get(worst, "kind")),
+                        size, tm_format_time(a, own_exposed_of(worst, "exposed_ps")),
+                        tm_format_count(b, tm_int(tm_get(worst, "count"))),
+                        tm_format_time(c, tm_int(tm_get(worst, "mean_ps"))),
+                        tm_format_pct(d, tm_double(tm_get(worst, "overlap_pct"))), rate);
 }
 
 /* The chosen steps with the most exposed time, the longest first. */
@@ -356,8 +346,7 @@ static void point_at_steps(struct tm_findings *all, struct tm_finding *f)
 /* Exposed time of collectives of which no counterpart is known. */
 static int64_t unmatched_of(const struct tm_findings *all)
 {
-    const struct tm_value *total = tm_get(all->summary, "total"),
-                          *unmatched = tm_get(total, "exposed_unmatched_ps");
+    const struct tm_value *total = tm_get(all->summary, "total"), *unmatched = tm_get(total, "exposed_unmatched_ps");
 
     return tm_int(tm_has(unmatched) ? unmatched : tm_get(total, "exposed_collective_ps"));
 }
@@ -388,15 +377,13 @@ static void give_cases(struct tm_finding *f, unsigned parallelism, unsigned kind
 /* What they are for, as far as names tell. */
 static void advise(struct tm_findings *all, struct tm_finding *f)
 {
-    const unsigned parallelism = parallelism_of(all->summary),
-                   kinds = exposed_kinds(all->summary, KIND_LEAST_PCT);
+    const unsigned parallelism = parallelism_of(all->summary), kinds = exposed_kinds(all->summary, KIND_LEAST_PCT);
     char names[PARALLELISM_BYTES];
 
     if (parallelism)
-        tm_finding_say(f, "Names in the profile tell of %s.",
-                       parallelism_names(names, parallelism));
+        tm_finding_evidence(f, "Names in the profile tell of %s.", parallelism_names(names, parallelism));
     else if (kinds)
-        tm_finding_say(f, "No name in the profile tells what they are for.");
+        tm_finding_evidence(f, "No name in the profile tells what they are for.");
     give_cases(f, parallelism, kinds);
     if (unmatched_of(all) > 0)
         tm_finding_case(f, "unmatched");
@@ -410,8 +397,7 @@ static int64_t left_of_exposed(const struct tm_findings *all)
 {
     const int64_t unmatched_ps = unmatched_of(all), left_ps = tm_wait_left(all, TM_WAIT_COLLECTIVE);
 
-    return tm_sum_times(left_ps < unmatched_ps ? left_ps : unmatched_ps,
-                        tm_wait_left(all, TM_WAIT_MOVE));
+    return tm_sum_times(left_ps < unmatched_ps ? left_ps : unmatched_ps, tm_wait_left(all, TM_WAIT_MOVE));
 }
 
 /* Ranks of the job, as the largest of its hosts tells; 0 = not recorded. */
@@ -421,9 +407,8 @@ static int64_t world_of(const struct tm_findings *all)
     int64_t world = 0;
 
     for (size_t i = 0; i < tm_length(hosts); i++)
-        world = tm_int(tm_get(tm_at(hosts, i), "world_size")) > world
-                    ? tm_int(tm_get(tm_at(hosts, i), "world_size"))
-                    : world;
+        world = tm_int(tm_get(tm_at(hosts, i), "world_size")) > world ? tm_int(tm_get(tm_at(hosts, i), "world_size"))
+                                                                      : world;
     return world;
 }
 
@@ -434,7 +419,7 @@ static bool shares_cores(const struct tm_findings *all)
 }
 
 /* What looks like moving may be waiting for a device that is not in the profile. */
-static void say_missing_members(const struct tm_findings *all, struct tm_finding *f)
+static void emit_missing_members(const struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *skew = tm_path(all->summary, "collectives.skew");
     const int64_t incomplete = tm_int(tm_get(skew, "incomplete")), unmatched_ps = unmatched_of(all);
@@ -442,45 +427,42 @@ static void say_missing_members(const struct tm_findings *all, struct tm_finding
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
 
     if (incomplete > 0) {
-        tm_finding_say(f,
-                       "%s of %s matched collectives have members that are not in the profile: the "
-                       "devices may wait for "
-                       "these while data seem to move.",
-                       tm_format_count(a, incomplete),
-                       tm_format_count(b, tm_int(tm_get(skew, "matched"))));
+        tm_finding_evidence(f,
+                            "%s of %s matched collectives have members that are not in the profile: the devices may "
+                            "wait for these while data seem to move.",
+                            tm_format_count(a, incomplete), tm_format_count(b, tm_int(tm_get(skew, "matched"))));
         return;
     }
     if (unmatched_ps > 0 && world > devices)
-        tm_finding_say(f, "The profile has %s of the job's %s ranks: how much of %s is waiting for the others cannot be "
-                          "told from it.",
-                       tm_format_count(a, devices), tm_format_count(b, world), tm_format_time(c, unmatched_ps));
+        tm_finding_evidence(f,
+                            "The profile has %s of the job's %s ranks: how much of %s is waiting for the others cannot "
+                            "be told from it.",
+                            tm_format_count(a, devices), tm_format_count(b, world), tm_format_time(c, unmatched_ps));
     else if (unmatched_ps > 0)
-        tm_finding_say(f, "For %s of it no counterpart on another device is known: how much of that is waiting cannot be "
-                          "told.", tm_format_time(a, unmatched_ps));
+        tm_finding_evidence(
+            f, "For %s of it no counterpart on another device is known: how much of that is waiting cannot be told.",
+            tm_format_time(a, unmatched_ps));
     else if (tm_int(tm_get(skew, "matched")) > 0 && world > devices)
-        tm_finding_say(f,
-                       "The job has %s ranks, the profile %s devices: the devices may wait for "
-                       "others while data seem to "
-                       "move.",
-                       tm_format_count(a, world), tm_format_count(b, devices));
+        tm_finding_evidence(
+            f, "The job has %s ranks, the profile %s devices: the devices may wait for others while data seem to move.",
+            tm_format_count(a, world), tm_format_count(b, devices));
 }
 
 /* What is known of how much of it is waiting. */
-static void say_waiting(const struct tm_findings *all, struct tm_finding *f)
+static void emit_waiting(const struct tm_findings *all, struct tm_finding *f)
 {
     const int64_t wait_ps = tm_int(tm_path(all->summary, "total.exposed_wait_ps"));
     const int64_t move_ps = tm_int(tm_path(all->summary, "total.exposed_move_ps"));
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
     if (wait_ps > 0)
-        tm_finding_say(
-            f, "%s of it is waiting for late devices, which is not counted here; in %s data move%s.",
-            tm_format_time(a, wait_ps), tm_format_time(b, move_ps),
-            shares_cores(all) ? ", or a thread waits for a core" : "");
+        tm_finding_evidence(f, "%s of it is waiting for late devices, which is not counted here; in %s data move%s.",
+                            tm_format_time(a, wait_ps), tm_format_time(b, move_ps),
+                            shares_cores(all) ? ", or a thread waits for a core" : "");
     if (shares_cores(all))
-        tm_finding_say(f, "The devices are threads of one CPU and share its cores: a collective lasts until each of "
-                          "its threads had a core, so that most of it may be waiting.");
-    say_missing_members(all, f);
+        tm_finding_evidence(f, "The devices are threads of one CPU and share its cores: a collective lasts until each "
+                               "of its threads had a core, so that most of it may be waiting.");
+    emit_missing_members(all, f);
 }
 
 /* Where waiting cannot be told from moving the title says so, and what would tell comes first. */
@@ -514,13 +496,13 @@ static void find_exposed(struct tm_findings *all)
     name_exposed(all, f, left_ps);
     if (wait_ps > 0 || tm_has(tm_path(all->summary, "total.exposed_move_ps")))
         tm_finding_case(f, "split");
-    tm_finding_say(f, "%s of %s of collective time has no compute beside it; %s overlap.",
-                   tm_format_time(a, exposed_ps), tm_format_time(b, total_ps),
-                   tm_format_pct(c, 100 - tm_share_pct(exposed_ps, total_ps)));
-    tm_finding_say_scope(all, f, EXPOSED);
-    say_waiting(all, f);
-    say_worst_row(all, f);
-    say_worst_exposed(all, f);
+    tm_finding_evidence(f, "%s of %s of collective time has no compute beside it; %s overlap.",
+                        tm_format_time(a, exposed_ps), tm_format_time(b, total_ps),
+                        tm_format_pct(c, 100 - tm_share_pct(exposed_ps, total_ps)));
+    tm_finding_emit_scope(all, f, EXPOSED);
+    emit_waiting(all, f);
+    emit_worst_row(all, f);
+    emit_worst_exposed(all, f);
     point_at_steps(all, f);
     advise(all, f);
 }
@@ -562,12 +544,12 @@ static void find_small(struct tm_findings *all)
         !tm_is_worth_mention_on(all, s.exposed_ps, EXPOSED))
         return;
     f = tm_finding_of_share(all, "collective_small", s.exposed_ps, EXPOSED); /* at stake as exposed time */
-    tm_finding_say(f, "%s collectives with messages under %s take %s.", tm_format_count(a, s.count),
-                   tm_format_bytes(b, limit_bytes), tm_format_time(c, s.total_ps));
-    tm_finding_say(f, "Most are %s of %s: %s, %s each.", tm_text(tm_get(s.most, "kind")),
-                   tm_format_bytes(a, tm_double(tm_get(s.most, "message_bytes"))),
-                   tm_format_count(b, tm_int(tm_get(s.most, "count"))),
-                   tm_format_time(c, tm_int(tm_get(s.most, "mean_ps"))));
+    tm_finding_evidence(f, "%s collectives with messages under %s take %s.", tm_format_count(a, s.count),
+                        tm_format_bytes(b, limit_bytes), tm_format_time(c, s.total_ps));
+    tm_finding_evidence(f, "Most are %s of %s: %s, %s each.", tm_text(tm_get(s.most, "kind")),
+                        tm_format_bytes(a, tm_double(tm_get(s.most, "message_bytes"))),
+                        tm_format_count(b, tm_int(tm_get(s.most, "count"))),
+                        tm_format_time(c, tm_int(tm_get(s.most, "mean_ps"))));
 }
 
 /* --- slow links --- */
@@ -604,11 +586,11 @@ static void find_slow(struct tm_findings *all)
         return; /* its own waits are not known, and others wait */
     f = tm_finding_of_share(all, "collective_slow", stake_ps, EXPOSED); /* at stake as exposed time */
     tm_finding_case(f, is_moving ? "moving" : "waiting_too");
-    tm_finding_say(f, "%s of %s: %s on the bus, in %s of them.", tm_text(tm_get(worst, "kind")),
-                   tm_format_bytes(a, tm_double(tm_get(worst, "message_bytes"))),
-                   tm_format_rate(b, tm_double(tm_get(worst, "bus_bandwidth"))),
-                   tm_format_count(c, tm_int(tm_get(worst, "count"))));
-    tm_finding_say(f, "At %s they would take %s less.", tm_format_rate(a, limit), tm_format_time(b, stake_ps));
+    tm_finding_evidence(f, "%s of %s: %s on the bus, in %s of them.", tm_text(tm_get(worst, "kind")),
+                        tm_format_bytes(a, tm_double(tm_get(worst, "message_bytes"))),
+                        tm_format_rate(b, tm_double(tm_get(worst, "bus_bandwidth"))),
+                        tm_format_count(c, tm_int(tm_get(worst, "count"))));
+    tm_finding_evidence(f, "At %s they would take %s less.", tm_format_rate(a, limit), tm_format_time(b, stake_ps));
 }
 
 /* --- stragglers --- */
@@ -633,9 +615,7 @@ static struct late_devices find_late(const struct tm_value *skew)
         late.members += tm_int(tm_get(row, "count")) > 0;
         if (tm_double(tm_get(row, "caused_pct")) < LATE_LEAST_PCT || late.count == LATE_MOST)
             continue;
-        for (; at &&
-               tm_int(tm_get(late.rows[at - 1], "caused_ps")) < tm_int(tm_get(row, "caused_ps"));
-             at--)
+        for (; at && tm_int(tm_get(late.rows[at - 1], "caused_ps")) < tm_int(tm_get(row, "caused_ps")); at--)
             late.rows[at] = late.rows[at - 1];
         late.rows[at] = row;
         late.count++;
@@ -655,19 +635,18 @@ static void name_late(struct tm_finding *f, const struct late_devices *late)
     if (!late->count || late->count > LATE_IN_TITLE)
         return;
     for (size_t i = 0; i < late->count && length < sizeof(title); i++)
-        length +=
-            (size_t)snprintf(title + length, sizeof(title) - length, "%s%s (%s)",
-                             !i                    ? ""
-                             : i + 1 < late->count ? ", "
-                                                   : " and ",
-                             tm_finding_device(f, name, tm_get(late->rows[i], "device")),
-                             tm_format_pct(a, tm_double(tm_get(late->rows[i], "caused_pct"))));
+        length += (size_t)snprintf(title + length, sizeof(title) - length, "%s%s (%s)",
+                                   !i                    ? ""
+                                   : i + 1 < late->count ? ", "
+                                                         : " and ",
+                                   tm_finding_device(f, name, tm_get(late->rows[i], "device")),
+                                   tm_format_pct(a, tm_double(tm_get(late->rows[i], "caused_pct"))));
     tm_finding_case(f, "named");
     tm_finding_argument(f, "devices", "%s", title);
 }
 
 /* Each of them with its share. */
-static void say_late(struct tm_finding *f, const struct late_devices *late)
+static void emit_late(struct tm_finding *f, const struct late_devices *late)
 {
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
 
@@ -678,23 +657,21 @@ static void say_late(struct tm_finding *f, const struct late_devices *late)
         for (size_t k = i; k < late->count && k < i + LATE_PER_LINE && length < sizeof(line); k++) {
             const struct tm_value *row = late->rows[k];
 
-            length += (size_t)snprintf(
-                line + length, sizeof(line) - length,
-                late->count > LATE_IN_TITLE ? "%s%s %s"
-                                            : "%s%s causes %s (%s; it comes last in %s of %s)",
-                k > i ? ", " : "", tm_finding_device(f, name, tm_get(row, "device")),
-                tm_format_pct(a, tm_double(tm_get(row, "caused_pct"))),
-                tm_format_time(b, tm_int(tm_get(row, "caused_ps"))),
-                tm_format_count(c, tm_int(tm_get(row, "last_count"))),
-                tm_format_count(d, tm_int(tm_get(row, "count"))));
+            length += (size_t)snprintf(line + length, sizeof(line) - length,
+                                       late->count > LATE_IN_TITLE ? "%s%s %s"
+                                                                   : "%s%s causes %s (%s; it comes last in %s of %s)",
+                                       k > i ? ", " : "", tm_finding_device(f, name, tm_get(row, "device")),
+                                       tm_format_pct(a, tm_double(tm_get(row, "caused_pct"))),
+                                       tm_format_time(b, tm_int(tm_get(row, "caused_ps"))),
+                                       tm_format_count(c, tm_int(tm_get(row, "last_count"))),
+                                       tm_format_count(d, tm_int(tm_get(row, "count"))));
         }
-        tm_finding_say(f, "Of the waiting: %s.", line);
+        tm_finding_evidence(f, "Of the waiting: %s.", line);
     }
 }
 
 /* What mending one of them alone would win: little where another one comes nearly as late. */
-static void say_alone(const struct tm_findings *all, struct tm_finding *f,
-                      const struct late_devices *late)
+static void emit_alone(const struct tm_findings *all, struct tm_finding *f, const struct late_devices *late)
 {
     const struct tm_value *members = tm_path(all->summary, "collectives.skew.members");
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES];
@@ -703,14 +680,12 @@ static void say_alone(const struct tm_findings *all, struct tm_finding *f,
     if (!late->count || late->members < 2)
         return;
     for (size_t i = 0; i < tm_length(members); i++)
-        others_ps += tm_at(members, i) == late->rows[0]
-                         ? 0
-                         : tm_double(tm_get(tm_at(members, i), "late_ps"));
+        others_ps += tm_at(members, i) == late->rows[0] ? 0 : tm_double(tm_get(tm_at(members, i), "late_ps"));
     if (tm_double(tm_get(late->rows[0], "late_ps")) * (double)(late->members - 1) >=
         others_ps * tm_limit_of(all, TM_LIMIT_STRAGGLER))
-        tm_finding_say(f, "Had %s alone come with the last but one, the others would wait %s less.",
-                       tm_finding_device(f, name, tm_get(late->rows[0], "device")),
-                       tm_format_time(a, tm_int(tm_get(late->rows[0], "alone_ps"))));
+        tm_finding_evidence(f, "Had %s alone come with the last but one, the others would wait %s less.",
+                            tm_finding_device(f, name, tm_get(late->rows[0], "device")),
+                            tm_format_time(a, tm_int(tm_get(late->rows[0], "alone_ps"))));
 }
 
 static bool is_late(const struct late_devices *late, const char *device)
@@ -722,8 +697,7 @@ static bool is_late(const struct late_devices *late, const char *device)
 }
 
 /* The latest arrivals: what the device did until then. */
-static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst,
-                              const struct late_devices *late)
+static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst, const struct late_devices *late)
 {
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], first[TM_SHORT_NAME_BYTES], step[40] = "";
     char last[TM_SHORT_NAME_BYTES];
@@ -738,14 +712,13 @@ static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst
         if (tm_has(tm_get(row, "step")))
             (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(row, "step")));
         if (said++ < 1)
-            tm_finding_say(
-                f, "%s '%s' number %lld%s: %s comes %s after %s, at %s.",
-                tm_text(tm_get(row, "kind")), tm_short_name(name, tm_text(tm_get(row, "name"))),
-                (long long)tm_int(tm_get(row, "ordinal")), step,
-                tm_finding_device(f, last, tm_get(row, "last")), tm_format_time(a, skew_ps),
-                tm_finding_device(f, first, tm_get(row, "first")), tm_format_moment(b, begin_ps));
-        tm_finding_where(f, begin_ps < INT64_MIN + skew_ps ? INT64_MIN : begin_ps - skew_ps,
-                         skew_ps, tm_text(tm_get(row, "last")));
+            tm_finding_evidence(f, "%s '%s' number %lld%s: %s comes %s after %s, at %s.", tm_text(tm_get(row, "kind")),
+                                tm_short_name(name, tm_text(tm_get(row, "name"))),
+                                (long long)tm_int(tm_get(row, "ordinal")), step,
+                                tm_finding_device(f, last, tm_get(row, "last")), tm_format_time(a, skew_ps),
+                                tm_finding_device(f, first, tm_get(row, "first")), tm_format_moment(b, begin_ps));
+        tm_finding_where(f, begin_ps < INT64_MIN + skew_ps ? INT64_MIN : begin_ps - skew_ps, skew_ps,
+                         tm_text(tm_get(row, "last")));
     }
 }
 
@@ -754,10 +727,9 @@ static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst
 static void find_waiting(struct tm_findings *all)
 {
     static const enum tm_wait wait = TM_WAIT_COLLECTIVE;
-    const struct tm_value *skew = tm_path(all->summary, "collectives.skew"),
-                          *total = tm_get(all->summary, "total");
-    const int64_t wait_ps = tm_int(tm_get(total, "exposed_wait_ps")), told_ps = all->told_ps[wait];
-    const int64_t stake_ps = wait_ps > told_ps ? wait_ps - told_ps : 0;
+    const struct tm_value *skew = tm_path(all->summary, "collectives.skew"), *total = tm_get(all->summary, "total");
+    const int64_t wait_ps = tm_int(tm_get(total, "exposed_wait_ps")), claimed_ps = all->claimed_ps[wait];
+    const int64_t stake_ps = wait_ps > claimed_ps ? wait_ps - claimed_ps : 0;
     const struct late_devices late = find_late(skew);
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     struct tm_finding *f;
@@ -767,13 +739,12 @@ static void find_waiting(struct tm_findings *all)
     (void)tm_wait_explain(all, &wait, 1, stake_ps);
     f = tm_finding_of_idle(all, "straggler", stake_ps, 0, EXPOSED);
     name_late(f, &late);
-    tm_finding_say(f, "%s of %s of exposed collective time is waiting for devices that come late%s.",
-                   tm_format_time(a, wait_ps),
-                   tm_format_time(b, tm_int(tm_get(total, "exposed_collective_ps"))),
-                   shares_cores(all) ? "; the devices are threads of one CPU and may wait for a core" : "");
-    tm_finding_say_scope(all, f, EXPOSED);
-    say_late(f, &late);
-    say_alone(all, f, &late);
+    tm_finding_evidence(f, "%s of %s of exposed collective time is waiting for devices that come late%s.",
+                        tm_format_time(a, wait_ps), tm_format_time(b, tm_int(tm_get(total, "exposed_collective_ps"))),
+                        shares_cores(all) ? "; the devices are threads of one CPU and may wait for a core" : "");
+    tm_finding_emit_scope(all, f, EXPOSED);
+    emit_late(f, &late);
+    emit_alone(all, f, &late);
     point_at_arrivals(f, tm_get(skew, "worst"), &late);
 }
 

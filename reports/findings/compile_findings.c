@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compilation (summary.compile): inside the chosen steps, the same module again, and long compiles.  What changed from one
- * compile of a module to the next is told from the shapes of its arguments: "f32[8,128], (s32[], bf16[4])", compared
- * argument by argument. */
+/* Compilation (summary.compile): inside the chosen steps, the same module again, and long compiles.  What changed from
+ * one compile of a module to the next is told from the shapes of its arguments: "f32[8,128], (s32[], bf16[4])",
+ * compared argument by argument. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,7 +115,7 @@ static void put(char *to, size_t to_bytes, size_t *length, const char *before, s
 }
 
 /* The argument that changed first, from compile to compile. */
-static void tell_change(struct series series, struct change change, char *to, size_t to_bytes)
+static void describe_change(struct series series, struct change change, char *to, size_t to_bytes)
 {
     size_t length = 0, named = 0;
     const char *shapes, *first = NULL;
@@ -135,11 +135,11 @@ static void tell_change(struct series series, struct change change, char *to, si
     }
 }
 
-/* What changed between the compiles of one module: " f32[8,128] -> f32[9,128]" for the first argument that changed and how
- * many more did, or that none did.
+/* What changed between the compiles of one module: " f32[8,128] -> f32[9,128]" for the first argument that changed and
+ * how many more did, or that none did.
  * in:     events  compile.events of the summary, in the order of time
  * out:    to      the clause; "" where the shapes are not known */
-static void tell_shapes(const struct tm_value *events, const char *module, char *to, size_t to_bytes)
+static void describe_shapes(const struct tm_value *events, const char *module, char *to, size_t to_bytes)
 {
     const struct series begin = { .events = events, .module = module };
     struct series series = begin;
@@ -156,13 +156,14 @@ static void tell_shapes(const struct tm_value *events, const char *module, char 
             return;
         }
         if (change.count) {
-            tell_change(begin, change, to, to_bytes);
+            describe_change(begin, change, to, to_bytes);
             return;
         }
     }
     if (known > 1 && !strstr(first, "...")) /* what was left out of a long list may have changed */
-        (void)snprintf(to, to_bytes, " always for the same shapes and types, so it was a new function object or "
-                                     "another static argument");
+        (void)snprintf(
+            to, to_bytes,
+            " always for the same shapes and types, so it was a new function object or another static argument");
 }
 
 /* --- the findings --- */
@@ -177,7 +178,7 @@ int64_t tm_compiles_inside_steps(const struct tm_findings *all)
     return tm_has(count) && !tm_ask_is_session(all->summary) ? tm_int(count) : 0;
 }
 
-static void say_recompiled(struct tm_findings *all, struct tm_finding *f, int64_t least)
+static void emit_recompiled(struct tm_findings *all, struct tm_finding *f, int64_t least)
 {
     const struct tm_value *rows = tm_path(all->summary, "compile.recompiled");
     char name[TM_SHORT_NAME_BYTES], shapes[SHAPES_BYTES];
@@ -188,16 +189,15 @@ static void say_recompiled(struct tm_findings *all, struct tm_finding *f, int64_
 
         if (tm_int(tm_get(row, "count")) < least)
             continue;
-        tell_shapes(tm_path(all->summary, "compile.events"), tm_text(tm_get(row, "module")),
-                          shapes, sizeof(shapes));
-        tm_finding_say(f, "'%s' is compiled %lld times%s%s.",
-                       tm_short_name(name, tm_text(tm_get(row, "module"))),
-                       (long long)tm_int(tm_get(row, "count")), *shapes ? ":" : "", shapes);
+        describe_shapes(tm_path(all->summary, "compile.events"), tm_text(tm_get(row, "module")), shapes,
+                        sizeof(shapes));
+        tm_finding_evidence(f, "'%s' is compiled %lld times%s%s.", tm_short_name(name, tm_text(tm_get(row, "module"))),
+                            (long long)tm_int(tm_get(row, "count")), *shapes ? ":" : "", shapes);
         said++;
     }
 }
 
-static void say_event(struct tm_finding *f, const struct tm_value *event)
+static void emit_event(struct tm_finding *f, const struct tm_value *event)
 {
     const struct tm_value *number = tm_get(event, "step");
     const char *module = tm_text(tm_get(event, "module"));
@@ -205,10 +205,10 @@ static void say_event(struct tm_finding *f, const struct tm_value *event)
 
     if (tm_has(number))
         (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(number));
-    tm_finding_say(f, *module ? "'%s' for %s at %s%s." : "%s for %s at %s%s.",
-                   *module ? tm_short_name(name, module) : "A module without a name",
-                   tm_format_time(time, tm_int(tm_get(event, "dur_ps"))),
-                   tm_format_moment(begin, tm_int(tm_get(event, "begin_ps"))), step);
+    tm_finding_evidence(f, *module ? "'%s' for %s at %s%s." : "%s for %s at %s%s.",
+                        *module ? tm_short_name(name, module) : "A module without a name",
+                        tm_format_time(time, tm_int(tm_get(event, "dur_ps"))),
+                        tm_format_moment(begin, tm_int(tm_get(event, "begin_ps"))), step);
     tm_finding_where(f, tm_int(tm_get(event, "begin_ps")), tm_int(tm_get(event, "dur_ps")),
                      tm_text(tm_get(event, "host")));
 }
@@ -223,7 +223,7 @@ static bool is_longer(const struct tm_value *events, size_t a, size_t b)
 }
 
 /* Name the longest compiles; in_steps: only those inside a step. */
-static void say_events(struct tm_findings *all, struct tm_finding *f, bool in_steps)
+static void emit_events(struct tm_findings *all, struct tm_finding *f, bool in_steps)
 {
     const struct tm_value *events = tm_path(all->summary, "compile.events");
     const size_t none = tm_length(events);
@@ -234,13 +234,12 @@ static void say_events(struct tm_findings *all, struct tm_finding *f, bool in_st
 
         for (size_t i = 0; i < none; i++) {
             if ((!in_steps || tm_has(tm_get(tm_at(events, i), "step"))) &&
-                (said == none || is_longer(events, said, i)) &&
-                (next == none || is_longer(events, i, next)))
+                (said == none || is_longer(events, said, i)) && (next == none || is_longer(events, i, next)))
                 next = i;
         }
         if (next == none)
             return;
-        say_event(f, tm_at(events, next));
+        emit_event(f, tm_at(events, next));
         said = next;
     }
 }
@@ -279,17 +278,16 @@ static void find_inside_steps(struct tm_findings *all)
         tm_finding_case(f, "one");
     tm_finding_value(f, (double)count, "count");
     tm_finding_limit(f, all->thresholds->kpi[TM_KPI_UNEXPECTED_COMPILES].good);
-    tm_finding_say(f, "%lld %s begin%s inside the analyzed steps and take%s %s.", (long long)count,
-                   count == 1 ? "compile" : "compiles", count == 1 ? "s" : "",
-                   count == 1 ? "s" : "", tm_format_time(a, total_ps));
+    tm_finding_evidence(f, "%lld %s begin%s inside the analyzed steps and take%s %s.", (long long)count,
+                        count == 1 ? "compile" : "compiles", count == 1 ? "s" : "", count == 1 ? "s" : "",
+                        tm_format_time(a, total_ps));
     if (idle_ps > 0)
-        tm_finding_say(f, "The devices are idle for %s of it (%s of the window)%s%s%s.",
-                       tm_format_time(a, idle_ps),
-                       tm_format_pct(b, tm_share_pct(idle_ps, all->window_ps)), traced_ps ? ", and for " : "",
-                       traced_ps ? tm_format_time(c, traced_ps) : "",
-                       traced_ps ? " of other host work around it: tracing and lowering" : "");
-    say_recompiled(all, f, 2);
-    say_events(all, f, true);
+        tm_finding_evidence(f, "The devices are idle for %s of it (%s of the window)%s%s%s.",
+                            tm_format_time(a, idle_ps), tm_format_pct(b, tm_share_pct(idle_ps, all->window_ps)),
+                            traced_ps ? ", and for " : "", traced_ps ? tm_format_time(c, traced_ps) : "",
+                            traced_ps ? " of other host work around it: tracing and lowering" : "");
+    emit_recompiled(all, f, 2);
+    emit_events(all, f, true);
 }
 
 /* Time of all compiles of modules that are compiled `least` times or more, without the first of
@@ -298,8 +296,7 @@ static int64_t again_ps(struct tm_findings *all, int64_t least, int64_t *modules
 {
     const struct tm_value *rows = tm_path(all->summary, "compile.recompiled");
     const int64_t count = tm_int(tm_path(all->summary, "compile.count"));
-    const double mean_ps =
-        count > 0 ? tm_double(tm_path(all->summary, "compile.total_ps")) / (double)count : 0;
+    const double mean_ps = count > 0 ? tm_double(tm_path(all->summary, "compile.total_ps")) / (double)count : 0;
 
     *modules = *again = 0;
     for (size_t i = 0; i < tm_length(rows); i++) {
@@ -331,12 +328,11 @@ static void find_again(struct tm_findings *all)
     if (modules == 1)
         tm_finding_case(f, "one");
     tm_finding_value(f, (double)again, "count");
-    tm_finding_say(f,
-                   "%lld compiles are of a module that was compiled before; at the mean length of "
-                   "a compile that is about %s.",
-                   (long long)again, tm_format_time(time, about_ps));
-    say_recompiled(all, f, least);
-    say_events(all, f, false);
+    tm_finding_evidence(
+        f, "%lld compiles are of a module that was compiled before; at the mean length of a compile that is about %s.",
+        (long long)again, tm_format_time(time, about_ps));
+    emit_recompiled(all, f, least);
+    emit_events(all, f, false);
 }
 
 static void find_long(struct tm_findings *all)
@@ -352,11 +348,10 @@ static void find_long(struct tm_findings *all)
     tm_finding_argument(f, "time", "%s", tm_format_time(a, total_ps));
     tm_finding_value(f, (double)total_ps / PS_PER_S, "s");
     tm_finding_limit(f, kpi->bad);
-    tm_finding_say(f, "%lld compiles take %s in all, the longest %s.",
-                   (long long)tm_int(tm_path(all->summary, "compile.count")),
-                   tm_format_time(a, total_ps),
-                   tm_format_time(b, tm_int(tm_path(all->summary, "compile.longest_ps"))));
-    say_events(all, f, false);
+    tm_finding_evidence(f, "%lld compiles take %s in all, the longest %s.",
+                        (long long)tm_int(tm_path(all->summary, "compile.count")), tm_format_time(a, total_ps),
+                        tm_format_time(b, tm_int(tm_path(all->summary, "compile.longest_ps"))));
+    emit_events(all, f, false);
 }
 
 void tm_find_compiles(struct tm_findings *all)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where data are and how they get there: copies that the device waits for (summary.transfers, summary.total), and device
- * memory (summary.memory). */
+/* Where data are and how they get there: copies that the device waits for (summary.transfers, summary.total), and
+ * device memory (summary.memory). */
 #include <string.h>
 
 #include "pipeline/bounded_sum.h"
@@ -8,8 +8,8 @@
 
 /* --- copies ---
  * Per direction, repeated in every step, from pageable memory, and back and forth between host and device.  What is at
- * stake is exposed copy time, in the finding on its direction: a copy beside a kernel costs nothing that the window shows.
- * The others say which of these copies need not be, without counting their time once more. */
+ * stake is exposed copy time, in the finding on its direction: a copy beside a kernel costs nothing that the window
+ * shows. The others say which of these copies need not be, without counting their time once more. */
 
 #define BYTES_PER_MIB 1048576.0
 
@@ -27,8 +27,7 @@ static const struct tm_value *row_of(const struct tm_findings *all, const char *
 /* The sweep's figure, which there is without a table of copies too. */
 static int64_t exposed_of(const struct tm_findings *all, const char *direction)
 {
-    const struct tm_value *swept =
-        tm_get(tm_path(all->summary, "total.exposed_by_direction_ps"), direction);
+    const struct tm_value *swept = tm_get(tm_path(all->summary, "total.exposed_by_direction_ps"), direction);
 
     if (!tm_has(swept))
         swept = tm_get(row_of(all, direction), "exposed_ps");
@@ -44,7 +43,7 @@ static const char *path_of(char out[DIRECTION_PATH_BYTES], const char *direction
     return out;
 }
 
-static void say_copies(struct tm_finding *f, const struct tm_value *row)
+static void emit_copies(struct tm_finding *f, const struct tm_value *row)
 {
     const int64_t count = tm_int(tm_get(row, "count"));
     const struct tm_value *bytes = tm_get(row, "bytes"), *rate = tm_get(row, "mean_bandwidth");
@@ -53,31 +52,30 @@ static void say_copies(struct tm_finding *f, const struct tm_value *row)
     if (count <= 0)
         return;
     if (tm_has(tm_get(row, "total_ps")))
-        tm_finding_say(f, "%s copies take %s in all.", tm_format_count(a, count),
-                       tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
+        tm_finding_evidence(f, "%s copies take %s in all.", tm_format_count(a, count),
+                            tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
     if (tm_has(bytes))
-        tm_finding_say(f, "They move %s, %s each on average.", tm_format_bytes(b, tm_double(bytes)),
-                       tm_format_bytes(c, tm_double(bytes) / (double)count));
+        tm_finding_evidence(f, "They move %s, %s each on average.", tm_format_bytes(b, tm_double(bytes)),
+                            tm_format_bytes(c, tm_double(bytes) / (double)count));
     else
-        tm_finding_say(f, "Their sizes are not recorded.");
+        tm_finding_evidence(f, "Their sizes are not recorded.");
     if (tm_has(rate) && tm_double(rate) > 0)
-        tm_finding_say(f, "They reach %s on average.", tm_format_rate(a, tm_double(rate)));
+        tm_finding_evidence(f, "They reach %s on average.", tm_format_rate(a, tm_double(rate)));
 }
 
-static void say_exposed(struct tm_findings *all, struct tm_finding *f, int64_t exposed_ps)
+static void emit_exposed(struct tm_findings *all, struct tm_finding *f, int64_t exposed_ps)
 {
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
 
-    tm_finding_say(f, "In %s of %s of device time (%s) nothing but these copies runs.",
-                   tm_format_time(a, exposed_ps), tm_format_time(b, all->window_ps),
-                   tm_format_pct(pct, tm_share_pct(exposed_ps, all->window_ps)));
+    tm_finding_evidence(f, "In %s of %s of device time (%s) nothing but these copies runs.",
+                        tm_format_time(a, exposed_ps), tm_format_time(b, all->window_ps),
+                        tm_format_pct(pct, tm_share_pct(exposed_ps, all->window_ps)));
 }
 
-static void say_largest(struct tm_findings *all, struct tm_finding *f, const char *direction)
+static void emit_largest(struct tm_findings *all, struct tm_finding *f, const char *direction)
 {
     const struct tm_value *largest = tm_path(all->summary, "transfers.largest");
-    char bytes[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES],
-        name[TM_SHORT_NAME_BYTES];
+    char bytes[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
     int said = 0;
 
     for (size_t i = 0; i < tm_length(largest); i++) {
@@ -87,13 +85,11 @@ static void say_largest(struct tm_findings *all, struct tm_finding *f, const cha
         if (strcmp(tm_text(tm_get(copy, "direction")), direction) != 0)
             continue;
         if (said++ < 2)
-            tm_finding_say(f, "%s in %s at %s on %s.",
-                           tm_format_bytes(bytes, tm_double(tm_get(copy, "bytes"))),
-                           tm_format_time(time, tm_int(tm_get(copy, "dur_ps"))),
-                           tm_format_moment(begin, tm_int(tm_get(copy, "begin_ps"))),
-                           tm_finding_device(f, name, tm_get(copy, "device")));
-        tm_finding_where(f, tm_int(tm_get(copy, "begin_ps")), tm_int(tm_get(copy, "dur_ps")),
-                         device);
+            tm_finding_evidence(f, "%s in %s at %s on %s.", tm_format_bytes(bytes, tm_double(tm_get(copy, "bytes"))),
+                                tm_format_time(time, tm_int(tm_get(copy, "dur_ps"))),
+                                tm_format_moment(begin, tm_int(tm_get(copy, "begin_ps"))),
+                                tm_finding_device(f, name, tm_get(copy, "device")));
+        tm_finding_where(f, tm_int(tm_get(copy, "begin_ps")), tm_int(tm_get(copy, "dur_ps")), device);
     }
 }
 
@@ -106,19 +102,17 @@ static void find_direction(struct tm_findings *all, const char *direction, const
     if (!tm_is_worth_mention_on(all, exposed_ps, path_of(path, direction)))
         return;
     f = tm_finding_of_idle(all, id, exposed_ps, 0, path);
-    say_exposed(all, f, exposed_ps);
-    tm_finding_say_scope(all, f, path);
-    say_copies(f, row_of(all, direction));
-    say_largest(all, f, direction);
+    emit_exposed(all, f, exposed_ps);
+    tm_finding_emit_scope(all, f, path);
+    emit_copies(f, row_of(all, direction));
+    emit_largest(all, f, direction);
 }
 
 /* Does a row of transfers.repeated count: large enough, and between host and device? */
-static bool is_repeated(const struct tm_findings *all, const struct tm_value *row,
-                        const char *direction)
+static bool is_repeated(const struct tm_findings *all, const struct tm_value *row, const char *direction)
 {
     return strcmp(tm_text(tm_get(row, "direction")), direction) == 0 &&
-           tm_double(tm_get(row, "bytes")) >=
-               tm_limit_of(all, TM_LIMIT_REPEATED_SIZE) * BYTES_PER_MIB;
+           tm_double(tm_get(row, "bytes")) >= tm_limit_of(all, TM_LIMIT_REPEATED_SIZE) * BYTES_PER_MIB;
 }
 
 /* What the repeated copies of a direction take, but not more than is exposed there: the finding on the direction has
@@ -127,8 +121,8 @@ static void find_repeated(struct tm_findings *all, const char *direction, const 
 {
     const struct tm_value *rows = tm_path(all->summary, "transfers.repeated");
     const int64_t exposed_ps = exposed_of(all, direction);
-    char count[TM_FORMAT_BYTES], bytes[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES],
-        per_step[TM_FORMAT_BYTES], path[DIRECTION_PATH_BYTES];
+    char count[TM_FORMAT_BYTES], bytes[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], per_step[TM_FORMAT_BYTES],
+        path[DIRECTION_PATH_BYTES];
     struct tm_finding *f = NULL;
     int64_t total_ps = 0;
 
@@ -145,11 +139,11 @@ static void find_repeated(struct tm_findings *all, const char *direction, const 
         const struct tm_value *row = tm_at(rows, i);
 
         if (is_repeated(all, row, direction))
-            tm_finding_say(f, "%s copies of %s, %s per step, %s in all.",
-                           tm_format_count(count, tm_int(tm_get(row, "count"))),
-                           tm_format_bytes(bytes, tm_double(tm_get(row, "bytes"))),
-                           tm_format_number(per_step, tm_double(tm_get(row, "per_step"))),
-                           tm_format_time(time, tm_int(tm_get(row, "total_ps"))));
+            tm_finding_evidence(f, "%s copies of %s, %s per step, %s in all.",
+                                tm_format_count(count, tm_int(tm_get(row, "count"))),
+                                tm_format_bytes(bytes, tm_double(tm_get(row, "bytes"))),
+                                tm_format_number(per_step, tm_double(tm_get(row, "per_step"))),
+                                tm_format_time(time, tm_int(tm_get(row, "total_ps"))));
     }
 }
 
@@ -158,8 +152,7 @@ static void find_pageable(struct tm_findings *all)
     const struct tm_value *pageable = tm_path(all->summary, "transfers.pageable");
     const int64_t pageable_ps = tm_int(tm_get(pageable, "total_ps"));
     const double share = tm_double(tm_get(pageable, "share_pct"));
-    const int64_t exposed_ps =
-        tm_clamp_to_window(all, tm_sum_times(exposed_of(all, "h2d"), exposed_of(all, "d2h")));
+    const int64_t exposed_ps = tm_clamp_to_window(all, tm_sum_times(exposed_of(all, "h2d"), exposed_of(all, "d2h")));
     const int64_t stake_ps = pageable_ps < exposed_ps ? pageable_ps : exposed_ps;
     char count[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
     struct tm_finding *f;
@@ -167,9 +160,9 @@ static void find_pageable(struct tm_findings *all)
     if (share < tm_limit_of(all, TM_LIMIT_PAGEABLE_SHARE) || !tm_is_worth_mention_on(all, stake_ps, "exposed_copy_ps"))
         return;
     f = tm_finding_of_share(all, "transfer_pageable", stake_ps, "exposed_copy_ps");
-    tm_finding_say(f, "%s copies from or to pageable memory take %s, %s of the copy time.",
-                   tm_format_count(count, tm_int(tm_get(pageable, "count"))),
-                   tm_format_time(time, pageable_ps), tm_format_pct(pct, share));
+    tm_finding_evidence(f, "%s copies from or to pageable memory take %s, %s of the copy time.",
+                        tm_format_count(count, tm_int(tm_get(pageable, "count"))), tm_format_time(time, pageable_ps),
+                        tm_format_pct(pct, share));
 }
 
 static void find_ping_pong(struct tm_findings *all)
@@ -187,12 +180,11 @@ static void find_ping_pong(struct tm_findings *all)
         !tm_is_worth_mention_on(all, stake_ps, "exposed_copy_ps"))
         return;
     f = tm_finding_of_share(all, "transfer_ping_pong", stake_ps, "exposed_copy_ps");
-    tm_finding_say(f,
-                   "%s times a copy to the host is answered by a copy of the same size to the "
-                   "device, %s times per step.",
-                   tm_format_count(text, count), tm_format_number(each, per_step));
-    tm_finding_say(f, "%s of copies to the host and to the device have nothing beside them.",
-                   tm_format_time(time, tm_sum_times(h2d_ps, d2h_ps)));
+    tm_finding_evidence(
+        f, "%s times a copy to the host is answered by a copy of the same size to the device, %s times per step.",
+        tm_format_count(text, count), tm_format_number(each, per_step));
+    tm_finding_evidence(f, "%s of copies to the host and to the device have nothing beside them.",
+                        tm_format_time(time, tm_sum_times(h2d_ps, d2h_ps)));
 }
 
 void tm_find_transfers(struct tm_findings *all)
@@ -209,13 +201,13 @@ void tm_find_transfers(struct tm_findings *all)
 }
 
 /* --- memory ---
- * Growth, many small buffers, near the limit, spikes, fragmentation.  No time is at stake before memory ends, so these have
- * severities of their own. */
+ * Growth, many small buffers, near the limit, spikes, fragmentation.  No time is at stake before memory ends, so these
+ * have severities of their own. */
 
 #define PS_PER_MS 1000000000LL
 enum { STEPS_LEAST = 4 }; /* from which on growth is told from chance */
 
-static void say_holders(struct tm_finding *f, const struct tm_value *allocator)
+static void emit_holders(struct tm_finding *f, const struct tm_value *allocator)
 {
     const struct tm_value *holders = tm_get(allocator, "holders");
     char bytes[TM_FORMAT_BYTES], op[TM_SHORT_NAME_BYTES], shape[TM_SHORT_NAME_BYTES];
@@ -224,10 +216,9 @@ static void say_holders(struct tm_finding *f, const struct tm_value *allocator)
         const struct tm_value *h = tm_at(holders, i);
         const char *name = tm_text(tm_get(h, "op")), *of = tm_text(tm_get(h, "shape"));
 
-        tm_finding_say(f, "At the peak %s are held by %s%s%s.",
-                       tm_format_bytes(bytes, tm_double(tm_get(h, "bytes"))),
-                       *name ? tm_short_name(op, name) : "a buffer without name", *of ? ", " : "",
-                       tm_short_name(shape, of));
+        tm_finding_evidence(
+            f, "At the peak %s are held by %s%s%s.", tm_format_bytes(bytes, tm_double(tm_get(h, "bytes"))),
+            *name ? tm_short_name(op, name) : "a buffer without name", *of ? ", " : "", tm_short_name(shape, of));
     }
 }
 
@@ -247,45 +238,39 @@ static void find_near_limit(struct tm_findings *all, const struct tm_value *allo
     tm_finding_argument(f, "share", "%s", tm_format_pct(a, pct));
     tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);
-    tm_finding_say(f, "'%s' holds %s of %s at %s.",
-                   tm_short_name(name, tm_text(tm_get(allocator, "name"))),
-                   tm_format_bytes(a, tm_double(tm_get(allocator, "peak_bytes"))),
-                   tm_format_bytes(b, tm_double(tm_get(allocator, "capacity_bytes"))),
-                   tm_format_moment(c, tm_int(tm_get(allocator, "peak_at_ps"))));
-    say_holders(f, allocator);
-    tm_finding_where(f, tm_int(tm_get(allocator, "peak_at_ps")), PS_PER_MS,
-                     tm_text(tm_get(allocator, "host")));
+    tm_finding_evidence(f, "'%s' holds %s of %s at %s.", tm_short_name(name, tm_text(tm_get(allocator, "name"))),
+                        tm_format_bytes(a, tm_double(tm_get(allocator, "peak_bytes"))),
+                        tm_format_bytes(b, tm_double(tm_get(allocator, "capacity_bytes"))),
+                        tm_format_moment(c, tm_int(tm_get(allocator, "peak_at_ps"))));
+    emit_holders(f, allocator);
+    tm_finding_where(f, tm_int(tm_get(allocator, "peak_at_ps")), PS_PER_MS, tm_text(tm_get(allocator, "host")));
 }
 
 /* Harmless while there is room. */
 static void find_spikes(struct tm_findings *all, const struct tm_value *allocator)
 {
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
-    const struct tm_value *spikes = tm_get(allocator, "spikes"),
-                          *peak_pct = tm_get(allocator, "peak_pct");
+    const struct tm_value *spikes = tm_get(allocator, "spikes"), *peak_pct = tm_get(allocator, "peak_pct");
     const int64_t count = tm_int(tm_get(allocator, "spike_count")); /* the list has the largest */
     char name[TM_SHORT_NAME_BYTES], bytes[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (tm_length(spikes) == 0 || !tm_has(peak_pct) || !kpi->has_bands ||
-        tm_double(peak_pct) < kpi->good)
+    if (tm_length(spikes) == 0 || !tm_has(peak_pct) || !kpi->has_bands || tm_double(peak_pct) < kpi->good)
         return;
     f = tm_finding_of_fact(all, "memory_spikes");
     if (tm_double(peak_pct) > kpi->bad)
         tm_finding_case(f, "full");
     tm_finding_value(f, (double)count, "count");
-    tm_finding_say(f, "'%s' rises %lld time%s by more than a tenth of its capacity within 1 ms.",
-                   tm_short_name(name, tm_text(tm_get(allocator, "name"))), (long long)count,
-                   tm_format_plural(count));
+    tm_finding_evidence(f, "'%s' rises %lld time%s by more than a tenth of its capacity within 1 ms.",
+                        tm_short_name(name, tm_text(tm_get(allocator, "name"))), (long long)count,
+                        tm_format_plural(count));
     for (size_t i = 0; i < tm_length(spikes) && i < TM_WHERE_MOST; i++) {
         const struct tm_value *spike = tm_at(spikes, i);
 
         if (i < 3)
-            tm_finding_say(f, "By %s at %s.",
-                           tm_format_bytes(bytes, tm_double(tm_get(spike, "rise_bytes"))),
-                           tm_format_moment(begin, tm_int(tm_get(spike, "begin_ps"))));
-        tm_finding_where(f, tm_int(tm_get(spike, "begin_ps")), PS_PER_MS,
-                         tm_text(tm_get(allocator, "host")));
+            tm_finding_evidence(f, "By %s at %s.", tm_format_bytes(bytes, tm_double(tm_get(spike, "rise_bytes"))),
+                                tm_format_moment(begin, tm_int(tm_get(spike, "begin_ps"))));
+        tm_finding_where(f, tm_int(tm_get(spike, "begin_ps")), PS_PER_MS, tm_text(tm_get(allocator, "host")));
     }
 }
 
@@ -298,18 +283,15 @@ static void find_fragmentation(struct tm_findings *all, const struct tm_value *a
     char name[TM_SHORT_NAME_BYTES], pct[TM_FORMAT_BYTES], full[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!tm_has(fragmentation) ||
-        tm_double(fragmentation) < tm_limit_of(all, TM_LIMIT_FRAGMENTATION) || !tm_has(peak_pct) ||
-        !kpi->has_bands || tm_double(peak_pct) < kpi->good)
+    if (!tm_has(fragmentation) || tm_double(fragmentation) < tm_limit_of(all, TM_LIMIT_FRAGMENTATION) ||
+        !tm_has(peak_pct) || !kpi->has_bands || tm_double(peak_pct) < kpi->good)
         return;
     f = tm_finding_of_fact(all, "memory_fragmentation");
     tm_finding_value(f, tm_double(fragmentation), "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_FRAGMENTATION));
-    tm_finding_say(
-        f,
-        "'%s': %s of the free memory lies outside of the largest free block; %s full at the peak.",
-        tm_short_name(name, tm_text(tm_get(allocator, "name"))),
-        tm_format_pct(pct, tm_double(fragmentation)), tm_format_pct(full, tm_double(peak_pct)));
+    tm_finding_evidence(f, "'%s': %s of the free memory lies outside of the largest free block; %s full at the peak.",
+                        tm_short_name(name, tm_text(tm_get(allocator, "name"))),
+                        tm_format_pct(pct, tm_double(fragmentation)), tm_format_pct(full, tm_double(peak_pct)));
 }
 
 /* --- from step to step --- */
@@ -352,20 +334,21 @@ static void find_growth(struct tm_findings *all, const struct tm_value *allocato
         tm_finding_case(f, "soon_full");
     tm_finding_argument(f, "bytes", "%s", tm_format_bytes(a, growth));
     tm_finding_value(f, growth, "bytes");
-    tm_finding_say(f, "'%s': %s buffers that were taken inside the profile are not given back in it, %s per step.",
-                   tm_short_name(name, tm_text(tm_get(allocator, "name"))), tm_format_count(a, kept_count),
-                   tm_format_number(b, (double)kept_count / (double)(steps > 0 ? steps : 1)));
-    tm_finding_say(f, "By quarters of the profile: %s, %s, %s, %s.", tm_format_bytes(a, tm_double(tm_at(quarters, 0))),
-                   tm_format_bytes(b, tm_double(tm_at(quarters, 1))), tm_format_bytes(c, tm_double(tm_at(quarters, 2))),
-                   tm_format_bytes(d, tm_double(tm_at(quarters, 3))));
+    tm_finding_evidence(f, "'%s': %s buffers that were taken inside the profile are not given back in it, %s per step.",
+                        tm_short_name(name, tm_text(tm_get(allocator, "name"))), tm_format_count(a, kept_count),
+                        tm_format_number(b, (double)kept_count / (double)(steps > 0 ? steps : 1)));
+    tm_finding_evidence(
+        f, "By quarters of the profile: %s, %s, %s, %s.", tm_format_bytes(a, tm_double(tm_at(quarters, 0))),
+        tm_format_bytes(b, tm_double(tm_at(quarters, 1))), tm_format_bytes(c, tm_double(tm_at(quarters, 2))),
+        tm_format_bytes(d, tm_double(tm_at(quarters, 3))));
     if (tm_has(tm_get(kept, "op")) || tm_has(tm_get(kept, "shape")))
-        tm_finding_say(f, "The largest of them: %s, %s%s%s.",
-                       tm_format_bytes(a, tm_double(tm_get(kept, "largest_bytes"))),
-                       tm_short_name(name, tm_has(tm_get(kept, "op")) ? tm_text(tm_get(kept, "op")) : "without a name"),
-                       tm_has(tm_get(kept, "shape")) ? ", " : "", tm_short_name(shape, tm_text(tm_get(kept, "shape"))));
+        tm_finding_evidence(
+            f, "The largest of them: %s, %s%s%s.", tm_format_bytes(a, tm_double(tm_get(kept, "largest_bytes"))),
+            tm_short_name(name, tm_has(tm_get(kept, "op")) ? tm_text(tm_get(kept, "op")) : "without a name"),
+            tm_has(tm_get(kept, "shape")) ? ", " : "", tm_short_name(shape, tm_text(tm_get(kept, "shape"))));
     if (is_known)
-        tm_finding_say(f, "At this pace the %s that are left are full after %s steps.", tm_format_bytes(a, room),
-                       tm_format_count(b, tm_whole(room / growth)));
+        tm_finding_evidence(f, "At this pace the %s that are left are full after %s steps.", tm_format_bytes(a, room),
+                            tm_format_count(b, tm_whole(room / growth)));
 }
 
 /* TensorFlow's allocators of host memory for transfers, "gpu_host_bfc", are none of a device. */
@@ -393,21 +376,20 @@ static void find_small_allocations(struct tm_findings *all, const struct tm_valu
     f = tm_finding_of_fact(all, "memory_allocations");
     tm_finding_value(f, per_step, "count");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_SMALL_ALLOCATIONS));
-    tm_finding_say(f, "'%s': %s allocations, %s per step; %s of them (%s) are smaller than %s.",
-                   tm_short_name(name, tm_text(tm_get(allocator, "name"))), tm_format_count(a, count),
-                   tm_format_number(b, (double)count / (double)(steps > 0 ? steps : 1)), tm_format_count(c, small),
-                   tm_format_pct(d, count > 0 ? 100 * (double)small / (double)count : 0),
-                   tm_format_bytes(e, tm_double(tm_path(all->summary, "memory.small_below_bytes"))));
+    tm_finding_evidence(f, "'%s': %s allocations, %s per step; %s of them (%s) are smaller than %s.",
+                        tm_short_name(name, tm_text(tm_get(allocator, "name"))), tm_format_count(a, count),
+                        tm_format_number(b, (double)count / (double)(steps > 0 ? steps : 1)), tm_format_count(c, small),
+                        tm_format_pct(d, count > 0 ? 100 * (double)small / (double)count : 0),
+                        tm_format_bytes(e, tm_double(tm_path(all->summary, "memory.small_below_bytes"))));
     if (tm_has(tm_get(allocator, "allocations_per_s")))
-        tm_finding_say(f, "That is %s allocations and %s in a second.",
-                       tm_format_number(a, tm_double(tm_get(allocator, "allocations_per_s"))),
-                       tm_format_bytes(b, tm_double(tm_get(allocator, "allocated_bytes_per_s"))));
+        tm_finding_evidence(f, "That is %s allocations and %s in a second.",
+                            tm_format_number(a, tm_double(tm_get(allocator, "allocations_per_s"))),
+                            tm_format_bytes(b, tm_double(tm_get(allocator, "allocated_bytes_per_s"))));
 }
 
 /* The allocator that each rule is about: the fullest, so that 8 alike devices give one finding,
  * not 8. */
-static const struct tm_value *worst_by(const struct tm_value *list,
-                                       double (*rank)(const struct tm_value *allocator))
+static const struct tm_value *worst_by(const struct tm_value *list, double (*rank)(const struct tm_value *allocator))
 {
     const struct tm_value *worst = NULL;
 
@@ -446,20 +428,20 @@ static bool is_near_limit(const struct tm_findings *all)
     return fullest && kpi->has_bands && rank_peak(fullest) > kpi->bad;
 }
 
-static void say_site(struct tm_finding *f, const struct tm_value *site)
+static void emit_site(struct tm_finding *f, const struct tm_value *site)
 {
     char name[TM_SHORT_NAME_BYTES], place[TM_SHORT_NAME_BYTES], bytes[TM_FORMAT_BYTES], share[TM_FORMAT_BYTES];
     char count[TM_FORMAT_BYTES];
 
     if (!tm_has(tm_get(site, "bytes")))
         return;
-    tm_finding_say(f, "%s (%s) in %s %s%s at %s, %s.", tm_format_bytes(bytes, tm_double(tm_get(site, "bytes"))),
-                   tm_format_pct(share, tm_double(tm_get(site, "share_pct"))),
-                   tm_format_count(count, tm_int(tm_get(site, "count"))),
-                   strcmp(tm_text(tm_get(site, "kind")), "executable") ? "buffer" : "program",
-                   tm_format_plural(tm_int(tm_get(site, "count"))),
-                   tm_short_name(name, tm_text(tm_get(site, "function"))),
-                   tm_short_name(place, tm_text(tm_get(site, "source"))));
+    tm_finding_evidence(f, "%s (%s) in %s %s%s at %s, %s.", tm_format_bytes(bytes, tm_double(tm_get(site, "bytes"))),
+                        tm_format_pct(share, tm_double(tm_get(site, "share_pct"))),
+                        tm_format_count(count, tm_int(tm_get(site, "count"))),
+                        strcmp(tm_text(tm_get(site, "kind")), "executable") ? "buffer" : "program",
+                        tm_format_plural(tm_int(tm_get(site, "count"))),
+                        tm_short_name(name, tm_text(tm_get(site, "function"))),
+                        tm_short_name(place, tm_text(tm_get(site, "source"))));
 }
 
 /* Who holds the most of a device memory profile.  It is no fault; it matters where memory is short. */
@@ -481,11 +463,12 @@ static void find_holders(struct tm_findings *all, const struct tm_value *profile
     tm_finding_argument(f, "holder", "%s", tm_short_name(name, tm_text(tm_get(first, "function"))));
     tm_finding_argument(f, "place", "%.80s", tm_short_name(place, tm_file_of(tm_text(tm_get(first, "source")))));
     tm_finding_value(f, tm_double(tm_get(first, "share_pct")), "%");
-    tm_finding_say(f, "%s are held in all, by %s places of the code.",
-                   tm_format_bytes(total, tm_double(tm_get(profile, "total_bytes"))),
-                   tm_format_count(share, (int64_t)tm_length(sites) + tm_int(tm_path(profile, "rest.sites.rows"))));
+    tm_finding_evidence(
+        f, "%s are held in all, by %s places of the code.",
+        tm_format_bytes(total, tm_double(tm_get(profile, "total_bytes"))),
+        tm_format_count(share, (int64_t)tm_length(sites) + tm_int(tm_path(profile, "rest.sites.rows"))));
     for (size_t i = 0; i < tm_length(sites) && i < 3; i++)
-        say_site(f, tm_at(sites, i));
+        emit_site(f, tm_at(sites, i));
 }
 
 /* The profile that holds the most. */

@@ -7,8 +7,8 @@
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
 
-/* What the rules share: one finding under construction, and the list of them.  A rule looks at the
- * summary and, where its limit is passed, adds one finding with measured evidence.  Everything here
+/* What the rules share: one finding under construction, and the list of them.  A rule looks at the summary and, where
+ * its limit is passed, adds one finding with measured evidence.  How to add a rule: finding_texts.h.  Everything here
  * has a fixed size; what does not fit is cut. */
 enum {
     TM_FINDINGS_MOST = 64, /* more than there are rules times what one can give */
@@ -42,10 +42,10 @@ enum tm_wait {
 struct tm_findings {
     const struct tm_value *summary;
     const struct tm_thresholds *thresholds;
-    int64_t window_ps; /* of all devices; 0 = no device activity */
-    unsigned audience; /* of the run */
-    int64_t told_ps[TM_WAITS]; /* what other findings have at stake already */
-    struct tm_value *checks;   /* the list of the summary */
+    int64_t window_ps;            /* of all devices; 0 = no device activity */
+    unsigned audience;            /* of the run */
+    int64_t claimed_ps[TM_WAITS]; /* what other findings have at stake already */
+    struct tm_value *checks;      /* the list of the summary */
     int count;
     struct tm_finding *list; /* TM_FINDINGS_MOST and one more, which takes what does not fit and is not printed */
 };
@@ -65,9 +65,9 @@ extern tm_rules_fn tm_find_empty_queue;
 extern tm_rules_fn tm_find_ops;
 extern tm_rules_fn tm_find_broken_checks; /* after all others: it looks at what they claim, and fills summary.checks */
 
-/* Begin a finding with the time that could be won by mending this one thing: the window is the most, and severity
- * follows from the share. out:    never NULL; value, arguments, cases and evidence are still to be given; `id` is that of a row of
- * schemas/findings.json, which has the texts */
+/* Start a finding with the time that fixing it could save, at most the window; the severity follows from the share.
+ * in:     id  of a row of schemas/findings.json, which has the texts
+ * out:    never NULL; value, title arguments, cases and evidence are still to be added */
 struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, int64_t at_stake_ps);
 /* The same with idle time, which was drawn from the waits: idle_ps of what is at stake.  The share is of the windows of
  * the devices that the finding is about: of those of which `path`, a time in the row of a device, takes at least half
@@ -88,18 +88,17 @@ bool tm_is_found(const struct tm_findings *all, const char *id);
 int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait);
 /* Lay time to a finding that explains it, so that none of it is at stake twice: from the waits in their order, as far
  * as there is something left of them. out:    what has been attributed to it */
-int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size_t count,
-                        int64_t ps);
+int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size_t count, int64_t ps);
 enum tm_wait tm_wait_of_cause(const char *cause); /* of gaps.by_cause; TM_WAITS = unknown */
 
-/* Which of the texts fit beside those for every case: `name` is one of the cases of the finding's row. */
+/* Set a case, which selects texts and severity.  in:     name  one of the cases in the finding's row */
 void tm_finding_case(struct tm_finding *f, const char *name);
-/* What stands in the title for "{name}". */
+/* The value of "{name}" in the title. */
 void tm_finding_argument(struct tm_finding *f, const char *name, const char *format, ...) TM_PRINTF(3, 4);
 void tm_finding_value(struct tm_finding *f, double value, const char *unit);
 void tm_finding_limit(struct tm_finding *f, double limit);
 /* One measured fact. */
-void tm_finding_say(struct tm_finding *f, const char *format, ...) TM_PRINTF(2, 3);
+void tm_finding_evidence(struct tm_finding *f, const char *format, ...) TM_PRINTF(2, 3);
 void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, const char *device);
 
 /* A device for use inside a sentence.  out: out has TM_SHORT_NAME_BYTES; returned */
@@ -108,7 +107,7 @@ char *tm_finding_device(const struct tm_finding *f, char *out, const struct tm_v
 /* Shorthand. */
 double tm_limit_of(const struct tm_findings *all, enum tm_limit which);
 /* Of how many devices the finding is, where that is not all of them. */
-void tm_finding_say_scope(const struct tm_findings *all, struct tm_finding *f, const char *path);
+void tm_finding_emit_scope(const struct tm_findings *all, struct tm_finding *f, const char *path);
 /* Is this time, as a share of the window, worth a finding? */
 bool tm_is_worth_mention(const struct tm_findings *all, int64_t ps);
 /* The same as a share of the windows of those devices that it is about, see tm_finding_of_idle. */
@@ -117,16 +116,15 @@ double tm_share_on(const struct tm_findings *all, int64_t ps, const char *path);
 /* Cut a time to what the window holds. */
 int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps);
 
-
-/* --- what the groups of rules ask each other, so that the same time is told once --- */
+/* --- what the groups of rules ask each other, so that no time is reported twice --- */
 
 /* idle_findings.c: do few launches that took long make up the idle time by launches, so that fewer launches would not
  * help? */
 bool tm_idle_is_of_long_launches(const struct tm_findings *all);
-/* Evidence of what the host did, in all of the chosen steps: launches, and Python functions (without those in which threads
- * wait for each other, waiting_names.h; with_sleep: those that sleep are named). */
-void tm_host_say_launches(struct tm_findings *all, struct tm_finding *f);
-void tm_host_say_functions(struct tm_findings *all, struct tm_finding *f, bool with_sleep);
+/* Evidence of what the host did, in all of the chosen steps: launches, and Python functions (without those in which
+ * threads wait for each other, waiting_names.h; with_sleep: those that sleep are named). */
+void tm_host_emit_launches(struct tm_findings *all, struct tm_finding *f);
+void tm_host_emit_functions(struct tm_findings *all, struct tm_finding *f, bool with_sleep);
 /* compile_findings.c: 0 where steps are not marked */
 int64_t tm_compiles_inside_steps(const struct tm_findings *all);
 /* profile_findings.c */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks up what is said of a finding, and decides for whom a text is.  The table is constant data of the program. */
+/* Looks up the texts of a finding and decides which of them match a run.  The table is constant data. */
 #include "reports/findings/finding_texts.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 
 #include "reports/findings/ask.h"
 
-/* --- whom a text is for --- */
+/* --- which runs a text is for --- */
 
 enum {
     PLATFORMS = TM_FOR_GPU | TM_FOR_TPU,
@@ -52,15 +52,15 @@ static bool is_inference(const struct tm_value *summary)
 unsigned tm_audience_of(const struct tm_value *summary)
 {
     const char *platform = tm_ask_platform(summary), *framework = tm_ask_framework(summary);
-    const unsigned set = (bit_of(platform, strlen(platform)) & PLATFORMS) |
-                         (is_inference(summary) ? TM_FOR_INFER : TM_FOR_TRAIN);
+    const unsigned set =
+        (bit_of(platform, strlen(platform)) & PLATFORMS) | (is_inference(summary) ? TM_FOR_INFER : TM_FOR_TRAIN);
 
     if (strcmp(framework, "jax") == 0)
         return set | TM_FOR_JAX;
     return set | (strcmp(framework, "pytorch") == 0 ? TM_FOR_TORCH : TM_FOR_OTHER);
 }
 
-/* Of the platforms that are named one has to be the run's, of the frameworks one, and of the purposes. */
+/* The run has to match one of the platforms, one of the frameworks and one of the purposes, where any are named. */
 static bool is_for(unsigned named, unsigned audience)
 {
     static const unsigned sorts[] = { PLATFORMS, FRAMEWORKS, PURPOSES };

@@ -4,23 +4,25 @@
 
 #include "pipeline/doc.h"
 
-/* What is said of a finding: schemas/findings.json, which the build turns into a table (scripts/embed-findings.py), so
- * that no run parses it.
+/* The texts of the findings: schemas/findings.json, which scripts/embed-findings.py compiles into a table, so that
+ * nothing is parsed at run time.
  *
  * To add a finding:
- * 1. Give it a row in schemas/findings.json: id, section, title, causes and advice; `severity` where no time is at stake
- *    (else its share decides); `about`, where it is not of the run but of the profile, or a defect; `verdict`, the words of
- *    the verdict for it, without which its title is quoted; `kpis`, the key figures whose value it explains.
- * 2. Measure it in the file of its area, reports/findings/AREA_findings.c: a function that begins it by its id, gives value,
- *    arguments of the title, cases and evidence (finding.h), and is called by the tm_find_ function at the end of the file.
- * 3. Judge a summary with it in tests/unit/test_findings.c, and say in docs/metrics.md when it is given.
+ * 1. Add a row to schemas/findings.json: id, section (the one that shows more), title, causes, advice.  Optional:
+ *    `severity`, needed if no time is at stake (otherwise the share of the time at stake decides); `about`, if it
+ *    concerns the profile and not the run; `verdict`, how the verdict names it (by default it quotes the title);
+ *    `kpis`, the key figures that it explains.
+ * 2. Write the function that measures it, in the file of its area, reports/findings/AREA_findings.c.  It starts the
+ *    finding by its id and adds value, title arguments, cases and evidence (finding.h).  Call it from the tm_find_
+ *    function at the end of that file.
+ * 3. Test it on a summary in tests/unit/test_findings.c, and document in docs/metrics.md when it is reported.
  *
- * A text, a key figure or a variant may be for some runs only, `for`: of the platforms, frameworks and purposes named there
- * the run has to have one each.  It may be for some cases only, `when`: names that the measuring function gives with
- * tm_finding_case; all of them have to be given, of "a|b" one.  The first variant that fits and has a title (a severity,
- * causes, advice) gives it; behind all variants comes the row itself.  Of causes the first that fits is told, of advice all that fit. */
+ * Texts, key figures and variants can have conditions.  `for` names platforms, frameworks and purposes; the run has to
+ * match one of each sort that is named.  `when` names cases that the measuring function sets with tm_finding_case; all
+ * of them have to be set, "a|b" means either.  Title, severity, causes and advice come from the first variant that
+ * matches and has them, or else from the row itself.  The first cause that matches is reported, and all advice. */
 
-/* Whom a text is for. */
+/* Which runs a text is for. */
 enum tm_audience {
     TM_FOR_GPU = 1,
     TM_FOR_TPU = 2,
@@ -31,12 +33,12 @@ enum tm_audience {
     TM_FOR_INFER = 64,
 };
 
-/* The platform, the framework and the purpose of a run, decided once: a set of enum tm_audience.
+/* The platform, framework and purpose of a run, as a set of enum tm_audience.
  * in:     summary  or what `inspect` found */
 unsigned tm_audience_of(const struct tm_value *summary);
 
-/* A text outside of the table may begin with the runs that it is for: "gpu|...", "train,torch,other|...".
- * out:    the text without its begin; NULL where it is for other runs */
+/* A text outside of the table may start with the runs that it is for: "gpu|...", "train,torch,other|...".
+ * out:    the text without this prefix; NULL if it is for other runs */
 const char *tm_text_for(unsigned audience, const char *text);
 
 enum tm_severity {
@@ -71,10 +73,10 @@ struct tm_finding_text {
 struct tm_finding_kpi {
     const char *id; /* NULL ends a list */
     unsigned audience;
-    const char *of; /* category of the longest operation of which this holds; NULL = of any */
+    const char *of; /* only if the longest operation is of this category; NULL = of any */
 };
 
-/* What is NULL, or a severity of 0, is that of the next one that fits. */
+/* NULL, or a severity of 0: the next variant that matches has it. */
 struct tm_finding_variant {
     struct tm_condition condition;
     enum tm_severity severity;
@@ -85,24 +87,24 @@ struct tm_finding_variant {
 struct tm_finding_row {
     const char *id, *section;
     enum tm_finding_about about;
-    const char *verdict; /* NULL = none */
+    const char *verdict;                         /* NULL = none */
     const char *const *cases, *const *arguments; /* their names, which end with NULL */
     const struct tm_finding_kpi *kpis;
-    const struct tm_finding_variant *variants; /* the last one fits always and has all texts */
+    const struct tm_finding_variant *variants; /* the last one is the row itself: no condition, all texts */
     size_t variant_count;
 };
 
 extern const struct tm_finding_row tm_finding_rows[]; /* by id */
 extern const size_t tm_finding_row_count;
 
-/* The row of an id; NULL = it is no finding of a run. */
+/* The row of an id; NULL = not a finding of a run. */
 const struct tm_finding_row *tm_finding_row(const char *id);
 
-/* Does a finding of this id explain the value of a key figure?
+/* Does a finding with this id explain the value of a key figure?
  * in:     top_category  of the longest operation */
 bool tm_finding_explains(const char *id, const char *kpi, unsigned audience, const char *top_category);
 
-/* The bit of a case.  A case that the row does not have is a mistake of the program. */
+/* The bit of a case.  Naming a case that the row does not have is a programming error. */
 uint32_t tm_finding_case_bit(const struct tm_finding_row *row, const char *name);
 bool tm_finding_has_argument(const struct tm_finding_row *row, const char *name);
 

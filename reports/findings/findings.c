@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the rules over the summary and writes what they found, and the verdict on all of it.  The list has a fixed size in
- * the account `model`; each group of rules is a file of its own.  Time at stake decides the severity and the order; facts
- * come behind, those about the profile last. */
+/* Runs the rules over the summary and writes what they found, and the verdict on all of it.  The list has a fixed size
+ * in the account `model`; each group of rules is a file of its own.  Time at stake decides the severity and the order;
+ * facts come behind, those about the profile last. */
 #include "reports/findings/findings.h"
 
 #include <assert.h>
@@ -28,8 +28,8 @@ struct place {
 struct tm_finding {
     const struct tm_finding_row *row;
     const struct tm_value *summary;
-    enum tm_severity severity; /* by its share, or of its row once all cases are known */
-    struct tm_situation situation; /* decides which texts are fit */
+    enum tm_severity severity;       /* by its share, or of its row once all cases are known */
+    struct tm_situation situation;   /* decides which texts are fit */
     char arguments[ARGUMENTS_BYTES]; /* of the title: name, NUL, value, NUL, and so on up to an empty name */
     size_t arguments_length;
     bool has_value, has_limit;
@@ -44,9 +44,7 @@ struct tm_finding {
     struct place where[TM_WHERE_MOST];
 };
 
-static const char *const severity_name[] = {
-    [TM_INFO] = "info", [TM_WARNING] = "warning", [TM_CRITICAL] = "critical"
-};
+static const char *const severity_name[] = { [TM_INFO] = "info", [TM_WARNING] = "warning", [TM_CRITICAL] = "critical" };
 
 double tm_limit_of(const struct tm_findings *all, enum tm_limit which)
 {
@@ -97,12 +95,12 @@ static struct scope scope_of(const struct tm_findings *all, const char *path)
     return scope;
 }
 
-void tm_finding_say_scope(const struct tm_findings *all, struct tm_finding *f, const char *path)
+void tm_finding_emit_scope(const struct tm_findings *all, struct tm_finding *f, const char *path)
 {
     const size_t devices = tm_length(tm_get(all->summary, "devices")), about = scope_of(all, path).devices;
 
     if (about < devices)
-        tm_finding_say(f, "Mostly on %zu of %zu devices; the share is of their windows.", about, devices);
+        tm_finding_evidence(f, "Mostly on %zu of %zu devices; the share is of their windows.", about, devices);
 }
 
 static double share_in(struct scope scope, int64_t ps)
@@ -234,7 +232,7 @@ void tm_finding_limit(struct tm_finding *f, double limit)
     f->limit = limit;
 }
 
-void tm_finding_say(struct tm_finding *f, const char *format, ...)
+void tm_finding_evidence(struct tm_finding *f, const char *format, ...)
 {
     va_list args;
 
@@ -277,9 +275,9 @@ void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, co
  * and not once more as idle time or as a collective. */
 
 static const char *const cause_of[TM_WAITS] = {
-    [TM_WAIT_DEVICE] = "device_wait", [TM_WAIT_LAUNCH] = "launch",     [TM_WAIT_COMPILE] = "compile",
-    [TM_WAIT_INPUT] = "input",        [TM_WAIT_SYNC] = "sync",         [TM_WAIT_GC] = "gc",
-    [TM_WAIT_PROFILER] = "profiler",  [TM_WAIT_HOST] = "host",         [TM_WAIT_UNRECORDED] = "unrecorded",
+    [TM_WAIT_DEVICE] = "device_wait", [TM_WAIT_LAUNCH] = "launch", [TM_WAIT_COMPILE] = "compile",
+    [TM_WAIT_INPUT] = "input",        [TM_WAIT_SYNC] = "sync",     [TM_WAIT_GC] = "gc",
+    [TM_WAIT_PROFILER] = "profiler",  [TM_WAIT_HOST] = "host",     [TM_WAIT_UNRECORDED] = "unrecorded",
 };
 
 enum tm_wait tm_wait_of_cause(const char *cause)
@@ -304,7 +302,7 @@ int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait)
 {
     const int64_t ps = tm_clamp_to_window(all, measured(all, wait));
 
-    return ps > all->told_ps[wait] ? ps - all->told_ps[wait] : 0;
+    return ps > all->claimed_ps[wait] ? ps - all->claimed_ps[wait] : 0;
 }
 
 int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size_t count, int64_t ps)
@@ -315,7 +313,7 @@ int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size
         const int64_t left_ps = tm_wait_left(all, waits[i]);
         const int64_t part_ps = left_ps < ps - laid_ps ? left_ps : ps - laid_ps;
 
-        all->told_ps[waits[i]] += part_ps;
+        all->claimed_ps[waits[i]] += part_ps;
         laid_ps += part_ps;
     }
     return laid_ps;
@@ -455,8 +453,7 @@ static void keep_of_profile(struct tm_findings *all)
     all->count = kept;
 }
 
-tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
-                          const struct tm_thresholds *t)
+tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t)
 {
     /* What explains a wait comes before what tells of the rest of it. */
     /* clang-format off */
@@ -500,8 +497,8 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary,
 }
 
 /* --- the verdict ---
- * How busy the device is, and what costs most, in one or two sentences.  It rests on time at stake: a band that is red does
- * not make a bad run. */
+ * How busy the device is, and what costs most, in one or two sentences.  It rests on time at stake: a band that is red
+ * does not make a bad run. */
 
 enum { VERDICT_BYTES = 800 };
 
@@ -542,8 +539,7 @@ static struct facts facts_of(const struct tm_value *findings)
         if (!is_fact(f))
             continue;
         facts.count++;
-        if (!facts.first ||
-            (is_critical && strcmp(tm_text(tm_get(facts.first, "severity")), "critical") != 0))
+        if (!facts.first || (is_critical && strcmp(tm_text(tm_get(facts.first, "severity")), "critical") != 0))
             facts.first = f;
     }
     return facts;
@@ -592,7 +588,7 @@ static void begin_sentence(struct verdict *v, const char *text)
         v->text[at] = (char)(v->text[at] - 'a' + 'A');
 }
 
-static void tell_loss(struct verdict *v, const struct tm_value *loss)
+static void append_loss(struct verdict *v, const struct tm_value *loss)
 {
     const struct tm_finding_row *row = tm_finding_row(tm_text(tm_get(loss, "id")));
     const char *words = row ? row->verdict : NULL; /* else the sentence quotes the title */
@@ -600,14 +596,13 @@ static void tell_loss(struct verdict *v, const struct tm_value *loss)
 
     (void)snprintf(text, sizeof(text), "; the largest loss is %s%.300s%s (%s of %s).", words ? "" : "'",
                    words ? words : tm_text(tm_get(loss, "title")), words ? "" : "'",
-                   tm_format_pct(pct, tm_double(tm_get(loss, "share_pct"))),
-                   tm_window_of_finding(window, loss));
+                   tm_format_pct(pct, tm_double(tm_get(loss, "share_pct"))), tm_window_of_finding(window, loss));
     append(v, text);
     v->severity = tm_text(tm_get(loss, "severity"));
 }
 
 /* Idle time of which the profile does not tell how much could be won, where it is more than all that it does tell. */
-static void tell_waits(struct verdict *v, const struct tm_value *findings, const struct tm_value *loss)
+static void append_waits(struct verdict *v, const struct tm_value *findings, const struct tm_value *loss)
 {
     const struct tm_value *waits = finding_of(findings, "idle_device_wait");
     const double share = tm_double(tm_get(waits, "value"));
@@ -615,12 +610,13 @@ static void tell_waits(struct verdict *v, const struct tm_value *findings, const
 
     if (!waits || share <= tm_double(tm_get(loss, "share_pct")))
         return;
-    (void)snprintf(text, sizeof(text), " For %s of the window, launched work waits on the device; the recoverable "
-                                       "part is unknown.", tm_format_pct(pct, share));
+    (void)snprintf(text, sizeof(text),
+                   " For %s of the window, launched work waits on the device; the recoverable part is unknown.",
+                   tm_format_pct(pct, share));
     append(v, text);
 }
 
-static void tell_facts(struct verdict *v, const struct facts *facts)
+static void append_facts(struct verdict *v, const struct facts *facts)
 {
     char more[48] = "";
 
@@ -635,7 +631,7 @@ static void tell_facts(struct verdict *v, const struct facts *facts)
 }
 
 /* Nothing is lost: then what the device does is where work pays. */
-static void tell_dominant(struct verdict *v, const struct tm_value *findings)
+static void append_dominant(struct verdict *v, const struct tm_value *findings)
 {
     const struct tm_value *dominant = finding_of(findings, "kernel_dominant");
 
@@ -655,21 +651,21 @@ static void list_bad(const struct tm_value *kpis, char *out, size_t out_bytes)
     for (size_t i = 0; i < tm_length(kpis) && used < out_bytes; i++) {
         const struct tm_value *kpi = tm_at(kpis, i);
 
-        if (tm_is(tm_get(kpi, "applies")) && tm_has(tm_get(kpi, "finding")) && strcmp(tm_text(tm_get(kpi, "band")), "bad") == 0)
+        if (tm_is(tm_get(kpi, "applies")) && tm_has(tm_get(kpi, "finding")) &&
+            strcmp(tm_text(tm_get(kpi, "band")), "bad") == 0)
             used += (size_t)snprintf(out + used, out_bytes - used, ", %.48s", tm_text(tm_get(kpi, "title")));
     }
 }
 
 /* Where no loss is told, the figures that are bad are where to look. */
-static void tell_bad(struct verdict *v, const char *bad)
+static void append_bad(struct verdict *v, const char *bad)
 {
     append(v, " But key figures are bad: ");
     append(v, bad + 2);
     append(v, ".");
 }
 
-static void tell_busy(struct verdict *v, const struct tm_value *summary,
-                      const struct tm_thresholds *t)
+static void append_busy(struct verdict *v, const struct tm_value *summary, const struct tm_thresholds *t)
 {
     const struct tm_value *findings = tm_get(summary, "findings");
     const double least_pct = t->limit[TM_LIMIT_WARNING_SHARE].value;
@@ -682,8 +678,7 @@ static void tell_busy(struct verdict *v, const struct tm_value *summary,
 
     subject(summary, who, sizeof(who));
     list_bad(tm_get(summary, "kpis"), bad, sizeof(bad));
-    (void)snprintf(text, sizeof(text), "%s busy %s of the time", who,
-                   tm_format_pct(pct, utilization));
+    (void)snprintf(text, sizeof(text), "%s busy %s of the time", who, tm_format_pct(pct, utilization));
     if (!loss && !facts.first && is_busy && !*bad) {
         append(v, "Healthy: ");
         append(v, text);
@@ -691,22 +686,21 @@ static void tell_busy(struct verdict *v, const struct tm_value *summary,
         begin_sentence(v, text);
     }
     if (loss) {
-        tell_loss(v, loss);
+        append_loss(v, loss);
     } else {
-        (void)snprintf(text, sizeof(text),
-                       ", and no single avoidable loss reaches %s of the window.",
+        (void)snprintf(text, sizeof(text), ", and no single avoidable loss reaches %s of the window.",
                        tm_format_pct(pct, least_pct));
         append(v, text);
         if (*bad && !facts.first)
-            tell_bad(v, bad);
-        tell_dominant(v, findings);
+            append_bad(v, bad);
+        append_dominant(v, findings);
     }
-    tell_waits(v, findings, loss);
+    append_waits(v, findings, loss);
     if (facts.first)
-        tell_facts(v, &facts);
+        append_facts(v, &facts);
 }
 
-static void tell_too_little(struct verdict *v, const struct tm_value *summary)
+static void append_too_little(struct verdict *v, const struct tm_value *summary)
 {
     const int64_t activities = tm_ask_activities(summary);
     char count[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], text[200];
@@ -717,7 +711,7 @@ static void tell_too_little(struct verdict *v, const struct tm_value *summary)
     append(v, text);
 }
 
-static void tell_no_device(struct verdict *v, const struct tm_value *summary)
+static void append_no_device(struct verdict *v, const struct tm_value *summary)
 {
     static const char *const reasons[] = { "unknown_device", "kernels_lost", "no_device_activity" };
     const struct tm_value *f = NULL;
@@ -730,7 +724,7 @@ static void tell_no_device(struct verdict *v, const struct tm_value *summary)
 }
 
 /* A device memory profile alone. */
-static void tell_memory(struct verdict *v, const struct tm_value *summary)
+static void append_memory(struct verdict *v, const struct tm_value *summary)
 {
     const struct tm_value *profile = tm_path(summary, "memory.device_profiles[0]");
     const struct tm_value *site = tm_path(profile, "sites[0]");
@@ -740,29 +734,27 @@ static void tell_memory(struct verdict *v, const struct tm_value *summary)
                    tm_format_bytes(bytes, tm_double(tm_get(profile, "total_bytes"))));
     append(v, text);
     if (tm_has(tm_get(site, "share_pct"))) {
-        (void)snprintf(text, sizeof(text), ", %s of it by %s (%.100s)",
-                       tm_format_pct(share, tm_double(tm_get(site, "share_pct"))),
-                       tm_short_name(name, tm_text(tm_get(site, "function"))),
-                       tm_file_of(tm_text(tm_get(site, "source"))));
+        (void)snprintf(
+            text, sizeof(text), ", %s of it by %s (%.100s)", tm_format_pct(share, tm_double(tm_get(site, "share_pct"))),
+            tm_short_name(name, tm_text(tm_get(site, "function"))), tm_file_of(tm_text(tm_get(site, "source"))));
         append(v, text);
     }
     append(v, ".");
 }
 
-tm_status tm_verdict_add(struct tm_run *run, struct tm_value *summary,
-                         const struct tm_thresholds *t)
+tm_status tm_verdict_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t)
 {
     struct verdict v = { .severity = "info" };
     struct tm_value *to = tm_add_object(summary, "verdict");
 
     if (!tm_ask_has_trace(summary))
-        tell_memory(&v, summary);
+        append_memory(&v, summary);
     else if (tm_ask_window_ps(summary) == 0 || !tm_has(tm_path(summary, "total.utilization_pct")))
-        tell_no_device(&v, summary);
+        append_no_device(&v, summary);
     else if (tm_ask_is_too_little(summary))
-        tell_too_little(&v, summary);
+        append_too_little(&v, summary);
     else
-        tell_busy(&v, summary, t);
+        append_busy(&v, summary, t);
     if (tm_is(tm_path(summary, "input.partial")))
         append(&v, " The input is damaged: this is what could be read.");
     tm_add_string(to, "text", v.text);

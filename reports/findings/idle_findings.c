@@ -27,7 +27,7 @@ static void place_of(char *out, size_t out_bytes, const struct tm_value *row)
                    has_annotation ? "'" : "");
 }
 
-static void say_waits(struct tm_findings *all, struct tm_finding *f)
+static void emit_waits(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *rows = tm_path(all->summary, "host.sync.rows");
 
@@ -37,39 +37,39 @@ static void say_waits(struct tm_findings *all, struct tm_finding *f)
         char time[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES], longest[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES];
 
         place_of(place, sizeof(place), row);
-        tm_finding_say(f, "Waits in '%s'%s: %s in %s calls, the longest %s at %s.",
-                       tm_short_name(name, tm_text(tm_get(row, "name"))), place,
-                       tm_format_time(time, tm_int(tm_get(row, "total_ps"))),
-                       tm_format_count(count, tm_int(tm_get(row, "count"))),
-                       tm_format_time(longest, tm_int(tm_get(row, "longest_ps"))),
-                       tm_format_moment(begin, tm_int(tm_get(row, "longest_begin_ps"))));
+        tm_finding_evidence(f, "Waits in '%s'%s: %s in %s calls, the longest %s at %s.",
+                            tm_short_name(name, tm_text(tm_get(row, "name"))), place,
+                            tm_format_time(time, tm_int(tm_get(row, "total_ps"))),
+                            tm_format_count(count, tm_int(tm_get(row, "count"))),
+                            tm_format_time(longest, tm_int(tm_get(row, "longest_ps"))),
+                            tm_format_moment(begin, tm_int(tm_get(row, "longest_begin_ps"))));
     }
 }
 
-void tm_host_say_launches(struct tm_findings *all, struct tm_finding *f)
+void tm_host_emit_launches(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *launches = tm_path(all->summary, "host.launches");
     const struct tm_value *delay = tm_path(all->summary, "host.launch_delay");
     char count[TM_FORMAT_BYTES], each[TM_FORMAT_BYTES], p50[TM_FORMAT_BYTES], p95[TM_FORMAT_BYTES];
 
     if (tm_has(tm_get(launches, "per_step")))
-        tm_finding_say(f, "%s launches, %s per step.", tm_format_count(count, tm_int(tm_get(launches, "count"))),
-                       tm_format_number(each, tm_double(tm_get(launches, "per_step"))));
+        tm_finding_evidence(f, "%s launches, %s per step.", tm_format_count(count, tm_int(tm_get(launches, "count"))),
+                            tm_format_number(each, tm_double(tm_get(launches, "per_step"))));
     if (tm_has(tm_get(delay, "p50_ps")))
-        tm_finding_say(f, "From launch to begin: %s in the median, %s at the 95th percentile.",
-                       tm_format_time(p50, tm_int(tm_get(delay, "p50_ps"))),
-                       tm_format_time(p95, tm_int(tm_get(delay, "p95_ps"))));
+        tm_finding_evidence(f, "From launch to begin: %s in the median, %s at the 95th percentile.",
+                            tm_format_time(p50, tm_int(tm_get(delay, "p50_ps"))),
+                            tm_format_time(p95, tm_int(tm_get(delay, "p95_ps"))));
 }
 
 /* Sleeping is no work of the host, but it may be how long an input pipeline takes. */
-static bool is_said(const char *name, bool with_sleep)
+static bool is_named(const char *name, bool with_sleep)
 {
     const enum tm_waiting waiting = tm_waiting_of(name, strlen(name));
 
     return waiting == TM_NOT_WAITING || (waiting == TM_WAITING_FOR_TIME && with_sleep);
 }
 
-void tm_host_say_functions(struct tm_findings *all, struct tm_finding *f, bool with_sleep)
+void tm_host_emit_functions(struct tm_findings *all, struct tm_finding *f, bool with_sleep)
 {
     const struct tm_value *rows = tm_path(all->summary, "host.python");
     char text[TM_EVIDENCE_BYTES] = "";
@@ -79,19 +79,19 @@ void tm_host_say_functions(struct tm_findings *all, struct tm_finding *f, bool w
         const size_t used = strlen(text);
         char name[TM_SHORT_NAME_BYTES], time[TM_FORMAT_BYTES];
 
-        if (!is_said(tm_text(tm_get(row, "name")), with_sleep))
+        if (!is_named(tm_text(tm_get(row, "name")), with_sleep))
             continue;
         (void)snprintf(text + used, sizeof(text) - used, "%s'%s' %s", said++ ? ", " : "",
                        tm_short_name(name, tm_text(tm_get(row, "name"))),
                        tm_format_time(time, tm_int(tm_get(row, "self_ps"))));
     }
     if (*text)
-        tm_finding_say(f, "Python functions with the most time of their own: %s.", text);
+        tm_finding_evidence(f, "Python functions with the most time of their own: %s.", text);
 }
 
 /* --- work that comes late --- */
 
-static void say_stretches(struct tm_findings *all, struct tm_finding *f)
+static void emit_stretches(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *longest = tm_path(all->summary, "host.queue_empty.longest");
     char time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], device[TM_SHORT_NAME_BYTES];
@@ -100,10 +100,10 @@ static void say_stretches(struct tm_findings *all, struct tm_finding *f)
         const struct tm_value *row = tm_at(longest, i);
 
         if (i == 0)
-            tm_finding_say(f, "The longest stretch: %s at %s on %s.",
-                           tm_format_time(time, tm_int(tm_get(row, "dur_ps"))),
-                           tm_format_moment(begin, tm_int(tm_get(row, "begin_ps"))),
-                           tm_finding_device(f, device, tm_get(row, "device")));
+            tm_finding_evidence(f, "The longest stretch: %s at %s on %s.",
+                                tm_format_time(time, tm_int(tm_get(row, "dur_ps"))),
+                                tm_format_moment(begin, tm_int(tm_get(row, "begin_ps"))),
+                                tm_finding_device(f, device, tm_get(row, "device")));
         tm_finding_where(f, tm_int(tm_get(row, "begin_ps")), tm_int(tm_get(row, "dur_ps")),
                          tm_text(tm_get(row, "device")));
     }
@@ -112,9 +112,9 @@ static void say_stretches(struct tm_findings *all, struct tm_finding *f)
 /* Is one of the causes for which nothing was launched told by itself? */
 static bool has_host_cause(const struct tm_findings *all)
 {
-    static const char *const ids[] = { "idle_launch", "idle_input", "idle_sync", "idle_host", "idle_gc", "idle_compile",
-                                       "compile_in_steps", "op_short", "eager_dispatch",
-                                       "idle_unrecorded" };
+    static const char *const ids[] = { "idle_launch",    "idle_input",     "idle_sync",        "idle_host",
+                                       "idle_gc",        "idle_compile",   "compile_in_steps", "op_short",
+                                       "eager_dispatch", "idle_unrecorded" };
 
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
         if (tm_is_found(all, ids[i]))
@@ -136,13 +136,14 @@ void tm_find_empty_queue(struct tm_findings *all)
         return;
     f = tm_finding_of_share(all, "queue_empty", empty_ps, NULL);
     tm_finding_limit(f, limit);
-    tm_finding_say(f, "For %s (%s of device time) a device was idle and nothing that it could run had been launched: "
-                      "%s of all idle time, in %s stretches.",
-                   tm_format_time(time, empty_ps), tm_format_pct(pct, share),
-                   tm_format_pct(of_idle, tm_share_pct(empty_ps, idle_ps)),
-                   tm_format_count(count, tm_int(tm_get(empty, "count"))));
-    tm_host_say_launches(all, f);
-    say_stretches(all, f);
+    tm_finding_evidence(f,
+                        "For %s (%s of device time) a device was idle and nothing that it could run had been launched: "
+                        "%s of all idle time, in %s stretches.",
+                        tm_format_time(time, empty_ps), tm_format_pct(pct, share),
+                        tm_format_pct(of_idle, tm_share_pct(empty_ps, idle_ps)),
+                        tm_format_count(count, tm_int(tm_get(empty, "count"))));
+    tm_host_emit_launches(all, f);
+    emit_stretches(all, f);
 }
 
 /* --- work on the host --- */
@@ -166,7 +167,7 @@ static struct tm_finding *begin_host(struct tm_findings *all, const char *id, in
     return tm_finding_of_idle(all, id, left_ps, left_ps, NULL);
 }
 
-static void say_rows(struct tm_finding *f, const struct tm_value *rows)
+static void emit_rows(struct tm_finding *f, const struct tm_value *rows)
 {
     for (size_t i = 0; i < tm_length(rows) && i < NAMES_SAID; i++) {
         const struct tm_value *row = tm_at(rows, i);
@@ -174,12 +175,12 @@ static void say_rows(struct tm_finding *f, const struct tm_value *rows)
         char cut[TM_SHORT_NAME_BYTES], time[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES], longest[TM_FORMAT_BYTES],
             begin[TM_FORMAT_BYTES];
 
-        tm_finding_say(f, "'%s'%s%s: %s in %s calls, the longest %s at %s.", tm_short_name(cut, name),
-                       *kind && strcmp(kind, name) != 0 ? ", by " : "", *kind && strcmp(kind, name) != 0 ? kind : "",
-                       tm_format_time(time, tm_int(tm_get(row, "total_ps"))),
-                       tm_format_count(count, tm_int(tm_get(row, "count"))),
-                       tm_format_time(longest, tm_int(tm_get(row, "longest_ps"))),
-                       tm_format_moment(begin, tm_int(tm_get(row, "begin_ps"))));
+        tm_finding_evidence(
+            f, "'%s'%s%s: %s in %s calls, the longest %s at %s.", tm_short_name(cut, name),
+            *kind && strcmp(kind, name) != 0 ? ", by " : "", *kind && strcmp(kind, name) != 0 ? kind : "",
+            tm_format_time(time, tm_int(tm_get(row, "total_ps"))), tm_format_count(count, tm_int(tm_get(row, "count"))),
+            tm_format_time(longest, tm_int(tm_get(row, "longest_ps"))),
+            tm_format_moment(begin, tm_int(tm_get(row, "begin_ps"))));
         tm_finding_where(f, tm_int(tm_get(row, "begin_ps")), tm_int(tm_get(row, "longest_ps")),
                          tm_text(tm_get(row, "host")));
     }
@@ -194,9 +195,9 @@ static void find_callbacks(struct tm_findings *all)
 
     if (!f)
         return;
-    tm_finding_say(f, "%s calls back to the host take %s.", tm_format_count(count, tm_int(tm_get(calls, "count"))),
-                   tm_format_time(time, total_ps));
-    say_rows(f, tm_get(calls, "rows"));
+    tm_finding_evidence(f, "%s calls back to the host take %s.", tm_format_count(count, tm_int(tm_get(calls, "count"))),
+                        tm_format_time(time, total_ps));
+    emit_rows(f, tm_get(calls, "rows"));
 }
 
 static void find_cpu_ops(struct tm_findings *all)
@@ -208,9 +209,9 @@ static void find_cpu_ops(struct tm_findings *all)
 
     if (!f)
         return;
-    tm_finding_say(f, "%s operations of compiled programs ran on the host for %s.",
-                   tm_format_count(count, tm_int(tm_get(ops, "count"))), tm_format_time(time, total_ps));
-    say_rows(f, tm_get(ops, "rows"));
+    tm_finding_evidence(f, "%s operations of compiled programs ran on the host for %s.",
+                        tm_format_count(count, tm_int(tm_get(ops, "count"))), tm_format_time(time, total_ps));
+    emit_rows(f, tm_get(ops, "rows"));
 }
 
 static void find_round_trips(struct tm_findings *all)
@@ -227,19 +228,19 @@ static void find_round_trips(struct tm_findings *all)
     f = begin_host(all, "round_trips", host_ps);
     if (!f)
         return;
-    tm_finding_say(f,
-                   "%s times in the analyzed steps a copy to the host is followed by nothing but a copy back, launched "
-                   "after it; in between the device is idle for %s in all.",
-                   tm_format_count(number, count), tm_format_time(time, host_ps));
+    tm_finding_evidence(f,
+                        "%s times in the analyzed steps a copy to the host is followed by nothing but a copy back, "
+                        "launched after it; in between the device is idle for %s in all.",
+                        tm_format_count(number, count), tm_format_time(time, host_ps));
     for (size_t i = 0; i < tm_length(longest) && i < TM_WHERE_MOST; i++) {
         const struct tm_value *row = tm_at(longest, i);
         const char *event = tm_text(tm_get(row, "host_event"));
 
         if (i < NAMES_SAID)
-            tm_finding_say(f, "%s at %s on %s%s%s%s.", tm_format_time(time, tm_int(tm_get(row, "dur_ps"))),
-                           tm_format_moment(begin, tm_int(tm_get(row, "begin_ps"))),
-                           tm_finding_device(f, device, tm_get(row, "device")), *event ? ", host in '" : "",
-                           *event ? tm_short_name(name, event) : "", *event ? "'" : "");
+            tm_finding_evidence(f, "%s at %s on %s%s%s%s.", tm_format_time(time, tm_int(tm_get(row, "dur_ps"))),
+                                tm_format_moment(begin, tm_int(tm_get(row, "begin_ps"))),
+                                tm_finding_device(f, device, tm_get(row, "device")), *event ? ", host in '" : "",
+                                *event ? tm_short_name(name, event) : "", *event ? "'" : "");
         tm_finding_where(f, tm_int(tm_get(row, "begin_ps")), tm_int(tm_get(row, "dur_ps")),
                          tm_text(tm_get(row, "device")));
     }
@@ -288,9 +289,9 @@ static void find_lone_thread(struct tm_findings *all)
     f = tm_finding_of_fact(all, "cpu_one_thread");
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, ALONE_PCT);
-    tm_finding_say(f, "Of %s threads that run operations '%s' takes %s of %s (%s).",
-                   tm_format_count(count, w.count), tm_short_name(name, tm_text(tm_get(w.busiest, "name"))),
-                   tm_format_time(time, w.most_ps), tm_format_time(total, w.total_ps), tm_format_pct(pct, share));
+    tm_finding_evidence(f, "Of %s threads that run operations '%s' takes %s of %s (%s).",
+                        tm_format_count(count, w.count), tm_short_name(name, tm_text(tm_get(w.busiest, "name"))),
+                        tm_format_time(time, w.most_ps), tm_format_time(total, w.total_ps), tm_format_pct(pct, share));
 }
 
 void tm_find_host_work(struct tm_findings *all)
@@ -378,23 +379,22 @@ static double main_part(const struct tm_findings *all, const char *cause)
     return total_ps > 0 ? (double)tm_int(tm_get(of_cause, "main_ps")) / (double)total_ps : 0;
 }
 
-static void say_share(struct tm_findings *all, struct tm_finding *f, const char *name, const struct tm_value *cause)
+static void emit_share(struct tm_findings *all, struct tm_finding *f, const char *name, const struct tm_value *cause)
 {
     const int64_t total_ps = tm_clamp_to_window(all, tm_int(tm_get(cause, "total_ps"))),
                   count = tm_int(tm_get(cause, "count"));
-    char time[TM_FORMAT_BYTES], window[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES],
-        gaps[TM_FORMAT_BYTES], step[2 * TM_FORMAT_BYTES + 32];
+    char time[TM_FORMAT_BYTES], window[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES], gaps[TM_FORMAT_BYTES],
+        step[2 * TM_FORMAT_BYTES + 32];
 
     *step = '\0';
     if (!find_lone(all, name).gap)
         per_step(all, name, step, sizeof(step));
-    tm_finding_say(f, "%s of %s of device time (%s) is idle for this reason%s.",
-                   tm_format_time(time, total_ps), tm_format_time(window, all->window_ps),
-                   tm_format_pct(pct, tm_share_pct(total_ps, all->window_ps)), step);
+    tm_finding_evidence(f, "%s of %s of device time (%s) is idle for this reason%s.", tm_format_time(time, total_ps),
+                        tm_format_time(window, all->window_ps),
+                        tm_format_pct(pct, tm_share_pct(total_ps, all->window_ps)), step);
     if (count > 0)
-        tm_finding_say(f, "It is the main reason of %s of %s idle gaps.",
-                       tm_format_count(gaps, count),
-                       tm_format_count(window, tm_int(tm_path(all->summary, "gaps.count"))));
+        tm_finding_evidence(f, "It is the main reason of %s of %s idle gaps.", tm_format_count(gaps, count),
+                            tm_format_count(window, tm_int(tm_path(all->summary, "gaps.count"))));
 }
 
 /* Did it stand in one call that took many times what calls of that name usually take? */
@@ -410,7 +410,7 @@ static bool is_held_up(const struct tm_value *gap)
 }
 
 /* ", host in 'f'", and how long that usually takes where it took far longer. */
-static void say_event(char *out, size_t out_bytes, const struct tm_value *gap, const char *event)
+static void emit_event(char *out, size_t out_bytes, const struct tm_value *gap, const char *event)
 {
     const struct tm_value *calls = tm_get(gap, "calls");
     const int64_t count = tm_int(tm_get(calls, "count"));
@@ -426,7 +426,7 @@ static void say_event(char *out, size_t out_bytes, const struct tm_value *gap, c
 }
 
 /* ", launched 463 ms before by a call of 5 us": how far the call explains the wait for what it launched. */
-static void say_launch(char *out, size_t out_bytes, const struct tm_value *gap)
+static void emit_launch(char *out, size_t out_bytes, const struct tm_value *gap)
 {
     const struct tm_value *launch = tm_get(gap, "launch");
     const int64_t end_ps = tm_sum_times(tm_int(tm_get(gap, "begin_ps")), tm_int(tm_get(gap, "dur_ps")));
@@ -439,12 +439,11 @@ static void say_launch(char *out, size_t out_bytes, const struct tm_value *gap)
 }
 
 /* part_ps: how much of the gap is meant, where that is not all of it. */
-static void say_gap(struct tm_finding *f, const struct tm_value *gap, int64_t part_ps)
+static void emit_gap(struct tm_finding *f, const struct tm_value *gap, int64_t part_ps)
 {
     const char *event = tm_text(tm_get(gap, "host_event")), *after = tm_text(tm_get(gap, "after"));
     const int64_t dur_ps = tm_int(tm_get(gap, "dur_ps"));
-    char time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES],
-        device[TM_SHORT_NAME_BYTES];
+    char time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], device[TM_SHORT_NAME_BYTES];
     char part[TM_FORMAT_BYTES + 8] = "", step[40] = "", launched[2 * TM_FORMAT_BYTES + 64] = "";
     char in[TM_SHORT_NAME_BYTES + 192] = "", next[TM_SHORT_NAME_BYTES + 16] = "";
 
@@ -453,23 +452,21 @@ static void say_gap(struct tm_finding *f, const struct tm_value *gap, int64_t pa
     if (tm_has(tm_get(gap, "step")))
         (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(gap, "step")));
     if (*event && !*part) /* the event is that of the largest part */
-        say_event(in, sizeof(in), gap, event);
+        emit_event(in, sizeof(in), gap, event);
     if (*after)
         (void)snprintf(next, sizeof(next), ", before '%s'", tm_short_name(name, after));
     if (strcmp(tm_text(tm_get(gap, "cause")), "launch") == 0 && tm_has(tm_get(gap, "launch")))
-        say_launch(launched, sizeof(launched), gap);
-    tm_finding_say(f, "%s%s of %s at %s on %s%s%s%s%s.", part, *part ? "gap" : "Gap",
-                   tm_format_time(time, dur_ps),
-                   tm_format_moment(begin, tm_int(tm_get(gap, "begin_ps"))),
-                   tm_finding_device(f, device, tm_get(gap, "device")), step, in, next, launched);
+        emit_launch(launched, sizeof(launched), gap);
+    tm_finding_evidence(f, "%s%s of %s at %s on %s%s%s%s%s.", part, *part ? "gap" : "Gap", tm_format_time(time, dur_ps),
+                        tm_format_moment(begin, tm_int(tm_get(gap, "begin_ps"))),
+                        tm_finding_device(f, device, tm_get(gap, "device")), step, in, next, launched);
 }
 
 /* The same event in the same step is one story, on however many devices it left a gap. */
 static bool is_alike(const struct tm_value *gap, const struct tm_value *const *said, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (tm_has(tm_get(gap, "step")) &&
-            tm_int(tm_get(gap, "step")) == tm_int(tm_get(said[i], "step")) &&
+        if (tm_has(tm_get(gap, "step")) && tm_int(tm_get(gap, "step")) == tm_int(tm_get(said[i], "step")) &&
             strcmp(tm_text(tm_get(gap, "host_event")), tm_text(tm_get(said[i], "host_event"))) == 0)
             return true;
     }
@@ -477,8 +474,7 @@ static bool is_alike(const struct tm_value *gap, const struct tm_value *const *s
 }
 
 /* Gaps of which the cause is the largest part, or of which it is another part. */
-static int say_gaps(struct tm_findings *all, struct tm_finding *f, const char *cause,
-                    bool is_largest)
+static int emit_gaps(struct tm_findings *all, struct tm_finding *f, const char *cause, bool is_largest)
 {
     const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
     const struct tm_value *said[GAPS_SAID];
@@ -493,7 +489,7 @@ static int say_gaps(struct tm_findings *all, struct tm_finding *f, const char *c
             continue;
         if (count < GAPS_SAID && !is_alike(gap, said, count)) {
             said[count++] = gap;
-            say_gap(f, gap, is_largest ? INT64_MAX : part_ps);
+            emit_gap(f, gap, is_largest ? INT64_MAX : part_ps);
         }
         tm_finding_where(f, tm_int(tm_get(gap, "begin_ps")), tm_int(tm_get(gap, "dur_ps")),
                          tm_text(tm_get(gap, "device")));
@@ -501,31 +497,31 @@ static int say_gaps(struct tm_findings *all, struct tm_finding *f, const char *c
     return count;
 }
 
-static void say_longest_gaps(struct tm_findings *all, struct tm_finding *f, const char *cause)
+static void emit_longest_gaps(struct tm_findings *all, struct tm_finding *f, const char *cause)
 {
-    if (say_gaps(all, f, cause, true) == 0)
-        (void)say_gaps(all, f, cause, false);
+    if (emit_gaps(all, f, cause, true) == 0)
+        (void)emit_gaps(all, f, cause, false);
 }
 
-static bool is_told_elsewhere(const struct tm_findings *all, enum tm_wait wait)
+static bool is_covered_elsewhere(const struct tm_findings *all, enum tm_wait wait)
 {
     return (wait == TM_WAIT_COMPILE && tm_compiles_inside_steps(all) > 0) ||
            (wait == TM_WAIT_UNRECORDED && tm_host_was_not_recorded(all));
 }
 
 /* What the host did where it is the cause: names that the gaps alone do not tell. */
-static void say_host(struct tm_findings *all, struct tm_finding *f, const char *cause)
+static void emit_host(struct tm_findings *all, struct tm_finding *f, const char *cause)
 {
     if (strcmp(cause, "sync") == 0)
-        say_waits(all, f);
+        emit_waits(all, f);
     else if (strcmp(cause, "launch") == 0)
-        tm_host_say_launches(all, f);
+        tm_host_emit_launches(all, f);
     else if (strcmp(cause, "host") == 0 || strcmp(cause, "input") == 0)
-        tm_host_say_functions(all, f, strcmp(cause, "input") == 0);
+        tm_host_emit_functions(all, f, strcmp(cause, "input") == 0);
 }
 
 /* Short pauses and longer waits, which have different reasons. */
-static void say_pauses(struct tm_findings *all, struct tm_finding *f)
+static void emit_pauses(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *pauses = tm_path(all->summary, "gaps.pauses");
     const struct tm_value *waits = tm_path(all->summary, "gaps.by_cause.device_wait");
@@ -533,10 +529,10 @@ static void say_pauses(struct tm_findings *all, struct tm_finding *f)
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
 
     if (tm_has(pauses))
-        tm_finding_say(f, "%s pauses under %s take %s of it; the rest are longer waits.",
-                       tm_format_count(a, tm_int(tm_get(pauses, "count"))),
-                       tm_format_time(b, tm_int(tm_get(pauses, "below_ps"))),
-                       tm_format_time(c, pause_ps < all_ps ? pause_ps : all_ps));
+        tm_finding_evidence(f, "%s pauses under %s take %s of it; the rest are longer waits.",
+                            tm_format_count(a, tm_int(tm_get(pauses, "count"))),
+                            tm_format_time(b, tm_int(tm_get(pauses, "below_ps"))),
+                            tm_format_time(c, pause_ps < all_ps ? pause_ps : all_ps));
 }
 
 /* Facts: what the device waited for is not in the profile, and what the profiler costs no other run has. */
@@ -625,8 +621,8 @@ static const char *case_of(const struct tm_findings *all, const char *cause)
 }
 
 /* It happens once, whatever the share of the window. */
-static void say_lone(struct tm_findings *all, struct tm_finding *f, const char *cause, const struct lone *lone,
-                     bool is_apart)
+static void emit_lone(struct tm_findings *all, struct tm_finding *f, const char *cause, const struct lone *lone,
+                      bool is_apart)
 {
     const int64_t total_ps = tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause), "total_ps"));
     const int64_t chosen = tm_int(tm_path(all->summary, "steps.chosen"));
@@ -638,17 +634,19 @@ static void say_lone(struct tm_findings *all, struct tm_finding *f, const char *
     (void)snprintf(gaps, sizeof(gaps), lone->gaps > 1 ? "%s gaps at the same time have" : "One gap has",
                    tm_format_count(a, lone->gaps));
     if (chosen > 1)
-        (void)snprintf(once, sizeof(once), "an event in one of %s steps, not a loss of each", tm_format_count(a, chosen));
+        (void)snprintf(once, sizeof(once), "an event in one of %s steps, not a loss of each",
+                       tm_format_count(a, chosen));
     else
-        (void)snprintf(once, sizeof(once), "a single event; whether it comes back in other steps the profile does not tell");
-    tm_finding_say(f, "%s %s of it (%s), from %s on: %s%s.", gaps, tm_format_time(a, lone->ps),
-                   tm_format_pct(b, tm_share_pct(lone->ps, total_ps)),
-                   tm_format_moment(c, tm_int(tm_get(lone->gap, "begin_ps"))), once,
-                   is_apart ? "; not counted as potential savings" : "");
+        (void)snprintf(once, sizeof(once),
+                       "a single event; whether it comes back in other steps the profile does not tell");
+    tm_finding_evidence(f, "%s %s of it (%s), from %s on: %s%s.", gaps, tm_format_time(a, lone->ps),
+                        tm_format_pct(b, tm_share_pct(lone->ps, total_ps)),
+                        tm_format_moment(c, tm_int(tm_get(lone->gap, "begin_ps"))), once,
+                        is_apart ? "; not counted as potential savings" : "");
 }
 
 /* What the thread that launches did not tell. */
-static void say_main(struct tm_findings *all, struct tm_finding *f, const char *cause)
+static void emit_main(struct tm_findings *all, struct tm_finding *f, const char *cause)
 {
     const int64_t main_ps = tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause), "main_ps"));
     char time[TM_FORMAT_BYTES];
@@ -656,14 +654,16 @@ static void say_main(struct tm_findings *all, struct tm_finding *f, const char *
     if (main_part(all, cause) * 100 < tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE))
         return;
     if (strcmp(cause, "sync") == 0)
-        tm_finding_say(f, "In %s of it the threads that launch recorded nothing either.", tm_format_time(time, main_ps));
+        tm_finding_evidence(f, "In %s of it the threads that launch recorded nothing either.",
+                            tm_format_time(time, main_ps));
     else
-        tm_finding_say(f, "In %s of it the thread that launches recorded too little: what is named is the main thread's.",
-                       tm_format_time(time, main_ps));
+        tm_finding_evidence(
+            f, "In %s of it the thread that launches recorded too little: what is named is the main thread's.",
+            tm_format_time(time, main_ps));
 }
 
 /* A wait goes on although this device has nothing more to do. */
-static void say_long_wait(struct tm_findings *all, struct tm_finding *f)
+static void emit_long_wait(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
     int64_t most_ps = 0;
@@ -675,8 +675,10 @@ static void say_long_wait(struct tm_findings *all, struct tm_finding *f)
         most_ps = part_ps > most_ps ? part_ps : most_ps;
     }
     if ((double)most_ps >= tm_limit_of(all, TM_LIMIT_LONG_LAUNCH) * 1e9)
-        tm_finding_say(f, "The host waits for up to %s while the device has nothing to do: not for its work, but for another "
-                          "device, a copy, or the word that the work has ended.", tm_format_time(time, most_ps));
+        tm_finding_evidence(f,
+                            "The host waits for up to %s while the device has nothing to do: not for its work, but for "
+                            "another device, a copy, or the word that the work has ended.",
+                            tm_format_time(time, most_ps));
 }
 
 /* Work that started late once is no loss of the steps: a fact, but for what is left beside it. */
@@ -705,30 +707,31 @@ static void find_cause(struct tm_findings *all, const char *cause, const char *i
     const bool is_once = text_case && strcmp(text_case, "late") == 0 && lone.gap;
     const enum tm_wait wait = tm_wait_of_cause(cause);
     const struct tm_value *idle = tm_get(tm_path(all->summary, "gaps.by_cause"), cause);
-    const int64_t left_ps = tm_wait_left(all, wait), told_ps = all->told_ps[wait];
+    const int64_t left_ps = tm_wait_left(all, wait), claimed_ps = all->claimed_ps[wait];
     char time[TM_FORMAT_BYTES], path[64];
     struct tm_finding *f;
 
     (void)snprintf(path, sizeof(path), "gaps.by_cause.%s.total_ps", cause);
-    if (!tm_is_worth_mention_on(all, left_ps, path) || is_told_elsewhere(all, wait))
+    if (!tm_is_worth_mention_on(all, left_ps, path) || is_covered_elsewhere(all, wait))
         return;
     f = is_once ? begin_late(all, &lone, left_ps, path) : begin(all, id, wait, left_ps, path);
     if (!f)
         return;
     if (text_case)
         tm_finding_case(f, text_case);
-    say_share(all, f, cause, idle);
-    if (told_ps > 0)
-        tm_finding_say(f, "%s of it is part of other findings and not counted here.", tm_format_time(time, told_ps));
+    emit_share(all, f, cause, idle);
+    if (claimed_ps > 0)
+        tm_finding_evidence(f, "%s of it is part of other findings and not counted here.",
+                            tm_format_time(time, claimed_ps));
     if (wait == TM_WAIT_DEVICE)
-        say_pauses(all, f);
-    say_lone(all, f, cause, &lone, is_once);
-    say_main(all, f, cause);
+        emit_pauses(all, f);
+    emit_lone(all, f, cause, &lone, is_once);
+    emit_main(all, f, cause);
     if (wait == TM_WAIT_SYNC)
-        say_long_wait(all, f);
-    say_longest_gaps(all, f, cause);
-    say_host(all, f, cause);
-    tm_finding_say_scope(all, f, path);
+        emit_long_wait(all, f);
+    emit_longest_gaps(all, f, cause);
+    emit_host(all, f, cause);
+    tm_finding_emit_scope(all, f, path);
 }
 
 /* A note: what the devices waited for until then is the finding of its cause. */
@@ -758,11 +761,11 @@ static void find_edges(struct tm_findings *all)
     f = tm_finding_of_fact(all, "idle_edges");
     tm_finding_value(f, most, "%");
     tm_finding_limit(f, limit);
-    tm_finding_say(f, "%s is idle for %s before its first and %s after its last activity, of %s.",
-                   tm_finding_device(f, name, tm_get(worst, "id")),
-                   tm_format_time(lead, tm_int(tm_get(worst, "lead_ps"))),
-                   tm_format_time(trail, tm_int(tm_get(worst, "trail_ps"))),
-                   tm_format_time(span, tm_int(tm_get(worst, "span_ps"))));
+    tm_finding_evidence(f, "%s is idle for %s before its first and %s after its last activity, of %s.",
+                        tm_finding_device(f, name, tm_get(worst, "id")),
+                        tm_format_time(lead, tm_int(tm_get(worst, "lead_ps"))),
+                        tm_format_time(trail, tm_int(tm_get(worst, "trail_ps"))),
+                        tm_format_time(span, tm_int(tm_get(worst, "span_ps"))));
 }
 
 void tm_find_idle(struct tm_findings *all)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels tell (summary.fusion, summary.programs, summary.occupancy): what could be one kernel, or one program; how
- * full the kernels keep the device; products in 32-bit floats on a device with matrix units. */
+/* What kernels tell (summary.fusion, summary.programs, summary.occupancy): what could be one kernel, or one program;
+ * how full the kernels keep the device; products in 32-bit floats on a device with matrix units. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +11,15 @@
  * Very many small kernels, very many small programs, ops that come back many times in a step, attention in pieces, and
  * copies for the sake of a layout. */
 
-enum { SHORT_KERNELS_LEAST = 100, /* fewer kernels than that cannot be called many */
-       RUNS_NAMED = 2, ROWS_NAMED = 3, KERNELS_NAMED = 4, PLACES = 3, EAGER_OPERATIONS_MOST = 2,
-       COMPILED_PART = 10 };
+enum {
+    SHORT_KERNELS_LEAST = 100, /* fewer kernels than that cannot be called many */
+    RUNS_NAMED = 2,
+    ROWS_NAMED = 3,
+    KERNELS_NAMED = 4,
+    PLACES = 3,
+    EAGER_OPERATIONS_MOST = 2,
+    COMPILED_PART = 10
+};
 
 static int64_t time_at(const struct tm_findings *all, const char *path)
 {
@@ -35,8 +41,7 @@ static bool is_busy(const struct tm_findings *all)
 static int64_t short_stake(const struct tm_findings *all)
 {
     const int64_t pause_ps = time_at(all, "gaps.pauses.total_ps"), busy_ps = time_at(all, "total.busy_ps");
-    const double ordinary_ps =
-        (double)tm_sum_times(busy_ps, pause_ps) * tm_limit_of(all, TM_LIMIT_PAUSE_SHARE) / 100;
+    const double ordinary_ps = (double)tm_sum_times(busy_ps, pause_ps) * tm_limit_of(all, TM_LIMIT_PAUSE_SHARE) / 100;
     const int64_t beyond_ps = pause_ps - tm_whole(ordinary_ps), left_ps = tm_wait_left(all, TM_WAIT_DEVICE);
 
     if (beyond_ps <= 0 || !tm_is_worth_mention(all, beyond_ps))
@@ -44,19 +49,19 @@ static int64_t short_stake(const struct tm_findings *all)
     return pause_ps < left_ps ? pause_ps : left_ps;
 }
 
-static void say_ordinary(struct tm_findings *all, struct tm_finding *f)
+static void emit_ordinary(struct tm_findings *all, struct tm_finding *f)
 {
     const int64_t pause_ps = time_at(all, "gaps.pauses.total_ps"), count = time_at(all, "gaps.pauses.count");
     const int64_t work_ps = tm_sum_times(pause_ps, time_at(all, "total.busy_ps"));
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES], e[TM_FORMAT_BYTES];
 
-    tm_finding_say(f, "%s pauses of %s on average take %s, %s of work and pauses; up to %s are ordinary.",
-                   tm_format_count(a, count), tm_format_time(b, count > 0 ? pause_ps / count : 0),
-                   tm_format_time(c, pause_ps), tm_format_pct(d, tm_share_pct(pause_ps, work_ps)),
-                   tm_format_pct(e, tm_limit_of(all, TM_LIMIT_PAUSE_SHARE)));
+    tm_finding_evidence(f, "%s pauses of %s on average take %s, %s of work and pauses; up to %s are ordinary.",
+                        tm_format_count(a, count), tm_format_time(b, count > 0 ? pause_ps / count : 0),
+                        tm_format_time(c, pause_ps), tm_format_pct(d, tm_share_pct(pause_ps, work_ps)),
+                        tm_format_pct(e, tm_limit_of(all, TM_LIMIT_PAUSE_SHARE)));
 }
 
-static void say_run(struct tm_finding *f, const struct tm_value *run)
+static void emit_run(struct tm_finding *f, const struct tm_value *run)
 {
     const struct tm_value *names = tm_get(run, "names");
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], step[32] = "";
@@ -64,65 +69,62 @@ static void say_run(struct tm_finding *f, const struct tm_value *run)
 
     if (tm_has(tm_get(run, "step")))
         (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(run, "step")));
-    tm_finding_say(f, "Run of %s kernels over %s at %s on %s%s, %s and others.",
-                   tm_format_count(a, tm_int(tm_get(run, "kernels"))),
-                   tm_format_time(b, tm_int(tm_get(run, "dur_ps"))),
-                   tm_format_moment(c, tm_int(tm_get(run, "begin_ps"))),
-                   tm_finding_device(f, device, tm_get(run, "device")), step,
-                   tm_short_name(name, tm_text(tm_at(names, 0))));
+    tm_finding_evidence(
+        f, "Run of %s kernels over %s at %s on %s%s, %s and others.",
+        tm_format_count(a, tm_int(tm_get(run, "kernels"))), tm_format_time(b, tm_int(tm_get(run, "dur_ps"))),
+        tm_format_moment(c, tm_int(tm_get(run, "begin_ps"))), tm_finding_device(f, device, tm_get(run, "device")), step,
+        tm_short_name(name, tm_text(tm_at(names, 0))));
 }
 
-static void say_short(struct tm_findings *all, struct tm_finding *f)
+static void emit_short(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *fusion = tm_get(all->summary, "fusion"), *runs = tm_get(fusion, "runs");
     const int64_t count = time_at(all, "fusion.small.count");
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES], e[TM_FORMAT_BYTES];
 
-    tm_finding_say(f, "%s of %s kernels are shorter than %s, %s on average; they are %s of the kernel time.",
-                   tm_format_count(a, count), tm_format_count(b, time_at(all, "fusion.kernels.count")),
-                   tm_format_time(c, time_at(all, "fusion.small.below_ps")),
-                   tm_format_time(d, count > 0 ? time_at(all, "fusion.small.total_ps") / count : 0),
-                   tm_format_pct(e, tm_double(tm_path(fusion, "small.share_pct"))));
+    tm_finding_evidence(f, "%s of %s kernels are shorter than %s, %s on average; they are %s of the kernel time.",
+                        tm_format_count(a, count), tm_format_count(b, time_at(all, "fusion.kernels.count")),
+                        tm_format_time(c, time_at(all, "fusion.small.below_ps")),
+                        tm_format_time(d, count > 0 ? time_at(all, "fusion.small.total_ps") / count : 0),
+                        tm_format_pct(e, tm_double(tm_path(fusion, "small.share_pct"))));
     if (tm_has(tm_get(fusion, "per_step")))
-        tm_finding_say(f, "A step has %s kernels on each device.",
-                       tm_format_count(a, tm_whole(tm_double(tm_get(fusion, "per_step")))));
-    tm_finding_say(f, "%s of them follow one another in %s runs: %s of work, %s of pauses under %s.",
-                   tm_format_count(a, tm_int(tm_get(runs, "kernels"))),
-                   tm_format_count(b, tm_int(tm_get(runs, "count"))),
-                   tm_format_time(c, tm_int(tm_get(runs, "kernel_ps"))),
-                   tm_format_time(d, tm_int(tm_get(runs, "gap_ps"))),
-                   tm_format_time(e, tm_int(tm_get(runs, "gap_below_ps"))));
+        tm_finding_evidence(f, "A step has %s kernels on each device.",
+                            tm_format_count(a, tm_whole(tm_double(tm_get(fusion, "per_step")))));
+    tm_finding_evidence(
+        f, "%s of them follow one another in %s runs: %s of work, %s of pauses under %s.",
+        tm_format_count(a, tm_int(tm_get(runs, "kernels"))), tm_format_count(b, tm_int(tm_get(runs, "count"))),
+        tm_format_time(c, tm_int(tm_get(runs, "kernel_ps"))), tm_format_time(d, tm_int(tm_get(runs, "gap_ps"))),
+        tm_format_time(e, tm_int(tm_get(runs, "gap_below_ps"))));
     for (size_t i = 0; i < tm_length(tm_get(runs, "longest")) && i < PLACES; i++) {
         const struct tm_value *run = tm_at(tm_get(runs, "longest"), i);
 
         if (i < RUNS_NAMED)
-            say_run(f, run);
+            emit_run(f, run);
         tm_finding_where(f, tm_int(tm_get(run, "begin_ps")), tm_int(tm_get(run, "dur_ps")),
                          tm_text(tm_get(run, "device")));
     }
 }
 
 /* The operations with the most time of those that are short, and where the first of them is. */
-static void say_short_ops(struct tm_findings *all, struct tm_finding *f)
+static void emit_short_ops(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *rows = tm_path(all->summary, "ops.rows");
     const int64_t count = time_at(all, "kernels.count"), below_ps = time_at(all, "gaps.pauses.below_ps");
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
     int said = 0;
 
-    tm_finding_say(f, "%s operations take %s on average.", tm_format_count(a, count),
-                   tm_format_time(b, count > 0 ? time_at(all, "kernels.total_ps") / count : 0));
+    tm_finding_evidence(f, "%s operations take %s on average.", tm_format_count(a, count),
+                        tm_format_time(b, count > 0 ? time_at(all, "kernels.total_ps") / count : 0));
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
         const struct tm_value *row = tm_at(rows, i), *first = tm_get(row, "first");
 
         if (tm_int(tm_get(row, "mean_ps")) >= below_ps)
             continue;
         said++;
-        tm_finding_say(f, "'%s': %s times, %s on average, %s in all.",
-                       tm_short_name(name, tm_text(tm_get(row, "name"))),
-                       tm_format_count(a, tm_int(tm_get(row, "count"))),
-                       tm_format_time(b, tm_int(tm_get(row, "mean_ps"))),
-                       tm_format_time(c, tm_int(tm_get(row, "self_ps"))));
+        tm_finding_evidence(
+            f, "'%s': %s times, %s on average, %s in all.", tm_short_name(name, tm_text(tm_get(row, "name"))),
+            tm_format_count(a, tm_int(tm_get(row, "count"))), tm_format_time(b, tm_int(tm_get(row, "mean_ps"))),
+            tm_format_time(c, tm_int(tm_get(row, "self_ps"))));
         if (tm_has(first))
             tm_finding_where(f, tm_int(tm_get(first, "begin_ps")), tm_int(tm_get(first, "dur_ps")),
                              tm_text(tm_get(first, "device")));
@@ -141,16 +143,16 @@ static void find_short(struct tm_findings *all)
         return;
     f = tm_finding_of_idle(all, has_kernels ? "kernel_short" : "op_short", stake_ps,
                            tm_wait_explain(all, &wait, 1, stake_ps), NULL);
-    say_ordinary(all, f);
+    emit_ordinary(all, f);
     if (has_kernels)
-        say_short(all, f);
+        emit_short(all, f);
     else
-        say_short_ops(all, f);
+        emit_short_ops(all, f);
 }
 
 /* --- small programs --- */
 
-static void say_programs(struct tm_findings *all, struct tm_finding *f)
+static void emit_programs(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *programs = tm_get(all->summary, "programs"), *pauses = tm_get(programs, "pauses");
     const struct tm_value *longest = tm_get(pauses, "longest");
@@ -160,30 +162,29 @@ static void say_programs(struct tm_findings *all, struct tm_finding *f)
     char device[TM_SHORT_NAME_BYTES];
 
     if (operations > 0)
-        tm_finding_say(f, "%.1f programs per step on each device, of %.1f operations each, which take %s on average.",
-                       tm_double(tm_get(programs, "per_step")),
-                       (double)operations / (double)(executions > 0 ? executions : 1),
-                       tm_format_time(b, tm_int(tm_get(programs, "operation_ps")) / operations));
+        tm_finding_evidence(
+            f, "%.1f programs per step on each device, of %.1f operations each, which take %s on average.",
+            tm_double(tm_get(programs, "per_step")), (double)operations / (double)(executions > 0 ? executions : 1),
+            tm_format_time(b, tm_int(tm_get(programs, "operation_ps")) / operations));
     if (count > 0)
-        tm_finding_say(f, "%s pauses between two programs take %s, %s each.", tm_format_count(a, count),
-                       tm_format_time(b, tm_int(tm_get(pauses, "total_ps"))),
-                       tm_format_time(c, tm_int(tm_get(pauses, "total_ps")) / count));
+        tm_finding_evidence(f, "%s pauses between two programs take %s, %s each.", tm_format_count(a, count),
+                            tm_format_time(b, tm_int(tm_get(pauses, "total_ps"))),
+                            tm_format_time(c, tm_int(tm_get(pauses, "total_ps")) / count));
     for (size_t i = 0; i < tm_length(longest) && i < PLACES; i++) {
         const struct tm_value *pause = tm_at(longest, i);
 
-        tm_finding_say(f, "Pause of %s at %s on %s, between '%s' and '%s'.",
-                       tm_format_time(a, tm_int(tm_get(pause, "dur_ps"))),
-                       tm_format_moment(b, tm_int(tm_get(pause, "begin_ps"))),
-                       tm_finding_device(f, device, tm_get(pause, "device")),
-                       tm_short_name(x, tm_text(tm_get(pause, "before"))),
-                       tm_short_name(y, tm_text(tm_get(pause, "after"))));
+        tm_finding_evidence(
+            f, "Pause of %s at %s on %s, between '%s' and '%s'.", tm_format_time(a, tm_int(tm_get(pause, "dur_ps"))),
+            tm_format_moment(b, tm_int(tm_get(pause, "begin_ps"))),
+            tm_finding_device(f, device, tm_get(pause, "device")), tm_short_name(x, tm_text(tm_get(pause, "before"))),
+            tm_short_name(y, tm_text(tm_get(pause, "after"))));
         tm_finding_where(f, tm_int(tm_get(pause, "begin_ps")), tm_int(tm_get(pause, "dur_ps")),
                          tm_text(tm_get(pause, "device")));
     }
 }
 
-/* Gaps in which the host needed that long for the next operation or two, of those that are attributed to the host at all:
- * what had been launched already waits for something else. */
+/* Gaps in which the host needed that long for the next operation or two, of those that are attributed to the host at
+ * all: what had been launched already waits for something else. */
 struct short_gaps {
     const struct tm_value *by_cause;
     size_t causes; /* how many of short_waits */
@@ -273,7 +274,7 @@ static void find_programs(struct tm_findings *all)
     tm_finding_case(f, "programs");
     tm_finding_value(f, per_step, "count");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_PROGRAMS_PER_STEP));
-    say_programs(all, f);
+    emit_programs(all, f);
 }
 
 /* Kernels that torch.compile made, which are launched one by one all the same. */
@@ -309,18 +310,19 @@ static void find_eager(struct tm_findings *all)
         return;
     f = tm_finding_of_idle(all, "eager_dispatch", stake_ps, stake_ps, NULL);
     tm_finding_case(f, is_compiled(all) ? "compiled" : "uncompiled");
-    tm_finding_say(f, "%s launches for %s kernels; before %s of them the device is idle for %s to %s, as the host has not "
-                      "launched them yet: %s on average, %s in all.",
-                   tm_format_count(a, launches), tm_format_count(b, kernels), tm_format_count(c, gaps.count),
-                   tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, time_at(all, "gaps.short.from_ps")),
-                   tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, time_at(all, "gaps.short.below_ps")),
-                   tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, gaps.total_ps / gaps.count),
-                   tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, gaps.total_ps));
-    tm_finding_say(f, "%s of the kernels are shorter than %s, %s on average.", tm_format_count(a, small),
-                   tm_format_time(b, time_at(all, "fusion.small.below_ps")),
-                   tm_format_time(c, small > 0 ? time_at(all, "fusion.small.total_ps") / small : 0));
-    tm_host_say_launches(all, f);
-    tm_host_say_functions(all, f, false);
+    tm_finding_evidence(f,
+                        "%s launches for %s kernels; before %s of them the device is idle for %s to %s, as the host "
+                        "has not launched them yet: %s on average, %s in all.",
+                        tm_format_count(a, launches), tm_format_count(b, kernels), tm_format_count(c, gaps.count),
+                        tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, time_at(all, "gaps.short.from_ps")),
+                        tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, time_at(all, "gaps.short.below_ps")),
+                        tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, gaps.total_ps / gaps.count),
+                        tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, gaps.total_ps));
+    tm_finding_evidence(f, "%s of the kernels are shorter than %s, %s on average.", tm_format_count(a, small),
+                        tm_format_time(b, time_at(all, "fusion.small.below_ps")),
+                        tm_format_time(c, small > 0 ? time_at(all, "fusion.small.total_ps") / small : 0));
+    tm_host_emit_launches(all, f);
+    tm_host_emit_functions(all, f, false);
     for (size_t i = 0; i < tm_length(runs) && i < PLACES; i++)
         tm_finding_where(f, tm_int(tm_get(tm_at(runs, i), "begin_ps")), tm_int(tm_get(tm_at(runs, i), "dur_ps")),
                          tm_text(tm_get(tm_at(runs, i), "device")));
@@ -343,16 +345,16 @@ static int64_t repeated_stake(const struct tm_findings *all, const struct tm_val
     return stake_ps < total_ps ? stake_ps : total_ps;
 }
 
-static void say_repeated(struct tm_finding *f, const struct tm_value *row)
+static void emit_repeated(struct tm_finding *f, const struct tm_value *row)
 {
     const struct tm_value *op = tm_get(row, "op");
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], path[TM_SHORT_NAME_BYTES];
 
-    tm_finding_say(f, "'%s'%s%s: %.0f times in a step, %s each, %s in all.",
-                   tm_short_name(name, tm_text(tm_get(row, "name"))), tm_has(op) ? " of " : "",
-                   tm_has(op) ? tm_short_name(path, tm_text(op)) : "", tm_double(tm_get(row, "per_step")),
-                   tm_format_time(a, tm_int(tm_get(row, "mean_ps"))),
-                   tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
+    tm_finding_evidence(f, "'%s'%s%s: %.0f times in a step, %s each, %s in all.",
+                        tm_short_name(name, tm_text(tm_get(row, "name"))), tm_has(op) ? " of " : "",
+                        tm_has(op) ? tm_short_name(path, tm_text(op)) : "", tm_double(tm_get(row, "per_step")),
+                        tm_format_time(a, tm_int(tm_get(row, "mean_ps"))),
+                        tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
 }
 
 static void find_repeated(struct tm_findings *all)
@@ -370,23 +372,23 @@ static void find_repeated(struct tm_findings *all)
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
         if (repeated_stake(all, tm_at(rows, i)) == 0)
             continue;
-        say_repeated(f, tm_at(rows, i));
+        emit_repeated(f, tm_at(rows, i));
         said++;
     }
 }
 
 /* --- attention, layouts --- */
 
-static void say_rows(struct tm_finding *f, const struct tm_value *rows, const char *key)
+static void emit_rows(struct tm_finding *f, const struct tm_value *rows, const char *key)
 {
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
 
     for (size_t i = 0; i < tm_length(rows) && i < ROWS_NAMED; i++) {
         const struct tm_value *row = tm_at(rows, i);
 
-        tm_finding_say(f, "'%s': %s times, %s.", tm_short_name(name, tm_text(tm_get(row, key))),
-                       tm_format_count(a, tm_int(tm_get(row, "count"))),
-                       tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
+        tm_finding_evidence(f, "'%s': %s times, %s.", tm_short_name(name, tm_text(tm_get(row, key))),
+                            tm_format_count(a, tm_int(tm_get(row, "count"))),
+                            tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
     }
 }
 
@@ -400,9 +402,10 @@ static void find_attention(struct tm_findings *all)
     if (!tm_is_worth_mention(all, total_ps))
         return;
     f = tm_finding_of_time(all, "attention_unfused", total_ps);
-    tm_finding_say(f, "%s times a softmax stands between two batched products; what is between the products takes %s.",
-                   tm_format_count(a, tm_int(tm_get(attention, "count"))), tm_format_time(b, total_ps));
-    say_rows(f, tm_get(attention, "rows"), "op");
+    tm_finding_evidence(
+        f, "%s times a softmax stands between two batched products; what is between the products takes %s.",
+        tm_format_count(a, tm_int(tm_get(attention, "count"))), tm_format_time(b, total_ps));
+    emit_rows(f, tm_get(attention, "rows"), "op");
 }
 
 static void find_layout(struct tm_findings *all)
@@ -418,10 +421,10 @@ static void find_layout(struct tm_findings *all)
     f = tm_finding_of_time(all, "layout_copies", total_ps);
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, limit);
-    tm_finding_say(f, "%s kernels that only move data, without an operation of the program: %s, %s of the kernel time.",
-                   tm_format_count(a, tm_int(tm_get(copies, "count"))), tm_format_time(b, total_ps),
-                   tm_format_pct(c, share));
-    say_rows(f, tm_get(copies, "rows"), "name");
+    tm_finding_evidence(
+        f, "%s kernels that only move data, without an operation of the program: %s, %s of the kernel time.",
+        tm_format_count(a, tm_int(tm_get(copies, "count"))), tm_format_time(b, total_ps), tm_format_pct(c, share));
+    emit_rows(f, tm_get(copies, "rows"), "name");
 }
 
 /* --- eager chains --- */
@@ -437,7 +440,7 @@ static bool is_wrapper(const char *name)
 }
 
 /* What an ATen kernel does stands at the end of its name: "... at::native::(anonymous namespace)::silu_kernel(...". */
-static void say_eager(struct tm_finding *f, const struct tm_value *row, const char *name)
+static void emit_eager(struct tm_finding *f, const struct tm_value *row, const char *name)
 {
     static const char anonymous[] = "(anonymous namespace)::", aten[] = "at::native::";
     const char *at = name, *last = name;
@@ -451,32 +454,33 @@ static void say_eager(struct tm_finding *f, const struct tm_value *row, const ch
     if (strncmp(last, anonymous, sizeof(anonymous) - 1) == 0)
         last += sizeof(anonymous) - 1;
     (void)snprintf(cut, sizeof(cut), "%.*s", (int)strcspn(last, "<("), last);
-    tm_finding_say(f, "'%s': %s times, %s on average.", tm_short_name(word, cut),
-                   tm_format_count(a, tm_int(tm_get(row, "count"))),
-                   tm_format_time(b, tm_int(tm_get(row, "mean_ps"))));
+    tm_finding_evidence(f, "'%s': %s times, %s on average.", tm_short_name(word, cut),
+                        tm_format_count(a, tm_int(tm_get(row, "count"))),
+                        tm_format_time(b, tm_int(tm_get(row, "mean_ps"))));
 }
 
-static void say_chains(struct tm_findings *all, struct tm_finding *f, const struct tm_value *chains)
+static void emit_chains(struct tm_findings *all, struct tm_finding *f, const struct tm_value *chains)
 {
     const struct tm_value *rows = tm_path(all->summary, "ops.rows");
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
     int said = 0;
 
-    tm_finding_say(f, "%s kernels for pointwise work, copies and reductions follow one another in %s chains: %s, %s of "
-                      "the kernel time.",
-                   tm_format_count(a, tm_int(tm_get(chains, "kernels"))),
-                   tm_format_count(b, tm_int(tm_get(chains, "count"))),
-                   tm_format_time(c, tm_int(tm_get(chains, "total_ps"))),
-                   tm_format_pct(d, tm_double(tm_get(chains, "share_pct"))));
-    tm_finding_say(f, "If each chain took as long as its longest kernel, %s would be saved.",
-                   tm_format_time(a, tm_int(tm_get(chains, "saved_ps"))));
+    tm_finding_evidence(f,
+                        "%s kernels for pointwise work, copies and reductions follow one another in %s chains: %s, %s "
+                        "of the kernel time.",
+                        tm_format_count(a, tm_int(tm_get(chains, "kernels"))),
+                        tm_format_count(b, tm_int(tm_get(chains, "count"))),
+                        tm_format_time(c, tm_int(tm_get(chains, "total_ps"))),
+                        tm_format_pct(d, tm_double(tm_get(chains, "share_pct"))));
+    tm_finding_evidence(f, "If each chain took as long as its longest kernel, %s would be saved.",
+                        tm_format_time(a, tm_int(tm_get(chains, "saved_ps"))));
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
         const struct tm_value *row = tm_at(rows, i), *first = tm_get(row, "first");
 
         if (!strstr(tm_text(tm_get(row, "name")), "at::native"))
             continue;
         said++;
-        say_eager(f, row, tm_text(tm_get(row, "name")));
+        emit_eager(f, row, tm_text(tm_get(row, "name")));
         if (tm_has(first))
             tm_finding_where(f, tm_int(tm_get(first, "begin_ps")), tm_int(tm_get(first, "dur_ps")),
                              tm_text(tm_get(first, "device")));
@@ -494,7 +498,7 @@ static void find_chains(struct tm_findings *all)
     if (!tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_time(all, "elementwise_unfused", stake_ps);
-    say_chains(all, f, chains);
+    emit_chains(all, f, chains);
 }
 
 static void find_fusion(struct tm_findings *all)
@@ -509,9 +513,9 @@ static void find_fusion(struct tm_findings *all)
 }
 
 /* --- how full the kernels keep the device ---
- * Kernels that leave the multiprocessors half empty, last waves of blocks, and grids with fewer blocks than the device has
- * multiprocessors.  Products of matrices are no case of low occupancy: they keep their data in registers and shared
- * memory, and are fast with few warps. */
+ * Kernels that leave the multiprocessors half empty, last waves of blocks, and grids with fewer blocks than the device
+ * has multiprocessors.  Products of matrices are no case of low occupancy: they keep their data in registers and
+ * shared memory, and are fast with few warps. */
 
 static bool is_product(const struct tm_value *row)
 {
@@ -541,7 +545,9 @@ static int64_t low_stake(const struct tm_findings *all, const struct tm_value *r
 
 static const char *limiter_of(const struct tm_value *row)
 {
-    static const struct { const char *limiter, *words; } table[] = {
+    static const struct {
+        const char *limiter, *words;
+    } table[] = {
         { "registers", ", limited by its registers" },
         { "shared_memory", ", limited by its shared memory" },
         { "block_size", ", limited by the size of its blocks" },
@@ -555,21 +561,21 @@ static const char *limiter_of(const struct tm_value *row)
     return "";
 }
 
-static void say_low(struct tm_finding *f, const struct tm_value *row)
+static void emit_low(struct tm_finding *f, const struct tm_value *row)
 {
     const struct tm_value *op = tm_get(row, "op");
     char name[TM_SHORT_NAME_BYTES], path[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES],
         c[TM_FORMAT_BYTES];
 
-    tm_finding_say(f, "'%s'%s%s: %s, %s of the kernel time, occupancy %s%s (block %s, %lld registers, %lld bytes of "
-                      "shared memory).",
-                   tm_short_name(name, tm_text(tm_get(row, "name"))), tm_has(op) ? " of " : "",
-                   tm_has(op) ? tm_short_name(path, tm_text(op)) : "",
-                   tm_format_time(a, tm_int(tm_get(row, "total_ps"))),
-                   tm_format_pct(b, tm_double(tm_get(row, "share_pct"))),
-                   tm_format_pct(c, tm_double(tm_get(row, "occupancy_pct"))), limiter_of(row),
-                   tm_has(tm_get(row, "block")) ? tm_text(tm_get(row, "block")) : "not recorded",
-                   (long long)tm_int(tm_get(row, "registers")), (long long)tm_int(tm_get(row, "shared_bytes")));
+    tm_finding_evidence(
+        f,
+        "'%s'%s%s: %s, %s of the kernel time, occupancy %s%s (block %s, %lld registers, %lld bytes of shared memory).",
+        tm_short_name(name, tm_text(tm_get(row, "name"))), tm_has(op) ? " of " : "",
+        tm_has(op) ? tm_short_name(path, tm_text(op)) : "", tm_format_time(a, tm_int(tm_get(row, "total_ps"))),
+        tm_format_pct(b, tm_double(tm_get(row, "share_pct"))),
+        tm_format_pct(c, tm_double(tm_get(row, "occupancy_pct"))), limiter_of(row),
+        tm_has(tm_get(row, "block")) ? tm_text(tm_get(row, "block")) : "not recorded",
+        (long long)tm_int(tm_get(row, "registers")), (long long)tm_int(tm_get(row, "shared_bytes")));
 }
 
 static void find_low(struct tm_findings *all)
@@ -589,12 +595,12 @@ static void find_low(struct tm_findings *all)
     f = tm_finding_of_time(all, "occupancy_low", stake_ps);
     tm_finding_value(f, tm_double(tm_path(all->summary, "occupancy.mean_pct")), "%");
     tm_finding_limit(f, all->thresholds->kpi[TM_KPI_OCCUPANCY].good);
-    tm_finding_say(f, "Occupancy is %s on average, weighted by time.",
-                   tm_format_pct(mean, tm_double(tm_path(all->summary, "occupancy.mean_pct"))));
+    tm_finding_evidence(f, "Occupancy is %s on average, weighted by time.",
+                        tm_format_pct(mean, tm_double(tm_path(all->summary, "occupancy.mean_pct"))));
     for (size_t i = 0; i < tm_length(rows) && said < KERNELS_NAMED; i++) {
         if (low_stake(all, tm_at(rows, i)) == 0)
             continue;
-        say_low(f, tm_at(rows, i));
+        emit_low(f, tm_at(rows, i));
         said++;
     }
 }
@@ -611,15 +617,15 @@ static int64_t tail_stake(const struct tm_findings *all, const struct tm_value *
                : 0;
 }
 
-static void say_waves(struct tm_finding *f, const struct tm_value *row)
+static void emit_waves(struct tm_finding *f, const struct tm_value *row)
 {
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
 
-    tm_finding_say(f, "'%s': %.2f waves of blocks (grid %s), %s of its %s lost, %s.",
-                   tm_short_name(name, tm_text(tm_get(row, "name"))), tm_double(tm_get(row, "waves")),
-                   tm_text(tm_get(row, "grid")), tm_format_pct(a, tm_double(tm_get(row, "tail_pct"))),
-                   tm_format_time(b, tm_int(tm_get(row, "total_ps"))),
-                   tm_format_time(c, tm_int(tm_get(row, "lost_ps"))));
+    tm_finding_evidence(f, "'%s': %.2f waves of blocks (grid %s), %s of its %s lost, %s.",
+                        tm_short_name(name, tm_text(tm_get(row, "name"))), tm_double(tm_get(row, "waves")),
+                        tm_text(tm_get(row, "grid")), tm_format_pct(a, tm_double(tm_get(row, "tail_pct"))),
+                        tm_format_time(b, tm_int(tm_get(row, "total_ps"))),
+                        tm_format_time(c, tm_int(tm_get(row, "lost_ps"))));
 }
 
 static void find_tail(struct tm_findings *all)
@@ -637,7 +643,7 @@ static void find_tail(struct tm_findings *all)
     for (size_t i = 0; i < tm_length(rows) && said < KERNELS_NAMED; i++) {
         if (tail_stake(all, tm_at(rows, i)) == 0)
             continue;
-        say_waves(f, tm_at(rows, i));
+        emit_waves(f, tm_at(rows, i));
         said++;
     }
 }
@@ -653,14 +659,14 @@ static void find_small_grid(struct tm_findings *all)
     if (!tm_is_worth_mention(all, idle_ps))
         return;
     f = tm_finding_of_time(all, "occupancy_small_grid", idle_ps);
-    tm_finding_say(f, "Multiprocessors without a block: as much as %s of the whole device.",
-                   tm_format_time(a, idle_ps));
+    tm_finding_evidence(f, "Multiprocessors without a block: as much as %s of the whole device.",
+                        tm_format_time(a, idle_ps));
     for (size_t i = 0; i < tm_length(rows) && said < KERNELS_NAMED; i++) {
         const struct tm_value *row = tm_at(rows, i);
 
         if (!tm_has(tm_get(row, "waves")) || tm_double(tm_get(row, "waves")) >= 1)
             continue;
-        say_waves(f, row);
+        emit_waves(f, row);
         said++;
     }
 }
@@ -674,15 +680,15 @@ static void find_occupancy(struct tm_findings *all)
 
 /* --- products in 32 bits --- */
 
-static void say_product(struct tm_finding *f, const struct tm_value *row)
+static void emit_product(struct tm_finding *f, const struct tm_value *row)
 {
     const struct tm_value *op = tm_get(row, "op");
     char name[TM_SHORT_NAME_BYTES], path[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
-    tm_finding_say(f, "'%s'%s%s: %s times, %s.", tm_short_name(name, tm_text(tm_get(row, "name"))),
-                   tm_has(op) ? " of " : "", tm_has(op) ? tm_short_name(path, tm_text(op)) : "",
-                   tm_format_count(a, tm_int(tm_get(row, "count"))),
-                   tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
+    tm_finding_evidence(f, "'%s'%s%s: %s times, %s.", tm_short_name(name, tm_text(tm_get(row, "name"))),
+                        tm_has(op) ? " of " : "", tm_has(op) ? tm_short_name(path, tm_text(op)) : "",
+                        tm_format_count(a, tm_int(tm_get(row, "count"))),
+                        tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
 }
 
 static void find_precision(struct tm_findings *all)
@@ -696,11 +702,12 @@ static void find_precision(struct tm_findings *all)
     if (!tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_time(all, "precision_f32", stake_ps);
-    tm_finding_say(f, "%s products and convolutions in 32 bits take %s, %s of the kernel time.",
-                   tm_format_count(a, tm_int(tm_get(f32, "count"))), tm_format_time(b, total_ps),
-                   tm_format_pct(c, tm_share_pct(total_ps, tm_int(tm_path(all->summary, "fusion.kernels.total_ps")))));
+    tm_finding_evidence(
+        f, "%s products and convolutions in 32 bits take %s, %s of the kernel time.",
+        tm_format_count(a, tm_int(tm_get(f32, "count"))), tm_format_time(b, total_ps),
+        tm_format_pct(c, tm_share_pct(total_ps, tm_int(tm_path(all->summary, "fusion.kernels.total_ps")))));
     for (size_t i = 0; i < tm_length(rows) && i < KERNELS_NAMED; i++)
-        say_product(f, tm_at(rows, i));
+        emit_product(f, tm_at(rows, i));
 }
 
 void tm_find_kernels(struct tm_findings *all)

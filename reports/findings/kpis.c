@@ -70,8 +70,7 @@ static void measure_utilization(const struct tm_value *s, struct figure *f)
 
     take(s, "total.utilization_pct", 1, f);
     if (f->is_known)
-        (void)snprintf(f->note, sizeof(f->note), "idle %s; the aim is under 10 %%",
-                       tm_format_pct(pct, 100 - f->value));
+        (void)snprintf(f->note, sizeof(f->note), "idle %s; the aim is under 10 %%", tm_format_pct(pct, 100 - f->value));
 }
 
 /* The table holds operations too where there are no kernels, but those are not launched one by one.
@@ -249,7 +248,7 @@ static const struct tm_value *top_of(const struct tm_value *s)
 }
 
 /* Which one it is, of how many operations, and how few make up most of the time. */
-static void say_top_op(const struct tm_value *s, struct figure *f)
+static void note_top_op(const struct tm_value *s, struct figure *f)
 {
     const struct tm_value *top = top_of(s);
     const int64_t members = tm_int(tm_get(top, "members"));
@@ -258,8 +257,10 @@ static void say_top_op(const struct tm_value *s, struct figure *f)
     if (members > 1)
         (void)snprintf(of, sizeof(of), " (%s operations)", tm_format_count(count, members));
     (void)snprintf(f->note, sizeof(f->note), "%s%s; %lld of %lld operations take 80 %%",
-                   tm_short_name(name, tm_text(tm_get(top, members > 1 ? "family" : members ? "longest" : "name"))), of,
-                   (long long)tm_int(tm_path(s, "ops.rows_for_80_pct")),
+                   tm_short_name(name, tm_text(tm_get(top, members > 1 ? "family"
+                                                           : members   ? "longest"
+                                                                       : "name"))),
+                   of, (long long)tm_int(tm_path(s, "ops.rows_for_80_pct")),
                    (long long)tm_int(tm_path(s, "ops.distinct")));
 }
 
@@ -267,7 +268,7 @@ static void measure_top_op(const struct tm_value *s, struct figure *f)
 {
     take(s, "ops.top_share_pct", 1, f);
     if (f->is_known)
-        say_top_op(s, f);
+        note_top_op(s, f);
 }
 
 /* --- what a figure outside its band says of itself --- */
@@ -364,8 +365,8 @@ static void explain_memory(const struct tm_value *s, const struct tm_thresholds 
 /* --- the table --- */
 
 /* clang-format off */
-/* How each is measured, on which platforms it has a meaning (platforms.h), and what it says of itself where it is outside
- * its band and no finding explains it. */
+/* How each is measured, on which platforms it has a meaning (platforms.h), and what it says of itself where it is
+ * outside its band and no finding explains it. */
 static const struct {
     measure_fn *measure;
     const char *platforms;
@@ -428,16 +429,15 @@ static void add_marks(struct tm_value *to, const char *id, bool is_known, const 
     }
 }
 
-static void add_kpi(struct tm_value *to, const char *id, const struct tm_threshold *kpi,
-                    struct figure *f, const struct tm_value *marks)
+static void add_kpi(struct tm_value *to, const char *id, const struct tm_threshold *kpi, struct figure *f,
+                    const struct tm_value *marks)
 {
     if (f->is_known && !kpi->has_bands && !*f->why)
         unknown(f, "no limit is set; --thresholds takes one");
     tm_add_string(to, "id", id);
     tm_add_string(to, "title", kpi->title);
     if (!f->is_known)
-        tm_add_null(to, "value",
-                    NULL); /* the reason is the text `why`, not the object of that name */
+        tm_add_null(to, "value", NULL); /* the reason is the text `why`, not the object of that name */
     else if (strcmp(kpi->unit, "count") == 0)
         tm_add_int(to, "value", tm_whole(f->value));
     else

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the operations tell (summary.ops, summary.roofline, summary.scopes): one that takes most of the time, operations far
- * below what their device could do, a program that memory limits, a layer that takes longer than its equals, and what is
- * computed a second time for the backward pass though memory has room.  Where the profile does not tell operations, the
- * kernel that takes most of the time is named instead.  Times of operations are sums over devices and streams; what is at
- * stake of a dominant one is put into the window by its share. */
+/* What the operations tell (summary.ops, summary.roofline, summary.scopes): one that takes most of the time,
+ * operations far below what their device could do, a program that memory limits, a layer that takes longer than its
+ * equals, and what is computed a second time for the backward pass though memory has room.  Where the profile does not
+ * tell operations, the kernel that takes most of the time is named instead.  Times of operations are sums over devices
+ * and streams; what is at stake of a dominant one is put into the window by its share. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ enum {
     LISTED_KERNELS = 3,
     NAMES_BYTES = 512,
     PLACE_BYTES = 512,
-    PLACE_SHOWN = 120, /* characters */
+    PLACE_SHOWN = 120,      /* characters */
     SHORT_OP_PS = 20000000, /* 20 us: shorter ones are all launch and tail, whatever they do */
 };
 #define PS_PER_MS 1e9
@@ -44,19 +44,19 @@ static char *place_name(char out[PLACE_BYTES], const char *text)
     return out;
 }
 
-static void say_origin(struct tm_finding *f, const struct tm_value *op)
+static void emit_origin(struct tm_finding *f, const struct tm_value *op)
 {
     const char *path = tm_text(tm_get(op, "op")), *source = tm_text(tm_get(op, "source"));
     char a[PLACE_BYTES], b[PLACE_BYTES];
 
     if (*path && *source)
-        tm_finding_say(f, "It comes from %s, %s.", place_name(a, source), place_name(b, path));
+        tm_finding_evidence(f, "It comes from %s, %s.", place_name(a, source), place_name(b, path));
     else if (*path || *source)
-        tm_finding_say(f, "It comes from %s.", place_name(a, *path ? path : source));
+        tm_finding_evidence(f, "It comes from %s.", place_name(a, *path ? path : source));
 }
 
 /* The kernels of an operation, as far as the table of kernels lists them; it is sorted by time. */
-static void say_kernels(struct tm_findings *all, struct tm_finding *f, const struct tm_value *op)
+static void emit_kernels(struct tm_findings *all, struct tm_finding *f, const struct tm_value *op)
 {
     const struct tm_value *rows = tm_path(all->summary, "kernels.rows");
     char names[NAMES_BYTES] = "", name[TM_SHORT_NAME_BYTES], time[TM_FORMAT_BYTES];
@@ -68,7 +68,8 @@ static void say_kernels(struct tm_findings *all, struct tm_finding *f, const str
         const struct tm_value *row = tm_at(rows, i);
         const size_t used = strlen(names);
 
-        if (strcmp(tm_text(tm_get(row, "hlo_op")), tm_text(tm_get(op, tm_get(op, "longest") ? "longest" : "name"))) != 0)
+        if (strcmp(tm_text(tm_get(row, "hlo_op")), tm_text(tm_get(op, tm_get(op, "longest") ? "longest" : "name"))) !=
+            0)
             continue;
         (void)snprintf(names + used, sizeof(names) - used, "%s'%s' (%s)", listed ? ", " : "",
                        tm_short_name(name, tm_text(tm_get(row, "name"))),
@@ -76,30 +77,31 @@ static void say_kernels(struct tm_findings *all, struct tm_finding *f, const str
         listed++;
     }
     if (listed && tm_int(tm_get(op, "members")) > 1)
-        tm_finding_say(f, "Kernels of the longest one, '%s': %s.",
-                       tm_short_name(name, tm_text(tm_get(op, "longest"))), names);
+        tm_finding_evidence(f, "Kernels of the longest one, '%s': %s.",
+                            tm_short_name(name, tm_text(tm_get(op, "longest"))), names);
     else if (listed)
-        tm_finding_say(f, "Its kernels: %s.", names);
+        tm_finding_evidence(f, "Its kernels: %s.", names);
 }
 
-static void say_roof(struct tm_finding *f, const struct tm_value *op)
+static void emit_roof(struct tm_finding *f, const struct tm_value *op)
 {
     const struct tm_value *pct = tm_get(op, "roof_pct");
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
     if (tm_has(pct) && strcmp(tm_text(tm_get(op, "bound")), "latency") == 0)
-        tm_finding_say(f, "Neither compute nor memory limits it: it reaches only %s of its roofline%s%s.",
-                       tm_format_pct(a, tm_double(pct)), tm_has(tm_get(op, "precision")) ? ", in " : "",
-                       tm_text(tm_get(op, "precision")));
+        tm_finding_evidence(f, "Neither compute nor memory limits it: it reaches only %s of its roofline%s%s.",
+                            tm_format_pct(a, tm_double(pct)), tm_has(tm_get(op, "precision")) ? ", in " : "",
+                            tm_text(tm_get(op, "precision")));
     else if (tm_has(pct))
-        tm_finding_say(f, "%s limits it, and it reaches %s of what the device can do there%s%s.",
-                       strcmp(tm_text(tm_get(op, "bound")), "compute") == 0 ? "Computing" : "Memory",
-                       tm_format_pct(a, tm_double(pct)), tm_has(tm_get(op, "precision")) ? ", in " : "",
-                       tm_text(tm_get(op, "precision")));
+        tm_finding_evidence(f, "%s limits it, and it reaches %s of what the device can do there%s%s.",
+                            strcmp(tm_text(tm_get(op, "bound")), "compute") == 0 ? "Computing" : "Memory",
+                            tm_format_pct(a, tm_double(pct)), tm_has(tm_get(op, "precision")) ? ", in " : "",
+                            tm_text(tm_get(op, "precision")));
     if (tm_has(pct) && tm_double(pct) > 100)
-        tm_finding_say(f, "More than 100 %% cannot be: caches serve part of its bytes, or its cost is counted too "
-                          "high; %s a second are claimed.",
-                       tm_format_bytes(b, tm_double(tm_get(op, "bandwidth"))));
+        tm_finding_evidence(f,
+                            "More than 100 %% cannot be: caches serve part of its bytes, or its cost is counted too "
+                            "high; %s a second are claimed.",
+                            tm_format_bytes(b, tm_double(tm_get(op, "bandwidth"))));
 }
 
 /* What a family is called: by its one operation, if it has no more. */
@@ -111,7 +113,7 @@ static const char *name_of(const struct tm_value *op)
 }
 
 /* How many operations are worth a look, those of a family as one: the rows are sorted by self time. */
-static void say_targets(struct tm_findings *all, struct tm_finding *f)
+static void emit_targets(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *rows = tm_path(all->summary, "ops.families");
     const double long_ms = tm_limit_of(all, TM_LIMIT_TARGET_OP_LONG), least_ms = tm_limit_of(all, TM_LIMIT_TARGET_OP);
@@ -129,10 +131,10 @@ static void say_targets(struct tm_findings *all, struct tm_finding *f)
                            tm_short_name(name, name_of(tm_at(rows, i))));
     }
     if (count)
-        tm_finding_say(f,
-                       "Operations or families of them with self time of %.4g ms or more: %zu; of %.4g ms or more: "
-                       "%zu. The first: %s.",
-                       long_ms, long_count, least_ms, count, names);
+        tm_finding_evidence(f,
+                            "Operations or families of them with self time of %.4g ms or more: %zu; of %.4g ms or "
+                            "more: %zu. The first: %s.",
+                            long_ms, long_count, least_ms, count, names);
 }
 
 static void show_first(struct tm_finding *f, const struct tm_value *op)
@@ -152,11 +154,11 @@ static const char *work_of(const struct tm_value *op)
     static const struct {
         const char *category, *work;
     } rows[] = {
-        { "gemm/dot", "products" },           { "convolution", "convolutions" },
-        { "attention", "attention" },         { "elementwise fusion", "fewer_bytes" },
-        { "elementwise", "fewer_bytes" },     { "normalization", "fewer_bytes" },
-        { "softmax", "fewer_bytes" },         { "reduction", "fewer_bytes" },
-        { "quantization", "fewer_bytes" },    { "copy/transpose", "fewer_bytes" },
+        { "gemm/dot", "products" },        { "convolution", "convolutions" },
+        { "attention", "attention" },      { "elementwise fusion", "fewer_bytes" },
+        { "elementwise", "fewer_bytes" },  { "normalization", "fewer_bytes" },
+        { "softmax", "fewer_bytes" },      { "reduction", "fewer_bytes" },
+        { "quantization", "fewer_bytes" }, { "copy/transpose", "fewer_bytes" },
     };
     const char *category = tm_text(tm_get(op, "category"));
 
@@ -275,13 +277,13 @@ static const struct tm_value *find_dominant_op(struct tm_findings *all)
     tm_finding_argument(f, "name", "%s", name);
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL));
-    tm_finding_say(f, "'%s' takes %s of %s of all computing operations, in %s executions of %s on average.", name,
-                   tm_format_time(a, self_of(top)), tm_format_time(b, compute_ps), tm_format_count(c, count),
-                   tm_format_time(d, count > 0 ? self_of(top) / count : 0));
-    say_origin(f, top);
-    say_kernels(all, f, top);
-    say_roof(f, top);
-    say_targets(all, f);
+    tm_finding_evidence(f, "'%s' takes %s of %s of all computing operations, in %s executions of %s on average.", name,
+                        tm_format_time(a, self_of(top)), tm_format_time(b, compute_ps), tm_format_count(c, count),
+                        tm_format_time(d, count > 0 ? self_of(top) / count : 0));
+    emit_origin(f, top);
+    emit_kernels(all, f, top);
+    emit_roof(f, top);
+    emit_targets(all, f);
     show_first(f, top);
     give_work(f, top);
     return top;
@@ -321,35 +323,34 @@ static const struct tm_value *longest_of(const struct tm_findings *all, const st
     return top;
 }
 
-static void say_dominant_kernel(struct tm_findings *all, struct tm_finding *f, const struct tm_value *top)
+static void emit_dominant_kernel(struct tm_findings *all, struct tm_finding *f, const struct tm_value *top)
 {
     const int64_t total_ps = tm_int(tm_path(all->summary, "kernels.total_ps"));
     const int64_t count = tm_int(tm_get(top, "count"));
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
 
-    tm_finding_say(f, "'%s' takes %s of %s of all %s.", tm_short_name(name, tm_text(tm_get(top, "name"))),
-                   tm_format_time(a, tm_int(tm_get(top, "total_ps"))), tm_format_time(b, total_ps),
-                   is_gpu(all) ? "kernels" : "operations");
+    tm_finding_evidence(f, "'%s' takes %s of %s of all %s.", tm_short_name(name, tm_text(tm_get(top, "name"))),
+                        tm_format_time(a, tm_int(tm_get(top, "total_ps"))), tm_format_time(b, total_ps),
+                        is_gpu(all) ? "kernels" : "operations");
     if (count > 0)
-        tm_finding_say(f, "It runs %s times, %s on average, %s to %s.", tm_format_count(a, count),
-                       tm_format_time(b, tm_int(tm_get(top, "total_ps")) / count),
-                       tm_format_time(c, tm_int(tm_get(top, "min_ps"))),
-                       tm_format_time(d, tm_int(tm_get(top, "max_ps"))));
+        tm_finding_evidence(f, "It runs %s times, %s on average, %s to %s.", tm_format_count(a, count),
+                            tm_format_time(b, tm_int(tm_get(top, "total_ps")) / count),
+                            tm_format_time(c, tm_int(tm_get(top, "min_ps"))),
+                            tm_format_time(d, tm_int(tm_get(top, "max_ps"))));
 }
 
 static void find_dominant_kernel(struct tm_findings *all)
 {
     const struct tm_value *top = longest_of(all, tm_path(all->summary, "kernels.by_name"));
-    const double share = tm_share_pct(tm_int(tm_get(top, "total_ps")),
-                                      tm_int(tm_path(all->summary, "kernels.total_ps")));
+    const double share =
+        tm_share_pct(tm_int(tm_get(top, "total_ps")), tm_int(tm_path(all->summary, "kernels.total_ps")));
     const double limit = tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL);
     const double compute_ps = tm_double(tm_path(all->summary, "total.compute_ps"));
     const int64_t stake_ps = tm_whole(compute_ps * (share - limit) / 100);
     char name[TM_SHORT_NAME_BYTES], pct[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!tm_is_worth_mention(all, stake_ps) ||
-        tm_length(tm_path(all->summary, "kernels.by_name")) < 2)
+    if (!tm_is_worth_mention(all, stake_ps) || tm_length(tm_path(all->summary, "kernels.by_name")) < 2)
         return;
     f = tm_finding_of_fact(all, "kernel_dominant"); /* how much of it can be saved is not known */
     if (is_gpu(all))
@@ -358,26 +359,25 @@ static void find_dominant_kernel(struct tm_findings *all)
     tm_finding_argument(f, "name", "%s", tm_short_name(name, tm_text(tm_get(top, "name"))));
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, limit);
-    say_dominant_kernel(all, f, top);
+    emit_dominant_kernel(all, f, top);
     give_work(f, row_of_name(all, tm_text(tm_get(top, "name"))));
 }
 
 /* --- far from the roof --- */
 
-static void say_far(struct tm_finding *f, const struct tm_value *op, bool is_memory)
+static void emit_far(struct tm_finding *f, const struct tm_value *op, bool is_memory)
 {
     const char *source = tm_text(tm_get(op, "source")), *path = tm_text(tm_get(op, "op"));
     const char *from = *source ? source : path;
-    char name[TM_SHORT_NAME_BYTES], place[PLACE_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES],
-        c[TM_FORMAT_BYTES];
+    char name[TM_SHORT_NAME_BYTES], place[PLACE_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
 
     if (is_memory)
         tm_format_rate(c, tm_double(tm_get(op, "bandwidth")));
     else
         tm_format_flop_rate(c, tm_double(tm_get(op, "flop_rate")));
-    tm_finding_say(f, "'%s'%s%s: %s at %s, %s of its roof.", tm_short_name(name, tm_text(tm_get(op, "name"))),
-                   *from ? " of " : "", *from ? place_name(place, from) : "", tm_format_time(a, self_of(op)), c,
-                   tm_format_pct(b, tm_double(tm_get(op, "roof_pct"))));
+    tm_finding_evidence(f, "'%s'%s%s: %s at %s, %s of its roof.", tm_short_name(name, tm_text(tm_get(op, "name"))),
+                        *from ? " of " : "", *from ? place_name(place, from) : "", tm_format_time(a, self_of(op)), c,
+                        tm_format_pct(b, tm_double(tm_get(op, "roof_pct"))));
 }
 
 /* Is this row of ops.rows, or of roofline.far, of what a finding is about already?
@@ -425,11 +425,12 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory, co
     f = tm_finding_of_time(all, id, stake_ps);
     tm_finding_value(f, tm_double(tm_get(found[0], "roof_pct")), "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_ROOF_FAR));
-    tm_finding_say(f, count == 1 ? "%zu operation; near its roof it would take %s less."
-                                 : "%zu operations; near their roofs they would take %s less.",
-                   count, tm_format_time(time, stake_ps));
+    tm_finding_evidence(f,
+                        count == 1 ? "%zu operation; near its roof it would take %s less."
+                                   : "%zu operations; near their roofs they would take %s less.",
+                        count, tm_format_time(time, stake_ps));
     for (size_t i = 0; i < LISTED_OPS && found[i]; i++) {
-        say_far(f, found[i], is_memory);
+        emit_far(f, found[i], is_memory);
         show_first(f, found[i]);
     }
     if (!is_memory && is_wide(found[0]))
@@ -469,15 +470,13 @@ static void find_low_intensity(struct tm_findings *all)
     f = tm_finding_of_fact(all, "low_intensity"); /* how many of the bytes are needed is not known */
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_MEMORY_BOUND));
-    tm_finding_say(f, "Operations near the roof of the memory take %s of %s of computing time.",
-                   tm_format_time(a, memory_ps), tm_format_time(b, compute_ps));
+    tm_finding_evidence(f, "Operations near the roof of the memory take %s of %s of computing time.",
+                        tm_format_time(a, memory_ps), tm_format_time(b, compute_ps));
     if (tm_has(tm_get(roofline, "flops")) && tm_has(tm_get(device, "peak_flops")))
-        tm_finding_say(f,
-                       "The run does %.3g operations for each byte; from %.3g on the device's arithmetic (%s) is the "
-                       "limit.",
-                       tm_double(tm_get(roofline, "flops")) / bytes,
-                       tm_double(tm_get(device, "peak_flops")) / bandwidth,
-                       tm_text(tm_get(device, "peak_precision")));
+        tm_finding_evidence(
+            f, "The run does %.3g operations for each byte; from %.3g on the device's arithmetic (%s) is the limit.",
+            tm_double(tm_get(roofline, "flops")) / bytes, tm_double(tm_get(device, "peak_flops")) / bandwidth,
+            tm_text(tm_get(device, "peak_precision")));
     show_first(f, top_op(tm_path(all->summary, "ops.rows"), false));
 }
 
@@ -550,7 +549,7 @@ static bool is_in_layer(const char *path, const char *layer)
 }
 
 /* What of a layer's time the finding on the dominant operation is about. */
-static int64_t told_of(const struct tm_findings *all, const struct layers *l, size_t i)
+static int64_t claimed_of(const struct tm_findings *all, const struct layers *l, size_t i)
 {
     const char *layer = tm_text(tm_get(tm_at(l->rows, l->first + i), "layer"));
     const struct tm_value *ops = tm_path(all->summary, "ops.rows");
@@ -579,35 +578,35 @@ static int64_t lost_ps(const struct tm_findings *all, const struct layers *l, do
 
     *slow = 0;
     for (size_t i = 0; i < l->count; i++) {
-        const int64_t excess_ps = time_of(l, i) - l->median_ps, told_ps = told_of(all, l, i);
+        const int64_t excess_ps = time_of(l, i) - l->median_ps, claimed_ps = claimed_of(all, l, i);
 
-        if (excess_pct(l, i) <= limit_of(l, i, limit_pct) || excess_ps <= told_ps)
+        if (excess_pct(l, i) <= limit_of(l, i, limit_pct) || excess_ps <= claimed_ps)
             continue;
         ++*slow;
-        lost = tm_sum_times(lost, excess_ps - told_ps);
+        lost = tm_sum_times(lost, excess_ps - claimed_ps);
     }
     return lost;
 }
 
-static void say_slow_layers(struct tm_finding *f, const struct layers *l, double limit_pct)
+static void emit_slow_layers(struct tm_finding *f, const struct layers *l, double limit_pct)
 {
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
     int named = 0;
 
-    tm_finding_say(f, "The median of the %zu layers '%s#' takes %s.", l->count,
-                   tm_short_name(name, tm_text(tm_get(tm_at(l->rows, l->first), "family"))),
-                   tm_format_time(a, l->median_ps));
+    tm_finding_evidence(f, "The median of the %zu layers '%s#' takes %s.", l->count,
+                        tm_short_name(name, tm_text(tm_get(tm_at(l->rows, l->first), "family"))),
+                        tm_format_time(a, l->median_ps));
     for (size_t i = 0; i < l->count && named < NAMED_LAYERS; i++) {
         const struct tm_value *row = tm_at(l->rows, l->first + i);
 
         if (excess_pct(l, i) <= limit_of(l, i, limit_pct))
             continue;
         named++;
-        tm_finding_say(f, "'%s' takes %s (forward %s, backward %s) in %s activities.",
-                       tm_short_name(name, tm_text(tm_get(row, "path"))), tm_format_time(a, time_of(l, i)),
-                       tm_format_time(b, tm_int(tm_get(row, "forward_ps"))),
-                       tm_format_time(c, tm_int(tm_get(row, "backward_ps"))),
-                       tm_format_count(d, tm_int(tm_get(row, "count"))));
+        tm_finding_evidence(f, "'%s' takes %s (forward %s, backward %s) in %s activities.",
+                            tm_short_name(name, tm_text(tm_get(row, "path"))), tm_format_time(a, time_of(l, i)),
+                            tm_format_time(b, tm_int(tm_get(row, "forward_ps"))),
+                            tm_format_time(c, tm_int(tm_get(row, "backward_ps"))),
+                            tm_format_count(d, tm_int(tm_get(row, "count"))));
     }
 }
 
@@ -629,7 +628,7 @@ static void find_slow_layers(struct tm_findings *all, struct layers *l)
     f = tm_finding_of_time(all, "layer_slow", stake_ps);
     if (slow == 1)
         tm_finding_case(f, "one");
-    say_slow_layers(f, l, limit_pct);
+    emit_slow_layers(f, l, limit_pct);
 }
 
 static void find_layers(struct tm_findings *all, const struct tm_value *rows, const struct tm_value *dominant)
@@ -679,14 +678,14 @@ static void find_recomputed(struct tm_findings *all, const struct tm_value *scop
         f = tm_finding_of_fact(all, "recomputed");
     else
         f = tm_finding_of_time(all, "recomputed", ps);
-    tm_finding_say(f, "%s repeated operations take %s, %s of the backward pass.",
-                   tm_format_count(a, tm_int(tm_path(scopes, "recomputed.count"))), tm_format_time(b, ps),
-                   tm_format_pct(c, tm_share_pct(ps, tm_int(tm_path(scopes, "passes.backward")))));
+    tm_finding_evidence(f, "%s repeated operations take %s, %s of the backward pass.",
+                        tm_format_count(a, tm_int(tm_path(scopes, "recomputed.count"))), tm_format_time(b, ps),
+                        tm_format_pct(c, tm_share_pct(ps, tm_int(tm_path(scopes, "passes.backward")))));
     if (peak_pct < 0)
-        tm_finding_say(f, "Whether memory has room for the values is not known: the profile does not tell how much is "
-                          "in use.");
+        tm_finding_evidence(
+            f, "Whether memory has room for the values is not known: the profile does not tell how much is in use.");
     else
-        tm_finding_say(f, "The fullest memory is used up to %s.", tm_format_pct(a, peak_pct));
+        tm_finding_evidence(f, "The fullest memory is used up to %s.", tm_format_pct(a, peak_pct));
 }
 
 void tm_find_ops(struct tm_findings *all)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is wrong with the profile itself: nothing on the device, no steps, no host events, collapsed graphs, dropped or
- * capped events, damaged input.  Each finding tells how to take a better one; each mark names the sections and key figures
- * that a loss touches.  Definitions of marks: docs/metrics.md, "Marks". */
+ * capped events, damaged input.  Each finding tells how to take a better one; each mark names the sections and key
+ * figures that a loss touches.  Definitions of marks: docs/metrics.md, "Marks". */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,9 +27,8 @@ bool tm_host_was_not_recorded(const struct tm_findings *all)
 {
     static const char *const on_gpu[] = { "python",  "annotation", "step_marker", "module",
                                           "compile", "input",      "framework_op" };
-    static const char *const on_tpu[] = { "python",  "annotation", "step_marker",
-                                          "runtime", "launch",     "sync",
-                                          "compile", "input",      "framework_op" };
+    static const char *const on_tpu[] = { "python", "annotation", "step_marker", "runtime",     "launch",
+                                          "sync",   "compile",    "input",       "framework_op" };
 
     if (!tm_has(tm_path(all->summary, "coverage.classes")))
         return false;
@@ -61,8 +60,8 @@ static void find_unknown_device(struct tm_findings *all)
         tm_finding_case(f, "beside_others");
     tm_finding_argument(f, "names", "%s", names);
     tm_finding_value(f, (double)events, "count");
-    tm_finding_say(f, events == 1 ? "%s event of %s was left out." : "%s events of %s were left out.",
-                   tm_format_count(count, events), names);
+    tm_finding_evidence(f, events == 1 ? "%s event of %s was left out." : "%s events of %s were left out.",
+                        tm_format_count(count, events), names);
 }
 
 /* Calls of the host that launch kernels were recorded, and their kernels were not. */
@@ -81,15 +80,16 @@ static void find_lost_kernels(struct tm_findings *all)
     if (kernels.recorded)
         tm_finding_case(f, "some");
     tm_finding_value(f, lost_pct, "%");
-    tm_finding_say(f, "%s calls that launch kernels were recorded, and %s kernel%s.",
-                   tm_format_count(launches, kernels.launches), tm_format_count(recorded, kernels.recorded),
-                   tm_format_plural((size_t)kernels.recorded));
+    tm_finding_evidence(f, "%s calls that launch kernels were recorded, and %s kernel%s.",
+                        tm_format_count(launches, kernels.launches), tm_format_count(recorded, kernels.recorded),
+                        tm_format_plural((size_t)kernels.recorded));
     if (kernels.recorded)
-        tm_finding_say(f, "Each of them starts one kernel or more: %s or more of the kernels are missing.",
-                       tm_format_pct(pct, lost_pct));
+        tm_finding_evidence(f, "Each of them starts one kernel or more: %s or more of the kernels are missing.",
+                            tm_format_pct(pct, lost_pct));
     if (unused)
-        tm_finding_say(f, "%zu device%s without any activity, the first is '%s'.", unused, tm_format_plural(unused),
-                       tm_short_name(name, tm_text(tm_get(tm_at(tm_get(all->summary, "unused"), 0), "name"))));
+        tm_finding_evidence(f, "%zu device%s without any activity, the first is '%s'.", unused,
+                            tm_format_plural(unused),
+                            tm_short_name(name, tm_text(tm_get(tm_at(tm_get(all->summary, "unused"), 0), "name"))));
 }
 
 static void find_nothing_on_device(struct tm_findings *all)
@@ -106,14 +106,13 @@ static void find_nothing_on_device(struct tm_findings *all)
         tm_finding_case(f, "devices_unused");
     if (on_cpu)
         tm_finding_case(f, "on_cpu");
-    tm_finding_say(
+    tm_finding_evidence(
         f, "%s events were read; none of them is a kernel, a copy or an operation of a device, and none launches one.",
         tm_format_count(events, tm_int(tm_path(all->summary, "coverage.events_read"))));
     if (unused)
-        tm_finding_say(
-            f, "%zu device%s without any activity, the first is '%s'.", unused,
-            tm_format_plural(unused),
-            tm_short_name(name, tm_text(tm_get(tm_at(tm_get(all->summary, "unused"), 0), "name"))));
+        tm_finding_evidence(f, "%zu device%s without any activity, the first is '%s'.", unused,
+                            tm_format_plural(unused),
+                            tm_short_name(name, tm_text(tm_get(tm_at(tm_get(all->summary, "unused"), 0), "name"))));
 }
 
 static void find_no_steps(struct tm_findings *all)
@@ -128,18 +127,16 @@ static void find_no_steps(struct tm_findings *all)
         return;
     f = tm_finding_of_fact(all, "no_steps");
     if (is_session)
-        tm_finding_say(
-            f, "The profile has no step markers and no program that runs twice; the whole session "
-               "counts as one step, so that there are no step times, no warm-up and no unexpected "
-               "compiles.");
+        tm_finding_evidence(f,
+                            "The profile has no step markers and no program that runs twice; the whole session counts "
+                            "as one step, so that there are no step times, no warm-up and no unexpected compiles.");
     else
-        tm_finding_say(f,
-                       count == 1 ? "The %lld execution of '%s', the program with the most device time, counts as "
-                                    "a step."
-                                  : "Each of the %lld executions of '%s', the program with the most device "
-                                    "time, counts as a step.",
-                       (long long)count,
-                       tm_short_name(name, tm_text(tm_path(all->summary, "steps.module"))));
+        tm_finding_evidence(
+            f,
+            count == 1
+                ? "The %lld execution of '%s', the program with the most device time, counts as a step."
+                : "Each of the %lld executions of '%s', the program with the most device time, counts as a step.",
+            (long long)count, tm_short_name(name, tm_text(tm_path(all->summary, "steps.module"))));
 }
 
 static void find_one_step(struct tm_findings *all)
@@ -151,12 +148,12 @@ static void find_one_step(struct tm_findings *all)
     f = tm_finding_of_fact(all, "one_step");
     tm_finding_value(f, 1, "count");
     if (tm_int(tm_path(all->summary, "steps.count")) == 1)
-        tm_finding_say(f, "The profile has one step.");
+        tm_finding_evidence(f, "The profile has one step.");
     else
-        tm_finding_say(f, "1 of %lld steps is analyzed; %lld count as warm-up, %lld are incomplete.",
-                       (long long)tm_int(tm_path(all->summary, "steps.count")),
-                       (long long)tm_int(tm_path(all->summary, "steps.warmup")),
-                       (long long)tm_int(tm_path(all->summary, "steps.incomplete")));
+        tm_finding_evidence(f, "1 of %lld steps is analyzed; %lld count as warm-up, %lld are incomplete.",
+                            (long long)tm_int(tm_path(all->summary, "steps.count")),
+                            (long long)tm_int(tm_path(all->summary, "steps.warmup")),
+                            (long long)tm_int(tm_path(all->summary, "steps.incomplete")));
 }
 
 /* Chosen steps of the list in which no device did anything.  out: first  one of them */
@@ -194,11 +191,11 @@ static void find_empty_steps(struct tm_findings *all)
         return;
     f = tm_finding_of_fact(all, "steps_without_activity");
     tm_finding_value(f, (double)empty, "count");
-    tm_finding_say(f, "%zu of %zu analyzed steps have no operation; they have no parts, and no bar in the chart.", empty,
-                   chosen);
-    tm_finding_say(f, "The first of them, step %lld, lasts %s at %s.", (long long)tm_int(tm_get(first, "number")),
-                   tm_format_time(span, tm_int(tm_get(first, "host_span_ps"))),
-                   tm_format_moment(begin, tm_int(tm_get(first, "begin_ps"))));
+    tm_finding_evidence(f, "%zu of %zu analyzed steps have no operation; they have no parts, and no bar in the chart.",
+                        empty, chosen);
+    tm_finding_evidence(f, "The first of them, step %lld, lasts %s at %s.", (long long)tm_int(tm_get(first, "number")),
+                        tm_format_time(span, tm_int(tm_get(first, "host_span_ps"))),
+                        tm_format_moment(begin, tm_int(tm_get(first, "begin_ps"))));
     tm_finding_where(f, tm_int(tm_get(first, "begin_ps")), tm_int(tm_get(first, "host_span_ps")),
                      tm_text(tm_get(first, "host")));
 }
@@ -216,13 +213,11 @@ static void find_no_host(struct tm_findings *all)
     if (share >= tm_limit_of(all, TM_LIMIT_WARNING_SHARE))
         tm_finding_case(f, "much_idle");
     tm_finding_value(f, share, "%");
-    tm_finding_say(f,
-                   "There are device events, but no Python, %sruntime or annotation events of the "
-                   "host.",
-                   all->audience & TM_FOR_JAX ? "XLA " : "");
+    tm_finding_evidence(f, "There are device events, but no Python, %sruntime or annotation events of the host.",
+                        all->audience & TM_FOR_JAX ? "XLA " : "");
     if (idle_ps > 0)
-        tm_finding_say(f, "%s of idle device time (%s of the window) has no recorded reason.",
-                       tm_format_time(time, idle_ps), tm_format_pct(pct, share));
+        tm_finding_evidence(f, "%s of idle device time (%s of the window) has no recorded reason.",
+                            tm_format_time(time, idle_ps), tm_format_pct(pct, share));
 }
 
 static void find_collapsed_graphs(struct tm_findings *all)
@@ -245,8 +240,8 @@ static void find_collapsed_graphs(struct tm_findings *all)
         return;
     f = tm_finding_of_fact(all, "graphs_collapsed");
     tm_finding_value(f, (double)graphs, "count");
-    tm_finding_say(f, "%s graph launches on %lld device%s take %s.", tm_format_count(count, graphs),
-                   (long long)marked, tm_format_plural(marked), tm_format_time(time, total_ps));
+    tm_finding_evidence(f, "%s graph launches on %lld device%s take %s.", tm_format_count(count, graphs),
+                        (long long)marked, tm_format_plural(marked), tm_format_time(time, total_ps));
 }
 
 static void find_warnings(struct tm_findings *all)
@@ -268,7 +263,7 @@ static void find_warnings(struct tm_findings *all)
     for (size_t i = 0; i < count && i < 5; i++) {
         (void)tm_format_visible(text, TM_EVIDENCE_BYTES - 4, tm_text(tm_at(warnings, i)),
                                 strlen(tm_text(tm_at(warnings, i))));
-        tm_finding_say(f, "'%.*s'", TM_EVIDENCE_BYTES - 4, text);
+        tm_finding_evidence(f, "'%.*s'", TM_EVIDENCE_BYTES - 4, text);
     }
 }
 
@@ -282,7 +277,7 @@ static void find_json_copy(struct tm_findings *all)
         return;
     f = tm_finding_of_fact(all, "json_copy");
     (void)tm_format_visible(text, sizeof(text), note, strlen(note));
-    tm_finding_say(f, "On reading: %s.", text);
+    tm_finding_evidence(f, "On reading: %s.", text);
 }
 
 /* Exactly as many device events as JAX's profiler keeps, per host: the rest is missing. */
@@ -298,8 +293,8 @@ static void find_device_cap(struct tm_findings *all)
     f = tm_finding_of_fact(all, "events_capped");
     tm_finding_value(f, (double)events, "count");
     tm_finding_limit(f, (double)events);
-    tm_finding_say(f, "Host '%s' has exactly %s device events, which is a default limit of the profiler.",
-                   tm_short_name(name, tm_text(tm_get(host, "host"))), tm_format_count(count, events));
+    tm_finding_evidence(f, "Host '%s' has exactly %s device events, which is a default limit of the profiler.",
+                        tm_short_name(name, tm_text(tm_get(host, "host"))), tm_format_count(count, events));
 }
 
 /* Exactly as many events as JAX writes into a JSON. */
@@ -317,7 +312,7 @@ static void find_json_cap(struct tm_findings *all)
 
         if (strstr(text, "where JAX stops writing")) {
             (void)tm_format_visible(problem, sizeof(problem), text, strlen(text));
-            tm_finding_say(f, "'%s': %s.", tm_short_name(name, tm_text(tm_get(tm_at(files, i), "path"))), problem);
+            tm_finding_evidence(f, "'%s': %s.", tm_short_name(name, tm_text(tm_get(tm_at(files, i), "path"))), problem);
         }
     }
 }
@@ -341,11 +336,11 @@ static void find_no_paths(struct tm_findings *all)
         tm_finding_case(f, "programs_damaged");
         return;
     }
-    tm_finding_say(f, "None of %s distinct kernels has a path.",
-                   tm_format_count(count, tm_int(tm_path(all->summary, "kernels.distinct"))));
+    tm_finding_evidence(f, "None of %s distinct kernels has a path.",
+                        tm_format_count(count, tm_int(tm_path(all->summary, "kernels.distinct"))));
 }
 
-static void say_problems(struct tm_findings *all, struct tm_finding *f)
+static void emit_problems(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *files = tm_path(all->summary, "input.files");
     char name[TM_SHORT_NAME_BYTES], problem[TM_SHORT_NAME_BYTES];
@@ -355,9 +350,9 @@ static void say_problems(struct tm_findings *all, struct tm_finding *f)
 
         if (!tm_is(tm_get(file, "partial")) && tm_length(problems) == 0)
             continue;
-        tm_finding_say(f, "'%s': %s.", tm_short_name(name, tm_text(tm_get(file, "path"))),
-                       tm_length(problems) ? tm_short_name(problem, tm_text(tm_at(problems, 0)))
-                                           : "only a part of it could be read");
+        tm_finding_evidence(f, "'%s': %s.", tm_short_name(name, tm_text(tm_get(file, "path"))),
+                            tm_length(problems) ? tm_short_name(problem, tm_text(tm_at(problems, 0)))
+                                                : "only a part of it could be read");
     }
 }
 
@@ -369,9 +364,9 @@ static void find_partial(struct tm_findings *all)
     if (!tm_is(tm_path(all->summary, "input.partial")))
         return;
     f = tm_finding_of_fact(all, "input_partial");
-    tm_finding_say(f, "%s events were read.",
-                   tm_format_count(events, tm_int(tm_path(all->summary, "coverage.events_read"))));
-    say_problems(all, f);
+    tm_finding_evidence(f, "%s events were read.",
+                        tm_format_count(events, tm_int(tm_path(all->summary, "coverage.events_read"))));
+    emit_problems(all, f);
 }
 
 /* Losses that were counted: bytes of cut messages are no events. */
@@ -386,8 +381,7 @@ static void find_losses(struct tm_findings *all)
     for (size_t i = 0; i < tm_length(tallies); i++) {
         const struct tm_value *tally = tm_value_at(tallies, i);
 
-        if (strcmp(tm_text(tm_get(tally, "level")), "loss") == 0 &&
-            strcmp(tm_key_at(tallies, i), "cut-short") != 0)
+        if (strcmp(tm_text(tm_get(tally, "level")), "loss") == 0 && strcmp(tm_key_at(tallies, i), "cut-short") != 0)
             lost += tm_double(tm_get(tally, "count"));
     }
     share = events_read > 0 ? 100 * lost / events_read : 0;
@@ -399,13 +393,10 @@ static void find_losses(struct tm_findings *all)
     for (size_t i = 0; i < tm_length(tallies); i++) {
         const struct tm_value *tally = tm_value_at(tallies, i);
 
-        if (strcmp(tm_text(tm_get(tally, "level")), "loss") == 0 &&
-            strcmp(tm_key_at(tallies, i), "cut-short") != 0)
-            tm_finding_say(
-                f, "%s (%s of the events): %s",
-                tm_format_count(count, tm_int(tm_get(tally, "count"))),
-                tm_format_pct(pct, 100 * tm_double(tm_get(tally, "count")) / events_read),
-                tm_text(tm_get(tally, "help")));
+        if (strcmp(tm_text(tm_get(tally, "level")), "loss") == 0 && strcmp(tm_key_at(tallies, i), "cut-short") != 0)
+            tm_finding_evidence(f, "%s (%s of the events): %s", tm_format_count(count, tm_int(tm_get(tally, "count"))),
+                                tm_format_pct(pct, 100 * tm_double(tm_get(tally, "count")) / events_read),
+                                tm_text(tm_get(tally, "help")));
     }
 }
 
@@ -435,13 +426,13 @@ enum { MARK_BYTES = 400 };
 
 /* What a loss touches, in bits of `groups`. */
 enum group {
-    DEVICE = 1,      /* what devices did, and when */
-    GRAPHED = 2,     /* what would be told of the kernels in a graph */
-    HOST = 4,        /* what the host did, and when */
+    DEVICE = 1,  /* what devices did, and when */
+    GRAPHED = 2, /* what would be told of the kernels in a graph */
+    HOST = 4,    /* what the host did, and when */
     COMPILING = 8,
     MEMORY = 16,
-    COSTS = 32,      /* what is known of operations beside their time */
-    CAUSES = 64,     /* why devices were idle */
+    COSTS = 32,  /* what is known of operations beside their time */
+    CAUSES = 64, /* why devices were idle */
     ALL = DEVICE | HOST | COMPILING | MEMORY | COSTS | CAUSES,
 };
 
@@ -494,28 +485,28 @@ static int64_t tally_of(const struct tm_value *summary, const char *name)
     return tm_int(tm_get(tm_get(tm_path(summary, "coverage.tallies"), name), "count"));
 }
 
-static void tell_event_cap(const struct tm_value *summary, char text[MARK_BYTES])
+static void describe_event_cap(const struct tm_value *summary, char text[MARK_BYTES])
 {
     if (tally_of(summary, "event-cap") > 0)
         tm_format_append(text, MARK_BYTES,
                          "a JSON file holds exactly as many events as its writer stops at: what came later is missing");
 }
 
-static void tell_device_cap(const struct tm_value *summary, char text[MARK_BYTES])
+static void describe_device_cap(const struct tm_value *summary, char text[MARK_BYTES])
 {
     const struct tm_value *host = tm_ask_capped_host(summary);
     char count[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
 
     if (host)
-        tm_format_append(text, MARK_BYTES,
-                         "%s has exactly %s device events, where the profiler stops: what came later is missing and looks "
-                     "idle",
-               tm_short_name(name, tm_text(tm_get(host, "host"))),
-               tm_format_count(count, tm_int(tm_get(host, "device_events"))));
+        tm_format_append(
+            text, MARK_BYTES,
+            "%s has exactly %s device events, where the profiler stops: what came later is missing and looks idle",
+            tm_short_name(name, tm_text(tm_get(host, "host"))),
+            tm_format_count(count, tm_int(tm_get(host, "device_events"))));
 }
 
 /* The first warning that is of events dropped, or that is not. */
-static void tell_warning(const struct tm_value *summary, bool of_drops, const char *words, char text[MARK_BYTES])
+static void describe_warning(const struct tm_value *summary, bool of_drops, const char *words, char text[MARK_BYTES])
 {
     const struct tm_value *warnings = tm_path(summary, "coverage.warnings");
     const char *first = NULL;
@@ -537,17 +528,17 @@ static void tell_warning(const struct tm_value *summary, bool of_drops, const ch
         tm_format_append(text, MARK_BYTES, " (and %zu more)", count - 1);
 }
 
-static void tell_dropped(const struct tm_value *summary, char text[MARK_BYTES])
+static void describe_dropped(const struct tm_value *summary, char text[MARK_BYTES])
 {
-    tell_warning(summary, true, "the profiler dropped events", text);
+    describe_warning(summary, true, "the profiler dropped events", text);
 }
 
-static void tell_warned(const struct tm_value *summary, char text[MARK_BYTES])
+static void describe_warned(const struct tm_value *summary, char text[MARK_BYTES])
 {
-    tell_warning(summary, false, "the profiler left a warning", text);
+    describe_warning(summary, false, "the profiler left a warning", text);
 }
 
-static void tell_graphs(const struct tm_value *summary, char text[MARK_BYTES])
+static void describe_graphs(const struct tm_value *summary, char text[MARK_BYTES])
 {
     const struct tm_value *devices = tm_get(summary, "devices");
     size_t count = 0;
@@ -556,13 +547,13 @@ static void tell_graphs(const struct tm_value *summary, char text[MARK_BYTES])
         count += !strcmp(tm_text(tm_get(tm_at(devices, i), "reliability")), "graph");
     if (count)
         tm_format_append(text, MARK_BYTES,
-                         "graphs on %zu device%s were recorded as one event each: their kernels, and the pauses between "
-                     "them, count as computing",
-               count, tm_format_plural(count));
+                         "graphs on %zu device%s were recorded as one event each: their kernels, and the pauses "
+                         "between them, count as computing",
+                         count, tm_format_plural(count));
 }
 
 /* A file that its writer's cap ended is partial too, and has a mark of its own. */
-static void tell_damage(const struct tm_value *summary, char text[MARK_BYTES])
+static void describe_damage(const struct tm_value *summary, char text[MARK_BYTES])
 {
     const struct tm_value *files = tm_path(summary, "input.files");
     int64_t damaged = -tally_of(summary, "event-cap");
@@ -576,7 +567,7 @@ static void tell_damage(const struct tm_value *summary, char text[MARK_BYTES])
         tm_format_append(text, MARK_BYTES, "the input is damaged or cut short: this is of what could be read");
 }
 
-static void tell_copy(const struct tm_value *summary, char text[MARK_BYTES])
+static void describe_copy(const struct tm_value *summary, char text[MARK_BYTES])
 {
     if (tm_ask_copy_note(summary))
         tm_format_append(text, MARK_BYTES, "read from JAX's JSON, a copy of the profile that lacks a part of it");
@@ -593,7 +584,7 @@ static bool is_loss_of_events(const struct tm_value *tallies, size_t at)
     return strcmp(tm_text(tm_get(tm_value_at(tallies, at), "level")), "loss") == 0;
 }
 
-static void tell_losses(const struct tm_value *summary, char text[MARK_BYTES])
+static void describe_losses(const struct tm_value *summary, char text[MARK_BYTES])
 {
     const struct tm_value *tallies = tm_path(summary, "coverage.tallies");
     char count[TM_FORMAT_BYTES];
@@ -601,39 +592,40 @@ static void tell_losses(const struct tm_value *summary, char text[MARK_BYTES])
     for (size_t i = 0; i < tm_length(tallies); i++)
         if (is_loss_of_events(tallies, i))
             tm_format_append(text, MARK_BYTES, "%s%s (%s)", text[0] ? ", " : "events with losses: ",
-                   tm_format_count(count, tm_int(tm_get(tm_value_at(tallies, i), "count"))), tm_key_at(tallies, i));
+                             tm_format_count(count, tm_int(tm_get(tm_value_at(tallies, i), "count"))),
+                             tm_key_at(tallies, i));
 }
 
-static void tell_nesting(const struct tm_value *summary, char text[MARK_BYTES])
+static void describe_nesting(const struct tm_value *summary, char text[MARK_BYTES])
 {
     char count[TM_FORMAT_BYTES];
 
     if (tally_of(summary, "deep-nesting") > 0)
-        tm_format_append(text, MARK_BYTES,
-                         "%s spans lay too deep in others to be followed: causes and self times may be of those around "
-                     "them",
-               tm_format_count(count, tally_of(summary, "deep-nesting")));
+        tm_format_append(
+            text, MARK_BYTES,
+            "%s spans lay too deep in others to be followed: causes and self times may be of those around them",
+            tm_format_count(count, tally_of(summary, "deep-nesting")));
 }
 
 /* --- the marks --- */
 
 /* Appends the sentence, where there is something to tell. */
-typedef void tell_fn(const struct tm_value *summary, char text[MARK_BYTES]);
+typedef void describe_fn(const struct tm_value *summary, char text[MARK_BYTES]);
 
 static const struct {
     const char *id;
     unsigned groups;
-    tell_fn *tell;
+    describe_fn *describe;
 } marks[] = {
-    { "damaged", ALL, tell_damage },
-    { "event_cap", ALL, tell_event_cap },
-    { "device_event_cap", DEVICE, tell_device_cap },
-    { "events_dropped", DEVICE | HOST, tell_dropped },
-    { "profiler_warning", DEVICE | HOST, tell_warned },
-    { "graphs_collapsed", GRAPHED, tell_graphs },
-    { "events_lost", ALL, tell_losses },
-    { "lossy_copy", COSTS | MEMORY, tell_copy },
-    { "deep_nesting", CAUSES, tell_nesting },
+    { "damaged", ALL, describe_damage },
+    { "event_cap", ALL, describe_event_cap },
+    { "device_event_cap", DEVICE, describe_device_cap },
+    { "events_dropped", DEVICE | HOST, describe_dropped },
+    { "profiler_warning", DEVICE | HOST, describe_warned },
+    { "graphs_collapsed", GRAPHED, describe_graphs },
+    { "events_lost", ALL, describe_losses },
+    { "lossy_copy", COSTS | MEMORY, describe_copy },
+    { "deep_nesting", CAUSES, describe_nesting },
 };
 
 static void add_mark(struct tm_value *list, size_t at, const char *text)
@@ -659,7 +651,7 @@ tm_status tm_marks_add(struct tm_run *run, struct tm_value *summary)
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
         char text[MARK_BYTES] = "";
 
-        marks[i].tell(summary, text);
+        marks[i].describe(summary, text);
         if (text[0])
             add_mark(list, i, text);
     }

@@ -34,14 +34,21 @@ const char *const tm_kpi_id[TM_KPI_COUNT] = {
 };
 
 const char *const tm_limit_id[TM_LIMIT_COUNT] = {
-    [TM_LIMIT_CRITICAL_SHARE] = "critical_share",         [TM_LIMIT_WARNING_SHARE] = "warning_share",
-    [TM_LIMIT_MENTION_SHARE] = "mention_share", [TM_LIMIT_DOMINANT_KERNEL] = "dominant_kernel",
-    [TM_LIMIT_TARGET_OP] = "target_op",         [TM_LIMIT_TARGET_OP_LONG] = "target_op_long",
-    [TM_LIMIT_ROOF_FAR] = "roof_far",           [TM_LIMIT_ROOF_REACH] = "roof_reach",
+    [TM_LIMIT_CRITICAL_SHARE] = "critical_share",
+    [TM_LIMIT_WARNING_SHARE] = "warning_share",
+    [TM_LIMIT_MENTION_SHARE] = "mention_share",
+    [TM_LIMIT_DOMINANT_KERNEL] = "dominant_kernel",
+    [TM_LIMIT_TARGET_OP] = "target_op",
+    [TM_LIMIT_TARGET_OP_LONG] = "target_op_long",
+    [TM_LIMIT_ROOF_FAR] = "roof_far",
+    [TM_LIMIT_ROOF_REACH] = "roof_reach",
     [TM_LIMIT_MEMORY_BOUND] = "memory_bound",
-    [TM_LIMIT_PAUSE_SHARE] = "pause_share",         [TM_LIMIT_PAGEABLE_SHARE] = "pageable_share",
-    [TM_LIMIT_REPEATED_SIZE] = "repeated_size", [TM_LIMIT_PING_PONG] = "ping_pong",
-    [TM_LIMIT_RECOMPILED] = "recompiled",       [TM_LIMIT_FRAGMENTATION] = "fragmentation",
+    [TM_LIMIT_PAUSE_SHARE] = "pause_share",
+    [TM_LIMIT_PAGEABLE_SHARE] = "pageable_share",
+    [TM_LIMIT_REPEATED_SIZE] = "repeated_size",
+    [TM_LIMIT_PING_PONG] = "ping_pong",
+    [TM_LIMIT_RECOMPILED] = "recompiled",
+    [TM_LIMIT_FRAGMENTATION] = "fragmentation",
     [TM_LIMIT_LOST_EVENTS] = "lost_events",
     [TM_LIMIT_STRAGGLER] = "straggler",
     [TM_LIMIT_SMALL_MESSAGE] = "small_message",
@@ -49,8 +56,10 @@ const char *const tm_limit_id[TM_LIMIT_COUNT] = {
     [TM_LIMIT_PROGRAMS_PER_STEP] = "programs_per_step",
     [TM_LIMIT_LAYOUT_COPIES] = "layout_copies",
     [TM_LIMIT_TAIL] = "tail",
-    [TM_LIMIT_SLOW_LAYER] = "slow_layer",           [TM_LIMIT_SMALL_ALLOCATIONS] = "small_allocations",
-    [TM_LIMIT_STEPS_TO_FULL] = "steps_to_full",     [TM_LIMIT_LONG_LAUNCH] = "long_launch",
+    [TM_LIMIT_SLOW_LAYER] = "slow_layer",
+    [TM_LIMIT_SMALL_ALLOCATIONS] = "small_allocations",
+    [TM_LIMIT_STEPS_TO_FULL] = "steps_to_full",
+    [TM_LIMIT_LONG_LAUNCH] = "long_launch",
 };
 
 static_assert(TM_KPI_COUNT <= 32 && TM_LIMIT_COUNT <= 32, "what was seen is a bit per row");
@@ -64,8 +73,7 @@ struct reading {
 
 static tm_status refuse(const struct reading *r, const char *where, const char *what)
 {
-    return tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': %s %s", r->file,
-                   where, what);
+    return tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': %s %s", r->file, where, what);
 }
 
 static int find_word(const char *word, const char *const *known, int count)
@@ -78,8 +86,7 @@ static int find_word(const char *word, const char *const *known, int count)
 }
 
 /* The index of a word, or -1 with the failure and the nearest known word told. */
-static int expect_word(const struct reading *r, const char *what, const char *word,
-                       const char *const *known, int count)
+static int expect_word(const struct reading *r, const char *what, const char *word, const char *const *known, int count)
 {
     const int index = find_word(word, known, count);
     struct tm_nearest nearest = { 0 };
@@ -88,16 +95,14 @@ static int expect_word(const struct reading *r, const char *what, const char *wo
         return index;
     for (int i = 0; i < count; i++)
         tm_nearest_offer(&nearest, word, known[i]);
-    (void)tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': unknown %s '%s'",
-                  r->file, what, word);
+    (void)tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': unknown %s '%s'", r->file, what, word);
     if (nearest.word)
         tm_hint(r->error, "did you mean '%s'", nearest.word);
     return -1;
 }
 
 /* Every key is a known one and stands there once. */
-static tm_status check_keys(const struct reading *r, const cJSON *object, const char *const *known,
-                            int count)
+static tm_status check_keys(const struct reading *r, const cJSON *object, const char *const *known, int count)
 {
     uint32_t seen = 0;
     const cJSON *member;
@@ -116,8 +121,7 @@ static tm_status check_keys(const struct reading *r, const cJSON *object, const 
 }
 
 /* Texts go into reports: valid UTF-8, no control characters, no longer than their place. */
-static tm_status take_text(const struct reading *r, const cJSON *row, const char *key, char *out,
-                           size_t out_bytes)
+static tm_status take_text(const struct reading *r, const cJSON *row, const char *key, char *out, size_t out_bytes)
 {
     const cJSON *member = cJSON_GetObjectItemCaseSensitive(row, key);
     size_t length;
@@ -140,8 +144,8 @@ static tm_status take_text(const struct reading *r, const cJSON *row, const char
 }
 
 /* A text that may only be repeated: it says what the values mean. */
-static tm_status take_fixed_text(const struct reading *r, const cJSON *row, const char *key,
-                                 char *now, size_t now_bytes)
+static tm_status take_fixed_text(const struct reading *r, const cJSON *row, const char *key, char *now,
+                                 size_t now_bytes)
 {
     const bool is_set = now[0] != '\0';
     char before[TM_THRESHOLD_DEFINITION_BYTES];
@@ -150,9 +154,8 @@ static tm_status take_fixed_text(const struct reading *r, const cJSON *row, cons
     memcpy(before, now, now_bytes);
     st = take_text(r, row, key, now, now_bytes);
     if (st == TM_OK && is_set && strcmp(before, now) != 0)
-        return tm_fail(r->error, TM_ERR_USAGE, -1,
-                       "cannot use thresholds of '%s': the %s is '%s', not '%s'", r->file, key,
-                       before, now);
+        return tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': the %s is '%s', not '%s'", r->file,
+                       key, before, now);
     return st;
 }
 
@@ -165,24 +168,20 @@ static double most_of(const char *id, const char *unit)
     return strcmp(id, tm_kpi_id[TM_KPI_IMBALANCE]) == 0 ? 1e6 : 100;
 }
 
-static tm_status take_number(const struct reading *r, const cJSON *member, const char *id,
-                             double most, double *out)
+static tm_status take_number(const struct reading *r, const cJSON *member, const char *id, double most, double *out)
 {
     if (!cJSON_IsNumber(member))
-        return tm_fail(r->error, TM_ERR_USAGE, -1,
-                       "cannot use thresholds of '%s': '%s' of '%s' is not a number", r->file,
-                       member->string, id);
+        return tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': '%s' of '%s' is not a number",
+                       r->file, member->string, id);
     if (!isfinite(member->valuedouble) || member->valuedouble < 0 || member->valuedouble > most)
-        return tm_fail(r->error, TM_ERR_USAGE, -1,
-                       "cannot use thresholds of '%s': '%s' of '%s' is %g, outside 0 to %g",
+        return tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': '%s' of '%s' is %g, outside 0 to %g",
                        r->file, member->string, id, member->valuedouble, most);
     *out = member->valuedouble;
     return TM_OK;
 }
 
 /* good and bad: both numbers, in the order that the direction asks for, or both null. */
-static tm_status take_bands(const struct reading *r, const cJSON *row, const char *id,
-                            struct tm_threshold *to)
+static tm_status take_bands(const struct reading *r, const cJSON *row, const char *id, struct tm_threshold *to)
 {
     const cJSON *good = cJSON_GetObjectItemCaseSensitive(row, "good");
     const cJSON *bad = cJSON_GetObjectItemCaseSensitive(row, "bad");
@@ -205,16 +204,15 @@ static tm_status take_bands(const struct reading *r, const cJSON *row, const cha
         return st;
     to->has_bands = true;
     if (to->higher_is_better ? to->good < to->bad : to->good > to->bad)
-        return tm_fail(r->error, TM_ERR_USAGE, -1,
-                       "cannot use thresholds of '%s': of '%s' a %s value is better, so 'good' "
-                       "(%g) must not be %s 'bad' (%g)",
-                       r->file, id, to->higher_is_better ? "higher" : "lower", to->good,
-                       to->higher_is_better ? "below" : "above", to->bad);
+        return tm_fail(
+            r->error, TM_ERR_USAGE, -1,
+            "cannot use thresholds of '%s': of '%s' a %s value is better, so 'good' (%g) must not be %s 'bad' (%g)",
+            r->file, id, to->higher_is_better ? "higher" : "lower", to->good, to->higher_is_better ? "below" : "above",
+            to->bad);
     return TM_OK;
 }
 
-static tm_status take_direction(const struct reading *r, const cJSON *row, struct tm_threshold *to,
-                                bool is_new)
+static tm_status take_direction(const struct reading *r, const cJSON *row, struct tm_threshold *to, bool is_new)
 {
     static const char *const words[] = { "lower", "higher" };
     const cJSON *member = cJSON_GetObjectItemCaseSensitive(row, "direction");
@@ -246,8 +244,7 @@ static tm_status take_texts(const struct reading *r, const cJSON *row, struct tm
 
 static tm_status take_kpi(const struct reading *r, const cJSON *row, int index)
 {
-    static const char *const keys[] = { "id",   "title", "unit",      "direction",
-                                        "good", "bad",   "definition" };
+    static const char *const keys[] = { "id", "title", "unit", "direction", "good", "bad", "definition" };
     struct tm_threshold *to = &r->table->kpi[index];
     const bool is_new = to->unit[0] == '\0';
     tm_status st = check_keys(r, row, keys, 7);
@@ -269,8 +266,7 @@ static tm_status take_limit(const struct reading *r, const cJSON *row, int index
     if (st == TM_OK)
         st = take_texts(r, row, to);
     if (st == TM_OK && value)
-        st = take_number(r, value, tm_limit_id[index], most_of(tm_limit_id[index], to->unit),
-                         &to->value);
+        st = take_number(r, value, tm_limit_id[index], most_of(tm_limit_id[index], to->unit), &to->value);
     return st;
 }
 
@@ -281,8 +277,8 @@ static const char *id_now(const char *id)
 }
 
 /* One of the two tables: an array of rows, each with a known id that is not named twice. */
-static tm_status take_rows(const struct reading *r, const cJSON *root, const char *key,
-                           const char *what, const char *const *ids, int count,
+static tm_status take_rows(const struct reading *r, const cJSON *root, const char *key, const char *what,
+                           const char *const *ids, int count,
                            tm_status (*take)(const struct reading *r, const cJSON *row, int index))
 {
     const cJSON *rows = cJSON_GetObjectItemCaseSensitive(root, key), *row;
@@ -318,8 +314,7 @@ static tm_status check_schema(const struct reading *r, const cJSON *root)
     const cJSON *schema = cJSON_GetObjectItemCaseSensitive(root, "schema");
     const cJSON *version = cJSON_GetObjectItemCaseSensitive(root, "schema_version");
 
-    if (schema &&
-        !(cJSON_IsString(schema) && strcmp(schema->valuestring, "tracemill.thresholds") == 0))
+    if (schema && !(cJSON_IsString(schema) && strcmp(schema->valuestring, "tracemill.thresholds") == 0))
         return refuse(r, "'schema'", "is not \"tracemill.thresholds\"");
     if (version && !(cJSON_IsNumber(version) && version->valuedouble == 1))
         return refuse(r, "'schema_version'", "is not 1");
@@ -333,8 +328,7 @@ static tm_status check_shares(const struct reading *r)
 
     if (limit[TM_LIMIT_MENTION_SHARE].value > limit[TM_LIMIT_WARNING_SHARE].value ||
         limit[TM_LIMIT_WARNING_SHARE].value > limit[TM_LIMIT_CRITICAL_SHARE].value)
-        return refuse(r, "the limits",
-                      "must rise from mention_share over warning_share to critical_share");
+        return refuse(r, "the limits", "must rise from mention_share over warning_share to critical_share");
     return TM_OK;
 }
 
@@ -355,8 +349,8 @@ static tm_status take_root(const struct reading *r, const cJSON *root)
     return st == TM_OK ? check_shares(r) : st;
 }
 
-tm_status tm_thresholds_apply(struct tm_thresholds *t, const char *name, const char *text,
-                              size_t length, struct tm_error *error)
+tm_status tm_thresholds_apply(struct tm_thresholds *t, const char *name, const char *text, size_t length,
+                              struct tm_error *error)
 {
     struct tm_thresholds changed = *t;
     const struct reading r = { .table = &changed, .file = name, .error = error };
@@ -401,8 +395,8 @@ tm_status tm_thresholds_read(struct tm_thresholds *t, const char *path, struct t
     if (!file || ferror(file))
         st = tm_fail_system(error, TM_ERR_USAGE, -1, errno, "cannot read thresholds of '%s'", path);
     else if (length == sizeof(text))
-        st = tm_fail(error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': larger than %d KiB",
-                     path, TM_THRESHOLDS_FILE_MOST >> 10);
+        st = tm_fail(error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': larger than %d KiB", path,
+                     TM_THRESHOLDS_FILE_MOST >> 10);
     if (file)
         (void)fclose(file);
     return st == TM_OK ? tm_thresholds_apply(t, path, text, length, error) : st;

@@ -100,12 +100,11 @@ tm_status tm_thresholds_init(struct tm_thresholds *t, struct tm_error *error) TM
  * TM_THRESHOLDS_FILE_MOST bytes, of the form of the default errors: TM_ERR_USAGE  unreadable, too
  * large, no JSON, an unknown or repeated name (the nearest known one is the hint), a value out of
  * range, bands in the wrong order */
-tm_status tm_thresholds_read(struct tm_thresholds *t, const char *path,
-                             struct tm_error *error) TM_MUST_USE;
+tm_status tm_thresholds_read(struct tm_thresholds *t, const char *path, struct tm_error *error) TM_MUST_USE;
 
 /* The same for a text in memory; `name` is what messages call it. */
-tm_status tm_thresholds_apply(struct tm_thresholds *t, const char *name, const char *text,
-                              size_t length, struct tm_error *error) TM_MUST_USE;
+tm_status tm_thresholds_apply(struct tm_thresholds *t, const char *name, const char *text, size_t length,
+                              struct tm_error *error) TM_MUST_USE;
 
 /* Do two rows judge alike, and say the same of themselves? */
 bool tm_threshold_equals(const struct tm_threshold *a, const struct tm_threshold *b);
