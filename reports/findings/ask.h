@@ -4,21 +4,20 @@
 
 #include "pipeline/doc.h"
 
-/* What several judgements ask of the summary.  All of it tolerates sections that are null or not
- * there. */
+/* Queries on the summary that several modules share.  All of them accept sections that are null or missing. */
 
-/* Why there is no figure at `path`: the reason given there or at the nearest section around it. */
+/* Why there is no figure at `path`: the reason recorded there, or in the nearest section around it. */
 const char *tm_reason_of(const struct tm_value *summary, const char *path);
 
 int64_t tm_ask_window_ps(const struct tm_value *summary); /* all devices; 0 = none */
 /* part / whole in percent, 0 to 100; 0 where there is no whole */
 double tm_share_pct(int64_t part_ps, int64_t whole_ps);
-/* No steps were marked: the whole session, or the chosen part of it, stands for one. */
+/* No steps are marked, so that the whole session, or the selected part of it, counts as one. */
 bool tm_ask_is_session(const struct tm_value *summary);
-/* No identity of summary.checks is broken; those that cannot be checked on this input do not count. */
+/* No check of summary.checks fails; those that do not apply to this input do not count. */
 bool tm_ask_checks_hold(const struct tm_value *summary);
 int64_t tm_ask_activities(const struct tm_value *summary); /* of devices, in the input */
-/* Fewer than 20 activities, or busy for less than 1 ms on every device without a step marked: nothing is judged. */
+/* Fewer than 20 activities, or no marked step and less than 1 ms busy on each device: nothing is judged. */
 bool tm_ask_is_too_little(const struct tm_value *summary);
 /* A trace was read, and not a device memory profile alone. */
 bool tm_ask_has_trace(const struct tm_value *summary);
@@ -54,7 +53,7 @@ const char *tm_file_of(const char *path);
 bool tm_ask_is_without_fallback(const struct tm_value *summary);
 #define TM_NO_FALLBACK "nothing ran on the host that a device could have run, and no data went there and back"
 
-/* Does a warning of the profiler tell that events were dropped? */
+/* Does a warning of the profiler say that events were dropped? */
 bool tm_ask_says_dropped(const char *warning);
 /* The host whose device events are exactly as many as the profiler keeps at most: an element of environment.hosts;
  * NULL = none.  Profilers of JAX and TensorFlow end so, PyTorch's does not. */

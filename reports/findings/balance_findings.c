@@ -7,7 +7,7 @@
 #include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 
-/* Compute times of the devices that compute beside each other. */
+/* Compute times of devices that run at the same time. */
 struct loads {
     int64_t count;
     bool is_all; /* of the devices that compute */
@@ -24,8 +24,8 @@ static int64_t work_of(const struct tm_value *device)
     return kernels > 0 ? kernels : tm_int(tm_get(device, "activities"));
 }
 
-/* Is a device active while those of a group are?  By their windows, which overlap by half or more of the shorter one;
- * between hosts whose clocks do not agree nobody can tell.
+/* Does a device run at the same time as a group?  Their windows have to overlap by at least half of the shorter one.
+ * Devices on hosts whose clocks are not aligned count as overlapping.
  * in:     group  of window.hosts; NULL = there are none */
 static bool is_beside(const struct tm_value *summary, const struct tm_value *device, const struct tm_value *group)
 {
@@ -73,13 +73,13 @@ static struct loads loads_of(const struct tm_value *summary, const struct tm_val
     return loads;
 }
 
-/* What the others could wait for the slowest one. */
+/* The time that the other devices could wait for the slowest one. */
 static double lost_ps(const struct loads *l)
 {
     return l->count < 2 ? 0 : (double)l->most_ps * (double)l->count - l->sum_ps;
 }
 
-/* Of the group that loses most.  Devices that are not active at the same time do not wait for each other. */
+/* The group that loses the most time.  Devices that do not run at the same time do not wait for each other. */
 static struct loads worst_loads(const struct tm_value *summary)
 {
     const struct tm_value *groups = tm_path(summary, "window.hosts");
@@ -100,7 +100,7 @@ static struct loads worst_loads(const struct tm_value *summary)
     return worst;
 }
 
-/* Does the slowest device do as many kernels as the mean of the others, within 1 %? */
+/* Does the slowest device run as many kernels as the others on average, within 1 %? */
 static bool is_same_work(const struct loads *l)
 {
     const double own = (double)work_of(l->most), others = (l->work - own) / (double)(l->count - 1);
@@ -108,7 +108,7 @@ static bool is_same_work(const struct loads *l)
     return own > 0 && own <= others * 1.01 && own >= others * 0.99;
 }
 
-/* Does the device with most compute also need as much longer for the ops that all run equally often? */
+/* Is the device with the most compute time as much slower in the ops that all devices run equally often? */
 static bool is_slow_at_same_work(const struct tm_value *summary, const struct loads *l, double pct)
 {
     const struct tm_value *same = tm_path(summary, "balance.same_work");
@@ -117,7 +117,7 @@ static bool is_slow_at_same_work(const struct tm_value *summary, const struct lo
            tm_double(tm_get(same, "spread_pct")) >= pct;
 }
 
-/* The time of each device in ops that all of them run equally often. */
+/* Each device's time in the ops that all devices run equally often. */
 static void emit_same_work(struct tm_finding *f, const struct tm_value *same)
 {
     const struct tm_value *devices = tm_get(same, "devices");
@@ -137,7 +137,7 @@ static void emit_same_work(struct tm_finding *f, const struct tm_value *same)
             tm_format_time(b, most_ps), tm_format_time(c, least_ps));
 }
 
-/* The op with the largest excess; of a slow device one that all run equally often. */
+/* The op with the largest excess; for a slow device, one that all devices run equally often. */
 static void emit_worst_op(struct tm_finding *f, const struct tm_value *ops, bool is_slow)
 {
     const struct tm_value *op = tm_at(ops, 0);
@@ -152,7 +152,7 @@ static void emit_worst_op(struct tm_finding *f, const struct tm_value *ops, bool
             tm_format_time(b, tm_int(tm_get(op, "mean_ps"))));
 }
 
-/* The step in which the devices differ most, and its place. */
+/* The step in which the devices differ most, and where it is. */
 static void emit_worst_step(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *balance = tm_path(all->summary, "balance.steps");
@@ -175,10 +175,10 @@ static void emit_worst_step(struct tm_findings *all, struct tm_finding *f)
     }
 }
 
-/* By compute time, not by busy time: who waits in a collective for a late device is busy too. */
+/* Compares compute time, not busy time: a device that waits in a collective is busy, too. */
 static void find_uneven(struct tm_findings *all)
 {
-    /* where a device is that has less to do */
+    /* where a device with less work waits */
     static const enum tm_wait busy[] = { TM_WAIT_COLLECTIVE };
     static const enum tm_wait idle[] = { TM_WAIT_DEVICE, TM_WAIT_SYNC, TM_WAIT_HOST, TM_WAIT_LAUNCH,
                                          TM_WAIT_UNRECORDED };

@@ -33,13 +33,13 @@ struct identity {
 
 /* --- comparing --- */
 
-/* A sum past 64 bits stays at the largest number: nothing can be said of it. */
+/* A sum that overflows 64 bits is clamped to the largest number and cannot be checked. */
 static bool is_number(int64_t value)
 {
     return value != INT64_MAX;
 }
 
-/* where: what the row is; printed only where it is the first that is broken */
+/* where: names the row; printed only for the first row that breaks the identity */
 static void record(struct check *c, int64_t expected, int64_t found, bool holds, const char *where)
 {
     if (!is_number(expected) || !is_number(found) || c->is_broken)
@@ -211,7 +211,7 @@ static void check_rows_and_rest(const struct subject *of, struct check *c)
     }
 }
 
-/* Work that is launched in a step cannot be done before the step starts: else host and device do not share a clock. */
+/* Work launched in a step cannot finish before the step starts, unless host and device use different clocks. */
 static void check_one_clock(const struct subject *of, struct check *c)
 {
     const struct tm_value *list = tm_path(of->root, "steps.list");
@@ -230,7 +230,7 @@ static void check_one_clock(const struct subject *of, struct check *c)
     }
 }
 
-/* A pair of begin and end events is one event of a class. */
+/* A pair of begin and end events counts as one event of a class. */
 static void check_classes(const struct subject *of, struct check *c)
 {
     const struct tm_value *coverage = tm_get(of->root, "coverage");

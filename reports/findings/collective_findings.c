@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collectives (summary.collectives, summary.total): those that nothing hides, many small ones, slow ones, and a device
- * that the others wait for.  Advice that fits one way of splitting a model is wrong for another: names in the profile
- * tell which one it is. */
+/* Collectives (summary.collectives, summary.total): exposed ones, many small ones, slow ones, and stragglers.  Advice
+ * for one kind of parallelism is wrong for another, so the kind is derived from names in the profile. */
 #include <assert.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -13,9 +12,9 @@
 #include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 
-/* --- what collectives are for ---
- * Names of annotations, Python functions, operations, kernels and what the host did in idle gaps tell it; and a kind of
- * collective has to be there that this way of splitting a model needs. */
+/* --- the kind of parallelism ---
+ * Derived from the names of annotations, Python functions, operations, kernels and host events in idle gaps.  The
+ * profile also has to contain a collective that this kind of parallelism uses. */
 
 enum parallelism {
     DATA_PARALLEL = 1,       /* each device has the whole model: all-reduces of gradients */
@@ -38,7 +37,7 @@ enum collective_bit {
 
 enum { PARALLELISM_BYTES = 200 };
 
-/* Texts of the summary that names are looked for in: a list, and the member of its rows. */
+/* Where the summary is searched for names: a list, and a member of its rows. */
 static const struct {
     const char *list, *key;
 } places[] = {
@@ -54,7 +53,7 @@ static const struct {
     { "collectives.skew.worst", "name" },
 };
 
-/* A name, in any case, and what it tells. */
+/* A name, in upper or lower case, and the parallelism that it implies. */
 static const struct {
     const char *word;
     unsigned parallelism;
@@ -86,7 +85,7 @@ static const struct {
     { "PipelineStage", PIPELINE_PARALLEL },
 };
 
-/* Kinds of which one has to be there. */
+/* The kinds of collectives of which at least one has to be present. */
 static const struct {
     unsigned parallelism, kinds;
     const char *name;
@@ -117,7 +116,7 @@ static unsigned bit_of(const char *kind)
     return BIT_OTHER;
 }
 
-/* Exposed time that does not come of a late device, as far as is known. */
+/* Exposed time that is not known to be a wait for a late device. */
 static double exposed_of(const struct tm_value *row)
 {
     return tm_double(tm_get(row, "exposed_ps")) - tm_double(tm_get(row, "exposed_wait_ps"));
@@ -146,7 +145,7 @@ static bool has_letter_at(const char *text, const char *at)
     return at > text && ((at[-1] >= 'a' && at[-1] <= 'z') || (at[-1] >= 'A' && at[-1] <= 'Z'));
 }
 
-/* Which words have a character, in any case, as their first, second and third: a bit of each. */
+/* For each character, in upper or lower case, the set of words that have it as their first, second or third one. */
 struct beginnings {
     uint32_t of[3][UCHAR_MAX + 1];
 };
@@ -169,7 +168,7 @@ static void note_beginnings(struct beginnings *b)
     }
 }
 
-/* The words that may begin at a character, which is not the NUL. */
+/* The words that may start at a character other than NUL. */
 static inline uint32_t beginning_at(const struct beginnings *b, const char *at)
 {
     uint32_t set = b->of[0][(unsigned char)at[0]];
@@ -179,8 +178,7 @@ static inline uint32_t beginning_at(const struct beginnings *b, const char *at)
     return set ? set & b->of[2][(unsigned char)at[2]] : 0;
 }
 
-/* A short word has to begin where no other word goes on: "fused_moe", but not "smoe" in the middle
- * of one. */
+/* A short word has to start at a word boundary: it matches in "fused_moe", but not inside a longer word. */
 static bool stands_at(const char *text, const char *at, const char *word)
 {
     const size_t length = strlen(word);
@@ -249,13 +247,13 @@ static char *parallelism_names(char *out, unsigned set)
 /* --- exposed collectives --- */
 
 enum { SMALL_PER_STEP = 10, SLOW_FROM_BYTES = 1 << 20, PLACES = 3 };
-/* By what a device is one that findings on collectives are about. */
+/* The time that decides which devices the findings on collectives are about. */
 #define EXPOSED "exposed_collective_ps"
 
-/* Advice is for kinds of collectives that have so much of the exposed time. */
+/* Advice covers the kinds of collectives that have at least this share of the exposed time. */
 enum { KIND_LEAST_PCT = 10 };
 
-/* Exposed time of a row or a device without what is waiting for late devices. */
+/* Exposed time of a row or a device, without waits for late devices. */
 static int64_t own_exposed_of(const struct tm_value *of, const char *exposed)
 {
     return tm_int(tm_get(of, exposed)) - tm_int(tm_get(of, "exposed_wait_ps"));
@@ -278,7 +276,7 @@ static void emit_worst_exposed(struct tm_findings *all, struct tm_finding *f)
                             tm_format_count(b, tm_int(tm_path(worst, "collectives.count"))));
 }
 
-/* Do some of the exposed ones go from node to node? */
+/* Do any exposed collectives cross nodes? */
 static bool reaches_nodes(const struct tm_value *summary)
 {
     const struct tm_value *rows = tm_path(summary, "collectives.rows");
@@ -290,7 +288,7 @@ static bool reaches_nodes(const struct tm_value *summary)
     return false;
 }
 
-/* The row with the most exposed time: what it is, how large, how fast. */
+/* The row with the most exposed time: kind, size and bandwidth. */
 static void emit_worst_row(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *rows = tm_path(all->summary, "collectives.rows"), *worst = NULL;
@@ -317,7 +315,7 @@ static void emit_worst_row(struct tm_findings *all, struct tm_finding *f)
                         tm_format_pct(d, tm_double(tm_get(worst, "overlap_pct"))), rate);
 }
 
-/* The chosen steps with the most exposed time, the longest first. */
+/* The analyzed steps with the most exposed time, the longest first. */
 static void point_at_steps(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *list = tm_path(all->summary, "steps.list"), *said[PLACES] = { NULL };
@@ -343,7 +341,7 @@ static void point_at_steps(struct tm_findings *all, struct tm_finding *f)
     }
 }
 
-/* Exposed time of collectives of which no counterpart is known. */
+/* Exposed time of collectives that are not matched with another device. */
 static int64_t unmatched_of(const struct tm_findings *all)
 {
     const struct tm_value *total = tm_get(all->summary, "total"), *unmatched = tm_get(total, "exposed_unmatched_ps");
@@ -351,7 +349,7 @@ static int64_t unmatched_of(const struct tm_findings *all)
     return tm_int(tm_has(unmatched) ? unmatched : tm_get(total, "exposed_collective_ps"));
 }
 
-/* What to do depends on what the collectives are for and on their kinds. */
+/* The advice depends on the kind of parallelism and of collectives. */
 static void give_cases(struct tm_finding *f, unsigned parallelism, unsigned kinds)
 {
     static const struct {
@@ -374,7 +372,7 @@ static void give_cases(struct tm_finding *f, unsigned parallelism, unsigned kind
             tm_finding_case(f, sorts[i].name);
 }
 
-/* What they are for, as far as names tell. */
+/* The parallelism that the names imply. */
 static void advise(struct tm_findings *all, struct tm_finding *f)
 {
     const unsigned parallelism = parallelism_of(all->summary), kinds = exposed_kinds(all->summary, KIND_LEAST_PCT);
@@ -391,8 +389,7 @@ static void advise(struct tm_findings *all, struct tm_finding *f)
         tm_finding_case(f, "across_nodes");
 }
 
-/* Time in which data move, and what is not known to be waiting: what devices wait for late ones is
- * told by itself. */
+/* Time in which data move, or that may be waiting.  Known waits for late devices have a finding of their own. */
 static int64_t left_of_exposed(const struct tm_findings *all)
 {
     const int64_t unmatched_ps = unmatched_of(all), left_ps = tm_wait_left(all, TM_WAIT_COLLECTIVE);
@@ -400,7 +397,7 @@ static int64_t left_of_exposed(const struct tm_findings *all)
     return tm_sum_times(left_ps < unmatched_ps ? left_ps : unmatched_ps, tm_wait_left(all, TM_WAIT_MOVE));
 }
 
-/* Ranks of the job, as the largest of its hosts tells; 0 = not recorded. */
+/* The number of ranks in the job: the largest one that a host recorded; 0 = not recorded. */
 static int64_t world_of(const struct tm_findings *all)
 {
     const struct tm_value *hosts = tm_path(all->summary, "environment.hosts");
@@ -412,13 +409,13 @@ static int64_t world_of(const struct tm_findings *all)
     return world;
 }
 
-/* Devices of a CPU are threads of one process: while one moves data, others have the cores. */
+/* CPU devices are threads of one process and compete for its cores. */
 static bool shares_cores(const struct tm_findings *all)
 {
     return tm_ask_is_platform(all->summary, "cpu") && tm_length(tm_get(all->summary, "devices")) > 1;
 }
 
-/* What looks like moving may be waiting for a device that is not in the profile. */
+/* What looks like moving data may be a wait for a device that is not in the profile. */
 static void emit_missing_members(const struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *skew = tm_path(all->summary, "collectives.skew");
@@ -448,7 +445,7 @@ static void emit_missing_members(const struct tm_findings *all, struct tm_findin
             tm_format_count(a, world), tm_format_count(b, devices));
 }
 
-/* What is known of how much of it is waiting. */
+/* How much of it is known to be waiting. */
 static void emit_waiting(const struct tm_findings *all, struct tm_finding *f)
 {
     const int64_t wait_ps = tm_int(tm_path(all->summary, "total.exposed_wait_ps"));
@@ -465,7 +462,7 @@ static void emit_waiting(const struct tm_findings *all, struct tm_finding *f)
     emit_missing_members(all, f);
 }
 
-/* Where waiting cannot be told from moving the title says so, and what would tell comes first. */
+/* If waiting cannot be distinguished from moving data, the title says so, and the first advice is how to find out. */
 static void name_exposed(const struct tm_findings *all, struct tm_finding *f, int64_t left_ps)
 {
     const bool is_unmatched = unmatched_of(all) > left_ps / 2;
@@ -509,7 +506,7 @@ static void find_exposed(struct tm_findings *all)
 
 /* --- small messages --- */
 
-/* Rows with small messages: sums over them. */
+/* Sums over the rows with small messages. */
 struct small {
     int64_t count, exposed_ps, total_ps;
     const struct tm_value *most; /* the one with most calls */
@@ -595,7 +592,7 @@ static void find_slow(struct tm_findings *all)
 
 /* --- stragglers --- */
 
-/* Devices that cause 3 % of the waiting or more: there are at most 33, most first. */
+/* Devices that cause at least 3 % of the waiting, the worst first; there are at most 33. */
 enum { LATE_LEAST_PCT = 3, LATE_MOST = 33, LATE_PER_LINE = 8, LATE_IN_TITLE = 3, LATE_TITLE_BYTES = 200 };
 
 struct late_devices {
@@ -645,7 +642,7 @@ static void name_late(struct tm_finding *f, const struct late_devices *late)
     tm_finding_argument(f, "devices", "%s", title);
 }
 
-/* Each of them with its share. */
+/* Each late device with its share of the waiting. */
 static void emit_late(struct tm_finding *f, const struct late_devices *late)
 {
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
@@ -670,7 +667,7 @@ static void emit_late(struct tm_finding *f, const struct late_devices *late)
     }
 }
 
-/* What mending one of them alone would win: little where another one comes nearly as late. */
+/* What fixing the worst one alone would save: little if another one is nearly as late. */
 static void emit_alone(const struct tm_findings *all, struct tm_finding *f, const struct late_devices *late)
 {
     const struct tm_value *members = tm_path(all->summary, "collectives.skew.members");
@@ -696,7 +693,7 @@ static bool is_late(const struct late_devices *late, const char *device)
     return false;
 }
 
-/* The latest arrivals: what the device did until then. */
+/* The latest arrivals, and where they are in the profile. */
 static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst, const struct late_devices *late)
 {
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], first[TM_SHORT_NAME_BYTES], step[40] = "";
@@ -722,8 +719,8 @@ static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst
     }
 }
 
-/* What devices wait in collectives, as far as they do nothing else meanwhile.  Where one comes late
- * as it has more work, that is told as imbalance, the first to explain such waits. */
+/* Exposed waits in collectives.  If a device is late because it has more work, the finding on imbalance explains the
+ * wait first. */
 static void find_waiting(struct tm_findings *all)
 {
     static const enum tm_wait wait = TM_WAIT_COLLECTIVE;

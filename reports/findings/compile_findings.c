@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compilation (summary.compile): inside the chosen steps, the same module again, and long compiles.  What changed from
- * one compile of a module to the next is told from the shapes of its arguments: "f32[8,128], (s32[], bf16[4])",
- * compared argument by argument. */
+/* Compilation (summary.compile): inside the analyzed steps, the same module again, and long compiles.  What changed
+ * between two compiles of a module is derived from the shapes of its arguments, "f32[8,128], (s32[], bf16[4])",
+ * compared one by one. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static struct shape shape_at(const char *list, size_t index)
     return shape;
 }
 
-/* The events of a module on the host of its first one, whose shapes are known. */
+/* The compiles of a module with known shapes, on the host of the first one. */
 struct series {
     const struct tm_value *events;
     const char *module, *host;
@@ -114,7 +114,7 @@ static void put(char *to, size_t to_bytes, size_t *length, const char *before, s
         to[*length] = '\0';
 }
 
-/* The argument that changed first, from compile to compile. */
+/* The first argument that changed, from compile to compile. */
 static void describe_change(struct series series, struct change change, char *to, size_t to_bytes)
 {
     size_t length = 0, named = 0;
@@ -213,7 +213,7 @@ static void emit_event(struct tm_finding *f, const struct tm_value *event)
                      tm_text(tm_get(event, "host")));
 }
 
-/* Does `a` come before `b` when the longest come first?  Of equal ones the earlier in the list. */
+/* Is `a` before `b` in the order longest first, then as in the list? */
 static bool is_longer(const struct tm_value *events, size_t a, size_t b)
 {
     const int64_t a_ps = tm_int(tm_get(tm_at(events, a), "dur_ps"));
@@ -244,7 +244,7 @@ static void emit_events(struct tm_findings *all, struct tm_finding *f, bool in_s
     }
 }
 
-/* What the host does besides in the gaps in which it compiles, as far as they are listed: tracing and lowering. */
+/* Host work around compiles in the listed gaps: tracing and lowering. */
 static int64_t tracing_ps(const struct tm_findings *all)
 {
     const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
@@ -256,7 +256,7 @@ static int64_t tracing_ps(const struct tm_findings *all)
     return sum_ps;
 }
 
-/* A compile after the warm-up is never meant: at least a warning, whatever it cost here. */
+/* A compile after the warm-up is never intended: at least a warning, whatever it cost. */
 static void find_inside_steps(struct tm_findings *all)
 {
     const int64_t count = tm_compiles_inside_steps(all);
@@ -290,8 +290,8 @@ static void find_inside_steps(struct tm_findings *all)
     emit_events(all, f, true);
 }
 
-/* Time of all compiles of modules that are compiled `least` times or more, without the first of
- * each: an estimate by their mean, as the summary has only the longest ones. */
+/* Time of the repeated compiles of modules that were compiled at least `least` times.  Estimated from the mean
+ * duration, as the summary lists only the longest compiles. */
 static int64_t again_ps(struct tm_findings *all, int64_t least, int64_t *modules, int64_t *again)
 {
     const struct tm_value *rows = tm_path(all->summary, "compile.recompiled");
@@ -310,7 +310,7 @@ static int64_t again_ps(struct tm_findings *all, int64_t least, int64_t *modules
     return tm_whole(mean_ps * (double)*again);
 }
 
-/* Outside the steps: costs no step, but start-up time. */
+/* Outside the steps, where it costs start-up time. */
 static void find_again(struct tm_findings *all)
 {
     const int64_t least = tm_whole(tm_limit_of(all, TM_LIMIT_RECOMPILED));

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where data are and how they get there: copies that the device waits for (summary.transfers, summary.total), and
- * device memory (summary.memory). */
+/* Data: copies that the device waits for (summary.transfers, summary.total), and device memory (summary.memory). */
 #include <string.h>
 
 #include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 
 /* --- copies ---
- * Per direction, repeated in every step, from pageable memory, and back and forth between host and device.  What is at
- * stake is exposed copy time, in the finding on its direction: a copy beside a kernel costs nothing that the window
- * shows. The others say which of these copies need not be, without counting their time once more. */
+ * Per direction, repeated in every step, from pageable memory, and round trips between host and device.  The potential
+ * savings are the exposed copy time, in the finding for its direction: a copy that overlaps with a kernel costs no time
+ * in the window.  The other findings show which of these copies are avoidable and claim no time of their own. */
 
 #define BYTES_PER_MIB 1048576.0
 
@@ -24,7 +23,7 @@ static const struct tm_value *row_of(const struct tm_findings *all, const char *
     return NULL;
 }
 
-/* The sweep's figure, which there is without a table of copies too. */
+/* The total of the sweep, which exists even without a table of copies. */
 static int64_t exposed_of(const struct tm_findings *all, const char *direction)
 {
     const struct tm_value *swept = tm_get(tm_path(all->summary, "total.exposed_by_direction_ps"), direction);
@@ -34,7 +33,7 @@ static int64_t exposed_of(const struct tm_findings *all, const char *direction)
     return tm_clamp_to_window(all, tm_int(swept));
 }
 
-/* Where a device has that of it. */
+/* The path of a device's part of it. */
 enum { DIRECTION_PATH_BYTES = 48 };
 
 static const char *path_of(char out[DIRECTION_PATH_BYTES], const char *direction)
@@ -108,15 +107,14 @@ static void find_direction(struct tm_findings *all, const char *direction, const
     emit_largest(all, f, direction);
 }
 
-/* Does a row of transfers.repeated count: large enough, and between host and device? */
+/* Is a row of transfers.repeated in this direction and large enough? */
 static bool is_repeated(const struct tm_findings *all, const struct tm_value *row, const char *direction)
 {
     return strcmp(tm_text(tm_get(row, "direction")), direction) == 0 &&
            tm_double(tm_get(row, "bytes")) >= tm_limit_of(all, TM_LIMIT_REPEATED_SIZE) * BYTES_PER_MIB;
 }
 
-/* What the repeated copies of a direction take, but not more than is exposed there: the finding on the direction has
- * it at stake. */
+/* Repeated copies in a direction: their time, at most what is exposed.  The finding for the direction claims it. */
 static void find_repeated(struct tm_findings *all, const char *direction, const char *id)
 {
     const struct tm_value *rows = tm_path(all->summary, "transfers.repeated");
@@ -201,8 +199,8 @@ void tm_find_transfers(struct tm_findings *all)
 }
 
 /* --- memory ---
- * Growth, many small buffers, near the limit, spikes, fragmentation.  No time is at stake before memory ends, so these
- * have severities of their own. */
+ * Growth, many small buffers, near the limit, spikes, fragmentation.  They cost no time until memory runs out, so their
+ * severity is fixed. */
 
 #define PS_PER_MS 1000000000LL
 enum { STEPS_LEAST = 4 }; /* from which on growth is told from chance */
@@ -246,7 +244,7 @@ static void find_near_limit(struct tm_findings *all, const struct tm_value *allo
     tm_finding_where(f, tm_int(tm_get(allocator, "peak_at_ps")), PS_PER_MS, tm_text(tm_get(allocator, "host")));
 }
 
-/* Harmless while there is room. */
+/* Harmless while memory has room. */
 static void find_spikes(struct tm_findings *all, const struct tm_value *allocator)
 {
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
@@ -274,7 +272,7 @@ static void find_spikes(struct tm_findings *all, const struct tm_value *allocato
     }
 }
 
-/* The same: reported for a full allocator only. */
+/* Reported only for an allocator that is nearly full, like spikes. */
 static void find_fragmentation(struct tm_findings *all, const struct tm_value *allocator)
 {
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
@@ -296,8 +294,8 @@ static void find_fragmentation(struct tm_findings *all, const struct tm_value *a
 
 /* --- from step to step --- */
 
-/* Bytes that each step leaves behind; 0 = not told.  Buffers that are taken in the first three quarters of the profile
- * and never given back, in each of them: what is made once, or is alive when the profile ends, is no growth. */
+/* Bytes leaked per step; 0 = not known.  Counts buffers allocated and never freed in each of the first three quarters
+ * of the profile: a buffer allocated once, or still live at the end, is no growth. */
 static double growth_of(const struct tm_findings *all, const struct tm_value *allocator)
 {
     const struct tm_value *kept = tm_get(allocator, "kept"), *quarters = tm_get(kept, "quarters_bytes");
@@ -351,7 +349,7 @@ static void find_growth(struct tm_findings *all, const struct tm_value *allocato
                             tm_format_count(b, tm_whole(room / growth)));
 }
 
-/* TensorFlow's allocators of host memory for transfers, "gpu_host_bfc", are none of a device. */
+/* TensorFlow's "gpu_host_bfc" allocates host memory for transfers, not device memory. */
 static double rank_small(const struct tm_value *allocator)
 {
     if (strstr(tm_text(tm_get(allocator, "name")), "host"))
@@ -359,7 +357,7 @@ static double rank_small(const struct tm_value *allocator)
     return tm_double(tm_get(allocator, "small_allocations"));
 }
 
-/* Of PyTorch's allocator small blocks are the everyday case, and cheap. */
+/* PyTorch's allocator is exempt: its small blocks are common and cheap. */
 static void find_small_allocations(struct tm_findings *all, const struct tm_value *allocator)
 {
     const int64_t small = rank_small(allocator) < 0 ? 0 : tm_int(tm_get(allocator, "small_allocations"));
@@ -387,8 +385,7 @@ static void find_small_allocations(struct tm_findings *all, const struct tm_valu
                             tm_format_bytes(b, tm_double(tm_get(allocator, "allocated_bytes_per_s"))));
 }
 
-/* The allocator that each rule is about: the fullest, so that 8 alike devices give one finding,
- * not 8. */
+/* The allocator that a rule reports: the worst one, so that 8 similar devices give one finding and not 8. */
 static const struct tm_value *worst_by(const struct tm_value *list, double (*rank)(const struct tm_value *allocator))
 {
     const struct tm_value *worst = NULL;
@@ -416,7 +413,7 @@ static double rank_fragmentation(const struct tm_value *allocator)
 {
     const struct tm_value *pct = tm_get(allocator, "fragmentation_pct");
 
-    /* among full ones the most fragmented */
+    /* the most fragmented of the full ones */
     return tm_has(pct) ? rank_peak(allocator) * tm_double(pct) : -1;
 }
 
@@ -444,7 +441,7 @@ static void emit_site(struct tm_finding *f, const struct tm_value *site)
                         tm_short_name(place, tm_text(tm_get(site, "source"))));
 }
 
-/* Who holds the most of a device memory profile.  It is no fault; it matters where memory is short. */
+/* The call site that holds the most in a device memory profile.  Not a problem unless memory is short. */
 static void find_holders(struct tm_findings *all, const struct tm_value *profile)
 {
     const struct tm_value *sites = tm_get(profile, "sites"), *first = tm_at(sites, 0);
@@ -471,7 +468,7 @@ static void find_holders(struct tm_findings *all, const struct tm_value *profile
         emit_site(f, tm_at(sites, i));
 }
 
-/* The profile that holds the most. */
+/* The profile with the most bytes. */
 static double rank_profile(const struct tm_value *profile)
 {
     return tm_double(tm_get(profile, "total_bytes"));

@@ -18,12 +18,12 @@ enum {
     TM_STAKE_LEAST_PS = 10000000, /* 10 us: less is no loss, however short the profile is */
 };
 
-/* A finding is made and filled in by the functions below; nothing else of it can be reached. */
+/* A finding is created and filled in by the functions below. */
 struct tm_finding;
 
-/* Waits of the devices that findings share out among each other: the causes of idle time, as in gaps.by_cause, and
- * what is no gap.  They are a budget: a finding that saves idle time draws it from there (tm_wait_explain), so that the
- * sum of what findings have at stake of it is never more than there is. */
+/* Waits of the devices that findings can claim: the causes of idle time, as in gaps.by_cause, and exposed collectives.
+ * They are a budget: a finding that saves idle time claims it here (tm_wait_explain), so that all findings together
+ * never claim more than there is. */
 enum tm_wait {
     TM_WAIT_COLLECTIVE, /* exposed collectives: for a late device, or nobody knows for what */
     TM_WAIT_MOVE,       /* exposed collectives in which data move */
@@ -50,7 +50,7 @@ struct tm_findings {
     struct tm_finding *list; /* TM_FINDINGS_MOST and one more, which takes what does not fit and is not printed */
 };
 
-/* A group of rules: looks at the summary, adds what it finds. */
+/* A group of rules: reads the summary and adds findings. */
 typedef void tm_rules_fn(struct tm_findings *all);
 extern tm_rules_fn tm_find_transfers;
 extern tm_rules_fn tm_find_compiles;
@@ -69,25 +69,26 @@ extern tm_rules_fn tm_find_broken_checks; /* after all others: it looks at what 
  * in:     id  of a row of schemas/findings.json, which has the texts
  * out:    never NULL; value, title arguments, cases and evidence are still to be added */
 struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, int64_t at_stake_ps);
-/* The same with idle time, which was drawn from the waits: idle_ps of what is at stake.  The share is of the windows of
- * the devices that the finding is about: of those of which `path`, a time in the row of a device, takes at least half
- * the share that it has of the worst; NULL = of all. */
+/* The same with idle time that was claimed from the waits: idle_ps of the potential savings.
+ * in:     path  a time in the row of a device.  The finding is about the devices with at least half the share of the
+ *         worst one in it, and its share is of their windows; NULL = of all devices */
 struct tm_finding *tm_finding_of_idle(struct tm_findings *all, const char *id, int64_t at_stake_ps, int64_t idle_ps,
                                       const char *path);
-/* Begin a finding of time of which nobody knows how much could be won, or which is at stake in another finding: no time
- * at stake, the share of the windows as its value, the severity of its row; path: as above. */
+/* Start a finding about time whose recoverable part is unknown or that another finding claims: no potential savings,
+ * the share of the windows as its value, the severity of its row.
+ * in:     path  as above */
 struct tm_finding *tm_finding_of_share(struct tm_findings *all, const char *id, int64_t measured_ps, const char *path);
-/* Begin a finding of a fact: the severity of its row, and no time at stake. */
+/* Start a finding of a fact: no potential savings, the severity of its row. */
 struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id);
-/* The idle time that all findings together have at stake. */
+/* The idle time that all findings claim. */
 int64_t tm_findings_idle_ps(const struct tm_findings *all);
-/* Has a rule before given a finding of this id? */
+/* Has a rule reported a finding with this id already? */
 bool tm_is_found(const struct tm_findings *all, const char *id);
 
-/* What is left of a wait that no finding explains yet. */
+/* What is left of a wait that no finding claims yet. */
 int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait);
-/* Lay time to a finding that explains it, so that none of it is at stake twice: from the waits in their order, as far
- * as there is something left of them. out:    what has been attributed to it */
+/* Claim up to `ps` for a finding that explains it, from the waits in their order, as far as they have some left.
+ * out:    the time claimed */
 int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size_t count, int64_t ps);
 enum tm_wait tm_wait_of_cause(const char *cause); /* of gaps.by_cause; TM_WAITS = unknown */
 
@@ -104,16 +105,16 @@ void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, co
 /* A device for use inside a sentence.  out: out has TM_SHORT_NAME_BYTES; returned */
 char *tm_finding_device(const struct tm_finding *f, char *out, const struct tm_value *id);
 
-/* Shorthand. */
+/* The value of a limit. */
 double tm_limit_of(const struct tm_findings *all, enum tm_limit which);
-/* Of how many devices the finding is, where that is not all of them. */
+/* Adds how many devices the finding is about, if not all. */
 void tm_finding_emit_scope(const struct tm_findings *all, struct tm_finding *f, const char *path);
-/* Is this time, as a share of the window, worth a finding? */
+/* Is this share of the window large enough for a finding? */
 bool tm_is_worth_mention(const struct tm_findings *all, int64_t ps);
-/* The same as a share of the windows of those devices that it is about, see tm_finding_of_idle. */
+/* The same for the windows of the devices that it is about, see tm_finding_of_idle. */
 bool tm_is_worth_mention_on(const struct tm_findings *all, int64_t ps, const char *path);
 double tm_share_on(const struct tm_findings *all, int64_t ps, const char *path);
-/* Cut a time to what the window holds. */
+/* Clamp a time to the window. */
 int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps);
 
 /* --- what the groups of rules ask each other, so that no time is reported twice --- */

@@ -35,7 +35,7 @@ static unsigned bit_of(const char *word, size_t length)
     return 0;
 }
 
-/* It is known of every host that it computes no gradients. */
+/* Every host is known to compute no gradients. */
 static bool is_inference(const struct tm_value *summary)
 {
     const struct tm_value *hosts = tm_path(summary, "environment.hosts");

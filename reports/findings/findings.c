@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the rules over the summary and writes what they found, and the verdict on all of it.  The list has a fixed size
- * in the account `model`; each group of rules is a file of its own.  Time at stake decides the severity and the order;
- * facts come behind, those about the profile last. */
+/* Runs the rules over the summary and writes their findings and the verdict.  The list has a fixed size, in the account
+ * `model`; each group of rules is a file of its own.  Potential savings decide severity and order; facts follow, those
+ * about the profile last. */
 #include "reports/findings/findings.h"
 
 #include <assert.h>
@@ -58,7 +58,7 @@ int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps)
     return ps > all->window_ps ? all->window_ps : ps;
 }
 
-/* The devices that a finding is about: their windows, and what part of the time is theirs. */
+/* The devices that a finding is about: their windows, and their part of the time. */
 struct scope {
     int64_t window_ps;
     double part;
@@ -271,8 +271,8 @@ void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, co
 }
 
 /* --- waits ---
- * Time in which devices wait, and what of it a finding explains: a wait that comes of unequal work is at stake there,
- * and not once more as idle time or as a collective. */
+ * Time in which devices wait, and how much of it findings claim.  A wait that unequal work causes is claimed there and
+ * not again as idle time or as a collective. */
 
 static const char *const cause_of[TM_WAITS] = {
     [TM_WAIT_DEVICE] = "device_wait", [TM_WAIT_LAUNCH] = "launch", [TM_WAIT_COMPILE] = "compile",
@@ -326,7 +326,7 @@ static bool is_of_profile(const struct tm_finding *f)
     return f->row->about != TM_ABOUT_RUN;
 }
 
-/* Time at stake first; of facts the graver, those of the run, the larger. */
+/* By potential savings; facts by severity, then those of the run before those of the profile, then by size. */
 static int by_stake(const void *a, const void *b)
 {
     const struct tm_finding *x = a, *y = b;
@@ -363,7 +363,7 @@ static void write_where(const struct tm_finding *f, struct tm_value *to)
     }
 }
 
-/* "" where the rule has not given it */
+/* "" if the rule has not set it */
 static const char *argument_of(const struct tm_finding *f, const char *name, size_t length)
 {
     const char *at = f->arguments;
@@ -375,7 +375,7 @@ static const char *argument_of(const struct tm_finding *f, const char *name, siz
     return *at ? at + length + 1 : "";
 }
 
-/* The title with its arguments in their places. */
+/* The title with its placeholders replaced. */
 static void fill_title(const struct tm_finding *f, char title[TITLE_BYTES])
 {
     const char *at = tm_finding_title_for(f->row, f->situation);
@@ -431,7 +431,7 @@ static void write_finding(const struct tm_finding *f, struct tm_value *to)
     write_where(f, to);
 }
 
-/* The rules have given all cases: those without time at stake have the severity of their rows. */
+/* Runs after all rules, when all cases are set: findings without potential savings get the severity of their row. */
 static void settle_severities(struct tm_findings *all)
 {
     for (int i = 0; i < all->count; i++) {
@@ -455,7 +455,7 @@ static void keep_of_profile(struct tm_findings *all)
 
 tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t)
 {
-    /* What explains a wait comes before what tells of the rest of it. */
+    /* Rules that explain a wait run before those that report the rest of it. */
     /* clang-format off */
     static tm_rules_fn *const rules[] = {
         tm_find_transfers,
@@ -497,8 +497,8 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary, const st
 }
 
 /* --- the verdict ---
- * How busy the device is, and what costs most, in one or two sentences.  It rests on time at stake: a band that is red
- * does not make a bad run. */
+ * How busy the devices are and what costs the most, in one or two sentences.  It is based on potential savings: a key
+ * figure in the red alone does not make a bad run. */
 
 enum { VERDICT_BYTES = 800 };
 
@@ -507,7 +507,7 @@ static bool is_grave(const struct tm_value *f)
     return strcmp(tm_text(tm_get(f, "severity")), "info") != 0;
 }
 
-/* The first finding, if time is at stake and more than information: they are sorted by it.  NULL = none. */
+/* The first finding, if it has potential savings and is at least a warning; they are sorted.  NULL = none. */
 static const struct tm_value *largest_loss(const struct tm_value *findings)
 {
     const struct tm_value *first = tm_at(findings, 0);
@@ -515,8 +515,7 @@ static const struct tm_value *largest_loss(const struct tm_value *findings)
     return tm_int(tm_get(first, "at_stake_ps")) > 0 && is_grave(first) ? first : NULL;
 }
 
-/* Is it a finding of at least a warning that is no loss of time?  Damaged input has its own
- * sentence. */
+/* Is it at least a warning without potential savings?  Damaged input has a sentence of its own. */
 static bool is_fact(const struct tm_value *f)
 {
     return is_grave(f) && tm_int(tm_get(f, "at_stake_ps")) == 0 &&
@@ -601,7 +600,7 @@ static void append_loss(struct verdict *v, const struct tm_value *loss)
     v->severity = tm_text(tm_get(loss, "severity"));
 }
 
-/* Idle time of which the profile does not tell how much could be won, where it is more than all that it does tell. */
+/* Idle time whose recoverable part is unknown, if it is larger than the largest known loss. */
 static void append_waits(struct verdict *v, const struct tm_value *findings, const struct tm_value *loss)
 {
     const struct tm_value *waits = finding_of(findings, "idle_device_wait");
@@ -630,7 +629,7 @@ static void append_facts(struct verdict *v, const struct facts *facts)
         v->severity = tm_text(tm_get(facts->first, "severity"));
 }
 
-/* Nothing is lost: then what the device does is where work pays. */
+/* Without a loss, the dominant operation is the place to optimize. */
 static void append_dominant(struct verdict *v, const struct tm_value *findings)
 {
     const struct tm_value *dominant = finding_of(findings, "kernel_dominant");
@@ -642,7 +641,7 @@ static void append_dominant(struct verdict *v, const struct tm_value *findings)
     append(v, ".");
 }
 
-/* ", Small kernels, Memory bandwidth": the key figures of this platform that are bad. */
+/* ", Small kernels, Memory bandwidth": the key figures in the red that apply to this platform. */
 static void list_bad(const struct tm_value *kpis, char *out, size_t out_bytes)
 {
     size_t used = 0;
@@ -657,7 +656,7 @@ static void list_bad(const struct tm_value *kpis, char *out, size_t out_bytes)
     }
 }
 
-/* Where no loss is told, the figures that are bad are where to look. */
+/* Without a loss, the key figures in the red are the place to look. */
 static void append_bad(struct verdict *v, const char *bad)
 {
     append(v, " But key figures are bad: ");
@@ -723,7 +722,7 @@ static void append_no_device(struct verdict *v, const struct tm_value *summary)
     v->severity = f ? tm_text(tm_get(f, "severity")) : "warning";
 }
 
-/* A device memory profile alone. */
+/* For a device memory profile without a trace. */
 static void append_memory(struct verdict *v, const struct tm_value *summary)
 {
     const struct tm_value *profile = tm_path(summary, "memory.device_profiles[0]");

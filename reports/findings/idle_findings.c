@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why the devices had nothing to do: one finding per cause of idle time (summary.gaps.by_cause), and a note on devices
- * that start late or finish early, whose idle time has a cause like any other.  Of each only what no other finding
- * explains: what compiling inside steps costs, pauses between short kernels or programs, waits for a device with more
- * work.  And what the hosts did to the devices beyond that: work that comes late, work that runs on the host instead of
- * the device.  Waits, launches and functions of hosts are evidence of the findings on idle time. */
+/* Why the devices are idle: one finding per cause of idle time (summary.gaps.by_cause), and a note on devices that
+ * start late or finish early.  Each claims only what no other finding explains: compilation inside steps, pauses
+ * between short kernels or programs, waits for a device with more work.  Also an empty launch queue, and work that runs
+ * on the host instead of the device.  Waits, launches and functions of the host are evidence for the findings on idle
+ * time. */
 #include <string.h>
 
 #include "pipeline/bounded_sum.h"
@@ -14,7 +14,7 @@ enum { NAMES_SAID = 3, THREADS_LEAST = 4, ALONE_PCT = 75, CPU_BUSY_PCT = 50 };
 
 /* --- evidence for the findings on idle time --- */
 
-/* " in 'f' under 'a'": where a wait stands. */
+/* ", called in 'f', inside 'a'": the place of a wait. */
 static void place_of(char *out, size_t out_bytes, const struct tm_value *row)
 {
     char caller[TM_SHORT_NAME_BYTES], annotation[TM_SHORT_NAME_BYTES];
@@ -61,7 +61,7 @@ void tm_host_emit_launches(struct tm_findings *all, struct tm_finding *f)
                             tm_format_time(p95, tm_int(tm_get(delay, "p95_ps"))));
 }
 
-/* Sleeping is no work of the host, but it may be how long an input pipeline takes. */
+/* Sleeping is not work, but it may stand for the time of an input pipeline. */
 static bool is_named(const char *name, bool with_sleep)
 {
     const enum tm_waiting waiting = tm_waiting_of(name, strlen(name));
@@ -109,7 +109,7 @@ static void emit_stretches(struct tm_findings *all, struct tm_finding *f)
     }
 }
 
-/* Is one of the causes for which nothing was launched told by itself? */
+/* Does a finding already name the reason for which nothing was launched? */
 static bool has_host_cause(const struct tm_findings *all)
 {
     static const char *const ids[] = { "idle_launch",    "idle_input",     "idle_sync",        "idle_host",
@@ -122,7 +122,7 @@ static bool has_host_cause(const struct tm_findings *all)
     return false;
 }
 
-/* Told where many small causes add up: the findings on idle time by cause have what is at stake, and tell more. */
+/* Reported if many small causes add up; otherwise the findings on idle time by cause are more specific. */
 void tm_find_empty_queue(struct tm_findings *all)
 {
     const struct tm_value *empty = tm_path(all->summary, "host.queue_empty");
@@ -148,8 +148,8 @@ void tm_find_empty_queue(struct tm_findings *all)
 
 /* --- work on the host --- */
 
-/* A finding with the idle time that work on the host makes, as far as no other has it; where the CPU is the device, the
- * work itself is at stake.  NULL = what is left is not worth one. */
+/* A finding with the idle time that host work causes and no other finding claims; if the CPU is the device, with the
+ * time of the work itself.  NULL = too little is left. */
 static struct tm_finding *begin_host(struct tm_findings *all, const char *id, int64_t host_ps)
 {
     static const enum tm_wait waits[] = { TM_WAIT_DEVICE, TM_WAIT_HOST, TM_WAIT_SYNC, TM_WAIT_LAUNCH,
@@ -273,8 +273,8 @@ static struct workers count_workers(const struct tm_value *threads)
     return w;
 }
 
-/* One of many threads does nearly all of the work, in a run that computes most of the time.  A fact: how well an
- * operation can be divided is not in the profile. */
+/* One of many threads does most of the work, in a run that is busy most of the time.  A fact: the profile does not show
+ * whether the operations could be split. */
 static void find_lone_thread(struct tm_findings *all)
 {
     const struct workers w = count_workers(tm_path(all->summary, "host.threads"));
@@ -306,11 +306,11 @@ void tm_find_host_work(struct tm_findings *all)
 
 enum { GAPS_SAID = 3 };
 
-/* A call that took many times what most others of its name take: one of so many, in which the device was idle for so
- * many times the usual duration. */
+/* When a call counts as held up: there are enough calls of its name, few of them are long, and the device was idle for
+ * a multiple of the usual duration. */
 enum { HELD_CALLS_LEAST = 20, HELD_ONE_IN = 10, HELD_TIMES = 20 };
 
-/* " 1.20 ms of 7.10 ms in an average step", where there are steps. */
+/* ", 1.20 ms of 7.10 ms in an average step"; "" without steps. */
 static void per_step(struct tm_findings *all, const char *cause, char *out, size_t out_bytes)
 {
     const int64_t idle_ps = tm_int(tm_get(tm_path(all->summary, "steps.parts.idle_ps"), cause));
@@ -326,7 +326,7 @@ static void per_step(struct tm_findings *all, const char *cause, char *out, size
                    tm_format_time(period, total_ps / chosen / devices));
 }
 
-/* An event that happens once: the longest gap of a cause, with those of other devices at the same time. */
+/* An event that happens once: the longest gap of a cause, with the gaps of other devices at the same time. */
 struct lone {
     const struct tm_value *gap; /* the longest; NULL = there is no such event */
     int64_t ps;                 /* what all of them have of the cause */
@@ -341,7 +341,7 @@ static bool overlap(const struct tm_value *a, const struct tm_value *b)
            b_ps < tm_sum_times(a_ps, tm_int(tm_get(a, "dur_ps")));
 }
 
-/* It has half of the cause's time or more, and no other gap has half as much as its longest one. */
+/* It has at least half of the cause's time, and no other gap is more than half as long. */
 static struct lone find_lone(const struct tm_findings *all, const char *cause)
 {
     const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
@@ -370,7 +370,7 @@ static struct lone find_lone(const struct tm_findings *all, const char *cause)
     return lone.ps >= total_ps / 2 && most_ps / 2 >= next_ps ? lone : (struct lone){ .gap = NULL };
 }
 
-/* How much of a cause's time the main thread tells because the launching one recorded too little: 0 to 1. */
+/* The part of a cause's time that is the main thread's, as the launching one recorded too little: 0 to 1. */
 static double main_part(const struct tm_findings *all, const char *cause)
 {
     const struct tm_value *of_cause = tm_get(tm_path(all->summary, "gaps.by_cause"), cause);
@@ -397,7 +397,7 @@ static void emit_share(struct tm_findings *all, struct tm_finding *f, const char
                             tm_format_count(window, tm_int(tm_path(all->summary, "gaps.count"))));
 }
 
-/* Did it stand in one call that took many times what calls of that name usually take? */
+/* Was the host held up in a call that usually takes far less time? */
 static bool is_held_up(const struct tm_value *gap)
 {
     const struct tm_value *calls = tm_get(gap, "calls");
@@ -409,7 +409,7 @@ static bool is_held_up(const struct tm_value *gap)
            usual_ps <= part_ps / HELD_TIMES;
 }
 
-/* ", host in 'f'", and how long that usually takes where it took far longer. */
+/* ", host in 'f'", with the usual duration if this call took far longer. */
 static void emit_event(char *out, size_t out_bytes, const struct tm_value *gap, const char *event)
 {
     const struct tm_value *calls = tm_get(gap, "calls");
@@ -425,7 +425,7 @@ static void emit_event(char *out, size_t out_bytes, const struct tm_value *gap, 
                    tm_short_name(name, event), usual);
 }
 
-/* ", launched 463 ms before by a call of 5 us": how far the call explains the wait for what it launched. */
+/* ", launched 463 ms before its start by a call of 5 us". */
 static void emit_launch(char *out, size_t out_bytes, const struct tm_value *gap)
 {
     const struct tm_value *launch = tm_get(gap, "launch");
@@ -438,7 +438,7 @@ static void emit_launch(char *out, size_t out_bytes, const struct tm_value *gap)
                        tm_format_time(b, tm_int(tm_get(launch, "dur_ps"))));
 }
 
-/* part_ps: how much of the gap is meant, where that is not all of it. */
+/* part_ps: the part of the gap that is meant, if not all of it. */
 static void emit_gap(struct tm_finding *f, const struct tm_value *gap, int64_t part_ps)
 {
     const char *event = tm_text(tm_get(gap, "host_event")), *after = tm_text(tm_get(gap, "after"));
@@ -462,7 +462,7 @@ static void emit_gap(struct tm_finding *f, const struct tm_value *gap, int64_t p
                         tm_finding_device(f, device, tm_get(gap, "device")), step, in, next, launched);
 }
 
-/* The same event in the same step is one story, on however many devices it left a gap. */
+/* The same event in the same step is reported once, however many devices were idle. */
 static bool is_alike(const struct tm_value *gap, const struct tm_value *const *said, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -473,7 +473,7 @@ static bool is_alike(const struct tm_value *gap, const struct tm_value *const *s
     return false;
 }
 
-/* Gaps of which the cause is the largest part, or of which it is another part. */
+/* Gaps in which the cause is the largest part (is_largest), or a smaller one. */
 static int emit_gaps(struct tm_findings *all, struct tm_finding *f, const char *cause, bool is_largest)
 {
     const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
@@ -509,7 +509,7 @@ static bool is_covered_elsewhere(const struct tm_findings *all, enum tm_wait wai
            (wait == TM_WAIT_UNRECORDED && tm_host_was_not_recorded(all));
 }
 
-/* What the host did where it is the cause: names that the gaps alone do not tell. */
+/* What the host did if it is the cause: names that the gaps do not have. */
 static void emit_host(struct tm_findings *all, struct tm_finding *f, const char *cause)
 {
     if (strcmp(cause, "sync") == 0)
@@ -520,7 +520,7 @@ static void emit_host(struct tm_findings *all, struct tm_finding *f, const char 
         tm_host_emit_functions(all, f, strcmp(cause, "input") == 0);
 }
 
-/* Short pauses and longer waits, which have different reasons. */
+/* Short pauses and longer waits have different reasons. */
 static void emit_pauses(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *pauses = tm_path(all->summary, "gaps.pauses");
@@ -535,7 +535,8 @@ static void emit_pauses(struct tm_findings *all, struct tm_finding *f)
                             tm_format_time(c, pause_ps < all_ps ? pause_ps : all_ps));
 }
 
-/* Facts: what the device waited for is not in the profile, and what the profiler costs no other run has. */
+/* Waits on the device and time of the profiler are facts: the first have no known reason, the second is not lost in
+ * other runs. */
 static struct tm_finding *begin(struct tm_findings *all, const char *id, enum tm_wait wait, int64_t left_ps,
                                 const char *path)
 {
@@ -568,7 +569,7 @@ bool tm_idle_is_of_long_launches(const struct tm_findings *all)
     return long_ps > 0 && long_ps >= tm_int(tm_path(all->summary, "gaps.by_cause.launch.total_ps")) / 2;
 }
 
-/* Calls of a driver that are made once, when a program first uses the device or a library. */
+/* Driver calls that a program makes once, when it first uses the device or a library. */
 static bool is_of_startup(const char *call)
 {
     static const char *const parts[] = { "Malloc",      "Free",      "StreamCreate",     "EventCreate",  "ModuleLoad",
@@ -582,7 +583,7 @@ static bool is_of_startup(const char *call)
     return false;
 }
 
-/* Do such calls make up half of the idle time for host work? */
+/* Do driver calls of the startup make up half of the idle time for host work? */
 static bool is_startup(const struct tm_findings *all)
 {
     const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
@@ -594,7 +595,7 @@ static bool is_startup(const struct tm_findings *all)
     return sum_ps > 0 && sum_ps >= tm_int(tm_path(all->summary, "gaps.by_cause.host.total_ps")) / 2;
 }
 
-/* Do calls that are short elsewhere make up half of it? */
+/* Do held-up calls make up half of the idle time for host work? */
 static bool is_of_held_calls(const struct tm_findings *all)
 {
     const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
@@ -606,7 +607,7 @@ static bool is_of_held_calls(const struct tm_findings *all)
     return sum_ps > 0 && sum_ps >= tm_int(tm_path(all->summary, "gaps.by_cause.host.total_ps")) / 2;
 }
 
-/* Which texts are for it, other than those for most runs; NULL = those. */
+/* The case that selects other texts than the usual ones; NULL = none. */
 static const char *case_of(const struct tm_findings *all, const char *cause)
 {
     if (strcmp(cause, "launch") == 0)
@@ -620,7 +621,7 @@ static const char *case_of(const struct tm_findings *all, const char *cause)
     return main_part(all, "host") > 0.5 ? "main_thread" : NULL;
 }
 
-/* It happens once, whatever the share of the window. */
+/* An event that happens once, whatever its share of the window. */
 static void emit_lone(struct tm_findings *all, struct tm_finding *f, const char *cause, const struct lone *lone,
                       bool is_apart)
 {
@@ -645,7 +646,7 @@ static void emit_lone(struct tm_findings *all, struct tm_finding *f, const char 
                         is_apart ? "; not counted as potential savings" : "");
 }
 
-/* What the thread that launches did not tell. */
+/* The part in which the launching thread recorded nothing. */
 static void emit_main(struct tm_findings *all, struct tm_finding *f, const char *cause)
 {
     const int64_t main_ps = tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause), "main_ps"));
@@ -662,7 +663,7 @@ static void emit_main(struct tm_findings *all, struct tm_finding *f, const char 
             tm_format_time(time, main_ps));
 }
 
-/* A wait goes on although this device has nothing more to do. */
+/* The host keeps waiting although this device has finished its work. */
 static void emit_long_wait(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
@@ -681,7 +682,7 @@ static void emit_long_wait(struct tm_findings *all, struct tm_finding *f)
                             tm_format_time(time, most_ps));
 }
 
-/* Work that started late once is no loss of the steps: a fact, but for what is left beside it. */
+/* Work that starts late once is not a loss of every step: a fact, unless enough other time is left. */
 static struct tm_finding *begin_late(struct tm_findings *all, const struct lone *lone, int64_t left_ps,
                                      const char *path)
 {
@@ -734,7 +735,7 @@ static void find_cause(struct tm_findings *all, const char *cause, const char *i
     tm_finding_emit_scope(all, f, path);
 }
 
-/* A note: what the devices waited for until then is the finding of its cause. */
+/* A note: the idle time itself is reported by cause. */
 static void find_edges(struct tm_findings *all)
 {
     const struct tm_value *devices = tm_get(all->summary, "devices"), *worst = NULL;

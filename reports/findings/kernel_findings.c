@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels tell (summary.fusion, summary.programs, summary.occupancy): what could be one kernel, or one program;
- * how full the kernels keep the device; products in 32-bit floats on a device with matrix units. */
+/* Kernels (summary.fusion, summary.programs, summary.occupancy): fusion opportunities, occupancy, and 32-bit matmuls on
+ * a device with Tensor Cores or an MXU. */
 #include <stdio.h>
 #include <string.h>
 
 #include "pipeline/bounded_sum.h"
 #include "reports/findings/finding.h"
 
-/* --- what could be one kernel, or one program ---
- * Very many small kernels, very many small programs, ops that come back many times in a step, attention in pieces, and
- * copies for the sake of a layout. */
+/* --- fusion ---
+ * Many small kernels, many small programs, ops that are repeated in a step, unfused attention, and layout copies. */
 
 enum {
     SHORT_KERNELS_LEAST = 100, /* fewer kernels than that cannot be called many */
@@ -26,7 +25,7 @@ static int64_t time_at(const struct tm_findings *all, const char *path)
     return tm_int(tm_path(all->summary, path));
 }
 
-/* A device that is busy in spite of small kernels is no bad case: the queue hides what a launch costs. */
+/* Small kernels do not matter while the device stays busy: the queue hides the launches. */
 static bool is_busy(const struct tm_findings *all)
 {
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_DEVICE_UTILIZATION];
@@ -36,8 +35,8 @@ static bool is_busy(const struct tm_findings *all)
 
 /* --- small kernels --- */
 
-/* Pauses between pieces of launched work, where they are more than every run has: fewer and longer pieces save them.
- * Longer waits have other reasons, and pauses between programs have a finding of their own. */
+/* Pauses between pieces of launched work beyond the usual share; fewer and longer pieces save them.  Longer waits have
+ * other reasons, and pauses between programs have a finding of their own. */
 static int64_t short_stake(const struct tm_findings *all)
 {
     const int64_t pause_ps = time_at(all, "gaps.pauses.total_ps"), busy_ps = time_at(all, "total.busy_ps");
@@ -105,7 +104,7 @@ static void emit_short(struct tm_findings *all, struct tm_finding *f)
     }
 }
 
-/* The operations with the most time of those that are short, and where the first of them is. */
+/* The short operations with the most time, and where each runs first. */
 static void emit_short_ops(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *rows = tm_path(all->summary, "ops.rows");
@@ -183,8 +182,7 @@ static void emit_programs(struct tm_findings *all, struct tm_finding *f)
     }
 }
 
-/* Gaps in which the host needed that long for the next operation or two, of those that are attributed to the host at
- * all: what had been launched already waits for something else. */
+/* Short gaps that are attributed to the host, which needed that long for the next operation or two. */
 struct short_gaps {
     const struct tm_value *by_cause;
     size_t causes; /* how many of short_waits */
@@ -218,7 +216,7 @@ static int64_t left_of_short(const struct tm_findings *all, const struct short_g
     return ps < left_ps ? ps : left_ps;
 }
 
-/* Of each cause what these gaps have of it, as far as it is there. */
+/* Claims the part of each cause that these gaps have, as far as it is left. */
 static int64_t draw_short(struct tm_findings *all, const struct short_gaps *gaps)
 {
     int64_t sum_ps = 0, drawn_ps = 0;
@@ -232,7 +230,7 @@ static int64_t draw_short(struct tm_findings *all, const struct short_gaps *gaps
     return drawn_ps;
 }
 
-/* A program of one operation or two is what eager dispatch looks like; one of more is only short. */
+/* Programs of one or two operations are eager dispatch; longer ones are just short programs. */
 static bool is_one_operation_each(const struct tm_findings *all)
 {
     const int64_t programs = time_at(all, "programs.count"), operations = time_at(all, "programs.operations");
@@ -240,7 +238,7 @@ static bool is_one_operation_each(const struct tm_findings *all)
     return programs > 0 && operations > 0 && (double)operations / (double)programs <= EAGER_OPERATIONS_MOST;
 }
 
-/* The time that the waits have for it, of that much. */
+/* Claims up to `ps` of the waits; 0 if too little is left. */
 static int64_t draw(struct tm_findings *all, const enum tm_wait *waits, size_t count, int64_t ps)
 {
     int64_t left_ps = 0;
@@ -252,8 +250,8 @@ static int64_t draw(struct tm_findings *all, const enum tm_wait *waits, size_t c
     return tm_wait_explain(all, waits, count, ps);
 }
 
-/* JAX: many programs in a step.  Of one operation each, all gaps under 1 ms come of it: launches, host work and pauses
- * together; else the pauses between them. */
+/* JAX: many programs in a step.  If they have one operation each, all gaps under 1 ms are a consequence: launches, host
+ * work and pauses.  Otherwise only the pauses between programs are. */
 static void find_programs(struct tm_findings *all)
 {
     static const enum tm_wait waits[] = { TM_WAIT_HOST, TM_WAIT_LAUNCH, TM_WAIT_DEVICE, TM_WAIT_UNRECORDED };
@@ -277,7 +275,7 @@ static void find_programs(struct tm_findings *all)
     emit_programs(all, f);
 }
 
-/* Kernels that torch.compile made, which are launched one by one all the same. */
+/* Are kernels of torch.compile launched one by one? */
 static bool is_compiled(const struct tm_findings *all)
 {
     const struct tm_value *rows = tm_path(all->summary, "kernels.by_name");
@@ -289,10 +287,10 @@ static bool is_compiled(const struct tm_findings *all)
     return compiled > time_at(all, "fusion.kernels.count") / COMPILED_PART;
 }
 
-/* PyTorch: each operation is a launch of its own, and the host does not keep ahead of the device. */
+/* PyTorch: each operation is a launch of its own, and the host does not stay ahead of the device. */
 static void find_eager(struct tm_findings *all)
 {
-    /* few launches that took long are something else */
+    /* a few long launches are a different problem */
     const struct short_gaps gaps = short_gaps(all, !tm_idle_is_of_long_launches(all));
     const int64_t launches = time_at(all, "host.launches.count"), kernels = time_at(all, "fusion.kernels.count");
     const int64_t small = time_at(all, "fusion.small.count");
@@ -330,8 +328,8 @@ static void find_eager(struct tm_findings *all)
 
 /* --- ops that come back --- */
 
-/* Launches beyond the first in a step, as far as the table lists them: an upper bound of what they cost, and never
- * more than they take. */
+/* Launches beyond the first one in a step, as far as they are listed: an upper bound of their cost, capped by their own
+ * time. */
 static int64_t repeated_stake(const struct tm_findings *all, const struct tm_value *row)
 {
     const int64_t extra = tm_int(tm_get(row, "count")) - tm_int(tm_get(row, "steps"));
@@ -429,7 +427,7 @@ static void find_layout(struct tm_findings *all)
 
 /* --- eager chains --- */
 
-/* Kernels that are made for whatever is done to each element: what that is are their arguments. */
+/* Generic kernels, whose template arguments name the operation. */
 static bool is_wrapper(const char *name)
 {
     const size_t length = strcspn(name, "<(");
@@ -439,7 +437,7 @@ static bool is_wrapper(const char *name)
            memmem(name, length, "ReduceOp", 8);
 }
 
-/* What an ATen kernel does stands at the end of its name: "... at::native::(anonymous namespace)::silu_kernel(...". */
+/* An ATen kernel has its operation at the end: "... at::native::(anonymous namespace)::silu_kernel(...". */
 static void emit_eager(struct tm_finding *f, const struct tm_value *row, const char *name)
 {
     static const char anonymous[] = "(anonymous namespace)::", aten[] = "at::native::";
@@ -487,7 +485,7 @@ static void emit_chains(struct tm_findings *all, struct tm_finding *f, const str
     }
 }
 
-/* Time of kernels, which run on several streams at once at most as long as all compute lasts. */
+/* A sum over kernels, which may overlap on several streams: capped by the total compute time. */
 static void find_chains(struct tm_findings *all)
 {
     const struct tm_value *chains = tm_path(all->summary, "fusion.eager_chains");
@@ -512,10 +510,10 @@ static void find_fusion(struct tm_findings *all)
     find_layout(all);
 }
 
-/* --- how full the kernels keep the device ---
- * Kernels that leave the multiprocessors half empty, last waves of blocks, and grids with fewer blocks than the device
- * has multiprocessors.  Products of matrices are no case of low occupancy: they keep their data in registers and
- * shared memory, and are fast with few warps. */
+/* --- occupancy ---
+ * Low SM occupancy, tail effect (wave quantization), and grids with fewer blocks than the device has multiprocessors.
+ * Matmuls do not count as low occupancy: they keep their data in registers and shared memory and are fast with few
+ * warps. */
 
 static bool is_product(const struct tm_value *row)
 {
@@ -532,7 +530,7 @@ static bool is_limited_by(const struct tm_value *row, const char *limiter)
 
 /* --- low occupancy --- */
 
-/* What a kernel would win if its time fell as its occupancy rose to the limit: an upper bound. */
+/* What a kernel would save if its time scaled with its occupancy up to the limit: an upper bound. */
 static int64_t low_stake(const struct tm_findings *all, const struct tm_value *row)
 {
     const double aim = all->thresholds->kpi[TM_KPI_OCCUPANCY].good;
@@ -607,7 +605,7 @@ static void find_low(struct tm_findings *all)
 
 /* --- waves --- */
 
-/* Only what loses much of its own time: every kernel has some last wave. */
+/* Only kernels that lose much of their own time: every kernel has a last wave. */
 static int64_t tail_stake(const struct tm_findings *all, const struct tm_value *row)
 {
     const bool fills_once = tm_double(tm_get(row, "waves")) >= 1;

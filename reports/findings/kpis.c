@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures of the first page.  Each one is read from the section that defines it, or is a
- * quotient of two of its figures; nothing is measured here.  Definitions: docs/metrics.md, "KPIs".
- */
+/* The key figures of the first page.  Each is read from the section that defines it, or is a quotient of two of its
+ * figures; nothing is measured here.  Definitions: docs/metrics.md, "KPIs". */
 #include "reports/findings/findings.h"
 
 #include <stdio.h>
@@ -73,8 +72,7 @@ static void measure_utilization(const struct tm_value *s, struct figure *f)
         (void)snprintf(f->note, sizeof(f->note), "idle %s; the aim is under 10 %%", tm_format_pct(pct, 100 - f->value));
 }
 
-/* The table holds operations too where there are no kernels, but those are not launched one by one.
- */
+/* Without kernels the table has operations, which are not launched one by one. */
 static void measure_kernel_duration(const struct tm_value *s, struct figure *f)
 {
     const struct tm_value *plain = tm_path(s, "kernels.compute_mean_ps");
@@ -207,7 +205,7 @@ static void measure_bandwidth(const struct tm_value *s, struct figure *f)
                    f->value > 100 ? "; over 100 %: caches serve part of them, or the cost model counts too much" : "");
 }
 
-/* The costs of most of the computing time are known where the roofline has it. */
+/* The roofline has the figure if the costs of most of the compute time are known. */
 static void measure_mfu(const struct tm_value *s, struct figure *f)
 {
     const struct tm_value *device = tm_path(s, "roofline.devices[0]");
@@ -247,7 +245,7 @@ static const struct tm_value *top_of(const struct tm_value *s)
     return op;
 }
 
-/* Which one it is, of how many operations, and how few make up most of the time. */
+/* Its name, and how many operations make up most of the time. */
 static void note_top_op(const struct tm_value *s, struct figure *f)
 {
     const struct tm_value *top = top_of(s);
@@ -271,9 +269,9 @@ static void measure_top_op(const struct tm_value *s, struct figure *f)
         note_top_op(s, f);
 }
 
-/* --- what a figure outside its band says of itself --- */
+/* --- why a figure outside its band costs nothing --- */
 
-/* Why a figure outside its band costs nothing here. */
+/* Writes why a figure outside its band costs nothing in this run. */
 typedef void explain_fn(const struct tm_value *s, const struct tm_thresholds *t, char why[WHY_BYTES]);
 
 static void explain_share(const struct tm_value *s, const struct tm_thresholds *t, char why[WHY_BYTES])
@@ -285,7 +283,7 @@ static void explain_share(const struct tm_value *s, const struct tm_thresholds *
                    tm_format_pct(pct, t->limit[TM_LIMIT_MENTION_SHARE].value));
 }
 
-/* What short kernels cost are the pauses between them. */
+/* The cost of short kernels are the pauses between them. */
 static void explain_short(const struct tm_value *s, const struct tm_thresholds *t, char why[WHY_BYTES])
 {
     const double pause_ps = tm_double(tm_path(s, "gaps.pauses.total_ps"));
@@ -365,8 +363,8 @@ static void explain_memory(const struct tm_value *s, const struct tm_thresholds 
 /* --- the table --- */
 
 /* clang-format off */
-/* How each is measured, on which platforms it has a meaning (platforms.h), and what it says of itself where it is
- * outside its band and no finding explains it. */
+/* How each figure is measured, on which platforms it is meaningful (platforms.h), and the explanation if it is outside
+ * its band and no finding explains it. */
 static const struct {
     measure_fn *measure;
     const char *platforms;
@@ -415,7 +413,7 @@ static void add_bands(struct tm_value *to, const struct tm_threshold *kpi)
     }
 }
 
-/* The marks that touch a figure, if it has a value. */
+/* The marks that affect a figure, if it has a value. */
 static void add_marks(struct tm_value *to, const char *id, bool is_known, const struct tm_value *all)
 {
     struct tm_value *ids = tm_add_array(to, "marks");
@@ -451,8 +449,8 @@ static void add_kpi(struct tm_value *to, const char *id, const struct tm_thresho
     tm_add_string(to, "definition", kpi->definition);
 }
 
-/* What a run does not have is not shown: collectives and imbalance of one device, compiling where nothing was
- * compiled or where the profiler never records it. */
+/* Does a figure apply to this run?  Not collectives and imbalance of one device, nor compilation if nothing was
+ * compiled or the profiler never records it. */
 static bool does_apply(const struct tm_value *s, int kpi)
 {
     const bool is_alone = tm_length(tm_get(s, "devices")) == 1;
@@ -471,7 +469,7 @@ static bool does_apply(const struct tm_value *s, int kpi)
     }
 }
 
-/* "collective" also where only its name tells. */
+/* The category of the longest operation; "collective" also by its name. */
 static const char *category_of_top(const struct tm_value *s)
 {
     const struct tm_value *top = tm_path(s, "ops.rows[0]");
@@ -480,7 +478,7 @@ static const char *category_of_top(const struct tm_value *s)
     return strcasestr(name, "nccl") || strcasestr(name, "all-reduce") ? "collective" : tm_text(tm_get(top, "category"));
 }
 
-/* Of several findings the first in their order counts: that with the most at stake. */
+/* The first finding that explains the figure, which is the one with the largest potential savings; NULL = none. */
 static const char *finding_of(const struct tm_value *s, enum tm_kpi kpi)
 {
     const struct tm_value *findings = tm_get(s, "findings");
@@ -499,8 +497,8 @@ static const char *finding_of(const struct tm_value *s, enum tm_kpi kpi)
     return NULL;
 }
 
-/* Where a figure is outside its band, the finding that has its savings; where there is none, why it costs nothing: the
- * first screen and the findings say the same.  Which figures a finding explains is in schemas/findings.json. */
+/* Links a figure outside its band to the finding that explains it, or says why it costs nothing, so that key figures
+ * and findings agree.  Which figures a finding explains is in schemas/findings.json. */
 static void link_finding(struct tm_value *to, enum tm_kpi kpi, const struct tm_value *s, const struct tm_thresholds *t)
 {
     const char *band = tm_text(tm_get(to, "band"));

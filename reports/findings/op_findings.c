@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the operations tell (summary.ops, summary.roofline, summary.scopes): one that takes most of the time,
- * operations far below what their device could do, a program that memory limits, a layer that takes longer than its
- * equals, and what is computed a second time for the backward pass though memory has room.  Where the profile does not
- * tell operations, the kernel that takes most of the time is named instead.  Times of operations are sums over devices
- * and streams; what is at stake of a dominant one is put into the window by its share. */
+/* Operations (summary.ops, summary.roofline, summary.scopes): a dominant one, operations far below their roofline, a
+ * memory-bound program, a layer that is slower than its peers, and forward values that are recomputed although memory
+ * has room.  Without operations in the profile, the dominant kernel is reported instead.  Times of operations are sums
+ * over devices and streams; the potential savings of a dominant one are scaled to the window. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +33,7 @@ static int64_t self_of(const struct tm_value *op)
 
 /* --- evidence --- */
 
-/* A framework path or a place in a source file: longer than a name, as its middle tells as much as its ends. */
+/* A framework path or a source location; cut later than a name, as its middle matters, too. */
 static char *place_name(char out[PLACE_BYTES], const char *text)
 {
     char visible[PLACE_BYTES];
@@ -55,7 +54,7 @@ static void emit_origin(struct tm_finding *f, const struct tm_value *op)
         tm_finding_evidence(f, "It comes from %s.", place_name(a, *path ? path : source));
 }
 
-/* The kernels of an operation, as far as the table of kernels lists them; it is sorted by time. */
+/* The kernels of an operation, as far as they are listed; the table is sorted by time. */
 static void emit_kernels(struct tm_findings *all, struct tm_finding *f, const struct tm_value *op)
 {
     const struct tm_value *rows = tm_path(all->summary, "kernels.rows");
@@ -104,7 +103,7 @@ static void emit_roof(struct tm_finding *f, const struct tm_value *op)
                             tm_format_bytes(b, tm_double(tm_get(op, "bandwidth"))));
 }
 
-/* What a family is called: by its one operation, if it has no more. */
+/* The name of a family; a family of one is called by its operation. */
 static const char *name_of(const struct tm_value *op)
 {
     if (!tm_get(op, "members")) /* a row of ops.rows */
@@ -112,7 +111,7 @@ static const char *name_of(const struct tm_value *op)
     return tm_text(tm_get(op, tm_int(tm_get(op, "members")) > 1 ? "family" : "longest"));
 }
 
-/* How many operations are worth a look, those of a family as one: the rows are sorted by self time. */
+/* How many operations are worth optimizing; a family counts as one.  The rows are sorted by self time. */
 static void emit_targets(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *rows = tm_path(all->summary, "ops.families");
@@ -148,7 +147,7 @@ static void show_first(struct tm_finding *f, const struct tm_value *op)
 
 /* --- what to do --- */
 
-/* The sort of work of an operation, as a case of its finding. */
+/* The type of work of an operation, as a case of its finding. */
 static const char *work_of(const struct tm_value *op)
 {
     static const struct {
@@ -168,7 +167,7 @@ static const char *work_of(const struct tm_value *op)
     return "any_work";
 }
 
-/* Could the products of an op, or of a kernel, be of a narrower type? */
+/* Could the matmuls of an op or a kernel use a narrower type? */
 static bool is_wide(const struct tm_value *op)
 {
     const char *precision = tm_text(tm_get(op, "precision"));
@@ -185,7 +184,7 @@ static void give_work(struct tm_finding *f, const struct tm_value *op)
 
 /* --- one operation that takes most of the time --- */
 
-/* Whether an operation does much less than it could, and for no other reason than itself. */
+/* Is an operation far below its roofline, and long enough for that to be its own fault? */
 static bool is_far(const struct tm_findings *all, const struct tm_value *op)
 {
     const double roof = tm_double(tm_get(op, "roof_pct"));
@@ -194,7 +193,7 @@ static bool is_far(const struct tm_findings *all, const struct tm_value *op)
            tm_int(tm_get(op, "mean_ps")) >= SHORT_OP_PS;
 }
 
-/* What an operation would save if it came as near to its roof as good kernels do. */
+/* What an operation would save if it came as close to its roofline as good kernels do. */
 static int64_t within_reach(const struct tm_findings *all, const struct tm_value *op)
 {
     const double reach = tm_limit_of(all, TM_LIMIT_ROOF_REACH), roof = tm_double(tm_get(op, "roof_pct"));
@@ -202,8 +201,7 @@ static int64_t within_reach(const struct tm_findings *all, const struct tm_value
     return roof < reach ? tm_whole((double)self_of(op) * (1 - roof / reach)) : 0;
 }
 
-/* What takes beyond the limit of the computing time of all devices: what another algorithm might save of it, where
- * nothing tells how fast it could be. */
+/* The time beyond the limit of a dominant operation: what another algorithm might save if no roofline is known. */
 static int64_t beyond_limit(const struct tm_findings *all, double share_pct)
 {
     const double compute_ps = tm_double(tm_path(all->summary, "total.compute_ps"));
@@ -211,8 +209,8 @@ static int64_t beyond_limit(const struct tm_findings *all, double share_pct)
     return tm_whole(compute_ps * (share_pct - tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL)) / 100);
 }
 
-/* The longest one that computes: a wait or a transfer has findings of its own.
- * in: is_family  only those count that are one operation many times */
+/* The longest operation that computes: waits and transfers have findings of their own.
+ * in:     is_family  rows are families; only those count that are one operation many times */
 static const struct tm_value *top_op(const struct tm_value *rows, bool is_family)
 {
     for (size_t i = 0; i < tm_length(rows); i++)
@@ -222,7 +220,7 @@ static const struct tm_value *top_op(const struct tm_value *rows, bool is_family
     return NULL;
 }
 
-/* An operation, or a family that counts as one, whichever is longer. */
+/* The longest operation, or family that counts as one. */
 static const struct tm_value *longest_op(const struct tm_value *ops)
 {
     const struct tm_value *family = top_op(tm_get(ops, "families"), true), *op = top_op(tm_get(ops, "rows"), false);
@@ -230,7 +228,7 @@ static const struct tm_value *longest_op(const struct tm_value *ops)
     return family && self_of(family) >= self_of(op) ? family : op;
 }
 
-/* What could be won by mending it: up to its roof where that is known. */
+/* The potential savings of a dominant operation: up to its roofline if that is known. */
 static int64_t dominant_stake(const struct tm_findings *all, const struct tm_value *top, double share)
 {
     const double roof = tm_double(tm_get(top, "roof_pct"));
@@ -239,8 +237,8 @@ static int64_t dominant_stake(const struct tm_findings *all, const struct tm_val
                                                                      : beyond_limit(all, share);
 }
 
-/* A family of products is most of what a model does, by its nature: that alone is no fault of one whose roof is not
- * known, nor of any family that is not far from its roof. */
+/* Most of a model is matmuls: a family of them is not a problem if its roofline is not known, and no family is if it is
+ * close to its roofline. */
 static bool is_what_the_model_does(const struct tm_findings *all, const struct tm_value *top)
 {
     const char *work = work_of(top);
@@ -252,7 +250,7 @@ static bool is_what_the_model_does(const struct tm_findings *all, const struct t
     return strcmp(work, "products") == 0 || strcmp(work, "convolutions") == 0 || strcmp(work, "attention") == 0;
 }
 
-/* out:    the operation, or the family, that it is about; NULL = none */
+/* out:    the operation or family that the finding is about; NULL = none */
 static const struct tm_value *find_dominant_op(struct tm_findings *all)
 {
     const struct tm_value *ops = tm_path(all->summary, "ops"), *top = longest_op(ops);
@@ -291,7 +289,7 @@ static const struct tm_value *find_dominant_op(struct tm_findings *all)
 
 /* --- one kernel, where operations are not told --- */
 
-/* The first row of the table of kernels with a name; NULL = not listed. */
+/* The first row of the kernel table with this name; NULL = not listed. */
 static const struct tm_value *row_of_name(const struct tm_findings *all, const char *name)
 {
     const struct tm_value *rows = tm_path(all->summary, "kernels.rows");
@@ -302,7 +300,7 @@ static const struct tm_value *row_of_name(const struct tm_findings *all, const c
     return NULL;
 }
 
-/* Is a name one of kernels that compute?  Collectives and copies have findings of their own. */
+/* Does a name belong to kernels that compute?  Collectives and copies have findings of their own. */
 static bool is_computing(const struct tm_findings *all, const struct tm_value *of_name)
 {
     const char *class = tm_text(tm_get(row_of_name(all, tm_text(tm_get(of_name, "name"))), "class"));
@@ -380,7 +378,7 @@ static void emit_far(struct tm_finding *f, const struct tm_value *op, bool is_me
                         tm_format_pct(b, tm_double(tm_get(op, "roof_pct"))));
 }
 
-/* Is this row of ops.rows, or of roofline.far, of what a finding is about already?
+/* Is this row of ops.rows or roofline.far part of the dominant operation, which has a finding already?
  * in:     dominant  a row of ops.rows or ops.families; NULL = none */
 static bool is_dominant(const struct tm_findings *all, const struct tm_value *dominant, const struct tm_value *op)
 {
@@ -393,13 +391,13 @@ static bool is_dominant(const struct tm_findings *all, const struct tm_value *do
            tm_at(tm_path(all->summary, "ops.families"), (size_t)tm_int(place)) == dominant;
 }
 
-/* The roof that it comes nearer to, whether or not that one limits it. */
+/* The roof that an operation is closer to, whether or not it limits it. */
 static const char *roof_of(const struct tm_value *op)
 {
     return tm_text(tm_get(op, tm_has(tm_get(op, "roof")) ? "roof" : "bound"));
 }
 
-/* But for the dominant operation, whose finding tells how far it is. */
+/* Leaves out the dominant operation, whose finding has its distance from the roofline. */
 static void find_far(struct tm_findings *all, const char *id, bool is_memory, const struct tm_value *dominant)
 {
     const char *roof = is_memory ? "memory" : "compute";
@@ -439,7 +437,7 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory, co
 
 /* --- low intensity --- */
 
-/* Time of listed operations that memory limits and that do what memory can do: only fewer bytes help them. */
+/* Time of memory-bound operations close to the peak bandwidth: only fewer bytes would make them faster. */
 static int64_t limited_by_memory(const struct tm_findings *all)
 {
     const struct tm_value *rows = tm_path(all->summary, "ops.rows");
@@ -484,7 +482,7 @@ enum { LAYERS_LEAST = 4, LAYERS_MOST = 256, NAMED_LAYERS = 4 };
 
 /* --- a layer that is slower than its equals --- */
 
-/* The layers of one family, which stand one after the other in the summary. */
+/* The layers of one family, which are consecutive in the summary. */
 struct layers {
     const struct tm_value *rows;
     size_t first, count;
@@ -514,13 +512,13 @@ static void find_median(struct layers *l)
     l->median_ps = sorted[l->count / 2];
 }
 
-/* By how much a layer is above the median, in percent of it. */
+/* How far a layer is above the median, in percent of the median. */
 static double excess_pct(const struct layers *l, size_t i)
 {
     return 100 * (double)(time_of(l, i) - l->median_ps) / (double)l->median_ps;
 }
 
-/* Layers of different sizes are no equals: of those that are, three quarters take about the same. */
+/* Are the layers comparable?  At least three quarters of them have to take about the same time. */
 static bool are_alike(const struct layers *l, double limit_pct)
 {
     size_t alike = 0;
@@ -535,7 +533,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Does a framework path go through a layer?  The name stands between signs that no name has. */
+/* Does a framework path go through a layer?  Its name has to stand between non-word characters. */
 static bool is_in_layer(const char *path, const char *layer)
 {
     const size_t length = strlen(layer);
@@ -548,7 +546,7 @@ static bool is_in_layer(const char *path, const char *layer)
     return false;
 }
 
-/* What of a layer's time the finding on the dominant operation is about. */
+/* The part of a layer's time that the finding on the dominant operation claims. */
 static int64_t claimed_of(const struct tm_findings *all, const struct layers *l, size_t i)
 {
     const char *layer = tm_text(tm_get(tm_at(l->rows, l->first + i), "layer"));
@@ -564,14 +562,14 @@ static int64_t claimed_of(const struct tm_findings *all, const struct layers *l,
     return sum_ps;
 }
 
-/* The first and the last layer also hold what compilers fuse into them from outside: embeddings, the begin of the
- * backward pass. */
+/* The first and the last layer get twice the limit: compilers fuse embeddings and the start of the backward pass into
+ * them. */
 static double limit_of(const struct layers *l, size_t i, double limit_pct)
 {
     return i == 0 || i + 1 == l->count ? 2 * limit_pct : limit_pct;
 }
 
-/* Time beyond the median of the layers that pass the limit, but for what another finding tells. */
+/* Time beyond the median of the layers over the limit, without what another finding claims. */
 static int64_t lost_ps(const struct tm_findings *all, const struct layers *l, double limit_pct, size_t *slow)
 {
     int64_t lost = 0;
@@ -649,7 +647,7 @@ static void find_layers(struct tm_findings *all, const struct tm_value *rows, co
 
 /* --- recomputation --- */
 
-/* The fullest memory, in percent; below 0 = not known. */
+/* Peak use of the fullest memory, in percent; below 0 = not known. */
 static double memory_peak_pct(const struct tm_value *summary)
 {
     const struct tm_value *allocators = tm_path(summary, "memory.allocators");

@@ -21,8 +21,8 @@ static int64_t sum_classes(const struct tm_findings *all, const char *const *cla
     return sum;
 }
 
-/* Only what the host tracer alone records counts: driver calls come from the device tracer, and on
- * a TPU module events come from the device. */
+/* Only classes that the host tracer alone records count: driver calls come from the device tracer, and on a TPU module
+ * events come from the device. */
 bool tm_host_was_not_recorded(const struct tm_findings *all)
 {
     static const char *const on_gpu[] = { "python",  "annotation", "step_marker", "module",
@@ -46,7 +46,7 @@ static bool has_device_activity(const struct tm_findings *all)
     return tm_length(tm_get(all->summary, "devices")) > 0;
 }
 
-/* What was recorded of devices that have no figures here. */
+/* Events of devices that are not analyzed. */
 static void find_unknown_device(struct tm_findings *all)
 {
     char names[TM_SHORT_NAME_BYTES], count[TM_FORMAT_BYTES];
@@ -64,7 +64,7 @@ static void find_unknown_device(struct tm_findings *all)
                         tm_format_count(count, events), names);
 }
 
-/* Calls of the host that launch kernels were recorded, and their kernels were not. */
+/* Launches were recorded, but their kernels were not. */
 static void find_lost_kernels(struct tm_findings *all)
 {
     const size_t unused = tm_length(tm_get(all->summary, "unused"));
@@ -156,7 +156,8 @@ static void find_one_step(struct tm_findings *all)
                             (long long)tm_int(tm_path(all->summary, "steps.incomplete")));
 }
 
-/* Chosen steps of the list in which no device did anything.  out: first  one of them */
+/* Analyzed steps without device activity.
+ * out:    chosen  the number of analyzed steps; first  the first empty one */
 static size_t count_empty_steps(const struct tm_value *list, size_t *chosen, const struct tm_value **first)
 {
     size_t empty = 0;
@@ -177,7 +178,7 @@ static size_t count_empty_steps(const struct tm_value *list, size_t *chosen, con
     return empty;
 }
 
-/* On a CPU nothing tells which call launched an operation: it counts for the step that is marked when it runs. */
+/* On a CPU the launch of an operation is not known: it counts for the step that is marked while it runs. */
 static void find_empty_steps(struct tm_findings *all)
 {
     const struct tm_value *first;
@@ -280,7 +281,7 @@ static void find_json_copy(struct tm_findings *all)
     tm_finding_evidence(f, "On reading: %s.", text);
 }
 
-/* Exactly as many device events as JAX's profiler keeps, per host: the rest is missing. */
+/* A host has exactly as many device events as JAX's profiler keeps: the rest is missing. */
 static void find_device_cap(struct tm_findings *all)
 {
     const struct tm_value *host = tm_ask_capped_host(all->summary);
@@ -297,7 +298,7 @@ static void find_device_cap(struct tm_findings *all)
                         tm_short_name(name, tm_text(tm_get(host, "host"))), tm_format_count(count, events));
 }
 
-/* Exactly as many events as JAX writes into a JSON. */
+/* A JSON has exactly as many events as JAX writes at most. */
 static void find_json_cap(struct tm_findings *all)
 {
     const struct tm_value *files = tm_path(all->summary, "input.files");
@@ -317,7 +318,7 @@ static void find_json_cap(struct tm_findings *all)
     }
 }
 
-/* No kernel knows which line of the program it is of. */
+/* No kernel has a framework path. */
 static void find_no_paths(struct tm_findings *all)
 {
     const struct tm_value *rows = tm_path(all->summary, "kernels.rows");
@@ -369,7 +370,7 @@ static void find_partial(struct tm_findings *all)
     emit_problems(all, f);
 }
 
-/* Losses that were counted: bytes of cut messages are no events. */
+/* Events that were lost; bytes of truncated messages are not events. */
 static void find_losses(struct tm_findings *all)
 {
     const struct tm_value *tallies = tm_path(all->summary, "coverage.tallies");
@@ -420,11 +421,11 @@ void tm_find_profile(struct tm_findings *all)
 }
 
 /* --- marks ---
- * One table: a loss, how the summary tells it, and the sections and key figures that may be wrong for it. */
+ * One table: a loss, how it shows in the summary, and the sections and key figures that may be wrong because of it. */
 
 enum { MARK_BYTES = 400 };
 
-/* What a loss touches, in bits of `groups`. */
+/* What a loss affects, as bits. */
 enum group {
     DEVICE = 1,  /* what devices did, and when */
     GRAPHED = 2, /* what would be told of the kernels in a graph */
@@ -436,7 +437,7 @@ enum group {
     ALL = DEVICE | HOST | COMPILING | MEMORY | COSTS | CAUSES,
 };
 
-/* In the order of the summary, and of the KPI table. */
+/* In the order of the summary. */
 static const struct {
     const char *name;
     unsigned groups;
@@ -505,7 +506,7 @@ static void describe_device_cap(const struct tm_value *summary, char text[MARK_B
             tm_format_count(count, tm_int(tm_get(host, "device_events"))));
 }
 
-/* The first warning that is of events dropped, or that is not. */
+/* The first warning about dropped events, or the first other one. */
 static void describe_warning(const struct tm_value *summary, bool of_drops, const char *words, char text[MARK_BYTES])
 {
     const struct tm_value *warnings = tm_path(summary, "coverage.warnings");
@@ -552,7 +553,7 @@ static void describe_graphs(const struct tm_value *summary, char text[MARK_BYTES
                          count, tm_format_plural(count));
 }
 
-/* A file that its writer's cap ended is partial too, and has a mark of its own. */
+/* A file that ends at the cap of its writer is partial, too, but has a mark of its own. */
 static void describe_damage(const struct tm_value *summary, char text[MARK_BYTES])
 {
     const struct tm_value *files = tm_path(summary, "input.files");
@@ -609,7 +610,7 @@ static void describe_nesting(const struct tm_value *summary, char text[MARK_BYTE
 
 /* --- the marks --- */
 
-/* Appends the sentence, where there is something to tell. */
+/* Appends the sentence if the loss is there. */
 typedef void describe_fn(const struct tm_value *summary, char text[MARK_BYTES]);
 
 static const struct {
