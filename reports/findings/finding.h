@@ -7,9 +7,12 @@
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
 
-/* What the rules share: one finding under construction, and the list of them.  A rule looks at the summary and, where
- * its limit is passed, adds one finding with measured evidence.  How to add a rule: finding_texts.h.  Everything here
- * has a fixed size; what does not fit is cut. */
+/* To add a finding: 1. add its row to schemas/findings.json, 2. measure it in the file of its area, with the functions
+ * below, 3. test it and add it to docs/metrics.md.  In detail: finding_texts.h.
+ *
+ * What the rules share: one finding under construction, and the list of them.  A rule reads the summary and, if its
+ * limit is exceeded, adds one finding with measured evidence.  Everything here has a fixed size; what does not fit is
+ * cut. */
 enum {
     TM_FINDINGS_MOST = 64, /* more than there are rules times what one can give */
     TM_EVIDENCE_MOST = 6,
