@@ -65,9 +65,10 @@ class Row:
     def __init__(self, number, value, shared):
         self.number, self.shared, self.cases, self.arguments, self.out = number, shared, [], [], []
         self.id = check_name(value.get("id"), f"finding {number}")
-        check_keys(value, self.id, ("id", "section", "title", "causes", "advice"), ("about", "severity", "verdict", "kpis", "variants"))
+        check_keys(value, self.id, ("id", "section", "title", "causes", "advice"), ("about", "severity", "unless", "verdict", "kpis", "variants"))
         self.section = check_name(value["section"], self.id)
         self.about = f"TM_ABOUT_{self.word(value.get('about', 'run'), ABOUT)}"
+        self.unless = [check_name(name, self.id) for name in value.get("unless", [])]
         self.verdict = check_text(value["verdict"], self.id) if "verdict" in value else None
         self.kpis = [self.kpi(kpi) for kpi in value.get("kpis", [])]
         variants = value.get("variants", [])
@@ -151,6 +152,7 @@ class Row:
         n = self.number
         self.names("cases", self.cases)
         self.names("arguments", self.arguments)
+        self.names("unless", self.unless)
         self.out.append(f"static const struct tm_finding_kpi kpis_{n}[] = "
                         f"{{ {''.join(kpi + ', ' for kpi in self.kpis)}{{ NULL, 0, NULL }} }};")
         self.out += [f"static const struct tm_finding_variant variants_{n}[] = {{", *self.variants, "};"]
@@ -159,7 +161,7 @@ class Row:
     def row(self):
         n = self.number
         return (f"    {{ {literal(self.id)}, {literal(self.section)}, {self.about}, {literal(self.verdict)}, cases_{n}, arguments_{n}, "
-                f"kpis_{n}, variants_{n}, {len(self.variants)} }},")
+                f"unless_{n}, kpis_{n}, variants_{n}, {len(self.variants)} }},")
 
 
 def rows_of(table):
@@ -168,6 +170,8 @@ def rows_of(table):
     rows = [Row(number, value, table["shared"]) for number, value in enumerate(table["findings"])]
     for number, row in enumerate(rows):
         check(row.id not in {other.id for other in rows[:number]}, row.id, "it comes twice")
+        for name in row.unless:
+            check(name in {other.id for other in rows} - {row.id}, row.id, f"'unless': there is no '{name}'")
     used = json.dumps(table)
     for name in table["shared"]:
         check(f'"use": "{name}"' in used, name, "no finding uses it")

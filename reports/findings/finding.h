@@ -85,8 +85,8 @@ struct tm_finding *tm_finding_of_share(struct tm_findings *all, const char *id, 
 struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id);
 /* The idle time that all findings claim. */
 int64_t tm_findings_idle_ps(const struct tm_findings *all);
-/* Has a rule reported a finding with this id already? */
-bool tm_is_found(const struct tm_findings *all, const char *id);
+/* Has a rule already reported this finding, or one that replaces it (`unless` in its row)? */
+bool tm_is_reported(const struct tm_findings *all, const char *id);
 
 /* What is left of a wait that no finding claims yet. */
 int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait);

@@ -11,7 +11,7 @@
  * 1. Add a row to schemas/findings.json: id, section (the one that shows more), title, causes, advice.  Optional:
  *    `severity`, needed if no time is at stake (otherwise the share of the time at stake decides); `about`, if it
  *    concerns the profile and not the run; `verdict`, how the verdict names it (by default it quotes the title);
- *    `kpis`, the key figures that it explains.
+ *    `kpis`, the key figures that it explains; `unless`, findings that replace it, as they are more specific.
  * 2. Write the function that measures it, in the file of its area, reports/findings/AREA_findings.c.  It starts the
  *    finding by its id and adds value, title arguments, cases and evidence (finding.h).  Call it from the tm_find_
  *    function at the end of that file.
@@ -89,6 +89,7 @@ struct tm_finding_row {
     enum tm_finding_about about;
     const char *verdict;                         /* NULL = none */
     const char *const *cases, *const *arguments; /* their names, which end with NULL */
+    const char *const *unless;                   /* ids of findings that replace it; end with NULL */
     const struct tm_finding_kpi *kpis;
     const struct tm_finding_variant *variants; /* the last one is the row itself: no condition, all texts */
     size_t variant_count;

@@ -187,12 +187,23 @@ struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, i
     return tm_finding_of_idle(all, id, at_stake_ps, 0, NULL);
 }
 
-bool tm_is_found(const struct tm_findings *all, const char *id)
+static bool is_found(const struct tm_findings *all, const char *id)
 {
     for (int i = 0; i < all->count; i++)
         if (strcmp(all->list[i].row->id, id) == 0)
             return true;
     return false;
+}
+
+bool tm_is_reported(const struct tm_findings *all, const char *id)
+{
+    const struct tm_finding_row *row = tm_finding_row(id);
+
+    assert(row);
+    for (size_t i = 0; row->unless[i]; i++)
+        if (is_found(all, row->unless[i]))
+            return true;
+    return is_found(all, id);
 }
 
 void tm_finding_case(struct tm_finding *f, const char *name)

@@ -109,19 +109,6 @@ static void emit_stretches(struct tm_findings *all, struct tm_finding *f)
     }
 }
 
-/* Does a finding already name the reason for which nothing was launched? */
-static bool has_host_cause(const struct tm_findings *all)
-{
-    static const char *const ids[] = { "idle_launch",    "idle_input",     "idle_sync",        "idle_host",
-                                       "idle_gc",        "idle_compile",   "compile_in_steps", "op_short",
-                                       "eager_dispatch", "idle_unrecorded" };
-
-    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-        if (tm_is_found(all, ids[i]))
-            return true;
-    return false;
-}
-
 /* Reported if many small causes add up; otherwise the findings on idle time by cause are more specific. */
 void tm_find_empty_queue(struct tm_findings *all)
 {
@@ -132,7 +119,7 @@ void tm_find_empty_queue(struct tm_findings *all)
     char time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES], of_idle[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (idle_ps <= 0 || !tm_is_worth_mention(all, empty_ps) || share < limit || has_host_cause(all))
+    if (idle_ps <= 0 || !tm_is_worth_mention(all, empty_ps) || share < limit || tm_is_reported(all, "queue_empty"))
         return;
     f = tm_finding_of_share(all, "queue_empty", empty_ps, NULL);
     tm_finding_limit(f, limit);
@@ -223,7 +210,7 @@ static void find_round_trips(struct tm_findings *all)
         device[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
-    if (count < 2 || tm_is_found(all, "transfer_ping_pong"))
+    if (count < 2 || tm_is_reported(all, "round_trips"))
         return;
     f = begin_host(all, "round_trips", host_ps);
     if (!f)

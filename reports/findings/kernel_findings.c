@@ -135,13 +135,13 @@ static void find_short(struct tm_findings *all)
     static const enum tm_wait wait = TM_WAIT_DEVICE;
     const int64_t stake_ps = short_stake(all);
     const bool has_kernels = tm_has(tm_get(all->summary, "fusion"));
+    const char *const id = has_kernels ? "kernel_short" : "op_short";
     struct tm_finding *f;
 
     if (time_at(all, "kernels.count") < SHORT_KERNELS_LEAST || !tm_is_worth_mention(all, stake_ps) ||
-        tm_is_found(all, "op_short") || tm_is_found(all, "eager_dispatch"))
+        tm_is_reported(all, id))
         return;
-    f = tm_finding_of_idle(all, has_kernels ? "kernel_short" : "op_short", stake_ps,
-                           tm_wait_explain(all, &wait, 1, stake_ps), NULL);
+    f = tm_finding_of_idle(all, id, stake_ps, tm_wait_explain(all, &wait, 1, stake_ps), NULL);
     emit_ordinary(all, f);
     if (has_kernels)
         emit_short(all, f);

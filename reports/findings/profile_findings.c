@@ -99,7 +99,7 @@ static void find_nothing_on_device(struct tm_findings *all)
     char name[TM_SHORT_NAME_BYTES], events[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (has_device_activity(all) || tm_is_found(all, "kernels_lost") || tm_is_found(all, "unknown_device"))
+    if (has_device_activity(all) || tm_is_reported(all, "no_device_activity"))
         return;
     f = tm_finding_of_fact(all, "no_device_activity");
     if (unused)

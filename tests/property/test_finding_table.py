@@ -51,7 +51,7 @@ class Rules:
         code = without_comments(path.read_text(encoding="utf-8"))
         self.name, self.strings = path.name, texts([re.sub(r'"\s+"', "", code)])
         self.facts = texts(arguments(code, "tm_finding_of_fact")) | texts(arguments(code, "tm_finding_of_share"))
-        self.findings = texts(arguments(code, "tm_finding_of_")) | texts(arguments(code, "tm_is_found"))
+        self.findings = texts(arguments(code, "tm_finding_of_")) | texts(arguments(code, "tm_is_reported"))
         self.cases, self.arguments = texts(arguments(code, "tm_finding_case")), texts(arguments(code, "tm_finding_argument"))
 
 
@@ -130,6 +130,7 @@ WRONG = {
     "no finding uses it": lambda row, table: table["shared"].update(lonely=["x"]),
     "is no name": lambda row, table: row.update(title="{Share} of it"),
     "is no text": lambda row, table: row.update(title=" a blank too many"),
+    "there is no 'elsewhere'": lambda row, table: row.update(unless=["elsewhere"]),
     "a list is empty": lambda row, table: row.update(causes=[]),
     "a variant without": lambda row, table: row.update(variants=[{"title": "x"}]),
     "more than 2": lambda row, table: row["advice"].insert(0, {"when": ["a", "b", "c"], "text": "x"}),
