@@ -131,10 +131,10 @@ static void emit_same_work(struct tm_finding *f, const struct tm_value *same)
         least_ps = ps < least_ps ? ps : least_ps;
     }
     if (tm_length(devices) > 1)
-        tm_finding_evidence(
-            f, "For the %s operations that all devices run equally often %s needs %s, the fastest one %s.",
-            tm_format_count(a, tm_int(tm_get(same, "ops"))), tm_finding_device(f, name, tm_get(same, "slowest")),
-            tm_format_time(b, most_ps), tm_format_time(c, least_ps));
+        tm_finding_evidence(f,
+                            "For the %s operations that all devices run equally often %s needs %s, the fastest one %s.",
+                            tm_row_count(a, same, "ops"), tm_finding_device(f, name, tm_get(same, "slowest")),
+                            tm_format_time(b, most_ps), tm_format_time(c, least_ps));
 }
 
 /* The op with the largest excess; for a slow device, one that all devices run equally often. */
@@ -146,10 +146,9 @@ static void emit_worst_op(struct tm_finding *f, const struct tm_value *ops, bool
     for (size_t i = 1; is_slow && op && strcmp(tm_text(tm_get(op, "kind")), "all") != 0; i++)
         op = tm_at(ops, i);
     if (tm_int(tm_get(op, "excess_ps")) > 0)
-        tm_finding_evidence(
-            f, "Most in '%s': %s on %s, %s on average.", tm_short_name(name, tm_text(tm_get(op, "name"))),
-            tm_format_time(a, tm_int(tm_get(op, "max_ps"))), tm_finding_device(f, device, tm_get(op, "slowest")),
-            tm_format_time(b, tm_int(tm_get(op, "mean_ps"))));
+        tm_finding_evidence(f, "Most in '%s': %s on %s, %s on average.", tm_row_name(name, op, "name"),
+                            tm_row_time(a, op, "max_ps"), tm_finding_device(f, device, tm_get(op, "slowest")),
+                            tm_row_time(b, op, "mean_ps"));
 }
 
 /* The step in which the devices differ most, and where it is. */
@@ -164,8 +163,7 @@ static void emit_worst_step(struct tm_findings *all, struct tm_finding *f)
         return;
     tm_finding_evidence(
         f, "By step the slowest device computes %s longer than the mean (median), at most %s in step %lld.",
-        tm_format_pct(a, tm_double(tm_get(balance, "spread_median_pct"))),
-        tm_format_pct(b, tm_double(tm_get(balance, "spread_max_pct"))), (long long)number);
+        tm_row_pct(a, balance, "spread_median_pct"), tm_row_pct(b, balance, "spread_max_pct"), (long long)number);
     for (size_t i = 0; i < tm_length(steps); i++) {
         const struct tm_value *step = tm_at(steps, i);
 

@@ -304,15 +304,13 @@ static void emit_worst_row(struct tm_findings *all, struct tm_finding *f)
     if (!worst || own_exposed_of(worst, "exposed_ps") <= 0)
         return;
     if (tm_has(tm_get(worst, "message_bytes")))
-        (void)snprintf(size, sizeof(size), " of %s", tm_format_bytes(a, tm_double(tm_get(worst, "message_bytes"))));
+        (void)snprintf(size, sizeof(size), " of %s", tm_row_bytes(a, worst, "message_bytes"));
     if (tm_has(tm_get(worst, "bus_bandwidth")))
         (void)snprintf(rate, sizeof(rate), ", %s on the bus",
                        tm_format_rate(a, tm_double(tm_get(worst, "bus_bandwidth"))));
     tm_finding_evidence(f, "Most in %s%s: %s exposed in %s, %s each, %s overlap%s.", tm_text(tm_get(worst, "kind")),
-                        size, tm_format_time(a, own_exposed_of(worst, "exposed_ps")),
-                        tm_format_count(b, tm_int(tm_get(worst, "count"))),
-                        tm_format_time(c, tm_int(tm_get(worst, "mean_ps"))),
-                        tm_format_pct(d, tm_double(tm_get(worst, "overlap_pct"))), rate);
+                        size, tm_format_time(a, own_exposed_of(worst, "exposed_ps")), tm_row_count(b, worst, "count"),
+                        tm_row_time(c, worst, "mean_ps"), tm_row_pct(d, worst, "overlap_pct"), rate);
 }
 
 /* The analyzed steps with the most exposed time, the longest first. */
@@ -427,7 +425,7 @@ static void emit_missing_members(const struct tm_findings *all, struct tm_findin
         tm_finding_evidence(f,
                             "%s of %s matched collectives have members that are not in the profile: the devices may "
                             "wait for these while data seem to move.",
-                            tm_format_count(a, incomplete), tm_format_count(b, tm_int(tm_get(skew, "matched"))));
+                            tm_format_count(a, incomplete), tm_row_count(b, skew, "matched"));
         return;
     }
     if (unmatched_ps > 0 && world > devices)
@@ -544,9 +542,8 @@ static void find_small(struct tm_findings *all)
     tm_finding_evidence(f, "%s collectives with messages under %s take %s.", tm_format_count(a, s.count),
                         tm_format_bytes(b, limit_bytes), tm_format_time(c, s.total_ps));
     tm_finding_evidence(f, "Most are %s of %s: %s, %s each.", tm_text(tm_get(s.most, "kind")),
-                        tm_format_bytes(a, tm_double(tm_get(s.most, "message_bytes"))),
-                        tm_format_count(b, tm_int(tm_get(s.most, "count"))),
-                        tm_format_time(c, tm_int(tm_get(s.most, "mean_ps"))));
+                        tm_row_bytes(a, s.most, "message_bytes"), tm_row_count(b, s.most, "count"),
+                        tm_row_time(c, s.most, "mean_ps"));
 }
 
 /* --- slow links --- */
@@ -584,9 +581,8 @@ static void find_slow(struct tm_findings *all)
     f = tm_finding_of_share(all, "collective_slow", stake_ps, EXPOSED); /* at stake as exposed time */
     tm_finding_case(f, is_moving ? "moving" : "waiting_too");
     tm_finding_evidence(f, "%s of %s: %s on the bus, in %s of them.", tm_text(tm_get(worst, "kind")),
-                        tm_format_bytes(a, tm_double(tm_get(worst, "message_bytes"))),
-                        tm_format_rate(b, tm_double(tm_get(worst, "bus_bandwidth"))),
-                        tm_format_count(c, tm_int(tm_get(worst, "count"))));
+                        tm_row_bytes(a, worst, "message_bytes"),
+                        tm_format_rate(b, tm_double(tm_get(worst, "bus_bandwidth"))), tm_row_count(c, worst, "count"));
     tm_finding_evidence(f, "At %s they would take %s less.", tm_format_rate(a, limit), tm_format_time(b, stake_ps));
 }
 
@@ -637,7 +633,7 @@ static void name_late(struct tm_finding *f, const struct late_devices *late)
                                    : i + 1 < late->count ? ", "
                                                          : " and ",
                                    tm_finding_device(f, name, tm_get(late->rows[i], "device")),
-                                   tm_format_pct(a, tm_double(tm_get(late->rows[i], "caused_pct"))));
+                                   tm_row_pct(a, late->rows[i], "caused_pct"));
     tm_finding_case(f, "named");
     tm_finding_argument(f, "devices", "%s", title);
 }
@@ -654,14 +650,11 @@ static void emit_late(struct tm_finding *f, const struct late_devices *late)
         for (size_t k = i; k < late->count && k < i + LATE_PER_LINE && length < sizeof(line); k++) {
             const struct tm_value *row = late->rows[k];
 
-            length += (size_t)snprintf(line + length, sizeof(line) - length,
-                                       late->count > LATE_IN_TITLE ? "%s%s %s"
-                                                                   : "%s%s causes %s (%s; it comes last in %s of %s)",
-                                       k > i ? ", " : "", tm_finding_device(f, name, tm_get(row, "device")),
-                                       tm_format_pct(a, tm_double(tm_get(row, "caused_pct"))),
-                                       tm_format_time(b, tm_int(tm_get(row, "caused_ps"))),
-                                       tm_format_count(c, tm_int(tm_get(row, "last_count"))),
-                                       tm_format_count(d, tm_int(tm_get(row, "count"))));
+            length += (size_t)snprintf(
+                line + length, sizeof(line) - length,
+                late->count > LATE_IN_TITLE ? "%s%s %s" : "%s%s causes %s (%s; it comes last in %s of %s)",
+                k > i ? ", " : "", tm_finding_device(f, name, tm_get(row, "device")), tm_row_pct(a, row, "caused_pct"),
+                tm_row_time(b, row, "caused_ps"), tm_row_count(c, row, "last_count"), tm_row_count(d, row, "count"));
         }
         tm_finding_evidence(f, "Of the waiting: %s.", line);
     }
@@ -682,7 +675,7 @@ static void emit_alone(const struct tm_findings *all, struct tm_finding *f, cons
         others_ps * tm_limit_of(all, TM_LIMIT_STRAGGLER))
         tm_finding_evidence(f, "Had %s alone come with the last but one, the others would wait %s less.",
                             tm_finding_device(f, name, tm_get(late->rows[0], "device")),
-                            tm_format_time(a, tm_int(tm_get(late->rows[0], "alone_ps"))));
+                            tm_row_time(a, late->rows[0], "alone_ps"));
 }
 
 static bool is_late(const struct late_devices *late, const char *device)
@@ -710,8 +703,7 @@ static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst
             (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(row, "step")));
         if (said++ < 1)
             tm_finding_evidence(f, "%s '%s' number %lld%s: %s comes %s after %s, at %s.", tm_text(tm_get(row, "kind")),
-                                tm_short_name(name, tm_text(tm_get(row, "name"))),
-                                (long long)tm_int(tm_get(row, "ordinal")), step,
+                                tm_row_name(name, row, "name"), (long long)tm_int(tm_get(row, "ordinal")), step,
                                 tm_finding_device(f, last, tm_get(row, "last")), tm_format_time(a, skew_ps),
                                 tm_finding_device(f, first, tm_get(row, "first")), tm_format_moment(b, begin_ps));
         tm_finding_where(f, begin_ps < INT64_MIN + skew_ps ? INT64_MIN : begin_ps - skew_ps, skew_ps,
@@ -737,7 +729,7 @@ static void find_waiting(struct tm_findings *all)
     f = tm_finding_of_idle(all, "straggler", stake_ps, 0, EXPOSED);
     name_late(f, &late);
     tm_finding_evidence(f, "%s of %s of exposed collective time is waiting for devices that come late%s.",
-                        tm_format_time(a, wait_ps), tm_format_time(b, tm_int(tm_get(total, "exposed_collective_ps"))),
+                        tm_format_time(a, wait_ps), tm_row_time(b, total, "exposed_collective_ps"),
                         shares_cores(all) ? "; the devices are threads of one CPU and may wait for a core" : "");
     tm_finding_emit_scope(all, f, EXPOSED);
     emit_late(f, &late);

@@ -191,7 +191,7 @@ static void emit_recompiled(struct tm_findings *all, struct tm_finding *f, int64
             continue;
         describe_shapes(tm_path(all->summary, "compile.events"), tm_text(tm_get(row, "module")), shapes,
                         sizeof(shapes));
-        tm_finding_evidence(f, "'%s' is compiled %lld times%s%s.", tm_short_name(name, tm_text(tm_get(row, "module"))),
+        tm_finding_evidence(f, "'%s' is compiled %lld times%s%s.", tm_row_name(name, row, "module"),
                             (long long)tm_int(tm_get(row, "count")), *shapes ? ":" : "", shapes);
         said++;
     }
@@ -207,8 +207,7 @@ static void emit_event(struct tm_finding *f, const struct tm_value *event)
         (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(number));
     tm_finding_evidence(f, *module ? "'%s' for %s at %s%s." : "%s for %s at %s%s.",
                         *module ? tm_short_name(name, module) : "A module without a name",
-                        tm_format_time(time, tm_int(tm_get(event, "dur_ps"))),
-                        tm_format_moment(begin, tm_int(tm_get(event, "begin_ps"))), step);
+                        tm_row_time(time, event, "dur_ps"), tm_row_moment(begin, event, "begin_ps"), step);
     tm_finding_where(f, tm_int(tm_get(event, "begin_ps")), tm_int(tm_get(event, "dur_ps")),
                      tm_text(tm_get(event, "host")));
 }

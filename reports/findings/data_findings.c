@@ -51,8 +51,7 @@ static void emit_copies(struct tm_finding *f, const struct tm_value *row)
     if (count <= 0)
         return;
     if (tm_has(tm_get(row, "total_ps")))
-        tm_finding_evidence(f, "%s copies take %s in all.", tm_format_count(a, count),
-                            tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
+        tm_finding_evidence(f, "%s copies take %s in all.", tm_format_count(a, count), tm_row_time(b, row, "total_ps"));
     if (tm_has(bytes))
         tm_finding_evidence(f, "They move %s, %s each on average.", tm_format_bytes(b, tm_double(bytes)),
                             tm_format_bytes(c, tm_double(bytes) / (double)count));
@@ -84,9 +83,8 @@ static void emit_largest(struct tm_findings *all, struct tm_finding *f, const ch
         if (strcmp(tm_text(tm_get(copy, "direction")), direction) != 0)
             continue;
         if (said++ < 2)
-            tm_finding_evidence(f, "%s in %s at %s on %s.", tm_format_bytes(bytes, tm_double(tm_get(copy, "bytes"))),
-                                tm_format_time(time, tm_int(tm_get(copy, "dur_ps"))),
-                                tm_format_moment(begin, tm_int(tm_get(copy, "begin_ps"))),
+            tm_finding_evidence(f, "%s in %s at %s on %s.", tm_row_bytes(bytes, copy, "bytes"),
+                                tm_row_time(time, copy, "dur_ps"), tm_row_moment(begin, copy, "begin_ps"),
                                 tm_finding_device(f, name, tm_get(copy, "device")));
         tm_finding_where(f, tm_int(tm_get(copy, "begin_ps")), tm_int(tm_get(copy, "dur_ps")), device);
     }
@@ -137,11 +135,10 @@ static void find_repeated(struct tm_findings *all, const char *direction, const 
         const struct tm_value *row = tm_at(rows, i);
 
         if (is_repeated(all, row, direction))
-            tm_finding_evidence(f, "%s copies of %s, %s per step, %s in all.",
-                                tm_format_count(count, tm_int(tm_get(row, "count"))),
-                                tm_format_bytes(bytes, tm_double(tm_get(row, "bytes"))),
+            tm_finding_evidence(f, "%s copies of %s, %s per step, %s in all.", tm_row_count(count, row, "count"),
+                                tm_row_bytes(bytes, row, "bytes"),
                                 tm_format_number(per_step, tm_double(tm_get(row, "per_step"))),
-                                tm_format_time(time, tm_int(tm_get(row, "total_ps"))));
+                                tm_row_time(time, row, "total_ps"));
     }
 }
 
@@ -159,7 +156,7 @@ static void find_pageable(struct tm_findings *all)
         return;
     f = tm_finding_of_share(all, "transfer_pageable", stake_ps, "exposed_copy_ps");
     tm_finding_evidence(f, "%s copies from or to pageable memory take %s, %s of the copy time.",
-                        tm_format_count(count, tm_int(tm_get(pageable, "count"))), tm_format_time(time, pageable_ps),
+                        tm_row_count(count, pageable, "count"), tm_format_time(time, pageable_ps),
                         tm_format_pct(pct, share));
 }
 
@@ -214,9 +211,9 @@ static void emit_holders(struct tm_finding *f, const struct tm_value *allocator)
         const struct tm_value *h = tm_at(holders, i);
         const char *name = tm_text(tm_get(h, "op")), *of = tm_text(tm_get(h, "shape"));
 
-        tm_finding_evidence(
-            f, "At the peak %s are held by %s%s%s.", tm_format_bytes(bytes, tm_double(tm_get(h, "bytes"))),
-            *name ? tm_short_name(op, name) : "a buffer without name", *of ? ", " : "", tm_short_name(shape, of));
+        tm_finding_evidence(f, "At the peak %s are held by %s%s%s.", tm_row_bytes(bytes, h, "bytes"),
+                            *name ? tm_short_name(op, name) : "a buffer without name", *of ? ", " : "",
+                            tm_short_name(shape, of));
     }
 }
 
@@ -236,10 +233,9 @@ static void find_near_limit(struct tm_findings *all, const struct tm_value *allo
     tm_finding_argument(f, "share", "%s", tm_format_pct(a, pct));
     tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);
-    tm_finding_evidence(f, "'%s' holds %s of %s at %s.", tm_short_name(name, tm_text(tm_get(allocator, "name"))),
-                        tm_format_bytes(a, tm_double(tm_get(allocator, "peak_bytes"))),
-                        tm_format_bytes(b, tm_double(tm_get(allocator, "capacity_bytes"))),
-                        tm_format_moment(c, tm_int(tm_get(allocator, "peak_at_ps"))));
+    tm_finding_evidence(f, "'%s' holds %s of %s at %s.", tm_row_name(name, allocator, "name"),
+                        tm_row_bytes(a, allocator, "peak_bytes"), tm_row_bytes(b, allocator, "capacity_bytes"),
+                        tm_row_moment(c, allocator, "peak_at_ps"));
     emit_holders(f, allocator);
     tm_finding_where(f, tm_int(tm_get(allocator, "peak_at_ps")), PS_PER_MS, tm_text(tm_get(allocator, "host")));
 }
@@ -260,14 +256,13 @@ static void find_spikes(struct tm_findings *all, const struct tm_value *allocato
         tm_finding_case(f, "full");
     tm_finding_value(f, (double)count, "count");
     tm_finding_evidence(f, "'%s' rises %lld time%s by more than a tenth of its capacity within 1 ms.",
-                        tm_short_name(name, tm_text(tm_get(allocator, "name"))), (long long)count,
-                        tm_format_plural(count));
+                        tm_row_name(name, allocator, "name"), (long long)count, tm_format_plural(count));
     for (size_t i = 0; i < tm_length(spikes) && i < TM_WHERE_MOST; i++) {
         const struct tm_value *spike = tm_at(spikes, i);
 
         if (i < 3)
-            tm_finding_evidence(f, "By %s at %s.", tm_format_bytes(bytes, tm_double(tm_get(spike, "rise_bytes"))),
-                                tm_format_moment(begin, tm_int(tm_get(spike, "begin_ps"))));
+            tm_finding_evidence(f, "By %s at %s.", tm_row_bytes(bytes, spike, "rise_bytes"),
+                                tm_row_moment(begin, spike, "begin_ps"));
         tm_finding_where(f, tm_int(tm_get(spike, "begin_ps")), PS_PER_MS, tm_text(tm_get(allocator, "host")));
     }
 }
@@ -288,8 +283,8 @@ static void find_fragmentation(struct tm_findings *all, const struct tm_value *a
     tm_finding_value(f, tm_double(fragmentation), "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_FRAGMENTATION));
     tm_finding_evidence(f, "'%s': %s of the free memory lies outside of the largest free block; %s full at the peak.",
-                        tm_short_name(name, tm_text(tm_get(allocator, "name"))),
-                        tm_format_pct(pct, tm_double(fragmentation)), tm_format_pct(full, tm_double(peak_pct)));
+                        tm_row_name(name, allocator, "name"), tm_format_pct(pct, tm_double(fragmentation)),
+                        tm_format_pct(full, tm_double(peak_pct)));
 }
 
 /* --- from step to step --- */
@@ -333,7 +328,7 @@ static void find_growth(struct tm_findings *all, const struct tm_value *allocato
     tm_finding_argument(f, "bytes", "%s", tm_format_bytes(a, growth));
     tm_finding_value(f, growth, "bytes");
     tm_finding_evidence(f, "'%s': %s buffers that were taken inside the profile are not given back in it, %s per step.",
-                        tm_short_name(name, tm_text(tm_get(allocator, "name"))), tm_format_count(a, kept_count),
+                        tm_row_name(name, allocator, "name"), tm_format_count(a, kept_count),
                         tm_format_number(b, (double)kept_count / (double)(steps > 0 ? steps : 1)));
     tm_finding_evidence(
         f, "By quarters of the profile: %s, %s, %s, %s.", tm_format_bytes(a, tm_double(tm_at(quarters, 0))),
@@ -341,9 +336,9 @@ static void find_growth(struct tm_findings *all, const struct tm_value *allocato
         tm_format_bytes(d, tm_double(tm_at(quarters, 3))));
     if (tm_has(tm_get(kept, "op")) || tm_has(tm_get(kept, "shape")))
         tm_finding_evidence(
-            f, "The largest of them: %s, %s%s%s.", tm_format_bytes(a, tm_double(tm_get(kept, "largest_bytes"))),
+            f, "The largest of them: %s, %s%s%s.", tm_row_bytes(a, kept, "largest_bytes"),
             tm_short_name(name, tm_has(tm_get(kept, "op")) ? tm_text(tm_get(kept, "op")) : "without a name"),
-            tm_has(tm_get(kept, "shape")) ? ", " : "", tm_short_name(shape, tm_text(tm_get(kept, "shape"))));
+            tm_has(tm_get(kept, "shape")) ? ", " : "", tm_row_name(shape, kept, "shape"));
     if (is_known)
         tm_finding_evidence(f, "At this pace the %s that are left are full after %s steps.", tm_format_bytes(a, room),
                             tm_format_count(b, tm_whole(room / growth)));
@@ -375,14 +370,14 @@ static void find_small_allocations(struct tm_findings *all, const struct tm_valu
     tm_finding_value(f, per_step, "count");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_SMALL_ALLOCATIONS));
     tm_finding_evidence(f, "'%s': %s allocations, %s per step; %s of them (%s) are smaller than %s.",
-                        tm_short_name(name, tm_text(tm_get(allocator, "name"))), tm_format_count(a, count),
+                        tm_row_name(name, allocator, "name"), tm_format_count(a, count),
                         tm_format_number(b, (double)count / (double)(steps > 0 ? steps : 1)), tm_format_count(c, small),
                         tm_format_pct(d, count > 0 ? 100 * (double)small / (double)count : 0),
                         tm_format_bytes(e, tm_double(tm_path(all->summary, "memory.small_below_bytes"))));
     if (tm_has(tm_get(allocator, "allocations_per_s")))
         tm_finding_evidence(f, "That is %s allocations and %s in a second.",
                             tm_format_number(a, tm_double(tm_get(allocator, "allocations_per_s"))),
-                            tm_format_bytes(b, tm_double(tm_get(allocator, "allocated_bytes_per_s"))));
+                            tm_row_bytes(b, allocator, "allocated_bytes_per_s"));
 }
 
 /* The allocator that a rule reports: the worst one, so that 8 similar devices give one finding and not 8. */
@@ -432,13 +427,11 @@ static void emit_site(struct tm_finding *f, const struct tm_value *site)
 
     if (!tm_has(tm_get(site, "bytes")))
         return;
-    tm_finding_evidence(f, "%s (%s) in %s %s%s at %s, %s.", tm_format_bytes(bytes, tm_double(tm_get(site, "bytes"))),
-                        tm_format_pct(share, tm_double(tm_get(site, "share_pct"))),
-                        tm_format_count(count, tm_int(tm_get(site, "count"))),
+    tm_finding_evidence(f, "%s (%s) in %s %s%s at %s, %s.", tm_row_bytes(bytes, site, "bytes"),
+                        tm_row_pct(share, site, "share_pct"), tm_row_count(count, site, "count"),
                         strcmp(tm_text(tm_get(site, "kind")), "executable") ? "buffer" : "program",
-                        tm_format_plural(tm_int(tm_get(site, "count"))),
-                        tm_short_name(name, tm_text(tm_get(site, "function"))),
-                        tm_short_name(place, tm_text(tm_get(site, "source"))));
+                        tm_format_plural(tm_int(tm_get(site, "count"))), tm_row_name(name, site, "function"),
+                        tm_row_name(place, site, "source"));
 }
 
 /* The call site that holds the most in a device memory profile.  Not a problem unless memory is short. */
@@ -456,13 +449,12 @@ static void find_holders(struct tm_findings *all, const struct tm_value *profile
         tm_finding_case(f, "full");
     if (is_program)
         tm_finding_case(f, "programs");
-    tm_finding_argument(f, "share", "%s", tm_format_pct(share, tm_double(tm_get(first, "share_pct"))));
-    tm_finding_argument(f, "holder", "%s", tm_short_name(name, tm_text(tm_get(first, "function"))));
+    tm_finding_argument(f, "share", "%s", tm_row_pct(share, first, "share_pct"));
+    tm_finding_argument(f, "holder", "%s", tm_row_name(name, first, "function"));
     tm_finding_argument(f, "place", "%.80s", tm_short_name(place, tm_file_of(tm_text(tm_get(first, "source")))));
     tm_finding_value(f, tm_double(tm_get(first, "share_pct")), "%");
     tm_finding_evidence(
-        f, "%s are held in all, by %s places of the code.",
-        tm_format_bytes(total, tm_double(tm_get(profile, "total_bytes"))),
+        f, "%s are held in all, by %s places of the code.", tm_row_bytes(total, profile, "total_bytes"),
         tm_format_count(share, (int64_t)tm_length(sites) + tm_int(tm_path(profile, "rest.sites.rows"))));
     for (size_t i = 0; i < tm_length(sites) && i < 3; i++)
         emit_site(f, tm_at(sites, i));

@@ -101,10 +101,21 @@ void tm_finding_case(struct tm_finding *f, const char *name);
 void tm_finding_argument(struct tm_finding *f, const char *name, const char *format, ...) TM_PRINTF(3, 4);
 void tm_finding_value(struct tm_finding *f, double value, const char *unit);
 void tm_finding_limit(struct tm_finding *f, double limit);
-/* One measured fact. */
+/* Add one measured fact as a sentence. */
 void tm_finding_evidence(struct tm_finding *f, const char *format, ...) TM_PRINTF(2, 3);
+/* A range of time that shows it. */
 void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, const char *device);
 
+/* The same for a row with begin_ps, dur_ps and device. */
+void tm_finding_where_row(struct tm_finding *f, const struct tm_value *row);
+
+/* Members of a row, formatted for evidence.  out:    out  returned; TM_FORMAT_BYTES, of a name TM_SHORT_NAME_BYTES */
+char *tm_row_time(char *out, const struct tm_value *row, const char *key);
+char *tm_row_moment(char *out, const struct tm_value *row, const char *key);
+char *tm_row_count(char *out, const struct tm_value *row, const char *key);
+char *tm_row_pct(char *out, const struct tm_value *row, const char *key);
+char *tm_row_bytes(char *out, const struct tm_value *row, const char *key);
+char *tm_row_name(char *out, const struct tm_value *row, const char *key);
 /* A device for use inside a sentence.  out: out has TM_SHORT_NAME_BYTES; returned */
 char *tm_finding_device(const struct tm_finding *f, char *out, const struct tm_value *id);
 

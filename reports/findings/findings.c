@@ -259,6 +259,41 @@ char *tm_finding_device(const struct tm_finding *f, char *out, const struct tm_v
     return tm_short_name(out, tm_shown_device(f->summary, tm_text(id)));
 }
 
+void tm_finding_where_row(struct tm_finding *f, const struct tm_value *row)
+{
+    tm_finding_where(f, tm_int(tm_get(row, "begin_ps")), tm_int(tm_get(row, "dur_ps")), tm_text(tm_get(row, "device")));
+}
+
+char *tm_row_time(char *out, const struct tm_value *row, const char *key)
+{
+    return tm_format_time(out, tm_int(tm_get(row, key)));
+}
+
+char *tm_row_moment(char *out, const struct tm_value *row, const char *key)
+{
+    return tm_format_moment(out, tm_int(tm_get(row, key)));
+}
+
+char *tm_row_count(char *out, const struct tm_value *row, const char *key)
+{
+    return tm_format_count(out, tm_int(tm_get(row, key)));
+}
+
+char *tm_row_pct(char *out, const struct tm_value *row, const char *key)
+{
+    return tm_format_pct(out, tm_double(tm_get(row, key)));
+}
+
+char *tm_row_bytes(char *out, const struct tm_value *row, const char *key)
+{
+    return tm_format_bytes(out, tm_double(tm_get(row, key)));
+}
+
+char *tm_row_name(char *out, const struct tm_value *row, const char *key)
+{
+    return tm_short_name(out, tm_text(tm_get(row, key)));
+}
+
 int64_t tm_findings_idle_ps(const struct tm_findings *all)
 {
     int64_t sum_ps = 0;
@@ -605,8 +640,8 @@ static void append_loss(struct verdict *v, const struct tm_value *loss)
     char pct[TM_FORMAT_BYTES], window[TM_FORMAT_BYTES], text[480];
 
     (void)snprintf(text, sizeof(text), "; the largest loss is %s%.300s%s (%s of %s).", words ? "" : "'",
-                   words ? words : tm_text(tm_get(loss, "title")), words ? "" : "'",
-                   tm_format_pct(pct, tm_double(tm_get(loss, "share_pct"))), tm_window_of_finding(window, loss));
+                   words ? words : tm_text(tm_get(loss, "title")), words ? "" : "'", tm_row_pct(pct, loss, "share_pct"),
+                   tm_window_of_finding(window, loss));
     append(v, text);
     v->severity = tm_text(tm_get(loss, "severity"));
 }
@@ -741,12 +776,11 @@ static void append_memory(struct verdict *v, const struct tm_value *summary)
     char bytes[TM_FORMAT_BYTES], share[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], text[400];
 
     (void)snprintf(text, sizeof(text), "No trace was given. %s of device memory is held",
-                   tm_format_bytes(bytes, tm_double(tm_get(profile, "total_bytes"))));
+                   tm_row_bytes(bytes, profile, "total_bytes"));
     append(v, text);
     if (tm_has(tm_get(site, "share_pct"))) {
-        (void)snprintf(
-            text, sizeof(text), ", %s of it by %s (%.100s)", tm_format_pct(share, tm_double(tm_get(site, "share_pct"))),
-            tm_short_name(name, tm_text(tm_get(site, "function"))), tm_file_of(tm_text(tm_get(site, "source"))));
+        (void)snprintf(text, sizeof(text), ", %s of it by %s (%.100s)", tm_row_pct(share, site, "share_pct"),
+                       tm_row_name(name, site, "function"), tm_file_of(tm_text(tm_get(site, "source"))));
         append(v, text);
     }
     append(v, ".");

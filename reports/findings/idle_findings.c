@@ -21,9 +21,8 @@ static void place_of(char *out, size_t out_bytes, const struct tm_value *row)
     const bool has_caller = tm_has(tm_get(row, "caller")), has_annotation = tm_has(tm_get(row, "annotation"));
 
     (void)snprintf(out, out_bytes, "%s%s%s%s%s%s", has_caller ? ", called in '" : "",
-                   has_caller ? tm_short_name(caller, tm_text(tm_get(row, "caller"))) : "", has_caller ? "'" : "",
-                   has_annotation ? ", inside '" : "",
-                   has_annotation ? tm_short_name(annotation, tm_text(tm_get(row, "annotation"))) : "",
+                   has_caller ? tm_row_name(caller, row, "caller") : "", has_caller ? "'" : "",
+                   has_annotation ? ", inside '" : "", has_annotation ? tm_row_name(annotation, row, "annotation") : "",
                    has_annotation ? "'" : "");
 }
 
@@ -37,12 +36,9 @@ static void emit_waits(struct tm_findings *all, struct tm_finding *f)
         char time[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES], longest[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES];
 
         place_of(place, sizeof(place), row);
-        tm_finding_evidence(f, "Waits in '%s'%s: %s in %s calls, the longest %s at %s.",
-                            tm_short_name(name, tm_text(tm_get(row, "name"))), place,
-                            tm_format_time(time, tm_int(tm_get(row, "total_ps"))),
-                            tm_format_count(count, tm_int(tm_get(row, "count"))),
-                            tm_format_time(longest, tm_int(tm_get(row, "longest_ps"))),
-                            tm_format_moment(begin, tm_int(tm_get(row, "longest_begin_ps"))));
+        tm_finding_evidence(f, "Waits in '%s'%s: %s in %s calls, the longest %s at %s.", tm_row_name(name, row, "name"),
+                            place, tm_row_time(time, row, "total_ps"), tm_row_count(count, row, "count"),
+                            tm_row_time(longest, row, "longest_ps"), tm_row_moment(begin, row, "longest_begin_ps"));
     }
 }
 
@@ -53,12 +49,11 @@ void tm_host_emit_launches(struct tm_findings *all, struct tm_finding *f)
     char count[TM_FORMAT_BYTES], each[TM_FORMAT_BYTES], p50[TM_FORMAT_BYTES], p95[TM_FORMAT_BYTES];
 
     if (tm_has(tm_get(launches, "per_step")))
-        tm_finding_evidence(f, "%s launches, %s per step.", tm_format_count(count, tm_int(tm_get(launches, "count"))),
+        tm_finding_evidence(f, "%s launches, %s per step.", tm_row_count(count, launches, "count"),
                             tm_format_number(each, tm_double(tm_get(launches, "per_step"))));
     if (tm_has(tm_get(delay, "p50_ps")))
         tm_finding_evidence(f, "From launch to begin: %s in the median, %s at the 95th percentile.",
-                            tm_format_time(p50, tm_int(tm_get(delay, "p50_ps"))),
-                            tm_format_time(p95, tm_int(tm_get(delay, "p95_ps"))));
+                            tm_row_time(p50, delay, "p50_ps"), tm_row_time(p95, delay, "p95_ps"));
 }
 
 /* Sleeping is not work, but it may stand for the time of an input pipeline. */
@@ -82,8 +77,7 @@ void tm_host_emit_functions(struct tm_findings *all, struct tm_finding *f, bool 
         if (!is_named(tm_text(tm_get(row, "name")), with_sleep))
             continue;
         (void)snprintf(text + used, sizeof(text) - used, "%s'%s' %s", said++ ? ", " : "",
-                       tm_short_name(name, tm_text(tm_get(row, "name"))),
-                       tm_format_time(time, tm_int(tm_get(row, "self_ps"))));
+                       tm_row_name(name, row, "name"), tm_row_time(time, row, "self_ps"));
     }
     if (*text)
         tm_finding_evidence(f, "Python functions with the most time of their own: %s.", text);
@@ -100,12 +94,10 @@ static void emit_stretches(struct tm_findings *all, struct tm_finding *f)
         const struct tm_value *row = tm_at(longest, i);
 
         if (i == 0)
-            tm_finding_evidence(f, "The longest stretch: %s at %s on %s.",
-                                tm_format_time(time, tm_int(tm_get(row, "dur_ps"))),
-                                tm_format_moment(begin, tm_int(tm_get(row, "begin_ps"))),
+            tm_finding_evidence(f, "The longest stretch: %s at %s on %s.", tm_row_time(time, row, "dur_ps"),
+                                tm_row_moment(begin, row, "begin_ps"),
                                 tm_finding_device(f, device, tm_get(row, "device")));
-        tm_finding_where(f, tm_int(tm_get(row, "begin_ps")), tm_int(tm_get(row, "dur_ps")),
-                         tm_text(tm_get(row, "device")));
+        tm_finding_where_row(f, row);
     }
 }
 
@@ -127,8 +119,7 @@ void tm_find_empty_queue(struct tm_findings *all)
                         "For %s (%s of device time) a device was idle and nothing that it could run had been launched: "
                         "%s of all idle time, in %s stretches.",
                         tm_format_time(time, empty_ps), tm_format_pct(pct, share),
-                        tm_format_pct(of_idle, tm_share_pct(empty_ps, idle_ps)),
-                        tm_format_count(count, tm_int(tm_get(empty, "count"))));
+                        tm_format_pct(of_idle, tm_share_pct(empty_ps, idle_ps)), tm_row_count(count, empty, "count"));
     tm_host_emit_launches(all, f);
     emit_stretches(all, f);
 }
@@ -162,12 +153,11 @@ static void emit_rows(struct tm_finding *f, const struct tm_value *rows)
         char cut[TM_SHORT_NAME_BYTES], time[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES], longest[TM_FORMAT_BYTES],
             begin[TM_FORMAT_BYTES];
 
-        tm_finding_evidence(
-            f, "'%s'%s%s: %s in %s calls, the longest %s at %s.", tm_short_name(cut, name),
-            *kind && strcmp(kind, name) != 0 ? ", by " : "", *kind && strcmp(kind, name) != 0 ? kind : "",
-            tm_format_time(time, tm_int(tm_get(row, "total_ps"))), tm_format_count(count, tm_int(tm_get(row, "count"))),
-            tm_format_time(longest, tm_int(tm_get(row, "longest_ps"))),
-            tm_format_moment(begin, tm_int(tm_get(row, "begin_ps"))));
+        tm_finding_evidence(f, "'%s'%s%s: %s in %s calls, the longest %s at %s.", tm_short_name(cut, name),
+                            *kind && strcmp(kind, name) != 0 ? ", by " : "",
+                            *kind && strcmp(kind, name) != 0 ? kind : "", tm_row_time(time, row, "total_ps"),
+                            tm_row_count(count, row, "count"), tm_row_time(longest, row, "longest_ps"),
+                            tm_row_moment(begin, row, "begin_ps"));
         tm_finding_where(f, tm_int(tm_get(row, "begin_ps")), tm_int(tm_get(row, "longest_ps")),
                          tm_text(tm_get(row, "host")));
     }
@@ -182,7 +172,7 @@ static void find_callbacks(struct tm_findings *all)
 
     if (!f)
         return;
-    tm_finding_evidence(f, "%s calls back to the host take %s.", tm_format_count(count, tm_int(tm_get(calls, "count"))),
+    tm_finding_evidence(f, "%s calls back to the host take %s.", tm_row_count(count, calls, "count"),
                         tm_format_time(time, total_ps));
     emit_rows(f, tm_get(calls, "rows"));
 }
@@ -197,7 +187,7 @@ static void find_cpu_ops(struct tm_findings *all)
     if (!f)
         return;
     tm_finding_evidence(f, "%s operations of compiled programs ran on the host for %s.",
-                        tm_format_count(count, tm_int(tm_get(ops, "count"))), tm_format_time(time, total_ps));
+                        tm_row_count(count, ops, "count"), tm_format_time(time, total_ps));
     emit_rows(f, tm_get(ops, "rows"));
 }
 
@@ -224,12 +214,11 @@ static void find_round_trips(struct tm_findings *all)
         const char *event = tm_text(tm_get(row, "host_event"));
 
         if (i < NAMES_SAID)
-            tm_finding_evidence(f, "%s at %s on %s%s%s%s.", tm_format_time(time, tm_int(tm_get(row, "dur_ps"))),
-                                tm_format_moment(begin, tm_int(tm_get(row, "begin_ps"))),
+            tm_finding_evidence(f, "%s at %s on %s%s%s%s.", tm_row_time(time, row, "dur_ps"),
+                                tm_row_moment(begin, row, "begin_ps"),
                                 tm_finding_device(f, device, tm_get(row, "device")), *event ? ", host in '" : "",
                                 *event ? tm_short_name(name, event) : "", *event ? "'" : "");
-        tm_finding_where(f, tm_int(tm_get(row, "begin_ps")), tm_int(tm_get(row, "dur_ps")),
-                         tm_text(tm_get(row, "device")));
+        tm_finding_where_row(f, row);
     }
 }
 
@@ -277,7 +266,7 @@ static void find_lone_thread(struct tm_findings *all)
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, ALONE_PCT);
     tm_finding_evidence(f, "Of %s threads that run operations '%s' takes %s of %s (%s).",
-                        tm_format_count(count, w.count), tm_short_name(name, tm_text(tm_get(w.busiest, "name"))),
+                        tm_format_count(count, w.count), tm_row_name(name, w.busiest, "name"),
                         tm_format_time(time, w.most_ps), tm_format_time(total, w.total_ps), tm_format_pct(pct, share));
 }
 
@@ -406,7 +395,7 @@ static void emit_event(char *out, size_t out_bytes, const struct tm_value *gap, 
     if (is_held_up(gap))
         (void)snprintf(usual, sizeof(usual), " (%s of %s such calls take %s on average)",
                        tm_format_count(a, count - tm_int(tm_get(calls, "long_count"))), tm_format_count(b, count),
-                       tm_format_time(c, tm_int(tm_get(calls, "usual_ps"))));
+                       tm_row_time(c, calls, "usual_ps"));
     (void)snprintf(out, out_bytes, ", %s in '%s'%s",
                    strcmp(tm_text(tm_get(gap, "host_thread")), "main") == 0 ? "main thread" : "host",
                    tm_short_name(name, event), usual);
@@ -422,7 +411,7 @@ static void emit_launch(char *out, size_t out_bytes, const struct tm_value *gap)
 
     if (!__builtin_sub_overflow(end_ps, tm_int(tm_get(launch, "begin_ps")), &ago_ps) && ago_ps >= 0)
         (void)snprintf(out, out_bytes, ", launched %s before its start by a call of %s", tm_format_time(a, ago_ps),
-                       tm_format_time(b, tm_int(tm_get(launch, "dur_ps"))));
+                       tm_row_time(b, launch, "dur_ps"));
 }
 
 /* part_ps: the part of the gap that is meant, if not all of it. */
@@ -445,8 +434,8 @@ static void emit_gap(struct tm_finding *f, const struct tm_value *gap, int64_t p
     if (strcmp(tm_text(tm_get(gap, "cause")), "launch") == 0 && tm_has(tm_get(gap, "launch")))
         emit_launch(launched, sizeof(launched), gap);
     tm_finding_evidence(f, "%s%s of %s at %s on %s%s%s%s%s.", part, *part ? "gap" : "Gap", tm_format_time(time, dur_ps),
-                        tm_format_moment(begin, tm_int(tm_get(gap, "begin_ps"))),
-                        tm_finding_device(f, device, tm_get(gap, "device")), step, in, next, launched);
+                        tm_row_moment(begin, gap, "begin_ps"), tm_finding_device(f, device, tm_get(gap, "device")),
+                        step, in, next, launched);
 }
 
 /* The same event in the same step is reported once, however many devices were idle. */
@@ -478,8 +467,7 @@ static int emit_gaps(struct tm_findings *all, struct tm_finding *f, const char *
             said[count++] = gap;
             emit_gap(f, gap, is_largest ? INT64_MAX : part_ps);
         }
-        tm_finding_where(f, tm_int(tm_get(gap, "begin_ps")), tm_int(tm_get(gap, "dur_ps")),
-                         tm_text(tm_get(gap, "device")));
+        tm_finding_where_row(f, gap);
     }
     return count;
 }
@@ -517,8 +505,7 @@ static void emit_pauses(struct tm_findings *all, struct tm_finding *f)
 
     if (tm_has(pauses))
         tm_finding_evidence(f, "%s pauses under %s take %s of it; the rest are longer waits.",
-                            tm_format_count(a, tm_int(tm_get(pauses, "count"))),
-                            tm_format_time(b, tm_int(tm_get(pauses, "below_ps"))),
+                            tm_row_count(a, pauses, "count"), tm_row_time(b, pauses, "below_ps"),
                             tm_format_time(c, pause_ps < all_ps ? pause_ps : all_ps));
 }
 
@@ -628,9 +615,8 @@ static void emit_lone(struct tm_findings *all, struct tm_finding *f, const char 
         (void)snprintf(once, sizeof(once),
                        "a single event; whether it comes back in other steps the profile does not tell");
     tm_finding_evidence(f, "%s %s of it (%s), from %s on: %s%s.", gaps, tm_format_time(a, lone->ps),
-                        tm_format_pct(b, tm_share_pct(lone->ps, total_ps)),
-                        tm_format_moment(c, tm_int(tm_get(lone->gap, "begin_ps"))), once,
-                        is_apart ? "; not counted as potential savings" : "");
+                        tm_format_pct(b, tm_share_pct(lone->ps, total_ps)), tm_row_moment(c, lone->gap, "begin_ps"),
+                        once, is_apart ? "; not counted as potential savings" : "");
 }
 
 /* The part in which the launching thread recorded nothing. */
@@ -750,10 +736,8 @@ static void find_edges(struct tm_findings *all)
     tm_finding_value(f, most, "%");
     tm_finding_limit(f, limit);
     tm_finding_evidence(f, "%s is idle for %s before its first and %s after its last activity, of %s.",
-                        tm_finding_device(f, name, tm_get(worst, "id")),
-                        tm_format_time(lead, tm_int(tm_get(worst, "lead_ps"))),
-                        tm_format_time(trail, tm_int(tm_get(worst, "trail_ps"))),
-                        tm_format_time(span, tm_int(tm_get(worst, "span_ps"))));
+                        tm_finding_device(f, name, tm_get(worst, "id")), tm_row_time(lead, worst, "lead_ps"),
+                        tm_row_time(trail, worst, "trail_ps"), tm_row_time(span, worst, "span_ps"));
 }
 
 void tm_find_idle(struct tm_findings *all)

@@ -68,11 +68,10 @@ static void emit_run(struct tm_finding *f, const struct tm_value *run)
 
     if (tm_has(tm_get(run, "step")))
         (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(run, "step")));
-    tm_finding_evidence(
-        f, "Run of %s kernels over %s at %s on %s%s, %s and others.",
-        tm_format_count(a, tm_int(tm_get(run, "kernels"))), tm_format_time(b, tm_int(tm_get(run, "dur_ps"))),
-        tm_format_moment(c, tm_int(tm_get(run, "begin_ps"))), tm_finding_device(f, device, tm_get(run, "device")), step,
-        tm_short_name(name, tm_text(tm_at(names, 0))));
+    tm_finding_evidence(f, "Run of %s kernels over %s at %s on %s%s, %s and others.", tm_row_count(a, run, "kernels"),
+                        tm_row_time(b, run, "dur_ps"), tm_row_moment(c, run, "begin_ps"),
+                        tm_finding_device(f, device, tm_get(run, "device")), step,
+                        tm_short_name(name, tm_text(tm_at(names, 0))));
 }
 
 static void emit_short(struct tm_findings *all, struct tm_finding *f)
@@ -89,18 +88,16 @@ static void emit_short(struct tm_findings *all, struct tm_finding *f)
     if (tm_has(tm_get(fusion, "per_step")))
         tm_finding_evidence(f, "A step has %s kernels on each device.",
                             tm_format_count(a, tm_whole(tm_double(tm_get(fusion, "per_step")))));
-    tm_finding_evidence(
-        f, "%s of them follow one another in %s runs: %s of work, %s of pauses under %s.",
-        tm_format_count(a, tm_int(tm_get(runs, "kernels"))), tm_format_count(b, tm_int(tm_get(runs, "count"))),
-        tm_format_time(c, tm_int(tm_get(runs, "kernel_ps"))), tm_format_time(d, tm_int(tm_get(runs, "gap_ps"))),
-        tm_format_time(e, tm_int(tm_get(runs, "gap_below_ps"))));
+    tm_finding_evidence(f, "%s of them follow one another in %s runs: %s of work, %s of pauses under %s.",
+                        tm_row_count(a, runs, "kernels"), tm_row_count(b, runs, "count"),
+                        tm_row_time(c, runs, "kernel_ps"), tm_row_time(d, runs, "gap_ps"),
+                        tm_row_time(e, runs, "gap_below_ps"));
     for (size_t i = 0; i < tm_length(tm_get(runs, "longest")) && i < PLACES; i++) {
         const struct tm_value *run = tm_at(tm_get(runs, "longest"), i);
 
         if (i < RUNS_NAMED)
             emit_run(f, run);
-        tm_finding_where(f, tm_int(tm_get(run, "begin_ps")), tm_int(tm_get(run, "dur_ps")),
-                         tm_text(tm_get(run, "device")));
+        tm_finding_where_row(f, run);
     }
 }
 
@@ -120,13 +117,11 @@ static void emit_short_ops(struct tm_findings *all, struct tm_finding *f)
         if (tm_int(tm_get(row, "mean_ps")) >= below_ps)
             continue;
         said++;
-        tm_finding_evidence(
-            f, "'%s': %s times, %s on average, %s in all.", tm_short_name(name, tm_text(tm_get(row, "name"))),
-            tm_format_count(a, tm_int(tm_get(row, "count"))), tm_format_time(b, tm_int(tm_get(row, "mean_ps"))),
-            tm_format_time(c, tm_int(tm_get(row, "self_ps"))));
+        tm_finding_evidence(f, "'%s': %s times, %s on average, %s in all.", tm_row_name(name, row, "name"),
+                            tm_row_count(a, row, "count"), tm_row_time(b, row, "mean_ps"),
+                            tm_row_time(c, row, "self_ps"));
         if (tm_has(first))
-            tm_finding_where(f, tm_int(tm_get(first, "begin_ps")), tm_int(tm_get(first, "dur_ps")),
-                             tm_text(tm_get(first, "device")));
+            tm_finding_where_row(f, first);
     }
 }
 
@@ -167,18 +162,15 @@ static void emit_programs(struct tm_findings *all, struct tm_finding *f)
             tm_format_time(b, tm_int(tm_get(programs, "operation_ps")) / operations));
     if (count > 0)
         tm_finding_evidence(f, "%s pauses between two programs take %s, %s each.", tm_format_count(a, count),
-                            tm_format_time(b, tm_int(tm_get(pauses, "total_ps"))),
+                            tm_row_time(b, pauses, "total_ps"),
                             tm_format_time(c, tm_int(tm_get(pauses, "total_ps")) / count));
     for (size_t i = 0; i < tm_length(longest) && i < PLACES; i++) {
         const struct tm_value *pause = tm_at(longest, i);
 
-        tm_finding_evidence(
-            f, "Pause of %s at %s on %s, between '%s' and '%s'.", tm_format_time(a, tm_int(tm_get(pause, "dur_ps"))),
-            tm_format_moment(b, tm_int(tm_get(pause, "begin_ps"))),
-            tm_finding_device(f, device, tm_get(pause, "device")), tm_short_name(x, tm_text(tm_get(pause, "before"))),
-            tm_short_name(y, tm_text(tm_get(pause, "after"))));
-        tm_finding_where(f, tm_int(tm_get(pause, "begin_ps")), tm_int(tm_get(pause, "dur_ps")),
-                         tm_text(tm_get(pause, "device")));
+        tm_finding_evidence(f, "Pause of %s at %s on %s, between '%s' and '%s'.", tm_row_time(a, pause, "dur_ps"),
+                            tm_row_moment(b, pause, "begin_ps"), tm_finding_device(f, device, tm_get(pause, "device")),
+                            tm_row_name(x, pause, "before"), tm_row_name(y, pause, "after"));
+        tm_finding_where_row(f, pause);
     }
 }
 
@@ -322,8 +314,7 @@ static void find_eager(struct tm_findings *all)
     tm_host_emit_launches(all, f);
     tm_host_emit_functions(all, f, false);
     for (size_t i = 0; i < tm_length(runs) && i < PLACES; i++)
-        tm_finding_where(f, tm_int(tm_get(tm_at(runs, i), "begin_ps")), tm_int(tm_get(tm_at(runs, i), "dur_ps")),
-                         tm_text(tm_get(tm_at(runs, i), "device")));
+        tm_finding_where_row(f, tm_at(runs, i));
 }
 
 /* --- ops that come back --- */
@@ -348,11 +339,10 @@ static void emit_repeated(struct tm_finding *f, const struct tm_value *row)
     const struct tm_value *op = tm_get(row, "op");
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], path[TM_SHORT_NAME_BYTES];
 
-    tm_finding_evidence(f, "'%s'%s%s: %.0f times in a step, %s each, %s in all.",
-                        tm_short_name(name, tm_text(tm_get(row, "name"))), tm_has(op) ? " of " : "",
-                        tm_has(op) ? tm_short_name(path, tm_text(op)) : "", tm_double(tm_get(row, "per_step")),
-                        tm_format_time(a, tm_int(tm_get(row, "mean_ps"))),
-                        tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
+    tm_finding_evidence(f, "'%s'%s%s: %.0f times in a step, %s each, %s in all.", tm_row_name(name, row, "name"),
+                        tm_has(op) ? " of " : "", tm_has(op) ? tm_short_name(path, tm_text(op)) : "",
+                        tm_double(tm_get(row, "per_step")), tm_row_time(a, row, "mean_ps"),
+                        tm_row_time(b, row, "total_ps"));
 }
 
 static void find_repeated(struct tm_findings *all)
@@ -385,8 +375,7 @@ static void emit_rows(struct tm_finding *f, const struct tm_value *rows, const c
         const struct tm_value *row = tm_at(rows, i);
 
         tm_finding_evidence(f, "'%s': %s times, %s.", tm_short_name(name, tm_text(tm_get(row, key))),
-                            tm_format_count(a, tm_int(tm_get(row, "count"))),
-                            tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
+                            tm_row_count(a, row, "count"), tm_row_time(b, row, "total_ps"));
     }
 }
 
@@ -402,7 +391,7 @@ static void find_attention(struct tm_findings *all)
     f = tm_finding_of_time(all, "attention_unfused", total_ps);
     tm_finding_evidence(
         f, "%s times a softmax stands between two batched products; what is between the products takes %s.",
-        tm_format_count(a, tm_int(tm_get(attention, "count"))), tm_format_time(b, total_ps));
+        tm_row_count(a, attention, "count"), tm_format_time(b, total_ps));
     emit_rows(f, tm_get(attention, "rows"), "op");
 }
 
@@ -421,7 +410,7 @@ static void find_layout(struct tm_findings *all)
     tm_finding_limit(f, limit);
     tm_finding_evidence(
         f, "%s kernels that only move data, without an operation of the program: %s, %s of the kernel time.",
-        tm_format_count(a, tm_int(tm_get(copies, "count"))), tm_format_time(b, total_ps), tm_format_pct(c, share));
+        tm_row_count(a, copies, "count"), tm_format_time(b, total_ps), tm_format_pct(c, share));
     emit_rows(f, tm_get(copies, "rows"), "name");
 }
 
@@ -452,9 +441,8 @@ static void emit_eager(struct tm_finding *f, const struct tm_value *row, const c
     if (strncmp(last, anonymous, sizeof(anonymous) - 1) == 0)
         last += sizeof(anonymous) - 1;
     (void)snprintf(cut, sizeof(cut), "%.*s", (int)strcspn(last, "<("), last);
-    tm_finding_evidence(f, "'%s': %s times, %s on average.", tm_short_name(word, cut),
-                        tm_format_count(a, tm_int(tm_get(row, "count"))),
-                        tm_format_time(b, tm_int(tm_get(row, "mean_ps"))));
+    tm_finding_evidence(f, "'%s': %s times, %s on average.", tm_short_name(word, cut), tm_row_count(a, row, "count"),
+                        tm_row_time(b, row, "mean_ps"));
 }
 
 static void emit_chains(struct tm_findings *all, struct tm_finding *f, const struct tm_value *chains)
@@ -466,12 +454,10 @@ static void emit_chains(struct tm_findings *all, struct tm_finding *f, const str
     tm_finding_evidence(f,
                         "%s kernels for pointwise work, copies and reductions follow one another in %s chains: %s, %s "
                         "of the kernel time.",
-                        tm_format_count(a, tm_int(tm_get(chains, "kernels"))),
-                        tm_format_count(b, tm_int(tm_get(chains, "count"))),
-                        tm_format_time(c, tm_int(tm_get(chains, "total_ps"))),
-                        tm_format_pct(d, tm_double(tm_get(chains, "share_pct"))));
+                        tm_row_count(a, chains, "kernels"), tm_row_count(b, chains, "count"),
+                        tm_row_time(c, chains, "total_ps"), tm_row_pct(d, chains, "share_pct"));
     tm_finding_evidence(f, "If each chain took as long as its longest kernel, %s would be saved.",
-                        tm_format_time(a, tm_int(tm_get(chains, "saved_ps"))));
+                        tm_row_time(a, chains, "saved_ps"));
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
         const struct tm_value *row = tm_at(rows, i), *first = tm_get(row, "first");
 
@@ -480,8 +466,7 @@ static void emit_chains(struct tm_findings *all, struct tm_finding *f, const str
         said++;
         emit_eager(f, row, tm_text(tm_get(row, "name")));
         if (tm_has(first))
-            tm_finding_where(f, tm_int(tm_get(first, "begin_ps")), tm_int(tm_get(first, "dur_ps")),
-                             tm_text(tm_get(first, "device")));
+            tm_finding_where_row(f, first);
     }
 }
 
@@ -568,11 +553,9 @@ static void emit_low(struct tm_finding *f, const struct tm_value *row)
     tm_finding_evidence(
         f,
         "'%s'%s%s: %s, %s of the kernel time, occupancy %s%s (block %s, %lld registers, %lld bytes of shared memory).",
-        tm_short_name(name, tm_text(tm_get(row, "name"))), tm_has(op) ? " of " : "",
-        tm_has(op) ? tm_short_name(path, tm_text(op)) : "", tm_format_time(a, tm_int(tm_get(row, "total_ps"))),
-        tm_format_pct(b, tm_double(tm_get(row, "share_pct"))),
-        tm_format_pct(c, tm_double(tm_get(row, "occupancy_pct"))), limiter_of(row),
-        tm_has(tm_get(row, "block")) ? tm_text(tm_get(row, "block")) : "not recorded",
+        tm_row_name(name, row, "name"), tm_has(op) ? " of " : "", tm_has(op) ? tm_short_name(path, tm_text(op)) : "",
+        tm_row_time(a, row, "total_ps"), tm_row_pct(b, row, "share_pct"), tm_row_pct(c, row, "occupancy_pct"),
+        limiter_of(row), tm_has(tm_get(row, "block")) ? tm_text(tm_get(row, "block")) : "not recorded",
         (long long)tm_int(tm_get(row, "registers")), (long long)tm_int(tm_get(row, "shared_bytes")));
 }
 
@@ -620,10 +603,9 @@ static void emit_waves(struct tm_finding *f, const struct tm_value *row)
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
 
     tm_finding_evidence(f, "'%s': %.2f waves of blocks (grid %s), %s of its %s lost, %s.",
-                        tm_short_name(name, tm_text(tm_get(row, "name"))), tm_double(tm_get(row, "waves")),
-                        tm_text(tm_get(row, "grid")), tm_format_pct(a, tm_double(tm_get(row, "tail_pct"))),
-                        tm_format_time(b, tm_int(tm_get(row, "total_ps"))),
-                        tm_format_time(c, tm_int(tm_get(row, "lost_ps"))));
+                        tm_row_name(name, row, "name"), tm_double(tm_get(row, "waves")), tm_text(tm_get(row, "grid")),
+                        tm_row_pct(a, row, "tail_pct"), tm_row_time(b, row, "total_ps"),
+                        tm_row_time(c, row, "lost_ps"));
 }
 
 static void find_tail(struct tm_findings *all)
@@ -683,10 +665,9 @@ static void emit_product(struct tm_finding *f, const struct tm_value *row)
     const struct tm_value *op = tm_get(row, "op");
     char name[TM_SHORT_NAME_BYTES], path[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
-    tm_finding_evidence(f, "'%s'%s%s: %s times, %s.", tm_short_name(name, tm_text(tm_get(row, "name"))),
-                        tm_has(op) ? " of " : "", tm_has(op) ? tm_short_name(path, tm_text(op)) : "",
-                        tm_format_count(a, tm_int(tm_get(row, "count"))),
-                        tm_format_time(b, tm_int(tm_get(row, "total_ps"))));
+    tm_finding_evidence(f, "'%s'%s%s: %s times, %s.", tm_row_name(name, row, "name"), tm_has(op) ? " of " : "",
+                        tm_has(op) ? tm_short_name(path, tm_text(op)) : "", tm_row_count(a, row, "count"),
+                        tm_row_time(b, row, "total_ps"));
 }
 
 static void find_precision(struct tm_findings *all)
@@ -701,8 +682,8 @@ static void find_precision(struct tm_findings *all)
         return;
     f = tm_finding_of_time(all, "precision_f32", stake_ps);
     tm_finding_evidence(
-        f, "%s products and convolutions in 32 bits take %s, %s of the kernel time.",
-        tm_format_count(a, tm_int(tm_get(f32, "count"))), tm_format_time(b, total_ps),
+        f, "%s products and convolutions in 32 bits take %s, %s of the kernel time.", tm_row_count(a, f32, "count"),
+        tm_format_time(b, total_ps),
         tm_format_pct(c, tm_share_pct(total_ps, tm_int(tm_path(all->summary, "fusion.kernels.total_ps")))));
     for (size_t i = 0; i < tm_length(rows) && i < KERNELS_NAMED; i++)
         emit_product(f, tm_at(rows, i));

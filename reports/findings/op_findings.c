@@ -71,13 +71,11 @@ static void emit_kernels(struct tm_findings *all, struct tm_finding *f, const st
             0)
             continue;
         (void)snprintf(names + used, sizeof(names) - used, "%s'%s' (%s)", listed ? ", " : "",
-                       tm_short_name(name, tm_text(tm_get(row, "name"))),
-                       tm_format_time(time, tm_int(tm_get(row, "total_ps"))));
+                       tm_row_name(name, row, "name"), tm_row_time(time, row, "total_ps"));
         listed++;
     }
     if (listed && tm_int(tm_get(op, "members")) > 1)
-        tm_finding_evidence(f, "Kernels of the longest one, '%s': %s.",
-                            tm_short_name(name, tm_text(tm_get(op, "longest"))), names);
+        tm_finding_evidence(f, "Kernels of the longest one, '%s': %s.", tm_row_name(name, op, "longest"), names);
     else if (listed)
         tm_finding_evidence(f, "Its kernels: %s.", names);
 }
@@ -100,7 +98,7 @@ static void emit_roof(struct tm_finding *f, const struct tm_value *op)
         tm_finding_evidence(f,
                             "More than 100 %% cannot be: caches serve part of its bytes, or its cost is counted too "
                             "high; %s a second are claimed.",
-                            tm_format_bytes(b, tm_double(tm_get(op, "bandwidth"))));
+                            tm_row_bytes(b, op, "bandwidth"));
 }
 
 /* The name of a family; a family of one is called by its operation. */
@@ -141,8 +139,7 @@ static void show_first(struct tm_finding *f, const struct tm_value *op)
     const struct tm_value *first = tm_get(op, "first");
 
     if (first)
-        tm_finding_where(f, tm_int(tm_get(first, "begin_ps")), tm_int(tm_get(first, "dur_ps")),
-                         tm_text(tm_get(first, "device")));
+        tm_finding_where_row(f, first);
 }
 
 /* --- what to do --- */
@@ -327,14 +324,13 @@ static void emit_dominant_kernel(struct tm_findings *all, struct tm_finding *f, 
     const int64_t count = tm_int(tm_get(top, "count"));
     char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
 
-    tm_finding_evidence(f, "'%s' takes %s of %s of all %s.", tm_short_name(name, tm_text(tm_get(top, "name"))),
-                        tm_format_time(a, tm_int(tm_get(top, "total_ps"))), tm_format_time(b, total_ps),
+    tm_finding_evidence(f, "'%s' takes %s of %s of all %s.", tm_row_name(name, top, "name"),
+                        tm_row_time(a, top, "total_ps"), tm_format_time(b, total_ps),
                         is_gpu(all) ? "kernels" : "operations");
     if (count > 0)
         tm_finding_evidence(f, "It runs %s times, %s on average, %s to %s.", tm_format_count(a, count),
-                            tm_format_time(b, tm_int(tm_get(top, "total_ps")) / count),
-                            tm_format_time(c, tm_int(tm_get(top, "min_ps"))),
-                            tm_format_time(d, tm_int(tm_get(top, "max_ps"))));
+                            tm_format_time(b, tm_int(tm_get(top, "total_ps")) / count), tm_row_time(c, top, "min_ps"),
+                            tm_row_time(d, top, "max_ps"));
 }
 
 static void find_dominant_kernel(struct tm_findings *all)
@@ -354,7 +350,7 @@ static void find_dominant_kernel(struct tm_findings *all)
     if (is_gpu(all))
         tm_finding_case(f, "kernels");
     tm_finding_argument(f, "share", "%s", tm_format_pct(pct, share));
-    tm_finding_argument(f, "name", "%s", tm_short_name(name, tm_text(tm_get(top, "name"))));
+    tm_finding_argument(f, "name", "%s", tm_row_name(name, top, "name"));
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, limit);
     emit_dominant_kernel(all, f, top);
@@ -373,9 +369,9 @@ static void emit_far(struct tm_finding *f, const struct tm_value *op, bool is_me
         tm_format_rate(c, tm_double(tm_get(op, "bandwidth")));
     else
         tm_format_flop_rate(c, tm_double(tm_get(op, "flop_rate")));
-    tm_finding_evidence(f, "'%s'%s%s: %s at %s, %s of its roof.", tm_short_name(name, tm_text(tm_get(op, "name"))),
-                        *from ? " of " : "", *from ? place_name(place, from) : "", tm_format_time(a, self_of(op)), c,
-                        tm_format_pct(b, tm_double(tm_get(op, "roof_pct"))));
+    tm_finding_evidence(f, "'%s'%s%s: %s at %s, %s of its roof.", tm_row_name(name, op, "name"), *from ? " of " : "",
+                        *from ? place_name(place, from) : "", tm_format_time(a, self_of(op)), c,
+                        tm_row_pct(b, op, "roof_pct"));
 }
 
 /* Is this row of ops.rows or roofline.far part of the dominant operation, which has a finding already?
@@ -592,8 +588,7 @@ static void emit_slow_layers(struct tm_finding *f, const struct layers *l, doubl
     int named = 0;
 
     tm_finding_evidence(f, "The median of the %zu layers '%s#' takes %s.", l->count,
-                        tm_short_name(name, tm_text(tm_get(tm_at(l->rows, l->first), "family"))),
-                        tm_format_time(a, l->median_ps));
+                        tm_row_name(name, tm_at(l->rows, l->first), "family"), tm_format_time(a, l->median_ps));
     for (size_t i = 0; i < l->count && named < NAMED_LAYERS; i++) {
         const struct tm_value *row = tm_at(l->rows, l->first + i);
 
@@ -601,10 +596,9 @@ static void emit_slow_layers(struct tm_finding *f, const struct layers *l, doubl
             continue;
         named++;
         tm_finding_evidence(f, "'%s' takes %s (forward %s, backward %s) in %s activities.",
-                            tm_short_name(name, tm_text(tm_get(row, "path"))), tm_format_time(a, time_of(l, i)),
-                            tm_format_time(b, tm_int(tm_get(row, "forward_ps"))),
-                            tm_format_time(c, tm_int(tm_get(row, "backward_ps"))),
-                            tm_format_count(d, tm_int(tm_get(row, "count"))));
+                            tm_row_name(name, row, "path"), tm_format_time(a, time_of(l, i)),
+                            tm_row_time(b, row, "forward_ps"), tm_row_time(c, row, "backward_ps"),
+                            tm_row_count(d, row, "count"));
     }
 }
 

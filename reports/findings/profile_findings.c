@@ -89,7 +89,7 @@ static void find_lost_kernels(struct tm_findings *all)
     if (unused)
         tm_finding_evidence(f, "%zu device%s without any activity, the first is '%s'.", unused,
                             tm_format_plural(unused),
-                            tm_short_name(name, tm_text(tm_get(tm_at(tm_get(all->summary, "unused"), 0), "name"))));
+                            tm_row_name(name, tm_at(tm_get(all->summary, "unused"), 0), "name"));
 }
 
 static void find_nothing_on_device(struct tm_findings *all)
@@ -112,7 +112,7 @@ static void find_nothing_on_device(struct tm_findings *all)
     if (unused)
         tm_finding_evidence(f, "%zu device%s without any activity, the first is '%s'.", unused,
                             tm_format_plural(unused),
-                            tm_short_name(name, tm_text(tm_get(tm_at(tm_get(all->summary, "unused"), 0), "name"))));
+                            tm_row_name(name, tm_at(tm_get(all->summary, "unused"), 0), "name"));
 }
 
 static void find_no_steps(struct tm_findings *all)
@@ -195,8 +195,7 @@ static void find_empty_steps(struct tm_findings *all)
     tm_finding_evidence(f, "%zu of %zu analyzed steps have no operation; they have no parts, and no bar in the chart.",
                         empty, chosen);
     tm_finding_evidence(f, "The first of them, step %lld, lasts %s at %s.", (long long)tm_int(tm_get(first, "number")),
-                        tm_format_time(span, tm_int(tm_get(first, "host_span_ps"))),
-                        tm_format_moment(begin, tm_int(tm_get(first, "begin_ps"))));
+                        tm_row_time(span, first, "host_span_ps"), tm_row_moment(begin, first, "begin_ps"));
     tm_finding_where(f, tm_int(tm_get(first, "begin_ps")), tm_int(tm_get(first, "host_span_ps")),
                      tm_text(tm_get(first, "host")));
 }
@@ -295,7 +294,7 @@ static void find_device_cap(struct tm_findings *all)
     tm_finding_value(f, (double)events, "count");
     tm_finding_limit(f, (double)events);
     tm_finding_evidence(f, "Host '%s' has exactly %s device events, which is a default limit of the profiler.",
-                        tm_short_name(name, tm_text(tm_get(host, "host"))), tm_format_count(count, events));
+                        tm_row_name(name, host, "host"), tm_format_count(count, events));
 }
 
 /* A JSON has exactly as many events as JAX writes at most. */
@@ -313,7 +312,7 @@ static void find_json_cap(struct tm_findings *all)
 
         if (strstr(text, "where JAX stops writing")) {
             (void)tm_format_visible(problem, sizeof(problem), text, strlen(text));
-            tm_finding_evidence(f, "'%s': %s.", tm_short_name(name, tm_text(tm_get(tm_at(files, i), "path"))), problem);
+            tm_finding_evidence(f, "'%s': %s.", tm_row_name(name, tm_at(files, i), "path"), problem);
         }
     }
 }
@@ -351,7 +350,7 @@ static void emit_problems(struct tm_findings *all, struct tm_finding *f)
 
         if (!tm_is(tm_get(file, "partial")) && tm_length(problems) == 0)
             continue;
-        tm_finding_evidence(f, "'%s': %s.", tm_short_name(name, tm_text(tm_get(file, "path"))),
+        tm_finding_evidence(f, "'%s': %s.", tm_row_name(name, file, "path"),
                             tm_length(problems) ? tm_short_name(problem, tm_text(tm_at(problems, 0)))
                                                 : "only a part of it could be read");
     }
@@ -395,7 +394,7 @@ static void find_losses(struct tm_findings *all)
         const struct tm_value *tally = tm_value_at(tallies, i);
 
         if (strcmp(tm_text(tm_get(tally, "level")), "loss") == 0 && strcmp(tm_key_at(tallies, i), "cut-short") != 0)
-            tm_finding_evidence(f, "%s (%s of the events): %s", tm_format_count(count, tm_int(tm_get(tally, "count"))),
+            tm_finding_evidence(f, "%s (%s of the events): %s", tm_row_count(count, tally, "count"),
                                 tm_format_pct(pct, 100 * tm_double(tm_get(tally, "count")) / events_read),
                                 tm_text(tm_get(tally, "help")));
     }
@@ -502,8 +501,7 @@ static void describe_device_cap(const struct tm_value *summary, char text[MARK_B
         tm_format_append(
             text, MARK_BYTES,
             "%s has exactly %s device events, where the profiler stops: what came later is missing and looks idle",
-            tm_short_name(name, tm_text(tm_get(host, "host"))),
-            tm_format_count(count, tm_int(tm_get(host, "device_events"))));
+            tm_row_name(name, host, "host"), tm_row_count(count, host, "device_events"));
 }
 
 /* The first warning about dropped events, or the first other one. */
@@ -593,8 +591,7 @@ static void describe_losses(const struct tm_value *summary, char text[MARK_BYTES
     for (size_t i = 0; i < tm_length(tallies); i++)
         if (is_loss_of_events(tallies, i))
             tm_format_append(text, MARK_BYTES, "%s%s (%s)", text[0] ? ", " : "events with losses: ",
-                             tm_format_count(count, tm_int(tm_get(tm_value_at(tallies, i), "count"))),
-                             tm_key_at(tallies, i));
+                             tm_row_count(count, tm_value_at(tallies, i), "count"), tm_key_at(tallies, i));
 }
 
 static void describe_nesting(const struct tm_value *summary, char text[MARK_BYTES])
