@@ -4,8 +4,8 @@
 
   embed-findings.py schemas/findings.json >findings_table.c
 
-The types are in reports/findings/finding_texts.h.  Whatever the table gets wrong is an error here: an unknown key, an id
-that comes twice, a list that is not there.
+The types are in reports/findings/finding_texts.h.  Mistakes in the table are errors here: an unknown key, a duplicate
+id, a list that does not exist.
 """
 
 import json
@@ -65,7 +65,8 @@ class Row:
     def __init__(self, number, value, shared):
         self.number, self.shared, self.cases, self.arguments, self.out = number, shared, [], [], []
         self.id = check_name(value.get("id"), f"finding {number}")
-        check_keys(value, self.id, ("id", "section", "title", "causes", "advice"), ("about", "severity", "unless", "verdict", "kpis", "variants"))
+        check_keys(value, self.id, ("id", "section", "title", "causes", "advice"),
+                   ("about", "severity", "unless", "verdict", "kpis", "variants"))
         self.section = check_name(value["section"], self.id)
         self.about = f"TM_ABOUT_{self.word(value.get('about', 'run'), ABOUT)}"
         self.unless = [check_name(name, self.id) for name in value.get("unless", [])]
@@ -160,8 +161,8 @@ class Row:
 
     def row(self):
         n = self.number
-        return (f"    {{ {literal(self.id)}, {literal(self.section)}, {self.about}, {literal(self.verdict)}, cases_{n}, arguments_{n}, "
-                f"unless_{n}, kpis_{n}, variants_{n}, {len(self.variants)} }},")
+        return (f"    {{ {literal(self.id)}, {literal(self.section)}, {self.about}, {literal(self.verdict)}, "
+                f"cases_{n}, arguments_{n}, unless_{n}, kpis_{n}, variants_{n}, {len(self.variants)} }},")
 
 
 def rows_of(table):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A finding is added by one rule, one row of schemas/findings.json and one row of the documentation: a patch that does so
+"""One rule, one row of schemas/findings.json and one row of the documentation add a finding: a patch that does so
 (tests/data/add_finding.patch) is built in a copy of the tree, and reports show the finding.
 
 The copy takes the objects of this build, so that only what the patch changes is compiled.
@@ -65,7 +65,8 @@ def check_report(tap, folder):
     if not tap.ok(found, "the finding is in the summary", [f["id"] for f in summary["findings"]]):
         return
     tap.ok({key: found[key] for key in FINDING} == FINDING, "with the texts of its row", found)
-    tap.ok(re.fullmatch(r"The profile covers only [\d.]+ \S+", found["title"]), "its title has the argument", found["title"])
+    filled = re.fullmatch(r"The profile covers only [\d.]+ \S+", found["title"])
+    tap.ok(filled, "its title has the argument", found["title"])
     for name in ("report.txt", "report.html"):
         tap.ok(found["title"] in (out / name).read_text(encoding="utf-8"), f"{name} shows it")
 

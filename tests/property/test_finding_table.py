@@ -52,7 +52,8 @@ class Rules:
         self.name, self.strings = path.name, texts([re.sub(r'"\s+"', "", code)])
         self.facts = texts(arguments(code, "tm_finding_of_fact")) | texts(arguments(code, "tm_finding_of_share"))
         self.findings = texts(arguments(code, "tm_finding_of_")) | texts(arguments(code, "tm_is_reported"))
-        self.cases, self.arguments = texts(arguments(code, "tm_finding_case")), texts(arguments(code, "tm_finding_argument"))
+        self.cases = texts(arguments(code, "tm_finding_case"))
+        self.arguments = texts(arguments(code, "tm_finding_argument"))
 
 
 def expanded(items):
@@ -107,7 +108,8 @@ def check_texts(tap, rules):
 
 
 def check_kpis(tap):
-    known = {kpi["id"] for kpi in json.loads((ROOT / "schemas" / "thresholds.json").read_text(encoding="utf-8"))["kpis"]}
+    thresholds = json.loads((ROOT / "schemas" / "thresholds.json").read_text(encoding="utf-8"))
+    known = {kpi["id"] for kpi in thresholds["kpis"]}
     named = {kpi if isinstance(kpi, str) else kpi["id"] for row in TABLE["findings"] for kpi in row.get("kpis", [])}
     tap.ok(named <= known, "findings explain key figures that exist", named - known)
     lonely = known - named - {"step_time"}  # any finding explains that one
@@ -139,8 +141,8 @@ WRONG = {
 
 
 def embed(path):
-    return subprocess.run([sys.executable, ROOT / "scripts" / "embed-findings.py", path], capture_output=True, text=True,
-                          check=False)
+    command = [sys.executable, ROOT / "scripts" / "embed-findings.py", path]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def check_embedding(tap):

@@ -59,8 +59,8 @@ static void the_first_variant_that_fits_gives_the_title(void **state)
 static void the_first_cause_that_fits_is_told(void **state)
 {
     static const struct told rows[] = {
-        { "collective_slow", TM_FOR_GPU, { "moving" }, "The links between the devices are slow, or the data take a slow way." },
-        { "collective_slow", TM_FOR_GPU, { "waiting_too" }, "The links between the devices are slow, or a device comes late" },
+        { "collective_slow", TM_FOR_GPU, { "moving" }, "The links between the devices are slow, or the data" },
+        { "collective_slow", TM_FOR_GPU, { "waiting_too" }, "The links between the devices are slow, or a device" },
         { "no_device_activity", TM_FOR_TORCH, { "on_cpu" }, "Nothing was launched on a device." },
         { "no_device_activity", TM_FOR_TORCH, { NULL }, "The program ran on the CPU, or" },
         { "no_device_activity", TM_FOR_JAX, { NULL }, "JAX returns before" },
