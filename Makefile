@@ -52,8 +52,8 @@ CPPFLAGS += -DTM_HAVE_JEMALLOC
 LIBS += -ljemalloc
 endif
 
-SOURCES := $(sort $(wildcard pipeline/*.c pipeline/batch/*.c pipeline/commands/*.c stages/*/*.c stages/*/*/*.c reports/*/*.c))
-HEADERS := $(sort $(wildcard pipeline/*.h pipeline/batch/*.h pipeline/commands/*.h stages/*/*.h stages/*/*/*.h reports/*/*.h))
+SOURCES := $(sort $(wildcard pipeline/*.c pipeline/*/*.c stages/*/*.c stages/*/*/*.c reports/*/*.c))
+HEADERS := $(sort $(wildcard pipeline/*.h pipeline/*/*.h stages/*/*.h stages/*/*/*.h reports/*/*.h))
 GENERATED := $(patsubst schemas/%.proto,$(BUILD)/gen/%.pb-c.c,$(wildcard schemas/*.proto))
 # Files that become C (schemas, thresholds, the page's parts): each embed.mk adds its C files to GENERATED
 # and holds the rules that make them.

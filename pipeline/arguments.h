@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "pipeline/attributes.h"
-#include "pipeline/names.h"
+#include "pipeline/store/names.h"
 
 /* What an event says of itself beside its name and its time, as the input wrote it: the arguments of a Chrome event,
  * the statistics of an XSpace event.  A list of bytes, the same for every input, that goes along with a record where

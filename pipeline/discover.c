@@ -2,22 +2,50 @@
 /* Finds trace files below a folder.  A walk with a stack of folders that are still to be searched, so its depth
  * costs no stack of ours; what is kept are the trace files, the pending folders, and 16 bytes for each folder
  * that was searched, all within the share of the account. */
-#include "pipeline/discover_private.h"
+#include "pipeline/discover.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipeline/file_ids.h"
-#include "pipeline/file_time.h"
 #include "pipeline/guard.h"
+#include "pipeline/file_time.h"
 #include "pipeline/limits.h"
+#include "pipeline/run.h"
+
+enum { TM_MEMBER_PATH_BYTES = 4096 };
+
+/* A link to be resolved. */
+struct tm_member_link {
+    struct tm_found_file file; /* target, position, bytes, mtime_ns and kind are known when it is resolved */
+    uint64_t position;         /* of a hard link; else 0 */
+    bool is_plain;             /* its name does not say that it is a trace: kind is by content, COPY = it is none */
+    bool is_lost;
+    /* private */
+    char *wanted, *next;
+    uint64_t next_position;
+    unsigned hops, hit;
+};
+
+struct tm_member_links {
+    struct tm_run *run;
+    const char *path;
+    tm_list_members *list;
+    struct tm_member_link *rows;
+    size_t count, capacity;
+    struct tm_member_link **order; /* private: those that are wanted, by name */
+    size_t wanted;
+    uint64_t sniffed_at;           /* private: the member whose content was looked at last in this listing */
+    enum tm_sniffed sniffed;
+    uint64_t unreadable;           /* out: targets that could not be read */
+};
 
 struct pending {
     char *path;
@@ -436,4 +464,674 @@ tm_status tm_discover_all(struct tm_run *run, char *const *inputs, size_t count,
         tm_found_free(&one);
     }
     return st == TM_OK ? tm_runs_order(found, "") : st;
+}
+
+/* Finds what the links of an archive lead to: hard links, of which the archive has the content once, and symbolic ones,
+ * also through links to folders.  Names are paths within the archive, and nothing of them is looked up on this machine.
+ * Kept are the links that may be traces; where a target is no file that is known already, the archive is listed once
+ * for each hop. */
+
+enum hit { HIT_NONE, HIT_FOLDER, HIT_LINK, HIT_FILE };
+
+/* --- names --- */
+
+/* Put the parts of a name behind what is there.  out: false  it is too long, or leads out */
+static bool append_parts(char *out, size_t *used, const char *name)
+{
+    while (*name) {
+        const size_t length = strcspn(name, "/");
+
+        if (length == 2 && name[0] == '.' && name[1] == '.') {
+            const char *const slash = *used > 0 ? memrchr(out, '/', *used) : NULL;
+
+            if (*used == 0)
+                return false;
+            *used = slash ? (size_t)(slash - out) : 0;
+        } else if (length > 0 && !(length == 1 && name[0] == '.')) {
+            if (*used + length + 2 > TM_MEMBER_PATH_BYTES)
+                return false;
+            if (*used > 0)
+                out[(*used)++] = '/';
+            memcpy(out + *used, name, length);
+            *used += length;
+        }
+        name += length + (name[length] == '/');
+    }
+    return true;
+}
+
+/* A name as the path from the top of the archive, without "." and "..".
+ * in:  folder  where it begins, "" = the top
+ * out: false  it leads out of the archive, or is too long */
+static bool member_normalize(char out[TM_MEMBER_PATH_BYTES], const char *folder, const char *name)
+{
+    size_t used = 0;
+    const bool inside = append_parts(out, &used, folder) && append_parts(out, &used, name);
+
+    out[used] = '\0';
+    return inside && used > 0;
+}
+
+/* Where a link leads, as a name of the archive.  out: false  out of it */
+static bool find_target(char out[TM_MEMBER_PATH_BYTES], const struct tm_member *member)
+{
+    char folder[TM_MEMBER_PATH_BYTES] = "";
+    char *slash;
+
+    if (member->is_hard)
+        return member_normalize(out, "", member->link);
+    if (member->link[0] == '/' || !member_normalize(folder, "", member->name))
+        return false;
+    slash = strrchr(folder, '/');
+    *(slash ? slash : folder) = '\0';
+    return member_normalize(out, folder, member->link);
+}
+
+/* Whether a link may lead to something in its archive. */
+static bool member_stays_inside(const struct tm_member *link)
+{
+    char target[TM_MEMBER_PATH_BYTES];
+
+    return find_target(target, link);
+}
+
+/* --- the list --- */
+
+/* in: file  of the link; it is the list's from then on, also after a failure */
+static tm_status member_links_add(struct tm_member_links *l, const struct tm_found_file *file,
+                              const struct tm_member *member, bool is_plain)
+{
+    struct tm_member_link link = { .file = *file, .position = member->is_hard ? member->position : 0,
+                                   .is_plain = is_plain };
+    char target[TM_MEMBER_PATH_BYTES];
+    void *rows = l->rows;
+    tm_status st = file->path && file->member && file->host ? TM_OK : l->run->error.status;
+
+    if (st == TM_OK)
+        st = tm_find_grow(l->run, &rows, l->count, &l->capacity, sizeof(*l->rows));
+    l->rows = rows;
+    if (st != TM_OK) {
+        tm_found_file_free(l->run, &link.file);
+        return st;
+    }
+    link.is_lost = !find_target(target, member);
+    if (!link.is_lost)
+        link.wanted = tm_find_copy(l->run, target, strlen(target));
+    l->rows[l->count++] = link;
+    return link.is_lost || link.wanted ? TM_OK : l->run->error.status;
+}
+
+static void end_link(struct tm_run *run, struct tm_member_link *link, bool is_lost)
+{
+    tm_find_give(run, link->wanted);
+    tm_find_give(run, link->next);
+    link->wanted = link->next = NULL;
+    link->is_lost = is_lost;
+}
+
+static void member_links_free(struct tm_member_links *l)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        end_link(l->run, &l->rows[i], false);
+        tm_found_file_free(l->run, &l->rows[i].file);
+    }
+    tm_give(&l->run->budget, TM_ACCOUNT_MODEL, l->rows, l->capacity * sizeof(*l->rows));
+    tm_give(&l->run->budget, TM_ACCOUNT_MODEL, l->order,
+            l->order ? l->count * sizeof(struct tm_member_link *) : 0);
+    *l = (struct tm_member_links){ .run = l->run };
+}
+
+/* --- among the files that are known --- */
+
+static int by_name_and_position(const void *a, const void *b)
+{
+    const struct tm_found_file *const one = a, *const other = b;
+    const int names = strcmp(tm_member_path(one->member), tm_member_path(other->member));
+
+    return names ? names : (one->position > other->position) - (one->position < other->position);
+}
+
+/* The file that a link means: the last one of the name; for a hard link the last one before it, if there is one. */
+static const struct tm_found_file *find_file(const struct tm_member_link *link, const struct tm_found_file *files,
+                                             size_t count)
+{
+    size_t from = 0, to = count;
+    const struct tm_found_file *found = NULL;
+
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+
+        if (strcmp(tm_member_path(files[middle].member), link->wanted) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    for (; from < count && strcmp(tm_member_path(files[from].member), link->wanted) == 0; from++) {
+        if (!found || !link->position || files[from].position < link->position)
+            found = &files[from];
+    }
+    return found;
+}
+
+static tm_status take_target(struct tm_member_links *l, struct tm_member_link *link, const char *name,
+                             uint64_t position, uint64_t bytes, int64_t mtime_ns)
+{
+    struct tm_found_file *const file = &link->file;
+
+    tm_find_give(l->run, file->target);
+    file->target = tm_find_copy(l->run, name, strlen(name));
+    file->position = position;
+    file->bytes = bytes;
+    file->mtime_ns = mtime_ns;
+    return file->target ? TM_OK : l->run->error.status;
+}
+
+static tm_status look_among(struct tm_member_links *l, const struct tm_found_file *files, size_t count)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < l->count && st == TM_OK; i++) {
+        struct tm_member_link *const link = &l->rows[i];
+        const struct tm_found_file *const file = link->wanted ? find_file(link, files, count) : NULL;
+
+        if (!file)
+            continue;
+        st = take_target(l, link, file->member, file->position, file->bytes, file->mtime_ns);
+        if (link->is_plain)
+            link->file.kind = file->kind;
+        end_link(l->run, link, false);
+    }
+    return st;
+}
+
+/* --- in the archive --- */
+
+static int by_wanted(const void *a, const void *b)
+{
+    const struct tm_member_link *const *const one = a, *const *const other = b;
+
+    return strcmp((*one)->wanted, (*other)->wanted);
+}
+
+/* The first one that wants this name or a later one. */
+static size_t first_wanted(const struct tm_member_links *l, const char *name)
+{
+    size_t from = 0, to = l->wanted;
+
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+
+        if (strcmp(l->order[middle]->wanted, name) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* The content of a member comes once, and several links may lead to it. */
+static tm_status sniff_target(struct tm_member_links *l, const struct tm_member *member)
+{
+    tm_status st;
+
+    if (l->sniffed_at == member->position)
+        return TM_OK;
+    l->sniffed_at = member->position;
+    l->sniffed = TM_SNIFFED_OTHER;
+    st = member->sniff ? member->sniff(member, &l->sniffed) : TM_OK;
+    if (st != TM_ERR_INPUT)
+        return st;
+    l->run->error = (struct tm_error){ .status = TM_OK };
+    l->unreadable++;
+    return TM_OK;
+}
+
+static tm_status take_content(struct tm_member_links *l, struct tm_member_link *link, const struct tm_member *member)
+{
+    const tm_status st = link->is_plain ? sniff_target(l, member) : TM_OK;
+
+    if (st == TM_OK && link->is_plain && !tm_sniffed_kind(l->sniffed, &link->file.kind))
+        link->file.kind = TM_FOUND_COPY;
+    return st;
+}
+
+/* A member of the very name that is wanted. */
+static tm_status take_hit(struct tm_member_links *l, struct tm_member_link *link, const struct tm_member *member)
+{
+    char target[TM_MEMBER_PATH_BYTES];
+    tm_status st;
+
+    if (link->position && link->hit >= HIT_LINK && member->position >= link->position)
+        return TM_OK; /* one before it counts */
+    if (member->is_regular) {
+        link->hit = HIT_FILE;
+        st = take_target(l, link, member->name, member->position, member->bytes, member->mtime_ns);
+        return st == TM_OK ? take_content(l, link, member) : st;
+    }
+    link->hit = HIT_LINK;
+    tm_find_give(l->run, link->next);
+    link->next = NULL;
+    link->next_position = member->is_hard ? member->position : 0;
+    if (!find_target(target, member))
+        return TM_OK;
+    link->next = tm_find_copy(l->run, target, strlen(target));
+    return link->next ? TM_OK : l->run->error.status;
+}
+
+/* A link to a folder that is on the way.  in: rest  of the way, behind the folder */
+static tm_status take_folder(struct tm_member_links *l, struct tm_member_link *link, const struct tm_member *member,
+                             const char *rest)
+{
+    char target[TM_MEMBER_PATH_BYTES], whole[TM_MEMBER_PATH_BYTES];
+
+    if (link->hit > HIT_FOLDER)
+        return TM_OK;
+    link->hit = HIT_FOLDER;
+    tm_find_give(l->run, link->next);
+    link->next = NULL;
+    link->next_position = 0;
+    if (!find_target(target, member) || !member_normalize(whole, target, rest))
+        return TM_OK;
+    link->next = tm_find_copy(l->run, whole, strlen(whole));
+    return link->next ? TM_OK : l->run->error.status;
+}
+
+static tm_status take_member(void *to, const struct tm_member *member)
+{
+    struct tm_member_links *const l = to;
+    char name[TM_MEMBER_PATH_BYTES + 1];
+    size_t length;
+    tm_status st = TM_OK;
+
+    if ((!member->is_regular && !member->link) || !member_normalize(name, "", member->name))
+        return TM_OK;
+    for (size_t i = first_wanted(l, name); i < l->wanted && st == TM_OK && strcmp(l->order[i]->wanted, name) == 0; i++)
+        st = take_hit(l, l->order[i], member);
+    if (!member->link || member->is_hard)
+        return st;
+    length = strlen(name);
+    name[length++] = '/';
+    name[length] = '\0';
+    for (size_t i = first_wanted(l, name);
+         i < l->wanted && st == TM_OK && strncmp(l->order[i]->wanted, name, length) == 0; i++)
+        st = take_folder(l, l->order[i], member, l->order[i]->wanted + length);
+    return st;
+}
+
+/* After a listing: what was found ends the link, or is what is wanted next. */
+static void go_on(struct tm_run *run, struct tm_member_link *link)
+{
+    const bool goes = link->hit != HIT_FILE && link->next && link->hops < TM_DISCOVER_HOPS_MOST &&
+                      strcmp(link->next, link->wanted) != 0;
+
+    if (!goes) {
+        end_link(run, link, link->hit != HIT_FILE);
+        return;
+    }
+    tm_find_give(run, link->wanted);
+    link->wanted = link->next;
+    link->next = NULL;
+    link->position = link->next_position;
+    link->hit = HIT_NONE;
+    link->hops++;
+}
+
+static tm_status look_in_archive(struct tm_member_links *l)
+{
+    struct tm_listing listing;
+    tm_status st;
+
+    qsort(l->order, l->wanted, sizeof(struct tm_member_link *), by_wanted);
+    l->sniffed_at = 0;
+    st = l->list(l->run, l->path, take_member, l, &listing);
+    for (size_t i = 0; i < l->wanted && st == TM_OK; i++)
+        go_on(l->run, l->order[i]);
+    return st;
+}
+
+/* Find what they lead to, among files that are known already, else in the archive, which is listed once for each hop.
+ * in: files  are put into another order */
+static tm_status member_links_resolve(struct tm_member_links *l, struct tm_found_file *files, size_t count)
+{
+    tm_status st = TM_OK;
+
+    if (l->count == 0)
+        return TM_OK;
+    l->order = tm_find_take(l->run, l->count * sizeof(struct tm_member_link *));
+    if (!l->order)
+        return l->run->error.status;
+    if (count > 0)
+        qsort(files, count, sizeof(*files), by_name_and_position);
+    do {
+        st = look_among(l, files, count);
+        l->wanted = 0;
+        for (size_t i = 0; i < l->count; i++) {
+            if (l->rows[i].wanted)
+                l->order[l->wanted++] = &l->rows[i];
+        }
+        if (st == TM_OK && l->wanted > 0)
+            st = look_in_archive(l);
+    } while (st == TM_OK && l->wanted > 0);
+    return st;
+}
+
+/* Finds runs in an archive: the names of its members are gathered, put in order by folder, and each folder with
+ * trace files becomes a run, as in the walk over folders.  Nothing is opened. */
+
+/* The state of one search. */
+struct gathering {
+    struct tm_run *run;
+    const char *path;
+    struct tm_found_run files; /* of all folders: trace files by their names */
+    struct tm_found_run here;  /* of one folder */
+    struct tm_found_file only; /* the first regular member; of several of that name the last */
+    uint64_t others;           /* regular members of other names */
+    uint64_t named;            /* of the files, those with names of traces */
+    uint64_t sniffed;          /* members that were looked into */
+    struct tm_member_links links;
+    struct tm_left_out *left_out;
+    uint64_t unreadable;
+    struct tm_listing listing;
+};
+
+/* Members of hidden folders, and hidden ones, are left out as the walk does; ".." is no hidden name. */
+static bool is_hidden(const char *name)
+{
+    const char *part = name;
+
+    while (part) {
+        const size_t length = strcspn(part, "/");
+
+        if (part[0] == '.' && length > 1 && !(length == 2 && part[1] == '.'))
+            return true;
+        part = strchr(part, '/');
+        part = part ? part + 1 : NULL;
+    }
+    return false;
+}
+
+static struct tm_found_file make_file(const struct gathering *g, const struct tm_member *member)
+{
+    return (struct tm_found_file){ .path = tm_find_copy(g->run, g->path, strlen(g->path)),
+                                   .member = tm_find_copy(g->run, member->name, strlen(member->name)),
+                                   .position = member->position, .listed = member->position,
+                                   .bytes = member->bytes, .mtime_ns = member->mtime_ns };
+}
+
+static tm_status note_only(struct gathering *g, const struct tm_member *member)
+{
+    struct tm_found_file *const only = &g->only;
+
+    if (only->member && strcmp(tm_member_path(only->member), tm_member_path(member->name)) != 0) {
+        g->others++;
+        return TM_OK;
+    }
+    tm_found_file_free(g->run, only);
+    *only = make_file(g, member);
+    only->kind = TM_FOUND_FILE;
+    only->host = tm_file_host(g->run, member->name);
+    return only->path && only->member && only->host ? TM_OK : g->run->error.status;
+}
+
+/* The kind of a member whose name leaves it open.  out: *is_trace */
+static tm_status sniff_member(struct gathering *g, const struct tm_member *member, enum tm_found_kind *kind,
+                              bool *is_trace)
+{
+    enum tm_sniffed sniffed = TM_SNIFFED_OTHER;
+    tm_status st;
+
+    *is_trace = false;
+    if (g->sniffed++ >= tm_raised_limit(g->run, TM_DISCOVER_SNIFFS_MOST)) {
+        g->left_out->unseen++;
+        return TM_OK;
+    }
+    st = member->sniff(member, &sniffed);
+    *is_trace = tm_sniffed_kind(sniffed, kind);
+    if (st == TM_ERR_INPUT) {
+        g->unreadable++;
+        g->run->error = (struct tm_error){ .status = TM_OK };
+        return TM_OK;
+    }
+    g->left_out->not_traces += st == TM_OK && !*is_trace;
+    return st;
+}
+
+/* A member whose name is, or may be, that of a trace.  in: last  the last part of its name */
+static tm_status take_file(struct gathering *g, const struct tm_member *member, const char *last,
+                           const struct tm_trace_name *told, bool is_named)
+{
+    enum tm_found_kind kind = told->kind;
+    bool is_trace = true;
+    struct tm_found_file file;
+
+    if (!is_named && member->link && g->links.count >= tm_raised_limit(g->run, TM_DISCOVER_LINKS_MOST)) {
+        g->left_out->unseen++;
+        return TM_OK;
+    }
+    if (!is_named && !member->link) {
+        const tm_status st = sniff_member(g, member, &kind, &is_trace);
+
+        if (st != TM_OK || !is_trace)
+            return st;
+    }
+    file = make_file(g, member);
+    file.host = file.member ? tm_find_host(g->run, last, told->host_length) : NULL;
+    file.kind = kind;
+    g->named += is_named && !member->link;
+    return member->link ? member_links_add(&g->links, &file, member, !is_named) :
+                          tm_run_add(g->run, &g->files, &file);
+}
+
+static tm_status members_take_member(void *to, const struct tm_member *member)
+{
+    struct gathering *const g = to;
+    size_t length;
+    const char *const last = tm_last_part(member->name, &length);
+    struct tm_trace_name told;
+    const bool is_named = tm_trace_name_read(last, &told) && last[length] == '\0';
+    const bool may_be = is_named || (member->sniff && last[length] == '\0' && tm_plain_name_read(last, &told));
+    tm_status st = TM_OK;
+
+    g->left_out->special += member->is_special;
+    if (!member->is_regular && !member->link)
+        return TM_OK;
+    if (is_hidden(member->name)) {
+        g->left_out->hidden += is_named && strncmp(last, "._", 2) != 0; /* those are a Mac's notes on the file beside */
+        return TM_OK;
+    }
+    if (member->is_regular)
+        st = note_only(g, member);
+    else if (!may_be && !member_stays_inside(member))
+        g->left_out->lost_links++; /* there may have been a folder of runs behind it */
+    return st == TM_OK && may_be ? take_file(g, member, last, &told, is_named) : st;
+}
+
+/* Links that lead to a file are files themselves. */
+static tm_status add_links(struct gathering *g)
+{
+    tm_status st = member_links_resolve(&g->links, g->files.files, g->files.all_count);
+
+    g->unreadable += g->links.unreadable;
+    for (size_t i = 0; i < g->links.count && st == TM_OK; i++) {
+        struct tm_member_link *const link = &g->links.rows[i];
+        const struct tm_found_file file = link->file;
+
+        if (link->is_lost) {
+            g->left_out->lost_links++;
+        } else if (file.kind == TM_FOUND_COPY) {
+            g->left_out->not_traces++;
+        } else {
+            link->file = (struct tm_found_file){ .path = NULL };
+            g->others++;
+            st = tm_run_add(g->run, &g->files, &file);
+        }
+    }
+    return st;
+}
+
+/* Length of the folder in a member's name, which stands before its last slash. */
+static size_t folder_length(const char *name)
+{
+    const char *const slash = strrchr(name, '/');
+
+    return slash ? (size_t)(slash - name) : 0;
+}
+
+static int compare_folders(const char *one, const char *other)
+{
+    const size_t length = folder_length(one), length2 = folder_length(other);
+    const int order = memcmp(one, other, length < length2 ? length : length2);
+
+    return order ? order : (length > length2) - (length < length2);
+}
+
+static int by_folder(const void *a, const void *b)
+{
+    const struct tm_found_file *const one = a, *const other = b;
+    const char *const name = tm_member_path(one->member), *const name2 = tm_member_path(other->member);
+    int order = compare_folders(name, name2);
+
+    if (order == 0)
+        order = strcmp(name, name2);
+    return order ? order : (one->listed > other->listed) - (one->listed < other->listed);
+}
+
+size_t tm_archive_name_length(const char *name, size_t length)
+{
+    static const char *const endings[] = { ".gz", ".zst", ".tgz", ".tar", ".zip" };
+
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        const size_t bare = tm_name_without(name, length, endings[i]);
+
+        length = bare ? bare : length;
+    }
+    return length;
+}
+
+/* What a run is called: its folder's last part; the archive, without its endings, where it has no folder. */
+static char *copy_name(const struct gathering *g, const char *folder, size_t below)
+{
+    size_t length;
+    const char *last = tm_last_part(folder + below, &length);
+
+    if (length == 0) {
+        last = tm_last_part(g->path, &length);
+        length = tm_archive_name_length(last, length);
+    }
+    return tm_find_copy(g->run, last, length);
+}
+
+/* The problem of the archive goes with the first file of each run. */
+static tm_status keep_here(struct gathering *g, struct tm_found *found)
+{
+    struct tm_found_run *const here = &g->here;
+    const struct tm_listing *const listing = &g->listing;
+    char folder[TM_FOUND_NAME_BYTES];
+    const size_t below = strlen(g->path);
+    char *name;
+    tm_status st;
+
+    (void)tm_found_name(&here->files[0], folder);
+    *strrchr(folder + below, '/') = '\0'; /* there is one after the archive's own path */
+    name = copy_name(g, folder, below);
+    st = name ? tm_run_keep(found, here, folder, name) : g->run->error.status;
+    if (st == TM_OK && listing->problem[0]) {
+        struct tm_found_file *const first = &found->runs[found->run_count - 1].files[0];
+
+        first->problem = tm_find_copy(g->run, listing->problem, strlen(listing->problem));
+        st = first->problem ? TM_OK : g->run->error.status;
+    }
+    return st;
+}
+
+/* Files in order become runs, folder by folder; each file moves from one list to the other. */
+static tm_status make_runs(struct gathering *g, struct tm_found *found)
+{
+    struct tm_found_file *const files = g->files.files;
+    const size_t count = g->files.all_count;
+    tm_status st = TM_OK;
+
+    if (count > 0)
+        qsort(files, count, sizeof(*files), by_folder);
+    for (size_t i = 0; i < count && st == TM_OK; i++) {
+        const char *const name = tm_member_path(files[i].member);
+        const char *const next = i + 1 < count ? tm_member_path(files[i + 1].member) : NULL;
+        struct tm_found_file file = files[i];
+
+        if (next && strcmp(name, next) == 0) {
+            g->left_out->replaced++; /* the last one of a name counts */
+            continue;
+        }
+        files[i] = (struct tm_found_file){ .path = NULL };
+        st = tm_run_add(g->run, &g->here, &file);
+        if (st == TM_OK && (!next || compare_folders(tm_member_path(file.member), next) != 0))
+            st = keep_here(g, found);
+    }
+    return st;
+}
+
+static tm_status keep_only(struct gathering *g, struct tm_found *found)
+{
+    const struct tm_found_file file = g->only;
+    tm_status st;
+
+    g->only = (struct tm_found_file){ .path = NULL };
+    st = tm_run_add(g->run, &g->here, &file);
+    if (st == TM_OK && g->listing.problem[0]) {
+        g->here.files[0].problem = tm_find_copy(g->run, g->listing.problem, strlen(g->listing.problem));
+        st = g->here.files[0].problem ? TM_OK : g->run->error.status;
+    }
+    return st == TM_OK ? tm_run_keep_file(found, &g->here) : st;
+}
+
+static tm_status members_refuse_bare(const struct gathering *g)
+{
+    const struct tm_listing *const l = &g->listing;
+    const uint64_t links = g->left_out->lost_links, others = g->left_out->not_traces;
+    char more[128] = "";
+    size_t used = 0;
+
+    if (links > 0)
+        used = (size_t)snprintf(more, sizeof(more), "; %llu link%s to no member", (unsigned long long)links,
+                                links == 1 ? " leads" : "s lead");
+    if (others > 0)
+        (void)snprintf(more + used, sizeof(more) - used, "; %llu .json or .pb file%s", (unsigned long long)others,
+                       others == 1 ? " is no trace" : "s are no traces");
+    (void)tm_fail(&g->run->error, TM_ERR_INPUT, -1,
+                  "no profile in '%.150s': looked for *.xplane.pb, *.trace.json and perfetto_trace.json, and into "
+                  "*.json and *.pb, also .gz and .zst, among %llu member%s%s%s%.150s",
+                  g->path, (unsigned long long)l->members, l->members == 1 ? "" : "s", more, l->problem[0] ? "; " : "",
+                  l->problem);
+    tm_hint(&g->run->error,
+            "take one: run a few steps and block_until_ready() inside 'with jax.profiler.trace(DIR):'");
+    return TM_ERR_INPUT;
+}
+
+tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_members *list, struct tm_found *found)
+{
+    struct gathering g = { .run = run, .path = path, .left_out = &found->left_out,
+                           .links = { .run = run, .path = path, .list = list } };
+    tm_status st;
+
+    *found = (struct tm_found){ .run = run, .folders = 1 };
+    st = list(run, path, members_take_member, &g, &g.listing);
+    if (st == TM_OK)
+        st = add_links(&g);
+    found->unreadable = g.unreadable;
+    found->unnamed = g.listing.unnamed;
+    found->damaged = g.listing.problem[0] != '\0';
+    if (st == TM_OK && g.only.member && g.others == 0 &&
+        (g.named == 0 || !strchr(tm_member_path(g.only.member), '/')))
+        st = keep_only(&g, found);
+    else if (st == TM_OK)
+        st = make_runs(&g, found);
+    if (st == TM_OK && found->run_count == 0)
+        st = members_refuse_bare(&g);
+    if (st == TM_OK)
+        st = tm_runs_order(found, path);
+    member_links_free(&g.links);
+    tm_run_free(run, &g.files);
+    tm_run_free(run, &g.here);
+    tm_found_file_free(run, &g.only);
+    return st;
 }

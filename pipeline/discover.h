@@ -74,12 +74,14 @@ struct tm_found {
 };
 
 enum { TM_DISCOVER_DEPTH_MOST = 32, TM_DISCOVER_ENTRIES_MOST = 1000000, TM_HOST_MOST = 127 };
+
 /* Files of one search that are looked into; links of an archive that are followed though their names are not those of
  * traces; and how often a link may lead to another one. */
 enum { TM_DISCOVER_SNIFFS_MOST = 100000, TM_DISCOVER_LINKS_MOST = 10000, TM_DISCOVER_HOPS_MOST = 8 };
 
 /* What the first bytes of a file are. */
 enum tm_sniffed { TM_SNIFFED_OTHER, TM_SNIFFED_XSPACE, TM_SNIFFED_TRACE_JSON };
+
 /* errors: TM_ERR_INPUT  it cannot be read, which the search counts; any other one ends the search */
 typedef tm_status tm_sniff_path(struct tm_run *run, const char *path, enum tm_sniffed *sniffed);
 
@@ -114,6 +116,7 @@ struct tm_member {
     tm_status (*sniff)(const struct tm_member *member, enum tm_sniffed *sniffed);
     void *of; /* of whoever gives it */
 };
+
 typedef tm_status tm_take_member(void *to, const struct tm_member *member);
 
 /* What a list says at its end. */
@@ -122,6 +125,7 @@ struct tm_listing {
     uint64_t unnamed;  /* of them: not given, for want of a name that can be used */
     char problem[256]; /* the archive is damaged: there may have been more; "" = it is whole */
 };
+
 typedef tm_status tm_list_members(struct tm_run *run, const char *path, tm_take_member *take, void *to,
                                   struct tm_listing *listing);
 
@@ -157,6 +161,7 @@ tm_status tm_distinct_hosts(struct tm_run *run, struct tm_found_file *const *fil
 
 /* What a file is called: its path, or that of the archive and then the member's: a view into either argument. */
 enum { TM_FOUND_NAME_BYTES = 8192 + 8 };
+
 const char *tm_found_name(const struct tm_found_file *file, char name[TM_FOUND_NAME_BYTES]);
 
 /* A member's name without "./" and "/" at its begin: a view into it. */
@@ -167,5 +172,57 @@ size_t tm_archive_name_length(const char *name, size_t length);
 
 /* The last part of a path, without slashes at its end: a view into it, with its length. */
 const char *tm_last_part(const char *path, size_t *length);
+
+/* What the walk over folders and the list of an archive share: blocks of the account, names, and how the files of one
+ * folder become a run. */
+
+/* --- memory: of the account `model`, within its share --- */
+
+void *tm_find_take(struct tm_run *run, size_t bytes) TM_MUST_USE;
+char *tm_find_copy(struct tm_run *run, const char *text, size_t length) TM_MUST_USE;
+void tm_find_give(struct tm_run *run, char *text); /* NULL allowed */
+/* Make room for one more row; *capacity is in rows. */
+tm_status tm_find_grow(struct tm_run *run, void **rows, size_t count, size_t *capacity, size_t row_bytes) TM_MUST_USE;
+
+/* --- names --- */
+
+/* What the name of a trace file tells. */
+struct tm_trace_name {
+    enum tm_found_kind kind;
+    size_t host_length; /* of its begin: the host */
+    size_t data_length; /* as well: alike in files that hold the same data in another form */
+    bool compressed;
+};
+
+bool tm_trace_name_read(const char *name, struct tm_trace_name *told);
+/* The same of the names of which content decides: kind is what most such files are. */
+bool tm_plain_name_read(const char *name, struct tm_trace_name *told);
+/* out: false  it is no trace */
+bool tm_sniffed_kind(enum tm_sniffed sniffed, enum tm_found_kind *kind);
+/* Length of `name` without `ending`, or 0 where it has another one or nothing is left. */
+size_t tm_name_without(const char *name, size_t length, const char *ending);
+/* The date that profilers name run folders after: YYYY_MM_DD_hh_mm_ss, then nothing, '_', '-' or '.'. */
+bool tm_run_date(const char *name, size_t length, int64_t *ns);
+char *tm_find_host(struct tm_run *run, const char *name, size_t length) TM_MUST_USE; /* a copy, cleaned */
+
+/* --- links of archives --- */
+
+/* --- files and runs --- */
+
+/* Add a file to a run; it is the run's from then on, also after a failure.
+ * in:     file  path and host: NULL where there was no memory for them */
+tm_status tm_run_add(struct tm_run *run, struct tm_found_run *r, const struct tm_found_file *file) TM_MUST_USE;
+
+/* The files of a folder are complete: put them in order, and move the run to those that were found.
+ * in:     name  the run's, owned by it from now on; NULL where there was no memory for it */
+tm_status tm_run_keep(struct tm_found *found, struct tm_found_run *r, const char *folder, char *name) TM_MUST_USE;
+/* A run of one file that was named itself.  in: r  with that file; it is moved as well */
+tm_status tm_run_keep_file(struct tm_found *found, struct tm_found_run *r) TM_MUST_USE;
+void tm_run_free(struct tm_run *run, struct tm_found_run *r);
+void tm_found_file_free(struct tm_run *run, struct tm_found_file *file);
+/* The host in the name of a file that was named itself; any name will do. */
+char *tm_file_host(struct tm_run *run, const char *path) TM_MUST_USE;
+/* Runs that share a name are called by their path below the root.  Then all are put in the order of time. */
+tm_status tm_runs_order(struct tm_found *found, const char *root) TM_MUST_USE;
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "pipeline/glob.h"
-#include "pipeline/nearest.h"
+#include "pipeline/store/nearest.h"
 #include "pipeline/quantity.h"
 #include "pipeline/record.h"
 

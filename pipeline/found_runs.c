@@ -1,10 +1,211 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files of one folder become a run: which of them are to be read, whose hosts they are, what the run is called. */
-#include "pipeline/discover_private.h"
-
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "pipeline/discover.h"
+
+/* Chooses one of the runs that were found. */
+
+/* The newest runs by name, as many as a message holds. */
+static void list_runs(const struct tm_found *found, char *text, size_t room)
+{
+    enum { NAMES_MOST = 20, REST_BYTES = 32 };
+    size_t used = 0, told = 0;
+
+    text[0] = '\0';
+    for (size_t i = found->run_count; i > 0 && told < NAMES_MOST; i--, told++) {
+        const char *const name = found->runs[i - 1].name;
+        const size_t bytes = strlen(name) + 2;
+
+        if (used + bytes + REST_BYTES > room)
+            break;
+        used += (size_t)snprintf(text + used, room - used, "%s%s", told ? ", " : "", name);
+    }
+    if (told < found->run_count)
+        (void)snprintf(text + used, room - used, "%s%zu more", told ? ", and " : "", found->run_count - told);
+}
+
+static bool same_folder(const char *folder, const char *wanted, size_t wanted_bytes)
+{
+    size_t bytes = strlen(folder);
+
+    while (bytes > 1 && folder[bytes - 1] == '/')
+        bytes--;
+    return bytes == wanted_bytes && memcmp(folder, wanted, bytes) == 0;
+}
+
+/* The run of that name or folder; else the only one whose folder ends so. */
+static const struct tm_found_run *find_run(const struct tm_found *found, const char *wanted, size_t *fits)
+{
+    const struct tm_found_run *hit = NULL;
+    size_t bytes = strlen(wanted);
+
+    while (bytes > 1 && wanted[bytes - 1] == '/')
+        bytes--;
+    *fits = 1;
+    for (size_t i = 0; i < found->run_count; i++) {
+        const struct tm_found_run *const r = &found->runs[i];
+
+        if (same_folder(r->name, wanted, bytes) || same_folder(r->folder, wanted, bytes))
+            return r;
+    }
+    *fits = 0;
+    for (size_t i = 0; i < found->run_count; i++) {
+        size_t length;
+        const char *const last = tm_last_part(found->runs[i].folder, &length);
+
+        if (length == bytes && memcmp(last, wanted, bytes) == 0) {
+            hit = &found->runs[i];
+            ++*fits;
+        }
+    }
+    return *fits == 1 ? hit : NULL;
+}
+
+static tm_status refuse_wanted(struct tm_run *run, const struct tm_found *found, const char *wanted, size_t fits)
+{
+    char names[TM_ERROR_TEXT - 128];
+
+    list_runs(found, names, sizeof(names));
+    if (fits > 1)
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "%zu runs are called '%.64s'; there are: %s", fits, wanted,
+                      names);
+    else
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "no run is called '%.64s'; there are: %s", wanted, names);
+    tm_hint(&run->error, "give one of these names with --run; 'tracemill list DIR' shows them all");
+    return TM_ERR_USAGE;
+}
+
+tm_status tm_choose_run(struct tm_run *run, const struct tm_found *found, const char *wanted, bool latest,
+                        const struct tm_found_run **chosen)
+{
+    char names[TM_ERROR_TEXT - 64];
+    size_t fits;
+
+    *chosen = NULL;
+    if (wanted) {
+        *chosen = find_run(found, wanted, &fits);
+        return *chosen ? TM_OK : refuse_wanted(run, found, wanted, fits);
+    }
+    if (latest || found->run_count == 1) {
+        *chosen = &found->runs[found->run_count - 1];
+        return TM_OK;
+    }
+    list_runs(found, names, sizeof(names));
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "%zu runs found: %s", found->run_count, names);
+    tm_hint(&run->error, "choose one with --run NAME, or take the newest with --latest");
+    return TM_ERR_USAGE;
+}
+
+/* Gives each file a host of its own.  Each number is used for one file only, so two made names never meet; a
+ * made name that another file has already is passed over. */
+
+static void give_host(struct tm_run *run, char *host)
+{
+    if (host)
+        tm_give(&run->budget, TM_ACCOUNT_MODEL, host, strlen(host) + 1);
+}
+
+static char *copy_host(struct tm_run *run, const char *host, size_t length)
+{
+    char *const copy = tm_take(&run->budget, TM_ACCOUNT_MODEL, length + 1, &run->error);
+
+    if (copy)
+        memcpy(copy, host, length);
+    return copy;
+}
+
+/* A host as the first file that has it sees it: where it stands among the files. */
+struct taken {
+    const char *host;
+    size_t at;
+};
+
+static int by_taken(const void *a, const void *b)
+{
+    const struct taken *const one = a, *const other = b;
+    const int hosts = strcmp(one->host, other->host);
+
+    return hosts ? hosts : (one->at > other->at) - (one->at < other->at);
+}
+
+static bool is_taken(const struct taken *table, size_t count, const char *host)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(table[middle].host, host);
+
+        if (order == 0)
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+/* "host#N" with an N that no other file gets: its place, plus the count as often as needed. */
+static char *numbered_host(struct tm_run *run, const struct taken *table, size_t count, size_t row)
+{
+    char host[TM_HOST_MOST + 1], suffix[32];
+
+    for (size_t number = table[row].at + 1;; number += count) {
+        const size_t suffix_bytes = (size_t)snprintf(suffix, sizeof(suffix), "#%zu", number);
+        size_t bytes;
+
+        tm_clean_text(host, sizeof(host) - suffix_bytes, table[row].host, strlen(table[row].host));
+        bytes = strlen(host);
+        memcpy(host + bytes, suffix, suffix_bytes + 1); /* that much was kept free */
+        if (!is_taken(table, count, host))
+            return copy_host(run, host, bytes + suffix_bytes);
+    }
+}
+
+/* Number those that are not the first of their host.  The texts of `table` stay valid until all are made. */
+static tm_status number_hosts(struct tm_run *run, struct tm_found_file *const *files,
+                              const struct taken *table, size_t count, char **fresh)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(table[i].host, table[i - 1].host) != 0)
+            continue;
+        fresh[i] = numbered_host(run, table, count, i);
+        if (!fresh[i])
+            return run->error.status;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!fresh[i])
+            continue;
+        give_host(run, files[table[i].at]->host);
+        files[table[i].at]->host = fresh[i];
+        fresh[i] = NULL;
+    }
+    return TM_OK;
+}
+
+tm_status tm_distinct_hosts(struct tm_run *run, struct tm_found_file *const *files, size_t count)
+{
+    struct taken *const table = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*table), &run->error);
+    char **const fresh =
+        table ? tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*fresh), &run->error) : NULL;
+    tm_status st = run->error.status;
+
+    if (table && fresh) {
+        for (size_t i = 0; i < count; i++)
+            table[i] = (struct taken){ files[i]->host, i };
+        qsort(table, count, sizeof(*table), by_taken);
+        st = number_hosts(run, files, table, count, fresh);
+        for (size_t i = 0; i < count; i++)
+            give_host(run, fresh[i]);
+    }
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, fresh, count * sizeof(*fresh));
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, table, count * sizeof(*table));
+    return st;
+}
 
 /* ---- memory ------------------------------------------------------------------------------------------- */
 
@@ -92,6 +293,8 @@ void tm_found_free(struct tm_found *found)
 }
 
 /* ---- names -------------------------------------------------------------------------------------------- */
+
+static const char *below(const char *folder, const char *root);
 
 const char *tm_found_name(const struct tm_found_file *file, char name[TM_FOUND_NAME_BYTES])
 {

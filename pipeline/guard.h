@@ -30,4 +30,20 @@ tm_status tm_guard_tree(struct tm_run *run, const char *path, const char *what) 
 /* At the last moment: is it an input? */
 tm_status tm_guard_check(struct tm_run *run, const char *path) TM_MUST_USE;
 
+/* Files and folders by device and inode: which ones were met before, by whatever path.  Of the account `model`. */
+struct tm_file_id {
+    dev_t device;
+    ino_t inode; /* 0 = free place of the table: no file has that number */
+};
+
+struct tm_file_ids {
+    struct tm_file_id *at; /* open addressing, a power of two */
+    size_t count, capacity;
+};
+
+/* out:    *is_new  NULL allowed
+ * errors: TM_ERR_LIMIT */
+tm_status tm_file_ids_add(struct tm_run *run, struct tm_file_ids *ids, const struct stat *info, bool *is_new) TM_MUST_USE;
+void tm_file_ids_free(struct tm_run *run, struct tm_file_ids *ids); /* tolerates a zeroed one */
+
 #endif

@@ -9,8 +9,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "pipeline/hash.h"
-#include "pipeline/rows.h"
+#include "pipeline/store/hash.h"
+#include "pipeline/store/rows.h"
 #include "pipeline/window.h"
 
 enum {

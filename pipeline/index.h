@@ -2,7 +2,7 @@
 #ifndef TM_INDEX_H
 #define TM_INDEX_H
 
-#include "pipeline/sorter.h"
+#include "pipeline/store/sorter.h"
 
 /* A map from a 64-bit key to a fixed-size row, built once and then only read.  While it fits in its share
  * it is a table in memory (dense where the keys are, else open addressing); past it, sorted rows in a spill

@@ -2,7 +2,7 @@
 #ifndef TM_KEPT_RECORD_H
 #define TM_KEPT_RECORD_H
 
-#include "pipeline/rows.h"
+#include "pipeline/store/rows.h"
 #include "pipeline/source.h"
 
 /* A record on its way through a sort or a store: a row of fixed size.  Arguments of up to 8 bytes go along, longer

@@ -9,14 +9,14 @@
 #include <sys/stat.h>
 
 #include "pipeline/commands/commands.h"
-#include "pipeline/commands/guarded.h"
+#include "pipeline/engine/outputs.h"
 #include "pipeline/guard.h"
 #include "pipeline/help_text.h"
 #include "pipeline/memory_stats.h"
-#include "pipeline/nearest.h"
+#include "pipeline/store/nearest.h"
 #include "pipeline/settings.h"
 #include "pipeline/signals.h"
-#include "pipeline/spill.h"
+#include "pipeline/store/spill.h"
 #include "pipeline/terminal.h"
 #include "stages/input/bytes/archive.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "pipeline/budget.h"
-#include "pipeline/nearest.h"
+#include "pipeline/store/budget.h"
+#include "pipeline/store/nearest.h"
 #include "pipeline/quantity.h"
 #include "pipeline/stage.h"
 

@@ -13,8 +13,7 @@
 #include <xxhash.h>
 
 #include "pipeline/index.h"
-#include "pipeline/rows.h"
-#include "pipeline/unchanged.h"
+#include "pipeline/store/rows.h"
 #include "pipeline/whole_read.h"
 
 enum { BUFFER_BYTES = 64 << 10, CHECKSUM_BYTES = 8, SECTION_NAME_MOST = 63, NUMBERS_PAGE_BYTES = 8 << 10,

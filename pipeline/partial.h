@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "pipeline/names.h"
+#include "pipeline/store/names.h"
 
 /* The partial of a run: what the stages hold once its hosts are read, uncapped, so that partials of hosts and shards
  * merge to exactly what one process gives.  A file of sections in a fixed order, closed by a checksum.

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pipeline/names.h"
+#include "pipeline/store/names.h"
 
 enum { TM_NONE = 0xffffffff }; /* no track, device, step */
 

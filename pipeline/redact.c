@@ -3,10 +3,232 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/public_words.h"
+#include "pipeline/store/keyed_hash.h"
+#include "pipeline/store/names.h"
 #include "pipeline/utf8.h"
+
+enum { TM_PUBLIC_WORD_MOST = 24 /* bytes of the longest one */ };
+
+/* One table, in the order of bytes, bisected.  In it are opcodes of HLO, words of JAX and PyTorch, libraries of
+ * kernels, calls of the runtimes, models of devices, keys of arguments, modules of Python's library, and the words of
+ * which this program makes sentences.  A word that a person or a firm could have chosen for something of its own does
+ * not belong here, unless it is one of these too. */
+
+/* clang-format off */
+static const char *const public_words_words[] = {
+    "141gb", "16gb", "192gb", "32gb", "40gb", "80gb", "94gb", "96gb", "a100", "a10g", "a30", "a40", "a800", "aac",
+    "aarch64", "abc", "abs", "absl", "abstract", "abstractify", "abv", "acc", "access", "accessed", "accumulation",
+    "accumulator", "aced", "achieved", "acos", "acosh", "acquire", "action", "activation", "active", "activities",
+    "activity", "actual", "ad", "adam", "adapters", "adaptor", "add", "addmm", "addr", "address", "addressable",
+    "advise", "affine", "after", "afz", "again", "agent", "aggregate", "ailk", "aiu", "algorithm", "algsimp",
+    "alias", "aliased", "align", "alignment", "alik", "all", "allgather", "alloc", "allocate", "allocated",
+    "allocation", "allocations", "allocator", "allreduce", "alltoall", "along", "also", "amas", "amd", "amp",
+    "ampere", "an", "analysis", "analyzer", "and", "annotate", "annotated", "annotation", "annotations",
+    "annotator", "anonymous", "another", "any", "api", "apm", "app", "append", "application", "apply", "ar",
+    "arange", "archive", "are", "arg", "argmax", "argmin", "args", "arguments", "arith", "arithmetic", "arm", "arr",
+    "array", "arrays", "as", "asae", "asarray", "asce", "ascend", "ase", "asem", "asgt", "asin", "asinh", "aslt",
+    "asm", "assemble", "assigner", "assignment", "assignments", "associative", "astype", "async", "asyncifier",
+    "at", "atan", "atan2", "aten", "attention", "attn", "attr", "attribute", "attributes", "attrs", "auto",
+    "autocast", "autograd", "autotune", "autotuner", "av", "avail", "availability", "available", "aval", "avals",
+    "await", "aware", "axes", "axis", "b100", "b200", "b300", "backend", "backends", "backward", "bad", "baddbmm",
+    "bandwidth", "barrier", "base", "based", "batch", "batched", "batching", "batchnorm", "bbs", "bcast", "be",
+    "because", "before", "begin", "begins", "bernoulli", "between", "bf", "bf16", "bf16bf16", "bf16f32", "bfc",
+    "bfloat", "bh", "bias", "bin", "binary", "bit", "bitcast", "bits", "bitwise", "bjlk", "bl", "blackwell", "bljk",
+    "block", "blocking", "blocks", "bmm", "body", "bool", "bootstrap", "both", "bound", "branch", "breakdown",
+    "bridge", "broadcast", "bs", "buffer", "bufferizable", "bufferize", "buffers", "build", "built", "builtin",
+    "builtins", "bundle", "busy", "but", "bw", "bwd", "by", "byte", "bytecode", "bytes", "c10", "c128", "c64",
+    "cache", "cached", "caffe2", "calculator", "call", "callable", "callback", "callbacks", "calls", "can",
+    "cannot", "canon", "canonicalization", "canonicalize", "canonicalizer", "cap", "capability", "capacity",
+    "capsule", "capture", "capturing", "case", "cask", "cast", "caster", "casts", "cat", "category", "causal",
+    "cause", "cb", "cbid", "cbids", "cbrt", "cc", "ccp", "cdna", "ceil", "cfg", "cgemm", "change", "channel",
+    "char", "check", "checker", "checkers", "checkpoint", "children", "chip", "chips", "chlo", "cholesky", "chosen",
+    "chrome", "chunk", "cijk", "ck", "clamp", "class", "classify", "clean", "cleanup", "clear", "client", "clip",
+    "clique", "clock", "clone", "close", "closed", "clr", "cluster", "clz", "cmem", "co", "code", "codegen", "col",
+    "coll", "collapsed", "collect", "collections", "collective", "collectives", "combiner", "comm", "common",
+    "comms", "communication", "compaction", "compare", "comparison", "compilation", "compile", "compiled",
+    "compiler", "compiles", "compiling", "complete", "completion", "complex", "compressed", "computation",
+    "compute", "con", "concat", "concatenate", "concrete", "cond", "condition", "conditional", "config",
+    "configuration", "connection", "const", "constant", "construct", "consume", "consumer", "container", "context",
+    "contextlib", "contextmanager", "contiguous", "continuation", "contract", "control", "conv", "conv1d", "conv2d",
+    "conv3d", "conversion", "convert", "converter", "convolution", "convolve", "cooperative", "copy", "core",
+    "cores", "corr", "correlation", "cos", "cosh", "cosine", "cost", "cotangent", "could", "count", "counted",
+    "counter", "counters", "covered", "cpp", "cpu", "cpy", "create", "creator", "critical", "cross", "crs", "cse",
+    "ct", "ctor2", "ctx", "cu", "cub", "cubin", "cublas", "cublaslt", "cuda", "cudart", "cudnn", "cufft", "cuh",
+    "cummax", "cumprod", "cumsum", "cunn", "cupti", "curand", "current", "cusolver", "cusparse", "custom", "cut",
+    "cutlass", "cwise", "cycle", "d2d", "d2h", "d884gemm", "damaged", "data", "dataclasses", "dataloader",
+    "dataset", "dce", "dcn", "dead", "deallocation", "deallocations", "debug", "decompose", "decomposer",
+    "decomposition", "decorate", "decorator", "decrement", "deduped", "deduplicated", "deduplicator", "def",
+    "default", "defaultdict", "defect", "deferred", "deferring", "definition", "deflinear", "defragment", "defvectorized",
+    "degenerate", "deleted", "delinearize", "dense", "dep", "dependency", "deprecation", "depth", "dequeue",
+    "derived", "desc", "descheduler", "description", "deserialize", "dest", "destination", "destroy", "detach",
+    "detail", "details", "dev", "device", "devices", "dgemm", "dgrad", "dict", "dilated", "dim", "dimension",
+    "dimensions", "dims", "direct", "direction", "disable", "dispatch", "dispatcher", "dist", "distributed",
+    "distribution", "div", "divide", "dma", "dmma", "do", "domain", "donate", "donated", "donation", "done", "dot",
+    "double", "downsweep", "dp", "driver", "drop", "dropout", "dropped", "drv", "dst", "dtla", "dtlb", "dto",
+    "dtod", "dtoh", "dtva", "dtvb", "dtype", "dtypes", "dummy", "dur", "duration", "dvo", "dynamic", "dynamo",
+    "e4m3", "e4m3fn", "e4m3fnuz", "e5m2", "each", "eager", "effect", "effects", "efficiency", "efficient", "eigen",
+    "eigenmetakernel", "eigh", "einsum", "elapsed", "element", "elementwise", "elems", "elflr", "elide",
+    "elimination", "emb", "embedded", "embedding", "emit", "emitter", "emitting", "emll", "empty", "enable",
+    "enabled", "encode", "end", "ends", "endswith", "engine", "enhancer", "enqueue", "enter", "entropy", "entry",
+    "enum", "enumerate", "env", "epi", "epilogue", "epoll", "eps", "epyc", "eq", "equation", "equinox", "erase",
+    "erf", "erfc", "error", "errors", "essential", "est", "etsp", "ev", "eval", "evaluate", "even", "event",
+    "events", "every", "evidence", "ex", "exchange", "exec", "executable", "execute", "execution", "executor",
+    "exit", "exp", "exp2", "expand", "expander", "expansion", "expensive", "experimental", "explicit", "expm",
+    "expm1", "exponential", "export", "exposed", "ext", "extend", "external", "extra", "f16", "f16f16", "f16f32",
+    "f32", "f32f16", "f32f32", "f64", "f8e4m3b11fnuz", "f8e4m3fn", "f8e5m2", "failure", "fallback", "false", "far",
+    "fast", "fastpath", "fd", "fdo", "feed", "fetch", "ffi", "fft", "field", "fields", "figure", "figures", "file",
+    "filename", "files", "fill", "filter", "filtered", "final", "finalize", "find", "finding", "findings",
+    "fingerprint", "finite", "first", "fix", "fixup", "fl", "flag", "flags", "flash", "flatten", "flattened",
+    "flattener", "flax", "flight", "float", "floor", "flop", "flops", "flow", "flush", "fma", "fmha", "fn", "fold",
+    "folder", "folding", "for", "fori", "fork", "format", "formatting", "forward", "fp", "fp4", "fp8", "fprop",
+    "fragmentation", "frame", "frames", "framework", "free", "fresh", "from", "fromlist", "frontend", "frozen",
+    "fspath", "fssc", "full", "fully", "fun", "func", "function", "functional", "functions", "functools", "functor",
+    "fuse", "fused", "fusible", "fusion", "futex", "future", "fwd", "gaps", "garbage", "gather", "gaudi", "gb",
+    "gb200", "gb300", "gc", "ge", "geforce", "gelu", "gemm", "gemmex", "gemmk", "gemv", "gemvx", "gen", "general",
+    "generate", "generation", "generator", "generic", "genexpr", "get", "getattr", "getattribute", "getenv",
+    "getitem", "gfx", "gh200", "ghz", "give", "gives", "global", "globals", "gls", "glvwa", "glvwb", "good",
+    "google", "gpu", "grad", "gradient", "graph", "graphs", "grcga", "grcgb", "greater", "grew", "grid", "group",
+    "grouped", "groups", "grpm", "grv", "gsu", "gsuasb", "gt", "gtx", "guaranteed", "gz", "gzip", "h100",
+    "h16816gemm", "h1688gemm", "h20", "h200", "h2d", "h2h", "h800", "h884gemm", "had", "haiku", "half", "handle",
+    "handler", "hardware", "has", "hasattr", "hash", "have", "hbm", "hccl", "hdim", "head", "held", "helper",
+    "helpful", "here", "hgemm", "hiding", "hierarchical", "hierarchy", "high", "higher", "hip", "hipblas",
+    "hipblaslt", "hiprtc", "histogram", "hit", "hlo", "hmma", "hoister", "hoisting", "hold", "holds", "hopper",
+    "host", "hosts", "hpp", "hpu", "hsa", "hsakmt", "htod", "hub", "hz", "i16", "i32", "i64", "i8816gemm", "iadd",
+    "ibm", "ici", "id", "ident", "idle", "ids", "idx", "if", "ifrt", "igemm", "ignore", "im", "imag", "imbalance",
+    "imma", "imp", "impl", "implementation", "implicit", "impls", "import", "importer", "importlib", "in",
+    "incomplete", "increment", "independent", "index", "indexed", "indices", "infeed", "infer", "inference",
+    "inflate", "info", "init", "initialize", "initialized", "initializer", "inline", "inliner", "inner", "input",
+    "inputs", "insertion", "insight", "instance", "instancecheck", "instant", "instantiate", "instinct",
+    "instruction", "instructions", "instrumentation", "int", "integer", "integrations", "intel", "interleave",
+    "intern", "internal", "interpreters", "into", "intrinsic", "inuse", "inv", "invariant", "invars", "invoke",
+    "io", "iota", "ipc", "ir", "is", "isa", "isabs", "isfile", "isinstance", "issubdtype", "issue", "it", "item",
+    "items", "iter", "iteration", "iterato", "iterator", "iteratorgetnext", "its", "iu", "jax", "jaxgen", "jaxlib",
+    "jaxpr", "jaxtype", "jf", "jit", "jitted", "job", "join", "json", "jvp", "k1", "kb", "kd", "keeps", "kept",
+    "ker", "kernel", "kernels", "key", "keys", "kind", "kineto", "kla", "known", "kv", "l40s", "label", "labels",
+    "lambda", "large", "last", "latency", "launch", "launcher", "launches", "launching", "lax", "layer", "layernorm",
+    "layout", "layouts", "lazy", "lbsppa", "lbsppb", "ldg", "ldgsts", "ldl", "ldw", "le", "leading", "leaf", "least",
+    "leaves", "left", "legacy", "legal", "legalize", "legalizer", "len", "length", "less", "level", "lib", "libm",
+    "library", "libtpu", "lies", "lift", "like", "limit", "limits", "linalg", "line", "linear", "linearize",
+    "linen", "lines", "link", "linkage", "list", "listcomp", "listener", "lists", "lite", "litepod", "literal",
+    "literals", "live", "ll", "ll128", "lld", "llo", "llvm", "llvmcpu", "load", "loaded", "loader", "loading",
+    "loads", "local", "localhost", "location", "lock", "log", "log1p", "log2", "logical", "logistic", "long",
+    "lookup", "loop", "loops", "loss", "losses", "lost", "low", "lower", "lowering", "lpa", "lpb", "lru", "lrvw",
+    "lsr", "lt", "lu", "lwp", "made", "main", "major", "make", "makes", "malloc", "managed", "manager", "manual",
+    "map", "marker", "marshal", "mask", "masked", "math", "matmul", "matrix", "max", "maximal", "maximum", "may",
+    "maybe", "mb", "mda", "me", "mean", "median", "megachip", "megacore", "mem", "memalloc", "member", "members",
+    "memcpy", "memfree", "memory", "memref", "memset", "merge", "merger", "mesh", "message", "messages", "meta",
+    "metadata", "method", "mfma", "mha", "mhlo", "mhz", "mi", "mi210", "mi250x", "mi300a", "mi300x", "mi325x",
+    "mi350x", "miav", "middle", "million", "min", "minimum", "minor", "minus", "miopen", "miss", "missing",
+    "mkfgsu", "mlir", "mlp", "mm", "mma", "mmfsc", "mn", "mo", "mode", "model", "modeling", "models", "module",
+    "modules", "more", "mosaic", "most", "motion", "move", "mover", "moving", "ms", "msccl", "msg", "mtia", "mul",
+    "multi", "multicast", "multihost", "multimem", "multiply", "multiprocessing", "multiprocessor", "must", "mutex",
+    "naive", "name", "named", "namedtuple", "names", "namespace", "nat", "native", "nccl", "ncdhw", "nchw", "ndhwc",
+    "ndim", "ne", "nearest", "need", "needs", "neg", "negate", "negative", "nelems", "nepbs", "nested", "nesting",
+    "new", "next", "nhwc", "nhwckrsc", "nlca", "nlcb", "nn", "nnx", "no", "noc", "nocast", "node", "nodes", "non",
+    "none", "nonfused", "nontemporal", "nonzero", "nor", "norm", "normal", "normalization", "normalizer", "not",
+    "note", "nothing", "notify", "now", "np", "npu", "ns", "nt", "nta", "ntb", "ntc", "ntd", "ntn", "null",
+    "nullptr", "num", "number", "numbers", "numpy", "nvidia", "nvjet", "nvjitlink", "nvl", "nvlink", "nvml",
+    "nvptx", "nvrtc", "nvshmem", "nvtx", "object", "objects", "occ", "occupancy", "occurrences", "of", "off",
+    "offload", "offloader", "offloading", "offset", "old", "on", "once", "one", "onednn", "ones", "onesweep",
+    "onll", "only", "op", "opaque", "open", "operand", "operat", "operation", "operations", "operator", "oplv",
+    "opmath", "ops", "opt", "optax", "optimization", "optimizations", "optimize", "optimizer", "options", "or",
+    "ordered", "ordinal", "os", "other", "others", "out", "outfeed", "output", "outputs", "outvars", "over",
+    "overall", "overhead", "overlap", "own", "ownership", "p2p", "packages", "packer", "packing", "pad", "padder",
+    "pageable", "pallas", "pap", "parallel", "parallelism", "param", "parameter", "params", "parent", "parse",
+    "part", "partial", "participant", "partition", "partitioner", "partitioning", "parts", "pascal", "pass",
+    "passes", "past", "path", "payload", "pb", "pcie", "pct", "peak", "peel", "peer", "pending", "per", "perf",
+    "perfetto", "period", "permute", "persistent", "persisting", "pg", "pgr", "phase", "philox", "pid", "pieces",
+    "pin", "pinned", "pipeline", "pipeliner", "pipelining", "pitched", "pj", "pjit", "pjrt", "pk", "pka", "place",
+    "placement", "plan", "plane", "planes", "planner", "platform", "plr", "plugins", "plumb", "pmap", "pod",
+    "point", "pointer", "pointers", "pointwise", "policy", "poll", "pool", "pop", "popcnt", "popen", "population",
+    "pos", "posix", "post", "pow", "power", "pprof", "pre", "preassign", "precision", "precolor", "precomputed",
+    "pred", "prefetch", "prefix", "prepare", "primal", "primary", "print", "priority", "private", "privateuse",
+    "prng", "process", "processes", "processing", "processor", "prod", "produce", "producer", "product", "prof",
+    "profile", "profiler", "profiling", "program", "programs", "promote", "promotion", "propagate", "propagation",
+    "properties", "property", "proxy", "ps", "pspec", "psum", "pt", "ptds", "pthread", "ptop", "ptr", "ptsz", "ptx",
+    "ptxas", "pure", "put", "pxla", "py", "pyc", "python", "pytorch", "pytree", "qr", "quadro", "quantize",
+    "quantized", "query", "queue", "queued", "queues", "radeon", "radix", "ragged", "ran", "random", "range",
+    "ranges", "rank", "ranks", "rate", "raw", "rccl", "read", "reading", "ready", "real", "realloc", "reassociate",
+    "rebuild", "recompute", "recomputed", "reconcile", "record", "recorded", "recording", "records", "recv",
+    "reduce", "reducer", "reducescatter", "reduction", "ref", "reflatten", "region", "register", "registers",
+    "regs", "relax", "release", "relu", "rem", "remainder", "remat", "rematerialization", "rematted", "remote",
+    "removal", "removed", "remover", "rendezvous", "reorder", "repeat", "replacer", "replica", "replicate",
+    "replicated", "report", "reports", "request", "requested", "reraise", "reserved", "reshape", "residency",
+    "resize", "resizer", "resolve", "rest", "restore", "result", "results", "retain", "return", "reuse", "reverse",
+    "rewrite", "rewriter", "rfind", "right", "ring", "rms", "rmsnorm", "rng", "rocblas", "rocclr", "rocm",
+    "rocprof", "rocprofiler", "roctracer", "roofline", "root", "rotary", "rotate", "round", "row", "rows",
+    "rpartition", "rpc", "rsqrt", "rstrip", "rt", "rtx", "run", "runs", "runtime", "ryzen", "s16", "s161616gemm",
+    "s16816gemm", "s1688gemm", "s1688tf32", "s32", "s32s8", "s64", "s884gemm", "s8s8", "safe", "said", "same",
+    "say", "says", "scalar", "scalarizer", "scaled", "scan", "scatter", "scf", "schedule", "scheduled", "scheduler",
+    "scheduling", "scipy", "sciui", "scope", "scripting", "sdpa", "second", "section", "sections", "seed",
+    "segment", "segmented", "select", "selector", "selectors", "self", "sem", "semaphore", "semlock", "send",
+    "sendrecv", "seq", "seqlen", "sequence", "sequenced", "sequencing", "sequential", "serialize", "service",
+    "session", "set", "setattr", "setitem", "setter", "setup", "severity", "sflag", "sgd", "sgemm", "shape",
+    "shaped", "shard", "sharding", "shardings", "shardy", "share", "shared", "shift", "shlo", "shm", "shmap",
+    "short", "shot", "show", "shown", "shows", "shuffle", "shuffling", "sia", "sign", "signal", "signed",
+    "signless", "silu", "sim", "simple", "simplification", "simplifier", "simplify", "simt", "sin", "since", "sine",
+    "single", "sinh", "sinker", "sinking", "site", "size", "sized", "sizes", "sleep", "slice", "slinky", "slw",
+    "sm", "small", "smem", "sn", "snll", "so", "softmax", "solve", "some", "sort", "sorts", "source", "space",
+    "span", "spans", "sparse", "sparsecore", "spatial", "spawn", "spec", "special", "spin", "split", "splitk",
+    "splitter", "spmd", "spo", "sqrt", "square", "squeeze", "src", "srvw", "ss", "sso", "stable", "stablehlo",
+    "stack", "stacktrace", "stage", "stages", "stake", "stall", "standard", "start", "starts", "startswith", "stat",
+    "state", "stateless", "static", "stats", "std", "stdin", "step", "steps", "still", "stochastic", "stop",
+    "stopped", "stops", "store", "str", "stream", "streamk", "streams", "stress", "strict", "stride", "strided",
+    "strides", "string", "strip", "struct", "su", "sub", "subbyte", "subclass", "subjaxpr", "subprocess",
+    "subtract", "sum", "summary", "support", "sus", "svw", "switch", "switchto", "swizzle", "sxm", "symbol",
+    "symbols", "sync", "synchronize", "system", "table", "tables", "take", "taken", "takes", "tan", "tangent",
+    "tanh", "tar", "target", "task", "tasks", "tb", "tell", "tells", "template", "tensile", "tensor", "tensorboard",
+    "tensorflow", "tensorop", "tensors", "tesla", "test", "text", "tf", "tf32x3", "tfrt", "tfstreamz", "tgz",
+    "than", "that", "the", "them", "then", "theoretical", "there", "these", "they", "third", "this", "those",
+    "thread", "threading", "threadpool", "threads", "threefry", "thresholds", "through", "thrust", "thunk",
+    "thunks", "tid", "tile", "tiled", "tilesize", "tiling", "time", "timedwait", "times", "timestamp", "tlds",
+    "tma", "tmp", "tn", "tnn", "to", "token", "told", "too", "tool", "top", "topk", "torch", "torchdynamo", "total",
+    "tp", "tpu", "tqdm", "trace", "traceback", "tracemill", "traces", "tracing", "tracked", "train", "training",
+    "traits", "transfer", "transferred", "transform", "transformers", "transit", "transpose", "tree", "treedef",
+    "triang", "triangular", "tril", "trip", "triton", "triu", "trivial", "true", "try", "tsgra", "tsgrb", "tsl",
+    "tstate", "tt", "tuple", "turing", "tw", "two", "ty", "type", "typed", "typename", "typeof", "typing", "u16",
+    "u32", "u64", "uint", "um", "umldsa", "umldsb", "unary", "under", "uneven", "unexpected", "unflatten",
+    "unhandled", "unification", "unified", "uniform", "unique", "unit", "units", "unknown", "unload", "unlock",
+    "unlocked", "unpack", "unrealized", "unrecorded", "unregister", "unreliable", "unresolved", "unroll",
+    "unrolled", "unsafe", "unset", "unsigned", "unspecified", "unsqueeze", "unswitch", "until", "unzip", "up",
+    "upcaster", "update", "upper", "upsweep", "us", "usage", "use", "used", "user", "users", "uses", "usfgr",
+    "using", "usr", "utf", "util", "utilization", "utils", "v100", "v2", "v5e", "v5litepod", "v5p", "v6e", "val",
+    "valid", "validate", "value", "values", "var", "variadic", "varlen", "vars", "vaw", "vector", "vectorized",
+    "vendor", "verbose", "verdict", "verifier", "verify", "version", "vflrp", "via", "view", "vjp", "vliw", "vmap",
+    "vmem", "vocab", "void", "volta", "vw", "vwb", "wait", "waiting", "warm", "warning", "warnings", "warp",
+    "warpgroup", "warps", "warpspecialized", "was", "were", "wg", "wgm", "wgmma", "wgrad", "what", "when", "where",
+    "which", "while", "who", "whole", "window", "winograd", "with", "without", "wn", "work", "worked", "worker",
+    "workgroup", "works", "workspace", "world", "wrap", "wrapped", "wrapper", "wraps", "write", "writes", "writing",
+    "written", "wrote", "ws", "wsgra", "wsgrb", "wt", "x64", "x86", "xeon", "xformers", "xi", "xla", "xlarge",
+    "xmap", "xmma", "xnn", "xor", "xplane", "xprof", "xpu", "xspace", "xtile", "yes", "yet", "ynn", "zero", "zeros",
+    "zgemm", "zip", "zn20", "zst", "zstd",
+};
+
+/* clang-format on */
+
+static int compare(const void *word, const void *listed)
+{
+    return strcmp(word, *(const char *const *)listed);
+}
+
+/* Whether a word belongs to everybody: to XLA, JAX, PyTorch, their libraries and runtimes, or to this program.  It says
+ * nothing of who ran what, and reports are of little use without it.
+ * in:     word  ASCII; its case does not matter */
+static bool is_public_word(const char *word, size_t length)
+{
+    char lower[TM_PUBLIC_WORD_MOST + 1];
+
+    if (length > TM_PUBLIC_WORD_MOST)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        lower[i] = (char)(word[i] >= 'A' && word[i] <= 'Z' ? word[i] - 'A' + 'a' : word[i]);
+    lower[length] = '\0';
+    return bsearch(lower, public_words_words, sizeof(public_words_words) / sizeof(public_words_words[0]), sizeof(public_words_words[0]), compare) != NULL;
+}
 
 enum {
     OUT_BYTES = 5 * TM_REDACT_TEXT_MOST, /* a byte that is no UTF-8 and a dot give nine: nothing gives more */
@@ -19,11 +241,14 @@ enum {
     ADDRESS_NUMBERS = 4, ADDRESS_DIGITS = 3,
     HOST_SLOTS = 2048, HOSTS_MOST = 1024, /* that are known again */
 };
+
 #define HOST_PREFIX "host-"
+
 enum { HOST_PREFIX_BYTES = sizeof(HOST_PREFIX) - 1 };
 
 /* What a pseudonym is made of: consonants, and digits that are not taken for letters. */
 static const char pseudonym_signs[] = "bcdfghjkmnpqrstvwxyz23456789";
+
 enum { FIRST_SIGNS = 20, ALL_SIGNS = 28 };
 
 struct tm_redactor {
@@ -215,7 +440,7 @@ static bool are_letters_public(const char *letters, size_t length, bool *has_pub
     for (size_t i = 0; i < length;) {
         const size_t n = count_piece(letters + i, length - i);
 
-        if (n > 1 && !tm_is_public_word(letters + i, n))
+        if (n > 1 && !is_public_word(letters + i, n))
             return false;
         *has_public |= n >= PUBLIC_PIECE_LEAST;
         i += n;
@@ -273,7 +498,7 @@ static void put_joined(struct tm_redactor *r, const char *word, size_t letters, 
     for (size_t i = 0; i < letters;) {
         const size_t n = count_piece(word + i, letters - i);
 
-        if (n == 1 || tm_is_public_word(word + i, n))
+        if (n == 1 || is_public_word(word + i, n))
             put(r, word + i, n);
         else
             put_pseudonym(r, word + i, n);
@@ -334,7 +559,7 @@ static bool begins_path(const char *slash, size_t length, char before)
         return false;
     while (n < length && is_word_byte(slash[n]))
         n++;
-    return n == length || slash[n] != ':' || !tm_is_public_word(slash + 1, n - 1);
+    return n == length || slash[n] != ':' || !is_public_word(slash + 1, n - 1);
 }
 
 /* A sign that is no part of a word goes by.  in: before  the sign before it */
@@ -352,7 +577,7 @@ static void put_word(struct tm_redactor *r, const char *word, size_t length, cha
     const size_t rest = letters + count_digits(word + letters, length - letters);
 
     if (digits == length ? is_number_public(digits, before)
-                         : is_ascii(word, length) && (tm_is_public_word(word, length) || is_mixed_public(word, length)))
+                         : is_ascii(word, length) && (is_public_word(word, length) || is_mixed_public(word, length)))
         put(r, word, length);
     else if (letters == 1 && rest == length && length - letters <= LETTER_DIGITS_MOST)
         put(r, word, length);

@@ -2,15 +2,15 @@
 #ifndef TM_REDACT_H
 #define TM_REDACT_H
 
-#include "pipeline/keyed_hash.h"
-#include "pipeline/names.h"
+#include "pipeline/store/keyed_hash.h"
+#include "pipeline/store/names.h"
 
 /* Pseudonyms for names: what is written for people outside has these in place of words that somebody chose.
  *
  * A text is cut at everything that is no letter and no digit; what lies between stays or becomes a pseudonym, by itself
  * alone and always the same, so that equal names stay equal everywhere, and the form of a name stays:
  * "pooler_3/perceiver" becomes "kq7bz4mw_3/rx2gd8kt".  Hosts and paths are told apart by who asks.  What stays:
- *     words that belong to everybody (public_words.h), also joined as in cudaLaunchKernel, tilesize128x64, f32
+ *     words that belong to everybody (redact.c), also joined as in cudaLaunchKernel, tilesize128x64, f32
  *     single letters, and numbers of up to 4 digits; longer ones where a shape or an instruction has them:
  *     "[131072,8]", "fusion.12345"; but no four numbers that may be an address of the internet
  * A pseudonym is a keyed hash of the word in small letters, which needs the key to be checked or made: 8 letters and
@@ -41,6 +41,7 @@ struct tm_secret_key tm_redactor_key(const struct tm_redactor *redactor);
  * out:    *out  valid UTF-8, NUL-terminated, *out_length bytes; good until the next call */
 tm_status tm_redact(struct tm_redactor *redactor, const char *text, size_t length, const char **out,
                     size_t *out_length) TM_MUST_USE;
+
 /* The same into a text of so many bytes, which may be `text`; what does not fit is cut.
  * in: redactor  NULL: a copy */
 tm_status tm_redact_into(struct tm_redactor *redactor, char *to, size_t bytes, const char *text) TM_MUST_USE;
@@ -48,6 +49,7 @@ tm_status tm_redact_into(struct tm_redactor *redactor, char *to, size_t bytes, c
 /* The name of a host, whole, whatever words it is made of: "host-kq7bz4mw"; and of a device of one: the host before the
  * slash of "vm/gpu:0", which tm_redact knows by itself.  What came out of this stays as it is in later texts. */
 tm_status tm_redact_host(struct tm_redactor *redactor, char *to, size_t bytes, const char *host) TM_MUST_USE;
+
 /* A path: of its words nobody's stay, but for its endings, and what lies in a library of Python.  An absolute path
  * inside of a text tm_redact knows by itself. */
 tm_status tm_redact_path(struct tm_redactor *redactor, const char *path, size_t length, const char **out,

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "pipeline/budget.h"
+#include "pipeline/store/budget.h"
 #include "pipeline/error.h"
 #include "pipeline/progress.h"
 #include "pipeline/tally.h"

@@ -2,8 +2,8 @@
 #ifndef TM_RUNS_H
 #define TM_RUNS_H
 
-#include "pipeline/row_order.h"
-#include "pipeline/spill.h"
+#include "pipeline/store/row_order.h"
+#include "pipeline/store/spill.h"
 
 /* Sorted runs of rows in a spill file and their merge: the disk part of sorters and groups.  Runs
  * are put in one after the other; rows that are equal come out in the order of their runs.  Where

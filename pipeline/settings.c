@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/json_parse.h"
-#include "pipeline/nearest.h"
+#include "pipeline/doc/json_parse.h"
+#include "pipeline/store/nearest.h"
 
 /* What getopt_long returns for row i: LONG_OPTION + i, past all letters. */
 enum { LONG_OPTION = 1000 };

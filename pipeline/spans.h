@@ -2,8 +2,8 @@
 #ifndef TM_SPANS_H
 #define TM_SPANS_H
 
-#include "pipeline/rows.h"
-#include "pipeline/sorter.h"
+#include "pipeline/store/rows.h"
+#include "pipeline/store/sorter.h"
 
 /* Stretches of time on lanes (a device, a thread), found again by time: step markers, executions of programs.
  * Put in in any order, then finished, then only read.  Spills. */

@@ -3,7 +3,7 @@
 #define TM_STAGE_H
 
 #include "pipeline/arguments.h"
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 #include "pipeline/partial.h"
 #include "pipeline/trace.h"
 

@@ -6,13 +6,15 @@
 
 #include "pipeline/arguments.h"
 #include "pipeline/record.h"
-#include "pipeline/rows.h"
+#include "pipeline/store/rows.h"
 
 /* The dictionary of one host's trace: what its records refer to.  Filled by the input (scan) and the survey
  * before the first ordered record is given out; read-only from then on. */
 
 enum tm_side { TM_SIDE_OTHER, TM_SIDE_HOST, TM_SIDE_DEVICE };
+
 enum tm_device_kind { TM_DEVICE_GPU, TM_DEVICE_TPU, TM_DEVICE_CPU };
+
 extern const char *const tm_device_kind_name[]; /* "gpu", "tpu", "cpu" */
 
 /* Whose devices there are that no figure is made of: their events are counted (coverage.unknown_devices). */
@@ -25,6 +27,7 @@ enum tm_accelerator {
     TM_ACCELERATOR_OTHER,
     TM_ACCELERATOR_COUNT
 };
+
 extern const char *const tm_accelerator_name[TM_ACCELERATOR_COUNT]; /* "Ascend NPU", ... */
 
 /* What sort of line a track is; decides classes together with the name. */
@@ -217,6 +220,7 @@ void tm_trace_sort_devices(struct tm_trace *trace, uint32_t first, uint32_t *pla
  * out:    *row  of trace->common; 0 for an empty list
  * errors: as of tm_rows; TM_ERR_LIMIT past 2^32 - 1 */
 tm_status tm_trace_add_common(struct tm_trace *trace, struct tm_arguments list, uint32_t *row) TM_MUST_USE;
+
 /* Read them again.
  * in:     buffer  TM_ARGUMENTS_MOST bytes, for the list */
 tm_status tm_trace_common(const struct tm_trace *trace, uint32_t row, uint8_t *buffer,

@@ -2,7 +2,7 @@
 #ifndef TM_WINDOW_H
 #define TM_WINDOW_H
 
-#include "pipeline/row_order.h"
+#include "pipeline/store/row_order.h"
 #include "pipeline/run.h"
 
 /* Rows one after the other in one block that grows in few, large steps up to a bound, which the pool of the ledger

@@ -11,7 +11,7 @@
 #     scaling, gates, history    these and compare
 #     content                these, and its own
 #     html, pdf, text ...    all of them but another medium
-#   main.c and the commands  all three: they join the parts
+#   main.c, engine, nightly, commands  all three: they join the parts
 #   tests                    everything; nobody includes tests
 # and each outside library is used by one family of files, so that the rest builds without it.
 set -euo pipefail -f  # no names from patterns: they are compared, never expanded
@@ -19,17 +19,17 @@ cd "$(dirname "$0")/.."
 
 # header (a pattern) | files that may include it (patterns)
 libraries='
-zlib.h*                | stages/input/bytes/inflate* stages/output/file/deflater.h pipeline/commands/version.c
-isa-l*                 | stages/input/bytes/inflate* stages/output/file/block_deflater.c pipeline/commands/version.c
-zstd*.h                | stages/input/bytes/unzstd* pipeline/commands/version.c
-archive*.h             | stages/input/bytes/archive* pipeline/commands/version.c
-protobuf-c/*           | *_pb.c stages/input/xspace/* stages/input/bytes/unpacking.h pipeline/commands/version.c
-hpdf*                  | reports/pdf/* pipeline/commands/version.c
-cjson/*                | pipeline/json_parse.h pipeline/commands/version.c
-jemalloc/*             | pipeline/budget* pipeline/memory_stats* pipeline/commands/version.c
+zlib.h*                | stages/input/bytes/inflate* stages/output/file/out_file.c pipeline/commands/help.c
+isa-l*                 | stages/input/bytes/inflate* stages/output/file/out_file.c pipeline/commands/help.c
+zstd*.h                | stages/input/bytes/unzstd* pipeline/commands/help.c
+archive*.h             | stages/input/bytes/archive* pipeline/commands/help.c
+protobuf-c/*           | *_pb.c stages/input/xspace/* stages/input/bytes/unpacking.h pipeline/commands/help.c
+hpdf*                  | reports/pdf/* pipeline/commands/help.c
+cjson/*                | pipeline/doc/json_parse.h pipeline/commands/help.c
+jemalloc/*             | pipeline/store/budget* pipeline/memory_stats* pipeline/commands/help.c
 getopt.h               | pipeline/options* pipeline/settings.c
 xxhash.h               | pipeline/* stages/*
-sqlite3.h              | reports/history/* pipeline/commands/version.c
+sqlite3.h              | reports/history/* pipeline/commands/help.c
 '
 
 wrong=0
@@ -65,7 +65,7 @@ check_own() { # file, line, header
     local file=$1 header=$3 allowed
     case $file in
         tests/*) return ;;
-        pipeline/main.c | pipeline/commands/*) allowed='pipeline/* stages/* reports/* *.pb-c.h' ;;
+        pipeline/main.c | pipeline/commands/* | pipeline/engine/* | pipeline/nightly/*) allowed='pipeline/* stages/* reports/* *.pb-c.h' ;;
         pipeline/*) allowed='pipeline/*' ;;
         stages/*) allowed='pipeline/* stages/* *.pb-c.h' ;;
         reports/*) allowed="pipeline/* $(below "${file#reports/}")" ;;

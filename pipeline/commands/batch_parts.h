@@ -2,7 +2,7 @@
 #ifndef TM_BATCH_PARTS_H
 #define TM_BATCH_PARTS_H
 
-#include "pipeline/batch/manifest.h"
+#include "pipeline/nightly/manifest.h"
 #include "reports/history/history.h"
 
 /* The parts of a batch, which the verbs `batch ...` are made of.  `out` is the folder of the batch. */

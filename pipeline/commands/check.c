@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "pipeline/commands/closing.h"
+#include "pipeline/engine/closing.h"
 #include "pipeline/commands/commands.h"
-#include "pipeline/commands/side_files.h"
-#include "pipeline/commands/summaries.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/engine/summaries.h"
 #include "reports/gates/gates.h"
 #include "reports/markdown/markdown.h"
 #include "reports/text/text.h"

@@ -61,13 +61,13 @@ tm_command tm_command_batch_run;    /* batch_run.c */
 tm_command tm_command_batch_merge;  /* batch_merge.c */
 tm_command tm_command_batch_submit; /* batch_submit.c */
 tm_command tm_command_batch_prune;  /* batch_prune.c */
-tm_command tm_command_batch_export; /* batch_export.c */
+tm_command tm_command_batch_export; /* batch_merge.c */
 tm_command tm_command_list;        /* list.c */
 tm_command tm_command_extract;     /* extract.c */
 tm_command tm_command_config;      /* config.c */
 tm_command tm_command_help;        /* help.c */
 tm_command tm_command_man;         /* help.c */
 tm_command tm_command_completions; /* help.c */
-tm_command tm_command_version;     /* version.c */
+tm_command tm_command_version;     /* help.c */
 
 #endif

@@ -3,13 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/commands/closing.h"
+#include "pipeline/engine/closing.h"
 #include "pipeline/commands/commands.h"
-#include "pipeline/commands/results_file.h"
-#include "pipeline/commands/run_labels.h"
-#include "pipeline/commands/run_spread.h"
-#include "pipeline/commands/study.h"
-#include "reports/content/document.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/engine/study.h"
+#include "reports/content/content.h"
 #include "reports/gates/gates.h"
 
 struct group {

@@ -4,19 +4,125 @@
 #include <string.h>
 
 #include "pipeline/commands/commands.h"
-#include "pipeline/commands/config_thresholds.h"
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 #include "pipeline/settings.h"
+#include "reports/findings/thresholds.h"
+
+/* The thresholds that hold, for `config show`: the built-in table and what a file changes of it. */
+struct tm_effective_thresholds {
+    struct tm_thresholds built_in, now;
+    const char *file; /* NULL = none was named */
+};
+
+/* The table of thresholds in `config show`. */
+
+enum { FROM_BYTES = 256, VALUE_BYTES = 48 };
+
+/* errors: as of tm_thresholds_read */
+static tm_status effective_thresholds_read(struct tm_effective_thresholds *t, const char *file, struct tm_error *error)
+{
+    tm_status st = tm_thresholds_init(&t->built_in, error);
+
+    t->file = file;
+    t->now = t->built_in;
+    return st == TM_OK && file ? tm_thresholds_read(&t->now, file, error) : st;
+}
+
+static const char *origin(const struct tm_effective_thresholds *t, const struct tm_threshold *was,
+                          const struct tm_threshold *now)
+{
+    return tm_threshold_equals(was, now) ? "default" : t->file;
+}
+
+/* --- for people --- */
+
+static void print_row(const char *id, const char *good, const char *bad, const char *unit, const char *from)
+{
+    char clean[FROM_BYTES];
+
+    tm_clean_text(clean, sizeof(clean), from, strlen(from));
+    (void)printf("%-20s %-10s %-10s %-6s %s\n", id, good, bad, unit, clean);
+}
+
+/* "> 80"; "-" where there is no limit. */
+static void tell_limit(char out[VALUE_BYTES], bool is_set, const char *sign, double limit)
+{
+    if (is_set)
+        (void)snprintf(out, VALUE_BYTES, "%s%.6g", sign, limit);
+    else
+        (void)snprintf(out, VALUE_BYTES, "-");
+}
+
+/* As a table for people on stdout, and as the member "threshold_table": of each row its values, and where it is from:
+ * "default" or the file. */
+static void effective_thresholds_print(const struct tm_effective_thresholds *t)
+{
+    char good[VALUE_BYTES], bad[VALUE_BYTES];
+
+    (void)puts("");
+    print_row("key figure", "good", "bad", "unit", "from");
+    for (int i = 0; i < TM_KPI_COUNT; i++) {
+        const struct tm_threshold *now = &t->now.kpi[i];
+        const char *better = now->higher_is_better ? "> " : "< ", *worse = now->higher_is_better ? "< " : "> ";
+
+        tell_limit(good, now->has_bands, now->good == now->bad ? "" : better, now->good);
+        tell_limit(bad, now->has_bands, worse, now->bad);
+        print_row(tm_kpi_id[i], good, bad, now->unit, origin(t, &t->built_in.kpi[i], now));
+    }
+    (void)puts("");
+    print_row("limit of findings", "value", "", "unit", "from");
+    for (int i = 0; i < TM_LIMIT_COUNT; i++) {
+        (void)snprintf(good, sizeof(good), "%.6g", t->now.limit[i].value);
+        print_row(tm_limit_id[i], good, "", t->now.limit[i].unit, origin(t, &t->built_in.limit[i], &t->now.limit[i]));
+    }
+}
+
+/* --- for programs --- */
+
+static void add_value(struct tm_value *to, const char *key, bool has, double value)
+{
+    if (has)
+        tm_add_double(to, key, value);
+    else
+        tm_add_null(to, key, "no limit is set");
+}
+
+static void effective_thresholds_add(const struct tm_effective_thresholds *t, struct tm_value *to)
+{
+    struct tm_value *table = tm_add_object(to, "threshold_table"), *rows = tm_add_array(table, "kpis");
+
+    for (int i = 0; i < TM_KPI_COUNT; i++) {
+        const struct tm_threshold *now = &t->now.kpi[i];
+        struct tm_value *row = tm_add_object(rows, NULL);
+
+        tm_add_string(row, "id", tm_kpi_id[i]);
+        tm_add_string(row, "unit", now->unit);
+        tm_add_string(row, "direction", now->higher_is_better ? "higher" : "lower");
+        add_value(row, "good", now->has_bands, now->good);
+        add_value(row, "bad", now->has_bands, now->bad);
+        tm_add_string(row, "from", origin(t, &t->built_in.kpi[i], now));
+    }
+    rows = tm_add_array(table, "limits");
+    for (int i = 0; i < TM_LIMIT_COUNT; i++) {
+        const struct tm_threshold *now = &t->now.limit[i];
+        struct tm_value *row = tm_add_object(rows, NULL);
+
+        tm_add_string(row, "id", tm_limit_id[i]);
+        tm_add_string(row, "unit", now->unit);
+        tm_add_double(row, "value", now->value);
+        tm_add_string(row, "from", origin(t, &t->built_in.limit[i], now));
+    }
+}
 
 /* Longer values are cut in the table for people; --json prints them whole. */
-enum { VALUE_BYTES = 256 };
+enum { CONFIG_VALUE_BYTES = 256 };
 
 static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set,
                             const struct tm_effective_thresholds *thresholds)
 {
     struct tm_doc *const doc = tm_doc_new(run);
     tm_status st = run->error.status;
-    char place[64], joined[VALUE_BYTES];
+    char place[64], joined[CONFIG_VALUE_BYTES];
 
     if (!doc)
         return st;
@@ -37,7 +143,7 @@ static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set
                       tm_settings_place(set, (enum tm_option_index)i, place, sizeof(place)));
         tm_add_string(to, "environment", row->environment);
     }
-    tm_effective_thresholds_add(thresholds, tm_doc_root(doc));
+    effective_thresholds_add(thresholds, tm_doc_root(doc));
     st = tm_doc_status(doc);
     if (!st)
         st = tm_doc_print(doc, run, fileno(stdout));
@@ -47,7 +153,7 @@ static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set
 
 static void print_table(const struct tm_setting_set *set)
 {
-    char value[VALUE_BYTES], from[VALUE_BYTES], joined[VALUE_BYTES], place[64];
+    char value[CONFIG_VALUE_BYTES], from[CONFIG_VALUE_BYTES], joined[CONFIG_VALUE_BYTES], place[64];
 
     (void)printf("%-12s %-20s %s\n", "setting", "value", "from");
     for (int i = 0; i < TM_OPTION_COUNT; i++) {
@@ -75,14 +181,14 @@ tm_status tm_command_config(struct tm_run *run, const struct tm_options *options
     }
     struct tm_effective_thresholds *const thresholds =
         tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*thresholds), &run->error);
-    tm_status st = thresholds ? tm_effective_thresholds_read(thresholds, options->thresholds, &run->error)
+    tm_status st = thresholds ? effective_thresholds_read(thresholds, options->thresholds, &run->error)
                               : run->error.status;
 
     if (!st && options->json) {
         st = print_json(run, options->settings, thresholds);
     } else if (!st) {
         print_table(options->settings);
-        tm_effective_thresholds_print(thresholds);
+        effective_thresholds_print(thresholds);
     }
     tm_give(&run->budget, TM_ACCOUNT_MODEL, thresholds, sizeof(*thresholds));
     return st;

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "pipeline/commands/commands.h"
-#include "pipeline/commands/out_place.h"
-#include "pipeline/commands/redaction.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/engine/redaction.h"
 #include "pipeline/guard.h"
 
 #define DEFAULT_ENDING ".pftrace"

@@ -2,7 +2,7 @@
 #ifndef TM_CONVERT_H
 #define TM_CONVERT_H
 
-#include "pipeline/commands/trace_output.h"
+#include "pipeline/engine/conversion.h"
 
 /* Write all hosts of a run into one file.
  * in:     c       prepared

@@ -12,11 +12,10 @@
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/commands.h"
-#include "pipeline/commands/inputs.h"
+#include "pipeline/engine/inputs.h"
 #include "pipeline/guard.h"
-#include "pipeline/unchanged.h"
-#include "pipeline/utf8.h"
 #include "pipeline/whole_read.h"
+#include "pipeline/utf8.h"
 #include "reports/format/format.h"
 #include "stages/input/bytes/archive.h"
 

@@ -8,21 +8,655 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pipeline/commands/closing.h"
 #include "pipeline/commands/commands.h"
-#include "pipeline/commands/host_run.h"
-#include "pipeline/commands/inputs.h"
-#include "pipeline/commands/memory_file.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/engine/analysis.h"
+#include "pipeline/engine/closing.h"
+#include "pipeline/engine/file_facts.h"
+#include "pipeline/engine/inputs.h"
 #include "pipeline/version.h"
 #include "reports/findings/ask.h"
+#include "reports/findings/finding_texts.h"
 #include "reports/findings/findings.h"
-#include "stages/diagnose/run/contents.h"
-#include "stages/diagnose/run/overview.h"
+#include "reports/format/format.h"
+#include "stages/figures/contents.h"
+#include "stages/figures/overview.h"
 #include "stages/resolve/classes.h"
+
+/* What to change in the way of profiling, from what a trace holds and what it lacks. */
+
+enum { TEXTS_MOST = 3 };
+
+/* What is advised: texts may begin with the runs that they are for (reports/findings/finding_texts.h), and the first that
+ * is for this run holds. */
+struct advice {
+    const char *id;
+    const char *what[TEXTS_MOST];
+    const char *fix[TEXTS_MOST];
+};
+
+static const char *first_for(unsigned audience, const char *const texts[TEXTS_MOST])
+{
+    for (int i = 0; i < TEXTS_MOST && texts[i]; i++) {
+        const char *const fit = tm_text_for(audience, texts[i]);
+
+        if (fit)
+            return fit;
+    }
+    return "";
+}
+
+static void advise_that(const struct tm_value *found, struct tm_value *list, const struct advice *advice,
+                        const char *what)
+{
+    struct tm_value *row = tm_add_object(list, NULL);
+
+    tm_add_string(row, "id", advice->id);
+    tm_add_string(row, "what", what);
+    tm_add_string(row, "fix", first_for(tm_audience_of(found), advice->fix));
+}
+
+static void advise(const struct tm_value *found, struct tm_value *list, const struct advice *advice)
+{
+    advise_that(found, list, advice, first_for(tm_audience_of(found), advice->what));
+}
+
+static int64_t count_of(const struct tm_value *found, const char *const *classes, size_t count)
+{
+    const struct tm_value *all = tm_path(found, "coverage.classes");
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += tm_int(tm_get(all, classes[i]));
+    return sum;
+}
+
+#define COUNT(found, ...) \
+    count_of(found, (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+
+static bool is_platform(const struct tm_value *found, const char *name)
+{
+    return !strcmp(tm_text(tm_path(found, "environment.platform")), name);
+}
+
+static bool has_steps_from(const struct tm_value *found, const char *source)
+{
+    const struct tm_value *hosts = tm_get(found, "contents");
+
+    for (size_t i = 0; i < tm_length(hosts); i++)
+        if (!strcmp(tm_text(tm_path(tm_at(hosts, i), "steps.source")), source))
+            return true;
+    return false;
+}
+
+static bool has_collapsed_graphs(const struct tm_value *found)
+{
+    const struct tm_value *hosts = tm_get(found, "contents");
+
+    for (size_t i = 0; i < tm_length(hosts); i++) {
+        const struct tm_value *devices = tm_get(tm_at(hosts, i), "devices");
+
+        for (size_t k = 0; k < tm_length(devices); k++)
+            if (tm_is(tm_get(tm_at(devices, k), "has_collapsed_graphs")))
+                return true;
+    }
+    return false;
+}
+
+static const struct advice no_events = {
+    "no-events",
+    { "nothing was recorded at all" },
+    { "jax|run the program between jax.profiler.start_trace(logdir) and jax.profiler.stop_trace()",
+      "torch|run the program inside of 'with torch.profiler.profile() as prof:'", "take the trace again" },
+};
+
+static const struct advice partial = {
+    "partial",
+    { "a file is damaged or cut short: only a part of it could be read" },
+    { "jax|copy it again; a profile is whole once jax.profiler.stop_trace() has returned",
+      "torch|copy it again; a profile is whole once prof.export_chrome_trace(path) has returned", "copy it again" },
+};
+
+static const struct advice idle_devices = {
+    "no-device-activity",
+    { "there are devices, but none of them did anything while it was recorded" },
+    { "jax|wait for the device before the profile ends: call jax.block_until_ready(out) inside of it; and see that the"
+      " device tracer may run (CUPTI of the right version, CAP_SYS_ADMIN in containers)",
+      "torch|record the device: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]; and see that its tracer may"
+      " run (CUPTI of the right version, CAP_SYS_ADMIN in containers)",
+      "take the trace while the devices work, with their events" },
+};
+
+static const struct advice no_device = {
+    "no-device-activity",
+    { "jax|no device was recorded, and no operation of XLA on the CPU",
+      "torch|the program ran on the CPU: nothing was launched on a device", "no device was recorded" },
+    { "jax|call jax.block_until_ready(out) inside the profile, and see with jax.devices() where the program runs",
+      "torch|record the device: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] in torch.profiler.profile();"
+      " of a program on the CPU only the host can be told",
+      "give a profile of JAX or PyTorch: of other traces only what the host did can be told" },
+};
+
+static const struct advice collapsed_graphs = {
+    "graphs-collapsed",
+    { "CUDA graphs were recorded as one event each: their kernels are not there" },
+    { "jax|for one profile, run with XLA_FLAGS=--xla_gpu_enable_command_buffer=",
+      "torch|for one profile, run without graphs: torch.compile without mode=\"reduce-overhead\"",
+      "for one profile, run without graphs" },
+};
+
+static const struct advice capped = {
+    "events-capped",
+    { "the number of device events is exactly the profiler's limit: later ones were dropped" },
+    { "profile fewer steps, or raise gpu_max_activity_api_events in ProfileOptions.advanced_configuration" },
+};
+
+static const struct advice no_host = {
+    "no-host-events",
+    { "jax|the host tracer was off: causes of idle time, compiles and steps do not show",
+      "the host was not recorded: causes of idle time and steps do not show" },
+    { "jax|set host_tracer_level = 2 in jax.profiler.ProfileOptions()",
+      "torch|add ProfilerActivity.CPU to the activities of torch.profiler.profile()", "record the host's threads" },
+};
+
+static const struct advice no_python = {
+    "no-python",
+    { "Python calls were not recorded: what the host does has few names" },
+    { "jax|set python_tracer_level = 1 in jax.profiler.ProfileOptions(), if its cost can be borne",
+      "give with_stack=True to torch.profiler.profile(), if its cost can be borne" },
+};
+
+static const struct advice no_memory = {
+    "no-memory-events",
+    { "no allocator recorded anything: there are no memory figures" },
+    { "jax|keep host_tracer_level = 2 and JAX's own allocator (no XLA_PYTHON_CLIENT_ALLOCATOR=platform)",
+      "give profile_memory=True to torch.profiler.profile()" },
+};
+
+static const struct advice no_steps = {
+    "no-steps",
+    { "no steps are marked: the whole session counts as one" },
+    { "jax|mark them: with jax.profiler.StepTraceAnnotation('train', step_num=i): state = step(state, batch)",
+      "torch|mark them: call prof.step() at the end of each pass of the loop, with schedule=torch.profiler.schedule("
+      "wait=1, warmup=2, active=10)",
+      "give a profile of JAX or PyTorch whose steps are marked" },
+};
+
+static const struct advice steps_of_module = {
+    "no-steps",
+    { "no steps are marked: executions of the largest program count as steps" },
+    { "mark them: with jax.profiler.StepTraceAnnotation('train', step_num=i): state = step(state, batch)" },
+};
+
+static const struct advice one_step = {
+    "one-step",
+    { "only one step is left after warm-up: nothing can be said of the spread" },
+    { "torch|record 10 to 20 steps: schedule=torch.profiler.schedule(wait=1, warmup=2, active=10)",
+      "profile 10 to 20 steps after two or three that are not profiled" },
+};
+
+static const struct advice json_copy = {
+    "json-copy",
+    { "the file is the JSON copy of a profile: memory, asynchronous TPU operations and more are not in it" },
+    { "read the .xplane.pb file of the run" },
+};
+
+static const struct advice warned = {
+    "profiler-warnings",
+    { "the profiler left warnings: events may be missing" },
+    { "profile fewer steps, and not the first ones" },
+};
+
+static const struct advice lost_kernels = {
+    "kernels-lost",
+    { NULL },
+    { "jax|call jax.block_until_ready(out) inside the profile; profile fewer steps; and see that the device tracer may"
+      " run (CUPTI of the right version, CAP_SYS_ADMIN in containers, no other profiler)",
+      "torch|call torch.cuda.synchronize() before the profile ends; profile fewer steps; and see that its tracer may"
+      " run (CUPTI of the right version, CAP_SYS_ADMIN in containers, no other profiler)",
+      "take the trace again with the events of the device, and until its work has ended" },
+};
+
+static const struct advice unknown_device = {
+    "unknown-device",
+    { NULL },
+    { "read the device's own time in a viewer or with the tools of its vendor; what the host did is analyzed" },
+};
+
+/* out: whether the host launched kernels that were not recorded */
+static bool advise_lost(const struct tm_value *found, struct tm_value *list)
+{
+    char launches[TM_FORMAT_BYTES], recorded[TM_FORMAT_BYTES], what[160];
+    struct tm_ask_kernels kernels;
+
+    if (!tm_ask_lost_kernels(found, &kernels))
+        return false;
+    (void)snprintf(what, sizeof(what), "kernels were lost: %s calls that launch kernels were recorded, and %s kernel%s",
+                   tm_format_count(launches, kernels.launches), tm_format_count(recorded, kernels.recorded),
+                   tm_format_plural((size_t)kernels.recorded));
+    advise_that(found, list, &lost_kernels, what);
+    return true;
+}
+
+static bool advise_unknown(const struct tm_value *found, struct tm_value *list)
+{
+    char names[80], count[TM_FORMAT_BYTES], what[200];
+    int64_t events;
+
+    if (!tm_ask_unknown_devices(found, names, sizeof(names), &events))
+        return false;
+    (void)snprintf(what, sizeof(what), "device events of %s are not analyzed: %s were left out", names,
+                   tm_format_count(count, events));
+    advise_that(found, list, &unknown_device, what);
+    return true;
+}
+
+static void advise_device(const struct tm_value *found, struct tm_value *list)
+{
+    const bool is_unknown = advise_unknown(found, list), is_lost = advise_lost(found, list);
+
+    if (is_platform(found, "none") && !is_unknown && !is_lost)
+        advise(found, list, tm_length(tm_get(found, "unused")) ? &idle_devices : &no_device);
+    if (has_collapsed_graphs(found))
+        advise(found, list, &collapsed_graphs);
+    if (tm_ask_capped_host(found))
+        advise(found, list, &capped);
+}
+
+static bool has_host_events(const struct tm_value *found)
+{
+    if (tm_audience_of(found) & TM_FOR_TORCH) /* calls of CUDA are recorded with the device */
+        return COUNT(found, "python", "annotation", "step_marker", "framework_op", "input") > 0;
+    if (is_platform(found, "gpu") && tm_audience_of(found) & TM_FOR_OTHER)
+        return COUNT(found, "python", "annotation", "step_marker", "runtime", "launch", "sync", "input") > 0;
+    if (is_platform(found, "gpu"))
+        return COUNT(found, "python", "annotation", "step_marker", "module", "compile", "input") > 0;
+    return COUNT(found, "python", "annotation", "step_marker", "runtime", "launch", "compile", "module", "input",
+                 "cpu_op") > 0;
+}
+
+/* What a profiler could have recorded of the host; of other traces nobody knows. */
+static void advise_host(const struct tm_value *found, struct tm_value *list)
+{
+    const bool is_json_copy = tm_audience_of(found) & TM_FOR_JAX && tm_ask_is_json(found);
+    const bool has_host = has_host_events(found);
+
+    if (!has_host)
+        advise(found, list, &no_host);
+    if (!has_host || tm_audience_of(found) & TM_FOR_OTHER)
+        return;
+    if (!COUNT(found, "python"))
+        advise(found, list, &no_python);
+    if ((is_platform(found, "gpu") || is_platform(found, "tpu")) && !is_json_copy && !COUNT(found, "alloc", "free"))
+        advise(found, list, &no_memory);
+}
+
+static void advise_steps(const struct tm_value *found, struct tm_value *list)
+{
+    const struct tm_value *hosts = tm_get(found, "contents");
+    int64_t most = 0;
+
+    for (size_t i = 0; i < tm_length(hosts); i++) {
+        const int64_t chosen = tm_int(tm_path(tm_at(hosts, i), "steps.chosen"));
+
+        most = chosen > most ? chosen : most;
+    }
+    if (has_steps_from(found, "session"))
+        advise(found, list, &no_steps);
+    else if (has_steps_from(found, "module"))
+        advise(found, list, &steps_of_module);
+    else if (most == 1)
+        advise(found, list, &one_step);
+}
+
+void tm_inspect_advise(struct tm_value *found)
+{
+    struct tm_value *list = tm_add_array(found, "advice");
+
+    if (!tm_length(tm_get(found, "contents"))) /* no trace was given */
+        return;
+    if (!tm_int(tm_path(found, "coverage.events_read"))) {
+        advise(found, list, &no_events);
+        return;
+    }
+    if (tm_is(tm_get(found, "partial")))
+        advise(found, list, &partial);
+    advise_device(found, list);
+    advise_host(found, list);
+    advise_steps(found, list);
+    if (tm_ask_copy_note(found))
+        advise(found, list, &json_copy);
+    if (tm_length(tm_get(found, "warnings")))
+        advise(found, list, &warned);
+}
+
+/* What `inspect` has found, for people.  Texts of the trace are made visible; they come last on their line, or are cut,
+ * because their width on a terminal is not known. */
+
+enum { VISIBLE_BYTES = 1024, PLANE_CHARS = 28, LINE_CHARS = 60, NAME_CHARS = 72, CUT_BYTES = 4 * NAME_CHARS + 8 };
+
+/* A text of the trace, cut in the middle and filled up to `width` characters (0 = not filled). */
+static void print_text(FILE *to, const char *text, size_t most, size_t width)
+{
+    char visible[VISIBLE_BYTES], cut[CUT_BYTES];
+    size_t length;
+
+    if (!text[0])
+        text = "(no name)";
+    (void)tm_format_visible(visible, sizeof(visible), text, strlen(text));
+    (void)tm_format_middle(cut, sizeof(cut), visible, most);
+    (void)fputs(cut, to);
+    for (length = tm_format_length(cut); length < width; length++)
+        (void)fputc(' ', to);
+}
+
+static void print_whole(FILE *to, const char *text)
+{
+    char visible[4 * VISIBLE_BYTES];
+
+    (void)tm_format_visible(visible, sizeof(visible), text, strlen(text));
+    (void)fputs(visible, to);
+}
+
+/* The micro sign takes two bytes: pad by characters. */
+static void print_right(FILE *to, const char *text, size_t width)
+{
+    for (size_t length = tm_format_length(text); length < width; length++)
+        (void)fputc(' ', to);
+    (void)fputs(text, to);
+}
+
+static void print_list(FILE *to, const char *what, const struct tm_value *texts)
+{
+    for (size_t i = 0; i < tm_length(texts); i++) {
+        (void)fprintf(to, "  %s: ", what);
+        print_whole(to, tm_text(tm_at(texts, i)));
+        (void)fputc('\n', to);
+    }
+}
+
+/* What a file is: its format, and of Chrome JSON who wrote it. */
+static const char *format_of(const struct tm_value *found, const struct tm_value *file)
+{
+    const struct tm_value *hosts = tm_path(found, "environment.hosts");
+
+    if (!strcmp(tm_text(tm_get(file, "kind")), "pprof"))
+        return "pprof";
+    if (strcmp(tm_text(tm_get(file, "kind")), "chrome_json") != 0)
+        return "XSpace";
+    for (size_t i = 0; i < tm_length(hosts); i++) {
+        const struct tm_value *host = tm_at(hosts, i);
+        const char *framework = tm_text(tm_get(host, "framework"));
+
+        if (strcmp(tm_text(tm_get(host, "host")), tm_text(tm_get(file, "host"))) != 0)
+            continue;
+        if (!strcmp(framework, "pytorch"))
+            return "Chrome JSON (PyTorch)";
+        return !strcmp(framework, "jax") ? "Chrome JSON (JAX)" : "Chrome JSON";
+    }
+    return "Chrome JSON";
+}
+
+/* What one device memory profile tells. */
+static void print_profile(FILE *to, const struct tm_value *profile)
+{
+    const struct tm_value *site = tm_at(tm_get(profile, "sites"), 0);
+    char bytes[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES], share[TM_FORMAT_BYTES];
+
+    (void)fprintf(to, "  device memory profile: %s in %s allocations\n",
+                  tm_format_bytes(bytes, tm_double(tm_get(profile, "total_bytes"))),
+                  tm_format_count(count, tm_int(tm_get(profile, "total_count"))));
+    if (!tm_has(tm_get(site, "share_pct")))
+        return;
+    (void)fprintf(to, "  most is held by (%s, %s): ", tm_format_bytes(bytes, tm_double(tm_get(site, "bytes"))),
+                  tm_format_pct(share, tm_double(tm_get(site, "share_pct"))));
+    print_text(to, tm_text(tm_get(site, "function")), NAME_CHARS, 0);
+    (void)fputs(" at ", to);
+    print_whole(to, tm_text(tm_get(site, "source")));
+    (void)fputc('\n', to);
+}
+
+/* The profile that a file is. */
+static const struct tm_value *profile_of(const struct tm_value *found, const struct tm_value *file)
+{
+    const struct tm_value *profiles = tm_get(found, "device_profiles");
+
+    for (size_t i = 0; i < tm_length(profiles); i++)
+        if (!strcmp(tm_text(tm_get(tm_at(profiles, i), "file")), tm_text(tm_get(file, "path"))))
+            return tm_at(profiles, i);
+    return NULL;
+}
+
+static void print_file(FILE *to, const struct tm_value *found, const struct tm_value *file)
+{
+    const char *const wrapping = tm_text(tm_get(file, "wrapping"));
+    char bytes[TM_FORMAT_BYTES], inflated[TM_FORMAT_BYTES], events[TM_FORMAT_BYTES];
+
+    print_whole(to, tm_text(tm_get(file, "path")));
+    (void)fprintf(to, "\n  %s, %s", format_of(found, file), tm_format_bytes(bytes, tm_double(tm_get(file, "bytes"))));
+    if (strcmp(wrapping, "none") != 0)
+        (void)fprintf(to, " (%s of %s)", wrapping, tm_format_bytes(inflated, tm_double(tm_get(file, "inflated_bytes"))));
+    if (tm_has(tm_get(file, "host"))) {
+        (void)fprintf(to, ", %s events, host ", tm_format_count(events, tm_int(tm_get(file, "events"))));
+        print_whole(to, tm_text(tm_get(file, "host")));
+    }
+    (void)fputs(tm_is(tm_get(file, "partial")) ? ", PARTIAL\n" : "\n", to);
+    if (profile_of(found, file))
+        print_profile(to, profile_of(found, file));
+    print_list(to, "problem", tm_get(file, "problems"));
+    print_list(to, "note", tm_get(file, "notes"));
+}
+
+/* What the host says of the software and the session. */
+static void print_environment(FILE *to, const struct tm_value *e)
+{
+    static const struct { const char *key, *title; } facts[] = {
+        { "framework", "framework" }, { "jax", "JAX" }, { "jaxlib", "jaxlib" }, { "platform_version", "platform" },
+        { "cuda", "CUDA" }, { "cuda_runtime", "CUDA runtime" }, { "driver", "driver" }, { "rocm", "ROCm" },
+        { "libtpu", "libtpu" },
+    };
+    const int64_t begin_ns = tm_int(tm_get(e, "begin_ns")), end_ns = tm_int(tm_get(e, "end_ns"));
+    const char *comma = "  software: ";
+    char text[TM_FORMAT_BYTES];
+
+    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+        if (!tm_has(tm_get(e, facts[i].key)))
+            continue;
+        (void)fprintf(to, "%s%s ", comma, facts[i].title);
+        print_text(to, tm_text(tm_get(e, facts[i].key)), NAME_CHARS, 0);
+        comma = ", ";
+    }
+    if (comma[0] == ',')
+        (void)fputc('\n', to);
+    if (!tm_has(tm_get(e, "begin_ns")))
+        return;
+    (void)fprintf(to, "  recorded: %s", tm_format_date(text, begin_ns));
+    if (end_ns > begin_ns && (end_ns - begin_ns) < INT64_MAX / 1000)
+        (void)fprintf(to, ", for %s", tm_format_time(text, (end_ns - begin_ns) * 1000));
+    (void)fputc('\n', to);
+}
+
+static void print_steps(FILE *to, const struct tm_value *steps)
+{
+    static const struct { const char *source, *words; } words[] = {
+        { "host", "marked on the host" },
+        { "group", "from the groups that a viewer left in the file" },
+        { "tpu", "from the TPU's own step line" },
+        { "module", "not marked: executions of the largest program" },
+        { "session", "not marked: the whole session is one" },
+    };
+    const char *source = tm_text(tm_get(steps, "source"));
+
+    (void)fprintf(to, "  steps: %lld", (long long)tm_int(tm_get(steps, "count")));
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (!strcmp(words[i].source, source))
+            (void)fprintf(to, ", %s", words[i].words);
+    if (tm_int(tm_get(steps, "warmup")))
+        (void)fprintf(to, "; %lld of them warm-up", (long long)tm_int(tm_get(steps, "warmup")));
+    if (tm_int(tm_get(steps, "incomplete")))
+        (void)fprintf(to, "; %lld incomplete", (long long)tm_int(tm_get(steps, "incomplete")));
+    (void)fputc('\n', to);
+}
+
+static void print_devices(FILE *to, const struct tm_value *devices)
+{
+    char text[TM_FORMAT_BYTES];
+
+    for (size_t i = 0; i < tm_length(devices); i++) {
+        const struct tm_value *device = tm_at(devices, i);
+
+        (void)fputs("  device: ", to);
+        print_text(to, tm_text(tm_get(device, "name")), PLANE_CHARS, 0);
+        if (tm_has(tm_get(device, "model"))) {
+            (void)fputs(", ", to);
+            print_text(to, tm_text(tm_get(device, "model")), PLANE_CHARS, 0);
+        }
+        if (!tm_int(tm_get(device, "activities"))) {
+            (void)fputs(", no activity\n", to);
+            continue;
+        }
+        (void)fprintf(to, ", %s activities", tm_format_count(text, tm_int(tm_get(device, "activities"))));
+        (void)fprintf(to, " from %s", tm_format_moment(text, tm_int(tm_get(device, "first_ps"))));
+        (void)fprintf(to, " to %s", tm_format_moment(text, tm_int(tm_get(device, "last_ps"))));
+        (void)fputs(tm_is(tm_get(device, "has_collapsed_graphs")) ? "; graphs without their kernels\n" : "\n", to);
+    }
+}
+
+static void print_lines(FILE *to, const struct tm_value *host)
+{
+    const struct tm_value *lines = tm_get(host, "lines");
+    const int64_t more = tm_int(tm_path(host, "more_lines.count")), empty = tm_int(tm_get(host, "empty_lines"));
+    char text[TM_FORMAT_BYTES];
+
+    if (tm_length(lines))
+        (void)fprintf(to, "\n  %-28s  %12s  %16s  %16s  %-15s  %s\n", "PLANE", "EVENTS", "FIRST", "LAST", "KIND",
+                      "LINE");
+    for (size_t i = 0; i < tm_length(lines); i++) {
+        const struct tm_value *line = tm_at(lines, i);
+        const bool has_time = tm_has(tm_get(line, "first_ps"));
+
+        (void)fputs("  ", to);
+        print_text(to, tm_text(tm_get(line, "plane")), PLANE_CHARS, PLANE_CHARS);
+        (void)fprintf(to, "  %12s", tm_format_count(text, tm_int(tm_get(line, "events"))));
+        (void)fprintf(to, "  %16s", has_time ? tm_format_moment(text, tm_int(tm_get(line, "first_ps"))) : "-");
+        (void)fprintf(to, "  %16s", has_time ? tm_format_moment(text, tm_int(tm_get(line, "last_ps"))) : "-");
+        (void)fprintf(to, "  %-15s  ", tm_text(tm_get(line, "kind")));
+        print_text(to, tm_text(tm_get(line, "line")), LINE_CHARS, 0);
+        (void)fputc('\n', to);
+    }
+    if (more)
+        (void)fprintf(to, "  and %lld more lines with %s events\n", (long long)more,
+                      tm_format_count(text, tm_int(tm_path(host, "more_lines.events"))));
+    if (empty)
+        (void)fprintf(to, "  and %lld line%s without events\n", (long long)empty, tm_format_plural(empty));
+}
+
+static void print_names(FILE *to, const struct tm_value *host)
+{
+    const struct tm_value *names = tm_get(host, "names");
+    char text[TM_FORMAT_BYTES];
+
+    if (!tm_length(names))
+        return;
+    (void)fprintf(to, "\n  %12s  %10s  %-13s  MOST FREQUENT NAMES", "EVENTS", "TOTAL", "CLASS");
+    (void)fprintf(to, " (of %s)\n", tm_format_count(text, tm_int(tm_get(host, "name_count"))));
+    for (size_t i = 0; i < tm_length(names); i++) {
+        const struct tm_value *name = tm_at(names, i);
+
+        (void)fprintf(to, "  %12s  ", tm_format_count(text, tm_int(tm_get(name, "count"))));
+        print_right(to, tm_format_time(text, tm_int(tm_get(name, "total_ps"))), 10);
+        (void)fprintf(to, "  %-13s  ", tm_text(tm_get(name, "class")));
+        print_text(to, tm_text(tm_get(name, "name")), NAME_CHARS, 0);
+        (void)fputc('\n', to);
+    }
+}
+
+static void print_host(FILE *to, const struct tm_value *found, size_t index)
+{
+    const struct tm_value *host = tm_at(tm_get(found, "contents"), index);
+
+    (void)fputs("\nhost ", to);
+    print_whole(to, tm_text(tm_get(host, "host")));
+    (void)fputc('\n', to);
+    print_environment(to, tm_at(tm_path(found, "environment.hosts"), index));
+    print_steps(to, tm_get(host, "steps"));
+    print_devices(to, tm_get(host, "devices"));
+    print_lines(to, host);
+    print_names(to, host);
+}
+
+static void print_coverage(FILE *to, const struct tm_value *coverage)
+{
+    const struct tm_value *classes = tm_get(coverage, "classes"), *tallies = tm_get(coverage, "tallies");
+    char read[TM_FORMAT_BYTES], used[TM_FORMAT_BYTES];
+    const char *comma = "  ";
+
+    (void)fprintf(to, "\n%s events read, %s of them used\n",
+                  tm_format_count(read, tm_int(tm_get(coverage, "events_read"))),
+                  tm_format_count(used, tm_int(tm_get(coverage, "events_used"))));
+    for (size_t i = 0; i < tm_length(classes); i++) {
+        (void)fprintf(to, "%s%s %s", comma, tm_key_at(classes, i),
+                      tm_format_count(read, tm_int(tm_value_at(classes, i))));
+        comma = i % 6 == 5 ? ",\n  " : ", ";
+    }
+    if (tm_length(classes))
+        (void)fputc('\n', to);
+    for (size_t i = 0; i < tm_length(tallies); i++) {
+        const struct tm_value *tally = tm_value_at(tallies, i);
+
+        (void)fprintf(to, "  %s: %s (%s): %s\n", tm_text(tm_get(tally, "level")), tm_key_at(tallies, i),
+                      tm_format_count(read, tm_int(tm_get(tally, "count"))), tm_text(tm_get(tally, "help")));
+    }
+}
+
+/* How many hold; a failed one is a warning, too (tm_print_failed_checks). */
+static void print_checks(FILE *to, const struct tm_value *checks)
+{
+    size_t held = 0, failed = 0;
+
+    for (size_t i = 0; i < tm_length(checks); i++) {
+        const struct tm_value *holds = tm_get(tm_at(checks, i), "holds");
+
+        held += tm_has(holds) && tm_is(holds);
+        failed += tm_has(holds) && !tm_is(holds);
+    }
+    if (held + failed)
+        (void)fprintf(to, "  checks: %zu of %zu hold\n", held, held + failed);
+}
+
+void tm_inspect_print(const struct tm_value *found, FILE *to)
+{
+    const struct tm_value *files = tm_get(found, "files"), *warnings = tm_get(found, "warnings");
+    const struct tm_value *advice = tm_get(found, "advice");
+    const size_t more = (size_t)tm_int(tm_get(found, "file_count")) - tm_length(files);
+
+    for (size_t i = 0; i < tm_length(files); i++)
+        print_file(to, found, tm_at(files, i));
+    if (more)
+        (void)fprintf(to, "and %zu more file%s\n", more, tm_format_plural(more));
+    for (size_t i = 0; i < tm_length(tm_get(found, "contents")); i++)
+        print_host(to, found, i);
+    print_coverage(to, tm_get(found, "coverage"));
+    for (size_t i = 0; i < tm_length(warnings); i++) {
+        (void)fputs("  the profiler says: ", to);
+        print_whole(to, tm_text(tm_at(warnings, i)));
+        (void)fputc('\n', to);
+    }
+    print_checks(to, tm_get(found, "checks"));
+    if (!tm_length(tm_get(found, "contents")))
+        return;
+    (void)fputs(tm_length(advice) ? "\nwhat to change in the profiling\n"
+                                  : "\nthe profile has all that the figures need\n",
+                to);
+    for (size_t i = 0; i < tm_length(advice); i++)
+        (void)fprintf(to, "  - %s\n    %s\n", tm_text(tm_get(tm_at(advice, i), "what")),
+                      tm_text(tm_get(tm_at(advice, i), "fix")));
+}
 
 enum { WARNINGS_MOST = 100, FILES_LISTED = 1000 };
 
 static const struct tm_stage_type *const stage_types[] = { &tm_overview_stage, &tm_contents_stage };
+
 enum { STAGES = sizeof(stage_types) / sizeof(stage_types[0]) };
 
 struct inspection {

@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 
 /* What `inspect` has found, as a tree of values: schema "tracemill.inspect", run, files, environment, coverage, unused,
- * contents (stages/diagnose/run/contents.h), checks, advice. */
+ * contents (stages/figures/contents.h), checks, advice. */
 
 /* Say what to change in the way of profiling: adds an array `advice` of {"id", "what", "fix"}, in the order of
  * their weight; empty where the trace has everything that the figures need. */

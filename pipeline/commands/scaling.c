@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "pipeline/commands/commands.h"
-#include "pipeline/commands/study.h"
+#include "pipeline/engine/study.h"
 #include "pipeline/quantity.h"
-#include "reports/content/document.h"
+#include "reports/content/content.h"
 #include "reports/format/format.h"
-#include "reports/scaling/scaling.h"
+#include "reports/scaling/speedup.h"
 
 enum { DEVICES_MOST = 10000000 };
 

@@ -1,18 +1,614 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `split`: a run into parts that a viewer can open, with a list and a page of them.  Parts get their names one by one,
  * the list and the page last; what fails takes its parts away again. */
+#include "pipeline/commands/split.h"
+
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/commands.h"
-#include "pipeline/commands/out_place.h"
-#include "pipeline/commands/redaction.h"
-#include "pipeline/commands/split_folder.h"
-#include "pipeline/commands/split_parts.h"
+#include "pipeline/engine/conversion.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/engine/redaction.h"
+#include "pipeline/guard.h"
+#include "pipeline/options.h"
+#include "pipeline/redact.h"
+#include "pipeline/run.h"
 #include "pipeline/settings.h"
+#include "pipeline/version.h"
 #include "reports/html/html_parts.h"
+#include "stages/output/export/exporter.h"
+
+#define TM_SPLIT_INDEX "index.json"
+#define TM_SPLIT_PAGE "index.html"
+#define TM_SPLIT_SCHEMA "tracemill.split"
+
+/* A run in parts: one file after the other, each whole when it gets its name. */
+
+enum { TM_PARTS_MOST = 9999 };
+
+struct tm_split_parts {
+    struct tm_conversion *c;
+    const struct tm_trace_format *format;
+    const char *folder;
+    struct tm_rows *written;         /* struct tm_written, in the order of their numbers */
+    /* what is being written */
+    struct tm_split_borders borders;
+    struct tm_trace_output out;
+    struct tm_out_file *file;        /* NULL = none */
+    struct tm_written part;
+};
+
+/* When a part is full.  Steps are looked at one after the other, as parts go on: no memory beside the trace's. */
+
+enum {
+    END_BYTES = 64,          /* at most, what ends a slice that is open */
+    OPEN_BYTES = 512,        /* at least, what a slice that is not written yet is taken for */
+    EVENT_LEAST_BYTES = 4 << 10, EVENT_MOST_BYTES = 1 << 20, /* kept free for the next event, and the end of the file */
+    EVENT_SHARE = 16,        /* of the limit, between these */
+    REPEATS_MOST = 8,        /* times as much as is new in a part */
+};
+
+void tm_split_borders_init(struct tm_split_borders *b, struct tm_run *run, const struct tm_options *options,
+                           const struct tm_trace_writer_type *type)
+{
+    *b = (struct tm_split_borders){ .run = run, .options = options, .writes_ends = type->writes_ends,
+                                    .border_ps = INT64_MAX, .is_fresh = true };
+}
+
+/* A time of the host on the output's clock; what does not fit, no event reaches. */
+static int64_t output_time(const struct tm_split_borders *b, int64_t ps)
+{
+    int64_t time_ps;
+
+    return __builtin_add_overflow(ps, b->offset_ps, &time_ps) ? INT64_MAX : time_ps;
+}
+
+/* --- steps --- */
+
+/* When a step begins, on the output's clock.  out: INT64_MAX where there is no such step */
+static int64_t step_begin(struct tm_split_borders *b, uint64_t ordinal)
+{
+    const struct tm_step_mark *mark;
+
+    if (ordinal >= tm_rows_count(b->steps->marks))
+        return INT64_MAX;
+    mark = tm_rows_at(b->steps->marks, ordinal);
+    if (!mark) {
+        b->status = b->run->error.status;
+        return INT64_MAX;
+    }
+    return output_time(b, mark->begin_ps);
+}
+
+/* The first border after a time. */
+static int64_t next_border(struct tm_split_borders *b, int64_t time_ps)
+{
+    const struct tm_options *o = b->options;
+    uint64_t ordinal;
+    int64_t border_ps;
+
+    if (o->by == TM_BY_TIME) {
+        const int64_t passed = time_ps < b->first_ps ? 0 : (time_ps - b->first_ps) / o->by_time_ps + 1;
+
+        if (__builtin_mul_overflow(passed, o->by_time_ps, &border_ps) ||
+            __builtin_add_overflow(border_ps, b->first_ps, &border_ps))
+            return INT64_MAX;
+        return border_ps;
+    }
+    if (o->by != TM_BY_STEP)
+        return INT64_MAX;
+    /* Of steps that have begun, the next whole number of parts. */
+    ordinal = b->begun ? (b->begun - 1) / o->by_steps : 0;
+    if (__builtin_mul_overflow(ordinal + 1, o->by_steps, &ordinal))
+        return INT64_MAX;
+    return step_begin(b, ordinal);
+}
+
+tm_status tm_split_borders_begin_host(struct tm_split_borders *b, const struct tm_trace *trace, int64_t offset_ps)
+{
+    b->steps = &trace->steps;
+    b->offset_ps = offset_ps;
+    b->first_ps = output_time(b, trace->first_ps);
+    b->begun = 0;
+    b->is_fresh = true;
+    b->status = TM_OK;
+    while (b->begun < tm_rows_count(b->steps->marks) && step_begin(b, b->begun) <= b->first_ps)
+        b->begun++;
+    b->border_ps = next_border(b, b->first_ps);
+    return b->status;
+}
+
+/* --- limits --- */
+
+static uint64_t bytes_to_keep_free(const struct tm_split_borders *b, const struct tm_export_counts *counts,
+                                   uint64_t raw_bytes, uint64_t open_spans)
+{
+    uint64_t event = b->options->part_bytes / EVENT_SHARE;
+    uint64_t each = END_BYTES;
+
+    event = event < EVENT_LEAST_BYTES ? EVENT_LEAST_BYTES : event > EVENT_MOST_BYTES ? EVENT_MOST_BYTES : event;
+    if (!b->writes_ends) {
+        each = counts->slices ? 2 * (raw_bytes / counts->slices) : 0;
+        each = each < OPEN_BYTES ? OPEN_BYTES : each;
+    }
+    return event + open_spans * each;
+}
+
+/* Where much is open, or there are many counters, parts that a limit ends would repeat more and more. */
+static bool has_enough_new(const struct tm_split_borders *b, const struct tm_export_counts *counts)
+{
+    const uint64_t repeated = counts->pieces + b->counters_before;
+
+    return (counts->slices + counts->counters - repeated) >= repeated / REPEATS_MOST;
+}
+
+bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_counts *counts, uint64_t raw_bytes,
+                           size_t open_spans, int64_t time_ps)
+{
+    const struct tm_options *o = b->options;
+
+    if (b->is_fresh) {
+        b->is_fresh = false;
+        b->counters_before = counts->counters;
+    }
+    /* What stands at its begin is no reason to end it: parts would be empty for ever. */
+    if (b->status != TM_OK || (counts->slices <= counts->pieces && counts->counters <= b->counters_before))
+        return false;
+    if (time_ps >= b->border_ps)
+        return true;
+    return has_enough_new(b, counts) &&
+           (counts->slices >= o->part_events ||
+            raw_bytes + bytes_to_keep_free(b, counts, raw_bytes, open_spans) > o->part_bytes);
+}
+
+tm_status tm_split_borders_end_part(struct tm_split_borders *b, int64_t time_ps, uint64_t *first, uint64_t *count)
+{
+    const uint64_t before = b->begun ? b->begun - 1 : 0;
+    const uint64_t steps = tm_rows_count(b->steps->marks);
+    uint64_t begun = b->begun;
+
+    while (begun < steps && step_begin(b, begun) < time_ps)
+        begun++;
+    *first = before;
+    *count = begun - before;
+    while (begun < steps && step_begin(b, begun) <= time_ps)
+        begun++;
+    b->begun = begun;
+    b->border_ps = next_border(b, time_ps);
+    b->is_fresh = true;
+    return b->status;
+}
+
+/* What may be written over.  An older index is known by its first lines, and read line by line: it is one of ours, so
+ * each part stands on a line of its own.  Only names that parts can have are ever removed. */
+
+enum { LINE_BYTES = 4096, PATH_BYTES = 8192 };
+
+static void path_of(char path[PATH_BYTES], const char *folder, const char *name)
+{
+    (void)snprintf(path, PATH_BYTES, "%.4095s/%.4000s", folder, name);
+}
+
+/* The value of a line `"KEY": "VALUE"` or `"KEY": "VALUE",`, made a string in place; NULL = it is another line. */
+static char *value_of(char *line, const char *key)
+{
+    char *at = line + strspn(line, " ");
+    const size_t length = strlen(key);
+    char *end;
+
+    if (at[0] != '"' || strncmp(at + 1, key, length) != 0 || strncmp(at + 1 + length, "\": \"", 4) != 0)
+        return NULL;
+    at += length + 5;
+    end = strchr(at, '"');
+    if (!end)
+        return NULL;
+    *end = '\0';
+    return at;
+}
+
+static FILE *open_index(const char *folder)
+{
+    char path[PATH_BYTES], line[LINE_BYTES];
+    const char *schema;
+    bool has_line = true;
+    FILE *file;
+
+    path_of(path, folder, TM_SPLIT_INDEX);
+    file = fopen(path, "rbe");
+    if (!file)
+        return NULL;
+    for (int i = 0; i < 2 && has_line; i++)
+        has_line = fgets(line, sizeof(line), file) != NULL;
+    schema = has_line ? value_of(line, "schema") : NULL; /* on the second one */
+    if (schema && strcmp(schema, TM_SPLIT_SCHEMA) == 0)
+        return file;
+    (void)fclose(file);
+    return NULL;
+}
+
+static bool is_empty(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *entry;
+    bool any = false;
+
+    if (!dir)
+        return errno == ENOENT;
+    while (!any && (entry = readdir(dir)) != NULL)
+        any = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    (void)closedir(dir);
+    return !any;
+}
+
+tm_status tm_split_folder_check(struct tm_run *run, const char *folder, bool force)
+{
+    tm_status st = tm_check_folder(run, folder);
+    char path[PATH_BYTES];
+    FILE *index;
+
+    path_of(path, folder, TM_SPLIT_INDEX);
+    if (st == TM_OK)
+        st = tm_guard_output(run, path, "the list of the parts");
+    path_of(path, folder, TM_SPLIT_PAGE);
+    if (st == TM_OK)
+        st = tm_guard_output(run, path, "the page of the parts");
+    if (st != TM_OK || force || is_empty(folder))
+        return st;
+    index = open_index(folder);
+    if (index) {
+        (void)fclose(index);
+        return TM_OK;
+    }
+    (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot split into '%s': it is not empty", folder);
+    tm_hint(&run->error, "name another folder with -o, or write into this one with --force");
+    return TM_ERR_OUTPUT;
+}
+
+/* Remove a part; one that is not there is fine. */
+static void split_folder_remove(const char *folder, const char *name)
+{
+    char path[PATH_BYTES];
+
+    path_of(path, folder, name);
+    (void)unlink(path);
+}
+
+/* in: removes  false: see that none of them is an input */
+static tm_status go_through_listed(struct tm_run *run, const char *folder, FILE *index, bool removes)
+{
+    char line[LINE_BYTES], path[PATH_BYTES];
+
+    rewind(index);
+    while (fgets(line, sizeof(line), index)) {
+        const char *name = value_of(line, "file");
+
+        if (!name || !tm_is_part_name(name))
+            continue;
+        path_of(path, folder, name);
+        if (removes)
+            split_folder_remove(folder, name);
+        else if (tm_guard_check(run, path) != TM_OK)
+            return run->error.status;
+    }
+    return ferror(index) ? tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot read '%s/%s'", folder,
+                                          TM_SPLIT_INDEX)
+                         : TM_OK;
+}
+
+tm_status tm_split_folder_clear(struct tm_run *run, const char *folder)
+{
+    char path[PATH_BYTES];
+    FILE *index = open_index(folder);
+    tm_status st = TM_OK;
+
+    if (!index)
+        return TM_OK;
+    path_of(path, folder, TM_SPLIT_INDEX);
+    st = go_through_listed(run, folder, index, false);
+    if (st == TM_OK && unlink(path) != 0)
+        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot remove '%s'", path);
+    if (st == TM_OK)
+        st = go_through_listed(run, folder, index, true);
+    if (st == TM_OK)
+        split_folder_remove(folder, TM_SPLIT_PAGE);
+    (void)fclose(index);
+    return st;
+}
+
+/* Parts by hosts, devices, borders.  An exporter writes the parts of one device, or of everything, host by host, so
+ * that rows have the same numbers whatever is written; by device, the events are put in order again for each.  Memory:
+ * one exporter, one writer and one file at a time; a row for each part, which spill. */
+
+enum { LIST_BYTES = 256 << 10 };
+
+/* --- one part --- */
+
+static void name_part(struct tm_split_parts *p)
+{
+    const size_t ending = strlen(p->format->ending) + 1;
+    const size_t room = sizeof(p->part.name) - ending;
+
+    tm_part_name_begin(p->part.name, room, (unsigned)tm_rows_count(p->written) + 1);
+    if (p->c->inputs.host_count > 1)
+        tm_part_name_add(p->part.name, room, p->part.host);
+    if (p->part.device[0])
+        tm_part_name_add(p->part.name, room, p->part.device);
+    memcpy(p->part.name + strlen(p->part.name), p->format->ending, ending);
+}
+
+static tm_status open_part(struct tm_split_parts *p)
+{
+    struct tm_run *run = p->c->run;
+
+    if (tm_rows_count(p->written) >= TM_PARTS_MOST) {
+        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot split into more than %d parts", TM_PARTS_MOST);
+        tm_hint(&run->error, "let parts be larger: --max-events, --max-size, --by");
+        return TM_ERR_LIMIT;
+    }
+    name_part(p);
+    p->file = tm_out_file_open(run, p->folder, p->part.name, p->format->is_gzip);
+    return p->file ? TM_OK : run->error.status;
+}
+
+/* What is not on the list could not be taken away again. */
+static tm_status list_part(struct tm_split_parts *p)
+{
+    const tm_status st = tm_rows_append(p->written, &p->part);
+
+    if (st != TM_OK)
+        split_folder_remove(p->folder, p->part.name);
+    return st;
+}
+
+/* The file gets its name; a part without anything in it goes away.
+ * in: until_ps  where it ends; INT64_MAX = with its host */
+static tm_status close_part(struct tm_split_parts *p, const struct tm_export_counts *counts, int64_t until_ps)
+{
+    struct tm_written *part = &p->part;
+    tm_status st = tm_split_borders_end_part(&p->borders, until_ps, &part->first_step, &part->step_count);
+
+    tm_trace_output_tell(&p->out, counts, part);
+    if (st == TM_OK && (counts->slices || counts->counters || counts->arrow_ends)) {
+        st = tm_out_file_commit(p->file, &part->bytes);
+        if (st == TM_OK)
+            st = list_part(p);
+    }
+    tm_out_file_free(p->file);
+    p->file = NULL;
+    return st;
+}
+
+static bool wants_cut(void *to, const struct tm_export_counts *counts, uint64_t raw_bytes, size_t open_spans,
+                      int64_t time_ps)
+{
+    struct tm_split_parts *p = to;
+
+    return tm_split_borders_want(&p->borders, counts, raw_bytes, open_spans, time_ps);
+}
+
+static tm_status next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps, struct tm_out_file **next)
+{
+    struct tm_split_parts *p = to;
+    tm_status st = close_part(p, counts, time_ps);
+
+    if (st == TM_OK)
+        st = open_part(p);
+    *next = p->file;
+    return st;
+}
+
+/* --- all parts --- */
+
+static tm_status open_writer(struct tm_split_parts *p, bool has_device, uint32_t device)
+{
+    const struct tm_export_options choice = { .has_device = has_device, .device = device, .wants_cut = wants_cut,
+                                              .next_file = next_file, .to = p };
+
+    return tm_trace_output_open(&p->out, p->c, p->format, &choice);
+}
+
+static void close_writer(struct tm_split_parts *p)
+{
+    tm_trace_output_close(&p->out);
+    tm_out_file_free(p->file);
+    p->file = NULL;
+}
+
+/* in: device  of the host; TM_NONE = what lies on none; looked at where parts are by device */
+static tm_status begin_part_list(struct tm_split_parts *p, const struct tm_trace *trace, uint32_t device)
+{
+    struct tm_written *part = &p->part;
+
+    *part = (struct tm_written){ .bytes = 0 };
+    if (p->c->options->by == TM_BY_DEVICE && device == TM_NONE)
+        (void)snprintf(part->device, sizeof(part->device), "host");
+    else if (p->c->options->by == TM_BY_DEVICE && device < trace->device_count)
+        (void)snprintf(part->device, sizeof(part->device), "%s:%lld", tm_device_kind_name[trace->devices[device].kind],
+                       (long long)trace->devices[device].ordinal);
+    return tm_redact_host(p->c->run->redactor, part->host, sizeof(part->host), trace->host_name);
+}
+
+static tm_status write_host(struct tm_split_parts *p, uint32_t number, uint32_t device)
+{
+    const int64_t offset_ps = p->c->clocks[number].offset_ps;
+    struct tm_host_run *host;
+    tm_status st = tm_conversion_host(p->c, number, &host);
+
+    if (st != TM_OK)
+        return st;
+    st = begin_part_list(p, &host->trace, device);
+    if (st == TM_OK)
+        st = tm_split_borders_begin_host(&p->borders, &host->trace, offset_ps);
+    if (st == TM_OK)
+        st = open_part(p);
+    if (st == TM_OK)
+        st = tm_trace_output_begin_file(&p->out, p->file);
+    if (st == TM_OK)
+        st = tm_conversion_events(p->c, number, p->out.exporter);
+    if (st == TM_OK)
+        st = tm_trace_output_end_file(&p->out);
+    return st == TM_OK ? close_part(p, tm_exporter_counts(p->out.exporter), INT64_MAX) : st;
+}
+
+/* in: has_device  only what lies on that device of each host; TM_NONE = on none */
+static tm_status write_hosts(struct tm_split_parts *p, bool has_device, uint32_t device, uint32_t *most_devices)
+{
+    tm_status st = open_writer(p, has_device, device);
+
+    for (uint32_t i = 0; i < p->c->inputs.host_count && st == TM_OK; i++) {
+        st = write_host(p, i, device);
+        if (st == TM_OK && p->c->host.trace.device_count > *most_devices)
+            *most_devices = p->c->host.trace.device_count;
+    }
+    close_writer(p);
+    return st;
+}
+
+/* Write all parts into a folder that is there.
+ * in:     c      prepared
+ * owns:   the caller; split_parts_free releases it, also after a failure
+ * errors: of the input, of the output; TM_ERR_LIMIT past TM_PARTS_MOST parts */
+static tm_status split_parts_write(struct tm_split_parts *p, struct tm_conversion *c, const struct tm_trace_format *format,
+                               const char *folder)
+{
+    const bool by_device = c->options->by == TM_BY_DEVICE;
+    uint32_t devices = 0;
+    tm_status st;
+
+    *p = (struct tm_split_parts){ .c = c, .format = format, .folder = folder };
+    p->written = tm_rows_new(c->run, TM_ACCOUNT_MODEL, sizeof(struct tm_written), LIST_BYTES);
+    if (!p->written)
+        return c->run->error.status;
+    tm_split_borders_init(&p->borders, c->run, c->options, format->type);
+    st = write_hosts(p, by_device, TM_NONE, &devices);
+    for (uint32_t i = 0; by_device && i < devices && st == TM_OK; i++)
+        st = write_hosts(p, true, i, &devices);
+    return st;
+}
+
+static void split_parts_free(struct tm_split_parts *p)
+{
+    tm_rows_free(p->written);
+    p->written = NULL;
+}
+
+/* Remove what was written. */
+static void split_parts_remove(struct tm_split_parts *p)
+{
+    for (uint64_t i = 0; i < tm_rows_count(p->written); i++) {
+        const struct tm_written *part = tm_rows_at(p->written, i);
+
+        if (part)
+            split_folder_remove(p->folder, part->name);
+    }
+}
+
+/* --- the list --- */
+
+static void add_total(struct tm_written *total, const struct tm_written *part)
+{
+    struct tm_export_counts *to = &total->counts;
+
+    total->bytes += part->bytes;
+    total->raw_bytes += part->raw_bytes;
+    to->slices += part->counts.slices;
+    to->pieces += part->counts.pieces;
+    to->counters += part->counts.counters;
+    to->arrows += part->counts.arrows;
+    total->arguments += part->arguments;
+}
+
+static void add_sums(const struct tm_written *total, uint64_t parts, struct tm_value *to)
+{
+    tm_add_uint(to, "parts", parts);
+    tm_add_uint(to, "bytes", total->bytes);
+    tm_add_uint(to, "raw_bytes", total->raw_bytes);
+    tm_add_uint(to, "slices", total->counts.slices);
+    tm_add_uint(to, "pieces", total->counts.pieces);
+    tm_add_uint(to, "counters", total->counts.counters);
+    tm_add_uint(to, "arrows", total->counts.arrows);
+    tm_add_uint(to, "arguments", total->arguments);
+}
+
+static tm_status add_names(const struct tm_split_parts *p, struct tm_value *root)
+{
+    char name[TM_SHOWN_RUN_BYTES];
+    tm_status st = tm_conversion_run_name(p->c, name);
+    struct tm_value *hosts;
+
+    tm_add_text(root, "run", name, strlen(name));
+    hosts = tm_add_array(root, "hosts");
+    for (uint32_t i = 0; i < p->c->inputs.host_count && st == TM_OK; i++) {
+        st = tm_redact_host(p->c->run->redactor, name, sizeof(name), p->c->inputs.hosts[i]->host);
+        tm_add_text(hosts, NULL, name, strlen(name));
+    }
+    return st;
+}
+
+static tm_status add_settings(const struct tm_split_parts *p, struct tm_value *root)
+{
+    static const char *const by[] = { "limits", "step", "device", "time" };
+    const struct tm_options *o = p->c->options;
+    struct tm_value *to = tm_add_object(root, "tool");
+    tm_status st;
+
+    tm_add_string(to, "name", "tracemill");
+    tm_add_string(to, "version", TM_VERSION);
+    st = add_names(p, root);
+    tm_add_string(root, "format", p->format->ending + 1);
+    tm_add_string(root, "by", by[o->by]);
+    tm_add_uint(root, "max_events", o->part_events);
+    tm_add_uint(root, "max_bytes", o->part_bytes);
+    tm_add_int(root, "epoch_ns", p->c->epoch_ns);
+    tm_add_bool(root, "partial", p->c->damaged_files > 0);
+    return st;
+}
+
+/* The list of the parts, as schemas/split.schema.json has it, and as lines. */
+static tm_status split_parts_add(const struct tm_split_parts *p, struct tm_value *root)
+{
+    const uint64_t count = tm_rows_count(p->written);
+    struct tm_written total = { .bytes = 0 };
+    struct tm_value *sums, *list;
+    tm_status st;
+
+    tm_add_string(root, "schema", TM_SPLIT_SCHEMA);
+    tm_add_int(root, "schema_version", 1);
+    st = add_settings(p, root);
+    if (st != TM_OK)
+        return st;
+    sums = tm_add_object(root, "total");
+    list = tm_add_array(root, "parts");
+    for (uint64_t i = 0; i < count; i++) {
+        const struct tm_written *part = tm_rows_at(p->written, i);
+
+        if (!part)
+            return p->c->run->error.status;
+        add_total(&total, part);
+        tm_written_add(part, tm_add_object(list, NULL));
+    }
+    add_sums(&total, count, sums);
+    return TM_OK;
+}
+
+static tm_status split_parts_print(const struct tm_split_parts *p, FILE *to)
+{
+    for (uint64_t i = 0; i < tm_rows_count(p->written); i++) {
+        const struct tm_written *part = tm_rows_at(p->written, i);
+
+        if (!part)
+            return p->c->run->error.status;
+        tm_written_print(part, p->folder, to);
+    }
+    tm_written_print_page(p->folder, TM_SPLIT_PAGE, tm_rows_count(p->written), to);
+    return TM_OK;
+}
 
 /* The format of the parts: what was chosen for reports elsewhere than on the command line does not count. */
 static tm_status choose_format(struct tm_run *run, const struct tm_options *options,
@@ -64,7 +660,7 @@ TM_NOT_INLINE tm_status write_index(struct tm_run *run, const struct tm_doc *doc
     if (st == TM_OK) {
         st = tm_atomic_commit(&list);
         if (st != TM_OK)
-            tm_split_folder_remove(folder, TM_SPLIT_PAGE);
+            split_folder_remove(folder, TM_SPLIT_PAGE);
     }
     tm_atomic_abort(&page);
     tm_atomic_abort(&list);
@@ -76,7 +672,7 @@ TM_NOT_INLINE tm_status write_index(struct tm_run *run, const struct tm_doc *doc
 static tm_status write_parts(struct tm_split_parts *parts, struct tm_conversion *c,
                              const struct tm_trace_format *format, const char *folder)
 {
-    tm_status st = tm_split_parts_write(parts, c, format, folder);
+    tm_status st = split_parts_write(parts, c, format, folder);
 
     return st == TM_OK ? tm_conversion_judge(c, "split") : st;
 }
@@ -87,16 +683,16 @@ static tm_status tell(const struct tm_split_parts *parts, const struct tm_doc *d
 
     if (c->options->json)
         return tm_doc_print(doc, c->run, STDOUT_FILENO);
-    return c->options->quiet ? TM_OK : tm_split_parts_print(parts, stdout);
+    return c->options->quiet ? TM_OK : split_parts_print(parts, stdout);
 }
 
 static tm_status list_parts(const struct tm_split_parts *parts, struct tm_doc *doc)
 {
     tm_doc_end_reading(doc);
-    return tm_split_parts_add(parts, tm_doc_root(doc));
+    return split_parts_add(parts, tm_doc_root(doc));
 }
 
-static tm_status split_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder)
+TM_NOT_INLINE tm_status split_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder)
 {
     struct tm_run *run = c->run;
     struct tm_split_parts parts = { .c = NULL };
@@ -121,11 +717,11 @@ static tm_status split_into(struct tm_conversion *c, const struct tm_trace_forma
     if (st == TM_OK)
         st = write_index(run, doc, folder);
     if (st != TM_OK)
-        tm_split_parts_remove(&parts);
+        split_parts_remove(&parts);
     if (st == TM_OK)
         st = tell(&parts, doc);
     tm_doc_free(doc);
-    tm_split_parts_free(&parts);
+    split_parts_free(&parts);
     return st;
 }
 

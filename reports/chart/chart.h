@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "pipeline/attributes.h"
+#include "pipeline/doc/doc.h"
 #include "pipeline/run.h"
 #include "reports/chart/palette.h"
 
@@ -29,6 +30,7 @@ enum tm_mark_kind {
 enum tm_anchor { TM_ANCHOR_START, TM_ANCHOR_MIDDLE, TM_ANCHOR_END };
 
 enum tm_text_size { TM_TEXT_SMALL, TM_TEXT_NORMAL, TM_TEXT_STRONG, TM_TEXT_SIZES };
+
 extern const double tm_text_points[TM_TEXT_SIZES]; /* font size; STRONG is NORMAL in bold */
 
 struct tm_mark {
@@ -110,5 +112,132 @@ size_t tm_chart_rows(const struct tm_chart *chart);
 /* Room that a text needs, in points: its width in Helvetica and a fifth more, since browsers may
  * take a wider face.  What is not ASCII counts as an average character. */
 double tm_chart_text_width(const char *text, enum tm_text_size size);
+
+/* A scale with round steps, for picoseconds, bytes, numbers without a unit or percent. */
+enum tm_axis_kind { TM_AXIS_TIME, TM_AXIS_BYTES, TM_AXIS_NUMBER, TM_AXIS_PCT };
+
+struct tm_axis {
+    enum tm_axis_kind kind;
+    double from, to; /* the ends of the scale; both are ticks unless the scale is exact */
+    double step;
+    double at,
+        length; /* where `from` lies on the page, and how far away `to` lies (negative: upwards) */
+};
+
+/* Choose the ends and the step.
+ * in:     low, high  of the data, 0 <= low <= high
+ *         ticks      about how many steps
+ *         exact      the scale ends at low and high; ticks lie inside */
+void tm_axis_choose(struct tm_axis *axis, enum tm_axis_kind kind, double low, double high,
+                    int ticks, bool exact);
+
+/* Where a value lies on the page. */
+double tm_axis_place(const struct tm_axis *axis, double value);
+
+/* Number of ticks, and the value and label of one: "0", "2 ms", "1.5 GiB". */
+int tm_axis_ticks(const struct tm_axis *axis);
+double tm_axis_tick(const struct tm_axis *axis, int index);
+/* A value with as many decimals as the step of the axis needs. */
+char *tm_axis_text(const struct tm_axis *axis, double value, char *out); /* out: TM_FORMAT_BYTES */
+char *tm_axis_label(const struct tm_axis *axis, int index, char *out); /* out: TM_FORMAT_BYTES */
+
+/* A place for data with a scale on its left. */
+struct tm_plot {
+    struct tm_axis y;
+    double left, right, top, bottom;
+};
+
+struct tm_plot_frame {
+    enum tm_axis_kind kind;
+    double low, high;  /* of the data */
+    double right_room; /* for labels of levels */
+    const char *below; /* what the labels below the plot are, or NULL */
+};
+
+/* Draw the scale and its lines, and set the height of the chart; what is left is the place for the
+ * data. */
+void tm_plot_begin(struct tm_chart *chart, struct tm_plot *plot, const struct tm_plot_frame *frame);
+
+/* Draw a dashed line at a value and name it in the room at the right; of one above the scale only the name, at the top.
+ * Each label moves down where it would cover the one above.
+ * in:     lowest_label  0 before the first one, which is the highest; two at most */
+void tm_plot_level(struct tm_chart *chart, const struct tm_plot *plot, const char *name,
+                   double value, double *lowest_label);
+
+/* Where the labels below a plot stand. */
+enum { TM_PLOT_LABELS_BELOW = 15, TM_PLOT_ROOM_BELOW = 22 };
+
+struct tm_legend_entry {
+    enum tm_role role;
+    const char *label;
+};
+
+/* Swatches with what they mean, in as many lines as they need, from y on.  out: the height they took */
+double tm_legend_draw(struct tm_chart *chart, const struct tm_legend_entry *entries, int count, double y);
+
+/* Up to where a scale has to reach so that most values can be told apart: the largest one, unless a few are more than
+ * four times as long as the one in the middle.  Then it is the largest of the others.
+ * in:     values  sorted in place */
+double tm_without_outliers(double *values, size_t count);
+
+/* Dots of a plot, and the names that were put beside some of them where there was room. */
+enum { TM_SPOTS_MOST = 200, TM_SPOT_NAMES_MOST = 16 };
+
+/* A dot, with its radius as width, or a text from x on with its baseline at y. */
+struct tm_spot {
+    double x, y, width;
+};
+
+struct tm_spots {
+    struct tm_spot dot[TM_SPOTS_MOST], label[TM_SPOT_NAMES_MOST];
+    int dots, labels;
+    double left, right; /* of the plot: names are inside */
+};
+
+/* Room that is taken already, by a text of the plot itself. */
+void tm_spots_block(struct tm_spots *spots, struct tm_spot text);
+
+/* Write a name beside a dot, where it covers nothing; left out where there is no such place. */
+void tm_spots_name(struct tm_chart *chart, struct tm_spots *spots, int dot, const char *name);
+
+/* The parts of a stretch of device time, as a step or a device of the summary has them: what was
+ * done, what was exposed, and why it was idle. */
+enum { TM_PARTS_MOST = TM_ROLE_SERIES + 1 }; /* one per role that a bar may have */
+
+struct tm_parts {
+    int64_t ps[TM_PARTS_MOST]; /* by role */
+    int64_t total_ps;
+    bool present; /* the summary has them */
+};
+
+void tm_parts_of_step(struct tm_parts *parts, const struct tm_value *step);
+void tm_parts_of_device(struct tm_parts *parts, const struct tm_value *device);
+
+/* One stacked bar as it is to be drawn. */
+struct tm_bar {
+    char name[96];  /* beside the bar: "step 7", "vm/gpu:0" */
+    char label[32]; /* below it, where it is a column: "7" */
+    char note[96];  /* at its other end: "12.3 ms" */
+    struct tm_parts parts;
+};
+
+/* Bars as rows, with a scale in time below and names on the left; good for few.  The bars go over the same scale,
+ * but for those that are many times as long as the others: these are cut, with a mark.  out: true where one is */
+bool tm_parts_rows(struct tm_chart *chart, const struct tm_bar *bars, int count);
+
+/* Bars of one figure each, without a legend; a pointer shows name and note.  A dashed line with its name stands at
+ * level; level_name NULL = none. */
+void tm_plain_rows(struct tm_chart *chart, const struct tm_bar *bars, int count, double level, const char *level_name);
+
+/* Bars as columns, with a scale in time on the left; axis names the columns: "step".  Cut as rows are. */
+bool tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struct tm_bar *bars, int count);
+
+/* What the caption says where bars are cut. */
+#define TM_CHART_CUT_BARS \
+    " A bar with a break is longer than the scale: its length is written at it, and its parts keep their shares."
+
+/* The figures of the bars as the chart's table; first names the column of bar names. */
+void tm_parts_table(struct tm_chart *chart, const char *first, const struct tm_bar *bars,
+                    int count);
 
 #endif

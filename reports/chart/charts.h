@@ -2,7 +2,7 @@
 #ifndef TM_CHARTS_H
 #define TM_CHARTS_H
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 #include "reports/chart/chart.h"
 
 /* The charts of a report, drawn from the summary alone.  A chart without data is not drawn: its

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "pipeline/bounded_sum.h"
+#include "pipeline/store/bounded_sum.h"
 #include "reports/format/format.h"
 
 enum { FRAMES_MOST = 128, NAME_BYTES = 1024, PS_PER_NS = 1000 };

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 
 /* Write scopes.collapsed: device time by scope as folded stacks, a line for each: frames joined by ';', a space, whole
  * nanoseconds of the scope itself.  The first frame is the pass: "forward;train_step;block_0;mlp 12345".  The numbers

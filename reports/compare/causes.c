@@ -8,11 +8,157 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/bounded_sum.h"
+#include "pipeline/store/bounded_sum.h"
+#include "reports/compare/comparison.h"
+#include "reports/compare/row_table.h"
+#include "reports/findings/ask.h"
 #include "reports/format/format.h"
 
+/* From a step of the base to one of another side, part by part.  The parts are means per step and
+ * device in whole picoseconds, rounded so that they add up to the rounded step: the picoseconds
+ * that rounding down leaves go to the parts with the largest fractions. */
+
+static int64_t round_parts(const double part[TM_PARTS], double total, int64_t rounded[TM_PARTS])
+{
+    const int64_t whole = tm_whole(round(total));
+    int64_t left = whole;
+
+    for (int i = 0; i < TM_PARTS; i++) {
+        rounded[i] = tm_whole(part[i]);
+        left -= rounded[i];
+    }
+    for (bool is_taken[TM_PARTS] = { false }; left > 0;) {
+        int best = -1;
+
+        for (int i = 0; i < TM_PARTS; i++) {
+            if (!is_taken[i] &&
+                (best < 0 || part[i] - floor(part[i]) > part[best] - floor(part[best])))
+                best = i;
+        }
+        if (best < 0) { /* more than one each: the parts do not make up their total */
+            rounded[TM_PART_IDLE_UNRECORDED] += left;
+            break;
+        }
+        is_taken[best] = true;
+        rounded[best]++;
+        left--;
+    }
+    if (left < 0)
+        rounded[TM_PART_IDLE_UNRECORDED] += left;
+    return whole;
+}
+
+static double part_p(const struct comparison *c, size_t side, int part)
+{
+    const struct side_facts *base = &c->facts[0], *other = &c->facts[side];
+
+    switch (basis_of(c, side)) {
+    case TEST_STEPS:
+        if (part == TM_PART_IDLE_COMPILE) /* events, which resemble no neighbor */
+            return tm_rank_test(base->part_of_step[part], other->part_of_step[part]);
+        return tm_series_rank_test(base->part_of_step[part], other->part_of_step[part]);
+    case TEST_RUNS:
+        return tm_welch_sample_test(base->part_of_run[part], other->part_of_run[part]);
+    default:
+        return NAN;
+    }
+}
+
+/* A part that is under the least change on both sides cannot change by it, so it takes no part in
+ * the tests. */
+static bool can_change(const struct waterfall *w, int part)
+{
+    const int64_t larger =
+        w->base_part_ps[part] > w->new_part_ps[part] ? w->base_part_ps[part] : w->new_part_ps[part];
+
+    return (double)larger * 100 >= PART_LEAST_PCT * (double)w->base_ps;
+}
+
+static void test_parts(const struct comparison *c, size_t side, struct waterfall *w)
+{
+    double p[TM_PARTS], scratch[TM_PARTS], compile_p;
+    bool holds[TM_PARTS];
+
+    for (int i = 0; i < TM_PARTS; i++) {
+        w->test[i].p = part_p(c, side, i);
+        w->test[i].is_tested = basis_of(c, side) != TEST_NONE;
+        p[i] = can_change(w, i) ? w->test[i].p : NAN;
+    }
+    /* Compilations come in a few steps and leave the others as they are: so few ranks would never stand out among as
+     * many parts.  They are events, counted one by one, and tested alone; where they change the mean of the step they
+     * are no chance. */
+    compile_p = p[TM_PART_IDLE_COMPILE];
+    p[TM_PART_IDLE_COMPILE] = NAN;
+    tm_family_tests(p, TM_PARTS, PART_LEVEL, holds, scratch);
+    holds[TM_PART_IDLE_COMPILE] = compile_p < PART_LEVEL || c->step_test[side].is_recorded;
+    for (int i = 0; i < TM_PARTS; i++)
+        w->test[i].is_significant =
+            holds[i] && fabs((double)(w->new_part_ps[i] - w->base_part_ps[i])) * 100 >=
+                            PART_LEAST_PCT * (double)w->base_ps;
+}
+
+static void add_part(const struct comparison *c, size_t side, struct tm_value *parts,
+                     const struct waterfall *w, int part)
+{
+    struct tm_value *to = tm_add_object(parts, NULL);
+    const int64_t change_ps = w->new_part_ps[part] - w->base_part_ps[part];
+    const struct part_test *test = &w->test[part];
+    char why[STEP_WHY_BYTES];
+
+    (void)no_test_reason(c, side, why, sizeof(why));
+    tm_add_string(to, "id", tm_part_kind[part].id);
+    tm_add_string(to, "title", tm_part_kind[part].title);
+    tm_add_int(to, "base_ps", w->base_part_ps[part]);
+    tm_add_int(to, "new_ps", w->new_part_ps[part]);
+    tm_add_int(to, "change_ps", change_ps);
+    tm_add_figure(to, "share_pct", w->base_ps ? 100 * (double)change_ps / (double)w->base_ps : NAN,
+                  "the base has no time");
+    tm_add_figure(to, "p", test->p, test->is_tested ? "the values cannot be tested" : why);
+    if (test->is_tested)
+        tm_add_bool(to, "significant", test->is_significant);
+    else
+        tm_add_null(to, "significant", why);
+}
+
+tm_status add_waterfalls(struct comparison *c)
+{
+    struct tm_value *waterfalls = tm_add_array(c->root, "waterfalls");
+
+    for (size_t side = 1; side < c->sides; side++) {
+        struct waterfall *w = &c->waterfall[side];
+        struct tm_value *to = tm_add_object(waterfalls, NULL), *parts;
+        char id[SIDE_ID_BYTES];
+
+        tm_add_string(to, "side", side_id(c, side, id));
+        w->is_known = c->facts[0].has_parts && c->facts[side].has_parts;
+        if (!w->is_known) {
+            static const char *const keys[] = { "base_ps", "new_ps", "change_ps" };
+
+            for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+                tm_add_null(to, keys[i], "a side has no device activity");
+            (void)tm_add_array(to, "parts");
+            continue;
+        }
+        w->base_ps = round_parts(c->facts[0].part_ps, c->facts[0].total_ps, w->base_part_ps);
+        w->new_ps = round_parts(c->facts[side].part_ps, c->facts[side].total_ps, w->new_part_ps);
+        test_parts(c, side, w);
+        tm_add_int(to, "base_ps", w->base_ps);
+        tm_add_int(to, "new_ps", w->new_ps);
+        tm_add_int(to, "change_ps", w->new_ps - w->base_ps);
+        parts = tm_add_array(to, "parts");
+        for (int i = 0; i < TM_PARTS; i++)
+            add_part(c, side, parts, w, i);
+    }
+    return TM_OK;
+}
+
 static const double least_tested_pct = 0.5, least_untested_pct = 1; /* of the base's step */
-static const double least_of_change_pct = 2;                        /* of its change */
+
+static const double least_of_change_pct = 2; /* of its change */
+
+static tm_status find_facts(struct causes *k);
+static tm_status find_op_changes(struct causes *k);
+static tm_status find_uniform_change(struct causes *k);
 
 static cause_rule *const rules[] = {
     find_slow_device,  find_uniform_change, find_recompiles,   find_transfers,     find_collectives,
@@ -236,5 +382,588 @@ tm_status add_causes(struct comparison *c)
         for (int i = 0; i < k.count; i++)
             add_cause(&k, findings, &list[i]);
     }
+    return TM_OK;
+}
+
+/* What is different besides time: memory, versions, devices. */
+
+static const double memory_least_pct = 5, memory_near_pct = 90;
+
+enum { MEMORY_LEAST_BYTES = 16 << 20 };
+
+/* The highest peak of an allocator. */
+static double peak_of(const struct tm_value *summary, const void *key)
+{
+    const struct tm_value *allocators = tm_path(summary, "memory.allocators");
+    double most = NAN;
+
+    for (size_t i = 0; i < tm_length(allocators); i++) {
+        const struct tm_value *value = tm_get(tm_at(allocators, i), key);
+
+        if (tm_has(value) && !(tm_double(value) <= most))
+            most = tm_double(value);
+    }
+    return most;
+}
+
+static void find_memory(struct causes *k)
+{
+    const double base = mean_over_runs(&k->c->side[0], peak_of, "peak_bytes");
+    const double other = mean_over_runs(&k->c->side[k->side], peak_of, "peak_bytes");
+    const double share = mean_over_runs(&k->c->side[k->side], peak_of, "peak_pct");
+    const double pct = change_pct(base, other);
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], p[TM_FORMAT_BYTES];
+    struct cause *cause;
+
+    if (!(fabs(pct) >= memory_least_pct) || fabs(other - base) < MEMORY_LEAST_BYTES)
+        return;
+    cause = cause_of_fact(k, other > base ? "memory_more" : "memory_less");
+    cause->is_warning = other > base && share >= memory_near_pct;
+    cause_title(cause, "Peak memory %s, before %s: %s %s", tm_format_bytes(b, other),
+                tm_format_bytes(a, base), tm_format_pct(p, fabs(pct)), pct > 0 ? "more" : "less");
+    cause->value = pct;
+    cause->unit = "%";
+    if (isfinite(share))
+        cause_say(cause, "%s of the allocator's capacity", tm_format_pct(p, share));
+}
+
+static void find_environment(struct causes *k)
+{
+    static const struct {
+        const char *path, *words;
+    } facts[] = {
+        { "environment.platform", "platform" },
+        { "environment.devices[0].model", "device model" },
+        { "environment.devices[0].vendor", "vendor" },
+        { "environment.hosts[0].jax", "jax" },
+        { "environment.hosts[0].jaxlib", "jaxlib" },
+        { "environment.hosts[0].cuda", "CUDA" },
+        { "environment.hosts[0].cuda_runtime", "CUDA runtime" },
+        { "environment.hosts[0].driver", "driver" },
+        { "environment.hosts[0].rocm", "ROCm" },
+        { "environment.hosts[0].libtpu", "libtpu" },
+    };
+    const struct tm_value *base = k->c->side[0].run[0].summary,
+                          *other = k->c->side[k->side].run[0].summary;
+    struct cause *cause = NULL;
+
+    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+        const struct tm_value *a = tm_path(base, facts[i].path), *b = tm_path(other, facts[i].path);
+        const bool is_text = tm_type_of(a) == TM_STRING && tm_type_of(b) == TM_STRING;
+        char x[TM_FORMAT_BYTES], y[TM_FORMAT_BYTES], from[TM_SHORT_NAME_BYTES],
+            to[TM_SHORT_NAME_BYTES];
+
+        if (!tm_has(a) || !tm_has(b) ||
+            (is_text ? strcmp(tm_text(a), tm_text(b)) == 0 : tm_double(a) == tm_double(b)))
+            continue;
+        (void)tm_short_name(from, is_text ? tm_text(a) : tm_format_number(x, tm_double(a)));
+        (void)tm_short_name(to, is_text ? tm_text(b) : tm_format_number(y, tm_double(b)));
+        if (!cause) {
+            cause = cause_of_fact(k, "environment");
+            cause_title(cause, "Other %s: %s, before %s", facts[i].words, to, from);
+        }
+        cause_say(cause, "%s: %s, before %s", facts[i].words, to, from);
+    }
+    if (cause && cause->evidence_count > 1)
+        cause_title(cause, "The runs differ in %d versions or devices", cause->evidence_count);
+}
+
+static tm_status find_facts(struct causes *k)
+{
+    find_memory(k);
+    find_environment(k);
+    return TM_OK;
+}
+
+/* Operations that take longer or shorter, run more or less often, are new or gone; and all of them
+ * by the same share. Ops of one name without its number are a family: one cause, unless one of them
+ * makes up most of it.  The time of ops that run beside each other is more than what the step has
+ * for compute: it is told in the step's time. */
+
+enum { OPS_TOLD_MOST = 8 }; /* of a side; the rest is one line */
+
+struct family {
+    const char *name;
+    const struct tm_row *largest; /* the row with most of the change by length */
+    size_t rows;
+    double base_ps, new_ps, base_count, new_count;
+    double length_ps, count_ps; /* changes per step and device */
+    double variance;            /* of length_ps; NaN = not known */
+    double p_length, p_count;
+    double *base_of_run, *new_of_run;
+    bool is_counted_exactly;
+};
+
+static const char *const op_fixes[] = {
+    "compare it in both profiles: shapes, data type, selected kernel",
+    "if compiler or library versions differ, run the new code with the old versions",
+    "XLA selects kernels by timing them: compare the autotuning flags",
+    NULL,
+};
+
+static const char *const added_fixes[] = {
+    "compare the HLO of both programs after optimization around these operations",
+    "a side effect, a changed data type or a reshape between operations prevents fusion",
+    NULL,
+};
+
+static const char *const uniform_fixes[] = {
+    "compare clocks, power limit and temperature of both machines (nvidia-smi -q -d "
+    "CLOCK,PERFORMANCE)",
+    "check whether other programs used the devices",
+    "check that both runs have the same batch size and data types",
+    NULL,
+};
+
+static int by_pattern(const void *a, const void *b)
+{
+    const struct tm_row *const *x = a, *const *y = b;
+    const int order = strcmp((*x)->pattern, (*y)->pattern);
+
+    return order ? order : strcmp((*x)->name, (*y)->name);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct family *x = a, *y = b;
+    const double dx = fabs(x->length_ps) + fabs(x->count_ps),
+                 dy = fabs(y->length_ps) + fabs(y->count_ps);
+
+    if (dx != dy)
+        return dx > dy ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static void add_row(const struct causes *k, struct family *f, const struct tm_row *row)
+{
+    const struct row_cell *base = &row->cell[0], *other = &row->cell[k->side];
+    const struct row_change *change = &row->change[k->side];
+
+    f->rows++;
+    f->base_ps += base->ps;
+    f->new_ps += other->ps;
+    f->base_count += base->count;
+    f->new_count += other->count;
+    f->is_counted_exactly = f->is_counted_exactly &&
+                            (!base->is_known || base->is_counted_exactly) &&
+                            (!other->is_known || other->is_counted_exactly);
+    for (size_t r = 0; r < k->c->side[0].runs; r++)
+        f->base_of_run[r] += base->ps_of_run[r];
+    for (size_t r = 0; r < k->c->side[k->side].runs; r++)
+        f->new_of_run[r] += other->ps_of_run[r];
+    if (!change->is_known)
+        return;
+    f->length_ps += change->from_length_ps;
+    f->count_ps += change->from_count_ps;
+    if (!f->largest ||
+        fabs(change->from_length_ps) > fabs(f->largest->change[k->side].from_length_ps))
+        f->largest = row;
+    if (base->is_known && other->is_known) {
+        const double weight = (base->count + other->count) / 2;
+
+        if (base->has_moments && other->has_moments && base->executions >= 2 &&
+            other->executions >= 2)
+            f->variance += weight * weight *
+                           (base->squares / (base->executions - 1) / base->executions +
+                            other->squares / (other->executions - 1) / other->executions);
+        else if (fabs(change->from_length_ps) > 0)
+            f->variance = NAN;
+    }
+}
+
+static void test_family(const struct causes *k, struct family *f)
+{
+    const double a = tm_device_steps(k->c->side[0].run[0].summary);
+    const double b = tm_device_steps(k->c->side[k->side].run[0].summary);
+    const double more = fabs(f->new_count - f->base_count);
+
+    f->p_length = f->p_count = NAN;
+    if (basis_of(k->c, k->side) == TEST_RUNS) {
+        const struct tm_sample x = { f->base_of_run, k->c->side[0].runs };
+        const struct tm_sample y = { f->new_of_run, k->c->side[k->side].runs };
+
+        f->p_length = f->p_count = tm_welch_sample_test(x, y);
+    } else if (k->is_tested) {
+        if (f->variance > 0)
+            f->p_length = 2 * tm_normal_upper(fabs(f->length_ps) / sqrt(f->variance));
+        if (more < 1e-9)
+            f->p_count = 1;
+        else
+            f->p_count =
+                f->is_counted_exactly
+                    ? 0
+                    : 2 * tm_normal_upper(more / sqrt(f->base_count / a + f->new_count / b));
+    }
+}
+
+static tm_status begin_family(const struct causes *k, struct family *f, const char *name)
+{
+    *f = (struct family){ .name = name, .is_counted_exactly = true };
+    f->base_of_run = tm_room_take(&k->c->room, k->c->side[0].runs, sizeof(double));
+    f->new_of_run = tm_room_take(&k->c->room, k->c->side[k->side].runs, sizeof(double));
+    return f->base_of_run && f->new_of_run ? TM_OK : k->c->run->error.status;
+}
+
+static bool is_compute(const struct tm_row *row)
+{
+    return strcmp(row->group, "collective") != 0;
+}
+
+static tm_status find_families(const struct causes *k, const struct tm_row_table *table,
+                               struct family **list, size_t *count)
+{
+    struct tm_compare_blocks *room = &k->c->room;
+    struct tm_row **row = tm_room_take(room, table->rows, sizeof(*row));
+    size_t rows = 0;
+
+    *list = tm_room_take(room, table->rows, sizeof(**list));
+    *count = 0;
+    if (!row || !*list)
+        return k->c->run->error.status;
+    for (size_t i = 0; i < table->rows; i++) {
+        if (is_compute(table->row[i]))
+            row[rows++] = table->row[i];
+    }
+    qsort(row, rows, sizeof(struct tm_row *), by_pattern);
+    for (size_t i = 0; i < rows; i++) {
+        struct family *f = *count ? &(*list)[*count - 1] : NULL;
+
+        if (!f || strcmp(f->name, row[i]->pattern) != 0) {
+            f = &(*list)[(*count)++];
+            const tm_status st = begin_family(k, f, row[i]->pattern);
+
+            if (st != TM_OK)
+                return st;
+        }
+        add_row(k, f, row[i]);
+    }
+    for (size_t i = 0; i < *count; i++)
+        test_family(k, &(*list)[i]);
+    qsort(*list, *count, sizeof(**list), by_size);
+    return TM_OK;
+}
+
+/* What a picosecond of operations is of the step's compute time. */
+static double scale_of(const struct causes *k, const struct family *list, size_t count)
+{
+    double base_ps = 0, new_ps = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        base_ps += list[i].base_ps;
+        new_ps += list[i].new_ps;
+    }
+    const double sum_ps = base_ps + new_ps;
+    const double part_ps =
+        (double)(k->w->base_part_ps[TM_PART_COMPUTE] + k->w->new_part_ps[TM_PART_COMPUTE]);
+
+    return sum_ps > part_ps && sum_ps > 0 ? part_ps / sum_ps : 1;
+}
+
+/* By its own test where there is one, else with the compute of the step. */
+static bool is_real(const struct causes *k, double p, size_t tests, double change_ps,
+                    double base_ps)
+{
+    const double compute_ps =
+        (double)(k->w->new_part_ps[TM_PART_COMPUTE] - k->w->base_part_ps[TM_PART_COMPUTE]);
+
+    if (base_ps > 0 && fabs(change_ps) * 100 < row_noise_pct(k->c, k->side) * base_ps)
+        return false;
+    if (isfinite(p))
+        return p * (double)tests <= ROW_RATE_ALONE;
+    return !k->is_tested || (part_has_changed(k, TM_PART_COMPUTE) && compute_ps * change_ps > 0);
+}
+
+static const char *shown(const struct family *f, size_t side, char out[TM_SHORT_NAME_BYTES],
+                         bool *is_one)
+{
+    const struct tm_row *row = f->largest;
+
+    *is_one = f->rows == 1 ||
+              (row && fabs(row->change[side].from_length_ps) >= 0.75 * fabs(f->length_ps));
+    return tm_short_name(out, *is_one && row ? row->name : f->name);
+}
+
+static void say_p(struct cause *cause, double p)
+{
+    if (p < 0.0001)
+        cause_say(cause, "by chance in under 1 of 10,000 cases (p < 0.0001)");
+    else if (isfinite(p))
+        cause_say(cause, "by chance in %.4f of all cases (p)", p);
+}
+
+static void tell_length(struct causes *k, const struct family *f, double change_ps)
+{
+    struct cause *cause = cause_begin(k, change_ps > 0 ? "op_slower" : "op_faster", change_ps);
+    char name[TM_SHORT_NAME_BYTES], longer[SIGNED_TIME_BYTES], time[SIGNED_TIME_BYTES],
+        a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    bool is_one;
+    const char *what = shown(f, k->side, name, &is_one);
+    const struct row_cell *base = is_one ? &f->largest->cell[0] : NULL,
+                          *other = is_one ? &f->largest->cell[k->side] : NULL;
+    const double before = is_one ? base->ps / base->count : f->base_ps / f->base_count;
+    const double after =
+        is_one ? other->ps / other->count : before * (1 + f->length_ps / f->base_ps);
+
+    cause_title(cause, "%s%s takes %s: %s per step",
+                f->largest->match == MATCH_CATEGORY ? "The category " : "", what,
+                longer_by(longer, before, after), signed_time(time, change_ps));
+    cause->value = change_pct(before, after);
+    cause->unit = "%";
+    if (!is_one)
+        cause_say(cause, "%zu operations have this name with different numbers", f->rows);
+    cause_say(cause, "per step and device %s, before %s",
+              tm_format_time(b, tm_whole(is_one ? other->ps : f->new_ps)),
+              tm_format_time(a, tm_whole(is_one ? base->ps : f->base_ps)));
+    cause_say(cause, "runs %s times per step, before %s times",
+              tm_format_number(b, is_one ? other->count : f->new_count),
+              tm_format_number(a, is_one ? base->count : f->base_count));
+    if (!is_one || f->rows == 1)
+        say_p(cause, f->p_length);
+    cause->why = change_ps > 0 ? "The same operation takes longer each time it runs."
+                               : "The same operation takes less time each time it runs.";
+    cause->fixes = op_fixes;
+}
+
+static void tell_count(struct causes *k, const struct family *f, double change_ps)
+{
+    struct cause *cause =
+        cause_begin(k, change_ps > 0 ? "op_more_often" : "op_less_often", change_ps);
+    char name[TM_SHORT_NAME_BYTES], time[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+
+    cause_title(cause, "%s runs %s times per step, before %s times: %s per step",
+                tm_short_name(name, f->name), tm_format_number(b, f->new_count),
+                tm_format_number(a, f->base_count), signed_time(time, change_ps));
+    cause->value = change_pct(f->base_count, f->new_count);
+    cause->unit = "%";
+    cause_say(cause, "per step and device %s, before %s", tm_format_time(b, tm_whole(f->new_ps)),
+              tm_format_time(a, tm_whole(f->base_ps)));
+    cause->why = "The program executes it more or less often.";
+    cause->fixes = added_fixes;
+}
+
+/* --- new and gone --- */
+
+struct exchange {
+    double added_ps, removed_ps, added_count, removed_count;
+    size_t added, removed;
+    const struct family *top_added, *top_removed;
+};
+
+static bool is_exchanged(const struct causes *k, const struct family *f, size_t tests)
+{
+    return (f->base_count > 0) != (f->new_count > 0) &&
+           is_real(k, f->p_count, tests, f->count_ps, 0) && fabs(f->count_ps) > 0;
+}
+
+static void tell_exchange(struct causes *k, const struct exchange *x, double change_ps)
+{
+    const bool is_more = x->added_count > x->removed_count && x->removed > 0 && change_ps > 0;
+    const char *id = is_more           ? "fusion_broken"
+                     : x->added == 0   ? "ops_removed"
+                     : x->removed == 0 ? "ops_added"
+                                       : "ops_replaced";
+    struct cause *cause = cause_begin(k, id, change_ps);
+    char added[TM_SHORT_NAME_BYTES] = "", removed[TM_SHORT_NAME_BYTES] = "",
+         time[SIGNED_TIME_BYTES];
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+
+    if (x->top_added)
+        (void)tm_short_name(added, x->top_added->name);
+    if (x->top_removed)
+        (void)tm_short_name(removed, x->top_removed->name);
+    (void)signed_time(time, change_ps);
+    (void)tm_format_number(a, x->added_count);
+    (void)tm_format_number(b, x->removed_count);
+    if (x->added && x->removed)
+        cause_title(
+            cause, "%s executions of new operations per step (%s%s) replace %s (%s%s): %s per step",
+            a, added, x->added > 1 ? " ..." : "", b, removed, x->removed > 1 ? " ..." : "", time);
+    else
+        cause_title(cause, "%zu %s operation%s, mostly %s: %s per step",
+                    x->added ? x->added : x->removed, x->added ? "new" : "removed",
+                    tm_format_plural(x->added + x->removed), x->added ? added : removed, time);
+    cause_say(cause, "new: %s per step and device in %zu operations, %s executions",
+              tm_format_time(b, tm_whole(x->added_ps)), x->added, a);
+    (void)tm_format_number(a, x->removed_count);
+    cause_say(cause, "gone: %s per step and device in %zu operations, %s executions",
+              tm_format_time(b, tm_whole(x->removed_ps)), x->removed, a);
+    cause->why =
+        is_more ? "What was one operation runs as several, each of which reads and writes memory."
+                : "The two programs do not run the same operations.";
+    cause->fixes = added_fixes;
+}
+
+static void find_exchange(struct causes *k, const struct family *list, size_t count, double scale)
+{
+    struct exchange x = { .added = 0 };
+
+    for (size_t i = 0; i < count; i++) {
+        const struct family *f = &list[i];
+
+        if (!is_exchanged(k, f, count))
+            continue;
+        if (f->new_count > 0) {
+            x.added_ps += f->new_ps;
+            x.added_count += f->new_count;
+            x.added += f->rows;
+            x.top_added = x.top_added ? x.top_added : f;
+        } else {
+            x.removed_ps += f->base_ps;
+            x.removed_count += f->base_count;
+            x.removed += f->rows;
+            x.top_removed = x.top_removed ? x.top_removed : f;
+        }
+    }
+    const double change_ps = (x.added_ps - x.removed_ps) * scale;
+
+    if (!is_worth_a_cause(k, change_ps))
+        return;
+    k->left_ps[TM_PART_COMPUTE] -= change_ps;
+    tell_exchange(k, &x, change_ps);
+}
+
+static const struct tm_row_table *compute_rows(const struct causes *k)
+{
+    return k->c->ops->rows ? k->c->ops : k->c->kernels;
+}
+
+/* One operation that takes longer can be lost in what the others of its family vary by: it has to
+ * be more than chance among all rows then. */
+static tm_status tell_one_of(struct causes *k, const struct family *f, size_t tests, double scale)
+{
+    struct family one;
+    tm_status st;
+
+    if (f->rows < 2 || !f->largest || !f->largest->change[k->side].is_significant)
+        return TM_OK;
+    st = begin_family(k, &one, f->largest->name);
+    if (st != TM_OK)
+        return st;
+    add_row(k, &one, f->largest);
+    test_family(k, &one);
+    const double change_ps = one.length_ps * scale;
+
+    if (!isfinite(one.p_length) || !is_worth_a_cause(k, change_ps) ||
+        !is_real(k, one.p_length, tests, one.length_ps, one.base_ps))
+        return TM_OK;
+    k->left_ps[TM_PART_COMPUTE] -= change_ps;
+    tell_length(k, &one, change_ps);
+    return TM_OK;
+}
+
+static tm_status find_op_changes(struct causes *k)
+{
+    const struct tm_row_table *table = compute_rows(k);
+    struct family *list;
+    size_t count;
+    double scale;
+    tm_status st;
+
+    if (k->is_compute_told)
+        return TM_OK;
+    st = find_families(k, table, &list, &count);
+    if (st != TM_OK)
+        return st;
+    scale = scale_of(k, list, count);
+    find_exchange(k, list, count, scale);
+    const int before = k->count;
+
+    for (size_t i = 0; i < count && k->count - before < OPS_TOLD_MOST; i++) {
+        const struct family *f = &list[i];
+        const double length_ps = f->length_ps * scale, count_ps = f->count_ps * scale;
+
+        if (!(f->base_count > 0) || !(f->new_count > 0))
+            continue;
+        if (is_worth_a_cause(k, length_ps) &&
+            is_real(k, f->p_length, count, f->length_ps, f->base_ps)) {
+            k->left_ps[TM_PART_COMPUTE] -= length_ps;
+            tell_length(k, f, length_ps);
+        } else {
+            st = tell_one_of(k, f, table->rows, scale);
+            if (st != TM_OK)
+                return st;
+        }
+        if (is_worth_a_cause(k, count_ps) &&
+            is_real(k, f->p_count, count, f->count_ps, f->base_ps)) {
+            k->left_ps[TM_PART_COMPUTE] -= count_ps;
+            tell_count(k, f, count_ps);
+        }
+    }
+    return TM_OK;
+}
+
+/* --- everything by the same share --- */
+
+enum { FAMILIES_FOR_ALL = 3 };
+
+static const double uniform_least_pct = 2, uniform_most_away = 0.25, uniform_most_away_pct = 2,
+                    uniform_share = 0.85, uniform_weight_least = 0.02;
+
+static double ratio_of(const struct family *f)
+{
+    return 1 + f->length_ps / (f->base_ps > 0 ? (f->base_ps + f->new_ps - f->length_ps) / 2 : 1);
+}
+
+/* The ratio that most of the time has; false: there is none. */
+static bool common_ratio(const struct family *list, size_t count, double *ratio, double *share,
+                         size_t *families)
+{
+    double base_ps = 0, change_ps = 0, near_ps = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        base_ps += fmax(list[i].base_ps, list[i].new_ps);
+        if (list[i].base_count > 0 && list[i].new_count > 0)
+            change_ps += list[i].length_ps;
+    }
+    if (!(base_ps > 0))
+        return false;
+    *ratio = 1 + change_ps / (base_ps - fmax(change_ps, 0));
+    *families = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double away = fmax(uniform_most_away * fabs(*ratio - 1), uniform_most_away_pct / 100);
+
+        if (!(list[i].base_count > 0) || !(list[i].new_count > 0) ||
+            fabs(ratio_of(&list[i]) - *ratio) > away)
+            continue;
+        near_ps += fmax(list[i].base_ps, list[i].new_ps);
+        *families += list[i].base_ps >= uniform_weight_least * base_ps;
+    }
+    *share = near_ps / base_ps;
+    return fabs(*ratio - 1) * 100 >= uniform_least_pct && *share >= uniform_share &&
+           *families >= FAMILIES_FOR_ALL;
+}
+
+static tm_status find_uniform_change(struct causes *k)
+{
+    struct cause *cause;
+    struct family *list;
+    size_t count, families;
+    double ratio, share, change_ps;
+    char longer[SIGNED_TIME_BYTES], time[SIGNED_TIME_BYTES], pct[TM_FORMAT_BYTES];
+    tm_status st;
+
+    if (k->is_compute_told || !part_has_changed(k, TM_PART_COMPUTE) ||
+        !is_worth_a_cause(k, k->left_ps[TM_PART_COMPUTE]))
+        return TM_OK;
+    st = find_families(k, compute_rows(k), &list, &count);
+    if (st != TM_OK || !common_ratio(list, count, &ratio, &share, &families))
+        return st;
+    change_ps = take_from_part(k, TM_PART_COMPUTE,
+                               (ratio - 1) * (double)k->w->base_part_ps[TM_PART_COMPUTE] * 1.1);
+    if (!is_worth_a_cause(k, change_ps))
+        return TM_OK;
+    k->is_compute_told = true;
+    cause = cause_begin(k, ratio > 1 ? "all_slower" : "all_faster", change_ps);
+    cause_title(cause, "All operations take %s: %s per step", longer_by(longer, 1, ratio),
+                signed_time(time, change_ps));
+    cause->value = 100 * (ratio - 1);
+    cause->unit = "%";
+    cause_say(cause, "%s of the operation time changed by about the same factor",
+              tm_format_pct(pct, 100 * share));
+    cause_say(cause, "among them are %zu kinds of operations with 2 %% of the time or more each",
+              families);
+    cause->why = "All operations changed alike, so the reason is outside of them: the clock of the device (heat, power), other "
+                 "hardware, another program on it, or a different amount of data per operation.";
+    cause->fixes = uniform_fixes;
     return TM_OK;
 }

@@ -44,16 +44,14 @@ struct causes {
 };
 
 typedef tm_status cause_rule(struct causes *k);
+
 extern cause_rule find_slow_device;
-extern cause_rule find_uniform_change;
 extern cause_rule find_recompiles;
 extern cause_rule find_transfers;
 extern cause_rule find_collectives;
 extern cause_rule find_lost_overlap;
-extern cause_rule find_op_changes;
 extern cause_rule find_idle_changes;
 extern cause_rule find_changed_parts;
-extern cause_rule find_facts;
 
 /* What the titles of a side's causes begin with: "" of two sides, else "LABEL: ".  out: returned */
 const char *cause_side(const struct comparison *c, size_t side, char out[TM_FORMAT_BYTES]);
@@ -68,12 +66,14 @@ void cause_say(struct cause *cause, const char *format, ...) TM_PRINTF(2, 3);
 bool part_has_changed(const struct causes *k, enum tm_part part);
 /* A change of the step that is worth a line. */
 bool is_worth_a_cause(const struct causes *k, double change_ps);
+
 /* Take up to so much (with its sign) out of what is left of a part's change.  out: what was there
  * of it */
 double take_from_part(struct causes *k, enum tm_part part, double change_ps);
 
 /* "+1.23 ms", "-4.50 µs" */
 enum { SIGNED_TIME_BYTES = 64 };
+
 char *signed_time(char out[SIGNED_TIME_BYTES], double ps);
 /* "12.3 % longer", "4.0 % less", "3.1 times as long" */
 char *longer_by(char out[SIGNED_TIME_BYTES], double base, double value);

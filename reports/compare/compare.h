@@ -2,7 +2,7 @@
 #ifndef TM_COMPARE_H
 #define TM_COMPARE_H
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 
 /* Two or more sides, each one run or a group of runs of the same thing, against the first one: docs/compare.md,
  * schemas/COMPARISON.md. */

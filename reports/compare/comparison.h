@@ -4,7 +4,7 @@
 
 #include "reports/compare/compare.h"
 #include "reports/compare/room.h"
-#include "reports/compare/run_facts.h"
+#include "reports/compare/sides.h"
 #include "reports/compare/step_samples.h"
 #include "reports/statistics/tests.h"
 
@@ -32,6 +32,7 @@ enum {
 #define ROW_STEP_LEAST_PCT 0.1 /* of the base's step */
 
 enum test_basis { TEST_NONE, TEST_STEPS, TEST_RUNS };
+
 enum { STEP_WHY_BYTES = 256 };
 
 struct side_facts {
@@ -113,23 +114,22 @@ struct comparison {
 
 /* "base", "new", or "new_1", "new_2" ... */
 enum { SIDE_ID_BYTES = 32 };
+
 const char *side_id(const struct comparison *c, size_t side, char out[SIDE_ID_BYTES]);
 /* Else nothing of the steps can be tested. */
 bool are_measured_alike(const struct comparison *c, size_t side);
 /* What a new side and the base can be tested by. */
 enum test_basis basis_of(const struct comparison *c, size_t side);
+
 /* It begins with this. */
 #define NO_SIGNIFICANCE "no significance: "
+
 const char *no_test_reason(const struct comparison *c, size_t side, char *out, size_t out_bytes);
-/* What the devices of a side are, as far as it is recorded: their model, else their vendor, else the platform; "" =
- * nothing is.  Are they of the base's model?  Another vendor or platform has no model in common: "yes", "no" or
- * "not_recorded". */
-const char *devices_of(const struct comparison *c, size_t side);
-const char *same_devices(const struct comparison *c, size_t side);
 /* The step of the base that shares are of. */
 double base_step_ps(const struct comparison *c);
 /* The rate of false discoveries among rows: strict where nothing of the whole has changed. */
 double row_rate(const struct comparison *c, size_t side);
+
 /* A mean over the runs of a side of a figure of their summaries; runs without it are left out; NaN
  * = none has it. */
 double mean_over_runs(const struct tm_comparison_side *side,
@@ -147,8 +147,5 @@ void add_geomean(struct comparison *c);
 tm_status add_tables(struct comparison *c) TM_MUST_USE;
 tm_status add_compared_devices(struct comparison *c) TM_MUST_USE;
 tm_status add_causes(struct comparison *c) TM_MUST_USE;
-void add_comparison_notes(struct comparison *c);
-void add_comparability(struct comparison *c);
-void add_comparison_verdict(struct comparison *c);
 
 #endif

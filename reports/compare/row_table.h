@@ -7,6 +7,7 @@
 /* Rows by name of several sides beside each other: kernels, ops, collectives ... */
 
 enum row_match { MATCH_NAME, MATCH_FAMILY, MATCH_PATTERN, MATCH_CATEGORY, MATCH_NONE };
+
 enum row_status { ROW_ADDED, ROW_REMOVED, ROW_SLOWER, ROW_FASTER, ROW_SAME, ROW_UNCLEAR };
 
 /* What one side has of a row; means over its runs, per step and device. */
@@ -61,16 +62,6 @@ struct tm_row_table {
     size_t slots;
 };
 
-/* What a table is filled with, a row of a run's summary at a time. */
-struct row_figures {
-    const char *name, *pattern /* NULL = the name without its numbers */, *path, *group;
-    const char *family, *family_path; /* NULL, "" = none */
-    double ps, count, bytes /* NaN = none */;
-    double mean_ps, stddev_ps; /* of single executions; NaN = not known */
-};
-tm_status row_table_add(struct comparison *c, struct tm_row_table *table, size_t side, size_t run,
-                        const struct row_figures *figures) TM_MUST_USE;
-
 /* A table of the comparison, in its own memory, filled from the sides' summaries.  out: NULL: error
  * in run->error */
 enum row_kind {
@@ -83,17 +74,12 @@ enum row_kind {
     ROWS_COMPILE,
     ROW_KINDS
 };
+
 struct tm_row_table *row_table_load(struct comparison *c, enum row_kind kind) TM_MUST_USE;
-/* Rows that not all sides have meet by their families, then by their names without numbers, then (other
- * hardware) by category. */
-tm_status row_table_match(struct comparison *c, struct tm_row_table *table) TM_MUST_USE;
-/* Changes, tests, status. */
-tm_status row_table_test(struct comparison *c, struct tm_row_table *table) TM_MUST_USE;
 
 /* A name without its numbers: each becomes #, and those at the end go.  owns: the room */
 const char *name_pattern(struct tm_compare_blocks *room, const char *name) TM_MUST_USE;
-/* Lengths of executions on two sides.  NaN where there is no test. */
-double length_p(const struct row_cell *base, const struct row_cell *other);
+
 /* The least relative change of a row that is more than what steps of these sides vary by, in
  * percent. */
 double row_noise_pct(const struct comparison *c, size_t side);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pipeline/bounded_sum.h"
+#include "pipeline/store/bounded_sum.h"
 #include "reports/compare/causes.h"
 #include "reports/compare/row_table.h"
 #include "reports/format/format.h"

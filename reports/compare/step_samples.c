@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/compare/run_facts.h"
+#include "reports/compare/sides.h"
 
 struct listed_step {
     int64_t number;

@@ -2,9 +2,9 @@
 #ifndef TM_STEP_SAMPLES_H
 #define TM_STEP_SAMPLES_H
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 #include "reports/compare/room.h"
-#include "reports/statistics/sample.h"
+#include "reports/statistics/tests.h"
 
 /* The steps of a run as tests need them: one value for each step number, in the order of time.  The hosts of a
  * program run a step together, so that a step is not one sample for each of them: of several values of one number the

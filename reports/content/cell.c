@@ -3,13 +3,16 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/bounded_sum.h"
-#include "pipeline/double_text.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/doc/doc_json.h"
+#include "pipeline/store/bounded_sum.h"
 #include "reports/chart/palette.h"
-#include "reports/format/shown_names.h"
+#include "reports/format/format.h"
 
 const char *tm_kind_unit(enum tm_cell_kind kind)
 {
@@ -121,6 +124,7 @@ static const char *title_of(const struct titled *list, size_t count, const char 
             return list[i].title;
     return word;
 }
+
 #define TITLE_OF(list, word) title_of((list), sizeof(list) / sizeof((list)[0]), (word))
 
 /* A text in the words of its kind. */
@@ -231,4 +235,19 @@ const char *tm_cell_exact(const struct tm_cell *cell, char *out)
     else if (is_double)
         out[tm_double_text(out, number_of(cell))] = 0;
     return out;
+}
+
+enum tm_tone tm_tone_of(const char *word)
+{
+    static const struct {
+        const char *word;
+        enum tm_tone tone;
+    } tones[] = {
+        { "good", TM_TONE_GOOD }, { "warning", TM_TONE_WARNING }, { "bad", TM_TONE_BAD }, { "critical", TM_TONE_CRITICAL }, { "info", TM_TONE_INFO },
+    };
+
+    for (size_t i = 0; i < sizeof(tones) / sizeof(tones[0]); i++)
+        if (strcmp(tones[i].word, word) == 0)
+            return tones[i].tone;
+    return TM_TONE_UNKNOWN;
 }

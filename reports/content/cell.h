@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 #include "reports/format/format.h"
 
 /* One figure or text of a report, before it has a form.  All media show the same value; each gives it the form of its
@@ -14,7 +14,7 @@
 enum tm_cell_kind {
     TM_CELL_WORD,   /* a short text of the program */
     TM_CELL_NAME,   /* a name of the trace, any bytes: cut in the middle where room is short */
-    TM_CELL_DEVICE, /* the id of a device, shown as reports/format/shown_names.h has it */
+    TM_CELL_DEVICE, /* the id of a device, shown as reports/format/format.h has it */
     TM_CELL_HOST,   /* likewise; a column of them is left out where the run has one host */
     TM_CELL_CAUSE,  /* of idle time, in words (palette.h) */
     TM_CELL_DIRECTION, /* of a copy, in words */
@@ -92,5 +92,20 @@ const char *tm_cell_shown(const struct tm_cell *cell, const struct tm_value *sum
 /* The exact number, without its unit and without separators, as JSON has it; "" where it is none.
  * out:    TM_FORMAT_BYTES, returned */
 const char *tm_cell_exact(const struct tm_cell *cell, char *out);
+
+/* What a text says about itself; a medium with colours may use it, the words never depend on it. */
+enum tm_tone {
+    TM_TONE_PLAIN,
+    TM_TONE_GOOD,
+    TM_TONE_WARNING,
+    TM_TONE_BAD,      /* a figure */
+    TM_TONE_CRITICAL, /* a finding */
+    TM_TONE_INFO,
+    TM_TONE_UNKNOWN,
+    TM_TONE_QUIET, /* a remark on what stands above it */
+};
+
+/* The tone of a band or a severity: "good", "warning", "bad", "critical", "info", "unknown". */
+enum tm_tone tm_tone_of(const char *word);
 
 #endif

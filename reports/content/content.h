@@ -3,11 +3,12 @@
 #define TM_CONTENT_H
 
 #include "reports/chart/charts.h"
+#include "reports/content/cell.h"
+#include "reports/content/front_page.h"
 #include "reports/content/table.h"
-#include "reports/content/tone.h"
 
 /* What a document says, section by section, the same for every medium: page, PDF, text, Markdown,
- * CSV.  A document is a report of a run, a comparison ... (document.h); its value tree is called
+ * CSV.  A document is a report of a run, a comparison ... (content.h); its value tree is called
  * the summary.  A section chooses what of it is told and in which order; a medium gives it a form.
  * Nothing is computed here: every figure is a member of the summary (schemas/SUMMARY.md). */
 
@@ -46,7 +47,7 @@ struct tm_content {
     void *to;
 };
 
-/* The section of that kind of document (document.h) with that id; NULL = there is none. */
+/* The section of that kind of document (content.h) with that id; NULL = there is none. */
 const struct tm_section *tm_section_of(const struct tm_value *summary, const char *id);
 
 /* Is it a section of this document?  One of another platform is not, nor one that the input cannot
@@ -59,5 +60,30 @@ const char *tm_section_why_not(const struct tm_section *section, const struct tm
 
 /* All of them that are due. */
 void tm_content_say(const struct tm_content *content);
+
+/* A kind of document that the media can write: the report of a run, a comparison, a scaling study, the result of a check.
+ * What a value tree is, its member "schema" tells. */
+struct tm_document {
+    const char *schema;  /* "tracemill.summary" */
+    const char *what;    /* "report": in titles and in "Skip to the report" */
+    const char *kicker;  /* above the title of a page of paper: "PERFORMANCE REPORT" */
+    const char *made_by; /* "tracemill report" */
+    const char *file;    /* stem of the files that are drawn from it: "report", for report.html */
+    const char *findings_title; /* over the first findings on the first screen: "What to do first" */
+    const char *stake_of;       /* what the time of a finding is time of: "device time", "a step" */
+    const char *data;    /* the file that has every figure: "summary.json" */
+    const struct tm_section *const *sections; /* in their order */
+    size_t section_count;
+    void (*make_front)(struct tm_front_page *front, const struct tm_value *root);
+    enum tm_chart_kind
+        first_chart[2]; /* on the first page; the last of them also on the first screen */
+    size_t first_charts;
+};
+
+extern const struct tm_document tm_report_document, tm_comparison_document, tm_comparison_of_many_document,
+    tm_scaling_document, tm_check_document, tm_night_document;
+
+/* Of a tree; what is not known is taken for a report. */
+const struct tm_document *tm_document_of(const struct tm_value *root);
 
 #endif

@@ -9,8 +9,7 @@
 #include "reports/content/cell.h"
 #include "reports/findings/ask.h"
 #include "reports/findings/finding_texts.h"
-#include "reports/format/links.h"
-#include "reports/format/shown_names.h"
+#include "reports/format/format.h"
 
 /* --- times --- */
 

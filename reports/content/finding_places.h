@@ -2,7 +2,7 @@
 #ifndef TM_FINDING_PLACES_H
 #define TM_FINDING_PLACES_H
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 #include "reports/content/content.h"
 
 /* What stands beside a finding: how much is at stake, where more is told, and where to look in the trace. */

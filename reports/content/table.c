@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/bounded_sum.h"
-#include "reports/format/links.h"
+#include "pipeline/store/bounded_sum.h"
+#include "reports/format/format.h"
 
 enum { SAME_LEAST = 2, DEPTH_MOST = 12 };
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/bounded_sum.h"
+#include "pipeline/store/bounded_sum.h"
 #include "reports/format/format.h"
 
 const char *tm_reason_of(const struct tm_value *summary, const char *path)

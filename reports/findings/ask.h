@@ -2,7 +2,7 @@
 #ifndef TM_ASK_H
 #define TM_ASK_H
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 
 /* Queries on the summary that several modules share.  All of them accept sections that are null or missing. */
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pipeline/bounded_sum.h"
+#include "pipeline/store/bounded_sum.h"
 #include "reports/findings/finding.h"
 
 /* Compute times of devices that run at the same time. */

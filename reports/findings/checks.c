@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/bounded_sum.h"
+#include "pipeline/store/bounded_sum.h"
 #include "reports/findings/finding.h"
 #include "reports/findings/findings.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "pipeline/bounded_sum.h"
+#include "pipeline/store/bounded_sum.h"
 #include "reports/findings/finding.h"
 
 /* --- the kind of parallelism ---

@@ -2,7 +2,7 @@
 /* Data: copies that the device waits for (summary.transfers, summary.total), and device memory (summary.memory). */
 #include <string.h>
 
-#include "pipeline/bounded_sum.h"
+#include "pipeline/store/bounded_sum.h"
 #include "reports/findings/finding.h"
 
 /* --- copies ---

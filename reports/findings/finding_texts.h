@@ -2,7 +2,7 @@
 #ifndef TM_FINDING_TEXTS_H
 #define TM_FINDING_TEXTS_H
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 
 /* The texts of the findings: schemas/findings.json, which scripts/embed-findings.py compiles into a table, so that
  * nothing is parsed at run time.

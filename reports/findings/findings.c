@@ -11,12 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/bounded_sum.h"
+#include "pipeline/store/bounded_sum.h"
 #include "reports/findings/ask.h"
 #include "reports/findings/finding.h"
 #include "reports/findings/finding_texts.h"
 #include "reports/format/format.h"
-#include "reports/format/shown_names.h"
 
 enum { TITLE_BYTES = 200, ARGUMENTS_BYTES = 400, ADVICE_MOST = 6 };
 

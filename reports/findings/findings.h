@@ -8,7 +8,7 @@
 
 /* Write coverage.marks: what is missing or damaged in the input, in a sentence, and which sections and key figures it
  * touches.  The key figures name them (tm_kpis_add), and reports show them beside the figures
- * (reports/format/mark_signs.h).
+ * (reports/format/format.h).
  * in:     summary  with the sections of the stages
  * out:    coverage.marks[] {id, text, sections[], kpis[]} in the order of a fixed table, each id once
  * errors: those of the document, in run->error */

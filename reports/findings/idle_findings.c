@@ -6,8 +6,8 @@
  * time. */
 #include <string.h>
 
-#include "pipeline/bounded_sum.h"
-#include "pipeline/waiting_names.h"
+#include "pipeline/store/bounded_sum.h"
+#include "pipeline/store/waiting_names.h"
 #include "reports/findings/finding.h"
 
 enum { NAMES_SAID = 3, THREADS_LEAST = 4, ALONE_PCT = 75, CPU_BUSY_PCT = 50 };

@@ -6,12 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/bounded_sum.h"
+#include "pipeline/store/bounded_sum.h"
 #include "reports/findings/ask.h"
 #include "reports/findings/finding_texts.h"
 #include "reports/format/format.h"
-#include "reports/format/platforms.h"
-#include "reports/format/shown_names.h"
 
 #define PS_PER_MS 1e9
 #define PS_PER_S 1e12
@@ -363,7 +361,7 @@ static void explain_memory(const struct tm_value *s, const struct tm_thresholds 
 /* --- the table --- */
 
 /* clang-format off */
-/* How each figure is measured, on which platforms it is meaningful (platforms.h), and the explanation if it is outside
+/* How each figure is measured, on which platforms it is meaningful (format.h), and the explanation if it is outside
  * its band and no finding explains it. */
 static const struct {
     measure_fn *measure;

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/json_parse.h"
-#include "pipeline/nearest.h"
+#include "pipeline/doc/json_parse.h"
+#include "pipeline/store/nearest.h"
 #include "pipeline/utf8.h"
 
 const char *const tm_kpi_id[TM_KPI_COUNT] = {

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 
 /* The table that turns figures into judgements: bands of the KPIs and limits of the findings.  The
  * default is schemas/thresholds.json, built into the program; a file of the same form replaces what

@@ -6,13 +6,20 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "pipeline/attributes.h"
+#include "pipeline/doc/doc.h"
 #include "pipeline/utf8.h"
 
 #define PS_PER_S INT64_C(1000000000000)
+
 enum { NS_PER_S = 1000000000, SECONDS_MOST = 600, MINUTE = 60, HOUR = 3600, DAY = 86400 };
 
 static uint64_t magnitude(int64_t value)
@@ -412,4 +419,226 @@ void tm_format_append(char *text, size_t text_bytes, const char *format, ...)
 const char *tm_format_plural(uint64_t count)
 {
     return count == 1 ? "" : "s";
+}
+
+bool tm_link_is_safe(const char *path)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/-";
+
+    if (!*path || *path == '/' || path[strspn(path, allowed)])
+        return false;
+    for (const char *part = path;; part++) {
+        const size_t length = strcspn(part, "/");
+
+        if (length == 2 && strncmp(part, "..", 2) == 0)
+            return false;
+        part += length;
+        if (!*part)
+            return true;
+    }
+}
+
+/* Letters for what the losses of an input touch. */
+
+static bool has_text(const struct tm_value *list, const char *text)
+{
+    for (size_t i = 0; i < tm_length(list); i++)
+        if (strcmp(tm_text(tm_at(list, i)), text) == 0)
+            return true;
+    return false;
+}
+
+bool tm_mark_is_of_section(const struct tm_value *mark, const char *section)
+{
+    return section && has_text(tm_get(mark, "sections"), section);
+}
+
+bool tm_mark_is_of_kpi(const struct tm_value *mark, const struct tm_value *kpi)
+{
+    return has_text(tm_get(kpi, "marks"), tm_text(tm_get(mark, "id")));
+}
+
+char tm_mark_letter(size_t at)
+{
+    return (char)('a' + (at < TM_MARKS_SHOWN ? at : TM_MARKS_SHOWN - 1));
+}
+
+/* The letters between brackets. */
+static char *put_letters(char *out, const bool touches[TM_MARKS_SHOWN])
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < TM_MARKS_SHOWN; i++) {
+        if (!touches[i])
+            continue;
+        if (!used) {
+            memcpy(out, " [", 2);
+            used = 2;
+        }
+        out[used++] = tm_mark_letter(i);
+    }
+    if (used)
+        out[used++] = ']';
+    out[used] = '\0';
+    return out;
+}
+
+char *tm_sign_of_section(char *out, const struct tm_value *summary, const char *section)
+{
+    const struct tm_value *marks = tm_path(summary, "coverage.marks");
+    bool touches[TM_MARKS_SHOWN] = { false };
+
+    for (size_t i = 0; i < tm_length(marks) && i < TM_MARKS_SHOWN; i++)
+        touches[i] = tm_mark_is_of_section(tm_at(marks, i), section);
+    return put_letters(out, touches);
+}
+
+char *tm_sign_of_kpi(char *out, const struct tm_value *summary, const struct tm_value *kpi)
+{
+    const struct tm_value *marks = tm_path(summary, "coverage.marks");
+    bool touches[TM_MARKS_SHOWN] = { false };
+
+    for (size_t i = 0; i < tm_length(marks) && i < TM_MARKS_SHOWN; i++)
+        touches[i] = tm_mark_is_of_kpi(tm_at(marks, i), kpi);
+    return put_letters(out, touches);
+}
+
+size_t tm_pick_largest(const struct tm_value *list, const char *key, const char *only, size_t most, size_t *pick)
+{
+    int64_t largest[TM_PICK_MOST];
+    size_t n = 0;
+
+    most = most < TM_PICK_MOST ? most : TM_PICK_MOST;
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const int64_t figure = tm_int(tm_get(tm_at(list, i), key));
+        size_t at = n;
+
+        if (only && !tm_is(tm_get(tm_at(list, i), only)))
+            continue;
+        while (at > 0 && largest[at - 1] < figure)
+            at--;
+        if (at == most)
+            continue;
+        n = n < most ? n + 1 : n;
+        memmove(pick + at + 1, pick + at, (n - at - 1) * sizeof(pick[0]));
+        memmove(largest + at + 1, largest + at, (n - at - 1) * sizeof(largest[0]));
+        pick[at] = i;
+        largest[at] = figure;
+    }
+    return n;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+void tm_pick_in_order(size_t *pick, size_t count)
+{
+    qsort(pick, count, sizeof(pick[0]), by_place);
+}
+
+/* Sections that are not for all. */
+static const struct {
+    const char *key, *platforms;
+} sections[] = {
+    { "kernels", "gpu" },
+    { "fusion", "gpu" },
+    { "occupancy", "gpu" },
+    { "transfers", "gpu,tpu" },
+};
+
+bool tm_section_is_for_run(const char *key, const struct tm_value *summary)
+{
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+        if (strcmp(sections[i].key, key) == 0)
+            return tm_is_for(sections[i].platforms, summary);
+    return true;
+}
+
+enum { LEAST_SAVED = 8 }; /* characters; shorter beginnings stay */
+
+static bool is_separator(char c)
+{
+    return c != 0 && strchr("-_./:@ ", c) != NULL;
+}
+
+/* Back to where the word begins that ends before `at`. */
+static size_t word_before(const char *text, size_t at)
+{
+    while (at > 0 && is_separator(text[at - 1]))
+        at--;
+    while (at > 0 && !is_separator(text[at - 1]))
+        at--;
+    return at;
+}
+
+/* Bytes at the begin of `name` that all hosts begin with, whole words. */
+static size_t beginning_of_all(const struct tm_value *hosts, const char *name)
+{
+    size_t common = strlen(name);
+
+    for (size_t i = 0; i < tm_length(hosts); i++) {
+        const char *host = tm_text(tm_at(hosts, i));
+        size_t n = 0;
+
+        while (n < common && host[n] && host[n] == name[n])
+            n++;
+        common = n;
+    }
+    while (common > 0 && !is_separator(name[common - 1]))
+        common--;
+    return common;
+}
+
+/* The same without the last word of it, which tells what the rest is ("job-0").  0 where too little would be saved. */
+static size_t common_bytes(const struct tm_value *hosts, const char *name)
+{
+    const size_t common = word_before(name, beginning_of_all(hosts, name));
+
+    return common >= LEAST_SAVED ? common : 0;
+}
+
+const char *tm_shown_host(const struct tm_value *summary, const char *host)
+{
+    const struct tm_value *hosts = tm_path(summary, "input.hosts");
+
+    return tm_length(hosts) < 2 ? host : host + common_bytes(hosts, host);
+}
+
+const char *tm_shown_device(const struct tm_value *summary, const char *id)
+{
+    const struct tm_value *hosts = tm_path(summary, "input.hosts");
+    const char *host = tm_text(tm_at(hosts, 0));
+    const size_t length = strlen(host);
+
+    if (tm_length(hosts) != 1)
+        return tm_shown_host(summary, id);
+    return strncmp(id, host, length) == 0 && id[length] == '/' && id[length + 1] ? id + length + 1
+                                                                                 : id;
+}
+
+const char *tm_shown_run(const struct tm_value *summary, char *out, size_t out_bytes)
+{
+    const struct tm_value *hosts = tm_path(summary, "input.hosts");
+    const char *run = tm_text(tm_path(summary, "input.run"));
+    size_t bytes = strlen(run);
+
+    if (tm_length(hosts) > 1 && strcmp(tm_text(tm_at(hosts, 0)), run) == 0)
+        bytes = beginning_of_all(hosts, run);
+    while (bytes > 0 && bytes < strlen(run) && is_separator(run[bytes - 1]))
+        bytes--;
+    bytes = bytes ? bytes : strlen(run); /* they have nothing in common */
+    (void)snprintf(out, out_bytes, "%.*s", (int)(bytes < out_bytes ? bytes : out_bytes), run);
+    return out;
+}
+
+bool tm_is_named_as_run(const struct tm_value *summary)
+{
+    const struct tm_value *hosts = tm_path(summary, "input.hosts");
+
+    return tm_length(hosts) == 1 &&
+           strcmp(tm_text(tm_at(hosts, 0)), tm_text(tm_path(summary, "input.run"))) == 0;
 }

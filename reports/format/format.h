@@ -5,8 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "pipeline/attributes.h"
+#include "pipeline/doc/doc.h"
 
 /* Figures as people read them, the same in every report.  Three significant digits unless said
  * otherwise, rounded to the nearest; decimals as in the C locale, which the program never leaves.
@@ -17,14 +19,17 @@ enum { TM_FORMAT_BYTES = 48 };
 char *tm_format_time(char *out,
                      int64_t ps); /* "750 ps" "1.23 µs" "12.3 ms" "9.80 s" "12 min 34 s" */
 char *tm_format_time_roughly(char *out, int64_t ps); /* two digits: "8.4 µs" "17 µs" "130 µs" */
-char *tm_format_moment(char *out, int64_t ps);    /* a point in time, to the ns: "1.234567890 s" */
+
+char *tm_format_moment(char *out, int64_t ps); /* a point in time, to the ns: "1.234567890 s" */
 char *tm_format_date(char *out, int64_t unix_ns); /* "2026-11-20 20:37:30 UTC"; out of range: "" */
-char *tm_format_bytes(char *out, double bytes);   /* "512 B" "3.20 GiB" */
+
+char *tm_format_bytes(char *out, double bytes); /* "512 B" "3.20 GiB" */
 char *tm_format_rate(char *out,
                      double bytes_per_s); /* "12.3 GB/s", powers of 1000 as data sheets have */
 char *tm_format_flop_rate(char *out, double flop_per_s); /* "61.9 TFLOP/s" */
 char *tm_format_count(char *out, int64_t count); /* all digits: "12,345" */
-char *tm_format_pct(char *out, double pct);      /* one decimal: "45.2 %"; "< 0.1 %" for what would
+
+char *tm_format_pct(char *out, double pct); /* one decimal: "45.2 %"; "< 0.1 %" for what would
                                                     read 0.0 and is not 0; "> 99.9 %" likewise */
 char *tm_format_number(char *out, double value); /* "0.0123" "12.3" "1,230,000"; not finite: "" */
 
@@ -58,5 +63,75 @@ const char *tm_format_plural(uint64_t count);
 
 /* Number of characters (code points) of a valid UTF-8 text. */
 size_t tm_format_length(const char *text);
+
+/* Is it a path below the folder of the document, of characters that mean nothing else in any medium?  [A-Za-z0-9._/-], not
+ * absolute, no "..": so it has no scheme, no host, no query, and leads nowhere else. */
+bool tm_link_is_safe(const char *path);
+
+/* How the marks of a summary (coverage.marks: what the losses of the input touch) stand beside figures: each has a
+ * letter, in the order of the list, and a figure or section that it touches has the letters of its marks. */
+enum { TM_MARKS_SHOWN = 26, TM_SIGN_BYTES = TM_MARKS_SHOWN + 8 };
+
+/* Does the mark touch a section of the summary? */
+bool tm_mark_is_of_section(const struct tm_value *mark, const char *section);
+/* Is the mark one of a key figure's? */
+bool tm_mark_is_of_kpi(const struct tm_value *mark, const struct tm_value *kpi);
+
+/* " [ac]", or "" without marks.  out: TM_SIGN_BYTES */
+char *tm_sign_of_section(char *out, const struct tm_value *summary, const char *section);
+char *tm_sign_of_kpi(char *out, const struct tm_value *summary, const struct tm_value *kpi);
+
+/* The letter of a mark by its place in the list. */
+char tm_mark_letter(size_t at);
+
+enum { TM_PICK_MOST = 512 };
+
+/* The places of the rows with most of a figure, most first; of equals the first.
+ * in:     list  rows of the summary
+ *         key   of the figure, a whole number
+ *         only  rows of which this is true; NULL = all
+ *         most  of which there is room in `pick`, up to TM_PICK_MOST: each row is compared with all of them
+ * out:    how many were put into `pick` */
+size_t tm_pick_largest(const struct tm_value *list, const char *key, const char *only, size_t most, size_t *pick);
+
+/* Bring picks into the order of the list.  Of a tree whose parents stand before their children and have no less than
+ * they, what was picked is a tree again: each row has its parent with it. */
+void tm_pick_in_order(size_t *pick, size_t count);
+
+/* Whether something is for the platform of a run: a report on a TPU or a CPU does not speak of what only GPUs have.
+ * in:     platforms  "gpu", "gpu,tpu"; NULL = all.  A run without device activity has everything, with its reason */
+static inline bool tm_is_for(const char *platforms, const struct tm_value *summary)
+{
+    const char *platform = tm_text(tm_path(summary, "environment.platform"));
+
+    return !platforms || !*platform || strcmp(platform, "none") == 0 || strstr(platforms, platform) != NULL;
+}
+
+/* The same of a section of the summary, by its key. */
+bool tm_section_is_for_run(const char *key, const struct tm_value *summary);
+
+/* The same of a key figure, which says so itself. */
+static inline bool tm_kpi_is_for_run(const struct tm_value *kpi)
+{
+    const struct tm_value *applies = tm_get(kpi, "applies");
+
+    return !applies || tm_is(applies);
+}
+
+/* Names of hosts and devices as people read them.  The summary has them in full, "vm/gpu:0"; where
+ * the run has one host its name tells nothing, and where it has several with a long beginning in
+ * common that says as little: of "train-2026-job-0" and "train-2026-job-1" are left "job-0" and
+ * "job-1".  What was distinct stays distinct. out:    a part of the name that was given; a name
+ * that is of no host of the run as it is */
+const char *tm_shown_device(const struct tm_value *summary, const char *id);
+const char *tm_shown_host(const struct tm_value *summary, const char *host);
+
+/* The name of the run.  Several files that were given one by one are named as the first of them: then it is what the
+ * names of all hosts begin with.
+ * out:    returned: out, any bytes, cut where the room ends; "" without a name */
+const char *tm_shown_run(const struct tm_value *summary, char *out, size_t out_bytes);
+
+/* The run has one host, and no other name than it. */
+bool tm_is_named_as_run(const struct tm_value *summary);
 
 #endif

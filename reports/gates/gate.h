@@ -2,8 +2,34 @@
 #ifndef TM_GATE_H
 #define TM_GATE_H
 
+#include "pipeline/quantity.h"
 #include "reports/gates/gates.h"
-#include "reports/gates/gate_limit.h"
+
+/* Limits as people write them: a number and the unit behind it. */
+enum tm_limit_unit {
+    TM_IN_NUMBER, /* a JSON number: in the unit of the figure, whatever that is */
+    TM_IN_BARE,   /* a text without a unit */
+    TM_IN_TIME,   /* ps */
+    TM_IN_BYTES,
+    TM_IN_PERCENT,
+    TM_IN_BYTE_RATE, /* bytes/s */
+    TM_IN_FLOP_RATE, /* FLOP/s */
+    TM_IN_FACTOR,    /* "1.5x": of the baseline */
+};
+
+struct tm_gate_limit {
+    double number;
+    enum tm_limit_unit kind;
+};
+
+/* [+-]NUMBER[UNIT], as "150ms", "90%", "1.5GiB", "900 GB/s", "-0.5", "1.5x".
+ * out: false, *wrong */
+bool tm_gate_limit_read(const char *text, struct tm_gate_limit *limit, struct tm_wrong *wrong);
+
+/* The limit in the unit of a figure, as the summary gives it beside the figure: "ps", "ms", "%",
+ * "bytes", "count" ... out: false, *wrong where they do not go together */
+bool tm_gate_limit_in_unit(struct tm_gate_limit limit, const char *unit, double *number,
+                           struct tm_wrong *wrong);
 
 /* What gates are inside: a row for each rule of each gate.  Texts lie in the document of the gates.
  */
@@ -17,6 +43,7 @@ enum tm_rule {
     TM_RULE_MAX_DECREASE_PCT,
     TM_RULES
 };
+
 extern const char *const tm_rule_name[TM_RULES];
 
 enum { TM_GATES_MOST = 4096, TM_FIGURE_BYTES = 512 };
@@ -50,18 +77,9 @@ bool tm_rule_is_upper(enum tm_rule rule);
 bool tm_gate_is_overruled(const struct tm_gates *gates, const struct tm_gate *gate, const char *job);
 bool tm_gate_fits_job(const struct tm_gate *gate, const char *job);
 
-/* Gates without rows, with room for that many.  errors: NULL and TM_ERR_LIMIT */
-struct tm_gates *tm_gates_new(struct tm_run *run, size_t room) TM_MUST_USE;
-
 /* A gate is wrong: where it stands is put before the reason.
  * out: TM_ERR_USAGE */
 tm_status tm_gate_refuse(struct tm_run *run, const struct tm_gates *gates,
                          const struct tm_gate *gate, const char *format, ...) TM_PRINTF(4, 5);
-
-/* Take the limit, in the unit that is written behind it.  "1.1x" of max and min makes the rule a
- * relative one. in:     text  kept: of the gates' document out:    false, *wrong */
-bool tm_gate_set_limit(struct tm_gate *gate, const char *text, struct tm_wrong *wrong);
-/* Does the limit's unit fit a rule whose limit is no figure (a change in percent)? */
-bool tm_gate_check_limit(const struct tm_gate *gate, struct tm_wrong *wrong);
 
 #endif

@@ -2,16 +2,271 @@
 /* Holds a run to its gates and writes the document of schemas/CHECK.md.  Each gate: find the
  * figure, bring the limit into its unit, find it in the baselines, judge, write.  What a gate
  * cannot be judged by is told beside it. */
+#include "reports/gates/judge.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
-#include "reports/compare/run_facts.h"
+#include "reports/compare/compare.h"
+#include "reports/compare/sides.h"
 #include "reports/compare/step_samples.h"
 #include "reports/format/format.h"
-#include "reports/gates/judging.h"
-#include "reports/gates/same_run.h"
-#include "reports/statistics/sample.h"
+#include "reports/gates/gate.h"
+#include "reports/gates/gate_figures.h"
+#include "reports/gates/gates.h"
+#include "reports/statistics/tests.h"
+
+/* Is a change more than noise?  Of the step time by the steps of both sides (ranks, permutations), of any
+ * figure by the spread of three baselines or more: the value against their t interval for one more
+ * run (docs/gates.md). */
+enum { TM_NOISE_SAMPLES_LEAST = 6, TM_NOISE_BASELINES_LEAST = 3 };
+
+/* The guard against false alarms.  Steps: the tests of comparisons, and the bootstrap interval of the change of the
+ * median or the mean for how large a change had to be.  Runs: the prediction interval of one more run, mean +- t s
+ * sqrt(1 + 1/n). */
+
+static const double noise_level = 0.01;
+
+static const char *refusal(const struct tm_value *input, const struct tm_comparison_side *baseline)
+{
+    for (size_t i = 0; i < baseline->runs; i++)
+        if (!tm_are_steps_alike(input, baseline->run[i].summary))
+            return TM_STEPS_NOT_ALIKE;
+    return NULL;
+}
+
+/* The samples of all baselines, one run after the other. */
+static tm_status join_steps(struct tm_compare_blocks *room, const struct tm_comparison_side *baseline, struct tm_sample *all)
+{
+    size_t most = 0;
+    double *value;
+
+    for (size_t i = 0; i < baseline->runs; i++)
+        most += tm_step_samples_most(baseline->run[i].summary);
+    value = tm_room_take(room, most + 1, sizeof(*value));
+    if (!value)
+        return TM_ERR_LIMIT;
+    *all = (struct tm_sample){ value, 0 };
+    for (size_t i = 0; i < baseline->runs; i++) {
+        struct tm_sample of;
+        const tm_status st = tm_step_samples(room, baseline->run[i].summary, &of);
+
+        if (st != TM_OK)
+            return st;
+        for (size_t k = 0; k < of.count; k++)
+            value[all->count++] = of.value[k];
+    }
+    return TM_OK;
+}
+
+static struct tm_noise noise_of(double p, struct tm_interval change)
+{
+    return (struct tm_noise){ p, (change.high - change.low) / 2 };
+}
+
+/* Compilations in steps are events, and what they add to the mean is no noise. */
+static tm_status count_compiling(struct tm_compare_blocks *room, struct tm_step_test *test, const struct tm_value *input,
+                                 const struct tm_comparison_side *baseline)
+{
+    struct tm_compiling_steps now, before;
+    tm_status st = tm_count_compiling_steps(room, input, &now);
+
+    for (size_t i = 0; i < baseline->runs && st == TM_OK; i++) {
+        st = tm_count_compiling_steps(room, baseline->run[i].summary, &before);
+        if (st != TM_OK || !tm_have_compiling_changed(&before, &now, TM_COMPILING_LEAST_PCT))
+            return st;
+    }
+    test->mean.p = 0;
+    return st;
+}
+
+static tm_status test_steps(struct tm_compare_blocks *room, struct tm_step_test *test, const struct tm_value *input,
+                            const struct tm_comparison_side *baseline)
+{
+    struct tm_sample now, before, quiet_now, quiet_before;
+    struct tm_change_test found;
+    double *scratch;
+    tm_status st = tm_step_samples(room, input, &now);
+
+    if (st == TM_OK)
+        st = join_steps(room, baseline, &before);
+    if (st == TM_OK)
+        st = tm_quiet_samples(room, input, &quiet_now);
+    if (st == TM_OK) /* of one run: from one to the next there is a jump */
+        st = tm_quiet_samples(room, baseline->run[0].summary, &quiet_before);
+    if (st != TM_OK)
+        return st;
+    test->steps = now.count;
+    test->base_steps = before.count;
+    if (test->refused || now.count < TM_NOISE_SAMPLES_LEAST || before.count < TM_NOISE_SAMPLES_LEAST)
+        return TM_OK;
+    scratch = tm_room_take(room, now.count + before.count + TM_RESAMPLES, sizeof(*scratch));
+    if (!scratch)
+        return TM_ERR_LIMIT;
+    found = tm_change_test(before, now, tm_pooled_lag1(quiet_before, quiet_now), noise_level);
+    test->effective = fmin(found.effective_a, found.effective_b);
+    if (!found.is_enough) { /* what is not sure all the same is not tested */
+        found.p_median = found.p_median < found.level ? found.p_median : NAN;
+        found.p_mean = found.p_mean < found.level ? found.p_mean : NAN;
+    }
+    test->median = noise_of(found.p_median, tm_change_interval(before, now, TM_MIDDLE_MEDIAN, found.share,
+                                                               1 - noise_level, scratch));
+    test->mean = noise_of(found.p_mean, tm_change_interval(before, now, TM_MIDDLE_MEAN, found.share,
+                                                           1 - noise_level, scratch));
+    return count_compiling(room, test, input, baseline);
+}
+
+static tm_status step_test(struct tm_run *run, struct tm_step_test *test, const struct tm_value *input,
+                       const struct tm_comparison_side *baseline)
+{
+    struct tm_compare_blocks room = { .run = run };
+    tm_status st;
+
+    *test = (struct tm_step_test){ .median = { NAN, NAN }, .mean = { NAN, NAN }, .refused = refusal(input, baseline) };
+    st = test_steps(&room, test, input, baseline);
+    tm_room_free(&room);
+    return st;
+}
+
+/* The value against those of the baselines.  in: base  in any order */
+static struct tm_noise spread_test(double value, const double *base, size_t count)
+{
+    if (count < TM_NOISE_BASELINES_LEAST)
+        return (struct tm_noise){ NAN, NAN };
+    const struct tm_moments of = tm_sample_moments((struct tm_sample){ base, count });
+    const double freedom = (double)count - 1, spread = of.stddev * sqrt(1 + 1 / (double)count);
+    const double off = fabs(value - of.mean);
+
+    return (struct tm_noise){
+        spread > 0 ? tm_student_two_sided(off / spread, freedom)
+        : off > 0  ? 0
+                   : 1,
+        of.mean == 0
+            ? NAN
+            : 100 * spread * tm_student_quantile(1 - noise_level / 2, freedom) / fabs(of.mean)
+    };
+}
+
+/* The test that the change has to pass. */
+static struct tm_noise stricter(struct tm_noise a, struct tm_noise b)
+{
+    return (struct tm_noise){ fmax(a.p, b.p),
+                              fmax(a.noise_pct, b.noise_pct) }; /* of a NaN the other one */
+}
+
+/* Tells runs apart by what their files hold, not by where they lie. */
+
+bool tm_are_same_run(const struct tm_compared_run *a, const struct tm_compared_run *b)
+{
+    char of_a[TM_RUN_FINGERPRINT_BYTES], of_b[TM_RUN_FINGERPRINT_BYTES];
+
+    return tm_fingerprint(a->summary, of_a) && tm_fingerprint(b->summary, of_b) && strcmp(of_a, of_b) == 0;
+}
+
+/* A run is no baseline of itself, and none twice.
+ * in:     baseline  NULL = none
+ * errors: TM_ERR_USAGE with the two paths */
+static tm_status refuse_same_run(struct tm_run *run, const struct tm_compared_run *input,
+                             const struct tm_comparison_side *baseline)
+{
+    for (size_t i = 0; baseline && i < baseline->runs; i++) {
+        const struct tm_compared_run *const base = &baseline->run[i];
+
+        if (tm_are_same_run(input, base)) {
+            (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
+                          "cannot compare '%s' with itself: the baseline '%s' is the same run",
+                          input->path, base->path);
+            tm_hint(&run->error, "give the summary.json of an earlier run as the baseline");
+            return TM_ERR_USAGE;
+        }
+        for (size_t k = 0; k < i; k++) {
+            if (tm_are_same_run(&baseline->run[k], base))
+                return tm_fail(&run->error, TM_ERR_USAGE, -1,
+                               "the baselines '%s' and '%s' are the same run",
+                               baseline->run[k].path, base->path);
+        }
+    }
+    return TM_OK;
+}
+
+/* Which figures of a summary are sums over the analyzed steps, so that a run of three times the steps has three times
+ * as much? Those of some sections whose last name is that of a sum.  What is of one event, of the session or a mean
+ * is none. */
+
+static const char *const sections[] = {
+    "total", "devices", "gaps", "kernels", "fusion", "occupancy", "programs", "transfers", "ops", "scopes",
+    "window", "collectives", "host", "fallback", "roofline", "balance", "findings", "compile.inside_steps",
+    "steps.parts",
+};
+
+/* Sums whose sections have them under one of these. */
+static const char *const none_below[] = {
+    ".outside.", ".steps.", ".longest[", ".largest[", ".worst[", ".first.", ".clock.",
+};
+
+static const char *const sums[] = {
+    "count", "count_min", "activities", "executions", "kernels", "matched", "unmatched", "last_count", "events",
+    "operations", "bytes", "flops", "total_ps", "self_ps", "busy_ps", "idle_ps", "compute_ps", "collective_ps",
+    "copy_ps", "wait_ps", "wait_copy_ps", "wait_collective_ps", "wait_host_ps", "in_flight_ps", "hidden_ps",
+    "span_ps", "window_ps", "kernel_ps", "gap_ps", "at_stake_ps", "saved_ps", "lost_ps", "operation_ps",
+    "overhead_ps", "host_ps", "device_ps", "host_self_ps", "forward_ps", "backward_ps", "other_ps", "known_ps",
+    "unknown_ps", "late_ps", "caused_ps", "op_ps", "matrix_ps", "tensor_core_ps", "move_ps", "moving_ps",
+    "waiting_ps", "below_one_wave_ps",
+};
+
+/* Objects whose members are sums by cause, direction and the like. */
+static const char *const groups[] = {
+    "idle_ps", "exposed_copy_ps", "exposed_by_direction_ps", "aliases", "passes", "limiters", "bound_ps",
+};
+
+static bool is_one_of(const char *text, size_t length, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(list[i]) == length && memcmp(list[i], text, length) == 0)
+            return true;
+    return false;
+}
+
+/* The path begins with these pieces. */
+static bool begins_with(const char *path, const char *section)
+{
+    const size_t length = strlen(section);
+
+    return strncmp(path, section, length) == 0 && (path[length] == '.' || path[length] == '[');
+}
+
+bool tm_figure_is_sum(const char *path)
+{
+    const char *last = path, *before = path;
+    size_t length = 0, before_length = 0;
+    bool is_in_section = false;
+
+    if (strcmp(path, "kpis[unexpected_compiles].value") == 0)
+        return true;
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+        is_in_section = is_in_section || begins_with(path, sections[i]);
+    for (size_t i = 0; i < sizeof(none_below) / sizeof(none_below[0]); i++)
+        is_in_section = is_in_section && !strstr(path, none_below[i]);
+    if (!is_in_section)
+        return false;
+    for (const char *at = path; *at;) {
+        const size_t piece = tm_figure_piece(at);
+
+        if (piece == 0)
+            return false;
+        if (*at != '[') {
+            before = last;
+            before_length = length;
+            last = at + (*at == '.');
+            length = piece - (*at == '.');
+        }
+        at += piece;
+    }
+    return is_one_of(last, length, sums, sizeof(sums) / sizeof(sums[0])) ||
+           is_one_of(before, before_length, groups, sizeof(groups) / sizeof(groups[0])) ||
+           (length >= 10 && strncmp(last, "exposed_", 8) == 0 && memcmp(last + length - 3, "_ps", 3) == 0);
+}
 
 /* A change of the step time that is smaller is none: as in comparisons (docs/gates.md). */
 static const double STEP_EFFECT_PCT = 1;
@@ -187,7 +442,7 @@ static void take_baseline(struct tm_judging *j, struct tm_gate_result *r)
             say(r, "the baseline does not have it%s%.200s", *figure.why ? ": " : "", figure.why);
     }
     r->base_count = sample.count;
-    r->noise = tm_spread_test(r->figure.value, sample.value, sample.count);
+    r->noise = spread_test(r->figure.value, sample.value, sample.count);
     if (sample.count == 0)
         return;
     r->why[0] = '\0';
@@ -230,14 +485,14 @@ static bool take_compared(const struct tm_judging *j, struct tm_gate_result *r)
     return true;
 }
 
-static tm_status test_steps(struct tm_judging *j, struct tm_gate_result *r)
+static tm_status judge_test_steps(struct tm_judging *j, struct tm_gate_result *r)
 {
     char worth[TM_FORMAT_BYTES];
 
     if (take_compared(j, r))
         return TM_OK;
     if (!j->steps_are_tested) {
-        const tm_status st = tm_step_test(j->run, &j->steps, j->input->summary, j->baseline);
+        const tm_status st = step_test(j->run, &j->steps, j->input->summary, j->baseline);
 
         if (st != TM_OK)
             return st;
@@ -258,7 +513,7 @@ static tm_status test_steps(struct tm_judging *j, struct tm_gate_result *r)
             "consecutive steps resemble each other, so that they are worth only %s independent ones: too few for a test",
             tm_format_number(worth, j->steps.effective));
     }
-    r->noise = tm_stricter(r->noise, is_mean(r->path) ? j->steps.mean : j->steps.median);
+    r->noise = stricter(r->noise, is_mean(r->path) ? j->steps.mean : j->steps.median);
     return TM_OK;
 }
 
@@ -311,7 +566,7 @@ static bool has_changed(const struct tm_judging *j, bool of_mean)
 
     if (of)
         return tm_is(tm_get(of, "changed"));
-    return j->steps_are_tested && (of_mean ? j->steps.mean.p : j->steps.median.p) < tm_noise_level;
+    return j->steps_are_tested && (of_mean ? j->steps.mean.p : j->steps.median.p) < noise_level;
 }
 
 static void take_spread(const struct tm_judging *j, struct tm_gate_result *r)
@@ -339,7 +594,7 @@ static void judge_relative(const struct tm_judging *j, struct tm_gate_result *r)
         r->status = TM_GATE_PASSED;
         say(r, "two runs of the same program differ by up to %s (%.200s)", tm_format_pct(pct, r->spread_pct),
             j->comparison->spread_from);
-    } else if (r->is_compared ? !r->has_changed : r->noise.p >= tm_noise_level) {
+    } else if (r->is_compared ? !r->has_changed : r->noise.p >= noise_level) {
         r->status = TM_GATE_PASSED;
         say(r, "the change is within noise: p = %s", tm_format_number(p, r->noise.p));
     } else if (r->is_untested && isnan(r->noise.p)) {
@@ -367,7 +622,7 @@ static tm_status judge_change(struct tm_judging *j, struct tm_gate_result *r)
     }
     r->status = TM_GATE_PASSED;
     if (is_step_time(r->path)) {
-        const tm_status st = test_steps(j, r);
+        const tm_status st = judge_test_steps(j, r);
 
         if (st != TM_OK || r->status != TM_GATE_PASSED)
             return st;
@@ -458,7 +713,7 @@ static tm_status judge_all(struct tm_judging *j, struct tm_value *list)
 static tm_status judge_run(struct tm_judging *j, struct tm_doc *out, size_t *failed)
 {
     struct tm_value *const root = tm_doc_root(out);
-    tm_status st = tm_refuse_same_run(j->run, j->input, j->baseline);
+    tm_status st = refuse_same_run(j->run, j->input, j->baseline);
 
     if (st != TM_OK)
         return st;

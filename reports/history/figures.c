@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/compare/run_facts.h"
+#include "reports/compare/sides.h"
 #include "reports/findings/ask.h"
 
 #define BIT(part) (UINT32_C(1) << (part))

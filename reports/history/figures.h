@@ -2,7 +2,7 @@
 #ifndef TM_HISTORY_FIGURES_H
 #define TM_HISTORY_FIGURES_H
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 
 /* The figures of a run that the history keeps: one column each.  A new one goes to the end, and raises
  * TM_HISTORY_VERSION (history.h). */

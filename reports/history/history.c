@@ -5,13 +5,727 @@
  * number into a file), and there is a whole file under the name at any moment. */
 #include "reports/history/history.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <sqlite3.h>
 
 #include "pipeline/atomic_file.h"
-#include "reports/history/history_private.h"
+#include "pipeline/nightly/result.h"
+#include "pipeline/nightly/run_keys.h"
+#include "pipeline/run.h"
+#include "pipeline/utf8.h"
+#include "pipeline/version.h"
+#include "reports/history/figures.h"
+
+/* PRAGMA user_version.  Files of older versions are read, and written anew as this one. */
+enum { TM_HISTORY_VERSION = 3 };
+
+/* How a column is kept in struct tm_history_run. */
+enum column_kind { COLUMN_TEXT, COLUMN_ARRAY, COLUMN_NUMBER, COLUMN_COUNT };
+
+struct history_column {
+    const char *name, *type; /* of SQL */
+    enum column_kind kind;   /* TEXT: const char *, "" = null; ARRAY: char[], likewise; NUMBER: int64_t;
+                                COUNT: int64_t, -1 = null */
+    size_t offset, bytes;    /* of an array */
+    bool has_value;          /* NOT NULL */
+    int64_t since;           /* version of the tables: older ones have no such column (history_read_row) */
+};
+
+/* Of the night ?2: tm_history_is_judged in SQL. */
+#define HISTORY_IS_JUDGED                                                                          \
+    "(night = ?2 OR (page = ?2 AND (report IS NOT NULL OR status NOT IN ('done', 'partial'))))"
+
+/* The tables of history.db (schemas/BATCH.md).  A file counts as a history only if the text of every statement that made
+ * it is one of these, to the byte: nothing that a stranger put into a file (a trigger, a view, a column that is computed)
+ * is ever run. */
+
+#define TEXT(member) COLUMN_TEXT, offsetof(struct tm_history_run, member), 0
+#define ARRAY(member)                                                                              \
+    COLUMN_ARRAY, offsetof(struct tm_history_run, member),                                         \
+        sizeof(((struct tm_history_run *)NULL)->member)
+#define NUMBER(member) COLUMN_NUMBER, offsetof(struct tm_history_run, member), 0
+#define COUNT(member) COLUMN_COUNT, offsetof(struct tm_history_run, member), 0
+
+static const struct history_column history_column[] = {
+    { "id", "TEXT PRIMARY KEY", TEXT(id), true, 1 },
+    { "name", "TEXT", TEXT(name), false, 1 },
+    { "path", "TEXT", TEXT(path), false, 1 },
+    { "job", "TEXT NOT NULL", ARRAY(keys.job), true, 1 },
+    { "night", "TEXT NOT NULL", ARRAY(keys.night), true, 1 },
+    { "when_ns", "INTEGER NOT NULL", NUMBER(keys.when_ns), true, 1 },
+    { "revision", "TEXT", ARRAY(keys.revision), false, 1 },
+    { "label", "TEXT", ARRAY(keys.label), false, 1 },
+    { "training", "TEXT", ARRAY(keys.training), false, 1 },
+    { "step", "INTEGER", COUNT(keys.step), false, 1 },
+    { "status", "TEXT NOT NULL", TEXT(status), true, 1 },
+    { "message", "TEXT", TEXT(message), false, 1 },
+    { "report", "TEXT", TEXT(report), false, 1 },
+    { "summary", "TEXT", TEXT(summary), false, 1 },
+    { "platform", "TEXT", TEXT(platform), false, 1 },
+    { "model", "TEXT", TEXT(model), false, 1 },
+    { "hosts", "INTEGER", COUNT(hosts), false, 1 },
+    { "devices", "INTEGER", COUNT(devices), false, 1 },
+    { "verdict", "TEXT", TEXT(verdict), false, 1 },
+    { "severity", "TEXT", TEXT(severity), false, 1 },
+    { "finding", "TEXT", TEXT(finding), false, 1 },
+    { "gates", "TEXT", TEXT(gates), false, 1 },
+    { "gates_text", "TEXT", TEXT(gates_text), false, 1 },
+    { "fingerprint", "TEXT", TEXT(fingerprint), false, 1 },
+    { "options", "TEXT", TEXT(options), false, 1 },
+    { "version", "TEXT", TEXT(version), false, 1 },
+    { "definitions", "INTEGER NOT NULL", NUMBER(definitions), true, 2 },
+    { "page", "TEXT", TEXT(page), false, 3 },
+};
+
+static const size_t history_column_count = sizeof(history_column) / sizeof(history_column[0]);
+
+/* --- statements --- */
+
+/* A text that is put together; what does not fit is a mistake of the program. */
+struct words {
+    char *to;
+    size_t used;
+};
+
+static void TM_PRINTF(2, 3) add(struct words *w, const char *format, ...)
+{
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(w->to + w->used, HISTORY_SQL_BYTES - w->used, format, args);
+    va_end(args);
+    assert(n >= 0 && (size_t)n < HISTORY_SQL_BYTES - w->used);
+    w->used += (size_t)n;
+}
+
+/* The figures of versions 1 and 2, which never change: what is no figure any more is not read. */
+static const char *const first_figures[] = {
+    "step_time_ps", "step_p95_ps", "device_utilization_pct", "mfu_pct", "compute_ps", "exposed_collective_ps",
+    "exposed_copy_ps", "idle_ps", "idle_launch_ps", "idle_input_ps", "idle_sync_ps", "idle_compile_ps",
+    "idle_host_ps", "idle_device_wait_ps", "host_overhead_pct", "exposed_collective_pct", "transfer_share_pct",
+    "imbalance_pct", "memory_bandwidth_pct", "occupancy_pct", "kernel_duration_ps", "small_kernel_share_pct",
+    "top_op_share_pct", "compile_time_ps", "unexpected_compiles", "peak_memory_pct", "peak_memory_bytes",
+    "collective_overlap_pct", "kernels_per_step", "launches_per_step", "steps", "events_read",
+};
+
+/* The figures of tables of a version, in the order of their columns.
+ * out: places in tm_figure_table; tm_figure_count = no figure of now;  their number */
+static size_t history_figures(int64_t tables, size_t figure[TM_FIGURES_MOST])
+{
+    const size_t first = sizeof(first_figures) / sizeof(first_figures[0]);
+
+    for (size_t i = 0; tables < 3 && i < first; i++)
+        for (figure[i] = 0; figure[i] < tm_figure_count; figure[i]++)
+            if (strcmp(first_figures[i], tm_figure_table[figure[i]].id) == 0)
+                break;
+    for (size_t i = 0; tables >= 3 && i < tm_figure_count; i++)
+        figure[i] = i;
+    return tables < 3 ? first : tm_figure_count;
+}
+
+const char *history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index)
+{
+    static const char *const by[][2] = { { "runs_by_job", "job, when_ns, id" }, { "runs_by_time", "when_ns, id" } };
+    const char *const dot = *schema ? "." : "";
+    struct words w = { sql, 0 };
+    size_t figure[TM_FIGURES_MOST];
+
+    if (index > sizeof(by) / sizeof(by[0]))
+        return NULL;
+    if (index > 0) {
+        add(&w, "CREATE INDEX %s%s%s ON runs (%s)", schema, dot, by[index - 1][0], by[index - 1][1]);
+        return sql;
+    }
+    add(&w, "CREATE TABLE %s%sruns (", schema, dot);
+    for (size_t i = 0; i < history_column_count; i++)
+        if (tables >= history_column[i].since)
+            add(&w, "%s%s %s", i ? ", " : "", history_column[i].name, history_column[i].type);
+    for (size_t i = 0; i < history_figures(tables, figure); i++)
+        add(&w, ", %s REAL", tables < 3 ? first_figures[i] : tm_figure_table[i].id);
+    add(&w, ") WITHOUT ROWID");
+    return sql;
+}
+
+static const char *column_name(size_t i)
+{
+    return i < history_column_count ? history_column[i].name : tm_figure_table[i - history_column_count].id;
+}
+
+/* Whether the same run stands there, worked from the same by the same program: no other column tells that something was
+ * worked.  What pruning takes away does not. */
+static const char same_run[] = "job IS excluded.job AND night IS excluded.night AND status IS excluded.status"
+                               " AND fingerprint IS excluded.fingerprint AND options IS excluded.options"
+                               " AND version IS excluded.version AND definitions IS excluded.definitions";
+
+/* INSERT of a row, all columns bound in order; in place of what has its id. */
+/* What gates said stays with what they said it of, and a run on the page that judged it. */
+static const char *history_put_sql(char sql[HISTORY_SQL_BYTES])
+{
+    struct words w = { sql, 0 };
+
+    add(&w, "INSERT INTO runs VALUES (");
+    for (size_t i = 0; i < history_column_count + tm_figure_count; i++)
+        add(&w, "%s?", i ? "," : "");
+    add(&w, ") ON CONFLICT (id) DO UPDATE SET ");
+    for (size_t i = 1; i < history_column_count + tm_figure_count; i++) {
+        const char *const name = column_name(i);
+
+        if (strcmp(name, "gates") == 0 || strcmp(name, "gates_text") == 0)
+            add(&w,
+                "%s = CASE WHEN excluded.gates IS NULL AND fingerprint IS excluded.fingerprint"
+                " AND options IS excluded.options AND definitions IS excluded.definitions THEN %s ELSE excluded.%s END, ",
+                name, name, name);
+        else if (strcmp(name, "page") == 0)
+            add(&w, "page = CASE WHEN excluded.page IS NULL AND %s THEN page ELSE excluded.page END, ", same_run);
+        else
+            add(&w, "%s = excluded.%s, ", name, name);
+    }
+    w.used -= 2;
+    sql[w.used] = '\0';
+    return sql;
+}
+
+/* --- the file's --- */
+
+/* The tables that are there are these, and no others.
+ * out: false: *extra is the first one that is different, or "" */
+static bool history_has_tables(struct tm_history *history, char extra[TM_KEY_BYTES])
+{
+    char sql[HISTORY_SQL_BYTES];
+    sqlite3_stmt *statement = NULL;
+    bool is_same = true;
+
+    extra[0] = '\0';
+    if (sqlite3_prepare_v2(history->db, "SELECT name, sql FROM sqlite_schema ORDER BY rowid", -1, &statement, NULL) !=
+        SQLITE_OK)
+        return false;
+    for (size_t i = 0; is_same; i++) {
+        const char *const wanted = history_object(sql, "", history->tables, i);
+        const bool is_there = sqlite3_step(statement) == SQLITE_ROW;
+
+        if (!is_there && !wanted)
+            break;
+        const char *const found = is_there ? (const char *)sqlite3_column_text(statement, 1) : NULL;
+
+        is_same = wanted && found && strcmp(wanted, found) == 0;
+        if (!is_same && is_there && sqlite3_column_text(statement, 0))
+            (void)snprintf(extra, TM_KEY_BYTES, "%s", (const char *)sqlite3_column_text(statement, 0));
+    }
+    (void)sqlite3_finalize(statement);
+    return is_same;
+}
+
+/* Opens a history that is there.  It may have been damaged, changed or laid there by anybody: it is opened for reading, as a
+ * file that does not change (which needs no lock, and follows no journal that lies beside it), with SQLite's own defences,
+ * and looked at as a whole before a row of it is believed. */
+
+enum { ROW_BYTES_MOST = 1 << 20 };
+
+static const char hint[] = "move it away and merge again: a new one is made of the results that the manifest names";
+
+/* Memory that SQLite may take, set before it is first used. */
+/* Of all that SQLite holds, most is a cache: it takes less before it fails. */
+static void history_limit_memory(struct tm_run *run)
+{
+    const sqlite3_int64 whole = (sqlite3_int64)run->budget.limit_bytes;
+
+    (void)sqlite3_soft_heap_limit64(whole / 4);
+    (void)sqlite3_hard_heap_limit64(whole / 2);
+}
+
+static tm_status history_is_damaged(struct tm_history *history, const char *what)
+{
+    (void)tm_fail(&history->run->error, TM_ERR_INPUT, -1, "the history '%s' is damaged: %s", history->path, what);
+    tm_hint(&history->run->error, "%s", hint);
+    return TM_ERR_INPUT;
+}
+
+/* What the system said, 0 = not known: SQLite keeps nothing of it where the end of a transaction fails. */
+static int problem_of(sqlite3 *db)
+{
+    const int problem = sqlite3_system_errno(db);
+    struct rlimit limit;
+
+    if (problem == 0 && sqlite3_extended_errcode(db) == SQLITE_IOERR_WRITE && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY)
+        return EFBIG;
+    return problem;
+}
+
+/* What SQLite said of the last call that failed. */
+static tm_status history_fail(struct tm_history *history, sqlite3 *db)
+{
+    struct tm_error *const error = &history->run->error;
+    const int code = db ? sqlite3_errcode(db) : SQLITE_NOMEM;
+    const tm_status status = history->is_renewed ? TM_ERR_OUTPUT : TM_ERR_INPUT;
+    const char *const act = history->is_renewed ? "write" : "read";
+
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return tm_fail(error, TM_ERR_LIMIT, -1, "out of memory for the history '%s'", history->path);
+    case SQLITE_CORRUPT:
+    case SQLITE_TOOBIG:
+        return history_is_damaged(history, "its pages contradict each other");
+    case SQLITE_NOTADB:
+        (void)tm_fail(error, TM_ERR_INPUT, -1, "'%s' is no history: it is no SQLite database", history->path);
+        tm_hint(error, "%s", hint);
+        return TM_ERR_INPUT;
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+        if (problem_of(db) != 0)
+            return tm_fail_system(error, status, -1, problem_of(db), "cannot %s the history '%s'", act, history->path);
+        break;
+    default:
+        break;
+    }
+    return tm_fail(error, status, -1, "cannot %s the history '%s': %s", act, history->path, sqlite3_errmsg(db));
+}
+
+/* A statement without results. */
+static tm_status history_do(struct tm_history *history, const char *sql)
+{
+    return sqlite3_exec(history->db, sql, NULL, NULL, NULL) == SQLITE_OK ? TM_OK
+                                                                         : history_fail(history, history->db);
+}
+
+static tm_status history_prepare(struct tm_history *history, const char *sql, sqlite3_stmt **statement)
+{
+    return sqlite3_prepare_v2(history->db, sql, -1, statement, NULL) == SQLITE_OK
+               ? TM_OK
+               : history_fail(history, history->db);
+}
+
+/* The file is there.  errors: TM_ERR_INPUT  it is no file, or its folder cannot be read */
+static tm_status history_find(struct tm_history *history, bool *is_there)
+{
+    struct tm_error *const error = &history->run->error;
+    struct stat info;
+
+    *is_there = lstat(history->path, &info) == 0;
+    if (!*is_there)
+        return errno == ENOENT ? TM_OK
+                               : tm_fail_system(error, TM_ERR_INPUT, -1, errno, "cannot read the history '%s'",
+                                                history->path);
+    if (!S_ISREG(info.st_mode)) {
+        (void)tm_fail(error, TM_ERR_INPUT, -1, "the history '%s' is no file of its own, but %s", history->path,
+                      S_ISLNK(info.st_mode)   ? "a symbolic link"
+                      : S_ISDIR(info.st_mode) ? "a folder"
+                                              : "something else");
+        tm_hint(error, "put the file itself there, or remove what is there");
+        return TM_ERR_INPUT;
+    }
+    if (info.st_size == 0)
+        return history_is_damaged(history, "it is empty");
+    return TM_OK;
+}
+
+/* The path as an URI, for a file that does not change. */
+static void put_uri(char *uri, const struct tm_history *history)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *const piece[] = { history->folder, "/", history->name };
+    size_t used = (size_t)snprintf(uri, 8, "file://");
+
+    for (size_t i = 0; i < sizeof(piece) / sizeof(piece[0]); i++) {
+        for (const char *at = piece[i]; *at; at++) {
+            const unsigned char c = (unsigned char)*at;
+
+            if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("/._-", c)) {
+                uri[used++] = *at;
+                continue;
+            }
+            uri[used++] = '%';
+            uri[used++] = digits[c >> 4];
+            uri[used++] = digits[c & 15];
+        }
+    }
+    (void)snprintf(uri + used, 16, "?immutable=1");
+}
+
+/* The first column of the first row as a number, or a text. */
+static int64_t ask_number(struct tm_history *history, const char *sql, tm_status *st)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t number = 0;
+
+    if (*st == TM_OK)
+        *st = history_prepare(history, sql, &statement);
+    if (*st == TM_OK && sqlite3_step(statement) == SQLITE_ROW)
+        number = sqlite3_column_int64(statement, 0);
+    else if (*st == TM_OK)
+        *st = history_fail(history, history->db);
+    (void)sqlite3_finalize(statement);
+    return number;
+}
+
+static tm_status check_pages(struct tm_history *history)
+{
+    sqlite3_stmt *statement = NULL;
+    tm_status st = history_prepare(history, "PRAGMA integrity_check(1)", &statement);
+    char text[TM_KEY_BYTES];
+
+    if (st != TM_OK)
+        return st;
+    if (sqlite3_step(statement) != SQLITE_ROW || !sqlite3_column_text(statement, 0)) {
+        st = history_fail(history, history->db);
+    } else if (strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0) {
+        (void)snprintf(text, sizeof(text), "%s", (const char *)sqlite3_column_text(statement, 0));
+        text[strcspn(text, "\n")] = '\0';
+        st = history_is_damaged(history, text);
+    }
+    (void)sqlite3_finalize(statement);
+    return st;
+}
+
+static tm_status refuse(struct tm_history *history, const char *advice, const char *format, ...) TM_PRINTF(3, 4);
+
+static tm_status refuse(struct tm_history *history, const char *advice, const char *format, ...)
+{
+    char why[TM_KEY_BYTES + 128];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(why, sizeof(why), format, args);
+    va_end(args);
+    (void)tm_fail(&history->run->error, TM_ERR_INPUT, -1, "'%s' is no history of this version: %s", history->path, why);
+    tm_hint(&history->run->error, "%s", advice);
+    return TM_ERR_INPUT;
+}
+
+static tm_status check(struct tm_history *history)
+{
+    tm_status st = TM_OK;
+    const int64_t application = ask_number(history, "PRAGMA application_id", &st);
+    const int64_t version = ask_number(history, "PRAGMA user_version", &st);
+    char extra[TM_KEY_BYTES];
+
+    if (st != TM_OK)
+        return st;
+    if (application != HISTORY_APPLICATION)
+        return refuse(history, hint, "it is a database of another program");
+    history->tables = version;
+    if (version < 1 || version > TM_HISTORY_VERSION)
+        return refuse(history, version > TM_HISTORY_VERSION ? "use the newer tracemill that wrote it, or move it away" : hint,
+                      "its tables have version %lld, and %d is read", (long long)version, TM_HISTORY_VERSION);
+    if (!history_has_tables(history, extra)) {
+        if (sqlite3_errcode(history->db) != SQLITE_OK) /* they could not be looked at */
+            return history_fail(history, history->db);
+        return *extra ? refuse(history, "remove what was added; what others put into the file does not last",
+                               "'%s' in it was not made by tracemill", extra)
+                      : refuse(history, hint, "tables are missing");
+    }
+    return check_pages(history);
+}
+
+static tm_status defend(struct tm_history *history)
+{
+    static const struct {
+        int option, value;
+    } settings[] = {
+        { SQLITE_DBCONFIG_DEFENSIVE, 1 },     { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+        { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 }, { SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+        { SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0 },
+    };
+
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        if (sqlite3_db_config(history->db, settings[i].option, settings[i].value, NULL) != SQLITE_OK)
+            return history_fail(history, history->db);
+    }
+    (void)sqlite3_limit(history->db, SQLITE_LIMIT_LENGTH, ROW_BYTES_MOST);
+    (void)sqlite3_limit(history->db, SQLITE_LIMIT_ATTACHED, 0);
+    return history_do(history, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;"
+                               " PRAGMA cache_size = -4096");
+}
+
+/* Open the file and see that it is a history.  errors: as tm_history_open */
+static tm_status history_open_file(struct tm_history *history)
+{
+    char uri[3 * HISTORY_PATH_BYTES + 64];
+    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    tm_status st;
+
+#ifdef SQLITE_OPEN_NOFOLLOW
+    flags |= SQLITE_OPEN_NOFOLLOW;
+#endif
+    put_uri(uri, history);
+    if (sqlite3_open_v2(uri, &history->db, flags, NULL) != SQLITE_OK)
+        return history_fail(history, history->db);
+    st = defend(history);
+    return st == TM_OK ? check(history) : st;
+}
+
+/* Rows of the history: into a statement, and out of one.  What comes out of a file is looked at like any input: ids become
+ * names of folders. */
+
+enum { TEXT_BYTES_MOST = 4096 };
+
+/* --- in --- */
+
+/* A text without what SQL and JSON cannot hold: cut where it is too long, or ends to be UTF-8. */
+static int bind_text(sqlite3_stmt *statement, int at, const char *text)
+{
+    const size_t length = text ? tm_utf8_head(text, strnlen(text, TEXT_BYTES_MOST)) : 0;
+
+    return length ? sqlite3_bind_text(statement, at, text, (int)length, SQLITE_STATIC) : sqlite3_bind_null(statement, at);
+}
+
+static int bind_column(sqlite3_stmt *statement, int at, const struct history_column *column, const struct tm_history_run *row)
+{
+    const char *const from = (const char *)row + column->offset;
+    const char *text;
+    int64_t number;
+
+    switch (column->kind) {
+    case COLUMN_TEXT:
+        memcpy(&text, from, sizeof(text)); /* NOLINT(bugprone-sizeof-expression): the pointer is meant */
+        return bind_text(statement, at, text);
+    case COLUMN_ARRAY:
+        return bind_text(statement, at, from);
+    default:
+        memcpy(&number, from, sizeof(number));
+        return column->kind == COLUMN_COUNT && number < 0 ? sqlite3_bind_null(statement, at)
+                                                          : sqlite3_bind_int64(statement, at, number);
+    }
+}
+
+static tm_status run_once(struct tm_history *history, sqlite3_stmt *statement)
+{
+    const int code = sqlite3_step(statement);
+    tm_status st = code == SQLITE_DONE ? TM_OK : history_fail(history, history->db);
+
+    (void)sqlite3_reset(statement);
+    (void)sqlite3_clear_bindings(statement);
+    return st;
+}
+
+tm_status tm_history_put(struct tm_history *history, const struct tm_history_run *row)
+{
+    char sql[HISTORY_SQL_BYTES];
+    int at = 1, code = SQLITE_OK;
+
+    assert(history->is_renewed && !history->is_committed && tm_is_run_id(row->id));
+    if (!history->put) {
+        tm_status st = history_prepare(history, history_put_sql(sql), &history->put);
+
+        if (st != TM_OK)
+            return st;
+    }
+    for (size_t i = 0; i < history_column_count && code == SQLITE_OK; i++)
+        code = bind_column(history->put, at++, &history_column[i], row);
+    for (size_t i = 0; i < tm_figure_count && code == SQLITE_OK; i++, at++) {
+        if (isfinite(row->figure[i]))
+            code = sqlite3_bind_double(history->put, at, row->figure[i]);
+    }
+    return code == SQLITE_OK ? run_once(history, history->put) : history_fail(history, history->db);
+}
+
+tm_status tm_history_set_gates(struct tm_history *history, const char *id, const char *gates, const char *text)
+{
+    assert(history->is_renewed && !history->is_committed);
+    if (!history->gates) {
+        tm_status st = history_prepare(history, "UPDATE runs SET gates = ?2, gates_text = ?3 WHERE id = ?1",
+                                       &history->gates);
+
+        if (st != TM_OK)
+            return st;
+    }
+    if (bind_text(history->gates, 1, id) != SQLITE_OK || bind_text(history->gates, 2, gates) != SQLITE_OK ||
+        bind_text(history->gates, 3, text) != SQLITE_OK)
+        return history_fail(history, history->db);
+    return run_once(history, history->gates);
+}
+
+/* --- out --- */
+
+/* A text of a row: "" = null.  out: false where it is none, or null and may not be */
+static bool history_read_text(sqlite3_stmt *statement, int at, bool has_value, const char **text)
+{
+    const int type = sqlite3_column_type(statement, at);
+
+    *text = "";
+    if (type == SQLITE_NULL)
+        return !has_value;
+    if (type != SQLITE_TEXT)
+        return false;
+    *text = (const char *)sqlite3_column_text(statement, at);
+
+    const int bytes = sqlite3_column_bytes(statement, at);
+
+    return *text && bytes > 0 && bytes <= TEXT_BYTES_MOST && tm_utf8_head(*text, (size_t)bytes) == (size_t)bytes;
+}
+
+static bool read_number(sqlite3_stmt *statement, int at, const struct history_column *column, int64_t *number)
+{
+    const int type = sqlite3_column_type(statement, at);
+
+    *number = type == SQLITE_INTEGER ? sqlite3_column_int64(statement, at) : -1;
+    if (type == SQLITE_NULL)
+        return !column->has_value;
+    return type == SQLITE_INTEGER && (column->kind == COLUMN_NUMBER || *number >= 0);
+}
+
+static bool read_column(sqlite3_stmt *statement, int at, const struct history_column *column, struct tm_history_run *row)
+{
+    char *const to = (char *)row + column->offset;
+    const char *text;
+    int64_t number;
+
+    switch (column->kind) {
+    case COLUMN_TEXT:
+        if (!history_read_text(statement, at, column->has_value, &text))
+            return false;
+        memcpy(to, &text, sizeof(text)); /* NOLINT(bugprone-sizeof-expression): the pointer is meant */
+        return true;
+    case COLUMN_ARRAY:
+        if (!history_read_text(statement, at, column->has_value, &text) || strlen(text) >= column->bytes)
+            return false;
+        memcpy(to, text, strlen(text) + 1);
+        return true;
+    default:
+        if (!read_number(statement, at, column, &number))
+            return false;
+        memcpy(to, &number, sizeof(number));
+        return true;
+    }
+}
+
+static bool read_figure(sqlite3_stmt *statement, int at, double *figure)
+{
+    const int type = sqlite3_column_type(statement, at);
+
+    *figure = type == SQLITE_NULL ? NAN : sqlite3_column_double(statement, at);
+    return type == SQLITE_NULL || ((type == SQLITE_FLOAT || type == SQLITE_INTEGER) && isfinite(*figure));
+}
+
+/* What there is of a run lies in its folder, and nowhere else. */
+static bool is_at_its_place(const char *path, const char *id, const char *name)
+{
+    const size_t length = strlen(id);
+
+    return !*path || (strncmp(path, "runs/", 5) == 0 && strncmp(path + 5, id, length) == 0 &&
+                      strcmp(path + 5 + length, name) == 0);
+}
+
+static bool is_status(const char *word)
+{
+    return strcmp(tm_result_status_words[tm_result_status_of(word)], word) == 0;
+}
+
+const char *tm_history_severity(const struct tm_history_run *row)
+{
+    return row->severity && strcmp(row->severity, "bad") == 0 ? "critical" : row->severity;
+}
+
+bool tm_history_is_current(const struct tm_history_run *row)
+{
+    return row->definitions == TM_SUMMARY_VERSION;
+}
+
+/* The row that a SELECT of all columns stands at.  errors: TM_ERR_INPUT  it cannot be ours */
+static tm_status history_read_row(struct tm_history *history, sqlite3_stmt *statement, struct tm_history_run *row)
+{
+    size_t figure[TM_FIGURES_MOST];
+    const size_t figures = history_figures(history->tables, figure);
+    double value;
+    const char *wrong = NULL;
+    char what[TM_KEY_BYTES];
+    int at = 0;
+
+    row->definitions = 1;
+    for (size_t i = 0; i < tm_figure_count; i++)
+        row->figure[i] = NAN;
+    for (size_t i = 0; i < history_column_count && !wrong; i++) {
+        if (history->tables < history_column[i].since)
+            continue;
+        wrong = read_column(statement, at++, &history_column[i], row) ? NULL : history_column[i].name;
+    }
+    for (size_t i = 0; i < figures && !wrong; i++) {
+        wrong = read_figure(statement, at++, &value) ? NULL : "figure";
+        if (figure[i] < tm_figure_count)
+            row->figure[figure[i]] = value;
+        if (wrong && figure[i] < tm_figure_count)
+            wrong = tm_figure_table[figure[i]].id;
+    }
+    if (!wrong && !tm_is_run_id(row->id))
+        wrong = "id";
+    if (!wrong && !tm_is_night(row->keys.night))
+        wrong = "night";
+    if (!wrong && history->tables < 3)
+        row->page = row->keys.night;
+    if (!wrong && *row->page && !tm_is_night(row->page))
+        wrong = "page";
+    if (!wrong && (row->definitions < 1 || row->definitions > TM_SUMMARY_VERSION))
+        wrong = "definitions";
+    if (!wrong && !is_status(row->status))
+        wrong = "status";
+    if (!wrong && !is_at_its_place(row->report, row->id, ""))
+        wrong = "report";
+    if (!wrong && !is_at_its_place(row->summary, row->id, "/summary.json"))
+        wrong = "summary";
+    if (!wrong)
+        return TM_OK;
+    (void)snprintf(what, sizeof(what), "a row has a '%s' that cannot be right", wrong);
+    return history_is_damaged(history, what);
+}
+
+static tm_status visit_all(struct tm_history *history, sqlite3_stmt *statement, tm_take_history_run *take, void *to)
+{
+    struct tm_history_run row;
+    tm_status st = TM_OK;
+    int code;
+
+    while (st == TM_OK && (code = sqlite3_step(statement)) != SQLITE_DONE) {
+        st = code == SQLITE_ROW ? history_read_row(history, statement, &row) : history_fail(history, history->db);
+        if (st == TM_OK)
+            st = take(to, &row);
+    }
+    return st;
+}
+
+tm_status tm_history_visit(struct tm_history *history, const struct tm_history_query *query, tm_take_history_run *take,
+                           void *to)
+{
+    static const char *const orders[] = { [TM_HISTORY_BY_JOB] = "job, when_ns, id",
+                                          [TM_HISTORY_BY_TIME] = "when_ns DESC, id DESC",
+                                          [TM_HISTORY_BY_ID] = "id" };
+    const struct tm_judged_night *const judged = query->judged;
+    const char *const text[] = { query->job, judged ? judged->last : NULL, judged ? judged->until : query->until,
+                                 query->after };
+    char sql[512];
+    sqlite3_stmt *statement = NULL;
+    int code = SQLITE_OK;
+    tm_status st;
+
+    /* Of a night the few rows are sorted: by an index all rows would be fetched in its order ('+' turns it off). */
+    (void)snprintf(sql, sizeof(sql), "SELECT * FROM runs WHERE %s AND %s AND %s AND %s ORDER BY %s%s LIMIT ?5",
+                   query->job ? "job = ?1" : "?1 IS NULL", judged ? HISTORY_IS_JUDGED : "?2 IS NULL",
+                   text[2] ? "night <= ?3" : "?3 IS NULL", query->after ? "night > ?4" : "?4 IS NULL",
+                   (judged || query->after) && !query->job ? "+" : "", orders[query->order]);
+    st = history_prepare(history, sql, &statement);
+    for (int i = 0; st == TM_OK && code == SQLITE_OK && i < 4; i++)
+        code = text[i] ? sqlite3_bind_text(statement, i + 1, text[i], -1, SQLITE_STATIC) : SQLITE_OK;
+    if (st == TM_OK && code == SQLITE_OK)
+        code = sqlite3_bind_int64(statement, 5, query->most ? (sqlite3_int64)query->most : -1);
+    if (st == TM_OK && code != SQLITE_OK)
+        st = history_fail(history, history->db);
+    if (st == TM_OK)
+        st = visit_all(history, statement, take, to);
+    (void)sqlite3_finalize(statement);
+    return st;
+}
 
 enum { CACHE_KIB_LEAST = 2048, CACHE_KIB_MOST = 32768 };
 
@@ -215,4 +929,160 @@ tm_status tm_history_commit(struct tm_history *history)
         st = tm_atomic_commit(&file);
     tm_atomic_abort(&file);
     return st;
+}
+
+/* The nights of a history: which one is the last, and which runs are told and judged with it. */
+
+enum { DAY_S = 86400 };
+
+void tm_history_until(char until[11])
+{
+    const char *const text = getenv("SOURCE_DATE_EPOCH");
+    struct tm day = { .tm_isdst = 0 };
+    int64_t now = (int64_t)time(NULL), told = 0;
+    char *end = NULL;
+    time_t tomorrow;
+
+    errno = 0;
+    if (text && *text >= '0' && *text <= '9')
+        told = strtoll(text, &end, 10);
+    if (end && !*end && !errno && told > now && told < INT32_MAX * (int64_t)DAY_S)
+        now = told;
+    tomorrow = (time_t)(now + DAY_S);
+    if (!gmtime_r(&tomorrow, &day) || strftime(until, 11, "%Y-%m-%d", &day) != 10)
+        (void)snprintf(until, 11, "9999-12-31");
+}
+
+/* in: until  ?1;  number  ?2 */
+static tm_status ask_night(struct tm_history *history, const char *sql, const char *until, uint64_t number, char night[11])
+{
+    sqlite3_stmt *statement = NULL;
+    const char *text = "";
+    tm_status st = history_prepare(history, sql, &statement);
+    int code;
+
+    night[0] = '\0';
+    if (st == TM_OK &&
+        (sqlite3_bind_text(statement, 1, until, -1, SQLITE_STATIC) != SQLITE_OK ||
+         (sqlite3_bind_parameter_count(statement) > 1 &&
+          sqlite3_bind_int64(statement, 2, number < INT64_MAX ? (sqlite3_int64)number : INT64_MAX) != SQLITE_OK)))
+        st = history_fail(history, history->db);
+    code = st == TM_OK ? sqlite3_step(statement) : SQLITE_DONE;
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        st = history_fail(history, history->db);
+    if (code == SQLITE_ROW && (!history_read_text(statement, 0, false, &text) || strlen(text) >= 11))
+        st = history_is_damaged(history, "a row has a 'night' that cannot be right");
+    if (st == TM_OK)
+        (void)snprintf(night, 11, "%s", text);
+    (void)sqlite3_finalize(statement);
+    return st;
+}
+
+tm_status tm_history_last_night(struct tm_history *history, struct tm_judged_night *judged)
+{
+    return ask_night(history, "SELECT max(night) FROM runs WHERE night <= ?1", judged->until, 0, judged->last);
+}
+
+tm_status tm_history_oldest_of(struct tm_history *history, const char *until, uint64_t nights, char night[11])
+{
+    static const char sql[] = "SELECT DISTINCT night FROM runs WHERE night <= ?1 ORDER BY night DESC LIMIT 1 OFFSET ?2";
+    char older[11];
+    tm_status st = ask_night(history, sql, until, nights, older);
+
+    night[0] = '\0';
+    if (st != TM_OK || !older[0])
+        return st;
+    return ask_night(history, sql, until, nights - 1, night);
+}
+
+tm_status tm_history_settle(struct tm_history *history, struct tm_judged_night *judged)
+{
+    sqlite3_stmt *statement = NULL;
+    tm_status st = tm_history_last_night(history, judged);
+
+    assert(history->is_renewed && !history->is_committed);
+    if (st != TM_OK || !judged->last[0])
+        return st;
+    st = history_prepare(history, "UPDATE runs SET page = ?1 WHERE page IS NULL AND night <= ?2", &statement);
+    if (st == TM_OK && (sqlite3_bind_text(statement, 1, judged->last, -1, SQLITE_STATIC) != SQLITE_OK ||
+                        sqlite3_bind_text(statement, 2, judged->until, -1, SQLITE_STATIC) != SQLITE_OK ||
+                        sqlite3_step(statement) != SQLITE_DONE))
+        st = history_fail(history, history->db);
+    (void)sqlite3_finalize(statement);
+    return st;
+}
+
+bool tm_history_is_ahead(const struct tm_judged_night *judged, const struct tm_history_run *row)
+{
+    return strcmp(row->keys.night, judged->until) > 0;
+}
+
+bool tm_history_is_judged(const struct tm_judged_night *judged, const struct tm_history_run *row)
+{
+    const enum tm_result_status status = tm_result_status_of(row->status);
+    const bool is_pruned = (status == TM_RESULT_DONE || status == TM_RESULT_PARTIAL) && !*row->report;
+
+    if (tm_history_is_ahead(judged, row) || !*judged->last)
+        return false;
+    return strcmp(row->keys.night, judged->last) == 0 || (strcmp(row->page, judged->last) == 0 && !is_pruned);
+}
+
+/* The history as JSON Lines (schemas/history.schema.json). */
+
+struct export {
+    struct tm_run *run;
+    FILE *to;
+};
+
+static void add_column(struct tm_value *to, const struct history_column *column, const struct tm_history_run *row)
+{
+    const char *const from = (const char *)row + column->offset, *text = from;
+    int64_t number;
+
+    switch (column->kind) {
+    case COLUMN_TEXT:
+        memcpy(&text, from, sizeof(text)); /* NOLINT(bugprone-sizeof-expression): the pointer is meant */
+        /* fall through */
+    case COLUMN_ARRAY:
+        if (*text)
+            tm_add_string(to, column->name, text);
+        return;
+    default:
+        memcpy(&number, from, sizeof(number));
+        if (column->kind == COLUMN_NUMBER || number >= 0)
+            tm_add_int(to, column->name, number);
+    }
+}
+
+static tm_status print_row(void *to, const struct tm_history_run *row)
+{
+    const struct export *const e = to;
+    struct tm_doc *const doc = tm_doc_new(e->run);
+    struct tm_history_run shown = *row;
+    tm_status st;
+
+    if (!doc)
+        return e->run->error.status;
+    shown.severity = tm_history_severity(row);
+    for (size_t i = 0; i < history_column_count; i++)
+        add_column(tm_doc_root(doc), &history_column[i], &shown);
+    for (size_t i = 0; i < tm_figure_count; i++) {
+        if (isfinite(row->figure[i]))
+            tm_add_double(tm_doc_root(doc), tm_figure_table[i].id, row->figure[i]);
+    }
+    st = tm_doc_status(doc);
+    if (st == TM_OK)
+        tm_value_print_line(tm_doc_root(doc), e->to);
+    tm_doc_free(doc);
+    return st == TM_OK && ferror(e->to)
+               ? tm_fail_system(&e->run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the rows")
+               : st;
+}
+
+tm_status tm_history_export(struct tm_history *history, FILE *to)
+{
+    const struct tm_history_query all = { .order = TM_HISTORY_BY_JOB };
+    struct export e = { history->run, to };
+
+    return tm_history_visit(history, &all, print_row, &e);
 }

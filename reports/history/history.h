@@ -2,15 +2,16 @@
 #ifndef TM_HISTORY_H
 #define TM_HISTORY_H
 
-#include "pipeline/batch/run_keys.h"
+#include <sqlite3.h>
+
+#include "pipeline/nightly/run_keys.h"
+#include "pipeline/run.h"
 #include "reports/history/figures.h"
 
 /* The history of a batch: history.db, a SQLite database with a row for each run (schemas/BATCH.md has the tables, for
  * those who ask it by SQL).  Only merging writes it, and writes it anew each time: the old one is copied row by row into a
  * file beside it, which then takes its name.  So it needs no lock and no journal, is whole at any moment, and has the same
  * bytes for the same rows. */
-/* PRAGMA user_version.  Files of older versions are read, and written anew as this one. */
-enum { TM_HISTORY_VERSION = 3 };
 
 /* One row.  Texts are valid UTF-8; "" = null in the table. */
 struct tm_history_run {
@@ -48,6 +49,7 @@ struct tm_history;
 tm_status tm_history_open(struct tm_history **history, struct tm_run *run, const char *path) TM_MUST_USE;
 /* Begin the next one: what the file at `path` holds, if it is there, is copied.  errors: also TM_ERR_OUTPUT */
 tm_status tm_history_renew(struct tm_history **history, struct tm_run *run, const char *path) TM_MUST_USE;
+
 /* Add a row, or put it in place of the one with its id.  What gates said of the same fingerprint and options stays.  So does
  * its page where the row has none and the run is the same: job, night, status, fingerprint, options, version. */
 tm_status tm_history_put(struct tm_history *history, const struct tm_history_run *row) TM_MUST_USE;
@@ -63,7 +65,9 @@ enum tm_history_order {
     TM_HISTORY_BY_TIME, /* when, id, newest first */
     TM_HISTORY_BY_ID,
 };
+
 struct tm_judged_night;
+
 struct tm_history_query {
     enum tm_history_order order;
     const char *job;   /* only this one; NULL = all */
@@ -71,7 +75,9 @@ struct tm_history_query {
     const char *until, *after; /* only nights up to this one; only later ones; NULL = all */
     uint64_t most;     /* rows; 0 = all */
 };
+
 typedef tm_status tm_take_history_run(void *to, const struct tm_history_run *row);
+
 tm_status tm_history_visit(struct tm_history *history, const struct tm_history_query *query,
                            tm_take_history_run *take, void *to) TM_MUST_USE;
 
@@ -84,6 +90,7 @@ struct tm_judged_night {
     char last[11];  /* the newest night up to that; "" = there is none */
     char until[11]; /* the day after today, UTC */
 };
+
 /* The day after today by the machine's clock, or by SOURCE_DATE_EPOCH where that is later. */
 void tm_history_until(char until[11]);
 /* in: until  filled by tm_history_until.  out: last */
@@ -113,11 +120,48 @@ struct tm_night_options {
     const struct tm_judged_night *judged;
     const struct tm_value *gates; /* of this merge: tm_night_gates; NULL = none were asked for */
 };
+
 tm_status tm_night_fill(struct tm_run *run, struct tm_doc *out, struct tm_history *history,
                         const struct tm_night_options *options) TM_MUST_USE;
 
 /* The newest figures of each job, and how its newest run went, in the OpenMetrics text format. */
 tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, const struct tm_judged_night *judged,
                                FILE *to) TM_MUST_USE;
+
+/* What the files history*.c share. */
+
+enum {
+    HISTORY_APPLICATION = 0x544d4842, /* "TMHB" */
+    HISTORY_PAGE_BYTES = 8192,        /* a row takes up to a quarter of a page before it overflows */
+    HISTORY_SQL_BYTES = 8192,
+    HISTORY_PATH_BYTES = 4096
+};
+
+struct tm_history {
+    struct tm_run *run;
+    sqlite3 *db;                     /* the file, read only; of a renewed one: a nameless file */
+    sqlite3_stmt *put, *gates;       /* of a renewed one, once they were used */
+    bool is_renewed, is_committed;
+    int64_t tables;                  /* their version: PRAGMA user_version */
+    char path[HISTORY_PATH_BYTES];   /* as the caller has it: for messages */
+    char folder[HISTORY_PATH_BYTES]; /* of it, without links */
+    const char *name;                /* in that folder: the end of path */
+};
+
+/* --- history.c: what is in the file --- */
+
+/* CREATE statements, in the order in which they are run.
+ * in:  schema  "main", or another: as it stands before the name in the statement; "" = as sqlite_schema has it
+ *      tables  their version
+ * out: NULL = there are no more */
+const char *history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index);
+
+/* --- history.c --- */
+
+/* --- history.c --- */
+
+/* --- history.c --- */
+
+/* --- of all --- */
 
 #endif

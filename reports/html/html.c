@@ -3,12 +3,373 @@
 #include "reports/html/html.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "pipeline/doc/doc.h"
+#include "reports/content/front_page.h"
+#include "reports/format/format.h"
 #include "reports/html/assets.h"
-#include "reports/html/html_head.h"
 #include "reports/html/html_page.h"
 #include "reports/html/html_words.h"
+#include "reports/html/htmlw.h"
+
+/* Facts: titles and values as a grid; what has no value is told below, once for each reason. */
+
+void tm_page_fact(struct tm_page *page, const char *title, const char *text)
+{
+    tm_htmlw_open(&page->w, "div");
+    tm_htmlw_open(&page->w, "dt");
+    tm_page_label(page, title);
+    tm_htmlw_close(&page->w);
+    tm_htmlw_open(&page->w, "dd");
+    tm_page_name(page, text, TM_NAME_FACT);
+    tm_htmlw_close(&page->w);
+    tm_htmlw_close_line(&page->w);
+}
+
+void tm_page_facts(void *to, const struct tm_table *facts)
+{
+    struct tm_page *page = to;
+    struct tm_missing missing = { .count = 0 };
+    bool is_open = false;
+
+    for (size_t c = 0; c < facts->columns; c++) {
+        const struct tm_cell cell = tm_table_cell(facts, 0, c);
+        const char *title = facts->column[c].title;
+        char text[TM_FORMAT_BYTES];
+
+        if (tm_cell_is_empty(&cell)) {
+            tm_missing_add(&missing, title, cell.from == TM_FROM_VALUE ? tm_why(cell.value) : "");
+            continue;
+        }
+        if (!is_open) {
+            tm_htmlw_class(&page->w, "dl", "facts");
+            is_open = true;
+        }
+        tm_page_fact(page, title, tm_cell_shown(&cell, page->summary, text));
+    }
+    if (is_open)
+        tm_htmlw_close_line(&page->w);
+    tm_page_missing(page, "Not recorded", &missing);
+}
+
+/* The head that all pages share.  The content security policy names the style and the script by hash and allows nothing
+ * else, so that even a text that slipped through the writer could neither run nor load anything. */
+
+enum { POLICY_BYTES = 512 };
+
+static void put_policy(struct tm_htmlw *w, bool has_script)
+{
+    char policy[POLICY_BYTES];
+
+    (void)snprintf(policy, sizeof(policy),
+                   "default-src 'none'; style-src '%s'; script-src %s%s%s; base-uri 'none'; form-action 'none'",
+                   tm_asset_style.hash, has_script ? "'" : "", has_script ? tm_asset_script.hash : "'none'",
+                   has_script ? "'" : "");
+    tm_htmlw_open(w, "meta");
+    tm_htmlw_attr(w, "http-equiv", "Content-Security-Policy");
+    tm_htmlw_attr(w, "content", policy);
+    tm_htmlw_leaf(w);
+}
+
+static void put_meta(struct tm_htmlw *w, const char *name, const char *content)
+{
+    tm_htmlw_open(w, "meta");
+    tm_htmlw_attr(w, "name", name);
+    tm_htmlw_attr(w, "content", content);
+    tm_htmlw_leaf(w);
+}
+
+void tm_html_head(struct tm_htmlw *w, const char *title, const char *page, bool has_script)
+{
+    tm_htmlw_verbatim(w, "<!DOCTYPE html>\n", sizeof("<!DOCTYPE html>\n") - 1);
+    tm_htmlw_open(w, "html");
+    tm_htmlw_attr(w, "lang", "en");
+    tm_htmlw_open(w, "head");
+    tm_htmlw_open(w, "meta");
+    tm_htmlw_attr(w, "charset", "utf-8");
+    tm_htmlw_leaf(w);
+    put_policy(w, has_script);
+    put_meta(w, "viewport", "width=device-width, initial-scale=1");
+    put_meta(w, "color-scheme", "light dark");
+    put_meta(w, "referrer", "no-referrer");
+    tm_htmlw_open(w, "title");
+    tm_htmlw_printf(w, "%.200s%s%s", title, title[0] ? ": " : "", page);
+    tm_htmlw_close_line(w);
+    tm_htmlw_open(w, "style");
+    tm_htmlw_verbatim(w, tm_asset_style.bytes, tm_asset_style.length);
+    tm_htmlw_close_line(w);
+    tm_htmlw_close_line(w);
+}
+
+/* Key figures as cards: the value, its judgement in word and sign, and where it lies on a scale of bad, warning, good.
+ * Outside its band a figure links to the finding with its savings, or says why it costs nothing and has no color.
+ * Figures without a value share one line. */
+
+/* The scale, in units of its view box. */
+enum { SCALE_WIDTH = 300, SCALE_HEIGHT = 16, SCALE_GAP = 3, BAR_Y = 8, BAR_HEIGHT = 6, MARKER = 6, BANDS = 3 };
+
+static void put_segment(struct tm_page *page, int band, bool has_value)
+{
+    static const char *const full[BANDS] = { "f-bad", "f-warning", "f-good" };
+    static const char *const dim[BANDS] = { "f-bad dim", "f-warning dim", "f-good dim" };
+    const int width = SCALE_WIDTH / BANDS;
+
+    tm_htmlw_class(&page->w, "rect", has_value ? full[band] : dim[band]);
+    tm_htmlw_attr_int(&page->w, "x", band * width);
+    tm_htmlw_attr_int(&page->w, "y", BAR_Y);
+    tm_htmlw_attr_int(&page->w, "width", band + 1 < BANDS ? width - SCALE_GAP : width);
+    tm_htmlw_attr_int(&page->w, "height", BAR_HEIGHT);
+    tm_htmlw_leaf(&page->w);
+}
+
+/* A triangle that points down at the value. */
+static void put_marker(struct tm_page *page, double x)
+{
+    x = x < MARKER ? MARKER : x > SCALE_WIDTH - MARKER ? SCALE_WIDTH - MARKER : x;
+    tm_htmlw_class(&page->w, "polygon", "f-text");
+    tm_htmlw_begin_points(&page->w, "points");
+    tm_htmlw_point(&page->w, x - MARKER, 0);
+    tm_htmlw_point(&page->w, x + MARKER, 0);
+    tm_htmlw_point(&page->w, x, BAR_Y - 1);
+    tm_htmlw_end_points(&page->w);
+    tm_htmlw_leaf(&page->w);
+}
+
+/* The words beside it say the same, so it is hidden from readers of the screen. */
+static void put_scale(struct tm_page *page, const struct tm_key_figure *kpi)
+{
+    const enum tm_tone tone = tm_tone_of(kpi->band);
+
+    tm_htmlw_class(&page->w, "svg", "scale");
+    tm_htmlw_attr(&page->w, "aria-hidden", "true");
+    tm_htmlw_begin_points(&page->w, "viewBox");
+    tm_htmlw_point(&page->w, 0, 0);
+    tm_htmlw_point(&page->w, SCALE_WIDTH, SCALE_HEIGHT);
+    tm_htmlw_end_points(&page->w);
+    put_segment(page, 0, tone == TM_TONE_BAD);
+    put_segment(page, 1, tone == TM_TONE_WARNING);
+    put_segment(page, 2, tone == TM_TONE_GOOD);
+    put_marker(page, kpi->place * SCALE_WIDTH);
+    tm_htmlw_close(&page->w);
+}
+
+static void put_limits(struct tm_page *page, const struct tm_key_figure *kpi)
+{
+    if (!*kpi->good && !*kpi->bad)
+        return;
+    tm_htmlw_class(&page->w, "p", "limits");
+    if (*kpi->bad) {
+        tm_htmlw_open(&page->w, "span");
+        tm_htmlw_printf(&page->w, "bad %s", kpi->bad);
+        tm_htmlw_close(&page->w);
+    }
+    tm_htmlw_text(&page->w, " ");
+    if (*kpi->good) {
+        tm_htmlw_open(&page->w, "span");
+        tm_htmlw_printf(&page->w, "good %s", kpi->good);
+        tm_htmlw_close(&page->w);
+    }
+    tm_htmlw_close(&page->w);
+}
+
+static void open_definition(struct tm_page *page, const struct tm_key_figure *kpi, size_t index)
+{
+    tm_page_open_link(page, "definition", (int)index);
+    tm_htmlw_attr(&page->w, "class", "term");
+    tm_htmlw_attr(&page->w, "title", kpi->definition);
+    tm_htmlw_text(&page->w, kpi->title);
+    tm_htmlw_close(&page->w);
+}
+
+static void put_card(struct tm_page *page, const struct tm_key_figure *kpi, size_t index)
+{
+    const enum tm_tone tone = tm_tone_of(kpi->band);
+
+    tm_htmlw_open(&page->w, "li");
+    tm_htmlw_class(&page->w, "p", "title");
+    open_definition(page, kpi, index);
+    tm_htmlw_close(&page->w);
+    tm_htmlw_class(&page->w, "p", "figure");
+    tm_htmlw_element(&page->w, "span", "value", kpi->value);
+    tm_page_kpi_marks(page, kpi->kpi);
+    tm_htmlw_text(&page->w, " ");
+    if (kpi->finding) {
+        tm_page_open_link(page, "finding", (int)kpi->finding);
+        tm_htmlw_attr(&page->w, "title",
+                      tm_text(tm_get(tm_at(tm_get(page->summary, "findings"), kpi->finding - 1), "title")));
+        tm_page_band(page, tone);
+        tm_htmlw_close(&page->w);
+    } else if (*kpi->band) {
+        tm_page_band(page, tone);
+    }
+    tm_htmlw_close(&page->w);
+    if (kpi->place >= 0 && *kpi->band)
+        put_scale(page, kpi);
+    put_limits(page, kpi);
+    if (!*kpi->band)
+        tm_htmlw_element(&page->w, "p", "why", kpi->why);
+    tm_htmlw_close_line(&page->w);
+}
+
+/* Cards for the figures that have a value; the others are gathered. */
+static void put_cards(struct tm_page *page, struct tm_missing *missing, struct tm_missing *unjudged)
+{
+    struct tm_key_figure kpi;
+    size_t cards = 0;
+
+    for (size_t i = 0; i < tm_kpi_count(page->summary); i++) {
+        tm_kpi_at(&kpi, page->summary, i);
+        if (!kpi.has_value) {
+            tm_missing_add(missing, kpi.title, kpi.why);
+            continue;
+        }
+        if (*kpi.why && *kpi.band)
+            tm_missing_add(unjudged, kpi.title, kpi.why);
+        if (cards++ == 0)
+            tm_htmlw_class(&page->w, "ul", "kpis");
+        put_card(page, &kpi, i);
+    }
+    if (cards > 0)
+        tm_htmlw_close_line(&page->w);
+}
+
+void tm_page_kpis(struct tm_page *page)
+{
+    struct tm_missing missing = { .count = 0 }, unjudged = { .count = 0 };
+
+    if (tm_kpi_count(page->summary) == 0)
+        return;
+    tm_htmlw_open(&page->w, "section");
+    tm_htmlw_attr(&page->w, "id", "figures");
+    tm_htmlw_element(&page->w, "h2", NULL, "Key figures");
+    put_cards(page, &missing, &unjudged);
+    tm_page_missing(page, "Not recorded", &missing);
+    tm_page_missing(page, "Not judged", &unjudged);
+    tm_htmlw_close_line(&page->w);
+}
+
+/* The first screen: what was measured, what is wrong, what to do first, the key figures, the steps. */
+
+enum { TITLE_CHARS = 96, PIECE_BYTES = 2000 };
+
+static void put_partial(struct tm_page *page, const struct tm_front_page *front)
+{
+    if (!front->is_partial)
+        return;
+    tm_htmlw_class(&page->w, "p", "banner");
+    tm_htmlw_attr(&page->w, "role", "note");
+    tm_htmlw_element(&page->w, "strong", NULL, "▲ ");
+    tm_page_text(page, front->partial);
+    tm_htmlw_text(&page->w, " ");
+    if (tm_has(tm_get(page->summary, "coverage"))) {
+        tm_page_open_link(page, "coverage", -1);
+        tm_htmlw_text(&page->w, "What is missing");
+        tm_htmlw_close(&page->w);
+    }
+    tm_htmlw_close_line(&page->w);
+}
+
+static void put_title(struct tm_page *page, const struct tm_front_page *front)
+{
+    char shown[TM_FRONT_BYTES], cut[4 * TITLE_CHARS + 1];
+
+    (void)tm_format_visible(shown, sizeof(shown), front->title, strlen(front->title));
+    (void)tm_format_middle(cut, sizeof(cut), shown, TITLE_CHARS);
+    tm_htmlw_element(&page->w, "h1", NULL, cut);
+    tm_htmlw_class(&page->w, "p", "subtitle");
+    tm_page_text(page, front->subtitle);
+    tm_htmlw_close_line(&page->w);
+}
+
+static void put_facts(struct tm_page *page, const struct tm_front_page *front)
+{
+    tm_htmlw_class(&page->w, "dl", "facts");
+    for (size_t i = 0; i < front->facts; i++)
+        tm_page_fact(page, front->fact[i].title, front->fact[i].text);
+    tm_htmlw_close_line(&page->w);
+}
+
+/* A line of any length, in pieces that end between two characters. */
+static void put_line(struct tm_page *page, const char *line, size_t length)
+{
+    while (length > 0) {
+        size_t n = length < PIECE_BYTES ? length : PIECE_BYTES;
+
+        while (n > 1 && n < length && ((unsigned char)line[n] & 0xc0) == 0x80)
+            n--;
+        tm_htmlw_printf(&page->w, "%.*s", (int)n, line);
+        line += n;
+        length -= n;
+    }
+}
+
+/* Line by line, as it was given. */
+static void put_note(struct tm_page *page, const struct tm_front_page *front)
+{
+    const char *line = front->note;
+
+    if (!*line)
+        return;
+    tm_htmlw_class(&page->w, "p", "author");
+    while (*line) {
+        const size_t length = strcspn(line, "\n");
+
+        put_line(page, line, length);
+        line += length + (line[length] == '\n');
+        if (*line) {
+            tm_htmlw_open(&page->w, "br");
+            tm_htmlw_leaf(&page->w);
+        }
+    }
+    tm_htmlw_close_line(&page->w);
+}
+
+static void put_verdict(struct tm_page *page, const struct tm_front_page *front)
+{
+    char class_name[32];
+
+    if (!*front->verdict)
+        return;
+    (void)snprintf(class_name, sizeof(class_name), "verdict %s", tm_tone_class(front->tone));
+    tm_htmlw_class(&page->w, "section", class_name);
+    tm_htmlw_attr(&page->w, "aria-label", "Verdict");
+    tm_htmlw_open(&page->w, "p");
+    if (front->tone != TM_TONE_UNKNOWN) {
+        tm_page_band(page, front->tone);
+        tm_htmlw_text(&page->w, " ");
+    }
+    tm_page_text(page, front->verdict);
+    tm_htmlw_close(&page->w);
+    tm_htmlw_close_line(&page->w);
+}
+
+/* Its heading is one of the third level: where no finding and no key figure stands before it there is one of the second. */
+static void put_first_chart(struct tm_page *page, enum tm_chart_kind kind)
+{
+    if (tm_length(tm_get(page->summary, "findings")) == 0 && tm_kpi_count(page->summary) == 0)
+        tm_htmlw_element(&page->w, "h2", NULL, "At a glance");
+    tm_page_charts(page, kind);
+}
+
+void tm_page_front(struct tm_page *page, const struct tm_front_page *front)
+{
+    const size_t n = page->document->first_charts;
+
+    tm_htmlw_class(&page->w, "header", "page top");
+    tm_htmlw_attr(&page->w, "id", "top");
+    put_partial(page, front);
+    put_title(page, front);
+    put_facts(page, front);
+    put_note(page, front);
+    put_verdict(page, front);
+    tm_page_first_findings(page);
+    tm_page_kpis(page);
+    if (n > 0 && tm_charts_count(page->document->first_chart[n - 1], page->summary) > 0)
+        put_first_chart(page, page->document->first_chart[n - 1]);
+    tm_htmlw_close_line(&page->w);
+}
 
 enum { CHART_WIDTH = 760, FULL_NAMES_BYTES = 320 << 10 };
 

@@ -2,8 +2,8 @@
 #ifndef TM_HTML_PAGE_H
 #define TM_HTML_PAGE_H
 
-#include "pipeline/doc.h"
-#include "reports/content/document.h"
+#include "pipeline/doc/doc.h"
+#include "reports/content/content.h"
 #include "reports/html/htmlw.h"
 
 /* The page while it is written, and the forms that it gives to what the sections say (struct tm_medium): the functions
@@ -22,19 +22,19 @@ struct tm_page {
 
 enum { TM_HTML_ROWS_MOST = 500 };
 
-/* --- html_front.c, html_kpis.c: the first screen --- */
+/* --- html.c, html.c: the first screen --- */
 
 void tm_page_front(struct tm_page *page, const struct tm_front_page *front);
 void tm_page_kpis(struct tm_page *page);
 
-/* --- html_findings.c --- */
+/* --- html_parts.c --- */
 
 /* The three that come first, a line each. */
 void tm_page_first_findings(struct tm_page *page);
 void tm_page_finding(void *to, const struct tm_value *finding, size_t number);
 void tm_page_end_findings(struct tm_page *page);
 
-/* --- html_table.c, html_facts.c, html_chart.c --- */
+/* --- html_table.c, html.c, html_table.c --- */
 
 void tm_page_table(void *to, const struct tm_table *table);
 void tm_page_facts(void *to, const struct tm_table *facts);

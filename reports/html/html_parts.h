@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 
 /* Write index.html: the parts of a trace, where each lies in time, and how to open them.  It needs nothing else, no
  * network and no script; its links lead to the parts beside it.

@@ -6,7 +6,6 @@
 
 #include "reports/content/terms.h"
 #include "reports/format/format.h"
-#include "reports/format/mark_signs.h"
 
 enum { FULL_BYTES = 2048, ID_BYTES = 64 };
 

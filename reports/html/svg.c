@@ -130,7 +130,7 @@ void tm_svg_write(struct tm_htmlw *w, const struct tm_chart *chart)
     tm_htmlw_attr(w, "role", "img");
     tm_htmlw_attr(w, "aria-label", chart->title);
     if (chart->is_end_first)
-        tm_htmlw_attr(w, "direction", "ltr"); /* in a box whose text goes the other way, html_chart.c */
+        tm_htmlw_attr(w, "direction", "ltr"); /* in a box whose text goes the other way, html_table.c */
     tm_htmlw_begin_points(w, "viewBox");
     tm_htmlw_point(w, 0, 0);
     tm_htmlw_point(w, chart->width, chart->height);

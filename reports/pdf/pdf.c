@@ -5,18 +5,366 @@
 #include "reports/pdf/pdf.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
+#include <hpdf.h>
+
+#include "pipeline/doc/doc.h"
+#include "pipeline/options.h"
+#include "pipeline/utf8.h"
 #include "reports/content/content.h"
-#include "reports/content/fill_sheet.h"
-#include "reports/format/mark_signs.h"
-#include "reports/pdf/pdf_chart.h"
-#include "reports/pdf/pdf_facts.h"
-#include "reports/pdf/pdf_finding.h"
-#include "reports/pdf/pdf_front.h"
-#include "reports/pdf/pdf_info.h"
-#include "reports/pdf/pdf_places.h"
+#include "reports/content/sheet.h"
+#include "reports/format/format.h"
 #include "reports/pdf/pdf_table.h"
+#include "reports/pdf/pdf_front.h"
+#include "reports/pdf/pdf_page.h"
 #include "reports/pdf/pdf_text.h"
+
+/* Facts, "title  value", in two columns where the values are short, else in one. */
+struct tm_pdf_facts {
+    const struct tm_sheet *sheet; /* two columns */
+    int columns, rows;            /* of the facts */
+    double width, label;          /* of a column; of its titles */
+};
+
+/* Sources: ISO 32000-1, 9.10.3 (ToUnicode), 12.3.2 (destinations), 12.2 (viewer preferences), 14.9.2 (language). */
+
+enum { ROWS_BEFORE = 256, ROWS_OF_BLOCK = 64, CODES = 1 << 16, SEGMENT_FORMAT = 4 };
+
+/* Nothing after what could not be written: as TM_PDF_CALL. */
+static void write_text(HPDF_Stream to, const char *text)
+{
+    if (HPDF_Error_GetCode(to->error) == HPDF_OK)
+        (void)HPDF_Stream_WriteStr(to, text);
+}
+
+static void write_ranges(HPDF_Stream to)
+{
+    char row[64];
+
+    for (int high = 0; high < ROWS_BEFORE; high++) {
+        if (high % ROWS_OF_BLOCK == 0)
+            write_text(to, "64 beginbfrange\n");
+        (void)snprintf(row, sizeof(row), "<%02X00> <%02XFF> <%02X00>\n", (unsigned)high, (unsigned)high,
+                       (unsigned)high);
+        write_text(to, row);
+        if (high % ROWS_OF_BLOCK == ROWS_OF_BLOCK - 1)
+            write_text(to, "endbfrange\n");
+    }
+}
+
+void tm_pdf_map_characters(HPDF_Font font)
+{
+    HPDF_Dict map = HPDF_Dict_GetItem(font, "ToUnicode", HPDF_OCLASS_DICT);
+
+    if (!map || !map->stream)
+        return;
+    HPDF_MemStream_FreeData(map->stream);
+    write_text(map->stream, "/CIDInit /ProcSet findresource begin\n"
+                            "12 dict begin\n"
+                            "begincmap\n"
+                            "/CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) /Supplement 0 >> def\n"
+                            "/CMapName /Adobe-Identity-UCS def\n"
+                            "/CMapType 2 def\n"
+                            "1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n");
+    write_ranges(map->stream);
+    write_text(map->stream, "endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n");
+}
+
+/* owns: who calls it frees the text */
+static char *encode(HPDF_Encoder encoder, const char *text, HPDF_UINT length, HPDF_UINT *bytes)
+{
+    char *const to = malloc(2 * (size_t)length + 1);
+
+    *bytes = 0;
+    if (!to)
+        (void)HPDF_SetError(encoder->error, HPDF_FAILD_TO_ALLOC_MEM, 0);
+    for (size_t i = 0; to && i < length; *bytes += 2) {
+        uint32_t code = '?';
+        const size_t taken = tm_utf8_next(text + i, length - i, &code);
+
+        i += taken ? taken : 1;
+        to[*bytes] = (char)(code >> 8);
+        to[*bytes + 1] = (char)code;
+    }
+    return to;
+}
+
+void tm_pdf_set_encoding(HPDF_Encoder encoder)
+{
+    encoder->encode_text_fn = encode;
+}
+
+/* As libharu reads it: a list's entries are shifted, also those of 0. */
+static HPDF_UINT16 glyph_in(const HPDF_TTF_CmapRange *map, HPDF_UINT segment, HPDF_UINT code)
+{
+    const HPDF_UINT segments = map->seg_count_x2 / 2, offset = map->id_range_offset[segment];
+    const HPDF_UINT at = offset / 2 + (code - map->start_count[segment]) - (segments - segment);
+
+    if (offset == 0)
+        return (HPDF_UINT16)(code + (HPDF_UINT)map->id_delta[segment]);
+    return at > map->glyph_id_array_count ? 0
+                                          : (HPDF_UINT16)(map->glyph_id_array[at] + map->id_delta[segment]);
+}
+
+/* libharu goes through a font's segments one after the other for each of 65,536 characters.  One segment with a list of
+ * all glyphs is a map of the same format. */
+void tm_pdf_spread_map(HPDF_Doc doc, const char *name)
+{
+    HPDF_FontDef definition = HPDF_GetFontDef(doc, name);
+    HPDF_TTFontDefAttr file =
+        definition && definition->type == HPDF_FONTDEF_TYPE_TRUETYPE ? definition->attr : NULL;
+    HPDF_TTF_CmapRange *map = file ? &file->cmap : NULL;
+    HPDF_UINT16 *glyphs;
+
+    if (!map || map->format != SEGMENT_FORMAT || map->seg_count_x2 < 2)
+        return;
+    glyphs = HPDF_GetMem(definition->mmgr, CODES * sizeof(*glyphs));
+    if (!glyphs)
+        return;
+    memset(glyphs, 0, CODES * sizeof(*glyphs));
+    for (HPDF_UINT i = 0, code = 0; i < map->seg_count_x2 / 2u; i++) {
+        code = code > map->start_count[i] ? code : map->start_count[i];
+        for (; code <= map->end_count[i]; code++)
+            glyphs[code] = glyph_in(map, i, code);
+    }
+    HPDF_FreeMem(definition->mmgr, map->glyph_id_array);
+    map->glyph_id_array = glyphs;
+    map->glyph_id_array_count = CODES;
+    map->seg_count_x2 = 2;
+    map->start_count[0] = 0;
+    map->end_count[0] = CODES - 1;
+    map->id_delta[0] = 0;
+    map->id_range_offset[0] = 2; /* the list follows at once */
+}
+
+uint8_t *tm_pdf_used_glyphs(HPDF_Font font, size_t *glyphs)
+{
+    HPDF_FontAttr attributes = font->attr;
+    HPDF_FontDef definition = attributes->fontdef;
+    HPDF_TTFontDefAttr file = definition->type == HPDF_FONTDEF_TYPE_TRUETYPE ? definition->attr : NULL;
+
+    *glyphs = file ? file->num_glyphs : 0;
+    return file ? file->glyph_tbl.flgs : NULL;
+}
+
+void tm_pdf_aim(HPDF_Destination place, double y)
+{
+    HPDF_Real zoom;
+
+    (void)HPDF_Destination_SetXYZ(place, 0, (HPDF_REAL)y, 1);
+    zoom = HPDF_Array_GetItem(place, 4, HPDF_OCLASS_REAL);
+    if (zoom)
+        (void)HPDF_Real_SetValue(zoom, 0); /* as it is */
+}
+
+/* The language of the document, and the title of its window. */
+static void pdf_set_language(HPDF_Doc doc)
+{
+    HPDF_Dict catalog = doc->catalog, wishes = HPDF_Dict_New(doc->mmgr);
+    HPDF_String language = HPDF_String_New(doc->mmgr, "en", NULL);
+
+    if (language)
+        (void)HPDF_Dict_Add(catalog, "Lang", language);
+    if (wishes && HPDF_Dict_Add(catalog, "ViewerPreferences", wishes) == HPDF_OK)
+        (void)HPDF_Dict_AddBoolean(wishes, "DisplayDocTitle", HPDF_TRUE);
+}
+
+enum { LEAST_TO_SPLIT = 5, WRAPS_MOST = 1, VALUE_LINES = 3 };
+
+static const double gap = 24, label_gap = 10, label_most = 0.7, value_least = 70, row_gap = 1.6, below = 7;
+
+static double width_of(struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text)
+{
+    tm_pdf_encode(pdf, pdf->cell[0], TM_PDF_CELL_BYTES, text);
+    return tm_pdf_width(pdf, style, pdf->cell[0], strlen(pdf->cell[0]));
+}
+
+static void pdf_facts_make(struct tm_pdf *pdf, struct tm_pdf_facts *facts, const struct tm_sheet *sheet)
+{
+    const double half = (tm_pdf_column(pdf) - gap) / 2;
+    double label = 0;
+    int wraps = 0;
+
+    for (int r = 0; r < sheet->rows; r++)
+        label = fmax(label, width_of(pdf, &tm_pdf_label, sheet->text[r][0]) + label_gap);
+    for (int r = 0; r < sheet->rows; r++)
+        wraps += label + width_of(pdf, &tm_pdf_body, sheet->text[r][1]) > half;
+    *facts = (struct tm_pdf_facts){ .sheet = sheet, .columns = 1, .rows = sheet->rows };
+    if (sheet->rows >= LEAST_TO_SPLIT && wraps <= WRAPS_MOST && label + value_least <= half) {
+        facts->columns = 2;
+        facts->rows = (sheet->rows + 1) / 2;
+    }
+    facts->width = facts->columns == 2 ? half : tm_pdf_column(pdf);
+    facts->label = fmin(label, facts->width * label_most);
+}
+
+/* points that have to be free */
+static double pdf_facts_least(const struct tm_pdf_facts *facts)
+{
+    return (facts->rows + 1) * (tm_pdf_leading(&tm_pdf_body) + row_gap);
+}
+
+/* out: its height */
+static double draw_fact(struct tm_pdf *pdf, const struct tm_pdf_facts *facts, int row, double x)
+{
+    struct tm_pdf_style style = tm_pdf_body;
+    const struct tm_pdf_box box = { x + facts->label, pdf->y, facts->width - facts->label, 0 };
+    char *text = pdf->cell[0];
+
+    style.role = tm_pdf_role_of_tone((enum tm_tone)facts->sheet->tone[row][1]);
+    tm_pdf_encode_prose(pdf, text, TM_PDF_CELL_BYTES, facts->sheet->text[row][1]);
+    tm_pdf_fit(pdf, &style, text, box.width, VALUE_LINES);
+    tm_pdf_encode(pdf, pdf->cell[1], TM_PDF_CELL_BYTES, facts->sheet->text[row][0]);
+    tm_pdf_fit(pdf, &tm_pdf_label, pdf->cell[1], facts->label - label_gap, 1);
+    tm_pdf_text_at(pdf, &tm_pdf_label, x, pdf->y + tm_pdf_body.size, pdf->cell[1]);
+    return tm_pdf_text_in(pdf, &style, &box, text);
+}
+
+/* Draw them at the pen, which moves below. */
+static void pdf_facts_draw(struct tm_pdf *pdf, const struct tm_pdf_facts *facts)
+{
+    for (int r = 0; r < facts->rows && tm_pdf_is_drawing(pdf); r++) {
+        double height;
+
+        tm_pdf_reserve(pdf, VALUE_LINES * tm_pdf_leading(&tm_pdf_body));
+        height = draw_fact(pdf, facts, r, pdf->left);
+        if (facts->columns == 2 && r + facts->rows < facts->sheet->rows)
+            height = fmax(height, draw_fact(pdf, facts, r + facts->rows, pdf->left + facts->width + gap));
+        pdf->y += height + row_gap;
+    }
+    pdf->y += below;
+}
+
+/* What is said about the document itself. */
+
+static const double header_y = 38, footer_below = 30;
+
+/* The date of the document: SOURCE_DATE_EPOCH in seconds, UTC; none where it is not set or no number. */
+static void set_date(struct tm_pdf *pdf)
+{
+    const char *text = getenv("SOURCE_DATE_EPOCH");
+    char *end = NULL;
+    struct tm date;
+    time_t seconds;
+    HPDF_Date to = { .ind = 'Z' };
+
+    if (!text || !*text)
+        return;
+    errno = 0;
+    seconds = (time_t)strtoll(text, &end, 10);
+    if (errno || *end || seconds < 0 || !gmtime_r(&seconds, &date) || date.tm_year + 1900 > 9999)
+        return;
+    to.year = date.tm_year + 1900;
+    to.month = date.tm_mon + 1;
+    to.day = date.tm_mday;
+    to.hour = date.tm_hour;
+    to.minutes = date.tm_min;
+    to.seconds = date.tm_sec;
+    TM_PDF_CALL(pdf, HPDF_SetInfoDateAttr(pdf->doc, HPDF_INFO_CREATION_DATE, to));
+    TM_PDF_CALL(pdf, HPDF_SetInfoDateAttr(pdf->doc, HPDF_INFO_MOD_DATE, to));
+}
+
+static void set_text(struct tm_pdf *pdf, HPDF_InfoType type, const char *text)
+{
+    tm_pdf_encode_outside(pdf, pdf->text, TM_PDF_CELL_BYTES, text);
+    if (*pdf->text)
+        TM_PDF_CALL(pdf, HPDF_SetInfoAttr(pdf->doc, type, pdf->text));
+}
+
+/* "tracemill 0.3.0" of the program that made the summary. */
+static const char *program(const struct tm_pdf *pdf, char out[TM_FORMAT_BYTES])
+{
+    (void)snprintf(out, TM_FORMAT_BYTES, "tracemill %.24s", tm_text(tm_path(pdf->summary, "tool.version")));
+    return out;
+}
+
+/* The facts that a reader's dialog shows: title, subject, keywords, the program; the date only where SOURCE_DATE_EPOCH
+ * gives it. */
+static void pdf_set_info(struct tm_pdf *pdf)
+{
+    const char *platform = tm_text(tm_path(pdf->summary, "environment.platform"));
+    char text[TM_FORMAT_BYTES];
+
+    set_text(pdf, HPDF_INFO_TITLE, pdf->front.title);
+    set_text(pdf, HPDF_INFO_SUBJECT, pdf->front.verdict);
+    set_text(pdf, HPDF_INFO_CREATOR, program(pdf, text));
+    (void)snprintf(text, sizeof(text), "performance, profile, XLA%s%.16s", *platform ? ", " : "", platform);
+    set_text(pdf, HPDF_INFO_KEYWORDS, text);
+    set_date(pdf);
+    TM_PDF_CALL(pdf, HPDF_SetPageMode(pdf->doc, HPDF_PAGE_MODE_USE_OUTLINE));
+    pdf_set_language(pdf->doc);
+}
+
+/* --- each page --- */
+
+static const char *date_of(const struct tm_pdf *pdf)
+{
+    for (size_t i = 0; i < pdf->front.facts; i++)
+        if (strcmp(pdf->front.fact[i].title, "Profiled") == 0)
+            return pdf->front.fact[i].text;
+    return "";
+}
+
+/* The first page has its title already. */
+static void head_page(struct tm_pdf *pdf, bool has_title)
+{
+    struct tm_pdf_style bad = tm_pdf_quiet;
+
+    bad.face = TM_PDF_BOLD;
+    bad.role = TM_ROLE_BAD;
+    if (pdf->front.is_partial)
+        tm_pdf_text_right(pdf, &bad, pdf->right, header_y, "PARTIAL INPUT");
+    else if (has_title)
+        tm_pdf_text_right(pdf, &tm_pdf_quiet, pdf->right, header_y, date_of(pdf));
+    if (!has_title)
+        return;
+    tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, pdf->front.title);
+    tm_pdf_fit(pdf, &tm_pdf_quiet, pdf->text, tm_pdf_column(pdf) * 0.7, 1);
+    tm_pdf_text_at(pdf, &tm_pdf_quiet, pdf->left, header_y, pdf->text);
+    tm_pdf_rule(pdf, TM_ROLE_GRID, 0.5, header_y + 6, pdf->right);
+}
+
+static void foot_page(struct tm_pdf *pdf, bool ends_here)
+{
+    const double y = pdf->page_height - footer_below;
+    struct tm_pdf_style style = tm_pdf_quiet;
+    char text[TM_FRONT_BYTES];
+
+    (void)snprintf(text, sizeof(text), "page %d of %d", pdf->page_at + 1, pdf->pages);
+    tm_pdf_text_right(pdf, &tm_pdf_quiet, pdf->right, y, text);
+    if (ends_here) {
+        style.face = TM_PDF_BOLD;
+        style.role = TM_ROLE_BAD;
+        (void)snprintf(text, sizeof(text), "The PDF ends here: the rest is in %s.html and %s.",
+                       pdf->document->file, pdf->document->data);
+        tm_pdf_text_at(pdf, &style, pdf->left, y, text);
+        return;
+    }
+    tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, program(pdf, text));
+    tm_pdf_text_at(pdf, &style, pdf->left, y, pdf->text);
+}
+
+/* The lines at the top and the bottom of every page, when all pages are there: title and date of the profile, program,
+ * number of the page. */
+static void pdf_head_pages(struct tm_pdf *pdf)
+{
+    const bool was_full = pdf->is_full;
+
+    pdf->is_full = false;
+    for (int i = 0; i < pdf->pages && pdf->status == TM_OK; i++) {
+        tm_pdf_turn_to(pdf, i);
+        head_page(pdf, i > 0);
+        foot_page(pdf, was_full && i + 1 == pdf->pages);
+    }
+    pdf->is_full = was_full;
+}
 
 enum {
     CHARTS_MOST = 4, /* of a kind */
@@ -26,6 +374,7 @@ enum {
 
 static const double above_section = 22, section_room = 30, above_subheading = 8, subheading_room = 17,
                     paragraph_gap = 4, above_figure = 7, mark_size = 6, mark_room = 12;
+
 static const struct tm_pdf_style section_style = { .face = TM_PDF_BOLD, .size = 15, .role = TM_ROLE_TEXT },
                                  subheading_style = { .face = TM_PDF_BOLD, .size = 10, .role = TM_ROLE_TEXT };
 
@@ -127,9 +476,9 @@ static void take_facts(void *to, const struct tm_table *facts)
     struct tm_pdf_facts laid_out;
 
     tm_sheet_fill_facts(&pdf->sheet, facts, pdf->summary);
-    tm_pdf_facts_make(pdf, &laid_out, &pdf->sheet);
-    begin_block(pdf, tm_pdf_facts_least(&laid_out));
-    tm_pdf_facts_draw(pdf, &laid_out);
+    pdf_facts_make(pdf, &laid_out, &pdf->sheet);
+    begin_block(pdf, pdf_facts_least(&laid_out));
+    pdf_facts_draw(pdf, &laid_out);
 }
 
 static const struct tm_medium pdf_medium;
@@ -253,14 +602,14 @@ static void make(struct tm_pdf *pdf)
     const struct tm_content content = { .summary = pdf->summary, .medium = &pdf_medium, .to = pdf };
 
     tm_front_make(&pdf->front, pdf->summary);
-    tm_pdf_set_info(pdf);
+    pdf_set_info(pdf);
     tm_pdf_front(pdf);
     tm_pdf_keep_contents_page(pdf);
     tm_pdf_new_page(pdf);
     if (pdf->status == TM_OK)
         tm_content_say(&content);
     tm_pdf_finish_places(pdf);
-    tm_pdf_head_pages(pdf);
+    pdf_head_pages(pdf);
     tm_pdf_complete(pdf);
 }
 

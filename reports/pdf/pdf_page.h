@@ -2,13 +2,15 @@
 #ifndef TM_PDF_PAGE_H
 #define TM_PDF_PAGE_H
 
-#include <hpdf.h>
 #include <stdbool.h>
+
+#include <hpdf.h>
 
 #include "pipeline/options.h"
 #include "pipeline/run.h"
 #include "reports/chart/palette.h"
-#include "reports/content/document.h"
+#include "reports/content/content.h"
+#include "reports/content/front_page.h"
 #include "reports/content/sheet.h"
 #include "reports/pdf/pdf_font.h"
 
@@ -112,11 +114,33 @@ enum tm_role tm_pdf_role_of_tone(enum tm_tone tone);
 
 /* Drawing on the page; y of a text is its baseline. */
 void tm_pdf_fill(struct tm_pdf *pdf, enum tm_role role);
-/* The same mixed with white.  in: share  of the colour, 0 to 1 */
-void tm_pdf_tint(struct tm_pdf *pdf, enum tm_role role, double share);
 void tm_pdf_stroke(struct tm_pdf *pdf, enum tm_role role, double thickness);
 void tm_pdf_rect(struct tm_pdf *pdf, enum tm_role role, const struct tm_pdf_box *box);
 void tm_pdf_tinted_rect(struct tm_pdf *pdf, enum tm_role role, double share, const struct tm_pdf_box *box);
 void tm_pdf_rule(struct tm_pdf *pdf, enum tm_role role, double thickness, double y, double right);
+
+/* Places of the document that its bookmarks, its contents and its links lead to. */
+
+/* Remember where the pen is.  in: level  0 a section, 1 what is below it; section, finding: NULL and 0 = nothing
+ * links to it.  More than TM_PDF_PLACES_MOST are not remembered. */
+void tm_pdf_add_place(struct tm_pdf *pdf, int level, const char *section, size_t finding, const char *title);
+
+/* A link from a box on this page to a section, or to a finding where that is not 0. */
+void tm_pdf_add_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, const char *section, size_t finding);
+
+/* A link from a box on this page to a file below the document's folder.  in: path  lives as long as the document */
+void tm_pdf_add_file_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, const char *path);
+
+/* The next page is for the contents: it is written when all places are known. */
+void tm_pdf_keep_contents_page(struct tm_pdf *pdf);
+
+/* When everything is drawn: the contents, the bookmarks, the links. */
+void tm_pdf_finish_places(struct tm_pdf *pdf);
+
+extern const double tm_pdf_kpi_height;
+
+/* A key figure in a row at the pen, which moves below it: title, value, a scale of three parts with the place of the
+ * value, the judgement in words with its limits.  Where there is no judgement it says why. */
+void tm_pdf_kpi(struct tm_pdf *pdf, const struct tm_key_figure *kpi);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef TM_PDF_TABLE_H
 #define TM_PDF_TABLE_H
 
+#include "reports/chart/chart.h"
 #include "reports/pdf/pdf_page.h"
 
 /* A sheet that is ready to be drawn. */
@@ -21,5 +22,13 @@ double tm_pdf_grid_least(const struct tm_pdf *pdf, const struct tm_pdf_grid *gri
 
 /* Draw it at the pen, which moves below it.  Rows stay whole; on a new page the titles stand again. */
 void tm_pdf_grid_draw(struct tm_pdf *pdf, const struct tm_pdf_grid *grid);
+
+/* Points that a chart takes, title and caption included.  One that is wider than the column or taller than
+ * a page is made smaller. */
+double tm_pdf_chart_height(struct tm_pdf *pdf, const struct tm_chart *chart);
+
+/* Draw it at the pen, as vectors, with its title above and its caption below; the pen moves below it.  Whoever calls
+ * made room for it. */
+void tm_pdf_chart(struct tm_pdf *pdf, const struct tm_chart *chart);
 
 #endif

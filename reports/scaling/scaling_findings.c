@@ -3,16 +3,305 @@
  * efficiency that they cost, then facts. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "pipeline/bounded_sum.h"
-#include "reports/compare/run_facts.h"
+#include "pipeline/store/bounded_sum.h"
+#include "reports/compare/sides.h"
 #include "reports/findings/ask.h"
 #include "reports/format/format.h"
-#include "reports/scaling/grown_rows.h"
-#include "reports/scaling/study.h"
+#include "reports/scaling/scaling_points.h"
+
+/* Of which operations, collectives, causes ... a part of the step is at the last point, beyond what
+ * it would be there if it scaled: per step and device, of the first run of the first and of the
+ * last point. */
+enum { GROWN_ROWS_MOST = 3 };
+
+struct grown_row {
+    const char *name; /* any bytes; lives as long as the summaries */
+    double first_ps, last_ps, ideal_ps;
+};
+
+/* What to know of a scaling study before its figures are believed. */
+
+enum { NOTE_BYTES = 400, LABEL_BYTES = 128 };
+
+static void add_note(struct tm_value *notes, const char *id, const char *text)
+{
+    struct tm_value *to = tm_add_object(notes, NULL);
+
+    tm_add_string(to, "id", id);
+    tm_add_string(to, "text", text);
+}
+
+/* Members of the summaries that should be the same in all runs. */
+static const struct {
+    const char *id, *path, *text;
+} agreements[] = {
+    { "platform", "environment.platform",
+      "the runs are of different platforms: the speed-up also reflects the hardware" },
+    { "model", "environment.devices[0].model",
+      "the runs are of different device models: the speed-up also reflects the hardware" },
+    { "framework", "environment.hosts[0].framework", "the runs are of different frameworks" },
+    { "versions", "environment.hosts[0].jax", "the runs have different versions of JAX" },
+    { "versions", "environment.hosts[0].jaxlib", "the runs have different versions of jaxlib" },
+    { "versions", "environment.hosts[0].driver", "the runs have different versions of the driver" },
+    { "versions", "environment.hosts[0].libtpu", "the runs have different versions of libtpu" },
+    { "basis", "steps.basis",
+      "the length of a step is measured by devices in one run, by the host in another" },
+    { "source", "steps.source", "the steps of the runs come from different marks" },
+    { "window", "settings.window", "the runs were analyzed with different windows" },
+};
+
+static bool is_same(const struct tm_value *a, const struct tm_value *b)
+{
+    if (!tm_has(a) || !tm_has(b))
+        return true;
+    return tm_type_of(a) == TM_STRING ? strcmp(tm_text(a), tm_text(b)) == 0
+                                      : tm_double(a) == tm_double(b);
+}
+
+static bool agrees(const struct scaling_study *s, const char *path)
+{
+    const struct tm_value *first = tm_path(s->point[0].side.run[0].summary, path);
+
+    for (size_t i = 0; i < s->points; i++)
+        for (size_t r = 0; r < s->point[i].side.runs; r++)
+            if (!is_same(first, tm_path(s->point[i].side.run[r].summary, path)))
+                return false;
+    return true;
+}
+
+static void add_differences(const struct scaling_study *s, struct tm_value *notes)
+{
+    for (size_t i = 0; i < sizeof(agreements) / sizeof(agreements[0]); i++)
+        if (!agrees(s, agreements[i].path))
+            add_note(notes, agreements[i].id, agreements[i].text);
+}
+
+/* --- single points --- */
+
+static void note_partial(const struct tm_scaling_point *point, const char *label,
+                         struct tm_value *notes)
+{
+    char text[NOTE_BYTES];
+
+    for (size_t r = 0; r < point->side.runs; r++)
+        if (tm_is(tm_path(point->side.run[r].summary, "input.partial"))) {
+            (void)snprintf(
+                text, sizeof(text),
+                "%s: the input is damaged or partial; its figures cover what could be read",
+                label);
+            add_note(notes, "partial", text);
+            return;
+        }
+}
+
+static void note_steps(const struct scaling_study *s, size_t at, const char *label,
+                       struct tm_value *notes)
+{
+    const struct tm_scaling_point *point = &s->point[at];
+    char text[NOTE_BYTES];
+
+    for (size_t r = 0; r < point->side.runs; r++)
+        if (!tm_has_steps(point->side.run[r].summary)) {
+            (void)snprintf(text, sizeof(text),
+                           "%s: a run has no marked steps; the whole session stands for one",
+                           label);
+            add_note(notes, "no_steps", text);
+            return;
+        }
+    if (point->side.runs == 1 && s->facts[at].steps.count < SCALING_STEPS_LEAST) {
+        (void)snprintf(text, sizeof(text), "%s: %zu step%s; an interval needs %d", label,
+                       s->facts[at].steps.count, tm_format_plural(s->facts[at].steps.count),
+                       SCALING_STEPS_LEAST);
+        add_note(notes, "few_steps", text);
+    }
+}
+
+/* The profile has other devices than the user says, or than the job has ranks. */
+static void note_devices(const struct tm_scaling_point *point, const char *label,
+                         struct tm_value *notes)
+{
+    char text[NOTE_BYTES];
+
+    for (size_t r = 0; r < point->side.runs; r++) {
+        const struct tm_value *summary = point->side.run[r].summary;
+        const uint32_t recorded = tm_scaling_devices(summary);
+        const int64_t ranks = tm_int(tm_path(summary, "environment.hosts[0].world_size"));
+
+        if (recorded != point->devices)
+            (void)snprintf(
+                text, sizeof(text),
+                "%s: the profile has %u of %u devices; figures per step and device are of these",
+                label, recorded, point->devices);
+        else if (ranks > (int64_t)recorded)
+            (void)snprintf(text, sizeof(text),
+                           "%s: the profile has %u device%s of a job of %lld ranks; N=PATH tells "
+                           "the whole number",
+                           label, recorded, tm_format_plural(recorded), (long long)ranks);
+        else
+            continue;
+        add_note(notes, "devices", text);
+        return;
+    }
+}
+
+/* Points with one run beside points with several. */
+static void note_groups(const struct scaling_study *s, struct tm_value *notes)
+{
+    size_t groups = 0;
+
+    for (size_t i = 0; i < s->points; i++)
+        groups += s->point[i].side.runs > 1;
+    if (groups > 0 && groups < s->points)
+        add_note(notes, "groups",
+                 "some points have several runs, others one: the speed-up between such points has "
+                 "no interval");
+}
+
+void add_scaling_notes(struct scaling_study *s)
+{
+    struct tm_value *notes = tm_add_array(s->root, "notes");
+    char label[LABEL_BYTES];
+
+    if (s->facts[0].devices > 1) {
+        char text[NOTE_BYTES];
+
+        (void)snprintf(text, sizeof(text),
+                       "speed-up and efficiency are against %.0f devices, not against one",
+                       s->facts[0].devices);
+        add_note(notes, "first_point", text);
+    }
+    add_differences(s, notes);
+    for (size_t i = 0; i < s->points; i++) {
+        tm_format_text(label, sizeof(label), s->point[i].side.label);
+        note_partial(&s->point[i], label, notes);
+        note_steps(s, i, label, notes);
+        note_devices(&s->point[i], label, notes);
+    }
+    note_groups(s, notes);
+}
+
+/* One or two sentences that can be quoted. */
+
+enum { VERDICT_BYTES = 640 };
+
+static const double told_below_pct = 98; /* efficiency: what is lost of a better one is not told */
+
+char *devices_text(char out[DEVICES_TEXT], double devices)
+{
+    (void)snprintf(out, DEVICES_TEXT, "%.0f device%s", devices, devices == 1 ? "" : "s");
+    return out;
+}
+
+/* " (95 % interval 4.81 to 5.02)"; "" where it is not known */
+static char *interval_text(char *out, size_t out_bytes, const struct scaling_interval *interval)
+{
+    char low[TM_FORMAT_BYTES], high[TM_FORMAT_BYTES];
+
+    out[0] = 0;
+    if (!interval->why)
+        (void)snprintf(out, out_bytes, " (95 %% interval %s to %s)",
+                       tm_format_number(low, interval->low),
+                       tm_format_number(high, interval->high));
+    return out;
+}
+
+/* "Strong scaling from 1 to 8 devices: 4.92 times as fast (...), efficiency 61.5 %." */
+static void tell_speedup(const struct scaling_study *s, char *out)
+{
+    const struct point_facts *last = last_point(s);
+    char devices[DEVICES_TEXT], speedup[TM_FORMAT_BYTES], interval[128], pct[TM_FORMAT_BYTES],
+        time[TM_FORMAT_BYTES];
+
+    if (s->mode == SCALING_WEAK)
+        (void)snprintf(out, VERDICT_BYTES,
+                       "Weak scaling from %.0f to %s: %s times the work per time%s, a step takes "
+                       "%s; efficiency %s.",
+                       s->facts[0].devices, devices_text(devices, last->devices),
+                       tm_format_number(speedup, last->speedup),
+                       interval_text(interval, sizeof(interval), &last->speedup_interval),
+                       tm_format_time(time, tm_whole(last->step_ps)),
+                       tm_format_pct(pct, last->efficiency_pct));
+    else
+        (void)snprintf(
+            out, VERDICT_BYTES,
+            "Strong scaling from %.0f to %s: %s times as fast%s, a step takes %s; efficiency %s.",
+            s->facts[0].devices, devices_text(devices, last->devices),
+            tm_format_number(speedup, last->speedup),
+            interval_text(interval, sizeof(interval), &last->speedup_interval),
+            tm_format_time(time, tm_whole(last->step_ps)),
+            tm_format_pct(pct, last->efficiency_pct));
+}
+
+/* Both readings. */
+static void tell_unclear(const struct scaling_study *s, char *out)
+{
+    const struct point_facts *first = &s->facts[0], *last = last_point(s);
+    const double work = last->work_ps / first->work_ps;
+    char devices[DEVICES_TEXT], total[TM_FORMAT_BYTES], each[TM_FORMAT_BYTES],
+        strong[TM_FORMAT_BYTES], weak[TM_FORMAT_BYTES];
+
+    if (!isfinite(work)) {
+        (void)snprintf(
+            out, VERDICT_BYTES,
+            "From %.0f to %s a step becomes %s times as fast; the compute time is not known.",
+            first->devices, devices_text(devices, last->devices),
+            tm_format_number(strong, last->time_gain));
+        return;
+    }
+    (void)snprintf(out, VERDICT_BYTES,
+                   "From %.0f to %s the total compute time changes by a factor of %s, that of each device by %s: neither "
+                   "strong nor weak scaling. The efficiency is %s if the work is the same, %s if "
+                   "it grows with the devices.",
+                   first->devices, devices_text(devices, last->devices),
+                   tm_format_number(total, work), tm_format_number(each, work / last->ideal),
+                   tm_format_pct(strong, 100 * last->time_gain / last->ideal),
+                   tm_format_pct(weak, 100 * last->time_gain));
+}
+
+static const char *severity_of(const struct scaling_study *s)
+{
+    const double pct = last_point(s)->efficiency_pct;
+
+    if (s->mode == SCALING_UNCLEAR || !isfinite(pct))
+        return "info";
+    return pct >= SCALING_GOOD_PCT ? "good" : pct >= SCALING_BAD_PCT ? "warning" : "critical";
+}
+
+void add_scaling_verdict(struct scaling_study *s)
+{
+    const struct point_facts *last = last_point(s);
+    const enum scaling_part part = largest_loss(s);
+    struct tm_value *to = tm_add_object(s->root, "verdict");
+    char text[VERDICT_BYTES], loss[128] = "", whole[VERDICT_BYTES + sizeof(loss)],
+                              pct[TM_FORMAT_BYTES];
+
+    if (s->points < 2 || !isfinite(last->efficiency_pct)) {
+        tm_add_string(to, "text",
+                      s->points < 2
+                          ? "All runs have the same number of devices: there is nothing to scale."
+                          : "The points cannot be compared: the steps of one have no duration.");
+        tm_add_string(to, "severity", "info");
+        return;
+    }
+    if (s->mode == SCALING_UNCLEAR)
+        tell_unclear(s, text);
+    else
+        tell_speedup(s, text);
+    if (s->mode != SCALING_UNCLEAR && last->efficiency_pct < told_below_pct &&
+        part != SCALING_PARTS)
+        (void)snprintf(loss, sizeof(loss), " Most is lost to %s: %s.", scaling_part_title(part),
+                       tm_format_pct(pct, last->lost_pct[part]));
+    (void)snprintf(whole, sizeof(whole), "%s%s", text, loss);
+    tm_add_string(to, "text", whole);
+    tm_add_string(to, "severity", severity_of(s));
+}
 
 static const double least_pct = 5, warning_pct = 10, bad_pct = 20; /* of the efficiency */
+
 static const double imbalance_pct = 5, imbalance_bad_pct = 15, superlinear_pct = 110;
+
 enum { TEXT_BYTES = 512, POINTS_TOLD = 8 };
 
 /* --- writing one --- */
@@ -106,6 +395,9 @@ static void say_times(const struct scaling_study *s, struct tm_value *evidence,
         devices_text(m, first->devices));
 }
 
+static size_t find_grown_rows(const struct scaling_study *s, enum scaling_part part,
+                       struct grown_row row[GROWN_ROWS_MOST]);
+
 static void say_grown_rows(const struct scaling_study *s, struct tm_value *evidence,
                            enum scaling_part part)
 {
@@ -172,7 +464,7 @@ static const struct loss {
                            "Copy the input of the next step while this one runs." } },
 };
 
-static const char *severity_of(double lost_pct)
+static const char *findings_severity_of(double lost_pct)
 {
     return lost_pct >= bad_pct ? "critical" : lost_pct >= warning_pct ? "warning" : "info";
 }
@@ -181,7 +473,7 @@ static void add_loss(struct scaling_study *s, enum scaling_part part)
 {
     const struct loss *loss = &losses[part];
     const double lost_pct = last_point(s)->lost_pct[part];
-    struct tm_value *to = begin(s, loss->id, severity_of(lost_pct)), *evidence;
+    struct tm_value *to = begin(s, loss->id, findings_severity_of(lost_pct)), *evidence;
     char devices[DEVICES_TEXT], pct[TM_FORMAT_BYTES], share[64];
 
     tm_add_printed(to, "title", "%s: %s of the efficiency lost on %s",
@@ -383,4 +675,133 @@ void add_scaling_findings(struct scaling_study *s)
     add_work(s);
     add_superlinear(s);
     add_best_point(s);
+}
+
+/* Computing by operation, collectives by kind; idle time by cause and copies by direction, as the
+ * steps have them. */
+
+static const double least_of_step = 0.01;
+
+static const struct tm_value *first_summary(const struct scaling_study *s)
+{
+    return s->point[0].side.run[0].summary;
+}
+
+static const struct tm_value *last_summary(const struct scaling_study *s)
+{
+    return s->point[s->points - 1].side.run[0].summary;
+}
+
+static double beyond(const struct grown_row *row)
+{
+    return row->last_ps - row->ideal_ps;
+}
+
+/* Keep the list in order; what is small, or does not fit, is not kept. */
+static size_t keep(const struct scaling_study *s, struct grown_row *list, size_t count,
+                   struct grown_row row)
+{
+    size_t at = count;
+
+    row.ideal_ps = s->mode == SCALING_WEAK ? row.first_ps : row.first_ps / last_point(s)->ideal;
+    if (!(beyond(&row) >= least_of_step * last_point(s)->total_ps))
+        return count;
+    while (at > 0 && beyond(&list[at - 1]) < beyond(&row))
+        at--;
+    if (at == GROWN_ROWS_MOST)
+        return count;
+    count += count < GROWN_ROWS_MOST;
+    memmove(&list[at + 1], &list[at], (count - at - 1) * sizeof(*list));
+    list[at] = row;
+    return count;
+}
+
+/* --- tables --- */
+
+struct table {
+    const char *rows, *name, *ps; /* path of the rows; members of a row */
+};
+
+/* All rows of that name.  out: false = there is none */
+static bool sum_of(const struct tm_value *summary, const struct table *table, const char *name,
+                   double *ps)
+{
+    const struct tm_value *rows = tm_path(summary, table->rows);
+    bool is_there = false;
+
+    *ps = 0;
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const struct tm_value *row = tm_at(rows, i);
+
+        if (strcmp(tm_text(tm_get(row, table->name)), name) != 0)
+            continue;
+        is_there = true;
+        *ps += tm_double(tm_get(row, table->ps));
+    }
+    *ps /= tm_device_steps(summary);
+    return is_there;
+}
+
+static bool is_first_of_its_name(const struct tm_value *rows, size_t at, const char *key)
+{
+    const char *name = tm_text(tm_get(tm_at(rows, at), key));
+
+    for (size_t i = 0; i < at; i++)
+        if (strcmp(tm_text(tm_get(tm_at(rows, i), key)), name) == 0)
+            return false;
+    return true;
+}
+
+static size_t find_in_table(const struct scaling_study *s, const struct table *table,
+                            struct grown_row *list)
+{
+    const struct tm_value *rows = tm_path(last_summary(s), table->rows);
+    size_t count = 0;
+
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        struct grown_row row = { .name = tm_text(tm_get(tm_at(rows, i), table->name)) };
+
+        if (*row.name && is_first_of_its_name(rows, i, table->name) &&
+            sum_of(last_summary(s), table, row.name, &row.last_ps) &&
+            sum_of(first_summary(s), table, row.name, &row.first_ps))
+            count = keep(s, list, count, row);
+    }
+    return count;
+}
+
+/* --- parts of the steps --- */
+
+static size_t find_in_parts(const struct scaling_study *s, enum tm_part from, enum tm_part end,
+                            struct grown_row *list)
+{
+    double first[TM_PARTS], last[TM_PARTS], total;
+    size_t count = 0;
+
+    if (!tm_step_parts(first_summary(s), first, &total) ||
+        !tm_step_parts(last_summary(s), last, &total))
+        return 0;
+    for (int p = (int)from; p < (int)end; p++)
+        count =
+            keep(s, list, count, (struct grown_row){ tm_part_kind[p].title, first[p], last[p], 0 });
+    return count;
+}
+
+/* The largest first; rows that the first point does not have are left out, and those with less than
+ * a hundredth of the last point's step beyond their part.  out: how many */
+static size_t find_grown_rows(const struct scaling_study *s, enum scaling_part part,
+                       struct grown_row row[GROWN_ROWS_MOST])
+{
+    static const struct table ops = { "ops.rows", "name", "self_ps" },
+                              collectives = { "collectives.rows", "kind", "exposed_ps" };
+
+    switch (part) {
+    case SCALING_COMPUTE:
+        return find_in_table(s, &ops, row);
+    case SCALING_COMMUNICATION:
+        return find_in_table(s, &collectives, row);
+    case SCALING_COPIES:
+        return find_in_parts(s, TM_PART_COPY_H2D, TM_PART_IDLE_DEVICE_WAIT, row);
+    default:
+        return find_in_parts(s, TM_PART_IDLE_DEVICE_WAIT, TM_PARTS, row);
+    }
 }

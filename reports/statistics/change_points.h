@@ -2,7 +2,7 @@
 #ifndef TM_CHANGE_POINTS_H
 #define TM_CHANGE_POINTS_H
 
-#include "reports/statistics/sample.h"
+#include "reports/statistics/tests.h"
 
 /* Where a series of figures jumps: docs/night.md, "Changes of the level". */
 enum { TM_CHANGE_POINTS_LEAST = 20 /* values */, TM_CHANGE_POINTS_MOST = 32 };

@@ -1,10 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TM_STATISTICS_TESTS_H
-#define TM_STATISTICS_TESTS_H
+#ifndef TM_TESTS_H
+#define TM_TESTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "reports/statistics/sample.h"
+/* Figures of a sample of numbers, in any order.  None of them changes it. */
+struct tm_sample {
+    const double *value;
+    size_t count;
+};
+
+/* Any of them may be NaN where the sample is too small: a mean wants one value, a spread two. */
+struct tm_moments {
+    double mean, stddev /* with n - 1 */, cv_pct /* stddev / mean */;
+};
+
+struct tm_moments tm_sample_moments(struct tm_sample sample);
+
+/* The p-quantile, 0 to 1, by linear interpolation between order statistics (type 7 of Hyndman and
+ * Fan 1996, as in R and numpy).  in: sorted  ascending */
+double tm_sample_quantile(struct tm_sample sorted, double p);
+void tm_sample_sort(double *value, size_t count); /* ascending; NaN last */
+
+/* The median, of values that may be put in another order: in time by their number.
+ * in: count  1 or more; no NaN */
+double tm_sample_select_median(double *value, size_t count);
+
+/* exp(mean(log x)); NaN where a value is not positive, or there is none. */
+double tm_sample_geomean(struct tm_sample sample);
 
 /* Tests of two samples.  p is two-sided; NaN where they are too small for a test. */
 
@@ -15,8 +39,6 @@
  * each, and no NaN.  Takes no memory, and time by the square of the values: for thousands of them.
  * Checked against scipy.stats.mannwhitneyu. */
 double tm_rank_test(struct tm_sample a, struct tm_sample b);
-/* The same where only a share of the values is independent, by Student's t of the ranks. */
-double tm_rank_test_effective(struct tm_sample a, struct tm_sample b, double share);
 
 /* How many values are below x; those that equal it count half. */
 double tm_values_below(double x, struct tm_sample over);
@@ -28,7 +50,6 @@ double tm_mean_test(struct tm_sample a, struct tm_sample b);
 /* The lag-1 autocorrelation of two series in the order of time, each about its own mean, corrected
  * for its bias, 0 to 0.99; and how many independent values so many are worth. */
 double tm_pooled_lag1(struct tm_sample a, struct tm_sample b);
-double tm_effective_count(double count, double lag1);
 /* The share of the values that counts as independent: all up to an autocorrelation of 0.1. */
 double tm_independent_share(double lag1);
 
@@ -36,12 +57,14 @@ double tm_independent_share(double lag1);
  * autocorrelation is above 0.1.  p are adjusted for two tests.
  * in: lag1  tm_pooled_lag1 of them, or of the part of them that is not known to be out of line */
 enum { TM_EFFECTIVE_LEAST = 2 /* independent values */, TM_VALUES_LEAST = 4 }; /* of each: fewer are not tested */
+
 struct tm_change_test {
     double lag1, share /* of the values that is independent */, effective_a, effective_b;
     double p_median, p_mean; /* NaN = too few, or a value is NaN */
     bool is_enough;          /* so many independent values can be below the level in any order */
     double level;            /* that p has to be below: where it is not enough, a tenth */
 };
+
 struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, double lag1,
                                      double level);
 /* Can a test of so many values come below the level, adjusted for two tests? */
@@ -56,6 +79,7 @@ struct tm_summed {
     double mean, stddev;
     double count; /* of values; 2 or more */
 };
+
 double tm_welch_test(struct tm_summed a, struct tm_summed b);
 /* The same of two samples. */
 double tm_welch_sample_test(struct tm_sample a, struct tm_sample b);
@@ -67,12 +91,15 @@ struct tm_interval {
     double low,
         high; /* NaN where a sample is empty or has a NaN, or the median of a can be 0 or less */
 };
+
 enum { TM_RESAMPLES = 2000 };
+
 struct tm_interval tm_median_change_interval(struct tm_sample a, struct tm_sample b, double level,
                                              double *scratch);
 
 /* The same of either figure, where only a share of the values is independent: 1 = all. */
 enum tm_middle { TM_MIDDLE_MEDIAN, TM_MIDDLE_MEAN };
+
 struct tm_interval tm_change_interval(struct tm_sample a, struct tm_sample b, enum tm_middle middle,
                                       double share, double level, double *scratch);
 
@@ -84,8 +111,9 @@ void tm_discoveries(const double *p, size_t count, double q, bool *holds, double
 void tm_family_tests(const double *p, size_t count, double alpha, bool *holds, double *scratch);
 
 /* Distributions, for these and for intervals. */
-double tm_normal_upper(double z);                      /* P(Z > z) */
+double tm_normal_upper(double z); /* P(Z > z) */
 double tm_student_two_sided(double t, double freedom); /* P(|T| > |t|) */
-double tm_student_quantile(double p, double freedom);  /* t with P(T < t) = p */
+
+double tm_student_quantile(double p, double freedom); /* t with P(T < t) = p */
 
 #endif

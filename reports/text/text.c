@@ -5,12 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "reports/content/fill_sheet.h"
+#include "reports/content/sheet.h"
 #include "reports/content/finding_places.h"
-#include "reports/content/front.h"
-#include "reports/content/kpi.h"
-#include "reports/format/mark_signs.h"
-#include "reports/text/text_width.h"
+#include "reports/content/front_page.h"
+#include "reports/format/format.h"
 #include "reports/text/textw.h"
 
 enum {

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 
 /* No line of report.txt is wider, counted in columns of a terminal. */
 enum { TM_TEXT_COLUMNS = 100 };

@@ -1,11 +1,119 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/text/textw.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "reports/content/sheet.h"
 #include "reports/format/format.h"
 #include "reports/text/text.h"
-#include "reports/text/text_width.h"
+
+enum {
+    LEAST_CUT = 5,       /* columns that a cut in the middle makes sense in */
+    FIRST_WIDE = 0x1100, /* code points from here on may take two columns */
+    FIRST_NARROW = 0x2010,
+    LAST_NARROW = 0x22ff, /* punctuation, arrows, mathematics: one column */
+};
+
+/* Length in bytes of the character at `at`, and its columns. */
+static size_t text_character(const char *at, int *columns)
+{
+    const unsigned char *c = (const unsigned char *)at;
+    uint32_t code = c[0];
+    size_t n = 1;
+
+    if (c[0] >= 0xf0 && c[1] && c[2] && c[3]) {
+        code = FIRST_WIDE;
+        n = 4;
+    } else if (c[0] >= 0xe0 && c[0] < 0xf0 && c[1] && c[2]) {
+        code = (uint32_t)(c[0] & 15) << 12 | (uint32_t)(c[1] & 63) << 6 | (c[2] & 63);
+        n = 3;
+    } else if (c[0] >= 0xc0 && c[0] < 0xe0 && c[1]) {
+        code = (uint32_t)(c[0] & 31) << 6 | (c[1] & 63);
+        n = 2;
+    }
+    *columns = code < FIRST_WIDE || (code >= FIRST_NARROW && code <= LAST_NARROW) ? 1 : 2;
+    return n;
+}
+
+static int text_width(const char *text)
+{
+    int width = 0;
+
+    while (*text) {
+        int columns;
+
+        text += text_character(text, &columns);
+        width += columns;
+    }
+    return width;
+}
+
+size_t tm_text_head(const char *text, int width)
+{
+    size_t used = 0;
+
+    while (text[used]) {
+        int columns;
+        const size_t n = text_character(text + used, &columns);
+
+        if (columns > width)
+            break;
+        width -= columns;
+        used += n;
+    }
+    return used;
+}
+
+/* Bytes of the next line of a text that is to be wrapped; at a space where there is one.  A line takes one character
+ * at least. */
+static size_t text_line(const char *text, int width)
+{
+    const size_t most = tm_text_head(text, width);
+    size_t n = most;
+    int columns;
+
+    if (!text[most])
+        return most;
+    while (n > 0 && text[n] != ' ')
+        n--;
+    if (n > 0)
+        return n;
+    return most > 0 ? most : text_character(text, &columns);
+}
+
+size_t tm_text_trimmed(const char *text, size_t n)
+{
+    while (n > 0 && text[n - 1] == ' ')
+        n--;
+    return n;
+}
+
+/* Cut a text in the middle so that it takes at most `width` columns. */
+static void text_cut(char *text, int width)
+{
+    static const char ellipsis[] = "\xe2\x80\xa6";
+    const int whole = text_width(text), after = width - 1 - width / 2;
+    size_t head, tail;
+    int left = whole, columns;
+
+    if (whole <= width)
+        return;
+    head = tm_text_head(text, width / 2);
+    for (tail = 0; left > after && text[tail]; left -= columns)
+        tail += text_character(text + tail, &columns);
+    if (tail < head + sizeof(ellipsis) - 1) /* the sign takes three bytes, and may replace two */
+        head = tm_text_head(text, width / 2 - 1);
+    if (width < LEAST_CUT || tail < head + sizeof(ellipsis) - 1) {
+        text[tm_text_head(text, width)] = 0;
+        return;
+    }
+    memcpy(text + head, ellipsis, sizeof(ellipsis) - 1);
+    memmove(text + head + sizeof(ellipsis) - 1, text + tail, strlen(text + tail) + 1);
+}
 
 enum {
     GAP = 2,            /* columns between two columns of a table */
@@ -34,7 +142,7 @@ static void put_repeated(struct tm_textw *w, char c, int n)
 static void put_wrapped(struct tm_textw *w, const char *text, int indent)
 {
     while (*text) {
-        const size_t n = tm_text_line(text, TM_TEXT_COLUMNS - indent);
+        const size_t n = text_line(text, TM_TEXT_COLUMNS - indent);
 
         (void)fwrite(text, 1, tm_text_trimmed(text, n), w->to);
         (void)fputc('\n', w->to);
@@ -55,7 +163,7 @@ static void put_underlined(struct tm_textw *w, const char *text, char line)
     n = tm_text_head(title, TM_TEXT_COLUMNS);
     title[n] = 0;
     (void)fprintf(w->to, "%s\n", title);
-    put_repeated(w, line, tm_text_width(title));
+    put_repeated(w, line, text_width(title));
     (void)fputc('\n', w->to);
 }
 
@@ -100,7 +208,7 @@ void tm_textw_paragraph(struct tm_textw *w, const char *text, bool belongs)
 
 void tm_textw_item(struct tm_textw *w, const char *label, const char *text)
 {
-    const int width = tm_text_width(label);
+    const int width = text_width(label);
     const int indent = GAP + (width < LABEL ? LABEL : width) + 1;
     char prose[PROSE_BYTES];
 
@@ -140,7 +248,7 @@ static void cut_cell(struct tm_textw *w, const struct tm_sheet *sheet, int row, 
     int indent = indent_of(sheet, row, column);
 
     indent = indent < most / 2 ? indent : 0;
-    tm_text_cut(w->cell[column] + indent, most - indent);
+    text_cut(w->cell[column] + indent, most - indent);
 }
 
 /* How wide columns are, and how wide they would like to be. */
@@ -149,12 +257,12 @@ static void measure(struct tm_textw *w, const struct tm_sheet *sheet, int *width
     double actual[TM_SHEET_COLUMNS];
 
     for (int c = 0; c < sheet->columns; c++) {
-        natural[c] = sheet->headed ? tm_text_width(sheet->title[c]) : 0;
+        natural[c] = sheet->headed ? text_width(sheet->title[c]) : 0;
         for (int r = 0; r < sheet->rows; r++) {
             int width;
 
             fill_cell(w, sheet, r, c);
-            width = tm_text_width(w->cell[c]);
+            width = text_width(w->cell[c]);
             natural[c] = width > natural[c] ? width : natural[c];
         }
     }
@@ -187,7 +295,7 @@ static void put_piece(struct line *line, const char *text, size_t bytes, int wid
     int used = 0, columns;
 
     for (size_t i = 0; i < n; used += columns)
-        i += tm_text_character(text + i, &columns);
+        i += text_character(text + i, &columns);
     if (n > 0) {
         put_spaces(line->w, line->held + (right ? width - used : 0));
         (void)fwrite(text, 1, n, line->w->to);
@@ -207,7 +315,7 @@ static bool put_row_line(struct tm_textw *w, const struct tm_sheet *sheet, const
 
     for (int c = 0; c < sheet->columns; c++) {
         const bool wraps = sheet->kind[c] == TM_COLUMN_PROSE;
-        const size_t n = wraps ? tm_text_line(rest[c], widths[c]) : strlen(rest[c]);
+        const size_t n = wraps ? text_line(rest[c], widths[c]) : strlen(rest[c]);
 
         put_piece(&line, rest[c], n, widths[c], sheet->kind[c] == TM_COLUMN_NUMBER);
         rest[c] += n;

@@ -3,6 +3,7 @@
 #define TM_TEXTW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "reports/content/sheet.h"
@@ -34,5 +35,15 @@ void tm_textw_item(struct tm_textw *w, const char *label, const char *text);
 bool tm_textw_is_narrow(struct tm_textw *w, const struct tm_sheet *sheet);
 
 void tm_textw_sheet(struct tm_textw *w, const struct tm_sheet *sheet);
+
+/* Texts in columns of a terminal.  All texts are valid UTF-8 without characters that are not seen.  A character that is
+ * not ASCII counts as its widest form where its width is not certain, so that a line may be shorter than it could be
+ * but never longer. */
+
+/* Bytes of the longest beginning of `text` that takes at most `width` columns. */
+size_t tm_text_head(const char *text, int width);
+
+/* The bytes without the spaces at their end. */
+size_t tm_text_trimmed(const char *text, size_t bytes);
 
 #endif

@@ -6,7 +6,7 @@
 #include "stages/order/order.h"
 
 #include "pipeline/kept_record.h"
-#include "pipeline/sorter.h"
+#include "pipeline/store/sorter.h"
 
 enum { MOST_OPEN = 255, LARGEST_BUFFER = 64 << 10, SMALLEST_BUFFER = 4 << 10 };
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "pipeline/names.h"
+#include "pipeline/store/names.h"
 
 /* What was found out of a name, yes or no, by its handle: a table of a fixed size in which a later name takes the place
  * of an earlier one, so that most events cost no look at a text.  Zeroed = nothing is known. */

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "pipeline/large_block.h"
+#include "pipeline/store/budget.h"
 
 enum {
     ROWS_PER_KEY = 8, /* that the dense form may have at most, and some more: */

@@ -3,7 +3,7 @@
 #define TM_LAUNCHES_H
 
 #include "pipeline/index.h"
-#include "pipeline/rows.h"
+#include "pipeline/store/rows.h"
 #include "pipeline/trace.h"
 
 /* Host calls that may have launched device work, by their key: put in once, then only read.  They are asked for by

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "pipeline/waiting_names.h"
+#include "pipeline/store/waiting_names.h"
 #include "stages/resolve/classes.h"
 #include "stages/resolve/known_names.h"
 #include "stages/resolve/name_text.h"

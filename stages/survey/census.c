@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "pipeline/groups.h"
-#include "pipeline/hash.h"
+#include "pipeline/store/groups.h"
+#include "pipeline/store/hash.h"
 
 /* What records of one sort have in common. */
 struct sort {

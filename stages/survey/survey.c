@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The survey: order of its readings, and what it owns.  See survey.h. */
-#include "stages/diagnose/sums.h"
+#include "stages/figures/figure_rows.h"
 #include "stages/survey/survey_private.h"
 
 enum { SURVEY_BUFFER = 64 << 10 };

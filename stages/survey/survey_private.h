@@ -2,7 +2,7 @@
 #ifndef TM_SURVEY_PRIVATE_H
 #define TM_SURVEY_PRIVATE_H
 
-#include "pipeline/groups.h"
+#include "pipeline/store/groups.h"
 #include "stages/survey/survey.h"
 
 /* What the survey gathers on its way to the resolver's tables. */

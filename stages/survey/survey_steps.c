@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "stages/diagnose/sums.h"
+#include "stages/figures/figure_rows.h"
 #include "stages/survey/survey_private.h"
 
 enum { ROWS_PAGE = 4 << 10 };

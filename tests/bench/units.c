@@ -14,11 +14,10 @@
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 
-#include "pipeline/commands/host_run.h"
-#include "pipeline/commands/registry.h"
+#include "pipeline/engine/analysis.h"
 #include "pipeline/front.h"
-#include "pipeline/lengths.h"
-#include "pipeline/spill.h"
+#include "pipeline/store/lengths.h"
+#include "pipeline/store/spill.h"
 #include "pipeline/version.h"
 #include "stages/input/chrome/chrome_reader.h"
 #include "stages/resolve/classes.h"

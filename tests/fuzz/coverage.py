@@ -23,10 +23,10 @@ PARTS = (
     ("JSON traces", r"stages/input/chrome/"), ("XSpace", r"stages/input/xspace/"),
     ("gzip, zstd, archives", r"stages/input/bytes/"), ("compiled programs (HLO)", r"stages/input/hlo/"),
     ("memory profiles (pprof)", r"stages/input/pprof/"), ("records", r"stages/input/records/"),
-    ("documents", r"pipeline/(doc_read|json_parse|doc_print)\.c"), ("partials", r"pipeline/partial\.c|stages/.*_partial\.c"),
-    ("manifests, results, keys", r"pipeline/batch/(manifest_read|result|run_keys|key_template|path_parts)\.c"),
+    ("documents", r"pipeline/doc/(doc_json|json_parse)\.c"), ("partials", r"pipeline/partial\.c|stages/figures/"),
+    ("manifests, results, keys", r"pipeline/nightly/(manifest|result|run_keys)\.c"),
     ("settings, filters, gates", r"pipeline/(settings|quantity|filter|glob)\.c|reports/findings/thresholds|reports/gates/gate"),
-    ("history", r"reports/history/history"), ("redactor", r"pipeline/(redact|keyed_hash|public_words)\.c|pipeline/commands/redaction\.c"),
+    ("history", r"reports/history/history"), ("redactor", r"pipeline/(redact|store/keyed_hash)\.c|pipeline/engine/redaction\.c"),
 )
 KINDS = ("lines", "regions", "branches")
 

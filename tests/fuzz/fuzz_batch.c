@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "pipeline/batch/manifest.h"
-#include "pipeline/batch/result.h"
+#include "pipeline/nightly/manifest.h"
+#include "pipeline/nightly/result.h"
 #include "tests/fuzz/fuzz_job.h"
 
 enum { SHARDS = 3 };

@@ -4,7 +4,7 @@
  * errors that the sanitizers see, endless loops, parts without an end, and memory that is kept.
  * Seeds: the recorded profiles, and what tests/fuzz/make_seeds.py makes. */
 
-#include "pipeline/commands/conversion.h"
+#include "pipeline/engine/conversion.h"
 #include "pipeline/commands/convert.h"
 #include "tests/fuzz/fuzz_job.h"
 #include "tests/fuzz/fuzz_mutate.h"

@@ -7,7 +7,7 @@
 
 #include <xxhash.h>
 
-#include "pipeline/commands/analysis.h"
+#include "pipeline/engine/analysis.h"
 #include "tests/fuzz/fuzz_job.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -7,7 +7,7 @@
 
 #include <xxhash.h>
 
-#include "stages/diagnose/memory/device_profiles.h"
+#include "stages/figures/device_profiles.h"
 #include "tests/fuzz/fuzz_job.h"
 
 struct reading {

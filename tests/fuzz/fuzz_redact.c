@@ -8,7 +8,7 @@
 
 #include <xxhash.h>
 
-#include "pipeline/commands/redaction.h"
+#include "pipeline/engine/redaction.h"
 #include "pipeline/utf8.h"
 #include "tests/fuzz/fuzz_job.h"
 

@@ -6,7 +6,7 @@
  * kept, and texts that are no text.
  * Seeds: the recorded profiles, and what tests/fuzz/make_seeds.py makes. */
 
-#include "pipeline/commands/analysis.h"
+#include "pipeline/engine/analysis.h"
 #include "tests/fuzz/fuzz_media.h"
 #include "tests/fuzz/fuzz_mutate.h"
 

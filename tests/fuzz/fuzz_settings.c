@@ -8,9 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "pipeline/batch/key_template.h"
-#include "pipeline/batch/run_keys.h"
-#include "pipeline/commands/summaries.h"
+#include "pipeline/nightly/run_keys.h"
+#include "pipeline/engine/summaries.h"
 #include "pipeline/glob.h"
 #include "pipeline/quantity.h"
 #include "pipeline/utf8.h"

@@ -5,8 +5,8 @@
  * Seeds: profiles of the builder, written into the folder $TM_FUZZ_SEEDS before the first input. */
 #include <string.h>
 
-#include "pipeline/commands/host_run.h"
-#include "stages/diagnose/time/device_time.h"
+#include "pipeline/engine/analysis.h"
+#include "stages/figures/device_time.h"
 #include "stages/resolve/classes.h"
 #include "tests/fuzz/fuzz_job.h"
 #include "tests/fuzz/fuzz_mutate.h"

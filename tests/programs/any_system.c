@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "pipeline/hash.h"
+#include "pipeline/store/hash.h"
 #include "pipeline/main.c" /* NOLINT(bugprone-suspicious-include): the program, with its main() */
 
 /* Numbers of one kind do not depend on how many there were of another. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pipeline/commands/host_run.h"
+#include "pipeline/engine/analysis.h"
 #include "stages/resolve/classes.h"
 
 struct counts {

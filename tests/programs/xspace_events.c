@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/commands/host_run.h"
+#include "pipeline/engine/analysis.h"
 #include "stages/resolve/classes.h"
 
 enum { BUFFER_BYTES = 64 << 10, NAME_MOST = 1 << 16 };

@@ -2,7 +2,7 @@
 #ifndef TM_DECODE_STEPS_H
 #define TM_DECODE_STEPS_H
 
-#include "stages/input/bytes/decoder.h"
+#include "stages/input/bytes/inflate.h"
 
 /* Files that are put together, and what a decoder makes of them in pieces of any length. */
 enum { BYTES_MOST = 1 << 20 };

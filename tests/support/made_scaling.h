@@ -2,7 +2,7 @@
 #ifndef TM_TEST_MADE_SCALING_H
 #define TM_TEST_MADE_SCALING_H
 
-#include "reports/scaling/scaling.h"
+#include "reports/scaling/speedup.h"
 
 /* Scaling studies of summaries made by hand. */
 enum { MADE_POINTS = 8, MADE_RUNS = 4, MADE_STEPS = 10 };

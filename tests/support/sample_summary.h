@@ -2,7 +2,7 @@
 #ifndef TM_SAMPLE_SUMMARY_H
 #define TM_SAMPLE_SUMMARY_H
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 
 /* Summaries made by hand, for tests of the reports. */
 enum tm_sample {

@@ -2,7 +2,7 @@
 #ifndef TM_SCHEMA_SAMPLE_H
 #define TM_SCHEMA_SAMPLE_H
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 
 /* Summaries made from schemas/summary.schema.json: all members that a summary can have, each with a value that the
  * schema allows, two elements in each list.  The working directory is the root of the project, as it is for all

@@ -2,7 +2,7 @@
 #ifndef TM_TEST_SUMMARY_JSON_H
 #define TM_TEST_SUMMARY_JSON_H
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 
 /* Summaries for tests, written as JSON in C strings: ' stands for ", so that nothing needs escapes.
  * Whole numbers become integers.  A null takes its reason from the member "why" of its object, as

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 #include "tests/support/sample_summary.h"
 
 /* A summary, the run it belongs to, and what a writer of reports made of it. */

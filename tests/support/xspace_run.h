@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "pipeline/commands/host_run.h"
+#include "pipeline/engine/analysis.h"
 #include "tests/support/xspace_builder.h"
 
 /* XSpace bytes on their way to records and events, as a verb takes them, but step by step. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/atomic_folder.h"
+#include "pipeline/atomic_file.h"
 
 #include <fcntl.h>
 #include <signal.h>

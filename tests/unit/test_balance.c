@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/collectives/balance.h"
+#include "stages/figures/balance.h"
 
 #include <stdio.h>
 

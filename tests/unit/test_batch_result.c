@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results of items: when they stand, what is removed before work begins; paths and the lock of the folder. */
-#include "pipeline/batch/result.h"
+#include "pipeline/nightly/result.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "pipeline/batch/out_folder.h"
+#include "pipeline/nightly/out_folder.h"
 #include "tests/support/test_folder.h"
 
 static const struct tm_batch_file hosts[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/time/busy_bins.h"
+#include "stages/figures/device_time.h"
 
 #include "tests/support/test_run.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "pipeline/commands/host_run.h"
+#include "pipeline/engine/analysis.h"
 #include "stages/resolve/classes.h"
 #include "tests/support/argument_text.h"
 #include "tests/support/memory_file.h"

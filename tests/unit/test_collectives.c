@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/collectives/collectives.h"
+#include "stages/figures/collectives.h"
 
 #include <stdio.h>
 
-#include "stages/diagnose/collectives/collective_facts.h"
-#include "stages/diagnose/shares.h"
+#include "stages/figures/figure_rows.h"
 #include "stages/resolve/classes.h"
 #include "tests/support/kept_bench.h"
 #include "tests/support/stage_driver.h"

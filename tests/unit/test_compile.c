@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/compile/compile.h"
+#include "stages/figures/compile.h"
 
 #include "tests/support/test_run.h"
 

@@ -2,7 +2,6 @@
 /* Cells: how each kind of value looks, what is empty, the exact numbers; tones. */
 #include "reports/content/cell.h"
 
-#include "reports/content/tone.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All sections of a report, said to a medium that keeps book: over summaries made by hand, over one that has all that
  * the schema knows, over such in which everything from some depth on is null, over an empty one. */
-#include "reports/content/document.h"
 #include "reports/content/content.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/run/contents.h"
+#include "stages/figures/contents.h"
 
 #include "tests/support/test_run.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "pipeline/csv_text.h"
+#include "pipeline/quoting.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_folder.h"

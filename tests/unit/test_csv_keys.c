@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/csv/csv_keys.h"
+#include "reports/csv/csv.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "stages/diagnose/time/device_time.h"
+#include "stages/figures/device_time.h"
 #include "stages/resolve/classes.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stages/input/records/device_clock.h"
 
-#include "pipeline/rows.h"
+#include "pipeline/store/rows.h"
 #include "tests/support/test_run.h"
 
 enum { NONE = -1 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/time/device_time.h"
+#include "stages/figures/device_time.h"
 
 #include <stdlib.h>
 
-#include "stages/diagnose/time/causes.h"
+#include "stages/figures/idle_gaps.h"
 #include "tests/support/test_run.h"
 #include "tests/support/xspace_run.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/doc.h"
+#include "pipeline/doc/doc.h"
 
 #include <float.h>
 #include <locale.h>
@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "pipeline/doc_copy.h"
-#include "pipeline/double_text.h"
+#include "pipeline/doc/doc_json.h"
 #include "tests/support/test_run.h"
 
 /* A document with the run that it belongs to. */

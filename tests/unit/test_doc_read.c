@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/doc_read.h"
+#include "pipeline/doc/doc_json.h"
 
 #include <fcntl.h>
 #include <glob.h>

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each request for memory refused while a document is written, format by format: no output gets its name, and what was
  * begun is gone. */
-#include "pipeline/commands/document_files.h"
+#include "pipeline/engine/outputs.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "pipeline/commands/redact_summary.h"
-#include "pipeline/commands/redaction.h"
+#include "pipeline/engine/redaction.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_folder.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "stages/output/derived/derived_private.h"
+#include "stages/output/derived/derived.h"
 #include "tests/support/export_rig.h"
 
 /* Tracks of the made trace; b is empty where a test does not use it. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/host/fallback.h"
+#include "stages/figures/fallback.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "stages/diagnose/host/callback_name.h"
 #include "tests/support/host_checks.h"
 #include "tests/support/kept_bench.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/content/fill_sheet.h"
+#include "reports/content/sheet.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where findings lead: the section that tells more, the range of time, the SQL for a trace viewer, what is at stake. */
-#include "reports/content/document.h"
+#include "reports/content/content.h"
 #include "reports/content/finding_places.h"
 
 #include <ctype.h>

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/bounded_sum.h"
+#include "pipeline/store/bounded_sum.h"
 #include "reports/findings/ask.h"
 #include "reports/findings/finding_texts.h"
 #include "tests/support/judged.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "pipeline/batch/fingerprint.h"
+#include "pipeline/nightly/fingerprint.h"
 #include "pipeline/file_time.h"
 #include "tests/support/test_folder.h"
 

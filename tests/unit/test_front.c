@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The top of a report: titles, facts, the word on damaged input, the key figures with their limits and places. */
-#include "reports/content/front.h"
-#include "reports/content/kpi.h"
+#include "reports/content/front_page.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

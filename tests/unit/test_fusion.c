@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/kernels/fusion.h"
+#include "stages/figures/fusion.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "stages/diagnose/kernels/short_name.h"
+#include "stages/figures/kernels.h"
 #include "tests/support/kept_bench.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"

@@ -8,11 +8,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pipeline/doc_read.h"
-#include "reports/gates/figure.h"
-#include "reports/gates/gate_limit.h"
-#include "reports/gates/judging.h"
-#include "reports/statistics/sample.h"
+#include "pipeline/doc/doc_json.h"
+#include "reports/gates/gate_figures.h"
+#include "reports/gates/gate.h"
+#include "reports/gates/judge.h"
+#include "reports/statistics/tests.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/groups.h"
+#include "pipeline/store/groups.h"
 
 #include <stdlib.h>
 

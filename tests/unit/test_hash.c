@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/hash.h"
+#include "pipeline/store/hash.h"
 
 #include <inttypes.h>
 
-#include "pipeline/groups.h"
+#include "pipeline/store/groups.h"
 #include "tests/support/test_run.h"
 
 enum { HALF = 8, SEEDS = 1000, BITS = 12, KEYS = 1 << (BITS - 1) };

@@ -6,11 +6,11 @@
 
 #include <xxhash.h>
 
-#include "pipeline/doc.h"
-#include "pipeline/groups.h"
-#include "pipeline/hash.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/store/groups.h"
+#include "pipeline/store/hash.h"
 #include "pipeline/index.h"
-#include "pipeline/key_map.h"
+#include "pipeline/store/key_map.h"
 #include "tests/support/test_run.h"
 
 enum { KEYS = 100000, TRIES = 3, MEMORY = 64 << 20 };

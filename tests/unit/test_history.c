@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/history/history_private.h"
+#include "reports/history/history.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "pipeline/doc_read.h"
+#include "pipeline/doc/doc_json.h"
 #include "pipeline/version.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/test_folder.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/host/host.h"
+#include "stages/figures/host.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/time/host_threads.h"
+#include "stages/figures/host_threads.h"
 
 #include <stdlib.h>
 

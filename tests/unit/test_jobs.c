@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "pipeline/batch/machine.h"
-#include "pipeline/batch/workers.h"
+#include "pipeline/nightly/machine.h"
+#include "pipeline/nightly/workers.h"
 #include "tests/support/test_folder.h"
 
 static const char *const variables[] = { "SLURM_CPUS_PER_TASK", "SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU" };

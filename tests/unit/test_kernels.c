@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/kernels/kernels.h"
-#include "stages/diagnose/shares.h"
+#include "stages/figures/kernels.h"
+#include "stages/figures/figure_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "stages/diagnose/kernel_category.h"
-#include "stages/diagnose/top_rows.h"
+#include "stages/figures/kernel_category.h"
 #include "tests/support/kept_bench.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"

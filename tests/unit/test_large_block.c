@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/large_block.h"
+#include "pipeline/store/budget.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

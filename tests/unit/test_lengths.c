@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/lengths.h"
+#include "pipeline/store/lengths.h"
 
 #include <stdlib.h>
 
-#include "pipeline/length_sort.h"
 #include "tests/support/test_run.h"
 
 enum { COUNT = 200000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/format/links.h"
+#include "reports/format/format.h"
 
 #include "tests/support/test_run.h"
 

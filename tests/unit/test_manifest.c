@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "pipeline/batch/fingerprint.h"
-#include "pipeline/batch/manifest_store.h"
+#include "pipeline/nightly/fingerprint.h"
+#include "pipeline/nightly/manifest.h"
 #include "tests/support/test_folder.h"
 
 static const char *in_folder(const char *name)

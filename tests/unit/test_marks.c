@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "reports/format/mark_signs.h"
+#include "reports/format/format.h"
 #include "tests/support/summary_json.h"
 
 struct marked {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/memory/memory.h"
+#include "stages/figures/memory.h"
 
 #include "tests/support/test_run.h"
 

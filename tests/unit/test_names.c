@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/names.h"
+#include "pipeline/store/names.h"
 
 #include <stdlib.h>
 

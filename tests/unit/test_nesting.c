@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/nesting.h"
+#include "stages/figures/nesting.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "pipeline/version.h"
-#include "reports/history/night.h"
+#include "reports/history/nightly.h"
 #include "tests/support/test_folder.h"
 
 enum { PATH_MOST = 128 };

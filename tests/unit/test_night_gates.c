@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "pipeline/commands/batch_parts.h"
-#include "pipeline/commands/night_baseline.h"
-#include "reports/gates/night_junit.h"
-#include "reports/markdown/night_markdown.h"
+#include "pipeline/nightly/batch_gates.h"
+#include "reports/gates/junit.h"
+#include "reports/markdown/markdown.h"
 #include "tests/support/made_nights.h"
 #include "tests/support/test_run.h"
 

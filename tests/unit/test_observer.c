@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/commands/analysis.h"
+#include "pipeline/engine/analysis.h"
 
 #include <stdio.h>
 #include <unistd.h>

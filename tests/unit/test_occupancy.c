@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/kernels/occupancy.h"
+#include "stages/figures/occupancy.h"
 
 #include <stdio.h>
 
-#include "stages/diagnose/kernels/sm_limits.h"
+#include "stages/figures/sm_limits.h"
 #include "tests/support/kept_bench.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/ops/ops.h"
-#include "stages/diagnose/ops/ops_private.h"
+#include "stages/figures/ops.h"
 
 #include <stdio.h>
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "pipeline/budget.h"
-#include "pipeline/nearest.h"
+#include "pipeline/store/budget.h"
+#include "pipeline/store/nearest.h"
 #include "pipeline/options.h"
 
 static const char origin[] = "--it";

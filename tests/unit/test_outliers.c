@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/chart/outliers.h"
+#include "reports/chart/chart.h"
 
 #include "tests/support/test_run.h"
 

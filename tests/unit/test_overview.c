@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/run/overview.h"
+#include "stages/figures/overview.h"
 
 #include "tests/support/test_run.h"
 

@@ -2,7 +2,7 @@
 /* Names of parts: what they are made of, and what may pass for one. */
 #include <string.h>
 
-#include "pipeline/part_name.h"
+#include "pipeline/atomic_file.h"
 #include "tests/support/test_run.h"
 
 static void hosts_and_devices_become_plain_parts_of_a_path(void **state)

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "reports/pdf/pdf_extras.h"
+#include "reports/pdf/pdf.h"
 #include "tests/support/test_run.h"
 
 enum { GLYPHS_MOST = 1 << 16 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/ops/peaks.h"
+#include "stages/figures/peaks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows with most of a figure, of lists and of trees. */
-#include "reports/format/pick.h"
+#include "reports/format/format.h"
 
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "stages/diagnose/memory/device_profiles.h"
+#include "stages/figures/device_profiles.h"
 #include "tests/support/memory_file.h"
 #include "tests/support/xspace_builder.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/kernels/programs.h"
+#include "stages/figures/programs.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/xspace/reader.h"
+#include "stages/input/xspace/xspace_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

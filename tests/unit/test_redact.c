@@ -5,7 +5,7 @@
 
 #include "pipeline/utf8.h"
 #include "pipeline/trace.h"
-#include "pipeline/waiting_names.h"
+#include "pipeline/store/waiting_names.h"
 #include "stages/resolve/known_names.h"
 #include "tests/support/test_run.h"
 

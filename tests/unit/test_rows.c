@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/rows.h"
+#include "pipeline/store/rows.h"
 
 #include "tests/support/test_run.h"
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What runs and groups of them are called. */
-#include "pipeline/commands/run_labels.h"
+#include "pipeline/engine/study.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "pipeline/commands/study.h"
 #include "pipeline/utf8.h"
 #include "tests/support/test_run.h"
 

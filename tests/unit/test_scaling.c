@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scaling studies, by figures worked out by hand. */
-#include "reports/scaling/scaling.h"
+#include "reports/scaling/speedup.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/scopes/scope_path.h"
+#include "stages/figures/scope_path.h"
 
 #include <stdlib.h>
 

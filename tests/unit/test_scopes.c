@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/scopes/scopes.h"
+#include "stages/figures/scopes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * process works. */
 #include <stdlib.h>
 
-#include "pipeline/batch/manifest_store.h"
+#include "pipeline/nightly/manifest.h"
 #include "tests/support/test_run.h"
 
 enum { RUNS = 1000, SHARDS = 7 };

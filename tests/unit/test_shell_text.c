@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/shell_text.h"
+#include "pipeline/quoting.h"
 
 struct text {
     char at[256];

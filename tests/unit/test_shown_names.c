@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of hosts and devices in reports: short where nothing is lost by it. */
-#include "reports/format/shown_names.h"
+#include "reports/format/format.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows by site, bare and before a group table. */
-#include "pipeline/site_rows.h"
+#include "pipeline/sites.h"
 
 #include "pipeline/front.h"
 #include "tests/support/test_run.h"

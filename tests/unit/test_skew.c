@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/collectives/collectives.h"
+#include "stages/figures/collectives.h"
 
 #include <stdio.h>
 
-#include "stages/diagnose/collectives/skew_private.h"
+#include "stages/figures/skew.h"
 #include "tests/support/kept_bench.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"

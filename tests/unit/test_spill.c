@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/spill.h"
+#include "pipeline/store/spill.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/spread.h"
+#include "stages/figures/figure_rows.h"
 
 #include "tests/support/test_run.h"
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operands to summaries: profiles, summaries, results of a benchmark. */
-#include "pipeline/commands/out_place.h"
-#include "pipeline/commands/summaries.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/engine/summaries.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "pipeline/commands/analysis.h"
-#include "pipeline/commands/results_file.h"
+#include "pipeline/engine/analysis.h"
 #include "pipeline/settings.h"
 #include "tests/support/test_folder.h"
 

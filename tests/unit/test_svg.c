@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "reports/chart/axis.h"
+#include "reports/chart/chart.h"
 #include "reports/chart/charts.h"
 #include "tests/support/contrast.h"
 #include "tests/support/sample_summary.h"

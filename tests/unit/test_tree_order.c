@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/diagnose/scopes/tree_order.h"
+#include "stages/figures/scopes.h"
 
 #include <stdlib.h>
 

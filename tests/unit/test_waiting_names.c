@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/waiting_names.h"
+#include "pipeline/store/waiting_names.h"
 
 #include <stdlib.h>
 #include <string.h>

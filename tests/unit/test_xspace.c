@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "stages/input/xspace/wire.h"
+#include "stages/input/xspace/xspace_reader.h"
 #include "tests/support/test_run.h"
 #include "tests/support/xspace_run.h"
 

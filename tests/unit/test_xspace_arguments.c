@@ -2,7 +2,7 @@
 /* What the events of an XSpace say of themselves, where it is kept. */
 #include <stdlib.h>
 
-#include "stages/input/xspace/wire.h"
+#include "stages/input/xspace/xspace_reader.h"
 #include "tests/support/test_run.h"
 #include "tests/support/xspace_run.h"
 

@@ -5,7 +5,7 @@
 #include "pipeline/discover.h"
 
 /* Members of tar and zip archives, read in place: nothing is extracted, no name of an archive becomes a path, and
- * links are told, not followed (pipeline/discover_links.c finds the member that one leads to).  A tar may be wrapped in
+ * links are told, not followed (pipeline/discover.c finds the member that one leads to).  A tar may be wrapped in
  * gzip or zstd, which is read from its begin for each member.
  * Buffers and decoders are of the account `input`: 0.3 MiB; 0.8 MiB for a gzip; 1.1 MiB and the window for a zstd.  What
  * libarchive holds is outside the ledger: for a tar under 0.1 MiB, and at most 1 MiB for a long name; for a zip 0.3 MiB
@@ -16,10 +16,6 @@ enum { TM_ARCHIVE_MEMBERS_MOST = 1000000, TM_ARCHIVE_DIRECTORY_MOST = 16 << 20, 
 /* Members that are read in the order in which they lie are read in one pass.  What lies before the one that was read last
  * takes another pass from the begin; all passes of a run pass over so much at most: some minutes. */
 enum { TM_ARCHIVE_AGAIN_MEMBERS_MOST = 16 << 20 };
-#define TM_ARCHIVE_AGAIN_BYTES_MOST (UINT64_C(256) << 30) /* unpacked */
-
-/* A member may have holes, which are zeros; where they make it longer than this many times the archive, it is refused. */
-enum { TM_ARCHIVE_HOLES_TIMES_MOST = 256, TM_ARCHIVE_HOLES_FREE_BYTES = 256 << 20 };
 
 /* Whether a file is an archive, told by its content: a tar, perhaps wrapped, or a zip.
  * out:    is_archive  false also for what is no file or cannot be opened: whoever reads it says so
@@ -56,7 +52,9 @@ tm_status tm_archive_read(struct tm_archive_member *member, void *to, size_t byt
 const char *tm_archive_problem(const struct tm_archive_member *member);
 int64_t tm_archive_modified_ns(const struct tm_archive_member *member);
 uint64_t tm_archive_bytes(const struct tm_archive_member *member); /* as the archive tells, which may be wrong */
-void tm_archive_close(struct tm_archive_member *member);           /* NULL allowed; the archive stays open for the next member */
-void tm_archive_end(struct tm_run *run);                           /* closes what was left open, if anything */
+
+void tm_archive_close(struct tm_archive_member *member); /* NULL allowed; the archive stays open for the next member */
+
+void tm_archive_end(struct tm_run *run); /* closes what was left open, if anything */
 
 #endif

@@ -5,14 +5,51 @@
 #include "stages/input/bytes/inflate.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
 
 #include <zlib.h>
+
+#include "pipeline/store/budget.h"
+#include "pipeline/run.h"
+
+/* What all decoders share. */
+
+void tm_decoder_note(struct tm_decoder *decoder, uint64_t at, const char *format, ...)
+{
+    va_list args;
+
+    if (decoder->problem[0])
+        return;
+    va_start(args, format);
+    (void)vsnprintf(decoder->problem, sizeof(decoder->problem), format, args);
+    va_end(args);
+    decoder->problem_at = at;
+}
+
+unsigned long long tm_decoder_member(const struct tm_decoder *decoder)
+{
+    return (unsigned long long)decoder->members + 1;
+}
+
+void tm_decoder_skip(struct tm_decoder *decoder, struct tm_flow *flow)
+{
+    decoder->at += flow->in_left;
+    flow->in += flow->in_left;
+    flow->in_left = 0;
+}
+
+void tm_decoder_free(struct tm_decoder *decoder)
+{
+    if (decoder)
+        decoder->type->free(decoder);
+}
+
 #ifdef TM_HAVE_ISAL
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #endif
-
-#include "pipeline/fixed_pool.h"
 
 enum {
     POOL_BYTES = 64 * 1024, /* zlib takes 7 KiB and its window of 32 KiB, once */

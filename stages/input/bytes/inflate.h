@@ -2,7 +2,53 @@
 #ifndef TM_INFLATE_H
 #define TM_INFLATE_H
 
-#include "stages/input/bytes/decoder.h"
+#include <stdbool.h>
+
+#include "pipeline/run.h"
+
+/* Bytes on their way through a decoder: it moves `in` and `out` on by what it took and gave. */
+struct tm_flow {
+    const uint8_t *in;
+    size_t in_left;
+    uint8_t *out;
+    size_t out_left;
+};
+
+struct tm_decoder;
+
+struct tm_decoder_type {
+    const char *wrapping; /* for messages: "gzip" */
+    /* Decode until `in` is used up or `out` is full, whichever is first; after `in` is used up and `out` is not
+     * full, nothing is left inside.  Where the structure is lost, further bytes are taken and ignored.
+     * errors: TM_ERR_LIMIT; damage is no error, see problem */
+    tm_status (*run)(struct tm_decoder *decoder, struct tm_flow *flow);
+    /* The file has ended: a member that is not complete becomes a problem. */
+    void (*finish)(struct tm_decoder *decoder);
+    void (*free)(struct tm_decoder *decoder);
+};
+
+/* Something that unwraps one compressed file, any chunk boundary on both sides. */
+struct tm_decoder {
+    const struct tm_decoder_type *type;
+    struct tm_run *run;
+    uint64_t at;         /* bytes of the file taken so far */
+    uint64_t members;    /* complete ones: members of a gzip, frames of a zstd */
+    char problem[256];   /* what is wrong with the data, the first thing; "" = nothing */
+    uint64_t problem_at; /* byte of the file: of its end where it is cut short, of the check where one fails, near
+                            the damage elsewhere */
+    bool doubtful;       /* what was found, or not, rests on an engine that may see it otherwise than zlib does */
+};
+
+/* Note what is wrong; the first problem is the one that is told. */
+void tm_decoder_note(struct tm_decoder *decoder, uint64_t at, const char *format, ...) TM_PRINTF(3, 4);
+
+/* The number of the member that is being read, from 1. */
+unsigned long long tm_decoder_member(const struct tm_decoder *decoder);
+
+/* Take the rest of `in` without looking at it. */
+void tm_decoder_skip(struct tm_decoder *decoder, struct tm_flow *flow);
+
+void tm_decoder_free(struct tm_decoder *decoder); /* tolerates NULL */
 
 /* Inflate of gzip.  Several members follow one another; zero bytes after the last one are padding; a member whose
  * check fails is given out as it is, and the next one is read.  Both engines give the same bytes of sound data;

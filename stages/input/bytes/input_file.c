@@ -16,7 +16,6 @@
 #include "pipeline/file_time.h"
 #include "pipeline/limits.h"
 #include "stages/input/bytes/archive.h"
-#include "stages/input/bytes/raw_member.h"
 #include "stages/input/bytes/unwrap.h"
 
 #define HINT_EMPTY "the profiler stopped before it wrote; profile again with block_until_ready() inside the trace"

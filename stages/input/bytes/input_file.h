@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "pipeline/spill.h"
-#include "pipeline/unchanged.h"
+#include "pipeline/store/spill.h"
+#include "pipeline/whole_read.h"
 #include "stages/input/bytes/inflate.h"
 #include "stages/input/bytes/kind.h"
 

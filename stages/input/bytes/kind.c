@@ -8,9 +8,19 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "pipeline/discover.h"
 #include "pipeline/utf8.h"
+#include "pipeline/whole_read.h"
+#include "stages/input/bytes/unwrap.h"
+#include "stages/input/bytes/unzstd.h"
 
 /* ---- names -------------------------------------------------------------------------------------------- */
 
@@ -353,17 +363,24 @@ struct shape {
 
 SHAPE(x_stat, { 1, VARINT, NULL }, { 2, FIXED64, NULL }, { 3, VARINT, NULL }, { 4, VARINT, NULL },
       { 5, LEN, NULL }, { 6, LEN, NULL }, { 7, VARINT, NULL });
+
 SHAPE(x_event, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }, { 4, LEN, &x_stat },
       { 5, VARINT, NULL });
+
 SHAPE(x_line, { 1, VARINT, NULL }, { 2, LEN, NULL }, { 3, VARINT, NULL }, { 4, LEN, &x_event },
       { 9, VARINT, NULL }, { 10, VARINT, NULL }, { 11, LEN, NULL });
+
 SHAPE(x_map_entry, { 1, VARINT, NULL }, { 2, LEN, NULL });
+
 SHAPE(x_plane, { 1, VARINT, NULL }, { 2, LEN, NULL }, { 3, LEN, &x_line }, { 4, LEN, &x_map_entry },
       { 5, LEN, &x_map_entry }, { 6, LEN, &x_stat });
+
 SHAPE(x_space, { 1, LEN, &x_plane }, { 2, TEXT, NULL }, { 3, TEXT, NULL }, { 4, TEXT, NULL });
 
 SHAPE(perfetto_attribute, { 1, TEXT, NULL }, { 2, VARINT, NULL }, { 3, TEXT, NULL });
+
 SHAPE(perfetto_attributes, { 1, LEN, &perfetto_attribute });
+
 SHAPE(perfetto_packet, { 1, LEN, NULL }, { 2, LEN, NULL }, { 3, VARINT, NULL }, { 5, LEN, NULL },
       { 6, LEN, NULL }, { 7, LEN, NULL }, { 8, VARINT, NULL }, { 9, LEN, NULL }, { 10, VARINT, NULL },
       { 11, LEN, NULL }, { 12, LEN, NULL }, { 13, VARINT, NULL }, { 33, LEN, NULL }, { 35, LEN, NULL },
@@ -374,19 +391,27 @@ SHAPE(perfetto_packet, { 1, LEN, NULL }, { 2, LEN, NULL }, { 3, VARINT, NULL }, 
       { 69, LEN, NULL }, { 73, LEN, NULL }, { 75, LEN, NULL }, { 76, VARINT, NULL }, { 79, VARINT, NULL },
       { 87, VARINT, NULL }, { 89, LEN, NULL }, { 98, VARINT, NULL },
       { 126, LEN, &perfetto_attributes }, { 133, LEN, NULL });
+
 SHAPE(perfetto, { 1, LEN, &perfetto_packet });
 
 SHAPE(pprof_type, { 1, VARINT, NULL }, { 2, VARINT, NULL });
+
 SHAPE(pprof_label, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }, { 4, VARINT, NULL });
+
 SHAPE(pprof_sample, { 1, NUMBERS, NULL }, { 2, NUMBERS, NULL }, { 3, LEN, &pprof_label });
+
 SHAPE(pprof_mapping, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }, { 4, VARINT, NULL },
       { 5, VARINT, NULL }, { 6, VARINT, NULL }, { 7, VARINT, NULL }, { 8, VARINT, NULL },
       { 9, VARINT, NULL }, { 10, VARINT, NULL });
+
 SHAPE(pprof_line, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL });
+
 SHAPE(pprof_location, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }, { 4, LEN, &pprof_line },
       { 5, VARINT, NULL });
+
 SHAPE(pprof_function, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }, { 4, VARINT, NULL },
       { 5, VARINT, NULL });
+
 SHAPE(pprof, { 1, LEN, &pprof_type }, { 2, LEN, &pprof_sample }, { 3, LEN, &pprof_mapping },
       { 4, LEN, &pprof_location }, { 5, LEN, &pprof_function }, { 6, TEXT, NULL }, { 7, VARINT, NULL },
       { 8, VARINT, NULL }, { 9, VARINT, NULL }, { 10, VARINT, NULL }, { 11, LEN, &pprof_type },
@@ -394,11 +419,14 @@ SHAPE(pprof, { 1, LEN, &pprof_type }, { 2, LEN, &pprof_sample }, { 3, LEN, &ppro
 
 SHAPE(hlo_instruction, { 1, TEXT, NULL }, { 2, TEXT, NULL }, { 3, LEN, NULL }, { 7, LEN, NULL },
       { 8, LEN, NULL }, { 9, VARINT, NULL }, { 35, VARINT, NULL }, { 36, LEN, NULL }, { 38, LEN, NULL });
+
 SHAPE(hlo_computation, { 1, TEXT, NULL }, { 2, LEN, &hlo_instruction }, { 4, LEN, NULL }, { 5, VARINT, NULL },
       { 6, VARINT, NULL }, { 7, VARINT, NULL }, { 8, TEXT, NULL });
+
 SHAPE(hlo_module, { 1, TEXT, NULL }, { 2, TEXT, NULL }, { 3, LEN, &hlo_computation }, { 4, LEN, NULL },
       { 5, VARINT, NULL }, { 6, VARINT, NULL }, { 7, LEN, NULL }, { 8, LEN, NULL }, { 9, LEN, NULL },
       { 10, LEN, NULL }, { 11, VARINT, NULL });
+
 SHAPE(hlo_proto, { 1, LEN, &hlo_module }, { 3, LEN, NULL });
 
 /* How well a shape explains the head. */
@@ -651,4 +679,102 @@ bool tm_kind_is_trace(const uint8_t *first, size_t length, enum tm_file_kind *ki
     if (*kind == TM_FILE_CHROME_JSON && !is_own_json(first, head))
         (void)json_kind(first, head, text_begin(first, head), &sure);
     return sure || (*kind == TM_FILE_XSPACE && has_plane_name(first, head));
+}
+
+/* Tells from the first bytes whether a file is a trace.  What is wrapped is unwrapped out of memory. */
+
+struct first_bytes {
+    uint8_t *at;
+    size_t length, taken;
+};
+
+static tm_status take_bytes(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, size_t *got)
+{
+    struct first_bytes *const b = raw->own;
+    const size_t left = b->length - b->taken;
+
+    *got = left < bytes ? left : bytes;
+    memcpy(to, b->at + b->taken, *got);
+    b->taken += *got;
+    return TM_OK;
+}
+
+static const struct tm_raw_type raw_memory = { .read = take_bytes };
+
+static void tell(const uint8_t *head, size_t length, enum tm_sniffed *sniffed)
+{
+    enum tm_file_kind kind;
+
+    if (tm_kind_is_trace(head, length, &kind))
+        *sniffed = kind == TM_FILE_XSPACE ? TM_SNIFFED_XSPACE : TM_SNIFFED_TRACE_JSON;
+}
+
+static tm_status tell_wrapped(struct tm_run *run, struct first_bytes *b, enum tm_sniffed *sniffed)
+{
+    const struct tm_raw_bytes raw = { .type = &raw_memory, .run = run, .name = "the first bytes", .fd = -1, .own = b };
+    struct tm_unwrap *unwrap;
+    const uint8_t *head;
+    size_t length;
+
+    if (tm_unzstd_window(b->at, b->length) > tm_unzstd_window_most(&run->budget))
+        return tm_fail(&run->error, TM_ERR_INPUT, -1, "the zstd needs a larger window than the memory allows");
+    unwrap = tm_unwrap_new(&raw, TM_INFLATE_DEFAULT, 0);
+    if (!unwrap)
+        return run->error.status;
+    head = tm_unwrap_head(unwrap, &length);
+    tell(head, length, sniffed);
+    tm_unwrap_free(unwrap);
+    return TM_OK;
+}
+
+tm_status tm_sniff(struct tm_run *run, tm_read_some *read, void *from, enum tm_sniffed *sniffed)
+{
+    struct first_bytes b = { .at = tm_take(&run->budget, TM_ACCOUNT_INPUT, TM_RAW_BLOCK_BYTES, &run->error) };
+    enum tm_file_kind kind;
+    size_t more = 0;
+    tm_status st;
+
+    *sniffed = TM_SNIFFED_OTHER;
+    if (!b.at)
+        return run->error.status;
+    st = read(from, b.at, TM_KIND_HEAD_BYTES, &b.length);
+    kind = st == TM_OK ? tm_kind_of(b.at, b.length) : TM_FILE_UNKNOWN;
+    if (kind == TM_FILE_GZIP || kind == TM_FILE_ZSTD) {
+        if (b.length == TM_KIND_HEAD_BYTES)
+            st = read(from, b.at + b.length, TM_RAW_BLOCK_BYTES - b.length, &more);
+        b.length += more;
+        if (st == TM_OK)
+            st = tell_wrapped(run, &b, sniffed);
+    } else if (st == TM_OK) {
+        tell(b.at, b.length, sniffed);
+    }
+    tm_give(&run->budget, TM_ACCOUNT_INPUT, b.at, TM_RAW_BLOCK_BYTES);
+    return st;
+}
+
+struct file {
+    struct tm_run *run;
+    const char *path;
+    int fd;
+};
+
+static tm_status read_file(void *from, uint8_t *to, size_t bytes, size_t *got)
+{
+    const struct file *const file = from;
+    const int problem = tm_read_on(file->fd, to, bytes, got);
+
+    return !problem ? TM_OK :
+                      tm_fail_system(&file->run->error, TM_ERR_INPUT, -1, problem, "cannot read '%s'", file->path);
+}
+
+tm_status tm_sniff_file(struct tm_run *run, const char *path, enum tm_sniffed *sniffed)
+{
+    struct file file = { .run = run, .path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) };
+    tm_status st;
+
+    if (file.fd < 0)
+        return tm_fail_system(&run->error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", path);
+    st = tm_sniff(run, read_file, &file, sniffed);
+    (void)close(file.fd); /* it was only read */
+    return st;
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pipeline/discover.h"
+
 /* What a file is, told by its first bytes and never by its name. */
 enum tm_file_kind {
     TM_FILE_UNKNOWN,
@@ -56,6 +58,7 @@ enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length);
 /* The same, of what has a magic number or is a tar, for which TM_KIND_MAGIC_BYTES are enough; all else is
  * TM_FILE_UNKNOWN. */
 enum { TM_KIND_MAGIC_BYTES = 512 };
+
 enum tm_file_kind tm_kind_by_magic(const uint8_t *first, size_t length);
 
 /* Whether the head is beyond doubt that of a trace, XSpace or Chrome JSON: for files that nobody named as one.  A JSON
@@ -71,5 +74,17 @@ bool tm_kind_can_read(enum tm_file_kind kind);
 
 /* What to give instead, one act; never NULL. */
 const char *tm_kind_hint(enum tm_file_kind kind);
+
+/* Whether a file that nobody named is a trace, by its first bytes: at most 256 KiB of it are read, and 64 KiB of what
+ * is unwrapped.  Memory, of the account `input`: 0.6 MiB and the decoder. */
+
+/* The next bytes.  out: got  fewer than asked for only at the end */
+typedef tm_status tm_read_some(void *from, uint8_t *to, size_t bytes, size_t *got);
+
+/* errors: of `read`; TM_ERR_INPUT  a zstd whose window the memory does not allow; TM_ERR_LIMIT of memory */
+tm_status tm_sniff(struct tm_run *run, tm_read_some *read, void *from, enum tm_sniffed *sniffed) TM_MUST_USE;
+
+/* The same of a file: a tm_sniff_path for tm_discover_with.  errors: TM_ERR_INPUT  it cannot be read */
+tm_status tm_sniff_file(struct tm_run *run, const char *path, enum tm_sniffed *sniffed) TM_MUST_USE;
 
 #endif

@@ -3,9 +3,125 @@
 #include "stages/input/bytes/unwrap.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <string.h>
 
+#include <xxhash.h>
+
+#include "pipeline/run.h"
+#include "pipeline/whole_read.h"
+#include "stages/input/bytes/archive.h"
+#include "stages/input/bytes/input_file.h"
 #include "stages/input/bytes/unzstd.h"
+
+/* The bytes of an input as they lie on disk: out of a file with pread, out of a stream with read.  No memory but
+ * the state of the fingerprint (576 bytes of xxHash). */
+
+tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to, size_t bytes, uint64_t at,
+                         size_t *got)
+{
+    const int problem = tm_read_at(fd, to, bytes, at, got);
+
+    return !problem ? TM_OK :
+                      tm_fail_system(&run->error, TM_ERR_INPUT, (int64_t)(at + *got), problem, "cannot read %s", name);
+}
+
+static tm_status read_file(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, size_t *got)
+{
+    const uint64_t left = raw->size - raw->at;
+    const size_t want = left < bytes ? (size_t)left : bytes;
+    const tm_status st = tm_raw_read_at(raw->run, raw->name, raw->fd, to, want, raw->at, got);
+
+    if (st != TM_OK || *got == want)
+        return st;
+    return tm_unchanged_refuse_short(raw->run, raw->name, raw->size, raw->at + *got);
+}
+
+static tm_status restart_file(struct tm_raw_bytes *raw)
+{
+    (void)raw; /* read_file goes by the place alone */
+    return TM_OK;
+}
+
+static tm_status read_stream(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, size_t *got)
+{
+    const int problem = tm_read_on(raw->fd, to, bytes, got);
+
+    return !problem ? TM_OK :
+                      tm_fail_system(&raw->run->error, TM_ERR_INPUT, (int64_t)(raw->at + *got), problem,
+                                     "cannot read %s", raw->name);
+}
+
+const struct tm_raw_type tm_raw_file = { .read = read_file, .restart = restart_file };
+
+const struct tm_raw_type tm_raw_stream = { .read = read_stream };
+
+/* owns:   what the filled fields say; raw_close releases `own`, also after a failure */
+static tm_status raw_open(struct tm_raw_bytes *raw)
+{
+    raw->hash = XXH3_createState();
+    if (!raw->hash || XXH3_64bits_reset(raw->hash) != XXH_OK)
+        return tm_fail(&raw->run->error, TM_ERR_LIMIT, -1, "cannot open %s: no memory left", raw->name);
+    return TM_OK;
+}
+
+/* Bytes of a file that were read at a place, not in order: of those that follow on what the fingerprint has, it takes
+ * the new ones. */
+static tm_status raw_note(struct tm_raw_bytes *raw, uint64_t at, const void *bytes, size_t length)
+{
+    const uint64_t end = at + length;
+
+    if (at > raw->seen || end <= raw->seen)
+        return TM_OK;
+    if (XXH3_64bits_update(raw->hash, (const uint8_t *)bytes + (raw->seen - at), end - raw->seen) != XXH_OK)
+        return tm_fail(&raw->run->error, TM_ERR_LIMIT, -1, "cannot take the fingerprint of %s", raw->name);
+    raw->seen = end;
+    return TM_OK;
+}
+
+/* The next bytes; counts them as progress and takes them into the fingerprint.
+ * out:    got     fewer than asked for only at the end
+ * errors: TM_ERR_INPUT  cannot be read, or became shorter */
+static tm_status raw_read(struct tm_raw_bytes *raw, void *to, size_t bytes, size_t *got)
+{
+    const uint64_t at = raw->at, seen = raw->seen; /* what was not seen before a restart is new */
+    tm_status st = raw->type->read(raw, to, bytes, got);
+
+    if (st != TM_OK)
+        return st;
+    raw->at += *got;
+    st = raw_note(raw, at, to, *got);
+    tm_progress_add(&raw->run->progress, raw->seen - seen);
+    return st;
+}
+
+static bool raw_can_restart(const struct tm_raw_bytes *raw)
+{
+    return raw->type->restart != NULL;
+}
+
+static tm_status raw_restart(struct tm_raw_bytes *raw)
+{
+    raw->at = 0;
+    return raw->type->restart(raw);
+}
+
+/* of the bytes seen so far */
+static uint64_t raw_xxh3(const struct tm_raw_bytes *raw)
+{
+    return XXH3_64bits_digest(raw->hash);
+}
+
+/* tolerates a zeroed or closed one */
+static void raw_close(struct tm_raw_bytes *raw)
+{
+    if (!raw->type)
+        return;
+    if (raw->type->close)
+        raw->type->close(raw);
+    (void)XXH3_freeState(raw->hash);
+    *raw = (struct tm_raw_bytes){ .fd = -1 };
+}
 
 struct tm_unwrap {
     struct tm_run *run;
@@ -25,7 +141,7 @@ struct tm_unwrap {
 static tm_status read_block(struct tm_unwrap *u)
 {
     u->block_at = 0;
-    return tm_raw_read(&u->raw, u->block, sizeof(u->block), &u->block_have);
+    return raw_read(&u->raw, u->block, sizeof(u->block), &u->block_have);
 }
 
 /* ---- one step ----------------------------------------------------------------------------------------- */
@@ -42,7 +158,7 @@ static tm_status copy_plain(struct tm_unwrap *u, struct tm_flow *flow)
         memcpy(flow->out, u->block + u->block_at, got);
         u->block_at += got;
     } else {
-        st = tm_raw_read(&u->raw, flow->out, wanted, &got);
+        st = raw_read(&u->raw, flow->out, wanted, &got);
         u->ended = got < wanted;
     }
     flow->out += got;
@@ -53,7 +169,7 @@ static tm_status copy_plain(struct tm_unwrap *u, struct tm_flow *flow)
 /* Whether the file has to be read again with zlib. */
 static bool is_doubtful(const struct tm_unwrap *u)
 {
-    return u->decoder && u->decoder->doubtful && tm_raw_can_restart(&u->raw);
+    return u->decoder && u->decoder->doubtful && raw_can_restart(&u->raw);
 }
 
 static tm_status decode_block(struct tm_unwrap *u, struct tm_flow *flow)
@@ -99,7 +215,7 @@ static tm_status read_again(struct tm_unwrap *u, uint8_t *to, size_t bytes)
     if (!u->decoder)
         return u->run->error.status;
     u->ended = false;
-    st = tm_raw_restart(&u->raw);
+    st = raw_restart(&u->raw);
     if (st == TM_OK)
         st = read_block(u);
     while (st == TM_OK && skip > 0 && !u->ended) {
@@ -145,7 +261,7 @@ tm_status tm_unwrap_next(struct tm_unwrap *stream, void *to, size_t bytes, size_
 
 tm_status tm_unwrap_note(struct tm_unwrap *stream, uint64_t at, const void *bytes, size_t length)
 {
-    return tm_raw_note(&stream->raw, at, bytes, length);
+    return raw_note(&stream->raw, at, bytes, length);
 }
 
 uint64_t tm_unwrap_noted(const struct tm_unwrap *stream)
@@ -174,7 +290,7 @@ static enum tm_wrapping wrapping_of(const uint8_t *first, size_t length)
 
 static tm_status begin(struct tm_unwrap *u, enum tm_inflate_engine engine)
 {
-    tm_status st = tm_raw_open(&u->raw);
+    tm_status st = raw_open(&u->raw);
 
     if (st == TM_OK)
         st = read_block(u);
@@ -182,7 +298,7 @@ static tm_status begin(struct tm_unwrap *u, enum tm_inflate_engine engine)
         return st;
     u->wrapping = wrapping_of(u->block, u->block_have);
     if (u->wrapping == TM_GZIP)
-        u->decoder = tm_inflate_new(u->run, tm_raw_can_restart(&u->raw) ? engine : TM_INFLATE_ZLIB);
+        u->decoder = tm_inflate_new(u->run, raw_can_restart(&u->raw) ? engine : TM_INFLATE_ZLIB);
     else if (u->wrapping == TM_ZSTD)
         u->decoder = tm_unzstd_new(u->run);
     if (u->wrapping != TM_PLAIN && !u->decoder)
@@ -197,7 +313,7 @@ struct tm_unwrap *tm_unwrap_new(const struct tm_raw_bytes *raw, enum tm_inflate_
     if (!u) {
         struct tm_raw_bytes unused = *raw;
 
-        tm_raw_close(&unused);
+        raw_close(&unused);
         return NULL;
     }
     u->run = raw->run;
@@ -215,7 +331,7 @@ void tm_unwrap_free(struct tm_unwrap *stream)
     if (!stream)
         return;
     tm_decoder_free(stream->decoder);
-    tm_raw_close(&stream->raw);
+    raw_close(&stream->raw);
     tm_give(&stream->run->budget, TM_ACCOUNT_INPUT, stream, sizeof(*stream));
 }
 
@@ -247,7 +363,7 @@ void tm_unwrap_tell(const struct tm_unwrap *stream, struct tm_unwrapped *all)
         .bytes = stream->decoded,
         .surplus = stream->surplus,
         .disk_bytes = stream->raw.seen,
-        .xxh3 = tm_raw_xxh3(&stream->raw),
+        .xxh3 = raw_xxh3(&stream->raw),
         .members = d ? d->members : 0,
     };
     if (problem) { /* explains damage of the wrapping, too */
@@ -260,4 +376,71 @@ void tm_unwrap_tell(const struct tm_unwrap *stream, struct tm_unwrapped *all)
     all->problem_at = d->problem_at;
     (void)snprintf(all->problem, sizeof(all->problem), "the %s is damaged: %s (byte %llu)", d->type->wrapping,
                    d->problem, (unsigned long long)d->problem_at);
+}
+
+/* A member of an archive as raw bytes of an input.  Its memory is that of the open archive. */
+
+struct own {
+    struct tm_member_place place;
+    struct tm_archive_member *member; /* NULL after a restart that failed */
+};
+
+static tm_status read_member(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, size_t *got)
+{
+    struct own *const own = raw->own;
+    size_t some = 1;
+
+    for (*got = 0; *got < bytes && some > 0; *got += some) {
+        const tm_status st = tm_archive_read(own->member, to + *got, bytes - *got, &some);
+
+        if (st != TM_OK)
+            return st;
+    }
+    return TM_OK;
+}
+
+static tm_status restart_member(struct tm_raw_bytes *raw)
+{
+    struct own *const own = raw->own;
+
+    tm_archive_close(own->member);
+    return tm_archive_open(&own->member, raw->run, own->place.path, own->place.member, own->place.position);
+}
+
+static const char *problem_of_member(const struct tm_raw_bytes *raw)
+{
+    const struct own *const own = raw->own;
+
+    return own->member ? tm_archive_problem(own->member) : NULL;
+}
+
+static void close_member(struct tm_raw_bytes *raw)
+{
+    struct own *const own = raw->own;
+
+    tm_archive_close(own->member);
+    tm_give(&raw->run->budget, TM_ACCOUNT_INPUT, own, sizeof(*own));
+    raw->own = NULL;
+}
+
+static const struct tm_raw_type raw_member = { .read = read_member, .restart = restart_member,
+                                               .problem = problem_of_member, .close = close_member };
+
+tm_status tm_raw_member_open(struct tm_raw_bytes *raw, struct tm_run *run, const struct tm_member_place *place,
+                             struct tm_member_facts *facts)
+{
+    struct own *const own = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*own), &run->error);
+    tm_status st;
+
+    if (!own)
+        return run->error.status;
+    own->place = *place;
+    st = tm_archive_open(&own->member, run, place->path, place->member, place->position);
+    if (st != TM_OK) {
+        tm_give(&run->budget, TM_ACCOUNT_INPUT, own, sizeof(*own));
+        return st;
+    }
+    *facts = (struct tm_member_facts){ tm_archive_bytes(own->member), tm_archive_modified_ns(own->member) };
+    *raw = (struct tm_raw_bytes){ .type = &raw_member, .run = run, .fd = -1, .own = own };
+    return TM_OK;
 }

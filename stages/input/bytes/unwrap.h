@@ -2,8 +2,51 @@
 #ifndef TM_UNWRAP_H
 #define TM_UNWRAP_H
 
+#include <stdbool.h>
+
+#include "pipeline/run.h"
 #include "stages/input/bytes/input_file.h"
-#include "stages/input/bytes/raw_bytes.h"
+
+/* The bytes of an input as they lie on disk, in order, whatever holds them, and their fingerprint.  What holds them
+ * is a type: a file, a stream, a member of an archive (unwrap.h). */
+struct tm_raw_bytes;
+
+struct tm_raw_type {
+    /* The next bytes.
+     * out:    got     fewer than asked for only at the end, 0 after it
+     * errors: TM_ERR_INPUT */
+    tm_status (*read)(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, size_t *got);
+    /* Make the next read begin at the first byte again.  NULL = the bytes come only once.  errors: TM_ERR_INPUT */
+    tm_status (*restart)(struct tm_raw_bytes *raw);
+    /* What is wrong with what holds the bytes, known at their end; NULL = nothing.  NULL itself = never anything. */
+    const char *(*problem)(const struct tm_raw_bytes *raw);
+    /* Give back what `own` holds.  NULL = nothing. */
+    void (*close)(struct tm_raw_bytes *raw);
+};
+
+enum { TM_RAW_BLOCK_BYTES = 256 * 1024 }; /* a good length of one read */
+
+/* Filled by whoever opens it, from type to size; then tm_raw_open. */
+struct tm_raw_bytes {
+    const struct tm_raw_type *type;
+    struct tm_run *run;
+    const char *name; /* for messages; borrowed */
+    int fd;           /* borrowed */
+    void *own;        /* of the type, NULL = nothing */
+    uint64_t size;    /* when it was opened; only of what says its length before: 0 = not known */
+    uint64_t at;      /* bytes read since the begin */
+    uint64_t seen;    /* bytes read at all, those after a restart once: these are in the fingerprint */
+    struct XXH3_state_s *hash;
+};
+
+extern const struct tm_raw_type tm_raw_file; /* a regular file: size is known, and more is not read */
+extern const struct tm_raw_type tm_raw_stream; /* a pipe */
+
+/* Read a file's own bytes at a place, for who needs any place of it.
+ * out:    got     short only at the end of the file
+ * errors: TM_ERR_INPUT */
+tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to, size_t bytes, uint64_t at,
+                         size_t *got) TM_MUST_USE;
 
 /* The content of an input as a stream: raw bytes, unwrapped on the way right into the caller's buffer.  Its memory,
  * of the account `input`: 320 KiB for the block that is read and the head that tells the kind, and the decoder.
@@ -50,6 +93,27 @@ struct tm_unwrapped {
     char problem[512];   /* "the gzip is damaged: ... (byte N)"; "" = nothing is wrong */
     uint64_t problem_at; /* byte on disk */
 };
+
 void tm_unwrap_tell(const struct tm_unwrap *stream, struct tm_unwrapped *all);
+
+/* The bytes of a member of an archive, as they were put into it.  A restart reads the archive again. */
+struct tm_member_place {
+    const char *path;   /* of the archive */
+    const char *member; /* its name there */
+    uint64_t position;  /* as tm_archive_open takes it */
+};
+
+/* What the archive tells of a member before it is read; it may be wrong. */
+struct tm_member_facts {
+    uint64_t bytes;
+    int64_t modified_ns;
+};
+
+/* Open a member; fills raw for tm_raw_open, but for its name.
+ * in:     place   its texts have to live as long as raw
+ * owns:   raw owns the open archive: tm_raw_close releases it
+ * errors: as tm_archive_open; then there is nothing to close */
+tm_status tm_raw_member_open(struct tm_raw_bytes *raw, struct tm_run *run, const struct tm_member_place *place,
+                             struct tm_member_facts *facts) TM_MUST_USE;
 
 #endif

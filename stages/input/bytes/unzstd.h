@@ -2,7 +2,7 @@
 #ifndef TM_UNZSTD_H
 #define TM_UNZSTD_H
 
-#include "stages/input/bytes/decoder.h"
+#include "stages/input/bytes/inflate.h"
 
 /* The largest window that a frame may ask for under a ledger: 1 MiB times a power of two, at most two thirds of the
  * share of the account `input`.  2 MiB (what `zstd` writes) with the least memory there may be, 16 MiB with 256. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "pipeline/sorter.h"
+#include "pipeline/store/sorter.h"
 #include "pipeline/whole_read.h"
 
 enum {

@@ -2,11 +2,11 @@
 #ifndef TM_CHROME_MAKER_H
 #define TM_CHROME_MAKER_H
 
-#include "pipeline/key_map.h"
+#include "pipeline/store/key_map.h"
 #include "stages/input/chrome/chrome_arguments.h"
 #include "stages/input/records/record_store.h"
 
-/* Shared by chrome_scan.c, chrome_record.c, chrome_origin.c and chrome_tracks.c: whose event is it. */
+/* Shared by chrome_scan.c, chrome_scan.c, chrome_scan.c and chrome_tracks.c: whose event is it. */
 
 /* What lies on one track of ours.  Spans of threads must nest, so that nothing else lies between them. */
 enum tm_chrome_sort {
@@ -97,7 +97,7 @@ struct tm_chrome_lately {
     struct tm_json_time ts;
 };
 
-/* chrome_record.c: what an event becomes. */
+/* chrome_scan.c: what an event becomes. */
 struct tm_chrome_maker {
     struct tm_run *run;
     struct tm_trace *trace;
@@ -118,9 +118,9 @@ struct tm_chrome_maker {
 tm_status tm_chrome_take_event(struct tm_chrome_maker *m, const struct tm_chrome_event *event) TM_MUST_USE;
 /* Whether an event gets a place in time. */
 bool tm_chrome_has_time(const struct tm_chrome_event *event);
-/* chrome_origin.c: from where times are counted.  The event that the reader is at is the first that has one. */
+/* chrome_scan.c: from where times are counted.  The event that the reader is at is the first that has one. */
 tm_status tm_chrome_set_origin(struct tm_chrome_maker *m) TM_MUST_USE;
-/* chrome_own.c: fill raw->own of a record whose track is known. */
+/* chrome_scan.c: fill raw->own of a record whose track is known. */
 tm_status tm_chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
                              struct tm_raw_record *raw) TM_MUST_USE;
 /* What waited for the names of planes, and for all tracks: as tm_record_source_new wants it.  to: the trace */

@@ -1,6 +1,331 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reader of Chrome traces: its memory, which is fixed, and which engine it runs on. */
+#include "stages/input/chrome/chrome_reader.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "pipeline/store/hash.h"
+#include "stages/input/bytes/input_file.h"
 #include "stages/input/chrome/chrome_private.h"
+#include "stages/input/chrome/json_walk.h"
+#include "stages/input/records/facts.h"
+
+/* The walk over a Chrome trace where it is not at its usual pace: damage, words, numbers digit by digit. */
+
+static const char *end_problem(const struct tm_chrome_reader *reader)
+{
+    if (reader->in_event)
+        return "the JSON ends inside an event";
+    return reader->state == TM_DOCUMENT_LIST ? "the JSON ends inside the list of events" : "the JSON ends too early";
+}
+
+/* A file that was cut short may have been filled up with zeros.
+ * out:    where other bytes follow, or the end */
+static const uint8_t *skip_zeros(struct tm_chrome_reader *reader, const uint8_t *at)
+{
+    for (;;) {
+        at = tm_json_more(&reader->window, at);
+        if (*at || at == reader->window.end)
+            return at;
+        at++;
+    }
+}
+
+/* Whether events may follow behind damage.  Not where nothing tells that this is such a document, and not behind one
+ * that ended as it should: the end of an older file may stand there, which a shorter one was written over.  But a bracket
+ * in place of the comma behind an event does not end the list. */
+static bool may_go_on(const struct tm_chrome_reader *reader, const uint8_t *at)
+{
+    switch (reader->state) {
+    case TM_DOCUMENT_BEGIN:
+        return false;
+    case TM_DOCUMENT_TAIL:
+        return reader->damage.places > 0 || (reader->header.is_list && (*at == '{' || *at == ','));
+    default:
+        return true;
+    }
+}
+
+static void begin_damage(struct tm_chrome_reader *reader, uint64_t offset, const char *what, bool is_cut)
+{
+    struct tm_chrome_damage *const damage = &reader->damage;
+
+    reader->is_in_damage = true;
+    reader->damage_from = reader->in_event ? reader->event.offset : offset;
+    damage->places += !is_cut;
+    tm_tally_add(&reader->run->tallies, TM_TALLY_DAMAGED_TEXT, !is_cut);
+    if (damage->problem)
+        return;
+    damage->problem = what;
+    damage->at = offset;
+}
+
+void tm_chrome_end_damage(struct tm_chrome_reader *reader, uint64_t to)
+{
+    struct tm_chrome_damage *const damage = &reader->damage;
+
+    if (!damage->to) {
+        damage->from = reader->damage_from;
+        damage->to = to;
+    }
+    damage->bytes += to - reader->damage_from;
+    reader->is_in_damage = false;
+}
+
+const uint8_t *tm_chrome_fail(struct tm_chrome_reader *reader, const uint8_t *at, const char *what)
+{
+    const uint64_t offset = tm_json_offset(&reader->window, at);
+    bool is_cut, goes_on;
+
+    reader->window.keep = reader->window.token = NULL;
+    at = skip_zeros(reader, at);
+    is_cut = at == reader->window.end;
+    goes_on = !is_cut && may_go_on(reader, at);
+    tm_tally_add(&reader->run->tallies, TM_TALLY_CUT_SHORT, is_cut);
+    if (!reader->is_in_damage)
+        begin_damage(reader, offset, is_cut ? end_problem(reader) : what, is_cut);
+    if (!goes_on)
+        tm_chrome_end_damage(reader, tm_json_offset(&reader->window, at));
+    reader->damage.is_left |= !is_cut && !goes_on;
+    reader->go_on_at = at;
+    reader->state = goes_on ? TM_DOCUMENT_DAMAGED : TM_DOCUMENT_END;
+    return NULL;
+}
+
+const uint8_t *tm_chrome_word(struct tm_chrome_reader *reader, const uint8_t *at)
+{
+    static const char *const words[] = { "true", "false", "null", "NaN", "Infinity" };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        bool fits;
+
+        if (*at != (uint8_t)words[i][0])
+            continue;
+        at = tm_json_walk_word(&reader->window, at, words[i], &fits);
+        reader->not_numbers += i >= 3;
+        return fits ? at : tm_chrome_fail(reader, at, "a word is none of JSON");
+    }
+    return tm_chrome_fail(reader, at, "a value is missing");
+}
+
+const uint8_t *tm_chrome_number(struct tm_chrome_reader *reader, const uint8_t *at)
+{
+    at = tm_json_walk_number(&reader->window, at, &reader->decimal);
+    if (reader->decimal.state == TM_DECIMAL_MINUS && *at == 'I')
+        return tm_chrome_word(reader, at);
+    if (!tm_json_decimal_is_whole(&reader->decimal) || (*at >= '0' && *at <= '9')) /* 01 */
+        return tm_chrome_fail(reader, at, "a number is not one of JSON");
+    return at;
+}
+
+/* An event of a Chrome trace: its begin, its end, and what becomes of its texts when the window moves. */
+
+enum { SEED_CHROME = 0x6a73 }; /* configs of JSON and of XSpace are made from different texts */
+
+void tm_chrome_event_begin(struct tm_chrome_reader *reader, const uint8_t *at)
+{
+    memset(&reader->event, 0, offsetof(struct tm_chrome_event, facts));
+    tm_facts_begin(&reader->event.facts, SEED_CHROME);
+    reader->ts = reader->dur = 0;
+    for (int i = 0; i < TM_ID_SOURCES; i++)
+        reader->ids[i].kind = TM_JSON_NO_ID;
+    reader->name_traits = reader->seen = 0;
+    reader->is_outgrown = reader->has_long_value = reader->has_repeated_key = reader->has_nested_argument = false;
+    reader->has_others = false;
+    reader->text_most = (uint32_t)tm_json_longest(&reader->window);
+    reader->side_used = 0;
+    reader->in_event = true;
+    reader->event.offset = tm_json_offset(&reader->window, at);
+    reader->window.keep = at;
+    tm_chrome_keys_begin(&reader->keys);
+}
+
+/* --- the window moves --- */
+
+typedef void change_fn(struct tm_chrome_reader *reader, const char **at, uint32_t length);
+
+static void change_text(struct tm_chrome_reader *reader, struct tm_json_slice *text, change_fn *change)
+{
+    if (text->at)
+        change(reader, &text->at, text->length);
+}
+
+static void change_id(struct tm_chrome_reader *reader, struct tm_json_id *id, change_fn *change)
+{
+    if (id->kind == TM_JSON_TEXT)
+        change_text(reader, &id->text, change);
+}
+
+static void change_facts(struct tm_chrome_reader *reader, struct tm_facts *facts, change_fn *change)
+{
+    for (uint64_t left = facts->has; left; left &= left - 1) {
+        struct tm_fact_text *const text = &facts->texts[__builtin_ctzll(left)];
+        const char *at = (const char *)text->bytes;
+
+        if (text->kind != TM_FACT_BYTES)
+            continue;
+        change(reader, &at, (uint32_t)text->length);
+        text->bytes = (const uint8_t *)at;
+    }
+}
+
+/* Every text of the event but the one of its arguments. */
+static void change_texts(struct tm_chrome_reader *reader, change_fn *change)
+{
+    struct tm_chrome_event *const event = &reader->event;
+
+    change_text(reader, &event->name, change);
+    change_text(reader, &event->cat, change);
+    change_id(reader, &event->pid, change);
+    change_id(reader, &event->tid, change);
+    for (int i = 0; i < TM_ID_SOURCES; i++)
+        change_id(reader, &reader->ids[i], change);
+    change_facts(reader, &event->facts, change);
+}
+
+static bool is_in_window(const struct tm_chrome_reader *reader, const char *at)
+{
+    const uint8_t *const byte = (const uint8_t *)at;
+
+    return byte >= reader->window.buffer && byte <= reader->window.buffer + reader->window.capacity;
+}
+
+static void move(struct tm_chrome_reader *reader, const char **at, uint32_t length)
+{
+    (void)length;
+    if (is_in_window(reader, *at))
+        *at -= reader->moved_by;
+}
+
+void tm_chrome_moved(void *to, size_t by)
+{
+    struct tm_chrome_reader *const reader = to;
+
+    reader->moved_by = by;
+    change_texts(reader, move);
+    if (reader->event.args.at)
+        reader->event.args.at -= by;
+}
+
+/* What is in the window fits: the side holds as much, and only texts of the window's one filling. */
+static void copy_aside(struct tm_chrome_reader *reader, const char **at, uint32_t length)
+{
+    uint8_t *const to = reader->side + reader->side_used;
+
+    if (!is_in_window(reader, *at))
+        return;
+    memcpy(to, *at, length);
+    *at = (const char *)to;
+    reader->side_used += length;
+}
+
+void tm_chrome_outgrown(void *to)
+{
+    struct tm_chrome_reader *const reader = to;
+
+    change_texts(reader, copy_aside);
+    if (reader->event.args.at)
+        reader->has_long_value = true;
+    reader->event.args = (struct tm_json_slice){ .at = NULL };
+    reader->is_outgrown = true;
+    reader->text_most = 0;
+}
+
+/* --- its facts --- */
+
+void tm_chrome_put_number(struct tm_chrome_reader *reader, enum tm_stat stat)
+{
+    int64_t number;
+    double value;
+
+    if (tm_json_int_of(&reader->decimal, &number)) {
+        tm_facts_put_int(&reader->event.facts, stat, number);
+        return;
+    }
+    value = tm_json_double_of(&reader->decimal);
+    if (isfinite(value))
+        tm_facts_put_double(&reader->event.facts, stat, value);
+    else
+        reader->not_numbers++;
+}
+
+void tm_chrome_drop_fact(struct tm_chrome_reader *reader, enum tm_stat stat)
+{
+    struct tm_facts *const facts = &reader->event.facts;
+
+    facts->has &= ~TM_FACT_BIT(stat);
+    facts->flags = 0;
+    for (uint64_t left = facts->has; left; left &= left - 1)
+        facts->flags |= tm_fact_flags[__builtin_ctzll(left)];
+    facts->config_hash = tm_hash_mix(facts->config_hash, stat); /* it was made from what no longer counts */
+}
+
+void tm_chrome_drop_args(struct tm_chrome_reader *reader)
+{
+    reader->event.args = (struct tm_json_slice){ .at = NULL };
+    tm_facts_begin(&reader->event.facts, SEED_CHROME);
+}
+
+/* --- its end --- */
+
+/* It stands behind damage and is no event. */
+static bool is_skipped(const struct tm_chrome_reader *reader)
+{
+    return reader->is_in_damage && !reader->event.phase;
+}
+
+/* Times that are not as they usually are. */
+static void count_times(struct tm_chrome_reader *reader, struct tm_tallies *tallies)
+{
+    const uint32_t either = reader->ts | reader->dur;
+
+    if (reader->ts & TM_TIME_LONG)
+        reader->ts = TM_TIME_BAD | (reader->ts & ~(uint32_t)TM_TIME_THERE);
+    if (reader->dur & TM_TIME_LONG)
+        reader->event.has |= TM_CHROME_LONG_DUR;
+    if (is_skipped(reader))
+        return;
+    tm_tally_add(tallies, TM_TALLY_BAD_NUMBER,
+                 (uint64_t)((reader->ts & TM_TIME_BAD) != 0) + ((reader->dur & TM_TIME_BAD) != 0));
+    tm_tally_add(tallies, TM_TALLY_STRING_NUMBER, (either & TM_TIME_TEXT) != 0);
+    tm_tally_add(tallies, TM_TALLY_EXPONENT_NUMBER, (either & TM_TIME_EXPONENT) != 0);
+}
+
+static void count_rare(struct tm_chrome_reader *reader, struct tm_tallies *tallies)
+{
+    const uint32_t traits = reader->name_traits;
+
+    reader->event.has |= reader->has_others ? TM_CHROME_OTHERS : 0;
+    if (is_skipped(reader))
+        return;
+    /* half a pair is no letter */
+    tm_tally_add(tallies, TM_TALLY_UNICODE_NAME, (traits & (TM_TEXT_UNICODE | TM_TEXT_SURROGATE)) == TM_TEXT_UNICODE);
+    tm_tally_add(tallies, TM_TALLY_CONTROL_CHARACTER, (traits & TM_TEXT_CONTROL) != 0);
+    tm_tally_add(tallies, TM_TALLY_LONE_SURROGATE, (traits & TM_TEXT_SURROGATE) != 0);
+    tm_tally_add(tallies, TM_TALLY_LONG_VALUE, reader->has_long_value);
+    tm_tally_add(tallies, TM_TALLY_REPEATED_KEY, reader->has_repeated_key);
+    tm_tally_add(tallies, TM_TALLY_NESTED_ARGUMENT, reader->has_nested_argument);
+}
+
+void tm_chrome_event_end(struct tm_chrome_reader *reader)
+{
+    int source = 0;
+
+    while (source < TM_ID_BIND && reader->ids[source].kind == TM_JSON_NO_ID)
+        source++;
+    reader->event.id = reader->ids[source];
+    if ((reader->ts | reader->dur) & ~(uint32_t)TM_TIME_THERE)
+        count_times(reader, &reader->run->tallies);
+    reader->event.has |= reader->ts & TM_TIME_THERE ? TM_CHROME_TS : 0;
+    reader->event.has |= reader->dur & TM_TIME_THERE ? TM_CHROME_DUR : 0;
+    if (reader->name_traits || reader->has_long_value || reader->has_repeated_key || reader->has_nested_argument ||
+        reader->has_others)
+        count_rare(reader, &reader->run->tallies);
+    reader->event.members = (const char *)reader->window.keep;
+    reader->window.keep = NULL;
+    reader->in_event = false;
+}
 
 bool tm_json_engine_works(enum tm_json_engine engine)
 {
@@ -113,4 +438,527 @@ const char *tm_chrome_problem(const struct tm_chrome_reader *reader, uint64_t *a
 const struct tm_chrome_damage *tm_chrome_damage(const struct tm_chrome_reader *reader)
 {
     return &reader->damage;
+}
+
+/* The document of a Chrome trace: an object with traceEvents among its members, or the bare list.
+ * source: the Trace Event Format; RFC 8259 */
+
+static void count(struct tm_chrome_reader *r, enum tm_tally which)
+{
+    tm_tally_add(&r->run->tallies, which, 1);
+}
+
+static bool is_at_end(const struct tm_chrome_reader *r, const uint8_t *at)
+{
+    return at == r->window.end;
+}
+
+static void count_not_numbers(struct tm_chrome_reader *r)
+{
+    tm_tally_add(&r->run->tallies, TM_TALLY_NAN_NUMBER, r->not_numbers);
+    r->not_numbers = 0;
+}
+
+/* --- begin and end --- */
+
+static const uint8_t *begin_document(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    bool has_mark;
+    const uint8_t *const begin = tm_json_more(&r->window, at);
+
+    at = begin;
+    if (*begin == 0xef) {
+        at = tm_json_walk_word(&r->window, begin, "\xef\xbb\xbf", &has_mark);
+        if (!has_mark)
+            return tm_chrome_fail(r, at, "it does not begin as JSON does");
+        count(r, TM_TALLY_BYTE_ORDER_MARK);
+    }
+    at = walk_space(r, at);
+    r->header.is_list = *at == '[';
+    if (*at != '[' && *at != '{')
+        return tm_chrome_fail(r, at, "it does not begin as JSON with events does");
+    r->is_first = true;
+    r->state = r->header.is_list ? TM_DOCUMENT_LIST : TM_DOCUMENT_MEMBERS;
+    return r->header.is_list ? at + 1 : at; /* the members begin with their brace */
+}
+
+/* Nothing but white space and zero bytes may follow. */
+static const uint8_t *read_tail(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    bool has_zeros = false;
+
+    for (at = walk_space(r, at); !is_at_end(r, at); at = walk_space(r, at + 1)) {
+        if (*at)
+            return tm_chrome_fail(r, at, "something follows the end of the JSON");
+        has_zeros = true;
+    }
+    if (has_zeros)
+        count(r, TM_TALLY_ZERO_PADDING);
+    r->state = TM_DOCUMENT_END;
+    return at;
+}
+
+/* --- the list --- */
+
+/* What {} was, now that it is known what follows. */
+static void settle_empty(struct tm_chrome_reader *r, enum tm_tally which)
+{
+    if (r->waits_empty)
+        count(r, which);
+    r->waits_empty = false;
+}
+
+static const uint8_t *end_list(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    settle_empty(r, TM_TALLY_CLOSING_OBJECT);
+    r->is_first = false; /* of the members, which go on */
+    r->state = r->header.is_list || r->is_looking ? TM_DOCUMENT_TAIL : TM_DOCUMENT_MEMBERS;
+    return at;
+}
+
+/* The bare list may end without its bracket between two events. */
+static const uint8_t *end_open_list(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    settle_empty(r, TM_TALLY_EMPTY_OBJECT);
+    count(r, TM_TALLY_OPEN_ARRAY);
+    r->state = TM_DOCUMENT_TAIL;
+    return at;
+}
+
+static bool may_end_here(const struct tm_chrome_reader *r, const uint8_t *at)
+{
+    return r->header.is_list && (is_at_end(r, at) || !*at);
+}
+
+/* To the next element. */
+static const uint8_t *next_element(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    at = walk_space(r, at);
+    if (*at == ']')
+        return end_list(r, at + 1);
+    if (may_end_here(r, at))
+        return end_open_list(r, at);
+    if (!r->is_first) {
+        if (*at != ',')
+            return tm_chrome_fail(r, at, "a comma is missing");
+        settle_empty(r, TM_TALLY_EMPTY_OBJECT);
+        at = walk_space(r, at + 1);
+        if (may_end_here(r, at))
+            return end_open_list(r, at);
+    }
+    r->is_first = false;
+    return at;
+}
+
+/* out:    *got  it is an event that has something in it */
+static const uint8_t *read_element(struct tm_chrome_reader *r, const uint8_t *at, bool *got)
+{
+    at = next_element(r, at);
+    if (!at || r->state != TM_DOCUMENT_LIST)
+        return at;
+    if (*at == '{') {
+        at = r->engine->event(r, at);
+        *got = at && r->seen;
+        r->waits_empty = at && !r->seen;
+    } else {
+        at = r->engine->skip(r, at);
+        if (at)
+            count(r, TM_TALLY_NOT_AN_OBJECT);
+    }
+    if (at && r->not_numbers)
+        count_not_numbers(r);
+    return at;
+}
+
+/* --- the members --- */
+
+static const uint8_t *begin_events(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    if (*at != '[')
+        return tm_chrome_fail(r, at, "traceEvents is not a list");
+    if (r->header.has_events)
+        count(r, TM_TALLY_REPEATED_KEY);
+    r->header.has_events = r->is_first = true;
+    r->state = TM_DOCUMENT_LIST;
+    return at + 1;
+}
+
+static const uint8_t *read_value(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    struct tm_json_slice key;
+
+    key.at = (const char *)take_key(r, &key.length);
+    if (r->key_is_cut)
+        return r->engine->skip(r, at);
+    return tm_json_text_is(key, "traceEvents") ? begin_events(r, at) : tm_chrome_header_member(r, key, at);
+}
+
+static const uint8_t *read_document_member(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    bool ended;
+
+    at = r->is_first ? first_member(r, at, &ended) : next_member(r, at, &ended);
+    if (!at)
+        return NULL;
+    r->is_first = false;
+    if (ended) {
+        r->state = TM_DOCUMENT_TAIL;
+        return at;
+    }
+    r->side_used = 0;
+    r->is_outgrown = false;
+    at = read_key(r, at);
+    if (at)
+        at = read_value(r, at);
+    if (at)
+        count_not_numbers(r);
+    return at;
+}
+
+/* --- behind damage --- */
+
+/* To the next object that is no member's value, wherever it stands.
+ * in:     *before  the last byte before that is no white space */
+static const uint8_t *next_object(struct tm_chrome_reader *r, const uint8_t *at, uint8_t *before)
+{
+    for (;; at++) {
+        at = tm_json_more(&r->window, at);
+        if (is_at_end(r, at) || (*at == '{' && *before != ':'))
+            return at;
+        if (*at > ' ')
+            *before = *at;
+    }
+}
+
+/* To the next event, and over it.  What is none is not gone back to, so that each byte is looked at twice at most. */
+static const uint8_t *find_event(struct tm_chrome_reader *r, bool *got)
+{
+    const uint8_t *at = r->go_on_at;
+    uint8_t before = 0;
+
+    settle_empty(r, TM_TALLY_EMPTY_OBJECT);
+    r->state = TM_DOCUMENT_LIST;
+    do {
+        r->not_numbers = 0;
+        r->in_event = false;
+        at = next_object(r, at, &before);
+        if (is_at_end(r, at)) {
+            tm_chrome_end_damage(r, tm_json_offset(&r->window, at));
+            r->state = TM_DOCUMENT_END;
+            return at;
+        }
+        at = r->engine->event(r, at);
+        if (!at)
+            return NULL;
+        before = '}';
+    } while (!r->event.phase);
+    tm_chrome_end_damage(r, r->event.offset);
+    r->is_first = false;
+    *got = true;
+    if (r->not_numbers)
+        count_not_numbers(r);
+    return at;
+}
+
+bool tm_chrome_document_next(struct tm_chrome_reader *reader)
+{
+    const uint8_t *at = reader->at;
+    bool got = false;
+
+    while (!got && reader->state != TM_DOCUMENT_END && reader->window.status == TM_OK) {
+        switch (reader->state) {
+        case TM_DOCUMENT_BEGIN:
+            at = begin_document(reader, at);
+            break;
+        case TM_DOCUMENT_MEMBERS:
+            at = read_document_member(reader, at);
+            break;
+        case TM_DOCUMENT_LIST:
+            at = read_element(reader, at, &got);
+            break;
+        case TM_DOCUMENT_DAMAGED:
+            at = find_event(reader, &got);
+            break;
+        default:
+            at = read_tail(reader, at);
+        }
+    }
+    reader->at = at;
+    return got;
+}
+
+/* --- looking ahead --- */
+
+/* The window is filled and then taken for all that there is, so that nothing moves in it.  The header is not read. */
+tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_chrome_look *look, void *to)
+{
+    struct tm_json_window *const window = &reader->window;
+    const struct tm_tallies tallies = reader->run->tallies;
+    const struct tm_chrome_damage damage = reader->damage;
+    const uint8_t *const begin = (const uint8_t *)reader->event.members;
+    const size_t bytes = begin ? (size_t)(reader->at - begin) : 0;
+    bool at_end;
+
+    look(to, &reader->event);
+    if (!begin) /* it is larger than the window */
+        return TM_OK;
+    tm_json_fill(window, begin);
+    if (window->status != TM_OK)
+        return window->status;
+    at_end = window->at_end;
+    window->at_end = reader->is_looking = true;
+    reader->at = window->buffer + bytes;
+    while (--most && tm_chrome_document_next(reader))
+        look(to, &reader->event);
+    reader->state = TM_DOCUMENT_LIST;
+    reader->is_looking = reader->waits_empty = reader->is_first = reader->is_in_damage = false;
+    reader->damage = damage;
+    reader->at = reader->engine->event(reader, window->buffer);
+    reader->not_numbers = 0;
+    reader->run->tallies = tallies;
+    window->at_end = at_end;
+    return window->status;
+}
+
+/* What a Chrome trace says beside its events: a few members of the document, whatever their order and size.
+ * source: kineto's output_json.cpp, tsl's trace_events_to_json.cc; checked against real files */
+
+/* A member that has a place in a struct. */
+struct field {
+    const char *key;
+    enum { FIELD_INT64, FIELD_UINT64, FIELD_UINT32, FIELD_TEXT, FIELD_IS_TRUE, FIELD_IS_THERE } kind;
+    uint16_t offset, bytes; /* bytes: of a text */
+};
+
+struct fields {
+    const struct field *at;
+    size_t count;
+};
+
+#define HEADER(member) offsetof(struct tm_chrome_header, member), sizeof(((struct tm_chrome_header *)0)->member)
+#define DEVICE(member) offsetof(struct tm_chrome_device, member), sizeof(((struct tm_chrome_device *)0)->member)
+
+static const struct field document_fields[] = {
+    { "baseTimeNanoseconds", FIELD_INT64, HEADER(base_time_ns) },
+    { "cuda_driver_version", FIELD_INT64, HEADER(cuda_driver) },
+    { "cuda_runtime_version", FIELD_INT64, HEADER(cuda_runtime) },
+    { "hip_driver_version", FIELD_INT64, HEADER(hip_driver) },
+    { "hip_runtime_version", FIELD_INT64, HEADER(hip_runtime) },
+    { "host_name", FIELD_TEXT, HEADER(host) },
+    { "schemaVersion", FIELD_IS_THERE, HEADER(has_schema_version) },
+    { "traceName", FIELD_TEXT, HEADER(trace_name) },
+};
+
+static const struct field metadata_fields[] = {
+    { "highres-ticks", FIELD_IS_TRUE, HEADER(has_highres_ticks) },
+};
+
+static const struct field other_fields[] = {
+    { "tracemill.version", FIELD_IS_THERE, HEADER(is_converted) },
+};
+
+static const struct field distributed_fields[] = {
+    { "backend", FIELD_TEXT, HEADER(backend) },
+    { "rank", FIELD_INT64, HEADER(rank) },
+    { "world_size", FIELD_INT64, HEADER(world_size) },
+};
+
+static const struct field device_fields[] = {
+    { "computeMajor", FIELD_UINT32, DEVICE(capability_major) },
+    { "computeMinor", FIELD_UINT32, DEVICE(capability_minor) },
+    { "id", FIELD_INT64, DEVICE(id) },
+    { "name", FIELD_TEXT, DEVICE(name) },
+    { "numSms", FIELD_UINT64, DEVICE(core_count) },
+    { "totalGlobalMem", FIELD_UINT64, DEVICE(memory_bytes) },
+};
+
+#define FIELDS(table) ((struct fields){ table, sizeof(table) / sizeof((table)[0]) })
+
+static const struct field *find_field(struct fields fields, struct tm_json_slice key)
+{
+    for (const struct field *field = fields.at; field < fields.at + fields.count; field++) {
+        if (tm_json_text_is(key, field->key))
+            return field;
+    }
+    return NULL;
+}
+
+static void put_text(const struct field *field, char *to, struct tm_json_slice text)
+{
+    const size_t most = field->bytes - 1u;
+    size_t length = text.length < most ? text.length : most;
+
+    while (length > 0 && length < text.length && ((uint8_t)text.at[length] & 0xc0) == 0x80)
+        length--; /* not in the middle of a character */
+    memcpy(to, text.at, length);
+    to[length] = '\0';
+}
+
+/* out:    whether it fits */
+static bool put_number(const struct field *field, void *to, const struct tm_json_decimal *decimal)
+{
+    uint64_t number;
+
+    if (field->kind == FIELD_INT64)
+        return tm_json_int_of(decimal, to);
+    if (!tm_json_uint_of(decimal, &number) || (field->kind == FIELD_UINT32 && number > UINT32_MAX))
+        return false;
+    if (field->kind == FIELD_UINT32)
+        *(uint32_t *)to = (uint32_t)number;
+    else
+        *(uint64_t *)to = number;
+    return true;
+}
+
+static const uint8_t *read_number(struct tm_chrome_reader *r, const uint8_t *at, const struct field *field, void *to)
+{
+    const uint64_t not_numbers = r->not_numbers;
+    struct tm_json_slice text;
+
+    if (*at == '"') {
+        at = read_text(r, at, &text);
+        if (at && tm_json_decimal_of(text.at, text.length, &r->decimal))
+            (void)put_number(field, to, &r->decimal);
+        return at;
+    }
+    if (*at != '-' && (*at < '0' || *at > '9'))
+        return skip_value(r, at);
+    at = tm_chrome_number(r, at);
+    if (at && r->not_numbers == not_numbers)
+        (void)put_number(field, to, &r->decimal);
+    return at;
+}
+
+/* in:     base  the struct that the field is of */
+static const uint8_t *read_field(struct tm_chrome_reader *r, const uint8_t *at, const struct field *field, char *base)
+{
+    struct tm_json_slice text;
+
+    r->side_used = 0;
+    switch (field->kind) {
+    case FIELD_TEXT:
+        if (*at != '"')
+            return skip_value(r, at);
+        at = read_text(r, at, &text);
+        if (at)
+            put_text(field, base + field->offset, text);
+        return at;
+    case FIELD_IS_TRUE:
+        base[field->offset] = *at == 't';
+        return skip_value(r, at);
+    case FIELD_IS_THERE:
+        base[field->offset] = true;
+        return skip_value(r, at);
+    default:
+        return read_number(r, at, field, base + field->offset);
+    }
+}
+
+/* An object some of whose members are fields.  in: at  its brace */
+static const uint8_t *read_fields(struct tm_chrome_reader *r, const uint8_t *at, struct fields fields, char *base)
+{
+    bool ended;
+
+    at = first_member(r, at, &ended);
+    while (at && !ended) {
+        const struct field *field;
+        const uint8_t *key;
+        uint32_t length;
+
+        at = read_key(r, at);
+        if (!at)
+            return NULL;
+        key = take_key(r, &length);
+        field = r->key_is_cut ? NULL : find_field(fields, (struct tm_json_slice){ (const char *)key, length });
+        at = field ? read_field(r, at, field, base) : skip_value(r, at);
+        if (at)
+            at = next_member(r, at, &ended);
+    }
+    return at;
+}
+
+/* --- devices --- */
+
+/* out:    NULL  there are as many as are kept, or no memory, which is in run->error */
+static struct tm_chrome_device *new_device(struct tm_chrome_reader *r)
+{
+    struct tm_chrome_header *const header = &r->header;
+
+    if (header->device_count == r->device_capacity && r->device_capacity < TM_DEVICES_MOST) {
+        const uint32_t capacity = r->device_capacity ? 2 * r->device_capacity : 16;
+        void *const devices = tm_retake(&r->run->budget, TM_ACCOUNT_METADATA, header->devices,
+                                        r->device_capacity * sizeof(*header->devices),
+                                        capacity * sizeof(*header->devices), &r->run->error);
+
+        if (!devices) {
+            r->window.status = r->run->error.status;
+            return NULL;
+        }
+        header->devices = devices;
+        r->device_capacity = capacity;
+    }
+    if (header->device_count == r->device_capacity)
+        return NULL;
+    header->devices[header->device_count] = (struct tm_chrome_device){ .id = header->device_count };
+    return &header->devices[header->device_count++];
+}
+
+static const uint8_t *read_device(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    struct tm_chrome_device *const device = *at == '{' ? new_device(r) : NULL;
+
+    return device ? read_fields(r, at, FIELDS(device_fields), (char *)device) : skip_value(r, at);
+}
+
+static const uint8_t *read_devices(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    r->header.device_count = 0;
+    if (*at != '[')
+        return skip_value(r, at);
+    at = walk_space(r, at + 1);
+    if (*at == ']')
+        return at + 1;
+    for (;;) {
+        at = read_device(r, at);
+        if (!at)
+            return NULL;
+        at = walk_space(r, at);
+        if (*at == ']')
+            return at + 1;
+        if (*at != ',')
+            return tm_chrome_fail(r, at, "a comma is missing");
+        at = walk_space(r, at + 1);
+    }
+}
+
+/* --- the document's members --- */
+
+/* A table that has something in it is told. */
+static const uint8_t *skip_frames(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    const uint64_t from = tm_json_offset(&r->window, at);
+
+    at = r->engine->skip(r, at);
+    tm_tally_add(&r->run->tallies, TM_TALLY_STACK_FRAMES, at && tm_json_offset(&r->window, at) - from > strlen("{}"));
+    return at;
+}
+
+const uint8_t *tm_chrome_header_member(struct tm_chrome_reader *reader, struct tm_json_slice key, const uint8_t *at)
+{
+    const struct field *const field = find_field(FIELDS(document_fields), key);
+    char *const base = (char *)&reader->header;
+
+    if (field)
+        return read_field(reader, at, field, base);
+    if (tm_json_text_is(key, "stackFrames"))
+        return skip_frames(reader, at);
+    if (tm_json_text_is(key, "deviceProperties"))
+        return read_devices(reader, at);
+    if (*at == '{' && tm_json_text_is(key, "metadata"))
+        return read_fields(reader, at, FIELDS(metadata_fields), base);
+    if (*at == '{' && tm_json_text_is(key, "otherData"))
+        return read_fields(reader, at, FIELDS(other_fields), base);
+    if (*at == '{' && tm_json_text_is(key, "distributedInfo"))
+        return read_fields(reader, at, FIELDS(distributed_fields), base);
+    return reader->engine->skip(reader, at);
 }

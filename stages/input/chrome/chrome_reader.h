@@ -111,6 +111,7 @@ struct tm_chrome_options {
     size_t read_bytes;   /* read at most so many at once; 0 = what there is room for */
     enum tm_json_engine { TM_JSON_BEST, TM_JSON_PLAIN, TM_JSON_SSE2, TM_JSON_AVX2 } engine;
 };
+
 bool tm_json_engine_works(enum tm_json_engine engine); /* on this processor, in this build */
 
 /* in:     input   open, not yet streamed or held; must outlive the reader
@@ -131,6 +132,7 @@ tm_status tm_chrome_next(struct tm_chrome_reader *reader, const struct tm_chrome
  * in:     look  called for each; most: so many of them
  * errors: as of tm_input_next.  The present event is as it was, at the same place */
 typedef void tm_chrome_look(void *to, const struct tm_chrome_event *event);
+
 tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_chrome_look *look,
                                void *to) TM_MUST_USE;
 
@@ -149,6 +151,7 @@ struct tm_chrome_damage {
     uint64_t bytes;       /* skipped, all told */
     bool is_left;         /* what follows was not read: it is no part of the document */
 };
+
 const struct tm_chrome_damage *tm_chrome_damage(const struct tm_chrome_reader *reader);
 
 #endif

@@ -1,7 +1,488 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All programs of a host: two walks, the sums, the index of the join.  Tables that are needed while it reads draw on
  * the account of sorting, which nobody uses while a file is scanned. */
+#include "stages/input/hlo/hlo.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pipeline/store/groups.h"
+#include "pipeline/trace.h"
+#include "stages/input/bytes/input_file.h"
 #include "stages/input/hlo/hlo_private.h"
+#include "stages/input/records/configs.h"
+
+/* From launch facts to the op that they name.  An index by program and name, and by name alone where one program
+ * alone has it; names are compared by their hashes. */
+
+enum { NAME_LOOKED_AT = 64 << 10 /* bytes of a name or HLO text */ };
+
+/* An op's name in all programs. */
+struct name_row {
+    struct tm_key key;
+    int64_t program_id;
+    uint32_t op; /* the first one */
+    uint8_t is_shared;
+};
+
+static void merge_names(void *into, const void *from)
+{
+    struct name_row *a = into;
+    const struct name_row *b = from;
+
+    a->is_shared |= b->is_shared || a->program_id != b->program_id;
+    if (b->op < a->op) {
+        a->op = b->op;
+        a->program_id = b->program_id;
+    }
+}
+
+static uint64_t key_in_program(struct tm_key name, int64_t program_id)
+{
+    return tm_hash_mix(name.low ^ (uint64_t)program_id * UINT64_C(0x9e3779b97f4a7c15), name.high);
+}
+
+static uint64_t key_in_any(struct tm_key name)
+{
+    return tm_hash_mix(name.low, ~name.high);
+}
+
+static tm_status put_ops(struct tm_hlo *hlo, struct tm_groups *names)
+{
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 1; i < tm_rows_count(hlo->trace->hlo_ops) && st == TM_OK; i++) {
+        const struct tm_hlo_op *op = tm_rows_at(hlo->trace->hlo_ops, i);
+        struct hlo_join join = { .op = (uint32_t)i };
+        struct name_row row = { .op = (uint32_t)i };
+        struct tm_name info;
+
+        if (!op)
+            return hlo->run->error.status;
+        join.program_id = row.program_id = op->program_id;
+        st = tm_names_info(hlo->trace->names, op->name, &info);
+        if (st != TM_OK)
+            break;
+        join.name = row.key = info.hash;
+        join.key = key_in_program(join.name, join.program_id);
+        st = tm_index_put(hlo->joins, &join);
+        if (st == TM_OK)
+            st = tm_groups_add(names, &row);
+    }
+    return st == TM_OK ? tm_groups_finish(names) : st;
+}
+
+static tm_status put_names(struct tm_hlo *hlo, struct tm_groups *names)
+{
+    tm_status st = TM_OK;
+
+    while (st == TM_OK) {
+        struct hlo_join join = { .any_program = 1 };
+        const struct name_row *row;
+        const void *next;
+
+        st = tm_groups_next(names, &next);
+        if (st != TM_OK || !next)
+            break;
+        row = next;
+        if (row->is_shared)
+            continue;
+        join.name = row->key;
+        join.key = key_in_any(row->key);
+        join.op = row->op;
+        st = tm_index_put(hlo->joins, &join);
+    }
+    return st == TM_OK ? tm_index_finish(hlo->joins) : st;
+}
+
+tm_status tm_hlo_index(struct tm_hlo *hlo)
+{
+    const size_t share = tm_budget_share(&hlo->run->budget, TM_ACCOUNT_SORT);
+    struct tm_groups *names =
+        tm_groups_new(hlo->run, TM_ACCOUNT_SORT, sizeof(struct name_row), share / 8, merge_names);
+    tm_status st;
+
+    hlo->joins = tm_index_new(hlo->run, TM_ACCOUNT_METADATA, sizeof(struct hlo_join),
+                              tm_budget_share(&hlo->run->budget, TM_ACCOUNT_METADATA) / 16, TM_INDEX_FIRST, NULL);
+    st = names && hlo->joins ? put_ops(hlo, names) : hlo->run->error.status;
+    if (st == TM_OK)
+        st = put_names(hlo, names);
+    tm_groups_free(names);
+    return st;
+}
+
+/* --- asking --- */
+
+/* The last part of "a::b". */
+static struct tm_text last_part(struct tm_text text)
+{
+    for (size_t i = text.length; i >= 2; i--)
+        if (text.at[i - 1] == ':' && text.at[i - 2] == ':')
+            return tm_text_from(text, i);
+    return text;
+}
+
+/* The name that an HLO text begins with: "%fusion.3 = f32[8] ...". */
+static struct tm_text name_in_hlo(struct tm_text text)
+{
+    const char *equals;
+
+    if (tm_text_begins(text, "ROOT "))
+        text = tm_text_from(text, 5);
+    if (tm_text_begins(text, "%"))
+        text = tm_text_from(text, 1);
+    equals = text.length ? memmem(text.at, text.length, " = ", 3) : NULL;
+    if (equals)
+        text.length = (size_t)(equals - text.at);
+    return text;
+}
+
+static tm_status name_of(struct tm_hlo *hlo, const struct tm_config *config, struct tm_key *name, bool *has_name)
+{
+    const bool is_tpu = config->details != 0; /* its HLO text */
+    struct tm_text text;
+    tm_status st;
+
+    *has_name = is_tpu || config->hlo_op;
+    if (!*has_name)
+        return TM_OK;
+    st = tm_names_text(hlo->trace->names, is_tpu ? config->details : config->hlo_op, NAME_LOOKED_AT, &text.at,
+                       &text.length);
+    if (st != TM_OK)
+        return st;
+    text = is_tpu ? name_in_hlo(text) : last_part(text);
+    *name = tm_hash_key(text.at, text.length);
+    return TM_OK;
+}
+
+/* The op of a name in a program, or in the only program that has it; 0 = none. */
+static tm_status find_op(struct tm_hlo *hlo, struct tm_key name, const int64_t *program_id, uint32_t *op)
+{
+    const uint64_t key = program_id ? key_in_program(name, *program_id) : key_in_any(name);
+    const void *row;
+    const tm_status st = tm_index_get(hlo->joins, key, &row);
+    const struct hlo_join *found = row;
+    const bool is_it = st == TM_OK && found && found->any_program == !program_id &&
+                       (!program_id || found->program_id == *program_id) && tm_is_same_key(found->name, name);
+
+    *op = is_it ? found->op : 0;
+    return st;
+}
+
+/* Whether an op of program 0 is meant: 0 stands for no program as well. */
+static tm_status module_agrees(struct tm_hlo *hlo, uint32_t op, tm_strid module, bool *agrees)
+{
+    const struct tm_hlo_op *row = tm_rows_at(hlo->trace->hlo_ops, op);
+
+    return row ? tm_names_are_same(hlo->trace->names, row->module, module, agrees) : hlo->run->error.status;
+}
+
+static tm_status find_of(struct tm_hlo *hlo, const struct tm_config *config, struct tm_key name, uint32_t *op)
+{
+    bool agrees = true;
+    tm_status st = find_op(hlo, name, &config->program_id, op);
+
+    if (st == TM_OK && *op && !config->program_id)
+        st = module_agrees(hlo, *op, config->module, &agrees);
+    if (st != TM_OK || (*op && agrees))
+        return st;
+    *op = 0;
+    return config->program_id ? TM_OK : find_op(hlo, name, NULL, op);
+}
+
+tm_status tm_hlo_join(struct tm_hlo *hlo, struct tm_config *config)
+{
+    const struct tm_hlo_op *op;
+    struct tm_key name;
+    bool has_name = false;
+    uint32_t row = 0;
+    tm_status st = TM_OK;
+
+    if (!hlo->joins || config->hlo)
+        return TM_OK;
+    st = name_of(hlo, config, &name, &has_name);
+    if (st == TM_OK && has_name)
+        st = find_of(hlo, config, name, &row);
+    if (st != TM_OK || !row)
+        return st;
+    op = tm_rows_at(hlo->trace->hlo_ops, row);
+    if (!op)
+        return hlo->run->error.status;
+    config->hlo = row;
+    if (!config->source)
+        config->source = op->source;
+    return TM_OK;
+}
+
+tm_status tm_hlo_join_all(struct tm_hlo *hlo)
+{
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 1; i < tm_rows_count(hlo->trace->configs) && st == TM_OK; i++) {
+        struct tm_config *config = tm_rows_change(hlo->trace->configs, i);
+
+        if (!config)
+            return hlo->run->error.status;
+        st = tm_hlo_join(hlo, config);
+        config->hash = 0;
+        config->hash = tm_config_hash(config);
+    }
+    return st;
+}
+
+/* What computations come to.  A call waits until its computation is known; computations that wait for nothing are
+ * told to their callers, which then wait for one less.  Each call is looked at once, whatever the order of the
+ * computations; those in a circle are never known, and their calls keep no flops. */
+
+tm_status tm_hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint64_t *row,
+                        bool *found)
+{
+    const void *at = NULL;
+    const tm_status st =
+        in->has_called ? tm_index_get(hlo->places, tm_hlo_key(module, (int64_t)in->called), &at) : TM_OK;
+    const struct hlo_place *place = at;
+
+    *found = st == TM_OK && place && place->id == (int64_t)in->called && place->module == module;
+    *row = *found ? place->row : 0;
+    return st;
+}
+
+tm_status tm_hlo_note_call(struct tm_hlo *hlo, uint32_t module, uint64_t caller, const struct tm_hlo_instruction *in,
+                           uint32_t op)
+{
+    struct hlo_call call = { .caller = caller, .op = op };
+    struct hlo_computation *computation = tm_rows_change(hlo->computations, caller);
+    bool found;
+    tm_status st;
+
+    if (!computation)
+        return hlo->run->error.status;
+    st = tm_hlo_called(hlo, module, in, &call.callee, &found);
+    if (st != TM_OK)
+        return st;
+    if (!found) {
+        computation->sums.lacks_flops = 1;
+        return TM_OK;
+    }
+    computation->pending++;
+    return tm_sorter_push(hlo->sorter, &call);
+}
+
+void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from)
+{
+    into->lacks_flops |= from->lacks_flops;
+    if (__builtin_add_overflow(into->flops, from->flops, &into->flops)) {
+        into->flops = 0;
+        into->lacks_flops = 1;
+    }
+    into->traits |= from->traits;
+    if (from->has_matrix && !into->has_matrix)
+        into->precision = from->precision;
+    into->has_matrix |= from->has_matrix;
+    into->is_batched |= from->is_batched;
+    if (from->path) { /* the last one: the root stands at the end */
+        into->path = from->path;
+        into->source = from->source;
+    }
+    if (from->message_bytes > into->message_bytes) {
+        into->message_bytes = from->message_bytes;
+        into->group_size = from->group_size;
+        into->groups = from->groups;
+    }
+}
+
+static bool is_softmax(const struct hlo_sums *sums)
+{
+    return (sums->traits & TM_HLO_EXPONENTIAL) && (sums->traits & (TM_HLO_DIVIDES | TM_HLO_REDUCES));
+}
+
+/* What the op is, now that its computation is known. */
+static tm_status complete_op(struct tm_hlo *hlo, uint32_t row, const struct hlo_computation *called)
+{
+    struct tm_hlo_op *op = tm_rows_change(hlo->trace->hlo_ops, row);
+    const struct hlo_sums *sums = &called->sums;
+
+    if (!op)
+        return hlo->run->error.status;
+    op->has_flops = !sums->lacks_flops;
+    op->flops = sums->lacks_flops ? 0 : sums->flops;
+    op->has_matrix |= sums->has_matrix;
+    op->is_batched |= sums->is_batched;
+    op->has_softmax |= is_softmax(sums);
+    op->is_host |= called->is_host || (sums->traits & TM_HLO_HOST);
+    if (sums->precision)
+        op->precision = sums->precision;
+    if (!op->path) {
+        op->path = sums->path;
+        op->source = op->source ? op->source : sums->source;
+    }
+    if (!op->message_bytes) {
+        op->message_bytes = sums->message_bytes;
+        op->group_size = sums->group_size;
+        op->groups = sums->groups;
+    }
+    return TM_OK;
+}
+
+static int by_callee(const void *a, const void *b)
+{
+    const struct hlo_call *x = a, *y = b;
+
+    return (x->callee > y->callee) - (x->callee < y->callee);
+}
+
+/* Lay the calls side by side, in the order of what they call. */
+static tm_status lay_out_calls(struct tm_hlo *hlo)
+{
+    tm_status st = tm_sorter_finish(hlo->sorter);
+
+    while (st == TM_OK) {
+        struct hlo_computation *callee;
+        const void *row;
+
+        st = tm_sorter_next(hlo->sorter, &row);
+        if (st != TM_OK || !row)
+            break;
+        callee = tm_rows_change(hlo->computations, ((const struct hlo_call *)row)->callee);
+        if (!callee)
+            return hlo->run->error.status;
+        if (!callee->calls++)
+            callee->first_call = tm_rows_count(hlo->calls);
+        st = tm_rows_append(hlo->calls, row);
+    }
+    return st;
+}
+
+/* Tell one caller; *ready where it waits for nothing more. */
+static tm_status tell(struct tm_hlo *hlo, const struct hlo_call *call, const struct hlo_computation *called,
+                      bool *ready)
+{
+    struct hlo_computation *caller = tm_rows_change(hlo->computations, call->caller);
+
+    if (!caller)
+        return hlo->run->error.status;
+    tm_hlo_add_sums(&caller->sums, &called->sums);
+    *ready = !--caller->pending;
+    return call->op ? complete_op(hlo, call->op, called) : TM_OK;
+}
+
+static tm_status tell_callers(struct tm_hlo *hlo, uint64_t number, struct tm_rows *ready)
+{
+    const struct hlo_computation *row = tm_rows_at(hlo->computations, number);
+    struct hlo_computation called;
+    tm_status st = TM_OK;
+
+    if (!row)
+        return hlo->run->error.status;
+    called = *row;
+    for (uint64_t i = 0; i < called.calls && st == TM_OK; i++) {
+        const struct hlo_call *at = tm_rows_at(hlo->calls, called.first_call + i);
+        struct hlo_call call;
+        bool is_ready = false;
+
+        if (!at)
+            return hlo->run->error.status;
+        call = *at;
+        st = tell(hlo, &call, &called, &is_ready);
+        if (st == TM_OK && is_ready)
+            st = tm_rows_append(ready, &call.caller);
+    }
+    return st;
+}
+
+static tm_status find_ready(struct tm_hlo *hlo, struct tm_rows *ready)
+{
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < tm_rows_count(hlo->computations) && st == TM_OK; i++) {
+        const struct hlo_computation *row = tm_rows_at(hlo->computations, i);
+
+        if (!row)
+            return hlo->run->error.status;
+        if (!row->pending)
+            st = tm_rows_append(ready, &i);
+    }
+    return st;
+}
+
+tm_status tm_hlo_sum_up(struct tm_hlo *hlo)
+{
+    const size_t share = tm_budget_share(&hlo->run->budget, TM_ACCOUNT_SORT);
+    struct tm_rows *ready = tm_rows_new(hlo->run, TM_ACCOUNT_SORT, sizeof(uint64_t), share / 32);
+    tm_status st = ready ? lay_out_calls(hlo) : hlo->run->error.status;
+
+    if (st == TM_OK)
+        st = find_ready(hlo, ready);
+    for (uint64_t i = 0; st == TM_OK && i < tm_rows_count(ready); i++) {
+        const uint64_t *number = tm_rows_at(ready, i);
+
+        st = number ? tell_callers(hlo, *number, ready) : hlo->run->error.status;
+    }
+    tm_rows_free(ready);
+    return st;
+}
+
+struct tm_sorter *tm_hlo_calls_new(struct tm_hlo *hlo, size_t memory_bytes)
+{
+    return tm_sorter_new(hlo->run, TM_ACCOUNT_SORT, sizeof(struct hlo_call), memory_bytes, by_callee);
+}
+
+/* What waits (-done, async-update) is about the same message as what began it (-start, async-start), and tells of it
+ * as much: on a TPU the wait is what takes time. */
+
+/* What has begun in the present computation: the latest ones; a wait stands close behind its start. */
+static void note_start(struct hlo_waits *waits, int64_t id, uint32_t op)
+{
+    waits->starts[waits->next++ % HLO_STARTS] = (struct hlo_start){ .id = id, .op = op };
+}
+
+static uint32_t find_start(const struct hlo_waits *waits, uint64_t id)
+{
+    for (uint32_t i = 0; i < HLO_STARTS; i++)
+        if (waits->starts[i].op && waits->starts[i].id == (int64_t)id)
+            return waits->starts[i].op;
+    return 0;
+}
+
+tm_status tm_hlo_note_wait(struct tm_hlo *hlo, uint64_t computation, const struct tm_hlo_instruction *in, uint32_t op)
+{
+    struct hlo_waits *waits = &hlo->waits;
+    struct hlo_wait wait = { .op = op };
+
+    if (waits->computation != computation)
+        *waits = (struct hlo_waits){ .computation = computation };
+    if (in->known->traits & TM_HLO_START)
+        note_start(waits, in->id, op);
+    if (!(in->known->traits & TM_HLO_DONE) || !in->operand_count)
+        return TM_OK;
+    wait.start = find_start(waits, in->operands[0]);
+    if (!wait.start)
+        return TM_OK;
+    note_start(waits, in->id, wait.start);
+    return tm_rows_append(hlo->wait_rows, &wait);
+}
+
+tm_status tm_hlo_join_waits(struct tm_hlo *hlo)
+{
+    struct tm_rows *ops = hlo->trace->hlo_ops;
+
+    for (uint64_t i = 0; i < tm_rows_count(hlo->wait_rows); i++) {
+        const struct hlo_wait *wait = tm_rows_at(hlo->wait_rows, i);
+        const struct tm_hlo_op *start = wait ? tm_rows_at(ops, wait->start) : NULL;
+        struct tm_hlo_op begun, *op;
+
+        if (!start)
+            return hlo->run->error.status;
+        begun = *start;
+        op = tm_rows_change(ops, wait->op);
+        if (!op)
+            return hlo->run->error.status;
+        op->message_bytes = begun.message_bytes;
+        op->group_size = begun.group_size;
+        op->groups = begun.groups;
+    }
+    return TM_OK;
+}
 
 struct tm_hlo *tm_hlo_new(struct tm_trace *trace, const struct tm_input *input)
 {
@@ -162,4 +643,291 @@ tm_status tm_hlo_read(struct tm_hlo *hlo)
         st = tell_why(hlo, i);
     free_reading(hlo);
     return st == TM_OK ? tm_hlo_index(hlo) : st;
+}
+
+/* What one instruction reads and writes in device memory: each operand once, and the result.  A slice reads as much as
+ * it gives, an update writes what it reads; of a fusion what its computation says. */
+
+static int by_id(const void *a, const void *b)
+{
+    const struct hlo_operand *x = a, *y = b;
+
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+/* A fusion's computation, where there is one. */
+struct called {
+    uint64_t row, written;
+    bool is_fusion, has_written;
+};
+
+static tm_status find_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
+                             struct called *called)
+{
+    const struct hlo_computation *computation;
+    tm_status st;
+
+    *called = (struct called){ .row = 0 };
+    if (!(in->known->traits & TM_HLO_IS_FUSION))
+        return TM_OK;
+    st = tm_hlo_called(hlo, module, in, &called->row, &called->is_fusion);
+    if (st != TM_OK || !called->is_fusion)
+        return st;
+    computation = tm_rows_at(hlo->computations, called->row);
+    if (!computation)
+        return hlo->run->error.status;
+    called->written = computation->written;
+    called->has_written = computation->has_written;
+    return TM_OK;
+}
+
+/* Bytes that are read of one operand, which may stand at several positions: all, or the slices that are taken. */
+static tm_status read_of(struct tm_hlo *hlo, const struct called *called, const struct hlo_operand *first, size_t count,
+                         uint64_t whole, uint64_t *bytes)
+{
+    uint64_t parts = 0;
+
+    *bytes = whole;
+    if (!called->is_fusion)
+        return TM_OK;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t part;
+        bool is_part;
+        const tm_status st = tm_hlo_read_of(hlo, called->row, first[i].position, &is_part, &part);
+
+        if (st != TM_OK || !is_part || __builtin_add_overflow(parts, part, &parts))
+            return st;
+    }
+    *bytes = parts < whole ? parts : whole;
+    return TM_OK;
+}
+
+/* Of the operands from the from-th on. */
+static tm_status add_operands(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint32_t from,
+                              const struct called *called, struct hlo_cost *cost)
+{
+    struct hlo_operand *operands = hlo->sorted;
+    size_t count = 0, n;
+    tm_status st = TM_OK;
+
+    for (uint32_t i = from; i < in->operand_count; i++)
+        operands[count++] = (struct hlo_operand){ in->operands[i], i };
+    qsort(operands, count, sizeof(*operands), by_id);
+    cost->operand_bytes = 0;
+    cost->has_operand_bytes = !in->is_cut;
+    for (size_t i = 0; i < count && st == TM_OK; i += n) {
+        const struct hlo_result *result;
+        uint64_t bytes = 0;
+
+        for (n = 1; i + n < count && operands[i + n].id == operands[i].id;)
+            n++;
+        st = tm_hlo_result(hlo, module, operands[i].id, &result);
+        if (st != TM_OK)
+            break;
+        if (!result || !result->has_bytes) {
+            cost->has_operand_bytes = false;
+            continue;
+        }
+        st = read_of(hlo, called, &operands[i], n, result->bytes, &bytes);
+        if (__builtin_add_overflow(cost->operand_bytes, bytes, &cost->operand_bytes))
+            cost->has_operand_bytes = false;
+    }
+    return st;
+}
+
+static void set_bytes(struct hlo_cost *cost, bool known, uint64_t read, uint64_t written)
+{
+    cost->has_bytes = known && !__builtin_add_overflow(read, written, &cost->bytes);
+}
+
+/* What is written: of a library's call the first array, the others are its working memory; of an update the slice. */
+static tm_status written_by(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
+                            const struct called *called, const struct tm_hlo_shape *shape, uint64_t *bytes, bool *known)
+{
+    const bool is_library = tm_text_begins(in->target, "__cublas$") || tm_text_begins(in->target, "__cudnn$");
+    const struct hlo_result *update = NULL;
+    tm_status st = TM_OK;
+
+    *bytes = is_library && shape->is_tuple ? shape->part[0] : shape->bytes;
+    *known = shape->has_bytes;
+    if (called->has_written) {
+        *bytes = called->written;
+        *known = true;
+    }
+    if (!(in->known->traits & TM_HLO_UPDATES))
+        return TM_OK;
+    if (in->operand_count > 1)
+        st = tm_hlo_result(hlo, module, in->operands[1], &update);
+    *known = update && update->has_bytes;
+    *bytes = *known ? update->bytes : 0;
+    return st;
+}
+
+tm_status tm_hlo_bytes(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, struct hlo_cost *cost)
+{
+    const uint16_t traits = in->known->traits;
+    const bool is_part = (traits & (TM_HLO_SLICES | TM_HLO_UPDATES)) != 0;
+    struct called called;
+    uint64_t written;
+    bool known;
+    tm_status st;
+
+    if (traits & (TM_HLO_CONTAINER | TM_HLO_DONE | TM_HLO_SILENT))
+        return TM_OK;
+    st = find_called(hlo, module, in, &called);
+    if (st == TM_OK)
+        st = add_operands(hlo, module, in, is_part, &called, cost);
+    if (st == TM_OK)
+        st = written_by(hlo, module, in, &called, &cost->shape, &written, &known);
+    if (st != TM_OK)
+        return st;
+    if (traits & TM_HLO_START && cost->shape.is_tuple) /* its result holds its operands */
+        set_bytes(cost, cost->shape.has_bytes, cost->shape.bytes, 0);
+    else
+        set_bytes(cost, cost->has_operand_bytes && known, cost->operand_bytes, written);
+    if (traits & TM_HLO_SLICES)
+        set_bytes(cost, cost->has_bytes, cost->bytes, cost->shape.bytes);
+    return TM_OK;
+}
+
+/* Where an op stands in the source.  Its metadata says it, or names a frame of the module's table: frames name
+ * locations, locations files, all by numbers that count from 1.
+ * source: StackFrameIndexProto {file_names 1, file_locations 3 {file_name_id 1, line 3}, stack_frames 4
+ *         {file_location_id 1}}; xla/service/hlo.proto */
+
+enum {
+    INDEX_FILE = 1, INDEX_LOCATION = 3, INDEX_FRAME = 4, LOCATION_FILE = 1, LOCATION_LINE = 3, FRAME_LOCATION = 1,
+    ROW_BYTES_MOST = 256, /* of a location or frame: six numbers */
+};
+
+static tm_status put_source(struct tm_hlo *hlo, struct tm_text file, int64_t line, tm_strid *source)
+{
+    char text[HLO_TEXT_MOST + 32];
+    const int length = (int)(file.length < HLO_TEXT_MOST ? file.length : HLO_TEXT_MOST);
+    int written;
+
+    *source = 0;
+    if (!length)
+        return TM_OK;
+    if (line <= 0)
+        return tm_names_put(hlo->trace->names, file.at, (size_t)length, source);
+    memcpy(text, file.at, (size_t)length);
+    written = snprintf(text + length, sizeof(text) - (size_t)length, ":%lld", (long long)line);
+    return tm_names_put(hlo->trace->names, text, (size_t)length + (size_t)written, source);
+}
+
+static tm_status put_file(struct tm_hlo *hlo, struct hlo_module *module, struct tm_wire view)
+{
+    tm_strid name;
+    const tm_status st = tm_names_put(hlo->trace->names, (const char *)view.at, (size_t)(view.end - view.at), &name);
+
+    module->files++;
+    return st == TM_OK ? tm_rows_append(hlo->files, &name) : st;
+}
+
+static uint64_t number_in(struct tm_wire message, uint32_t number)
+{
+    struct tm_field field;
+    uint64_t value = 0;
+
+    while (tm_wire_next(&message, &field))
+        if (field.key == TM_WIRE_KEY(number, TM_WIRE_VARINT))
+            value = field.value;
+    return value;
+}
+
+static tm_status put_row(struct tm_hlo *hlo, struct hlo_module *module, uint32_t field, struct tm_wire view)
+{
+    struct hlo_location location;
+    uint64_t frame;
+
+    if (field == INDEX_FRAME) {
+        module->frames++;
+        frame = number_in(view, FRAME_LOCATION);
+        return tm_rows_append(hlo->frames, &frame);
+    }
+    module->locations++;
+    location.file = number_in(view, LOCATION_FILE);
+    location.line = (int64_t)number_in(view, LOCATION_LINE);
+    return tm_rows_append(hlo->locations, &location);
+}
+
+static uint64_t rows_of_all(const struct tm_hlo *hlo)
+{
+    return tm_rows_count(hlo->files) + tm_rows_count(hlo->locations) + tm_rows_count(hlo->frames);
+}
+
+tm_status tm_hlo_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm_reader *w, uint64_t end)
+{
+    tm_status st = TM_OK;
+
+    if (module->frames || module->locations || module->files) /* a second table is none of the format's */
+        return TM_OK;
+    module->first_file = tm_rows_count(hlo->files);
+    module->first_location = tm_rows_count(hlo->locations);
+    module->first_frame = tm_rows_count(hlo->frames);
+    while (st == TM_OK && tm_reader_offset(w) < end && rows_of_all(hlo) < HLO_INSTRUCTIONS_MOST) {
+        struct tm_head head;
+        struct tm_wire view;
+        bool more, damaged;
+        uint64_t most;
+
+        st = tm_reader_head(w, &head, &more, &damaged);
+        if (st != TM_OK)
+            break;
+        if (more && !damaged && tm_reader_offset(w) <= end && head.type != TM_WIRE_LEN)
+            continue; /* a field of a later version */
+        if (!more || damaged || tm_reader_offset(w) > end || head.value > end - tm_reader_offset(w)) {
+            module->damaged_at = module->is_damaged ? module->damaged_at : head.offset;
+            module->is_damaged = 1;
+            break;
+        }
+        most = head.number == INDEX_FILE ? HLO_TEXT_MOST : ROW_BYTES_MOST;
+        st = tm_reader_peek(w, (size_t)(head.value < most ? head.value : most), &view);
+        if (st == TM_OK && head.number == INDEX_FILE)
+            st = put_file(hlo, module, view);
+        else if (st == TM_OK && (head.number == INDEX_LOCATION || head.number == INDEX_FRAME))
+            st = put_row(hlo, module, head.number, view);
+        tm_reader_skip(w, head.value);
+    }
+    return st;
+}
+
+/* Row `number` (from 1) of a module's part of a table; NULL = there is none, or the spill file failed. */
+static const void *row_of(struct tm_rows *rows, uint64_t first, uint64_t count, uint64_t number)
+{
+    return number && number <= count ? tm_rows_at(rows, first + number - 1) : NULL;
+}
+
+static tm_status source_of_frame(struct tm_hlo *hlo, const struct hlo_module *module, uint64_t frame, tm_strid *source)
+{
+    const uint64_t *number = row_of(hlo->frames, module->first_frame, module->frames, frame);
+    const struct hlo_location *location =
+        number ? row_of(hlo->locations, module->first_location, module->locations, *number) : NULL;
+    const tm_strid *file = location ? row_of(hlo->files, module->first_file, module->files, location->file) : NULL;
+    const char *text;
+    char copy[HLO_TEXT_MOST + 1];
+    size_t length;
+    int64_t line;
+    tm_status st;
+
+    if (!file)
+        return hlo->run->error.status;
+    line = location->line;
+    st = tm_names_text(hlo->trace->names, *file, sizeof(copy), &text, &length);
+    if (st != TM_OK)
+        return st;
+    memcpy(copy, text, length < sizeof(copy) ? length : sizeof(copy)); /* putting a text in may move it */
+    return put_source(hlo, (struct tm_text){ copy, length < sizeof(copy) ? length : sizeof(copy) }, line, source);
+}
+
+tm_status tm_hlo_source(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
+                        tm_strid *source)
+{
+    *source = 0;
+    if (in->source_file.length)
+        return put_source(hlo, in->source_file, in->source_line, source);
+    return in->stack_frame > 0 ? source_of_frame(hlo, module, (uint64_t)in->stack_frame, source) : TM_OK;
 }

@@ -2,7 +2,9 @@
 #ifndef TM_HLO_INSTRUCTION_H
 #define TM_HLO_INSTRUCTION_H
 
-#include "stages/input/xspace/wire.h"
+#include "pipeline/attributes.h"
+#include "pipeline/record.h"
+#include "stages/input/xspace/xspace_reader.h"
 #include "stages/resolve/name_text.h"
 
 /* How the cost of an instruction is worked out. */
@@ -39,9 +41,6 @@ struct tm_hlo_opcode {
     uint16_t traits; /* enum tm_hlo_trait */
 };
 
-/* What is known of an opcode; never NULL: one that is not known is of kind TM_HLO_OTHER. */
-const struct tm_hlo_opcode *tm_hlo_opcode_of(struct tm_text opcode);
-
 /* An instruction on the wire; all views are borrowed from its bytes. */
 struct tm_hlo_instruction {
     struct tm_wire all;
@@ -66,7 +65,38 @@ struct tm_hlo_numbers {
     struct tm_wire fields, packed;
     uint32_t number;
 };
+
 bool tm_hlo_next_number(struct tm_hlo_numbers *numbers, uint64_t *value);
 struct tm_hlo_numbers tm_hlo_numbers_of(struct tm_wire message, uint32_t number);
+
+enum { TM_HLO_RANK_MOST = 16, TM_HLO_NESTING_MOST = 16 };
+
+/* A shape: an array, or a tuple of shapes. */
+struct tm_hlo_shape {
+    uint64_t bytes;       /* of all its arrays, where has_bytes */
+    uint64_t part[2];     /* of a tuple: bytes of its first two elements */
+    uint64_t elements;    /* of its first array, where has_elements; likewise the type and the dimensions */
+    uint64_t dims[TM_HLO_RANK_MOST];
+    uint32_t rank;        /* above TM_HLO_RANK_MOST: the dimensions are not known */
+    uint8_t element;      /* xla.PrimitiveType; 0 = there is no array */
+    uint8_t has_bytes, has_elements, is_tuple;
+    uint8_t is_damaged;   /* not all of it could be read */
+};
+
+/* A text that is written into memory of fixed size, and cut there. */
+struct tm_hlo_text {
+    char *at;
+    size_t length, room;
+    bool cut;
+};
+
+void tm_hlo_write(struct tm_hlo_text *text, const char *format, ...) TM_PRINTF(2, 3);
+
+/* Read a ShapeProto.  Sizes that do not fit in 64 bits, dimensions below 0, unknown types and tuples nested deeper
+ * than TM_HLO_NESTING_MOST make what depends on them unknown.
+ * in: text  gets it as HLO writes it, "f32[8,128]", "(f32[], s32[2])"; NULL = not wanted */
+void tm_hlo_shape_read(struct tm_wire bytes, struct tm_hlo_shape *shape, struct tm_hlo_text *text);
+
+enum tm_precision tm_hlo_precision(uint8_t element);
 
 #endif

@@ -2,14 +2,13 @@
 #ifndef TM_HLO_PRIVATE_H
 #define TM_HLO_PRIVATE_H
 
-#include "pipeline/hash.h"
+#include "pipeline/store/hash.h"
 #include "pipeline/index.h"
-#include "pipeline/rows.h"
+#include "pipeline/store/rows.h"
 #include "pipeline/run.h"
 #include "stages/input/hlo/hlo.h"
 #include "stages/input/hlo/hlo_instruction.h"
-#include "stages/input/hlo/hlo_shape.h"
-#include "stages/input/xspace/reader.h"
+#include "stages/input/xspace/xspace_reader.h"
 
 /* Shared by the hlo_*.c files.  All programs are walked twice: the first walk notes the shape of every instruction
  * and the computations, the second one works out costs; then sums go from computations to what calls them. */
@@ -162,12 +161,12 @@ static inline uint64_t tm_hlo_key(uint64_t module, int64_t id)
 enum hlo_pass { HLO_PASS_SHAPES, HLO_PASS_COSTS };
 tm_status tm_hlo_walk(struct tm_hlo *hlo, uint32_t module, enum hlo_pass pass) TM_MUST_USE;
 
-/* hlo_frames.c: where ops stand in the source. */
+/* hlo.c: where ops stand in the source. */
 tm_status tm_hlo_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm_reader *w, uint64_t end) TM_MUST_USE;
 tm_status tm_hlo_source(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
                         tm_strid *source) TM_MUST_USE;
 
-/* hlo_reads.c: what a fusion reads and writes.  First walk: begin, note each instruction, end.  Second walk: ask. */
+/* hlo_walk.c: what a fusion reads and writes.  First walk: begin, note each instruction, end.  Second walk: ask. */
 struct hlo_reads *tm_hlo_reads_new(struct tm_run *run) TM_MUST_USE;
 void tm_hlo_reads_free(struct tm_run *run, struct hlo_reads *reads); /* tolerates NULL */
 void tm_hlo_reads_begin(struct hlo_reads *reads);
@@ -190,15 +189,15 @@ tm_status tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_i
                       struct hlo_cost *cost) TM_MUST_USE;
 tm_status tm_hlo_result(struct tm_hlo *hlo, uint32_t module, uint64_t id, const struct hlo_result **result) TM_MUST_USE;
 
-/* hlo_collective.c: who takes part, and how much each sends. */
+/* hlo_walk.c: who takes part, and how much each sends. */
 tm_status tm_hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
                             const struct hlo_cost *cost, struct tm_hlo_op *op) TM_MUST_USE;
 
-/* hlo_bytes.c: cost->bytes and operand_bytes. */
+/* hlo.c: cost->bytes and operand_bytes. */
 tm_status tm_hlo_bytes(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
                        struct hlo_cost *cost) TM_MUST_USE;
 
-/* hlo_sums.c */
+/* hlo.c */
 /* The computation that an instruction calls, by its row; *found false where there is none of that id. */
 tm_status tm_hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint64_t *row,
                         bool *found) TM_MUST_USE;
@@ -208,12 +207,12 @@ tm_status tm_hlo_note_call(struct tm_hlo *hlo, uint32_t module, uint64_t caller,
 void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from);
 tm_status tm_hlo_sum_up(struct tm_hlo *hlo) TM_MUST_USE;
 
-/* hlo_waits.c: what a wait tells of its message.  Note each op, in the order of the program; join once all is summed. */
+/* hlo.c: what a wait tells of its message.  Note each op, in the order of the program; join once all is summed. */
 tm_status tm_hlo_note_wait(struct tm_hlo *hlo, uint64_t computation, const struct tm_hlo_instruction *in,
                            uint32_t op) TM_MUST_USE;
 tm_status tm_hlo_join_waits(struct tm_hlo *hlo) TM_MUST_USE;
 
-/* hlo_join.c */
+/* hlo.c */
 tm_status tm_hlo_index(struct tm_hlo *hlo) TM_MUST_USE;
 
 #endif

@@ -6,6 +6,398 @@
  *         is_fusion_computation 7, execution_thread 8}; xla/service/hlo.proto */
 #include "stages/input/hlo/hlo_private.h"
 
+/* Collectives: which ranks take part, as HLO writes it ("{{0,1},{2,3}}"), and the most that one of them sends or
+ * receives.  Groups are listed, or told as a transposed grid of 0, 1, 2 ...
+ * source: ReplicaGroup {replica_ids 1}, CollectiveDeviceListProto {replica_groups 1, iota_replica_group_list 2},
+ *         IotaReplicaGroupListProto {num_replica_groups 1, num_devices_per_group 2, iota_reshape_dims 3,
+ *         iota_transpose_perm 4}, SourceTarget {source 1, target 2}; xla/xla_data.proto */
+
+enum {
+    IN_GROUPS = 49, IN_PAIRS = 52, GROUP_IDS = 1, LIST_GROUPS = 1, LIST_IOTA = 2,
+    IOTA_GROUPS = 1, IOTA_DEVICES = 2, IOTA_DIMS = 3, IOTA_ORDER = 4,
+    GROUPS_TEXT = 4096, /* longer ones end in "..." */
+    IOTA_RANK_MOST = 8,
+};
+
+/* What is found of the groups. */
+struct groups {
+    struct tm_hlo_text text;
+    uint64_t count, size; /* size: of the first group; of pairs: their number */
+    char room[GROUPS_TEXT + 8];
+};
+
+static void begin_groups(struct groups *g)
+{
+    g->text = (struct tm_hlo_text){ .at = g->room, .room = GROUPS_TEXT };
+    g->count = g->size = 0;
+}
+
+/* The groups that a repeated field of a message lists. */
+static void take_lists(struct groups *g, struct tm_wire message, uint32_t number)
+{
+    struct tm_field field;
+
+    while (tm_wire_next(&message, &field)) {
+        struct tm_hlo_numbers ids;
+        uint64_t id, n = 0;
+
+        if (field.key != TM_WIRE_KEY(number, TM_WIRE_LEN))
+            continue;
+        ids = tm_hlo_numbers_of((struct tm_wire){ field.bytes, field.bytes + field.value }, GROUP_IDS);
+        tm_hlo_write(&g->text, "%s{", g->count ? "," : "{");
+        for (; tm_hlo_next_number(&ids, &id); n++)
+            tm_hlo_write(&g->text, "%s%lld", n ? "," : "", (long long)id);
+        tm_hlo_write(&g->text, "}");
+        if (!g->count++)
+            g->size = n;
+    }
+    if (g->count)
+        tm_hlo_write(&g->text, "}");
+}
+
+static void take_pairs(struct groups *g, struct tm_wire message)
+{
+    struct tm_field field;
+
+    while (tm_wire_next(&message, &field)) {
+        struct tm_wire pair;
+        uint64_t ends[2] = { 0, 0 };
+        struct tm_field end;
+
+        if (field.key != TM_WIRE_KEY(IN_PAIRS, TM_WIRE_LEN))
+            continue;
+        pair = (struct tm_wire){ field.bytes, field.bytes + field.value };
+        while (tm_wire_next(&pair, &end))
+            if (end.key == TM_WIRE_KEY(1, TM_WIRE_VARINT) || end.key == TM_WIRE_KEY(2, TM_WIRE_VARINT))
+                ends[(end.key >> TM_WIRE_TYPE_BITS) - 1] = end.value;
+        tm_hlo_write(&g->text, "%s{%lld,%lld}", g->count ? "," : "{", (long long)ends[0], (long long)ends[1]);
+        g->count++;
+    }
+    g->size = g->count;
+    if (g->count)
+        tm_hlo_write(&g->text, "}");
+}
+
+/* A grid of the numbers 0, 1, 2 ... with its dimensions in another order, read row by row in groups of one size. */
+struct iota {
+    uint64_t groups, devices;
+    uint64_t dims[IOTA_RANK_MOST], order[IOTA_RANK_MOST];
+    uint32_t rank, order_rank;
+};
+
+static void take_numbers(struct tm_wire message, uint32_t number, uint64_t *to, uint32_t *count)
+{
+    struct tm_hlo_numbers numbers = tm_hlo_numbers_of(message, number);
+    uint64_t value;
+
+    for (*count = 0; *count < IOTA_RANK_MOST && tm_hlo_next_number(&numbers, &value); ++*count)
+        to[*count] = value;
+}
+
+/* Whether the grid has as many cells as the groups have members, and its order is one. */
+static bool iota_is_sound(const struct iota *iota)
+{
+    uint64_t members, cells = 1;
+    unsigned seen = 0;
+
+    if (!iota->rank || (iota->order_rank && iota->order_rank != iota->rank) ||
+        __builtin_mul_overflow(iota->groups, iota->devices, &members) || !members)
+        return false;
+    for (uint32_t i = 0; i < iota->rank; i++) {
+        const uint64_t place = iota->order_rank ? iota->order[i] : i;
+
+        if (place >= iota->rank || __builtin_mul_overflow(cells, iota->dims[i], &cells))
+            return false;
+        seen |= 1u << place;
+    }
+    return cells == members && seen == (1u << iota->rank) - 1;
+}
+
+/* The number in the n-th cell. */
+static uint64_t iota_cell(const struct iota *iota, uint64_t n)
+{
+    uint64_t place[IOTA_RANK_MOST] = { 0 }, value = 0;
+
+    for (uint32_t i = iota->rank; i-- > 0;) {
+        const uint64_t dim = iota->order_rank ? iota->order[i] : i;
+
+        place[dim] = n % iota->dims[dim];
+        n /= iota->dims[dim];
+    }
+    for (uint32_t i = 0; i < iota->rank; i++)
+        value = value * iota->dims[i] + place[i];
+    return value;
+}
+
+static void take_iota(struct groups *g, struct tm_wire message)
+{
+    struct iota iota = { .groups = 0 };
+    struct tm_field field;
+    struct tm_wire w = message;
+
+    while (tm_wire_next(&w, &field)) {
+        if (field.key == TM_WIRE_KEY(IOTA_GROUPS, TM_WIRE_VARINT))
+            iota.groups = field.value;
+        if (field.key == TM_WIRE_KEY(IOTA_DEVICES, TM_WIRE_VARINT))
+            iota.devices = field.value;
+    }
+    take_numbers(message, IOTA_DIMS, iota.dims, &iota.rank);
+    take_numbers(message, IOTA_ORDER, iota.order, &iota.order_rank);
+    if (!iota_is_sound(&iota))
+        return;
+    g->count = iota.groups;
+    g->size = iota.devices;
+    for (uint64_t n = 0; n < iota.groups * iota.devices && !g->text.cut; n++)
+        tm_hlo_write(&g->text, "%s%llu", n == 0 ? "{{" : n % iota.devices ? "," : "},{",
+                     (unsigned long long)iota_cell(&iota, n));
+    tm_hlo_write(&g->text, "}}");
+}
+
+static void take_device_list(struct groups *g, struct tm_wire list)
+{
+    struct tm_wire w = list;
+    struct tm_field field;
+
+    take_lists(g, list, LIST_GROUPS);
+    while (!g->count && tm_wire_next(&w, &field))
+        if (field.key == TM_WIRE_KEY(LIST_IOTA, TM_WIRE_LEN))
+            take_iota(g, (struct tm_wire){ field.bytes, field.bytes + field.value });
+}
+
+/* No groups are listed: all take part. */
+static uint64_t size_of_all(const struct hlo_module *module, const struct tm_hlo_instruction *in)
+{
+    uint64_t all = module->replicas;
+
+    if (in->channel > 0 && __builtin_mul_overflow(module->replicas, module->partitions, &all))
+        return 0;
+    return all;
+}
+
+/* The most that a rank sends or receives.  What begins here holds its operands in its result, the result of the
+ * operation second. */
+static uint64_t message_bytes(const struct tm_hlo_instruction *in, const struct hlo_cost *cost)
+{
+    const bool is_start = (in->known->traits & TM_HLO_START) && cost->shape.is_tuple;
+    const uint64_t result = is_start ? cost->shape.part[1] : cost->shape.bytes;
+
+    if (!cost->has_operand_bytes || !cost->shape.has_bytes)
+        return 0;
+    return cost->operand_bytes > result ? cost->operand_bytes : result;
+}
+
+tm_status tm_hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
+                            const struct hlo_cost *cost, struct tm_hlo_op *op)
+{
+    struct groups g;
+
+    if (in->known->kind != TM_HLO_COLLECTIVE || in->known->traits & TM_HLO_DONE)
+        return TM_OK;
+    begin_groups(&g);
+    if (in->known->traits & TM_HLO_PERMUTES)
+        take_pairs(&g, in->all);
+    else
+        take_device_list(&g, in->devices);
+    if (!g.count)
+        take_lists(&g, in->all, IN_GROUPS);
+    if (!g.size && !(in->known->traits & TM_HLO_PERMUTES))
+        g.size = size_of_all(module, in);
+    op->group_size = g.size < UINT32_MAX ? (uint32_t)g.size : 0;
+    op->message_bytes = message_bytes(in, cost);
+    if (g.text.cut) {
+        g.text.cut = false;
+        g.text.room += 8;
+        tm_hlo_write(&g.text, "...");
+    }
+    return g.text.length ? tm_names_put(hlo->trace->names, g.text.at, g.text.length, &op->groups) : TM_OK;
+}
+
+/* What a fusion reads of its operands, and what it writes: a parameter that is only sliced inside is not read whole,
+ * and a root that updates a slice writes that slice.  Loops over stacked layers are made of such fusions; without this
+ * their bytes would be those of all layers each time.
+ * One computation at a time, in a table of fixed size; a computation of more instructions reads and writes all. */
+
+enum { VALUES_MOST = 2048, SLOTS = 4096 /* a power of two */ };
+
+/* An instruction of the computation. */
+struct value {
+    int64_t id;
+    uint64_t written;      /* bytes, if it is the result */
+    uint64_t read;         /* of a parameter: bytes that slices take */
+    int64_t number;        /* of a parameter */
+    uint16_t parameter;    /* the value, plus one, of the parameter that this is another shape of; 0 = none */
+    uint8_t has_written;
+    uint8_t is_whole;      /* of a parameter: something reads all of it */
+    uint8_t is_used;
+};
+
+struct hlo_reads {
+    struct value values[VALUES_MOST];
+    uint16_t slots[SLOTS]; /* by id: number of a value, plus one */
+    uint64_t seed;
+    uint32_t count;
+    bool overflows;
+};
+
+struct hlo_reads *tm_hlo_reads_new(struct tm_run *run)
+{
+    struct hlo_reads *const reads = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*reads), &run->error);
+
+    if (reads)
+        reads->seed = tm_hash_seed(reads);
+    return reads;
+}
+
+void tm_hlo_reads_free(struct tm_run *run, struct hlo_reads *reads)
+{
+    tm_give(&run->budget, TM_ACCOUNT_INPUT, reads, reads ? sizeof(*reads) : 0);
+}
+
+void tm_hlo_reads_begin(struct hlo_reads *reads)
+{
+    if (reads->count)
+        memset(reads->slots, 0, sizeof(reads->slots));
+    reads->count = 0;
+    reads->overflows = false;
+}
+
+/* The slot of an id: that of its value, or an empty one. */
+static uint16_t *slot_of(struct hlo_reads *reads, int64_t id)
+{
+    size_t at = (size_t)tm_hash_mix((uint64_t)id, reads->seed) & (SLOTS - 1);
+
+    while (reads->slots[at] && reads->values[reads->slots[at] - 1].id != id)
+        at = (at + 1) & (SLOTS - 1);
+    return &reads->slots[at];
+}
+
+static struct value *find(struct hlo_reads *reads, uint64_t id)
+{
+    const uint16_t number = *slot_of(reads, (int64_t)id);
+
+    return number ? &reads->values[number - 1] : NULL;
+}
+
+static struct value *parameter_of(struct hlo_reads *reads, const struct value *value)
+{
+    return value && value->parameter ? &reads->values[value->parameter - 1] : NULL;
+}
+
+static bool is_opcode(const struct tm_hlo_instruction *in, const char *name)
+{
+    return tm_text_is(in->opcode, name);
+}
+
+/* What the instruction reads of one of its operands. */
+static void use(struct value *parameter, const struct tm_hlo_instruction *in, uint32_t n,
+                const struct hlo_result *result)
+{
+    const uint16_t traits = in->known->traits;
+
+    parameter->is_used = 1;
+    if (n > 0 || !(traits & (TM_HLO_SLICES | TM_HLO_UPDATES))) {
+        parameter->is_whole |= !is_opcode(in, "bitcast");
+        return;
+    }
+    if ((traits & TM_HLO_SLICES) &&
+        (!result->has_bytes || __builtin_add_overflow(parameter->read, result->bytes, &parameter->read)))
+        parameter->is_whole = 1;
+}
+
+/* What it writes where it is the result. */
+static void set_written(struct hlo_reads *reads, const struct tm_hlo_instruction *in, const struct hlo_result *result,
+                        struct value *value)
+{
+    const bool is_tuple = is_opcode(in, "tuple");
+    const struct value *update;
+
+    value->written = result->bytes;
+    value->has_written = result->has_bytes;
+    if (in->known->traits & TM_HLO_UPDATES && in->operand_count > 1) {
+        update = find(reads, in->operands[1]);
+        value->written = update ? update->written : 0;
+        value->has_written = update && update->has_written;
+    } else if (is_tuple || (is_opcode(in, "bitcast") && in->operand_count == 1)) {
+        value->written = 0;
+        value->has_written = 1;
+        for (uint32_t i = 0; i < in->operand_count; i++) {
+            const struct value *part = find(reads, in->operands[i]);
+
+            if (!part || !part->has_written || __builtin_add_overflow(value->written, part->written, &value->written))
+                value->has_written = 0;
+        }
+    }
+}
+
+void tm_hlo_reads_note(struct hlo_reads *reads, const struct tm_hlo_instruction *in, const struct hlo_result *result)
+{
+    uint16_t *slot;
+    struct value value = { .id = in->id };
+
+    if (reads->count == VALUES_MOST || in->is_cut)
+        reads->overflows = true;
+    if (reads->overflows)
+        return;
+    set_written(reads, in, result, &value);
+    for (uint32_t i = 0; i < in->operand_count; i++) {
+        struct value *parameter = parameter_of(reads, find(reads, in->operands[i]));
+
+        if (parameter)
+            use(parameter, in, i, result);
+        if (parameter && i == 0 && is_opcode(in, "bitcast"))
+            value.parameter = (uint16_t)(parameter - reads->values + 1);
+    }
+    if (in->known->traits & TM_HLO_PARAMETER) {
+        value.parameter = (uint16_t)(reads->count + 1);
+        value.number = in->parameter;
+    }
+    slot = slot_of(reads, in->id);
+    if (*slot) { /* two of one id */
+        reads->overflows = true;
+        return;
+    }
+    reads->values[reads->count++] = value;
+    *slot = (uint16_t)reads->count;
+}
+
+static tm_status put_read(struct tm_hlo *hlo, uint64_t computation, const struct value *value)
+{
+    struct hlo_read row = { .computation = computation, .number = value->number, .bytes = value->read };
+
+    row.key = tm_hlo_key(computation, value->number);
+    return tm_index_put(hlo->partial_reads, &row);
+}
+
+tm_status tm_hlo_reads_end(struct tm_hlo *hlo, uint64_t number, int64_t root_id, struct hlo_computation *computation)
+{
+    struct hlo_reads *reads = hlo->reads;
+    const struct value *root = reads->overflows ? NULL : find(reads, (uint64_t)root_id);
+    tm_status st = TM_OK;
+
+    if (root && root->has_written) {
+        computation->written = root->written;
+        computation->has_written = 1;
+    }
+    for (uint32_t i = 0; i < reads->count && !reads->overflows && st == TM_OK; i++) {
+        const struct value *value = &reads->values[i];
+
+        if (value->parameter == i + 1 && value->is_used && !value->is_whole && value != root)
+            st = put_read(hlo, number, value);
+    }
+    return st;
+}
+
+tm_status tm_hlo_read_of(struct tm_hlo *hlo, uint64_t computation, uint32_t number, bool *is_part, uint64_t *bytes)
+{
+    const void *row;
+    const tm_status st = tm_index_get(hlo->partial_reads, tm_hlo_key(computation, number), &row);
+    const struct hlo_read *found = row;
+
+    *is_part = st == TM_OK && found && found->computation == computation && found->number == (int64_t)number;
+    *bytes = *is_part ? found->bytes : 0;
+    return st;
+}
+
 enum {
     PROTO_MODULE = 1,
     MODULE_NAME = 1, MODULE_COMPUTATION = 3, MODULE_SHAPE = 4, MODULE_ID = 5, MODULE_DEVICES = 15, MODULE_FRAMES = 17,

@@ -6,9 +6,345 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stages/input/pprof/pprof_private.h"
+#include "pipeline/index.h"
+#include "pipeline/store/names.h"
+#include "pipeline/store/rows.h"
+#include "profile.pb-c.h"
+#include "stages/input/bytes/input_file.h"
+#include "stages/input/bytes/unpacking.h"
+#include "stages/input/xspace/xspace_reader.h"
 
-void pprof_damaged(struct pprof *p, const char *what, uint64_t at)
+enum {
+    PPROF_BUFFER = 64 << 10,        /* of the window on the profile and of texts: the longest that are read */
+    PPROF_SAMPLE_BUFFER = 16 << 10, /* of the window on a sample */
+    PPROF_VALUES_MOST = 16,         /* sorts of values */
+};
+
+/* Numbers of the fields of a profile. */
+enum {
+    PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5, PROFILE_STRING = 6,
+};
+
+struct pprof_string {
+    uint64_t at; /* in the input */
+    uint64_t length;
+};
+
+/* A function as the file has it: numbers of strings. */
+struct pprof_raw_function {
+    uint64_t id;
+    int64_t name, file;
+};
+
+struct pprof_function {
+    uint64_t key; /* its id */
+    tm_strid name, file;
+    uint32_t owner; /* enum tm_code_owner */
+};
+
+struct pprof_location {
+    uint64_t key;         /* its id */
+    uint64_t first, count; /* rows of lines: what was inlined comes first */
+};
+
+struct pprof_line {
+    uint64_t function;
+    int64_t line;
+};
+
+/* What a value is: numbers of strings. */
+struct pprof_type {
+    int64_t type, unit;
+};
+
+struct pprof {
+    struct tm_run *run;
+    const struct tm_input *input;
+    struct tm_names *names;
+    struct tm_pprof_damage *damage;
+    uint8_t *buffer, *sample_buffer; /* of windows */
+    char *text;                 /* PPROF_BUFFER bytes */
+    uint64_t end;               /* of the whole fields */
+    struct tm_rows *strings;    /* struct pprof_string */
+    struct tm_rows *raw;        /* struct pprof_raw_function */
+    struct tm_rows *lines;      /* struct pprof_line */
+    struct tm_index *locations; /* struct pprof_location */
+    struct tm_index *functions; /* struct pprof_function */
+    struct pprof_type types[PPROF_VALUES_MOST];
+    uint32_t type_count;
+    int count_at, bytes_at;     /* places among the values; count_at -1 = every sample is one */
+};
+
+/* The tables of a memory profile: strings by their place in the file, functions, locations, sorts of values.  They
+ * may come in any order, and refer to strings that come last. */
+
+static tm_status make_tables(struct pprof *p)
+{
+    const size_t share = tm_budget_share(&p->run->budget, TM_ACCOUNT_METADATA) / 8;
+
+    p->strings = tm_rows_new(p->run, TM_ACCOUNT_METADATA, sizeof(struct pprof_string), share);
+    p->raw = tm_rows_new(p->run, TM_ACCOUNT_METADATA, sizeof(struct pprof_raw_function), share);
+    p->lines = tm_rows_new(p->run, TM_ACCOUNT_METADATA, sizeof(struct pprof_line), share);
+    p->locations = tm_index_new(p->run, TM_ACCOUNT_METADATA, sizeof(struct pprof_location), share, TM_INDEX_LAST, NULL);
+    p->functions = tm_index_new(p->run, TM_ACCOUNT_METADATA, sizeof(struct pprof_function), share, TM_INDEX_LAST, NULL);
+    return p->strings && p->raw && p->lines && p->locations && p->functions ? TM_OK : p->run->error.status;
+}
+
+/* tolerates what was not made */
+static void pprof_free_tables(struct pprof *p)
+{
+    tm_rows_free(p->strings);
+    tm_rows_free(p->raw);
+    tm_rows_free(p->lines);
+    tm_index_free(p->locations);
+    tm_index_free(p->functions);
+}
+
+/* --- strings --- */
+
+/* A text by its number, cut at PPROF_BUFFER; "" and a tally where there is none.
+ * out: *text  valid until the next call */
+static tm_status pprof_text(struct pprof *p, int64_t number, const char **text, size_t *length)
+{
+    const struct pprof_string *row;
+    uint64_t bytes;
+    tm_status st;
+
+    *text = "";
+    *length = 0;
+    if (number < 0 || (uint64_t)number >= tm_rows_count(p->strings)) {
+        tm_tally_add(&p->run->tallies, TM_TALLY_NO_METADATA, 1);
+        return TM_OK;
+    }
+    row = tm_rows_at(p->strings, (uint64_t)number);
+    if (!row)
+        return p->run->error.status;
+    bytes = row->length < PPROF_BUFFER ? row->length : PPROF_BUFFER;
+    if (bytes < row->length)
+        tm_tally_add(&p->run->tallies, TM_TALLY_LONG_VALUE, 1);
+    st = tm_input_read(p->input, p->text, (size_t)bytes, row->at, length);
+    *text = p->text;
+    return st;
+}
+
+/* --- messages --- */
+
+/* What a small message unpacks to. */
+typedef tm_status use_message(struct pprof *p, const struct tm_wire *bytes);
+
+static tm_status use_type(struct pprof *p, const struct tm_wire *bytes)
+{
+    struct tm_unpacking unpacking;
+    Tracemill__Pprof__ValueType *m =
+        tracemill__pprof__value_type__unpack(tm_unpacking_begin(&unpacking), (size_t)(bytes->end - bytes->at), bytes->at);
+
+    if (!m)
+        return tm_unpacking_refused(&unpacking, p->run);
+    if (p->type_count < PPROF_VALUES_MOST)
+        p->types[p->type_count++] = (struct pprof_type){ m->type, m->unit };
+    tracemill__pprof__value_type__free_unpacked(m, NULL);
+    return TM_OK;
+}
+
+static tm_status use_location(struct pprof *p, const struct tm_wire *bytes)
+{
+    struct tm_unpacking unpacking;
+    Tracemill__Pprof__Location *m =
+        tracemill__pprof__location__unpack(tm_unpacking_begin(&unpacking), (size_t)(bytes->end - bytes->at), bytes->at);
+    struct pprof_location row = { .first = tm_rows_count(p->lines) };
+    tm_status st = TM_OK;
+
+    if (!m)
+        return tm_unpacking_refused(&unpacking, p->run);
+    row.key = m->id;
+    row.count = m->n_line;
+    for (size_t i = 0; i < m->n_line && st == TM_OK; i++) {
+        const struct pprof_line line = { m->line[i]->function_id, m->line[i]->line };
+
+        st = tm_rows_append(p->lines, &line);
+    }
+    tracemill__pprof__location__free_unpacked(m, NULL);
+    return st == TM_OK ? tm_index_put(p->locations, &row) : st;
+}
+
+static tm_status use_function(struct pprof *p, const struct tm_wire *bytes)
+{
+    struct tm_unpacking unpacking;
+    Tracemill__Pprof__Function *m =
+        tracemill__pprof__function__unpack(tm_unpacking_begin(&unpacking), (size_t)(bytes->end - bytes->at), bytes->at);
+    struct pprof_raw_function row;
+
+    if (!m)
+        return tm_unpacking_refused(&unpacking, p->run);
+    row = (struct pprof_raw_function){ m->id, m->name ? m->name : m->system_name, m->filename };
+    tracemill__pprof__function__free_unpacked(m, NULL);
+    return tm_rows_append(p->raw, &row);
+}
+
+/* The bytes of a message at the window's place; what is longer than the window is left out. */
+static tm_status take_message(struct pprof *p, struct tm_reader *w, uint64_t length, use_message *use)
+{
+    struct tm_wire bytes;
+    tm_status st;
+
+    if (length > PPROF_BUFFER) {
+        tm_tally_add(&p->run->tallies, TM_TALLY_LONG_VALUE, 1);
+        return TM_OK;
+    }
+    st = tm_reader_peek(w, (size_t)length, &bytes);
+    return st == TM_OK ? use(p, &bytes) : st;
+}
+
+static tm_status take_field(struct pprof *p, struct tm_reader *w, const struct tm_head *head)
+{
+    const struct pprof_string string = { tm_reader_offset(w), head->value };
+
+    switch (head->number) {
+    case PROFILE_SAMPLE_TYPE:
+        return take_message(p, w, head->value, use_type);
+    case PROFILE_LOCATION:
+        return take_message(p, w, head->value, use_location);
+    case PROFILE_FUNCTION:
+        return take_message(p, w, head->value, use_function);
+    case PROFILE_STRING:
+        return tm_rows_append(p->strings, &string);
+    default: /* samples wait for the tables; nothing else is asked for */
+        return TM_OK;
+    }
+}
+
+static tm_status pprof_next_field(struct pprof *p, struct tm_reader *w, struct tm_head *head, bool *more);
+static tm_status pprof_read_samples(struct pprof *p, tm_take_memory_sample *take, void *to);
+
+static tm_status scan(struct pprof *p)
+{
+    struct tm_reader w;
+    struct tm_head head;
+    bool more;
+    tm_status st;
+
+    tm_reader_init(&w, p->input, p->buffer, PPROF_BUFFER, 0, p->end);
+    st = pprof_next_field(p, &w, &head, &more);
+    while (st == TM_OK && more) {
+        if (head.type == TM_WIRE_LEN) {
+            st = take_field(p, &w, &head);
+            tm_reader_skip(&w, head.value);
+        } else if (head.number <= PROFILE_STRING) { /* those are all messages and texts */
+            tm_tally_add(&p->run->tallies, TM_TALLY_BAD_FIELD, 1);
+        }
+        if (st == TM_OK)
+            st = pprof_next_field(p, &w, &head, &more);
+    }
+    return st;
+}
+
+/* --- when all is known --- */
+
+static tm_status name_functions(struct pprof *p)
+{
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < tm_rows_count(p->raw) && st == TM_OK; i++) {
+        const struct pprof_raw_function *row = tm_rows_at(p->raw, i);
+        struct pprof_raw_function raw;
+        struct pprof_function function = { .key = 0 };
+        const char *text;
+        size_t length;
+
+        if (!row)
+            return p->run->error.status;
+        raw = *row;
+        function.key = raw.id;
+        st = pprof_text(p, raw.name, &text, &length);
+        if (st == TM_OK)
+            st = tm_names_put(p->names, text, length, &function.name);
+        if (st == TM_OK)
+            st = pprof_text(p, raw.file, &text, &length);
+        if (st != TM_OK)
+            break;
+        function.owner = tm_code_owner_of(text, length);
+        st = tm_names_put(p->names, text, length, &function.file);
+        if (st == TM_OK)
+            st = tm_index_put(p->functions, &function);
+    }
+    return st;
+}
+
+/* The place of the value with that unit: of several the one of the first wanted type, else the last one.
+ * out: *at  -1 = there is none */
+static tm_status find_value(struct pprof *p, const char *unit, const char *const wanted[2], int *at)
+{
+    int best = 3; /* 0 and 1 are places in `wanted` */
+
+    *at = -1;
+    for (uint32_t i = 0; i < p->type_count; i++) {
+        const char *text;
+        size_t length;
+        int rank = 2;
+        tm_status st = pprof_text(p, p->types[i].unit, &text, &length);
+
+        if (st != TM_OK)
+            return st;
+        if (length != strlen(unit) || memcmp(text, unit, length) != 0)
+            continue;
+        st = pprof_text(p, p->types[i].type, &text, &length);
+        if (st != TM_OK)
+            return st;
+        for (int k = 0; k < 2; k++)
+            if (length == strlen(wanted[k]) && !memcmp(text, wanted[k], length))
+                rank = k;
+        if (rank < best || (rank == 2 && best == 2)) {
+            best = rank;
+            *at = (int)i;
+        }
+    }
+    return TM_OK;
+}
+
+/* JAX counts "allocations" and "space"; heap profiles of other programs have what is in use among others. */
+static tm_status find_values(struct pprof *p)
+{
+    static const char *const spaces[2] = { "space", "inuse_space" };
+    static const char *const objects[2] = { "allocations", "inuse_objects" };
+    tm_status st = find_value(p, "bytes", spaces, &p->bytes_at);
+
+    if (st == TM_OK)
+        st = find_value(p, "count", objects, &p->count_at);
+    if (st != TM_OK || p->bytes_at >= 0)
+        return st;
+    if (p->damage->is_damaged)
+        (void)tm_fail(&p->run->error, TM_ERR_INPUT, -1, "%s is damaged: what its values are is lost", p->input->name);
+    else
+        (void)tm_fail(&p->run->error, TM_ERR_INPUT, -1, "%s is a pprof profile that counts no bytes of memory",
+                      p->input->name);
+    tm_hint(&p->run->error, "give the file that jax.profiler.save_device_memory_profile() wrote");
+    return TM_ERR_INPUT;
+}
+
+/* The first reading.  Fills everything above.
+ * errors: as of tm_pprof_read */
+static tm_status pprof_read_tables(struct pprof *p)
+{
+    tm_status st = make_tables(p);
+
+    if (st == TM_OK)
+        st = scan(p);
+    if (st == TM_OK)
+        st = tm_index_finish(p->locations);
+    if (st == TM_OK)
+        st = find_values(p);
+    if (st == TM_OK)
+        st = name_functions(p);
+    if (st == TM_OK)
+        st = tm_index_finish(p->functions);
+    if (st == TM_OK)
+        tm_tally_add(&p->run->tallies, TM_TALLY_DUPLICATE_METADATA,
+                     tm_index_twin_count(p->locations) + tm_index_twin_count(p->functions));
+    return st;
+}
+
+/* The damage that is told, where it is the first. */
+static void pprof_damaged(struct pprof *p, const char *what, uint64_t at)
 {
     if (p->damage->is_damaged)
         return;
@@ -17,7 +353,9 @@ void pprof_damaged(struct pprof *p, const char *what, uint64_t at)
                    what, (unsigned long long)at);
 }
 
-tm_status pprof_next_field(struct pprof *p, struct tm_reader *w, struct tm_head *head, bool *more)
+/* The fields of the whole part of the profile, one after the other.
+ * out: *more false at the end */
+static tm_status pprof_next_field(struct pprof *p, struct tm_reader *w, struct tm_head *head, bool *more)
 {
     bool damaged;
     const tm_status st = tm_reader_head(w, head, more, &damaged);
@@ -81,5 +419,300 @@ tm_status tm_pprof_read(struct tm_run *run, const struct tm_input *input, struct
     tm_give(&run->budget, TM_ACCOUNT_INPUT, p.text, p.text ? PPROF_BUFFER : 0);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, p.sample_buffer, p.sample_buffer ? PPROF_SAMPLE_BUFFER : 0);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, p.buffer, p.buffer ? PPROF_BUFFER : 0);
+    return st;
+}
+
+/* The samples of a memory profile.  A stack may be of any length: it is walked call by call, from the inside, and of
+ * it only what is near a site is kept. */
+
+enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3, VARINT_MOST = 10 };
+
+/* Frames around the innermost one of an owner. */
+struct near {
+    struct tm_frame frames[TM_FRAMES_MOST];
+    uint32_t count, site;
+};
+
+/* A text of a label that was put into the names before: labels have few values. */
+struct known_text {
+    int64_t number; /* -1 = none yet */
+    tm_strid name;
+};
+
+struct sample {
+    struct pprof *p;
+    struct tm_reader w;
+    struct known_text kinds, devices;
+    /* of the present one */
+    struct near near[TM_CODE_OWNERS];
+    struct tm_frame before; /* the frame that came last */
+    bool has_before;
+    int64_t values[PPROF_VALUES_MOST];
+    uint32_t value_count;
+    tm_strid kind, device;
+    bool is_bad;
+};
+
+/* --- the stack --- */
+
+static void take_frame(struct sample *s, const struct tm_frame *frame, enum tm_code_owner owner)
+{
+    for (int i = 0; i < TM_CODE_OWNERS; i++) {
+        struct near *near = &s->near[i];
+
+        if (near->count && near->count < TM_FRAMES_MOST) {
+            near->frames[near->count++] = *frame;
+        } else if (!near->count && i == (int)owner) {
+            if (s->has_before)
+                near->frames[near->count++] = s->before;
+            near->site = near->count;
+            near->frames[near->count++] = *frame;
+        }
+    }
+    s->before = *frame;
+    s->has_before = true;
+}
+
+static tm_status take_line(struct sample *s, const struct pprof_line *line)
+{
+    struct tm_frame frame = { .line = line->line > 0 ? line->line : 0 };
+    enum tm_code_owner owner = TM_CODE_RUNTIME;
+    const void *row;
+    const tm_status st = tm_index_get(s->p->functions, line->function, &row);
+
+    if (st != TM_OK)
+        return st;
+    if (row) {
+        const struct pprof_function *function = row;
+
+        frame.function = function->name;
+        frame.file = function->file;
+        owner = function->owner;
+    } else {
+        tm_tally_add(&s->p->run->tallies, TM_TALLY_NO_METADATA, 1);
+    }
+    if (owner != TM_CODE_WRAPPER)
+        take_frame(s, &frame, owner);
+    return TM_OK;
+}
+
+static tm_status take_location(struct sample *s, uint64_t id)
+{
+    struct pprof_location location;
+    const void *row;
+    tm_status st = tm_index_get(s->p->locations, id, &row);
+
+    if (st != TM_OK)
+        return st;
+    if (!row) {
+        tm_tally_add(&s->p->run->tallies, TM_TALLY_NO_METADATA, 1);
+        return TM_OK;
+    }
+    location = *(const struct pprof_location *)row;
+    for (uint64_t i = 0; i < location.count && st == TM_OK; i++) {
+        const struct pprof_line *line = tm_rows_at(s->p->lines, location.first + i);
+
+        st = line ? take_line(s, line) : s->p->run->error.status;
+    }
+    return st;
+}
+
+/* --- values and labels --- */
+
+static tm_status take_value(struct sample *s, uint64_t value)
+{
+    if (s->value_count < PPROF_VALUES_MOST)
+        s->values[s->value_count++] = (int64_t)value;
+    return TM_OK;
+}
+
+static tm_status take_text(struct sample *s, int64_t number, struct known_text *known, tm_strid *name)
+{
+    const char *text;
+    size_t length;
+    tm_status st = TM_OK;
+
+    if (known->number != number) {
+        st = pprof_text(s->p, number, &text, &length);
+        if (st == TM_OK)
+            st = tm_names_put(s->p->names, text, length, &known->name);
+        known->number = st == TM_OK ? number : -1;
+    }
+    *name = known->name;
+    return st;
+}
+
+static tm_status use_label(struct sample *s, const Tracemill__Pprof__Label *label)
+{
+    const char *key;
+    size_t length;
+    const tm_status st = pprof_text(s->p, label->key, &key, &length);
+
+    if (st != TM_OK)
+        return st;
+    if (length == 4 && !memcmp(key, "kind", 4))
+        return take_text(s, label->str, &s->kinds, &s->kind);
+    if (length == 6 && !memcmp(key, "device", 6))
+        return take_text(s, label->str, &s->devices, &s->device);
+    return TM_OK;
+}
+
+static tm_status take_label(struct sample *s, uint64_t length)
+{
+    Tracemill__Pprof__Label *label;
+    struct tm_wire bytes;
+    struct tm_unpacking unpacking;
+    tm_status st;
+
+    if (length > PPROF_SAMPLE_BUFFER) {
+        tm_tally_add(&s->p->run->tallies, TM_TALLY_LONG_VALUE, 1);
+        return TM_OK;
+    }
+    st = tm_reader_peek(&s->w, (size_t)length, &bytes);
+    if (st != TM_OK)
+        return st;
+    label = tracemill__pprof__label__unpack(tm_unpacking_begin(&unpacking), (size_t)(bytes.end - bytes.at), bytes.at);
+    if (!label)
+        return tm_unpacking_refused(&unpacking, s->p->run);
+    st = use_label(s, label);
+    tracemill__pprof__label__free_unpacked(label, NULL);
+    return st;
+}
+
+/* --- a sample --- */
+
+typedef tm_status take_number(struct sample *s, uint64_t value);
+
+/* Numbers in one field, to its end. */
+static tm_status take_packed(struct sample *s, uint64_t length, take_number *take)
+{
+    const uint64_t end = tm_reader_offset(&s->w) + length;
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && tm_reader_offset(&s->w) < end) {
+        const uint64_t left = end - tm_reader_offset(&s->w);
+        struct tm_wire view;
+        const uint8_t *first;
+        uint64_t value;
+
+        st = tm_reader_peek(&s->w, left < VARINT_MOST ? (size_t)left : VARINT_MOST, &view);
+        if (st != TM_OK)
+            break;
+        first = view.at;
+        s->is_bad |= !tm_wire_varint(&view, &value);
+        if (s->is_bad)
+            return TM_OK;
+        tm_reader_skip(&s->w, (uint64_t)(view.at - first));
+        st = take(s, value);
+    }
+    return st;
+}
+
+static tm_status take_numbers(struct sample *s, const struct tm_head *head, take_number *take)
+{
+    if (head->type == TM_WIRE_VARINT)
+        return take(s, head->value);
+    if (head->type == TM_WIRE_LEN)
+        return take_packed(s, head->value, take);
+    tm_tally_add(&s->p->run->tallies, TM_TALLY_BAD_FIELD, 1);
+    return TM_OK;
+}
+
+static tm_status samples_take_field(struct sample *s, const struct tm_head *head)
+{
+    const uint64_t next = tm_reader_offset(&s->w) + (head->type == TM_WIRE_LEN ? head->value : 0);
+    tm_status st = TM_OK;
+
+    if (head->number == SAMPLE_LOCATION)
+        st = take_numbers(s, head, take_location);
+    else if (head->number == SAMPLE_VALUE)
+        st = take_numbers(s, head, take_value);
+    else if (head->number == SAMPLE_LABEL && head->type == TM_WIRE_LEN)
+        st = take_label(s, head->value);
+    if (st == TM_OK && !s->is_bad)
+        tm_reader_skip(&s->w, next - tm_reader_offset(&s->w));
+    return st;
+}
+
+static tm_status walk_sample(struct sample *s, uint64_t at, uint64_t length)
+{
+    struct tm_head head;
+    bool more = true;
+    tm_status st = TM_OK;
+
+    memset(s->near, 0, sizeof(s->near));
+    s->has_before = s->is_bad = false;
+    s->value_count = 0;
+    s->kind = s->device = 0;
+    tm_reader_init(&s->w, s->p->input, s->p->sample_buffer, PPROF_SAMPLE_BUFFER, at, at + length);
+    while (st == TM_OK && !s->is_bad) {
+        st = tm_reader_head(&s->w, &head, &more, &s->is_bad);
+        if (st != TM_OK || !more || s->is_bad)
+            break;
+        st = samples_take_field(s, &head);
+    }
+    if (s->is_bad)
+        pprof_damaged(s->p, "a sample cannot be read", at);
+    return st;
+}
+
+/* A value that is not there, or below zero, which no amount of memory is, counts nothing. */
+static uint64_t value_of(const struct sample *s, int at)
+{
+    if ((uint32_t)at < s->value_count && s->values[at] >= 0)
+        return (uint64_t)s->values[at];
+    tm_tally_add(&s->p->run->tallies, TM_TALLY_BAD_FIELD, 1);
+    return 0;
+}
+
+/* XLA writes count * size, and -1 for a size that it does not know: that of programs on a CPU. */
+static bool is_unsized(const struct sample *s, uint64_t count)
+{
+    const int at = s->p->bytes_at;
+
+    return (uint32_t)at < s->value_count && s->values[at] < 0 &&
+           (s->values[at] == -1 || (uint64_t)0 - (uint64_t)s->values[at] == count);
+}
+
+static tm_status give(const struct sample *s, tm_take_memory_sample *take, void *to)
+{
+    struct tm_memory_sample sample = { .kind = s->kind, .device = s->device };
+
+    sample.count = s->p->count_at >= 0 ? value_of(s, s->p->count_at) : 1;
+    sample.is_unsized = is_unsized(s, sample.count);
+    if (sample.is_unsized)
+        tm_tally_add(&s->p->run->tallies, TM_TALLY_UNKNOWN_SIZE, 1);
+    else
+        sample.bytes = value_of(s, s->p->bytes_at);
+    for (int i = 0; i < TM_CODE_OWNERS && !sample.frame_count; i++) {
+        memcpy(sample.frames, s->near[i].frames, sizeof(sample.frames));
+        sample.frame_count = s->near[i].count;
+        sample.site = s->near[i].site;
+    }
+    return take(to, &sample);
+}
+
+/* The second reading. */
+static tm_status pprof_read_samples(struct pprof *p, tm_take_memory_sample *take, void *to)
+{
+    struct sample s = { .p = p, .kinds = { .number = -1 }, .devices = { .number = -1 } };
+    struct tm_reader w;
+    struct tm_head head;
+    bool more;
+    tm_status st;
+
+    tm_reader_init(&w, p->input, p->buffer, PPROF_BUFFER, 0, p->end);
+    st = pprof_next_field(p, &w, &head, &more);
+    while (st == TM_OK && more) {
+        if (head.number == PROFILE_SAMPLE && head.type == TM_WIRE_LEN) {
+            st = walk_sample(&s, tm_reader_offset(&w), head.value);
+            if (st == TM_OK && !s.is_bad)
+                st = give(&s, take, to);
+        }
+        if (head.type == TM_WIRE_LEN)
+            tm_reader_skip(&w, head.value);
+        if (st == TM_OK)
+            st = pprof_next_field(p, &w, &head, &more);
+    }
     return st;
 }

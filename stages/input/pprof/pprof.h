@@ -2,7 +2,7 @@
 #ifndef TM_PPROF_H
 #define TM_PPROF_H
 
-#include "pipeline/names.h"
+#include "pipeline/store/names.h"
 #include "stages/input/bytes/input_file.h"
 
 /* A device memory profile: what a device held at one moment, and whose code asked for it

@@ -5,7 +5,7 @@
  * row of its own. */
 #include "stages/input/records/device_clock.h"
 
-#include "pipeline/sorter.h"
+#include "pipeline/store/sorter.h"
 
 enum { POINTS_PAGE = 4096 };
 

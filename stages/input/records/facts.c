@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/double_text.h"
+#include "pipeline/doc/doc_json.h"
 #include "pipeline/run.h"
 
 const uint16_t tm_fact_flags[TM_STAT_COUNT] = {

@@ -2,7 +2,7 @@
 #ifndef TM_FACTS_H
 #define TM_FACTS_H
 
-#include "pipeline/hash.h"
+#include "pipeline/store/hash.h"
 #include "stages/input/records/configs.h"
 
 /* What one event says of itself beside its name and time: the statistics of an XSpace event, the arguments of a

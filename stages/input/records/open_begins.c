@@ -4,7 +4,7 @@
  * from the middle leaves its chain at once and the stack when it comes to lie on top, so that the top is always open. */
 #include "stages/input/records/open_begins.h"
 
-#include "pipeline/hash.h"
+#include "pipeline/store/hash.h"
 
 enum { FIRST_BUCKET_BITS = 6, STACK_PAGE_BYTES = 8 << 10 };
 

@@ -2,7 +2,7 @@
 #ifndef TM_OPEN_BEGINS_H
 #define TM_OPEN_BEGINS_H
 
-#include "pipeline/groups.h"
+#include "pipeline/store/groups.h"
 #include "pipeline/kept_record.h"
 
 /* The begins of one key that wait for their ends: a stack without a limit that spills, in which the innermost one of

@@ -4,8 +4,8 @@
  * track.  Each row knows its place in the file, which decides between equal times. */
 #include "stages/input/records/pairs.h"
 
-#include "pipeline/hash.h"
-#include "pipeline/sorter.h"
+#include "pipeline/store/hash.h"
+#include "pipeline/store/sorter.h"
 #include "stages/input/records/open_begins.h"
 
 struct ordered_row {

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "pipeline/utf8.h"
-#include "stages/input/xspace/xspace_event.h"
-#include "stages/input/xspace/xspace_stat.h"
+#include "stages/input/xspace/xspace_cursor.h"
+#include "stages/input/xspace/xspace_tables.h"
 
 enum {
     LONGEST_BYTES = 1024, /* of bytes that are shown as a text */

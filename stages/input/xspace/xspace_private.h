@@ -5,7 +5,7 @@
 #include "pipeline/index.h"
 #include "stages/input/hlo/hlo.h"
 #include "stages/input/records/device_clock.h"
-#include "stages/input/xspace/reader.h"
+#include "stages/input/xspace/xspace_reader.h"
 #include "stages/input/xspace/xspace.h"
 
 /* Shared by the xspace_*.c files: the tables of a scanned XSpace. */
@@ -74,7 +74,7 @@ struct tm_xspace {
     struct tm_timeline_slot *timelines; /* a cache: what falls out of it stays a track of its own */
     struct tm_index *stats;  /* struct tm_stat_row */
     struct tm_index *events; /* struct tm_event_row */
-    struct tm_xknown *known; /* events that were met before: xspace_known.h */
+    struct tm_xknown *known; /* events that were met before: xspace_tables.h */
     struct tm_device_clock *clock; /* NULL: recorded times hold */
     struct tm_configs *configs;
     struct tm_hlo *hlo;      /* the programs that the file holds */
@@ -109,7 +109,7 @@ tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_re
 tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged) TM_MUST_USE;
 tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *bytes) TM_MUST_USE;
 
-/* xspace_programs.c: a compiled program in an entry of the plane /host:metadata; it is not read here. */
+/* xspace_scan.c: a compiled program in an entry of the plane /host:metadata; it is not read here. */
 struct tm_program_entry {
     struct tm_hlo_program program;
     bool found;

@@ -4,9 +4,168 @@
  * one piece of a fixed size.
  * source: Trace Event Format; what the readers do with it beside: PERFETTO.md section 4.  Perfetto (v52) keeps neither
  *         \n nor \u0001 of a text as what they are: it shows the escape */
-#include "stages/output/chrome_json/chrome_flows.h"
-#include "stages/output/chrome_json/chrome_order.h"
-#include "stages/output/text/json_values.h"
+#include <stdint.h>
+#include <string.h>
+
+#include "pipeline/store/hash.h"
+#include "stages/output/text/json_arguments.h"
+#include "stages/output/text/text_sink.h"
+#include "stages/output/trace_writer.h"
+
+/* Which span began an arrow, by the arrow's number: a table of a fixed size, in which the number that was not used for
+ * the longest time gives way.  An arrow whose begin was forgotten begins anew: between a launch and its work lie at
+ * least TM_CHROME_FLOW_WAYS other launches, and about TM_CHROME_FLOW_SETS times as many. */
+enum { TM_CHROME_FLOW_SETS = 8192, TM_CHROME_FLOW_WAYS = 4 };
+
+struct tm_chrome_flow {
+    uint64_t flow;   /* 0 = empty */
+    uint64_t first;  /* the span that begins it: chrome_flow_span */
+    uint64_t id;     /* in the file */
+};
+
+struct tm_chrome_flows {
+    uint64_t ids;    /* given out in this file */
+    struct tm_chrome_flow sets[TM_CHROME_FLOW_SETS][TM_CHROME_FLOW_WAYS]; /* last used first */
+};
+
+/* Of spans of a row that are equal in the file, readers take the first one for the outer one.  Those that are equal to
+ * the picosecond come so; of those that are equal only to the nanosecond an inner one may come first, because it ends
+ * first.  So the lines of the spans that end in the present nanosecond are known, and stay in the sink: an outer one
+ * goes before them.  Of more than TM_CHROME_ORDER_LINES that end together the rest stand as they came. */
+enum { TM_CHROME_ORDER_LINES = 1024 };
+
+struct tm_chrome_line {
+    uint64_t row;
+    int64_t begin_ns;
+    int64_t whole_begin_ps, whole_end_ps;
+    uint64_t at; /* position in the file */
+};
+
+struct tm_chrome_order {
+    int64_t end_ns;
+    size_t count;
+    struct tm_chrome_line lines[TM_CHROME_ORDER_LINES];
+};
+
+/* Arrows whose begin is known: sets of a few numbers each, found by the number.  The seed is fixed, since what is
+ * forgotten shows in the file. */
+
+enum { SEED = 1 };
+
+/* What tells a span from the others of an arrow. */
+static uint64_t chrome_flow_span(uint64_t row, int64_t begin_ps)
+{
+    return tm_hash_mix((uint64_t)begin_ps, row);
+}
+
+static void chrome_flows_clear(struct tm_chrome_flows *flows)
+{
+    memset(flows, 0, sizeof(*flows));
+}
+
+static size_t set_of(uint64_t flow)
+{
+    return tm_hash_mix(flow, SEED) % TM_CHROME_FLOW_SETS;
+}
+
+/* A span of an arrow begins. */
+static void chrome_flows_begin(struct tm_chrome_flows *flows, uint64_t flow, uint64_t span)
+{
+    struct tm_chrome_flow *const set = flows->sets[set_of(flow)];
+    size_t way = 0;
+
+    while (way < TM_CHROME_FLOW_WAYS - 1 && set[way].flow && set[way].flow != flow)
+        way++;
+    const struct tm_chrome_flow known = set[way].flow == flow
+        ? set[way]
+        : (struct tm_chrome_flow){ .flow = flow, .first = span, .id = ++flows->ids };
+
+    memmove(set + 1, set, way * sizeof(*set));
+    set[0] = known;
+}
+
+/* out: NULL: forgotten */
+static const struct tm_chrome_flow *chrome_flows_find(const struct tm_chrome_flows *flows, uint64_t flow)
+{
+    const struct tm_chrome_flow *const set = flows->sets[set_of(flow)];
+
+    for (size_t way = 0; way < TM_CHROME_FLOW_WAYS; way++)
+        if (set[way].flow == flow)
+            return &set[way];
+    return NULL;
+}
+
+/* The order of lines of equal spans: see chrome_json_writer.c. */
+
+static void chrome_order_clear(struct tm_chrome_order *order)
+{
+    order->end_ns = -1;
+    order->count = 0;
+}
+
+/* Whether a span is around another one of its row, which came before it. */
+static bool is_around(const struct tm_out_event *span, const struct tm_chrome_line *other)
+{
+    if (span->whole_begin_ps != other->whole_begin_ps)
+        return span->whole_begin_ps < other->whole_begin_ps;
+    return span->whole_end_ps > other->whole_end_ps;
+}
+
+/* Where the outermost line begins that goes after the span's own; `at` where there is none. */
+static uint64_t find_place(const struct tm_chrome_order *order, const struct tm_text_sink *sink,
+                           const struct tm_out_event *span, uint64_t at)
+{
+    const int64_t begin_ns = tm_out_ns(span->begin_ps);
+    uint64_t place = at;
+
+    for (size_t i = 0; i < order->count; i++) {
+        const struct tm_chrome_line *const line = &order->lines[i];
+
+        if (line->row == span->row->uuid && line->begin_ns == begin_ns && line->at >= sink->passed &&
+            line->at < place && is_around(span, line))
+            place = line->at;
+    }
+    return place;
+}
+
+static void make_way(struct tm_chrome_order *order, uint64_t place, uint64_t length)
+{
+    for (size_t i = 0; i < order->count; i++)
+        if (order->lines[i].at >= place)
+            order->lines[i].at += length;
+}
+
+/* The line of a span was written at `at`: put it where it belongs. */
+static void chrome_order_place(struct tm_chrome_order *order, struct tm_text_sink *sink, const struct tm_out_event *span,
+                           uint64_t at)
+{
+    const int64_t begin_ns = tm_out_ns(span->begin_ps), end_ns = tm_out_ns(span->end_ps);
+    uint64_t place = at;
+
+    /* Spans of length 0 do not lie in each other. */
+    if (begin_ns == end_ns)
+        return;
+    if (end_ns != order->end_ns) {
+        order->count = 0;
+        order->end_ns = end_ns;
+        sink->keep_from = at;
+    } else {
+        place = find_place(order, sink, span, at);
+    }
+    if (place != at && tm_sink_move(sink, at, place))
+        make_way(order, place, tm_sink_position(sink) - at);
+    else
+        place = at;
+    if (order->count == TM_CHROME_ORDER_LINES)
+        return;
+    order->lines[order->count++] = (struct tm_chrome_line){
+        .row = span->row->uuid,
+        .begin_ns = begin_ns,
+        .whole_begin_ps = span->whole_begin_ps,
+        .whole_end_ps = span->whole_end_ps,
+        .at = place,
+    };
+}
 
 struct chrome_json {
     struct tm_trace_writer base;
@@ -66,8 +225,8 @@ static tm_status begin_file(struct tm_trace_writer *w, struct tm_out_file *file)
     struct tm_json_text *const json = &c->json;
 
     tm_sink_begin(&json->sink, file);
-    tm_chrome_flows_clear(&c->flows);
-    tm_chrome_order_clear(&c->order);
+    chrome_flows_clear(&c->flows);
+    chrome_order_clear(&c->order);
     tm_json_keys_begin(&json->keys);
     c->has_events = false;
     tm_sink_text(&json->sink, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"origin_us\":");
@@ -168,19 +327,19 @@ static tm_status put_row(struct tm_trace_writer *w, const struct tm_out_row *row
 static tm_status begin_span(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     if (event->flow)
-        tm_chrome_flows_begin(&writer_of(w)->flows, event->flow,
-                              tm_chrome_flow_span(event->row->uuid, event->begin_ps));
+        chrome_flows_begin(&writer_of(w)->flows, event->flow,
+                              chrome_flow_span(event->row->uuid, event->begin_ps));
     return TM_OK;
 }
 
 static void put_flow(struct chrome_json *c, const struct tm_out_event *event)
 {
-    const struct tm_chrome_flow *const known = tm_chrome_flows_find(&c->flows, event->flow);
+    const struct tm_chrome_flow *const known = chrome_flows_find(&c->flows, event->flow);
 
     if (!known)
         return;
     put_id(c, ",\"bind_id\":", known->id);
-    if (known->first != tm_chrome_flow_span(event->row->uuid, event->begin_ps))
+    if (known->first != chrome_flow_span(event->row->uuid, event->begin_ps))
         tm_sink_text(&c->json.sink, ",\"flow_in\":true");
     tm_sink_text(&c->json.sink, ",\"flow_out\":true");
 }
@@ -199,7 +358,7 @@ static tm_status end_span(struct tm_trace_writer *w, const struct tm_out_event *
         put_flow(c, event);
     const tm_status status = end_with_arguments(c, event);
 
-    tm_chrome_order_place(&c->order, &c->json.sink, event, at);
+    chrome_order_place(&c->order, &c->json.sink, event, at);
     return status;
 }
 

@@ -5,10 +5,342 @@
  * spill too. */
 #include "stages/output/derived/derived.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "stages/output/derived/derived_private.h"
+#include "pipeline/arguments.h"
+#include "pipeline/redact.h"
+#include "pipeline/store/rows.h"
+#include "pipeline/store/sorter.h"
+#include "pipeline/stage.h"
+#include "pipeline/version.h"
+#include "stages/output/trace_writer.h"
+
+#define TM_DERIVED_STRETCH_LEAST_PS INT64_C(1000000)
+
+struct derived_device {
+    uint32_t host, index;       /* host: row of derived.hosts */
+    char id[192];
+};
+
+/* Counters of devices: how much launched work waits, and how much of the time they are active.  Activities come in the
+ * order of their begins, their launches do not: these go through a sort of 16 bytes each, and the begins into a list,
+ * both of which spill.  When the host ends, the two are walked side by side.  Beside that, a fixed struct per
+ * device. */
+
+/* Of the account's share. */
+enum { LAUNCHES_PART = 8, BEGINS_PART = 16 };
+
+/* The least of 1, 2, 5, 10, 20 ... us of which `most` cover a window. */
+static int64_t stretch_length(int64_t window_ps, int64_t most)
+{
+    const int64_t least_ps = window_ps / most + (window_ps % most != 0);
+    int64_t length_ps = TM_DERIVED_STRETCH_LEAST_PS;
+
+    for (int i = 0; length_ps < least_ps; i++)
+        length_ps = i % 3 == 1 ? length_ps / 2 * 5 : length_ps * 2;
+    return length_ps;
+}
+
+static int64_t stretches_most(const struct tm_derived *d)
+{
+    const int64_t share = TM_DERIVED_STRETCHES_HOST / (d->counter_count ? d->counter_count : 1);
+
+    return share < TM_DERIVED_STRETCHES ? share : TM_DERIVED_STRETCHES;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct launched *x = a, *y = b;
+
+    return (x->time_ps > y->time_ps) - (x->time_ps < y->time_ps);
+}
+
+static tm_status push_value(struct tm_derived *d, uint32_t device, enum tm_derived_sort sort, int64_t time_ps,
+                            double value)
+{
+    const struct derived_row row = { .begin_ps = time_ps, .end_ps = time_ps, .value = value,
+                                     .name = d->keys[sort == TM_DERIVED_QUEUE ? NAME_QUEUE : NAME_BUSY],
+                                     .host = d->host.number, .device = device, .sort = (uint8_t)sort };
+
+    return tm_sorter_push(d->sorter, &row);
+}
+
+/* --- busy share --- */
+
+static tm_status tell_busy(struct tm_derived *d, uint32_t device, uint64_t stretch, int64_t sum_ps)
+{
+    struct busy_share *b = &d->counters[device].busy;
+    const int64_t begin_ps = b->origin_ps + (int64_t)stretch * b->length_ps;
+    const int64_t left_ps = b->end_ps - begin_ps;
+    const double value = 100.0 * (double)sum_ps / (double)(left_ps < b->length_ps ? left_ps : b->length_ps);
+
+    if (b->is_told && value == b->told)
+        return TM_OK;
+    b->is_told = true;
+    b->told = value;
+    return push_value(d, device, TM_DERIVED_BUSY, begin_ps, value);
+}
+
+/* Add what lies in one stretch; those between it and the present one are empty. */
+static tm_status add_busy(struct tm_derived *d, uint32_t device, uint64_t stretch, int64_t ps)
+{
+    struct busy_share *b = &d->counters[device].busy;
+    tm_status st = TM_OK;
+
+    if (stretch > b->stretch) {
+        st = tell_busy(d, device, b->stretch, b->sum_ps);
+        if (st == TM_OK && stretch > b->stretch + 1)
+            st = tell_busy(d, device, b->stretch + 1, 0);
+        b->stretch = stretch;
+        b->sum_ps = 0;
+    }
+    b->sum_ps += ps;
+    return st;
+}
+
+static tm_status cover(struct tm_derived *d, uint32_t device, int64_t begin_ps, int64_t end_ps)
+{
+    struct busy_share *b = &d->counters[device].busy;
+    tm_status st = TM_OK;
+
+    begin_ps = begin_ps > b->until_ps ? begin_ps : b->until_ps;
+    end_ps = end_ps < b->end_ps ? end_ps : b->end_ps;
+    while (begin_ps < end_ps && st == TM_OK) {
+        const uint64_t stretch = (uint64_t)((begin_ps - b->origin_ps) / b->length_ps);
+        const int64_t border_ps = b->origin_ps + (int64_t)(stretch + 1) * b->length_ps;
+        const int64_t to_ps = border_ps < end_ps ? border_ps : end_ps;
+
+        st = add_busy(d, device, stretch, to_ps - begin_ps);
+        begin_ps = b->until_ps = to_ps;
+    }
+    return st;
+}
+
+static tm_status end_busy(struct tm_derived *d, uint32_t device)
+{
+    const struct busy_share *b = &d->counters[device].busy;
+    tm_status st;
+
+    if (b->end_ps <= b->origin_ps)
+        return TM_OK;
+    st = tell_busy(d, device, b->stretch, b->sum_ps);
+    /* Behind it nothing but activities without length. */
+    if (st == TM_OK && b->end_ps - b->origin_ps > (int64_t)(b->stretch + 1) * b->length_ps)
+        return tell_busy(d, device, b->stretch + 1, 0);
+    return st == TM_OK && b->told != 0 ? push_value(d, device, TM_DERIVED_BUSY, b->end_ps, 0) : st;
+}
+
+/* --- queue depth --- */
+
+static tm_status tell_depth(struct tm_derived *d, uint32_t device, uint64_t stretch, int64_t depth)
+{
+    struct queue_depth *q = &d->counters[device].queue;
+
+    if (q->is_told && depth == q->told)
+        return TM_OK;
+    q->is_told = true;
+    q->told = depth;
+    return push_value(d, device, TM_DERIVED_QUEUE, q->origin_ps + (int64_t)stretch * q->length_ps, (double)depth);
+}
+
+/* The depth holds from `at` up to but not until_ps. */
+static tm_status hold_depth(struct tm_derived *d, uint32_t device, int64_t until_ps)
+{
+    struct queue_depth *q = &d->counters[device].queue;
+    const uint64_t first = (uint64_t)((q->at_ps - q->origin_ps) / q->length_ps);
+    const uint64_t last = (uint64_t)((until_ps - 1 - q->origin_ps) / q->length_ps);
+    tm_status st = TM_OK;
+
+    if (first > q->stretch) {
+        st = tell_depth(d, device, q->stretch, q->most);
+        q->stretch = first;
+        q->most = q->depth;
+    }
+    if (q->depth > q->most)
+        q->most = q->depth;
+    if (last > first && st == TM_OK) {
+        st = tell_depth(d, device, first, q->most);
+        if (st == TM_OK && last > first + 1)
+            st = tell_depth(d, device, first + 1, q->depth);
+        q->stretch = last;
+        q->most = q->depth;
+    }
+    q->at_ps = until_ps;
+    return st;
+}
+
+static void begin_queue(const struct tm_derived *d, uint32_t device)
+{
+    struct device_counters *c = &d->counters[device];
+    struct queue_depth *q = &c->queue;
+
+    *q = (struct queue_depth){ .origin_ps = c->first_launch_ps, .at_ps = c->first_launch_ps, .end_ps = c->last_ps,
+                               .has_begun = true };
+    q->length_ps = stretch_length(q->end_ps - q->origin_ps, stretches_most(d));
+}
+
+/* More or fewer wait from a time on, not before the latest of this device. */
+static tm_status change_depth(struct tm_derived *d, const struct launched *change, bool is_launch)
+{
+    struct queue_depth *q = &d->counters[change->device].queue;
+    tm_status st = TM_OK;
+
+    if (!q->has_begun)
+        begin_queue(d, change->device);
+    if (change->time_ps > q->at_ps)
+        st = hold_depth(d, change->device, change->time_ps);
+    q->depth += is_launch ? (int64_t)change->count : -(int64_t)change->count;
+    return st;
+}
+
+static tm_status end_queue(struct tm_derived *d, uint32_t device)
+{
+    struct queue_depth *q = &d->counters[device].queue;
+    tm_status st = TM_OK;
+
+    if (!q->has_begun)
+        return TM_OK;
+    if (q->end_ps > q->at_ps)
+        st = hold_depth(d, device, q->end_ps);
+    if (st == TM_OK)
+        st = tell_depth(d, device, q->stretch, q->most);
+    if (st == TM_OK && q->told)
+        st = push_value(d, device, TM_DERIVED_QUEUE, q->end_ps, 0);
+    return st;
+}
+
+static tm_status flush_launches(struct tm_derived *d, struct launched *pending)
+{
+    const struct launched row = *pending;
+
+    pending->count = 0;
+    return row.count ? tm_sorter_push(d->launches, &row) : TM_OK;
+}
+
+/* It waits from its launch until it begins. */
+static tm_status note_launch(struct tm_derived *d, const struct tm_event *event)
+{
+    struct device_counters *c = &d->counters[event->device];
+    const struct launched begin = { .time_ps = event->record.start_ps, .device = event->device, .count = 1 };
+    tm_status st = TM_OK;
+
+    if (event->launch_start_ps < c->first_launch_ps)
+        c->first_launch_ps = event->launch_start_ps;
+    if (c->pending.count == UINT32_MAX || c->pending.time_ps != event->launch_start_ps)
+        st = flush_launches(d, &c->pending);
+    c->pending = (struct launched){ event->launch_start_ps, event->device, c->pending.count + 1 };
+    return st == TM_OK ? tm_rows_append(d->begins, &begin) : st;
+}
+
+/* What begins at the time of a launch does not wait any more. */
+static tm_status end_waiting(struct tm_derived *d, uint64_t *at, int64_t until_ps)
+{
+    const uint64_t count = tm_rows_count(d->begins);
+    tm_status st = TM_OK;
+
+    while (*at < count && st == TM_OK) {
+        const struct launched *begin = tm_rows_at(d->begins, *at);
+
+        if (!begin)
+            return d->run->error.status;
+        if (begin->time_ps > until_ps)
+            break;
+        st = change_depth(d, begin, false);
+        ++*at;
+    }
+    return st;
+}
+
+static tm_status walk_launches(struct tm_derived *d)
+{
+    uint64_t begins = 0;
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < d->counter_count && st == TM_OK; i++)
+        st = flush_launches(d, &d->counters[i].pending);
+    if (st == TM_OK)
+        st = tm_sorter_finish(d->launches);
+    while (st == TM_OK) {
+        const void *next;
+
+        st = tm_sorter_next(d->launches, &next);
+        if (st == TM_OK)
+            st = end_waiting(d, &begins, next ? ((const struct launched *)next)->time_ps : INT64_MAX);
+        if (st != TM_OK || !next)
+            break;
+        st = change_depth(d, next, true);
+    }
+    for (uint32_t i = 0; i < d->counter_count && st == TM_OK; i++)
+        st = end_queue(d, i);
+    return st;
+}
+
+/* --- a host --- */
+
+static void begin_device(const struct tm_derived *d, struct device_counters *c, const struct tm_device *device)
+{
+    c->first_launch_ps = INT64_MAX;
+    if (!device->activities || device->last_ps <= device->first_ps)
+        return;
+    c->last_ps = device->last_ps;
+    c->busy = (struct busy_share){ .origin_ps = device->first_ps, .until_ps = device->first_ps,
+                                   .end_ps = device->last_ps };
+    c->busy.length_ps = stretch_length(device->last_ps - device->first_ps, stretches_most(d));
+}
+
+static tm_status derived_begin_counters(struct tm_derived *d)
+{
+    struct tm_run *run = d->run;
+    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_MODEL);
+    const uint32_t count = d->trace->device_count;
+
+    d->counters = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*d->counters), &run->error);
+    if (!d->counters)
+        return run->error.status;
+    d->counter_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        begin_device(d, &d->counters[i], &d->trace->devices[i]);
+    d->launches = tm_sorter_new(run, TM_ACCOUNT_MODEL, sizeof(struct launched), share / LAUNCHES_PART, by_time);
+    d->begins = d->launches ? tm_rows_new(run, TM_ACCOUNT_MODEL, sizeof(struct launched), share / BEGINS_PART) : NULL;
+    return d->begins ? TM_OK : run->error.status;
+}
+
+static tm_status derived_count(struct tm_derived *d, const struct tm_event *event)
+{
+    const struct tm_record *r = &event->record;
+    tm_status st = TM_OK;
+
+    if (event->level == TM_LEVEL_NONE || event->device >= d->counter_count ||
+        d->counters[event->device].busy.end_ps <= d->counters[event->device].busy.origin_ps)
+        return TM_OK;
+    if (event->config->tpu_part != TM_TPU_WAIT) /* as utilization is counted */
+        st = cover(d, event->device, r->start_ps, r->start_ps + r->dur_ps);
+    if (st == TM_OK && event->launch_track != TM_NONE && event->launch_start_ps < r->start_ps)
+        st = note_launch(d, event);
+    return st;
+}
+
+static tm_status derived_end_counters(struct tm_derived *d)
+{
+    tm_status st = walk_launches(d);
+
+    for (uint32_t i = 0; i < d->counter_count && st == TM_OK; i++)
+        st = end_busy(d, i);
+    return st;
+}
+
+static void derived_free_counters(struct tm_derived *d)
+{
+    tm_sorter_free(d->launches);
+    tm_rows_free(d->begins);
+    tm_give(&d->run->budget, TM_ACCOUNT_MODEL, d->counters, d->counter_count * sizeof(*d->counters));
+    d->launches = NULL;
+    d->begins = NULL;
+    d->counters = NULL;
+    d->counter_count = 0;
+}
 
 enum { SORTER_PART = 8, BYTES_PART = 16, PLACES_PAGE = 4 << 10 };
 
@@ -154,6 +486,9 @@ static tm_status take(void *to, const struct tm_event *event)
     return derived_count(d, event);
 }
 
+static tm_status derived_steps(struct tm_derived *d);
+static tm_status derived_gap(void *derived, const struct tm_idle_gap *gap);
+
 static tm_status end_host(void *to)
 {
     struct tm_derived *d = to;
@@ -222,4 +557,413 @@ tm_status tm_derived_next(struct tm_derived *d, const struct tm_derived_row **ro
     st = tm_rows_copy(d->bytes, next->arguments_at, d->buffer, next->arguments_length);
     *row = st == TM_OK ? &d->given : NULL;
     return st;
+}
+
+/* Steps and idle gaps as spans.  Of a host's steps: the marks where they are the host's own, and the period of each
+ * step on each device; a session that stands for a step is none.  No memory beside the rows. */
+
+/* --- steps --- */
+
+static void put_step(struct tm_derived *d, const struct tm_step_mark *mark)
+{
+    struct tm_arguments_builder *list = derived_list(d);
+
+    tm_put_int(list, d->keys[KEY_NUMBER], mark->number);
+    tm_put_bool(list, d->keys[KEY_CHOSEN], mark->chosen);
+    tm_put_bool(list, d->keys[KEY_WARM_UP], mark->warmup);
+    tm_put_bool(list, d->keys[KEY_INCOMPLETE], !mark->complete);
+    tm_put_bool(list, d->keys[KEY_COMPILES], mark->has_compile);
+}
+
+static tm_status push_period(struct tm_derived *d, const struct tm_step_mark *mark, tm_strid name, uint32_t device,
+                             uint64_t ordinal)
+{
+    const struct tm_steps *steps = &d->trace->steps;
+    const struct tm_step_row *row = tm_rows_at(steps->rows, d->trace->devices[device].first_step_row + ordinal);
+    struct derived_row span = { .name = name, .host = d->host.number, .device = device, .sort = TM_DERIVED_STEP };
+
+    if (!row)
+        return d->run->error.status;
+    if (!row->activities || row->end_ps <= row->begin_ps)
+        return TM_OK;
+    span.begin_ps = row->begin_ps;
+    span.end_ps = row->end_ps;
+    put_step(d, mark);
+    tm_put_uint(&d->list, d->keys[KEY_ACTIVITIES], row->activities);
+    return derived_push(d, &span);
+}
+
+static tm_status push_step(struct tm_derived *d, uint64_t ordinal)
+{
+    const struct tm_steps *steps = &d->trace->steps;
+    const struct tm_step_mark *row = tm_rows_at(steps->marks, ordinal);
+    struct tm_step_mark mark;
+    char text[32];
+    tm_strid name;
+    tm_status st;
+
+    if (!row)
+        return d->run->error.status;
+    mark = *row;
+    (void)snprintf(text, sizeof(text), "step %" PRId64, mark.number);
+    st = tm_names_put_string(d->names, text, &name);
+    if (st == TM_OK && steps->source == TM_STEPS_HOST) {
+        const struct derived_row span = { .begin_ps = mark.begin_ps, .end_ps = mark.begin_ps + mark.dur_ps,
+                                          .name = name, .host = d->host.number, .device = TM_NONE,
+                                          .sort = TM_DERIVED_STEP };
+
+        put_step(d, &mark);
+        st = derived_push(d, &span);
+    }
+    for (uint32_t i = 0; i < d->trace->device_count && st == TM_OK; i++)
+        if (d->trace->devices[i].activities)
+            st = push_period(d, &mark, name, i, ordinal);
+    return st;
+}
+
+static tm_status derived_steps(struct tm_derived *d)
+{
+    const struct tm_steps *steps = &d->trace->steps;
+    tm_status st = TM_OK;
+
+    for (uint64_t k = 0; k < steps->count && steps->source != TM_STEPS_SESSION && st == TM_OK; k++)
+        st = push_step(d, k);
+    return st;
+}
+
+/* --- gaps --- */
+
+/* Nothing where it is not known. */
+static void put_name(struct tm_derived *d, enum derived_key key, tm_strid name)
+{
+    if (name)
+        tm_put_name(&d->list, d->keys[key], name);
+}
+
+static tm_status put_step_number(struct tm_derived *d, uint32_t ordinal)
+{
+    const struct tm_step_mark *mark;
+
+    if (ordinal == TM_NONE || d->trace->steps.source == TM_STEPS_SESSION)
+        return TM_OK;
+    mark = tm_rows_at(d->trace->steps.marks, ordinal);
+    if (!mark)
+        return d->run->error.status;
+    tm_put_int(&d->list, d->keys[KEY_STEP], mark->number);
+    return TM_OK;
+}
+
+static tm_status derived_gap(void *derived, const struct tm_idle_gap *gap)
+{
+    struct tm_derived *d = derived;
+    struct derived_row span = { .begin_ps = gap->begin_ps, .end_ps = gap->end_ps, .host = gap->host,
+                                .device = gap->device, .sort = TM_DERIVED_GAP };
+    struct tm_arguments_builder *list = derived_list(d);
+    char text[64];
+    tm_status st;
+
+    (void)snprintf(text, sizeof(text), "idle: %s", gap->cause);
+    st = tm_names_put_string(d->names, text, &span.name);
+    if (st != TM_OK)
+        return st;
+    tm_put_int(list, d->keys[KEY_LENGTH_NS], tm_out_ns(gap->end_ps - gap->begin_ps));
+    tm_put_text(list, d->keys[KEY_CAUSE], gap->cause, __builtin_strlen(gap->cause));
+    put_name(d, KEY_BEFORE, gap->before);
+    put_name(d, KEY_AFTER, gap->after);
+    put_name(d, KEY_HOST_EVENT, gap->host_event);
+    st = put_step_number(d, gap->step);
+    return st == TM_OK ? derived_push(d, &span) : st;
+}
+
+/* Findings at the places that they speak of, and the facts of the run, out of a finished summary (schemas/SUMMARY.md).
+ * A place is a device's id, a host's name or nothing: the hosts and devices that were observed are looked through for
+ * it.  Its time is kept inside what was recorded of the host.  No memory beside the rows. */
+
+enum { DEVICES_TOLD = 64 };
+
+/* --- arguments out of the summary --- */
+
+static void put_text(struct tm_derived *d, enum derived_key key, const struct tm_value *text)
+{
+    if (*tm_text(text))
+        tm_put_text(&d->list, d->keys[key], tm_text(text), strlen(tm_text(text)));
+}
+
+static void put_texts(struct tm_derived *d, enum derived_key key, const struct tm_value *texts)
+{
+    if (!tm_length(texts))
+        return;
+    tm_put_array(&d->list, d->keys[key]);
+    for (size_t i = 0; i < tm_length(texts); i++)
+        tm_put_text(&d->list, 0, tm_text(tm_at(texts, i)), strlen(tm_text(tm_at(texts, i))));
+    tm_put_close(&d->list);
+}
+
+static void put_number(struct tm_derived *d, enum derived_key key, const struct tm_value *number)
+{
+    if (tm_has(number))
+        tm_put_double(&d->list, d->keys[key], tm_double(number));
+}
+
+/* --- findings --- */
+
+/* Where a finding stands. */
+struct spot {
+    struct derived_host host;
+    uint32_t device;    /* TM_NONE = of none */
+    int64_t time_ps;
+};
+
+static tm_status host_at(struct tm_derived *d, uint64_t row, struct derived_host *host)
+{
+    return tm_rows_copy(d->hosts, row, host, 1);
+}
+
+/* The device of that id. */
+static tm_status find_device(struct tm_derived *d, const char *id, struct spot *spot, bool *is_found)
+{
+    for (uint64_t i = 0; i < tm_rows_count(d->devices); i++) {
+        const struct derived_device *device = tm_rows_at(d->devices, i);
+
+        if (!device)
+            return d->run->error.status;
+        if (strcmp(device->id, id) != 0)
+            continue;
+        *is_found = true;
+        spot->device = device->index;
+        return host_at(d, device->host, &spot->host);
+    }
+    return TM_OK;
+}
+
+/* The host of that name; else the first one of which something was recorded. */
+static tm_status find_host(struct tm_derived *d, const char *name, struct derived_host *host)
+{
+    *host = (struct derived_host){ .number = 0 };
+    for (uint64_t i = 0; i < tm_rows_count(d->hosts); i++) {
+        const struct derived_host *row = tm_rows_at(d->hosts, i);
+
+        if (!row)
+            return d->run->error.status;
+        if (strcmp(row->name, name) == 0 && row->has_events) {
+            *host = *row;
+            return TM_OK;
+        }
+        if (row->has_events && !host->has_events)
+            *host = *row;
+    }
+    return TM_OK;
+}
+
+/* in: place  an element of where; NULL = the finding has none */
+static tm_status find_spot(struct tm_derived *d, const struct tm_value *place, struct spot *spot)
+{
+    const char *device = tm_text(tm_get(place, "device"));
+    bool is_found = false;
+    tm_status st;
+
+    spot->device = TM_NONE;
+    st = *device ? find_device(d, device, spot, &is_found) : TM_OK;
+    if (st == TM_OK && !is_found)
+        st = find_host(d, device, &spot->host);
+    spot->time_ps = place ? tm_int(tm_get(place, "begin_ps")) : spot->host.window_ps;
+    if (spot->time_ps < spot->host.first_ps)
+        spot->time_ps = spot->host.first_ps;
+    if (spot->time_ps > spot->host.last_ps)
+        spot->time_ps = spot->host.last_ps;
+    return st;
+}
+
+/* What belongs to one of its places. */
+static void put_place(struct tm_derived *d, const struct tm_value *place, bool is_host)
+{
+    const int64_t begin_ps = tm_int(tm_get(place, "begin_ps"));
+    int64_t dur_ps;
+
+    if (!place)
+        return;
+    put_text(d, is_host ? KEY_HOST : KEY_DEVICE, tm_get(place, "device"));
+    if (!__builtin_sub_overflow(tm_int(tm_get(place, "end_ps")), begin_ps, &dur_ps) && dur_ps > 0)
+        tm_put_int(&d->list, d->keys[KEY_LENGTH_NS], tm_out_ns(dur_ps));
+}
+
+/* What people read comes first. */
+static void put_finding(struct tm_derived *d, const struct tm_value *finding)
+{
+    put_text(d, KEY_SEVERITY, tm_get(finding, "severity"));
+    put_text(d, KEY_CAUSE, tm_get(finding, "cause"));
+    put_texts(d, KEY_EVIDENCE, tm_get(finding, "evidence"));
+    put_texts(d, KEY_FIX, tm_get(finding, "fix"));
+    put_text(d, KEY_ID, tm_get(finding, "id"));
+    put_number(d, KEY_VALUE, tm_get(finding, "value"));
+    put_number(d, KEY_LIMIT, tm_get(finding, "limit"));
+    put_text(d, KEY_UNIT, tm_get(finding, "unit"));
+    tm_put_int(&d->list, d->keys[KEY_AT_STAKE_NS], tm_int(tm_get(finding, "at_stake_ps")) / 1000);
+    put_number(d, KEY_SHARE_PCT, tm_get(finding, "share_pct"));
+}
+
+static tm_status push_finding(struct tm_derived *d, const struct tm_value *finding, const struct tm_value *place)
+{
+    const char *title = tm_text(tm_get(finding, "title"));
+    struct derived_row row = { .name = d->keys[NAME_UNTITLED], .sort = TM_DERIVED_FINDING };
+    struct spot spot;
+    tm_status st = find_spot(d, place, &spot);
+
+    if (st == TM_OK && *title)
+        st = tm_names_put_string(d->names, title, &row.name);
+    if (st != TM_OK || !spot.host.has_events)
+        return st;
+    row.begin_ps = row.end_ps = spot.time_ps;
+    row.host = spot.host.number;
+    row.device = spot.device;
+    (void)derived_list(d);
+    put_finding(d, finding);
+    put_place(d, place, spot.device == TM_NONE);
+    return derived_push(d, &row);
+}
+
+static tm_status push_findings(struct tm_derived *d, const struct tm_value *findings)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < tm_length(findings) && st == TM_OK; i++) {
+        const struct tm_value *finding = tm_at(findings, i), *where = tm_get(finding, "where");
+
+        if (!tm_length(where))
+            st = push_finding(d, finding, NULL);
+        for (size_t k = 0; k < tm_length(where) && st == TM_OK; k++)
+            st = push_finding(d, finding, tm_at(where, k));
+    }
+    return st;
+}
+
+/* --- facts --- */
+
+static const struct tm_value *element_of_host(const struct tm_value *list, const char *name)
+{
+    for (size_t i = 0; i < tm_length(list); i++)
+        if (strcmp(tm_text(tm_get(tm_at(list, i), "host")), name) == 0)
+            return tm_at(list, i);
+    return NULL;
+}
+
+/* Versions and the like, by the names that the summary gives them. */
+static tm_status put_environment(struct tm_derived *d, const struct tm_value *environment)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < tm_length(environment) && st == TM_OK; i++) {
+        const struct tm_value *value = tm_value_at(environment, i);
+        const char *name = tm_key_at(environment, i);
+        const enum tm_type type = tm_type_of(value);
+        tm_strid key;
+
+        if ((type != TM_STRING && type != TM_INT) || strcmp(name, "host") == 0)
+            continue;
+        st = tm_names_put_string(d->names, name, &key);
+        if (st == TM_OK && type == TM_STRING)
+            tm_put_text(&d->list, key, tm_text(value), strlen(tm_text(value)));
+        else if (st == TM_OK)
+            tm_put_int(&d->list, key, tm_int(value));
+    }
+    return st;
+}
+
+static void put_devices(struct tm_derived *d, const struct tm_value *devices, const char *host)
+{
+    int told = 0;
+
+    tm_put_array(&d->list, d->keys[KEY_DEVICES]);
+    for (size_t i = 0; i < tm_length(devices) && told < DEVICES_TOLD; i++) {
+        const struct tm_value *device = tm_at(devices, i);
+        const char *model = tm_text(tm_get(device, "model"));
+        char text[512];
+
+        if (strcmp(tm_text(tm_get(device, "host")), host) != 0)
+            continue;
+        (void)snprintf(text, sizeof(text), "%s%s%s", tm_text(tm_get(device, "id")), *model ? ": " : "", model);
+        tm_put_text(&d->list, 0, text, strlen(text));
+        told++;
+    }
+    tm_put_close(&d->list);
+}
+
+static tm_status put_kpis(struct tm_derived *d, const struct tm_value *kpis)
+{
+    tm_status st = TM_OK;
+
+    tm_put_object(&d->list, d->keys[KEY_KPIS]);
+    for (size_t i = 0; i < tm_length(kpis) && st == TM_OK; i++) {
+        const struct tm_value *kpi = tm_at(kpis, i), *value = tm_get(kpi, "value");
+        const char *unit = tm_text(tm_get(kpi, "unit"));
+        char text[96];
+        tm_strid key;
+
+        if (!tm_has(value))
+            continue;
+        unit = strcmp(unit, "count") == 0 ? "" : unit;
+        (void)snprintf(text, sizeof(text), "%.6g%s%s", tm_double(value), *unit ? " " : "", unit);
+        st = tm_names_put_string(d->names, tm_text(tm_get(kpi, "title")), &key);
+        if (st == TM_OK)
+            tm_put_text(&d->list, key, text, strlen(text));
+    }
+    tm_put_close(&d->list);
+    return st;
+}
+
+static tm_status push_facts(struct tm_derived *d, const struct tm_value *summary, const struct derived_host *host)
+{
+    static const char tool[] = "tracemill " TM_VERSION;
+    const char *const verdict = tm_text(tm_path(summary, "verdict.text"));
+    struct derived_row row = { .begin_ps = host->first_ps, .end_ps = host->last_ps, .name = d->keys[NAME_FACTS],
+                               .host = host->number, .device = TM_NONE, .sort = TM_DERIVED_FACTS };
+    struct tm_arguments_builder *list = derived_list(d);
+    tm_status st;
+
+    put_text(d, KEY_VERDICT, tm_path(summary, "verdict.text"));
+    st = put_kpis(d, tm_get(summary, "kpis"));
+    put_devices(d, tm_get(summary, "devices"), host->name);
+    put_text(d, KEY_RUN, tm_path(summary, "input.run"));
+    tm_put_text(list, d->keys[KEY_HOST], host->name, strlen(host->name));
+    tm_put_text(list, d->keys[KEY_TOOL], tool, sizeof(tool) - 1);
+    tm_put_bool(list, d->keys[KEY_PARTIAL], tm_is(tm_path(summary, "input.partial")));
+    put_text(d, KEY_PLATFORM, tm_path(summary, "environment.platform"));
+    if (st == TM_OK)
+        st = put_environment(d, element_of_host(tm_path(summary, "environment.hosts"), host->name));
+    if (st == TM_OK && *verdict)
+        st = tm_names_put_string(d->names, verdict, &row.name);
+    return st == TM_OK ? derived_push(d, &row) : st;
+}
+
+/* A summary with pseudonyms speaks of hosts and devices by those. */
+static tm_status redact_places(struct tm_derived *d)
+{
+    struct tm_redactor *const redactor = d->run->redactor;
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < tm_rows_count(d->hosts) && st == TM_OK; i++) {
+        struct derived_host *host = tm_rows_change(d->hosts, i);
+
+        st = host ? tm_redact_host(redactor, host->name, sizeof(host->name), host->name) : d->run->error.status;
+    }
+    for (uint64_t i = 0; i < tm_rows_count(d->devices) && st == TM_OK; i++) {
+        struct derived_device *device = tm_rows_change(d->devices, i);
+
+        st = device ? tm_redact_into(redactor, device->id, sizeof(device->id), device->id) : d->run->error.status;
+    }
+    return st;
+}
+
+tm_status tm_derived_take_summary(struct tm_derived *d, const struct tm_value *summary)
+{
+    tm_status st = d->run->redactor ? redact_places(d) : TM_OK;
+
+    for (uint64_t i = 0; i < tm_rows_count(d->hosts) && st == TM_OK; i++) {
+        struct derived_host host;
+
+        st = host_at(d, i, &host);
+        if (st == TM_OK && host.has_events)
+            st = push_facts(d, summary, &host);
+    }
+    return st == TM_OK ? push_findings(d, tm_get(summary, "findings")) : st;
 }

@@ -3,7 +3,10 @@
 #define TM_DERIVED_H
 
 #include "pipeline/arguments.h"
+#include "pipeline/store/rows.h"
+#include "pipeline/store/sorter.h"
 #include "pipeline/stage.h"
+#include "stages/output/trace_writer.h"
 
 /* What was worked out and is shown beside what was recorded: steps, idle gaps with their cause, how full the devices'
  * queues are, how busy they are, findings.  Gathered while the run is analyzed, then given out in the order of time.
@@ -28,7 +31,6 @@ enum {
     TM_DERIVED_STRETCHES_HOST = 1 << 19,  /* of all devices of a host: with more than 128 each has fewer */
     TM_DERIVED_ARGUMENTS_MOST = 16 << 10, /* bytes of one row's list */
 };
-#define TM_DERIVED_STRETCH_LEAST_PS INT64_C(1000000)
 
 struct tm_derived_row {
     int64_t begin_ps, end_ps;   /* on the clock of its host; of counters and instants equal */
@@ -47,6 +49,7 @@ void tm_derived_free(struct tm_derived *derived); /* tolerates NULL */
 
 /* The observer of an analysis; `to` is a struct tm_derived. */
 extern const struct tm_observer_type tm_derived_observer;
+
 /* The findings and the facts of a finished summary, once, after all hosts. */
 tm_status tm_derived_take_summary(struct tm_derived *derived, const struct tm_value *summary) TM_MUST_USE;
 
@@ -55,5 +58,98 @@ tm_status tm_derived_take_summary(struct tm_derived *derived, const struct tm_va
  * out: *row  NULL at the end */
 tm_status tm_derived_begin(struct tm_derived *derived, uint32_t host) TM_MUST_USE;
 tm_status tm_derived_next(struct tm_derived *derived, const struct tm_derived_row **row) TM_MUST_USE;
+
+/* Keys of arguments, and names of rows. */
+enum derived_key {
+    KEY_NUMBER, KEY_CHOSEN, KEY_WARM_UP, KEY_INCOMPLETE, KEY_COMPILES, KEY_ACTIVITIES,
+    KEY_LENGTH_NS, KEY_CAUSE, KEY_BEFORE, KEY_AFTER, KEY_HOST_EVENT, KEY_STEP,
+    KEY_ID, KEY_SEVERITY, KEY_VALUE, KEY_UNIT, KEY_LIMIT, KEY_AT_STAKE_NS, KEY_SHARE_PCT, KEY_DEVICE, KEY_EVIDENCE,
+    KEY_FIX,
+    KEY_RUN, KEY_HOST, KEY_TOOL, KEY_PLATFORM, KEY_VERDICT, KEY_DEVICES, KEY_KPIS, KEY_PARTIAL,
+    NAME_QUEUE, NAME_BUSY, NAME_FACTS, NAME_UNTITLED,
+    DERIVED_KEYS
+};
+
+/* A row as it is sorted; its arguments lie in derived.bytes. */
+struct derived_row {
+    int64_t begin_ps, end_ps;
+    double value;
+    uint64_t arguments_at;
+    uint32_t arguments_length;
+    tm_strid name;
+    uint32_t host, device;
+    uint8_t sort;
+};
+
+/* What findings need to find their places. */
+struct derived_host {
+    uint32_t number;
+    char name[128];
+    bool has_events;
+    int64_t first_ps, last_ps;  /* of its events: first begin, last end */
+    int64_t window_ps;          /* where the window of its devices begins; first_ps where it has none */
+};
+
+/* The largest depth of a queue in each stretch. */
+struct queue_depth {
+    int64_t origin_ps, length_ps, end_ps;
+    int64_t at_ps;              /* until when it is counted */
+    int64_t depth, most;        /* now; in the present stretch */
+    int64_t told;               /* value of the last row */
+    uint64_t stretch;           /* the present one */
+    bool has_begun, is_told;
+};
+
+/* The time in which a device is active, in each stretch. */
+struct busy_share {
+    int64_t origin_ps, length_ps, end_ps;
+    int64_t until_ps;           /* covered so far */
+    int64_t sum_ps;             /* in the present stretch */
+    double told;                /* value of the last row */
+    uint64_t stretch;
+    bool is_told;
+};
+
+struct device_counters {
+    struct busy_share busy;
+    struct queue_depth queue;
+    int64_t first_launch_ps;    /* INT64_MAX = none is known */
+    int64_t last_ps;
+    struct launched {           /* launches at one time that are not in derived.launches yet */
+        int64_t time_ps;
+        uint32_t device, count;
+    } pending;
+};
+
+struct tm_derived {
+    struct tm_run *run;
+    struct tm_names *names;
+    tm_strid keys[DERIVED_KEYS];
+    struct tm_sorter *sorter;   /* struct derived_row */
+    struct tm_rows *bytes;      /* lists of arguments */
+    struct tm_rows *hosts;      /* struct derived_host */
+    struct tm_rows *devices;    /* struct derived_device */
+    /* the host that is observed */
+    const struct tm_trace *trace; /* NULL = none */
+    struct derived_host host;
+    struct device_counters *counters; /* counter_count */
+    uint32_t counter_count;
+    struct tm_sorter *launches; /* struct launched: more wait, by time */
+    struct tm_rows *begins;     /* struct launched: fewer wait, in the order of time */
+    /* giving out */
+    bool is_finished;
+    uint32_t asked_host;
+    bool has_last;              /* the row that came last was given out */
+    const struct derived_row *ahead; /* of the sorter; NULL = the end */
+    struct tm_derived_row given;
+    /* of the list that is made, then of the one that is given out */
+    struct tm_arguments_builder list;
+    uint8_t buffer[TM_DERIVED_ARGUMENTS_MOST];
+};
+
+/* derived.c: a row with the arguments of derived.list, which is begun by derived_list and ends in derived_push.  One
+ * without arguments goes right into the sorter. */
+struct tm_arguments_builder *derived_list(struct tm_derived *d);
+tm_status derived_push(struct tm_derived *d, const struct derived_row *row) TM_MUST_USE;
 
 #endif

@@ -4,9 +4,676 @@
 #include "stages/output/export/exporter.h"
 
 #include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "stages/output/export/exporter_private.h"
+#include "pipeline/store/groups.h"
+#include "pipeline/store/hash.h"
+#include "stages/output/derived/derived.h"
+#include "stages/output/export/event_filter.h"
+#include "stages/output/export/exporter_series.h"
+#include "stages/output/export/lanes.h"
+#include "stages/output/name_answers.h"
+#include "stages/output/out_marks.h"
+#include "stages/output/rows/out_rows.h"
+#include "stages/output/trace_writer.h"
+
+/* Arrows whose begin was not written, as long as their end has not come. */
+enum { TM_LOST_FLOWS_MOST = 1 << 14 };
+
+/* Spans of length 0 that stay open for arrows of their time, one of a row; arrows of one time that are kept from being
+ * parted from them. */
+enum { TM_EMPTY_SPANS_MOST = 256, TM_KEPT_TOGETHER_MOST = 256 };
+
+/* Something recorded that is to be written. */
+struct tm_export_item {
+    const struct tm_event *event;
+    const struct tm_track *track; /* on which it lies; of the end of an arrow the one that it points to */
+    uint64_t number;              /* of that track; TM_NONE = of none */
+    int64_t begin_ps, end_ps;     /* the wanted part, on the output's clock */
+};
+
+/* What events of an allocator tell of it, as counters of its device.  No memory of its own. */
+
+enum { NAME_MOST = 1024 };
+
+static uint32_t find_device(const struct tm_trace *trace, enum tm_device_kind kind, int64_t ordinal)
+{
+    for (uint32_t i = 0; i < trace->device_count; i++)
+        if (trace->devices[i].kind == kind && trace->devices[i].ordinal == ordinal)
+            return i;
+    return TM_NONE;
+}
+
+/* The device that an allocator is of, as its name tells (XLA: GPU_0_bfc; PyTorch: gpu:0, or cuda:0), or its number on
+ * the host; TM_NONE = none. */
+static tm_status device_of(struct tm_exporter *e, const struct tm_allocation *a, uint32_t *device)
+{
+    static const char *const begins[] = { "GPU_", "gpu:", "GPU:", "cuda:", "CUDA:" };
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    *device = TM_NONE;
+    if (!a->allocator) {
+        if (a->has & TM_HAS_INDEX_ON_HOST)
+            *device = find_device(e->trace, TM_DEVICE_TPU, a->index_on_host);
+        return TM_OK;
+    }
+    st = tm_names_text(e->names, a->allocator, NAME_MOST, &text, &length);
+    for (size_t i = 0; st == TM_OK && i < sizeof(begins) / sizeof(begins[0]); i++) {
+        const size_t skip = strlen(begins[i]);
+
+        if (length > skip && memcmp(text, begins[i], skip) == 0 && text[skip] >= '0' && text[skip] <= '9')
+            *device = find_device(e->trace, TM_DEVICE_GPU, strtoll(text + skip, NULL, 10));
+    }
+    return st;
+}
+
+static tm_status exporter_take_allocation(struct tm_exporter *e, const struct tm_export_item *item)
+{
+    const struct tm_event *const event = item->event;
+    struct tm_counter_key c = { .process = item->track->process, .unit = e->bytes_unit, .order = TM_COUNTER_RECORDED,
+                         .only_changes = true, .event = event };
+    struct tm_allocation a;
+    char name[48];
+    uint32_t device;
+    tm_status st;
+
+    if (event->record.args_length != sizeof(a))
+        return TM_OK;
+    memcpy(&a, event->args, sizeof(a));
+    st = device_of(e, &a, &device);
+    if (device != TM_NONE)
+        c.process = tm_out_rows_device_process(e->rows, device);
+    c.name = a.allocator;
+    if (st == TM_OK && !c.name) {
+        const int length = a.has & TM_HAS_INDEX_ON_HOST
+                               ? snprintf(name, sizeof(name), "device %lld", (long long)a.index_on_host)
+                               : snprintf(name, sizeof(name), "allocator");
+
+        st = tm_names_put(e->names, name, (size_t)length, &c.name);
+    }
+    const struct { uint32_t has; const char *what; int64_t bytes; } states[] = {
+        { TM_HAS_ALLOCATED, " bytes allocated", a.bytes_allocated },
+        { TM_HAS_RESERVED, " bytes reserved", a.bytes_reserved },
+        { TM_HAS_AVAILABLE, " bytes available", a.bytes_available },
+        { TM_HAS_PEAK, " peak bytes in use", a.peak_bytes_in_use },
+    };
+    for (size_t i = 0; st == TM_OK && i < sizeof(states) / sizeof(states[0]); i++) {
+        const struct tm_counter_value value = tm_whole_value(states[i].bytes);
+
+        c.suffix = states[i].what;
+        if (a.has & states[i].has)
+            st = tm_exporter_count(e, &c, &value, item->begin_ps);
+    }
+    return st;
+}
+
+/* Events and worked-out rows that are values of counters.  No memory of its own. */
+
+enum { NUMBER_MOST = 64 };
+
+/* --- values --- */
+
+/* A decimal number, as JSON has it, perhaps in a text. */
+static bool read_number(const struct tm_argument *argument, struct tm_counter_value *value)
+{
+    char text[NUMBER_MOST + 1], *end;
+
+    if (!argument->length || argument->length > NUMBER_MOST)
+        return false;
+    memcpy(text, argument->text, argument->length);
+    text[argument->length] = '\0';
+    if (strspn(text, "0123456789+-.eE") != argument->length)
+        return false;
+    value->value = strtod(text, &end);
+    return *end == '\0' && isfinite(value->value);
+}
+
+/* false: it is no finite number */
+static bool value_of(const struct tm_argument *argument, struct tm_counter_value *value)
+{
+    *value = (struct tm_counter_value){ .is_whole = false };
+    switch (argument->type) {
+    case TM_ARGUMENT_INT:
+        *value = tm_whole_value(argument->number);
+        return true;
+    case TM_ARGUMENT_UINT:
+        if (argument->value <= INT64_MAX)
+            *value = tm_whole_value((int64_t)argument->value);
+        else
+            value->value = (double)argument->value;
+        return true;
+    case TM_ARGUMENT_DOUBLE:
+        value->value = argument->real;
+        return isfinite(argument->real);
+    case TM_ARGUMENT_NUMBER: case TM_ARGUMENT_TEXT:
+        return read_number(argument, value);
+    default:
+        return false;
+    }
+}
+
+/* --- what has them --- */
+
+static tm_status take_argument(struct tm_exporter *e, const struct tm_counter_key *c,
+                               const struct tm_argument *argument, int64_t time_ps)
+{
+    struct tm_counter_value value;
+
+    if (value_of(argument, &value))
+        return tm_exporter_count(e, c, &value, time_ps);
+    tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, 1);
+    return TM_OK;
+}
+
+/* Whether an argument has the value of an XSpace's counter.  The same text may have several handles. */
+static tm_status is_counter_value(struct tm_exporter *e, tm_strid key, bool *is)
+{
+    struct tm_name_answer *const known = tm_name_answer(e->keys, TM_KNOWN_KEYS, key);
+    struct tm_name info;
+
+    if (!known->is_known) {
+        const tm_status st = tm_names_info(e->names, key, &info);
+
+        if (st != TM_OK)
+            return st;
+        known->is_known = true;
+        known->answer = tm_is_same_key(info.hash, e->counter_value);
+    }
+    *is = known->answer;
+    return TM_OK;
+}
+
+/* Of a Chrome trace each number is a counter, of an XSpace the one statistic. */
+static tm_status exporter_take_counter(struct tm_exporter *e, const struct tm_export_item *item)
+{
+    const bool has_keys = e->trace->origin != TM_ORIGIN_XSPACE;
+    struct tm_arguments list = item->event->own;
+    struct tm_argument id, argument;
+    const tm_strid name = item->event->record.name;
+    struct tm_counter_key c = { .process = item->track->process, .name = name ? name : e->no_name,
+                         .order = TM_COUNTER_RECORDED, .event = item->event };
+    bool is_any = false;
+    tm_status st = TM_OK;
+
+    if (tm_arguments_find(list, TM_ARGUMENT_ID, &id)) {
+        c.id = id.text;
+        c.id_length = id.length;
+    }
+    while (st == TM_OK && tm_arguments_next(&list, true, &argument)) {
+        bool is_value = tm_argument_is_value(&argument);
+
+        if (is_value && !has_keys)
+            st = is_counter_value(e, argument.key, &is_value);
+        if (st != TM_OK || !is_value)
+            continue;
+        is_any = true;
+        c.key = has_keys ? argument.key : 0;
+        st = take_argument(e, &c, &argument, item->begin_ps);
+    }
+    tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, !is_any);
+    return st;
+}
+
+static tm_status exporter_take_derived_counter(struct tm_exporter *e, const struct tm_derived_row *row, int64_t time_ps)
+{
+    const bool is_share = row->sort == TM_DERIVED_BUSY;
+    char name[TM_OWN_NAME_BYTES];
+    const struct tm_counter_key c = {
+        .process = tm_out_rows_device_process(e->rows, row->device), .device = row->device, .suffix = name,
+        .unit = is_share ? e->percent_unit : 0, .order = is_share ? TM_COUNTER_BUSY : TM_COUNTER_QUEUE,
+    };
+    const bool is_whole = !is_share && row->value == trunc(row->value) && fabs(row->value) < 9e15;
+    const struct tm_counter_value value =
+        is_whole ? tm_whole_value((int64_t)row->value) : (struct tm_counter_value){ .value = row->value };
+
+    tm_out_rows_name_of_device(e->rows, row->device, is_share ? "busy share" : "queue depth", name, sizeof(name));
+    if (isfinite(row->value))
+        return tm_exporter_count(e, &c, &value, time_ps);
+    tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, 1);
+    return TM_OK;
+}
+
+/* Arrows: those that the file has, and those from calls to what they launched.  Where a begin is left out, so are its
+ * ends: such arrows are kept until their end comes, in a table of fixed size (256 KiB of `tables`, once there is one);
+ * past it, ends are written without a begin, which readers count and leave out. */
+
+/* --- the set of lost ones: linear probing, holes are closed --- */
+
+enum { PLACES = 2 * TM_LOST_FLOWS_MOST };
+
+static size_t home_of(const struct tm_lost_flows *lost, uint64_t id)
+{
+    return (size_t)tm_hash_mix(id, lost->seed) & (PLACES - 1);
+}
+
+static size_t find_place(const struct tm_lost_flows *lost, uint64_t id)
+{
+    size_t at = home_of(lost, id);
+
+    while (lost->ids[at] && lost->ids[at] != id)
+        at = (at + 1) & (PLACES - 1);
+    return at;
+}
+
+static bool is_lost(const struct tm_lost_flows *lost, uint64_t id)
+{
+    return lost->count && lost->ids[find_place(lost, id)] == id;
+}
+
+static tm_status lose(struct tm_exporter *e, uint64_t id)
+{
+    struct tm_lost_flows *const lost = &e->lost;
+    size_t at;
+
+    if (!lost->ids) {
+        lost->ids = tm_take(&e->run->budget, TM_ACCOUNT_TABLES, PLACES * sizeof(*lost->ids), &e->run->error);
+        lost->seed = tm_hash_seed(lost);
+    }
+    if (!lost->ids)
+        return e->run->error.status;
+    at = find_place(lost, id);
+    if (lost->ids[at] == id || lost->count == TM_LOST_FLOWS_MOST)
+        return TM_OK;
+    lost->ids[at] = id;
+    lost->count++;
+    return TM_OK;
+}
+
+static void find_again(struct tm_lost_flows *lost, uint64_t id)
+{
+    size_t hole;
+
+    if (!is_lost(lost, id))
+        return;
+    hole = find_place(lost, id);
+    lost->count--;
+    for (size_t at = (hole + 1) & (PLACES - 1); lost->ids[at]; at = (at + 1) & (PLACES - 1)) {
+        const size_t home = home_of(lost, lost->ids[at]);
+
+        /* What lies behind the hole moves into it, unless its home is between them. */
+        if (((at - home) & (PLACES - 1)) >= ((at - hole) & (PLACES - 1))) {
+            lost->ids[hole] = lost->ids[at];
+            hole = at;
+        }
+    }
+    lost->ids[hole] = 0;
+}
+
+static void exporter_forget_flows(struct tm_exporter *e)
+{
+    tm_give(&e->run->budget, TM_ACCOUNT_TABLES, e->lost.ids, PLACES * sizeof(*e->lost.ids));
+    e->lost = (struct tm_lost_flows){ .ids = NULL };
+}
+
+/* --- the arrows that show in the present file --- */
+
+enum { SEED = 1 }; /* fixed: what is forgotten shows in the counts */
+
+/* Arrows in the present file. */
+static void exporter_begin_arrows(struct tm_exporter *e)
+{
+    memset(e->begun, 0, TM_ARROW_SETS * sizeof(*e->begun));
+}
+
+static uint64_t *set_of(const struct tm_exporter *e, uint64_t id)
+{
+    return e->begun[tm_hash_mix(id, SEED) % TM_ARROW_SETS];
+}
+
+/* out: whether it was known.  It is the last one that will be forgotten. */
+static bool use_arrow(struct tm_exporter *e, uint64_t id, bool may_begin)
+{
+    uint64_t *const set = set_of(e, id);
+    size_t way = 0;
+    bool is_known;
+
+    while (way < TM_ARROW_WAYS - 1 && set[way] != id)
+        way++;
+    is_known = set[way] == id;
+    if (!is_known && !may_begin)
+        return false;
+    memmove(set + 1, set, way * sizeof(*set));
+    set[0] = id;
+    return is_known;
+}
+
+/* A span that is written bears this arrow; 0 = none. */
+static void exporter_count_launch(struct tm_exporter *e, uint64_t flow)
+{
+    e->counts.arrows += flow && use_arrow(e, flow, true);
+}
+
+/* An end whose begin was lost is not written: each one that is has its begin, but perhaps in the part before. */
+static void count_flow(struct tm_exporter *e, const struct tm_out_flow *flow)
+{
+    const bool is_begin = flow->kind == TM_FLOW_BEGIN;
+    const bool is_known = e->may_cut && use_arrow(e, flow->id, is_begin);
+
+    e->counts.arrow_ends++;
+    e->counts.arrows += !is_begin && (is_known || !e->is_cut);
+}
+
+/* --- arrows of the file --- */
+
+/* Hosts count their arrows by themselves. */
+static uint64_t id_of(const struct tm_exporter *e, uint64_t correlation)
+{
+    const uint64_t id = e->trace->host ? tm_hash_mix(correlation, e->trace->host) : correlation;
+
+    return id ? id : 1;
+}
+
+/* It is not wanted. */
+static tm_status exporter_lose_flow(struct tm_exporter *e, const struct tm_event *event)
+{
+    const uint64_t id = id_of(e, event->record.correlation);
+
+    if (event->record.kind == TM_FLOW_BEGIN)
+        return lose(e, id);
+    if (event->record.kind == TM_FLOW_END)
+        find_again(&e->lost, id);
+    return TM_OK;
+}
+
+static tm_status drop(struct tm_exporter *e, const struct tm_event *event, enum tm_tally tally)
+{
+    tm_tally_add(&e->run->tallies, tally, 1);
+    return exporter_lose_flow(e, event);
+}
+
+static tm_status exporter_category(struct tm_exporter *e, const struct tm_event *event, tm_strid *category);
+static tm_status exporter_time(struct tm_exporter *e, int64_t ps, int64_t *time_ps);
+static tm_status exporter_begin_derived(struct tm_exporter *e);
+static tm_status exporter_write_derived(struct tm_exporter *e);
+
+static tm_status exporter_take_flow(struct tm_exporter *e, const struct tm_export_item *item)
+{
+    const struct tm_record *const record = &item->event->record;
+    const bool is_begin = record->kind == TM_FLOW_BEGIN;
+    struct tm_argument argument;
+    struct tm_out_row row;
+    struct tm_out_flow flow = { .row = &row, .time_ps = item->begin_ps, .id = id_of(e, record->correlation),
+                                .name = record->name ? record->name : e->no_name, .kind = record->kind };
+    uint32_t lane;
+    tm_status st;
+
+    flow.is_enclosed = record->kind != TM_FLOW_END ||
+                       tm_arguments_find(item->event->own, TM_ARGUMENT_ENCLOSED, &argument);
+    if (!is_begin && record->flags & TM_FLAG_OPEN)
+        return drop(e, item->event, TM_TALLY_FLOW_NOT_BEGUN);
+    if (!is_begin && is_lost(&e->lost, flow.id))
+        return drop(e, item->event, TM_TALLY_FLOW_WITHOUT_SPAN);
+    lane = item->number == TM_NONE ? UINT32_MAX : tm_lanes_innermost(e->lanes, item->number);
+    if (lane == UINT32_MAX && (flow.is_enclosed || item->number == TM_NONE))
+        return drop(e, item->event, TM_TALLY_FLOW_WITHOUT_SPAN);
+    find_again(&e->lost, flow.id);
+    st = exporter_category(e, item->event, &flow.category);
+    if (st == TM_OK)
+        st = tm_out_rows_use(e->rows, e->writer, item->number, flow.is_enclosed ? lane : 0, &row, &e->counts.rows);
+    count_flow(e, &flow);
+    return st == TM_OK ? e->writer->type->flow(e->writer, &flow) : st;
+}
+
+/* --- from launches to activities --- */
+
+/* Drivers count their calls: such ids stay small, since two events bear each; others are a hash. */
+static uint64_t launch_id(uint64_t host, uint64_t correlation)
+{
+    const uint64_t parts[] = { host, correlation };
+
+    if (correlation >> 40 == 0 && host <= UINT16_MAX)
+        return host << 40 | correlation;
+    return tm_hash_key(parts, sizeof(parts)).low | UINT64_C(1) << 62;
+}
+
+/* The arrow from a call to what it launched, on which an event lies; 0 = none. */
+static uint64_t exporter_launch_arrow(const struct tm_exporter *e, const struct tm_track *track,
+                                  const struct tm_event *event)
+{
+    const bool is_launched = event->launch_track != TM_NONE && track->line != TM_LINE_TPU_OPS;
+    uint64_t id;
+
+    if (e->has_arrows || !event->record.correlation)
+        return 0;
+    if (!is_launched && event->record.class != TM_CLASS_LAUNCH && track->line != TM_LINE_TPU_MODULES)
+        return 0;
+    id = launch_id(e->trace->host, event->record.correlation);
+    __builtin_prefetch(set_of(e, id), 1); /* it is counted when the event is written */
+    return id;
+}
+
+/* Spans and instants: what is written of them, on which lane, and when they end or are cut. */
+
+/* --- writing --- */
+
+static tm_status use_row(struct tm_exporter *e, const struct tm_lane_span *span, struct tm_out_row *row)
+{
+    return tm_out_rows_use(e->rows, e->writer, span->track, span->lane, row, &e->counts.rows);
+}
+
+static tm_status write_begin(struct tm_exporter *e, const struct tm_lane_span *span)
+{
+    const struct tm_trace_writer_type *const type = e->writer->type;
+    struct tm_out_event event = span->event;
+    struct tm_out_row row;
+    tm_status st;
+
+    e->counts.slices++;
+    exporter_count_launch(e, event.flow);
+    tm_exporter_note_time(e, event.begin_ps);
+    if (!type->begin)
+        return TM_OK;
+    st = use_row(e, span, &row);
+    event.row = &row;
+    if (type->writes_ends)
+        event.marks &= (uint8_t)~TM_OUT_CUTS; /* told at the end, when they are known */
+    return st == TM_OK ? type->begin(e->writer, &event) : st;
+}
+
+static tm_status write_end(struct tm_exporter *e, const struct tm_lane_span *span)
+{
+    const struct tm_trace_writer_type *const type = e->writer->type;
+    struct tm_out_event event = span->event;
+    struct tm_out_row row;
+    tm_status st;
+
+    tm_exporter_note_time(e, event.end_ps);
+    if (!type->end)
+        return TM_OK;
+    st = use_row(e, span, &row);
+    event.row = &row;
+    if (type->writes_ends)
+        event.marks &= TM_OUT_CUTS;
+    return st == TM_OK ? type->end(e->writer, &event) : st;
+}
+
+static tm_status write_instant(struct tm_exporter *e, const struct tm_lane_span *span)
+{
+    struct tm_out_event event = span->event;
+    struct tm_out_row row;
+    const tm_status st = use_row(e, span, &row);
+
+    e->counts.slices++;
+    exporter_count_launch(e, event.flow);
+    tm_exporter_note_time(e, event.begin_ps);
+    event.row = &row;
+    return st == TM_OK ? e->writer->type->instant(e->writer, &event) : st;
+}
+
+/* --- beginning --- */
+
+static bool is_empty(const struct tm_lane_span *span)
+{
+    return span->event.end_ps == span->event.begin_ps;
+}
+
+/* Whether the end of a span that stays open is told with its begin.  Where a span is written as one, readers look for
+ * one without length before the arrows that point to it. */
+static bool is_written(const struct tm_exporter *e, const struct tm_lane_span *span)
+{
+    return e->ends_at_once || (is_empty(span) && !e->writer->type->writes_ends);
+}
+
+/* Whether it is open after it has begun: of what has no length what arrows may point to. */
+static bool stays_open(struct tm_exporter *e, const struct tm_lane_span *span)
+{
+    if (!is_empty(span))
+        return true;
+    if (!e->has_arrows || span->key || e->empty_spans == TM_EMPTY_SPANS_MOST)
+        return false;
+    e->empty_spans++;
+    return true;
+}
+
+/* Something begins on a track. */
+static tm_status end_empty(struct tm_exporter *e, uint64_t track)
+{
+    const struct tm_lane_span *const ended = e->empty_spans ? tm_lanes_end_empty(e->lanes, track) : NULL;
+
+    if (!ended)
+        return TM_OK;
+    e->empty_spans--;
+    return is_written(e, ended) ? TM_OK : write_end(e, ended);
+}
+
+/* in: span  track, key and event, without its row */
+static tm_status exporter_add_span(struct tm_exporter *e, struct tm_lane_span *span)
+{
+    bool is_open;
+    tm_status st = end_empty(e, span->track);
+
+    if (st != TM_OK)
+        return st;
+    if (!tm_lanes_choose(e->lanes, span)) {
+        tm_tally_add(&e->run->tallies, TM_TALLY_LANES_FULL, 1);
+        return TM_OK;
+    }
+    if (span->event.is_instant)
+        return write_instant(e, span);
+    if (span->lane && !span->key)
+        tm_tally_add(&e->run->tallies, TM_TALLY_LANE_MOVED, 1);
+    is_open = stays_open(e, span);
+    st = write_begin(e, span);
+    if (st == TM_OK && (!is_open || is_written(e, span)))
+        st = write_end(e, span);
+    return st == TM_OK && is_open ? tm_lanes_open(e->lanes, span) : st;
+}
+
+/* Classes that say something of an event beside its kind. */
+static bool is_telling(enum tm_class class)
+{
+    switch (class) {
+    case TM_CLASS_UNRESOLVED: case TM_CLASS_OTHER: case TM_CLASS_DEVICE_OTHER: case TM_CLASS_INSTANT:
+    case TM_CLASS_COUNTER: case TM_CLASS_FLOW: case TM_CLASS_ASYNC:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static tm_status exporter_category(struct tm_exporter *e, const struct tm_event *event, tm_strid *category)
+{
+    struct tm_argument own;
+
+    *category = 0;
+    if (tm_arguments_find(event->own, TM_ARGUMENT_CATEGORY, &own) && own.length)
+        return tm_names_put(e->names, own.text, own.length, category);
+    if (is_telling((enum tm_class)event->record.class))
+        *category = e->classes[event->record.class];
+    return TM_OK;
+}
+
+static tm_status exporter_take_span(struct tm_exporter *e, const struct tm_export_item *item)
+{
+    const struct tm_record *const record = &item->event->record;
+    const uint64_t key = record->correlation ? record->correlation : 1;
+    struct tm_lane_span span = {
+        .track = item->number,
+        .key = item->track->sort == TM_TRACK_ASYNC ? key : 0,
+        .event = { .begin_ps = item->begin_ps, .end_ps = item->end_ps, .own = item->event->own, .of = item->event,
+                   .trace = e->trace, .name = record->name ? record->name : e->no_name,
+                   .is_instant = tm_event_is_instant(record),
+                   .flow = exporter_launch_arrow(e, item->track, item->event) },
+    };
+    struct tm_out_event *const event = &span.event;
+    tm_status st = exporter_time(e, record->start_ps, &event->whole_begin_ps);
+
+    if (st == TM_OK)
+        st = exporter_time(e, record->start_ps + record->dur_ps, &event->whole_end_ps);
+    if (st == TM_OK)
+        st = exporter_category(e, item->event, &event->category);
+    if (st == TM_OK && record->common)
+        st = tm_trace_common(e->trace, record->common, e->common, &event->common);
+    event->marks = tm_out_cuts_of(event);
+    event->marks |= record->flags & TM_FLAG_OPEN ? TM_OUT_UNFINISHED : 0;
+    return st == TM_OK ? exporter_add_span(e, &span) : st;
+}
+
+/* --- ending --- */
+
+/* Everything that ends at time_ps or before; nothing more happens at that time. */
+static tm_status exporter_end_spans(struct tm_exporter *e, int64_t time_ps)
+{
+    tm_status st = TM_OK;
+
+    while (st == TM_OK) {
+        const struct tm_lane_span *const ended = tm_lanes_next_end(e->lanes, time_ps);
+
+        if (!ended)
+            break;
+        if (!is_written(e, ended))
+            st = write_end(e, ended);
+    }
+    e->empty_spans = 0;
+    return st;
+}
+
+/* Everything that is open ends in the present file, and goes on in the next one. */
+static tm_status exporter_cut_spans(struct tm_exporter *e, int64_t time_ps)
+{
+    const bool inner_first = e->writer->type->writes_ends;
+    size_t at = 0;
+    tm_status st = TM_OK;
+
+    while (st == TM_OK) {
+        const struct tm_lane_span *const span =
+            inner_first ? tm_lanes_each_back(e->lanes, &at) : tm_lanes_each(e->lanes, &at);
+        struct tm_lane_span piece;
+
+        if (!span)
+            break;
+        piece = *span;
+        piece.event.end_ps = time_ps;
+        piece.event.marks |= TM_OUT_CUT_END;
+        st = write_end(e, &piece);
+    }
+    return st;
+}
+
+static tm_status exporter_resume_spans(struct tm_exporter *e, int64_t time_ps)
+{
+    size_t at = 0;
+    tm_status st = TM_OK;
+
+    while (st == TM_OK) {
+        struct tm_lane_span *const span = tm_lanes_each(e->lanes, &at);
+
+        if (!span)
+            break;
+        span->event.begin_ps = time_ps;
+        span->event.marks |= TM_OUT_CUT_BEGIN;
+        span->event.flow = 0; /* the arrow ends at the first piece */
+        e->counts.pieces++;
+        st = write_begin(e, span);
+    }
+    tm_lanes_changed(e->lanes);
+    return st;
+}
 
 /* --- an exporter --- */
 
@@ -98,7 +765,7 @@ void tm_exporter_free(struct tm_exporter *e)
     if (!e)
         return;
     tm_exporter_end_counters(e);
-    tm_exporter_forget_flows(e);
+    exporter_forget_flows(e);
     tm_event_filter_free(e->filter);
     tm_out_rows_free(e->rows);
     tm_lanes_free(e->lanes);
@@ -110,7 +777,7 @@ void tm_exporter_free(struct tm_exporter *e)
 void tm_exporter_begin_file(struct tm_exporter *e)
 {
     reset_counts(e);
-    tm_exporter_begin_arrows(e);
+    exporter_begin_arrows(e);
     tm_out_rows_begin_file(e->rows);
 }
 
@@ -121,7 +788,8 @@ const struct tm_export_counts *tm_exporter_counts(const struct tm_exporter *e)
 
 /* --- time --- */
 
-tm_status tm_exporter_time(struct tm_exporter *e, int64_t ps, int64_t *time_ps)
+/* A time of the host on the output's clock.  errors: TM_ERR_LIMIT  it lies before its begin, or does not fit */
+static tm_status exporter_time(struct tm_exporter *e, int64_t ps, int64_t *time_ps)
 {
     if (!__builtin_add_overflow(ps, e->offset_ps, time_ps) && *time_ps >= 0)
         return TM_OK;
@@ -135,10 +803,10 @@ static tm_status cut(struct tm_exporter *e, int64_t time_ps)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;
     struct tm_out_file *next = NULL;
-    tm_status st = tm_exporter_end_spans(e, time_ps); /* what has no length is not cut in two */
+    tm_status st = exporter_end_spans(e, time_ps); /* what has no length is not cut in two */
 
     if (st == TM_OK)
-        st = tm_exporter_cut_spans(e, time_ps);
+        st = exporter_cut_spans(e, time_ps);
     if (st == TM_OK)
         st = type->end_file(e->writer);
     if (st == TM_OK)
@@ -150,7 +818,7 @@ static tm_status cut(struct tm_exporter *e, int64_t time_ps)
     tm_exporter_begin_file(e);
     e->is_cut = true;
     st = tm_exporter_repeat_counters(e, time_ps);
-    return st == TM_OK ? tm_exporter_resume_spans(e, time_ps) : st;
+    return st == TM_OK ? exporter_resume_spans(e, time_ps) : st;
 }
 
 static tm_status cut_where_wanted(struct tm_exporter *e, int64_t time_ps)
@@ -167,13 +835,13 @@ static tm_status advance(struct tm_exporter *e, int64_t time_ps)
     tm_status st = TM_OK;
 
     while (st == TM_OK && e->derived && e->derived_part.begin_ps <= time_ps) {
-        st = tm_exporter_end_spans(e, e->derived_part.begin_ps);
+        st = exporter_end_spans(e, e->derived_part.begin_ps);
         if (st == TM_OK)
             st = cut_where_wanted(e, e->derived_part.begin_ps);
         if (st == TM_OK)
-            st = tm_exporter_write_derived(e);
+            st = exporter_write_derived(e);
     }
-    return st == TM_OK ? tm_exporter_end_spans(e, time_ps) : st;
+    return st == TM_OK ? exporter_end_spans(e, time_ps) : st;
 }
 
 /* --- hosts --- */
@@ -207,7 +875,7 @@ tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *t
         st = tm_exporter_begin_counters(e);
     if (st == TM_OK && e->filter)
         st = tm_event_filter_begin_host(e->filter, trace);
-    return st == TM_OK ? tm_exporter_begin_derived(e) : st;
+    return st == TM_OK ? exporter_begin_derived(e) : st;
 }
 
 tm_status tm_exporter_end_host(struct tm_exporter *e)
@@ -215,7 +883,7 @@ tm_status tm_exporter_end_host(struct tm_exporter *e)
     const tm_status st = advance(e, INT64_MAX);
 
     tm_exporter_end_counters(e);
-    tm_exporter_forget_flows(e);
+    exporter_forget_flows(e);
     return st;
 }
 
@@ -259,18 +927,18 @@ static tm_status choose(struct tm_exporter *e, struct tm_export_item *item, enum
         tm_tally_add(&e->run->tallies, TM_TALLY_FILTERED_OUT, *choice == UNWANTED && is_here);
         return st;
     }
-    st = tm_exporter_time(e, part.begin_ps, &item->begin_ps);
-    return st == TM_OK ? tm_exporter_time(e, part.end_ps, &item->end_ps) : st;
+    st = exporter_time(e, part.begin_ps, &item->begin_ps);
+    return st == TM_OK ? exporter_time(e, part.end_ps, &item->end_ps) : st;
 }
 
 /* A span or an instant, with the counters that it brings. */
 static tm_status take_other(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const uint8_t class = item->event->record.class;
-    tm_status st = tm_exporter_take_span(e, item);
+    tm_status st = exporter_take_span(e, item);
 
     if (st == TM_OK && !e->trace->has_memory_counters && (class == TM_CLASS_ALLOC || class == TM_CLASS_FREE))
-        st = tm_exporter_take_allocation(e, item);
+        st = exporter_take_allocation(e, item);
     return st;
 }
 
@@ -295,7 +963,7 @@ tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
     if (st != TM_OK || choice == ELSEWHERE)
         return st;
     if (choice == UNWANTED)
-        return tm_is_flow(&event->record) ? tm_exporter_lose_flow(e, event) : TM_OK;
+        return tm_is_flow(&event->record) ? exporter_lose_flow(e, event) : TM_OK;
     assert(item.begin_ps >= e->now_ps); /* the order of the stream */
     if (item.begin_ps > e->now_ps)
         st = advance(e, item.begin_ps);
@@ -305,6 +973,72 @@ tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
     if (st != TM_OK)
         return st;
     if (tm_is_flow(&event->record))
-        return tm_exporter_take_flow(e, &item);
-    return event->record.kind == TM_COUNTER ? tm_exporter_take_counter(e, &item) : take_other(e, &item);
+        return exporter_take_flow(e, &item);
+    return event->record.kind == TM_COUNTER ? exporter_take_counter(e, &item) : take_other(e, &item);
+}
+
+/* What was worked out of a host, beside what was recorded. */
+
+/* Find the next row that is wanted. */
+static tm_status find_next(struct tm_exporter *e)
+{
+    for (;;) {
+        const tm_status st = tm_derived_next(e->options.derived, &e->derived);
+        const struct tm_derived_row *const row = e->derived;
+
+        if (st != TM_OK || !row)
+            return st;
+        if (e->options.has_device && row->device != e->options.device)
+            continue;
+        e->derived_part = (struct tm_wanted){ true, row->begin_ps, row->end_ps };
+        if (e->filter)
+            tm_event_filter_take_derived(e->filter, row, &e->derived_part);
+        if (e->derived_part.is_wanted)
+            break;
+    }
+    const tm_status st = exporter_time(e, e->derived_part.begin_ps, &e->derived_part.begin_ps);
+
+    return st == TM_OK ? exporter_time(e, e->derived_part.end_ps, &e->derived_part.end_ps) : st;
+}
+
+static tm_status exporter_begin_derived(struct tm_exporter *e)
+{
+    tm_status st;
+
+    e->derived = NULL;
+    if (!e->options.derived)
+        return TM_OK;
+    st = tm_derived_begin(e->options.derived, e->trace->host);
+    return st == TM_OK ? find_next(e) : st;
+}
+
+static tm_status write_span(struct tm_exporter *e, const struct tm_derived_row *row)
+{
+    struct tm_lane_span span = {
+        .track = tm_out_rows_derived(e->rows, (enum tm_derived_sort)row->sort, row->device),
+        .event = { .begin_ps = e->derived_part.begin_ps, .end_ps = e->derived_part.end_ps,
+                   .name = row->name ? row->name : e->no_name, .category = e->own_category, .own = row->arguments,
+                   .marks = TM_OUT_DERIVED,
+                   .is_instant = row->sort == TM_DERIVED_FINDING },
+    };
+    struct tm_out_event *const event = &span.event;
+    tm_status st = exporter_time(e, row->begin_ps, &event->whole_begin_ps);
+
+    if (st == TM_OK)
+        st = exporter_time(e, row->end_ps, &event->whole_end_ps);
+    event->marks |= tm_out_cuts_of(event);
+    if (row->sort == TM_DERIVED_FINDING || row->sort == TM_DERIVED_FACTS)
+        event->marks |= TM_OUT_PUBLIC;
+    return st == TM_OK ? exporter_add_span(e, &span) : st;
+}
+
+/* the next one, and find another */
+static tm_status exporter_write_derived(struct tm_exporter *e)
+{
+    const struct tm_derived_row *const row = e->derived;
+    const bool is_counter = row->sort == TM_DERIVED_QUEUE || row->sort == TM_DERIVED_BUSY;
+    const tm_status st = is_counter ? exporter_take_derived_counter(e, row, e->derived_part.begin_ps)
+                                    : write_span(e, row);
+
+    return st == TM_OK ? find_next(e) : st;
 }

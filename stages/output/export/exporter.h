@@ -4,6 +4,9 @@
 
 #include "stages/output/derived/derived.h"
 #include "stages/output/export/event_filter.h"
+#include "stages/output/export/lanes.h"
+#include "stages/output/name_answers.h"
+#include "stages/output/rows/out_rows.h"
 #include "stages/output/trace_writer.h"
 
 /* From ordered events to calls of a trace writer: rows, lanes, cuts, counters, arrows; docs/convert.md says what
@@ -29,6 +32,7 @@ struct tm_export_counts {
  * out: true: the present file is to end at time_ps, and another one begins there */
 typedef bool tm_wants_cut(void *to, const struct tm_export_counts *counts, uint64_t raw_bytes, size_t open_spans,
                           int64_t time_ps);
+
 /* The file that was written ends at time_ps: the writer has ended it.  Which one is to be written next?  The writer
  * begins it.
  * out: *next  never NULL */
@@ -67,5 +71,68 @@ tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event) 
 /* Everything that is open ends. */
 tm_status tm_exporter_end_host(struct tm_exporter *e) TM_MUST_USE;
 const struct tm_export_counts *tm_exporter_counts(const struct tm_exporter *e);
+
+/* Series whose last value is known, of a host; the others are written, but not again at the begin of a part. */
+enum { TM_SERIES_MOST = 1 << 15 };
+
+/* Arrows that are known to have begun in the present file: sets of some of them, those that were used last. */
+enum { TM_ARROW_SETS = 4096, TM_ARROW_WAYS = 8 };
+
+/* Counters of the present host, by what tells them apart. */
+struct tm_series_table {
+    struct tm_rows *rows;  /* struct tm_series: exporter_series.c */
+    uint32_t *slots;       /* number of a row, plus 1; slot_count: a power of two */
+    size_t slot_count;
+    uint64_t seed;
+};
+
+struct tm_lost_flows {
+    uint64_t *ids;         /* 2 * TM_LOST_FLOWS_MOST places, 0 = free; NULL = none yet */
+    size_t count;
+    uint64_t seed;
+};
+
+enum { TM_KNOWN_KEYS = 256 };
+
+struct tm_exporter {
+    struct tm_run *run;
+    struct tm_names *names;
+    struct tm_export_options options;
+    struct tm_trace_writer *writer;
+    struct tm_event_filter *filter; /* NULL = everything */
+    struct tm_lanes *lanes;
+    struct tm_out_rows *rows;
+    struct tm_series_table series;
+    struct tm_lost_flows lost;
+    struct tm_export_counts counts;
+    bool may_cut;
+    bool ends_at_once;         /* a span is written as a whole when it begins */
+    uint64_t (*begun)[TM_ARROW_WAYS]; /* TM_ARROW_SETS: arrows; 0 = free */
+    uint8_t *common;           /* TM_ARGUMENTS_MOST: the common arguments that were asked for last */
+    struct tm_name_answer keys[TM_KNOWN_KEYS]; /* of arguments: whether it is "counter_value" */
+    tm_strid no_name, own_category, bytes_unit, percent_unit, classes[TM_CLASS_COUNT];
+    struct tm_key counter_value;
+    /* of the present host */
+    const struct tm_trace *trace;
+    int64_t offset_ps, now_ps; /* now: on the output's clock */
+    uint64_t track_count;
+    bool has_arrows;           /* of the file's own */
+    bool is_cut;               /* it began in an earlier file */
+    size_t empty_spans, kept_together;
+    const struct tm_derived_row *derived; /* the next one that is wanted; NULL = none */
+    struct tm_wanted derived_part;        /* of it, on the output's clock */
+};
+
+static inline void tm_exporter_note_time(struct tm_exporter *e, int64_t time_ps)
+{
+    e->counts.first_ps = time_ps < e->counts.first_ps ? time_ps : e->counts.first_ps;
+    e->counts.last_ps = time_ps > e->counts.last_ps ? time_ps : e->counts.last_ps;
+}
+
+/* exporter_series.c */
+tm_status tm_exporter_begin_counters(struct tm_exporter *e) TM_MUST_USE; /* of a host */
+void tm_exporter_end_counters(struct tm_exporter *e);
+/* The last values again, in a file that has begun. */
+tm_status tm_exporter_repeat_counters(struct tm_exporter *e, int64_t time_ps) TM_MUST_USE;
 
 #endif

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pipeline/hash.h"
+#include "pipeline/store/hash.h"
 
 enum { SLOTS_FIRST = 256, ROWS_BYTES = 64 << 10, PAGE_BYTES = 4096, NAME_MOST = 1024 };
 

@@ -2,9 +2,9 @@
 #ifndef TM_EXPORTER_SERIES_H
 #define TM_EXPORTER_SERIES_H
 
-#include "stages/output/export/exporter_private.h"
+#include "stages/output/export/exporter.h"
 
-/* Series of values, and who has them: exporter_counters.c, exporter_allocations.c. */
+/* Series of values, and who has them: exporter.c, exporter.c. */
 
 struct tm_counter_value {
     double value; /* finite */

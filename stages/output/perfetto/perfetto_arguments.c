@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "stages/output/text/out_text.h"
+#include "stages/output/text/text_sink.h"
 
 enum {
     NUMBER_MOST = 4096, /* bytes of a number as it was written; longer ones stay texts */

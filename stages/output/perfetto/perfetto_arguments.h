@@ -3,9 +3,8 @@
 #define TM_PERFETTO_ARGUMENTS_H
 
 #include "pipeline/arguments.h"
-#include "stages/output/perfetto/perfetto_alike.h"
-#include "stages/output/perfetto/perfetto_names.h"
-#include "stages/output/text/json_keys.h"
+#include "stages/output/perfetto/perfetto_writer.h"
+#include "stages/output/text/json_arguments.h"
 #include "stages/output/trace_writer.h"
 
 enum {

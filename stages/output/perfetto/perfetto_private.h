@@ -3,8 +3,7 @@
 #define TM_PERFETTO_PRIVATE_H
 
 #include "stages/output/perfetto/perfetto_arguments.h"
-#include "stages/output/perfetto/perfetto_names.h"
-#include "stages/output/perfetto/perfetto_packets.h"
+#include "stages/output/perfetto/perfetto_writer.h"
 #include "stages/output/trace_writer.h"
 
 /* Names of arguments that are ours. */

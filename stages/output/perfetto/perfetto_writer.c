@@ -2,20 +2,399 @@
 /* A trace in Perfetto's own format: each row, each begin and end of a span, each value of a counter is a packet.  All
  * packets belong to one sequence, whose tables of names begin with the file.  Memory: one piece of a fixed size.
  * source: https://perfetto.dev/docs/reference/synthetic-track-event */
-#include "stages/output/perfetto/perfetto_private.h"
+#include "stages/output/perfetto/perfetto_writer.h"
 
 #include <assert.h>
 #include <string.h>
 
+#include "perfetto.pb-c.h"
+#include "pipeline/arguments.h"
+#include "pipeline/store/groups.h"
+#include "pipeline/store/hash.h"
+#include "pipeline/store/names.h"
+#include "pipeline/run.h"
+#include "pipeline/version.h"
+#include "stages/output/file/out_file.h"
 #include "stages/output/out_marks.h"
+#include "stages/output/perfetto/perfetto_private.h"
+#include "stages/output/perfetto/perfetto_wire.h"
+#include "stages/output/text/text_sink.h"
+
+/* A packet begins: the texts of the one before are gone. */
+static inline void tm_perfetto_names_begin(struct tm_perfetto_names *n)
+{
+    n->is_full = n->is_cut = false;
+    n->copied = n->fresh_used = 0;
+    memset(n->fresh_count, 0, sizeof(n->fresh_count));
+}
+
+/* Packets in blocks, blocks in a file.  A block is deflated on its own, so that a file that is cut short loses no more
+ * than its last block, and files that are put together are one trace.  Memory: two blocks and what deflate
+ * takes, of fixed sizes.
+ * source: https://perfetto.dev/docs/reference/trace-packet-proto, compressed_packets; RFC 1950 */
+
+/* in:     packets  zeroed memory
+ * errors: TM_ERR_LIMIT */
+static tm_status packets_open(struct tm_packets *p, struct tm_run *run, bool is_deflating)
+{
+    p->run = run;
+    if (!is_deflating)
+        return TM_OK;
+    p->deflated = tm_take(&run->budget, TM_ACCOUNT_TABLES, TM_PACKETS_BLOCK_BYTES, &run->error);
+    if (p->deflated)
+        p->deflater = tm_block_deflater_new(run);
+    return p->deflater ? TM_OK : run->error.status;
+}
+
+/* tolerates zeroed memory */
+static void packets_close(struct tm_packets *p)
+{
+    tm_block_deflater_free(p->deflater);
+    if (p->deflated)
+        tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->deflated, TM_PACKETS_BLOCK_BYTES);
+    p->deflater = NULL;
+    p->deflated = NULL;
+}
+
+static void packets_begin_file(struct tm_packets *p, struct tm_out_file *file)
+{
+    p->file = file;
+    p->raw_bytes = 0;
+    p->used = 0;
+}
+
+enum { TRACE_PACKET = 1, COMPRESSED_PACKETS = 50 }; /* fields of Trace and of TracePacket */
+
+/* The block becomes a block with one packet; one that cannot be shrunk stays as it is. */
+static void deflate_block(struct tm_packets *p)
+{
+    const size_t bytes = tm_block_deflate(p->deflater, p->block, p->used, p->deflated, TM_PACKETS_BLOCK_BYTES);
+    const size_t packet = TM_PB_FIELD + tm_pb_number_bytes(bytes) + bytes;
+
+    if (!bytes)
+        return;
+    p->used = (size_t)(tm_pb_bytes(tm_pb_head(p->block, TRACE_PACKET, packet), COMPRESSED_PACKETS, p->deflated,
+                                     bytes) - p->block);
+}
+
+/* What is gathered goes into the file as it is, not deflated. */
+static tm_status packets_write_plain(struct tm_packets *p)
+{
+    const tm_status status = tm_out_file_write(p->file, p->block, p->used);
+
+    p->used = 0;
+    return status;
+}
+
+static tm_status write_block(struct tm_packets *p)
+{
+    if (p->deflater && p->used > 0 && p->used <= TM_PACKETS_BLOCK_BYTES)
+        deflate_block(p);
+    return packets_write_plain(p);
+}
+
+/* A packet of so many bytes, at most TM_PACKET_MOST with its head, which the caller writes.
+ * errors: NULL */
+static uint8_t *packets_room(struct tm_packets *p, size_t bytes)
+{
+    const size_t all = bytes + 1 + tm_pb_number_bytes(bytes);
+    uint8_t *to;
+
+    assert(all <= TM_PACKET_MOST);
+    if (p->used + all > TM_PACKETS_BLOCK_BYTES && write_block(p) != TM_OK)
+        return NULL;
+    to = tm_pb_head(p->block + p->used, TRACE_PACKET, bytes);
+    p->used += all;
+    p->raw_bytes += all;
+    return to;
+}
+
+static tm_status packets_put(struct tm_packets *p, const Perfetto__TracePacket *packet)
+{
+    uint8_t *const to = packets_room(p, perfetto__trace_packet__get_packed_size(packet));
+
+    if (!to)
+        return p->run->error.status;
+    (void)perfetto__trace_packet__pack(packet, to);
+    return TM_OK;
+}
+
+static tm_status packets_end_file(struct tm_packets *p)
+{
+    const tm_status status = write_block(p);
+
+    p->file = NULL;
+    return status;
+}
+
+/* Times are written as the time since the packet before: a fifth to a third less of the compressed file than whole
+ * times.  The clock of the sequence and that of the trace (BOOTTIME) read 0 at the start of the profile, as the times of
+ * a report do; what the clock of the recording read then stands beside them: REALTIME where it counts from 1970, so that
+ * viewers can show the time of day, else MONOTONIC.  The snapshot is repeated where time steps back: always the same, so
+ * that files can be put together in any order.
+ * source: https://perfetto.dev/docs/reference/trace-packet-proto, ClockSnapshot */
+
+enum { SEQUENCE_CLOCK = 64, TRACE_CLOCK = 6, REALTIME = 1, MONOTONIC = 3 };
+
+static const int64_t since_1970_ns = INT64_C(100000000000000000); /* 1973: no machine is up that long */
+
+tm_status tm_perfetto_put_clock(struct tm_perfetto *w, bool begins_anew)
+{
+    Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+    Perfetto__TracePacketDefaults defaults = PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
+    Perfetto__ClockSnapshot snapshot = PERFETTO__CLOCK_SNAPSHOT__INIT;
+    Perfetto__Clock clocks[3] = { PERFETTO__CLOCK__INIT, PERFETTO__CLOCK__INIT, PERFETTO__CLOCK__INIT };
+    Perfetto__Clock *at[3] = { &clocks[0], &clocks[1], &clocks[2] };
+
+    for (int i = 0; i < 3; i++)
+        clocks[i].has_clock_id = clocks[i].has_timestamp = true;
+    clocks[0].clock_id = SEQUENCE_CLOCK;
+    clocks[0].has_is_incremental = clocks[0].is_incremental = true;
+    clocks[1].clock_id = TRACE_CLOCK;
+    clocks[2].clock_id = w->options.epoch_ns >= since_1970_ns ? REALTIME : MONOTONIC;
+    clocks[2].timestamp = (uint64_t)w->options.epoch_ns;
+    snapshot.n_clocks = w->options.epoch_ns > 0 ? 3 : 2;
+    snapshot.clocks = at;
+    packet.clock_snapshot = &snapshot;
+    packet.has_trusted_packet_sequence_id = packet.has_sequence_flags = true;
+    packet.trusted_packet_sequence_id = TM_PERFETTO_SEQUENCE;
+    packet.sequence_flags = begins_anew ? TM_PERFETTO_ANEW : TM_PERFETTO_USES_NAMES;
+    if (begins_anew) {
+        defaults.has_timestamp_clock_id = true;
+        defaults.timestamp_clock_id = SEQUENCE_CLOCK;
+        packet.trace_packet_defaults = &defaults;
+    }
+    w->clock_ns = 0;
+    return packets_put(&w->packets, &packet);
+}
+
+/* Texts of packets: tables of what comes often, open addressing by the hash of the text.  Before each table lies a
+ * cache by handle, one entry a slot, so that most look-ups do not ask the run's names.  Memory: fixed.
+ * source: https://perfetto.dev/docs/reference/synthetic-track-event, interning */
+
+static const uint8_t table_bits[TM_PERFETTO_TABLES] = {
+    [TM_PERFETTO_CATEGORIES] = TM_PERFETTO_CATEGORY_BITS,
+    [TM_PERFETTO_NAMES] = TM_PERFETTO_NAME_BITS,
+    [TM_PERFETTO_KEYS] = TM_PERFETTO_KEY_BITS,
+    [TM_PERFETTO_STRINGS] = TM_PERFETTO_STRING_BITS,
+};
+
+static const size_t table_at[TM_PERFETTO_TABLES] = {
+    [TM_PERFETTO_NAMES] = 1 << TM_PERFETTO_CATEGORY_BITS,
+    [TM_PERFETTO_KEYS] = (1 << TM_PERFETTO_CATEGORY_BITS) + (1 << TM_PERFETTO_NAME_BITS),
+    [TM_PERFETTO_STRINGS] = TM_PERFETTO_SLOTS - (1 << TM_PERFETTO_STRING_BITS),
+};
+
+static const uint32_t fresh_most[TM_PERFETTO_TABLES] = {
+    [TM_PERFETTO_CATEGORIES] = 1,
+    [TM_PERFETTO_NAMES] = 1,
+    [TM_PERFETTO_KEYS] = TM_PERFETTO_FRESH_KEYS,
+    [TM_PERFETTO_STRINGS] = TM_PERFETTO_FRESH_STRINGS,
+};
+
+/* Fields of InternedData; of its entries. */
+static const uint8_t table_field[TM_PERFETTO_TABLES] = {
+    [TM_PERFETTO_CATEGORIES] = 1,
+    [TM_PERFETTO_NAMES] = 2,
+    [TM_PERFETTO_KEYS] = 3,
+    [TM_PERFETTO_STRINGS] = 29,
+};
+
+enum { ENTRY_IID = 1, ENTRY_TEXT = 2 };
+
+/* in: n  zeroed memory */
+static void perfetto_names_open(struct tm_perfetto_names *n, struct tm_names *names)
+{
+    n->names = names;
+    n->seed = tm_hash_seed(n);
+}
+
+/* The tables begin anew: the next packet has to say so. */
+static void perfetto_names_clear(struct tm_perfetto_names *n)
+{
+    n->tables++;
+    memset(n->count, 0, sizeof(n->count));
+    memset(n->slots, 0, sizeof(n->slots));
+    memset(n->guesses, 0, sizeof(n->guesses));
+}
+
+/* --- texts --- */
+
+static bool is_plain(const char *text, size_t length)
+{
+    return tm_utf8_is_valid(text, length) && !memchr(text, '\0', length);
+}
+
+/* No room: the text is left out. */
+static size_t lose(struct tm_perfetto_names *n)
+{
+    n->is_cut = true;
+    return SIZE_MAX;
+}
+
+/* The text in valid UTF-8.
+ * in: is_counted  even if it is valid as it is
+ * out: bytes written; SIZE_MAX: none, since there is no room for it */
+static size_t make_valid(struct tm_perfetto_names *n, uint8_t *to, const char *text, size_t length, bool is_counted)
+{
+    const size_t left = TM_PERFETTO_COPIED_MOST - n->copied;
+
+    if (length > TM_PERFETTO_TEXT_MOST) {
+        n->is_cut = true;
+        length = TM_PERFETTO_TEXT_MOST;
+    }
+    if (!length)
+        return 0;
+    if (is_plain(text, length)) {
+        if (is_counted && length > left)
+            return lose(n);
+        n->copied += is_counted ? length : 0;
+        memcpy(to, text, length);
+        return length;
+    }
+    if (length > left / TM_UTF8_REPLACEMENT_BYTES)
+        return lose(n);
+    length = tm_out_utf8((char *)to, text, length);
+    n->copied += length;
+    return length;
+}
+
+static tm_status begin(struct tm_trace_writer *base, const struct tm_out_event *from);
+static tm_status flow(struct tm_trace_writer *base, const struct tm_out_flow *flow);
+
+/* The text is made where it lies if its length takes one byte, and moves otherwise. */
+static void put_valid(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text, size_t length,
+                      bool is_counted)
+{
+    uint8_t *begin;
+    uint8_t *const at = tm_pb_begin(*to, field, &begin);
+    const size_t bytes = make_valid(n, at, text, length, is_counted);
+
+    *to = tm_pb_end(at + (bytes == SIZE_MAX ? 0 : bytes), begin);
+}
+
+void tm_perfetto_put_argument(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text,
+                              size_t length)
+{
+    put_valid(n, to, field, text, length, false);
+}
+
+void tm_perfetto_put_text(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text, size_t length)
+{
+    put_valid(n, to, field, text, length, true);
+}
+
+tm_status tm_perfetto_put_name(struct tm_perfetto_names *n, uint8_t **to, unsigned field, tm_strid id)
+{
+    const char *text;
+    size_t length;
+    const tm_status status = tm_names_text(n->names, id, TM_PERFETTO_TEXT_MOST + 1, &text, &length);
+
+    if (status == TM_OK)
+        put_valid(n, to, field, text, length, true);
+    return status;
+}
+
+static ProtobufCBinaryData perfetto_copy(struct tm_perfetto_names *n, const char *text, size_t length)
+{
+    uint8_t *const to = n->fresh + n->copied;
+    const size_t bytes = make_valid(n, to, text, length, true);
+
+    return bytes == SIZE_MAX ? (ProtobufCBinaryData){ 0, NULL } : (ProtobufCBinaryData){ bytes, to };
+}
+
+/* Texts for a packet that protobuf-c makes, until the next packet begins; data NULL: no room, and is_cut says so. */
+/* The bytes of a name are gone with the next one. */
+static tm_status perfetto_text(struct tm_perfetto_names *n, tm_strid id, ProtobufCBinaryData *text)
+{
+    const char *from;
+    size_t length;
+    const tm_status status = tm_names_text(n->names, id, TM_PERFETTO_TEXT_MOST + 1, &from, &length);
+
+    if (status == TM_OK)
+        *text = perfetto_copy(n, from, length);
+    return status;
+}
+
+/* --- tables --- */
+
+/* The slot of a text: its own, or the empty one where it belongs. */
+static struct tm_perfetto_slot *find_slot(struct tm_perfetto_names *n, enum tm_perfetto_table table, struct tm_key key)
+{
+    const size_t mask = ((size_t)1 << table_bits[table]) - 1;
+    struct tm_perfetto_slot *slots = n->slots + table_at[table];
+
+    for (size_t i = tm_hash_mix(key.low, n->seed) & mask;; i = (i + 1) & mask) {
+        if (!slots[i].iid || tm_is_same_key(slots[i].key, key))
+            return &slots[i];
+    }
+}
+
+/* An entry that this packet brings along.  out: whether there is room for its text */
+static tm_status put_entry(struct tm_perfetto_names *n, enum tm_perfetto_table table, uint32_t iid, tm_strid id)
+{
+    const bool was_cut = n->is_cut;
+    uint8_t *begin, *to = tm_pb_begin(n->fresh + n->fresh_used, table_field[table], &begin);
+    tm_status status;
+
+    n->is_cut = false;
+    to = tm_pb_varint(to, ENTRY_IID, iid);
+    status = tm_perfetto_put_name(n, &to, ENTRY_TEXT, id);
+    if (!n->is_cut)
+        n->fresh_used = (size_t)(tm_pb_end(to, begin) - n->fresh);
+    n->is_cut |= was_cut;
+    return status;
+}
+
+/* Give a text the next number of a table.
+ * out: *iid  0: it has to stand where it is used */
+static tm_status add(struct tm_perfetto_names *n, enum tm_perfetto_table table, struct tm_key key, tm_strid id,
+                     uint32_t *iid)
+{
+    const uint32_t most = 3u << table_bits[table] >> 2;
+    const size_t used = n->fresh_used;
+    tm_status status;
+
+    if (n->fresh_count[table] == fresh_most[table])
+        return TM_OK;
+    if (n->count[table] == most) {
+        n->is_full = true;
+        return TM_OK;
+    }
+    status = put_entry(n, table, n->count[table] + 1, id);
+    if (status != TM_OK || n->fresh_used == used)
+        return status;
+    n->fresh_count[table]++;
+    *iid = ++n->count[table];
+    *find_slot(n, table, key) = (struct tm_perfetto_slot){ key, *iid };
+    return TM_OK;
+}
+
+tm_status tm_perfetto_find(struct tm_perfetto_names *n, enum tm_perfetto_table table, tm_strid id, uint32_t *iid)
+{
+    struct tm_name name;
+    tm_status status = tm_names_info(n->names, id, &name);
+
+    if (status != TM_OK)
+        return status;
+    *iid = find_slot(n, table, name.hash)->iid;
+    if (!*iid && name.length <= TM_PERFETTO_INTERNED_MOST)
+        status = add(n, table, name.hash, id, iid);
+    if (*iid)
+        *tm_perfetto_guess(n, table, id) = (struct tm_perfetto_guess){ id, *iid };
+    return status;
+}
 
 /* Fields of TracePacket; of TrackEvent; of LegacyEvent. */
 enum { TIMESTAMP = 8, SEQUENCE_ID = 10, TRACK_EVENT = 11, INTERNED_DATA = 12, SEQUENCE_FLAGS = 13 };
+
 enum {
     CATEGORY_IIDS = 3, LEGACY_EVENT = 6, TYPE = 9, NAME_IID = 10, TRACK_UUID = 11, CATEGORIES = 22, NAME = 23,
     COUNTER_VALUE = 30, DOUBLE_COUNTER_VALUE = 44, FLOW_IDS = 47
 };
+
 enum { PHASE = 2, UNSCOPED_ID = 6, BIND_TO_ENCLOSING = 12 };
+
 enum { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4, NEITHER = 0 }; /* TYPE */
 
 static_assert(TM_PERFETTO_EVENT_BYTES + TM_PERFETTO_FRESH * TM_PERFETTO_ENTRY_HEAD + 16 * TM_PB_MOST <= TM_PACKET_MOST,
@@ -37,15 +416,15 @@ static void free_writer(struct tm_trace_writer *base)
 
     if (!w)
         return;
-    tm_packets_close(&w->packets);
+    packets_close(&w->packets);
     tm_give(&w->base.run->budget, TM_ACCOUNT_TABLES, w, sizeof(*w));
 }
 
 static tm_status open_parts(struct tm_perfetto *w, struct tm_names *names)
 {
-    tm_status status = tm_packets_open(&w->packets, w->base.run, !w->options.is_gzip);
+    tm_status status = packets_open(&w->packets, w->base.run, !w->options.is_gzip);
 
-    tm_perfetto_names_open(&w->names, names);
+    perfetto_names_open(&w->names, names);
     tm_perfetto_arguments_open(&w->arguments, &w->names);
     for (size_t i = 0; status == TM_OK && i < TM_PERFETTO_OWN_KEYS; i++)
         status = tm_names_put_string(names, own_key_text[i], &w->own_keys[i]);
@@ -74,13 +453,13 @@ tm_status tm_perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet)
     packet->trusted_packet_sequence_id = TM_PERFETTO_SEQUENCE;
     packet->sequence_flags = TM_PERFETTO_USES_NAMES;
     tm_tally_add(&w->base.run->tallies, TM_TALLY_LONG_ARGUMENTS, w->names.is_cut);
-    return tm_packets_put(&w->packets, packet);
+    return packets_put(&w->packets, packet);
 }
 
 /* The tables of names are empty.  A packet brings fewer texts than an empty table holds. */
 static tm_status begin_anew(struct tm_perfetto *w)
 {
-    tm_perfetto_names_clear(&w->names);
+    perfetto_names_clear(&w->names);
     return tm_perfetto_put_clock(w, true);
 }
 
@@ -89,10 +468,10 @@ static tm_status begin_file(struct tm_trace_writer *base, struct tm_out_file *fi
     struct tm_perfetto *w = (struct tm_perfetto *)base;
     tm_status status;
 
-    tm_packets_begin_file(&w->packets, file);
+    packets_begin_file(&w->packets, file);
     status = tm_perfetto_put_origin(w);
     if (status == TM_OK)
-        status = tm_packets_write_plain(&w->packets);
+        status = packets_write_plain(&w->packets);
     if (status == TM_OK)
         status = begin_anew(w);
     return status == TM_OK ? tm_perfetto_put_facts(w) : status;
@@ -100,7 +479,7 @@ static tm_status begin_file(struct tm_trace_writer *base, struct tm_out_file *fi
 
 static tm_status end_file(struct tm_trace_writer *base)
 {
-    return tm_packets_end_file(&((struct tm_perfetto *)base)->packets);
+    return packets_end_file(&((struct tm_perfetto *)base)->packets);
 }
 
 static uint64_t raw_bytes(const struct tm_trace_writer *base)
@@ -125,7 +504,7 @@ static tm_status put_packet(struct tm_perfetto *w, uint64_t ns, const uint8_t *f
     at = tm_pb_head(at, TRACK_EVENT, event);
     head_bytes = (size_t)(at - head);
     tail_bytes = (size_t)(tm_pb_varint(tail, TIMESTAMP, ns) - tail);
-    at = tm_packets_room(&w->packets, head_bytes + event + tail_bytes +
+    at = packets_room(&w->packets, head_bytes + event + tail_bytes +
                                           (fresh ? 1 + tm_pb_number_bytes(fresh) + fresh : 0));
     if (!at)
         return w->base.run->error.status;
@@ -343,3 +722,159 @@ const struct tm_trace_writer_type tm_perfetto_writer = {
     .raw_bytes = raw_bytes,
     .free = free_writer,
 };
+
+/* Rows as track descriptors, and what stands before them.  Threads are tracks of threads, because the strip at the top
+ * of the viewer is drawn from these alone.  No rows are merged, not even the lanes of one row: the viewer shows these
+ * together anyway, and arrows of the input are refused on rows that are merged.
+ * A group is a track without a process that holds others: viewers show it above the processes, with its spans.
+ * source: https://perfetto.dev/docs/reference/trace-packet-proto, TrackDescriptor */
+
+enum { FACTS_AT_ONCE = 64 };
+
+/* Texts of facts that come after the scratch memory is full are left out; they are short. */
+static ProtobufCBinaryData text_of(struct tm_perfetto *w, const char *text)
+{
+    return perfetto_copy(&w->names, text, strlen(text));
+}
+
+static tm_status put_some_facts(struct tm_perfetto *w, const struct tm_out_fact *facts, size_t count)
+{
+    Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+    Perfetto__TraceAttributes attributes = PERFETTO__TRACE_ATTRIBUTES__INIT;
+    Perfetto__TraceAttribute attribute[FACTS_AT_ONCE], *at[FACTS_AT_ONCE];
+
+    tm_perfetto_names_begin(&w->names);
+    for (size_t i = 0; i < count; i++) {
+        attribute[i] = (Perfetto__TraceAttribute)PERFETTO__TRACE_ATTRIBUTE__INIT;
+        attribute[i].has_key = true;
+        attribute[i].key = text_of(w, facts[i].key);
+        attribute[i].value_case = PERFETTO__TRACE_ATTRIBUTE__VALUE_STRING_VALUE;
+        attribute[i].string_value = text_of(w, facts[i].value);
+        at[i] = &attribute[i];
+    }
+    attributes.n_attribute = count;
+    attributes.attribute = at;
+    packet.trace_attributes = &attributes;
+    return tm_perfetto_put(w, &packet);
+}
+
+tm_status tm_perfetto_put_origin(struct tm_perfetto *w)
+{
+    static char key[] = "tracemill.version", value[] = TM_VERSION;
+    Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+    Perfetto__TraceAttributes attributes = PERFETTO__TRACE_ATTRIBUTES__INIT;
+    Perfetto__TraceAttribute attribute = PERFETTO__TRACE_ATTRIBUTE__INIT, *at = &attribute;
+
+    attribute.has_key = true;
+    attribute.key = (ProtobufCBinaryData){ sizeof(key) - 1, (uint8_t *)key };
+    attribute.value_case = PERFETTO__TRACE_ATTRIBUTE__VALUE_STRING_VALUE;
+    attribute.string_value = (ProtobufCBinaryData){ sizeof(value) - 1, (uint8_t *)value };
+    attributes.n_attribute = 1;
+    attributes.attribute = &at;
+    packet.trace_attributes = &attributes;
+    packet.has_trusted_packet_sequence_id = true;
+    packet.trusted_packet_sequence_id = TM_PERFETTO_SEQUENCE;
+    return packets_put(&w->packets, &packet); /* before the state of the sequence is cleared: it needs none */
+}
+
+/* The track with number 0 stands for the trace: processes and threads are in the order of their ranks. */
+static tm_status put_root(struct tm_perfetto *w)
+{
+    Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+    Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
+
+    tm_perfetto_names_begin(&w->names);
+    track.has_uuid = true;
+    track.has_process_ordering = track.has_thread_ordering = true;
+    track.process_ordering = track.thread_ordering = PERFETTO__TRACK_DESCRIPTOR__RANK_ORDERING__BY_RANK;
+    packet.track_descriptor = &track;
+    return tm_perfetto_put(w, &packet);
+}
+
+tm_status tm_perfetto_put_facts(struct tm_perfetto *w)
+{
+    tm_status status = put_root(w);
+
+    for (size_t i = 0; status == TM_OK && i < w->options.fact_count; i += FACTS_AT_ONCE) {
+        const size_t left = w->options.fact_count - i;
+
+        status = put_some_facts(w, w->options.facts + i, left < FACTS_AT_ONCE ? left : FACTS_AT_ONCE);
+    }
+    return status;
+}
+
+static bool is_text(ProtobufCBinaryData text, const char *literal)
+{
+    return text.len == strlen(literal) && memcmp(text.data, literal, text.len) == 0;
+}
+
+static tm_status set_unit(struct tm_perfetto *w, Perfetto__CounterDescriptor *counter, tm_strid unit)
+{
+    ProtobufCBinaryData text;
+    tm_status status;
+
+    if (!unit)
+        return TM_OK;
+    status = perfetto_text(&w->names, unit, &text);
+    if (status != TM_OK)
+        return status;
+    if (is_text(text, "bytes") || is_text(text, "count")) {
+        counter->has_unit = true;
+        counter->unit = is_text(text, "bytes") ? PERFETTO__COUNTER_DESCRIPTOR__UNIT__SIZE_BYTES
+                                               : PERFETTO__COUNTER_DESCRIPTOR__UNIT__COUNT;
+        return TM_OK;
+    }
+    counter->has_unit_name = true;
+    counter->unit_name = text;
+    return TM_OK;
+}
+
+static tm_status put_track(struct tm_perfetto *w, const struct tm_out_row *row, Perfetto__TrackDescriptor *track)
+{
+    Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+
+    track->has_uuid = true;
+    track->uuid = row->uuid;
+    track->has_parent_uuid = row->parent != 0;
+    track->parent_uuid = row->parent;
+    track->has_sibling_order_rank = true;
+    track->sibling_order_rank = tm_out_rank(row);
+    if (row->sort != TM_OUT_COUNTER) {
+        track->has_child_ordering = true;
+        track->child_ordering = PERFETTO__TRACK_DESCRIPTOR__ORDERING__EXPLICIT;
+    }
+    track->has_sibling_merge_behavior = row->sort != TM_OUT_PROCESS;
+    track->sibling_merge_behavior = PERFETTO__TRACK_DESCRIPTOR__MERGING__NONE;
+    packet.track_descriptor = track;
+    return tm_perfetto_put(w, &packet);
+}
+
+tm_status tm_perfetto_put_row(struct tm_trace_writer *base, const struct tm_out_row *row)
+{
+    struct tm_perfetto *w = (struct tm_perfetto *)base;
+    Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
+    Perfetto__ProcessDescriptor process = PERFETTO__PROCESS_DESCRIPTOR__INIT;
+    Perfetto__ThreadDescriptor thread = PERFETTO__THREAD_DESCRIPTOR__INIT;
+    Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
+    tm_status status;
+
+    if (row->uuid == row->parent) /* of a group, which has the spans */
+        return TM_OK;
+    tm_perfetto_names_begin(&w->names);
+    status = perfetto_text(&w->names, row->name, &track.name);
+    track.has_name = row->sort != TM_OUT_PROCESS && row->sort != TM_OUT_THREAD;
+    process.has_pid = process.has_legacy_sort_index = process.has_process_name = true;
+    process.pid = thread.pid = row->pid;
+    process.legacy_sort_index = thread.legacy_sort_index = tm_out_rank(row);
+    process.process_name = thread.thread_name = track.name;
+    thread.has_pid = thread.has_tid = thread.has_legacy_sort_index = thread.has_thread_name = true;
+    thread.tid = row->tid;
+    track.process = row->sort == TM_OUT_PROCESS ? &process : NULL;
+    track.thread = row->sort == TM_OUT_THREAD ? &thread : NULL;
+    if (row->sort == TM_OUT_COUNTER) {
+        track.counter = &counter;
+        if (status == TM_OK)
+            status = set_unit(w, &counter, row->unit);
+    }
+    return status == TM_OK ? put_track(w, row, &track) : status;
+}

@@ -2,7 +2,9 @@
 #ifndef TM_OUT_ROWS_H
 #define TM_OUT_ROWS_H
 
+#include "pipeline/index.h"
 #include "stages/output/derived/derived.h"
+#include "stages/output/export/lanes.h"
 #include "stages/output/trace_writer.h"
 
 /* The rows of a host's trace in the viewer: numbers, names and order of its processes and threads, and which of them
@@ -28,12 +30,12 @@ void tm_out_rows_begin_file(struct tm_out_rows *r);
 uint64_t tm_out_rows_derived(const struct tm_out_rows *r, enum tm_derived_sort sort, uint32_t device);
 /* The number of the process that a device's tracks are of; the program's own where there is none. */
 uint32_t tm_out_rows_device_process(const struct tm_out_rows *r, uint32_t device);
+
 /* What a row or a counter of a device, worked out, is called: "idle gaps \u00b7 tracemill", or where its process is not
  * its own "cpu:1 idle gaps \u00b7 tracemill".
  * in:     size  TM_OWN_NAME_BYTES */
 enum { TM_OWN_NAME_BYTES = 256 };
-#define TM_OF " \u00b7 "
-#define TM_OF_OURS TM_OF "tracemill"
+
 void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, const char *what, char *name,
                                 size_t size);
 
@@ -52,8 +54,44 @@ struct tm_counter_row {
     uint32_t file;     /* of tm_out_rows: 0 at first */
     uint8_t order;     /* enum tm_counter_order */
 };
+
 enum tm_counter_order { TM_COUNTER_QUEUE, TM_COUNTER_BUSY, TM_COUNTER_RECORDED };
+
 tm_status tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer, struct tm_counter_row *counter,
                                   struct tm_out_row *row, uint64_t *rows) TM_MUST_USE;
+
+/* A row that the present file has, ready to be used again: the same few are used for each event, twice. */
+enum { TM_NEAR_ROWS = 64 };
+
+struct near_row {
+    uint64_t number;
+    uint32_t lane;
+    uint32_t file;             /* that has it; 0 = free */
+    uint32_t host;
+    struct tm_out_row row;
+};
+
+struct tm_out_rows {
+    struct tm_run *run;
+    struct tm_names *names;
+    const struct tm_trace *trace;
+    bool names_hosts;
+    size_t memory_bytes;
+    uint32_t file;             /* counts up from 1 */
+    struct tm_rows *pids;      /* int32_t: those that earlier hosts have */
+    int32_t next_pid;          /* perhaps free */
+    int32_t planes;            /* pid of the last one of all hosts so far */
+    uint32_t ranks;            /* of processes of all hosts so far */
+    /* of the present host */
+    struct tm_rows *processes, *threads, *chunks, *lanes;
+    struct tm_index *tids;     /* struct taken_number: threads that have their own number */
+    uint64_t track_count;
+    uint32_t device_count, own_process;
+    uint32_t device_process[TM_DEVICES_MOST];
+    bool device_shares[TM_DEVICES_MOST]; /* its process is that of other devices too, or of none */
+    struct near_row near[TM_NEAR_ROWS];
+    /* names of ours */
+    tm_strid name_own, name_verdict, name_findings, name_host_steps;
+};
 
 #endif

@@ -1,10 +1,406 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arguments of an event as members of an object.  Objects and arrays inside are walked with a stack of
  * TM_ARGUMENTS_DEEPEST lists; what lies deeper, which no builder makes, is written as null. */
-#include <stdio.h>
+#include "stages/output/text/json_arguments.h"
 
-#include "stages/output/text/json_values.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/doc/doc_json.h"
+#include "pipeline/store/hash.h"
+#include "pipeline/store/names.h"
 #include "stages/output/out_marks.h"
+#include "stages/output/text/text_sink.h"
+#include "stages/output/trace_writer.h"
+
+/* The keys of the objects of an event: an open table by hash, of a fixed size, that is never emptied: entries of events
+ * before are as good as none.  Two keys of one hash would give the second one a number that it does not need. */
+
+/* FNV-1a: a key with something after it goes on from the hash of the key.
+ * source: RFC 9923 */
+static const uint64_t hash_begin = UINT64_C(0xcbf29ce484222325), hash_factor = UINT64_C(0x100000001b3);
+
+static uint64_t hash_on(uint64_t hash, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * hash_factor;
+    return hash;
+}
+
+uint64_t tm_json_key_hash(const char *text, size_t length)
+{
+    uint64_t hash = hash_begin;
+
+    for (;;) {
+        const size_t n = tm_utf8_head(text, length);
+
+        hash = hash_on(hash, text, n);
+        if (n == length)
+            return hash;
+        hash = hash_on(hash, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
+        text += n + 1;
+        length -= n + 1;
+    }
+}
+
+void tm_json_keys_begin(struct tm_json_keys *keys)
+{
+    if (keys->event == UINT32_MAX)
+        memset(keys, 0, sizeof(*keys));
+    if (keys->event == 0)
+        keys->seed = tm_hash_seed(keys);
+    keys->event++;
+    keys->used = 0;
+    keys->past = 0;
+}
+
+static bool has(const struct tm_json_keys *keys, uint64_t hash)
+{
+    return keys->slots[tm_json_keys_find(keys, hash)].event == keys->event;
+}
+
+static void add(struct tm_json_keys *keys, uint64_t hash)
+{
+    const size_t i = tm_json_keys_find(keys, hash);
+
+    if (keys->slots[i].event == keys->event || keys->used == TM_JSON_KEYS_MOST)
+        return;
+    keys->slots[i].hash = hash;
+    keys->slots[i].event = keys->event;
+    keys->slots[i].count = 1;
+    keys->used++;
+}
+
+/* The hash of the key with a number after it. */
+static uint64_t numbered(uint64_t hash, uint32_t object, uint64_t number)
+{
+    char after[32];
+    const int n = snprintf(after, sizeof(after), " (%llu)", (unsigned long long)number);
+
+    return tm_json_keys_in(hash_on(hash, after, (size_t)n), object);
+}
+
+uint64_t tm_json_keys_again(struct tm_json_keys *keys, uint64_t hash, uint32_t object)
+{
+    const size_t i = tm_json_keys_find(keys, tm_json_keys_in(hash, object));
+    uint64_t number;
+
+    if (keys->used == TM_JSON_KEYS_MOST) {
+        do
+            number = TM_JSON_KEYS_MOST + ++keys->past;
+        while (has(keys, numbered(hash, object, number)));
+        return number;
+    }
+    do
+        number = ++keys->slots[i].count;
+    while (has(keys, numbered(hash, object, number)));
+    add(keys, numbered(hash, object, number));
+    return number;
+}
+
+/* Decimal numbers, so that every reader takes them for what they are.  Perfetto (v52) reads the digits before the point,
+ * and those behind it, as whole numbers of 64 bits each: more digits than fit make another number, zeros in front too.
+ * It drops all arguments after a number past the range of a double.
+ * source: RFC 8259 section 6; measured with the importer */
+
+enum { DIGITS_MOST = 18, EXPONENT_MOST = 308 };
+
+/* A number taken apart: places in its text. */
+struct decimal {
+    size_t whole, point, fraction, end; /* the first digit; behind the last one before the point; the first one behind
+                                           the point; behind the last one */
+    long exponent;
+};
+
+static size_t skip_digits(const char *text, size_t length, size_t at)
+{
+    while (at < length && text[at] >= '0' && text[at] <= '9')
+        at++;
+    return at;
+}
+
+/* The exponent, from 'e' on; past EXPONENT_MOST where it is too large or none.  out: *end */
+static long read_exponent(const char *text, size_t length, size_t at, size_t *end)
+{
+    long exponent = 0;
+    bool is_negative = false;
+
+    *end = at;
+    if (at == length || (text[at] != 'e' && text[at] != 'E'))
+        return 0;
+    at++;
+    if (at < length && (text[at] == '+' || text[at] == '-'))
+        is_negative = text[at++] == '-';
+    *end = skip_digits(text, length, at);
+    if (*end == at)
+        return EXPONENT_MOST + 1;
+    for (; at < *end; at++)
+        exponent = exponent > EXPONENT_MOST ? exponent : exponent * 10 + (text[at] - '0');
+    return is_negative ? -exponent : exponent;
+}
+
+/* false: it is no number of RFC 8259, or too large for readers. */
+static bool take_apart(const char *text, size_t length, struct decimal *d)
+{
+    size_t end;
+
+    d->whole = length && text[0] == '-' ? 1 : 0;
+    d->point = skip_digits(text, length, d->whole);
+    const size_t digits = d->point - d->whole;
+
+    if (digits == 0 || digits > DIGITS_MOST || (digits > 1 && text[d->whole] == '0'))
+        return false;
+    d->fraction = d->end = d->point;
+    if (d->point < length && text[d->point] == '.') {
+        d->fraction = d->point + 1;
+        d->end = skip_digits(text, length, d->fraction);
+        if (d->end == d->fraction)
+            return false;
+    }
+    d->exponent = read_exponent(text, length, d->end, &end);
+    return end == length && d->exponent + (long)digits <= EXPONENT_MOST;
+}
+
+/* A fraction with too many digits: zeros in front of it go into the exponent, what is left over is cut. */
+static void put_shorter(struct tm_json_text *json, const char *text, size_t length, const struct decimal *d)
+{
+    struct tm_text_sink *const sink = &json->sink;
+    size_t first = d->fraction;
+    char exponent[32];
+
+    while (text[d->whole] == '0' && first < d->end && text[first] == '0')
+        first++;
+    if (first == d->end) {
+        tm_sink_text(sink, "0.0");
+        return;
+    }
+    if (text[d->whole] != '0') {
+        tm_sink_put(sink, text, d->fraction + DIGITS_MOST);
+        tm_sink_put(sink, text + d->end, length - d->end);
+        return;
+    }
+    const size_t left = d->end - first - 1;
+
+    tm_sink_put(sink, text, d->whole);
+    tm_sink_put(sink, text + first, 1);
+    if (left) {
+        tm_sink_text(sink, ".");
+        tm_sink_put(sink, text + first + 1, left < DIGITS_MOST ? left : DIGITS_MOST);
+    }
+    (void)snprintf(exponent, sizeof(exponent), "e%ld", d->exponent - (long)(first - d->fraction) - 1);
+    tm_sink_text(sink, exponent);
+}
+
+/* A number as it was written.
+ * out:    false: nothing is written, since it is no number of RFC 8259, or one that readers would take for another */
+static bool json_decimal(struct tm_json_text *json, const char *text, size_t length)
+{
+    struct decimal d;
+
+    if (!take_apart(text, length, &d))
+        return false;
+    if (d.end - d.fraction > DIGITS_MOST)
+        put_shorter(json, text, length, &d);
+    else
+        tm_sink_put(&json->sink, text, length);
+    return true;
+}
+
+/* Texts and numbers as JSON.  Names come again and again: what a short one looks like, quoted and escaped, is kept by
+ * its handle in a table of a fixed size in which a later one takes the place of an earlier one.
+ * source: RFC 8259 section 6 and 7 */
+
+enum { ESCAPE_MOST = 7 /* bytes that one becomes: "\u001f", and a quote in a cell */ };
+
+void tm_json_init(struct tm_json_text *json, struct tm_names *names, bool is_cell)
+{
+    json->names = names;
+    json->quote = is_cell ? "\"\"" : "\"";
+    json->quote_bytes = is_cell ? 2 : 1;
+}
+
+/* Whether a byte of valid UTF-8 stands for itself. */
+static inline bool is_plain(char byte)
+{
+    return (unsigned char)byte >= 0x20 && byte != '"' && byte != '\\';
+}
+
+/* in: to  ESCAPE_MOST bytes.  out: bytes written */
+static size_t escape(const struct tm_json_text *json, char *to, char byte)
+{
+    static const char letters[] = "\bb\ff\nn\rr\tt"; /* pairs: character, letter of its escape */
+
+    to[0] = '\\';
+    if (byte == '"') {
+        memcpy(to + 1, json->quote, json->quote_bytes);
+        return 1 + json->quote_bytes;
+    }
+    for (size_t i = 0; i + 1 < sizeof(letters); i += 2) {
+        if (letters[i] == byte) {
+            to[1] = letters[i + 1];
+            return 2;
+        }
+    }
+    if (byte == '\\') {
+        to[1] = byte;
+        return 2;
+    }
+    return (size_t)snprintf(to, ESCAPE_MOST, "\\u%04x", (unsigned)(unsigned char)byte);
+}
+
+/* Valid UTF-8.  The last byte of a text is never a backslash: Perfetto (v52) takes the quotation mark behind it for a
+ * part of the text, and refuses the file.
+ * in: to  ESCAPE_MOST bytes for each of the text.  out: bytes written */
+static size_t escape_run(const struct tm_json_text *json, char *to, const char *text, size_t length)
+{
+    static const char last_backslash[] = "\\u005c";
+    const char apart = json->quote_bytes == 2 ? ';' : '"'; /* in a cell a spreadsheet may begin another one there (quoting.h) */
+    size_t used = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (is_plain(text[i]) && text[i] != apart) {
+            to[used++] = text[i];
+        } else if (text[i] == '\\' && i + 1 == length) {
+            memcpy(to + used, last_backslash, sizeof(last_backslash) - 1);
+            used += sizeof(last_backslash) - 1;
+        } else {
+            used += escape(json, to + used, text[i]);
+        }
+    }
+    return used;
+}
+
+/* What is at the start of a text and is not valid, or hidden.  out: bytes of the text */
+static size_t put_hidden(struct tm_json_text *json, const char *text, size_t length)
+{
+    uint32_t code;
+    const size_t n = tm_utf8_next(text, length, &code);
+    char escapes[16];
+
+    if (!n || !code) {
+        tm_sink_put(&json->sink, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
+        return 1;
+    }
+    if (code < 0x20)
+        escapes[escape(json, escapes, text[0])] = '\0';
+    else if (code > 0xffff)
+        (void)snprintf(escapes, sizeof(escapes), "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
+                       0xdc00 + (code & 0x3ff));
+    else
+        (void)snprintf(escapes, sizeof(escapes), "\\u%04x", code);
+    tm_sink_text(&json->sink, escapes);
+    return n;
+}
+
+/* A text without quotes, with escapes. */
+static void json_escaped(struct tm_json_text *json, const char *text, size_t length)
+{
+    const size_t piece = TM_SINK_PIECE / ESCAPE_MOST;
+
+    while (length) {
+        /* A piece that ends inside of a sequence is valid up to there; one that begins with it has all of it. */
+        const size_t most = length < piece ? length : piece;
+        size_t n = json->escapes_hidden ? tm_utf8_visible_head(text, most) : tm_utf8_head(text, most);
+
+        if (n) {
+            char *const to = tm_sink_room(&json->sink);
+
+            json->sink.used += escape_run(json, to, text, n);
+        } else {
+            n = put_hidden(json, text, length);
+        }
+        text += n;
+        length -= n;
+    }
+}
+
+void tm_json_string(struct tm_json_text *json, const char *text, size_t length)
+{
+    tm_sink_put(&json->sink, json->quote, json->quote_bytes);
+    json_escaped(json, text, length);
+    tm_sink_put(&json->sink, json->quote, json->quote_bytes);
+}
+
+/* Make the entry.  false: the text is too long for one. */
+static bool make_ready(struct tm_json_text *json, struct tm_json_ready *ready, const char *text, size_t length)
+{
+    char valid[TM_UTF8_REPLACEMENT_BYTES * TM_JSON_READY_MOST], quoted[ESCAPE_MOST * sizeof(valid)];
+
+    if (length > TM_JSON_READY_MOST || (json->escapes_hidden && tm_utf8_visible_head(text, length) < length))
+        return false;
+    const size_t n = escape_run(json, quoted, valid, tm_out_utf8(valid, text, length));
+
+    if (n + 2 * json->quote_bytes > TM_JSON_READY_MOST)
+        return false;
+    memcpy(ready->quoted, json->quote, json->quote_bytes);
+    memcpy(ready->quoted + json->quote_bytes, quoted, n);
+    memcpy(ready->quoted + json->quote_bytes + n, json->quote, json->quote_bytes);
+    ready->length = (uint8_t)(n + 2 * json->quote_bytes);
+    ready->hash = tm_json_key_hash(text, length);
+    ready->is_essential = tm_is_essential_argument(text, length);
+    return true;
+}
+
+/* The entry of a name; NULL where it is too long for one, or the names failed: then *text, which is NULL after a
+ * failure. */
+static const struct tm_json_ready *json_look_up(struct tm_json_text *json, tm_strid name, const char **text, size_t *length)
+{
+    struct tm_json_ready *const ready = &json->ready[name % TM_JSON_READY];
+
+    *text = NULL;
+    if (ready->id == name && name)
+        return ready;
+    /* Lists of arguments are not trusted. */
+    const tm_strid known = name < tm_names_count(json->names) ? name : 0;
+    const tm_status status = tm_names_text(json->names, known, 0, text, length);
+
+    if (status != TM_OK) {
+        if (json->sink.status == TM_OK)
+            json->sink.status = status;
+        *text = NULL;
+        return NULL;
+    }
+    ready->id = 0;
+    if (!make_ready(json, ready, *text, *length))
+        return NULL;
+    ready->id = known;
+    return ready;
+}
+
+void tm_json_name(struct tm_json_text *json, tm_strid name)
+{
+    const char *text;
+    size_t length;
+    const struct tm_json_ready *const ready = json_look_up(json, name, &text, &length);
+
+    if (ready)
+        tm_sink_put(&json->sink, ready->quoted, ready->length);
+    else
+        tm_json_string(json, text ? text : "", text ? length : 0);
+}
+
+void tm_json_double(struct tm_json_text *json, double value)
+{
+    char digits[TM_DOUBLE_TEXT];
+
+    if (!isfinite(value)) {
+        const char *const text = tm_out_not_finite(value);
+
+        tm_json_string(json, text, strlen(text));
+        return;
+    }
+    const size_t n = tm_double_text(digits, value);
+
+    if (!json_decimal(json, digits, n)) /* of the largest ones only a double is known to be in range */
+        tm_sink_put(&json->sink, digits, n);
+    /* It stays a number that is no whole one. */
+    if (!memchr(digits, '.', n) && !memchr(digits, 'e', n))
+        tm_sink_put(&json->sink, ".0", 2);
+}
 
 /* An object or an array that is open. */
 struct open_list {
@@ -39,7 +435,7 @@ static void put_uint(struct tm_json_text *json, uint64_t value)
 
 static void put_number(struct tm_json_text *json, const char *text, size_t length)
 {
-    if (!tm_json_decimal(json, text, length))
+    if (!json_decimal(json, text, length))
         tm_json_string(json, text, length);
 }
 
@@ -56,7 +452,7 @@ static void put_numbered(struct tm_json_text *json, const struct tm_json_ready *
         tm_sink_put(&json->sink, ready->quoted, ready->length - json->quote_bytes);
     } else {
         tm_sink_put(&json->sink, json->quote, json->quote_bytes);
-        tm_json_escaped(json, text, length);
+        json_escaped(json, text, length);
     }
     tm_sink_put(&json->sink, after, (size_t)n);
     tm_sink_put(&json->sink, json->quote, json->quote_bytes);
@@ -97,7 +493,7 @@ static bool take_key(struct walk *w, tm_strid key)
 {
     const char *text;
     size_t length = 0;
-    const struct tm_json_ready *ready = tm_json_look_up(w->json, key, &text, &length);
+    const struct tm_json_ready *ready = json_look_up(w->json, key, &text, &length);
 
     if (!ready && !text)
         return false;

@@ -2,6 +2,13 @@
 /* The buffer before a file of text: see text_sink.h. */
 #include "stages/output/text/text_sink.h"
 
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "pipeline/utf8.h"
+#include "stages/output/file/out_file.h"
+
 enum { DIGITS_MOST = 20 };
 
 void tm_sink_begin(struct tm_text_sink *sink, struct tm_out_file *file)
@@ -109,4 +116,29 @@ bool tm_sink_move(struct tm_text_sink *sink, uint64_t from, uint64_t to)
     turn_round(sink->bytes + middle, sink->used - middle);
     turn_round(sink->bytes + begin, sink->used - begin);
     return true;
+}
+
+/* Texts of outputs: see text_sink.h. */
+
+size_t tm_out_utf8(char *to, const char *text, size_t length)
+{
+    size_t used = 0;
+
+    for (;;) {
+        const size_t n = tm_utf8_head(text, length);
+
+        memcpy(to + used, text, n);
+        used += n;
+        if (n == length)
+            return used;
+        memcpy(to + used, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
+        used += TM_UTF8_REPLACEMENT_BYTES;
+        text += n + 1;
+        length -= n + 1;
+    }
+}
+
+const char *tm_out_not_finite(double value)
+{
+    return isnan(value) ? "NaN" : value < 0 ? "-Infinity" : "Infinity";
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "pipeline/utf8.h"
 #include "stages/output/file/out_file.h"
 
 /* A text on its way to a file, gathered in one buffer of a fixed size.  The first failure stays in `status`, and what
@@ -27,6 +28,7 @@ void tm_sink_make_room(struct tm_text_sink *sink);
 /* Pass on everything.  out: the status */
 tm_status tm_sink_end(struct tm_text_sink *sink) TM_MUST_USE;
 void tm_sink_put_long(struct tm_text_sink *sink, const char *bytes, size_t length);
+
 /* Bytes before the next one. */
 static inline uint64_t tm_sink_position(const struct tm_text_sink *sink)
 {
@@ -64,5 +66,13 @@ void tm_sink_us(struct tm_text_sink *sink, int64_t ns);
 /* Move what lies from `from` on to `to`, before what lies there.
  * out: false: it is gone already */
 bool tm_sink_move(struct tm_text_sink *sink, uint64_t from, uint64_t to);
+
+/* A text of an output: valid UTF-8 without NUL, whatever the input has.
+ * in:     to  TM_UTF8_REPLACEMENT_BYTES * length bytes at least
+ * out:    bytes written */
+size_t tm_out_utf8(char *to, const char *text, size_t length);
+
+/* What a number that is not finite is called, since no format has it. */
+const char *tm_out_not_finite(double value);
 
 #endif

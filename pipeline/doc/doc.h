@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_DOC_H
+#define TM_DOC_H
+
+#include <stdbool.h>
+
+#include "pipeline/run.h"
+
+/* A tree of values: the summary of a run.  Stages write it, findings and reports read it, nobody computes in
+ * a renderer.  Integers are 64-bit (picoseconds pass 2^53).  Members keep the order they were put in.  A null
+ * carries its reason.  Lives in an arena of the account `model`; nothing is freed singly. */
+enum tm_type { TM_NULL, TM_BOOL, TM_INT, TM_DOUBLE, TM_STRING, TM_ARRAY, TM_OBJECT };
+
+struct tm_value;
+struct tm_doc;
+
+struct tm_doc *tm_doc_new(struct tm_run *run) TM_MUST_USE; /* NULL: error in run->error */
+void tm_doc_free(struct tm_doc *doc);
+/* The hosts are read: what the ledger has for their launches and threads is for the summary, whose tables come now. */
+void tm_doc_end_reading(struct tm_doc *doc);
+/* Let it hold up to so many bytes, in place of its share: for a caller who knows what all accounts hold. */
+void tm_doc_set_most(struct tm_doc *doc, size_t bytes);
+struct tm_run *tm_doc_run(const struct tm_doc *doc); /* that it was made with */
+struct tm_value *tm_doc_root(const struct tm_doc *doc); /* an object; to be changed by its maker only */
+
+/* Add a member to an object (key) or an element to an array (key NULL).  Texts and keys are copied.  A key
+ * that is there already is replaced in its place.  When memory ends, the failure is remembered in run->error
+ * and the result is a value that swallows further calls: check tm_doc_status once, at the end. */
+struct tm_value *tm_add_object(struct tm_value *to, const char *key);
+struct tm_value *tm_add_array(struct tm_value *to, const char *key);
+void tm_add_int(struct tm_value *to, const char *key, int64_t value);
+void tm_add_uint(struct tm_value *to, const char *key, uint64_t value); /* past int64: a double */
+void tm_add_double(struct tm_value *to, const char *key, double value); /* not finite: null */
+void tm_add_bool(struct tm_value *to, const char *key, bool value);
+void tm_add_string(struct tm_value *to, const char *key, const char *text);
+void tm_add_printed(struct tm_value *to, const char *key, const char *format, ...) TM_PRINTF(3, 4); /* up to 1 KiB */
+void tm_add_text(struct tm_value *to, const char *key, const char *text, size_t length); /* any bytes; made
+                                                               valid UTF-8 (U+FFFD) when it goes in */
+/* A text of any bytes, or where it is NULL or "" null with that reason. */
+void tm_add_known(struct tm_value *to, const char *key, const char *text, const char *why);
+void tm_add_null(struct tm_value *to, const char *key, const char *why); /* why: kept for the reports and
+                                     printed as member "why": {key: reason} of the same object */
+
+/* Put another text in place of the one that a string has.
+ * in: string  of this document; text: any bytes, not its own */
+void tm_set_text(struct tm_doc *doc, struct tm_value *string, const char *text, size_t length);
+tm_status tm_doc_status(const struct tm_doc *doc);
+
+/* A member for adding to it; NULL where there is none. */
+struct tm_value *tm_member(struct tm_value *object, const char *key);
+/* The member of an object, or the element of an array, of that number; NULL where there is none. */
+struct tm_value *tm_element(struct tm_value *container, size_t index);
+
+/* Reading.  Every function tolerates NULL and the wrong type (NULL, 0, "" or false). */
+enum tm_type tm_type_of(const struct tm_value *v);
+const struct tm_value *tm_get(const struct tm_value *object, const char *key);
+const struct tm_value *tm_at(const struct tm_value *array, size_t index);
+size_t tm_length(const struct tm_value *array_or_object);
+const char *tm_key_at(const struct tm_value *object, size_t index);
+const struct tm_value *tm_value_at(const struct tm_value *object, size_t index);
+
+int64_t tm_int(const struct tm_value *v); /* a double is rounded */
+
+double tm_double(const struct tm_value *v); /* an int is converted */
+const char *tm_text(const struct tm_value *v);
+
+bool tm_is(const struct tm_value *v); /* a bool that is true */
+
+bool tm_has(const struct tm_value *v); /* there, and not null */
+const char *tm_why(const struct tm_value *null_value); /* "" where none was given */
+/* By path: "steps.median_ps", "devices[0].busy_ps", "kpis[device_utilization].value" (an element by its `id`). */
+const struct tm_value *tm_path(const struct tm_value *from, const char *path);
+
+/* Print as JSON: two spaces of indentation, members in order, strict UTF-8, doubles with the fewest digits
+ * that read back the same, ends with a newline. */
+tm_status tm_doc_print(const struct tm_doc *doc, struct tm_run *run, int fd) TM_MUST_USE;
+
+/* A value as a line of its own, with blanks after ':' and ',' and no others: for JSON Lines.  Whether it could be
+ * written, ferror() tells. */
+void tm_value_print_line(const struct tm_value *value, FILE *to);
+
+/* Add a copy of a value and of all below it as a member (key) or an element (key NULL); nulls keep their reasons.
+ * in:     to    not below `from`; of the same document or another; what there is no room for: see tm_doc_status of its own
+ *         from  NULL = a null without a reason */
+void tm_add_copy(struct tm_value *to, const char *key, const struct tm_value *from);
+
+#endif

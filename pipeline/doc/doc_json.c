@@ -1,0 +1,1043 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A tree of values as JSON (RFC 8259), written through one buffer.  Texts in the tree are valid
+ * UTF-8 already. */
+#include "pipeline/doc/doc_json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pipeline/doc/doc.h"
+#include "pipeline/utf8.h"
+#include "pipeline/whole_read.h"
+
+/* JSON (RFC 8259) into a tree of values, in one pass and through one window: no second tree, no
+ * double for a number that is an integer.  Goes down by recursion, at most TM_DOC_DEPTH_MOST
+ * levels.  What a null's reason is comes after it. */
+
+enum { WINDOW_BYTES = 16 << 10, TEXT_FIRST = 256, PAST_END = -1 };
+
+struct reading {
+    struct tm_run *run;
+    struct tm_doc *doc;
+    const char *name;
+    int fd;               /* -1 = all of it is there */
+    const char *at, *end; /* what is there and not read yet */
+    uint64_t passed;      /* bytes up to `end` */
+    uint64_t most;        /* of the file: bytes that may still come */
+    unsigned depth;
+    char *text; /* a key with its NUL, then the value's text: `used` of `room` bytes */
+    size_t used, room;
+    char window[WINDOW_BYTES];
+};
+
+/* --- bytes --- */
+
+static int64_t position(const struct reading *r)
+{
+    return (int64_t)(r->passed - (uint64_t)(r->end - r->at));
+}
+
+/* The first failure stays: of a file that cannot be read it is that, and not that its text ends. */
+static tm_status refuse(const struct reading *r, const char *reason)
+{
+    (void)tm_fail(&r->run->error, TM_ERR_INPUT, position(r), "cannot read '%s': %s", r->name,
+                  reason);
+    return r->run->error.status;
+}
+
+static tm_status refuse_size(const struct reading *r, const char *what, unsigned long long most,
+                             const char *unit)
+{
+    return tm_fail(&r->run->error, TM_ERR_LIMIT, position(r),
+                   "cannot read '%s': %s more than %llu %s", r->name, what, most, unit);
+}
+
+/* Read on.  out: false at the end, and after a failure, which stands in run->error */
+static bool fill(struct reading *r)
+{
+    const size_t room = r->most < WINDOW_BYTES ? (size_t)r->most : WINDOW_BYTES;
+    size_t got;
+    int problem;
+
+    if (r->fd < 0 || !room)
+        return false;
+    if (r->passed >= TM_DOC_BYTES_MOST)
+        return refuse_size(r, "it has", TM_DOC_BYTES_MOST >> 20, "MiB") == TM_OK;
+    problem = tm_read_on(r->fd, r->window, room, &got);
+    if (problem)
+        return refuse(r, strerror(problem)) == TM_OK;
+    r->at = r->window;
+    r->end = r->window + got;
+    r->passed += got;
+    r->most -= got;
+    return got > 0;
+}
+
+/* The next byte, which stays; or PAST_END. */
+static int look(struct reading *r)
+{
+    return r->at < r->end || fill(r) ? (unsigned char)*r->at : PAST_END;
+}
+
+static int look_past_blanks(struct reading *r)
+{
+    int c = look(r);
+
+    while (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
+        r->at++;
+        c = look(r);
+    }
+    return c;
+}
+
+/* Pass a byte that has to come, after blanks. */
+static tm_status expect(struct reading *r, char wanted, const char *otherwise)
+{
+    const int c = look_past_blanks(r);
+
+    if (c == wanted) {
+        r->at++;
+        return TM_OK;
+    }
+    return refuse(r, c == PAST_END ? "it is cut short" : otherwise);
+}
+
+/* --- texts --- */
+
+static tm_status append(struct reading *r, const char *bytes, size_t length)
+{
+    if (length > TM_DOC_TEXT_MOST || r->used > TM_DOC_TEXT_MOST - length)
+        return refuse_size(r, "a text has", TM_DOC_TEXT_MOST >> 10, "KiB");
+    if (r->used + length > r->room) {
+        size_t room = r->room ? r->room : TEXT_FIRST;
+
+        while (room < r->used + length)
+            room *= 2;
+        char *text =
+            tm_retake(&r->run->budget, TM_ACCOUNT_MODEL, r->text, r->room, room, &r->run->error);
+
+        if (!text)
+            return r->run->error.status;
+        r->text = text;
+        r->room = room;
+    }
+    memcpy(r->text + r->used, bytes, length);
+    r->used += length;
+    return TM_OK;
+}
+
+/* As UTF-8.  NUL would end the text, and halves of pairs are no character. */
+static tm_status append_code(struct reading *r, uint32_t code)
+{
+    char out[TM_UTF8_LONGEST];
+    size_t n = 0;
+
+    if (code == 0 || (code >= 0xd800 && code < 0xe000))
+        return append(r, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
+    if (code < 0x80) {
+        out[n++] = (char)code;
+    } else if (code < 0x800) {
+        out[n++] = (char)(0xc0 | code >> 6);
+    } else if (code < 0x10000) {
+        out[n++] = (char)(0xe0 | code >> 12);
+        out[n++] = (char)(0x80 | (code >> 6 & 0x3f));
+    } else {
+        out[n++] = (char)(0xf0 | code >> 18);
+        out[n++] = (char)(0x80 | (code >> 12 & 0x3f));
+        out[n++] = (char)(0x80 | (code >> 6 & 0x3f));
+    }
+    if (code >= 0x80)
+        out[n++] = (char)(0x80 | (code & 0x3f));
+    return append(r, out, n);
+}
+
+static tm_status read_hex(struct reading *r, uint32_t *code)
+{
+    *code = 0;
+    for (int i = 0; i < 4; i++) {
+        const int c = look(r);
+
+        if (c >= '0' && c <= '9')
+            *code = *code << 4 | (uint32_t)(c - '0');
+        else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+            *code = *code << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
+        else
+            return refuse(r, c == PAST_END ? "it is cut short in a text"
+                                           : "\\u wants four hexadecimal digits");
+        r->at++;
+    }
+    return TM_OK;
+}
+
+/* After "\u".  A first half that no second one follows stands alone, and what follows it is read by
+ * itself. */
+static tm_status read_code(struct reading *r)
+{
+    uint32_t code, second;
+    tm_status st = read_hex(r, &code);
+
+    while (st == TM_OK && code >= 0xd800 && code < 0xdc00 && look(r) == '\\') {
+        r->at++;
+        if (look(r) != 'u') {
+            st = append_code(r, code);
+            return st == TM_OK ? TM_PARTIAL : st; /* the backslash is passed already */
+        }
+        r->at++;
+        st = read_hex(r, &second);
+        if (st == TM_OK && second >= 0xdc00 && second < 0xe000)
+            return append_code(r, 0x10000 + ((code - 0xd800) << 10) + (second - 0xdc00));
+        if (st == TM_OK)
+            st = append_code(r, code);
+        code = second;
+    }
+    return st == TM_OK ? append_code(r, code) : st;
+}
+
+/* After a backslash. */
+static tm_status read_escape(struct reading *r)
+{
+    static const char named[] = "\"\"\\\\//b\bf\fn\nr\rt\t"; /* pairs: letter, what it stands for */
+    tm_status st;
+
+    do {
+        const int c = look(r);
+
+        if (c == PAST_END)
+            return refuse(r, "it is cut short in a text");
+        for (size_t i = 0; i + 1 < sizeof(named); i += 2) {
+            if (named[i] == c) {
+                r->at++;
+                return append(r, &named[i + 1], 1);
+            }
+        }
+        if (c != 'u')
+            return refuse(r, "there is no such escape");
+        r->at++;
+        st = read_code(r);
+    } while (st == TM_PARTIAL);
+    return st;
+}
+
+/* After the opening quote: behind what is in r->text already; ends with NUL. */
+static tm_status read_text(struct reading *r)
+{
+    for (;;) {
+        const int c = look(r);
+        const char *plain = r->at;
+        tm_status st;
+
+        if (c == PAST_END)
+            return refuse(r, "it is cut short in a text");
+        if (c < 0x20)
+            return refuse(r, "a control character stands in a text as it is");
+        if (c == '"') {
+            r->at++;
+            return append(r, "", 1);
+        }
+        if (c == '\\') {
+            r->at++;
+            st = read_escape(r);
+        } else {
+            while (r->at < r->end && (unsigned char)*r->at >= 0x20 && *r->at != '"' &&
+                   *r->at != '\\')
+                r->at++;
+            st = append(r, plain, (size_t)(r->at - plain));
+        }
+        if (st != TM_OK)
+            return st;
+    }
+}
+
+/* A key and its colon, as the only thing in r->text. */
+static tm_status read_key(struct reading *r)
+{
+    tm_status st = expect(r, '"', "a key is missing here");
+
+    r->used = 0;
+    if (st == TM_OK)
+        st = read_text(r);
+    return st == TM_OK ? expect(r, ':', "':' is missing here") : st;
+}
+
+/* --- values --- */
+
+static tm_status read_value(struct reading *r, struct tm_value *to, bool has_key);
+
+/* The key that was read, while r->text does not move. */
+static const char *key_of(const struct reading *r, bool has_key)
+{
+    return has_key ? r->text : NULL;
+}
+
+static tm_status take_digits(struct reading *r)
+{
+    int c = look(r);
+
+    if (c < '0' || c > '9')
+        return refuse(r, c == PAST_END ? "it is cut short" : "a digit is missing here");
+    for (; c >= '0' && c <= '9'; c = look(r)) {
+        const tm_status st = append(r, r->at++, 1);
+
+        if (st != TM_OK)
+            return st;
+    }
+    return TM_OK;
+}
+
+/* The number's text goes behind the key. */
+static tm_status take_number(struct reading *r, bool *is_whole)
+{
+    tm_status st = look(r) == '-' ? append(r, r->at++, 1) : TM_OK;
+    const size_t first = r->used;
+    int c;
+
+    *is_whole = true;
+    if (st == TM_OK)
+        st = take_digits(r);
+    if (st == TM_OK && r->text[first] == '0' && r->used > first + 1)
+        return refuse(r, "a number begins with 0");
+    if (st == TM_OK && look(r) == '.') {
+        *is_whole = false;
+        st = append(r, r->at++, 1);
+        if (st == TM_OK)
+            st = take_digits(r);
+    }
+    if (st == TM_OK && ((c = look(r)) == 'e' || c == 'E')) {
+        *is_whole = false;
+        st = append(r, r->at++, 1);
+        if (st == TM_OK && ((c = look(r)) == '+' || c == '-'))
+            st = append(r, r->at++, 1);
+        if (st == TM_OK)
+            st = take_digits(r);
+    }
+    return st == TM_OK ? append(r, "", 1) : st;
+}
+
+static tm_status read_number(struct reading *r, struct tm_value *to, bool has_key)
+{
+    const size_t begin = r->used;
+    bool is_whole;
+    const tm_status st = take_number(r, &is_whole);
+
+    if (st != TM_OK)
+        return st;
+    const char *const text = r->text + begin, *const key = key_of(r, has_key);
+
+    errno = 0;
+    const intmax_t whole = is_whole ? strtoimax(text, NULL, 10) : 0;
+
+    if (is_whole && errno == 0 && strcmp(text, "-0") != 0) {
+        tm_add_int(to, key, whole);
+        return TM_OK;
+    }
+    const double number = strtod(text, NULL);
+
+    if (isfinite(number))
+        tm_add_double(to, key, number);
+    else
+        tm_add_null(to, key, "the number is too large");
+    return TM_OK;
+}
+
+static tm_status read_word(struct reading *r, struct tm_value *to, bool has_key)
+{
+    static const char *const words[] = { "null", "false", "true" };
+    const char *const key = key_of(r, has_key);
+    const int first = look(r);
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (words[i][0] != first)
+            continue;
+        for (const char *letter = words[i]; *letter; letter++, r->at++) {
+            const int c = look(r);
+
+            if (c != *letter)
+                return refuse(r,
+                              c == PAST_END ? "it is cut short" : "there is no such word in JSON");
+        }
+        if (i)
+            tm_add_bool(to, key, i == 2);
+        else
+            tm_add_null(to, key, NULL);
+        return TM_OK;
+    }
+    return refuse(r, first == PAST_END ? "it is cut short" : "a value is missing here");
+}
+
+static tm_status read_string(struct reading *r, struct tm_value *to, bool has_key)
+{
+    const size_t begin = r->used;
+    tm_status st;
+
+    r->at++;
+    st = read_text(r);
+    if (st == TM_OK)
+        tm_add_text(to, key_of(r, has_key), r->text + begin, r->used - begin - 1);
+    return st;
+}
+
+/* Behind an element or a member: is there another one?  The closing bracket is passed. */
+static tm_status read_comma(struct reading *r, char closing, bool *more)
+{
+    const int c = look_past_blanks(r);
+
+    *more = c == ',';
+    if (c == ',' || c == closing) {
+        r->at++;
+        return tm_doc_status(r->doc); /* nothing more goes in where it failed */
+    }
+    return refuse(r,
+                  c == PAST_END ? "it is cut short" : "',' or the end of the list is missing here");
+}
+
+static tm_status read_elements(struct reading *r, struct tm_value *to)
+{
+    bool more = look_past_blanks(r) != ']';
+    tm_status st = TM_OK;
+
+    if (!more)
+        r->at++;
+    while (more && st == TM_OK) {
+        r->used = 0;
+        st = read_value(r, to, false);
+        if (st == TM_OK)
+            st = read_comma(r, ']', &more);
+    }
+    return st;
+}
+
+/* --- reasons --- */
+
+/* A member "why" of an object that stays, since it is not only about nulls that came before it. */
+static struct tm_value *keep_reasons(struct tm_value *of)
+{
+    struct tm_value *why = tm_add_object(of, "why");
+
+    for (size_t i = 0; i < tm_length(of); i++) {
+        const char *reason = tm_why(tm_value_at(of, i));
+
+        if (reason[0])
+            tm_add_string(why, tm_key_at(of, i), reason);
+    }
+    return why;
+}
+
+/* One reason: a text goes to the null that it is of. */
+static tm_status read_reason(struct reading *r, struct tm_value *of, struct tm_value **kept)
+{
+    const struct tm_value *null_value = tm_member(of, r->text);
+    const size_t begin = r->used;
+    tm_status st;
+
+    if (*kept || look_past_blanks(r) != '"' || !null_value || tm_type_of(null_value) != TM_NULL) {
+        if (!*kept)
+            *kept = keep_reasons(of);
+        return read_value(r, *kept, true);
+    }
+    r->at++;
+    st = read_text(r);
+    if (st == TM_OK)
+        tm_add_null(of, r->text, r->text + begin);
+    return st;
+}
+
+/* After "why": {.  out: kept  the member that stays; unchanged where none does */
+static tm_status read_reasons(struct reading *r, struct tm_value *of, struct tm_value **kept)
+{
+    bool more = look_past_blanks(r) != '}';
+    tm_status st = TM_OK;
+
+    if (!more) {
+        *kept = keep_reasons(of);
+        r->at++;
+    }
+    while (more && st == TM_OK) {
+        st = read_key(r);
+        if (st == TM_OK)
+            st = read_reason(r, of, kept);
+        if (st == TM_OK)
+            st = read_comma(r, '}', &more);
+    }
+    return st;
+}
+
+/* Reasons that stood before their nulls. */
+static void give_reasons(struct tm_value *to, const struct tm_value *kept)
+{
+    for (size_t i = 0; i < tm_length(kept); i++) {
+        const char *key = tm_key_at(kept, i), *reason = tm_text(tm_value_at(kept, i));
+        const struct tm_value *member = tm_member(to, key);
+
+        if (reason[0] && member && tm_type_of(member) == TM_NULL)
+            tm_add_null(to, key, reason);
+    }
+}
+
+static tm_status deepen(struct reading *r)
+{
+    if (++r->depth > TM_DOC_DEPTH_MOST)
+        return refuse_size(r, "it nests", TM_DOC_DEPTH_MOST, "levels deep");
+    return TM_OK;
+}
+
+static tm_status read_members(struct reading *r, struct tm_value *to)
+{
+    bool more = look_past_blanks(r) != '}';
+    struct tm_value *kept = NULL;
+    tm_status st = TM_OK;
+
+    if (!more)
+        r->at++;
+    while (more && st == TM_OK) {
+        st = read_key(r);
+        if (st == TM_OK && strcmp(r->text, "why") == 0 && look_past_blanks(r) == '{') {
+            r->at++;
+            st = deepen(r);
+            if (st == TM_OK)
+                st = read_reasons(r, to, &kept);
+            r->depth--;
+        } else if (st == TM_OK) {
+            st = read_value(r, to, true);
+        }
+        if (st == TM_OK)
+            st = read_comma(r, '}', &more);
+    }
+    if (st == TM_OK && kept)
+        give_reasons(to, kept);
+    return st;
+}
+
+static tm_status read_container(struct reading *r, struct tm_value *to, bool has_key,
+                                bool is_object)
+{
+    const char *const key = key_of(r, has_key);
+    struct tm_value *into = NULL;
+    tm_status st = deepen(r);
+
+    r->at++;
+    if (st == TM_OK) {
+        into = is_object ? tm_add_object(to, key) : tm_add_array(to, key);
+        st = tm_doc_status(r->doc);
+    }
+    if (st == TM_OK)
+        st = is_object ? read_members(r, into) : read_elements(r, into);
+    r->depth--;
+    return st;
+}
+
+/* in: has_key  it is a member, and its key is all of r->text; else r->text is empty */
+static tm_status read_value(struct reading *r, struct tm_value *to, bool has_key)
+{
+    const int c = look_past_blanks(r);
+
+    if (c == '{' || c == '[')
+        return read_container(r, to, has_key, c == '{');
+    if (c == '"')
+        return read_string(r, to, has_key);
+    if (c == '-' || (c >= '0' && c <= '9'))
+        return read_number(r, to, has_key);
+    return read_word(r, to, has_key);
+}
+
+/* --- all of it --- */
+
+static void pass_mark(struct reading *r)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+
+    for (int i = 0; i < 3 && look(r) == (unsigned char)mark[i]; i++)
+        r->at++;
+}
+
+static tm_status read_object(struct reading *r, struct tm_value *to)
+{
+    tm_status st;
+    int c;
+
+    pass_mark(r);
+    c = look_past_blanks(r);
+    if (c != '{')
+        return refuse(r, c == PAST_END ? "it is empty" : "it is no JSON object: it does not begin with '{'");
+    r->at++;
+    r->depth = 1;
+    st = read_members(r, to);
+    if (st == TM_OK && look_past_blanks(r) != PAST_END)
+        return refuse(r, "something follows the end of the object");
+    return st == TM_OK ? r->run->error.status : st; /* of reading on */
+}
+
+static tm_status read_all(struct reading *r, struct tm_value *to)
+{
+    const tm_status st = read_object(r, to);
+
+    tm_give(&r->run->budget, TM_ACCOUNT_MODEL, r->text, r->room);
+    return st == TM_OK ? tm_doc_status(r->doc) : st;
+}
+
+tm_status tm_doc_read(struct tm_doc *doc, struct tm_value *to, const char *bytes, size_t length,
+                      const char *name)
+{
+    struct reading r = { .run = tm_doc_run(doc),
+                         .doc = doc,
+                         .name = name,
+                         .fd = -1,
+                         .at = bytes,
+                         .end = bytes + length,
+                         .passed = length };
+
+    if (length > TM_DOC_BYTES_MOST) {
+        r.at = r.end;
+        return refuse_size(&r, "it has", TM_DOC_BYTES_MOST >> 20, "MiB");
+    }
+    return read_all(&r, to);
+}
+
+tm_status tm_doc_read_from(struct tm_doc *doc, struct tm_value *to, int fd, uint64_t most,
+                           const char *name)
+{
+    struct reading r = { .run = tm_doc_run(doc), .doc = doc, .name = name, .fd = fd, .most = most };
+
+    return read_all(&r, to);
+}
+
+tm_status tm_doc_read_file(struct tm_doc *doc, struct tm_value *to, const char *path)
+{
+    const int fd = tm_open_to_read(path, 0);
+    tm_status st;
+
+    if (fd < 0)
+        return tm_fail_system(&tm_doc_run(doc)->error, TM_ERR_INPUT, -1, errno, "cannot read '%s'", path);
+    st = tm_doc_read_from(doc, to, fd, UINT64_MAX, path);
+    (void)close(fd);
+    return st;
+}
+
+/* Numbers as text that reads back the same.  printf and strtod of the C library do the same work several times for a
+ * number; of numbers of common size a product of 128 bits tells the digits. */
+
+enum { DIGITS_MOST = 20 };
+
+/* The digits end at `end`.  out: where they begin */
+static char *put_digits(char *end, uint64_t value)
+{
+    do {
+        *--end = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    return end;
+}
+
+size_t tm_int_text(char *to, int64_t value)
+{
+    char digits[DIGITS_MOST];
+    const char *const begin = put_digits(digits + DIGITS_MOST, value < 0 ? -(uint64_t)value : (uint64_t)value);
+    const size_t length = (size_t)(digits + DIGITS_MOST - begin);
+
+    *to = '-'; /* overwritten if it is none */
+    memcpy(to + (value < 0), begin, length);
+    return (value < 0) + length;
+}
+
+/* --- numbers of common size --- */
+
+/* mantissa / 2^shift */
+struct binary {
+    uint64_t mantissa; /* 53 bits */
+    unsigned shift;    /* 6 to 66 */
+};
+
+/* Of these sizes all products below have 128 bits, and no exponent is written. */
+static const double small = 1e-4, large = 1e14;
+
+enum { PLACES_MOST = 20 }; /* of 17 digits of the smallest */
+
+/* The number times power, which is ten to some power, rounded to the nearest integer; of two that are as near the even
+ * one.
+ * out:    true if *rounded / power reads back as the number: it lies nearer than halfway to the next number */
+static bool round_times(struct binary b, unsigned __int128 power, uint64_t *rounded)
+{
+    const unsigned __int128 one = (unsigned __int128)1 << b.shift, scaled = b.mantissa * power;
+    const uint64_t whole = (uint64_t)(scaled >> b.shift);
+    unsigned __int128 off = scaled & (one - 1); /* times 2: power = halfway */
+    const bool is_up = 2 * off > one || (2 * off == one && whole & 1);
+
+    *rounded = whole + is_up;
+    off = is_up ? one - off : off;
+    if (!is_up && b.mantissa == UINT64_C(1) << 52) /* the next one below a power of two is half as far */
+        off *= 2;
+    return 2 * off < power || (2 * off == power && !(b.mantissa & 1));
+}
+
+/* Digits with a point before the last `places` of them, and no zeros at the end. */
+static size_t put_places(char *to, uint64_t rounded, unsigned places)
+{
+    char digits[DIGITS_MOST + PLACES_MOST];
+    char *const end = digits + sizeof(digits);
+    char *begin;
+    size_t whole;
+
+    for (; places && rounded % 10 == 0; places--)
+        rounded /= 10;
+    begin = put_digits(end, rounded);
+    while ((size_t)(end - begin) <= places)
+        *--begin = '0';
+    whole = (size_t)(end - begin) - places;
+    memcpy(to, begin, whole);
+    if (!places)
+        return whole;
+    to[whole] = '.';
+    memcpy(to + whole + 1, begin + whole, places);
+    return whole + 1 + places;
+}
+
+/* in: small <= size < large */
+static size_t put_common(char *to, double size)
+{
+    static const double tens[] = { 1e13, 1e12, 1e11, 1e10, 1e9,  1e8,  1e7,  1e6, 1e5,
+                                   1e4,  1e3,  1e2,  1e1,  1e0, 1e-1, 1e-2, 1e-3 };
+    unsigned __int128 power = 10;
+    unsigned places = 1; /* of 15 digits from 1e13 on */
+    uint64_t bits, rounded;
+    struct binary b;
+
+    memcpy(&bits, &size, sizeof(bits));
+    b.mantissa = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+    b.shift = (unsigned)(1075 - (bits >> 52));
+    for (size_t i = 0; i < sizeof(tens) / sizeof(tens[0]) && size < tens[i]; i++, places++)
+        power *= 10;
+    for (unsigned digits = 15; !round_times(b, power, &rounded) && digits < 17; digits++, places++)
+        power *= 10;
+    return put_places(to, rounded, places);
+}
+
+/* --- any number --- */
+
+/* Whatever the locale puts as decimal point (it may be several bytes) becomes one '.'. */
+static size_t put_any(char *to, double value)
+{
+    char digits[TM_DOUBLE_TEXT];
+    size_t used = 0;
+
+    for (int precision = 15; precision <= 17; precision++) {
+        (void)snprintf(digits, sizeof(digits), "%.*g", precision, value);
+        if (strtod(digits, NULL) == value)
+            break;
+    }
+    for (const char *c = digits; *c != '\0'; c++) {
+        if (strchr("+-0123456789e", *c))
+            to[used++] = *c;
+        else if (used == 0 || to[used - 1] != '.')
+            to[used++] = '.';
+    }
+    return used;
+}
+
+size_t tm_double_text(char *to, double value)
+{
+    const double size = fabs(value);
+
+    if (size != 0 && !(size >= small && size < large))
+        return put_any(to, value);
+    *to = '-'; /* overwritten if it is none */
+    to += signbit(value) != 0;
+    if (size == 0)
+        *to = '0';
+    return (signbit(value) != 0) + (size != 0 ? put_common(to, size) : 1);
+}
+
+struct printer {
+    FILE *stream; /* NULL = to fd, over several lines; else all on one line */
+    int fd;
+    int problem; /* errno of the first write that failed */
+    size_t used;
+    char buffer[16 << 10];
+};
+
+static void flush(struct printer *p)
+{
+    if (p->stream) {
+        (void)fwrite(p->buffer, 1, p->used, p->stream); /* ferror tells */
+        p->used = 0;
+        return;
+    }
+    for (size_t done = 0; done < p->used && p->problem == 0;) {
+        const ssize_t n = write(p->fd, p->buffer + done, p->used - done);
+
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            p->problem = n == 0 ? EIO : errno;
+    }
+    p->used = 0;
+}
+
+/* What does not fit into the buffer as a whole. */
+static void put_long(struct printer *p, const char *text, size_t length)
+{
+    while (length > 0) {
+        if (p->used == sizeof(p->buffer))
+            flush(p);
+        const size_t room = sizeof(p->buffer) - p->used;
+        const size_t n = length < room ? length : room;
+
+        memcpy(p->buffer + p->used, text, n);
+        p->used += n;
+        text += n;
+        length -= n;
+    }
+}
+
+static inline void put(struct printer *p, const char *text, size_t length)
+{
+    if (sizeof(p->buffer) - p->used < length) {
+        put_long(p, text, length);
+        return;
+    }
+    memcpy(p->buffer + p->used, text, length);
+    p->used += length;
+}
+
+static void put_text(struct printer *p, const char *text)
+{
+    put(p, text, strlen(text));
+}
+
+/* Between an element and the next, or a bracket. */
+static void put_line(struct printer *p, unsigned depth)
+{
+    static const char blanks[] = "                                ";
+
+    if (p->stream)
+        return;
+    put(p, "\n", 1);
+    for (size_t left = 2 * (size_t)depth; left > 0;) {
+        const size_t n = left < sizeof(blanks) - 1 ? left : sizeof(blanks) - 1;
+
+        put(p, blanks, n);
+        left -= n;
+    }
+}
+
+static void put_comma(struct printer *p)
+{
+    put_text(p, p->stream ? ", " : ",");
+}
+
+/* How many bytes at `text` have to be escaped: a quote, a backslash, or a character that is not seen, ends a line in
+ * JavaScript, or that a terminal obeys (utf8.h); 0 = none. */
+static size_t special_bytes(const char *text, uint32_t *code)
+{
+    if (*text >= ' ' && *text <= '~') {
+        *code = (uint32_t)*text;
+        return *text == '"' || *text == '\\';
+    }
+    const size_t n = tm_utf8_next(text, strnlen(text, TM_UTF8_LONGEST), code);
+
+    return tm_utf8_is_hidden(*code) ? n : 0;
+}
+
+static void put_special(struct printer *p, uint32_t code)
+{
+    static const char named[] =
+        "\"\"\\\\\bb\ff\nn\rr\tt"; /* pairs: character, letter of its escape */
+    char escape[16];
+
+    for (size_t i = 0; i + 1 < sizeof(named); i += 2) {
+        if ((unsigned char)named[i] == code) {
+            const char pair[2] = { '\\', named[i + 1] };
+
+            put(p, pair, 2);
+            return;
+        }
+    }
+    if (code <= 0xffff)
+        (void)snprintf(escape, sizeof(escape), "\\u%04" PRIx32, code);
+    else /* two halves: RFC 8259, section 7 */
+        (void)snprintf(escape, sizeof(escape), "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
+    put_text(p, escape);
+}
+
+/* Whether none of eight bytes is to be looked at: all stand for themselves in a text. */
+static inline bool stand_for_themselves(const char *bytes)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), highest = 0x80 * ones;
+    uint64_t eight, special;
+
+    memcpy(&eight, bytes, sizeof(eight));
+    special = (eight - ' ' * ones) | ((eight ^ '"' * ones) - ones) | ((eight ^ '\\' * ones) - ones) |
+              ((eight ^ 0x7f * ones) - ones);
+    return !((eight | special) & highest); /* of a byte below what is subtracted the highest bit is set */
+}
+
+static void put_string(struct printer *p, const char *text)
+{
+    const char *plain = text, *const end = text + strlen(text);
+
+    put(p, "\"", 1);
+    while (text < end) {
+        uint32_t code = 0;
+        size_t n;
+
+        if (end - text >= 8 && stand_for_themselves(text)) {
+            text += 8;
+            continue;
+        }
+        n = special_bytes(text, &code);
+
+        if (n == 0) {
+            text++;
+            continue;
+        }
+        put(p, plain, (size_t)(text - plain));
+        put_special(p, code);
+        text += n;
+        plain = text;
+    }
+    put(p, plain, (size_t)(text - plain));
+    put(p, "\"", 1);
+}
+
+static void put_double(struct printer *p, double value)
+{
+    char digits[TM_DOUBLE_TEXT];
+
+    put(p, digits, tm_double_text(digits, value));
+}
+
+static void put_int(struct printer *p, int64_t value)
+{
+    char digits[TM_INT_TEXT];
+
+    put(p, digits, tm_int_text(digits, value));
+}
+
+static void put_value(struct printer *p, const struct tm_value *v, unsigned depth);
+
+static void put_array(struct printer *p, const struct tm_value *v, unsigned depth)
+{
+    const size_t n = tm_length(v);
+
+    put(p, "[", 1);
+    for (size_t i = 0; i < n; i++) {
+        if (i != 0)
+            put_comma(p);
+        put_line(p, depth + 1);
+        put_value(p, tm_at(v, i), depth + 1);
+    }
+    if (n != 0)
+        put_line(p, depth);
+    put(p, "]", 1);
+}
+
+static void put_key(struct printer *p, const char *key, bool is_first, unsigned depth)
+{
+    if (!is_first)
+        put_comma(p);
+    put_line(p, depth);
+    put_string(p, key);
+    put(p, ": ", 2);
+}
+
+/* The reasons of the nulls of an object, where it has some.  An object with a member "why" of its own tells them
+ * there. */
+static void put_reasons(struct printer *p, const struct tm_value *v, unsigned depth)
+{
+    bool is_first = true;
+
+    if (tm_get(v, "why"))
+        return;
+    for (size_t i = 0; i < tm_length(v); i++) {
+        const char *why = tm_why(tm_value_at(v, i));
+
+        if (why[0] == '\0')
+            continue;
+        if (is_first) {
+            put_key(p, "why", false, depth);
+            put(p, "{", 1);
+        }
+        put_key(p, tm_key_at(v, i), is_first, depth + 1);
+        put_string(p, why);
+        is_first = false;
+    }
+    if (!is_first) {
+        put_line(p, depth);
+        put(p, "}", 1);
+    }
+}
+
+static void put_object(struct printer *p, const struct tm_value *v, unsigned depth)
+{
+    const size_t n = tm_length(v);
+    bool has_reasons = false;
+
+    put(p, "{", 1);
+    for (size_t i = 0; i < n; i++) {
+        const struct tm_value *const member = tm_value_at(v, i);
+
+        put_key(p, tm_key_at(v, i), i == 0, depth + 1);
+        put_value(p, member, depth + 1);
+        has_reasons |= tm_type_of(member) == TM_NULL && tm_why(member)[0] != '\0';
+    }
+    if (has_reasons)
+        put_reasons(p, v, depth + 1);
+    if (n != 0)
+        put_line(p, depth);
+    put(p, "}", 1);
+}
+
+static void put_value(struct printer *p, const struct tm_value *v, unsigned depth)
+{
+    switch (tm_type_of(v)) {
+    case TM_NULL:
+        put_text(p, "null");
+        break;
+    case TM_BOOL:
+        put_text(p, tm_is(v) ? "true" : "false");
+        break;
+    case TM_INT:
+        put_int(p, tm_int(v));
+        break;
+    case TM_DOUBLE:
+        put_double(p, tm_double(v));
+        break;
+    case TM_STRING:
+        put_string(p, tm_text(v));
+        break;
+    case TM_ARRAY:
+        put_array(p, v, depth);
+        break;
+    case TM_OBJECT:
+        put_object(p, v, depth);
+        break;
+    }
+}
+
+void tm_value_print_line(const struct tm_value *value, FILE *to)
+{
+    struct printer p = { .stream = to, .used = 0 };
+
+    put_value(&p, value, 0);
+    put(&p, "\n", 1);
+    flush(&p);
+}
+
+tm_status tm_doc_print(const struct tm_doc *doc, struct tm_run *run, int fd)
+{
+    struct printer p = { .fd = fd, .used = 0 };
+
+    put_value(&p, tm_doc_root(doc), 0);
+    put(&p, "\n", 1);
+    flush(&p);
+    if (p.problem != 0)
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, p.problem, "cannot write the summary");
+    return TM_OK;
+}

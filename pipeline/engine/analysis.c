@@ -1,0 +1,1098 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The main job without its outputs: inputs -> events -> stages -> summary -> key figures, verdict and findings.
+ * Hosts are read one after the other; what the stages keep of a host goes on to the next. */
+#include "pipeline/engine/analysis.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/engine/file_facts.h"
+#include "pipeline/engine/inputs.h"
+#include "pipeline/engine/redaction.h"
+#include "pipeline/discover.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/options.h"
+#include "pipeline/partial.h"
+#include "pipeline/settings.h"
+#include "pipeline/stage.h"
+#include "pipeline/trace.h"
+#include "pipeline/version.h"
+#include "reports/findings/findings.h"
+#include "reports/findings/thresholds.h"
+#include "stages/figures/balance.h"
+#include "stages/figures/collectives.h"
+#include "stages/figures/compile.h"
+#include "stages/figures/device_time.h"
+#include "stages/figures/fallback.h"
+#include "stages/figures/fusion.h"
+#include "stages/figures/host.h"
+#include "stages/figures/kernels.h"
+#include "stages/figures/memory.h"
+#include "stages/figures/occupancy.h"
+#include "stages/figures/ops.h"
+#include "stages/figures/overview.h"
+#include "stages/figures/programs.h"
+#include "stages/figures/scopes.h"
+#include "stages/figures/transfers.h"
+#include "stages/input/bytes/input_file.h"
+#include "stages/input/chrome/chrome.h"
+#include "stages/input/records/replay_source.h"
+#include "stages/input/xspace/xspace.h"
+#include "stages/order/order.h"
+#include "stages/resolve/classes.h"
+#include "stages/survey/survey.h"
+
+enum { TM_WARNINGS_MOST = 100, TM_WARNING_BYTES = 512 };
+
+/* What the profilers said of their own work; the first ones of the run. */
+struct tm_warnings {
+    char text[TM_WARNINGS_MOST][TM_WARNING_BYTES];
+    uint32_t count;
+};
+
+/* One host's file: open -> scan -> survey -> order -> resolve.  The verbs that need events begin here. */
+
+struct tm_chosen_steps tm_host_steps(const struct tm_options *options)
+{
+    return (struct tm_chosen_steps){ .all = options->steps == TM_CHOOSE_ALL,
+                                     .has_range = options->steps == TM_CHOOSE_RANGE,
+                                     .begin = options->steps_begin, .end = options->steps_end,
+                                     .has_skip = options->skip_steps >= 0, .skip = (uint64_t)options->skip_steps,
+                                     .session = options->window == TM_WINDOW_SESSION };
+}
+
+static tm_status make_tables(struct tm_trace *trace)
+{
+    const size_t share = tm_budget_share(&trace->run->budget, TM_ACCOUNT_METADATA);
+    const struct tm_config none = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
+    const struct tm_message no_message = { .elements_in = 0 };
+    const struct tm_hlo_op no_op = { .name = 0 };
+    tm_status st;
+
+    trace->tracks = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), share / 16);
+    trace->configs = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_config), share / 8);
+    trace->messages = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_message), share / 32);
+    trace->hlo_ops = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_op), share / 16);
+    trace->hlo_modules = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_module), share / 32);
+    trace->devices = tm_take(&trace->run->budget, TM_ACCOUNT_METADATA, TM_DEVICES_MOST * sizeof(*trace->devices),
+                             &trace->run->error);
+    if (trace->keeps_arguments) {
+        const struct tm_common_arguments nothing = { .length = 0 };
+
+        trace->common = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_common_arguments), share / 32);
+        trace->common_bytes = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, 1, share / 16);
+        if (!trace->common || !trace->common_bytes)
+            return trace->run->error.status;
+        st = tm_rows_append(trace->common, &nothing);
+        if (st != TM_OK)
+            return st;
+    }
+    if (!trace->tracks || !trace->configs || !trace->messages || !trace->hlo_ops || !trace->hlo_modules ||
+        !trace->devices)
+        return trace->run->error.status;
+    st = tm_rows_append(trace->configs, &none);
+    if (st == TM_OK)
+        st = tm_rows_append(trace->messages, &no_message);
+    return st == TM_OK ? tm_rows_append(trace->hlo_ops, &no_op) : st;
+}
+
+/* The input's records by track, whatever its format. */
+static tm_status scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
+{
+    tm_status st = TM_OK;
+
+    if (host->input->kind == TM_FILE_CHROME_JSON)
+        return tm_chrome_scan(&host->trace, host->input, &host->source);
+    if (host->input->wrapping != TM_PLAIN)
+        tm_progress_phase(&host->run->progress, "unpacking", host->input->disk_bytes);
+    st = tm_input_hold(host->input);
+    tm_progress_phase(&host->run->progress, "scanning", host->input->bytes);
+    if (st == TM_OK)
+        st = tm_xspace_scan(&host->trace, host->input, warn, to, &host->source);
+    return st == TM_OK ? tm_input_finish(host->input) : st;
+}
+
+/* Records that will be read again are not decoded again, where that is dear and they have no arguments. */
+static tm_status keep_records(struct tm_host_run *host, const struct tm_host_options *options)
+{
+    if (host->input->kind == TM_FILE_CHROME_JSON || !options->keeps_records || options->keeps_arguments)
+        return TM_OK;
+    return tm_replay_source_new(host->source, &host->source);
+}
+
+static tm_status open_input(struct tm_host_run *host, const struct tm_found_file *found)
+{
+    const struct tm_input_options options = { .member = found->member, .target = found->target,
+                                              .position = found->position };
+    tm_status st = TM_OK;
+
+    host->input = found->opened ? found->opened : &host->own;
+    if (!found->opened)
+        st = tm_input_open_with(&host->own, host->run, found->path, &options);
+    if (st == TM_OK)
+        st = tm_input_require_readable(host->input);
+    if (st != TM_OK || host->input->kind != TM_FILE_PPROF)
+        return st;
+    (void)tm_fail(&host->run->error, TM_ERR_INPUT, -1, "%s is %s, but has the name of a trace", host->input->name,
+                  tm_kind_name(host->input->kind));
+    tm_hint(&host->run->error, "give it by its own path");
+    return TM_ERR_INPUT;
+}
+
+tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names,
+                       const struct tm_found_file *found, uint32_t number, const struct tm_host_options *options)
+{
+    const uint64_t events_before = run->events_read;
+    char name[TM_FOUND_NAME_BYTES];
+    tm_status st;
+
+    *host = (struct tm_host_run){ .run = run, .trace = { .run = run, .host = number, .names = names,
+                                                         .keeps_arguments = options->keeps_arguments,
+                                                         .environment = { .rank = -1, .world_size = -1 } } };
+    (void)snprintf(host->trace.host_name, sizeof(host->trace.host_name), "%s", found->host);
+    st = open_input(host, found);
+    if (st == TM_OK)
+        st = make_tables(&host->trace);
+    if (st == TM_OK)
+        st = scan(host, options->warn, options->to);
+    if (st == TM_OK)
+        st = keep_records(host, options);
+    if (st == TM_OK && options->counts) {
+        host->census = tm_census_new(&host->trace);
+        st = host->census ? TM_OK : run->error.status;
+    }
+    if (host->input->kind == TM_FILE_CHROME_JSON) /* all events were read; an XSpace is read by the survey */
+        tm_progress_phase_of_events(&run->progress, "surveying", run->events_read - events_before, host->input->bytes);
+    else
+        tm_progress_phase(&run->progress, "reading", host->input->bytes);
+    if (st == TM_OK)
+        st = tm_survey(host->source, &options->steps, host->census, &host->resolver);
+    if (st == TM_OK)
+        st = tm_input_check(host->input);
+    host->events = run->events_read - events_before;
+    return st == TM_OK ? st : tm_while(&run->error, "reading '%s'", tm_found_name(found, name));
+}
+
+void tm_host_close(struct tm_host_run *host)
+{
+    struct tm_trace *trace = &host->trace;
+
+    if (!host->run)
+        return;
+    tm_census_free(host->census);
+    if (host->resolver.run)
+        tm_survey_free(&host->resolver);
+    if (host->source)
+        host->source->type->free(host->source);
+    tm_rows_free(trace->tracks);
+    tm_rows_free(trace->configs);
+    tm_rows_free(trace->messages);
+    tm_rows_free(trace->hlo_ops);
+    tm_rows_free(trace->hlo_modules);
+    tm_rows_free(trace->common);
+    tm_rows_free(trace->common_bytes);
+    tm_rows_free(trace->steps.marks);
+    tm_rows_free(trace->steps.rows);
+    tm_give(&host->run->budget, TM_ACCOUNT_METADATA, trace->devices,
+            trace->devices ? TM_DEVICES_MOST * sizeof(*trace->devices) : 0);
+    tm_input_close(&host->own);
+    *host = (struct tm_host_run){ .run = NULL };
+}
+
+struct resolved {
+    struct tm_host_run *host;
+    tm_take_event *take;
+    void *to;
+};
+
+static tm_status take_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    const struct resolved *r = to;
+    struct tm_event event;
+    const tm_status st = tm_resolve(&r->host->resolver, track, raw, &event);
+
+    tm_progress_event(&r->host->run->progress);
+    return st == TM_OK ? r->take(r->to, &event) : st;
+}
+
+static void expect_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    const struct resolved *r = to;
+
+    tm_expect(&r->host->resolver, track, raw);
+}
+
+static tm_status give_events(struct tm_host_run *host, bool gives_own, tm_take_event *take, void *to)
+{
+    struct resolved resolved = { host, take, to };
+
+    tm_survey_rewind(&host->resolver);
+    tm_progress_phase_of_events(&host->run->progress, gives_own ? "writing" : "analyzing", host->events,
+                                host->input->bytes);
+    const tm_status st = tm_order(host->source, gives_own, expect_record, take_record, &resolved);
+
+    return st == TM_OK ? tm_input_check(host->input) : st;
+}
+
+tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)
+{
+    return give_events(host, true, take, to);
+}
+
+tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to)
+{
+    return give_events(host, false, take, to);
+}
+
+static tm_status recount(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    return tm_census_take(to, track, raw);
+}
+
+tm_status tm_host_counts(struct tm_host_run *host, tm_take_alike *take, void *to)
+{
+    const uint64_t count = tm_rows_count(host->trace.tracks);
+    tm_status st = TM_OK;
+
+    tm_census_recount(host->census);
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        const struct tm_track *track = tm_rows_at(host->trace.tracks, i);
+
+        if (!track)
+            return host->run->error.status;
+        if (tm_census_needs_order(host->census, track))
+            st = tm_order_track(host->source, i, recount, host->census);
+    }
+    return st == TM_OK ? tm_census_give(host->census, &host->resolver, take, to) : st;
+}
+
+/* Clocks of hosts: what each tells, and where it stands.  Holds no memory. */
+
+/* Hosts of one run begin within this time; clocks that are further apart do not agree. */
+static const int64_t clocks_apart_ns = INT64_C(2) * 86400 * 1000000000;
+
+static int64_t floor_ns(int64_t ps)
+{
+    return ps / 1000 - (ps % 1000 < 0);
+}
+
+int64_t tm_host_clock_base(const struct tm_trace *trace)
+{
+    int64_t base_ns;
+
+    if (trace->origin == TM_ORIGIN_XSPACE)
+        return trace->clock_ns <= INT64_MAX / 2 ? trace->clock_ns : 0;
+    if (__builtin_mul_overflow(trace->origin_us, 1000, &base_ns) || base_ns > INT64_MAX / 2 || base_ns < 0)
+        return 0;
+    return base_ns;
+}
+
+void tm_host_clock_note(struct tm_host_clock *clock, const struct tm_trace *trace)
+{
+    *clock = (struct tm_host_clock){ .base_ns = tm_host_clock_base(trace), .first_ps = trace->first_ps, .is_noted = true };
+}
+
+/* One clock for all hosts: that of the earliest.  One that does not tell when it began, or tells a time that cannot be,
+ * begins with it.  Time 0 lies where the earliest host's does, or before it, where it has an event before. */
+int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count)
+{
+    int64_t base_ns = INT64_MAX, origin_ns = INT64_MAX;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (clocks[i].base_ns && clocks[i].base_ns < base_ns)
+            base_ns = clocks[i].base_ns;
+    base_ns = base_ns == INT64_MAX ? 0 : base_ns;
+    for (uint32_t i = 0; i < count; i++) {
+        struct tm_host_clock *clock = &clocks[i];
+        int64_t first_ns;
+
+        if (!clock->base_ns || clock->base_ns - base_ns > clocks_apart_ns)
+            clock->base_ns = base_ns;
+        first_ns = clock->base_ns + (clock->first_ps < 0 ? floor_ns(clock->first_ps) : 0);
+        origin_ns = first_ns < origin_ns ? first_ns : origin_ns;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (__builtin_mul_overflow(clocks[i].base_ns - origin_ns, 1000, &clocks[i].offset_ps))
+            clocks[i].offset_ps = INT64_MAX; /* its events will not fit */
+    return origin_ns < 0 ? 0 : origin_ns; /* no clock of a trace reads less than 0 */
+}
+
+/* The registry of stages. */
+
+/* clang-format off */
+const struct tm_stage_type *const tm_registry[] = {
+    &tm_overview_stage,
+    &tm_device_time_stage,
+    &tm_kernels_stage,
+    &tm_transfers_stage,
+    &tm_collectives_stage,
+    &tm_compile_stage,
+    &tm_memory_stage,
+    &tm_host_stage,
+    &tm_fallback_stage,
+    &tm_ops_stage,
+    &tm_fusion_stage,
+    &tm_occupancy_stage,
+    &tm_programs_stage,
+    &tm_balance_stage,
+    &tm_scopes_stage,
+};
+
+/* clang-format on */
+const size_t tm_registry_count = sizeof(tm_registry) / sizeof(tm_registry[0]);
+
+/* The sections of a partial that belong to no stage. */
+
+/* --- settings --- */
+
+/* What was chosen, as numbers; a choice that says nothing of an end or a count leaves 0 there. */
+struct choices {
+    uint64_t steps, begin, end, has_skip, skip, window;
+    int64_t gap_min_ps;
+};
+
+static struct choices choices_of(const struct tm_options *o)
+{
+    struct choices c = { .steps = o->steps, .has_skip = o->skip_steps >= 0, .window = o->window,
+                         .gap_min_ps = o->gap_min_ps };
+
+    if (o->steps == TM_CHOOSE_RANGE) {
+        c.begin = o->steps_begin;
+        c.end = o->steps_end;
+    }
+    if (c.has_skip)
+        c.skip = (uint64_t)o->skip_steps;
+    return c;
+}
+
+/* Section "settings": the version, the choices that change what is counted, the name of the run.
+ * in:     path  for messages
+ * errors: TM_ERR_USAGE where other choices were made, with the first one that differs; TM_ERR_INPUT */
+static tm_status partial_save_settings(struct tm_partial_writer *w, const struct tm_options *options, const char *run_name)
+{
+    const struct choices c = choices_of(options);
+
+    tm_partial_begin(w, "settings");
+    tm_partial_put_text(w, TM_VERSION);
+    tm_partial_put_u64(w, c.steps);
+    tm_partial_put_u64(w, c.begin);
+    tm_partial_put_u64(w, c.end);
+    tm_partial_put_u64(w, c.has_skip);
+    tm_partial_put_u64(w, c.skip);
+    tm_partial_put_u64(w, c.window);
+    tm_partial_put_i64(w, c.gap_min_ps);
+    tm_partial_put_text(w, run_name);
+    return tm_partial_end(w);
+}
+
+enum { CHOICE_BYTES = 64 };
+
+static void tell_steps(const struct choices *c, char text[CHOICE_BYTES])
+{
+    if (c->steps != TM_CHOOSE_RANGE)
+        (void)snprintf(text, CHOICE_BYTES, "--steps %s", c->steps == TM_CHOOSE_ALL ? "all" : "auto");
+    else if (c->end == UINT64_MAX)
+        (void)snprintf(text, CHOICE_BYTES, "--steps %" PRIu64 ":", c->begin);
+    else
+        (void)snprintf(text, CHOICE_BYTES, "--steps %" PRIu64 ":%" PRIu64, c->begin, c->end);
+}
+
+static void tell_skip(const struct choices *c, char text[CHOICE_BYTES])
+{
+    if (c->has_skip)
+        (void)snprintf(text, CHOICE_BYTES, "--skip-steps %" PRIu64, c->skip);
+    else
+        (void)snprintf(text, CHOICE_BYTES, "--skip-steps auto");
+}
+
+static void tell_window(const struct choices *c, char text[CHOICE_BYTES])
+{
+    (void)snprintf(text, CHOICE_BYTES, "--window %s", c->window == TM_WINDOW_SESSION ? "session" : "steps");
+}
+
+static void tell_gap_min(const struct choices *c, char text[CHOICE_BYTES])
+{
+    (void)snprintf(text, CHOICE_BYTES, "--gap-min %" PRId64 "ps", c->gap_min_ps);
+}
+
+/* The first choice that differs, in the words of the command line. */
+static tm_status compare_choices(struct tm_run *run, const char *path, const struct choices *made,
+                                 const struct choices *asked)
+{
+    void (*tell)(const struct choices *, char[CHOICE_BYTES]) = NULL;
+    char made_with[CHOICE_BYTES], asked_for[CHOICE_BYTES], clean[256];
+
+    if (made->steps != asked->steps || made->begin != asked->begin || made->end != asked->end)
+        tell = tell_steps;
+    else if (made->has_skip != asked->has_skip || made->skip != asked->skip)
+        tell = tell_skip;
+    else if (made->window != asked->window)
+        tell = tell_window;
+    else if (made->gap_min_ps != asked->gap_min_ps)
+        tell = tell_gap_min;
+    if (!tell)
+        return TM_OK;
+    tell(made, made_with);
+    tell(asked, asked_for);
+    tm_clean_text(clean, sizeof(clean), path, strlen(path));
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use the partial '%s': it was made with %s, not with %s", clean,
+                  made_with, asked_for);
+    tm_hint(&run->error, "give %s here, or make the partial again", made_with);
+    return TM_ERR_USAGE;
+}
+
+tm_status tm_partial_load_settings(struct tm_partial_reader *r, struct tm_run *run, const char *path,
+                                   const struct tm_options *options, char *run_name, size_t run_name_bytes)
+{
+    const struct choices asked = choices_of(options);
+    struct choices made;
+    char version[32], clean[256];
+    tm_status st = tm_partial_enter(r, "settings");
+
+    tm_partial_text(r, version, sizeof(version));
+    if (tm_partial_is_ok(r) && strcmp(version, TM_VERSION) != 0) {
+        tm_clean_text(clean, sizeof(clean), path, strlen(path));
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "the partial '%s' was made by another version than " TM_VERSION,
+                      clean);
+        tm_hint(&run->error, "make it again from the profile, with this version");
+        return TM_ERR_INPUT;
+    }
+    made.steps = tm_partial_below_u64(r, TM_CHOOSE_RANGE + 1);
+    made.begin = tm_partial_u64(r);
+    made.end = tm_partial_u64(r);
+    made.has_skip = tm_partial_below_u64(r, 2);
+    made.skip = tm_partial_u64(r);
+    made.window = tm_partial_below_u64(r, TM_WINDOW_SESSION + 1);
+    made.gap_min_ps = tm_partial_time(r);
+    tm_partial_text(r, run_name, run_name_bytes);
+    if (st == TM_OK)
+        st = tm_partial_leave(r);
+    return st == TM_OK ? compare_choices(run, path, &made, &asked) : st;
+}
+
+/* --- files --- */
+
+/* Section "files".  in: files as the summary has them; hosts: names of those that are of a host, in their order
+ * out: of loading  tm_partial_load_file has to be called *count times, then tm_partial_leave */
+static tm_status partial_save_files(struct tm_partial_writer *w, const struct tm_value *files, char *const *hosts)
+{
+    tm_partial_begin(w, "files");
+    tm_partial_put_u32(w, (uint32_t)tm_length(files));
+    for (size_t i = 0; i < tm_length(files); i++) {
+        const struct tm_value *file = tm_at(files, i);
+
+        tm_file_facts_save(w, file, tm_has(tm_get(file, "host")) ? *hosts++ : NULL);
+    }
+    return tm_partial_end(w);
+}
+
+tm_status tm_partial_load_file_count(struct tm_partial_reader *r, uint32_t *count)
+{
+    const tm_status st = tm_partial_enter(r, "files");
+
+    *count = tm_partial_u32(r);
+    if (st == TM_OK && tm_partial_is_ok(r) && *count == 0)
+        return tm_partial_damaged(r, "it is of no file");
+    return tm_partial_status(r);
+}
+
+tm_status tm_partial_load_file(struct tm_partial_reader *r, struct tm_file_facts *file)
+{
+    const tm_status st = tm_file_facts_load(r, file);
+
+    if (st == TM_OK && !file->host[0] && strcmp(file->format, "pprof") != 0)
+        return tm_partial_damaged(r, "a host without a name");
+    return st;
+}
+
+/* --- coverage --- */
+
+/* Section "coverage": events, tallies, warnings; added to what the run has. */
+static tm_status partial_save_coverage(struct tm_partial_writer *w, const struct tm_run *run,
+                                   const struct tm_warnings *warnings)
+{
+    tm_partial_begin(w, "coverage");
+    tm_partial_put_u64(w, run->events_read);
+    tm_partial_put_u32(w, TM_TALLY_COUNT);
+    tm_partial_put_words(w, run->tallies.count, TM_TALLY_COUNT);
+    tm_partial_put_u32(w, warnings->count);
+    for (uint32_t i = 0; i < warnings->count; i++)
+        tm_partial_put_text(w, warnings->text[i]);
+    return tm_partial_end(w);
+}
+
+static tm_status partial_load_coverage(struct tm_partial_reader *r, struct tm_run *run, struct tm_warnings *warnings)
+{
+    tm_status st = tm_partial_enter(r, "coverage");
+    const uint64_t events = tm_partial_u64(r);
+    uint32_t count;
+
+    run->events_read += events;
+    if (tm_partial_u32(r) != TM_TALLY_COUNT && tm_partial_is_ok(r))
+        return tm_partial_damaged(r, "it has other tallies than this version");
+    for (int i = 0; i < TM_TALLY_COUNT; i++)
+        tm_tally_add(&run->tallies, (enum tm_tally)i, tm_partial_u64(r));
+    count = tm_partial_below_u32(r, TM_WARNINGS_MOST + 1);
+    for (uint32_t i = 0; i < count && tm_partial_is_ok(r); i++) {
+        char text[TM_WARNING_BYTES];
+
+        tm_partial_text(r, text, sizeof(text));
+        if (tm_partial_is_ok(r) && warnings->count < TM_WARNINGS_MOST)
+            memcpy(warnings->text[warnings->count++], text, sizeof(text));
+    }
+    if (st == TM_OK)
+        st = tm_partial_leave(r);
+    return st;
+}
+
+enum { STAGES_MOST = 24, SETTING_BYTES = 256 };
+
+#define PROFILES_SECTION "device-profiles" /* of a partial */
+
+/* The sections of the summary, in its order. */
+static const char *const sections[] = {
+    "report", "settings", "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps",
+    "kernels", "fusion", "occupancy", "programs", "transfers", "ops", "scopes", "collectives", "host", "compile",
+    "memory", "roofline", "balance", "fallback", "kpis", "verdict", "findings", "checks", "thresholds",
+};
+
+/* A stage that gets events; take is NULL behind the last one. */
+struct taker {
+    tm_status (*take)(struct tm_stage *s, const struct tm_event *event);
+    struct tm_stage *stage;
+};
+
+struct analysis {
+    struct tm_run *run;
+    const struct tm_options *options;
+    struct tm_doc *summary;
+    struct tm_value *root; /* of the summary */
+    struct tm_thresholds thresholds;
+    struct tm_settings settings;
+    struct tm_chosen_steps choice;
+    struct tm_names *names;
+    struct tm_inputs found;           /* where nobody has found them */
+    struct tm_inputs *inputs;         /* `found`, or the observer's */
+    struct tm_stage stages[STAGES_MOST];
+    size_t stage_count;               /* that were opened, the last one perhaps half */
+    struct taker takers[TM_CLASS_COUNT][STAGES_MOST + 1]; /* by class: who takes its events */
+    struct tm_warnings *warnings;
+    struct tm_value *file_list, *host_list;
+    struct tm_file_facts *file;       /* of the file that is being read */
+    struct tm_device_profiles *profiles;
+    struct tm_partial_writer **saved; /* NULL = not wanted */
+    const struct tm_observer *observer; /* NULL = nobody */
+    bool partial;
+};
+
+/* --- stages --- */
+
+/* Stages get the events of the classes that they want, and not even a call for others. */
+static void note_classes(struct analysis *a, struct tm_stage *stage)
+{
+    for (unsigned class = 0; class < TM_CLASS_COUNT; class++) {
+        struct taker *taker = a->takers[class];
+
+        if (!(stage->type->classes & TM_CLASS_BIT(class)))
+            continue;
+        while (taker->take)
+            taker++;
+        *taker = (struct taker){ stage->type->take, stage };
+    }
+}
+
+static tm_status open_stages(struct analysis *a)
+{
+    for (size_t i = 0; i < tm_registry_count && i < STAGES_MOST; i++) {
+        struct tm_stage *stage = &a->stages[a->stage_count++];
+        tm_status st;
+
+        *stage = (struct tm_stage){ .type = tm_registry[i], .run = a->run, .settings = &a->settings };
+        stage->state = tm_take(&a->run->budget, TM_ACCOUNT_MODEL, stage->type->state_bytes, &a->run->error);
+        if (!stage->state)
+            return a->run->error.status;
+        note_classes(a, stage);
+        st = stage->type->open(stage);
+        if (st != TM_OK)
+            return st;
+    }
+    return TM_OK;
+}
+
+static void close_stages(struct analysis *a)
+{
+    for (size_t i = 0; i < a->stage_count; i++) {
+        if (a->stages[i].state)
+            a->stages[i].type->close(&a->stages[i]);
+        tm_give(&a->run->budget, TM_ACCOUNT_MODEL, a->stages[i].state, a->stages[i].type->state_bytes);
+    }
+}
+
+static tm_status take_event(void *to, const struct tm_event *event)
+{
+    const struct analysis *a = to;
+    const struct taker *taker = a->takers[event->record.class];
+    tm_status st = TM_OK;
+
+    assert(event->record.class < TM_CLASS_COUNT);
+    for (; taker->take && st == TM_OK; taker++)
+        st = taker->take(taker->stage, event);
+    return st;
+}
+
+static tm_status take_observed(void *to, const struct tm_event *event)
+{
+    const struct analysis *a = to;
+    const tm_status st = take_event(to, event);
+
+    return st == TM_OK ? a->observer->type->take(a->observer->to, event) : st;
+}
+
+/* --- one host --- */
+
+static void keep_warning(void *to, const char *text, size_t length)
+{
+    struct analysis *a = to;
+
+    if (a->warnings->count < TM_WARNINGS_MOST)
+        tm_clean_text(a->warnings->text[a->warnings->count++], TM_WARNING_BYTES, text, length);
+}
+
+/* The file that was read goes to the list, and its host, if it is of one. */
+static void add_file(struct analysis *a)
+{
+    tm_file_facts_add(a->file, TM_FACTS_SUMMARY, a->file_list);
+    if (a->file->host[0])
+        tm_add_string(a->host_list, NULL, a->file->host);
+    a->partial |= a->file->is_partial;
+}
+
+static tm_status read_events(struct analysis *a, struct tm_host_run *host)
+{
+    const struct tm_observer *observer = a->observer;
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
+        st = a->stages[i].type->begin_host(&a->stages[i], &host->trace);
+    if (st == TM_OK && observer)
+        st = observer->type->begin_host(observer->to, &host->trace);
+    if (st == TM_OK)
+        st = tm_host_bare_events(host, observer ? take_observed : take_event, a);
+    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
+        st = a->stages[i].type->end_host(&a->stages[i]);
+    return st == TM_OK && observer ? observer->type->end_host(observer->to) : st;
+}
+
+static tm_status read_host(struct analysis *a, const struct tm_found_file *found, uint32_t number)
+{
+    const bool is_kept = a->observer && a->observer->kept && a->inputs->host_count == 1;
+    const struct tm_host_options options = { .steps = a->choice, .warn = keep_warning, .to = a,
+                                             .keeps_arguments = is_kept && a->observer->keeps_arguments,
+                                             .keeps_records = true };
+    struct tm_host_run own = { .run = NULL };
+    struct tm_host_run *const host = is_kept ? a->observer->kept : &own;
+    tm_status st;
+
+    tm_names_begin_host(a->names);
+    st = tm_host_open(host, a->run, a->names, found, number, &options);
+    if (st == TM_OK)
+        st = read_events(a, host);
+    if (st == TM_OK) {
+        tm_file_facts_take(a->file, host->input, found, &host->trace, host->events);
+        add_file(a);
+    }
+    if (!is_kept)
+        tm_host_close(host);
+    return st;
+}
+
+static tm_status read_memory_profile(struct analysis *a, const struct tm_found_file *found)
+{
+    const tm_status st = tm_memory_file_read(a->run, a->names, found, a->profiles, a->file);
+
+    if (st == TM_OK)
+        add_file(a);
+    return st;
+}
+
+/* --- partials --- */
+
+static const char *name_of_host(const void *of, uint32_t host)
+{
+    const struct tm_inputs *inputs = of;
+
+    return inputs->hosts[host]->host;
+}
+
+static tm_status load_files(struct analysis *a, struct tm_partial_reader *r, const struct tm_input_part *part)
+{
+    uint32_t count, host = part->first_host;
+    tm_status st = tm_partial_load_file_count(r, &count);
+
+    for (uint32_t i = 0; i < count && st == TM_OK; i++) {
+        st = tm_partial_load_file(r, a->file);
+        if (st == TM_OK && (count != part->file_count || (a->file->host[0] && host == a->inputs->host_count)))
+            return tm_partial_damaged(r, "it has changed since it was opened");
+        if (st == TM_OK && a->file->host[0])
+            (void)snprintf(a->file->host, sizeof(a->file->host), "%s", name_of_host(a->inputs, host++));
+        if (st == TM_OK)
+            add_file(a);
+    }
+    if (st == TM_OK && host != part->first_host + part->host_count)
+        return tm_partial_damaged(r, "it has changed since it was opened");
+    return st == TM_OK ? tm_partial_leave(r) : st;
+}
+
+/* What the stages put into the tables was tallied where the profile was read. */
+static tm_status load_stages(struct analysis *a, struct tm_partial_reader *r)
+{
+    const struct tm_tallies tallies = a->run->tallies;
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++) {
+        struct tm_stage *stage = &a->stages[i];
+
+        st = tm_partial_enter(r, stage->type->name);
+        if (st == TM_OK)
+            st = stage->type->load(stage, r);
+        if (st == TM_OK)
+            st = tm_partial_leave(r);
+    }
+    a->run->tallies = tallies;
+    return st;
+}
+
+static tm_status load_partial(struct analysis *a, const struct tm_found_file *found, const struct tm_input_part *part)
+{
+    struct tm_run *run = a->run;
+    struct tm_partial_reader *r;
+    char run_name[sizeof(a->inputs->partial_run_name)];
+    tm_status st = tm_partial_open(&r, run, found->path);
+
+    if (st != TM_OK)
+        return st;
+    run->bytes_read += found->bytes;
+    if (tm_partial_sum(r) != part->sum)
+        st = tm_partial_damaged(r, "it has changed since it was opened");
+    tm_partial_bind(r, a->names, name_of_host, a->inputs, part->first_host, part->host_count);
+    if (st == TM_OK)
+        st = tm_partial_load_settings(r, run, found->path, a->options, run_name, sizeof(run_name));
+    if (st == TM_OK)
+        st = load_files(a, r, part);
+    if (st == TM_OK)
+        st = load_stages(a, r);
+    if (st == TM_OK)
+        st = tm_partial_enter(r, PROFILES_SECTION);
+    if (st == TM_OK)
+        st = tm_device_profiles_load(a->profiles, r);
+    if (st == TM_OK)
+        st = tm_partial_leave(r);
+    if (st == TM_OK)
+        st = partial_load_coverage(r, run, a->warnings);
+    if (st == TM_OK)
+        st = tm_partial_finish(r);
+    tm_partial_close(r);
+    return st == TM_OK ? st : tm_while(&run->error, "reading '%s'", found->path);
+}
+
+static tm_status save_profiles(struct analysis *a, struct tm_partial_writer *w)
+{
+    tm_status st;
+
+    tm_partial_begin(w, PROFILES_SECTION);
+    st = tm_device_profiles_save(a->profiles, w);
+    return st == TM_OK ? tm_partial_end(w) : st;
+}
+
+static tm_status save_stages(struct analysis *a, struct tm_partial_writer *w)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++) {
+        struct tm_stage *stage = &a->stages[i];
+
+        tm_partial_begin(w, stage->type->name);
+        st = stage->type->save(stage, w);
+        if (st == TM_OK)
+            st = tm_partial_end(w);
+    }
+    return st;
+}
+
+static tm_status save_partial(struct analysis *a)
+{
+    struct tm_partial_writer *w = tm_partial_writer_new(a->run, a->names, name_of_host, a->inputs);
+    tm_status st;
+
+    if (!w)
+        return a->run->error.status;
+    *a->saved = w;
+    st = partial_save_settings(w, a->options, a->inputs->run_name);
+    if (st == TM_OK)
+        st = partial_save_files(w, a->file_list, a->inputs->plain_hosts);
+    if (st == TM_OK)
+        st = save_stages(a, w);
+    if (st == TM_OK)
+        st = save_profiles(a, w);
+    if (st == TM_OK)
+        st = partial_save_coverage(w, a->run, a->warnings);
+    return st == TM_OK ? st : tm_while(&a->run->error, "making the partial");
+}
+
+static tm_status read_file(struct analysis *a, size_t number)
+{
+    const struct tm_input_part *part = &a->inputs->parts[number];
+
+    if (part->kind == TM_PART_PARTIAL)
+        return load_partial(a, a->inputs->files[number], part);
+    if (part->kind == TM_PART_MEMORY)
+        return read_memory_profile(a, a->inputs->files[number]);
+    return read_host(a, a->inputs->files[number], part->first_host);
+}
+
+/* --- the summary --- */
+
+/* What the user says of it, in his own words: they stay as they are whatever is redacted. */
+static void add_report(const struct analysis *a)
+{
+    struct tm_value *const report = tm_add_object(a->root, "report");
+    const char *const said[][2] = { { "title", a->options->title }, { "note", a->options->note } };
+
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+        if (said[i][1])
+            tm_add_string(report, said[i][0], said[i][1]);
+        else
+            tm_add_null(report, said[i][0], "none was given");
+    }
+    tm_add_bool(report, "redacted", a->run->redactor != NULL);
+}
+
+/* The choices that the figures and the tables depend on, as the user would type them. */
+static void add_settings(const struct analysis *a)
+{
+    static const enum tm_option_index told[] = { TM_OPTION_STEPS, TM_OPTION_SKIP_STEPS, TM_OPTION_WINDOW,
+                                                 TM_OPTION_GAP_MIN, TM_OPTION_ROWS };
+    struct tm_value *const settings = tm_add_object(a->root, "settings");
+
+    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+        const struct tm_option *option = &tm_option_table[told[i]];
+        const struct tm_setting_set *set = a->options->settings;
+        char text[SETTING_BYTES];
+
+        tm_add_string(settings, option->key,
+                      set ? tm_settings_text(set, told[i], text, sizeof(text)) : option->fallback);
+    }
+}
+
+static void begin_summary(struct analysis *a)
+{
+    struct tm_value *tool, *input;
+
+    tm_add_string(a->root, "schema", "tracemill.summary");
+    tm_add_int(a->root, "schema_version", TM_SUMMARY_VERSION);
+    tool = tm_add_object(a->root, "tool");
+    tm_add_string(tool, "name", "tracemill");
+    tm_add_string(tool, "version", TM_VERSION);
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+        tm_add_null(a->root, sections[i],
+                    a->inputs->host_count ? "not worked out by this version" : "no trace was given");
+    add_report(a);
+    add_settings(a);
+    input = tm_add_object(a->root, "input");
+    tm_add_string(input, "run", a->inputs->run_name);
+    a->host_list = tm_add_array(input, "hosts");
+    a->file_list = tm_add_array(input, "files");
+}
+
+/* Device memory profiles stand in the section of memory, also where no allocator told anything. */
+static tm_status report_profiles(struct analysis *a)
+{
+    struct tm_value *section = tm_member(a->root, "memory");
+    char why[256];
+
+    if (tm_type_of(section) != TM_OBJECT) {
+        if (!tm_device_profiles_count(a->profiles))
+            return TM_OK;
+        (void)snprintf(why, sizeof(why), "%s", tm_why(section));
+        section = tm_add_object(a->root, "memory");
+        tm_add_null(section, "small_below_bytes", why);
+        tm_add_null(section, "allocators", why);
+    }
+    return tm_device_profiles_report(a->profiles, section);
+}
+
+/* Without a trace only the first stage, which tells what was read, has something to say. */
+static tm_status report_stages(struct analysis *a)
+{
+    const size_t count = a->inputs->host_count ? a->stage_count : 1;
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < count && st == TM_OK; i++)
+        st = a->stages[i].type->report(&a->stages[i], a->root);
+    for (size_t i = 0; i < count && st == TM_OK; i++)
+        if (a->stages[i].type->conclude)
+            st = a->stages[i].type->conclude(&a->stages[i], a->root);
+    return st == TM_OK ? report_profiles(a) : st;
+}
+
+/* Where the time 0 of each host is in the trace that `convert` writes of all of them. */
+static tm_status place_files(struct analysis *a)
+{
+    const size_t count = tm_length(a->file_list), bytes = (count ? count : 1) * sizeof(struct tm_host_clock);
+    struct tm_host_clock *const clocks = tm_take(&a->run->budget, TM_ACCOUNT_MODEL, bytes, &a->run->error);
+    uint32_t hosts = 0;
+
+    if (!clocks)
+        return a->run->error.status;
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_value *file = tm_at(a->file_list, i);
+
+        if (tm_has(tm_get(file, "host")))
+            clocks[hosts++] = (struct tm_host_clock){ .base_ns = tm_int(tm_get(file, "clock_ns")),
+                                                      .first_ps = tm_int(tm_get(file, "first_ps")) };
+    }
+    (void)tm_host_clocks_place(clocks, hosts);
+    hosts = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct tm_value *const file = tm_element(a->file_list, i);
+
+        if (!tm_has(tm_get(file, "host")))
+            tm_add_null(file, "trace_ps", "it holds no events");
+        else if (clocks[hosts++].offset_ps == INT64_MAX)
+            tm_add_null(file, "trace_ps", "its clock does not fit beside those of the other hosts");
+        else
+            tm_add_int(file, "trace_ps", clocks[hosts - 1].offset_ps);
+    }
+    tm_give(&a->run->budget, TM_ACCOUNT_MODEL, clocks, bytes);
+    return TM_OK;
+}
+
+/* Files of the run that could not be read stand among those that were. */
+static void add_missing(struct analysis *a)
+{
+    static const char why[] = "it was not read";
+    const struct tm_input_choice *choice = a->options->choice;
+
+    for (size_t i = 0; choice && i < choice->missing_count; i++) {
+        const struct tm_missing_input *missing = &choice->missing[i];
+        struct tm_value *file = tm_add_object(a->file_list, NULL);
+
+        tm_add_string(file, "path", missing->path);
+        tm_add_string(file, "kind", "missing");
+        tm_add_uint(file, "bytes", missing->bytes);
+        tm_add_null(file, "xxh3", why);
+        tm_add_null(file, "host", why);
+        tm_add_int(file, "events", 0);
+        tm_add_int(file, "origin_us", 0);
+        tm_add_int(file, "clock_ns", 0);
+        tm_add_int(file, "first_ps", 0);
+        tm_add_null(file, "trace_ps", why);
+        tm_add_bool(file, "archived", false);
+        tm_add_bool(file, "partial", true);
+        tm_add_string(tm_add_array(file, "problems"), NULL, missing->problem);
+        (void)tm_add_array(file, "notes");
+        a->partial = true;
+    }
+}
+
+static tm_status finish_summary(struct analysis *a)
+{
+    struct tm_value *coverage, *warnings;
+    tm_status st;
+
+    tm_doc_end_reading(a->summary);
+    st = place_files(a);
+    add_missing(a);
+    tm_add_bool(tm_member(a->root, "input"), "partial", a->partial);
+    if (st == TM_OK)
+        st = report_stages(a);
+    coverage = tm_member(a->root, "coverage");
+    warnings = tm_add_array(coverage, "warnings");
+    for (uint32_t i = 0; i < a->warnings->count; i++)
+        tm_add_string(warnings, NULL, a->warnings->text[i]);
+    if (st == TM_OK && a->run->redactor)
+        st = tm_redact_summary(a->run->redactor, a->summary);
+    if (st == TM_OK)
+        st = tm_marks_add(a->run, a->root);
+    if (st == TM_OK)
+        st = tm_findings_add(a->run, a->root, &a->thresholds);
+    if (st == TM_OK)
+        st = tm_kpis_add(a->run, a->root, &a->thresholds);
+    if (st == TM_OK)
+        st = tm_verdict_add(a->run, a->root, &a->thresholds);
+    tm_thresholds_add(&a->thresholds, a->root);
+    return st;
+}
+
+static tm_status read_settings(struct analysis *a)
+{
+    const struct tm_options *o = a->options;
+    tm_status st = tm_thresholds_init(&a->thresholds, &a->run->error);
+
+    a->settings = (struct tm_settings){ .gap_min_ps = o->gap_min_ps, .table_rows = o->rows,
+                                        .session_window = o->window == TM_WINDOW_SESSION };
+    if (a->observer) {
+        a->settings.take_gap = a->observer->type->take_gap;
+        a->settings.gap_taker = a->observer->to;
+    }
+    a->choice = tm_host_steps(o);
+    return st == TM_OK && o->thresholds ? tm_thresholds_read(&a->thresholds, o->thresholds, &a->run->error) : st;
+}
+
+static tm_status work(struct analysis *a)
+{
+    struct tm_run *run = a->run;
+    tm_status st = read_settings(a);
+
+    if (st == TM_OK && a->inputs == &a->found)
+        st = tm_inputs_find(a->inputs, run, a->options);
+    if (st != TM_OK)
+        return st;
+    a->names = a->observer ? a->observer->names
+                           : tm_names_new(run, tm_redaction_names_bytes(run), tm_traits_of);
+    a->warnings = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a->warnings), &run->error);
+    a->file = a->warnings ? tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a->file), &run->error) : NULL;
+    a->profiles = a->names && a->file ? tm_device_profiles_new(run, a->names) : NULL;
+    if (!a->profiles)
+        return run->error.status;
+    begin_summary(a);
+    st = open_stages(a);
+    for (size_t i = 0; i < a->inputs->file_count && st == TM_OK; i++)
+        st = read_file(a, i);
+    if (st == TM_OK && a->saved)
+        st = save_partial(a);
+    return st == TM_OK ? finish_summary(a) : st;
+}
+
+tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struct tm_doc *summary,
+                     struct tm_partial_writer **partial, const struct tm_observer *observer)
+{
+    struct analysis *const a = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a), &run->error);
+    tm_status st;
+
+    if (partial)
+        *partial = NULL;
+    if (!a)
+        return run->error.status;
+    *a = (struct analysis){ .run = run, .options = options, .summary = summary, .root = tm_doc_root(summary),
+                            .saved = partial, .observer = observer };
+    a->inputs = observer && observer->inputs ? observer->inputs : &a->found;
+    st = work(a);
+    close_stages(a);
+    tm_device_profiles_free(a->profiles);
+    if (!observer)
+        tm_names_free(a->names);
+    tm_inputs_free(&a->found);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, a->file, a->file ? sizeof(*a->file) : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, a->warnings, a->warnings ? sizeof(*a->warnings) : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, a, sizeof(*a));
+    if (st == TM_OK)
+        st = tm_doc_status(summary);
+    if (st != TM_OK && partial) {
+        tm_partial_writer_free(*partial);
+        *partial = NULL;
+    }
+    return st;
+}

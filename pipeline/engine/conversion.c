@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From inputs to events that can be written: analysis, clocks, facts, and what a second reading must not count again.
+ * Memory: a clock per host and the facts, in the account `model`. */
+#include "pipeline/engine/conversion.h"
+
+#include <string.h>
+
+#include "pipeline/engine/analysis.h"
+#include "pipeline/engine/file_facts.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/engine/redaction.h"
+#include "reports/format/format.h"
+#include "stages/output/export/exporter.h"
+#include "stages/output/redact/redacting_writer.h"
+#include "stages/output/trace_writer.h"
+#include "stages/resolve/classes.h"
+
+/* --- inputs --- */
+
+static tm_status refuse_part(struct tm_run *run, const struct tm_found_file *file, enum tm_input_part_kind kind,
+                             const char *act)
+{
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s '%s': it is %s", act, file->path,
+                  kind == TM_PART_PARTIAL ? "a partial, which holds figures and no events"
+                                          : "a device memory profile, which has no events");
+    tm_hint(&run->error,
+            kind == TM_PART_PARTIAL ? "give the trace that it was made from" : "'tracemill report' reads it");
+    return TM_ERR_USAGE;
+}
+
+static tm_status check_inputs(struct tm_conversion *c, const char *act)
+{
+    const struct tm_inputs *inputs = &c->inputs;
+
+    for (size_t i = 0; i < inputs->file_count; i++) {
+        const struct tm_found_file *file = inputs->files[i];
+
+        if (inputs->parts[i].kind != TM_PART_TRACE)
+            return refuse_part(c->run, file, inputs->parts[i].kind, act);
+        if (inputs->file_count > 1 && strcmp(file->path, "-") == 0) {
+            (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1,
+                          "cannot %s stdin beside other inputs: they are read twice", act);
+            tm_hint(&c->run->error, "put it into a file first");
+            return TM_ERR_USAGE;
+        }
+    }
+    return TM_OK;
+}
+
+tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options,
+                             const char *act, bool is_plain)
+{
+    struct tm_budget *budget = &run->budget;
+    tm_status st;
+
+    *c = (struct tm_conversion){ .run = run, .options = options };
+    st = tm_inputs_find(&c->inputs, run, options);
+    if (st == TM_OK)
+        st = check_inputs(c, act);
+    if (st != TM_OK)
+        return st;
+    c->names = tm_names_new(run, tm_redaction_names_bytes(run), tm_traits_of);
+    if (c->names)
+        c->clocks = tm_take(budget, TM_ACCOUNT_MODEL, c->inputs.host_count * sizeof(*c->clocks), &run->error);
+    c->file = c->clocks ? tm_take(budget, TM_ACCOUNT_MODEL, sizeof(*c->file), &run->error) : NULL;
+    st = c->file ? tm_trace_facts_make(&c->facts, run) : run->error.status;
+    if (st != TM_OK)
+        return st;
+    tm_trace_facts_add_run(&c->facts, options->args, c->inputs.run_name);
+    if (!is_plain)
+        c->derived = tm_derived_new(run, c->names);
+    return is_plain || c->derived ? TM_OK : run->error.status;
+}
+
+void tm_conversion_close(struct tm_conversion *c)
+{
+    struct tm_budget *budget = c->run ? &c->run->budget : NULL;
+
+    if (!budget)
+        return;
+    tm_host_close(&c->host);
+    tm_derived_free(c->derived);
+    tm_names_free(c->names);
+    tm_give(budget, TM_ACCOUNT_MODEL, c->clocks, c->clocks ? c->inputs.host_count * sizeof(*c->clocks) : 0);
+    tm_trace_facts_free(&c->facts, c->run);
+    tm_give(budget, TM_ACCOUNT_MODEL, c->file, sizeof(*c->file));
+    tm_inputs_free(&c->inputs);
+    *c = (struct tm_conversion){ .run = NULL };
+}
+
+/* --- clocks and facts --- */
+
+static const struct tm_found_file *file_of(const struct tm_conversion *c, uint32_t number)
+{
+    return c->inputs.hosts[number]; /* a trace file holds one host */
+}
+
+static void note_host(struct tm_conversion *c, const struct tm_trace *trace)
+{
+    const struct tm_found_file *file = file_of(c, trace->host);
+    struct tm_host_clock *clock = &c->clocks[trace->host];
+
+    if (clock->is_noted)
+        return;
+    tm_trace_facts_add_host(&c->facts, trace, file->member ? file->member : file->path, c->inputs.host_count == 1);
+    tm_host_clock_note(clock, trace);
+}
+
+static void place_hosts(struct tm_conversion *c)
+{
+    c->epoch_ns = tm_host_clocks_place(c->clocks, c->inputs.host_count);
+}
+
+tm_status tm_conversion_run_name(const struct tm_conversion *c, char name[TM_SHOWN_RUN_BYTES])
+{
+    const char *run_name = c->inputs.run_name;
+    size_t length = strlen(run_name);
+    const tm_status st = c->run->redactor ? tm_redact_path(c->run->redactor, run_name, length, &run_name, &length)
+                                          : TM_OK;
+
+    (void)snprintf(name, TM_SHOWN_RUN_BYTES, "%s", run_name);
+    return st;
+}
+
+struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, bool is_gzip)
+{
+    return (struct tm_writer_options){ .args = c->options->args, .epoch_ns = c->epoch_ns, .is_gzip = is_gzip,
+                                       .facts = c->facts.list, .fact_count = c->facts.count };
+}
+
+/* --- the analysis --- */
+
+static tm_status observe_host(void *to, const struct tm_trace *trace)
+{
+    struct tm_conversion *c = to;
+
+    note_host(c, trace);
+    return c->derived ? tm_derived_observer.begin_host(c->derived, trace) : TM_OK;
+}
+
+static tm_status observe_event(void *to, const struct tm_event *event)
+{
+    const struct tm_conversion *c = to;
+
+    return c->derived ? tm_derived_observer.take(c->derived, event) : TM_OK;
+}
+
+static tm_status observe_gap(void *to, const struct tm_idle_gap *gap)
+{
+    const struct tm_conversion *c = to;
+
+    return c->derived ? tm_derived_observer.take_gap(c->derived, gap) : TM_OK;
+}
+
+static tm_status observe_end(void *to)
+{
+    const struct tm_conversion *c = to;
+
+    return c->derived ? tm_derived_observer.end_host(c->derived) : TM_OK;
+}
+
+static const struct tm_observer_type observer_type = { observe_host, observe_event, observe_gap, observe_end };
+
+void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer)
+{
+    *observer = (struct tm_observer){ .type = &observer_type, .to = c, .names = c->names, .inputs = &c->inputs,
+                                      .kept = &c->host, .keeps_arguments = true };
+}
+
+/* The key of the pseudonyms is there: what was noted before gets them now. */
+static tm_status redact_facts(struct tm_conversion *c)
+{
+    return c->run->redactor ? tm_trace_facts_redact(&c->facts, c->run->redactor) : TM_OK;
+}
+
+tm_status tm_conversion_take_summary(struct tm_conversion *c, const struct tm_value *summary)
+{
+    const tm_status st = redact_facts(c);
+
+    if (st != TM_OK)
+        return st;
+    c->is_read = true;
+    place_hosts(c);
+    return c->derived ? tm_derived_take_summary(c->derived, summary) : TM_OK;
+}
+
+static tm_status analyze(struct tm_conversion *c)
+{
+    struct tm_doc *summary = tm_doc_new(c->run);
+    struct tm_observer observer;
+    tm_status st;
+
+    if (!summary)
+        return c->run->error.status;
+    tm_conversion_observe(c, &observer);
+    st = tm_analyze(c->run, c->options, summary, NULL, &observer);
+    if (st == TM_OK)
+        st = tm_conversion_take_summary(c, tm_doc_root(summary));
+    tm_doc_free(summary);
+    return st;
+}
+
+/* --- reading --- */
+
+/* What readings count.  Tallies of what is written come after those of what is read. */
+struct counted {
+    struct tm_tallies tallies;
+    uint64_t events, bytes;
+};
+
+static struct counted count_now(const struct tm_run *run)
+{
+    return (struct counted){ run->tallies, run->events_read, run->bytes_read };
+}
+
+/* What was read again counts once. */
+static void count_as_before(struct tm_conversion *c, const struct counted *before)
+{
+    struct tm_run *run = c->run;
+
+    if (!c->is_read)
+        return;
+    memcpy(run->tallies.count, before->tallies.count, TM_TALLY_FILTERED_OUT * sizeof(before->tallies.count[0]));
+    for (int i = TM_TALLY_LONG_ARGUMENTS; i <= TM_TALLY_UNWRITTEN_MEMBER && c->arguments_are_read; i++)
+        run->tallies.count[i] = before->tallies.count[i];
+    run->events_read = before->events;
+    run->bytes_read = before->bytes;
+}
+
+static tm_status open_host(struct tm_conversion *c, uint32_t number, bool keeps_arguments)
+{
+    const struct tm_host_options options = { .steps = tm_host_steps(c->options), .keeps_arguments = keeps_arguments };
+    const struct counted before = count_now(c->run);
+    tm_status st;
+
+    tm_host_close(&c->host);
+    tm_names_begin_host(c->names);
+    st = tm_host_open(&c->host, c->run, c->names, file_of(c, number), number, &options);
+    count_as_before(c, &before);
+    return st;
+}
+
+tm_status tm_conversion_host(struct tm_conversion *c, uint32_t number, struct tm_host_run **host)
+{
+    const bool is_open = c->host.run && c->host.trace.host == number && c->host.trace.keeps_arguments;
+    const tm_status st = is_open ? TM_OK : open_host(c, number, true);
+
+    *host = &c->host;
+    return st;
+}
+
+/* Without an analysis the clocks of several hosts have to be known before the first event is written. */
+static tm_status look_at_hosts(struct tm_conversion *c)
+{
+    const bool is_only = c->inputs.host_count == 1;
+    char fingerprint[TM_CONTENT_HASH_BYTES];
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < c->inputs.host_count && st == TM_OK; i++) {
+        st = open_host(c, i, is_only);
+        if (st == TM_OK)
+            note_host(c, &c->host.trace);
+        if (st == TM_OK && c->run->redactor)
+            tm_file_facts_fingerprint(c->host.input, fingerprint);
+        if (st == TM_OK && c->run->redactor)
+            tm_redactor_add_fingerprint(c->run->redactor, fingerprint);
+    }
+    if (st == TM_OK && c->run->redactor)
+        tm_redactor_make_key(c->run->redactor);
+    if (st == TM_OK)
+        st = redact_facts(c);
+    if (st != TM_OK)
+        return st;
+    c->is_read = true;
+    place_hosts(c);
+    return TM_OK;
+}
+
+tm_status tm_conversion_prepare(struct tm_conversion *c)
+{
+    return c->derived ? analyze(c) : look_at_hosts(c);
+}
+
+static tm_status take_event(void *to, const struct tm_event *event)
+{
+    return tm_exporter_take(to, event);
+}
+
+/* What is damaged is known when all of a file was read. */
+static void note_damage(struct tm_conversion *c, uint32_t number)
+{
+    struct tm_file_facts *file = c->file;
+
+    tm_file_facts_take(file, c->host.input, file_of(c, number), &c->host.trace, c->host.events);
+    if (!file->is_partial)
+        return;
+    if (c->damaged_files++ == 0)
+        (void)snprintf(c->problem, sizeof(c->problem), "'%.400s'%s%s", file->path,
+                       file->problem_count ? ": " : " is damaged", file->problem_count ? file->problems[0] : "");
+}
+
+tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct tm_exporter *exporter)
+{
+    struct counted before;
+    struct tm_host_run *host;
+    tm_status st = tm_conversion_host(c, number, &host);
+
+    if (st != TM_OK)
+        return st;
+    before = count_now(c->run);
+    st = tm_exporter_begin_host(exporter, &host->trace, c->clocks[number].offset_ps);
+    if (st == TM_OK)
+        st = tm_host_events(host, take_event, exporter);
+    if (st == TM_OK)
+        st = tm_exporter_end_host(exporter);
+    count_as_before(c, &before);
+    if (st == TM_OK && !c->clocks[number].is_written)
+        note_damage(c, number);
+    c->clocks[number].is_written = true;
+    c->arguments_are_read |= number + 1 == c->inputs.host_count;
+    return st;
+}
+
+/* --- the end --- */
+
+tm_status tm_conversion_judge(const struct tm_conversion *c, const char *act)
+{
+    return tm_check_strict(c->run, c->damaged_files > 0, act);
+}
+
+static void print_clean(FILE *to, const char *text)
+{
+    char line[1024];
+
+    tm_clean_text(line, sizeof(line), text, strlen(text));
+    (void)fputs(line, to);
+}
+
+/* What was left out on purpose, or could not be shown; losses are told by main. */
+static void tell_unwritten(const struct tm_run *run)
+{
+    static const struct {
+        enum tm_tally tally;
+        const char *what;
+    } unwritten[] = {
+        { TM_TALLY_OTHER_PHASE, "not written: objects, memory dumps, clocks and contexts" },
+        { TM_TALLY_STACK_FRAMES, "not written: tables of stack frames" },
+        { TM_TALLY_UNWRITTEN_MEMBER, "not written: members of counters, of arrows, and of events of over 256 KiB" },
+        { TM_TALLY_NUL_IN_ARGUMENTS, "written as U+FFFD: NUL in arguments" },
+        { TM_TALLY_FILTERED_OUT, "not written: events that --filter leaves out" },
+        { TM_TALLY_FLOW_NOT_BEGUN, "not written: ends of arrows that nothing begins" },
+        { TM_TALLY_FLOW_WITHOUT_SPAN, "not written: ends of arrows at a time without a span" },
+        { TM_TALLY_COUNTER_WITHOUT_VALUE, "not written: values of counters that are no number" },
+        { TM_TALLY_COUNTER_NOT_REPEATED, "not repeated where a part begins: values of counters past the first 32,768" },
+    };
+
+    for (size_t i = 0; i < sizeof(unwritten) / sizeof(unwritten[0]); i++) {
+        const uint64_t count = run->tallies.count[unwritten[i].tally];
+        char text[TM_FORMAT_BYTES];
+
+        if (count)
+            (void)fprintf(stderr, "tracemill: note: %s: %s (%s)\n", unwritten[i].what,
+                          tm_format_count(text, (int64_t)count), tm_tally_info[unwritten[i].tally].name);
+    }
+}
+
+tm_status tm_conversion_warn(const struct tm_conversion *c)
+{
+    if (!c->run->quiet)
+        tell_unwritten(c->run);
+    if (!c->damaged_files)
+        return TM_OK;
+    (void)fputs("tracemill: warning: the output is partial: ", stderr);
+    print_clean(stderr, c->problem);
+    if (c->damaged_files > 1)
+        (void)fprintf(stderr, ", and %llu more file%s", (unsigned long long)c->damaged_files - 1,
+                      c->damaged_files > 2 ? "s" : "");
+    (void)fputs("; it holds only what could be read\n", stderr);
+    return TM_PARTIAL;
+}
+
+/* Opening, feeding and closing a trace writer, the same for one file and for parts. */
+
+tm_status tm_trace_output_open(struct tm_trace_output *out, const struct tm_conversion *c,
+                               const struct tm_trace_format *format, const struct tm_export_options *choice)
+{
+    const struct tm_writer_options options = tm_conversion_writer(c, format->is_gzip);
+    const struct tm_filter *filter = &c->options->filter;
+    struct tm_export_options export = *choice;
+
+    *out = (struct tm_trace_output){ .writer = format->type->open(c->run, c->names, &options) };
+    if (out->writer && c->run->redactor)
+        out->writer = tm_redacting_writer_new(c->run, c->names, c->run->redactor, out->writer);
+    if (!out->writer)
+        return c->run->error.status;
+    export.writer = out->writer;
+    export.filter = filter->count ? filter : NULL;
+    export.derived = c->derived;
+    export.names_hosts = c->inputs.host_count > 1;
+    out->exporter = tm_exporter_new(c->run, c->names, &export);
+    return out->exporter ? TM_OK : c->run->error.status;
+}
+
+void tm_trace_output_close(struct tm_trace_output *out)
+{
+    tm_exporter_free(out->exporter);
+    if (out->writer)
+        out->writer->type->free(out->writer);
+    *out = (struct tm_trace_output){ .writer = NULL };
+}
+
+tm_status tm_trace_output_begin_file(struct tm_trace_output *out, struct tm_out_file *file)
+{
+    const tm_status st = out->writer->type->begin_file(out->writer, file);
+
+    if (st == TM_OK)
+        tm_exporter_begin_file(out->exporter);
+    return st;
+}
+
+tm_status tm_trace_output_end_file(struct tm_trace_output *out)
+{
+    return out->writer->type->end_file(out->writer);
+}
+
+void tm_trace_output_tell(struct tm_trace_output *out, const struct tm_export_counts *counts,
+                          struct tm_written *written)
+{
+    written->counts = *counts;
+    written->arguments = out->writer->arguments - out->arguments_before;
+    written->raw_bytes = out->writer->type->raw_bytes(out->writer);
+    out->arguments_before = out->writer->arguments;
+}
+
+/* The endings of traces. */
+
+static const struct tm_trace_format formats[] = {
+    { ".pftrace", &tm_perfetto_writer, false, true },
+    { ".pftrace.gz", &tm_perfetto_writer, true, true },
+    { ".perfetto-trace", &tm_perfetto_writer, false, true },
+    { ".json", &tm_chrome_json_writer, false, true },
+    { ".json.gz", &tm_chrome_json_writer, true, true },
+    { ".csv", &tm_csv_writer, false, false },
+    { ".csv.gz", &tm_csv_writer, true, false },
+};
+
+const struct tm_trace_format *tm_trace_format_of(const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        const size_t ending = strlen(formats[i].ending);
+
+        if (length > ending && strcmp(name + length - ending, formats[i].ending) == 0)
+            return &formats[i];
+    }
+    return NULL;
+}

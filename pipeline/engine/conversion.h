@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_CONVERSION_H
+#define TM_CONVERSION_H
+
+#include "pipeline/engine/analysis.h"
+#include "pipeline/engine/file_facts.h"
+#include "pipeline/engine/outputs.h"
+#include "stages/output/export/exporter.h"
+#include "stages/output/trace_writer.h"
+
+/* A run that is written anew, whatever the format and the number of files: its inputs, what was worked out of it, its
+ * clock.  The input is read for the analysis first; the only host stays open for the writing, several ones are read
+ * again, and what their reading tells of the input counts once. */
+
+struct tm_conversion {
+    struct tm_run *run;
+    const struct tm_options *options;
+    struct tm_inputs inputs;
+    struct tm_names *names;
+    struct tm_derived *derived;      /* NULL = nothing is worked out */
+    struct tm_host_run host;         /* that is open; run NULL = none */
+    struct tm_host_clock *clocks;    /* of each host */
+    int64_t epoch_ns;                /* what the clock of the recording read at time 0 of the output; 0 = not known */
+    bool is_read;                    /* all of the input has been read once */
+    bool arguments_are_read;         /* and all arguments */
+    /* What the output says of itself. */
+    struct tm_trace_facts facts;
+    /* Damage, known when everything was read. */
+    struct tm_file_facts *file;      /* of the file that is being read */
+    char problem[2600];              /* of the first damaged file, with its path */
+    uint64_t damaged_files;
+};
+
+/* Find the inputs.
+ * in:     act       "convert", for messages
+ *         is_plain  nothing is to be worked out: --plain, or a format that has no place for it
+ * owns:   the caller; tm_conversion_close releases it, also after a failure
+ * errors: as of tm_inputs_find; TM_ERR_USAGE for what cannot be written anew: partials, device memory profiles,
+ *         stdin beside others */
+tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options,
+                             const char *act, bool is_plain) TM_MUST_USE;
+void tm_conversion_close(struct tm_conversion *c); /* tolerates a zeroed one */
+
+/* Work out what stands beside the events, if that is wanted, and learn the clocks: then the events can be written. */
+tm_status tm_conversion_prepare(struct tm_conversion *c) TM_MUST_USE;
+/* The same where somebody else analyzes: the observer for it, then what came out.  With --plain too. */
+void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer);
+tm_status tm_conversion_take_summary(struct tm_conversion *c, const struct tm_value *summary) TM_MUST_USE;
+
+/* The run's name as it is shown: with --redact its pseudonym, when the input was read. */
+enum { TM_SHOWN_RUN_BYTES = 4096 };
+
+tm_status tm_conversion_run_name(const struct tm_conversion *c, char name[TM_SHOWN_RUN_BYTES]) TM_MUST_USE;
+
+/* Options of a writer: its clock and facts. */
+struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, bool is_gzip);
+
+/* A host that is to be written: scanned and surveyed.
+ * owns:   the conversion; valid until another one is asked for */
+tm_status tm_conversion_host(struct tm_conversion *c, uint32_t number, struct tm_host_run **host) TM_MUST_USE;
+/* Give all its events to an exporter, from begin_host to end_host. */
+tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct tm_exporter *exporter) TM_MUST_USE;
+
+/* --strict, once everything was read. */
+tm_status tm_conversion_judge(const struct tm_conversion *c, const char *act) TM_MUST_USE;
+/* What was not written, on stderr.  out: TM_PARTIAL where the input was damaged, else TM_OK */
+tm_status tm_conversion_warn(const struct tm_conversion *c) TM_MUST_USE;
+
+/* A format that traces are written in, by the ending of a file's name. */
+struct tm_trace_format {
+    const char *ending;
+    const struct tm_trace_writer_type *type;
+    bool is_gzip;
+    bool shows_derived; /* has a place for what was worked out */
+};
+
+/* NULL = the name has none of the endings, or nothing before it. */
+const struct tm_trace_format *tm_trace_format_of(const char *name);
+
+/* A writer with what feeds it: for one file, or for several ones after each other. */
+struct tm_trace_output {
+    struct tm_trace_writer *writer;
+    struct tm_exporter *exporter;
+    uint64_t arguments_before; /* that the writer wrote in files that were told of */
+};
+
+/* in:     c       prepared; must outlive it
+ *         choice  what of it is written, and where files end; what is the same for all outputs of c is filled in
+ * owns:   the caller; tm_trace_output_close releases it, also after a failure */
+tm_status tm_trace_output_open(struct tm_trace_output *out, const struct tm_conversion *c,
+                               const struct tm_trace_format *format,
+                               const struct tm_export_options *choice) TM_MUST_USE;
+void tm_trace_output_close(struct tm_trace_output *out); /* tolerates zeroed memory */
+
+/* The first file begins; the exporter begins those that follow. */
+tm_status tm_trace_output_begin_file(struct tm_trace_output *out, struct tm_out_file *file) TM_MUST_USE;
+/* The last one ends. */
+tm_status tm_trace_output_end_file(struct tm_trace_output *out) TM_MUST_USE;
+/* What is in a file that has ended: counts, arguments and bytes before compression. */
+void tm_trace_output_tell(struct tm_trace_output *out, const struct tm_export_counts *counts,
+                          struct tm_written *written);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One table of what is told of a file.  The order of its rows is that of the summary, and of a partial. */
+#include "pipeline/engine/file_facts.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/discover.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/engine/analysis.h"
+#include "pipeline/partial.h"
+#include "pipeline/redact.h"
+#include "pipeline/run.h"
+#include "pipeline/trace.h"
+#include "pipeline/version.h"
+#include "stages/figures/device_profiles.h"
+#include "stages/input/bytes/input_file.h"
+#include "stages/output/trace_writer.h"
+
+/* Facts as pairs of texts.  Memory: two tables of a fixed size. */
+
+enum { FACTS_MOST = 64, HOSTS_MOST = 8 /* that tell facts of their own */ };
+
+struct tm_trace_fact_text {
+    char key[96], value[512];
+};
+
+tm_status tm_trace_facts_make(struct tm_trace_facts *facts, struct tm_run *run)
+{
+    struct tm_budget *budget = &run->budget;
+
+    *facts = (struct tm_trace_facts){ .count = 0 };
+    facts->list = tm_take(budget, TM_ACCOUNT_MODEL, FACTS_MOST * sizeof(*facts->list), &run->error);
+    if (facts->list)
+        facts->texts = tm_take(budget, TM_ACCOUNT_MODEL, FACTS_MOST * sizeof(*facts->texts), &run->error);
+    return facts->texts ? TM_OK : run->error.status;
+}
+
+void tm_trace_facts_free(struct tm_trace_facts *facts, struct tm_run *run)
+{
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, facts->list, FACTS_MOST * sizeof(*facts->list));
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, facts->texts, FACTS_MOST * sizeof(*facts->texts));
+    *facts = (struct tm_trace_facts){ .count = 0 };
+}
+
+/* in: host  whose name stands before the key; NULL = nobody's */
+static void add_fact(struct tm_trace_facts *facts, const char *host, const char *key, const char *value)
+{
+    struct tm_trace_fact_text *text;
+
+    if (!value[0] || facts->count == FACTS_MOST)
+        return;
+    text = &facts->texts[facts->count];
+    (void)snprintf(text->key, sizeof(text->key), "%s%s%s", host ? host : "", host ? "." : "", key);
+    (void)snprintf(text->value, sizeof(text->value), "%s", value);
+    facts->list[facts->count++] = (struct tm_out_fact){ text->key, text->value };
+}
+
+static void add_number(struct tm_trace_facts *facts, const char *host, const char *key, int64_t value, bool is_known)
+{
+    char text[32];
+
+    (void)snprintf(text, sizeof(text), "%lld", (long long)value);
+    add_fact(facts, host, key, is_known ? text : "");
+}
+
+/* A number is no name, however long it is: times are. */
+static bool is_number(const char *text)
+{
+    return text[strspn(text, "0123456789")] == '\0';
+}
+
+/* The host before a key. */
+static tm_status redact_key(struct tm_redactor *redactor, char *key, size_t bytes, const char *bare)
+{
+    char host[96], rest[32];
+    tm_status st;
+
+    (void)snprintf(rest, sizeof(rest), "%.31s", bare);
+    (void)snprintf(host, sizeof(host), "%.*s", (int)(bare - key - 1), key);
+    st = tm_redact_host(redactor, host, sizeof(host), host);
+    if (st == TM_OK)
+        (void)snprintf(key, bytes, "%.60s.%s", host, rest);
+    return st;
+}
+
+static tm_status redact_value(struct tm_redactor *redactor, char *value, size_t bytes, const char *key)
+{
+    const char *path = value;
+    size_t length = strlen(value);
+    tm_status st;
+
+    if (is_number(value))
+        return TM_OK;
+    if (strcmp(key, "host") == 0)
+        return tm_redact_host(redactor, value, bytes, value);
+    if (strcmp(key, "run") != 0 && strcmp(key, "source") != 0)
+        return tm_redact_into(redactor, value, bytes, value);
+    st = tm_redact_path(redactor, path, length, &path, &length);
+    if (st == TM_OK)
+        (void)snprintf(value, bytes, "%s", path);
+    return st;
+}
+
+tm_status tm_trace_facts_redact(struct tm_trace_facts *facts, struct tm_redactor *redactor)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < facts->count && st == TM_OK; i++) {
+        struct tm_trace_fact_text *const text = &facts->texts[i];
+        const char *const dot = strrchr(text->key, '.');
+        const char *const key = dot ? dot + 1 : text->key;
+
+        if (strncmp(text->key, "tracemill.", strlen("tracemill.")) == 0)
+            continue;
+        st = redact_value(redactor, text->value, sizeof(text->value), key);
+        if (st == TM_OK && dot)
+            st = redact_key(redactor, text->key, sizeof(text->key), key);
+    }
+    return st;
+}
+
+void tm_trace_facts_add_run(struct tm_trace_facts *facts, enum tm_args_level args, const char *run_name)
+{
+    static const char *const level[] = { "all", "essential", "none" };
+
+    add_fact(facts, NULL, "tracemill.version", TM_VERSION);
+    add_fact(facts, NULL, "tracemill.arguments", level[args]);
+    add_fact(facts, NULL, "run", run_name);
+}
+
+void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace *trace, const char *path,
+                             bool is_only)
+{
+    const struct tm_environment *e = &trace->environment;
+    const char *host = is_only ? NULL : trace->host_name;
+    size_t length;
+
+    if (trace->host >= HOSTS_MOST)
+        return;
+    add_fact(facts, host, "source", tm_last_part(path, &length));
+    add_fact(facts, host, "host", e->host[0] ? e->host : trace->host_name);
+    add_fact(facts, host, "framework", e->framework);
+    add_fact(facts, host, "jax", e->jax);
+    add_fact(facts, host, "jaxlib", e->jaxlib);
+    add_fact(facts, host, "platform_version", e->platform_version);
+    add_fact(facts, host, "cuda", e->cuda);
+    add_fact(facts, host, "cuda_runtime", e->cuda_runtime);
+    add_fact(facts, host, "driver", e->driver);
+    add_fact(facts, host, "rocm", e->rocm);
+    add_fact(facts, host, "libtpu", e->libtpu);
+    add_fact(facts, host, "profile_options", e->profile_options);
+    add_number(facts, host, "rank", e->rank, e->rank >= 0);
+    add_number(facts, host, "world_size", e->world_size, e->world_size >= 0);
+    add_number(facts, host, "profile_begin_ns", (int64_t)e->begin_ns, e->begin_ns && e->begin_ns <= INT64_MAX);
+    add_number(facts, host, "profile_end_ns", (int64_t)e->end_ns, e->end_ns && e->end_ns <= INT64_MAX);
+}
+
+enum fact_kind { FACT_TEXT, FACT_TEXT_OR_NULL, FACT_COUNT, FACT_TIME, FACT_BOOL, FACT_TEXTS };
+
+/* A member of struct tm_file_facts. */
+struct fact {
+    const char *key;
+    enum fact_kind kind;
+    unsigned places;     /* enum tm_facts_place */
+    size_t at, bytes;    /* bytes: of a text */
+    size_t count_at, most; /* of texts: where their number stands, and how many there may be */
+};
+
+#define MEMBER(name) offsetof(struct tm_file_facts, name)
+#define TEXT(name) MEMBER(name), sizeof(((struct tm_file_facts *)0)->name), 0, 0
+#define TEXTS(name, count) \
+    MEMBER(name), sizeof(((struct tm_file_facts *)0)->name[0]), MEMBER(count), \
+        sizeof(((struct tm_file_facts *)0)->name) / sizeof(((struct tm_file_facts *)0)->name[0])
+
+enum { BOTH = TM_FACTS_SUMMARY | TM_FACTS_INSPECT };
+
+static const struct fact file_facts[] = {
+    { "path", FACT_TEXT, BOTH, TEXT(path) },
+    { "kind", FACT_TEXT, BOTH, TEXT(format) },
+    { "bytes", FACT_COUNT, BOTH, MEMBER(bytes), 0, 0, 0 },
+    { "gzip", FACT_BOOL, TM_FACTS_INSPECT, MEMBER(is_gzip), 0, 0, 0 },
+    { "wrapping", FACT_TEXT, TM_FACTS_INSPECT, TEXT(wrapping) },
+    { "inflated_bytes", FACT_COUNT, TM_FACTS_INSPECT, MEMBER(inflated_bytes), 0, 0, 0 },
+    { "xxh3", FACT_TEXT, BOTH, TEXT(xxh3) },
+    { "host", FACT_TEXT_OR_NULL, BOTH, TEXT(host) },
+    { "events", FACT_COUNT, BOTH, MEMBER(events), 0, 0, 0 },
+    { "origin_us", FACT_TIME, TM_FACTS_SUMMARY, MEMBER(origin_us), 0, 0, 0 },
+    { "clock_ns", FACT_TIME, TM_FACTS_SUMMARY, MEMBER(clock_ns), 0, 0, 0 },
+    { "first_ps", FACT_TIME, TM_FACTS_SUMMARY, MEMBER(first_ps), 0, 0, 0 },
+    { "archived", FACT_BOOL, TM_FACTS_SUMMARY, MEMBER(is_archived), 0, 0, 0 },
+    { "partial", FACT_BOOL, BOTH, MEMBER(is_partial), 0, 0, 0 },
+    { "problems", FACT_TEXTS, BOTH, TEXTS(problems, problem_count) },
+    { "notes", FACT_TEXTS, BOTH, TEXTS(notes, note_count) },
+};
+
+enum { FACTS = sizeof(file_facts) / sizeof(file_facts[0]) };
+
+/* --- what a file is --- */
+
+/* more than fit are left out */
+static void file_facts_problem(struct tm_file_facts *facts, const char *text)
+{
+    if (text && text[0] && facts->problem_count < TM_PROBLEMS_MOST)
+        (void)snprintf(facts->problems[facts->problem_count++], sizeof(facts->problems[0]), "%s", text);
+}
+
+void tm_file_facts_fingerprint(const struct tm_input *input, char text[TM_CONTENT_HASH_BYTES])
+{
+    (void)snprintf(text, TM_CONTENT_HASH_BYTES, "%016llx", (unsigned long long)input->xxh3);
+}
+
+void tm_file_facts_take(struct tm_file_facts *facts, const struct tm_input *input, const struct tm_found_file *found,
+                        const struct tm_trace *trace, uint64_t events)
+{
+    static const char *const wrappings[] = { [TM_PLAIN] = "none", [TM_GZIP] = "gzip", [TM_ZSTD] = "zstd" };
+    char name[TM_FOUND_NAME_BYTES];
+
+    memset(facts, 0, sizeof(*facts));
+    (void)snprintf(facts->path, sizeof(facts->path), "%s", tm_found_name(found, name));
+    (void)snprintf(facts->format, sizeof(facts->format), "%s",
+                   input->kind == TM_FILE_PPROF         ? "pprof"
+                   : input->kind == TM_FILE_CHROME_JSON ? "chrome_json"
+                                                        : "xspace");
+    (void)snprintf(facts->wrapping, sizeof(facts->wrapping), "%s", wrappings[input->wrapping]);
+    tm_file_facts_fingerprint(input, facts->xxh3);
+    facts->is_gzip = input->wrapping == TM_GZIP;
+    facts->bytes = input->disk_bytes;
+    facts->inflated_bytes = input->bytes;
+    facts->events = events;
+    facts->is_archived = found->member != NULL;
+    facts->is_partial = input->partial || found->problem || (trace && trace->partial);
+    file_facts_problem(facts, input->problem);
+    file_facts_problem(facts, found->problem);
+    if (!trace)
+        return;
+    (void)snprintf(facts->host, sizeof(facts->host), "%s", found->host);
+    facts->origin_us = trace->origin_us;
+    facts->clock_ns = tm_host_clock_base(trace);
+    facts->first_ps = trace->first_ps;
+    file_facts_problem(facts, trace->problem);
+    if (trace->note[0])
+        memcpy(facts->notes[facts->note_count++], trace->note, sizeof(facts->notes[0]));
+}
+
+/* --- in documents --- */
+
+static void facts_add_fact(const struct tm_file_facts *facts, const struct fact *fact, struct tm_value *to)
+{
+    const char *at = (const char *)facts + fact->at;
+    struct tm_value *list;
+    uint32_t count;
+
+    switch (fact->kind) {
+    case FACT_TEXT:
+    case FACT_TEXT_OR_NULL:
+        if (fact->kind == FACT_TEXT || at[0])
+            tm_add_text(to, fact->key, at, strlen(at));
+        else
+            tm_add_null(to, fact->key, "a device memory profile tells no host");
+        break;
+    case FACT_COUNT:
+        tm_add_uint(to, fact->key, *(const uint64_t *)(const void *)at);
+        break;
+    case FACT_TIME:
+        tm_add_int(to, fact->key, *(const int64_t *)(const void *)at);
+        break;
+    case FACT_BOOL:
+        tm_add_bool(to, fact->key, *(const bool *)at);
+        break;
+    case FACT_TEXTS:
+        list = tm_add_array(to, fact->key);
+        memcpy(&count, (const char *)facts + fact->count_at, sizeof(count));
+        for (uint32_t i = 0; i < count; i++)
+            tm_add_text(list, NULL, at + i * fact->bytes, strlen(at + i * fact->bytes));
+        break;
+    }
+}
+
+void tm_file_facts_add(const struct tm_file_facts *facts, enum tm_facts_place place, struct tm_value *list)
+{
+    struct tm_value *to = tm_add_object(list, NULL);
+
+    for (size_t i = 0; i < FACTS; i++)
+        if (file_facts[i].places & place)
+            facts_add_fact(facts, &file_facts[i], to);
+}
+
+/* --- in partials --- */
+
+static void save_fact(struct tm_partial_writer *w, const struct fact *fact, const struct tm_value *value)
+{
+    switch (fact->kind) {
+    case FACT_TEXT:
+    case FACT_TEXT_OR_NULL:
+        tm_partial_put_text(w, tm_text(value));
+        break;
+    case FACT_COUNT:
+    case FACT_TIME:
+        tm_partial_put_i64(w, tm_int(value));
+        break;
+    case FACT_BOOL:
+        tm_partial_put_u8(w, tm_is(value));
+        break;
+    case FACT_TEXTS:
+        tm_partial_put_u32(w, (uint32_t)tm_length(value));
+        for (size_t i = 0; i < tm_length(value); i++)
+            tm_partial_put_text(w, tm_text(tm_at(value, i)));
+        break;
+    }
+}
+
+void tm_file_facts_save(struct tm_partial_writer *w, const struct tm_value *file, const char *host)
+{
+    for (size_t i = 0; i < FACTS; i++) {
+        if (file_facts[i].kind == FACT_TEXT_OR_NULL)
+            tm_partial_put_text(w, host ? host : "");
+        else if (file_facts[i].places & TM_FACTS_SUMMARY)
+            save_fact(w, &file_facts[i], tm_get(file, file_facts[i].key));
+    }
+}
+
+static void load_fact(struct tm_partial_reader *r, const struct fact *fact, struct tm_file_facts *facts)
+{
+    char *at = (char *)facts + fact->at;
+    uint32_t count;
+
+    switch (fact->kind) {
+    case FACT_TEXT:
+    case FACT_TEXT_OR_NULL:
+        tm_partial_text(r, at, fact->bytes);
+        break;
+    case FACT_COUNT:
+        *(uint64_t *)(void *)at = tm_partial_u64(r);
+        break;
+    case FACT_TIME:
+        *(int64_t *)(void *)at = tm_partial_i64(r);
+        break;
+    case FACT_BOOL:
+        *(bool *)at = tm_partial_bool(r);
+        break;
+    case FACT_TEXTS:
+        count = tm_partial_below_u32(r, fact->most + 1);
+        for (uint32_t i = 0; i < count; i++)
+            tm_partial_text(r, at + i * fact->bytes, fact->bytes);
+        memcpy((char *)facts + fact->count_at, &count, sizeof(count));
+        break;
+    }
+}
+
+tm_status tm_file_facts_load(struct tm_partial_reader *r, struct tm_file_facts *facts)
+{
+    memset(facts, 0, sizeof(*facts));
+    for (size_t i = 0; i < FACTS; i++)
+        if (file_facts[i].places & TM_FACTS_SUMMARY)
+            load_fact(r, &file_facts[i], facts);
+    return tm_partial_status(r);
+}
+
+/* A device memory profile as an input of a run: it has no host and no events. */
+
+static tm_status read_content(struct tm_run *run, struct tm_names *names, const struct tm_found_file *found,
+                              struct tm_input *input, struct tm_device_profiles *profiles, struct tm_file_facts *facts)
+{
+    struct tm_pprof_damage damage = { .is_damaged = false };
+    char name[TM_FOUND_NAME_BYTES];
+    tm_status st = tm_input_hold(input);
+
+    tm_names_begin_host(names);
+    if (st == TM_OK)
+        st = tm_device_profiles_begin(profiles, tm_found_name(found, name));
+    if (st == TM_OK)
+        st = tm_pprof_read(run, input, names, tm_device_profiles_take, profiles, &damage);
+    if (st == TM_OK)
+        st = tm_device_profiles_end(profiles);
+    if (st == TM_OK)
+        st = tm_input_finish(input);
+    if (st != TM_OK)
+        return tm_while(&run->error, "reading '%s'", tm_found_name(found, name));
+    tm_file_facts_take(facts, input, found, NULL, 0);
+    facts->is_partial |= damage.is_damaged;
+    file_facts_problem(facts, damage.problem);
+    return TM_OK;
+}
+
+tm_status tm_memory_file_read(struct tm_run *run, struct tm_names *names, const struct tm_found_file *found,
+                              struct tm_device_profiles *profiles, struct tm_file_facts *facts)
+{
+    const struct tm_input_options options = { .member = found->member, .target = found->target,
+                                              .position = found->position };
+    struct tm_input own = { .run = NULL };
+    tm_status st = found->opened ? TM_OK : tm_input_open_with(&own, run, found->path, &options);
+
+    if (st == TM_OK)
+        st = read_content(run, names, found, found->opened ? found->opened : &own, profiles, facts);
+    tm_input_close(&own);
+    return st;
+}

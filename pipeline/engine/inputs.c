@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From operands to the files of one run, and from files to its hosts. */
+#include "pipeline/engine/inputs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/engine/analysis.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/limits.h"
+#include "stages/input/bytes/archive.h"
+#include "stages/input/bytes/kind.h"
+#include "stages/input/bytes/input_file.h"
+
+tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found)
+{
+    bool is_archive = false;
+    tm_status st = TM_OK;
+
+    *found = (struct tm_found){ .run = NULL };
+    if (strcmp(input, "-") != 0)
+        st = tm_archive_is(run, input, &is_archive);
+    if (st != TM_OK)
+        return st;
+    return is_archive ? tm_discover_members(run, input, tm_archive_list, found) :
+                        tm_discover_with(run, input, tm_sniff_file, found);
+}
+
+static void warn_of(uint64_t count, const char *one, const char *many)
+{
+    if (count > 0)
+        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " %s\n", count, count == 1 ? one : many);
+}
+
+void tm_warn_skipped(const struct tm_left_out *s)
+{
+    warn_of(s->lost_links, "link in an archive is skipped: its target is not in the archive",
+            "links in archives are skipped: their targets are not in the archive");
+    warn_of(s->special, "device, pipe or socket in an archive is skipped",
+            "devices, pipes or sockets in archives are skipped");
+    warn_of(s->replaced, "file in an archive is skipped: a later one has the same name",
+            "files in archives are skipped: later ones have the same names");
+    warn_of(s->hidden, "trace in a hidden folder of an archive is skipped",
+            "traces in hidden folders of archives are skipped");
+    warn_of(s->unseen, ".json or .pb file is not looked into: there are too many of them",
+            ".json or .pb files are not looked into: there are too many of them");
+}
+
+void tm_warn_damaged(const struct tm_found *found)
+{
+    warn_of(found->damaged, "archive is damaged: runs and files may be missing",
+            "archives are damaged: runs and files may be missing");
+}
+
+void tm_note_not_traces(const struct tm_left_out *s)
+{
+    if (s->not_traces > 0)
+        (void)fprintf(stderr, "tracemill: note: %" PRIu64 " other .json or .pb file%s\n", s->not_traces,
+                      s->not_traces == 1 ? " is no trace" : "s are no traces");
+}
+
+void tm_add_skipped(struct tm_value *to, const struct tm_left_out *s)
+{
+    tm_add_uint(to, "links_skipped", s->lost_links);
+    tm_add_uint(to, "special_skipped", s->special);
+    tm_add_uint(to, "replaced_skipped", s->replaced);
+    tm_add_uint(to, "hidden_skipped", s->hidden);
+    tm_add_uint(to, "not_traces", s->not_traces);
+    tm_add_uint(to, "not_looked_into", s->unseen);
+}
+
+void tm_warn_left_out(const struct tm_found *found)
+{
+    if (found->unreadable > 0)
+        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " %s could not be read\n", found->unreadable,
+                      found->unreadable == 1 ? "folder or file" : "folders or files");
+    if (found->links > 0)
+        (void)fprintf(stderr,
+                      "tracemill: warning: %" PRIu64 " link%s out of the folder and %s not followed; --follow-links follows"
+                      " %s\n", found->links, found->links == 1 ? " leads" : "s lead", found->links == 1 ? "is" : "are",
+                      found->links == 1 ? "it" : "them");
+    if (found->too_deep > 0)
+        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " folder%s deeper than %d levels not searched\n",
+                      found->too_deep, found->too_deep == 1 ? " is" : "s are", (int)TM_DISCOVER_DEPTH_MOST);
+    if (found->unnamed > 0)
+        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " member%s left out, whose names cannot be used\n",
+                      found->unnamed, found->unnamed == 1 ? " is" : "s are");
+    tm_warn_skipped(&found->left_out);
+}
+
+static tm_status refuse_count(struct tm_run *run)
+{
+    (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "the run has more than %" PRIu64 " files",
+                  tm_raised_limit(run, TM_INPUT_FILES_MOST));
+    tm_limit_hint(run, "give a part of it");
+    return TM_ERR_LIMIT;
+}
+
+static tm_status add_files(struct tm_inputs *inputs, struct tm_found_file *found, size_t count)
+{
+    struct tm_run *run = inputs->run;
+    const size_t row = sizeof(*inputs->files);
+    struct tm_found_file **files;
+
+    if (count > tm_raised_limit(run, TM_INPUT_FILES_MOST) - inputs->file_count)
+        return refuse_count(run);
+    files = tm_retake(&run->budget, TM_ACCOUNT_MODEL, inputs->files, inputs->file_count * row,
+                      (inputs->file_count + count) * row, &run->error);
+    if (!files)
+        return run->error.status;
+    inputs->files = files;
+    for (size_t i = 0; i < count; i++)
+        inputs->files[inputs->file_count++] = &found[i];
+    return TM_OK;
+}
+
+static bool is_chosen(const struct tm_found_file *file, const struct tm_input_choice *choice)
+{
+    return strcmp(file->path, choice->path) == 0 && !file->member == !choice->member &&
+           (!file->member || strcmp(file->member, choice->member) == 0);
+}
+
+/* The one file that a batch asks for, whatever else has come to lie there. */
+static tm_status add_chosen(struct tm_inputs *inputs, const struct tm_found *found, const struct tm_input_choice *choice)
+{
+    for (size_t i = 0; i < found->run_count; i++) {
+        const struct tm_found_run *r = &found->runs[i];
+
+        for (size_t k = 0; k < r->all_count; k++) {
+            if (!is_chosen(&r->files[k], choice))
+                continue;
+            inputs->run_name = r->name;
+            return add_files(inputs, &r->files[k], 1);
+        }
+    }
+    return tm_fail(&inputs->run->error, TM_ERR_INPUT, -1, "cannot open '%s': it is no longer there",
+                   choice->member ? choice->member : choice->path);
+}
+
+static tm_status add_run(struct tm_inputs *inputs, const struct tm_found *found, const struct tm_options *options,
+                         bool is_first)
+{
+    const struct tm_found_run *chosen;
+    tm_status st = tm_choose_run(inputs->run, found, options->run_name, options->latest, &chosen);
+
+    if (st == TM_OK)
+        st = add_files(inputs, chosen->files, chosen->file_count);
+    if (st == TM_OK && is_first)
+        inputs->run_name = chosen->name;
+    return st;
+}
+
+static tm_status find_files(struct tm_inputs *inputs, const struct tm_options *options)
+{
+    const struct tm_input_choice *choice = options->choice;
+    struct tm_run *run = inputs->run;
+    tm_status st = TM_OK;
+
+    inputs->found = tm_take(&run->budget, TM_ACCOUNT_MODEL, options->input_count * sizeof(*inputs->found), &run->error);
+    if (!inputs->found)
+        return run->error.status;
+    inputs->found_count = options->input_count;
+    for (size_t i = 0; i < inputs->found_count && st == TM_OK; i++) {
+        st = tm_find_operand(run, options->inputs[i], &inputs->found[i]);
+        if (st == TM_OK)
+            tm_warn_left_out(&inputs->found[i]);
+        if (st == TM_OK)
+            st = choice && choice->path ? add_chosen(inputs, &inputs->found[i], choice)
+                                        : add_run(inputs, &inputs->found[i], options, i == 0);
+    }
+    return st;
+}
+
+/* --- hosts --- */
+
+static tm_status add_loaded(struct tm_inputs *inputs, const char *host)
+{
+    struct tm_run *run = inputs->run;
+    const size_t row = sizeof(*inputs->loaded);
+    char *copy;
+
+    if (inputs->loaded_count == inputs->loaded_most) {
+        const uint32_t most = inputs->loaded_most ? 2 * inputs->loaded_most : 8;
+        struct tm_found_file *loaded = tm_retake(&run->budget, TM_ACCOUNT_MODEL, inputs->loaded,
+                                                 inputs->loaded_most * row, most * row, &run->error);
+
+        if (!loaded)
+            return run->error.status;
+        inputs->loaded = loaded;
+        inputs->loaded_most = most;
+    }
+    copy = tm_take_text(&run->budget, TM_ACCOUNT_MODEL, host, &run->error);
+    if (!copy)
+        return run->error.status;
+    inputs->loaded[inputs->loaded_count++] = (struct tm_found_file){ .host = copy };
+    return TM_OK;
+}
+
+/* The hosts that a partial holds, and that it was made as the options say. */
+static tm_status look_into(struct tm_inputs *inputs, size_t at, const struct tm_options *options)
+{
+    struct tm_run *run = inputs->run;
+    const char *path = inputs->files[at]->path;
+    struct tm_file_facts *file = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*file), &run->error);
+    char run_name[sizeof(inputs->partial_run_name)];
+    struct tm_partial_reader *r = NULL;
+    uint32_t count = 0;
+    tm_status st;
+
+    if (!file)
+        return run->error.status;
+    st = tm_partial_open(&r, run, path);
+    if (st == TM_OK)
+        st = tm_partial_load_settings(r, run, path, options, run_name, sizeof(run_name));
+    if (st == TM_OK)
+        st = tm_partial_load_file_count(r, &count);
+    for (uint32_t i = 0; i < count && st == TM_OK; i++) {
+        st = tm_partial_load_file(r, file);
+        if (st == TM_OK && inputs->loaded_count >= tm_raised_limit(run, TM_INPUT_FILES_MOST))
+            st = refuse_count(run);
+        if (st == TM_OK && file->host[0]) {
+            st = add_loaded(inputs, file->host);
+            inputs->parts[at].host_count++;
+        }
+    }
+    if (st == TM_OK && at == 0) {
+        memcpy(inputs->partial_run_name, run_name, sizeof(run_name));
+        inputs->run_name = inputs->partial_run_name;
+    }
+    inputs->parts[at].file_count = count;
+    inputs->parts[at].sum = r ? tm_partial_sum(r) : 0;
+    tm_partial_close(r);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, file, sizeof(*file));
+    return st;
+}
+
+/* Open a file for its kind.
+ * owns:   *input is the caller's, also after a failure
+ * errors: of stdin, which can be read only once, and of memory; else *known is false: reading it will tell why */
+static tm_status open_for_kind(struct tm_run *run, const struct tm_found_file *file, struct tm_input *input,
+                               bool *known)
+{
+    const struct tm_input_options options = { .member = file->member, .target = file->target,
+                                              .position = file->position };
+    const tm_status st = tm_input_open_with(input, run, file->path, &options);
+
+    *known = st == TM_OK;
+    if (st == TM_OK)
+        return st;
+    if (st == TM_ERR_LIMIT || strcmp(file->path, "-") == 0)
+        return tm_while(&run->error, "reading '%s'", file->path);
+    run->error = (struct tm_error){ .status = TM_OK };
+    return TM_OK;
+}
+
+/* Tell a device memory profile from a trace. */
+static tm_status look_at_kind(struct tm_inputs *inputs, size_t at)
+{
+    struct tm_run *run = inputs->run;
+    struct tm_found_file *file = inputs->files[at];
+    struct tm_input *input = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*input), &run->error);
+    bool known = false;
+    tm_status st = input ? open_for_kind(run, file, input, &known) : run->error.status;
+
+    if (st == TM_OK && known && input->kind == TM_FILE_PPROF) {
+        inputs->parts[at].kind = TM_PART_MEMORY;
+        inputs->parts[at].host_count = 0;
+    }
+    if (st == TM_OK && strcmp(file->path, "-") == 0 && !inputs->standard_input) {
+        inputs->standard_input = file->opened = input;
+        return TM_OK;
+    }
+    if (input)
+        tm_input_close(input);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, input, input ? sizeof(*input) : 0);
+    return st;
+}
+
+/* Which hosts each file holds. */
+static tm_status find_parts(struct tm_inputs *inputs, const struct tm_options *options)
+{
+    struct tm_run *run = inputs->run;
+    tm_status st = TM_OK;
+
+    inputs->parts = tm_take(&run->budget, TM_ACCOUNT_MODEL, inputs->file_count * sizeof(*inputs->parts), &run->error);
+    if (!inputs->parts)
+        return run->error.status;
+    for (size_t i = 0; i < inputs->file_count && st == TM_OK; i++) {
+        const struct tm_found_file *file = inputs->files[i];
+        struct tm_input_part *part = &inputs->parts[i];
+
+        *part = (struct tm_input_part){ .first_host = inputs->host_count, .host_count = 1, .file_count = 1 };
+        if (file->kind != TM_FOUND_FILE) {
+            st = TM_OK; /* its name says what it is */
+        } else if (!file->member && strcmp(file->path, "-") != 0 && tm_partial_is(file->path)) {
+            part->kind = TM_PART_PARTIAL;
+            part->host_count = 0;
+            st = look_into(inputs, i, options);
+        } else {
+            st = look_at_kind(inputs, i);
+        }
+        inputs->host_count += inputs->parts[i].host_count;
+    }
+    return st;
+}
+
+static tm_status name_hosts(struct tm_inputs *inputs)
+{
+    struct tm_run *run = inputs->run;
+    struct tm_found_file *loaded = inputs->loaded;
+    const size_t bytes = inputs->host_count * sizeof(*inputs->hosts);
+    uint32_t n = 0;
+
+    inputs->hosts = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+    inputs->plain_hosts = inputs->hosts ? tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error) : NULL;
+    if (!inputs->plain_hosts)
+        return run->error.status;
+    for (size_t i = 0; i < inputs->file_count; i++)
+        for (uint32_t k = 0; k < inputs->parts[i].host_count; k++)
+            inputs->hosts[n++] = inputs->parts[i].kind == TM_PART_PARTIAL ? loaded++ : inputs->files[i];
+    for (uint32_t i = 0; i < n; i++) {
+        inputs->plain_hosts[i] = tm_take_text(&run->budget, TM_ACCOUNT_MODEL, inputs->hosts[i]->host, &run->error);
+        if (!inputs->plain_hosts[i])
+            return run->error.status;
+    }
+    return tm_distinct_hosts(run, inputs->hosts, inputs->host_count);
+}
+
+tm_status tm_inputs_find(struct tm_inputs *inputs, struct tm_run *run, const struct tm_options *options)
+{
+    tm_status st;
+
+    *inputs = (struct tm_inputs){ .run = run, .run_name = "" };
+    st = find_files(inputs, options);
+    if (st == TM_OK)
+        st = find_parts(inputs, options);
+    if (options->choice && options->choice->run_name)
+        inputs->run_name = options->choice->run_name;
+    return st == TM_OK ? name_hosts(inputs) : st;
+}
+
+void tm_inputs_free(struct tm_inputs *inputs)
+{
+    struct tm_run *run = inputs->run;
+    const size_t hosts_bytes = inputs->host_count * sizeof(*inputs->hosts);
+
+    if (!run)
+        return;
+    for (uint32_t i = 0; inputs->plain_hosts && i < inputs->host_count; i++)
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, inputs->plain_hosts[i]);
+    for (uint32_t i = 0; i < inputs->loaded_count; i++)
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, inputs->loaded[i].host);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->plain_hosts, hosts_bytes);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->hosts, hosts_bytes);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->loaded, inputs->loaded_most * sizeof(*inputs->loaded));
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->parts, inputs->file_count * sizeof(*inputs->parts));
+    if (inputs->standard_input)
+        tm_input_close(inputs->standard_input);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->standard_input,
+            inputs->standard_input ? sizeof(*inputs->standard_input) : 0);
+    for (size_t i = 0; i < inputs->found_count; i++)
+        tm_found_free(&inputs->found[i]);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->found, inputs->found_count * sizeof(*inputs->found));
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, inputs->files, inputs->file_count * sizeof(*inputs->files));
+    *inputs = (struct tm_inputs){ .run = NULL };
+}

@@ -1,0 +1,673 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where outputs go, what they are called, and when there are none. */
+#include "pipeline/engine/outputs.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pipeline/atomic_file.h"
+#include "pipeline/commands/convert.h"
+#include "pipeline/engine/redaction.h"
+#include "pipeline/engine/summaries.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/doc/doc_json.h"
+#include "pipeline/guard.h"
+#include "pipeline/nightly/out_folder.h"
+#include "pipeline/options.h"
+#include "pipeline/redact.h"
+#include "pipeline/run.h"
+#include "reports/collapsed/collapsed.h"
+#include "reports/content/content.h"
+#include "reports/csv/csv.h"
+#include "reports/format/format.h"
+#include "reports/html/html.h"
+#include "reports/markdown/markdown.h"
+#include "reports/pdf/pdf.h"
+#include "reports/text/text.h"
+#include "stages/output/export/exporter.h"
+
+enum { TM_SIDE_FILES_MOST = 4 };
+
+/* Results of a benchmark that ran the traces that it names.  The file is not ours: every name and
+ * path in it may be anything. */
+
+enum { PATH_BYTES = 4096 };
+
+static const double seconds_most = 9e6; /* of 64 bits in picoseconds */
+
+/* The path from a folder, which is empty or ends with a slash.  A path is a path: '-' is no stream.
+ */
+static bool is_there(char out[PATH_BYTES], const char *folder, size_t length, const char *path)
+{
+    const char *here = length == 0 && strcmp(path, "-") == 0 ? "./" : "";
+    struct stat info;
+    const int n = snprintf(out, PATH_BYTES, "%.*s%s%s", (int)length, folder, here, path);
+
+    return n > 0 && n < PATH_BYTES && stat(out, &info) == 0;
+}
+
+static bool find_trace(char out[PATH_BYTES], const char *file, const char *path)
+{
+    const char *slash = strrchr(file, '/');
+    const size_t folder = slash && path[0] != '/' ? (size_t)(slash - file) + 1 : 0;
+
+    return (folder > 0 && folder < PATH_BYTES && is_there(out, file, folder, path)) ||
+           is_there(out, "", 0, path);
+}
+
+static int64_t measured_ps(const struct tm_value *method)
+{
+    const struct tm_value *time = tm_get(method, "execution_time");
+    const struct tm_value *mean = tm_type_of(time) == TM_OBJECT ? tm_get(time, "mean") : time;
+    const double seconds = tm_double(mean);
+
+    return seconds > 0 && seconds < seconds_most ? llround(seconds * 1e12) : -1;
+}
+
+static tm_status add(struct tm_results *results, const char *label, const struct tm_value *method,
+                     const char *file)
+{
+    const int64_t measured = measured_ps(method);
+    struct tm_value *path = NULL;
+    const char *const named = tm_text(tm_get(method, "tensorboard_trace"));
+    char found[PATH_BYTES];
+
+    if (!named[0])
+        return TM_OK;
+    if (!find_trace(found, file, named)) {
+        (void)tm_fail(&results->run->error, TM_ERR_USAGE, -1,
+                      "cannot find the trace '%s' of '%s' in '%s'", named, label, file);
+        tm_hint(&results->run->error,
+                "its path is looked up from the folder of that file, then from here");
+        return TM_ERR_USAGE;
+    }
+    path =
+        tm_add_array(tm_doc_root(results->doc), label); /* in place of the method, which was read */
+    tm_add_string(path, NULL, found);
+    results->result[results->count++] = (struct tm_result){
+        .operand = { .path = tm_text(tm_at(path, 0)),
+                     .label = label,
+                     .label_length = strlen(label) },
+        .measured_ps = measured,
+    };
+    return tm_doc_status(results->doc);
+}
+
+tm_status tm_results_read(struct tm_results *results, struct tm_run *run, const char *path)
+{
+    const struct tm_value *root;
+    tm_status st;
+
+    *results = (struct tm_results){ .run = run, .doc = tm_doc_new(run) };
+    if (!results->doc)
+        return run->error.status;
+    st = tm_doc_read_file(results->doc, tm_doc_root(results->doc), path);
+    if (st != TM_OK)
+        return st;
+    root = tm_doc_root(results->doc);
+    if (tm_length(root) > TM_RUNS_MOST)
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1,
+                       "cannot use '%s': it has more than %d results", path, TM_RUNS_MOST);
+    results->room = tm_length(root);
+    results->result = tm_take(&run->budget, TM_ACCOUNT_MODEL,
+                              (results->room + 1) * sizeof(*results->result), &run->error);
+    if (!results->result)
+        return run->error.status;
+    for (size_t i = 0; i < results->room && st == TM_OK; i++)
+        st = add(results, tm_key_at(root, i), tm_value_at(root, i), path);
+    if (st == TM_OK && !results->count) {
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': it names no trace", path);
+        tm_hint(
+            &run->error,
+            "it looks like {\"NAME\": {\"execution_time\": 1.5, \"tensorboard_trace\": \"PATH\"}}");
+        return TM_ERR_INPUT;
+    }
+    return st;
+}
+
+void tm_results_free(struct tm_results *results)
+{
+    if (!results->run)
+        return;
+    tm_give(&results->run->budget, TM_ACCOUNT_MODEL, results->result,
+            results->result ? (results->room + 1) * sizeof(*results->result) : 0);
+    tm_doc_free(results->doc);
+    *results = (struct tm_results){ .run = NULL };
+}
+
+/* A file that was written, as members of a document and as a line. */
+
+/* Bytes that an importer takes for itself, for a slice, and for an argument of one. */
+enum { VIEWER_BYTES = 60000000, SLICE_BYTES = 210, ARGUMENT_BYTES = 50 };
+
+/* What a viewer needs in memory: an estimate, by measurements of one importer.  source: docs/convert.md, "Parts" */
+static uint64_t written_viewer_bytes(const struct tm_written *w)
+{
+    return VIEWER_BYTES + w->counts.slices * SLICE_BYTES + w->arguments * ARGUMENT_BYTES;
+}
+
+void tm_written_add(const struct tm_written *w, struct tm_value *to)
+{
+    const struct tm_export_counts *counts = &w->counts;
+    const bool is_empty = counts->first_ps > counts->last_ps;
+    struct tm_value *steps;
+
+    tm_add_text(to, "file", w->name, strlen(w->name));
+    tm_add_uint(to, "bytes", w->bytes);
+    tm_add_uint(to, "raw_bytes", w->raw_bytes);
+    tm_add_uint(to, "slices", counts->slices);
+    tm_add_uint(to, "pieces", counts->pieces);
+    tm_add_uint(to, "counters", counts->counters);
+    tm_add_uint(to, "arrows", counts->arrows);
+    tm_add_uint(to, "arguments", w->arguments);
+    tm_add_uint(to, "rows", counts->rows);
+    tm_add_int(to, "begin_ns", is_empty ? 0 : tm_out_ns(counts->first_ps));
+    tm_add_int(to, "end_ns", is_empty ? 0 : tm_out_ns(counts->last_ps));
+    if (w->step_count) {
+        steps = tm_add_object(to, "steps");
+        tm_add_uint(steps, "first", w->first_step);
+        tm_add_uint(steps, "count", w->step_count);
+    } else {
+        tm_add_null(to, "steps", "no step of one host lies in it");
+    }
+    if (w->host[0])
+        tm_add_text(to, "host", w->host, strlen(w->host));
+    else
+        tm_add_null(to, "host", "it holds all hosts");
+    if (w->device[0])
+        tm_add_string(to, "device", w->device);
+    else
+        tm_add_null(to, "device", "it holds all devices");
+    tm_add_uint(to, "viewer_bytes_estimate", written_viewer_bytes(w));
+}
+
+/* Where a file lies. */
+static void print_place(FILE *to, const char *folder, const char *name)
+{
+    const size_t length = folder ? strlen(folder) : 0;
+    char shown_folder[2 * 4096], shown_name[TM_WRITTEN_NAME_BYTES];
+
+    (void)tm_format_visible(shown_folder, sizeof(shown_folder), folder ? folder : "", length);
+    (void)tm_format_visible(shown_name, sizeof(shown_name), name, strlen(name));
+    (void)fprintf(to, "%s%s%s  ", shown_folder, length && folder[length - 1] != '/' ? "/" : "", shown_name);
+}
+
+/* "2 slices, " */
+static void print_count(FILE *to, uint64_t count, const char *what)
+{
+    char text[TM_FORMAT_BYTES];
+
+    (void)fprintf(to, "%s%s%s, ", tm_format_count(text, (int64_t)count), what, tm_format_plural(count));
+}
+
+void tm_written_print(const struct tm_written *w, const char *folder, FILE *to)
+{
+    char bytes[TM_FORMAT_BYTES];
+
+    print_place(to, folder, w->name);
+    print_count(to, w->counts.slices, " slice");
+    if (w->counts.counters)
+        print_count(to, w->counts.counters, " counter value");
+    if (w->counts.arrows)
+        print_count(to, w->counts.arrows, " arrow");
+    (void)fprintf(to, "%s\n", tm_format_bytes(bytes, (double)w->bytes));
+}
+
+void tm_written_print_page(const char *folder, const char *name, uint64_t parts, FILE *to)
+{
+    char text[TM_FORMAT_BYTES];
+
+    print_place(to, folder, name);
+    (void)fprintf(to, "lists %s part%s\n", tm_format_count(text, (int64_t)parts), tm_format_plural(parts));
+}
+
+/* The files of a document.  All are written under temporary names first and renamed at the end, so
+ * that a failure in one of them leaves the older ones as they were. */
+
+enum { OUTPUTS_MOST = 9 };
+
+/* The files while they are written. */
+struct files {
+    struct tm_atomic_file of[OUTPUTS_MOST];
+    struct tm_out_file *trace;
+    struct tm_atomic_folder *tables;
+};
+
+/* One file or folder; one of the three writes it. */
+struct output {
+    enum tm_format format;
+    const char *ending; /* behind the stem of the document's files */
+    const char
+        *name; /* where there is no ending; NULL = the name of the file that has every figure */
+    tm_status (*of_summary)(struct tm_run *run, const struct tm_doc *doc, FILE *to);
+    tm_status (*of_result)(struct tm_run *run, const struct tm_document_result *result, FILE *to);
+    tm_status (*into)(struct tm_run *run, const struct tm_document_result *result,
+                      const char *folder, const char *name,
+                      struct files *files); /* opens what it writes to */
+};
+
+/* --- writers --- */
+
+static tm_status write_json(struct tm_run *run, const struct tm_doc *doc, FILE *to)
+{
+    return tm_doc_print(doc, run, fileno(to));
+}
+
+static tm_status write_pdf(struct tm_run *run, const struct tm_document_result *result, FILE *to)
+{
+    return tm_pdf_write(run, result->doc, result->paper, to);
+}
+
+static tm_status write_partial(struct tm_run *run, const struct tm_document_result *result,
+                               FILE *to)
+{
+    (void)run;
+    return tm_partial_write(result->partial, to);
+}
+
+/* The trace comes from the events, which are read again. */
+static tm_status write_trace(struct tm_run *run, const struct tm_document_result *result,
+                             const char *folder, const char *name, struct files *files)
+{
+    struct tm_written written;
+
+    (void)run;
+    return tm_convert_into(result->conversion, tm_trace_format_of(name), folder, name,
+                           &files->trace, &written);
+}
+
+/* A folder in the folder. */
+static tm_status write_tables(struct tm_run *run, const struct tm_document_result *result,
+                              const char *folder, const char *name, struct files *files)
+{
+    tm_status st;
+
+    files->tables = tm_atomic_folder_open(run, folder, name, TM_CSV_INDEX, TM_CSV_INDEX_HEADER);
+    if (!files->tables)
+        return run->error.status;
+    st = tm_csv_write(run, result->doc, files->tables);
+    if (st)
+        (void)tm_while(&run->error, "writing '%s/%s'", folder, name);
+    return st;
+}
+
+static const struct output outputs[] = {
+    { .format = TM_FORMAT_JSON, .of_summary = write_json },
+    { .format = TM_FORMAT_TEXT, .ending = ".txt", .of_summary = tm_text_write },
+    { .format = TM_FORMAT_HTML, .ending = ".html", .of_summary = tm_html_write },
+    { .format = TM_FORMAT_PDF, .ending = ".pdf", .of_result = write_pdf },
+    { .format = TM_FORMAT_MARKDOWN, .ending = ".md", .of_summary = tm_markdown_write },
+    { .format = TM_FORMAT_CSV, .name = TM_CSV_FOLDER, .into = write_tables },
+    { .format = TM_FORMAT_COLLAPSED, .name = "scopes.collapsed", .of_summary = tm_collapsed_write },
+    { .format = TM_FORMAT_PARTIAL, .name = "run.partial", .of_result = write_partial },
+    { .format = TM_FORMAT_PERFETTO, .name = "trace.pftrace", .into = write_trace },
+};
+
+enum { OUTPUT_COUNT = sizeof(outputs) / sizeof(outputs[0]) };
+
+static_assert((size_t)OUTPUT_COUNT <= (size_t)OUTPUTS_MOST, "there is a file for each output");
+
+/* --- all of them --- */
+
+static const char *name_of(char name[TM_DOCUMENT_FILE_BYTES], const struct output *output,
+                           const struct tm_document *document)
+{
+    if (output->ending)
+        (void)snprintf(name, TM_DOCUMENT_FILE_BYTES, "%s%s", document->file, output->ending);
+    else
+        (void)snprintf(name, TM_DOCUMENT_FILE_BYTES, "%s",
+                       output->name ? output->name : document->data);
+    return name;
+}
+
+static tm_status write_file(struct tm_run *run, const struct tm_document_result *result,
+                            const char *folder, const struct output *output, const char *name,
+                            struct tm_atomic_file *file)
+{
+    tm_status st = tm_atomic_open(file, run, folder, name);
+
+    if (st)
+        return st;
+    st = output->of_summary ? output->of_summary(run, result->doc, file->stream)
+                            : output->of_result(run, result, file->stream);
+    /* A full disk should show before the first file gets its name. */
+    if (!st && fflush(file->stream) != 0)
+        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", file->path);
+    if (st)
+        (void)tm_while(&run->error, "writing '%s/%s'", folder, name);
+    return st;
+}
+
+static tm_status commit_files(struct files *files, const char *folder)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < OUTPUT_COUNT && !st; i++)
+        if (files->of[i].stream)
+            st = tm_atomic_give_name(&files->of[i]);
+    if (!st && files->tables)
+        st = tm_atomic_folder_commit(files->tables);
+    tm_sync_folder(folder);
+    return !st && files->trace ? tm_out_file_commit(files->trace, NULL) : st;
+}
+
+tm_status tm_document_write(struct tm_run *run, const struct tm_document_result *result,
+                            const char *folder, const struct tm_options *options)
+{
+    const struct tm_document *const document = tm_document_of(tm_doc_root(result->doc));
+    struct files *const files = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*files), &run->error);
+    tm_status st = files ? tm_guard_document(run, folder, document, options->formats) : run->error.status;
+
+    if (!st)
+        st = tm_make_folder(run, folder);
+
+    for (size_t i = 0; i < OUTPUT_COUNT && !st; i++) {
+        char name[TM_DOCUMENT_FILE_BYTES];
+
+        if (!(options->formats & (uint32_t)outputs[i].format))
+            continue;
+        (void)name_of(name, &outputs[i], document);
+        st = outputs[i].into ? outputs[i].into(run, result, folder, name, files)
+                             : write_file(run, result, folder, &outputs[i], name, &files->of[i]);
+    }
+    if (!st && files->trace)
+        st = tm_conversion_judge(result->conversion, "report");
+    if (!st)
+        st = tm_redaction_save(run, options, folder);
+    if (!st)
+        st = commit_files(files, folder);
+    if (!files)
+        return st;
+    for (size_t i = 0; i < OUTPUT_COUNT; i++)
+        tm_atomic_abort(&files->of[i]);
+    tm_atomic_folder_free(files->tables);
+    tm_out_file_free(files->trace);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, files, sizeof(*files));
+    return st;
+}
+
+static const char *document_file_of(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_document *document,
+                                uint32_t formats, size_t index)
+{
+    for (size_t i = 0; i < OUTPUT_COUNT; i++)
+        if ((formats & (uint32_t)outputs[i].format) && index-- == 0)
+            return outputs[i].format == TM_FORMAT_CSV ? TM_CSV_FOLDER "/"
+                                                      : name_of(name, &outputs[i], document);
+    return NULL;
+}
+
+const char *tm_document_file(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_value *root,
+                             uint32_t formats, size_t index)
+{
+    return document_file_of(name, tm_document_of(root), formats, index);
+}
+
+enum { NAME_MOST = 200, NAME_LONGEST = 255 };
+
+tm_status tm_check_folder(struct tm_run *run, const char *path)
+{
+    char at[TM_PLACE_BYTES];
+    struct stat info;
+
+    if (strlen(path) >= sizeof(at))
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1,
+                       "cannot write into '%s': the path is too long", path);
+    memcpy(at, path, strlen(path) + 1);
+    while (stat(at, &info) != 0) {
+        char *const slash = strrchr(at, '/');
+
+        if (errno != ENOENT)
+            return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write into '%s'", path);
+        if (slash && slash != at)
+            *slash = '\0';
+        else
+            memcpy(at, slash ? "/" : ".", 2);
+    }
+    if (!S_ISDIR(info.st_mode)) {
+        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1,
+                      "cannot write into '%s': '%s' is not a folder", path, at);
+        tm_hint(&run->error, "name another folder with -o");
+        return TM_ERR_OUTPUT;
+    }
+    if (access(at, W_OK | X_OK) != 0) {
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write into '%s'", path);
+        tm_hint(&run->error, "name another folder with -o");
+        return run->error.status;
+    }
+    return TM_OK;
+}
+
+static size_t without_ending(const char *name, size_t length, const char *ending)
+{
+    const size_t cut = strlen(ending);
+
+    return length > cut && memcmp(name + length - cut, ending, cut) == 0 ? length - cut : length;
+}
+
+tm_status tm_find_place(struct tm_run *run, const char *path, struct tm_file_place *place)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) : 0;
+    struct stat info;
+
+    *place = (struct tm_file_place){ .folder = ".",
+                                     .name = slash ? slash + 1 : path,
+                                     .has_folder = slash != NULL };
+    if (length >= sizeof(place->folder) || strlen(place->name) > NAME_LONGEST)
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': the path is too long",
+                       path);
+    if (slash) {
+        memcpy(place->folder, path, length ? length : 1);
+        place->folder[length ? length : 1] = '\0';
+    }
+    const bool is_there = stat(path, &info) == 0;
+
+    if (!place->name[0] || (is_there && S_ISDIR(info.st_mode)))
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': it is a folder", path);
+    /* A new file takes the name, of a device too; of a link the link alone. */
+    if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': it is a device or a pipe, and no file", path);
+    return tm_check_folder(run, place->folder);
+}
+
+/* The first ones may end names of reports, all of them names of traces. */
+static const char *const endings[] = { ".gz",       ".zst",       ".tgz",   ".tar",
+                                       ".zip",      ".xplane.pb", ".prof",  ".json",
+                                       ".pt.trace", ".trace",     ".report" };
+
+enum { REPORT_ENDINGS = 7, TRACE_ENDINGS = 10, ENDINGS = sizeof(endings) / sizeof(endings[0]) };
+
+static size_t plain_length(const char *name, size_t length, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        length = without_ending(name, length, endings[i]);
+    return length;
+}
+
+size_t tm_plain_name_length(const char *name, size_t length)
+{
+    return plain_length(name, length, ENDINGS);
+}
+
+/* The name of the file, or the run, without its endings. */
+static const char *out_place_name_of(const struct tm_options *options, const char *run_name, bool is_trace,
+                           size_t *length)
+{
+    const char *const input = options->inputs[0];
+    const char *const slash = strrchr(input, '/');
+    const char *name = slash ? slash + 1 : input;
+    struct stat info;
+
+    if (strcmp(input, "-") == 0)
+        name = "stdin";
+    else if (options->input_count > 1 || stat(input, &info) != 0 || S_ISDIR(info.st_mode))
+        name = run_name;
+    *length = plain_length(name, strlen(name), is_trace ? TRACE_ENDINGS : REPORT_ENDINGS);
+    return name;
+}
+
+void tm_place_name(char out[TM_PLACE_BYTES], const char *name, size_t length, const char *ending)
+{
+    size_t used = 0;
+
+    for (; used < length && used < NAME_MOST; used++) {
+        const unsigned char c = (unsigned char)name[used];
+
+        out[used] = c < 0x20 || c == 0x7f || c == '/' || (used == 0 && c == '-') ? '_' : (char)c;
+    }
+    (void)snprintf(out + used, TM_PLACE_BYTES - used, "%s%s", used ? "" : "trace", ending);
+}
+
+tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run,
+                          const struct tm_options *options, const char *run_name,
+                          const char *ending, bool is_trace)
+{
+    size_t length;
+    const char *name = out_place_name_of(options, run_name, is_trace, &length);
+
+    if (run->redactor && name != run_name &&
+        tm_redact_path(run->redactor, name, length, &name, &length) != TM_OK)
+        return run->error.status;
+    tm_place_name(out, name, length, ending);
+    return TM_OK;
+}
+
+tm_status tm_check_strict(struct tm_run *run, bool is_partial, const char *act)
+{
+    const uint64_t losses = tm_tally_losses(&run->tallies, run->tally_use);
+
+    if (!run->strict || (!is_partial && losses == 0))
+        return TM_OK;
+    if (losses > 0)
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
+                      "cannot %s under --strict: %llu %s in the input", act, (unsigned long long)losses,
+                      losses == 1 ? "loss" : "losses");
+    else
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
+                      "cannot %s under --strict: the input is partial", act);
+    tm_hint(&run->error,
+            "'tracemill inspect' tells what is lost; without --strict the rest is written");
+    return TM_ERR_INPUT;
+}
+
+tm_status tm_side_files_check(struct tm_run *run, const struct tm_side_file *files, size_t count)
+{
+    struct tm_file_place place;
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < count && st == TM_OK; i++) {
+        if (!files[i].path)
+            continue;
+        st = tm_find_place(run, files[i].path, &place);
+        if (st == TM_OK)
+            st = tm_guard_output(run, files[i].path, files[i].what);
+    }
+    return st;
+}
+
+static tm_status write_one(struct tm_run *run, const struct tm_side_file *side, const void *of,
+                           struct tm_atomic_file *file)
+{
+    struct tm_file_place place;
+    tm_status st = tm_find_place(run, side->path, &place);
+
+    if (st == TM_OK)
+        st = tm_make_folder(run, place.folder);
+    if (st == TM_OK)
+        st = tm_atomic_open(file, run, place.folder, place.name);
+    if (st == TM_OK)
+        st = side->write(of, file->stream);
+    if (st == TM_OK && fflush(file->stream) != 0)
+        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", file->path);
+    return st;
+}
+
+tm_status tm_side_files_write(struct tm_run *run, const struct tm_side_file *files, size_t count, const void *of)
+{
+    struct tm_atomic_file *const file = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*file), &run->error);
+    tm_status st = file ? TM_OK : run->error.status;
+
+    assert(count <= TM_SIDE_FILES_MOST);
+    for (size_t i = 0; i < count && st == TM_OK; i++)
+        st = files[i].path ? write_one(run, &files[i], of, &file[i]) : TM_OK;
+    for (size_t i = 0; i < count && st == TM_OK; i++)
+        st = file[i].stream ? tm_atomic_commit(&file[i]) : TM_OK;
+    for (size_t i = 0; file && i < count; i++)
+        tm_atomic_abort(&file[i]);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, file, count * sizeof(*file));
+    return st;
+}
+
+/* "PATH", or "NAME=PATH". */
+static tm_status add_operand(struct tm_run *run, const char *text)
+{
+    struct tm_run_operand operand;
+
+    if (!text || strcmp(text, "-") == 0)
+        return TM_OK;
+    tm_run_operand_read(&operand, text);
+    return tm_guard_input(run, operand.path, NULL);
+}
+
+tm_status tm_guard_options(struct tm_run *run, const struct tm_options *options)
+{
+    const char *const named[] = { options->history, options->results, options->thresholds, options->config,
+                                  options->init ? NULL : options->gate };
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < options->input_count && st == TM_OK; i++)
+        st = add_operand(run, options->inputs[i]);
+    for (size_t i = 0; i < options->baseline.count && st == TM_OK; i++)
+        st = add_operand(run, options->baseline.text[i]);
+    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]) && st == TM_OK; i++)
+        st = add_operand(run, named[i]);
+    return st;
+}
+
+tm_status tm_guard_document(struct tm_run *run, const char *folder, const struct tm_document *document, uint32_t formats)
+{
+    const char *const what = document == &tm_night_document ? "a file of the page" : "a file of the report";
+    char name[TM_DOCUMENT_FILE_BYTES], path[TM_PLACE_BYTES];
+    const char *file;
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; st == TM_OK && (file = document_file_of(name, document, formats, i)) != NULL; i++) {
+        const int length = snprintf(path, sizeof(path), "%s/%s", folder, file);
+        const bool is_folder = file[strlen(file) - 1] == '/';
+
+        if (length < 0 || (size_t)length >= sizeof(path))
+            return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': the path is too long", folder);
+        st = is_folder ? tm_guard_tree(run, path, "among the tables") : tm_guard_output(run, path, what);
+    }
+    return st;
+}
+
+tm_status tm_guard_batch(struct tm_run *run, const char *out)
+{
+    static const uint32_t of_pages =
+        TM_FORMAT_HTML | TM_FORMAT_PDF | TM_FORMAT_JSON | TM_FORMAT_TEXT | TM_FORMAT_MARKDOWN | TM_FORMAT_CSV;
+    static const struct {
+        const char *name, *what;
+        bool is_tree;
+    } kept[] = {
+        { TM_HISTORY_FILE, "the history of the batch", false },
+        { TM_MANIFEST_FILE, "the manifest of the batch", false },
+        { "runs", "among the runs of the batch", true },
+        { "slurm", "among the scripts of the batch", true },
+    };
+    char path[TM_OUT_PATH_BYTES];
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]) && st == TM_OK; i++) {
+        st = tm_out_path(run, out, kept[i].name, path);
+        if (st == TM_OK)
+            st = kept[i].is_tree ? tm_guard_tree(run, path, kept[i].what) : tm_guard_output(run, path, kept[i].what);
+    }
+    return st == TM_OK ? tm_guard_document(run, out, &tm_night_document, of_pages) : st;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_OUTPUTS_H
+#define TM_OUTPUTS_H
+
+#include "pipeline/engine/summaries.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/options.h"
+#include "pipeline/run.h"
+#include "stages/output/export/exporter.h"
+
+/* What the verbs that write files share. */
+
+enum { TM_PLACE_BYTES = 4096 };
+
+/* See early that a folder can be written, before the work is done that would be lost.  Nothing is
+ * made yet: the nearest part of the path that exists is looked at. errors: TM_ERR_OUTPUT */
+tm_status tm_check_folder(struct tm_run *run, const char *path) TM_MUST_USE;
+
+/* A file to write: its folder and its name. */
+struct tm_file_place {
+    char folder[TM_PLACE_BYTES]; /* "." where the path has none */
+    const char *name;            /* a view into the path */
+    bool has_folder;             /* the path has one */
+};
+
+/* Split the path of a file that is to be written, and see early that it can be.
+ * errors: TM_ERR_OUTPUT  too long, a folder, a device, a pipe, or as of tm_check_folder */
+tm_status tm_find_place(struct tm_run *run, const char *path,
+                        struct tm_file_place *place) TM_MUST_USE;
+
+/* The length of a name without the endings of traces, archives and reports. */
+size_t tm_plain_name_length(const char *name, size_t length);
+
+/* A name of `length` bytes and an ending as one plain part of a path: what no part may have becomes
+ * '_'. */
+void tm_place_name(char out[TM_PLACE_BYTES], const char *name, size_t length, const char *ending);
+
+/* NAME and an ending, one plain part of a path: NAME is that of the file, if there is one only,
+ * else of the run; with
+ * --redact its pseudonym, whose key has to be there.
+ * in:     run_name  as it is to be shown
+ *         is_trace  endings of JSON go away too */
+tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run,
+                          const struct tm_options *options, const char *run_name,
+                          const char *ending, bool is_trace) TM_MUST_USE;
+
+/* --strict: an input of which anything is missing gives no output.
+ * in:     act  "report"
+ * errors: TM_ERR_INPUT */
+tm_status tm_check_strict(struct tm_run *run, bool is_partial, const char *act) TM_MUST_USE;
+
+/* Files that options name, each in a place of its own: a gate file, JUnit, Markdown, metrics. */
+typedef tm_status tm_write_side_file(const void *of, FILE *to);
+
+struct tm_side_file {
+    const char *path; /* NULL = nobody asked for it */
+    const char *what; /* "the file of --junit": for the guard */
+    tm_write_side_file *write;
+};
+
+/* See before any work that they can be written, and take the place of nothing.  errors: as of tm_find_place and
+ * tm_guard_output */
+tm_status tm_side_files_check(struct tm_run *run, const struct tm_side_file *files, size_t count) TM_MUST_USE;
+
+/* Write them: all are written before the first gets its name.
+ * in:     of  given to each `write`
+ * errors: those of `write`; TM_ERR_OUTPUT */
+tm_status tm_side_files_write(struct tm_run *run, const struct tm_side_file *files, size_t count,
+                              const void *of) TM_MUST_USE;
+
+/* The results of an external benchmark:
+ *     {"NAME": {"execution_time": SECONDS or {"mean": SECONDS, ...}, "tensorboard_trace": PATH,
+ * ...}, ...} Each trace that is named is a run, labelled by its NAME.  A PATH is taken from the
+ * folder of the file, and where nothing is there, from the working folder.  Members of other kinds
+ * are left alone. */
+struct tm_result {
+    struct tm_run_operand operand;
+    int64_t measured_ps; /* -1 = none, or no time that makes sense */
+};
+
+struct tm_results {
+    struct tm_result *result; /* in the order of the file */
+    size_t count;
+    struct tm_run *run; /* private, as what follows */
+    struct tm_doc *doc;
+    size_t room;
+};
+
+/* owns:   the caller; tm_results_free, also after a failure; the operands live as long
+ * errors: TM_ERR_INPUT  it cannot be read, or names no trace; TM_ERR_USAGE  a trace that is named
+ * is not there */
+tm_status tm_results_read(struct tm_results *results, struct tm_run *run,
+                          const char *path) TM_MUST_USE;
+void tm_results_free(struct tm_results *results); /* tolerates a zeroed one */
+
+/* What is told of a trace file that was written: one of `convert`, a part of `split`. */
+
+enum { TM_WRITTEN_NAME_BYTES = 256 };
+
+struct tm_written {
+    char name[TM_WRITTEN_NAME_BYTES]; /* in its folder */
+    struct tm_export_counts counts;
+    uint64_t arguments;               /* of its slices, at the top level */
+    uint64_t raw_bytes, bytes;        /* before compression; on disk */
+    uint64_t first_step, step_count;  /* of its host, that have a part in it; 0 = none, or it has several hosts */
+    char host[128];                   /* "" = all of them */
+    char device[192];                 /* "gpu:0"; "host" = what lies on no device; "" = everything */
+};
+
+/* Its members: file, bytes, ..., as schemas/split.schema.json has them. */
+void tm_written_add(const struct tm_written *written, struct tm_value *to);
+
+/* One line for people: of a file; of the page that lists the parts. */
+void tm_written_print(const struct tm_written *written, const char *folder, FILE *to);
+void tm_written_print_page(const char *folder, const char *name, uint64_t parts, FILE *to);
+
+struct tm_conversion;
+struct tm_partial_writer;
+struct tm_document;
+
+/* What there is to write: a report, a comparison, a scaling study.  What of it a document is, its
+ * "schema" tells (reports/content/content.h), and that tells how its files are called. */
+struct tm_document_result {
+    struct tm_doc *doc;
+    struct tm_partial_writer *partial; /* of a report; NULL = not wanted */
+    struct tm_conversion *conversion;  /* of a report; NULL = the trace is not wanted */
+    enum tm_paper paper;
+};
+
+/* Write each format into the folder, which is made where it is not there; older files of their
+ * names are replaced once all are written. With a redactor the map of names is written too, before
+ * any of them has its name. in:     options  formats, and where the map goes */
+tm_status tm_document_write(struct tm_run *run, const struct tm_document_result *result,
+                            const char *folder, const struct tm_options *options) TM_MUST_USE;
+
+/* The name of the index-th file of a document that these formats, bits of enum tm_format, make: a
+ * view into `name`; NULL = there are fewer. */
+enum { TM_DOCUMENT_FILE_BYTES = 64 };
+
+const char *tm_document_file(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_value *root,
+                             uint32_t formats, size_t index);
+
+/* What the verbs tell the guard (pipeline/guard.h) before they begin to work. */
+
+/* The files that the command line, the environment and the configuration name for reading.  Folders and archives tell theirs
+ * as they are searched. */
+tm_status tm_guard_options(struct tm_run *run, const struct tm_options *options) TM_MUST_USE;
+
+/* The files of a document in a folder.  in: formats  bits of enum tm_format */
+tm_status tm_guard_document(struct tm_run *run, const char *folder, const struct tm_document *document,
+                            uint32_t formats) TM_MUST_USE;
+
+/* What a batch keeps in its folder: nothing else may be written there. */
+tm_status tm_guard_batch(struct tm_run *run, const char *out) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The map of names: read for its key and its words, written with one sort that spills. */
+#include "pipeline/engine/redaction.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "pipeline/atomic_file.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/guard.h"
+#include "pipeline/options.h"
+#include "pipeline/redact.h"
+#include "pipeline/settings.h"
+#include "pipeline/store/sorter.h"
+
+#define MAP_ENDING ".names"
+#define MAP_HEAD "tracemill names 1\n"
+#define MAP_KEY "key %016" PRIx64 "%016" PRIx64 "\n"
+
+enum { PATH_BYTES = 4096, HEX_DIGITS = 16, LINE_BYTES = TM_PSEUDONYM_BYTES + 1 + 2 * TM_REDACT_WORD_MOST + 2,
+       WORDS_PART = 8, NAMES_PARTS = 5 /* of 8: the rest is for words and buffers */, SORT_PART = 4 };
+
+size_t tm_redaction_names_bytes(const struct tm_run *run)
+{
+    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_NAMES);
+
+    return run->redactor ? share / 8 * NAMES_PARTS : share;
+}
+
+/* --- reading --- */
+
+static tm_status refuse_map(struct tm_run *run, const char *path, const char *reason)
+{
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' as a map of names: %s", path, reason);
+    tm_hint(&run->error, "name another file with --redact-map");
+    return TM_ERR_USAGE;
+}
+
+static bool read_half(const char *text, uint64_t *half)
+{
+    char digits[HEX_DIGITS + 1];
+
+    memcpy(digits, text, HEX_DIGITS);
+    digits[HEX_DIGITS] = '\0';
+    *half = strtoull(digits, NULL, 16);
+    return strspn(digits, "0123456789abcdef") == HEX_DIGITS;
+}
+
+static bool read_key(FILE *map, struct tm_secret_key *key)
+{
+    static const size_t prefix = sizeof("key ") - 1;
+    char line[LINE_BYTES];
+
+    if (!fgets(line, sizeof(line), map) || strcmp(line, MAP_HEAD) != 0 || !fgets(line, sizeof(line), map))
+        return false;
+    return strlen(line) == prefix + 2 * HEX_DIGITS + 1 && memcmp(line, "key ", prefix) == 0 &&
+           read_half(line + prefix, &key->high) && read_half(line + prefix + HEX_DIGITS, &key->low);
+}
+
+/* Signs that would end a word, or a line, in a map: only names of hosts have them. */
+static const char escaped_signs[] = "\\\t\n\r", escape_letters[] = "\\tnr";
+
+/* In place.  out: the length then */
+static size_t unescape(char *word, size_t length)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        const char *const letter = word[i] == '\\' && i + 1 < length ? strchr(escape_letters, word[i + 1]) : NULL;
+
+        word[used++] = letter ? escaped_signs[letter - escape_letters] : word[i];
+        i += letter != NULL;
+    }
+    return used;
+}
+
+static void print_escaped(const char *word, FILE *to)
+{
+    for (; *word; word++) {
+        const char *const sign = strchr(escaped_signs, *word);
+
+        if (sign)
+            (void)fputc('\\', to);
+        (void)fputc(sign ? escape_letters[sign - escaped_signs] : *word, to);
+    }
+}
+
+static tm_status read_words(struct tm_run *run, FILE *map, const char *path)
+{
+    struct tm_names *words = tm_redactor_words(run->redactor);
+    char line[LINE_BYTES];
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && fgets(line, sizeof(line), map)) {
+        const size_t length = strlen(line), begin = TM_PSEUDONYM_BYTES + 1;
+        tm_strid id;
+
+        if (length < begin + 2 || line[length - 1] != '\n' || line[begin - 1] != '\t')
+            return refuse_map(run, path, "one of its lines is not a pseudonym, a tab and a word");
+        st = tm_names_put(words, line + begin, unescape(line + begin, length - begin - 1), &id);
+    }
+    return st == TM_OK && ferror(map) ? refuse_map(run, path, "it cannot be read") : st;
+}
+
+static tm_status read_map(struct tm_run *run, const char *path)
+{
+    struct tm_secret_key key;
+    FILE *map = fopen(path, "re");
+    tm_status st;
+
+    if (!map && errno == ENOENT)
+        return TM_OK;
+    if (!map) {
+        tm_hint(&run->error, "name another file with --redact-map");
+        return tm_fail_system(&run->error, TM_ERR_USAGE, -1, errno, "cannot use '%s' as a map of names", path);
+    }
+    st = read_key(map, &key) ? TM_OK : refuse_map(run, path, "it does not begin as one");
+    if (st == TM_OK) {
+        tm_redactor_set_key(run->redactor, key);
+        st = read_words(run, map, path);
+    }
+    (void)fclose(map);
+    return st;
+}
+
+static const char map_what[] = "the map of names";
+
+tm_status tm_redaction_begin(struct tm_run *run, const struct tm_options *options)
+{
+    const struct tm_setting *map = options->settings ? &options->settings->of[TM_OPTION_REDACT_MAP] : NULL;
+
+    if (!options->redact && options->redact_map && map && map->origin == TM_ORIGIN_FLAG) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write a map of names: no name is replaced");
+        tm_hint(&run->error, "give --redact too");
+        return TM_ERR_USAGE;
+    }
+    if (!options->redact)
+        return TM_OK;
+    if (options->redact_map && tm_guard_output(run, options->redact_map, map_what) != TM_OK)
+        return run->error.status;
+    run->redactor = tm_redactor_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES) / WORDS_PART);
+    if (!run->redactor)
+        return run->error.status;
+    return options->redact_map ? read_map(run, options->redact_map) : TM_OK;
+}
+
+void tm_redaction_end(struct tm_run *run)
+{
+    tm_redactor_free(run->redactor);
+    run->redactor = NULL;
+}
+
+/* --- writing --- */
+
+/* A word, in the order of the map.  Its hash puts words in order that have one pseudonym. */
+struct map_row {
+    char pseudonym[TM_PSEUDONYM_BYTES];
+    struct tm_key hash;
+    tm_strid id;
+};
+
+static int by_pseudonym(const void *a, const void *b)
+{
+    const struct map_row *x = a, *y = b;
+    const int order = memcmp(x->pseudonym, y->pseudonym, sizeof(x->pseudonym));
+
+    return order ? order : tm_key_order(x->hash, y->hash);
+}
+
+static tm_status sort_words(struct tm_run *run, struct tm_sorter *sorter)
+{
+    struct tm_names *words = tm_redactor_words(run->redactor);
+    const uint64_t count = tm_names_count(words);
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 1; i < count && st == TM_OK; i++) {
+        struct map_row row = { .id = (tm_strid)i };
+        struct tm_name info;
+        const char *word;
+        size_t length;
+
+        st = tm_names_info(words, row.id, &info);
+        if (st == TM_OK)
+            st = tm_names_text(words, row.id, 0, &word, &length);
+        if (st != TM_OK)
+            break;
+        row.hash = info.hash;
+        tm_pseudonym(run->redactor, word, length, row.pseudonym);
+        st = tm_sorter_push(sorter, &row);
+    }
+    return st == TM_OK ? tm_sorter_finish(sorter) : st;
+}
+
+static tm_status print_words(struct tm_run *run, struct tm_sorter *sorter, FILE *to)
+{
+    struct tm_names *words = tm_redactor_words(run->redactor);
+    struct map_row last = { .id = 0 };
+    const void *next;
+    tm_status st;
+
+    while ((st = tm_sorter_next(sorter, &next)) == TM_OK && next) {
+        const struct map_row *row = next;
+        const char *word;
+        size_t length;
+
+        if (last.id && by_pseudonym(row, &last) == 0) /* a word that came twice */
+            continue;
+        last = *row;
+        st = tm_names_text(words, row->id, 0, &word, &length);
+        if (st != TM_OK)
+            return st;
+        (void)fprintf(to, "%.*s\t", TM_PSEUDONYM_BYTES, last.pseudonym);
+        print_escaped(word, to);
+        (void)fputc('\n', to);
+    }
+    return st;
+}
+
+static tm_status print_map(struct tm_run *run, FILE *to)
+{
+    const struct tm_secret_key key = tm_redactor_key(run->redactor);
+    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_SORT);
+    struct tm_sorter *sorter = tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct map_row), share / SORT_PART,
+                                             by_pseudonym);
+    tm_status st = sorter ? sort_words(run, sorter) : run->error.status;
+
+    (void)fputs(MAP_HEAD, to);
+    (void)fprintf(to, MAP_KEY, key.high, key.low);
+    if (st == TM_OK)
+        st = print_words(run, sorter, to);
+    tm_sorter_free(sorter);
+    return st;
+}
+
+/* --- where it lies --- */
+
+struct map_place {
+    char path[PATH_BYTES], folder[PATH_BYTES]; /* folder: "." where the path has none */
+    const char *name;                          /* in path */
+};
+
+static tm_status find_place(struct tm_run *run, const char *wanted, const char *output, struct map_place *place)
+{
+    size_t length = strlen(output);
+    const char *slash;
+    int n;
+
+    while (length > 1 && output[length - 1] == '/')
+        length--;
+    n = wanted ? snprintf(place->path, sizeof(place->path), "%s", wanted)
+               : snprintf(place->path, sizeof(place->path), "%.*s" MAP_ENDING, (int)length, output);
+    if (n < 0 || (size_t)n >= sizeof(place->path))
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the map of names: its path is too long");
+    slash = strrchr(place->path, '/');
+    place->name = slash ? slash + 1 : place->path;
+    length = slash ? (size_t)(slash - place->path) : 0;
+    memcpy(place->folder, slash ? place->path : ".", slash && length ? length : 1);
+    place->folder[slash && length ? length : 1] = '\0';
+    return TM_OK;
+}
+
+/* Whether a folder is another one, or lies in it. */
+static bool is_inside(const char *folder, const char *other)
+{
+    char inner[PATH_MAX], outer[PATH_MAX];
+    size_t length;
+
+    if (!realpath(folder, inner) || !realpath(other, outer))
+        return false;
+    length = strlen(outer);
+    return strncmp(inner, outer, length) == 0 && (inner[length] == '/' || inner[length] == '\0');
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* Only its owner may read it, from its first byte on. */
+static tm_status write_map(struct tm_run *run, const struct map_place *place)
+{
+    struct tm_atomic_file file = { .stream = NULL };
+    tm_status st = tm_atomic_open(&file, run, place->folder, place->name);
+
+    if (st == TM_OK && fchmod(fileno(file.stream), S_IRUSR | S_IWUSR) != 0)
+        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot keep '%s' from others", place->path);
+    if (st == TM_OK)
+        st = print_map(run, file.stream);
+    if (st == TM_OK)
+        st = tm_atomic_commit(&file);
+    tm_atomic_abort(&file);
+    return st;
+}
+
+tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options, const char *output)
+{
+    struct map_place place;
+    tm_status st = TM_OK;
+
+    if (!run->redactor)
+        return TM_OK;
+    st = find_place(run, options->redact_map, output, &place);
+    if (st == TM_OK && is_folder(output) && is_inside(place.folder, output)) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write the map of names into '%s': it is not for sharing",
+                      output);
+        tm_hint(&run->error, "name a file elsewhere with --redact-map");
+        return TM_ERR_USAGE;
+    }
+    if (st == TM_OK)
+        st = tm_guard_output(run, place.path, map_what);
+    if (st == TM_OK)
+        st = write_map(run, &place);
+    if (st == TM_OK && !run->quiet)
+        (void)fprintf(stderr,
+                      "tracemill: note: '%s' tells which name each pseudonym stands for: it is not for sharing\n",
+                      place.path);
+    return st;
+}
+
+/* Every string is a name unless its key is on a list: a figure that is added later is redacted until somebody says that
+ * it need not be.  Reasons of nulls and keys are the program's own. */
+
+enum { DEPTH_MOST = 66 /* a document nests 64 deep */, HOST_BYTES = 32 /* of a pseudonym */ };
+
+static const char fingerprint_why[] = "not in a report with pseudonyms: they are made with it";
+
+static bool is_one_of(const char *key, const char *const *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+/* Whether texts under this key are the program's own words in every summary, and stay. */
+static bool is_own_text(const char *key)
+{
+    /* an address is a number of the profile that is written in hexadecimal digits */
+    static const char *const own[] = { "schema", "version", "help", "grid", "block", "address" };
+
+    return is_one_of(key, own, sizeof(own) / sizeof(own[0]));
+}
+
+/* A container on the way down. */
+struct level {
+    struct tm_value *container;
+    const char *key; /* its own, or that of the list that it is in */
+    size_t next;
+};
+
+static tm_status redact_text(struct tm_redactor *redactor, struct tm_doc *doc, const char *key, struct tm_value *text)
+{
+    static const char *const hosts[] = { "host", "hosts" }, *const paths[] = { "path", "file", "run" };
+    char host[HOST_BYTES];
+    const char *name = host;
+    size_t length = strlen(tm_text(text));
+    tm_status st;
+
+    if (is_one_of(key, hosts, sizeof(hosts) / sizeof(hosts[0])))
+        st = tm_redact_host(redactor, host, sizeof(host), tm_text(text));
+    else if (is_one_of(key, paths, sizeof(paths) / sizeof(paths[0])))
+        st = tm_redact_path(redactor, tm_text(text), length, &name, &length);
+    else
+        st = tm_redact(redactor, tm_text(text), length, &name, &length);
+    length = strlen(name);
+    if (st == TM_OK && strcmp(name, tm_text(text)) != 0)
+        tm_set_text(doc, text, name, length);
+    return st;
+}
+
+/* All that lies inside of a value. */
+static tm_status redact_all(struct tm_redactor *redactor, struct tm_doc *doc, struct tm_value *root, const char *key)
+{
+    struct level levels[DEPTH_MOST] = { { root, key, 0 } };
+    size_t depth = 1;
+    tm_status st = TM_OK;
+
+    while (depth && st == TM_OK) {
+        struct level *const level = &levels[depth - 1];
+        struct tm_value *const value = tm_element(level->container, level->next);
+        const bool is_object = tm_type_of(level->container) == TM_OBJECT;
+        const char *const here = is_object ? tm_key_at(level->container, level->next) : level->key;
+
+        level->next++;
+        if (!value)
+            depth--;
+        else if (tm_type_of(value) == TM_STRING && !is_own_text(here))
+            st = redact_text(redactor, doc, here, value);
+        else if ((tm_type_of(value) == TM_OBJECT || tm_type_of(value) == TM_ARRAY) && depth < DEPTH_MOST)
+            levels[depth++] = (struct level){ value, here, 0 };
+    }
+    return st;
+}
+
+static void take_fingerprints(struct tm_redactor *redactor, struct tm_value *files)
+{
+    for (size_t i = 0; i < tm_length(files); i++) {
+        struct tm_value *const file = tm_element(files, i);
+
+        tm_redactor_add_fingerprint(redactor, tm_text(tm_get(file, "xxh3")));
+        tm_add_null(file, "xxh3", fingerprint_why);
+    }
+    tm_redactor_make_key(redactor);
+}
+
+tm_status tm_redact_summary(struct tm_redactor *redactor, struct tm_doc *summary)
+{
+    struct tm_value *const root = tm_doc_root(summary);
+    tm_status st = TM_OK;
+
+    take_fingerprints(redactor, tm_member(tm_member(root, "input"), "files"));
+    for (size_t i = 0; i < tm_length(root) && st == TM_OK; i++) /* what the user said of it is to be read */
+        if (strcmp(tm_key_at(root, i), "report") != 0 && tm_type_of(tm_element(root, i)) != TM_STRING)
+            st = redact_all(redactor, summary, tm_element(root, i), tm_key_at(root, i));
+    return st == TM_OK ? tm_doc_status(summary) : st;
+}

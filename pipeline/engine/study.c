@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way of the verbs that read several runs: operands, summaries, a document, its files. */
+#include "pipeline/engine/study.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "pipeline/engine/closing.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/engine/summaries.h"
+#include "reports/compare/compare.h"
+#include "reports/gates/gate.h"
+#include "reports/history/figures.h"
+#include "reports/history/history.h"
+#include "reports/statistics/tests.h"
+
+static const uint32_t formats = TM_FORMAT_HTML | TM_FORMAT_PDF | TM_FORMAT_JSON | TM_FORMAT_TEXT |
+                                TM_FORMAT_MARKDOWN | TM_FORMAT_CSV;
+
+static tm_status check_formats(struct tm_run *run, const struct tm_options *options,
+                               const char *act)
+{
+    if (!(options->formats & ~formats))
+        return TM_OK;
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
+                  "cannot %s with this --format: perfetto, pftrace, partial and collapsed"
+                  " are of one run",
+                  act);
+    tm_hint(&run->error, "use html, pdf, json, text, markdown, csv");
+    return TM_ERR_USAGE;
+}
+
+tm_status tm_study_open(struct tm_study *study, struct tm_run *run,
+                        const struct tm_options *options, const char *act,
+                        const struct tm_document *document, size_t room)
+{
+    tm_status st = check_formats(run, options, act);
+
+    *study = (struct tm_study){ .run = run, .options = options, .act = act };
+    if (st == TM_OK)
+        st = tm_refuse_redaction(run, options, act);
+    if (st == TM_OK)
+        st = tm_check_folder(run, options->output ? options->output : ".");
+    if (st == TM_OK && options->output)
+        st = tm_guard_document(run, options->output, document, options->formats);
+    if (st != TM_OK)
+        return st;
+    if (room > TM_RUNS_MOST)
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot %s more than %d runs at once", act,
+                       TM_RUNS_MOST);
+    study->operand =
+        tm_take(&run->budget, TM_ACCOUNT_MODEL, (room + 1) * sizeof(*study->operand), &run->error);
+    if (!study->operand)
+        return run->error.status;
+    study->room = room;
+    study->runs =
+        tm_take(&run->budget, TM_ACCOUNT_MODEL, (room + 1) * sizeof(*study->runs), &run->error);
+    return study->runs ? TM_OK : run->error.status;
+}
+
+void tm_study_add(struct tm_study *study, const struct tm_run_operand *operand, int64_t measured_ps)
+{
+    study->operand[study->count] = *operand;
+    study->runs[study->count++].measured_ps = measured_ps;
+}
+
+/* One file under two names.  Folders may hold several runs. */
+static bool is_one_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISREG(of_a.st_mode) &&
+           of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+tm_status tm_study_check(struct tm_study *study)
+{
+    struct tm_run *run = study->run;
+    tm_status st = tm_run_operands_check(run, study->operand, study->count);
+
+    for (size_t i = 1; i < study->count && st == TM_OK && !study->options->force; i++) {
+        for (size_t k = 0; k < i && st == TM_OK; k++) {
+            if (!is_one_file(study->operand[i].path, study->operand[k].path))
+                continue;
+            st = tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s: '%s' is there twice",
+                         study->act, study->operand[i].path);
+            tm_hint(&run->error, "name another run, or go on with --force");
+        }
+    }
+    return st;
+}
+
+tm_status tm_study_load(struct tm_study *study)
+{
+    tm_status st = tm_summaries_load(&study->summaries, study->run, study->options, study->operand,
+                                     study->count, study->act);
+
+    for (size_t i = 0; i < study->count && st == TM_OK; i++) {
+        const struct tm_loaded_run *loaded = &study->summaries.run[i];
+
+        study->runs[i].summary = tm_doc_root(loaded->doc);
+        study->runs[i].path = loaded->path;
+        study->runs[i].is_summary = loaded->is_summary;
+    }
+    return st;
+}
+
+void tm_study_forget(struct tm_study *study)
+{
+    tm_summaries_free(&study->summaries);
+}
+
+void tm_study_close(struct tm_study *study)
+{
+    struct tm_budget *budget = study->run ? &study->run->budget : NULL;
+
+    if (!budget)
+        return;
+    tm_summaries_free(&study->summaries);
+    if (study->operand)
+        tm_give(budget, TM_ACCOUNT_MODEL, study->operand,
+                (study->room + 1) * sizeof(*study->operand));
+    if (study->runs)
+        tm_give(budget, TM_ACCOUNT_MODEL, study->runs, (study->room + 1) * sizeof(*study->runs));
+    *study = (struct tm_study){ .run = NULL };
+}
+
+struct tm_compare_options tm_study_options(const struct tm_options *options)
+{
+    return (struct tm_compare_options){ .title = options->title,
+                                        .note = options->note,
+                                        .rows = options->rows,
+                                        .is_forced = options->force };
+}
+
+/* NAME of the folder: what the document calls its runs, as one word. */
+static void name_folder(char out[TM_PLACE_BYTES], const struct tm_value *root, const char *ending)
+{
+    const char *const name = tm_text(tm_path(root, "input.run"));
+    char words[TM_LABEL_BYTES];
+    size_t used = 0;
+
+    for (; used < sizeof(words) && name[used]; used++)
+        words[used] = name[used] == ' ' ? '-' : name[used];
+    tm_place_name(out, words, used, ending);
+}
+
+tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc, const char *ending)
+{
+    const struct tm_value *const root = tm_doc_root(doc);
+    const struct tm_document_result result = { .doc = doc, .paper = study->options->paper };
+    char folder[TM_PLACE_BYTES];
+    tm_status st;
+
+    if (!study->options->output)
+        name_folder(folder, root, ending);
+    st = tm_document_deliver(study->run, &result,
+                             study->options->output ? study->options->output : folder,
+                             study->options);
+    if (st != TM_OK || !tm_is(tm_path(root, "input.partial")))
+        return st;
+    (void)fputs(
+        "tracemill: warning: a run is partial: its figures rest only on what could be read\n",
+        stderr);
+    return TM_PARTIAL;
+}
+
+/* --- groups --- */
+
+/* How many bytes two labels begin with alike, in whole parts of a path, without the slash. */
+static size_t common_parts(const char *a, const char *b)
+{
+    size_t common = 0;
+
+    for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+        if (a[i] == '/')
+            common = i;
+    return common;
+}
+
+void tm_group_label(char label[TM_LABEL_BYTES], const struct tm_loaded_run *run, size_t runs)
+{
+    const struct tm_loaded_run *named = NULL;
+    size_t common = strlen(run[0].label);
+
+    for (size_t i = 0; i < runs; i++) {
+        const size_t alike = i ? common_parts(run[0].label, run[i].label) : common;
+
+        named = named || !run[i].is_labelled ? named : &run[i];
+        common = alike < common ? alike : common;
+    }
+    if (named || runs == 1)
+        (void)snprintf(label, TM_LABEL_BYTES, "%s", named ? named->label : run[0].label);
+    else if (common > 0)
+        (void)snprintf(label, TM_LABEL_BYTES, "%.*s", (int)common, run[0].label);
+    else
+        (void)snprintf(label, TM_LABEL_BYTES, "%.200s and %zu more", run[0].label, runs - 1);
+}
+
+/* What runs are called beside one another: the shortest end of each path, in whole parts, that no
+ * other path has; of long ones what they do not share. */
+
+enum { NUMBER_BYTES = 12 /* " #4096" and some room */, LONG_BYTES = 24 /* what charts have room for */ };
+
+struct piece {
+    const char *text;
+    size_t length;
+};
+
+static struct piece without_slashes(struct piece p)
+{
+    while (p.length > 0 && p.text[p.length - 1] == '/')
+        p.length--;
+    return p;
+}
+
+/* Where the last part begins. */
+static size_t last_part(struct piece p)
+{
+    size_t at = p.length;
+
+    while (at > 0 && p.text[at - 1] != '/')
+        at--;
+    return at;
+}
+
+static bool is_text(struct piece p, const char *text)
+{
+    return p.length == strlen(text) && memcmp(p.text, text, p.length) == 0;
+}
+
+/* What tells of a path which run it is: without the name that every summary has, and without
+ * endings. */
+static struct piece telling_part(const struct tm_loaded_run *run)
+{
+    static const char file[] = "summary.json";
+    struct piece p = without_slashes((struct piece){ run->path, strlen(run->path) });
+    struct piece last = { p.text + last_part(p), p.length - last_part(p) };
+
+    if (is_text(last, file))
+        p = without_slashes((struct piece){ p.text, p.length - last.length });
+    last = (struct piece){ p.text + last_part(p), p.length - last_part(p) };
+    if (is_text(last, "") || is_text(last, ".") || is_text(last, "..") || is_text(last, "-")) {
+        p.text = tm_text(tm_path(tm_doc_root(run->doc), "input.run"));
+        p.length = strlen(p.text);
+        last = p;
+    }
+    p.length -= last.length - tm_plain_name_length(last.text, last.length);
+    return p;
+}
+
+/* The last `parts` parts of it; all of it where there are not so many. */
+static struct piece ending_of(struct piece p, size_t parts)
+{
+    size_t at = p.length;
+
+    for (; parts > 0 && at > 0; parts--) {
+        while (at > 0 && p.text[at - 1] == '/')
+            at--;
+        while (at > 0 && p.text[at - 1] != '/')
+            at--;
+    }
+    return (struct piece){ p.text + at, p.length - at };
+}
+
+static bool is_same(struct piece a, struct piece b)
+{
+    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
+
+/* True if another path has that ending; what is wholly the same no ending tells apart. */
+static bool another_has(const struct tm_loaded_run *run, const struct tm_run_operand *operand,
+                        size_t count, struct piece whole, struct piece ending, size_t parts)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct piece other = telling_part(&run[i]);
+
+        if (!operand[i].label_length && !is_same(other, whole) &&
+            is_same(ending_of(other, parts), ending))
+            return true;
+    }
+    return false;
+}
+
+static struct piece shortest_ending(const struct tm_loaded_run *run,
+                                    const struct tm_run_operand *operand, size_t count, size_t of)
+{
+    const struct piece whole = telling_part(&run[of]);
+    struct piece ending = ending_of(whole, 1);
+
+    for (size_t parts = 1;
+         ending.length < whole.length && another_has(run, operand, count, whole, ending, parts);)
+        ending = ending_of(whole, ++parts);
+    return ending;
+}
+
+/* --- long labels --- */
+
+static bool is_separator(char c)
+{
+    return strchr("-_/. ", c) != NULL;
+}
+
+/* How many bytes all labels begin with (or end with), up to and with a separator. */
+static size_t shared_bytes(const struct tm_loaded_run *run, size_t count, bool at_end)
+{
+    const size_t first = strlen(run[0].label);
+    size_t shared = 0;
+
+    for (size_t n = 0; n + 1 < first; n++) {
+        const char c = run[0].label[at_end ? first - 1 - n : n];
+
+        for (size_t i = 1; i < count; i++) {
+            const size_t length = strlen(run[i].label);
+
+            if (n + 1 >= length || run[i].label[at_end ? length - 1 - n : n] != c)
+                return shared;
+        }
+        if (is_separator(c))
+            shared = n + 1;
+    }
+    return shared;
+}
+
+/* Where one has no room beside a chart, all lose what they share at their two ends, "bench-h100-train" and
+ * "bench-mi300-train" are "h100" and "mi300", unless nothing would be left of one, or a user gave one. */
+static void shorten(struct tm_loaded_run *run, size_t count)
+{
+    const size_t begin = count > 1 ? shared_bytes(run, count, false) : 0;
+    const size_t end = count > 1 ? shared_bytes(run, count, true) : 0;
+    bool is_long = false;
+
+    for (size_t i = 0; i < count; i++) {
+        is_long |= strlen(run[i].label) > LONG_BYTES;
+        if (run[i].is_labelled || strlen(run[i].label) <= begin + end)
+            return;
+    }
+    for (size_t i = 0; i < count && is_long; i++) {
+        const size_t length = strlen(run[i].label) - begin - end;
+
+        memmove(run[i].label, run[i].label + begin, length);
+        run[i].label[length] = '\0';
+    }
+}
+
+static bool is_taken(const char *label, tm_other_label *other, const void *of, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(other(of, i), label) == 0)
+            return true;
+    return false;
+}
+
+void tm_make_label_distinct(char label[TM_LABEL_BYTES], tm_other_label *other, const void *of,
+                            size_t count)
+{
+    char plain[TM_LABEL_BYTES - NUMBER_BYTES];
+
+    tm_clean_text(plain, sizeof(plain), label, strlen(label));
+    for (unsigned number = 2; is_taken(label, other, of, count); number++)
+        (void)snprintf(label, TM_LABEL_BYTES, "%s #%u", plain, number);
+}
+
+static const char *label_of_run(const void *of, size_t i)
+{
+    return ((const struct tm_loaded_run *)of)[i].label;
+}
+
+void tm_label_runs(struct tm_loaded_run *run, const struct tm_run_operand *operand, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        run[i].is_labelled = operand[i].label_length > 0;
+        const struct piece said = run[i].is_labelled
+                                      ? (struct piece){ operand[i].label, operand[i].label_length }
+                                      : shortest_ending(run, operand, count, i);
+
+        tm_clean_text(run[i].label, sizeof(run[i].label), said.text, said.length);
+        if (!run[i].label[0])
+            (void)snprintf(run[i].label, sizeof(run[i].label), "run");
+    }
+    shorten(run, count);
+    for (size_t i = 0; i < count; i++)
+        tm_make_label_distinct(run[i].label, label_of_run, run, i);
+}
+
+/* Run-to-run spread of figures, of each by its own values.  From a history: each run of the job against the one before
+ * on the same devices, so that a level that changed once counts once; two runs differ by less than the spread in 99 of
+ * 100 cases (t s, s^2 = mean of the squared differences). */
+
+enum { DIFFERENCES_LEAST = 3, JOB_BYTES = TM_LABEL_BYTES };
+
+/* Of one figure, from run to run. */
+struct differences {
+    double last, squares;
+    size_t count;
+};
+
+struct gathering {
+    const struct tm_loaded_run *loaded;
+    size_t count;
+    char job[JOB_BYTES], other_job[JOB_BYTES],
+        own_job[JOB_BYTES]; /* the first, one that differs, that of a run compared */
+    const char *wanted;
+    char model[JOB_BYTES];
+    int64_t devices;
+    struct differences figure[TM_FIGURES_MOST];
+    size_t runs;
+};
+
+/* Is it one of the runs that are compared?  A batch keeps the summary of a run under its id. */
+static bool is_compared(const struct gathering *g, const struct tm_history_run *row)
+{
+    char part[JOB_BYTES];
+
+    (void)snprintf(part, sizeof(part), "runs/%.100s", row->id);
+    for (size_t i = 0; i < g->count; i++)
+        if (strstr(g->loaded[i].path, part) || (*row->path && strcmp(g->loaded[i].path, row->path) == 0))
+            return true;
+    return false;
+}
+
+static tm_status look_at_job(void *to, const struct tm_history_run *row)
+{
+    struct gathering *g = to;
+
+    if (!*g->job)
+        (void)snprintf(g->job, sizeof(g->job), "%s", row->keys.job);
+    else if (strcmp(g->job, row->keys.job) != 0)
+        (void)snprintf(g->other_job, sizeof(g->other_job), "%s", row->keys.job);
+    if (is_compared(g, row))
+        (void)snprintf(g->own_job, sizeof(g->own_job), "%s", row->keys.job);
+    return TM_OK;
+}
+
+/* Figures of other definitions are no older values of these. */
+static bool has_figures(const struct tm_history_run *row)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < tm_figure_count; i++)
+        has = has || isfinite(row->figure[i]);
+    return has && tm_history_is_current(row);
+}
+
+static void add_value(struct differences *of, double value, bool is_alike)
+{
+    if (!is_alike)
+        of->last = 0;
+    if (!(value > 0))
+        return; /* not known, or no share of it can be told */
+    if (of->last > 0) {
+        const double change = 100 * (value / of->last - 1);
+
+        of->squares += change * change;
+        of->count++;
+    }
+    of->last = value;
+}
+
+static tm_status add_run(void *to, const struct tm_history_run *row)
+{
+    struct gathering *g = to;
+    const bool is_alike = g->runs > 0 && strcmp(g->model, row->model) == 0 && g->devices == row->devices;
+
+    if (!has_figures(row) || is_compared(g, row) || strcmp(row->gates, "failed") == 0)
+        return TM_OK;
+    for (size_t i = 0; i < tm_figure_count; i++)
+        add_value(&g->figure[i], row->figure[i], is_alike);
+    (void)snprintf(g->model, sizeof(g->model), "%s", row->model);
+    g->devices = row->devices;
+    g->runs++;
+    return TM_OK;
+}
+
+static tm_status choose_job(struct gathering *g, struct tm_run *run, const char *path,
+                            const struct tm_run_operand *operand)
+{
+    if (operand->label_length > 0 && operand->label_length < sizeof(g->own_job)) {
+        memcpy(g->own_job, operand->label, operand->label_length);
+        g->own_job[operand->label_length] = '\0';
+    } else if (!*g->own_job && *g->other_job) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
+                      "cannot use '%s' for --history: it has several jobs, and none of the runs is in it", path);
+        tm_hint(&run->error, "name the job: --history JOB=%s", path);
+        return TM_ERR_USAGE;
+    } else if (!*g->own_job) {
+        memcpy(g->own_job, g->job, sizeof(g->own_job));
+    }
+    g->wanted = g->own_job;
+    return TM_OK;
+}
+
+static tm_status find_in_history(struct tm_run_spread *spread, struct tm_run *run, const char *text,
+                                 struct gathering *g)
+{
+    struct tm_history *history = NULL;
+    char until[11];
+    struct tm_run_operand operand;
+    tm_status st;
+
+    tm_run_operand_read(&operand, text);
+    tm_history_until(until);
+    st = tm_history_open(&history, run, operand.path);
+    if (st == TM_OK)
+        st = tm_history_visit(history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .until = until },
+                              look_at_job, g);
+    if (st == TM_OK)
+        st = choose_job(g, run, operand.path, &operand);
+    if (st == TM_OK)
+        st = tm_history_visit(
+            history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .job = g->wanted, .until = until }, add_run, g);
+    tm_history_close(history);
+    if (st != TM_OK)
+        return st;
+    for (size_t i = 0; i < tm_figure_count; i++) {
+        const double count = (double)g->figure[i].count;
+
+        if (g->figure[i].count >= DIFFERENCES_LEAST && !tm_figure_table[i].parts)
+            spread->figure[spread->count++] =
+                (struct tm_spread){ tm_figure_table[i].path,
+                                    tm_student_quantile(0.995, count) * sqrt(g->figure[i].squares / count) };
+    }
+    if (spread->count == 0)
+        (void)fprintf(stderr,
+                      "tracemill: warning: the history has %zu runs of '%s' to compare, at least %d are needed for the run-to-run spread\n",
+                      g->runs, g->wanted, DIFFERENCES_LEAST + 1);
+    (void)snprintf(spread->from, sizeof(spread->from),
+                   "%zu runs of '%.200s' in the history, 99 %% of their differences", g->runs, g->wanted);
+    return TM_OK;
+}
+
+static tm_status read_pct(struct tm_run_spread *spread, struct tm_run *run, const char *text)
+{
+    struct tm_wrong wrong = { "it is no percentage", NULL };
+    struct tm_gate_limit limit;
+
+    if (tm_gate_limit_read(text, &limit, &wrong) && (limit.kind == TM_IN_PERCENT || limit.kind == TM_IN_BARE) &&
+        limit.number >= 0 && limit.number <= 1000) {
+        spread->figure[spread->count++] = (struct tm_spread){ "steps.mean_ps", limit.number };
+        spread->figure[spread->count++] = (struct tm_spread){ "steps.median_ps", limit.number };
+        (void)snprintf(spread->from, sizeof(spread->from), "--run-spread");
+        return TM_OK;
+    }
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' for --run-spread: it is no percentage", text);
+    tm_hint(&run->error, "write it as 3 or 3%%");
+    return TM_ERR_USAGE;
+}
+
+tm_status tm_run_spread_find(struct tm_run_spread *spread, struct tm_run *run, const struct tm_options *options,
+                             const struct tm_loaded_run *loaded, size_t count)
+{
+    struct gathering *g;
+    tm_status st;
+
+    *spread = (struct tm_run_spread){ .count = 0 };
+    if (options->run_spread)
+        return read_pct(spread, run, options->run_spread);
+    if (!options->history)
+        return TM_OK;
+    g = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*g), &run->error);
+    if (!g)
+        return run->error.status;
+    g->loaded = loaded;
+    g->count = count;
+    st = find_in_history(spread, run, options->history, g);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, g, sizeof(*g));
+    return st;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_STUDY_H
+#define TM_STUDY_H
+
+#include "pipeline/engine/summaries.h"
+#include "reports/compare/compare.h"
+#include "reports/history/figures.h"
+
+struct tm_document;
+
+/* What `compare` and `scaling` share: several runs, of which one document is made. */
+struct tm_study {
+    struct tm_run *run;
+    const struct tm_options *options;
+    const char *act;                /* "compare" */
+    struct tm_run_operand *operand; /* room of them, `count` in use */
+    struct tm_compared_run *runs;   /* likewise; measured_ps may be set before they are loaded */
+    size_t count, room;
+    struct tm_summaries summaries;
+};
+
+/* Look at the options, and make room for so many runs.
+ * owns:   the caller; tm_study_close, also after a failure
+ * errors: TM_ERR_USAGE  a format that is of reports only, --redact; TM_ERR_OUTPUT  the folder
+ * cannot be written; TM_ERR_LIMIT */
+tm_status tm_study_open(struct tm_study *study, struct tm_run *run,
+                        const struct tm_options *options, const char *act,
+                        const struct tm_document *document, size_t room) TM_MUST_USE;
+void tm_study_add(struct tm_study *study, const struct tm_run_operand *operand,
+                  int64_t measured_ps);
+/* Before any work: every run is there, and none is there twice unless --force. */
+tm_status tm_study_check(struct tm_study *study) TM_MUST_USE;
+tm_status tm_study_load(struct tm_study *study) TM_MUST_USE;
+/* The summaries are not needed any more: their memory is for writing. */
+void tm_study_forget(struct tm_study *study);
+void tm_study_close(struct tm_study *study); /* tolerates a zeroed one */
+
+struct tm_compare_options tm_study_options(const struct tm_options *options);
+
+/* Write the document and tell of it.
+ * in:     ending  of the folder where none was named: ".compare"
+ * errors: TM_PARTIAL, with a warning, where a run is partial */
+tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc,
+                           const char *ending) TM_MUST_USE;
+
+/* What a group of runs is called: by the first label that the user gave, else by what their labels
+ * begin with, else by the first one. */
+void tm_group_label(char label[TM_LABEL_BYTES], const struct tm_loaded_run *run, size_t runs);
+
+/* Give each run the label that summaries.h describes.
+ * in: operand  of each run, in their order; the runs have path and doc */
+void tm_label_runs(struct tm_loaded_run *run, const struct tm_run_operand *operand, size_t count);
+
+/* Put a number behind a label where another one is the same: "a #2".
+ * in: other  the i-th of those that have theirs */
+typedef const char *tm_other_label(const void *of, size_t i);
+
+void tm_make_label_distinct(char label[TM_LABEL_BYTES], tm_other_label *other, const void *of,
+                            size_t count);
+
+/* By how much do two runs of one program differ?  As --run-spread says it of the step time, or from the history of a
+ * batch (--history), of each figure that it keeps. */
+struct tm_run_spread {
+    struct tm_spread figure[TM_FIGURES_MOST];
+    size_t count;                    /* 0 = nothing is known */
+    char from[TM_LABEL_BYTES + 128]; /* where it was taken from, for people */
+};
+
+/* in:     base, other  runs of the comparison, loaded: which job of the history they belong to
+ * errors: TM_ERR_USAGE  no percentage, or the history has several jobs and none is named; TM_ERR_INPUT  it cannot be
+ * read */
+tm_status tm_run_spread_find(struct tm_run_spread *spread, struct tm_run *run, const struct tm_options *options,
+                             const struct tm_loaded_run *loaded, size_t count) TM_MUST_USE;
+
+#endif

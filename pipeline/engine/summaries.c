@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From operands to summaries in memory.  An analysis wants the whole ledger, so what it gives is
+ * printed into a spill file and forgotten; at the end all are read, when no stage holds anything.
+ * A profile and its summary.json go the same way from there on, and give the same result. */
+#include "pipeline/engine/summaries.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pipeline/engine/analysis.h"
+#include "pipeline/engine/inputs.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/engine/study.h"
+#include "pipeline/doc/doc_json.h"
+#include "pipeline/quoting.h"
+#include "pipeline/store/spill.h"
+#include "pipeline/version.h"
+#include "pipeline/whole_read.h"
+#include "reports/findings/ask.h"
+
+/* What all summaries together may take of the limit, in percent: the rest is for what is made of
+ * them. */
+enum { SUMMARIES_PCT = 60, PATH_BYTES = 4096, HEAD_BYTES = 256, HINT_BYTES = 440 };
+
+static const char summary_schema[] = "tracemill.summary";
+
+/* Where the printed summary of a run lies. */
+struct printed {
+    uint64_t at, bytes;
+};
+
+struct loading {
+    struct tm_run *run;
+    const struct tm_options *options;
+    const char *act;
+    struct tm_spill spill;
+    struct printed *printed; /* of each run */
+    struct counts {
+        struct tm_tallies tallies;
+        uint64_t events, bytes;
+    } sum; /* over all runs */
+};
+
+/* --- operands --- */
+
+void tm_run_operand_read(struct tm_run_operand *operand, const char *text)
+{
+    const char *sign = strchr(text, '=');
+    const size_t length = sign ? (size_t)(sign - text) : 0;
+    struct stat info;
+
+    *operand = (struct tm_run_operand){ .path = text };
+    if (!length || memchr(text, '/', length) || !sign[1] || stat(text, &info) == 0)
+        return;
+    *operand = (struct tm_run_operand){ .path = sign + 1, .label = text, .label_length = length };
+}
+
+tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand *operand,
+                                size_t count)
+{
+    size_t streams = 0;
+    struct stat info;
+
+    if (count > TM_RUNS_MOST)
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot read more than %d runs at once",
+                       TM_RUNS_MOST);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(operand[i].path, "-") == 0) {
+            streams++;
+        } else if (stat(operand[i].path, &info) != 0) {
+            (void)tm_fail_system(&run->error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", operand[i].path);
+            if (operand[i].label_length)
+                tm_hint(&run->error, "what stands before '=' is a label");
+            return run->error.status;
+        }
+    }
+    if (streams > 1)
+        return tm_fail(&run->error, TM_ERR_USAGE, -1,
+                       "cannot read stdin twice: '-' stands there %zu times", streams);
+    return TM_OK;
+}
+
+tm_status tm_refuse_redaction(struct tm_run *run, const struct tm_options *options, const char *act)
+{
+    if (!options->redact)
+        return TM_OK;
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s with --redact", act);
+    tm_hint(&run->error,
+            "write each summary with 'tracemill report --redact --format json', and %s these", act);
+    return TM_ERR_USAGE;
+}
+
+/* --- which are summaries --- */
+
+/* What follows blanks and the text, in `at`; NULL where it does not stand there. */
+static const char *past(const char *at, const char *text)
+{
+    if (at)
+        at += strspn(at, " \t\r\n");
+    return at && strncmp(at, text, strlen(text)) == 0 ? at + strlen(text) : NULL;
+}
+
+/* A document of this program begins with its schema. */
+static bool is_document(const char *path)
+{
+    char head[HEAD_BYTES];
+    struct stat info;
+    size_t got;
+    const int fd =
+        stat(path, &info) == 0 && S_ISREG(info.st_mode) ? tm_open_to_read(path, 0) : -1;
+
+    if (fd < 0)
+        return false;
+    (void)tm_read_on(fd, head, sizeof(head) - 1, &got);
+    (void)close(fd);
+    head[got] = '\0';
+    return past(past(past(past(head, "{"), "\"schema\""), ":"), "\"tracemill.") != NULL;
+}
+
+/* The file of a summary: the operand itself, or the one in the folder that it is.  out: false: it
+ * is no summary */
+static bool find_summary(const char *path, char file[PATH_BYTES])
+{
+    const size_t length = strlen(path);
+    const char *slash = length && path[length - 1] == '/' ? "" : "/";
+    struct stat info;
+    int n;
+
+    if (stat(path, &info) != 0)
+        return false;
+    if (S_ISDIR(info.st_mode))
+        n = snprintf(file, PATH_BYTES, "%s%ssummary.json", path, slash);
+    else
+        n = snprintf(file, PATH_BYTES, "%s", path);
+    return n > 0 && n < PATH_BYTES && is_document(file);
+}
+
+/* A command line that is put together. */
+struct command {
+    char text[HINT_BYTES];
+    size_t used;
+    bool is_cut;
+};
+
+static void put_word(void *to, const char *text, size_t length)
+{
+    struct command *c = to;
+
+    c->is_cut |= length >= sizeof(c->text) - c->used;
+    if (c->is_cut)
+        return;
+    memcpy(c->text + c->used, text, length);
+    c->used += length;
+    c->text[c->used] = '\0';
+}
+
+static void put_text(struct command *c, const char *text)
+{
+    put_word(c, text, strlen(text));
+}
+
+/* What the options of a summary were, where they are not the defaults: figures depend on them. */
+static void put_settings(struct command *c, const struct tm_value *settings)
+{
+    static const enum tm_option_index told[] = { TM_OPTION_STEPS, TM_OPTION_SKIP_STEPS, TM_OPTION_WINDOW,
+                                                 TM_OPTION_GAP_MIN };
+
+    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+        const struct tm_option *option = &tm_option_table[told[i]];
+        const char *text = tm_text(tm_get(settings, option->key));
+
+        if (!*text || (option->fallback && strcmp(text, option->fallback) == 0))
+            continue;
+        put_text(c, " --");
+        put_text(c, option->name);
+        put_text(c, " ");
+        tm_shell_word(put_word, c, text);
+    }
+}
+
+/* Name the command that makes a summary of now: of its own inputs, where it tells paths that can be given. */
+static void hint_anew(struct tm_run *run, const struct tm_value *root)
+{
+    const struct tm_value *files = tm_path(root, "input.files");
+    struct command c = { .used = 0 };
+    bool has_paths = tm_length(files) > 0 && !tm_is(tm_path(root, "report.redacted"));
+
+    put_text(&c, "tracemill report");
+    for (size_t i = 0; i < tm_length(files); i++) {
+        const struct tm_value *file = tm_at(files, i);
+        const char *path = tm_text(tm_get(file, "path"));
+
+        has_paths = has_paths && *path && strcmp(path, "-") != 0 && !tm_is(tm_get(file, "archived"));
+        put_text(&c, " ");
+        tm_shell_word(put_word, &c, path);
+    }
+    if (!has_paths || c.is_cut) {
+        c = (struct command){ .used = 0 };
+        put_text(&c, "tracemill report INPUT");
+    }
+    put_settings(&c, tm_get(root, "settings"));
+    put_text(&c, " --format json");
+    tm_hint(&run->error, "make a new one of the profile: %s", c.is_cut ? "tracemill report INPUT --format json" : c.text);
+}
+
+static tm_status check_schema(struct tm_run *run, const struct tm_value *root, const char *path)
+{
+    const char *schema = tm_text(tm_get(root, "schema"));
+    const int64_t version = tm_int(tm_get(root, "schema_version"));
+
+    if (strcmp(schema, summary_schema) != 0) {
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
+                      "cannot use '%s': it is a '%s', not a summary of a run", path, schema);
+        tm_hint(&run->error, "'tracemill report --format json' writes the summary of a run");
+        return TM_ERR_INPUT;
+    }
+    if (version == TM_SUMMARY_VERSION)
+        return TM_OK;
+    if (version == 1) {
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
+                      "cannot use '%s': it is a summary of version 1, whose figures are defined differently; this "
+                      "program reads version %d", path, TM_SUMMARY_VERSION);
+        hint_anew(run, root);
+        return TM_ERR_INPUT;
+    }
+    (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
+                  "cannot use '%s': its schema has version %lld, this program knows %d", path,
+                  (long long)version, TM_SUMMARY_VERSION);
+    tm_hint(&run->error, "make it again from the profile: 'tracemill report --format json'");
+    return TM_ERR_INPUT;
+}
+
+tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *file)
+{
+    const tm_status st = tm_doc_read_file(doc, tm_doc_root(doc), file);
+
+    return st == TM_OK ? check_schema(run, tm_doc_root(doc), file) : st;
+}
+
+/* --- analyzing --- */
+
+/* Every analysis counts from 0: its summary tells what it read. */
+static void begin_counts(struct tm_run *run)
+{
+    memset(&run->tallies, 0, sizeof(run->tallies));
+    run->events_read = 0;
+    run->bytes_read = 0;
+}
+
+static void add_counts(struct counts *to, const struct tm_run *run)
+{
+    for (int i = 0; i < TM_TALLY_COUNT; i++)
+        to->tallies.count[i] += run->tallies.count[i];
+    to->events += run->events_read;
+    to->bytes += run->bytes_read;
+}
+
+static void tell_counts(const struct counts *from, struct tm_run *run)
+{
+    run->tallies = from->tallies;
+    run->events_read = from->events;
+    run->bytes_read = from->bytes;
+}
+
+/* Behind those that are there. */
+static tm_status print_summary(struct loading *l, const struct tm_doc *doc, struct printed *printed)
+{
+    tm_status st = l->spill.run ? TM_OK : tm_spill_open(&l->spill, l->run);
+    off_t end = -1;
+
+    printed->at = l->spill.bytes;
+    if (st == TM_OK && lseek(l->spill.fd, (off_t)printed->at, SEEK_SET) >= 0) {
+        st = tm_doc_print(doc, l->run, l->spill.fd);
+        end = lseek(l->spill.fd, 0, SEEK_CUR);
+    }
+    if (st == TM_OK && end < 0)
+        st = tm_fail_system(&l->run->error, TM_ERR_OUTPUT, -1, errno, "cannot write a spill file");
+    if (st != TM_OK)
+        return st;
+    l->spill.bytes = (uint64_t)end;
+    printed->bytes = l->spill.bytes - printed->at;
+    l->run->budget.spilled_bytes += printed->bytes;
+    return TM_OK;
+}
+
+/* With one run as the only operand. */
+static struct tm_options options_of(const struct loading *l, const struct tm_loaded_run *run,
+                                    char **input)
+{
+    struct tm_options options = *l->options;
+
+    *input = (char *)(uintptr_t)run->path; /* which nobody changes */
+    options.inputs = input;
+    options.input_count = 1;
+    return options;
+}
+
+static tm_status analyze(struct loading *l, struct tm_loaded_run *run, struct printed *printed)
+{
+    char *input;
+    const struct tm_options options = options_of(l, run, &input);
+    struct tm_doc *doc = tm_doc_new(l->run);
+    tm_status st;
+
+    if (!doc)
+        return l->run->error.status;
+    begin_counts(l->run);
+    st = tm_analyze(l->run, &options, doc, NULL, NULL);
+    if (st == TM_OK) {
+        run->is_partial = tm_is(tm_path(tm_doc_root(doc), "input.partial")) || !tm_ask_checks_hold(tm_doc_root(doc));
+        st = tm_check_strict(l->run, run->is_partial, l->act);
+    }
+    if (st == TM_OK)
+        st = print_summary(l, doc, printed);
+    tm_doc_free(doc);
+    tm_progress_end(&l->run->progress);
+    add_counts(&l->sum, l->run);
+    return st == TM_OK ? st : tm_while(&l->run->error, "analyzing '%s'", run->path);
+}
+
+/* --- reading --- */
+
+static tm_status read_file(struct loading *l, struct tm_loaded_run *run)
+{
+    struct tm_value *const root = tm_doc_root(run->doc);
+    char file[PATH_BYTES];
+    tm_status st;
+
+    st = find_summary(run->path, file) ? tm_summary_read(l->run, run->doc, file)
+                                       : tm_fail(&l->run->error, TM_ERR_INPUT, -1,
+                                                 "cannot read '%s': it has changed", run->path);
+    run->is_partial = tm_is(tm_path(root, "input.partial")) || !tm_ask_checks_hold(root);
+    begin_counts(l->run); /* losses were told when it was written */
+    return st == TM_OK ? tm_check_strict(l->run, run->is_partial, l->act) : st;
+}
+
+static tm_status read_printed(const struct loading *l, const struct tm_loaded_run *run,
+                              const struct printed *printed)
+{
+    if (lseek(l->spill.fd, (off_t)printed->at, SEEK_SET) < 0)
+        return tm_fail_system(&l->run->error, TM_ERR_OUTPUT, -1, errno, "cannot read a spill file");
+    return tm_doc_read_from(run->doc, tm_doc_root(run->doc), l->spill.fd, printed->bytes,
+                            run->path);
+}
+
+static size_t most_bytes(const struct tm_run *run)
+{
+    return run->budget.limit_bytes / 100 * SUMMARIES_PCT;
+}
+
+/* All of them, in what the limit gives to summaries. */
+static tm_status read_all(struct loading *l, struct tm_summaries *s)
+{
+    const struct tm_budget *budget = &l->run->budget;
+    const size_t before = budget->used_bytes[TM_ACCOUNT_MODEL];
+    const size_t most = most_bytes(l->run);
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < s->count && st == TM_OK; i++) {
+        const size_t used = budget->used_bytes[TM_ACCOUNT_MODEL] - before;
+
+        s->run[i].doc = tm_doc_new(l->run);
+        if (!s->run[i].doc)
+            return l->run->error.status;
+        tm_doc_set_most(s->run[i].doc, used < most ? most - used : 0);
+        st = s->run[i].is_summary ? read_file(l, &s->run[i])
+                                  : read_printed(l, &s->run[i], &l->printed[i]);
+        if (st == TM_ERR_LIMIT)
+            (void)tm_while(&l->run->error, "holding %zu summaries in memory at once, of them '%s'",
+                           s->count, s->run[i].path);
+    }
+    return st;
+}
+
+/* --- all --- */
+
+/* Which run of a folder is meant, if one is. */
+static tm_status choose(struct loading *l, const struct tm_loaded_run *run)
+{
+    struct tm_inputs inputs = { .run = NULL };
+    char *input;
+    const struct tm_options options = options_of(l, run, &input);
+    const tm_status st = tm_inputs_find(&inputs, l->run, &options);
+
+    tm_inputs_free(&inputs);
+    return st;
+}
+
+static tm_status try_summary(struct loading *l, const struct tm_loaded_run *run)
+{
+    struct tm_loaded_run trial = *run;
+    tm_status st;
+
+    trial.doc = tm_doc_new(l->run);
+    if (!trial.doc)
+        return l->run->error.status;
+    tm_doc_set_most(trial.doc, most_bytes(l->run));
+    st = read_file(l, &trial);
+    tm_doc_free(trial.doc);
+    return st;
+}
+
+/* What can be refused quickly is, before the first analysis. */
+static tm_status foresee(struct loading *l, const struct tm_summaries *s, size_t profiles)
+{
+    struct stat info;
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < s->count && st == TM_OK; i++) {
+        const struct tm_loaded_run *run = &s->run[i];
+
+        if (run->is_summary && profiles)
+            st = try_summary(l, run);
+        else if (!run->is_summary && stat(run->path, &info) == 0 && S_ISDIR(info.st_mode))
+            st = choose(l, run);
+    }
+    return st;
+}
+
+static tm_status load(struct loading *l, struct tm_summaries *s)
+{
+    char file[PATH_BYTES];
+    size_t profiles = 0;
+    tm_status st;
+
+    for (size_t i = 0; i < s->count; i++) {
+        s->run[i].is_summary = find_summary(s->run[i].path, file);
+        profiles += !s->run[i].is_summary;
+    }
+    st = foresee(l, s, profiles);
+    for (size_t i = 0; i < s->count && st == TM_OK; i++)
+        if (!s->run[i].is_summary)
+            st = analyze(l, &s->run[i], &l->printed[i]);
+    return st == TM_OK ? read_all(l, s) : st;
+}
+
+tm_status tm_summaries_load(struct tm_summaries *summaries, struct tm_run *run,
+                            const struct tm_options *options, const struct tm_run_operand *operand,
+                            size_t count, const char *act)
+{
+    struct loading l = { .run = run, .options = options, .act = act, .spill = { .fd = -1 } };
+    tm_status st = tm_run_operands_check(run, operand, count);
+
+    *summaries = (struct tm_summaries){ .of = run };
+    if (st != TM_OK)
+        return st;
+    summaries->run =
+        tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*summaries->run), &run->error);
+    if (!summaries->run)
+        return run->error.status;
+    summaries->count = count;
+    l.printed = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*l.printed), &run->error);
+    for (size_t i = 0; i < count; i++)
+        summaries->run[i].path = operand[i].path;
+    st = l.printed ? load(&l, summaries) : run->error.status;
+    if (st == TM_OK)
+        tm_label_runs(summaries->run, operand, count);
+    tell_counts(&l.sum, run);
+    tm_spill_close(&l.spill);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, l.printed, l.printed ? count * sizeof(*l.printed) : 0);
+    return st;
+}
+
+void tm_summaries_free(struct tm_summaries *summaries)
+{
+    if (!summaries->of)
+        return;
+    for (size_t i = 0; i < summaries->count; i++)
+        tm_doc_free(summaries->run[i].doc);
+    tm_give(&summaries->of->budget, TM_ACCOUNT_MODEL, summaries->run,
+            summaries->count * sizeof(*summaries->run));
+    *summaries = (struct tm_summaries){ .of = NULL };
+}

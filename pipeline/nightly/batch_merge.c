@@ -1,0 +1,742 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `batch merge`: from the results in OUT to the history, the gates of its runs and the index page.  Each file that it
+ * writes appears whole, the history first; ended at any moment, it is run again. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pipeline/atomic_file.h"
+#include "pipeline/commands/batch_parts.h"
+#include "pipeline/engine/closing.h"
+#include "pipeline/commands/commands.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/engine/inputs.h"
+#include "pipeline/nightly/batch_gates.h"
+#include "pipeline/guard.h"
+#include "pipeline/nightly/batch_run.h"
+#include "pipeline/nightly/fingerprint.h"
+#include "pipeline/nightly/out_folder.h"
+#include "pipeline/nightly/result.h"
+#include "pipeline/options.h"
+#include "pipeline/version.h"
+#include "reports/format/format.h"
+#include "reports/gates/gates.h"
+#include "reports/gates/junit.h"
+#include "reports/history/history.h"
+#include "reports/markdown/markdown.h"
+
+/* `batch export`: the history as JSON Lines, to stdout or into a file that appears whole. */
+
+static tm_status write_file(struct tm_run *run, struct tm_history *history, const char *path)
+{
+    struct tm_atomic_file file = { .stream = NULL };
+    struct tm_file_place place;
+    tm_status st = tm_find_place(run, path, &place);
+
+    if (st == TM_OK)
+        st = tm_make_folder(run, place.folder);
+    if (st == TM_OK)
+        st = tm_atomic_open(&file, run, place.folder, place.name);
+    if (st == TM_OK)
+        st = tm_history_export(history, file.stream);
+    if (st == TM_OK)
+        st = tm_atomic_commit(&file);
+    tm_atomic_abort(&file);
+    return st;
+}
+
+tm_status tm_command_batch_export(struct tm_run *run, const struct tm_options *options)
+{
+    struct tm_history *history = NULL;
+    char path[TM_OUT_PATH_BYTES];
+    tm_status st = tm_out_path(run, options->inputs[0], TM_HISTORY_FILE, path);
+
+    if (st == TM_OK && options->output)
+        st = tm_guard_batch(run, options->inputs[0]);
+    if (st == TM_OK && options->output)
+        st = tm_guard_output(run, options->output, "the file of -o");
+    if (st == TM_OK)
+        st = tm_history_open(&history, run, path);
+    if (st == TM_OK)
+        st = options->output ? write_file(run, history, options->output)
+                             : tm_finish_stdout(run, tm_history_export(history, stdout));
+    tm_history_close(history);
+    return st;
+}
+
+static const uint32_t of_documents =
+    TM_FORMAT_HTML | TM_FORMAT_PDF | TM_FORMAT_JSON | TM_FORMAT_TEXT | TM_FORMAT_MARKDOWN | TM_FORMAT_CSV;
+
+/* What a reader opens first of a run's report; NULL = its folder. */
+static const char *report_file(uint32_t formats)
+{
+    return formats & TM_FORMAT_HTML ? "report.html" :
+           formats & TM_FORMAT_PDF  ? "report.pdf" :
+           formats & TM_FORMAT_TEXT ? "report.txt" :
+                                      NULL;
+}
+
+/* OUT/index.html and the other files of the last night, in the formats of the options; those formats that are of single
+ * runs are left out.  Then what tm_document_deliver says of it.
+ * in:     gates  as tm_night_gates filled it; NULL = none were asked for
+ * errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
+static tm_status night_index_write(struct tm_run *run, const struct tm_options *options, const char *out,
+                               struct tm_history *history, const struct tm_judged_night *judged,
+                               const struct tm_value *gates)
+{
+    const struct tm_night_options night = { .title = options->title,
+                                            .note = options->note,
+                                            .rows = options->rows,
+                                            .report = report_file(options->formats),
+                                            .judged = judged,
+                                            .gates = gates };
+    struct tm_document_result result = { .doc = tm_doc_new(run), .paper = options->paper };
+    struct tm_options written = *options;
+    tm_status st = result.doc ? tm_night_fill(run, result.doc, history, &night) : run->error.status;
+
+    written.formats &= of_documents;
+    if (!st)
+        st = tm_document_deliver(run, &result, out, &written);
+    tm_doc_free(result.doc);
+    return st;
+}
+
+/* From the partials of hosts to the report of their run.  Hosts that failed are told as missing. */
+
+/* --- parts of a run --- */
+
+static char *keep_text(struct tm_batch_parts *parts, const char *text)
+{
+    return tm_take_text(&parts->run->budget, TM_ACCOUNT_MODEL, text, &parts->run->error);
+}
+
+static tm_status add_path(struct tm_batch_parts *parts, const char *folder)
+{
+    char name[TM_DOCUMENT_FILE_BYTES], path[TM_OUT_PATH_BYTES];
+    tm_status st = tm_out_path(parts->run, folder, tm_document_file(name, NULL, TM_FORMAT_PARTIAL, 0), path);
+
+    if (st != TM_OK)
+        return st;
+    parts->paths[parts->path_count] = keep_text(parts, path);
+    if (!parts->paths[parts->path_count])
+        return parts->run->error.status;
+    parts->path_count++;
+    return TM_OK;
+}
+
+/* Why it is missing, to stand behind its path: "it is empty (0 bytes)" where the message begins with that. */
+static void tell_problem(const char *path, const char *message, char problem[TM_RESULT_MESSAGE_BYTES])
+{
+    const size_t length = strlen(path);
+
+    if (message[0] == '\'' && strncmp(message + 1, path, length) == 0 && strncmp(message + 1 + length, "' is ", 5) == 0)
+        (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is %.900s", message + length + 6);
+    else
+        (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is missing: %.900s", message[0] ? message : "it was not worked");
+}
+
+static tm_status add_missing(struct tm_batch_parts *parts, const struct tm_batch_run *batch_run,
+                             const struct tm_batch_file *file, enum tm_result_status status, const char *message)
+{
+    struct tm_missing_input *missing = &parts->missing[parts->missing_count];
+    char path[TM_OUT_PATH_BYTES], problem[TM_RESULT_MESSAGE_BYTES] = "";
+    tm_status st = tm_input_path(parts->run, batch_run, file, path);
+
+    if (st == TM_OK)
+        tell_problem(path, message, problem);
+    if (st == TM_OK && !parts->missing_count)
+        (void)snprintf(parts->message, sizeof(parts->message), "'%.128s': %.800s", file->host, problem);
+    *missing = (struct tm_missing_input){ .bytes = file->bytes };
+    if (st == TM_OK && !(missing->path = keep_text(parts, path)))
+        st = parts->run->error.status;
+    if (st == TM_OK && !(missing->problem = keep_text(parts, problem)))
+        st = parts->run->error.status;
+    parts->missing_count++;
+    if (parts->missing_count == 1 || status > parts->worst)
+        parts->worst = status;
+    return st;
+}
+
+static tm_status find_part(struct tm_batch_parts *parts, const char *out, const struct tm_batch_run *batch_run,
+                           const struct tm_batch_file *file, bool *stands)
+{
+    char folder[TM_OUT_PATH_BYTES], message[TM_RESULT_MESSAGE_BYTES];
+    enum tm_result_status status;
+    tm_status st = tm_out_item_folder(parts->run, out, batch_run, file, folder);
+
+    *stands = false;
+    if (st != TM_OK)
+        return st;
+    /* Reading them tells, with what to do, where they were made with other options. */
+    status = tm_result_look(parts->run, folder, file->fingerprint, NULL, message);
+    *stands = status == TM_RESULT_DONE || status == TM_RESULT_PARTIAL;
+    return *stands ? add_path(parts, folder) : add_missing(parts, batch_run, file, status, message);
+}
+
+static void count(struct tm_batch_counts *counts, enum tm_result_status status);
+
+tm_status tm_batch_parts_find(struct tm_batch_parts *parts, struct tm_run *run, const char *out,
+                              const struct tm_batch_run *batch_run)
+{
+    const size_t count = batch_run->files;
+    struct tm_batch_run standing = *batch_run;
+    tm_status st = TM_OK;
+
+    *parts = (struct tm_batch_parts){ .run = run, .files = count };
+    parts->paths = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*parts->paths), &run->error);
+    parts->missing = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*parts->missing), &run->error);
+    standing.file = parts->paths && parts->missing
+                        ? tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*standing.file), &run->error)
+                        : NULL;
+    if (!standing.file)
+        return run->error.status;
+    standing.files = 0;
+    for (size_t i = 0; i < count && st == TM_OK; i++) {
+        bool stands;
+
+        st = find_part(parts, out, batch_run, &batch_run->file[i], &stands);
+        if (stands)
+            standing.file[standing.files++] = batch_run->file[i];
+    }
+    if (st == TM_OK)
+        tm_run_fingerprint(&standing, parts->fingerprint);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, standing.file, count * sizeof(*standing.file));
+    return st;
+}
+
+void tm_batch_parts_free(struct tm_batch_parts *parts)
+{
+    struct tm_run *run = parts->run;
+
+    if (!run)
+        return;
+    for (size_t i = 0; i < parts->path_count; i++)
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->paths[i]);
+    for (size_t i = 0; i < parts->missing_count; i++) {
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->missing[i].path);
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->missing[i].problem);
+    }
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, parts->paths, parts->paths ? parts->files * sizeof(*parts->paths) : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, parts->missing,
+            parts->missing ? parts->files * sizeof(*parts->missing) : 0);
+    *parts = (struct tm_batch_parts){ .run = NULL };
+}
+
+/* --- which runs --- */
+
+/* None of its hosts can be reported. */
+static tm_status fail_run(struct tm_batch_pool *pool, const struct tm_batch_task *task,
+                          const struct tm_batch_parts *parts)
+{
+    char message[TM_RESULT_MESSAGE_BYTES];
+
+    (void)snprintf(message, sizeof(message), "none of its hosts could be read; %.900s", parts->message);
+    return tm_batch_pool_fail(pool, task, parts->worst, parts->worst == TM_RESULT_REFUSED ? TM_ERR_INPUT : TM_ERR_LIMIT,
+                              message, "");
+}
+
+/* A run whose parts are all there, or will not be; it is reported again if other parts stand than in its report, and each
+ * time where one failed: the next time it may fail for another reason. */
+static tm_status choose_run(struct tm_batch_pool *pool, const struct tm_batch_run *batch_run,
+                            struct tm_batch_task *tasks)
+{
+    struct tm_batch_task task = { .batch_run = batch_run, .weight = batch_run->files };
+    struct tm_batch_parts parts = { .run = NULL };
+    char folder[TM_OUT_PATH_BYTES];
+    enum tm_result_status status;
+    tm_status st = tm_batch_pruned(pool, batch_run, &status);
+
+    if (st == TM_OK && status != TM_RESULT_MISSING) {
+        pool->counts->runs++;
+        tm_batch_count_standing(pool->counts, status);
+        return TM_OK;
+    }
+    if (st == TM_OK)
+        st = tm_batch_parts_find(&parts, pool->run, pool->out, batch_run);
+    if (st == TM_OK)
+        st = tm_out_item_folder(pool->run, pool->out, batch_run, NULL, folder);
+    if (st == TM_OK) {
+        memcpy(task.fingerprint, parts.fingerprint, sizeof(task.fingerprint));
+        status = tm_result_look(pool->run, folder, task.fingerprint, pool->report_options, NULL);
+        pool->counts->runs++;
+        if (parts.missing_count && parts.worst == TM_RESULT_MISSING)
+            pool->counts->missing++;
+        else if (!parts.path_count)
+            st = fail_run(pool, &task, &parts);
+        else if (tm_result_stands(status, false) && (!parts.missing_count || parts.worst == TM_RESULT_REFUSED))
+            tm_batch_count_standing(pool->counts, status);
+        else
+            tasks[pool->count++] = task;
+    }
+    tm_batch_parts_free(&parts);
+    return st;
+}
+
+tm_status tm_batch_join(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
+                        const char *out, struct tm_batch_counts *counts)
+{
+    struct tm_batch_pool pool = { .run = run, .options = options, .out = out, .what = "runs of several hosts",
+                                  .counts = counts, .joins = true };
+    const size_t bytes = (manifest->count + 1) * sizeof(struct tm_batch_task);
+    struct tm_batch_task *tasks = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+    tm_status st;
+
+    if (!tasks)
+        return run->error.status;
+    st = tm_batch_pool_options(&pool);
+    for (size_t i = 0; i < manifest->count && st == TM_OK; i++)
+        if (manifest->runs[i].files > 1)
+            st = choose_run(&pool, &manifest->runs[i], tasks);
+    pool.tasks = tasks;
+    if (st == TM_OK)
+        st = tm_batch_pool_work(&pool);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, tasks, bytes);
+    return st;
+}
+
+/* From the result of a run to its row in the history.  Only one of them is in memory at a time. */
+
+/* A path of a row has the id twice at most. */
+struct row {
+    struct tm_history_run of;
+    char report[TM_RUN_ID_BYTES + 16], summary[TM_RUN_ID_BYTES + 32];
+};
+
+static int64_t count_of(const struct tm_value *facts, const char *key)
+{
+    const struct tm_value *const count = tm_get(facts, key);
+
+    return tm_type_of(count) == TM_INT ? tm_int(count) : -1;
+}
+
+static bool has_file(const struct tm_value *files, const char *name)
+{
+    for (size_t i = 0; i < tm_length(files); i++)
+        if (strcmp(tm_text(tm_get(tm_at(files, i), "name")), name) == 0)
+            return true;
+    return false;
+}
+
+/* What there is of a run that has a report. */
+static void set_places(struct row *row, const struct tm_value *result)
+{
+    if (!tm_is(tm_get(result, "pruned")))
+        (void)snprintf(row->report, sizeof(row->report), "runs/%s", row->of.id);
+    if (has_file(tm_get(result, "files"), "summary.json"))
+        (void)snprintf(row->summary, sizeof(row->summary), "runs/%s/summary.json", row->of.id);
+}
+
+static void set_figures(struct tm_history_run *row, const struct tm_value *figures)
+{
+    for (size_t i = 0; i < tm_figure_count; i++) {
+        const struct tm_value *const figure = tm_get(figures, tm_figure_table[i].id);
+        const enum tm_type type = tm_type_of(figure);
+
+        row->figure[i] = type == TM_INT || type == TM_DOUBLE ? tm_double(figure) : NAN;
+    }
+}
+
+/* in: result  {} where there is none */
+static void fill(struct row *row, const struct tm_value *result, enum tm_result_status status)
+{
+    const struct tm_value *const facts = tm_get(result, "facts"), *const verdict = tm_get(result, "verdict");
+
+    row->of.status = tm_result_status_words[status];
+    row->of.message = status == TM_RESULT_DONE ? "" : tm_text(tm_get(result, "message"));
+    row->of.platform = tm_text(tm_get(facts, "platform"));
+    row->of.model = tm_text(tm_get(facts, "model"));
+    row->of.hosts = count_of(facts, "hosts");
+    row->of.devices = count_of(facts, "devices");
+    row->of.verdict = tm_text(tm_get(verdict, "text"));
+    row->of.severity = tm_text(tm_get(verdict, "severity"));
+    row->of.finding = tm_text(tm_get(verdict, "finding"));
+    row->of.options = tm_text(tm_get(result, "options"));
+    row->of.version = tm_text(tm_path(result, "tool.version"));
+    row->of.definitions = result ? tm_result_definitions(result) : TM_SUMMARY_VERSION;
+    set_figures(&row->of, tm_get(result, "figures"));
+    if (status == TM_RESULT_DONE || status == TM_RESULT_PARTIAL)
+        set_places(row, result);
+}
+
+/* in: fingerprint  of the run as it is now */
+static tm_status is_of_now(struct tm_run *run, const struct tm_batch_run *batch_run, const char *out,
+                           const struct tm_value *result, const char *fingerprint, bool *is)
+{
+    const char *const made_of = tm_text(tm_get(result, "fingerprint"));
+    struct tm_batch_parts parts = { .run = NULL };
+    tm_status st = TM_OK;
+
+    *is = strcmp(made_of, fingerprint) == 0;
+    if (!*is && batch_run->files > 1) { /* or of those hosts that could be read */
+        st = tm_batch_parts_find(&parts, run, out, batch_run);
+        *is = st == TM_OK && strcmp(made_of, parts.fingerprint) == 0;
+        tm_batch_parts_free(&parts);
+    }
+    *is = *is && strcmp(tm_text(tm_get(result, "id")), batch_run->id) == 0;
+    return st;
+}
+
+static void count(struct tm_batch_counts *counts, enum tm_result_status status)
+{
+    uint64_t *const of[] = { [TM_RESULT_DONE] = &counts->done,       [TM_RESULT_PARTIAL] = &counts->partial,
+                             [TM_RESULT_REFUSED] = &counts->refused, [TM_RESULT_FAILED] = &counts->failed,
+                             [TM_RESULT_MISSING] = &counts->missing };
+
+    counts->runs++;
+    ++*of[status];
+}
+
+static tm_status take(struct tm_run *run, const struct tm_batch_run *batch_run, const char *out,
+                      struct tm_history *history, struct tm_batch_counts *counts)
+{
+    struct tm_doc *const doc = tm_doc_new(run), *const texts = doc ? tm_doc_new(run) : NULL;
+    char folder[TM_OUT_PATH_BYTES], fingerprint[TM_FINGERPRINT_BYTES];
+    struct row row = { .of = { .id = batch_run->id, .gates = "", .gates_text = "", .page = "" } };
+    const struct tm_value *result = NULL;
+    enum tm_result_status status = TM_RESULT_MISSING;
+    bool is_now = false;
+    tm_status st = texts ? tm_out_item_folder(run, out, batch_run, NULL, folder) : run->error.status;
+
+    if (st != TM_OK)
+        goto out;
+    tm_run_fingerprint(batch_run, fingerprint);
+    if (tm_result_read(doc, tm_doc_root(doc), folder))
+        st = is_of_now(run, batch_run, out, tm_doc_root(doc), fingerprint, &is_now);
+    if (st != TM_OK)
+        goto out;
+    if (is_now) {
+        result = tm_doc_root(doc);
+        status = tm_result_status_of(tm_text(tm_get(result, "status")));
+    }
+    /* names of files may be any bytes */
+    tm_add_text(tm_doc_root(texts), "name", batch_run->name, strlen(batch_run->name));
+    tm_add_text(tm_doc_root(texts), "path", batch_run->path, strlen(batch_run->path));
+    st = tm_doc_status(texts);
+    row.of.name = tm_text(tm_get(tm_doc_root(texts), "name"));
+    row.of.path = tm_text(tm_get(tm_doc_root(texts), "path"));
+    row.of.fingerprint = result ? tm_text(tm_get(result, "fingerprint")) : fingerprint;
+    row.of.report = row.report;
+    row.of.summary = row.summary;
+    tm_batch_keys_copy(&row.of.keys, &batch_run->keys);
+    fill(&row, result, status);
+    /* What an older program worked stays in the history as its own, until it is worked anew; a pruned run never is. */
+    count(counts, row.of.definitions == TM_SUMMARY_VERSION || tm_is(tm_get(result, "pruned")) ? status : TM_RESULT_MISSING);
+    if (st == TM_OK)
+        st = tm_history_put(history, &row.of);
+out:
+    tm_doc_free(texts);
+    tm_doc_free(doc);
+    return st;
+}
+
+static void note_ahead(struct tm_batch_counts *counts, const struct tm_batch_run *batch_run)
+{
+    if (counts->ahead++)
+        return;
+    (void)snprintf(counts->ahead_id, sizeof(counts->ahead_id), "%s", batch_run->id);
+    (void)snprintf(counts->ahead_night, sizeof(counts->ahead_night), "%s", batch_run->keys.night);
+}
+
+/* Put a row for each run of the manifest into the history, of the result that stands in OUT.  One that is not there, or is
+ * of an input that has changed since, makes a row with the status "missing".
+ * in:     until  later nights are dated ahead
+ * out:    counts  runs, how they stand, and those that are dated ahead
+ * errors: of tm_history_put; TM_ERR_LIMIT */
+static tm_status batch_rows(struct tm_run *run, const struct tm_manifest *manifest, const char *out, const char *until,
+                        struct tm_history *history, struct tm_batch_counts *counts)
+{
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < manifest->count && st == TM_OK; i++) {
+        if (strcmp(manifest->runs[i].keys.night, until) > 0)
+            note_ahead(counts, &manifest->runs[i]);
+        st = take(run, &manifest->runs[i], out, history, counts);
+    }
+    return st;
+}
+
+struct merge {
+    struct tm_run *run;
+    const struct tm_options *options;
+    const char *out;
+    struct tm_manifest manifest;
+    struct tm_history *history;
+    struct tm_judged_night judged;
+    struct tm_batch_counts counts;
+    struct tm_doc *gates; /* what tm_night_gates tells; NULL = nobody asks */
+    tm_status verdict;    /* of the gates */
+};
+
+/* --- files that options name --- */
+
+static tm_status write_junit(const void *of, FILE *to)
+{
+    const struct merge *m = of;
+
+    return tm_night_junit_write(m->run, tm_doc_root(m->gates), to);
+}
+
+static tm_status write_markdown(const void *of, FILE *to)
+{
+    const struct merge *m = of;
+
+    return tm_night_markdown_write(m->run, tm_doc_root(m->gates), m->options->title, to);
+}
+
+static tm_status write_metrics(const void *of, FILE *to)
+{
+    const struct merge *m = of;
+
+    return tm_openmetrics_write(m->run, m->history, &m->judged, to);
+}
+
+enum {
+    FILES = 3,
+    GATES_PCT = 40, /* of the limit: about a kilobyte for each gate of each run of a night */
+    GATES_TOLD = 10,
+};
+
+static void list_files(struct tm_side_file files[FILES], const struct tm_options *options)
+{
+    files[0] = (struct tm_side_file){ options->junit, "the file of --junit", write_junit };
+    files[1] = (struct tm_side_file){ options->markdown, "the file of --markdown", write_markdown };
+    files[2] = (struct tm_side_file){ options->openmetrics, "the file of --openmetrics", write_metrics };
+}
+
+static tm_status write_files(const struct merge *m)
+{
+    struct tm_side_file files[FILES];
+
+    list_files(files, m->options);
+    return tm_side_files_write(m->run, files, FILES, m);
+}
+
+/* --- the parts --- */
+
+static bool wants_gates(const struct tm_options *options)
+{
+    return options->gate || options->junit || options->markdown;
+}
+
+tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *options, const char *out)
+{
+    struct tm_baseline_choice choice;
+    struct tm_side_file files[FILES];
+    struct tm_gates *gates = NULL;
+    tm_status st = options->gate ? tm_gates_read(run, &gates, options->gate) : TM_OK;
+
+    tm_gates_free(gates);
+    if (st == TM_OK)
+        st = tm_baseline_choice_read(run, &options->baseline, &choice);
+    list_files(files, options);
+    if (st == TM_OK)
+        st = tm_guard_batch(run, out);
+    return st == TM_OK ? tm_side_files_check(run, files, FILES) : st;
+}
+
+static tm_status count_troubled(void *to, const struct tm_history_run *row)
+{
+    struct merge *const m = to;
+    const enum tm_result_status status = tm_result_status_of(row->status);
+
+    m->counts.night_troubled += tm_history_is_judged(&m->judged, row) &&
+                                (status == TM_RESULT_PARTIAL || status == TM_RESULT_REFUSED);
+    return TM_OK;
+}
+
+/* What this merge is of: the runs of the last night, and what else was added or changed. */
+static tm_status choose_judged(struct merge *m)
+{
+    const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .judged = &m->judged };
+    const tm_status st = tm_history_settle(m->history, &m->judged);
+
+    return st == TM_OK && m->judged.last[0] ? tm_history_visit(m->history, &query, count_troubled, m) : st;
+}
+
+/* What the runs were made of is no place for files of this merge. */
+static tm_status guard_traces(const struct merge *m)
+{
+    char path[TM_OUT_PATH_BYTES];
+    tm_status st = TM_OK;
+
+    for (size_t i = 0; i < m->manifest.count; i++) {
+        const struct tm_batch_run *const r = &m->manifest.runs[i];
+
+        for (size_t k = 0; k < r->files && st == TM_OK; k++) {
+            if (!tm_guard_may_meet(m->run, r->file[k].bytes))
+                continue;
+            st = tm_input_path(m->run, r, &r->file[k], path);
+            if (st == TM_OK)
+                st = tm_guard_input(m->run, path, NULL);
+        }
+    }
+    return st;
+}
+
+/* The results, as rows: from here on the manifest is not needed. */
+static tm_status take_results(struct merge *m)
+{
+    char path[TM_OUT_PATH_BYTES];
+    tm_status st = tm_out_path(m->run, m->out, TM_MANIFEST_FILE, path);
+
+    if (st == TM_OK)
+        st = tm_manifest_read(&m->manifest, m->run, path);
+    if (st == TM_OK)
+        st = guard_traces(m);
+    if (st == TM_OK)
+        st = tm_batch_join(m->run, m->options, &m->manifest, m->out, &m->counts);
+    m->counts = (struct tm_batch_counts){ .worked = m->counts.worked };
+    tm_progress_phase(&m->run->progress, "merging", 0);
+    if (st == TM_OK)
+        st = tm_out_path(m->run, m->out, TM_HISTORY_FILE, path);
+    if (st == TM_OK)
+        st = tm_history_renew(&m->history, m->run, path);
+    if (st == TM_OK)
+        st = batch_rows(m->run, &m->manifest, m->out, m->judged.until, m->history, &m->counts);
+    if (st == TM_OK)
+        st = choose_judged(m);
+    tm_manifest_free(&m->manifest);
+    return st;
+}
+
+static tm_status judge(struct merge *m)
+{
+    if (!wants_gates(m->options))
+        return TM_OK;
+    m->gates = tm_doc_new(m->run);
+    if (!m->gates)
+        return m->run->error.status;
+    tm_doc_set_most(m->gates, m->run->budget.limit_bytes / 100 * GATES_PCT);
+
+    tm_status st = tm_night_gates(m->run, m->options, m->out, m->history, &m->judged, tm_doc_root(m->gates),
+                                  &m->verdict);
+
+    return st == TM_OK ? tm_doc_status(m->gates) : st;
+}
+
+/* --- the end --- */
+
+static size_t print_gates_of(const struct tm_value *row, size_t room)
+{
+    const struct tm_value *const gates = tm_get(row, "gates");
+    const char *const job = tm_text(tm_get(row, "job"));
+    size_t count = 0;
+
+    for (size_t i = 0; i < tm_length(gates); i++) {
+        if (!tm_gate_is_noteworthy(tm_at(gates, i)))
+            continue;
+        if (count < room)
+            tm_print_gate(tm_at(gates, i), job);
+        count++;
+    }
+    if (!tm_length(gates) && strcmp(tm_text(tm_get(row, "verdict")), "unknown") == 0 && count++ < room) {
+        (void)fputs("tracemill: the gates of ", stderr);
+        tm_print_clean(stderr, job);
+        (void)fputs(" cannot be judged: ", stderr);
+        tm_print_clean(stderr, tm_text(tm_get(row, "text")));
+        (void)fputc('\n', stderr);
+    }
+    return count;
+}
+
+/* The first ones that did not pass. */
+static void print_gates(const struct tm_value *night)
+{
+    const struct tm_value *const rows = tm_get(night, "runs");
+    size_t count = 0;
+
+    for (size_t i = 0; i < tm_length(rows); i++)
+        count += print_gates_of(tm_at(rows, i), count < GATES_TOLD ? GATES_TOLD - count : 0);
+    if (count > GATES_TOLD)
+        (void)fprintf(stderr, "tracemill: %zu further gates did not pass\n", count - GATES_TOLD);
+}
+
+static void tell(char *to, size_t bytes, size_t *used, uint64_t number, const char *what)
+{
+    if (number && *used < bytes)
+        *used += (size_t)snprintf(to + *used, bytes - *used, "%s%" PRIu64 " %s", *used ? ", " : "", number, what);
+}
+
+/* What is damaged for good is told by the status in the night that it came; what failed, until it is done. */
+static tm_status final_status(const struct merge *m)
+{
+    const struct tm_batch_counts *const c = &m->counts;
+
+    if (m->verdict == TM_GATE)
+        return TM_GATE;
+    return m->verdict != TM_OK || c->night_troubled + c->ahead + c->failed + c->missing ? TM_PARTIAL : TM_OK;
+}
+
+static void warn_of_dates(const struct merge *m)
+{
+    const struct tm_batch_counts *const c = &m->counts;
+
+    if (c->ahead)
+        (void)fprintf(stderr,
+                      "tracemill: warning: %" PRIu64 " run%s dated more than a day ahead of this machine's clock, such as '%s' of "
+                      "%s: not judged\n",
+                      c->ahead, c->ahead == 1 ? " is" : "s are", c->ahead_id, c->ahead_night);
+}
+
+static void warn(const struct merge *m)
+{
+    const struct tm_batch_counts *const c = &m->counts;
+    const uint64_t without = c->refused + c->failed + c->missing;
+    char text[256] = "";
+    size_t used = 0;
+
+    if (without + c->partial == 0 || (m->run->quiet && final_status(m) == TM_OK)) /* no status without its reason */
+        return;
+    tell(text, sizeof(text), &used, c->refused, "cannot be read");
+    tell(text, sizeof(text), &used, c->failed, "failed");
+    tell(text, sizeof(text), &used, c->missing, "not worked yet");
+    tell(text, sizeof(text), &used, c->partial, "of damaged input");
+    (void)fprintf(stderr, "tracemill: warning: of %" PRIu64 " run%s %s\n", c->runs, tm_format_plural(c->runs), text);
+}
+
+tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out)
+{
+    struct merge *const m = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*m), &run->error);
+    int lock = -1;
+    tm_status st;
+
+    if (!m)
+        return run->error.status;
+    *m = (struct merge){ .run = run, .options = options, .out = out };
+    tm_history_until(m->judged.until);
+    st = tm_batch_merge_check(run, options, out);
+    if (st == TM_OK)
+        st = tm_out_lock(run, out, false, &lock);
+    if (st == TM_OK)
+        st = take_results(m);
+    if (st == TM_OK)
+        st = judge(m);
+    if (st == TM_OK)
+        st = tm_history_commit(m->history);
+    if (st == TM_OK)
+        st = night_index_write(run, options, out, m->history, &m->judged,
+                                  m->gates ? tm_doc_root(m->gates) : NULL);
+    if (st == TM_OK)
+        st = write_files(m);
+    tm_progress_end(&run->progress);
+    if (st == TM_OK) {
+        if (m->gates)
+            print_gates(tm_doc_root(m->gates));
+        warn_of_dates(m);
+        warn(m);
+        st = final_status(m);
+    }
+    tm_doc_free(m->gates);
+    tm_history_close(m->history);
+    if (lock >= 0)
+        (void)close(lock);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, m, sizeof(*m));
+    return st;
+}
+
+tm_status tm_command_batch_merge(struct tm_run *run, const struct tm_options *options)
+{
+    return tm_batch_merge(run, options, options->inputs[0]);
+}

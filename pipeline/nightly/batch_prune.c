@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `batch prune`: the files of old runs go, their figures stay in the history.  Of each run first its result says that it was
+ * pruned, so that nobody makes it again; then its files go; the history says so at the end.  Ended at any moment, it is run
+ * again. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pipeline/atomic_file.h"
+#include "pipeline/commands/batch_parts.h"
+#include "pipeline/engine/closing.h"
+#include "pipeline/commands/commands.h"
+#include "pipeline/nightly/batch_gates.h"
+#include "pipeline/nightly/batch_run.h"
+#include "pipeline/nightly/fingerprint.h"
+#include "pipeline/nightly/out_folder.h"
+#include "pipeline/nightly/result.h"
+#include "pipeline/nightly/run_keys.h"
+#include "pipeline/run.h"
+#include "reports/format/format.h"
+
+/* Remove what the program wrote into the folder of a run: reports, tables, partials of hosts.  result.json stays, and what
+ * others put there.  Links are removed, not followed.
+ * in:     keeps_summary  summary.json stays too
+ *         only_counts    nothing is removed
+ * out:    bytes  are added to: what goes; files likewise
+ * errors: TM_ERR_OUTPUT  something cannot be removed */
+struct tm_pruned {
+    uint64_t files, bytes;
+};
+
+/* The folder of a run is gone through entry by entry; what has the name of an output goes.  It may be half gone already. */
+
+/* Where in the folder of a run: what has which name there is ours. */
+enum place { OF_RUN, OF_TABLES, OF_HOSTS, OF_HOST, NOT_OURS };
+
+struct prune {
+    struct tm_run *run;
+    const char *folder; /* for messages */
+    bool keeps_summary, only_counts;
+    struct tm_pruned *pruned;
+    char names[TM_BATCH_OUTPUTS_MOST][64];
+    const char *outputs[TM_BATCH_OUTPUTS_MOST];
+    size_t count;
+};
+
+/* in: end  "/" of a folder, "" of a file */
+static bool is_output(const struct prune *p, const char *name, const char *end)
+{
+    const size_t length = strlen(name);
+
+    for (size_t i = 0; i < p->count; i++)
+        if (strncmp(p->outputs[i], name, length) == 0 && strcmp(p->outputs[i] + length, end) == 0)
+            return true;
+    return false;
+}
+
+static bool is_our_file(const struct prune *p, enum place place, const char *name)
+{
+    switch (place) {
+    case OF_RUN:
+        if (tm_left_behind_is(name))
+            return true;
+        return is_output(p, name, "") && !(p->keeps_summary && strcmp(name, "summary.json") == 0);
+    case OF_TABLES:
+        return tm_part_has_ending((struct tm_path_part){ name, strlen(name) }, ".csv");
+    case OF_HOST:
+        return tm_left_behind_is(name) || is_output(p, name, "") || strcmp(name, TM_RESULT_FILE) == 0;
+    default:
+        return false;
+    }
+}
+
+static enum place place_below(const struct prune *p, enum place place, const char *name)
+{
+    if (place == OF_RUN && strcmp(name, "hosts") == 0)
+        return OF_HOSTS;
+    if (place == OF_HOSTS)
+        return OF_HOST;
+    if ((place == OF_RUN || place == OF_HOST) && tm_left_behind_is(name)) /* tables that were not completed */
+        return OF_TABLES;
+    return (place == OF_RUN || place == OF_HOST) && is_output(p, name, "/") ? OF_TABLES : NOT_OURS;
+}
+
+static tm_status fail(const struct prune *p, const char *name, int problem)
+{
+    return tm_fail_system(&p->run->error, TM_ERR_OUTPUT, -1, problem, "cannot remove '%s' in '%s'", name, p->folder);
+}
+
+static tm_status sweep(struct prune *p, int fd, enum place place);
+
+/* A folder below, which goes once it is empty. */
+static tm_status take_folder(struct prune *p, int parent, const char *name, enum place place)
+{
+    const int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    tm_status st;
+
+    if (fd < 0)
+        return errno == ENOENT ? TM_OK : fail(p, name, errno);
+    st = sweep(p, fd, place);
+    if (st == TM_OK && !p->only_counts && unlinkat(parent, name, AT_REMOVEDIR) != 0 && errno != ENOENT &&
+        errno != ENOTEMPTY && errno != EEXIST)
+        st = fail(p, name, errno);
+    return st;
+}
+
+static tm_status take_file(struct prune *p, int parent, const char *name, const struct stat *info)
+{
+    if (!p->only_counts && unlinkat(parent, name, 0) != 0 && errno != ENOENT)
+        return fail(p, name, errno);
+    p->pruned->files++;
+    p->pruned->bytes += S_ISREG(info->st_mode) ? (uint64_t)info->st_size : 0;
+    return TM_OK;
+}
+
+static tm_status take(struct prune *p, int fd, enum place place, const char *name)
+{
+    struct stat info;
+
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || fstatat(fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        return TM_OK;
+    if (!S_ISDIR(info.st_mode))
+        return is_our_file(p, place, name) ? take_file(p, fd, name, &info) : TM_OK;
+
+    const enum place below = place_below(p, place, name);
+
+    return below == NOT_OURS ? TM_OK : take_folder(p, fd, name, below);
+}
+
+/* owns: fd */
+static tm_status sweep(struct prune *p, int fd, enum place place)
+{
+    DIR *dir = fdopendir(fd);
+    const struct dirent *entry;
+    tm_status st = TM_OK;
+
+    if (!dir) {
+        st = fail(p, "files", errno);
+        (void)close(fd);
+        return st;
+    }
+    while (st == TM_OK && (entry = readdir(dir)) != NULL)
+        st = take(p, fd, place, entry->d_name);
+    (void)closedir(dir);
+    return st;
+}
+
+static tm_status prune_folder(struct tm_run *run, const char *folder, bool keeps_summary, bool only_counts,
+                          struct tm_pruned *pruned)
+{
+    struct prune p = { .run = run, .folder = folder, .keeps_summary = keeps_summary, .only_counts = only_counts,
+                       .pruned = pruned };
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd < 0)
+        return errno == ENOENT ? TM_OK : fail(&p, "files", errno);
+    p.count = tm_batch_outputs(UINT32_MAX, p.names, p.outputs);
+    return sweep(&p, fd, OF_RUN);
+}
+
+enum { KEPT_MOST = 4096 };
+
+static int by_id(const void *a, const void *b);
+
+struct prune_prune {
+    struct tm_run *run;
+    const struct tm_options *options;
+    const char *out;
+    struct tm_manifest manifest;
+    const struct tm_batch_run **by_id; /* runs of the manifest */
+    struct tm_history *old, *next;     /* next: NULL with --dry-run */
+    struct tm_judged_night judged;     /* until */
+    char oldest[11];                   /* night that stays */
+    struct tm_job_past *past;
+    char job[TM_KEY_BYTES];            /* that is gone through */
+    char kept[KEPT_MOST][TM_RUN_ID_BYTES]; /* of the job: what gates compare with */
+    size_t kept_count;
+    uint64_t runs;                     /* that something goes of */
+    struct tm_pruned pruned;
+};
+
+static void keep(void *of, const struct tm_past_run *run)
+{
+    struct prune_prune *p = of;
+
+    if (p->kept_count < KEPT_MOST)
+        (void)snprintf(p->kept[p->kept_count++], TM_RUN_ID_BYTES, "%s", run->id);
+}
+
+static bool is_kept(const struct prune_prune *p, const char *id)
+{
+    for (size_t i = 0; i < p->kept_count; i++)
+        if (strcmp(p->kept[i], id) == 0)
+            return true;
+    return p->kept_count == KEPT_MOST; /* more kinds of machines than can be remembered */
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct tm_batch_run *const *x = a, *const *y = b;
+
+    return strcmp((*x)->id, (*y)->id);
+}
+
+/* NULL = the manifest does not have it */
+static const struct tm_batch_run *find_run(const struct prune_prune *p, const char *id)
+{
+    const struct tm_batch_run wanted = { .id = id }, *at = &wanted;
+    const struct tm_batch_run **found =
+        p->by_id ? bsearch(&at, p->by_id, p->manifest.count, sizeof(*p->by_id), by_id) : NULL;
+
+    return found ? *found : NULL;
+}
+
+/* --- of one run --- */
+
+/* The entry of the summary, copied: its list is made anew. */
+struct kept_file {
+    bool is_there;
+    int64_t bytes;
+    char xxh3[TM_FINGERPRINT_BYTES];
+};
+
+static struct kept_file summary_of(const struct tm_value *result)
+{
+    const struct tm_value *const files = tm_get(result, "files");
+    struct kept_file kept = { .is_there = false };
+
+    for (size_t i = 0; i < tm_length(files); i++) {
+        const struct tm_value *const file = tm_at(files, i);
+
+        if (strcmp(tm_text(tm_get(file, "name")), "summary.json") != 0)
+            continue;
+        kept = (struct kept_file){ .is_there = true, .bytes = tm_int(tm_get(file, "bytes")) };
+        (void)snprintf(kept.xxh3, sizeof(kept.xxh3), "%s", tm_text(tm_get(file, "xxh3")));
+    }
+    return kept;
+}
+
+/* What the result says from now on.  The fingerprint is that of all files of the run, also where some could not be read:
+ * while they are the same, the run is not made again. */
+static tm_status mark(struct prune_prune *p, struct tm_doc *doc, const char *folder, const struct tm_batch_run *batch_run,
+                      const struct kept_file *summary)
+{
+    struct tm_value *const root = tm_doc_root(doc);
+    const size_t wanted = summary->is_there ? 1 : 0;
+    char fingerprint[TM_FINGERPRINT_BYTES];
+
+    if (tm_is(tm_get(root, "pruned")) && tm_length(tm_get(root, "files")) == wanted)
+        return TM_OK;
+    tm_add_bool(root, "pruned", true);
+    if (batch_run) {
+        tm_run_fingerprint(batch_run, fingerprint);
+        tm_add_string(root, "fingerprint", fingerprint);
+    }
+    struct tm_value *const files = tm_add_array(root, "files");
+
+    if (summary->is_there) {
+        struct tm_value *const file = tm_add_object(files, NULL);
+
+        tm_add_string(file, "name", "summary.json");
+        tm_add_int(file, "bytes", summary->bytes);
+        tm_add_string(file, "xxh3", summary->xxh3);
+    }
+    const tm_status st = tm_result_write(p->run, folder, doc);
+
+    if (st == TM_OK) /* before files go: a power cut must not bring the old one back without them */
+        tm_sync_folder(folder);
+    return st;
+}
+
+/* An input that changed since makes the run new: its files are not those of this result for long. */
+static bool is_changed(const struct tm_batch_run *batch_run, const struct tm_history_run *row, const struct tm_value *result)
+{
+    const char *const made_of = tm_text(tm_get(result, "fingerprint"));
+    char fingerprint[TM_FINGERPRINT_BYTES];
+
+    if (!batch_run)
+        return false;
+    tm_run_fingerprint(batch_run, fingerprint);
+    return strcmp(made_of, fingerprint) != 0 && (batch_run->files == 1 || strcmp(made_of, row->fingerprint) != 0);
+}
+
+static tm_status prune_files(struct prune_prune *p, const struct tm_history_run *row, struct tm_doc *doc, const char *folder,
+                             bool *is_pruned)
+{
+    const struct tm_batch_run *const batch_run = find_run(p, row->id);
+    const bool is_wanted = is_kept(p, row->id);
+    struct kept_file summary = { .is_there = false };
+    struct tm_pruned gone = { .files = 0 };
+    tm_status st;
+
+    *is_pruned = tm_result_read(doc, tm_doc_root(doc), folder) &&
+                 strcmp(tm_text(tm_get(tm_doc_root(doc), "id")), row->id) == 0 &&
+                 !is_changed(batch_run, row, tm_doc_root(doc));
+    if (!*is_pruned)
+        return TM_OK;
+    if (is_wanted)
+        summary = summary_of(tm_doc_root(doc));
+    /* Counted first: writing the mark takes away what killed processes left. */
+    st = prune_folder(p->run, folder, summary.is_there, true, &p->pruned);
+    if (st == TM_OK && !p->options->dry_run)
+        st = mark(p, doc, folder, batch_run, &summary);
+    return st == TM_OK && !p->options->dry_run ? prune_folder(p->run, folder, summary.is_there, false, &gone) : st;
+}
+
+static void tell(const struct prune_prune *p, const struct tm_history_run *row, const struct tm_pruned *before)
+{
+    char bytes[TM_FORMAT_BYTES];
+
+    (void)printf("%s  %s  %s\n", row->keys.night,
+                 tm_format_bytes(bytes, (double)(p->pruned.bytes - before->bytes)), row->id);
+}
+
+static tm_status prune_run(void *of, const struct tm_history_run *row)
+{
+    struct prune_prune *const p = of;
+    const struct tm_batch_run named = { .id = row->id };
+    const enum tm_result_status status = tm_result_status_of(row->status);
+    const struct tm_pruned before = p->pruned;
+    struct tm_history_run changed = *row;
+    char folder[TM_OUT_PATH_BYTES];
+    bool is_pruned;
+    struct tm_doc *doc;
+    tm_status st = TM_OK;
+
+    if (strcmp(row->keys.night, p->oldest) >= 0 || (status != TM_RESULT_DONE && status != TM_RESULT_PARTIAL))
+        return TM_OK;
+    doc = tm_doc_new(p->run);
+    st = doc ? tm_out_item_folder(p->run, p->out, &named, NULL, folder) : p->run->error.status;
+    if (st == TM_OK)
+        st = prune_files(p, row, doc, folder, &is_pruned);
+    tm_doc_free(doc);
+    if (st != TM_OK || !is_pruned)
+        return st;
+    if (p->pruned.files != before.files) {
+        p->runs++;
+        if (p->options->dry_run && !p->options->json && !p->run->quiet)
+            tell(p, row, &before);
+    }
+    changed.report = "";
+    changed.summary = is_kept(p, row->id) ? row->summary : "";
+    return p->next && (*row->report || strcmp(changed.summary, row->summary) != 0) ? tm_history_put(p->next, &changed)
+                                                                                    : TM_OK;
+}
+
+/* --- of all --- */
+
+/* All runs of the job were seen: which of them gates want is known. */
+static tm_status end_job(struct prune_prune *p)
+{
+    const struct tm_history_query of_job = { .order = TM_HISTORY_BY_JOB, .job = p->job };
+
+    if (!p->job[0])
+        return TM_OK;
+    p->kept_count = 0;
+    tm_job_past_visit(p->past, keep, p);
+    tm_job_past_forget(p->past);
+    return tm_history_visit(p->old, &of_job, prune_run, p);
+}
+
+static tm_status see_run(void *of, const struct tm_history_run *row)
+{
+    struct prune_prune *const p = of;
+    tm_status st = TM_OK;
+
+    if (strcmp(p->job, row->keys.job) != 0) {
+        st = end_job(p);
+        memcpy(p->job, row->keys.job, sizeof(p->job));
+    }
+    if (st != TM_OK || tm_history_is_ahead(&p->judged, row)) /* it is no baseline, and takes no place of one */
+        return st;
+    return tm_job_past_add(p->past, row, row->gates);
+}
+
+/* An absent manifest is none to anybody. */
+static tm_status read_manifest(struct prune_prune *p)
+{
+    char path[TM_OUT_PATH_BYTES];
+    struct stat info;
+    tm_status st = tm_out_path(p->run, p->out, TM_MANIFEST_FILE, path);
+
+    if (st != TM_OK || stat(path, &info) != 0)
+        return st;
+    st = tm_manifest_read(&p->manifest, p->run, path);
+    if (st != TM_OK || !p->manifest.count)
+        return st;
+    p->by_id = tm_take(&p->run->budget, TM_ACCOUNT_MODEL, p->manifest.count * sizeof(*p->by_id), &p->run->error);
+    if (!p->by_id)
+        return p->run->error.status;
+    for (size_t i = 0; i < p->manifest.count; i++)
+        p->by_id[i] = &p->manifest.runs[i];
+    qsort(p->by_id, p->manifest.count, sizeof(*p->by_id), by_id);
+    return TM_OK;
+}
+
+static tm_status open_all(struct prune_prune *p)
+{
+    const struct tm_baseline_choice choice = { .kind = TM_BASELINE_LAST, .most = TM_BASELINE_RUNS };
+    char path[TM_OUT_PATH_BYTES];
+    tm_status st = tm_out_path(p->run, p->out, TM_HISTORY_FILE, path);
+
+    tm_history_until(p->judged.until);
+    if (st == TM_OK)
+        st = tm_history_open(&p->old, p->run, path);
+    if (st == TM_OK)
+        st = tm_history_oldest_of(p->old, p->judged.until, p->options->keep, p->oldest);
+    if (st != TM_OK || !p->oldest[0])
+        return st;
+    st = read_manifest(p);
+    if (st == TM_OK && !p->options->dry_run)
+        st = tm_history_renew(&p->next, p->run, path);
+    if (st == TM_OK && !(p->past = tm_job_past_new(p->run, &choice)))
+        st = p->run->error.status;
+    return st;
+}
+
+static tm_status work(struct prune_prune *p)
+{
+    const struct tm_history_query all = { .order = TM_HISTORY_BY_JOB };
+    tm_status st = open_all(p);
+
+    if (st != TM_OK || !p->oldest[0])
+        return st;
+    st = tm_history_visit(p->old, &all, see_run, p);
+    if (st == TM_OK)
+        st = end_job(p);
+    return st == TM_OK && p->next ? tm_history_commit(p->next) : st;
+}
+
+static void close_all(struct prune_prune *p)
+{
+    tm_job_past_free(p->past);
+    tm_history_close(p->next);
+    tm_history_close(p->old);
+    if (p->by_id)
+        tm_give(&p->run->budget, TM_ACCOUNT_MODEL, p->by_id, p->manifest.count * sizeof(*p->by_id));
+    tm_manifest_free(&p->manifest);
+}
+
+static tm_status print_json(const struct prune_prune *p)
+{
+    struct tm_doc *doc = tm_doc_new(p->run);
+    struct tm_value *root = doc ? tm_doc_root(doc) : NULL;
+    tm_status st = doc ? TM_OK : p->run->error.status;
+
+    if (st == TM_OK) {
+        tm_add_string(root, "schema", "tracemill.prune");
+        tm_add_int(root, "schema_version", 1);
+        tm_add_text(root, "out", p->out, strlen(p->out));
+        tm_add_bool(root, "dry_run", p->options->dry_run);
+        if (p->oldest[0])
+            tm_add_string(root, "oldest_kept", p->oldest);
+        else
+            tm_add_null(root, "oldest_kept", "no night is old enough");
+        tm_add_uint(root, "runs", p->runs);
+        tm_add_uint(root, "files", p->pruned.files);
+        tm_add_uint(root, "bytes", p->pruned.bytes);
+        st = tm_doc_status(doc);
+    }
+    if (st == TM_OK)
+        st = tm_print_document(p->run, doc);
+    tm_doc_free(doc);
+    return st;
+}
+
+static void say(const struct prune_prune *p)
+{
+    char bytes[TM_FORMAT_BYTES];
+
+    if (p->run->quiet || (!p->options->dry_run && !isatty(STDOUT_FILENO)))
+        return;
+    (void)printf("%s of %" PRIu64 " run%s %s\n", tm_format_bytes(bytes, (double)p->pruned.bytes), p->runs,
+                 tm_format_plural(p->runs), p->options->dry_run ? "would go" : "removed; the next merge renews the index page");
+}
+
+tm_status tm_command_batch_prune(struct tm_run *run, const struct tm_options *options)
+{
+    struct prune_prune *const p = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*p), &run->error);
+    int lock = -1;
+    tm_status st;
+
+    if (!p)
+        return run->error.status;
+    p->run = run;
+    p->options = options;
+    p->out = options->inputs[0];
+    st = tm_out_lock(run, p->out, false, &lock);
+    if (st == TM_OK)
+        st = work(p);
+    close_all(p);
+    if (st == TM_OK && options->json)
+        st = print_json(p);
+    else if (st == TM_OK)
+        say(p);
+    if (lock >= 0)
+        (void)close(lock);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, p, sizeof(*p));
+    return st;
+}

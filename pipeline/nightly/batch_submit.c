@@ -1,0 +1,884 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hands a batch to Slurm: an array job that works what is missing, and a job after it that merges.  Slurm schedules,
+ * isolates, and begins tasks again whose node died; what it does not begin again, the next submit does. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pipeline/atomic_file.h"
+#include "pipeline/engine/closing.h"
+#include "pipeline/commands/commands.h"
+#include "pipeline/nightly/batch_gates.h"
+#include "pipeline/nightly/batch_run.h"
+#include "pipeline/nightly/out_folder.h"
+#include "pipeline/nightly/workers.h"
+#include "pipeline/options.h"
+#include "pipeline/quoting.h"
+#include "pipeline/settings.h"
+#include "pipeline/signals.h"
+#include "pipeline/whole_read.h"
+#include "reports/format/format.h"
+
+/* A batch on its way to Slurm.  All of it lies in a folder of its own, so that tasks of an earlier one that still wait, or
+ * are begun again, find theirs as it was:
+ *     OUT/slurm/0001/todo.jsonl   a manifest of the runs of which something is missing: shares are shares of it
+ *     OUT/slurm/0001/run.sh       a task of the array job
+ *     OUT/slurm/0001/merge.sh     the job after it
+ *     OUT/slurm/0001/submit.sh    gives both to sbatch, and keeps their numbers
+ *     OUT/slurm/0001/jobs         the numbers: lines "array 17", "merge 18"
+ *     OUT/slurm/0001/run-0.log, ..., merge.log    what they print
+ * The last thirty are kept.
+ */
+#define TM_TODO_FILE "todo.jsonl"
+#define TM_SUBMIT_SCRIPT "submit.sh"
+
+enum { TM_JOB_BYTES = 24 };
+
+/* Numbers of jobs, as Slurm gives them; "" = there is none. */
+struct tm_slurm_jobs {
+    char array[TM_JOB_BYTES], merge[TM_JOB_BYTES];
+};
+
+struct tm_submission {
+    const struct tm_options *options;
+    char here[TM_OUT_PATH_BYTES];    /* the working folder, with a slash at its end: what relative paths are relative to */
+    char program[TM_OUT_PATH_BYTES]; /* this one: an absolute path, as are the next two */
+    char out[TM_OUT_PATH_BYTES];
+    char folder[TM_OUT_PATH_BYTES];  /* OUT/slurm/0001 */
+    uint64_t items, runs, bytes;     /* that have to be worked */
+    uint64_t tasks;                  /* of the array job; 0 = there is nothing to do but to merge */
+    uint64_t jobs;                   /* processes in a task */
+    uint64_t memory_mib;             /* of a task, and of the merge */
+    struct tm_slurm_jobs after;      /* of an earlier submission into this OUT, which may still run */
+};
+
+/* Where a submission lies, what was submitted before it, and that old ones go.  Numbers go up: mkdir() tells who has one,
+ * also on NFS. */
+
+/* KEPT: a month of nights; jobs of an older one are hardly waiting still. */
+enum { NUMBERS_MOST = 1000000, JOBS_TEXT_BYTES = 4096, KEPT = 30 };
+
+static void take_number(char to[TM_JOB_BYTES], const char *line, const char *word)
+{
+    const size_t length = strlen(word);
+    const size_t digits = strncmp(line, word, length) == 0 ? strspn(line + length, "0123456789") : 0;
+
+    if (digits == 0 || digits >= TM_JOB_BYTES)
+        return;
+    memcpy(to, line + length, digits);
+    to[digits] = '\0';
+}
+
+/* Read lines "array 17" and "merge 18"; other lines, and what is no number, are passed over. */
+static void slurm_jobs_read(struct tm_slurm_jobs *jobs, const char *text)
+{
+    while (*text) {
+        take_number(jobs->array, text, "array ");
+        take_number(jobs->merge, text, "merge ");
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+}
+
+/* The path of what belongs to the submission of that number.  out: false: it is too long */
+static bool path_of(char to[TM_OUT_PATH_BYTES], const char *out, unsigned number, const char *name)
+{
+    const int length = snprintf(to, TM_OUT_PATH_BYTES, "%s/slurm/%04u%s", out, number, name);
+
+    return length >= 0 && length < TM_OUT_PATH_BYTES;
+}
+
+/* Of the submissions before that number the last one that was given to Slurm. */
+static void find_before(struct tm_submission *submission, unsigned number)
+{
+    char path[TM_OUT_PATH_BYTES], text[JOBS_TEXT_BYTES];
+
+    while (--number > 0 && !submission->after.merge[0] && !submission->after.array[0]) {
+        const int fd = path_of(path, submission->out, number, "/jobs") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        size_t length = 0;
+
+        if (fd >= 0) {
+            (void)tm_read_on(fd, text, sizeof(text) - 1, &length);
+            (void)close(fd);
+        }
+        text[length] = '\0';
+        slurm_jobs_read(&submission->after, text);
+    }
+}
+
+/* Files that a submission has. */
+static bool is_ours(const char *name)
+{
+    static const char *const names[] = { TM_TODO_FILE, TM_SUBMIT_SCRIPT, "run.sh", "merge.sh", "jobs", "merge.log" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return strncmp(name, "run-", 4) == 0 && strcmp(name + 4 + strspn(name + 4, "0123456789"), ".log") == 0;
+}
+
+/* out: whether there was one.  A folder in which somebody keeps something else stays, with that. */
+static bool remove_one(const char *folder)
+{
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    DIR *const open_folder = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+
+    if (!open_folder) {
+        if (fd >= 0)
+            (void)close(fd);
+        return false;
+    }
+    while ((entry = readdir(open_folder)))
+        if (is_ours(entry->d_name))
+            (void)unlinkat(dirfd(open_folder), entry->d_name, 0);
+    (void)closedir(open_folder);
+    return rmdir(folder) == 0;
+}
+
+/* Those that are too old.  Best effort: what cannot be removed is in nobody's way. */
+static void remove_old(const char *out, unsigned number)
+{
+    char path[TM_OUT_PATH_BYTES];
+
+    while (number > KEPT && path_of(path, out, number - KEPT, "") && remove_one(path))
+        number--;
+}
+
+/* The highest number that a folder in OUT/slurm has; 0 = there is none. */
+static unsigned last_number(const char *folder)
+{
+    DIR *const open_folder = opendir(folder);
+    const struct dirent *entry;
+    unsigned last = 0;
+
+    while (open_folder && (entry = readdir(open_folder))) {
+        const size_t digits = strspn(entry->d_name, "0123456789");
+        unsigned number = 0;
+
+        if (digits < 4 || digits > 7 || entry->d_name[digits])
+            continue;
+        for (size_t i = 0; i < digits; i++)
+            number = number * 10 + (unsigned)(entry->d_name[i] - '0');
+        last = number > last ? number : last;
+    }
+    if (open_folder)
+        (void)closedir(open_folder);
+    return last;
+}
+
+/* Make a folder for it in OUT, which is there, remove the one that is now too old, and find what was submitted last.
+ * in:     out, options
+ * out:    folder, after
+ * errors: TM_ERR_OUTPUT */
+static tm_status submission_place(struct tm_run *run, struct tm_submission *submission)
+{
+    char *const folder = submission->folder;
+    unsigned number = 0;
+    int problem = ENAMETOOLONG;
+
+    if (path_of(folder, submission->out, 1, "")) {
+        *strrchr(folder, '/') = '\0';
+        const tm_status st = tm_make_folder(run, folder);
+
+        if (st)
+            return st;
+        number = last_number(folder);
+    }
+    do {
+        problem = !path_of(folder, submission->out, ++number, "") ? ENAMETOOLONG : mkdir(folder, 0777) != 0 ? errno : 0;
+    } while (problem == EEXIST && number < NUMBERS_MOST);
+    if (problem)
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot make the folder '%s'", folder);
+    find_before(submission, number);
+    remove_old(submission->out, number);
+    return TM_OK;
+}
+
+/* The scripts of a submission.  Every word that comes from outside goes through tm_shell_word.  What sbatch reads of a
+ * script (#SBATCH) are plain words and numbers; paths and --sbatch stand on its command line, which also counts more.
+ * source: sbatch(1) of Slurm 22.05 */
+
+static void put(void *to, const char *text, size_t length)
+{
+    (void)fwrite(text, 1, length, to); /* tm_atomic_commit sees a failure */
+}
+
+/* --- words: one may be made of parts, each quoted for itself --- */
+
+static void put_path(FILE *to, const char *folder, const char *name)
+{
+    tm_shell_word(put, to, folder);
+    tm_shell_word(put, to, "/");
+    tm_shell_word(put, to, name);
+}
+
+static bool names_a_file(const struct tm_option *option, const char *text)
+{
+    static const char *const arguments[] = { "FILE", "DIR", "PATH" };
+    bool is_path = false;
+
+    for (size_t i = 0; option->argument && i < sizeof(arguments) / sizeof(arguments[0]); i++)
+        is_path |= strcmp(option->argument, arguments[i]) == 0;
+    return is_path && !(option == &tm_option_table[TM_OPTION_BASELINE] && tm_baseline_is_word(text));
+}
+
+/* "--gate=/there/gates.json": what is relative to the working folder of now has to mean the same later. */
+static void put_option(FILE *to, const struct tm_option *option, const char *text, const char *here)
+{
+    (void)fprintf(to, " \\\n    --%s=", option->name);
+    if (names_a_file(option, text) && text[0] != '/')
+        tm_shell_word(put, to, here);
+    tm_shell_word(put, to, text);
+}
+
+/* --- options --- */
+
+/* Which options a verb gets: all that were set, in whatever way, and that it takes. */
+static bool is_passed_on(size_t index, enum tm_verb_bit verb)
+{
+    switch (index) {
+    case TM_OPTION_OUTPUT: /* stand in the scripts already */
+    case TM_OPTION_MANIFEST:
+    case TM_OPTION_SHARD:
+    case TM_OPTION_CONFIG: /* what it sets is written out */
+    case TM_OPTION_JSON:   /* of this process, not of the tasks */
+    case TM_OPTION_COLOR:
+    case TM_OPTION_DRY_RUN:
+    case TM_OPTION_HELP:
+    case TM_OPTION_VERSION:
+        return false;
+    default:
+        return (tm_option_table[index].verbs & (uint32_t)verb) != 0;
+    }
+}
+
+static void put_options(FILE *to, const struct tm_submission *submission, enum tm_verb_bit verb)
+{
+    const struct tm_setting_set *const set = submission->options->settings;
+
+    for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
+        const struct tm_option *const option = &tm_option_table[i];
+        const bool is_list = tm_option_is_list(option);
+        const size_t count = is_list ? set->lists[i].count : 1;
+
+        if (set->of[i].origin == TM_ORIGIN_DEFAULT || !set->of[i].text || !is_passed_on(i, verb))
+            continue;
+        for (size_t n = 0; n < count; n++)
+            put_option(to, option, is_list ? set->lists[i].text[n] : set->of[i].text, submission->here);
+    }
+    (void)fputc('\n', to);
+}
+
+/* --- the scripts --- */
+
+static void put_head(FILE *to, const char *what)
+{
+    (void)fprintf(to, "#!/bin/sh\n# Written by tracemill batch submit: %s.\n", what);
+}
+
+/* Whether --sbatch asks for memory in a way of its own: by node, CPU or GPU, of which sbatch takes one. */
+static bool asks_for_memory(const struct tm_texts *options)
+{
+    for (size_t i = 0; i < options->count; i++)
+        if (strncmp(options->text[i], "--mem", 5) == 0)
+            return true;
+    return false;
+}
+
+/* What both jobs ask Slurm for, and what they begin with.  A signal before the end of the time goes to the first process
+ * of the job, which is tracemill, by exec: it leaves nothing half done. */
+static void put_job(FILE *to, const struct tm_submission *submission, const char *name)
+{
+    (void)fprintf(to, "#SBATCH --job-name=%s\n#SBATCH --ntasks=1\n", name);
+    (void)fprintf(to, "#SBATCH --cpus-per-task=%" PRIu64 "\n", submission->jobs);
+    if (!asks_for_memory(&submission->options->sbatch))
+        (void)fprintf(to, "#SBATCH --mem=%" PRIu64 "M\n", submission->memory_mib);
+    (void)fputs("#SBATCH --requeue\n#SBATCH --open-mode=append\n#SBATCH --signal=B:TERM@60\n"
+                "# Settings of whoever submitted stand below; those of the environment do not count.\n"
+                "for name in $(env | sed -n 's/^\\(TRACEMILL_[A-Za-z0-9_]*\\)=.*/\\1/p'); do\n"
+                "    unset \"$name\"\n"
+                "done\n"
+                "exec ",
+                to);
+    tm_shell_word(put, to, submission->program);
+}
+
+static void put_run(FILE *to, const struct tm_submission *submission)
+{
+    put_head(to, "one task of the array job, a share of what todo.jsonl names");
+    (void)fprintf(to, "#SBATCH --array=0-%" PRIu64 "\n", submission->tasks - 1);
+    put_job(to, submission, "tracemill-run");
+    (void)fputs(" batch run \\\n    --manifest=", to);
+    put_path(to, submission->folder, TM_TODO_FILE);
+    (void)fputs(" \\\n    --output=", to);
+    tm_shell_word(put, to, submission->out);
+    (void)fprintf(to, " \\\n    --shard=auto/%" PRIu64, submission->tasks);
+    put_options(to, submission, TM_FOR_BATCH_RUN);
+}
+
+static void put_merge(FILE *to, const struct tm_submission *submission)
+{
+    put_head(to, "the job after the array job, which puts the results together");
+    put_job(to, submission, "tracemill-merge");
+    (void)fputs(" batch merge \\\n    ", to);
+    tm_shell_word(put, to, submission->out);
+    put_options(to, submission, TM_FOR_BATCH_MERGE);
+}
+
+/* "--output=": Slurm puts the number of the task in place of %a; a % of the path is written twice. */
+static void put_log(FILE *to, const char *folder, const char *name)
+{
+    (void)fputs(" \\\n    --output=", to);
+    for (; *folder; folder += strcspn(folder, "%")) {
+        char part[TM_OUT_PATH_BYTES];
+        size_t length;
+
+        for (; *folder == '%'; folder++)
+            (void)fputs("%%", to);
+        length = strcspn(folder, "%");
+        memcpy(part, folder, length);
+        part[length] = '\0';
+        if (length)
+            tm_shell_word(put, to, part);
+    }
+    (void)fprintf(to, "/%s", name);
+}
+
+/* What follows the name of an option of sbatch: "=night" in "--partition=night", "night" in "-pnight"; NULL = it is another.
+ * in: letter  0 = it has none */
+static const char *rest_of(const char *text, const char *name, char letter)
+{
+    const size_t length = strlen(name);
+
+    if (letter && text[0] == '-' && text[1] == letter)
+        return text + 2;
+    return strncmp(text, name, length) == 0 && (!text[length] || text[length] == '=') ? text + length : NULL;
+}
+
+/* --sbatch, for the first job that is submitted or for the one after it, which is no array and waits for nothing else. */
+static void put_sbatch(FILE *to, const struct tm_submission *submission, bool is_first)
+{
+    const struct tm_texts *const options = &submission->options->sbatch;
+
+    for (size_t i = 0; i < options->count; i++) {
+        const char *const text = options->text[i];
+
+        if (rest_of(text, "--dependency", 'd') || (!is_first && rest_of(text, "--array", 'a')))
+            continue;
+        (void)fputs(" \\\n    ", to);
+        tm_shell_word(put, to, text);
+    }
+}
+
+/* The first job waits for those of an earlier submission, and for what --sbatch says. */
+static void put_after(FILE *to, const struct tm_submission *submission)
+{
+    const struct tm_slurm_jobs *const jobs = &submission->after;
+    const struct tm_texts *const options = &submission->options->sbatch;
+    const char *separator = " \\\n    --dependency=";
+
+    if (jobs->array[0] || jobs->merge[0]) {
+        (void)fprintf(to, "%safterany%s%s%s%s", separator, jobs->array[0] ? ":" : "", jobs->array,
+                      jobs->merge[0] ? ":" : "", jobs->merge);
+        separator = ",";
+    }
+    for (size_t i = 0; i < options->count; i++) {
+        const char *const rest = rest_of(options->text[i], "--dependency", 'd');
+
+        if (!rest)
+            continue;
+        (void)fputs(separator, to);
+        tm_shell_word(put, to, rest + (*rest == '='));
+        separator = ",";
+    }
+}
+
+static void put_submit(FILE *to, const struct tm_submission *submission)
+{
+    put_head(to, "gives the jobs to Slurm, and keeps their numbers");
+    (void)fputs("command -v sbatch >/dev/null || {\n    echo 'there is no sbatch on this machine' >&2\n    exit 127\n}\n"
+                "jobs=",
+                to);
+    put_path(to, submission->folder, "jobs");
+    (void)fputs("\n\n# With --wait its status is that of the job: submitted is what has a number.\n", to);
+    if (submission->tasks) {
+        (void)fputs("array=$(sbatch --parsable", to);
+        put_log(to, submission->folder, "run-%a.log");
+        put_sbatch(to, submission, true);
+        put_after(to, submission);
+        (void)fputs(" \\\n    ", to);
+        put_path(to, submission->folder, "run.sh");
+        (void)fputs(") || [ -n \"$array\" ] || exit 1\n"
+                    "array=${array%%;*}\necho \"array $array\" | tee \"$jobs\" || exit 1\n\n",
+                    to);
+    }
+    (void)fputs("merge=$(sbatch --parsable", to);
+    put_log(to, submission->folder, "merge.log");
+    put_sbatch(to, submission, submission->tasks == 0);
+    if (submission->tasks)
+        (void)fputs(" \\\n    --dependency=afterany:\"$array\"", to);
+    else
+        put_after(to, submission);
+    (void)fputs(" \\\n    ", to);
+    put_path(to, submission->folder, "merge.sh");
+    (void)fputs(")\nstatus=$?\n[ -n \"$merge\" ] || exit 1\n"
+                "merge=${merge%%;*}\necho \"merge $merge\" | tee -a \"$jobs\" || exit 1\nexit $status\n",
+                to);
+}
+
+static tm_status write_one(struct tm_run *run, const struct tm_submission *submission, const char *name,
+                           void (*writer)(FILE *to, const struct tm_submission *submission))
+{
+    struct tm_atomic_file file;
+    const tm_status st = tm_atomic_open(&file, run, submission->folder, name);
+
+    if (st)
+        return st;
+    writer(file.stream, submission);
+    return tm_atomic_commit(&file);
+}
+
+/* Write the three scripts.  They hold all that is set, as options: neither the environment nor the configuration file nor
+ * the working folder of the one who submits is needed later.
+ * errors: TM_ERR_OUTPUT */
+static tm_status submission_write(struct tm_run *run, const struct tm_submission *submission)
+{
+    tm_status st = submission->tasks ? write_one(run, submission, "run.sh", put_run) : TM_OK;
+
+    if (!st)
+        st = write_one(run, submission, "merge.sh", put_merge);
+    return st ? st : write_one(run, submission, TM_SUBMIT_SCRIPT, put_submit);
+}
+
+/* Runs submit.sh, and keeps what it prints: numbers of jobs on one pipe, what sbatch has to say on another. */
+
+extern char **environ;
+
+enum { SAID_BYTES = 4096, NOT_THERE = 127 };
+
+/* The begin of what came out of a pipe; what follows is read and left out. */
+struct said {
+    int fd;
+    size_t length;
+    char text[SAID_BYTES]; /* terminated */
+};
+
+static void take(struct said *said)
+{
+    char rest[512];
+    const size_t room = sizeof(said->text) - 1 - said->length;
+    const ssize_t length = room ? read(said->fd, said->text + said->length, room) : read(said->fd, rest, sizeof(rest));
+
+    if (length < 0 && errno == EINTR)
+        return;
+    if (length <= 0) {
+        (void)close(said->fd);
+        said->fd = -1;
+    } else if (room) {
+        said->length += (size_t)length;
+        said->text[said->length] = '\0';
+    }
+}
+
+static void take_all(struct said *out, struct said *error)
+{
+    while (out->fd >= 0 || error->fd >= 0) {
+        struct pollfd fds[] = { { .fd = out->fd, .events = POLLIN }, { .fd = error->fd, .events = POLLIN } };
+
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            return;
+        if (fds[0].revents)
+            take(out);
+        if (fds[1].revents)
+            take(error);
+    }
+}
+
+/* Run it in a group of its own, which a signal ends as a whole.  out: number of the error, 0 = it runs */
+static int spawn(const char *script, const posix_spawn_file_actions_t *actions, pid_t *pid)
+{
+    char *const argv[] = { (char[]){ "sh" }, (char *)(uintptr_t)script, NULL };
+    posix_spawnattr_t how;
+    sigset_t before;
+    int problem = posix_spawnattr_init(&how);
+
+    if (problem)
+        return problem;
+    tm_signals_hold(&before);
+    problem = posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    if (!problem)
+        problem = posix_spawnattr_setsigmask(&how, &before);
+    if (!problem)
+        problem = posix_spawn(pid, "/bin/sh", actions, &how, argv, environ);
+    if (!problem)
+        tm_signals_guard_group(*pid);
+    tm_signals_let(&before);
+    (void)posix_spawnattr_destroy(&how);
+    return problem;
+}
+
+/* out: number of the error, 0 = it runs */
+static int start(const char *script, struct said *out, struct said *error, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    int pipes[2][2] = { { -1, -1 }, { -1, -1 } };
+    int problem = posix_spawn_file_actions_init(&actions);
+
+    if (problem)
+        return problem;
+    if (pipe2(pipes[0], O_CLOEXEC) != 0 || pipe2(pipes[1], O_CLOEXEC) != 0)
+        problem = errno;
+    if (!problem)
+        problem = posix_spawn_file_actions_adddup2(&actions, pipes[0][1], STDOUT_FILENO);
+    if (!problem)
+        problem = posix_spawn_file_actions_adddup2(&actions, pipes[1][1], STDERR_FILENO);
+    if (!problem)
+        problem = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!problem)
+        problem = spawn(script, &actions, pid);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    for (size_t i = 0; i < 2; i++) {
+        if (pipes[i][1] >= 0)
+            (void)close(pipes[i][1]);
+        if (problem && pipes[i][0] >= 0)
+            (void)close(pipes[i][0]);
+    }
+    out->fd = pipes[0][0];
+    error->fd = pipes[1][0];
+    return problem;
+}
+
+/* "sbatch: error: invalid partition specified: night\n..." as one line. */
+static void one_line(char *text)
+{
+    size_t length = strlen(text);
+
+    while (length && strchr(" \n", text[length - 1]))
+        text[--length] = '\0';
+    for (; *text; text++)
+        if (*text == '\n')
+            *text = ' ';
+}
+
+static tm_status refuse(struct tm_run *run, const struct tm_submission *submission, const struct tm_slurm_jobs *jobs,
+                        int code, char *said)
+{
+    one_line(said);
+    (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot submit '%s': %s", submission->folder,
+                  said[0] ? said : "sbatch gave no number of a job");
+    if (jobs->array[0])
+        tm_hint(&run->error, "the array job %s is submitted: withdraw it with 'scancel %s'", jobs->array, jobs->array);
+    else if (code == NOT_THERE)
+        tm_hint(&run->error, "run 'sh %s/" TM_SUBMIT_SCRIPT "' where Slurm is; --dry-run only writes the scripts",
+                submission->folder);
+    return TM_ERR_OUTPUT;
+}
+
+/* Run submit.sh.
+ * out:    jobs    what was submitted, also after a failure
+ * errors: TM_ERR_OUTPUT  with what sbatch says; with --sbatch=--wait the status that the merge ended with */
+static tm_status submission_send(struct tm_run *run, const struct tm_submission *submission, struct tm_slurm_jobs *jobs)
+{
+    struct said out = { .fd = -1 }, error = { .fd = -1 };
+    char script[TM_OUT_PATH_BYTES];
+    pid_t pid;
+    int ended = 0;
+    tm_status st = tm_out_path(run, submission->folder, TM_SUBMIT_SCRIPT, script);
+
+    if (st)
+        return st;
+    const int problem = start(script, &out, &error, &pid);
+
+    if (problem)
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot run '%s'", script);
+    take_all(&out, &error);
+    tm_signals_guard_group(0); /* before its number may be that of another */
+    while (waitpid(pid, &ended, 0) < 0 && errno == EINTR)
+        ;
+    const int code = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128;
+
+    *jobs = (struct tm_slurm_jobs){ .array = "" };
+    slurm_jobs_read(jobs, out.text);
+    if (!jobs->merge[0])
+        return refuse(run, submission, jobs, code, error.text);
+    if (error.text[0] && !run->quiet)
+        (void)fprintf(stderr, "%s", error.text);
+    switch (code) {
+    case TM_OK:
+        return TM_OK;
+    case TM_GATE:
+    case TM_PARTIAL:
+        return (tm_status)code;
+    default:
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "the merge, job %s, ended with status %d: see '%s/merge.log'",
+                       jobs->merge, code, submission->folder);
+    }
+}
+
+/* A task is about five minutes of work, at 100 MB of plain XSpace a second and process with the reading from a file server
+ * in it (docs/performance.md): long beside what Slurm takes to begin one, short beside what a lost one costs. */
+static const uint64_t task_bytes = UINT64_C(300) * 100 * 1000 * 1000;
+
+enum { TASKS_MOST = 256, DRIVER_MIB = 64 };
+
+/* --- paths --- */
+
+/* The working folder as its user calls it: behind an automounter the name that the kernel has may not be that of the
+ * nodes. */
+static bool find_here(char here[TM_OUT_PATH_BYTES])
+{
+    const char *const told = getenv("PWD");
+    struct stat is, says;
+    size_t length;
+
+    if (told && told[0] == '/' && strlen(told) < TM_OUT_PATH_BYTES - 1 && stat(told, &says) == 0 && stat(".", &is) == 0 &&
+        says.st_dev == is.st_dev && says.st_ino == is.st_ino)
+        memcpy(here, told, strlen(told) + 1);
+    else if (!getcwd(here, TM_OUT_PATH_BYTES - 1))
+        return false;
+    length = strlen(here);
+    if (here[length - 1] != '/')
+        memcpy(here + length, "/", 2);
+    return true;
+}
+
+TM_NOT_INLINE tm_status find_paths(struct tm_run *run, struct tm_submission *submission)
+{
+    const char *const out = submission->options->output;
+    const ssize_t length = readlink("/proc/self/exe", submission->program, sizeof(submission->program));
+
+    if (length < 0 || (size_t)length >= sizeof(submission->program))
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot tell where this program lies: %s",
+                       length < 0 ? strerror(errno) : "its path is too long");
+    submission->program[length] = '\0';
+    if (!find_here(submission->here))
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot tell the working folder");
+    const int needed = snprintf(submission->out, sizeof(submission->out), "%s%s", out[0] == '/' ? "" : submission->here, out);
+
+    if (needed < 0 || (size_t)needed >= sizeof(submission->out))
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot use '%s': the path is too long", out);
+    for (size_t end = strlen(submission->out); end > 1 && submission->out[end - 1] == '/'; end--)
+        submission->out[end - 1] = '\0';
+    return TM_OK;
+}
+
+/* --- what is missing --- */
+
+struct missing {
+    struct tm_batch_pool pool;
+    tm_status st; /* of the first item that cannot be looked at */
+};
+
+/* tm_want_item: an item whose result does not stand. */
+static bool is_missing(void *of, const struct tm_batch_item *item)
+{
+    struct missing *const missing = of;
+    const struct tm_batch_task task = tm_batch_task_of(item);
+    enum tm_result_status status = TM_RESULT_DONE;
+
+    if (!missing->st)
+        missing->st = tm_batch_task_look(&missing->pool, &task, &status);
+    return !tm_result_stands(status, missing->pool.options->retry);
+}
+
+/* The runs of which something is missing, whole: a run of several hosts stays one when some of them are done.  What stands
+ * is left out again by the tasks, after the shares are made: those are the same for a task that is begun again.
+ * owns: todo->runs, todo->count of them, is the caller's */
+static tm_status choose_runs(struct tm_run *run, const struct tm_manifest *all, const struct tm_batch_item *items,
+                             size_t count, struct tm_manifest *todo, struct tm_submission *submission)
+{
+    const size_t bytes = all->count * sizeof(*todo->runs);
+    uint8_t *const is_wanted = tm_take(&run->budget, TM_ACCOUNT_MODEL, all->count, &run->error);
+
+    if (!is_wanted)
+        return TM_ERR_LIMIT;
+    *todo = *all;
+    todo->count = todo->files = todo->bytes = 0;
+    todo->runs = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+    for (size_t i = 0; i < count; i++) {
+        is_wanted[items[i].run - all->runs] = 1;
+        submission->bytes += items[i].file->bytes;
+    }
+    for (size_t i = 0; todo->runs && i < all->count; i++) {
+        if (!is_wanted[i])
+            continue;
+        todo->runs[todo->count++] = all->runs[i];
+        todo->files += all->runs[i].files;
+        todo->bytes += all->runs[i].bytes;
+    }
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, is_wanted, all->count);
+    submission->items = count;
+    submission->runs = todo->count;
+    return todo->runs ? TM_OK : TM_ERR_LIMIT;
+}
+
+static void choose_size(struct tm_submission *submission, const struct tm_batch_item *items, size_t count,
+                        uint64_t manifest_bytes)
+{
+    const struct tm_options *const options = submission->options;
+    uint64_t weight = 0;
+
+    for (size_t i = 0; i < count; i++)
+        weight += items[i].weight;
+    submission->jobs = options->jobs ? options->jobs : 1;
+    submission->tasks = options->tasks;
+    if (!submission->tasks) {
+        submission->tasks = weight / (task_bytes * submission->jobs) + 1;
+        submission->tasks = submission->tasks < TASKS_MOST ? submission->tasks : TASKS_MOST;
+    }
+    if (submission->tasks > count)
+        submission->tasks = count;
+    submission->memory_mib = submission->jobs * ((options->memory_bytes >> 20) + TM_PROCESS_MIB) + DRIVER_MIB +
+                             (manifest_bytes >> 20);
+}
+
+/* --- files --- */
+
+/* The manifest of OUT, the folder of the submission, and what of the manifest is to be done in it. */
+TM_NOT_INLINE tm_status prepare(struct tm_run *run, struct tm_submission *submission, const struct tm_manifest *all)
+{
+    struct missing missing = { .pool = { .run = run, .options = submission->options, .out = submission->out } };
+    struct tm_batch_item *items = NULL;
+    struct tm_manifest todo = { .runs = NULL };
+    size_t count = 0;
+    uint64_t bytes = 0;
+    tm_status st = tm_batch_pool_options(&missing.pool);
+
+    if (!st)
+        st = tm_manifest_save(all, submission->out, TM_MANIFEST_FILE, &bytes);
+    if (!st)
+        st = tm_batch_items(all, 0, 1, is_missing, &missing, &items, &count);
+    if (!st)
+        st = missing.st;
+    if (!st)
+        st = choose_runs(run, all, items, count, &todo, submission);
+    if (!st)
+        st = submission_place(run, submission);
+    if (!st && count)
+        st = tm_manifest_save(&todo, submission->folder, TM_TODO_FILE, &bytes);
+    if (!st) {
+        choose_size(submission, items, count, bytes);
+        st = submission_write(run, submission);
+    }
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, todo.runs, all->count * sizeof(*todo.runs));
+    tm_batch_items_free(run, items, count);
+    return st;
+}
+
+/* --- the verb --- */
+
+static tm_status check(struct tm_run *run, const struct tm_options *options)
+{
+    if (!options->slurm) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit a batch: it is not said to what");
+        tm_hint(&run->error, "write --slurm; docs/cluster.md has other ways");
+    } else if ((options->input_count > 0) == (options->manifest != NULL)) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit a batch: %s",
+                      options->manifest ? "a ROOT and a manifest are given" : "neither a ROOT nor a manifest is given");
+        tm_hint(&run->error, "write 'tracemill batch submit --slurm ROOT -o OUT', or --manifest FILE in place of ROOT");
+    } else if (!options->output) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit a batch: its folder is missing");
+        tm_hint(&run->error, "add '-o OUT', a folder that all nodes see");
+    } else if (strchr(options->output, '\\')) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit '%s': Slurm writes no logs below a path with a backslash",
+                      options->output);
+    }
+    return run->error.status;
+}
+
+static tm_status print_json(struct tm_run *run, const struct tm_submission *submission, const struct tm_slurm_jobs *jobs)
+{
+    struct tm_doc *const doc = tm_doc_new(run);
+    tm_status st;
+
+    if (!doc)
+        return run->error.status;
+    struct tm_value *const to = tm_doc_root(doc);
+
+    tm_add_string(to, "schema", "tracemill.submit");
+    tm_add_int(to, "schema_version", 1);
+    tm_add_text(to, "folder", submission->folder, strlen(submission->folder));
+    tm_add_uint(to, "runs", submission->runs);
+    tm_add_uint(to, "items", submission->items);
+    tm_add_uint(to, "bytes", submission->bytes);
+    tm_add_uint(to, "tasks", submission->tasks);
+    if (jobs->array[0])
+        tm_add_string(to, "array_job", jobs->array);
+    else
+        tm_add_null(to, "array_job", submission->tasks ? "not submitted" : "nothing is missing");
+    if (jobs->merge[0])
+        tm_add_string(to, "merge_job", jobs->merge);
+    else
+        tm_add_null(to, "merge_job", "not submitted");
+    st = tm_doc_status(doc);
+    if (!st)
+        st = tm_print_document(run, doc);
+    tm_doc_free(doc);
+    return st;
+}
+
+static void print_words(const struct tm_submission *submission, const struct tm_slurm_jobs *jobs)
+{
+    (void)printf("%" PRIu64 " trace%s of %" PRIu64 " run%s to work, %" PRIu64 " task%s\n", submission->items,
+                 tm_format_plural(submission->items), submission->runs, tm_format_plural(submission->runs), submission->tasks,
+                 tm_format_plural(submission->tasks));
+    if (jobs->array[0])
+        (void)printf("array job %s\n", jobs->array);
+    if (jobs->merge[0])
+        (void)printf("merge job %s\n", jobs->merge);
+    (void)fputs("scripts and logs: ", stdout);
+    tm_print_clean(stdout, submission->folder);
+    (void)fputc('\n', stdout);
+}
+
+TM_NOT_INLINE tm_status submit(struct tm_run *run, struct tm_submission *submission, const struct tm_manifest *all)
+{
+    struct tm_slurm_jobs jobs = { .array = "" };
+    tm_status st = prepare(run, submission, all), printed = TM_OK;
+
+    if (st)
+        return st;
+    if (!submission->options->dry_run)
+        st = submission_send(run, submission, &jobs);
+    if (st && !jobs.merge[0])
+        return st;
+    if (submission->options->json)
+        printed = print_json(run, submission, &jobs);
+    else if (!run->quiet)
+        print_words(submission, &jobs);
+    return printed ? printed : st;
+}
+
+tm_status tm_command_batch_submit(struct tm_run *run, const struct tm_options *options)
+{
+    struct tm_submission submission = { .options = options };
+    struct tm_manifest all = { .run = NULL };
+    tm_status st = check(run, options);
+
+    if (!st)
+        st = find_paths(run, &submission);
+    if (!st)
+        st = tm_batch_check(run, options, submission.out);
+    if (!st)
+        st = tm_batch_merge_check(run, options, submission.out);
+    if (!st)
+        st = tm_run_keys_check(run, options);
+    if (!st)
+        st = options->manifest ? tm_manifest_read(&all, run, options->manifest) : tm_batch_find(run, options, &all);
+    if (!st)
+        st = tm_make_folder(run, submission.out);
+    if (!st)
+        st = submit(run, &submission, &all);
+    tm_manifest_free(&all);
+    return st;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_MANIFEST_H
+#define TM_MANIFEST_H
+
+#include "pipeline/nightly/run_keys.h"
+#include "pipeline/discover.h"
+
+/* The list of the traces of a batch (schemas/BATCH.md): a header, then a line of JSON for each run, sorted by root and
+ * path (bytewise), with its files, sorted by host.  A run of one file is one item of work: its report.  Each file of a
+ * run of several is an item of its own, its partial; the report is made of the partials afterwards. */
+enum { TM_FINGERPRINT_BYTES = 17, TM_MANIFEST_FILES_MOST = 1000000 };
+
+/* The keys of a run, as struct tm_run_keys has them: a hundred thousand runs share most of their texts. */
+struct tm_batch_keys {
+    const char *job, *night, *revision, *label, *training; /* never NULL; "" = not known */
+    int64_t when_ns, step;
+};
+
+struct tm_batch_file {
+    const char *path;   /* below the root of its run, or the archive that it lies in; any bytes */
+    const char *member; /* in that archive; NULL = none */
+    uint64_t position;  /* of the member in its archive, from 1; 0 = not a member */
+    const char *host;
+    uint64_t bytes;
+    int64_t mtime_ns;
+    char fingerprint[TM_FINGERPRINT_BYTES]; /* pipeline/nightly/fingerprint.h; "" = it could not be read */
+    const char *id;     /* of the item below its run: [A-Za-z0-9._-], unique in the run */
+};
+
+struct tm_batch_run {
+    const char *id;   /* [A-Za-z0-9._-], unique: the readable end of the path, and 16 hex digits of its hash; its folder in OUT */
+    const char *root; /* absolute */
+    const char *path; /* of the run's folder (or file, or archive) below root; any bytes */
+    const char *name; /* of the run, as `report` calls it alone: the last part of its path */
+    struct tm_batch_keys keys;
+    struct tm_batch_file *file;
+    size_t files;
+    uint64_t bytes; /* of all files */
+};
+
+struct tm_manifest {
+    struct tm_run *run;
+    struct tm_batch_run *runs;
+    size_t count;
+    size_t files; /* of all runs */
+    uint64_t bytes;
+    const char **roots; /* sorted; those of the runs are these */
+    size_t root_count;
+    /* of a scan, for its closing words */
+    uint64_t left_out;    /* runs whose names cannot be used */
+    uint64_t links;       /* that lead out of a root and were not followed */
+    uint64_t doubles;     /* runs that another root has, too: they are taken once */
+    uint64_t not_fitting; /* runs that --keys does not fit */
+    uint64_t unreadable;  /* folders and files */
+    struct tm_left_out skipped;
+    /* private */
+    struct tm_manifest_chunk *chunks;
+    size_t chunk_left, capacity;
+};
+
+/* Find the runs below roots, and fill a manifest.
+ * in:     roots     folders, archives, files: options->inputs
+ *         discover  finds the runs of one of them
+ * owns:   the caller; tm_manifest_free, also after a failure.  Until then the ledger is dedicated to the account `model`:
+ *         a process that works an item begins a ledger of its own
+ * errors: TM_ERR_INPUT  a root is not there, or there is no profile below it; TM_ERR_LIMIT past TM_MANIFEST_FILES_MOST,
+ *         or when memory ends */
+tm_status tm_manifest_scan(struct tm_manifest *manifest, struct tm_run *run, char *const *roots, size_t count,
+                           const struct tm_options *options, tm_discover_one *discover) TM_MUST_USE;
+/* The same from a file that tm_manifest_write wrote: untrusted.  errors: TM_ERR_INPUT with the line */
+tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, const char *path) TM_MUST_USE;
+/* The same bytes for the same runs.  errors: TM_ERR_LIMIT; of the stream its caller asks (ferror) */
+tm_status tm_manifest_write(const struct tm_manifest *manifest, FILE *to) TM_MUST_USE;
+
+/* Likewise into a file that appears whole.
+ * out:    bytes   that it has; may be NULL
+ * errors: and TM_ERR_OUTPUT */
+tm_status tm_manifest_save(const struct tm_manifest *manifest, const char *folder, const char *name,
+                           uint64_t *bytes) TM_MUST_USE;
+void tm_manifest_free(struct tm_manifest *manifest); /* tolerates a zeroed one */
+/* The keys of a run with room of their own. */
+void tm_batch_keys_copy(struct tm_run_keys *to, const struct tm_batch_keys *keys);
+
+/* --- items of work --- */
+
+struct tm_batch_item {
+    const struct tm_batch_run *run;
+    const struct tm_batch_file *file; /* its only one; or one of several, whose partial is the work */
+    uint64_t weight; /* what it costs, in bytes of plain XSpace: of compressed ones more, of JSON fewer, and some for its start */
+};
+
+/* The items of a share, the heaviest first: each goes to the share that has the least so far (longest processing time
+ * first), ties by id.  The same in every process.
+ * in:     wanted   NULL = all of the manifest; else asked for each item, to leave some out before they are shared out: what
+ *                  it answers has to be the same in all processes that share, so it may not ask for what is done
+ * out:    *items   *count of them
+ * owns:   the caller; tm_batch_items_free */
+typedef bool tm_want_item(void *of, const struct tm_batch_item *item);
+
+tm_status tm_batch_items(const struct tm_manifest *manifest, uint32_t shard, uint32_t shards, tm_want_item *wanted,
+                         void *of, struct tm_batch_item **items, size_t *count) TM_MUST_USE;
+void tm_batch_items_free(struct tm_run *run, struct tm_batch_item *items, size_t count);
+
+/* Which share this process works: what --shard says, else what a scheduler's variables say.
+ * in:     told   as the option was read
+ * out:    shard  count is 1 or more
+ * errors: TM_ERR_USAGE  the variables tell an index and no count, or one past the count: with what to write instead */
+tm_status tm_shard_choose(struct tm_run *run, struct tm_shard told, struct tm_shard *shard) TM_MUST_USE;
+
+/* What scanning and reading a manifest share: where its rows and texts lie, and what they may be.  Private to
+ * pipeline/nightly/manifest.c. */
+
+void tm_manifest_begin(struct tm_manifest *manifest, struct tm_run *run);
+
+/* Zeroed memory that lives as long as the manifest.  NULL: TM_ERR_LIMIT in run->error */
+void *tm_manifest_take(struct tm_manifest *manifest, size_t bytes) TM_MUST_USE;
+char *tm_manifest_copy(struct tm_manifest *manifest, const char *text, size_t length) TM_MUST_USE;
+/* Copy keys; texts that the run before has, too, are stored once. */
+tm_status tm_manifest_keys(struct tm_manifest *manifest, struct tm_batch_keys *to,
+                           const struct tm_run_keys *keys) TM_MUST_USE;
+
+/* Add a run: the manifest counts its files and bytes from then on. */
+tm_status tm_manifest_add(struct tm_manifest *manifest, const struct tm_batch_run *batch_run) TM_MUST_USE;
+
+/* Of two pointers to texts, for qsort. */
+int tm_by_text(const void *a, const void *b);
+/* errors: TM_ERR_INPUT  two runs have one id */
+tm_status tm_manifest_check_ids(const struct tm_manifest *manifest) TM_MUST_USE;
+
+/* A path below a root: relative, none of its parts "." or ".." or empty; "" is the root itself. */
+bool tm_path_is_below(const char *path);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_BATCH_RESULT_H
+#define TM_BATCH_RESULT_H
+
+#include "pipeline/nightly/manifest.h"
+#include "pipeline/doc/doc.h"
+
+/* result.json of an item: the record that its work is done, and what the history takes from it (schemas/BATCH.md).
+ * Nothing in it depends on when, where or how often it was worked. */
+enum tm_result_status {
+    TM_RESULT_DONE,
+    TM_RESULT_PARTIAL, /* done, of an input that is damaged or cut short */
+    TM_RESULT_REFUSED, /* the input cannot be read: the same the next time */
+    TM_RESULT_FAILED,  /* killed, out of time or memory, vanished, changed, not written: another time it may go well */
+    TM_RESULT_MISSING, /* never written: there is no such file */
+};
+extern const char *const tm_result_status_words[]; /* "done" ... */
+/* The status that a word is; TM_RESULT_MISSING for any other. */
+enum tm_result_status tm_result_status_of(const char *word);
+
+enum { TM_RESULT_MESSAGE_BYTES = 1024, TM_RESULT_FILES_MOST = 1024 };
+
+/* How an item stands: the status of its result if that is whole and was made by this version with these options of
+ * these inputs, and the files beside it are there with the sizes that it tells (those of a pruned one need not be).
+ * in:     folder       of the item
+ *         fingerprint  of the inputs; options  of the options, NULL = whatever they were
+ * out:    message      NULL, or why it is not done; "" = none
+ *         returned     TM_RESULT_MISSING where there is no such result */
+enum tm_result_status tm_result_look(struct tm_run *run, const char *folder, const char *fingerprint,
+                                     const char *options, char message[TM_RESULT_MESSAGE_BYTES]);
+
+/* Whether it need not be done again: done, partial, and refused unless --retry was given. */
+bool tm_result_stands(enum tm_result_status status, bool retry);
+
+/* Whether what was made of a run went away on purpose (batch prune): then it is not made again, whatever options and version
+ * are, while its inputs are the same.
+ * in:     fingerprint  of the run, all its files
+ * out:    status       that it had; TM_RESULT_MISSING where it was not pruned */
+enum tm_result_status tm_result_pruned(struct tm_run *run, const char *folder, const char *fingerprint);
+
+/* Read one.  out: to  gets its members; an absent or damaged one: false, without an error */
+bool tm_result_read(struct tm_doc *doc, struct tm_value *to, const char *folder);
+
+/* The version of the definitions that its figures keep to: TM_SUMMARY_VERSION, or that of an older program. */
+int64_t tm_result_definitions(const struct tm_value *result);
+
+/* What a result says of its item. */
+struct tm_result_about {
+    const struct tm_batch_run *batch_run;
+    const struct tm_batch_file *file; /* of a run of several, whose partial it is of; NULL = of the run */
+    const char *fingerprint, *options;
+    enum tm_result_status status;
+    int exit_status;           /* of the worker; 128 + n: ended by signal n */
+    const char *message, *hint; /* any bytes; NULL or "" = none */
+};
+
+/* Fill the members of a result but "files", in the order of the schema, with null for "figures", "facts" and "verdict":
+ * tm_history_facts puts its own in their place.  errors: remembered in doc */
+void tm_result_fill(struct tm_doc *doc, const struct tm_result_about *about);
+
+/* Put names, sizes and hashes of the files beside it into "files".
+ * in:     made  their names in the folder; one that ends with '/' is a folder, whose files count
+ * errors: TM_ERR_OUTPUT  one is not there; TM_ERR_LIMIT  past TM_RESULT_FILES_MOST */
+tm_status tm_result_list(struct tm_doc *doc, const char *folder, const char *const *made, size_t count) TM_MUST_USE;
+
+/* Write a filled one, atomically, as the last file of its folder, which is made where it is not there.
+ * errors: TM_ERR_OUTPUT, and of doc */
+tm_status tm_result_write(struct tm_run *run, const char *folder, const struct tm_doc *doc) TM_MUST_USE;
+
+/* Before work begins, and after a worker failed: its file is no longer the record of what stands beside it, and goes away,
+ * then what it was the record of, and temporary files that a killed worker left.  A folder that is not there is fine.
+ * in: outputs  names of the files that there may be; one that ends with '/' is a folder of tables
+ * errors: TM_ERR_OUTPUT */
+tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *const *outputs, size_t count) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,677 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A pool of processes.  The driver waits for what they say on their stderr, for its end, which is theirs, and for the
+ * time at which one has to be stopped.  Its memory is a slot for each process at once, however many pieces there are.
+ * Only the driver's own thread may call fork here: the program has no others. */
+#include "pipeline/nightly/workers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pipeline/nightly/machine.h"
+#include "pipeline/nightly/manifest.h"
+#include "pipeline/nightly/run_keys.h"
+#include "pipeline/quantity.h"
+#include "pipeline/run.h"
+
+enum {
+    SAID_BYTES = 4096,
+    JOBS_MOST = 1024,
+    DRAIN_BYTES = 16 << 10,
+    GRACE_MS = 3000,  /* from SIGTERM to SIGKILL */
+    REAP_MS = 5,      /* its stderr ended: the process is about to */
+    TICK_MS = 1000,
+    FORK_ATTEMPTS = 20,
+    FORK_WAIT_MS = 100,
+};
+
+struct slot {
+    pid_t pid; /* 0 = free */
+    int fd;    /* of its stderr; -1 = it has ended */
+    size_t index, said_bytes;
+    int64_t stop_ms, kill_ms; /* when to stop it, when to kill it; INT64_MAX = never */
+    bool is_late;
+    char said[SAID_BYTES];
+};
+
+struct pool {
+    struct tm_run *run;
+    const struct tm_work *work;
+    struct slot *slots;
+    struct pollfd *polled;
+    size_t running;
+    int64_t tick_ms;
+    sigset_t before; /* the signals that waited before */
+};
+
+/* --- signals of the driver --- */
+
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+
+enum { ENDS = sizeof(ends) / sizeof(ends[0]) };
+
+static volatile sig_atomic_t asked_to_end; /* the signal; 0 = none */
+
+static void note_end(int number)
+{
+    asked_to_end = number;
+}
+
+struct kept_signals {
+    struct sigaction action[ENDS], of_children;
+    sigset_t mask;
+};
+
+/* From here on they are noted, and come only while the driver waits.  What was ignored stays ignored. */
+static void keep_signals(struct kept_signals *kept)
+{
+    struct sigaction noted = { .sa_handler = note_end };
+    const struct sigaction usual = { .sa_handler = SIG_DFL };
+    sigset_t held;
+
+    asked_to_end = 0;
+    (void)sigemptyset(&held);
+    for (size_t i = 0; i < ENDS; i++)
+        (void)sigaddset(&held, ends[i]);
+    (void)sigprocmask(SIG_BLOCK, &held, &kept->mask);
+    for (size_t i = 0; i < ENDS; i++)
+        if (sigaction(ends[i], NULL, &kept->action[i]) == 0 && kept->action[i].sa_handler != SIG_IGN)
+            (void)sigaction(ends[i], &noted, NULL);
+    /* Where whoever started the driver had it ignored, the outcome of a process would be lost. */
+    (void)sigaction(SIGCHLD, &usual, &kept->of_children);
+}
+
+static void restore_signals(const struct kept_signals *kept)
+{
+    for (size_t i = 0; i < ENDS; i++)
+        (void)sigaction(ends[i], &kept->action[i], NULL);
+    (void)sigaction(SIGCHLD, &kept->of_children, NULL);
+    (void)sigprocmask(SIG_SETMASK, &kept->mask, NULL);
+}
+
+/* --- the new process --- */
+
+uint64_t tm_work_data_bytes(size_t memory_bytes)
+{
+    return 2 * (uint64_t)memory_bytes + ((uint64_t)1 << 28);
+}
+
+/* What the process has of it from the driver: the manifest, and what a sanitizer has set aside.  0 = not known */
+static uint64_t data_bytes_now(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    char line[256] = "";
+    const char *at = line;
+    uint64_t pages = 0;
+
+    if (!file)
+        return 0;
+    if (!fgets(line, sizeof(line), file))
+        line[0] = '\0';
+    (void)fclose(file);
+    for (int i = 0; i < 6; i++, at += *at == ' ') /* the sixth number: data and stack */
+        if (!tm_take_digits(&at, &pages))
+            return 0;
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void limit_data(size_t memory_bytes)
+{
+    const rlim_t most = (rlim_t)(data_bytes_now() + tm_work_data_bytes(memory_bytes));
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_DATA, &limit) != 0)
+        return;
+    if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > most)
+        limit.rlim_cur = most;
+    if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most)
+        limit.rlim_max = most;
+    (void)setrlimit(RLIMIT_DATA, &limit);
+}
+
+static void close_from(int first)
+{
+    const long most = sysconf(_SC_OPEN_MAX);
+
+    if (close_range((unsigned)first, ~0u, 0) == 0)
+        return;
+    for (int fd = first; fd < (most > 0 && most < 65536 ? most : 65536); fd++)
+        (void)close(fd);
+}
+
+static bool take_places(int said)
+{
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(nothing, STDOUT_FILENO) < 0 ||
+        dup2(said, STDERR_FILENO) < 0)
+        return false;
+    close_from(STDERR_FILENO + 1);
+    return true;
+}
+
+/* A worker whose driver has ended works for nobody. */
+static void end_with(pid_t driver)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != driver)
+        (void)raise(SIGTERM);
+}
+
+static _Noreturn void begin(const struct pool *pool, const struct kept_signals *kept, size_t index, int said,
+                            pid_t driver)
+{
+    int status = TM_ERR_LIMIT;
+
+    restore_signals(kept);
+    end_with(driver);
+    if (take_places(said)) {
+        limit_data(pool->work->memory_bytes);
+        status = pool->work->work(pool->work->of, index);
+        (void)fflush(stderr);
+    }
+    _exit(status);
+}
+
+/* --- the pool --- */
+
+static int64_t now_ms(void)
+{
+    struct timespec now = { .tv_sec = 0 };
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* out: 0, or errno */
+static int start(struct pool *pool, const struct kept_signals *kept, struct slot *slot, size_t index)
+{
+    const int64_t time_ms = pool->work->time_ps / 1000000000;
+    const pid_t driver = getpid();
+    int ways[2];
+    pid_t pid;
+
+    if (pipe2(ways, O_CLOEXEC) != 0)
+        return errno;
+    (void)fcntl(ways[0], F_SETFL, O_NONBLOCK);
+    (void)fflush(NULL); /* what waits in buffers would be written twice */
+    pid = fork();
+    if (pid == 0)
+        begin(pool, kept, index, ways[1], driver);
+
+    const int problem = pid < 0 ? errno : 0;
+
+    (void)close(ways[1]);
+    if (problem) {
+        (void)close(ways[0]);
+        return problem;
+    }
+    *slot = (struct slot){ .pid = pid, .fd = ways[0], .index = index, .kill_ms = INT64_MAX,
+                           .stop_ms = pool->work->time_ps ? now_ms() + (time_ms ? time_ms : 1) : INT64_MAX };
+    pool->running++;
+    return 0;
+}
+
+/* Keep the begin of what it says; the rest goes nowhere, a piece at a time: who never stops is stopped when its time is
+ * up.  At its end the pipe is closed. */
+static void listen_to(struct slot *slot)
+{
+    char rest[DRAIN_BYTES];
+
+    for (;;) {
+        const size_t room = SAID_BYTES - 1 - slot->said_bytes;
+        const ssize_t n = room ? read(slot->fd, slot->said + slot->said_bytes, room) : read(slot->fd, rest, sizeof(rest));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n <= 0) {
+            (void)close(slot->fd);
+            slot->fd = -1;
+            return;
+        }
+        if (!room)
+            return;
+        slot->said_bytes += (size_t)n;
+    }
+}
+
+static struct tm_outcome outcome_of(const struct slot *slot, int status)
+{
+    struct tm_outcome outcome = { .said = slot->said };
+
+    outcome.kind = slot->is_late && !(WIFEXITED(status) && WEXITSTATUS(status) == 0) ? TM_OUTCOME_TIME
+                   : WIFEXITED(status)                                              ? TM_OUTCOME_EXIT
+                                                                                     : TM_OUTCOME_SIGNAL;
+    outcome.number = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+    return outcome;
+}
+
+/* out: false: it has not ended yet */
+static bool reap(struct pool *pool, struct slot *slot, struct tm_outcome *outcome)
+{
+    int status = 0;
+    pid_t pid;
+
+    do
+        pid = waitpid(slot->pid, &status, WNOHANG);
+    while (pid < 0 && errno == EINTR);
+    if (pid == 0)
+        return false;
+    if (pid < 0)
+        status = SIGKILL; /* somebody else has waited for it: nothing is known of it */
+    if (slot->fd >= 0)
+        listen_to(slot);
+    if (slot->fd >= 0)
+        (void)close(slot->fd);
+    slot->said[slot->said_bytes] = '\0';
+    *outcome = outcome_of(slot, status);
+    slot->pid = 0;
+    pool->running--;
+    return true;
+}
+
+static void press(struct slot *slot, int64_t now)
+{
+    if (now >= slot->kill_ms) {
+        (void)kill(slot->pid, SIGKILL);
+        slot->kill_ms = INT64_MAX;
+    } else if (now >= slot->stop_ms) {
+        (void)kill(slot->pid, SIGTERM);
+        slot->is_late = true;
+        slot->stop_ms = INT64_MAX;
+        slot->kill_ms = now + GRACE_MS;
+    }
+}
+
+/* Until something is said, or ends, or is to be done. */
+static void wait_for_news(struct pool *pool)
+{
+    const int64_t now = now_ms();
+    int64_t until = pool->work->tick ? pool->tick_ms : INT64_MAX;
+    nfds_t count = 0;
+
+    for (unsigned i = 0; i < pool->work->jobs; i++) {
+        const struct slot *slot = &pool->slots[i];
+        const int64_t next = slot->stop_ms < slot->kill_ms ? slot->stop_ms : slot->kill_ms;
+
+        if (!slot->pid)
+            continue;
+        if (slot->fd >= 0)
+            pool->polled[count++] = (struct pollfd){ .fd = slot->fd, .events = POLLIN };
+        else if (now + REAP_MS < until)
+            until = now + REAP_MS;
+        until = next < until ? next : until;
+    }
+
+    const int64_t left = until == INT64_MAX ? -1 : until > now ? until - now : 0;
+    const struct timespec timeout = { .tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000 };
+
+    (void)ppoll(pool->polled, count, left < 0 ? NULL : &timeout, &pool->before);
+}
+
+/* What has ended is told. */
+static tm_status take_news(struct pool *pool, bool is_told)
+{
+    const int64_t now = now_ms();
+    tm_status st = TM_OK;
+
+    for (unsigned i = 0; i < pool->work->jobs && st == TM_OK; i++) {
+        struct slot *slot = &pool->slots[i];
+        struct tm_outcome outcome;
+
+        if (!slot->pid)
+            continue;
+        if (slot->fd >= 0)
+            listen_to(slot);
+        if (slot->fd < 0 && reap(pool, slot, &outcome)) {
+            if (is_told)
+                st = pool->work->ended(pool->work->of, slot->index, &outcome);
+            continue;
+        }
+        press(slot, now);
+    }
+    if (is_told && pool->work->tick && now >= pool->tick_ms) {
+        pool->work->tick(pool->work->of);
+        pool->tick_ms = now + TICK_MS;
+    }
+    return st;
+}
+
+static struct slot *free_slot(const struct pool *pool)
+{
+    for (unsigned i = 0; i < pool->work->jobs; i++)
+        if (!pool->slots[i].pid)
+            return &pool->slots[i];
+    return NULL;
+}
+
+/* Begin as many as there is place for.  Where the system has no process left, those that run are waited for. */
+static tm_status fill(struct pool *pool, const struct kept_signals *kept, size_t *next)
+{
+    const struct timespec pause = { .tv_nsec = FORK_WAIT_MS * 1000000L };
+    struct slot *slot;
+    int attempts = 0;
+
+    while (*next < pool->work->count && !asked_to_end && (slot = free_slot(pool)) != NULL) {
+        const int problem = start(pool, kept, slot, *next);
+
+        if (!problem) {
+            ++*next;
+            attempts = 0;
+            continue;
+        }
+        if (pool->running)
+            return TM_OK;
+        if (++attempts == FORK_ATTEMPTS)
+            return tm_fail_system(&pool->run->error, TM_ERR_LIMIT, -1, problem, "cannot start a process");
+        (void)nanosleep(&pause, NULL);
+    }
+    return TM_OK;
+}
+
+static void end_all(struct pool *pool)
+{
+    for (unsigned i = 0; i < pool->work->jobs; i++)
+        if (pool->slots[i].pid)
+            pool->slots[i].stop_ms = 0;
+    while (pool->running) {
+        (void)take_news(pool, false);
+        if (pool->running)
+            wait_for_news(pool);
+    }
+}
+
+static tm_status work_all(struct pool *pool, const struct kept_signals *kept)
+{
+    size_t next = 0;
+    tm_status st = TM_OK;
+
+    do {
+        st = fill(pool, kept, &next);
+        if (st == TM_OK && pool->running) {
+            wait_for_news(pool);
+            st = take_news(pool, true);
+        }
+    } while (st == TM_OK && !asked_to_end && (pool->running || next < pool->work->count));
+    end_all(pool);
+    return st;
+}
+
+tm_status tm_work_all(struct tm_run *run, const struct tm_work *work)
+{
+    const unsigned jobs = work->jobs < JOBS_MOST ? (work->jobs ? work->jobs : 1) : JOBS_MOST;
+    struct tm_work limited = *work;
+    struct pool pool = { .run = run, .work = &limited, .tick_ms = now_ms() + TICK_MS };
+    struct kept_signals kept;
+    tm_status st;
+
+    limited.jobs = work->count < jobs ? (unsigned)work->count : jobs;
+    if (!limited.jobs)
+        return TM_OK;
+    pool.slots = tm_take(&run->budget, TM_ACCOUNT_MODEL, limited.jobs * sizeof(*pool.slots), &run->error);
+    pool.polled = pool.slots
+                      ? tm_take(&run->budget, TM_ACCOUNT_MODEL, limited.jobs * sizeof(*pool.polled), &run->error)
+                      : NULL;
+    keep_signals(&kept);
+    pool.before = kept.mask;
+    st = pool.polled ? work_all(&pool, &kept) : run->error.status;
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, pool.polled, pool.polled ? limited.jobs * sizeof(*pool.polled) : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, pool.slots, pool.slots ? limited.jobs * sizeof(*pool.slots) : 0);
+    restore_signals(&kept);
+    if (asked_to_end)
+        (void)raise(asked_to_end);
+    return st;
+}
+
+/* How many processes work at once. */
+
+tm_status tm_jobs_choose(struct tm_run *run, uint64_t wanted, size_t memory_bytes, bool is_forced, unsigned *jobs)
+{
+    const struct tm_machine machine = tm_machine_look("");
+    const uint64_t each = (uint64_t)memory_bytes + (uint64_t)TM_PROCESS_MIB * TM_MIB;
+    const uint64_t fit = machine.memory_bytes / each ? machine.memory_bytes / each : 1;
+
+    *jobs = (unsigned)(wanted ? wanted : machine.cores < fit ? machine.cores : fit);
+    if (!wanted || wanted <= fit || is_forced)
+        return TM_OK;
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
+                  "cannot work %u traces at once: each takes up to %llu MiB, and %llu MiB are there, for %llu", *jobs,
+                  (unsigned long long)(each / TM_MIB), (unsigned long long)(machine.memory_bytes / TM_MIB),
+                  (unsigned long long)fit);
+    tm_hint(&run->error, "'--jobs %llu' fits, or a smaller --memory; --force goes on all the same",
+            (unsigned long long)fit);
+    return TM_ERR_USAGE;
+}
+
+/* Items of work, shared out.  By size, the largest first, each to the share that has the least so far, which a heap finds:
+ * no share is more than a third larger than it could be, and it takes n log n. */
+
+/* What an item costs besides its bytes, and what a byte costs, in quarters of one of plain XSpace: by measurement
+ * (docs/batch.md, "Shares"). */
+enum { START_BYTES = 12 << 20, QUARTERS_PLAIN = 4, QUARTERS_COMPRESSED = 16, QUARTERS_JSON = 1 };
+
+static uint64_t weigh(const struct tm_batch_file *file)
+{
+    const char *text = file->member ? file->member : file->path;
+    const struct tm_path_part name = { text, strlen(text) };
+    const uint64_t most = UINT64_MAX >> 24; /* so that sums of all items fit */
+    uint64_t quarters = QUARTERS_PLAIN;
+
+    if (tm_part_has_ending(name, ".gz") || tm_part_has_ending(name, ".zst"))
+        quarters = QUARTERS_COMPRESSED;
+    else if (tm_part_has_ending(name, ".json"))
+        quarters = QUARTERS_JSON;
+    return file->bytes / 4 > most / QUARTERS_COMPRESSED ? most : file->bytes * quarters / 4 + START_BYTES;
+}
+
+static int heaviest_first(const void *a, const void *b)
+{
+    const struct tm_batch_item *const one = a, *const other = b;
+    int order;
+
+    if (one->weight != other->weight)
+        return one->weight > other->weight ? -1 : 1;
+    order = strcmp(one->run->id, other->run->id);
+    return order ? order : strcmp(one->file->id, other->file->id);
+}
+
+/* A share that fills: the lightest of a heap is first, of equals the one of the lowest number. */
+struct share {
+    uint64_t weight;
+    uint32_t number;
+};
+
+static bool is_lighter(const struct share *one, const struct share *other)
+{
+    return one->weight != other->weight ? one->weight < other->weight : one->number < other->number;
+}
+
+/* The first of the heap grew: put it where it belongs. */
+static void sink(struct share *heap, size_t count)
+{
+    const struct share moving = heap[0];
+    size_t at = 0;
+
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && is_lighter(&heap[child + 1], &heap[child]);
+        if (!is_lighter(&heap[child], &moving))
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = moving;
+}
+
+/* Keep the items of one share, in their order.  out: how many */
+static size_t keep_share(struct tm_batch_item *items, size_t count, struct share *heap, uint32_t shard, uint32_t shards)
+{
+    size_t kept = 0;
+
+    for (uint32_t i = 0; i < shards; i++)
+        heap[i] = (struct share){ .number = i }; /* all alike, by number: a heap */
+    for (size_t i = 0; i < count; i++) {
+        if (heap[0].number == shard)
+            items[kept++] = items[i];
+        heap[0].weight += items[i].weight;
+        sink(heap, shards);
+    }
+    return kept;
+}
+
+static size_t list_items(const struct tm_manifest *m, tm_want_item *wanted, void *of, struct tm_batch_item *items)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < m->count; i++) {
+        for (size_t k = 0; k < m->runs[i].files; k++) {
+            const struct tm_batch_item item = {
+                .run = &m->runs[i], .file = &m->runs[i].file[k], .weight = weigh(&m->runs[i].file[k])
+            };
+
+            if (!wanted || wanted(of, &item))
+                items[count++] = item;
+        }
+    }
+    return count;
+}
+
+tm_status tm_batch_items(const struct tm_manifest *manifest, uint32_t shard, uint32_t shards, tm_want_item *wanted,
+                         void *of, struct tm_batch_item **items, size_t *count)
+{
+    struct tm_run *run = manifest->run;
+    const size_t row = sizeof(**items), heap_bytes = shards * sizeof(struct share);
+    struct tm_batch_item *all = tm_take(&run->budget, TM_ACCOUNT_MODEL, manifest->files * row, &run->error);
+    struct share *heap = all ? tm_take(&run->budget, TM_ACCOUNT_MODEL, heap_bytes, &run->error) : NULL;
+    size_t kept;
+
+    *items = NULL;
+    *count = 0;
+    if (!heap) {
+        tm_give(&run->budget, TM_ACCOUNT_MODEL, all, manifest->files * row);
+        return run->error.status;
+    }
+    kept = list_items(manifest, wanted, of, all);
+    qsort(all, kept, row, heaviest_first);
+    kept = keep_share(all, kept, heap, shard, shards);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, heap, heap_bytes);
+    *items = tm_retake(&run->budget, TM_ACCOUNT_MODEL, all, manifest->files * row, kept * row, &run->error);
+    if (!*items) {
+        tm_give(&run->budget, TM_ACCOUNT_MODEL, all, manifest->files * row);
+        return run->error.status;
+    }
+    *count = kept;
+    return TM_OK;
+}
+
+void tm_batch_items_free(struct tm_run *run, struct tm_batch_item *items, size_t count)
+{
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, items, count * sizeof(*items));
+}
+
+/* --- which share --- */
+
+enum { SHARDS_MOST = 100000 }; /* as --shard has it */
+
+/* A number in a variable.  out: false where it is not set */
+static bool read_variable(const char *name, uint64_t *number, struct tm_error *error, tm_status *st)
+{
+    const char *const text = getenv(name);
+    const char *at = text;
+
+    if (!text || !text[0])
+        return false;
+    if (!tm_take_digits(&at, number) || *at)
+        *st = tm_fail(error, TM_ERR_USAGE, -1, "cannot use '%s' for %s: it is no number", text, name);
+    return *st == TM_OK;
+}
+
+static tm_status refuse_number(struct tm_run *run, const char *name, uint64_t number, uint64_t first, uint64_t count)
+{
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use %s=%llu: there are %llu shares, counted from %llu", name,
+                  (unsigned long long)number, (unsigned long long)count, (unsigned long long)first);
+    tm_hint(&run->error, "write how many tasks there are, as in '--shard auto/%llu'",
+            (unsigned long long)(number >= first ? number - first + 1 : count));
+    return TM_ERR_USAGE;
+}
+
+static tm_status refuse_count(struct tm_run *run, const char *name)
+{
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "%s tells which share this is, but not of how many", name);
+    tm_hint(&run->error, "write how many there are, as in '--shard auto/16'; '--shard 0/1' works everything");
+    return TM_ERR_USAGE;
+}
+
+/* in: number  as the variable says it; first  what it counts from */
+static tm_status set_shard(struct tm_run *run, const char *name, uint64_t number, uint64_t first, uint64_t count,
+                           struct tm_shard *shard)
+{
+    if (number < first || number - first >= count)
+        return refuse_number(run, name, number, first, count);
+    *shard = (struct tm_shard){ .index = (uint32_t)(number - first), .count = (uint32_t)count, .is_index_told = true };
+    return TM_OK;
+}
+
+/* A Slurm array tells all of it, where its numbers have no holes. */
+static tm_status choose_by_slurm(struct tm_run *run, uint64_t id, uint32_t told, struct tm_shard *shard)
+{
+    uint64_t first = 0, last = 0, count = 0;
+    tm_status st = TM_OK;
+    const bool is_whole = read_variable("SLURM_ARRAY_TASK_MIN", &first, &run->error, &st) &&
+                          read_variable("SLURM_ARRAY_TASK_MAX", &last, &run->error, &st) &&
+                          read_variable("SLURM_ARRAY_TASK_COUNT", &count, &run->error, &st) && last >= first &&
+                          count >= 1 && count <= SHARDS_MOST && last - first == count - 1;
+
+    if (st != TM_OK)
+        return st;
+    if (told > 0) /* a part of the array may run: --array=3,7 */
+        return set_shard(run, "SLURM_ARRAY_TASK_ID", id, 0, told, shard);
+    if (!is_whole)
+        return refuse_count(run, "SLURM_ARRAY_TASK_ID");
+    return set_shard(run, "SLURM_ARRAY_TASK_ID", id, first, count, shard);
+}
+
+tm_status tm_shard_choose(struct tm_run *run, struct tm_shard told, struct tm_shard *shard)
+{
+    static const struct {
+        const char *name;
+        uint64_t first;
+        bool is_always; /* set only where each process is to work a share, so that one without a count is a mistake */
+    } variables[] = { { "JOB_COMPLETION_INDEX", 0, true }, { "PARALLEL_SEQ", 1, false } };
+    tm_status st = TM_OK;
+    uint64_t number;
+
+    *shard = told;
+    if (told.is_index_told)
+        return TM_OK;
+    if (read_variable("SLURM_ARRAY_TASK_ID", &number, &run->error, &st))
+        return choose_by_slurm(run, number, told.count, shard);
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]) && st == TM_OK; i++) {
+        const char *name = variables[i].name;
+
+        if (!read_variable(name, &number, &run->error, &st) || (told.count == 0 && !variables[i].is_always))
+            continue;
+        if (told.count == 0)
+            return refuse_count(run, name);
+        return set_shard(run, name, number, variables[i].first, told.count, shard);
+    }
+    if (st != TM_OK)
+        return st;
+    if (told.count > 1) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "nothing tells which of the %u shares this is", told.count);
+        tm_hint(&run->error, "write it, as in '--shard 0/%u', or start it by Slurm, Kubernetes or GNU parallel", told.count);
+        return TM_ERR_USAGE;
+    }
+    *shard = (struct tm_shard){ .index = 0, .count = 1, .is_index_told = true };
+    return TM_OK;
+}

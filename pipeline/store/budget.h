@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_BUDGET_H
+#define TM_BUDGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pipeline/error.h"
+
+/* The ledger behind --memory.  Every structure that can grow asks its account for a share when it is
+ * made: that much it is sure of.  What the shares leave of the limit is one pool.  A structure that can spill draws from
+ * it when its share is used up, and spills when the pool does not give; so memory that one part of a job has no use
+ * for serves the others.  Shares are parts of the limit, and the pool depends on nothing but what was drawn before, so
+ * the same limit gives the same behaviour; the sum of shares and pool stays under the limit. */
+enum tm_account {
+    TM_ACCOUNT_INPUT,    /* read buffers, windows of inflating and deflating, line cursors */
+    TM_ACCOUNT_NAMES,    /* texts of names */
+    TM_ACCOUNT_METADATA, /* metadata tables, configs, tracks */
+    TM_ACCOUNT_LAUNCHES, /* launches by correlation id */
+    TM_ACCOUNT_STEPS,    /* step markers and step rows */
+    TM_ACCOUNT_SORT,     /* sort windows and merge buffers */
+    TM_ACCOUNT_TABLES,   /* tables by name: kernels, transfers, compiles */
+    TM_ACCOUNT_THREADS,  /* what host threads did: open spans, causes of gaps */
+    TM_ACCOUNT_MODEL,    /* the summary and the reports */
+    TM_ACCOUNT_COUNT
+};
+
+enum { TM_MIB = 1 << 20, TM_MEMORY_DEFAULT_MIB = 256, TM_MEMORY_LEAST_MIB = 32 };
+
+struct tm_budget {
+    size_t limit_bytes;
+    size_t pool_bytes; /* what is left of the pool */
+    size_t pool_whole_bytes;
+    size_t used_bytes[TM_ACCOUNT_COUNT];
+    size_t peak_bytes[TM_ACCOUNT_COUNT];
+    size_t spilled_bytes; /* written to spill files, all told */
+    uint32_t dedications; /* how many hold on; 0 = to no account */
+    enum tm_account dedicated;
+    uint64_t refuse_in;   /* for tests: the request that many from now is refused; 0 = none */
+};
+
+extern const char *const tm_account_name[TM_ACCOUNT_COUNT];
+
+/* Start a ledger.  limit_bytes: --memory, at least TM_MEMORY_LEAST_MIB MiB. */
+void tm_budget_init(struct tm_budget *budget, size_t limit_bytes);
+
+/* What one account is sure of, in bytes: a fixed part of the limit (the parts and the pool add up to under the limit). */
+size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account);
+
+/* Its share and what it puts into the pool: for few and small things that decide what is read, a longest name; what they
+ * take beyond the share the part of the limit that is not divided makes up for. */
+size_t tm_budget_part(const struct tm_budget *budget, enum tm_account account);
+
+/* From here on, this part of a job holds next to nothing but what is of one account: its share is three quarters of the
+ * limit, and the pool gives nothing, until each of these has its end.  All of them are of one account. */
+void tm_budget_dedicate(struct tm_budget *budget, enum tm_account account);
+void tm_budget_end_dedication(struct tm_budget *budget);
+
+/* Ask the pool for so many bytes on top of a share: before they are taken from the account.  It gives at most half of
+ * what it has left, and who grows asks for parts of what it has, so that one structure that could use everything leaves
+ * room for others.  Whoever is refused spills. */
+bool tm_budget_draw(struct tm_budget *budget, size_t bytes);
+/* The same for what is mostly read in sequence, where spilling costs little: only while most of the pool is left. */
+bool tm_budget_draw_spare(struct tm_budget *budget, size_t bytes);
+/* Give back what was drawn: after the memory itself. */
+void tm_budget_put_back(struct tm_budget *budget, size_t bytes);
+
+/* Memory drawn from an account.  Sizes are given back by the caller, as in sized deallocation.
+ * owns:   the caller owns the block
+ * errors: NULL and TM_ERR_LIMIT when the system has none left; never when a share is passed: staying
+ *         within its share is the duty of each structure, and tests assert the peaks */
+void *tm_take(struct tm_budget *budget, enum tm_account account, size_t bytes, struct tm_error *error)
+    TM_MUST_USE; /* zeroed */
+void *tm_retake(struct tm_budget *budget, enum tm_account account, void *block, size_t old_bytes,
+                size_t new_bytes, struct tm_error *error) TM_MUST_USE; /* new part not zeroed */
+void tm_give(struct tm_budget *budget, enum tm_account account, void *block, size_t bytes);
+/* A copy of a text, and its end, which tolerates NULL. */
+char *tm_take_text(struct tm_budget *budget, enum tm_account account, const char *text,
+                   struct tm_error *error) TM_MUST_USE;
+void tm_give_text(struct tm_budget *budget, enum tm_account account, const char *text);
+
+/* Blocks of memory that come from the system by themselves: zeroed without being touched, in huge pages where the
+ * system has them, moved by their page tables alone when they grow, and gone from resident memory as soon as they are
+ * given back.  An allocator would copy them, and keep what is free for a while. */
+
+/* True if a block of so many bytes is one of these. */
+bool tm_is_large_block(size_t bytes);
+
+/* owns:   the caller gives it back with its size
+ * errors: NULL when the system has none left */
+void *tm_large_block(size_t bytes);
+
+/* As large as `bytes`, which is a large block, too; its address may change.  Added bytes are zero.  errors: NULL, and the
+ * block stays */
+void *tm_large_block_resize(void *block, size_t old_bytes, size_t bytes);
+void tm_large_block_free(void *block, size_t bytes);
+
+/* Memory for a library that allocates by itself, out of a piece whose size is known, so that none is outside the
+ * ledger.  Nothing is taken back before the whole piece goes: it serves who allocates when it is set up, and once. */
+struct tm_fixed_pool {
+    uint8_t *bytes; /* room bytes, aligned to 16 */
+    size_t room, used;
+};
+
+/* As zlib wants them: zalloc and zfree; pool is the struct.  out: aligned to 16; NULL where the rest is too small */
+void *tm_fixed_pool_take(void *pool, unsigned items, unsigned item_bytes);
+void tm_fixed_pool_give(void *pool, void *block);
+
+#endif

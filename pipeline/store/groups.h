@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_GROUPS_H
+#define TM_GROUPS_H
+
+#include "pipeline/store/sorter.h"
+
+/* GROUP BY in bounded memory: rows of the same 128-bit key are folded into one.  A hash table within the
+ * share; when it is full, its rows are spilled as a run sorted by key, and equal keys meet again in the
+ * final merge.  The result comes in order of the key, exactly the same for every share.
+ * Rows begin with their key: struct tm_key. */
+struct tm_key {
+    uint64_t high, low; /* XXH3-128 of what the group is about */
+};
+
+/* Below, equal to or above 0, as a is before b, the same, or behind it. */
+static inline int tm_key_order(struct tm_key a, struct tm_key b)
+{
+    if (a.high != b.high)
+        return a.high < b.high ? -1 : 1;
+    return (a.low > b.low) - (a.low < b.low);
+}
+
+/* The key of so many bytes. */
+struct tm_key tm_hash_key(const void *bytes, size_t length);
+
+static inline bool tm_is_same_key(struct tm_key a, struct tm_key b)
+{
+    return a.high == b.high && a.low == b.low;
+}
+
+struct tm_groups;
+
+/* Fold `from` into `into`; both rows of one key.  Must be associative and commutative but for ties that the
+ * rows themselves decide, or the result would depend on the memory. */
+typedef void tm_row_merge(void *into, const void *from);
+
+struct tm_groups *tm_groups_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
+                                size_t memory_bytes, tm_row_merge *merge) TM_MUST_USE;
+void tm_groups_free(struct tm_groups *groups);
+size_t tm_groups_row_bytes(const struct tm_groups *groups);
+
+/* Fold one row in (it is copied). */
+tm_status tm_groups_add(struct tm_groups *groups, const void *row) TM_MUST_USE;
+/* No more rows.  Once finished, finishing again begins with the first group again. */
+tm_status tm_groups_finish(struct tm_groups *groups) TM_MUST_USE;
+/* *row = next group in the order of the key, valid until the next call; NULL at the end. */
+tm_status tm_groups_next(struct tm_groups *groups, const void **row) TM_MUST_USE;
+tm_status tm_groups_rewind(struct tm_groups *groups) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_LENGTHS_H
+#define TM_LENGTHS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pipeline/store/groups.h"
+
+/* How often each number was seen, by group: what exact quantiles are told from.  Most numbers
+ * differ, so they are only written down as they come, 8 bytes each, and sorted and counted when the
+ * memory is full and at the end.  Numbers of 40 bits and up to 65,536 groups go this way, which is
+ * a second of picoseconds; what is beyond that is counted in a table. */
+struct tm_lengths;
+
+struct tm_length {
+    uint64_t group, value;
+    uint64_t count;
+};
+
+/* errors: NULL, with the error in run->error */
+struct tm_lengths *tm_lengths_new(struct tm_run *run, enum tm_account account,
+                                  size_t memory_bytes) TM_MUST_USE;
+void tm_lengths_free(struct tm_lengths *lengths);
+
+/* A place remembers what is known of a group, for a caller that keeps one for it.  0 = nothing yet.
+ * A place may be lost at any time; then the group is looked up again. */
+typedef uint64_t tm_length_place;
+
+/* in: count  at least 1 */
+tm_status tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t value,
+                         uint64_t count) TM_MUST_USE;
+/* One number of a group with its place. */
+tm_status tm_lengths_add_at(struct tm_lengths *lengths, tm_length_place *place, uint64_t group,
+                            uint64_t value) TM_MUST_USE;
+/* No more numbers.  Once finished, finishing again begins with the first one again. */
+tm_status tm_lengths_finish(struct tm_lengths *lengths) TM_MUST_USE;
+
+/* *length = the next in the order (group, value), each once; valid until the next call; NULL at the
+ * end. */
+tm_status tm_lengths_next(struct tm_lengths *lengths, const struct tm_length **length) TM_MUST_USE;
+
+/* A length in a word: from the highest bit on the number of its group, the length, and how often it
+ * was seen, less one. */
+enum { TM_LENGTH_GROUP_BITS = 16, TM_LENGTH_VALUE_BITS = 40, TM_LENGTH_COUNT_BITS = 8 };
+
+static inline uint64_t tm_length_word(uint32_t group, uint64_t value, uint64_t count)
+{
+    return ((uint64_t)group << TM_LENGTH_VALUE_BITS | value) << TM_LENGTH_COUNT_BITS | (count - 1);
+}
+
+/* Group and length: what words are sorted by. */
+static inline uint64_t tm_length_word_key(uint64_t word)
+{
+    return word >> TM_LENGTH_COUNT_BITS;
+}
+
+static inline uint64_t tm_length_word_count(uint64_t word)
+{
+    return (word & ((UINT64_C(1) << TM_LENGTH_COUNT_BITS) - 1)) + 1;
+}
+
+/* Sort words by their keys and fold those of the same key into one, or more where it was seen more
+ * often than one can tell.  Linear: whatever the numbers are. in:     scratch  room for
+ * scratch_count words: any number, a cache near the processor full of them is best out:    how many
+ * are left, at the front of `words` */
+size_t tm_lengths_sort(uint64_t *words, size_t count, uint64_t *scratch, size_t scratch_count);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_NAMES_H
+#define TM_NAMES_H
+
+#include <string.h>
+
+#include "pipeline/store/groups.h"
+
+/* Texts of a trace by handle: event names, op paths, string values.  Texts lie in an append-only store that
+ * spills; a bounded table finds texts that were put in before, so the same text usually has one handle, but
+ * after an overflow it may get a second one: compare by hash, never by handle. */
+typedef uint32_t tm_strid; /* 0 = the empty text */
+
+struct tm_names;
+
+/* What is known of a text without reading it again. */
+struct tm_name {
+    struct tm_key hash; /* XXH3-128 of the bytes */
+    uint32_t length;    /* bytes */
+    uint32_t traits;    /* set by whoever put it in; see stages/resolve/classes.h */
+};
+
+/* Computes the traits of a text, once per handle.  NULL = none. */
+typedef uint32_t tm_name_traits(const char *text, size_t length);
+
+struct tm_names *tm_names_new(struct tm_run *run, size_t memory_bytes, tm_name_traits *traits) TM_MUST_USE;
+void tm_names_free(struct tm_names *names);
+
+/* Put a text in, any bytes.  Texts that are not UTF-8 are tallied once per handle and host, and kept as they are.
+ * errors: TM_ERR_LIMIT past 2^32 - 1 handles, TM_ERR_OUTPUT */
+tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, tm_strid *id) TM_MUST_USE;
+
+/* The same, with its traits: for texts that are put in for every event. */
+tm_status tm_names_put_often(struct tm_names *names, const char *text, size_t length, tm_strid *id,
+                             uint32_t *traits) TM_MUST_USE;
+
+static inline tm_status TM_MUST_USE tm_names_put_string(struct tm_names *names, const char *text, tm_strid *id)
+{
+    return tm_names_put(names, text, strlen(text), id);
+}
+
+/* A new host begins: texts that are not UTF-8 are tallied for each host that has them, as if it were alone. */
+void tm_names_begin_host(struct tm_names *names);
+
+/* What is known of a handle; cheap, but not free once spilled. */
+tm_status tm_names_info(struct tm_names *names, tm_strid id, struct tm_name *info) TM_MUST_USE;
+
+/* The hashes of some texts, of which keys are made.  in: ids, out: hashes, both [count] */
+tm_status tm_names_hashes(struct tm_names *names, const tm_strid *ids, size_t count, struct tm_key *hashes) TM_MUST_USE;
+
+/* The text, NUL-terminated, cut at `most` bytes (0 = whole); valid until the next tm_names_text call. */
+tm_status tm_names_text(struct tm_names *names, tm_strid id, size_t most, const char **text,
+                        size_t *length) TM_MUST_USE;
+
+/* What a reader worked out from a text, remembered with it for all who ask again; 0 until it is set.  Its meaning is that
+ * of stages/figures/kernel_category.c. */
+tm_status tm_names_note(struct tm_names *names, tm_strid id, uint16_t *note) TM_MUST_USE;
+tm_status tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note) TM_MUST_USE;
+
+/* Handles go from 0 to count - 1.  Without twins every text has one handle. */
+uint64_t tm_names_count(const struct tm_names *names);
+bool tm_names_have_twins(const struct tm_names *names);
+/* Whether two handles are of the same text. */
+tm_status tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b, bool *are_same) TM_MUST_USE;
+
+/* Copy bytes [at, at + bytes) of a text, however long it is. */
+tm_status tm_names_copy(struct tm_names *names, tm_strid id, uint64_t at, void *to, size_t bytes) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows in pages.  While nothing is spilled, frame i holds page i, and access is a shift, a mask and
+ * a multiplication.  After that a frame holds any page: frames are found by a small hash table with
+ * chains, and the one to give up is found by the clock algorithm (a hand that passes over recently
+ * used frames once).  Page p lies at p * page_bytes of the spill file, so there is no table that
+ * grows with the pages. */
+#include "pipeline/store/rows.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { PAGE_BYTES = 64 << 10, FRAMES_LEAST = 2, DRAWN_PAGES_LEAST = 4, LARGE_BYTES = 2 << 20, NO_FRAME = 0xffffffff };
+
+struct frame {
+    uint8_t *data;
+    uint64_t page;
+    uint32_t next; /* in its chain */
+    uint32_t block_pages; /* of the block that begins with its page; 0 = it lies in one that began before */
+    bool dirty;    /* differs from the spill file */
+    bool recent;   /* used since the hand passed */
+};
+
+struct tm_rows {
+    struct tm_run *run;
+    enum tm_account account;
+    size_t row_bytes, page_bytes;
+    uint32_t shift; /* rows of a page = 1 << shift */
+    uint64_t mask;
+    uint64_t count;
+    struct frame *frames;
+    uint32_t frame_count, frame_capacity, frames_most;
+    uint32_t ready_count; /* frames that have a page: those in use, and behind them some more of the last block */
+    size_t memory_bytes, drawn_bytes; /* its own, and from the pool */
+    bool is_spilled, is_random;
+    struct tm_spill spill;
+    uint32_t *heads; /* chains of frames, by hash of the page; only when spilled */
+    uint32_t head_bits;
+    uint32_t hand;
+    uint32_t last_frame; /* the one used last; only when spilled */
+};
+
+/* Frames that fit into the memory, with their share of the tables (heads: at most 2 per frame). */
+static uint32_t frames_for(const struct tm_rows *rows, size_t memory_bytes)
+{
+    const size_t per_frame = rows->page_bytes + sizeof(struct frame) + 2 * sizeof(uint32_t);
+    const size_t n = memory_bytes > sizeof(*rows) ? (memory_bytes - sizeof(*rows)) / per_frame : 0;
+
+    if (n < FRAMES_LEAST)
+        return FRAMES_LEAST;
+    return n < NO_FRAME / 4 ? (uint32_t)n : NO_FRAME / 4;
+}
+
+struct tm_rows *tm_rows_new_paged(struct tm_run *run, enum tm_account account, size_t row_bytes,
+                                  size_t memory_bytes, size_t page_bytes)
+{
+    assert(row_bytes > 0);
+    struct tm_rows *rows = tm_take(&run->budget, account, sizeof(*rows), &run->error);
+
+    if (!rows)
+        return NULL;
+    rows->run = run;
+    rows->account = account;
+    rows->row_bytes = row_bytes;
+    while (row_bytes << (rows->shift + 1) <= page_bytes)
+        rows->shift++;
+    rows->mask = (UINT64_C(1) << rows->shift) - 1;
+    rows->page_bytes = row_bytes << rows->shift;
+    rows->memory_bytes = memory_bytes;
+    rows->frames_most = frames_for(rows, memory_bytes);
+    rows->spill.fd = -1;
+    return rows;
+}
+
+struct tm_rows *tm_rows_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
+                            size_t memory_bytes)
+{
+    return tm_rows_new_paged(run, account, row_bytes, memory_bytes, PAGE_BYTES);
+}
+
+static void give_heads(struct tm_rows *rows)
+{
+    tm_give(&rows->run->budget, rows->account, rows->heads, sizeof(uint32_t) << rows->head_bits);
+    rows->heads = NULL;
+}
+
+void tm_rows_free(struct tm_rows *rows)
+{
+    if (!rows)
+        return;
+    struct tm_budget *budget = &rows->run->budget;
+
+    for (uint32_t i = 0; i < rows->ready_count; i++) {
+        if (rows->frames[i].block_pages)
+            tm_give(budget, rows->account, rows->frames[i].data, rows->frames[i].block_pages * rows->page_bytes);
+    }
+    tm_give(budget, rows->account, rows->frames, rows->frame_capacity * sizeof(struct frame));
+    give_heads(rows);
+    tm_spill_close(&rows->spill);
+    tm_budget_put_back(budget, rows->drawn_bytes);
+    tm_give(budget, rows->account, rows, sizeof(*rows));
+}
+
+void tm_rows_expect_random(struct tm_rows *rows)
+{
+    rows->is_random = true;
+}
+
+uint64_t tm_rows_count(const struct tm_rows *rows)
+{
+    return rows ? rows->count : 0;
+}
+
+static uint32_t *head_of(const struct tm_rows *rows, uint64_t page)
+{
+    return &rows->heads[page * UINT64_C(0x9e3779b97f4a7c15) >> (64 - rows->head_bits)];
+}
+
+static void link_frame(struct tm_rows *rows, uint32_t which)
+{
+    uint32_t *head = head_of(rows, rows->frames[which].page);
+
+    rows->frames[which].next = *head;
+    *head = which;
+}
+
+static void unlink_frame(struct tm_rows *rows, uint32_t which)
+{
+    uint32_t *at = head_of(rows, rows->frames[which].page);
+
+    while (*at != which)
+        at = &rows->frames[*at].next;
+    *at = rows->frames[which].next;
+}
+
+/* Make the chains anew for the present number of frames_most. */
+static tm_status build_heads(struct tm_rows *rows)
+{
+    uint32_t bits = 1;
+
+    give_heads(rows);
+    while ((UINT32_C(2) << bits) <= 2 * rows->frames_most)
+        bits++;
+    rows->heads =
+        tm_take(&rows->run->budget, rows->account, sizeof(uint32_t) << bits, &rows->run->error);
+    if (!rows->heads)
+        return rows->run->error.status;
+    rows->head_bits = bits;
+    memset(rows->heads, 0xff, sizeof(uint32_t) << bits);
+    for (uint32_t i = 0; i < rows->frame_count; i++)
+        link_frame(rows, i);
+    return TM_OK;
+}
+
+tm_status tm_rows_allow(struct tm_rows *rows, size_t memory_bytes)
+{
+    const uint32_t most = frames_for(rows, memory_bytes + rows->drawn_bytes);
+
+    rows->memory_bytes = memory_bytes;
+    rows->frames_most = most > rows->ready_count ? most : rows->ready_count;
+    return rows->is_spilled ? build_heads(rows) : TM_OK;
+}
+
+static tm_status start_spilling(struct tm_rows *rows)
+{
+    tm_status status = tm_spill_open(&rows->spill, rows->run);
+
+    if (status == TM_OK && rows->is_random)
+        tm_spill_expect_random(&rows->spill);
+    if (status == TM_OK)
+        status = build_heads(rows);
+    rows->is_spilled = status == TM_OK;
+    return status;
+}
+
+/* Room for so many frames in all, at most frames_most. */
+static tm_status reserve_frames(struct tm_rows *rows, uint32_t count)
+{
+    struct tm_run *run = rows->run;
+    uint32_t capacity = rows->frame_capacity != 0 ? rows->frame_capacity : 2;
+
+    while (capacity < count)
+        capacity *= 2;
+    capacity = capacity < rows->frames_most ? capacity : rows->frames_most;
+    if (capacity <= rows->frame_capacity)
+        return TM_OK;
+    struct frame *frames = tm_retake(&run->budget, rows->account, rows->frames,
+                                     rows->frame_capacity * sizeof(struct frame),
+                                     capacity * sizeof(struct frame), &run->error);
+
+    if (!frames)
+        return run->error.status;
+    rows->frames = frames;
+    rows->frame_capacity = capacity;
+    return TM_OK;
+}
+
+/* Take a block of pages for the next frames: one page, or a large block once there is as much already. */
+static tm_status take_block(struct tm_rows *rows)
+{
+    struct tm_run *run = rows->run;
+    const uint32_t first = rows->ready_count;
+    const size_t wanted = (LARGE_BYTES + rows->page_bytes - 1) / rows->page_bytes;
+    const uint32_t count = first >= wanted && rows->frames_most - first >= wanted ? (uint32_t)wanted : 1;
+
+    if (reserve_frames(rows, first + count) != TM_OK)
+        return run->error.status;
+    uint8_t *data = tm_take(&run->budget, rows->account, count * rows->page_bytes, &run->error);
+
+    if (!data)
+        return run->error.status;
+    for (uint32_t i = 0; i < count; i++)
+        rows->frames[first + i] = (struct frame){ .data = data + i * rows->page_bytes };
+    rows->frames[first].block_pages = count;
+    rows->ready_count += count;
+    return TM_OK;
+}
+
+/* A new frame with a zeroed page.  Sets *which. */
+static tm_status add_frame(struct tm_rows *rows, uint64_t page, uint32_t *which)
+{
+    if (rows->frame_count == rows->ready_count && take_block(rows) != TM_OK)
+        return rows->run->error.status;
+    *which = rows->frame_count++;
+    struct frame *frame = &rows->frames[*which];
+
+    frame->page = page;
+    frame->dirty = true;
+    frame->recent = true;
+    return TM_OK;
+}
+
+/* Pick the frame to give up, and empty it. */
+static tm_status free_frame(struct tm_rows *rows, uint32_t *which)
+{
+    while (rows->frames[rows->hand].recent || rows->hand == rows->last_frame) {
+        rows->frames[rows->hand].recent = false;
+        rows->hand = rows->hand + 1 < rows->frame_count ? rows->hand + 1 : 0;
+    }
+    struct frame *frame = &rows->frames[rows->hand];
+    const uint64_t at = frame->page * rows->page_bytes;
+
+    *which = rows->hand;
+    if (frame->dirty) {
+        tm_status status = TM_OK;
+
+        /* Pages mostly go out in the order in which they were made: one call instead of two. */
+        if (at == rows->spill.bytes) {
+            status = tm_spill_append(&rows->spill, frame->data, rows->page_bytes, NULL);
+        } else {
+            if (at > rows->spill.bytes)
+                status = tm_spill_resize(&rows->spill, at + rows->page_bytes);
+            if (status == TM_OK)
+                status = tm_spill_write(&rows->spill, frame->data, rows->page_bytes, at);
+        }
+        if (status != TM_OK)
+            return status;
+        frame->dirty = false;
+    }
+    unlink_frame(rows, *which);
+    return TM_OK;
+}
+
+/* Bring a page, new or from the spill file, into a frame. */
+static tm_status load_page(struct tm_rows *rows, uint64_t page, uint32_t *which)
+{
+    const uint64_t at = page * rows->page_bytes;
+    tm_status status;
+
+    if (rows->frame_count < rows->frames_most) {
+        status = add_frame(rows, page, which);
+        if (status != TM_OK)
+            return status;
+    } else {
+        status = free_frame(rows, which);
+        if (status != TM_OK)
+            return status;
+    }
+    struct frame *frame = &rows->frames[*which];
+
+    frame->page = page;
+    frame->recent = true;
+    if (at + rows->page_bytes <= rows->spill.bytes) {
+        frame->dirty = false;
+        status = tm_spill_read(&rows->spill, frame->data, rows->page_bytes, at);
+    } else {
+        frame->dirty = true;
+        memset(frame->data, 0, rows->page_bytes);
+    }
+    link_frame(rows, *which);
+    return status;
+}
+
+static uint8_t *spilled_page(struct tm_rows *rows, uint64_t page, bool dirty)
+{
+    uint32_t which = rows->last_frame;
+
+    if (rows->frames[which].page != page) {
+        which = *head_of(rows, page);
+        while (which != NO_FRAME && rows->frames[which].page != page)
+            which = rows->frames[which].next;
+        if (which == NO_FRAME && load_page(rows, page, &which) != TM_OK)
+            return NULL;
+        rows->last_frame = which;
+        rows->frames[which].recent = true;
+    }
+    rows->frames[which].dirty |= dirty;
+    return rows->frames[which].data;
+}
+
+/* The page in memory, or NULL with an error. */
+static inline uint8_t *page_at(struct tm_rows *rows, uint64_t page, bool dirty)
+{
+    if (__builtin_expect(!rows->is_spilled, 1))
+        return rows->frames[page].data;
+    return spilled_page(rows, page, dirty);
+}
+
+TM_NOT_INLINE void *spilled_row(struct tm_rows *rows, uint64_t index, bool dirty)
+{
+    uint8_t *const page = spilled_page(rows, index >> rows->shift, dirty);
+
+    return page ? page + (index & rows->mask) * rows->row_bytes : NULL;
+}
+
+static inline void *row_at(struct tm_rows *rows, uint64_t index, bool dirty)
+{
+    assert(index < rows->count);
+    if (__builtin_expect(rows->is_spilled, 0))
+        return spilled_row(rows, index, dirty);
+    return rows->frames[index >> rows->shift].data + (index & rows->mask) * rows->row_bytes;
+}
+
+const void *tm_rows_at(struct tm_rows *rows, uint64_t index)
+{
+    return row_at(rows, index, false);
+}
+
+void *tm_rows_change(struct tm_rows *rows, uint64_t index)
+{
+    return row_at(rows, index, true);
+}
+
+const void *tm_rows_span(struct tm_rows *rows, uint64_t index, uint64_t *count)
+{
+    const uint64_t in_page = rows->mask + 1 - (index & rows->mask);
+
+    *count = in_page < rows->count - index ? in_page : rows->count - index;
+    return row_at(rows, index, false);
+}
+
+tm_status tm_rows_copy(struct tm_rows *rows, uint64_t index, void *to, uint64_t count)
+{
+    for (uint64_t done = 0; done < count;) {
+        uint64_t span;
+        const void *from = tm_rows_span(rows, index + done, &span);
+
+        if (!from)
+            return rows->run->error.status;
+        span = span < count - done ? span : count - done;
+        memcpy((uint8_t *)to + done * rows->row_bytes, from, span * rows->row_bytes);
+        done += span;
+    }
+    return TM_OK;
+}
+
+/* True if there may be one more frame: within the memory, or because the pool gave a quarter on top of it. */
+static bool may_add_frame(struct tm_rows *rows)
+{
+    const size_t all = rows->memory_bytes + rows->drawn_bytes;
+    const size_t least = (size_t)DRAWN_PAGES_LEAST * rows->page_bytes;
+    const size_t wanted = all / 4 < least ? least : all / 4;
+
+    if (rows->frame_count < rows->frames_most)
+        return true;
+    if (!tm_budget_draw_spare(&rows->run->budget, wanted))
+        return false;
+    rows->drawn_bytes += wanted;
+    rows->frames_most = frames_for(rows, rows->memory_bytes + rows->drawn_bytes);
+    return rows->frame_count < rows->frames_most;
+}
+
+/* Make room for one more page while all pages are in memory, or begin to spill. */
+static tm_status grow_page(struct tm_rows *rows)
+{
+    uint32_t which;
+
+    if (may_add_frame(rows))
+        return add_frame(rows, rows->frame_count, &which);
+    return start_spilling(rows);
+}
+
+tm_status tm_rows_append(struct tm_rows *rows, const void *row)
+{
+    return tm_rows_append_many(rows, row, 1);
+}
+
+tm_status tm_rows_append_many(struct tm_rows *rows, const void *first, uint64_t count)
+{
+    const uint8_t *from = first;
+
+    while (count > 0) {
+        const uint64_t index = rows->count;
+        const uint64_t page = index >> rows->shift;
+        const uint64_t in_page = rows->mask + 1 - (index & rows->mask);
+        const uint64_t n = count < in_page ? count : in_page;
+
+        if (!rows->is_spilled && page >= rows->frame_count) {
+            const tm_status status = grow_page(rows);
+
+            if (status != TM_OK)
+                return status;
+        }
+        uint8_t *to = page_at(rows, page, true);
+
+        if (!to)
+            return rows->run->error.status;
+        memcpy(to + (index & rows->mask) * rows->row_bytes, from, n * rows->row_bytes);
+        from += n * rows->row_bytes;
+        rows->count += n;
+        count -= n;
+    }
+    return TM_OK;
+}
+
+/* Give up what lies past the new count, so that growing again finds zeros. */
+static tm_status shrink(struct tm_rows *rows, uint64_t count)
+{
+    const uint64_t pages = (count + rows->mask) >> rows->shift;
+
+    for (uint32_t i = 0; i < rows->frame_count; i++) {
+        if (rows->frames[i].page >= pages) {
+            memset(rows->frames[i].data, 0, rows->page_bytes);
+            rows->frames[i].dirty = true;
+        }
+    }
+    if (rows->is_spilled && pages * rows->page_bytes < rows->spill.bytes) {
+        const tm_status status = tm_spill_resize(&rows->spill, pages * rows->page_bytes);
+
+        if (status != TM_OK)
+            return status;
+    }
+    if ((count & rows->mask) != 0) {
+        uint8_t *page = page_at(rows, count >> rows->shift, true);
+
+        if (!page)
+            return rows->run->error.status;
+        const size_t kept = (count & rows->mask) * rows->row_bytes;
+
+        memset(page + kept, 0, rows->page_bytes - kept);
+    }
+    rows->count = count;
+    return TM_OK;
+}
+
+tm_status tm_rows_resize(struct tm_rows *rows, uint64_t count)
+{
+    if (count < rows->count)
+        return shrink(rows, count);
+    /* Offsets in the spill file are signed 64-bit numbers. */
+    if (count > (uint64_t)INT64_MAX / rows->row_bytes - 2 * (rows->mask + 1))
+        return tm_fail(&rows->run->error, TM_ERR_LIMIT, -1, "cannot hold that many rows");
+    const uint64_t pages = (count + rows->mask) >> rows->shift;
+
+    while (!rows->is_spilled && rows->frame_count < pages) {
+        const tm_status status = grow_page(rows);
+
+        if (status != TM_OK)
+            return status;
+    }
+    rows->count = count;
+    return TM_OK;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_ROWS_H
+#define TM_ROWS_H
+
+#include "pipeline/store/spill.h"
+
+/* An array of fixed-size rows that grows without bound in bounded memory: pages of rows, the most
+ * recently used ones in memory, the others in a spill file made when the share is used up.  Rows can be
+ * changed in place.  While everything fits, access is an index calculation. */
+struct tm_rows;
+
+/* in:     row_bytes     size of a row
+ *         memory_bytes  what it may hold in memory, all told; at least 2 pages of 64 KiB are kept
+ * owns:   the caller owns the result, tm_rows_free releases it (NULL allowed)
+ * errors: NULL, with the error in run->error */
+struct tm_rows *tm_rows_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
+                            size_t memory_bytes) TM_MUST_USE;
+/* The same with pages of about page_bytes instead of 64 KiB: small ones where access is at random. */
+struct tm_rows *tm_rows_new_paged(struct tm_run *run, enum tm_account account, size_t row_bytes,
+                                  size_t memory_bytes, size_t page_bytes) TM_MUST_USE;
+void tm_rows_free(struct tm_rows *rows);
+/* Rows will be asked for at random, in no order at all, once they spill (tm_spill_expect_random). */
+void tm_rows_expect_random(struct tm_rows *rows);
+
+uint64_t tm_rows_count(const struct tm_rows *rows); /* 0 for NULL */
+tm_status tm_rows_append(struct tm_rows *rows, const void *row) TM_MUST_USE;
+tm_status tm_rows_append_many(struct tm_rows *rows, const void *first, uint64_t count) TM_MUST_USE;
+/* Make the array `count` rows long; new rows are zero. */
+tm_status tm_rows_resize(struct tm_rows *rows, uint64_t count) TM_MUST_USE;
+
+/* The row for reading, or for reading and writing.  The pointer is valid until the next call on the same
+ * array.  errors: NULL where the spill file failed; an index past the end is a programmer's mistake */
+const void *tm_rows_at(struct tm_rows *rows, uint64_t index) TM_MUST_USE;
+void *tm_rows_change(struct tm_rows *rows, uint64_t index) TM_MUST_USE;
+/* As tm_rows_at; *count = how many rows lie one after the other from there (to the end of the page). */
+const void *tm_rows_span(struct tm_rows *rows, uint64_t index, uint64_t *count) TM_MUST_USE;
+/* Copy `count` rows from there on. */
+tm_status tm_rows_copy(struct tm_rows *rows, uint64_t index, void *to, uint64_t count) TM_MUST_USE;
+/* It may hold more memory (or less, from now on: pages that are held stay). */
+tm_status tm_rows_allow(struct tm_rows *rows, size_t memory_bytes) TM_MUST_USE;
+
+#endif

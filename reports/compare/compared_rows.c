@@ -1,0 +1,757 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The devices of the sides beside each other, by their places: ids have names of hosts in them,
+ * which differ. */
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/compare/comparison.h"
+#include "reports/compare/row_table.h"
+#include "reports/compare/sides.h"
+#include "reports/format/format.h"
+
+/* The figures of a summary that a comparison sets beside each other. */
+
+/* Of what values of single steps the significance is worked out, where there are any. */
+enum figure_steps {
+    FIGURE_OF_RUN,   /* one value per run */
+    FIGURE_OF_STEP,  /* the length of a step, by its median */
+    FIGURE_OF_MEAN_STEP, /* by its mean */
+    FIGURE_OF_PARTS, /* the sum of parts of a step */
+    FIGURE_OF_SHARE, /* their share of it */
+};
+
+struct tm_compared_figure {
+    const char *path; /* in the summary: its id */
+    const char *title;
+    const char *kind;   /* time, pct, count, bytes, rate, number */
+    const char *better; /* less, more, neither */
+    bool is_per_step;   /* a sum: divided by steps and devices */
+    enum figure_steps steps;
+    uint32_t parts; /* bits by enum tm_part */
+};
+
+/* The tables of a comparison as they are written: by the largest change, what passes the number of
+ * rows summed up. */
+
+static const char *const match_name[] = { "name", "family", "pattern", "category", "none" };
+
+static const char *const status_name[] = {
+    "added", "removed", "slower", "faster", "same", "unclear"
+};
+
+static double largest_change(const struct tm_row *row, size_t sides)
+{
+    double most = 0;
+
+    for (size_t i = 1; i < sides; i++)
+        most = fmax(most, fabs(row->change[i].change_ps));
+    return most;
+}
+
+struct placed {
+    const struct tm_row *row;
+    double change_ps, ps;
+};
+
+static int by_change(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    int order;
+
+    if (x->change_ps != y->change_ps)
+        return x->change_ps > y->change_ps ? -1 : 1;
+    if (x->ps != y->ps)
+        return x->ps > y->ps ? -1 : 1;
+    order = strcmp(x->row->name, y->row->name);
+    return order ? order : strcmp(x->row->path, y->row->path);
+}
+
+static void add_change(const struct comparison *c, struct tm_value *changes,
+                       const struct row_change *change, size_t side, bool is_by_execution)
+{
+    static const char hidden[] = "the table of a side is cut, and it may be in the rest";
+    struct tm_value *to = tm_add_object(changes, NULL);
+    char reason[STEP_WHY_BYTES];
+    const char *why = no_test_reason(c, side, reason, sizeof(reason));
+
+    if (basis_of(c, side) != TEST_NONE)
+        why = is_by_execution ? "the summaries do not record how much its executions vary"
+                              : "of a single run there is one value";
+    tm_add_ps(to, "change_ps", change->is_known ? change->change_ps : NAN, hidden);
+    tm_add_figure(to, "pct", change->is_known ? change->pct : NAN,
+                  change->is_known ? "the base has none" : hidden);
+    tm_add_figure(to, "p", change->p, change->is_known ? why : hidden);
+    if (change->is_tested)
+        tm_add_bool(to, "significant", change->is_significant);
+    else
+        tm_add_null(to, "significant", change->is_known ? why : hidden);
+    tm_add_string(to, "status", status_name[change->status]);
+    tm_add_ps(to, "from_count_ps",
+              change->is_known ? round(change->change_ps) - round(change->from_length_ps) : NAN,
+              hidden);
+    tm_add_ps(to, "from_length_ps", change->is_known ? change->from_length_ps : NAN, hidden);
+}
+
+static double cell_ps(const struct tm_row_table *table, const struct row_cell *cell)
+{
+    return cell->is_known ? cell->ps : table->is_whole && !cell->is_hidden ? 0 : NAN;
+}
+
+static void add_values(const struct comparison *c, struct tm_value *to,
+                       const struct tm_row_table *table, const struct tm_row *row)
+{
+    struct tm_value *list = tm_add_array(to, "values");
+    bool has_bytes = false;
+
+    for (size_t i = 0; i < c->sides; i++)
+        tm_add_ps(list, NULL, cell_ps(table, &row->cell[i]), NULL);
+    list = tm_add_array(to, "counts");
+    for (size_t i = 0; i < c->sides; i++) {
+        tm_add_figure(list, NULL, row->cell[i].is_known ? row->cell[i].count : NAN, NULL);
+        has_bytes = has_bytes || row->cell[i].has_bytes;
+    }
+    if (!has_bytes)
+        return;
+    list = tm_add_array(to, "bytes");
+    for (size_t i = 0; i < c->sides; i++)
+        tm_add_figure(list, NULL,
+                      row->cell[i].is_known && row->cell[i].has_bytes ? row->cell[i].bytes : NAN,
+                      NULL);
+}
+
+static void add_row(const struct comparison *c, struct tm_value *rows,
+                    const struct tm_row_table *table, const struct tm_row *row)
+{
+    struct tm_value *to = tm_add_object(rows, NULL), *changes;
+    size_t members = 0;
+
+    tm_add_string(to, "name", row->name);
+    if (*row->group)
+        tm_add_string(to, "group", row->group);
+    else
+        tm_add_null(to, "group", "there is none, or several");
+    if (table->has_path)
+        tm_add_known(to, "op", row->path, "not recorded, or several");
+    for (size_t i = 0; i < c->sides; i++)
+        members = row->cell[i].members > members ? row->cell[i].members : members;
+    tm_add_string(to, "match", match_name[row->match]);
+    tm_add_uint(to, "members", members);
+    add_values(c, to, table, row);
+    changes = tm_add_array(to, "changes");
+    for (size_t i = 1; i < c->sides; i++)
+        add_change(c, changes, &row->change[i], i, !table->is_of_session && !table->test_part);
+}
+
+/* NaN = a side without the table. */
+static void add_sums(const struct comparison *c, struct tm_value *to, const double *ps)
+{
+    static const char why[] = "a side does not have it";
+    struct tm_value *values = tm_add_array(to, "values"), *changes;
+
+    for (size_t i = 0; i < c->sides; i++)
+        tm_add_ps(values, NULL, ps[i], NULL);
+    changes = tm_add_array(to, "changes");
+    for (size_t i = 1; i < c->sides; i++) {
+        struct tm_value *change = tm_add_object(changes, NULL);
+        const double change_ps = round(ps[i]) - round(ps[0]);
+
+        tm_add_ps(change, "change_ps", change_ps, why);
+        tm_add_figure(change, "pct", change_pct(ps[0], ps[i]),
+                      isfinite(change_ps) ? "the base has none" : why);
+    }
+}
+
+static tm_status add_table(struct comparison *c, const struct tm_row_table *table)
+{
+    struct placed *placed = tm_room_take(&c->room, table->rows, sizeof(*placed));
+    double *whole = tm_room_take(&c->room, c->sides, sizeof(*whole));
+    double *rest = tm_room_take(&c->room, c->sides, sizeof(*rest));
+    struct tm_value *to, *list;
+    size_t listed =
+        c->options->rows && c->options->rows < table->rows ? c->options->rows : table->rows;
+
+    if (!placed || !whole || !rest)
+        return c->run->error.status;
+    if (table->why) {
+        tm_add_null(c->root, table->key, table->why);
+        return TM_OK;
+    }
+    for (size_t i = 0; i < table->rows; i++) {
+        placed[i] = (struct placed){ table->row[i], largest_change(table->row[i], c->sides), 0 };
+        for (size_t side = 0; side < c->sides; side++) {
+            whole[side] += table->row[i]->cell[side].ps;
+            placed[i].ps += table->row[i]->cell[side].ps;
+        }
+    }
+    qsort(placed, table->rows, sizeof(*placed), by_change);
+    to = tm_add_object(c->root, table->key);
+    tm_add_string(to, "by", table->by);
+    tm_add_string(to, "per", table->is_of_session ? "session" : "step");
+    for (size_t side = 0; side < c->sides; side++)
+        whole[side] = isfinite(table->floor_ps[side]) ? whole[side] + table->rest_ps[side] : NAN;
+    add_sums(c, tm_add_object(to, "total"), whole);
+    list = tm_add_array(to, "rows");
+    for (size_t i = 0; i < listed; i++)
+        add_row(c, list, table, placed[i].row);
+    for (size_t side = 0; side < c->sides; side++) {
+        rest[side] = isfinite(table->floor_ps[side]) ? table->rest_ps[side] : NAN;
+        for (size_t i = listed; i < table->rows; i++)
+            rest[side] += placed[i].row->cell[side].ps;
+    }
+    to = tm_add_object(to, "rest");
+    tm_add_uint(to, "rows", table->rows - listed + table->rest_rows);
+    add_sums(c, to, rest);
+    return TM_OK;
+}
+
+tm_status add_tables(struct comparison *c)
+{
+    struct tm_row_table *table[ROW_KINDS];
+
+    for (int i = 0; i < ROW_KINDS; i++) {
+        tm_status st;
+
+        table[i] = row_table_load(c, i);
+        st = table[i] ? add_table(c, table[i]) : c->run->error.status;
+        if (st != TM_OK)
+            return st;
+    }
+    c->kernels = table[ROWS_KERNELS];
+    c->ops = table[ROWS_OPS];
+    c->collectives = table[ROWS_COLLECTIVES];
+    c->transfers = table[ROWS_TRANSFERS];
+    return TM_OK;
+}
+
+#define BIT(part) (UINT32_C(1) << (part))
+#define COPIES                                                                                     \
+    (BIT(TM_PART_COPY_H2D) | BIT(TM_PART_COPY_D2H) | BIT(TM_PART_COPY_P2P) |                       \
+     BIT(TM_PART_COPY_D2D) | BIT(TM_PART_COPY_OTHER))
+#define BUSY (BIT(TM_PART_COMPUTE) | BIT(TM_PART_COLLECTIVES) | COPIES)
+#define ALL (BIT(TM_PARTS) - 1)
+#define HOST_CAUSES                                                                                \
+    (BIT(TM_PART_IDLE_LAUNCH) | BIT(TM_PART_IDLE_INPUT) | BIT(TM_PART_IDLE_SYNC) |                 \
+     BIT(TM_PART_IDLE_HOST) | BIT(TM_PART_IDLE_COMPILE) | BIT(TM_PART_IDLE_GC))
+
+/* clang-format off */
+static const struct tm_compared_figure compared_figures[] = {
+    { "steps.median_ps", "Step, median", "time", "less", false, FIGURE_OF_STEP, 0 },
+    { "steps.mean_ps", "Step, mean", "time", "less", false, FIGURE_OF_MEAN_STEP, 0 },
+    { "steps.p95_ps", "Step, 95th percentile", "time", "less", false, FIGURE_OF_RUN, 0 },
+    { "steps.max_ps", "Longest step", "time", "less", false, FIGURE_OF_RUN, 0 },
+    { "steps.stddev_ps", "Deviation of steps", "time", "less", false, FIGURE_OF_RUN, 0 },
+    { "total.compute_ps", "Compute", "time", "less", true, FIGURE_OF_PARTS, BIT(TM_PART_COMPUTE) },
+    { "total.collective_ps", "Collectives", "time", "less", true, FIGURE_OF_RUN, 0 },
+    { "total.exposed_collective_ps", "Exposed collectives", "time", "less", true, FIGURE_OF_PARTS, BIT(TM_PART_COLLECTIVES) },
+    { "total.copy_ps", "Copies", "time", "less", true, FIGURE_OF_RUN, 0 },
+    { "total.exposed_copy_ps", "Exposed copies", "time", "less", true, FIGURE_OF_PARTS, COPIES },
+    { "total.idle_ps", "Idle", "time", "less", true, FIGURE_OF_PARTS, ALL & ~BUSY },
+    { "kpis[device_utilization].value", "Device utilization", "pct", "more", false, FIGURE_OF_SHARE, BUSY },
+    { "kpis[host_overhead].value", "Host overhead", "pct", "less", false, FIGURE_OF_SHARE, HOST_CAUSES },
+    { "kpis[exposed_collective].value", "Exposed collectives, share", "pct", "less", false, FIGURE_OF_SHARE, BIT(TM_PART_COLLECTIVES) },
+    { "kpis[transfer_share].value", "Exposed copies, share", "pct", "less", false, FIGURE_OF_SHARE, COPIES },
+    { "collectives.total.overlap_pct", "Overlap of collectives", "pct", "more", false, FIGURE_OF_RUN, 0 },
+    { "kpis[imbalance].value", "Imbalance of devices", "pct", "less", false, FIGURE_OF_RUN, 0 },
+    { "kernels.count", "Kernels", "count", "less", true, FIGURE_OF_RUN, 0 },
+    { "kernels.mean_ps", "Kernel, mean", "time", "neither", false, FIGURE_OF_RUN, 0 },
+    { "kernels.weighted_mean_ps", "Kernel, weighted mean", "time", "neither", false, FIGURE_OF_RUN, 0 },
+    { "kpis[small_kernel_share].value", "Time in small kernels", "pct", "less", false, FIGURE_OF_RUN, 0 },
+    { "kpis[occupancy].value", "Occupancy", "pct", "more", false, FIGURE_OF_RUN, 0 },
+    { "programs.per_step", "Programs", "count", "less", false, FIGURE_OF_RUN, 0 },
+    { "host.launches.per_step", "Launches", "count", "less", false, FIGURE_OF_RUN, 0 },
+    { "host.launch_delay.p50_ps", "Launch to begin, median", "time", "neither", false, FIGURE_OF_RUN, 0 },
+    { "host.sync.total_ps", "Host waits for results", "time", "neither", true, FIGURE_OF_RUN, 0 },
+    { "gaps.count", "Idle gaps", "count", "less", true, FIGURE_OF_RUN, 0 },
+    { "collectives.total.count", "Collectives, number", "count", "neither", true, FIGURE_OF_RUN, 0 },
+    { "collectives.total.bytes", "Collectives, data", "bytes", "less", true, FIGURE_OF_RUN, 0 },
+    { "fallback.callbacks.count", "Calls back to the host", "count", "less", true, FIGURE_OF_RUN, 0 },
+    { "fallback.round_trips.count", "Round trips to the host", "count", "less", true, FIGURE_OF_RUN, 0 },
+    { "roofline.flops", "Floating-point operations", "number", "neither", true, FIGURE_OF_RUN, 0 },
+    { "roofline.flop_rate", "FLOP rate", "number", "more", false, FIGURE_OF_RUN, 0 },
+    { "roofline.mfu_pct", "Model FLOP utilization", "pct", "more", false, FIGURE_OF_RUN, 0 },
+    { "roofline.bytes", "Memory traffic", "bytes", "neither", true, FIGURE_OF_RUN, 0 },
+    { "roofline.bandwidth", "Memory bandwidth", "rate", "more", false, FIGURE_OF_RUN, 0 },
+    { "kpis[memory_bandwidth].value", "Memory bandwidth, share of the peak", "pct", "more", false, FIGURE_OF_RUN, 0 },
+    { "compile.count", "Compilations in the session", "count", "less", false, FIGURE_OF_RUN, 0 },
+    { "compile.total_ps", "Compiling in the session", "time", "less", false, FIGURE_OF_RUN, 0 },
+    { "compile.inside_steps.count", "Compilations inside steps", "count", "less", false, FIGURE_OF_RUN, 0 },
+    { "compile.inside_steps.total_ps", "Compiling inside steps", "time", "less", false, FIGURE_OF_RUN, 0 },
+    { "kpis[peak_memory].value", "Peak memory, share of the capacity", "pct", "less", false, FIGURE_OF_RUN, 0 },
+    { "memory.allocators[0].peak_bytes", "Peak memory of the first allocator", "bytes", "less", false, FIGURE_OF_RUN, 0 },
+    { "total.devices", "Devices", "count", "neither", false, FIGURE_OF_RUN, 0 },
+    { "steps.chosen", "Analyzed steps", "count", "neither", false, FIGURE_OF_RUN, 0 },
+};
+
+/* clang-format on */
+static const size_t compared_figure_count =
+    sizeof(compared_figures) / sizeof(compared_figures[0]);
+
+/* Figure by figure: the value of each side and what has changed.  Of single runs those are tested
+ * that have a value for each step, of groups all by their runs. */
+
+struct figure_change {
+    double p;
+    bool is_significant;
+};
+
+static double value_in(const struct tm_value *summary, const void *what)
+{
+    const struct tm_compared_figure *figure = what;
+    const struct tm_value *value = tm_path(summary, figure->path);
+
+    if (!tm_has(value))
+        return NAN;
+    return tm_double(value) / (figure->is_per_step ? tm_device_steps(summary) : 1);
+}
+
+static double test_by_runs(const struct comparison *c, size_t side,
+                           const struct tm_compared_figure *figure)
+{
+    struct tm_summed sums[2];
+
+    for (int i = 0; i < 2; i++) {
+        const struct tm_comparison_side *of = &c->side[i ? side : 0];
+        double value[TM_SIDE_RUNS_MOST];
+        struct tm_sample sample = { value, 0 };
+
+        for (size_t r = 0; r < of->runs && r < TM_SIDE_RUNS_MOST; r++) {
+            const double here = value_in(of->run[r].summary, figure);
+
+            if (isfinite(here))
+                value[sample.count++] = here;
+        }
+        const struct tm_moments moments = tm_sample_moments(sample);
+
+        sums[i] = (struct tm_summed){ moments.mean, moments.stddev, (double)sample.count };
+    }
+    return tm_welch_test(sums[0], sums[1]);
+}
+
+/* The sum of some parts in each listed step, or its share. */
+static tm_status steps_of(struct comparison *c, const struct side_facts *facts,
+                          const struct tm_compared_figure *figure, struct tm_sample *sample)
+{
+    const size_t steps = facts->period_of_step.count;
+    double *value = tm_room_take(&c->room, steps, sizeof(*value));
+
+    if (!value)
+        return c->run->error.status;
+    *sample = (struct tm_sample){ value, steps };
+    for (size_t i = 0; i < steps; i++) {
+        for (int part = 0; part < TM_PARTS; part++)
+            value[i] += figure->parts >> part & 1 ? facts->part_of_step[part].value[i] : 0;
+        if (figure->steps == FIGURE_OF_SHARE)
+            value[i] =
+                facts->period_of_step.value[i] > 0 ? value[i] / facts->period_of_step.value[i] : 0;
+    }
+    return TM_OK;
+}
+
+/* The test of the step time that a figure has by itself; NULL = it has none. */
+static const struct middle_test *middle_of(const struct comparison *c, size_t side,
+                                           const struct tm_compared_figure *figure)
+{
+    if (figure->steps == FIGURE_OF_STEP)
+        return &c->step_test[side].median;
+    return figure->steps == FIGURE_OF_MEAN_STEP ? &c->step_test[side].mean : NULL;
+}
+
+static tm_status test_figure(struct comparison *c, size_t side,
+                             const struct tm_compared_figure *figure, double *p)
+{
+    const struct middle_test *middle = middle_of(c, side, figure);
+    struct tm_sample a = { NULL, 0 }, b = { NULL, 0 };
+    tm_status st;
+
+    *p = NAN;
+    switch (basis_of(c, side)) {
+    case TEST_RUNS:
+        *p = middle ? middle->p : test_by_runs(c, side, figure);
+        return TM_OK;
+    case TEST_STEPS:
+        if (middle)
+            *p = middle->p;
+        if (figure->steps != FIGURE_OF_PARTS && figure->steps != FIGURE_OF_SHARE)
+            return TM_OK;
+        st = steps_of(c, &c->facts[0], figure, &a);
+        if (st == TM_OK)
+            st = steps_of(c, &c->facts[side], figure, &b);
+        if (st == TM_OK)
+            *p = tm_series_rank_test(a, b);
+        return st;
+    default:
+        return TM_OK;
+    }
+}
+
+/* What can be seen as a change: 1 % of a figure, a point of a share, 1 % of the step of a time. */
+static bool is_large(const struct comparison *c, const struct tm_compared_figure *figure,
+                     double base, double value)
+{
+    const double change = fabs(value - base);
+
+    if (strcmp(figure->kind, "pct") == 0)
+        return change >= 1;
+    if (figure->steps == FIGURE_OF_PARTS)
+        return change * 100 >= PART_LEAST_PCT * base_step_ps(c);
+    return base == 0 ? change > 0 : 100 * change >= STEP_LEAST_PCT * fabs(base);
+}
+
+static const char *judgement(const struct comparison *c, const struct tm_compared_figure *figure,
+                             double base, double value, const struct figure_change *change)
+{
+    const bool is_tested = isfinite(change->p);
+    const bool is_fact = strcmp(figure->kind, "count") == 0 || strcmp(figure->kind, "bytes") == 0;
+
+    if (is_tested ? !change->is_significant : !is_large(c, figure, base, value))
+        return "same";
+    if (strcmp(figure->better, "neither") == 0)
+        return "other";
+    if (!is_tested && !is_fact)
+        return "unclear";
+    return (value > base) == (strcmp(figure->better, "more") == 0) ? "better" : "worse";
+}
+
+static void figures_add_change(const struct comparison *c, struct tm_value *changes, size_t side,
+                       const struct tm_compared_figure *figure, double base, double value,
+                       const struct figure_change *change)
+{
+    struct tm_value *to = tm_add_object(changes, NULL);
+    const bool is_known = isfinite(base) && isfinite(value);
+    char reason[STEP_WHY_BYTES];
+    const char *why = basis_of(c, side) == TEST_NONE ? no_test_reason(c, side, reason, sizeof(reason))
+                      : figure->steps == FIGURE_OF_RUN ? "of a single run there is one value"
+                                                       : "too few independent steps";
+
+    if (!is_known)
+        why = "a side does not have it";
+    tm_add_figure(to, "change", value - base, why);
+    tm_add_figure(to, "pct", is_known ? change_pct(base, value) : NAN,
+                  is_known ? "the base has none" : why);
+    tm_add_figure(to, "p", is_known ? change->p : NAN, why);
+    if (is_known && isfinite(change->p))
+        tm_add_bool(to, "significant", change->is_significant);
+    else
+        tm_add_null(to, "significant", why);
+    tm_add_string(to, "judgement",
+                  is_known ? judgement(c, figure, base, value, change) : "unclear");
+}
+
+static void add_figure(const struct comparison *c, struct tm_value *figures,
+                       const struct tm_compared_figure *figure, const double *value,
+                       const struct figure_change *change)
+{
+    struct tm_value *to = tm_add_object(figures, NULL), *list;
+
+    tm_add_string(to, "id", figure->path);
+    tm_add_string(to, "title", figure->title);
+    tm_add_string(to, "kind", figure->kind);
+    tm_add_string(to, "better", figure->better);
+    tm_add_bool(to, "per_step", figure->is_per_step);
+    list = tm_add_array(to, "values");
+    for (size_t i = 0; i < c->sides; i++)
+        tm_add_figure(list, NULL, value[i], NULL);
+    list = tm_add_array(to, "changes");
+    for (size_t i = 1; i < c->sides; i++)
+        figures_add_change(c, list, i, figure, value[0], value[i], &change[i]);
+}
+
+/* Which of a side's changes are no chance: the length of a step by its own level, the others
+ * together. */
+static void decide(const struct comparison *c, size_t side, const double *value,
+                   struct figure_change *change, double *p, bool *holds, double *scratch)
+{
+    const size_t sides = c->sides, count = compared_figure_count;
+
+    for (size_t i = 0; i < count; i++)
+        p[i] = middle_of(c, side, &compared_figures[i]) ? NAN : change[i * sides + side].p;
+    if (basis_of(c, side) == TEST_STEPS)
+        tm_family_tests(p, count, PART_LEVEL, holds, scratch);
+    else
+        tm_discoveries(p, count, FIGURE_RATE, holds, scratch);
+    for (size_t i = 0; i < count; i++)
+        change[i * sides + side].is_significant =
+            middle_of(c, side, &compared_figures[i])
+                ? middle_of(c, side, &compared_figures[i])->is_changed
+                : holds[i] && is_large(c, &compared_figures[i], value[i * sides],
+                                       value[i * sides + side]);
+}
+
+tm_status add_figures(struct comparison *c)
+{
+    const size_t sides = c->sides, count = compared_figure_count;
+    double *value = tm_room_take(&c->room, count * sides, sizeof(*value));
+    struct figure_change *change = tm_room_take(&c->room, count * sides, sizeof(*change));
+    double *p = tm_room_take(&c->room, 2 * count, sizeof(*p));
+    bool *holds = tm_room_take(&c->room, count, sizeof(*holds));
+    struct tm_value *figures = tm_add_array(c->root, "figures");
+
+    if (!value || !change || !p || !holds)
+        return c->run->error.status;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t side = 0; side < sides; side++) {
+            tm_status st = TM_OK;
+
+            value[i * sides + side] =
+                mean_over_runs(&c->side[side], value_in, &compared_figures[i]);
+            if (side)
+                st = test_figure(c, side, &compared_figures[i], &change[i * sides + side].p);
+            if (st != TM_OK)
+                return st;
+        }
+    }
+    for (size_t side = 1; side < sides; side++)
+        decide(c, side, value, change, p, holds, p + count);
+    for (size_t i = 0; i < count; i++) {
+        bool is_known = false;
+
+        for (size_t side = 0; side < sides; side++)
+            is_known = is_known || isfinite(value[i * sides + side]);
+        if (is_known)
+            add_figure(c, figures, &compared_figures[i], &value[i * sides], &change[i * sides]);
+    }
+    return TM_OK;
+}
+
+void add_geomean(struct comparison *c)
+{
+    static const char *const ids[] = { "steps.mean_ps", "total.compute_ps",
+                                       "total.exposed_collective_ps", "total.exposed_copy_ps",
+                                       "total.idle_ps" };
+    enum { IDS = sizeof(ids) / sizeof(ids[0]) };
+    double value[TM_SIDES_MOST][IDS] = { { 0 } };
+    bool is_used[IDS];
+    size_t used = 0;
+    struct tm_value *to, *list;
+
+    for (size_t i = 0; i < compared_figure_count; i++) {
+        for (size_t id = 0; id < IDS; id++) {
+            for (size_t side = 0;
+                 side < c->sides && strcmp(ids[id], compared_figures[i].path) == 0; side++)
+                value[side][id] = mean_over_runs(&c->side[side], value_in, &compared_figures[i]);
+        }
+    }
+    for (size_t id = 0; id < IDS;
+         id++) { /* a ratio of times that are next to nothing tells nothing */
+        is_used[id] = true;
+        for (size_t side = 0; side < c->sides; side++)
+            is_used[id] =
+                is_used[id] && value[side][id] > 0 && value[side][id] * 100 >= base_step_ps(c);
+        used += is_used[id];
+    }
+    if (used == 0) {
+        tm_add_null(c->root, "geomean", "no time is there on all sides");
+        return;
+    }
+    to = tm_add_object(c->root, "geomean");
+    list = tm_add_array(to, "figures");
+    for (size_t id = 0; id < IDS; id++) {
+        if (is_used[id])
+            tm_add_string(list, NULL, ids[id]);
+    }
+    list = tm_add_array(to, "ratios");
+    for (size_t side = 0; side < c->sides; side++) {
+        double ratio[IDS];
+        struct tm_sample sample = { ratio, 0 };
+
+        for (size_t id = 0; id < IDS; id++) {
+            if (is_used[id])
+                ratio[sample.count++] = value[side][id] / value[0][id];
+        }
+        tm_add_double(list, NULL, tm_sample_geomean(sample));
+    }
+}
+
+static const struct tm_value *device_of(const struct tm_compared_run *run, size_t device)
+{
+    return tm_at(tm_get(run->summary, "devices"), device);
+}
+
+static bool are_as_many(const struct comparison *c, size_t *count)
+{
+    *count = tm_length(tm_get(c->side[0].run[0].summary, "devices"));
+    for (size_t side = 0; side < c->sides; side++) {
+        for (size_t r = 0; r < c->side[side].runs; r++) {
+            if (tm_length(tm_get(c->side[side].run[r].summary, "devices")) != *count)
+                return false;
+        }
+    }
+    return *count > 0;
+}
+
+static double steps_of_device(const struct tm_compared_run *run, size_t devices)
+{
+    return tm_device_steps(run->summary) / (double)devices;
+}
+
+/* Busy time of each step of a run, or of each run of a group. */
+static tm_status busy_sample(struct comparison *c, size_t side, size_t device,
+                             enum test_basis basis, struct tm_sample *sample)
+{
+    const struct tm_comparison_side *of = &c->side[side];
+    const struct tm_value *steps = tm_path(device_of(&of->run[0], device), "steps.busy_ps");
+    const size_t most = basis == TEST_RUNS ? of->runs : tm_length(steps);
+    double *value = tm_room_take(&c->room, most, sizeof(*value));
+
+    *sample = (struct tm_sample){ value, 0 };
+    if (!value)
+        return c->run->error.status;
+    for (size_t i = 0; i < most; i++) {
+        if (basis == TEST_RUNS)
+            value[sample->count++] = tm_double(tm_get(device_of(&of->run[i], device), "busy_ps")) /
+                                     steps_of_device(&of->run[i], c->device_count);
+        else if (tm_has(tm_at(steps, i)))
+            value[sample->count++] = tm_double(tm_at(steps, i));
+    }
+    return TM_OK;
+}
+
+static tm_status test_device(struct comparison *c, size_t side, size_t device, double *p)
+{
+    const enum test_basis basis = basis_of(c, side);
+    struct tm_sample a, b;
+    tm_status st = busy_sample(c, 0, device, basis, &a);
+
+    *p = NAN;
+    if (st == TM_OK)
+        st = busy_sample(c, side, device, basis, &b);
+    if (st != TM_OK || basis == TEST_NONE)
+        return st;
+    *p = basis == TEST_STEPS ? tm_series_rank_test(a, b) : tm_welch_sample_test(a, b);
+    return TM_OK;
+}
+
+static tm_status load_device(struct comparison *c, size_t number)
+{
+    struct compared_device *device = &c->devices[number];
+    const struct tm_value *summary = c->side[0].run[0].summary;
+
+    device->name =
+        tm_shown_device(summary, tm_text(tm_get(device_of(&c->side[0].run[0], number), "id")));
+    device->busy_ps = tm_room_take(&c->room, c->sides, sizeof(double));
+    device->compute_ps = tm_room_take(&c->room, c->sides, sizeof(double));
+    device->p = tm_room_take(&c->room, c->sides, sizeof(double));
+    device->is_significant = tm_room_take(&c->room, c->sides, sizeof(bool));
+    if (!device->busy_ps || !device->compute_ps || !device->p || !device->is_significant)
+        return c->run->error.status;
+    for (size_t side = 0; side < c->sides; side++) {
+        const struct tm_comparison_side *of = &c->side[side];
+        tm_status st = TM_OK;
+
+        for (size_t r = 0; r < of->runs; r++) {
+            const double units = steps_of_device(&of->run[r], c->device_count) * (double)of->runs;
+
+            device->busy_ps[side] +=
+                tm_double(tm_get(device_of(&of->run[r], number), "busy_ps")) / units;
+            device->compute_ps[side] +=
+                tm_double(tm_get(device_of(&of->run[r], number), "compute_ps")) / units;
+        }
+        if (side)
+            st = test_device(c, side, number, &device->p[side]);
+        if (st != TM_OK)
+            return st;
+    }
+    return TM_OK;
+}
+
+static tm_status devices_decide(struct comparison *c, size_t side)
+{
+    double *p = tm_room_take(&c->room, 2 * c->device_count, sizeof(*p));
+    bool *holds = tm_room_take(&c->room, c->device_count, sizeof(*holds));
+
+    if (!p || !holds)
+        return c->run->error.status;
+    for (size_t i = 0; i < c->device_count; i++)
+        p[i] = c->devices[i].p[side];
+    tm_family_tests(p, c->device_count, PART_LEVEL, holds, p + c->device_count);
+    for (size_t i = 0; i < c->device_count; i++) {
+        struct compared_device *device = &c->devices[i];
+
+        device->is_significant[side] =
+            holds[i] && fabs(device->busy_ps[side] - device->busy_ps[0]) * 100 >=
+                            PART_LEAST_PCT * base_step_ps(c);
+    }
+    return TM_OK;
+}
+
+static void add_device(const struct comparison *c, struct tm_value *rows,
+                       const struct compared_device *device)
+{
+    struct tm_value *to = tm_add_object(rows, NULL), *values, *compute, *changes;
+
+    tm_add_string(to, "name", device->name);
+    values = tm_add_array(to, "values");
+    compute = tm_add_array(to, "compute");
+    changes = tm_add_array(to, "changes");
+    for (size_t side = 0; side < c->sides; side++) {
+        struct tm_value *change;
+        char why[STEP_WHY_BYTES];
+
+        tm_add_ps(values, NULL, device->busy_ps[side], NULL);
+        tm_add_ps(compute, NULL, device->compute_ps[side], NULL);
+        if (side == 0)
+            continue;
+        change = tm_add_object(changes, NULL);
+        (void)snprintf(why, sizeof(why), "too few independent steps");
+        if (basis_of(c, side) == TEST_NONE)
+            (void)no_test_reason(c, side, why, sizeof(why));
+        tm_add_ps(change, "change_ps", round(device->busy_ps[side]) - round(device->busy_ps[0]),
+                  NULL);
+        tm_add_figure(change, "pct", change_pct(device->busy_ps[0], device->busy_ps[side]),
+                      "the base has none");
+        tm_add_figure(change, "p", device->p[side], why);
+        if (isfinite(device->p[side]))
+            tm_add_bool(change, "significant", device->is_significant[side]);
+        else
+            tm_add_null(change, "significant", why);
+    }
+}
+
+static void add_imbalance(const struct comparison *c, struct tm_value *to)
+{
+    struct tm_value *list = tm_add_array(to, "imbalance_pct");
+
+    for (size_t side = 0; side < c->sides; side++) {
+        double sum = 0, most = 0;
+
+        for (size_t i = 0; i < c->device_count; i++) {
+            sum += c->devices[i].compute_ps[side];
+            most = fmax(most, c->devices[i].compute_ps[side]);
+        }
+        tm_add_figure(list, NULL, sum > 0 ? 100 * (most * (double)c->device_count / sum - 1) : NAN,
+                      NULL);
+    }
+}
+
+tm_status add_compared_devices(struct comparison *c)
+{
+    struct tm_value *to, *rows;
+    size_t count;
+    tm_status st = TM_OK;
+
+    if (!are_as_many(c, &count)) {
+        tm_add_null(c->root, "devices", "the runs have no devices, or different numbers of them");
+        return TM_OK;
+    }
+    c->devices = tm_room_take(&c->room, count, sizeof(*c->devices));
+    if (!c->devices)
+        return c->run->error.status;
+    c->device_count = count;
+    for (size_t i = 0; i < count && st == TM_OK; i++)
+        st = load_device(c, i);
+    for (size_t side = 1; side < c->sides && st == TM_OK; side++)
+        st = devices_decide(c, side);
+    if (st != TM_OK)
+        return st;
+    to = tm_add_object(c->root, "devices");
+    rows = tm_add_array(to, "rows");
+    for (size_t i = 0; i < count; i++)
+        add_device(c, rows, &c->devices[i]);
+    add_imbalance(c, to);
+    return TM_OK;
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What accounts for the change: the causes that the comparison found, the largest first. */
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/content/content.h"
+#include "reports/content/run_table.h"
+#include "reports/content/say.h"
+
+/* Of a side the step itself has changed. */
+static bool has_changed(const struct tm_content *content)
+{
+    const struct tm_value *tests = tm_of(content, "tests");
+
+    for (size_t i = 0; i < tm_length(tests); i++)
+        if (tm_is(tm_get(tm_at(tests, i), "changed")))
+            return true;
+    return false;
+}
+
+static void say_causes(const struct tm_content *content)
+{
+    const struct tm_value *findings = tm_of(content, "findings");
+
+    if (tm_length(findings) == 0)
+        tm_say(content, TM_TONE_PLAIN,
+               has_changed(content) ? "The step has changed, and no single cause of it can be told from noise." :
+                                      "Nothing changed that can be told from noise.");
+    else
+        tm_say(content, TM_TONE_QUIET, "The largest%s first, by the time per step and device that they account for.",
+               tm_length(tm_of(content, "sides")) > 2 ? " of each side" : "");
+    for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
+        content->medium->finding(content->to, tm_at(findings, i), i + 1);
+}
+
+const struct tm_section tm_causes_section = { "findings", "What accounts for the change", "findings", say_causes, NULL };
+
+/* The step times of the sides, and whether they differ. */
+
+enum { MIDDLE_BYTES = 300 };
+
+/* "mean 12.3 ms to 18.7 ms (+51.8 %, 95 % interval +3.1 % to +90.2 %), permutation test, p = 0.01" */
+static void tell_middle(const struct tm_content *content, const struct tm_value *test, size_t side, const char *name,
+                        char out[MIDDLE_BYTES])
+{
+    static const struct {
+        const char *id, *words;
+    } methods[] = { { "permutation", "permutation test" }, { "mann_whitney", "Mann-Whitney test" },
+                    { "welch_effective", "t test of the effective samples" },
+                    { "rank_effective", "rank test of the effective samples" },
+                    { "welch", "Welch's test of the runs" } };
+    const struct tm_value *sides = tm_of(content, "sides"), *of = tm_get(test, name);
+    const struct tm_value *figures[] = { tm_get(of, "change_pct"), tm_get(of, "low_pct"), tm_get(of, "high_pct") };
+    const char *method = "", *key = strcmp(name, "mean") == 0 ? "mean_ps" : "median_ps";
+    char text[3][TM_FORMAT_BYTES] = { "", "", "" }, shown[TM_FORMAT_BYTES], from[TM_FORMAT_BYTES], to[TM_FORMAT_BYTES],
+        p[48] = "";
+
+    for (size_t i = 0; i < 3; i++)
+        if (tm_has(figures[i])) {
+            struct tm_cell cell = tm_cell_of_value(TM_CELL_PCT, figures[i]);
+
+            cell.is_change = true;
+            (void)snprintf(text[i], sizeof(text[i]), "%s", tm_cell_shown(&cell, content->summary, shown));
+        }
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+        if (strcmp(tm_text(tm_get(of, "method")), methods[i].id) == 0)
+            method = methods[i].words;
+    if (tm_has(tm_get(of, "p")))
+        (void)snprintf(p, sizeof(p), ", p = %.2g", tm_double(tm_get(of, "p")));
+    tm_format_time(from, tm_int(tm_get(tm_at(sides, 0), key)));
+    tm_format_time(to, tm_int(tm_get(tm_at(sides, side), key)));
+    (void)snprintf(out, MIDDLE_BYTES, "%s %s to %s (%s%s%s%s%s)%s%s%s", name, from, to, text[0],
+                   *text[1] ? ", 95 % interval " : "", text[1], *text[1] ? " to " : "", text[2], *p ? ", " : "",
+                       *p ? method : "", p);
+}
+
+/* "B: mean ...; median ... Regression between these two runs." */
+static void say_test(const struct tm_content *content, const struct tm_value *test, size_t side)
+{
+    static const struct {
+        const char *id, *words;
+    } verdicts[] = { { "regression", "Regression" }, { "improvement", "Improvement" },
+                     { "no_change", "No significant change" },
+                     { "inconclusive", "Inconclusive" } };
+    const struct tm_value *sides = tm_of(content, "sides"), *worth = tm_get(test, "effective_samples");
+    const struct tm_value *compiling = tm_get(test, "compiling_steps"), *reason = tm_get(test, "reason");
+    char label[TM_SIDE_TITLE_BYTES], mean[MIDDLE_BYTES], median[MIDDLE_BYTES];
+    const char *verdict = "";
+
+    if (!tm_has(tm_path(test, "mean.change_pct")))
+        return;
+    for (size_t i = 0; i < sizeof(verdicts) / sizeof(verdicts[0]); i++)
+        if (strcmp(tm_text(tm_get(test, "verdict")), verdicts[i].id) == 0)
+            verdict = verdicts[i].words;
+    tell_middle(content, test, side, "mean", mean);
+    tell_middle(content, test, side, "median", median);
+    tm_say(content, TM_TONE_PLAIN, "%s: %s; %s. %s%s%s.", tm_side_label(content->summary, side, label), mean, median,
+           verdict,
+           tm_has(reason) ? ": " : "", tm_has(reason) ? tm_text(reason) : "");
+    if (tm_has(tm_at(worth, 0)) && tm_double(tm_at(worth, 0)) < tm_double(tm_get(tm_at(sides, 0), "samples")))
+        tm_say(content, TM_TONE_QUIET,
+               "Consecutive steps resemble each other (lag-1 autocorrelation %.2f): the tests count %.1f and %.1f independent steps.",
+               tm_double(tm_get(test, "lag1")), tm_double(tm_at(worth, 0)), tm_double(tm_at(worth, 1)));
+    if (tm_is(tm_get(test, "recorded")))
+        tm_say(content, TM_TONE_QUIET,
+               "Compilations are recorded in %.0f steps, before %.0f. What they add to the mean is not left to a test: they are events, not chance.",
+               tm_double(tm_at(compiling, 1)), tm_double(tm_at(compiling, 0)));
+    if (tm_is(tm_get(test, "within_run_spread")))
+        tm_say(content, TM_TONE_QUIET, "The change is within the run-to-run variation of %.1f %%.",
+               tm_double(tm_get(test, "run_spread_pct")));
+}
+
+static void say_change(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Side", "label", TM_CELL_NAME },
+        { "Samples", "samples", TM_CELL_COUNT },
+        { "Mean", "mean_ps", TM_CELL_TIME },
+        { "Median", "median_ps", TM_CELL_TIME },
+        { "95th percentile", "p95_ps", TM_CELL_TIME },
+        { "Shortest", "min_ps", TM_CELL_TIME | TM_WIDE },
+        { "Longest", "max_ps", TM_CELL_TIME | TM_WIDE },
+        { "Standard deviation", "stddev_ps", TM_CELL_TIME | TM_WIDE },
+        { "Variation", "cv_pct", TM_CELL_PCT },
+        { "Between runs", "between_runs_cv_pct", TM_CELL_PCT | TM_GIVEN },
+        { "Measured by the benchmark", "measured_ps", TM_CELL_TIME | TM_GIVEN },
+    };
+    const struct tm_value *tests = tm_of(content, "tests"), *sides = tm_of(content, "sides");
+
+    for (size_t i = 0; i < tm_length(tests); i++)
+        say_test(content, tm_at(tests, i), i + 1);
+    tm_say_charts(content, TM_CHART_SIDES);
+    tm_say_table(content, &(struct tm_table){ .id = "sides",
+                                              .caption = "Step times",
+                                              TM_COLUMNS(columns),
+                                              .rows = sides,
+                                              .paper_rows = 16 });
+    if (tm_has(tm_of(content, "geomean.ratios[0]"))) {
+        struct tm_side_columns ratios = { .columns = 0 };
+
+        tm_side_columns_add_sides(&ratios, content->summary, "geometric mean", "ratios", TM_CELL_NUMBER);
+        tm_say_facts(content, "geomean", ratios.column, ratios.columns, tm_of(content, "geomean"));
+        tm_say(content, TM_TONE_QUIET, "Geometric mean of the ratios to the base of the time of a step and of its parts: below 1 is faster.");
+    }
+}
+
+const struct tm_section tm_change_section = { "change", "Step times", "tests", say_change, NULL };
+
+/* The devices of the sides beside each other. */
+
+static void say_devices(const struct tm_content *content)
+{
+    const struct tm_value *devices = tm_of(content, "devices");
+    struct tm_side_columns columns = { .columns = 0 }, balance = { .columns = 0 };
+
+    tm_side_columns_add(&columns, "Device", "name", TM_CELL_NAME);
+    tm_side_columns_add_sides(&columns, content->summary, "busy", "values", TM_CELL_TIME);
+    tm_side_columns_add_changes(&columns, content->summary, "Change", "change_ps", TM_CELL_TIME | TM_CHANGE);
+    tm_side_columns_add_changes(&columns, content->summary, "In percent", "pct", TM_CELL_PCT | TM_CHANGE);
+    tm_side_columns_add_changes(&columns, content->summary, "p", "p", TM_CELL_NUMBER | TM_WIDE);
+    tm_side_columns_add_changes(&columns, content->summary, "Told from noise", "significant", TM_CELL_WORD);
+    tm_side_columns_add_sides(&columns, content->summary, "computing", "compute", TM_CELL_TIME | TM_WIDE);
+    tm_say_table(content, &(struct tm_table){ .id = "devices",
+                                              .caption = "Busy time per step",
+                                              .column = columns.column,
+                                              .columns = columns.columns,
+                                              .rows = tm_get(devices, "rows") });
+    tm_side_columns_add_sides(&balance, content->summary, "imbalance", "imbalance_pct", TM_CELL_PCT);
+    tm_say_facts(content, "compared-balance", balance.column, balance.columns, devices);
+}
+
+const struct tm_section tm_compared_devices_section = { "devices", "Devices", "devices", say_devices, NULL };
+
+/* The figures of the sides beside each other. */
+
+enum { FIGURES_MOST = 96 };
+
+/* Figures differ in kind, row by row. */
+static enum tm_cell_kind kind_of(const struct tm_value *figure)
+{
+    static const struct {
+        const char *word;
+        enum tm_cell_kind kind;
+    } kinds[] = { { "time", TM_CELL_TIME }, { "pct", TM_CELL_PCT },   { "count", TM_CELL_COUNT },
+                  { "bytes", TM_CELL_BYTES }, { "rate", TM_CELL_RATE } };
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strcmp(tm_text(tm_get(figure, "kind")), kinds[i].word) == 0)
+            return kinds[i].kind;
+    return TM_CELL_NUMBER;
+}
+
+static bool is_value(const struct tm_column *column)
+{
+    return strncmp(column->key, "values[", 7) == 0 || strstr(column->key, "].change");
+}
+
+static void fill_row(struct tm_cell *cell, const struct tm_side_columns *columns, const struct tm_value *figure)
+{
+    for (size_t c = 0; c < columns->columns; c++) {
+        const struct tm_column *column = &columns->column[c];
+        const enum tm_cell_kind kind = is_value(column) ? kind_of(figure) : tm_column_kind(column);
+
+        cell[c] = tm_cell_of_value(kind, tm_path(figure, column->key));
+        cell[c].is_change = column->shape & TM_CHANGE;
+    }
+}
+
+static void say_figures(const struct tm_content *content)
+{
+    const struct tm_value *figures = tm_of(content, "figures");
+    struct tm_side_columns columns = { .columns = 0 };
+    static struct tm_cell cell[FIGURES_MOST * TM_TABLE_COLUMNS_MOST]; /* too much for a small stack */
+    size_t rows = 0;
+
+    tm_side_columns_add(&columns, "Figure", "title", TM_CELL_WORD);
+    tm_side_columns_add_sides(&columns, content->summary, "", "values", TM_CELL_NUMBER);
+    tm_side_columns_add_changes(&columns, content->summary, "Change", "change", TM_CELL_NUMBER | TM_CHANGE | TM_WIDE);
+    tm_side_columns_add_changes(&columns, content->summary, "In percent", "pct", TM_CELL_PCT | TM_CHANGE);
+    tm_side_columns_add_changes(&columns, content->summary, "Judgement", "judgement", TM_CELL_TERM);
+    tm_side_columns_add(&columns, "Path in the summary", "id", TM_CELL_NAME | TM_WIDE);
+    for (; rows < tm_length(figures) && rows < FIGURES_MOST; rows++)
+        fill_row(&cell[rows * columns.columns], &columns, tm_at(figures, rows));
+    tm_say_table(content, &(struct tm_table){ .id = "figures",
+                                              .caption = "Figures",
+                                              .column = columns.column,
+                                              .columns = columns.columns,
+                                              .cells = cell,
+                                              .cell_rows = rows,
+                                              .paper_rows = FIGURES_MOST });
+}
+
+const struct tm_section tm_compared_figures_section = { "figures", "Figures", "figures", say_figures, NULL };
+
+/* What became of operations, kernels, scopes ...: a section for each table of the comparison. */
+
+struct rows {
+    const char *key;     /* of the table in the comparison, and id of the section */
+    const char *name;    /* title of the first column */
+    const char *group;   /* of the second one; NULL = none */
+    enum tm_cell_kind kind; /* of the names */
+};
+
+static void add_columns(struct tm_side_columns *columns, const struct rows *rows, const struct tm_content *content)
+{
+    const struct tm_value *comparison = content->summary;
+    const struct tm_value *first = tm_at(tm_get(tm_get(comparison, rows->key), "rows"), 0);
+    const bool has_bytes = tm_has(tm_get(first, "bytes"));
+
+    tm_side_columns_add(columns, rows->name, "name", (unsigned)rows->kind);
+    if (rows->group)
+        tm_side_columns_add(columns, rows->group, "group", TM_CELL_WORD | TM_WIDE);
+    if (tm_get(first, "op"))
+        tm_side_columns_add(columns, "Framework path", "op", TM_CELL_NAME | TM_WIDE);
+    tm_side_columns_add_sides(columns, comparison, "", "values", TM_CELL_TIME | TM_SUMS);
+    tm_side_columns_add_changes(columns, comparison, "Change", "change_ps", TM_CELL_TIME | TM_CHANGE | TM_SUMS);
+    tm_side_columns_add_changes(columns, comparison, "In percent", "pct", TM_CELL_PCT | TM_CHANGE);
+    tm_side_columns_add_changes(columns, comparison, "Became", "status", TM_CELL_TERM);
+    tm_side_columns_add_sides(columns, comparison, "how often", "counts", TM_CELL_NUMBER | TM_WIDE);
+    if (has_bytes)
+        tm_side_columns_add_sides(columns, comparison, "bytes per step", "bytes", TM_CELL_BYTES | TM_WIDE);
+    tm_side_columns_add_changes(columns, comparison, "By their number", "from_count_ps", TM_CELL_TIME | TM_CHANGE | TM_WIDE);
+    tm_side_columns_add_changes(columns, comparison, "By their length", "from_length_ps", TM_CELL_TIME | TM_CHANGE | TM_WIDE);
+    tm_side_columns_add_changes(columns, comparison, "p", "p", TM_CELL_NUMBER | TM_WIDE);
+}
+
+enum { PICKED_MOST = 64 };
+
+/* In a short table, as that of the causes of idle time: rows of which any side has something.
+ * out: pick  PICKED_MOST; returns their number */
+static size_t pick_rows(size_t *pick, const struct tm_value *rows, size_t sides)
+{
+    size_t picks = 0;
+
+    for (size_t r = 0; r < tm_length(rows); r++) {
+        bool any = false;
+
+        for (size_t side = 0; side < sides; side++)
+            any |= tm_double(tm_at(tm_get(tm_at(rows, r), "values"), side)) > 0;
+        if (any && picks < PICKED_MOST)
+            pick[picks++] = r;
+    }
+    return picks;
+}
+
+static void say_rows(const struct tm_content *content, const struct rows *rows)
+{
+    const struct tm_value *table = tm_of(content, rows->key);
+    const bool is_session = strcmp(tm_text(tm_get(table, "per")), "session") == 0;
+    const bool is_picked = tm_length(tm_get(table, "rows")) <= PICKED_MOST;
+    struct tm_side_columns columns = { .columns = 0 };
+    size_t pick[PICKED_MOST];
+    const size_t picks = is_picked ? pick_rows(pick, tm_get(table, "rows"), tm_side_count(content->summary)) : 0;
+
+    add_columns(&columns, rows, content);
+    tm_say_table(content, &(struct tm_table){ .id = rows->key,
+                                              .caption = is_session ? "Time in the session, by the largest change" :
+                                                                      "Time per step and device, by the largest change",
+                                              .column = columns.column,
+                                              .columns = columns.columns,
+                                              .rows = tm_get(table, "rows"),
+                                              .pick = is_picked ? pick : NULL,
+                                              .picks = picks,
+                                              .is_only_picked = is_picked,
+                                              .rest = tm_get(table, "rest"),
+                                              .total = tm_get(table, "total"),
+                                              .total_title = "all" });
+}
+
+/* One section for each table. */
+#define ROWS_SECTION(variable, id, title, name, group, kind)                        \
+    static void say_##variable(const struct tm_content *content)                    \
+    {                                                                               \
+        say_rows(content, &(const struct rows){ id, name, group, kind });           \
+    }                                                                               \
+    static const char *none_of_##variable(const struct tm_value *comparison)        \
+    {                                                                               \
+        return tm_if_none(comparison, id ".rows", "no side has any");               \
+    }                                                                               \
+    const struct tm_section tm_compared_##variable##_section = { id, title, id, say_##variable, none_of_##variable };
+
+ROWS_SECTION(ops, "ops", "Operations", "Operation", "Category", TM_CELL_NAME)
+
+ROWS_SECTION(kernels, "kernels", "Kernels", "Kernel", "Category", TM_CELL_NAME)
+
+ROWS_SECTION(scopes, "scopes", "Scopes", "Scope", "Pass", TM_CELL_NAME)
+
+ROWS_SECTION(collectives, "collectives", "Collectives", "Collective", "Group", TM_CELL_NAME)
+
+ROWS_SECTION(transfers, "transfers", "Transfers", "Direction", NULL, TM_CELL_DIRECTION)
+
+ROWS_SECTION(gaps, "gaps", "Idle time", "Cause", NULL, TM_CELL_CAUSE)
+
+ROWS_SECTION(compile, "compile", "Compilations", "Module", "Group", TM_CELL_NAME)
+
+/* What was compared: the runs of each side, and what to know of them. */
+
+static void say_side(const struct tm_content *content, const struct tm_value *side, size_t number)
+{
+    char id[32], caption[TM_SIDE_TITLE_BYTES + 16], label[TM_SIDE_TITLE_BYTES];
+
+    (void)snprintf(id, sizeof(id), "runs-%zu", number);
+    (void)snprintf(caption, sizeof(caption), "%s: %s", number ? "New" : "Base",
+                   tm_side_label(content->summary, number, label));
+    tm_say_runs(content, id, caption, tm_get(side, "runs"));
+}
+
+/* "Same program: yes (jit_train_step). Same device model: no (A100 against H100)." */
+static void say_comparability(const struct tm_content *content)
+{
+    static const struct {
+        const char *key, *words;
+    } answers[] = { { "program", "program" }, { "device_model", "device model" }, { "device_count", "device count" },
+                    { "steps", "number of analyzed steps" }, { "versions", "versions" } };
+    const struct tm_value *all = tm_of(content, "comparability");
+
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+        const struct tm_value *answer = tm_get(all, answers[i].key), *values = tm_get(answer, "values");
+        const char *same = tm_text(tm_get(answer, "same"));
+        char text[512] = "";
+        bool is_known = false;
+        size_t used = 0;
+
+        for (size_t k = 0; k < tm_length(values) && used < sizeof(text); k++) {
+            const struct tm_value *value = tm_at(values, k);
+            char number[32] = "not recorded";
+
+            is_known = is_known || tm_has(value);
+            if (k > 0 && strcmp(same, "yes") == 0)
+                break;
+            if (tm_has(value) && tm_type_of(value) != TM_STRING)
+                (void)snprintf(number, sizeof(number), "%.0f", tm_double(value));
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", k ? " against " : "",
+                                     tm_type_of(value) == TM_STRING ? tm_text(value) : number);
+        }
+        if (strcmp(same, "not_recorded") == 0)
+            tm_say(content, TM_TONE_QUIET, "Same %s: not recorded%s%s%s.", answers[i].words, is_known ? " (" : "",
+                   is_known ? text : "", is_known ? ")" : "");
+        else if (*same)
+            tm_say(content, TM_TONE_QUIET, "Same %s: %s (%s).", answers[i].words, same, text);
+    }
+}
+
+static void say_runs(const struct tm_content *content)
+{
+    const struct tm_value *sides = tm_of(content, "sides"), *notes = tm_of(content, "notes");
+
+    for (size_t i = 0; i < tm_length(notes); i++)
+        tm_say(content, TM_TONE_PLAIN, "%s", tm_text(tm_get(tm_at(notes, i), "text")));
+    say_comparability(content);
+    for (size_t i = 0; i < tm_length(sides); i++)
+        say_side(content, tm_at(sides, i), i);
+}
+
+const struct tm_section tm_compared_runs_section = { "runs", "What was compared", "sides", say_runs, NULL };
+
+/* How the time of a step goes from the old to the new: parts that add up. */
+
+enum { PARTS_MOST = 32 };
+
+/* Parts of which one side has anything, in their order.  out: pick  PARTS_MOST; returns their number */
+static size_t pick_parts(size_t *pick, const struct tm_value *parts)
+{
+    size_t picks = 0;
+
+    for (size_t i = 0; i < tm_length(parts) && picks < PARTS_MOST; i++)
+        if (tm_int(tm_get(tm_at(parts, i), "base_ps")) != 0 || tm_int(tm_get(tm_at(parts, i), "new_ps")) != 0)
+            pick[picks++] = i;
+    return picks;
+}
+
+static void say_waterfall(const struct tm_content *content, const struct tm_value *waterfall, size_t side)
+{
+    static const struct tm_column columns[] = {
+        { "Part", "title", TM_CELL_WORD },
+        { "Before", "base_ps", TM_CELL_TIME },
+        { "After", "new_ps", TM_CELL_TIME },
+        { "Change", "change_ps", TM_CELL_TIME | TM_CHANGE },
+        { "Of the step", "share_pct", TM_CELL_PCT | TM_CHANGE },
+        { "p", "p", TM_CELL_NUMBER | TM_WIDE },
+        { "Told from noise", "significant", TM_CELL_WORD },
+    };
+    char id[32], caption[TM_SIDE_TITLE_BYTES + 64], label[TM_SIDE_TITLE_BYTES];
+    size_t pick[PARTS_MOST];
+    const size_t picks = pick_parts(pick, tm_get(waterfall, "parts"));
+
+    (void)snprintf(id, sizeof(id), "waterfall-%zu", side);
+    (void)snprintf(caption, sizeof(caption), "Parts of a step: %s", tm_side_label(content->summary, side, label));
+    tm_say_table(content, &(struct tm_table){ .id = id,
+                                              .caption = caption,
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(waterfall, "parts"),
+                                              .pick = pick,
+                                              .picks = picks,
+                                              .is_only_picked = true,
+                                              .total = waterfall,
+                                              .total_title = "the whole step",
+                                              .paper_rows = 24 });
+}
+
+static void say_waterfalls(const struct tm_content *content)
+{
+    const struct tm_value *waterfalls = tm_of(content, "waterfalls");
+
+    tm_say(content, TM_TONE_QUIET,
+           "Mean time of a step and device. Every moment of it is of one part, so the changes of the parts add up to that "
+           "of the step.");
+    tm_say_charts(content, TM_CHART_WATERFALL);
+    for (size_t i = 0; i < tm_length(waterfalls); i++)
+        say_waterfall(content, tm_at(waterfalls, i), i + 1);
+}
+
+const struct tm_section tm_waterfall_section = { "waterfall", "From old to new", "waterfalls", say_waterfalls, NULL };
+
+/* The comparison of runs. */
+
+enum { SIDES_TOLD = 4 };
+
+static const struct tm_section *const sections[] = {
+    &tm_causes_section,          &tm_change_section,           &tm_waterfall_section,
+    &tm_compared_figures_section, &tm_compared_ops_section,    &tm_compared_kernels_section,
+    &tm_compared_scopes_section, &tm_compared_collectives_section, &tm_compared_transfers_section,
+    &tm_compared_gaps_section,   &tm_compared_compile_section, &tm_compared_devices_section,
+    &tm_compared_runs_section,   &tm_missing_compared_section,          &tm_definitions_section,
+};
+
+/* "run_7: 12 steps on 2 devices, mean 12.4 ms, median 12.3 ms" */
+static void tell_side(char *out, const struct tm_value *comparison, size_t at)
+{
+    const struct tm_value *side = tm_at(tm_get(comparison, "sides"), at), *runs = tm_get(side, "runs"),
+                          *first = tm_at(runs, 0), *chosen = tm_path(first, "steps.chosen"),
+                          *model = tm_get(side, "device_model"), *devices = tm_get(side, "devices"),
+                          *mean = tm_get(side, "mean_ps"), *median = tm_get(side, "median_ps");
+    char label[TM_SIDE_TITLE_BYTES], time[TM_FORMAT_BYTES];
+    size_t used;
+
+    (void)snprintf(out, TM_FRONT_BYTES, "%s", tm_side_label(comparison, at, label));
+    used = strlen(out);
+    if (tm_length(runs) > 1)
+        (void)snprintf(out + used, TM_FRONT_BYTES - used, ", %zu runs", tm_length(runs));
+    else if (tm_has(chosen))
+        (void)snprintf(out + used, TM_FRONT_BYTES - used, ", %lld step%s", (long long)tm_int(chosen),
+                       tm_format_plural(tm_int(chosen)));
+    used = strlen(out);
+    if (tm_has(mean))
+        (void)snprintf(out + used, TM_FRONT_BYTES - used, ", mean %s", tm_format_time(time, tm_int(mean)));
+    used = strlen(out);
+    if (tm_has(median))
+        (void)snprintf(out + used, TM_FRONT_BYTES - used, ", median %s", tm_format_time(time, tm_int(median)));
+    used = strlen(out);
+    if (tm_int(devices) > 0)
+        (void)snprintf(out + used, TM_FRONT_BYTES - used, ", %lld × %.80s", (long long)tm_int(devices),
+                       tm_has(model) ? tm_text(model) : "device");
+}
+
+static void make_front(struct tm_front_page *front, const struct tm_value *comparison)
+{
+    char base[TM_SIDE_TITLE_BYTES], new[TM_SIDE_TITLE_BYTES], title[TM_FRONT_TITLE_BYTES];
+    const struct tm_value *notes = tm_get(comparison, "notes");
+    const size_t sides = tm_side_count(comparison);
+
+    tm_side_label(comparison, 0, base);
+    if (sides == 2)
+        (void)snprintf(title, sizeof(title), "%.110s against %.110s", tm_side_label(comparison, 1, new), base);
+    else
+        (void)snprintf(title, sizeof(title), "%zu runs against %.110s", sides > 0 ? sides - 1 : 0, base);
+    tm_front_begin(front, comparison, title);
+    (void)snprintf(front->subtitle, sizeof(front->subtitle), "Comparison of %zu %s", sides,
+                   tm_length(tm_path(comparison, "sides[0].runs")) > 1 ? "groups of runs" : "runs");
+    for (size_t i = 0; i < sides && i < SIDES_TOLD; i++)
+        tell_side(tm_front_add_fact(front, i ? "New" : "Base"), comparison, i);
+    for (size_t i = 0; i < tm_length(notes); i++)
+        if (strcmp(tm_text(tm_get(tm_at(notes, i), "id")), "run_to_run") == 0)
+            tm_front_say_fact(front, "Note", "%.480s", tm_text(tm_get(tm_at(notes, i), "text")));
+}
+
+#define COMPARISON(chart)                                       \
+    {                                                           \
+        .schema = "tracemill.comparison",                       \
+        .what = "comparison",                                   \
+        .kicker = "COMPARISON OF RUNS",                         \
+        .made_by = "tracemill compare",                         \
+        .file = "compare",                                      \
+        .findings_title = "Largest causes",                     \
+        .stake_of = "a step",                                   \
+        .data = "compare.json",                                 \
+        .sections = sections,                                   \
+        .section_count = sizeof(sections) / sizeof(sections[0]), \
+        .make_front = make_front,                               \
+        .first_chart = { chart },                               \
+        .first_charts = 1,                                      \
+    }
+
+const struct tm_document tm_comparison_document = COMPARISON(TM_CHART_WATERFALL);
+
+/* Of three sides and more: the steps of all of them stand first, not a waterfall for each. */
+const struct tm_document tm_comparison_of_many_document = COMPARISON(TM_CHART_SIDES);

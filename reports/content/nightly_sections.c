@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Figures of jobs that got worse, and that got better. */
+#include <stdio.h>
+
+#include "reports/content/content.h"
+#include "reports/content/say.h"
+
+/* What the morning has to know: what failed, what got worse, what is missing. */
+
+static void say_findings(const struct tm_content *content)
+{
+    const struct tm_value *findings = tm_of(content, "findings");
+
+    if (tm_length(findings) == 0)
+        tm_say(content, TM_TONE_PLAIN, "Nothing failed, nothing is missing, and no job got worse.");
+    else
+        tm_say(content, TM_TONE_QUIET,
+               "What failed first, then jobs that got worse, by how much: the step time before other figures.");
+    for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
+        content->medium->finding(content->to, tm_at(findings, i), i + 1);
+}
+
+const struct tm_section tm_night_findings_section = { "findings", "Findings", "findings", say_findings, NULL };
+
+/* Gates that the night's runs did not pass. */
+
+static void say_gates(const struct tm_content *content)
+{
+    static const struct tm_column counts[] = {
+        { "Runs that failed", "failed", TM_CELL_COUNT },
+        { "Not known", "unknown", TM_CELL_COUNT },
+        { "Passed", "passed", TM_CELL_COUNT },
+        { "Not judged", "not_judged", TM_CELL_COUNT | TM_RARE },
+        { "Without a report", "no_report", TM_CELL_COUNT | TM_RARE },
+    };
+    static const struct tm_column columns[] = {
+        { "Job", "job", TM_CELL_NAME },           { "Result", "status", TM_CELL_WORD },
+        { "Figure", "title", TM_CELL_WORD },      { "Path in the summary", "figure", TM_CELL_NAME | TM_WIDE },
+        { "Value", "value_text", TM_CELL_WORD },  { "Limit", "limit_text", TM_CELL_WORD },
+        { "Baseline", "baseline_text", TM_CELL_WORD }, { "Why", "reason", TM_CELL_PROSE | TM_GIVEN },
+    };
+    const struct tm_value *gates = tm_of(content, "gates");
+
+    tm_say_facts(content, "gate-counts", TM_FACTS(counts), tm_get(gates, "counts"));
+    tm_say_table(content, &(struct tm_table){ .id = "gates",
+                                              .caption = "Gates that did not pass",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(gates, "list"),
+                                              .paper_rows = 100 });
+}
+
+const struct tm_section tm_night_gates_section = { "gates", "Gates", "gates", say_gates, NULL };
+
+/* Figures over nights and over the steps of a training run, and where their level changes. */
+
+static void say_changes(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Job", "job", TM_CELL_NAME },
+        { "Figure", "title", TM_CELL_WORD },
+        { "Night", "night", TM_CELL_WORD },
+        { "Training step", "step", TM_CELL_COUNT | TM_GIVEN },
+        { "Level before", "before_text", TM_CELL_WORD },
+        { "Level after", "after_text", TM_CELL_WORD },
+        { "Change", "change_text", TM_CELL_WORD },
+        { "Direction", "state", TM_CELL_TERM },
+        { "Revision", "revision", TM_CELL_NAME | TM_GIVEN },
+        { "Revision before", "revision_before", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
+        { "Over", "axis", TM_CELL_TERM | TM_WIDE },
+        { "First run", "id", TM_CELL_NAME | TM_WIDE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "change-points",
+                                              .caption = "Where the level of a figure changed",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_of(content, "change_points"),
+                                              .paper_rows = 30 });
+}
+
+static void say_older(const struct tm_content *content)
+{
+    const long long older = (long long)tm_int(tm_path(content->summary, "counts.history_older_runs"));
+
+    if (older > 0)
+        tm_say(content, TM_TONE_PLAIN,
+               "Figures are defined anew since version 2: trends, baselines and change points begin anew. %lld run%s "
+               "of version 1 %s in history.db and %s never compared with newer ones.",
+               older, tm_format_plural(older), older == 1 ? "stays" : "stay", older == 1 ? "is" : "are");
+}
+
+static void say_trends(const struct tm_content *content)
+{
+    const struct tm_value *left_out = tm_of(content, "left_out");
+    const long long jobs = (long long)tm_int(tm_get(left_out, "jobs_without_trend")),
+                    points = (long long)tm_int(tm_get(left_out, "change_points"));
+
+    say_older(content);
+    if (content->medium->has_charts)
+        tm_say(content, TM_TONE_QUIET,
+               "Of the jobs that matter most tonight. The shaded part is what is usual for the newest run, a cross is a run "
+               "that failed, a line from top to bottom a change of the level, from the dashed line before it to the one "
+               "behind it.");
+    tm_say_charts(content, TM_CHART_TRENDS);
+    if (jobs > 0 && content->medium->has_charts)
+        tm_say(content, TM_TONE_QUIET, "%lld other job%s %s no chart here.", jobs, tm_format_plural(jobs),
+               jobs == 1 ? "has" : "have");
+    tm_say(content, TM_TONE_QUIET, "%s", tm_length(tm_of(content, "change_points")) > 0 ?
+                                             "Changes of the level are told from 20 good runs on." :
+                                             "No level changed, of figures with 20 good runs and more.");
+    say_changes(content);
+    if (points > 0)
+        tm_say(content, TM_TONE_QUIET, "%lld more changes are not listed.", points);
+}
+
+static const char *nothing(const struct tm_value *night)
+{
+    return tm_int(tm_path(night, "counts.history_older_runs")) > 0
+               ? "" : tm_if_none(night, "trends", "no job has two runs with figures");
+}
+
+const struct tm_section tm_night_trends_section = { "trends", "Trends", "trends", say_trends, nothing };
+
+static const struct tm_column night_changes_section_columns[] = {
+    { "Job", "job", TM_CELL_NAME },          { "Report", "report", TM_CELL_LINK },
+    { "Figure", "title", TM_CELL_WORD },     { "Before", "before_text", TM_CELL_WORD },
+    { "Now", "value_text", TM_CELL_WORD },   { "Change", "change_text", TM_CELL_WORD },
+    { "Usual", "band_text", TM_CELL_WORD },  { "Runs before", "runs", TM_CELL_COUNT | TM_WIDE },
+};
+
+static void say_changed(const struct tm_content *content, const char *key, const char *caption)
+{
+    const struct tm_value *rows = tm_of(content, key);
+    const long long left_out = (long long)tm_int(tm_get(tm_of(content, "left_out"), key));
+
+    tm_say_table(content, &(struct tm_table){ .id = key, .caption = caption, TM_COLUMNS(night_changes_section_columns), .rows = rows, .paper_rows = 40 });
+    if (left_out > 0)
+        tm_say(content, TM_TONE_QUIET, "%lld more are not listed.", left_out);
+}
+
+static void night_changes_section_say_changes(const struct tm_content *content)
+{
+    tm_say(content, TM_TONE_QUIET,
+           "The newest run of each job against the median of its seven good runs before. What differs by less than is usual "
+           "is not listed.");
+    say_changed(content, "worse", "Got worse");
+    say_changed(content, "better", "Got better");
+}
+
+static const char *night_changes_section_nothing(const struct tm_value *night)
+{
+    return tm_length(tm_get(night, "worse")) + tm_length(tm_get(night, "better")) == 0
+               ? "no job changed by more than runs differ otherwise"
+               : "";
+}
+
+const struct tm_section tm_night_changes_section = { "changes", "What changed", "worse", night_changes_section_say_changes, night_changes_section_nothing };
+
+/* Runs of the night without a whole report, and why. */
+
+static void say_failures(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Job", "job", TM_CELL_NAME },         { "Report", "report", TM_CELL_LINK },
+        { "Run", "run", TM_CELL_NAME },         { "Status", "status", TM_CELL_WORD },
+        { "Night", "night", TM_CELL_WORD | TM_WIDE },  { "When", "when_ns", TM_CELL_DATE | TM_WIDE },
+        { "Why", "message", TM_CELL_PROSE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "failures",
+                                              .caption = "Runs that failed, or are of damaged input",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_of(content, "failures"),
+                                              .paper_rows = 100 });
+}
+
+static const char *night_failures_section_nothing(const struct tm_value *night)
+{
+    return tm_if_none(night, "failures", "all runs are done");
+}
+
+const struct tm_section tm_night_failures_section = { "failures", "Failures", "failures", say_failures, night_failures_section_nothing };
+
+/* All jobs with their newest run. */
+
+static void say_jobs(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Job", "job", TM_CELL_NAME },
+        { "Report", "report", TM_CELL_LINK },
+        { "State", "state", TM_CELL_TERM },
+        { "Step time", "figures.step_time_ps.value", TM_CELL_TIME },
+        { "Change", "figures.step_time_ps.change", TM_CELL_PCT | TM_CHANGE },
+        { "Step time before", "figures.step_time_ps.before", TM_CELL_TIME | TM_WIDE },
+        { "Usual", "figures.step_time_ps.band", TM_CELL_TIME | TM_WIDE },
+        { "Utilization", "figures.device_utilization_pct.value", TM_CELL_PCT },
+        { "MFU", "figures.mfu_pct.value", TM_CELL_PCT | TM_WIDE },
+        { "Peak memory", "figures.peak_memory_bytes.value", TM_CELL_BYTES },
+        { "Verdict", "severity", TM_CELL_WORD },
+        { "First finding", "finding", TM_CELL_PROSE | TM_WIDE },
+        { "Exposed collectives", "figures.exposed_collective_ps.value", TM_CELL_TIME | TM_WIDE },
+        { "Idle", "figures.idle_ps.value", TM_CELL_TIME | TM_WIDE },
+        { "Compile time", "figures.compile_time_ps.value", TM_CELL_TIME | TM_WIDE },
+        { "Gates", "gates", TM_CELL_WORD | TM_GIVEN },
+        { "Devices", "devices", TM_CELL_COUNT },
+        { "Hosts", "hosts", TM_CELL_COUNT | TM_WIDE },
+        { "Device", "model", TM_CELL_NAME | TM_WIDE },
+        { "Night", "night", TM_CELL_WORD },
+        { "Revision", "revision", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
+        { "Label", "label", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
+        { "Runs", "runs", TM_CELL_COUNT },
+    };
+    const long long left_out = (long long)tm_int(tm_path(content->summary, "left_out.jobs"));
+
+    tm_say_table(content, &(struct tm_table){ .id = "jobs",
+                                              .caption = "Jobs, with the newest run of each",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_of(content, "jobs"),
+                                              .paper_rows = 60 });
+    if (left_out > 0)
+        tm_say(content, TM_TONE_QUIET, "%lld more job%s %s not listed.", left_out, tm_format_plural(left_out),
+               left_out == 1 ? "is" : "are");
+}
+
+static const char *night_jobs_section_nothing(const struct tm_value *night)
+{
+    return tm_if_none(night, "jobs", "the history is empty");
+}
+
+const struct tm_section tm_night_jobs_section = { "jobs", "Jobs", "jobs", say_jobs, night_jobs_section_nothing };
+
+/* All runs that are judged, and those that are dated ahead. */
+
+static void say_ahead(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Run", "run", TM_CELL_NAME },
+        { "Report", "report", TM_CELL_LINK },
+        { "Job", "job", TM_CELL_NAME },
+        { "Night", "night", TM_CELL_WORD },
+        { "Status", "status", TM_CELL_WORD },
+        { "Identifier", "id", TM_CELL_NAME | TM_WIDE },
+    };
+    const long long ahead = (long long)tm_int(tm_path(content->summary, "counts.dated_ahead"));
+
+    if (ahead == 0)
+        return;
+    tm_say(content, TM_TONE_PLAIN,
+           "%lld run%s dated more than a day ahead of the clock %s not judged, and %s in no trend and no baseline.", ahead,
+           tm_format_plural(ahead), ahead == 1 ? "is" : "are", ahead == 1 ? "is" : "are");
+    tm_say_table(content, &(struct tm_table){ .id = "dated-ahead",
+                                              .caption = "Runs that are dated ahead",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_of(content, "dated_ahead"),
+                                              .paper_rows = 20 });
+}
+
+static void say_runs(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Run", "run", TM_CELL_NAME },
+        { "Report", "report", TM_CELL_LINK },
+        { "Job", "job", TM_CELL_NAME },
+        { "Night", "night", TM_CELL_WORD },
+        { "When", "when_ns", TM_CELL_DATE },
+        { "Status", "status", TM_CELL_WORD },
+        { "Step time", "step_time_ps", TM_CELL_TIME },
+        { "Training run", "training", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
+        { "Training step", "step", TM_CELL_COUNT | TM_GIVEN },
+        { "Devices", "devices", TM_CELL_COUNT },
+        { "Hosts", "hosts", TM_CELL_COUNT | TM_WIDE },
+        { "Device", "model", TM_CELL_NAME | TM_WIDE },
+        { "Platform", "platform", TM_CELL_WORD | TM_WIDE },
+        { "Revision", "revision", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
+        { "Label", "label", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
+        { "Gates", "gates", TM_CELL_WORD | TM_GIVEN },
+        { "Verdict", "verdict", TM_CELL_PROSE | TM_WIDE },
+    };
+    const long long left_out = (long long)tm_int(tm_path(content->summary, "left_out.runs"));
+
+    if (tm_int(tm_path(content->summary, "counts.other_nights")) > 0)
+        tm_say(content, TM_TONE_QUIET, "Runs of other nights that were added or changed since are judged with those of the last one.");
+    tm_say_table(content, &(struct tm_table){ .id = "runs",
+                                              .caption = "Runs of the night",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_of(content, "runs"),
+                                              .paper_rows = 40 });
+    if (left_out > 0)
+        tm_say(content, TM_TONE_QUIET, "%lld more run%s %s not listed.", left_out, tm_format_plural(left_out),
+               left_out == 1 ? "is" : "are");
+    say_ahead(content);
+}
+
+static const char *night_runs_section_nothing(const struct tm_value *night)
+{
+    if (tm_int(tm_path(night, "counts.dated_ahead")) > 0)
+        return "";
+    return tm_if_none(night, "runs", "the history is empty");
+}
+
+const struct tm_section tm_night_runs_section = { "runs", "Runs of the night", "runs", say_runs, night_runs_section_nothing };
+
+/* The last night of a batch, and what came with it. */
+
+static const struct tm_section *const sections[] = {
+    &tm_night_findings_section, &tm_night_changes_section, &tm_night_failures_section,
+    &tm_night_gates_section,    &tm_night_trends_section,  &tm_night_jobs_section,
+    &tm_night_runs_section,     &tm_missing_night_section, &tm_definitions_section,
+};
+
+static long long count_of(const struct tm_value *night, const char *key)
+{
+    return (long long)tm_int(tm_get(tm_get(night, "counts"), key));
+}
+
+static void make_front(struct tm_front_page *front, const struct tm_value *night)
+{
+    const char *date = tm_text(tm_get(night, "night"));
+    const struct tm_value *counts = tm_path(night, "gates.counts");
+    char title[TM_FRONT_TITLE_BYTES];
+
+    (void)snprintf(title, sizeof(title), "%s%.32s", *date ? "Night of " : "No nights yet", date);
+    tm_front_begin(front, night, title);
+    if (!*date)
+        return;
+    (void)snprintf(front->subtitle, sizeof(front->subtitle), "%s%.32s%s%lld run%s of %lld job%s",
+                   *tm_text(tm_path(night, "report.title")) ? "Night of " : "",
+                   *tm_text(tm_path(night, "report.title")) ? date : "", *tm_text(tm_path(night, "report.title")) ? ": " : "",
+                   count_of(night, "runs"), tm_format_plural(count_of(night, "runs")), count_of(night, "jobs"),
+                   tm_format_plural(count_of(night, "jobs")));
+    tm_front_say_fact(front, "Runs", "%lld done, %lld partial, %lld refused, %lld failed, %lld missing", count_of(night, "done"),
+             count_of(night, "partial"), count_of(night, "refused"), count_of(night, "failed"), count_of(night, "missing"));
+    tm_front_say_fact(front, "Jobs", "%lld worse, %lld better, %lld as before, %lld not compared", count_of(night, "worse"),
+             count_of(night, "better"), count_of(night, "same"), count_of(night, "new") + count_of(night, "not_judged"));
+    tm_front_say_fact(front, "History", "%lld run%s of %lld job%s", count_of(night, "history_runs"),
+                      tm_format_plural(count_of(night, "history_runs")), count_of(night, "history_jobs"),
+                      tm_format_plural(count_of(night, "history_jobs")));
+    if (tm_has(counts))
+        tm_front_say_fact(front, "Runs by their gates", "%lld failed, %lld not known, %lld passed", (long long)tm_int(tm_get(counts, "failed")),
+                 (long long)tm_int(tm_get(counts, "unknown")), (long long)tm_int(tm_get(counts, "passed")));
+}
+
+const struct tm_document tm_night_document = {
+    .schema = "tracemill.night",
+    .what = "night",
+    .kicker = "THE LAST NIGHT",
+    .made_by = "tracemill batch",
+    .file = "index",
+    .findings_title = "Look at this first",
+    .stake_of = "a step",
+    .data = "index.json",
+    .sections = sections,
+    .section_count = sizeof(sections) / sizeof(sections[0]),
+    .make_front = make_front,
+    .first_chart = { TM_CHART_NIGHT },
+    .first_charts = 1,
+};

@@ -1,0 +1,966 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels: how many, how long, which. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/content/say.h"
+#include "reports/content/terms.h"
+#include "reports/format/format.h"
+
+/* Scopes: where in the program device time comes from: framework scopes, layers, annotations of the host. */
+
+enum { SCOPES_ON_PAPER = 30, ANNOTATIONS_ON_PAPER = 16, LAYERS_ON_PAPER = 24 };
+
+/* A tree of which those rows are shown that have most of `key`. */
+static void say_tree(const struct tm_content *content, struct tm_table tree, const char *key)
+{
+    const struct tm_room *room = &content->medium->room;
+    const size_t most = room->is_paper && tree.paper_rows < room->rows ? tree.paper_rows : room->rows;
+    size_t pick[TM_PICK_MOST];
+
+    if (tm_length(tree.rows) > most) {
+        tree.pick = pick;
+        tree.picks = tm_pick_largest(tree.rows, key, NULL, most, pick);
+        tm_pick_in_order(pick, tree.picks);
+    }
+    tree.depth = "depth";
+    tm_say_table(content, &tree);
+}
+
+/* Of a training step, whose passes are told apart. */
+static bool has_passes(const struct tm_value *scopes)
+{
+    return tm_int(tm_path(scopes, "passes.backward")) > 0 || tm_int(tm_path(scopes, "passes.forward")) > 0;
+}
+
+static void say_facts(const struct tm_content *content, const struct tm_value *scopes)
+{
+    struct tm_column facts[6] = {
+        { "Device time in scopes", "self_ps", TM_CELL_TIME },
+        { "Without a scope", "unscoped.self_ps", TM_CELL_TIME },
+    };
+    size_t n = 2;
+
+    if (has_passes(scopes)) {
+        facts[n++] = (struct tm_column){ "Forward", "passes.forward", TM_CELL_TIME };
+        facts[n++] = (struct tm_column){ "Backward", "passes.backward", TM_CELL_TIME };
+        facts[n++] = (struct tm_column){ "Neither", "passes.other", TM_CELL_TIME };
+    }
+    if (tm_int(tm_path(scopes, "recomputed.self_ps")) > 0)
+        facts[n++] = (struct tm_column){ "Computed again (part of backward)", "recomputed.self_ps", TM_CELL_TIME };
+    tm_say_facts(content, "scope-facts", facts, n, scopes);
+}
+
+static void say_scope_tree(const struct tm_content *content, const struct tm_value *scopes)
+{
+    static const struct tm_column columns[] = {
+        { "Scope", "name", TM_CELL_NAME },
+        { "Count", "count", TM_CELL_COUNT },
+        { "Total", "total_ps", TM_CELL_TIME },
+        { "Share", "share_pct", TM_CELL_PCT },
+        { "Itself", "self_ps", TM_CELL_TIME | TM_SUMS },
+        { "Pass", "pass", TM_CELL_TERM },
+    };
+
+    say_tree(content,
+             (struct tm_table){ .id = "scopes",
+                                .caption = "Device time by scope: a scope, then what is in it",
+                                .column = columns,
+                                .columns = sizeof(columns) / sizeof(columns[0]) - !has_passes(scopes),
+                                .rows = tm_get(scopes, "rows"),
+                                .rest = tm_get(scopes, "rest"),
+                                .total = scopes,
+                                .total_title = "all scopes",
+                                .paper_rows = SCOPES_ON_PAPER },
+             "total_ps");
+}
+
+static void say_layers(const struct tm_content *content, const struct tm_value *scopes)
+{
+    static const struct tm_column columns[] = {
+        { "Layer", "path", TM_CELL_NAME },
+        { "Count", "count", TM_CELL_COUNT },
+        { "Forward", "forward_ps", TM_CELL_TIME },
+        { "Backward", "backward_ps", TM_CELL_TIME },
+        { "Neither", "other_ps", TM_CELL_TIME },
+        { "Total", "total_ps", TM_CELL_TIME | TM_SUMS },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "layers",
+                                              .caption = "Layers: numbered scopes that are alike",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(scopes, "layers"),
+                                              .rest = tm_get(scopes, "layers_rest"),
+                                              .paper_rows = LAYERS_ON_PAPER });
+}
+
+static void say_annotations(const struct tm_content *content, const struct tm_value *scopes)
+{
+    static const struct tm_column columns[] = {
+        { "Annotation", "name", TM_CELL_NAME },
+        { "Count", "count", TM_CELL_COUNT },
+        { "Host", "host_ps", TM_CELL_TIME },
+        { "Itself", "host_self_ps", TM_CELL_TIME | TM_SUMS },
+        { "Launched", "activities", TM_CELL_COUNT },
+        { "Their device time", "device_ps", TM_CELL_TIME },
+    };
+
+    if (tm_length(tm_get(scopes, "annotations")) > 0)
+        say_tree(content,
+                 (struct tm_table){ .id = "annotations",
+                                    .caption = "Annotations on host threads: one, then what is in it",
+                                    TM_COLUMNS(columns),
+                                    .rows = tm_get(scopes, "annotations"),
+                                    .rest = tm_get(scopes, "annotations_rest"),
+                                    .paper_rows = ANNOTATIONS_ON_PAPER },
+                 "host_ps");
+}
+
+static void say_scopes(const struct tm_content *content)
+{
+    const struct tm_value *scopes = tm_of(content, "scopes");
+
+    if (!tm_say_missing(content, tm_get(scopes, "rows"), "Scopes")) {
+        say_facts(content, scopes);
+        tm_say_charts(content, TM_CHART_SCOPES);
+        say_scope_tree(content, scopes);
+        say_layers(content, scopes);
+    }
+    say_annotations(content, scopes);
+}
+
+/* Neither scopes nor annotations: the reason for the former, which most readers look for. */
+static const char *nothing(const struct tm_value *summary)
+{
+    const struct tm_value *rows = tm_path(summary, "scopes.rows");
+
+    if (tm_length(rows) > 0 || tm_length(tm_path(summary, "scopes.annotations")) > 0)
+        return "";
+    return tm_has(rows) || !*tm_why(rows) ? "no operation tells a scope" : tm_why(rows);
+}
+
+const struct tm_section tm_scopes_section = { "scopes", "Scopes", "scopes", say_scopes, nothing };
+
+/* Occupancy: how full the kernels keep the devices, and what limits them. */
+
+enum { BINS_MOST = 32, LIMITERS_MOST = 8, LOW_ON_PAPER = 10, TAIL_ON_PAPER = 5 };
+
+static void occupancy_section_say_facts(const struct tm_content *content, const struct tm_value *occupancy)
+{
+    static const struct tm_column facts[] = {
+        { "Mean, weighted by time", "mean_pct", TM_CELL_PCT },
+        { "Kernel time it is known of", "known_ps", TM_CELL_TIME },
+        { "Kernel time it is not known of", "unknown_ps", TM_CELL_TIME },
+        { "Lost to last waves of blocks", "tail.lost_ps", TM_CELL_TIME },
+        { "Multiprocessors without a block", "tail.idle_multiprocessors_ps", TM_CELL_TIME },
+    };
+
+    tm_say_facts(content, "occupancy-facts", TM_FACTS(facts), occupancy);
+}
+
+static void say_limiters(const struct tm_content *content, const struct tm_value *occupancy)
+{
+    static const struct tm_column columns[] = {
+        { "Limited by", "limiter", TM_CELL_TERM },
+        { "Kernel time", "total_ps", TM_CELL_TIME },
+        { "Share", "share_pct", TM_CELL_PCT },
+    };
+    const struct tm_value *limiters = tm_get(occupancy, "limiters");
+    struct tm_cell cell[LIMITERS_MOST][3];
+    size_t n = 0;
+
+    for (size_t i = 0; i < tm_length(limiters) && n < LIMITERS_MOST; i++) {
+        const struct tm_value *time = tm_value_at(limiters, i);
+
+        if (tm_int(time) <= 0)
+            continue;
+        cell[n][0] = tm_cell_of_text(TM_CELL_TERM, tm_key_at(limiters, i));
+        cell[n][1] = tm_cell_of_value(TM_CELL_TIME, time);
+        cell[n++][2] = tm_cell_of_share(time, tm_get(occupancy, "known_ps"));
+    }
+    tm_say_table(content, &(struct tm_table){ .id = "occupancy-limiters",
+                                              .caption = "Kernel time by what limits the occupancy",
+                                              TM_COLUMNS(columns),
+                                              .cells = cell[0],
+                                              .cell_rows = n });
+}
+
+static void say_histogram(const struct tm_content *content, const struct tm_value *occupancy)
+{
+    static const struct tm_column columns[] = {
+        { "From", "from_pct", TM_CELL_PCT },
+        { "To", "to_pct", TM_CELL_PCT },
+        { "Kernels", "count", TM_CELL_COUNT },
+        { "Total", "total_ps", TM_CELL_TIME },
+    };
+
+    const struct tm_value *rows = tm_get(occupancy, "histogram");
+    size_t pick[BINS_MOST], n = 0;
+
+    for (size_t i = 0; i < tm_length(rows) && n < BINS_MOST; i++)
+        if (tm_int(tm_get(tm_at(rows, i), "count")) > 0)
+            pick[n++] = i;
+    tm_say_table(content, &(struct tm_table){ .id = "occupancy-histogram",
+                                              .caption = "Kernels by occupancy",
+                                              TM_COLUMNS(columns),
+                                              .rows = rows,
+                                              .pick = pick,
+                                              .picks = n,
+                                              .is_only_picked = true });
+}
+
+static void say_low(const struct tm_content *content, const struct tm_value *occupancy)
+{
+    static const struct tm_column columns[] = {
+        { "Kernel", "name", TM_CELL_NAME },
+        { "Total", "total_ps", TM_CELL_TIME },
+        { "Share", "share_pct", TM_CELL_PCT },
+        { "Occupancy", "occupancy_pct", TM_CELL_PCT },
+        { "Limited by", "limiter", TM_CELL_TERM },
+        { "Grid", "grid", TM_CELL_WORD },
+        { "Block", "block", TM_CELL_WORD },
+        { "Registers", "registers", TM_CELL_COUNT | TM_WIDE },
+        { "Shared memory", "shared_bytes", TM_CELL_BYTES | TM_WIDE },
+        { "Waves", "waves", TM_CELL_NUMBER | TM_WIDE },
+        { "Lost", "tail_pct", TM_CELL_PCT | TM_WIDE },
+        { "Lost time", "lost_ps", TM_CELL_TIME | TM_WIDE },
+        { "Count", "count", TM_CELL_COUNT | TM_WIDE },
+        { "Variants", "variants", TM_CELL_COUNT | TM_WIDE },
+        { "Category", "category", TM_CELL_WORD | TM_WIDE },
+        { "Op", "op", TM_CELL_NAME | TM_WIDE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "occupancy-low",
+                                              .caption = "Kernels under 50 % occupancy, of 1 % of the kernel time "
+                                                         "or more",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(occupancy, "low"),
+                                              .paper_rows = LOW_ON_PAPER });
+}
+
+static void say_tail(const struct tm_content *content, const struct tm_value *occupancy)
+{
+    static const struct tm_column columns[] = {
+        { "Kernel", "name", TM_CELL_NAME },
+        { "Lost time", "lost_ps", TM_CELL_TIME },
+        { "Lost", "tail_pct", TM_CELL_PCT },
+        { "Total", "total_ps", TM_CELL_TIME },
+        { "Waves", "waves", TM_CELL_NUMBER },
+        { "Grid", "grid", TM_CELL_WORD },
+        { "Block", "block", TM_CELL_WORD },
+        { "Share", "share_pct", TM_CELL_PCT | TM_WIDE },
+        { "Occupancy", "occupancy_pct", TM_CELL_PCT | TM_WIDE },
+        { "Limited by", "limiter", TM_CELL_TERM | TM_WIDE },
+        { "Registers", "registers", TM_CELL_COUNT | TM_WIDE },
+        { "Shared memory", "shared_bytes", TM_CELL_BYTES | TM_WIDE },
+        { "Count", "count", TM_CELL_COUNT | TM_WIDE },
+        { "Variants", "variants", TM_CELL_COUNT | TM_WIDE },
+        { "Category", "category", TM_CELL_WORD | TM_WIDE },
+        { "Op", "op", TM_CELL_NAME | TM_WIDE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "occupancy-tail",
+                                              .caption = "Kernels whose last wave of blocks loses most",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_path(occupancy, "tail.rows"),
+                                              .paper_rows = TAIL_ON_PAPER });
+}
+
+static void say_occupancy(const struct tm_content *content)
+{
+    const struct tm_value *occupancy = tm_of(content, "occupancy");
+
+    occupancy_section_say_facts(content, occupancy);
+    tm_say_charts(content, TM_CHART_OCCUPANCY);
+    say_low(content, occupancy);
+    say_limiters(content, occupancy);
+    say_tail(content, occupancy);
+    say_histogram(content, occupancy);
+}
+
+const struct tm_section tm_occupancy_section = { "occupancy", "Occupancy", "occupancy", say_occupancy, NULL };
+
+/* Fusion: kernels so small or so many that one could do the work of several. */
+
+enum { LOSS_COLUMNS = 7, RUNS_ON_PAPER = 5, OPS_ON_PAPER = 8, TEXT_BYTES = 512 };
+
+static void fusion_section_say_facts(const struct tm_content *content, const struct tm_value *fusion)
+{
+    static const struct tm_column facts[] = {
+        { "Kernels", "kernels.count", TM_CELL_COUNT },
+        { "Their time", "kernels.total_ps", TM_CELL_TIME },
+        { "Kernels per step and device", "per_step", TM_CELL_NUMBER },
+        { "Time of matrix products", "matrix.total_ps", TM_CELL_TIME },
+        { "Their share", "matrix.share_pct", TM_CELL_PCT },
+        { "Pauses in runs of small kernels", "runs.gap_ps", TM_CELL_TIME },
+    };
+
+    tm_say_facts(content, "fusion-facts", TM_FACTS(facts), fusion);
+}
+
+/* --- what could be one kernel --- */
+
+/* A kind of loss, and where in the section its figures are; NULL = it has none. */
+struct loss {
+    const char *title, *key, *kernels, *time, *saved;
+    bool is_no_kernel; /* its time is no part of the kernels' */
+};
+
+static const struct loss losses[] = {
+    { "Runs of small kernels", "runs", "kernels", "kernel_ps", "at_stake_ps", false },
+    { "Chains of pointwise kernels", "eager_chains", "kernels", "total_ps", "saved_ps", false },
+    { "Under 100 \xc2\xb5s", "small", NULL, "total_ps", NULL, false },
+    { "Under 10 \xc2\xb5s", "tiny", NULL, "total_ps", NULL, false },
+    { "Repeated over 10 times a step", "repeated_total", NULL, "total_ps", NULL, false },
+    { "Softmax between two products", "attention_unfused", NULL, "total_ps", NULL, false },
+    { "Layout copies", "layout_copies", NULL, "total_ps", NULL, false },
+    { "32-bit products beside matrix units", "matrix.f32", NULL, "total_ps", NULL, false },
+    { "Collectives under 100 \xc2\xb5s", "small.collectives", NULL, "total_ps", NULL, true },
+};
+
+enum { LOSSES = sizeof(losses) / sizeof(losses[0]) };
+
+static struct tm_cell figure(enum tm_cell_kind kind, const struct tm_value *of, const char *key)
+{
+    return key ? tm_cell_of_value(kind, tm_get(of, key)) : tm_cell_of_text(kind, "");
+}
+
+static void fill_loss(struct tm_cell *row, const struct loss *loss, const struct tm_value *fusion)
+{
+    const struct tm_value *of = tm_path(fusion, loss->key), *whole = tm_path(fusion, "kernels.total_ps");
+    const int term = tm_term_find("fusion", loss->title);
+
+    row[0] = tm_cell_of_text(TM_CELL_WORD, loss->title);
+    row[1] = tm_cell_of_value(TM_CELL_COUNT, tm_get(of, "count"));
+    row[2] = figure(TM_CELL_COUNT, of, loss->kernels);
+    row[3] = figure(TM_CELL_TIME, of, loss->time);
+    row[4] = tm_cell_of_share(loss->is_no_kernel ? NULL : tm_get(of, loss->time), whole);
+    row[5] = figure(TM_CELL_TIME, of, loss->saved);
+    row[6] = tm_cell_of_text(TM_CELL_PROSE, term < 0 ? "" : tm_terms[term].text);
+}
+
+/* The titles of what was looked for and is not there, in one sentence. */
+static void say_what_is_not(const struct tm_content *content, const struct tm_value *fusion)
+{
+    char text[TEXT_BYTES] = "";
+    size_t length = 0;
+
+    for (size_t i = 0; i < LOSSES && length < sizeof(text); i++) {
+        const struct tm_value *count = tm_get(tm_path(fusion, losses[i].key), "count");
+
+        if (tm_has(count) && tm_int(count) == 0)
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%c%s", length ? "; " : "",
+                                       tolower((unsigned char)losses[i].title[0]), losses[i].title + 1);
+    }
+    if (length)
+        tm_say(content, TM_TONE_QUIET, "Looked for and not found: %s.", text);
+}
+
+static void say_losses(const struct tm_content *content, const struct tm_value *fusion)
+{
+    static const struct tm_column columns[LOSS_COLUMNS] = {
+        { "Kernels", "what", TM_CELL_WORD },
+        { "Count", "count", TM_CELL_COUNT },
+        { "Kernels in them", "kernels", TM_CELL_COUNT },
+        { "Time", "total_ps", TM_CELL_TIME },
+        { "Share", "share_pct", TM_CELL_PCT },
+        { "Potential savings", "at_stake_ps", TM_CELL_TIME },
+        { "Meaning", "meaning", TM_CELL_PROSE | TM_WIDE },
+    };
+    struct tm_cell cell[LOSSES][LOSS_COLUMNS];
+    size_t n = 0;
+
+    for (size_t i = 0; i < LOSSES; i++)
+        if (tm_int(tm_get(tm_path(fusion, losses[i].key), "count")) > 0)
+            fill_loss(cell[n++], &losses[i], fusion);
+    tm_say_table(content, &(struct tm_table){ .id = "fusion-kinds",
+                                              .caption = "Kernels that could be fewer or faster",
+                                              TM_COLUMNS(columns),
+                                              .cells = cell[0],
+                                              .cell_rows = n });
+    say_what_is_not(content, fusion);
+    for (size_t i = 0; i < LOSSES; i++)
+        if (tm_path(fusion, losses[i].key))
+            (void)tm_say_missing(content, tm_path(fusion, losses[i].key), losses[i].title);
+}
+
+/* --- which ones --- */
+
+static void say_runs(const struct tm_content *content, const struct tm_value *fusion)
+{
+    static const struct tm_column columns[] = {
+        { "Begin", "begin_ps", TM_CELL_MOMENT },
+        { "Length", "dur_ps", TM_CELL_TIME },
+        { "Potential savings", "at_stake_ps", TM_CELL_TIME },
+        { "Kernels", "kernels", TM_CELL_COUNT },
+        { "Device", "device", TM_CELL_DEVICE },
+        { "Step", "step", TM_CELL_WORD },
+        { "First kernel", "names[0]", TM_CELL_NAME },
+        { "Pauses", "gap_ps", TM_CELL_TIME },
+        { "Work", "kernel_ps", TM_CELL_TIME | TM_WIDE },
+        { "Stream", "track", TM_CELL_NAME | TM_WIDE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "fusion-runs",
+                                              .caption = "Longest runs of small kernels on a stream",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_path(fusion, "runs.longest"),
+                                              .paper_rows = RUNS_ON_PAPER });
+}
+
+static void say_repeated(const struct tm_content *content, const struct tm_value *fusion)
+{
+    static const struct tm_column columns[] = {
+        { "Kernel", "name", TM_CELL_NAME },
+        { "Op", "op", TM_CELL_NAME },
+        { "Per step", "per_step", TM_CELL_NUMBER },
+        { "Count", "count", TM_CELL_COUNT },
+        { "Total", "total_ps", TM_CELL_TIME },
+        { "Mean", "mean_ps", TM_CELL_TIME },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "fusion-repeated",
+                                              .caption = "Small kernels that come more than 10 times in a step",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(fusion, "repeated"),
+                                              .paper_rows = OPS_ON_PAPER });
+}
+
+/* The kernels of one kind: {"rows", "rest"}. */
+static void say_kernels(const struct tm_content *content, const struct tm_value *of, const char *id,
+                        const char *caption)
+{
+    static const struct tm_column columns[] = {
+        { "Kernel", "name", TM_CELL_NAME },
+        { "Op", "op", TM_CELL_NAME },
+        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
+        { "Total", "total_ps", TM_CELL_TIME | TM_SUMS },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = id,
+                                              .caption = caption,
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(of, "rows"),
+                                              .rest = tm_get(of, "rest"),
+                                              .paper_rows = OPS_ON_PAPER });
+}
+
+static void say_fusion(const struct tm_content *content)
+{
+    const struct tm_value *fusion = tm_of(content, "fusion");
+
+    fusion_section_say_facts(content, fusion);
+    say_losses(content, fusion);
+    say_runs(content, fusion);
+    say_repeated(content, fusion);
+    say_kernels(content, tm_get(fusion, "attention_unfused"), "fusion-attention",
+                "Attention in pieces: what stands between the products");
+    say_kernels(content, tm_get(fusion, "layout_copies"), "fusion-layout-copies",
+                "Copies and transposes that no operation asked for");
+    say_kernels(content, tm_path(fusion, "matrix.f32"), "fusion-32-bit", "32-bit products beside the matrix units");
+}
+
+static const char *fusion_section_nothing(const struct tm_value *summary)
+{
+    return tm_if_none(summary, "fusion.kernels.count", "no kernel ran in the analyzed steps");
+}
+
+const struct tm_section tm_fusion_section = { "fusion", "Fusion", "fusion", say_fusion, fusion_section_nothing };
+
+/* Operations: which ones device time goes to, and where in the program they come from. */
+
+enum { OPS_SECTION_OPS_ON_PAPER = 20, ORIGINS_MOST = 12 };
+
+static void ops_section_say_facts(const struct tm_content *content, const struct tm_value *ops)
+{
+    static const struct tm_column facts[] = {
+        { "Operations", "distinct", TM_CELL_COUNT },
+        { "Families of operations", "distinct_families", TM_CELL_COUNT },
+        { "Total time", "self_ps", TM_CELL_TIME },
+        { "Share of the longest one", "top_share_pct", TM_CELL_PCT },
+        { "Operations covering 80 %", "rows_for_80_pct", TM_CELL_COUNT },
+    };
+
+    tm_say_facts(content, "op-facts", TM_FACTS(facts), ops);
+    if (strcmp(tm_text(tm_get(ops, "basis")), "kernel") == 0)
+        tm_say(content, TM_TONE_INFO,
+               "The profile does not tell which operations its kernels are of: kernels stand for them.");
+}
+
+/* With GPUs it stands with the kernels. */
+static void say_categories(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Category", "category", TM_CELL_WORD },
+        { "Count", "count", TM_CELL_COUNT },
+        { "Total", "total_ps", TM_CELL_TIME },
+        { "Share", "share_pct", TM_CELL_PCT },
+    };
+
+    if (!tm_is_for("gpu", content->summary))
+        tm_say_table(content, &(struct tm_table){ .id = "op-categories",
+                                                  .caption = "Time by category",
+                                                  TM_COLUMNS(columns),
+                                                  .rows = tm_of(content, "kernels.by_category") });
+}
+
+/* Where each operation is a family of its own, the table of operations says it all. */
+static void say_families(const struct tm_content *content, const struct tm_value *ops)
+{
+    static const struct tm_column columns[] = {
+        { "Family", "family", TM_CELL_NAME },
+        { "Operations", "members", TM_CELL_COUNT | TM_SUMS },
+        { "Self time", "self_ps", TM_CELL_TIME | TM_SUMS },
+        { "Share", "share_pct", TM_CELL_PCT },
+        { "Runs", "executions", TM_CELL_COUNT },
+        { "Category", "category", TM_CELL_WORD },
+        { "Bound by", "bound", TM_CELL_TERM },
+        { "Of its roof", "roof_pct", TM_CELL_PCT },
+        { "Cumulative", "cumulative_pct", TM_CELL_PCT },
+        { "Type", "precision", TM_CELL_WORD | TM_WIDE },
+        { "Mean", "mean_ps", TM_CELL_TIME | TM_WIDE },
+        { "FLOP per byte", "intensity", TM_CELL_NUMBER | TM_WIDE },
+        { "Computing", "flop_rate", TM_CELL_FLOP_RATE | TM_WIDE },
+        { "Memory", "bandwidth", TM_CELL_RATE | TM_WIDE },
+        { "Framework path", "op", TM_CELL_NAME | TM_WIDE },
+        { "Longest operation", "longest", TM_CELL_NAME | TM_WIDE },
+        { "Source", "source", TM_CELL_NAME | TM_WIDE },
+        { "Events", "count", TM_CELL_COUNT | TM_WIDE | TM_SUMS },
+        { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
+    };
+
+    if (!content->medium->room.is_data &&
+        tm_int(tm_get(ops, "distinct_families")) == tm_int(tm_get(ops, "distinct")))
+        return;
+    tm_say_table(content, &(struct tm_table){ .id = "op-families",
+                                              .caption = "Families of operations by self time",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(ops, "families"),
+                                              .rest = tm_get(ops, "families_rest"),
+                                              .total = ops,
+                                              .total_title = "all operations",
+                                              .paper_rows = OPS_SECTION_OPS_ON_PAPER });
+    tm_say(content, TM_TONE_QUIET,
+           "A family is all operations whose names are equal without numbers and whose framework paths are equal without "
+           "layer numbers.");
+}
+
+static void say_op_table(const struct tm_content *content, const struct tm_value *ops)
+{
+    static const struct tm_column columns[] = {
+        { "Operation", "name", TM_CELL_NAME },
+        { "Self time", "self_ps", TM_CELL_TIME | TM_SUMS },
+        { "Share", "self_share_pct", TM_CELL_PCT },
+        { "Runs", "executions", TM_CELL_COUNT },
+        { "Category", "category", TM_CELL_WORD },
+        { "Bound by", "bound", TM_CELL_TERM },
+        { "Of its roof", "roof_pct", TM_CELL_PCT },
+        { "Cumulative", "cumulative_pct", TM_CELL_PCT },
+        { "Type", "precision", TM_CELL_WORD | TM_WIDE },
+        { "Mean", "mean_ps", TM_CELL_TIME | TM_WIDE },
+        { "Shortest", "min_ps", TM_CELL_TIME | TM_WIDE },
+        { "Longest", "max_ps", TM_CELL_TIME | TM_WIDE },
+        { "FLOP per byte", "intensity", TM_CELL_NUMBER | TM_WIDE },
+        { "Computing", "flop_rate", TM_CELL_FLOP_RATE | TM_WIDE },
+        { "Memory", "bandwidth", TM_CELL_RATE | TM_WIDE },
+        { "Framework path", "op", TM_CELL_NAME | TM_WIDE },
+        { "Source", "source", TM_CELL_NAME | TM_WIDE },
+        { "Program", "module", TM_CELL_NAME | TM_WIDE },
+        { "Events", "count", TM_CELL_COUNT | TM_WIDE | TM_SUMS },
+        { "Whole time", "total_ps", TM_CELL_TIME | TM_WIDE | TM_SUMS },
+        { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
+        { "First at", "first.begin_ps", TM_CELL_MOMENT | TM_WIDE },
+        { "On", "first.device", TM_CELL_DEVICE | TM_WIDE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "ops",
+                                              .caption = "Operations by self time",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(ops, "rows"),
+                                              .rest = tm_get(ops, "rest"),
+                                              .total = ops,
+                                              .total_title = "all operations",
+                                              .paper_rows = OPS_SECTION_OPS_ON_PAPER });
+}
+
+/* Paper has no room for it in the table of the operations. */
+static void say_origins(const struct tm_content *content, const struct tm_value *rows)
+{
+    static const struct tm_column columns[] = {
+        { "Operation", "name", TM_CELL_NAME },
+        { "Framework path", "op", TM_CELL_NAME },
+        { "Source", "source", TM_CELL_NAME },
+    };
+    size_t pick[ORIGINS_MOST], n = 0;
+
+    if (!content->medium->room.is_paper)
+        return;
+    for (size_t i = 0; i < tm_length(rows) && i < OPS_SECTION_OPS_ON_PAPER && n < ORIGINS_MOST; i++)
+        if (tm_has(tm_get(tm_at(rows, i), "op")) || tm_has(tm_get(tm_at(rows, i), "source")))
+            pick[n++] = i;
+    if (n == 0)
+        return;
+    tm_say_table(content, &(struct tm_table){ .id = "op-origins",
+                                              .caption = "Where the longest operations come from",
+                                              TM_COLUMNS(columns),
+                                              .rows = rows,
+                                              .pick = pick,
+                                              .picks = n,
+                                              .is_only_picked = true });
+}
+
+static void say_ops(const struct tm_content *content)
+{
+    const struct tm_value *ops = tm_of(content, "ops");
+
+    ops_section_say_facts(content, ops);
+    say_categories(content);
+    say_families(content, ops);
+    say_op_table(content, ops);
+    say_origins(content, tm_get(ops, "rows"));
+}
+
+static const char *ops_section_nothing(const struct tm_value *summary)
+{
+    return tm_if_none(summary, "ops.rows", "no operation lies in the analyzed steps");
+}
+
+const struct tm_section tm_ops_section = { "ops", "Operations", "ops", say_ops, ops_section_nothing };
+
+enum { KERNELS_ON_PAPER = 20, NAMES_MOST = 100, VARIANTS_MOST = 512 };
+
+static void kernels_section_say_categories(const struct tm_content *content, const struct tm_value *kernels)
+{
+    static const struct tm_column columns[] = {
+        { "Category", "category", TM_CELL_WORD },
+        { "Count", "count", TM_CELL_COUNT },
+        { "Total", "total_ps", TM_CELL_TIME },
+        { "Share", "share_pct", TM_CELL_PCT },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "kernel-categories",
+                                              .caption = "Time by category",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(kernels, "by_category"),
+                                              .total = kernels,
+                                              .total_title = "all kernels" });
+}
+
+static void say_names(const struct tm_content *content, const struct tm_value *kernels)
+{
+    static const struct tm_column columns[] = {
+        { "Kernel", "name", TM_CELL_NAME },
+        { "Total", "total_ps", TM_CELL_TIME | TM_SUMS },
+        { "Share", "share_pct", TM_CELL_PCT },
+        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
+        { "Mean", "mean_ps", TM_CELL_TIME },
+        { "p95", "p95_ps", TM_CELL_TIME },
+        { "Max", "max_ps", TM_CELL_TIME },
+        { "Category", "category", TM_CELL_WORD },
+        { "Variants", "variants", TM_CELL_COUNT },
+        { "Min", "min_ps", TM_CELL_TIME | TM_WIDE },
+        { "Median", "p50_ps", TM_CELL_TIME | TM_WIDE },
+        { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "kernel-names",
+                                              .caption = "Kernels by total time",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(kernels, "by_name"),
+                                              .rest = tm_get(kernels, "by_name_rest"),
+                                              .total = kernels,
+                                              .total_title = "all kernels",
+                                              .paper_rows = KERNELS_ON_PAPER });
+}
+
+/* The variants of the names that take most time, those of a name together.
+ * out: pick[VARIANTS_MOST]; returns how many */
+static size_t pick_variants(const struct tm_value *names, const struct tm_value *rows, size_t pick[VARIANTS_MOST])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < tm_length(names) && i < NAMES_MOST; i++) {
+        const char *name = tm_text(tm_get(tm_at(names, i), "name"));
+
+        for (size_t k = 0; k < tm_length(rows) && n < VARIANTS_MOST; k++)
+            if (strcmp(tm_text(tm_get(tm_at(rows, k), "name")), name) == 0)
+                pick[n++] = k;
+    }
+    return n;
+}
+
+static void say_variants(const struct tm_content *content, const struct tm_value *kernels)
+{
+    static const struct tm_column columns[] = {
+        { "Kernel", "name", TM_CELL_NAME },
+        { "Grid", "grid", TM_CELL_WORD },
+        { "Block", "block", TM_CELL_WORD },
+        { "Total", "total_ps", TM_CELL_TIME | TM_SUMS },
+        { "Share", "share_pct", TM_CELL_PCT },
+        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
+        { "Mean", "mean_ps", TM_CELL_TIME },
+        { "Occupancy", "occupancy_pct", TM_CELL_PCT },
+        { "Registers", "registers", TM_CELL_COUNT | TM_WIDE },
+        { "Shared memory", "shared_bytes", TM_CELL_BYTES | TM_WIDE },
+        { "Op", "op", TM_CELL_NAME | TM_WIDE },
+        { "HLO op", "hlo_op", TM_CELL_NAME | TM_WIDE },
+        { "Precision", "precision", TM_CELL_WORD | TM_WIDE },
+        { "Category", "category", TM_CELL_WORD | TM_WIDE },
+        { "Class", "class", TM_CELL_TERM | TM_WIDE },
+        { "Min", "min_ps", TM_CELL_TIME | TM_WIDE },
+        { "Median", "p50_ps", TM_CELL_TIME | TM_WIDE },
+        { "p95", "p95_ps", TM_CELL_TIME | TM_WIDE },
+        { "Max", "max_ps", TM_CELL_TIME | TM_WIDE },
+        { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
+    };
+    const struct tm_value *rows = tm_get(kernels, "rows");
+    const bool is_data = content->medium->room.is_data; /* has all rows anyway */
+    size_t pick[VARIANTS_MOST];
+    const size_t picks = is_data ? 0 : pick_variants(tm_get(kernels, "by_name"), rows, pick);
+
+    tm_say_table(content, &(struct tm_table){ .id = "kernels",
+                                              .caption = "Variants of each kernel",
+                                              TM_COLUMNS(columns),
+                                              .rows = rows,
+                                              .pick = picks ? pick : NULL,
+                                              .picks = picks,
+                                              .rest = tm_get(kernels, "rest"),
+                                              .total = kernels,
+                                              .total_title = "all kernels",
+                                              .paper_rows = KERNELS_ON_PAPER });
+    if (tm_length(rows) > 0)
+        tm_say(content, TM_TONE_QUIET,
+               "A variant is a kernel with one grid, block, number of registers, size of shared memory, and op.");
+}
+
+static void kernels_section_say_kernels(const struct tm_content *content)
+{
+    static const struct tm_column facts[] = {
+        { "Kernel launches", "count", TM_CELL_COUNT },
+        { "Kernel time", "total_ps", TM_CELL_TIME },
+        { "Distinct kernels", "distinct_names", TM_CELL_COUNT },
+        { "Variants", "distinct", TM_CELL_COUNT },
+        { "Mean duration", "compute_mean_ps", TM_CELL_TIME },
+        { "Mean duration, weighted by time", "weighted_mean_ps", TM_CELL_TIME },
+    };
+    const struct tm_value *kernels = tm_of(content, "kernels");
+
+    tm_say_facts(content, "kernel-facts", TM_FACTS(facts), kernels);
+    kernels_section_say_categories(content, kernels);
+    say_names(content, kernels);
+    say_variants(content, kernels);
+}
+
+static const char *kernels_section_nothing(const struct tm_value *summary)
+{
+    return tm_if_none(summary, "kernels.rows", "no kernel ran in the analyzed steps");
+}
+
+const struct tm_section tm_kernels_section = { "kernels", "Kernels", "kernels", kernels_section_say_kernels, kernels_section_nothing };
+
+/* Roofline: how near the run comes to what its devices can compute and move. */
+
+enum { BOUNDS_MOST = 8, TYPES_MOST = 32, DEVICES_ON_PAPER = 16, FAR_ON_PAPER = 8 };
+
+static void roofline_section_say_facts(const struct tm_content *content, const struct tm_value *roofline)
+{
+    static const struct tm_column facts[] = {
+        { "Bound by", "bound", TM_CELL_TERM },
+        { "Of the memory's peak", "memory_pct", TM_CELL_PCT },
+        { "Of the computing peak", "flops_pct", TM_CELL_PCT },
+        { "Model FLOP utilization", "mfu_pct", TM_CELL_PCT },
+        { "Bytes known of computing time", "known_pct", TM_CELL_PCT },
+        { "FLOPs known of computing time", "flops_known_pct", TM_CELL_PCT },
+    };
+
+    tm_say_facts(content, "roofline-facts", TM_FACTS(facts), roofline);
+}
+
+static void say_bounds(const struct tm_content *content, const struct tm_value *roofline)
+{
+    static const struct tm_column columns[] = {
+        { "Bound by", "bound", TM_CELL_TERM },
+        { "Time", "total_ps", TM_CELL_TIME },
+    };
+    const struct tm_value *bounds = tm_get(roofline, "bound_ps");
+    struct tm_cell cell[BOUNDS_MOST][2];
+    size_t n = 0;
+
+    for (size_t i = 0; i < tm_length(bounds) && n < BOUNDS_MOST; i++) {
+        if (tm_int(tm_value_at(bounds, i)) <= 0)
+            continue;
+        cell[n][0] = tm_cell_of_text(TM_CELL_TERM, tm_key_at(bounds, i));
+        cell[n++][1] = tm_cell_of_value(TM_CELL_TIME, tm_value_at(bounds, i));
+    }
+    tm_say_table(content, &(struct tm_table){ .id = "roofline-bounds",
+                                              .caption = "Computing time by what bounds it",
+                                              TM_COLUMNS(columns),
+                                              .cells = cell[0],
+                                              .cell_rows = n });
+}
+
+/* Paper has no room for a column with it: each source is said once. */
+static void say_sources(const struct tm_content *content, const struct tm_value *devices, const char *key,
+                        const char *title)
+{
+    const char *said = "";
+
+    for (size_t i = 0; i < tm_length(devices) && i < DEVICES_ON_PAPER; i++) {
+        const char *source = tm_text(tm_get(tm_at(devices, i), key));
+
+        if (*source && strcmp(source, said) != 0)
+            tm_say(content, TM_TONE_QUIET, "%s: %s.", title, source);
+        said = *source ? source : said;
+    }
+}
+
+static void say_peaks(const struct tm_content *content, const struct tm_value *devices, bool has_costs)
+{
+    static const struct tm_column columns[] = {
+        { "Device", "device", TM_CELL_DEVICE },
+        { "Memory", "bandwidth", TM_CELL_RATE },
+        { "Of the memory's peak", "memory_pct", TM_CELL_PCT },
+        { "Peak of memory", "peak_bandwidth", TM_CELL_RATE },
+        { "Computing", "flop_rate", TM_CELL_FLOP_RATE },
+        { "Of the computing peak", "flops_pct", TM_CELL_PCT },
+        { "Peak of computing", "peak_flops", TM_CELL_FLOP_RATE },
+        { "Type", "peak_precision", TM_CELL_TERM },
+        { "Source of the memory's peak", "bandwidth_source", TM_CELL_PROSE | TM_WIDE },
+        { "Source of the computing peak", "peak_source", TM_CELL_PROSE | TM_WIDE },
+    };
+
+    const char *caption = has_costs ? "What the devices did of what they can do" : "What the devices can do";
+
+    tm_say_table(content, &(struct tm_table){ .id = "roofline-devices",
+                                              .caption = caption,
+                                              TM_COLUMNS(columns),
+                                              .rows = devices,
+                                              .paper_rows = DEVICES_ON_PAPER });
+    if (!content->medium->room.is_paper)
+        return;
+    say_sources(content, devices, "peak_source", "Peak of computing");
+    say_sources(content, devices, "bandwidth_source", "Peak of memory");
+}
+
+/* Shares past what can be: said where they are shown. */
+static void warn_of_impossible(const struct tm_content *content)
+{
+    const struct tm_value *rows = tm_of(content, "ops.rows");
+    size_t count = 0;
+
+    for (size_t i = 0; i < tm_length(rows); i++)
+        count += tm_double(tm_get(tm_at(rows, i), "roof_pct")) > 100;
+    if (count)
+        tm_say(content, TM_TONE_WARNING,
+               "%zu operation%s 100 %% of %s roof, which cannot be: caches serve part of the bytes, or the cost is "
+               "counted too high.",
+               count, count == 1 ? " passes" : "s pass", count == 1 ? "its" : "their");
+}
+
+static void say_far(const struct tm_content *content, const struct tm_value *roofline)
+{
+    static const struct tm_column columns[] = {
+        { "Operation", "name", TM_CELL_NAME },
+        { "Self time", "self_ps", TM_CELL_TIME },
+        { "Above its roof", "lost_ps", TM_CELL_TIME },
+        { "Bound by", "bound", TM_CELL_TERM },
+        { "Of its roof", "roof_pct", TM_CELL_PCT },
+        { "FLOP per byte", "intensity", TM_CELL_NUMBER },
+        { "Computing", "flop_rate", TM_CELL_FLOP_RATE },
+        { "Memory", "bandwidth", TM_CELL_RATE },
+        { "Type", "precision", TM_CELL_WORD | TM_WIDE },
+        { "Framework path", "op", TM_CELL_NAME | TM_WIDE },
+        { "Source", "source", TM_CELL_NAME | TM_WIDE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "roofline-far",
+                                              .caption = "Operations under half of their roof",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(roofline, "far"),
+                                              .paper_rows = FAR_ON_PAPER });
+}
+
+static void say_types(const struct tm_content *content, const struct tm_value *roofline)
+{
+    static const struct tm_column columns[] = {
+        { "Type", "precision", TM_CELL_WORD },
+        { "Time", "total_ps", TM_CELL_TIME },
+        { "Share", "share_pct", TM_CELL_PCT },
+        { "Matrix products", "matrix_ps", TM_CELL_TIME },
+        { "On matrix units", "tensor_core_ps", TM_CELL_TIME },
+        { "Events", "count", TM_CELL_COUNT },
+    };
+
+    const struct tm_value *rows = tm_get(roofline, "precisions");
+    size_t pick[TYPES_MOST];
+
+    tm_say_table(content, &(struct tm_table){ .id = "types",
+                                              .caption = "Computing time by type of number",
+                                              TM_COLUMNS(columns),
+                                              .rows = rows,
+                                              .pick = pick,
+                                              .picks = tm_pick_largest(rows, "total_ps", NULL, TYPES_MOST, pick) });
+}
+
+static void say_roofline(const struct tm_content *content)
+{
+    const struct tm_value *roofline = tm_of(content, "roofline");
+
+    if (!tm_say_missing(content, tm_get(roofline, "source"), "What operations cost")) {
+        roofline_section_say_facts(content, roofline);
+        tm_say_charts(content, TM_CHART_ROOFLINE);
+        warn_of_impossible(content);
+        say_far(content, roofline);
+        say_bounds(content, roofline);
+    }
+    say_peaks(content, tm_get(roofline, "devices"), tm_has(tm_get(roofline, "source")));
+    say_types(content, roofline);
+}
+
+const struct tm_section tm_roofline_section = { "roofline", "Roofline", "roofline", say_roofline, NULL };
+
+/* Programs: how many run in a step, and the pauses between two of them. */
+
+enum { PAUSES_ON_PAPER = 5 };
+
+static void say_pauses(const struct tm_content *content, const struct tm_value *pauses)
+{
+    static const struct tm_column columns[] = {
+        { "Begin", "begin_ps", TM_CELL_MOMENT },
+        { "Length", "dur_ps", TM_CELL_TIME },
+        { "Device", "device", TM_CELL_DEVICE },
+        { "Step", "step", TM_CELL_WORD },
+        { "Before", "before", TM_CELL_NAME },
+        { "After", "after", TM_CELL_NAME },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "program-pauses",
+                                              .caption = "Longest pauses between two programs",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(pauses, "longest"),
+                                              .paper_rows = PAUSES_ON_PAPER });
+}
+
+static void say_programs(const struct tm_content *content)
+{
+    static const struct tm_column facts[] = {
+        { "Programs per step and device", "per_step", TM_CELL_NUMBER },
+        { "Executions", "count", TM_CELL_COUNT },
+        { "Operations", "operations", TM_CELL_COUNT },
+        { "Time of operations", "operation_ps", TM_CELL_TIME },
+        { "Pauses between programs", "pauses.count", TM_CELL_COUNT },
+        { "Their time", "pauses.total_ps", TM_CELL_TIME | TM_RARE },
+    };
+    const struct tm_value *programs = tm_of(content, "programs");
+
+    tm_say_facts(content, "program-facts", TM_FACTS(facts), programs);
+    say_pauses(content, tm_get(programs, "pauses"));
+}
+
+static const char *programs_section_nothing(const struct tm_value *summary)
+{
+    return tm_if_none(summary, "programs.count", "no compiled program ran in the analyzed steps");
+}
+
+const struct tm_section tm_programs_section = { "programs", "Programs", "programs", say_programs, programs_section_nothing };

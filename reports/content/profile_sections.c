@@ -1,0 +1,977 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Environment: versions of what ran, and the devices that it had. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/options.h"
+#include "pipeline/quoting.h"
+#include "pipeline/store/bounded_sum.h"
+#include "reports/content/content.h"
+#include "reports/content/front_page.h"
+#include "reports/content/say.h"
+#include "reports/content/terms.h"
+#include "reports/findings/thresholds.h"
+#include "reports/format/format.h"
+
+/* How this report was made: the program, the input, the choices, the thresholds, and how to make it again. */
+
+enum { TEXT_BYTES = 160, COMMAND_BYTES = 1024, FILES_IN_COMMAND = 4 };
+
+/* Members of summary.settings. */
+static const enum tm_option_index told[] = { TM_OPTION_STEPS, TM_OPTION_SKIP_STEPS, TM_OPTION_WINDOW, TM_OPTION_GAP_MIN,
+                                             TM_OPTION_ROWS };
+
+enum { TOLD = sizeof(told) / sizeof(told[0]) };
+
+static const char *setting(const struct tm_content *content, size_t number)
+{
+    return tm_text(tm_get(tm_of(content, "settings"), tm_option_table[told[number]].key));
+}
+
+/* --- program and input --- */
+
+/* "2 files, 700 KiB, 22,138 events" */
+static void put_input(char *out, const struct tm_value *files)
+{
+    char count[TM_FORMAT_BYTES], bytes[TM_FORMAT_BYTES], events[TM_FORMAT_BYTES];
+    double size = 0, number = 0;
+
+    for (size_t i = 0; i < tm_length(files); i++) {
+        size += tm_double(tm_get(tm_at(files, i), "bytes"));
+        number += tm_double(tm_get(tm_at(files, i), "events"));
+    }
+    (void)snprintf(out, TEXT_BYTES, "%s file%s, %s, %s events", tm_format_count(count, (int64_t)tm_length(files)),
+                   tm_format_plural(tm_length(files)), tm_format_bytes(bytes, size),
+                   tm_format_count(events, tm_whole(number)));
+}
+
+static void say_program(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Program", "program", TM_CELL_WORD },
+        { "Summary", "summary", TM_CELL_WORD },
+        { "Run", "run", TM_CELL_NAME },
+        { "Input", "input", TM_CELL_WORD },
+        { "Names are pseudonyms", "redacted", TM_CELL_WORD },
+    };
+    enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+    const bool is_redacted = tm_is(tm_of(content, "report.redacted"));
+    char program[TEXT_BYTES], summary[TEXT_BYTES], input[TEXT_BYTES];
+    struct tm_cell cell[COLUMNS];
+
+    (void)snprintf(program, sizeof(program), "%.60s %.60s", tm_text(tm_of(content, "tool.name")),
+                   tm_text(tm_of(content, "tool.version")));
+    (void)snprintf(summary, sizeof(summary), "%.60s, version %lld", tm_text(tm_of(content, "schema")),
+                   (long long)tm_int(tm_of(content, "schema_version")));
+    put_input(input, tm_of(content, "input.files"));
+    cell[0] = tm_cell_of_text(TM_CELL_WORD, program);
+    cell[1] = tm_cell_of_text(TM_CELL_WORD, summary);
+    cell[2] = tm_cell_of_text(TM_CELL_NAME, tm_text(tm_of(content, "input.run")));
+    cell[3] = tm_cell_of_text(TM_CELL_WORD, input);
+    cell[4] = tm_cell_of_text(TM_CELL_WORD, "yes (--redact)");
+    if (content->medium->facts)
+        content->medium->facts(content->to, &(struct tm_table){ .id = "provenance",
+                                                                .column = columns,
+                                                                .columns = COLUMNS - !is_redacted,
+                                                                .cells = cell,
+                                                                .cell_rows = 1 });
+}
+
+/* --- choices --- */
+
+static void say_choices(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Option", "option", TM_CELL_WORD },
+        { "Here", "here", TM_CELL_WORD },
+        { "Default", "default", TM_CELL_WORD },
+        { "What it decides", "meaning", TM_CELL_PROSE },
+    };
+    enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+    struct tm_cell cell[TOLD][COLUMNS];
+    char name[TOLD][TEXT_BYTES];
+    size_t n = 0;
+
+    for (size_t i = 0; i < TOLD; i++) {
+        const struct tm_option *option = &tm_option_table[told[i]];
+
+        if (!*setting(content, i))
+            continue;
+        (void)snprintf(name[n], TEXT_BYTES, "--%s", option->name);
+        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, name[n]);
+        cell[n][1] = tm_cell_of_text(TM_CELL_WORD, setting(content, i));
+        cell[n][2] = tm_cell_of_text(TM_CELL_WORD, option->fallback);
+        cell[n++][3] = tm_cell_of_text(TM_CELL_PROSE, option->help);
+    }
+    tm_say_table(content, &(struct tm_table){ .id = "choices",
+                                              .caption = "Choices that the figures depend on",
+                                              TM_COLUMNS(columns),
+                                              .cells = cell[0],
+                                              .cell_rows = n });
+}
+
+/* --- thresholds --- */
+
+enum { CHANGES_MOST = TM_KPI_COUNT + TM_LIMIT_COUNT };
+
+struct changes {
+    struct tm_cell cell[CHANGES_MOST][3];
+    char here[CHANGES_MOST][TEXT_BYTES], built_in[CHANGES_MOST][TEXT_BYTES];
+    size_t count;
+};
+
+static void add_change(struct changes *changes, const struct tm_value *row)
+{
+    struct tm_cell *cell = changes->cell[changes->count];
+
+    cell[0] = tm_cell_of_value(TM_CELL_WORD, tm_get(row, "title"));
+    cell[1] = tm_cell_of_text(TM_CELL_WORD, changes->here[changes->count]);
+    cell[2] = tm_cell_of_text(TM_CELL_WORD, changes->built_in[changes->count]);
+    changes->count++;
+}
+
+static void put_bands(char *out, double good, double bad, const char *unit)
+{
+    char from[TM_FORMAT_BYTES], to[TM_FORMAT_BYTES];
+
+    (void)snprintf(out, TEXT_BYTES, "good %s, bad %s", tm_format_limit(from, good, unit),
+                   tm_format_limit(to, bad, unit));
+}
+
+static void compare_bands(struct changes *changes, const struct tm_value *row, const struct tm_threshold *built_in)
+{
+    const struct tm_value *good = tm_get(row, "good"), *bad = tm_get(row, "bad");
+
+    if (!row || (tm_has(good) == built_in->has_bands && (!built_in->has_bands || (tm_double(good) == built_in->good &&
+                                                                                   tm_double(bad) == built_in->bad))))
+        return;
+    (void)snprintf(changes->here[changes->count], TEXT_BYTES, "none");
+    (void)snprintf(changes->built_in[changes->count], TEXT_BYTES, "none");
+    if (tm_has(good))
+        put_bands(changes->here[changes->count], tm_double(good), tm_double(bad), built_in->unit);
+    if (built_in->has_bands)
+        put_bands(changes->built_in[changes->count], built_in->good, built_in->bad, built_in->unit);
+    add_change(changes, row);
+}
+
+static void compare_limit(struct changes *changes, const struct tm_value *row, const struct tm_threshold *built_in)
+{
+    char text[TM_FORMAT_BYTES];
+
+    if (!row || tm_double(tm_get(row, "value")) == built_in->value)
+        return;
+    (void)snprintf(changes->here[changes->count], TEXT_BYTES, "%s",
+                   tm_format_limit(text, tm_double(tm_get(row, "value")), built_in->unit));
+    (void)snprintf(changes->built_in[changes->count], TEXT_BYTES, "%s",
+                   tm_format_limit(text, built_in->value, built_in->unit));
+    add_change(changes, row);
+}
+
+/* The row of an id, of the list of either kind. */
+static const struct tm_value *threshold_of(const struct tm_content *content, const char *list, const char *id)
+{
+    char path[TEXT_BYTES];
+
+    (void)snprintf(path, sizeof(path), "thresholds.%s[%s]", list, id);
+    return tm_of(content, path);
+}
+
+/* out: how many differ from those that are built in */
+static size_t say_thresholds(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Threshold", "title", TM_CELL_WORD },
+        { "Here", "here", TM_CELL_WORD },
+        { "Built in", "built_in", TM_CELL_WORD },
+    };
+    struct changes changes = { .count = 0 };
+    static struct tm_thresholds built_in; /* too much for a small stack */
+    struct tm_error error = { 0 };
+
+    if (tm_thresholds_init(&built_in, &error) != TM_OK)
+        return 0;
+    for (int i = 0; i < TM_KPI_COUNT; i++)
+        compare_bands(&changes, threshold_of(content, "kpis", tm_kpi_id[i]), &built_in.kpi[i]);
+    for (int i = 0; i < TM_LIMIT_COUNT; i++)
+        compare_limit(&changes, threshold_of(content, "limits", tm_limit_id[i]), &built_in.limit[i]);
+    tm_say_table(content, &(struct tm_table){ .id = "thresholds-changed",
+                                              .caption = "Thresholds that are not those of the program",
+                                              TM_COLUMNS(columns),
+                                              .cells = changes.cell[0],
+                                              .cell_rows = changes.count,
+                                              .paper_rows = CHANGES_MOST });
+    return changes.count;
+}
+
+/* --- again --- */
+
+struct command {
+    char text[COMMAND_BYTES];
+    size_t used;
+};
+
+/* What does not fit is cut. */
+static void add_char(struct command *command, char c)
+{
+    if (command->used + 1 < sizeof(command->text))
+        command->text[command->used++] = c;
+}
+
+static void add_plain(struct command *command, const char *text)
+{
+    for (; *text; text++)
+        add_char(command, *text);
+}
+
+static void add_text(void *to, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        add_char(to, text[i]);
+}
+
+static void add_word(struct command *command, const char *word)
+{
+    add_char(command, ' ');
+    if (word[0] == '-' && word[1]) /* a file, no option */
+        add_plain(command, "./");
+    tm_shell_word(add_text, command, word);
+}
+
+static void add_choices(struct command *command, const struct tm_content *content)
+{
+    for (size_t i = 0; i < TOLD; i++) {
+        const struct tm_option *option = &tm_option_table[told[i]];
+
+        if (!*setting(content, i) || strcmp(setting(content, i), option->fallback) == 0)
+            continue;
+        add_plain(command, " --");
+        add_plain(command, option->name);
+        add_word(command, setting(content, i));
+    }
+}
+
+/* The path of a member of an archive is none that can be opened. */
+static bool has_archives(const struct tm_value *files)
+{
+    for (size_t i = 0; i < tm_length(files); i++)
+        if (tm_is(tm_get(tm_at(files, i), "archived")))
+            return true;
+    return false;
+}
+
+static void say_command(const struct tm_content *content, bool has_thresholds)
+{
+    const struct tm_value *files = tm_of(content, "input.files");
+    const bool is_redacted = tm_is(tm_of(content, "report.redacted"));
+    const bool is_listed =
+        tm_length(files) <= FILES_IN_COMMAND && tm_length(files) > 0 && !is_redacted && !has_archives(files);
+    struct command command = { .used = 0 };
+
+    add_plain(&command, "tracemill report");
+    for (size_t i = 0; is_listed && i < tm_length(files); i++)
+        if (strcmp(tm_text(tm_get(tm_at(files, i), "kind")), "missing") != 0) /* it could not be read */
+            add_word(&command, tm_text(tm_get(tm_at(files, i), "path")));
+    if (!is_listed)
+        add_plain(&command, " INPUT");
+    add_choices(&command, content);
+    add_plain(&command, has_thresholds ? " --thresholds FILE" : "");
+    add_plain(&command, is_redacted ? " --redact" : "");
+    tm_say(content, TM_TONE_PLAIN, "To make it again: %s", command.text);
+    if (!is_listed)
+        tm_say(content, TM_TONE_QUIET,
+               "INPUT: the files that are listed under \"Data quality\", or the folder or archive that has them.");
+    if (has_thresholds)
+        tm_say(content, TM_TONE_QUIET, "FILE: the section \"thresholds\" of summary.json, cut out.");
+}
+
+static void say_provenance(const struct tm_content *content)
+{
+    size_t changes;
+
+    say_program(content);
+    say_choices(content);
+    changes = say_thresholds(content);
+    say_command(content, changes > 0);
+}
+
+const struct tm_section tm_provenance_section = { "provenance", "How this report was made", NULL, say_provenance,
+                                                  NULL };
+
+/* Data quality: what was read, what is in no figure, and which figures that touches. */
+
+enum { TEXTS_MOST = 100, CLASSES_MOST = 64, TOUCHED_BYTES = 512, SIGN_BYTES = 8, NEARLY_ALL = 9 };
+
+/* --- what the losses touch --- */
+
+/* "Devices, Idle gaps": the sections of the report that a mark touches. */
+static void put_touched(char *out, const struct tm_value *mark, const struct tm_value *summary)
+{
+    const struct tm_value *names = tm_get(mark, "sections");
+    size_t at = 0, touched = 0;
+
+    out[0] = 0;
+    for (size_t i = 0; i < tm_length(names) && at < TOUCHED_BYTES; i++) {
+        const struct tm_section *section = tm_section_of(summary, tm_text(tm_at(names, i)));
+
+        if (!section || !tm_section_is_due(section, summary))
+            continue;
+        at += (size_t)snprintf(out + at, TOUCHED_BYTES - at, "%s%.60s", at ? ", " : "", section->title);
+        touched++;
+    }
+    if (touched >= NEARLY_ALL)
+        (void)snprintf(out, TOUCHED_BYTES, "nearly all sections");
+}
+
+static void say_marks(const struct tm_content *content, const struct tm_value *marks)
+{
+    static const struct tm_column columns[] = {
+        { "Mark", "mark", TM_CELL_WORD },
+        { "What happened", "text", TM_CELL_PROSE },
+        { "Touches", "sections", TM_CELL_PROSE },
+    };
+    enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+    struct tm_cell cell[TM_MARKS_SHOWN][COLUMNS];
+    char sign[TM_MARKS_SHOWN][SIGN_BYTES], touched[TM_MARKS_SHOWN][TOUCHED_BYTES];
+    size_t n = 0;
+
+    for (; n < tm_length(marks) && n < TM_MARKS_SHOWN; n++) {
+        (void)snprintf(sign[n], SIGN_BYTES, "[%c]", tm_mark_letter(n));
+        put_touched(touched[n], tm_at(marks, n), content->summary);
+        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, sign[n]);
+        cell[n][1] = tm_cell_of_value(TM_CELL_PROSE, tm_get(tm_at(marks, n), "text"));
+        cell[n][2] = tm_cell_of_text(TM_CELL_PROSE, touched[n]);
+    }
+    tm_say_table(content, &(struct tm_table){ .id = "marks",
+                                              .caption = "What the losses of the input touch",
+                                              TM_COLUMNS(columns),
+                                              .cells = cell[0],
+                                              .cell_rows = n,
+                                              .anchor = "mark",
+                                              .paper_rows = TM_MARKS_SHOWN });
+    if (n > 0)
+        tm_say(content, TM_TONE_QUIET, "The letters stand beside the figures and the headings that are touched.");
+}
+
+/* --- what was read --- */
+
+static void say_files(const struct tm_content *content, const struct tm_value *files)
+{
+    static const struct tm_column columns[] = {
+        { "File", "path", TM_CELL_NAME },
+        { "Kind", "kind", TM_CELL_WORD },
+        { "Host", "host", TM_CELL_HOST },
+        { "Size", "bytes", TM_CELL_BYTES | TM_SUMS },
+        { "Events", "events", TM_CELL_COUNT | TM_SUMS },
+        { "Damaged", "partial", TM_CELL_WORD | TM_RARE },
+        { "XXH3", "xxh3", TM_CELL_WORD },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "files",
+                                              .caption = "Files of the input",
+                                              TM_COLUMNS(columns),
+                                              .rows = files,
+                                              .paper_rows = 32 });
+}
+
+/* What files tell under a key: "problems", "notes". */
+static void say_of_files(const struct tm_content *content, const struct tm_value *files, const char *key,
+                         const char *id, const char *caption)
+{
+    static const struct tm_column columns[] = {
+        { "File", "path", TM_CELL_NAME },
+        { "What", "text", TM_CELL_PROSE },
+    };
+    struct tm_cell cell[TEXTS_MOST][2];
+    size_t n = 0, more = 0;
+
+    for (size_t i = 0; i < tm_length(files); i++) {
+        const struct tm_value *texts = tm_get(tm_at(files, i), key);
+
+        for (size_t k = 0; k < tm_length(texts) && n < TEXTS_MOST; k++, n++) {
+            cell[n][0] = tm_cell_of_value(TM_CELL_NAME, tm_get(tm_at(files, i), "path"));
+            cell[n][1] = tm_cell_of_value(TM_CELL_PROSE, tm_at(texts, k));
+        }
+        more += tm_length(texts);
+    }
+    tm_say_table(content, &(struct tm_table){ .id = id,
+                                              .caption = caption,
+                                              TM_COLUMNS(columns),
+                                              .cells = cell[0],
+                                              .cell_rows = n,
+                                              .paper_rows = 24 });
+    if (more > n)
+        tm_say(content, TM_TONE_QUIET, "%zu more in summary.json.", more - n);
+}
+
+static void say_warnings(const struct tm_content *content, const struct tm_value *warnings)
+{
+    static const struct tm_column columns[] = { { "Warning", "text", TM_CELL_PROSE } };
+    struct tm_cell cell[TEXTS_MOST];
+    size_t n = 0;
+
+    for (; n < tm_length(warnings) && n < TEXTS_MOST; n++)
+        cell[n] = tm_cell_of_value(TM_CELL_PROSE, tm_at(warnings, n));
+    tm_say_table(content, &(struct tm_table){ .id = "warnings",
+                                              .caption = "Warnings of the profiler",
+                                              TM_COLUMNS(columns),
+                                              .cells = cell,
+                                              .cell_rows = n,
+                                              .paper_rows = 20 });
+}
+
+/* --- what became of it --- */
+
+static void say_tallies(const struct tm_content *content, const struct tm_value *tallies)
+{
+    static const struct tm_column columns[] = {
+        { "What", "help", TM_CELL_PROSE },
+        { "Level", "level", TM_CELL_WORD },
+        { "Count", "count", TM_CELL_COUNT },
+        { "Name", "", TM_CELL_WORD },
+    };
+
+    if (tm_length(tallies) == 0) {
+        tm_say(content, TM_TONE_GOOD, "Nothing was left out and nothing was repaired.");
+        return;
+    }
+    tm_say_table(content, &(struct tm_table){ .id = "tallies",
+                                              .caption = "What is in no figure, or was repaired",
+                                              TM_COLUMNS(columns),
+                                              .rows = tallies,
+                                              .paper_rows = 40 });
+    tm_say(content, TM_TONE_QUIET, "A loss may make figures smaller than they were; a note does not.");
+}
+
+/* The class of events in words; a class without any as the summary names it. */
+static const char *words_of_class(const char *class)
+{
+    static const char *const words[][2] = {
+        { "unresolved", "not told apart" },
+        { "kernel", "kernels" },
+        { "collective", "collectives" },
+        { "copy", "copies" },
+        { "memset", "fills of memory" },
+        { "graph", "CUDA graphs" },
+        { "tpu_op", "operations of a TPU" },
+        { "tpu_async", "copies and collectives beside a TPU core" },
+        { "cpu_op", "operations run by the CPU" },
+        { "derived", "lines that the profiler worked out" },
+        { "device_other", "other lines of a device" },
+        { "step_marker", "step markers" },
+        { "alloc", "allocations" },
+        { "free", "frees" },
+        { "sync", "waits of the host for a device" },
+        { "launch", "launches" },
+        { "compile", "compiles" },
+        { "input", "loading of data" },
+        { "gc", "garbage collection" },
+        { "profiler", "the profiler itself" },
+        { "python", "Python functions" },
+        { "runtime", "runtime and driver calls" },
+        { "annotation", "annotations" },
+        { "framework_op", "operations of the framework on the host" },
+        { "module", "executions of programs" },
+        { "counter", "counters" },
+        { "instant", "moments without a length" },
+        { "flow", "arrows between events" },
+        { "async", "asynchronous spans" },
+        { "other", "others" },
+    };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(words[i][0], class) == 0)
+            return words[i][1];
+    return class;
+}
+
+static void say_classes(const struct tm_content *content, const struct tm_value *classes)
+{
+    static const struct tm_column columns[] = {
+        { "Kind of event", "class", TM_CELL_WORD },
+        { "Events", "count", TM_CELL_COUNT },
+    };
+    struct tm_cell cell[CLASSES_MOST][2];
+    size_t n = 0;
+
+    for (size_t i = 0; i < tm_length(classes) && n < CLASSES_MOST; i++) {
+        if (tm_int(tm_value_at(classes, i)) == 0)
+            continue;
+        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, words_of_class(tm_key_at(classes, i)));
+        cell[n++][1] = tm_cell_of_value(TM_CELL_COUNT, tm_value_at(classes, i));
+    }
+    tm_say_table(content, &(struct tm_table){ .id = "event-classes",
+                                              .caption = "Events by kind",
+                                              TM_COLUMNS(columns),
+                                              .cells = cell[0],
+                                              .cell_rows = n,
+                                              .paper_rows = CLASSES_MOST });
+}
+
+static void say_coverage(const struct tm_content *content)
+{
+    static const struct tm_column facts[] = {
+        { "Events read", "events_read", TM_CELL_COUNT },
+        { "Events in figures", "events_used", TM_CELL_COUNT },
+    };
+    const struct tm_value *coverage = tm_of(content, "coverage"), *files = tm_of(content, "input.files");
+
+    if (tm_is(tm_of(content, "input.partial")))
+        tm_say(content, TM_TONE_WARNING, "The input is damaged or cut short: a figure may be smaller than the truth.");
+    tm_say_facts(content, "coverage-facts", TM_FACTS(facts), coverage);
+    say_marks(content, tm_get(coverage, "marks"));
+    say_tallies(content, tm_get(coverage, "tallies"));
+    say_warnings(content, tm_get(coverage, "warnings"));
+    say_of_files(content, files, "problems", "file-problems", "Problems of the input");
+    say_of_files(content, files, "notes", "file-notes", "What the input lacks");
+    say_files(content, files);
+    say_classes(content, tm_get(coverage, "classes"));
+}
+
+const struct tm_section tm_coverage_section = { "coverage", "Data quality", "coverage", say_coverage, NULL };
+
+/* Definitions: the key figures with their limits, and the figures and columns that the report shows. */
+
+enum { KPIS_MOST = 64, LABEL_BYTES = 320 };
+
+static void say_figures(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Figure", "title", TM_CELL_WORD },
+        { "Good", "good", TM_CELL_WORD },
+        { "Bad", "bad", TM_CELL_WORD },
+        { "What it is", "definition", TM_CELL_PROSE },
+    };
+    enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+    struct tm_cell cell[KPIS_MOST][COLUMNS];
+    struct tm_key_figure kpi[KPIS_MOST];
+    bool has_limits = false;
+    size_t n = 0;
+
+    for (; n < tm_kpi_count(content->summary) && n < KPIS_MOST; n++) {
+        tm_kpi_at(&kpi[n], content->summary, n);
+        has_limits |= *kpi[n].good || *kpi[n].bad;
+        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, kpi[n].title);
+        cell[n][1] = tm_cell_of_text(TM_CELL_WORD, kpi[n].good);
+        cell[n][2] = tm_cell_of_text(TM_CELL_WORD, kpi[n].bad);
+        cell[n][3] = tm_cell_of_text(TM_CELL_PROSE, kpi[n].definition);
+    }
+    tm_say_table(content, &(struct tm_table){ .id = "definitions",
+                                              .caption = "Key figures",
+                                              TM_COLUMNS(columns),
+                                              .cells = cell[0],
+                                              .cell_rows = n,
+                                              .anchor = "definition",
+                                              .paper_rows = KPIS_MOST });
+    if (has_limits)
+        tm_say(content, TM_TONE_QUIET, "What lies between good and bad is a warning.");
+}
+
+/* --- which terms the report uses --- */
+
+struct use {
+    const struct tm_content *content;
+    const char *section;
+    bool is_used[TM_TERMS_MOST];
+};
+
+static void note_label(struct use *use, const char *label)
+{
+    const int term = tm_term_find(use->section, label);
+
+    if (term >= 0 && term < TM_TERMS_MOST)
+        use->is_used[term] = true;
+}
+
+static void note_section(void *to, const struct tm_section *section)
+{
+    ((struct use *)to)->section = section->id;
+}
+
+/* The columns that the medium has room for, those of which only a word is left, and rows that the program names. */
+static void note_table(void *to, const struct tm_table *table)
+{
+    struct use *use = to;
+    struct tm_layout layout;
+
+    tm_table_lay_out(&layout, table, use->content->summary, &use->content->medium->room);
+    for (size_t i = 0; i < layout.columns; i++)
+        note_label(use, table->column[layout.column[i]].title);
+    for (size_t i = 0; i < layout.notes; i++)
+        note_label(use, layout.note[i].title);
+    for (size_t r = 0; table->cells && r < layout.rows; r++)
+        if (table->cells[r * table->columns].from == TM_FROM_TEXT)
+            note_label(use, table->cells[r * table->columns].text);
+}
+
+static void note_facts(void *to, const struct tm_table *facts)
+{
+    for (size_t c = 0; c < facts->columns; c++)
+        note_label(to, facts->column[c].title);
+}
+
+static void find_used(struct use *use)
+{
+    const struct tm_medium *medium = use->content->medium;
+    const struct tm_medium noting = { .room = medium->room, .has_charts = medium->has_charts, .section = note_section,
+                                      .table = note_table, .facts = note_facts };
+    const struct tm_content content = { .summary = use->content->summary, .medium = &noting, .to = use };
+
+    const struct tm_document *document = tm_document_of(content.summary);
+
+    for (size_t i = 0; i < document->section_count; i++) {
+        const struct tm_section *section = document->sections[i];
+
+        if (!section->key || !tm_section_is_due(section, content.summary))
+            continue;
+        noting.section(use, section);
+        section->say(&content);
+    }
+}
+
+/* --- the terms --- */
+
+/* "Self time, Their time" of "Self time|Their time". */
+static char *put_labels(char *out, const char *labels)
+{
+    size_t at = 0;
+
+    for (; *labels && at + 3 < LABEL_BYTES; labels++) {
+        if (*labels == '|')
+            out[at++] = ',';
+        out[at++] = *labels == '|' ? ' ' : *labels;
+    }
+    out[at] = 0;
+    return out;
+}
+
+/* Of the section that has the term, where it is one. */
+static const char *title_of(const struct tm_content *content, const struct tm_term *term)
+{
+    const struct tm_document *document = tm_document_of(content->summary);
+    const char *title = "";
+
+    for (size_t i = 0; i < document->section_count; i++)
+        if (tm_term_is_of(term, document->sections[i]->id))
+            title = *title ? "several" : document->sections[i]->title;
+    return title;
+}
+
+static void say_terms(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Section", "section", TM_CELL_WORD },
+        { "Figure or column", "labels", TM_CELL_PROSE },
+        { "What it is", "text", TM_CELL_PROSE },
+    };
+    struct use use = { .content = content, .section = "" };
+    static struct tm_cell cell[TM_TERMS_MOST][3]; /* too much for a small stack, as the labels are */
+    static char labels[TM_TERMS_MOST][LABEL_BYTES];
+    int place[TM_TERMS_MOST];
+    size_t n = 0;
+
+    find_used(&use);
+    for (size_t i = 0; i < tm_term_count && i < TM_TERMS_MOST; i++) {
+        if (!use.is_used[i])
+            continue;
+        place[n] = (int)i;
+        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, title_of(content, &tm_terms[i]));
+        cell[n][1] = tm_cell_of_text(TM_CELL_PROSE, put_labels(labels[n], tm_terms[i].labels));
+        cell[n++][2] = tm_cell_of_text(TM_CELL_PROSE, tm_terms[i].text);
+    }
+    tm_say_table(content, &(struct tm_table){ .id = "terms",
+                                              .caption = "Figures and columns of the sections",
+                                              TM_COLUMNS(columns),
+                                              .cells = cell[0],
+                                              .cell_rows = n,
+                                              .anchor = "term",
+                                              .anchors = place,
+                                              .paper_rows = TM_TERMS_MOST });
+}
+
+static void say_definitions(const struct tm_content *content)
+{
+    say_figures(content);
+    say_terms(content);
+}
+
+const struct tm_section tm_definitions_section = { "definitions", "Definitions", NULL, say_definitions, NULL };
+
+/* The identities that the figures satisfy, with their numbers. */
+
+enum { ROWS_MOST = 32 };
+
+static const char *result_of(const struct tm_value *check)
+{
+    const struct tm_value *holds = tm_get(check, "holds");
+
+    return !tm_has(holds) ? "not applicable" : tm_is(holds) ? "holds" : "failed";
+}
+
+/* Exact numbers: a difference of a picosecond is one. */
+static void say_checks(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Check", "title", TM_CELL_PROSE },       { "Result", "holds", TM_CELL_WORD },
+        { "Expected", "expected", TM_CELL_COUNT }, { "Found", "found", TM_CELL_COUNT },
+        { "Unit", "unit", TM_CELL_WORD },          { "Where", "where", TM_CELL_NAME | TM_RARE },
+    };
+    enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+    const struct tm_value *list = tm_of(content, "checks");
+    struct tm_cell cell[ROWS_MOST][COLUMNS];
+    size_t rows = 0;
+
+    for (; rows < tm_length(list) && rows < ROWS_MOST; rows++) {
+        const struct tm_value *check = tm_at(list, rows);
+
+        for (size_t i = 0; i < COLUMNS; i++)
+            cell[rows][i] = tm_cell_of_value(tm_column_kind(&columns[i]), tm_get(check, columns[i].key));
+        cell[rows][1] = tm_cell_of_text(TM_CELL_WORD, result_of(check));
+        cell[rows][5] = tm_cell_of_text(TM_CELL_NAME, tm_text(tm_get(check, "where")));
+    }
+    tm_say_table(content, &(struct tm_table){ .id = "checks",
+                                              .caption = "Identities verified on this input",
+                                              TM_COLUMNS(columns),
+                                              .cells = cell[0],
+                                              .cell_rows = rows,
+                                              .paper_rows = ROWS_MOST });
+}
+
+static const char *nothing(const struct tm_value *summary)
+{
+    return tm_if_none(summary, "checks", "no trace was read");
+}
+
+const struct tm_section tm_checks_section = { "checks", "Checks", "checks", say_checks, nothing };
+
+enum { COLUMNS_MOST = 16 };
+
+/* What no row knows is no news here: there are many versions, and no program has all of them. */
+static bool is_known(const struct tm_value *rows, const char *key)
+{
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const struct tm_cell cell = tm_cell_of_value(TM_CELL_WORD, tm_get(tm_at(rows, i), key));
+        const enum tm_type type = tm_type_of(cell.value);
+
+        if (!tm_cell_is_empty(&cell) && type != TM_ARRAY && type != TM_OBJECT)
+            return true;
+    }
+    return false;
+}
+
+/* out: known  the columns that some row has; returned: how many */
+static size_t choose(struct tm_column known[COLUMNS_MOST], const struct tm_column *columns, size_t count,
+                     const struct tm_value *rows)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < count && n < COLUMNS_MOST; i++)
+        if (is_known(rows, columns[i].key))
+            known[n++] = columns[i];
+    return n;
+}
+
+static void say_hosts(const struct tm_content *content, const struct tm_value *hosts)
+{
+    static const struct tm_column columns[] = {
+        { "Host", "host", TM_CELL_NAME },
+        { "Framework", "framework", TM_CELL_WORD },
+        { "Rank", "rank", TM_CELL_WORD },
+        { "Ranks in the job", "world_size", TM_CELL_WORD },
+        { "JAX", "jax", TM_CELL_WORD },
+        { "jaxlib", "jaxlib", TM_CELL_WORD },
+        { "Platform version", "platform_version", TM_CELL_NAME },
+        { "CUDA", "cuda", TM_CELL_WORD },
+        { "CUDA runtime", "cuda_runtime", TM_CELL_WORD },
+        { "Driver", "driver", TM_CELL_WORD },
+        { "ROCm", "rocm", TM_CELL_WORD },
+        { "libtpu", "libtpu", TM_CELL_WORD },
+        { "Process", "process_id", TM_CELL_WORD | TM_WIDE },
+        { "Profile options", "profile_options", TM_CELL_NAME | TM_WIDE },
+    };
+    struct tm_column known[COLUMNS_MOST];
+    const size_t n = choose(known, TM_FACTS(columns), hosts);
+
+    if (tm_length(hosts) == 1)
+        tm_say_facts(content, "environment-host", known, n, tm_at(hosts, 0));
+    else if (n > 0)
+        tm_say_table(content, &(struct tm_table){ .id = "environment-hosts",
+                                                  .caption = "Hosts and versions",
+                                                  .column = known,
+                                                  .columns = n,
+                                                  .rows = hosts,
+                                                  .paper_rows = 32 });
+}
+
+static void say_dates(const struct tm_content *content, const struct tm_value *hosts)
+{
+    const struct tm_value *first = tm_at(hosts, 0);
+    char begin[TM_FORMAT_BYTES] = "", end[TM_FORMAT_BYTES] = "";
+
+    if (tm_has(tm_get(first, "begin_ns")))
+        tm_format_date(begin, tm_int(tm_get(first, "begin_ns")));
+    if (tm_has(tm_get(first, "end_ns")))
+        tm_format_date(end, tm_int(tm_get(first, "end_ns")));
+    if (*begin && *end && strcmp(begin, end) != 0)
+        tm_say(content, TM_TONE_PLAIN, "The profile was taken from %s to %s.", begin, end);
+    else if (*begin)
+        tm_say(content, TM_TONE_PLAIN, "The profile was taken at %s.", begin);
+}
+
+/* By which clock the times of TPUs are. */
+static void say_clocks(const struct tm_content *content, const struct tm_value *hosts)
+{
+    int64_t devices = 0, own = 0, jumps = 0, largest_ps = 0;
+    char jump[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
+
+    for (size_t i = 0; i < tm_length(hosts); i++) {
+        const struct tm_value *const clock = tm_get(tm_at(hosts, i), "tpu_clock");
+        const int64_t host_largest_ps = tm_int(tm_get(clock, "largest_jump_ps"));
+
+        devices = tm_sum_times(devices, tm_int(tm_get(clock, "devices")));
+        own = tm_sum_times(own, tm_int(tm_get(clock, "own")));
+        jumps = tm_sum_times(jumps, tm_int(tm_get(clock, "jumps")));
+        largest_ps = host_largest_ps > largest_ps ? host_largest_ps : largest_ps;
+    }
+    if (devices > own)
+        tm_say(content, TM_TONE_QUIET,
+               "Times of %" PRId64 " of %" PRId64 " TPUs are as the profiler worked them out: times by their own clock are "
+               "missing.",
+               devices - own, devices);
+    if (jumps)
+        tm_say(content, TM_TONE_QUIET,
+               "Times of TPUs are by their own clock. The recorded times jump against it %s times, by up to %s.",
+               tm_format_count(count, jumps), tm_format_time(jump, largest_ps));
+}
+
+static void say_devices(const struct tm_content *content, const struct tm_value *devices)
+{
+    static const struct tm_column columns[] = {
+        { "Model", "model", TM_CELL_NAME },
+        { "Vendor", "vendor", TM_CELL_WORD },
+        { "Kind", "kind", TM_CELL_WORD },
+        { "Number", "count", TM_CELL_COUNT },
+        { "Used", "used", TM_CELL_COUNT },
+        { "Cores", "core_count", TM_CELL_COUNT },
+        { "Memory", "memory_bytes", TM_CELL_BYTES },
+        { "Memory bandwidth", "memory_bandwidth_bytes", TM_CELL_RATE },
+        { "Peak TFLOP/s", "peak_tflops", TM_CELL_NUMBER },
+    };
+
+    struct tm_column known[COLUMNS_MOST];
+    const size_t n = choose(known, TM_FACTS(columns), devices);
+
+    if (n > 0)
+        tm_say_table(content, &(struct tm_table){ .id = "environment-devices",
+                                                  .caption = "Devices",
+                                                  .column = known,
+                                                  .columns = n,
+                                                  .rows = devices });
+}
+
+static void say_environment(const struct tm_content *content)
+{
+    const struct tm_value *environment = tm_of(content, "environment"), *hosts = tm_get(environment, "hosts"),
+                          *devices = tm_get(environment, "devices");
+
+    say_hosts(content, hosts);
+    say_dates(content, hosts);
+    say_clocks(content, hosts);
+    say_devices(content, devices);
+}
+
+static const char *environment_section_nothing(const struct tm_value *summary)
+{
+    const bool is_any = tm_length(tm_path(summary, "environment.hosts")) > 0 ||
+                        tm_length(tm_path(summary, "environment.devices")) > 0;
+
+    return is_any ? "" : "the profile says nothing about its hosts and devices";
+}
+
+const struct tm_section tm_environment_section = { "environment", "Environment", "environment", say_environment,
+                                                   environment_section_nothing };
+
+/* What is not in the report, or in another document: the sections that this input cannot support or of which the run has nothing, each with its
+ * reason. */
+
+enum { REASONS_MOST = 32, TITLES_BYTES = 384, TITLE_BYTES = 96 };
+
+struct reasons {
+    struct tm_cell cell[REASONS_MOST][2];
+    char titles[REASONS_MOST][TITLES_BYTES]; /* "Scopes, Balance": the sections with that reason */
+    size_t count;
+};
+
+static void add_title(char *titles, const char *title)
+{
+    const size_t used = strlen(titles);
+
+    (void)snprintf(titles + used, TITLES_BYTES - used, "%s%s", used ? ", " : "", title);
+}
+
+/* Sections with one reason share a row. */
+static void add_section(struct reasons *reasons, const char *title, const char *why)
+{
+    size_t at = 0;
+
+    while (at < reasons->count && strcmp(reasons->cell[at][1].text, why) != 0)
+        at++;
+    if (at == REASONS_MOST)
+        return;
+    if (at == reasons->count) {
+        reasons->titles[at][0] = 0;
+        reasons->cell[at][0] = tm_cell_of_text(TM_CELL_PROSE, reasons->titles[at]);
+        reasons->cell[at][1] = tm_cell_of_text(TM_CELL_PROSE, why);
+        reasons->count++;
+    }
+    add_title(reasons->titles[at], title);
+}
+
+static void say_missing(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Section", "section", TM_CELL_PROSE },
+        { "Why", "why", TM_CELL_PROSE },
+    };
+    const struct tm_document *document = tm_document_of(content->summary);
+    struct reasons reasons = { .count = 0 };
+
+    for (size_t i = 0; i < document->section_count; i++) {
+        const struct tm_section *section = document->sections[i];
+        const char *why = tm_section_why_not(section, content->summary);
+        char sign[TM_SIGN_BYTES] = "", title[TITLE_BYTES];
+
+        if (!*why)
+            continue;
+        if (tm_has(tm_get(content->summary, section->key))) /* nothing was found, in what could be read */
+            (void)tm_sign_of_section(sign, content->summary, section->key);
+        (void)snprintf(title, sizeof(title), "%s%s", section->title, sign);
+        add_section(&reasons, title, why);
+    }
+    tm_say_table(content, &(struct tm_table){ .id = "missing",
+                                              .caption = "Sections with nothing to show",
+                                              TM_COLUMNS(columns),
+                                              .cells = reasons.cell[0],
+                                              .cell_rows = reasons.count,
+                                              .paper_rows = REASONS_MOST });
+}
+
+static const char *missing_section_nothing(const struct tm_value *summary)
+{
+    const struct tm_document *document = tm_document_of(summary);
+
+    for (size_t i = 0; i < document->section_count; i++)
+        if (*tm_section_why_not(document->sections[i], summary))
+            return "";
+    return "every section has something to show";
+}
+
+const struct tm_section tm_missing_section = { "missing", "Not in this report", NULL, say_missing, missing_section_nothing };
+
+const struct tm_section tm_missing_compared_section = { "missing", "Not in this comparison", NULL, say_missing, missing_section_nothing };
+
+const struct tm_section tm_missing_scaled_section = { "missing", "Not in this study", NULL, say_missing, missing_section_nothing };
+
+const struct tm_section tm_missing_night_section = { "missing", "Not of this night", NULL, say_missing, missing_section_nothing };
+
+const struct tm_section tm_missing_checked_section = { "missing", "Not in this check", NULL, say_missing, missing_section_nothing };

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A scaling study. */
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/content/content.h"
+#include "reports/content/run_table.h"
+#include "reports/content/say.h"
+
+/* The fitted serial share, and what it predicts for more devices. */
+
+static void say_fit(const struct tm_content *content)
+{
+    static const struct tm_column facts[] = {
+        { "Serial share", "serial_pct", TM_CELL_PCT },
+        { "From", "low_pct", TM_CELL_PCT },
+        { "To", "high_pct", TM_CELL_PCT },
+        { "Off the measured steps", "residual_pct", TM_CELL_PCT },
+        { "Speed-up at most", "speedup_limit", TM_CELL_NUMBER },
+    };
+    static const struct tm_column next[] = {
+        { "Devices", "devices", TM_CELL_COUNT },
+        { "Step", "step_ps", TM_CELL_TIME },
+        { "Speed-up", "speedup", TM_CELL_NUMBER },
+        { "Efficiency", "efficiency_pct", TM_CELL_PCT },
+    };
+    const struct tm_value *fit = tm_of(content, "fit");
+    const bool is_weak = strcmp(tm_text(tm_get(fit, "model")), "gustafson") == 0;
+
+    tm_say(content, TM_TONE_PLAIN,
+           is_weak ? "By Gustafson's law: a step takes t (1 - s + s n) on n devices, with a serial "
+                     "share s."
+                   : "By Amdahl's law: a step takes t (s + (1 - s) / n) on n devices, with a "
+                     "serial share s.");
+    tm_say_facts(content, "fit-facts", TM_FACTS(facts), fit);
+    tm_say_table(content, &(struct tm_table){ .id = "fit-next",
+                                              .caption = "Predicted for more devices",
+                                              TM_COLUMNS(next),
+                                              .rows = tm_get(fit, "next") });
+    tm_say(content, TM_TONE_QUIET,
+           "A law with one share: it knows no limits of memory, of links or of the batch. Further "
+           "than twice the largest run it is "
+           "a guess.");
+}
+
+const struct tm_section tm_fit_section = { "fit", "Serial share", "fit", say_fit, NULL };
+
+/* What keeps a program from scaling: the findings of a scaling study. */
+
+static void say_limits(const struct tm_content *content)
+{
+    const struct tm_value *findings = tm_of(content, "findings");
+
+    if (tm_length(findings) == 0)
+        tm_say(content, TM_TONE_PLAIN,
+               "Nothing was found that costs more of the efficiency than the limits allow.");
+    else
+        tm_say(content, TM_TONE_QUIET,
+               "By the efficiency that they cost on the largest number of devices; what has no "
+               "such cost comes last.");
+    for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
+        content->medium->finding(content->to, tm_at(findings, i), i + 1);
+}
+
+const struct tm_section tm_limits_section = { "findings", "What limits the scaling", "findings",
+                                              say_limits, NULL };
+
+/* What a scaling study was made of. */
+
+enum { LABEL_BYTES = 160, LABEL_CHARS = 36 };
+
+static bool has_groups(const struct tm_value *points)
+{
+    for (size_t i = 0; i < tm_length(points); i++)
+        if (tm_length(tm_get(tm_at(points, i), "runs")) > 1)
+            return true;
+    return false;
+}
+
+static void say_runs(const struct tm_content *content)
+{
+    const struct tm_value *points = tm_of(content, "points"), *notes = tm_of(content, "notes");
+
+    for (size_t i = 0; i < tm_length(notes); i++)
+        tm_say(content, TM_TONE_PLAIN, "%s", tm_text(tm_get(tm_at(notes, i), "text")));
+    if (!has_groups(points))
+        tm_say_single_runs(content, "runs", "Runs", points);
+    for (size_t i = 0; has_groups(points) && i < tm_length(points); i++) {
+        const char *label = tm_text(tm_get(tm_at(points, i), "label"));
+        char id[32], shown[512], caption[LABEL_BYTES];
+
+        (void)tm_format_visible(shown, sizeof(shown), label, strlen(label));
+        (void)tm_format_middle(caption, sizeof(caption), shown, LABEL_CHARS);
+        (void)snprintf(id, sizeof(id), "runs-%zu", i);
+        tm_say_runs(content, id, *caption ? caption : "Runs", tm_get(tm_at(points, i), "runs"));
+    }
+}
+
+const struct tm_section tm_scaled_runs_section = { "runs", "What was studied", "points", say_runs,
+                                                   NULL };
+
+/* Speed-up and efficiency by devices, as charts and as the table that is quoted. */
+
+/* What kind of scaling it is taken for, and why. */
+static void say_mode(const struct tm_content *content)
+{
+    const char *mode = tm_text(tm_of(content, "mode"));
+    const struct tm_value *total = tm_of(content, "work.total_change_pct"),
+                          *each = tm_of(content, "work.device_change_pct");
+    const long long within = (long long)tm_int(tm_of(content, "work.same_within_pct"));
+    struct tm_cell cell[2] = { tm_cell_of_value(TM_CELL_PCT, total),
+                               tm_cell_of_value(TM_CELL_PCT, each) };
+    char text[2][TM_FORMAT_BYTES];
+
+    cell[0].is_change = cell[1].is_change = true;
+    if (!tm_has(total))
+        tm_say(content, TM_TONE_PLAIN, "Whether the work grows with the devices is not known: %s.",
+               tm_why(total));
+    else if (strcmp(mode, "strong") == 0)
+        tm_say(content, TM_TONE_PLAIN,
+               "Strong scaling: the total compute time stays within %lld %% of that "
+               "of the first point (%s at most).",
+               within, tm_cell_shown(&cell[0], content->summary, text[0]));
+    else if (strcmp(mode, "weak") == 0)
+        tm_say(content, TM_TONE_PLAIN,
+               "Weak scaling: the compute time of each device stays within %lld %% of that of the "
+               "first point (%s at most), so the "
+               "work grows with the devices. The speed-up is that of the work per time.",
+               within, tm_cell_shown(&cell[1], content->summary, text[0]));
+    else
+        tm_say(content, TM_TONE_PLAIN,
+               "Neither strong nor weak scaling: the total compute time changes by "
+               "%s, that of each device by %s. "
+               "Speed-up and efficiency are those of work that stays the same.",
+               tm_cell_shown(&cell[0], content->summary, text[0]),
+               tm_cell_shown(&cell[1], content->summary, text[1]));
+}
+
+static void say_quoted(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Devices", "devices", TM_CELL_COUNT },
+        { "Step", "step_ps", TM_CELL_TIME },
+        { "Speed-up", "speedup", TM_CELL_NUMBER },
+        { "From", "speedup_low", TM_CELL_NUMBER },
+        { "To", "speedup_high", TM_CELL_NUMBER },
+        { "Efficiency", "efficiency_pct", TM_CELL_PCT },
+        { "Communication", "shares.exposed_collective_pct", TM_CELL_PCT },
+        { "Idle", "shares.idle_pct", TM_CELL_PCT },
+        { "Imbalance", "imbalance_pct", TM_CELL_PCT },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "points",
+                                              .caption = "Scaling",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_of(content, "points"),
+                                              .paper_rows = 64 });
+}
+
+static void say_step_times(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Devices", "devices", TM_CELL_COUNT },
+        { "Label", "label", TM_CELL_NAME | TM_WIDE },
+        { "Hosts", "hosts", TM_CELL_COUNT | TM_WIDE },
+        { "Steps", "samples", TM_CELL_COUNT },
+        { "Step", "step_ps", TM_CELL_TIME },
+        { "Step from", "low_ps", TM_CELL_TIME },
+        { "Step to", "high_ps", TM_CELL_TIME },
+        { "Mean", "mean_ps", TM_CELL_TIME | TM_WIDE },
+        { "Standard deviation", "stddev_ps", TM_CELL_TIME | TM_WIDE },
+        { "Variation", "cv_pct", TM_CELL_PCT },
+        { "Measured", "measured_ps", TM_CELL_TIME | TM_GIVEN },
+        { "Speed-up measured", "measured_speedup", TM_CELL_NUMBER | TM_GIVEN },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "step-times",
+                                              .caption = "Step times",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_of(content, "points"),
+                                              .paper_rows = 64 });
+}
+
+static void say_speedup(const struct tm_content *content)
+{
+    say_mode(content);
+    tm_say_charts(content, TM_CHART_SPEEDUP);
+    say_quoted(content);
+    tm_say_charts(content, TM_CHART_EFFICIENCY);
+    say_step_times(content);
+}
+
+const struct tm_section tm_speedup_section = { "speedup", "Speed-up", "points", say_speedup, NULL };
+
+/* What a step is made of by devices, and to what the efficiency is lost. */
+
+static void say_parts(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Devices", "devices", TM_CELL_COUNT },
+        { "Computing", "parts.compute_ps", TM_CELL_TIME },
+        { "Exposed collectives", "parts.exposed_collective_ps", TM_CELL_TIME },
+        { "Exposed copies", "parts.exposed_copy_ps", TM_CELL_TIME },
+        { "Idle", "parts.idle_ps", TM_CELL_TIME },
+        { "All of it", "parts.total_ps", TM_CELL_TIME },
+        { "Total compute time", "work_ps", TM_CELL_TIME },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "scaled-parts",
+                                              .caption = "Per step and device",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_of(content, "points"),
+                                              .paper_rows = 64 });
+}
+
+static void say_lost(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Devices", "devices", TM_CELL_COUNT },
+        { "Efficiency", "efficiency_pct", TM_CELL_PCT },
+        { "Lost to collectives", "lost.communication_pct", TM_CELL_PCT | TM_CHANGE },
+        { "Lost to idle time", "lost.idle_pct", TM_CELL_PCT | TM_CHANGE },
+        { "Lost to compute", "lost.compute_pct", TM_CELL_PCT | TM_CHANGE },
+        { "Lost to copies", "lost.copies_pct", TM_CELL_PCT | TM_CHANGE },
+        { "Share of collectives grew", "growth.exposed_collective_pct",
+          TM_CELL_PCT | TM_CHANGE | TM_WIDE },
+        { "Share of idle time grew", "growth.idle_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
+        { "Share of compute grew", "growth.compute_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
+        { "Share of copies grew", "growth.exposed_copy_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "lost",
+                                              .caption = "Where the efficiency is lost",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_of(content, "points"),
+                                              .paper_rows = 64 });
+    tm_say(content, TM_TONE_QUIET,
+           "Efficiency and losses of a point add up to 100 %%. A loss below 0 is a gain: that part "
+           "takes less than it would if "
+           "it scaled.");
+}
+
+static void say_step(const struct tm_content *content)
+{
+    tm_say_charts(content, TM_CHART_SCALED_STEP);
+    say_parts(content);
+    say_lost(content);
+}
+
+static const char *nothing(const struct tm_value *scaling)
+{
+    const struct tm_value *points = tm_get(scaling, "points");
+
+    for (size_t i = 0; i < tm_length(points); i++)
+        if (tm_has(tm_path(tm_at(points, i), "parts.total_ps")))
+            return "";
+    return "the parts of the steps are not known";
+}
+
+const struct tm_section tm_scaled_step_section = { "step", "What a step is made of", "points",
+                                                   say_step, nothing };
+
+/* What the devices exchange by their number, and how evenly they work. */
+
+static void say_exchange(const struct tm_content *content)
+{
+    static const struct tm_column columns[] = {
+        { "Devices", "devices", TM_CELL_COUNT },
+        { "Collectives", "collective_ps", TM_CELL_TIME },
+        { "Exposed", "parts.exposed_collective_ps", TM_CELL_TIME },
+        { "Overlap", "overlap_pct", TM_CELL_PCT },
+        { "Bytes", "collective_bytes", TM_CELL_BYTES },
+        { "Imbalance", "imbalance_pct", TM_CELL_PCT },
+        { "Spread of a step", "spread_pct", TM_CELL_PCT },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "exchange",
+                                              .caption = "Per step and device",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_of(content, "points"),
+                                              .paper_rows = 64 });
+}
+
+static const char *exchange_section_nothing(const struct tm_value *scaling)
+{
+    static const char *const keys[] = { "collective_ps", "imbalance_pct" };
+    const struct tm_value *points = tm_get(scaling, "points");
+
+    for (size_t i = 0; i < tm_length(points); i++)
+        for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+            if (tm_double(tm_get(tm_at(points, i), keys[k])) > 0)
+                return "";
+    return "the devices exchange nothing, and none is slower than the others";
+}
+
+const struct tm_section tm_exchange_section = { "exchange", "Collectives and balance", "points",
+                                                say_exchange, exchange_section_nothing };
+
+static const struct tm_section *const sections[] = {
+    &tm_limits_section, &tm_speedup_section,     &tm_scaled_step_section, &tm_exchange_section,
+    &tm_fit_section,    &tm_scaled_runs_section, &tm_missing_scaled_section,     &tm_definitions_section,
+};
+
+/* "" where the points are of several models. */
+static const char *same_model(const struct tm_value *points)
+{
+    const char *model = tm_text(tm_get(tm_at(points, 0), "device_model"));
+
+    for (size_t i = 1; i < tm_length(points); i++)
+        if (strcmp(tm_text(tm_get(tm_at(points, i), "device_model")), model) != 0)
+            return "";
+    return model;
+}
+
+/* "1, 2, 4, 8 × NVIDIA H100" */
+static void tell_devices(char *out, const struct tm_value *points)
+{
+    enum { LISTED = 12 };
+    const char *model = same_model(points);
+    size_t used = 0;
+
+    for (size_t i = 0; i < tm_length(points) && i < LISTED; i++) {
+        (void)snprintf(out + used, TM_FRONT_BYTES - used, "%s%lld", i ? ", " : "",
+                       (long long)tm_int(tm_get(tm_at(points, i), "devices")));
+        used = strlen(out);
+    }
+    (void)snprintf(out + used, TM_FRONT_BYTES - used, "%s%s%.80s",
+                   tm_length(points) > LISTED ? " ..." : "", *model ? " × " : "", model);
+}
+
+/* "29.7 ms with 1 device, 3.67 ms with 8" */
+static void tell_steps(char *out, const struct tm_value *points)
+{
+    const struct tm_value *first = tm_at(points, 0), *last = tm_at(points, tm_length(points) - 1);
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+
+    if (tm_has(tm_get(first, "step_ps")) && tm_has(tm_get(last, "step_ps")))
+        (void)snprintf(out, TM_FRONT_BYTES, "%s with %lld device%s, %s with %lld",
+                       tm_format_time(a, tm_int(tm_get(first, "step_ps"))),
+                       (long long)tm_int(tm_get(first, "devices")),
+                       tm_format_plural(tm_int(tm_get(first, "devices"))),
+                       tm_format_time(b, tm_int(tm_get(last, "step_ps"))),
+                       (long long)tm_int(tm_get(last, "devices")));
+    else
+        (void)snprintf(out, TM_FRONT_BYTES, "not recorded");
+}
+
+static void make_front(struct tm_front_page *front, const struct tm_value *scaling)
+{
+    const struct tm_value *points = tm_get(scaling, "points");
+    const char *mode = tm_text(tm_get(scaling, "mode"));
+    char title[TM_FRONT_TITLE_BYTES];
+    size_t runs = 0;
+
+    for (size_t i = 0; i < tm_length(points); i++)
+        runs += tm_length(tm_get(tm_at(points, i), "runs"));
+    (void)snprintf(title, sizeof(title), "Scaling from %.200s",
+                   tm_text(tm_path(scaling, "input.run")));
+    tm_front_begin(front, scaling, title);
+    (void)snprintf(front->subtitle, sizeof(front->subtitle), "%zu runs on %zu numbers of devices",
+                   runs, tm_length(points));
+    tell_devices(tm_front_add_fact(front, "Devices"), points);
+    tell_steps(tm_front_add_fact(front, "Step"), points);
+    (void)snprintf(tm_front_add_fact(front, "Kind"), TM_FRONT_BYTES, "%s",
+                   strcmp(mode, "strong") == 0 ? "strong scaling: the same work on more devices"
+                   : strcmp(mode, "weak") == 0 ? "weak scaling: the work grows with the devices"
+                                               : "neither strong nor weak scaling");
+}
+
+const struct tm_document tm_scaling_document = {
+    .schema = "tracemill.scaling",
+    .what = "scaling study",
+    .kicker = "SCALING STUDY",
+    .made_by = "tracemill scaling",
+    .file = "scaling",
+    .findings_title = "What limits the scaling",
+    .stake_of = "a step",
+    .data = "scaling.json",
+    .sections = sections,
+    .section_count = sizeof(sections) / sizeof(sections[0]),
+    .make_front = make_front,
+    .first_chart = { TM_CHART_SPEEDUP },
+    .first_charts = 1,
+};

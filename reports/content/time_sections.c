@@ -1,0 +1,654 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Steps: how long, what their time goes to, which are the slowest. */
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/chart/palette.h"
+#include "reports/content/say.h"
+#include "reports/findings/ask.h"
+#include "reports/format/format.h"
+
+/* Compilation: how much, in which steps, of what, and what was compiled again. */
+
+enum { EVENTS_MOST = 500 };
+
+static void say_facts(const struct tm_content *content, const struct tm_value *compile)
+{
+    static const struct tm_column facts[] = {
+        { "Compiles", "count", TM_CELL_COUNT },
+        { "Time", "total_ps", TM_CELL_TIME },
+        { "Longest", "longest_ps", TM_CELL_TIME },
+        { "Inside analyzed steps", "inside_steps.count", TM_CELL_COUNT },
+        { "Time inside analyzed steps", "inside_steps.total_ps", TM_CELL_TIME },
+        { "Counted by the events of", "source", TM_CELL_WORD | TM_WIDE },
+    };
+
+    tm_say_facts(content, "compile-facts", TM_FACTS(facts), compile);
+}
+
+static void say_again(const struct tm_content *content, const struct tm_value *compile)
+{
+    static const struct tm_column again[] = {
+        { "Module", "module", TM_CELL_NAME },
+        { "Times", "count", TM_CELL_COUNT | TM_SUMS },
+    };
+    static const struct tm_column programs[] = {
+        { "Module", "module", TM_CELL_NAME },
+        { "Program", "program_id", TM_CELL_WORD },
+        { "Shapes", "shapes", TM_CELL_NAME },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "compile-again",
+                                              .caption = "Modules compiled more than once",
+                                              TM_COLUMNS(again),
+                                              .rows = tm_get(compile, "recompiled"),
+                                              .paper_rows = 10 });
+    tm_say_table(content, &(struct tm_table){ .id = "compile-programs",
+                                              .caption = "Modules with several programs",
+                                              TM_COLUMNS(programs),
+                                              .rows = tm_get(compile, "programs"),
+                                              .paper_rows = 10 });
+}
+
+static void say_events(const struct tm_content *content, const struct tm_value *compile)
+{
+    static const struct tm_column columns[] = {
+        { "Module", "module", TM_CELL_NAME },
+        { "Host", "host", TM_CELL_HOST },
+        { "Begin", "begin_ps", TM_CELL_MOMENT },
+        { "Length", "dur_ps", TM_CELL_TIME | TM_SUMS },
+        { "Step", "step", TM_CELL_WORD },
+        { "Shapes", "shapes", TM_CELL_NAME },
+    };
+    const struct tm_value *events = tm_get(compile, "events");
+    size_t pick[EVENTS_MOST];
+    const size_t n = tm_pick_largest(events, "dur_ps", NULL, EVENTS_MOST, pick);
+
+    tm_say_table(content, &(struct tm_table){ .id = "compiles",
+                                              .caption = "Compiles, longest first",
+                                              TM_COLUMNS(columns),
+                                              .rows = events,
+                                              .pick = pick,
+                                              .picks = n });
+}
+
+static void say_compile(const struct tm_content *content)
+{
+    const struct tm_value *compile = tm_of(content, "compile");
+
+    say_facts(content, compile);
+    say_again(content, compile);
+    say_events(content, compile);
+}
+
+static const char *nothing(const struct tm_value *summary)
+{
+    return tm_if_none(summary, "compile.count", "nothing was compiled while the profile was taken");
+}
+
+const struct tm_section tm_compile_section = { "compile", "Compilation", "compile", say_compile, nothing };
+
+enum { FACTS_MOST = 16, PARTS_MOST = 32, SLOWEST_MOST = 100, SLOWEST_LEAST = 2 };
+
+struct facts {
+    struct tm_column column[FACTS_MOST];
+    size_t count;
+};
+
+static void add_facts(struct facts *facts, const struct tm_column *columns, size_t count)
+{
+    for (size_t i = 0; i < count && facts->count < FACTS_MOST; i++)
+        facts->column[facts->count++] = columns[i];
+}
+
+/* Of one step there is a length, of several a distribution. */
+static void steps_section_say_facts(const struct tm_content *content, const struct tm_value *steps)
+{
+    static const struct tm_column first[] = {
+        { "Steps are", "source", TM_CELL_SOURCE },
+        { "Steps in the profile", "count", TM_CELL_COUNT },
+        { "Analyzed", "chosen", TM_CELL_COUNT },
+        { "Left out as warm-up", "warmup", TM_CELL_COUNT | TM_RARE },
+        { "Left out as incomplete", "incomplete", TM_CELL_COUNT | TM_RARE },
+    };
+    static const struct tm_column module[] = { { "Module", "module", TM_CELL_NAME } };
+    static const struct tm_column one[] = { { "Length", "median_ps", TM_CELL_TIME } };
+    static const struct tm_column several[] = {
+        { "Median", "median_ps", TM_CELL_TIME },
+        { "Mean", "mean_ps", TM_CELL_TIME },
+        { "Standard deviation", "stddev_ps", TM_CELL_TIME },
+        { "90th percentile", "p90_ps", TM_CELL_TIME },
+        { "95th percentile", "p95_ps", TM_CELL_TIME },
+        { "Shortest", "min_ps", TM_CELL_TIME },
+        { "Longest", "max_ps", TM_CELL_TIME },
+    };
+    const bool is_data = content->medium->room.is_data;
+    struct facts facts = { .count = 0 };
+
+    add_facts(&facts, TM_FACTS(first));
+    if (is_data || tm_has(tm_get(steps, "module")))
+        add_facts(&facts, TM_FACTS(module));
+    if (!is_data && tm_int(tm_get(steps, "chosen")) == 1)
+        add_facts(&facts, TM_FACTS(one));
+    else
+        add_facts(&facts, TM_FACTS(several));
+    tm_say_facts(content, "step-facts", facts.column, facts.count, steps);
+}
+
+/* --- parts --- */
+
+struct parts {
+    struct tm_cell cell[PARTS_MOST][3];
+    size_t count;
+    const struct tm_value *total;
+};
+
+static void add_part(struct parts *parts, struct tm_cell title, const struct tm_value *part)
+{
+    struct tm_cell *row;
+
+    if (!tm_has(part) || tm_int(part) == 0 || parts->count == PARTS_MOST)
+        return;
+    row = parts->cell[parts->count++];
+    row[0] = title;
+    row[1] = tm_cell_of_value(TM_CELL_TIME, part);
+    row[2] = tm_cell_of_share(part, parts->total);
+}
+
+static void say_parts(const struct tm_content *content, const struct tm_value *steps)
+{
+    static const struct tm_column columns[] = {
+        { "Part", "part", TM_CELL_WORD },
+        { "Time", "total_ps", TM_CELL_TIME },
+        { "Share", "share_pct", TM_CELL_PCT },
+    };
+    const struct tm_value *of = tm_get(steps, "parts"), *copies = tm_get(of, "exposed_copy_ps"),
+                          *idle = tm_get(of, "idle_ps");
+    struct parts parts = { .total = tm_get(of, "total_ps") };
+
+    add_part(&parts, tm_cell_of_text(TM_CELL_WORD, "compute"), tm_get(of, "compute_ps"));
+    add_part(&parts, tm_cell_of_text(TM_CELL_WORD, "exposed collectives"), tm_get(of, "exposed_collective_ps"));
+    for (size_t i = 0; i < tm_length(copies); i++)
+        add_part(&parts,
+                 tm_cell_of_text(TM_CELL_WORD, tm_palette[tm_role_of_direction(tm_key_at(copies, i))].label),
+                 tm_value_at(copies, i));
+    for (size_t i = 0; i < tm_length(idle); i++)
+        add_part(&parts, tm_cell_of_text(TM_CELL_WORD, tm_palette[tm_role_of_cause(tm_key_at(idle, i))].label),
+                 tm_value_at(idle, i));
+    tm_say_table(content, &(struct tm_table){ .id = "step-parts",
+                                              .caption = "What the analyzed steps are made of, all devices",
+                                              TM_COLUMNS(columns),
+                                              .cells = parts.cell[0],
+                                              .cell_rows = parts.count,
+                                              .total = of,
+                                              .total_title = "all analyzed steps, all devices",
+                                              .paper_rows = PARTS_MOST });
+}
+
+/* --- the slowest --- */
+
+static void say_slowest(const struct tm_content *content, const struct tm_value *steps)
+{
+    static const struct tm_column columns[] = {
+        { "Step", "number", TM_CELL_WORD },
+        { "Host", "host", TM_CELL_HOST },
+        { "Step time", "period_ps", TM_CELL_TIME },
+        { "Busy", "busy_ps", TM_CELL_TIME },
+        { "Compute", "compute_ps", TM_CELL_TIME },
+        { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME | TM_RARE },
+        { "Host span", "host_span_ps", TM_CELL_TIME },
+        { "Device span", "device_span_ps", TM_CELL_TIME | TM_WIDE },
+        { "Begin", "begin_ps", TM_CELL_MOMENT | TM_WIDE },
+        { "Launches", "launches", TM_CELL_COUNT | TM_WIDE },
+        { "Compiles", "compile", TM_CELL_WORD | TM_RARE },
+        { "Device", "device", TM_CELL_DEVICE | TM_WIDE },
+    };
+    const struct tm_value *list = tm_get(steps, "list");
+    const bool by_host = strcmp(tm_text(tm_get(steps, "basis")), "host_span") == 0;
+    size_t pick[SLOWEST_MOST];
+    const size_t n = tm_pick_largest(list, by_host ? "host_span_ps" : "period_ps", "chosen", SLOWEST_MOST, pick);
+
+    if (n >= SLOWEST_LEAST)
+        tm_say_table(content, &(struct tm_table){ .id = "steps-slowest",
+                                                  .caption = "Slowest analyzed steps",
+                                                  TM_COLUMNS(columns),
+                                                  .rows = list,
+                                                  .pick = pick,
+                                                  .picks = n,
+                                                  .is_only_picked = true,
+                                                  .paper_rows = 10 });
+}
+
+static void say_steps(const struct tm_content *content)
+{
+    static const struct tm_column skipped[] = {
+        { "Step", "number", TM_CELL_WORD },
+        { "Host", "host", TM_CELL_HOST },
+        { "Left out because", "reason", TM_CELL_PROSE },
+    };
+    const struct tm_value *steps = tm_of(content, "steps");
+
+    tm_say_charts(content, TM_CHART_STEPS);
+    tm_say_charts(content, TM_CHART_STEP_TIMES);
+    steps_section_say_facts(content, steps);
+    say_parts(content, steps);
+    say_slowest(content, steps);
+    tm_say_table(content, &(struct tm_table){ .id = "steps-skipped",
+                                              .caption = "Steps that are in no figure",
+                                              TM_COLUMNS(skipped),
+                                              .rows = tm_get(steps, "skipped") });
+}
+
+const struct tm_section tm_steps_section = { "steps", "Steps", "steps", say_steps, NULL };
+
+/* Idle gaps: what they are attributed to, how long they are, the longest ones. */
+
+enum { CAUSES_MOST = 16, LONGEST_ON_PAPER = 12, BINS_ON_PAPER = 64, TITLE_BYTES = 64 };
+
+/* Something is attributed to it. */
+static bool is_cause(const struct tm_value *cause)
+{
+    return tm_int(tm_get(cause, "count")) != 0 || tm_int(tm_get(cause, "total_ps")) != 0;
+}
+
+static void say_causes(const struct tm_content *content, const struct tm_value *gaps)
+{
+    static const struct tm_column columns[] = {
+        { "Cause", "", TM_CELL_CAUSE },
+        { "Time", "total_ps", TM_CELL_TIME },
+        { "Share", "share_pct", TM_CELL_PCT },
+        { "Gaps", "count", TM_CELL_COUNT },
+        { "Only the main thread", "main_ps", TM_CELL_TIME | TM_WIDE },
+    };
+    const struct tm_value *causes = tm_get(gaps, "by_cause");
+    size_t pick[CAUSES_MOST], n = 0;
+
+    for (size_t i = 0; i < tm_length(causes) && n < CAUSES_MOST; i++)
+        if (is_cause(tm_value_at(causes, i)))
+            pick[n++] = i;
+    tm_say_table(content, &(struct tm_table){ .id = "gap-causes",
+                                              .caption = "Idle time by cause",
+                                              TM_COLUMNS(columns),
+                                              .rows = causes,
+                                              .pick = pick,
+                                              .picks = n,
+                                              .is_only_picked = true,
+                                              .total = gaps,
+                                              .total_title = "all idle time",
+                                              .repeats_chart = true });
+    if (n > 0)
+        tm_say(content, TM_TONE_QUIET,
+               "The time of a gap is split between its causes; the gap itself is counted with the largest of them.");
+}
+
+/* Gaps before the next operation or two: what eager dispatch is judged by. */
+static void say_short(const struct tm_content *content, const struct tm_value *shorter)
+{
+    static const struct tm_column columns[] = {
+        { "Cause", "", TM_CELL_CAUSE },
+        { "Time", "total_ps", TM_CELL_TIME },
+        { "Gaps", "count", TM_CELL_COUNT },
+    };
+    const struct tm_value *causes = tm_get(shorter, "by_cause");
+    size_t pick[CAUSES_MOST], n = 0;
+    char from[TM_FORMAT_BYTES], below[TM_FORMAT_BYTES], caption[2 * TM_FORMAT_BYTES + TITLE_BYTES];
+
+    for (size_t i = 0; i < tm_length(causes) && n < CAUSES_MOST; i++)
+        if (is_cause(tm_value_at(causes, i)))
+            pick[n++] = i;
+    if (!n)
+        return;
+    (void)snprintf(caption, sizeof(caption), "Gaps of %s to %s by cause",
+                   tm_format_time(from, tm_int(tm_get(shorter, "from_ps"))),
+                   tm_format_time(below, tm_int(tm_get(shorter, "below_ps"))));
+    tm_say_table(content, &(struct tm_table){ .id = "gap-short",
+                                              .caption = caption,
+                                              TM_COLUMNS(columns),
+                                              .rows = causes,
+                                              .pick = pick,
+                                              .picks = n,
+                                              .is_only_picked = true });
+}
+
+static void gaps_section_say_facts(const struct tm_content *content, const struct tm_value *gaps)
+{
+    const struct tm_value *least = tm_get(gaps, "gap_min_ps");
+    char time[TM_FORMAT_BYTES], long_gaps[TITLE_BYTES];
+    const struct tm_column facts[] = {
+        { "Gaps", "count", TM_CELL_COUNT },
+        { long_gaps, "count_min", TM_CELL_COUNT },
+        { "Idle time in gaps", "total_ps", TM_CELL_TIME },
+        { "Pauses between launched work", "pauses.count", TM_CELL_COUNT },
+        { "Time in pauses", "pauses.total_ps", TM_CELL_TIME },
+    };
+
+    (void)snprintf(long_gaps, sizeof(long_gaps), "Of %s or more",
+                   tm_has(least) ? tm_format_time(time, tm_int(least)) : "the least length");
+    tm_say_facts(content, "gap-facts", TM_FACTS(facts), gaps);
+}
+
+/* What is no wait: the short pauses of device_wait. */
+static void say_pauses(const struct tm_content *content, const struct tm_value *pauses)
+{
+    char below[TM_FORMAT_BYTES];
+
+    if (tm_int(tm_get(pauses, "count")) > 0 && tm_has(tm_get(pauses, "below_ps")))
+        tm_say(content, TM_TONE_QUIET,
+               "Pauses are the gaps under %s before a piece of work that had been launched already; they are part of "
+               "the gaps.",
+               tm_format_time(below, tm_int(tm_get(pauses, "below_ps"))));
+}
+
+static void say_lengths(const struct tm_content *content, const struct tm_value *gaps)
+{
+    static const struct tm_column columns[] = {
+        { "From", "from_ps", TM_CELL_TIME },
+        { "To", "to_ps", TM_CELL_TIME },
+        { "Gaps", "count", TM_CELL_COUNT },
+        { "Time", "total_ps", TM_CELL_TIME },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "gap-lengths",
+                                              .caption = "Long gaps by length",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(gaps, "histogram"),
+                                              .paper_rows = BINS_ON_PAPER,
+                                              .repeats_chart = true });
+}
+
+static void say_longest(const struct tm_content *content, const struct tm_value *gaps)
+{
+    static const struct tm_column columns[] = {
+        { "Begin", "begin_ps", TM_CELL_MOMENT },
+        { "Length", "dur_ps", TM_CELL_TIME },
+        { "Device", "device", TM_CELL_DEVICE },
+        { "Step", "step", TM_CELL_WORD },
+        { "Cause", "cause", TM_CELL_CAUSE },
+        { "On the host", "host_event", TM_CELL_NAME },
+        { "Thread", "host_thread", TM_CELL_WORD | TM_WIDE },
+        { "Such calls", "calls.usual_ps", TM_CELL_TIME | TM_WIDE },
+        { "Launch call", "launch.dur_ps", TM_CELL_TIME | TM_WIDE },
+        { "Before", "before", TM_CELL_NAME | TM_WIDE },
+        { "After", "after", TM_CELL_NAME },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "gaps-longest",
+                                              .caption = "Longest gaps and what the host did meanwhile",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(gaps, "longest"),
+                                              .paper_rows = LONGEST_ON_PAPER });
+}
+
+static void say_gaps(const struct tm_content *content)
+{
+    const struct tm_value *gaps = tm_of(content, "gaps");
+
+    tm_say_charts(content, TM_CHART_CAUSES);
+    say_causes(content, gaps);
+    gaps_section_say_facts(content, gaps);
+    say_pauses(content, tm_get(gaps, "pauses"));
+    say_short(content, tm_get(gaps, "short"));
+    tm_say_charts(content, TM_CHART_GAPS);
+    say_lengths(content, gaps);
+    say_longest(content, gaps);
+}
+
+static const char *gaps_section_nothing(const struct tm_value *summary)
+{
+    return tm_if_none(summary, "gaps.count", "there is no gap between the activities of a device");
+}
+
+const struct tm_section tm_gaps_section = { "gaps", "Idle gaps", "gaps", say_gaps, gaps_section_nothing };
+
+/* Host: what it costs the devices, what it waits for, what its functions and threads do. */
+
+enum { OVERHEAD_FACTS = 2 };
+
+static void host_section_say_facts(const struct tm_content *content, const struct tm_value *host)
+{
+    static const struct tm_column facts[] = {
+        { "Host overhead", "overhead_pct", TM_CELL_PCT },
+        { "Idle time attributed to the host", "overhead_ps", TM_CELL_TIME },
+        { "Launches", "launches.count", TM_CELL_COUNT },
+        { "Launches per step", "launches.per_step", TM_CELL_NUMBER },
+        { "Activities without a known launch", "launches.unknown_count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
+        { "Launch to begin, median", "launch_delay.p50_ps", TM_CELL_TIME },
+        { "Launch to begin, 95th percentile", "launch_delay.p95_ps", TM_CELL_TIME },
+        { "Launch to begin, longest", "launch_delay.max_ps", TM_CELL_TIME },
+        { "Begun before their launch (clock skew)", "launch_delay.negative", TM_CELL_COUNT | TM_WIDE | TM_RARE },
+        { "Idle with nothing launched", "queue_empty.total_ps", TM_CELL_TIME },
+        { "Idle with nothing launched, of the window", "queue_empty.share_pct", TM_CELL_PCT },
+        { "Programs or launches per step and device", "eager.programs_per_step", TM_CELL_NUMBER },
+        { "Of them with a single operation", "eager.single_op_programs_pct", TM_CELL_PCT },
+        { "Pauses right before those", "eager.launch_gap_ps", TM_CELL_TIME | TM_RARE },
+        { "Their operations under 100 \xc2\xb5s", "eager.small_kernel_ps", TM_CELL_TIME | TM_RARE },
+        { "Calls of the host that start programs", "eager.host_ps", TM_CELL_TIME | TM_RARE },
+        { "Waits for the device", "sync.count", TM_CELL_COUNT },
+        { "Time in waits", "sync.total_ps", TM_CELL_TIME | TM_RARE },
+    };
+    static const char *const parts[][2] = { { "overhead_pct", "Host overhead" },
+                                            { "launches", "Launches" },
+                                            { "launch_delay", "Launch to begin" },
+                                            { "queue_empty", "Idle with nothing launched" },
+                                            { "sync", "Waits for the device" } };
+
+    const size_t known = tm_has(tm_get(host, "overhead_pct")) ? 0 : OVERHEAD_FACTS;
+
+    tm_say_facts(content, "host-facts", facts + known, sizeof(facts) / sizeof(facts[0]) - known, host);
+    tm_say_nulls(content, host, parts, sizeof(parts) / sizeof(parts[0]));
+}
+
+static void say_waits(const struct tm_content *content, const struct tm_value *sync)
+{
+    static const struct tm_column columns[] = {
+        { "Wait", "name", TM_CELL_NAME },
+        { "In function", "caller", TM_CELL_NAME },
+        { "In annotation", "annotation", TM_CELL_NAME | TM_WIDE },
+        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
+        { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
+        { "Longest", "longest_ps", TM_CELL_TIME },
+        { "At", "longest_begin_ps", TM_CELL_MOMENT },
+        { "Host", "host", TM_CELL_HOST | TM_WIDE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "host-waits",
+                                              .caption = "Where the host waits for the device or for a result",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(sync, "rows"),
+                                              .rest = tm_get(sync, "rest"),
+                                              .total = sync,
+                                              .total_title = "all waits",
+                                              .paper_rows = 8 });
+}
+
+static void say_empty_queues(const struct tm_content *content, const struct tm_value *host)
+{
+    static const struct tm_column columns[] = {
+        { "Device", "device", TM_CELL_DEVICE },
+        { "Begin", "begin_ps", TM_CELL_MOMENT },
+        { "Length", "dur_ps", TM_CELL_TIME },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "host-queue-empty",
+                                              .caption = "Longest stretches with nothing launched",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_path(host, "queue_empty.longest"),
+                                              .paper_rows = 5 });
+}
+
+static void say_calls(const struct tm_content *content, const struct tm_value *host)
+{
+    static const struct tm_column functions[] = {
+        { "Function", "name", TM_CELL_NAME },
+        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
+        { "Self", "self_ps", TM_CELL_TIME | TM_SUMS },
+        { "Total", "total_ps", TM_CELL_TIME },
+    };
+    static const struct tm_column annotations[] = {
+        { "Annotation", "name", TM_CELL_NAME },
+        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
+        { "Self", "self_ps", TM_CELL_TIME | TM_SUMS },
+        { "Total", "total_ps", TM_CELL_TIME },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "host-functions",
+                                              .caption = "Python functions by self time",
+                                              TM_COLUMNS(functions),
+                                              .rows = tm_get(host, "python"),
+                                              .rest = tm_get(host, "python_rest"),
+                                              .paper_rows = 10 });
+    tm_say_table(content, &(struct tm_table){ .id = "host-annotations",
+                                              .caption = "Annotations by self time",
+                                              TM_COLUMNS(annotations),
+                                              .rows = tm_get(host, "annotations"),
+                                              .rest = tm_get(host, "annotations_rest"),
+                                              .paper_rows = 8 });
+}
+
+static void say_threads(const struct tm_content *content, const struct tm_value *host)
+{
+    static const struct tm_column columns[] = {
+        { "Thread", "name", TM_CELL_NAME },
+        { "Host", "host", TM_CELL_HOST },
+        { "Main", "is_main", TM_CELL_WORD },
+        { "Busy", "busy_ps", TM_CELL_TIME | TM_SUMS },
+        { "Share", "share_pct", TM_CELL_PCT },
+        { "Events", "events", TM_CELL_COUNT | TM_SUMS },
+        { "Ops", "ops", TM_CELL_COUNT | TM_RARE },
+        { "In ops", "op_ps", TM_CELL_TIME | TM_RARE },
+        { "First", "first_ps", TM_CELL_MOMENT | TM_WIDE },
+        { "Last", "last_ps", TM_CELL_MOMENT | TM_WIDE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "host-threads",
+                                              .caption = "Threads by busy time",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(host, "threads"),
+                                              .rest = tm_get(host, "threads_rest"),
+                                              .paper_rows = 12 });
+}
+
+static void say_host(const struct tm_content *content)
+{
+    const struct tm_value *host = tm_of(content, "host");
+
+    host_section_say_facts(content, host);
+    say_waits(content, tm_get(host, "sync"));
+    say_empty_queues(content, host);
+    say_calls(content, host);
+    say_threads(content, host);
+}
+
+const struct tm_section tm_host_section = { "host", "Host", "host", say_host, NULL };
+
+/* CPU fallback: what ran on the host that a device could have run, and data that went there and back. */
+
+static void fallback_section_say_facts(const struct tm_content *content, const struct tm_value *fallback)
+{
+    static const struct tm_column facts[] = {
+        { "Calls back to the host", "callbacks.count", TM_CELL_COUNT | TM_RARE },
+        { "Time in calls back", "callbacks.total_ps", TM_CELL_TIME | TM_RARE },
+        { "Operations run on the host", "cpu_ops.count", TM_CELL_COUNT | TM_RARE },
+        { "Time in operations on the host", "cpu_ops.total_ps", TM_CELL_TIME | TM_RARE },
+        { "Device operations that work with the host", "host_ops.count", TM_CELL_COUNT | TM_RARE },
+        { "Time in operations with the host", "host_ops.total_ps", TM_CELL_TIME | TM_RARE },
+        { "Round trips over the host", "round_trips.count", TM_CELL_COUNT | TM_RARE },
+        { "Idle time in round trips", "round_trips.host_ps", TM_CELL_TIME | TM_RARE },
+    };
+    static const char *const parts[][2] = { { "cpu_ops", "Operations run on the host" },
+                                            { "host_ops", "Device operations that work with the host" },
+                                            { "round_trips", "Round trips over the host" } };
+
+    tm_say_facts(content, "fallback-facts", TM_FACTS(facts), fallback);
+    tm_say_nulls(content, fallback, parts, sizeof(parts) / sizeof(parts[0]));
+}
+
+static void say_callbacks(const struct tm_content *content, const struct tm_value *callbacks)
+{
+    static const struct tm_column columns[] = {
+        { "Function", "name", TM_CELL_NAME },
+        { "Kind", "kind", TM_CELL_WORD },
+        { "Op", "op", TM_CELL_NAME | TM_WIDE },
+        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
+        { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
+        { "Longest", "longest_ps", TM_CELL_TIME },
+        { "At", "begin_ps", TM_CELL_MOMENT },
+        { "Host", "host", TM_CELL_HOST | TM_WIDE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "fallback-callbacks",
+                                              .caption = "Calls of the program back to the host",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(callbacks, "rows"),
+                                              .rest = tm_get(callbacks, "rest"),
+                                              .total = callbacks,
+                                              .total_title = "all calls back",
+                                              .paper_rows = 8 });
+}
+
+static void say_operations(const struct tm_content *content, const struct tm_value *of, const char *id,
+                           const char *caption)
+{
+    static const struct tm_column columns[] = {
+        { "Operation", "name", TM_CELL_NAME },
+        { "Op", "op", TM_CELL_NAME | TM_WIDE },
+        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
+        { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
+        { "Longest", "longest_ps", TM_CELL_TIME },
+        { "At", "begin_ps", TM_CELL_MOMENT },
+        { "Host", "host", TM_CELL_HOST | TM_WIDE },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = id,
+                                              .caption = caption,
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(of, "rows"),
+                                              .rest = tm_get(of, "rest"),
+                                              .total = of,
+                                              .total_title = "all of them",
+                                              .paper_rows = 8 });
+}
+
+static void say_trips(const struct tm_content *content, const struct tm_value *trips)
+{
+    static const struct tm_column columns[] = {
+        { "Device", "device", TM_CELL_DEVICE },
+        { "Begin", "begin_ps", TM_CELL_MOMENT },
+        { "Length", "dur_ps", TM_CELL_TIME },
+        { "Bytes", "bytes", TM_CELL_BYTES },
+        { "On the host", "host_event", TM_CELL_NAME },
+    };
+
+    tm_say_table(content, &(struct tm_table){ .id = "fallback-round-trips",
+                                              .caption = "Longest round trips over the host",
+                                              TM_COLUMNS(columns),
+                                              .rows = tm_get(trips, "longest"),
+                                              .paper_rows = 5 });
+}
+
+static void say_fallback(const struct tm_content *content)
+{
+    const struct tm_value *fallback = tm_of(content, "fallback");
+
+    fallback_section_say_facts(content, fallback);
+    say_callbacks(content, tm_get(fallback, "callbacks"));
+    say_operations(content, tm_get(fallback, "cpu_ops"), "fallback-cpu-ops", "Operations that ran on the host");
+    say_operations(content, tm_get(fallback, "host_ops"), "fallback-host-ops",
+                   "Operations of the device that work with the host");
+    say_trips(content, tm_get(fallback, "round_trips"));
+}
+
+static const char *fallback_section_nothing(const struct tm_value *summary)
+{
+    static const char *const counts[] = { "fallback.callbacks.count", "fallback.cpu_ops.count",
+                                          "fallback.host_ops.count", "fallback.round_trips.count" };
+
+    if (tm_ask_is_without_fallback(summary))
+        return TM_NO_FALLBACK;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (tm_int(tm_path(summary, counts[i])) > 0)
+            return "";
+    return "nothing of it was found, as far as the profile tells";
+}
+
+const struct tm_section tm_fallback_section = { "fallback", "CPU fallback", "fallback", say_fallback, fallback_section_nothing };

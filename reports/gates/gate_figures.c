@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds figures by walking their path piece by piece: each piece is looked up as tm_path does, so
+ * that what the summary's readers write is what gates understand.  The unit is that of the nearest
+ * name on the path that has one. */
+#include "reports/gates/gate_figures.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "pipeline/doc/doc.h"
+#include "pipeline/store/nearest.h"
+
+struct walk {
+    struct tm_figure *best;
+    enum tm_figure_pick pick;
+};
+
+struct point {
+    const struct tm_value *value, *parent;
+    const char *unit;
+    const char *rest; /* of the path */
+    size_t place_length;
+    int depth;
+};
+
+size_t tm_figure_piece(const char *path)
+{
+    if (*path == '[') {
+        const char *end = strchr(path, ']');
+
+        return end ? (size_t)(end - path) + 1 : 0;
+    }
+    const size_t dot = *path == '.', n = strcspn(path + dot, ".[");
+
+    return n == 0 ? 0 : dot + n;
+}
+
+/* --- units --- */
+
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+    const size_t n = strlen(end);
+
+    return length >= n && memcmp(text + length - n, end, n) == 0;
+}
+
+/* The unit by the name of a member; NULL = the name tells none. */
+static const char *unit_by_name(const char *name, size_t length)
+{
+    static const struct {
+        const char *end, *unit;
+        bool is_whole;
+    } known[] = {
+        { "_ps", "ps", false },
+        { "_ns", "ns", false },
+        { "_us", "us", false },
+        { "_bytes", "bytes", false },
+        { "_pct", "%", false },
+        { "bytes", "bytes", true },
+        { "bandwidth", "bytes/s", false },
+        { "flop_rate", "FLOP/s", true },
+        { "peak_flops", "FLOP/s", true },
+        { "aliases", "ps", true },
+        { "limiters", "ps", true },
+        { "passes", "ps", true },
+    };
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (ends_with(name, length, known[i].end) &&
+            (!known[i].is_whole || length == strlen(known[i].end)))
+            return known[i].unit;
+    }
+    return NULL;
+}
+
+/* in: piece  as tm_figure_piece has it */
+static const char *unit_of(const struct point *at, const char *piece, size_t length)
+{
+    const size_t dot = *piece == '.';
+    const char *beside = tm_text(tm_get(at->value, "unit")), *named;
+
+    if (*piece == '[')
+        return at->unit;
+    if (*beside && length - dot == 5 && memcmp(piece + dot, "value", 5) == 0)
+        return beside;
+    named = unit_by_name(piece + dot, length - dot);
+    return named ? named : at->unit;
+}
+
+/* --- the walk --- */
+
+static void keep(struct walk *w, const struct point *at, enum tm_figure_state state, double value)
+{
+    struct tm_figure *f = w->best;
+
+    f->state = state;
+    f->value = value;
+    f->type = tm_type_of(at->value);
+    (void)snprintf(f->unit, sizeof(f->unit), "%s", at->unit);
+}
+
+/* The reason of a null; a key figure has it as a text beside its value. */
+static const char *reason(const struct point *at)
+{
+    const char *why = tm_why(at->value);
+
+    return *why ? why : tm_text(tm_get(at->parent, "why"));
+}
+
+/* A figure is known: the first one, or one that is further out than the best so far. */
+static void arrive(struct walk *w, const struct point *at, const char *place)
+{
+    const enum tm_type type = tm_type_of(at->value);
+    const bool is_number = type == TM_INT || type == TM_DOUBLE || type == TM_BOOL;
+    const double value = type == TM_BOOL ? tm_is(at->value) : tm_double(at->value);
+    struct tm_figure *f = w->best;
+
+    if (type == TM_NULL) {
+        if (f->state == TM_FIGURE_NULL && !*f->why)
+            f->why = reason(at);
+        if (f->state != TM_FIGURE_WRONG)
+            return;
+        f->why = reason(at);
+        keep(w, at, TM_FIGURE_NULL, 0);
+    } else if (!is_number) {
+        if (f->state == TM_FIGURE_WRONG)
+            keep(w, at, TM_FIGURE_OTHER, 0);
+        return;
+    } else if (f->state != TM_FIGURE_KNOWN ||
+               (w->pick == TM_FIGURE_MOST ? value > f->value : value < f->value)) {
+        keep(w, at, TM_FIGURE_KNOWN, value);
+    } else {
+        return;
+    }
+    memcpy(f->place, place, at->place_length);
+    f->place[at->place_length] = '\0';
+}
+
+static size_t put_place(char *place, size_t length, const char *piece, size_t bytes)
+{
+    if (length + bytes >= TM_FIGURE_PATH)
+        return length;
+    memcpy(place + length, piece, bytes);
+    return length + bytes;
+}
+
+static void step(struct walk *w, struct point at, char *place);
+
+/* Each element, named by its id or name where it has one. */
+static void step_each(struct walk *w, struct point at, char *place)
+{
+    const bool is_object = tm_type_of(at.value) == TM_OBJECT;
+    const size_t count = is_object || tm_type_of(at.value) == TM_ARRAY ? tm_length(at.value) : 0;
+    struct tm_figure *f = w->best;
+
+    if (count == 0 && f->state == TM_FIGURE_WRONG) {
+        f->why = "there are none";
+        keep(w, &at, TM_FIGURE_NULL, 0);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_value *v = is_object ? tm_value_at(at.value, i) : tm_at(at.value, i);
+        const char *id = is_object ? tm_key_at(at.value, i) : tm_text(tm_get(v, "id"));
+        char piece[128];
+        struct point next = at;
+
+        if (*id && strlen(id) < 100)
+            (void)snprintf(piece, sizeof(piece), "[%s]", id);
+        else
+            (void)snprintf(piece, sizeof(piece), "[%zu]", i);
+        next.value = v;
+        next.parent = at.value;
+        next.place_length = put_place(place, at.place_length, piece, strlen(piece));
+        step(w, next, place);
+    }
+}
+
+static void step(struct walk *w, struct point at, char *place)
+{
+    struct tm_figure *f = w->best;
+    char piece[TM_FIGURE_PATH];
+
+    while (*at.rest != '\0') {
+        const size_t n = tm_figure_piece(at.rest);
+        struct point next = at;
+
+        if (n == 0 || n >= sizeof(piece) || at.depth++ > TM_FIGURE_DEPTH)
+            return;
+        next.depth = at.depth;
+        next.rest = at.rest + n;
+        if (at.value &&
+            tm_type_of(at.value) == TM_NULL) { /* what lies below it has its unit all the same */
+            at.unit = unit_of(&at, at.rest, n);
+            at.rest += n;
+            continue;
+        }
+        if (n == 3 && memcmp(at.rest, "[*]", 3) == 0) {
+            step_each(w, next, place);
+            return;
+        }
+        memcpy(piece, at.rest, n);
+        piece[n] = '\0';
+        next.unit = unit_of(&at, at.rest, n);
+        next.value = tm_path(at.value, piece);
+        next.parent = at.value;
+        next.place_length = put_place(place, at.place_length, piece, n);
+        if (!next.value) {
+            if (*piece == '[' && f->state == TM_FIGURE_WRONG && tm_type_of(at.value) == TM_ARRAY)
+                f->state = TM_FIGURE_NO_ELEMENT;
+            return;
+        }
+        at = next;
+    }
+    arrive(w, &at, place);
+}
+
+void tm_figure_find(struct tm_figure *figure, const struct tm_value *from, const char *path,
+                    enum tm_figure_pick pick)
+{
+    char place[TM_FIGURE_PATH];
+    struct walk w = { .best = figure, .pick = pick };
+
+    *figure = (struct tm_figure){ .state = TM_FIGURE_WRONG, .why = "" };
+    if (*path && from)
+        step(&w, (struct point){ .value = from, .unit = "", .rest = path }, place);
+}
+
+/* --- names --- */
+
+static const struct {
+    const char *name, *path, *title;
+} short_names[] = {
+    { "step_time", "steps.median_ps", "Step time" },
+    { "mean_step_time", "steps.mean_ps", "Mean step time" },
+    { "utilization", "kpis[device_utilization].value", NULL },
+};
+
+/* The short names that are no ids, by number; NULL past the last. */
+static const char *figure_short_name(size_t number)
+{
+    return number < sizeof(short_names) / sizeof(short_names[0]) ? short_names[number].name : NULL;
+}
+
+static const struct tm_value *kpi_of(const struct tm_value *from, const char *id, size_t length)
+{
+    char path[64];
+
+    if (length == 0 || length > 40)
+        return NULL;
+    (void)snprintf(path, sizeof(path), "kpis[%.*s]", (int)length, id);
+    const struct tm_value *kpi = tm_path(from, path);
+
+    return *tm_text(tm_get(kpi, "id")) ? kpi : NULL;
+}
+
+const char *tm_figure_path(const struct tm_value *from, const char *name, char to[TM_FIGURE_PATH])
+{
+    const enum tm_type type = tm_type_of(tm_get(from, name));
+
+    if (strpbrk(name, ".[]*") || type == TM_INT || type == TM_DOUBLE)
+        return name;
+    for (size_t i = 0; i < sizeof(short_names) / sizeof(short_names[0]); i++) {
+        if (strcmp(name, short_names[i].name) == 0)
+            return short_names[i].path;
+    }
+    if (!kpi_of(from, name, strlen(name)))
+        return name;
+    (void)snprintf(to, TM_FIGURE_PATH, "kpis[%.40s].value", name);
+    return to;
+}
+
+const char *tm_figure_title(const struct tm_value *from, const char *path)
+{
+    const char *id = strncmp(path, "kpis[", 5) == 0 ? path + 5 : "", *end = strchr(id, ']');
+
+    for (size_t i = 0; i < sizeof(short_names) / sizeof(short_names[0]); i++) {
+        if (short_names[i].title && strcmp(path, short_names[i].path) == 0)
+            return short_names[i].title;
+    }
+    if (!end || strcmp(end, "].value") != 0)
+        return NULL;
+    const char *title = tm_text(tm_get(kpi_of(from, id, (size_t)(end - id)), "title"));
+
+    return *title ? title : NULL;
+}
+
+/* Suggestions for a path that leads nowhere: out of all paths of the document the three nearest
+ * ones, by their whole text or by their end ("median_ps" for "steps.median_ps"), and those that
+ * have another name at the place where the path breaks off.  Of a list the elements with an id are
+ * offered by it, the others as "[*]"; rows by name only where the path breaks off among them. Works
+ * in fixed memory, by recursion as deep as a document is. */
+
+enum { BEST = 3, IDS_MOST = 64, ROWS_MOST = 4096, DEPTH_MOST = 16 };
+
+struct candidates {
+    const struct tm_value *from;
+    const char *wrong;
+    size_t length, count;
+    size_t distance[BEST];
+    char path[BEST][TM_FIGURE_PATH];
+};
+
+/* A null may be a text as well: one whose unit is known is a figure. */
+static bool is_figure(const struct candidates *c, const char *path)
+{
+    struct tm_figure figure;
+    char to[TM_FIGURE_PATH];
+
+    tm_figure_find(&figure, c->from, tm_figure_path(c->from, path, to), TM_FIGURE_MOST);
+    return figure.state == TM_FIGURE_KNOWN || (figure.state == TM_FIGURE_NULL && figure.unit[0]);
+}
+
+static void offer(struct candidates *c, const char *path, size_t distance)
+{
+    size_t at = c->count;
+
+    if (3 * distance > c->length + 2 || strlen(path) >= TM_FIGURE_PATH || !is_figure(c, path))
+        return;
+    for (size_t i = 0; i < c->count; i++) {
+        if (strcmp(c->path[i], path) == 0)
+            return;
+    }
+    while (at > 0 && distance < c->distance[at - 1])
+        at--;
+    if (at == BEST)
+        return;
+    const size_t last = c->count < BEST ? c->count++ : BEST - 1;
+
+    memmove(c->distance + at + 1, c->distance + at, (last - at) * sizeof(c->distance[0]));
+    memmove(c->path + at + 1, c->path + at, (last - at) * sizeof(c->path[0]));
+    c->distance[at] = distance;
+    memcpy(c->path[at], path, strlen(path) + 1);
+}
+
+/* Most words are told to be far by their length alone.  tm_word_distance looks at the first 63
+ * bytes. */
+static size_t near_distance(const struct candidates *c, const char *word)
+{
+    const size_t length = strnlen(word, 63), typed = c->length < 63 ? c->length : 63;
+    const size_t least = length > typed ? length - typed : typed - length;
+
+    return 3 * least > c->length + 2 ? SIZE_MAX / 4 : tm_word_distance(c->wrong, word);
+}
+
+/* A path is as near as its whole text is, or its end after a '.', which is the second best; one
+ * that begins with what was typed is near. */
+static void offer_path(struct candidates *c, const char *path)
+{
+    size_t best = near_distance(c, path);
+
+    if (c->length >= 3 && strncasecmp(path, c->wrong, c->length) == 0)
+        best = best < 1 ? best : 1;
+    for (const char *end = strchr(path, '.'); end; end = strchr(end + 1, '.')) {
+        const size_t distance = 1 + near_distance(c, end + 1);
+
+        best = distance < best ? distance : best;
+    }
+    offer(c, path, best);
+}
+
+static void offer_all(struct candidates *c, const struct tm_value *v, char *path, size_t length,
+                      int depth);
+
+static void offer_piece(struct candidates *c, const struct tm_value *v, char *path, size_t length,
+                        int depth, const char *name)
+{
+    const bool is_member = *name != '[';
+    const int n = snprintf(path + length, TM_FIGURE_PATH - length, "%s%s",
+                           is_member && length > 0 ? "." : "", name);
+
+    if (n > 0 && (size_t)n < TM_FIGURE_PATH - length)
+        offer_all(c, v, path, length + (size_t)n, depth + 1);
+    path[length] = '\0';
+}
+
+static void offer_elements(struct candidates *c, const struct tm_value *list, char *path,
+                           size_t length, int depth)
+{
+    const size_t count = tm_length(list);
+
+    if (tm_type_of(tm_at(list, 0)) != TM_OBJECT)
+        return;
+    offer_piece(c, tm_at(list, 0), path, length, depth, "[*]");
+    for (size_t i = 0; i < count && i < IDS_MOST; i++) {
+        const char *id = tm_text(tm_get(tm_at(list, i), "id"));
+
+        char piece[TM_FIGURE_PATH];
+        const int n = snprintf(piece, sizeof(piece), "[%s]", id);
+
+        if (*id && (size_t)n < sizeof(piece))
+            offer_piece(c, tm_at(list, i), path, length, depth, piece);
+    }
+}
+
+static void offer_all(struct candidates *c, const struct tm_value *v, char *path, size_t length,
+                      int depth)
+{
+    const enum tm_type type = tm_type_of(v);
+
+    if (depth > DEPTH_MOST)
+        return;
+    if (type == TM_INT || type == TM_DOUBLE || type == TM_BOOL || type == TM_NULL) {
+        offer_path(c, path);
+    } else if (type == TM_ARRAY) {
+        offer_elements(c, v, path, length, depth);
+    } else if (type == TM_OBJECT) {
+        for (size_t i = 0; i < tm_length(v); i++)
+            offer_piece(c, tm_value_at(v, i), path, length, depth, tm_key_at(v, i));
+    }
+}
+
+/* How near a name is to what was typed in its place, 0 to 2; more where it is not.  The whole name
+ * may have been begun. */
+static size_t piece_distance(const char *typed, const char *name)
+{
+    const size_t length = strlen(typed), distance = tm_word_distance(typed, name);
+
+    if (length >= 2 && strncasecmp(typed, name, length) == 0)
+        return distance < 1 ? distance : 1;
+    return 3 * distance > length + 2 ? SIZE_MAX : distance;
+}
+
+/* The path with another name for the piece that is not there. */
+static void offer_other(struct candidates *c, size_t begin, size_t end, const char *name)
+{
+    char path[TM_FIGURE_PATH], typed[TM_FIGURE_PATH];
+    const bool is_element = c->wrong[begin] == '[';
+    const size_t mark = is_element || c->wrong[begin] == '.',
+                 length = end - begin - mark - is_element;
+
+    memcpy(typed, c->wrong + begin + mark, length);
+    typed[length] = '\0';
+    const size_t distance = piece_distance(typed, name);
+    const int n = snprintf(path, sizeof(path), "%.*s%s%s%s", (int)(begin + mark), c->wrong, name,
+                           is_element ? "]" : "", c->wrong + end);
+
+    if (*name && distance != SIZE_MAX && n > 0 && (size_t)n < sizeof(path))
+        offer(c, path, distance == 0 ? 0 : distance - 1);
+}
+
+static void offer_siblings(struct candidates *c, const struct tm_value *v, size_t begin, size_t end)
+{
+    for (size_t i = 0; i < tm_length(v) && i < ROWS_MOST; i++) {
+        if (tm_type_of(v) == TM_OBJECT) {
+            offer_other(c, begin, end, tm_key_at(v, i));
+        } else {
+            offer_other(c, begin, end, tm_text(tm_get(tm_at(v, i), "id")));
+            offer_other(c, begin, end, tm_text(tm_get(tm_at(v, i), "name")));
+        }
+    }
+}
+
+/* Go to where the path breaks off; of "[*]" to the first element. */
+static void offer_at_break(struct candidates *c)
+{
+    const struct tm_value *v = c->from;
+    size_t at = 0;
+
+    while (c->wrong[at] != '\0') {
+        const size_t n = tm_figure_piece(c->wrong + at);
+        char piece[TM_FIGURE_PATH];
+
+        if (n == 0 || n >= sizeof(piece))
+            return;
+        memcpy(piece, c->wrong + at, n);
+        piece[n] = '\0';
+        const struct tm_value *next = strcmp(piece, "[*]") == 0 && tm_type_of(v) == TM_ARRAY
+                                          ? tm_at(v, 0)
+                                          : tm_path(v, piece);
+
+        if (!next) {
+            offer_siblings(c, v, at, at + n);
+            return;
+        }
+        v = next;
+        at += n;
+    }
+}
+
+static void offer_short_names(struct candidates *c)
+{
+    const struct tm_value *kpis = tm_get(c->from, "kpis");
+
+    for (size_t i = 0; figure_short_name(i); i++)
+        offer(c, figure_short_name(i), near_distance(c, figure_short_name(i)));
+    for (size_t i = 0; i < tm_length(kpis) && i < IDS_MOST; i++) {
+        const char *id = tm_text(tm_get(tm_at(kpis, i), "id"));
+
+        if (*id)
+            offer(c, id, near_distance(c, id));
+    }
+}
+
+void tm_figure_suggest(const struct tm_value *from, const char *wrong_path, char *to,
+                       size_t to_bytes)
+{
+    struct candidates c = { .from = from, .wrong = wrong_path, .length = strlen(wrong_path) };
+    char path[TM_FIGURE_PATH] = "";
+    size_t length = 0;
+
+    offer_at_break(&c);
+    offer_short_names(&c);
+    offer_all(&c, from, path, 0, 0);
+    *to = '\0';
+    while (c.count > 1 && c.distance[c.count - 1] > c.distance[0] + 2)
+        c.count--; /* far behind the best one */
+    for (size_t i = 0; i < c.count && length < to_bytes; i++) {
+        const char *between = i == 0 ? "" : i + 1 == c.count ? " or " : ", ";
+
+        if (length + strlen(between) + strlen(c.path[i]) >= to_bytes)
+            break;
+        length += (size_t)snprintf(to + length, to_bytes - length, "%s%s", between, c.path[i]);
+    }
+}

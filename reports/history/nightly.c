@@ -1,0 +1,788 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A document "tracemill.night" (schemas/NIGHT.md) of a history. */
+#include "reports/history/nightly.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/nightly/result.h"
+#include "reports/compare/compare.h"
+#include "reports/compare/sides.h"
+#include "reports/format/format.h"
+#include "reports/history/history.h"
+#include "reports/statistics/change_points.h"
+
+/* What the parts of the document write with. */
+
+static const double whole_most = 1e15; /* a double tells each of them */
+
+void night_add_number(struct tm_value *to, const char *key, double value, const char *why)
+{
+    if (fabs(value) <= whole_most && rint(value) == value)
+        tm_add_int(to, key, (int64_t)value);
+    else
+        tm_add_figure(to, key, value, why);
+}
+
+/* "runs/ID/report.html" of a folder "runs/ID"; a null with a reason where there is none that is safe to link to. */
+static void night_add_link(struct tm_value *to, const char *key, const struct night *night, const char *report)
+{
+    char path[NIGHT_TEXT + 64];
+
+    (void)snprintf(path, sizeof(path), "%.*s/%.60s", NIGHT_TEXT, report, night->options->report ? night->options->report : "");
+    if (*report && tm_link_is_safe(path))
+        tm_add_string(to, key, path);
+    else
+        tm_add_null(to, key, "there is no report of it");
+}
+
+char *night_value(char *out, double value, const struct tm_history_figure *figure)
+{
+    return tm_format_unit(out, value, *figure->unit ? figure->unit : "count");
+}
+
+char *night_change(char *out, double change, const struct tm_history_figure *figure)
+{
+    const bool is_share = strcmp(figure->unit, "%") == 0;
+
+    out[0] = 0;
+    if (!isnan(change))
+        (void)snprintf(out, TM_FORMAT_BYTES, "%+.1f %s", change, is_share ? "points" : "%");
+    return out;
+}
+
+/* The night in figures and in a sentence. */
+
+enum { TEXT_BYTES = 1024 };
+
+static const double bad_pct = 10;
+
+/* --- what it is of --- */
+
+static void add_figures(struct night *night)
+{
+    static const char *const better[] = {
+        [TM_BETTER_LOWER] = "lower", [TM_BETTER_HIGHER] = "higher", [TM_BETTER_NEITHER] = "neither"
+    };
+    struct tm_value *list = tm_add_array(night->root, "figures");
+
+    for (size_t i = 0; i < tm_figure_count; i++) {
+        const struct tm_history_figure *figure = &tm_figure_table[i];
+        struct tm_value *to;
+
+        if (!night_counts(figure))
+            continue;
+        to = tm_add_object(list, NULL);
+        tm_add_string(to, "id", figure->id);
+        tm_add_string(to, "title", figure->title);
+        tm_add_string(to, "unit", figure->unit);
+        tm_add_string(to, "better", better[figure->better]);
+        tm_add_double(to, "least_change", figure->least_change);
+    }
+}
+
+static const char *no_night(const struct night *night)
+{
+    return night->ahead ? "all runs are dated ahead" : "the history is empty";
+}
+
+/* "night", "figures" */
+static void night_add_place(struct night *night)
+{
+    struct tm_value *input = tm_add_object(night->root, "input");
+
+    tm_add_bool(input, "partial", false);
+    tm_add_known(input, "run", night->date, no_night(night));
+    tm_add_known(night->root, "night", night->date, no_night(night));
+    add_figures(night);
+}
+
+static uint64_t failed_of(const struct night *night)
+{
+    return night->of_night - night->status[TM_RESULT_DONE] - night->status[TM_RESULT_PARTIAL];
+}
+
+static uint64_t judged_count(const struct night *night)
+{
+    return night->of_state[NIGHT_WORSE] + night->of_state[NIGHT_BETTER] + night->of_state[NIGHT_SAME];
+}
+
+static void add_counts(struct night *night)
+{
+    struct tm_value *to = tm_add_object(night->root, "counts");
+
+    tm_add_uint(to, "runs", night->of_night);
+    for (int i = 0; i <= TM_RESULT_MISSING; i++)
+        tm_add_uint(to, tm_result_status_words[i], night->status[i]);
+    tm_add_uint(to, "other_nights", night->of_others);
+    tm_add_uint(to, "dated_ahead", night->ahead);
+    tm_add_uint(to, "jobs", night->jobs_that_ran);
+    tm_add_uint(to, "worse", night->of_state[NIGHT_WORSE]);
+    tm_add_uint(to, "better", night->of_state[NIGHT_BETTER]);
+    tm_add_uint(to, "same", night->of_state[NIGHT_SAME]);
+    tm_add_uint(to, "new", night->of_state[NIGHT_NEW]);
+    tm_add_uint(to, "not_judged", night->of_state[NIGHT_YOUNG] + night->of_state[NIGHT_PARTIAL] + night->of_state[NIGHT_FAILED]);
+    tm_add_uint(to, "absent", night->of_state[NIGHT_ABSENT]);
+    tm_add_uint(to, "history_runs", night->runs);
+    tm_add_uint(to, "history_jobs", night->jobs);
+    tm_add_uint(to, "history_older_runs", night->older);
+}
+
+/* --- key figures --- */
+
+struct kpi {
+    const char *id, *title, *unit, *definition;
+};
+
+static void add_kpi(struct tm_value *list, const struct kpi *kpi, double value, const char *band, const char *why)
+{
+    struct tm_value *to = tm_add_object(list, NULL);
+
+    tm_add_string(to, "id", kpi->id);
+    tm_add_string(to, "title", kpi->title);
+    night_add_number(to, "value", value, why);
+    tm_add_string(to, "unit", kpi->unit);
+    tm_add_string(to, "band", band);
+    tm_add_null(to, "good", "it has no limit of its own");
+    tm_add_null(to, "bad", "it has no limit of its own");
+    tm_add_string(to, "definition", kpi->definition);
+}
+
+/* The largest growth of a step time against what it was; NaN = none was judged. */
+static double worst_step(const struct night *night)
+{
+    double worst = NAN;
+
+    for (size_t i = 0; i < night->jobs; i++)
+        if (!isnan(night->job[i].step_change_pct) && !(night->job[i].step_change_pct <= worst))
+            worst = night->job[i].step_change_pct;
+    return worst;
+}
+
+/* A step time is told to have got worse. */
+static bool is_step_worse(const struct night *night, double least_pct)
+{
+    for (size_t i = 0; i < night->jobs; i++)
+        if (night->job[i].is_step_worse && night->job[i].step_change_pct >= least_pct)
+            return true;
+    return false;
+}
+
+static void add_kpis(struct night *night)
+{
+    static const struct kpi runs = { "runs", "Runs", "count", "Runs of the last night, and those of other nights that came with it." },
+                            failed = { "failed", "Failed runs", "count",
+                                       "Of these runs those that were refused, failed, or never got a result." },
+                            worse = { "worse", "Jobs that got worse", "count",
+                                      "Jobs of which the newest of these runs is further from the median of the seven good "
+                                      "runs before than runs differ otherwise, in the step time or, where that stayed, in "
+                                      "another figure." },
+                            better = { "better", "Jobs that got better", "count", "The same to the other side." },
+                            step = { "step_change", "Largest growth of a step", "%",
+                                     "The largest change of a step time against the median of the seven good runs before." },
+                            absent = { "absent", "Missing jobs", "count",
+                                       "Jobs that ran on four or more of the seven nights before, and have now paused for longer "
+                                       "than between two of those." },
+                            fresh = { "new", "New jobs", "count", "Jobs that never ran before these runs." };
+    struct tm_value *list = tm_add_array(night->root, "kpis");
+    const double change = worst_step(night), bad = (double)failed_of(night);
+    const bool has_worse = night->of_state[NIGHT_WORSE] > 0, has_judged = judged_count(night) > 0;
+
+    if (!*night->date)
+        return;
+    add_kpi(list, &runs, (double)night->of_night, "info", "");
+    add_kpi(list, &failed, bad, bad > 0 ? "bad" : "good", "");
+    add_kpi(list, &worse, has_judged ? (double)night->of_state[NIGHT_WORSE] : NAN,
+            !has_judged ? "unknown" : !has_worse ? "good" : is_step_worse(night, bad_pct) ? "bad" : "warning",
+            "no job has three good runs before");
+    add_kpi(list, &better, has_judged ? (double)night->of_state[NIGHT_BETTER] : NAN, has_judged ? "good" : "unknown",
+            "no job has three good runs before");
+    add_kpi(list, &step, change,
+            isnan(change)                 ? "unknown" :
+            is_step_worse(night, bad_pct) ? "bad" :
+            is_step_worse(night, 0)       ? "warning" :
+                                            "good",
+            "no step time has three good runs before");
+    add_kpi(list, &absent, (double)night->of_state[NIGHT_ABSENT], night->of_state[NIGHT_ABSENT] > 0 ? "warning" : "good", "");
+    add_kpi(list, &fresh, (double)night->of_state[NIGHT_NEW], "info", "");
+}
+
+/* "counts", "kpis" */
+static void night_add_head(struct night *night)
+{
+    add_counts(night);
+    add_kpis(night);
+}
+
+/* --- at the end --- */
+
+static void night_add_left_out(struct night *night)
+{
+    const size_t told = night->jobs - night->of_state[NIGHT_GONE], rows = night->options->rows;
+    struct tm_value *to = tm_add_object(night->root, "left_out");
+
+    tm_add_uint(to, "jobs", told > rows ? told - rows : 0);
+    tm_add_uint(to, "runs", night->of_night > rows ? night->of_night - rows : 0);
+    tm_add_uint(to, "dated_ahead", night->ahead > rows ? night->ahead - rows : 0);
+    tm_add_uint(to, "worse", night->changes_left_out[0]);
+    tm_add_uint(to, "better", night->changes_left_out[1]);
+    tm_add_uint(to, "change_points", night->points_left_out);
+    tm_add_uint(to, "jobs_without_trend", told - night->jobs_drawn);
+}
+
+static const char *severity_of(const struct night *night)
+{
+    if (failed_of(night) > 0 || night_gates_failed(night) > 0 || is_step_worse(night, bad_pct))
+        return "critical";
+    if (night->of_state[NIGHT_WORSE] > 0 || night->of_state[NIGHT_ABSENT] > 0 || night->status[TM_RESULT_PARTIAL] > 0 ||
+        night->ahead > 0)
+        return "warning";
+    return judged_count(night) > 0 ? "good" : "info";
+}
+
+static void tell_runs(const struct night *night, char text[TEXT_BYTES])
+{
+    const unsigned long long failed = failed_of(night), runs = night->of_night, partial = night->status[TM_RESULT_PARTIAL];
+
+    if (failed > 0)
+        tm_format_append(text, TEXT_BYTES, "%llu of %llu runs failed", failed, runs);
+    else if (runs == 1)
+        tm_format_append(text, TEXT_BYTES, "The run is done");
+    else
+        tm_format_append(text, TEXT_BYTES, "All %llu runs are done", runs);
+    if (partial > 0)
+        tm_format_append(text, TEXT_BYTES, ", %llu of damaged input", partial);
+    if (night->of_others > 0)
+        tm_format_append(text, TEXT_BYTES, ", %llu of other nights", (unsigned long long)night->of_others);
+}
+
+static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
+{
+    const size_t worse = night->of_state[NIGHT_WORSE], better = night->of_state[NIGHT_BETTER],
+                 absent = night->of_state[NIGHT_ABSENT], fresh = night->of_state[NIGHT_NEW];
+
+    if (worse > 0)
+        tm_format_append(text, TEXT_BYTES, "; %zu job%s got worse", worse, tm_format_plural(worse));
+    if (better > 0)
+        tm_format_append(text, TEXT_BYTES, "%s %zu %sgot better",
+                         worse > 0 ? "," : ";", better, worse > 0 ? "" : better == 1 ? "job " : "jobs ");
+    if (worse + better == 0)
+        tm_format_append(text, TEXT_BYTES, judged_count(night) > 0 ? "; no job changed by more than runs differ otherwise" :
+                                               "; no job has enough good runs before to compare with");
+    if (night_gates_failed(night) > 0)
+        tm_format_append(text, TEXT_BYTES, "; %llu failed %s gates", (unsigned long long)night_gates_failed(night),
+               night_gates_failed(night) == 1 ? "its" : "their");
+    if (absent > 0)
+        tm_format_append(text, TEXT_BYTES, "; %zu job%s used to run and did not", absent, tm_format_plural(absent));
+    if (fresh > 0)
+        tm_format_append(text, TEXT_BYTES, "; %zu new job%s", fresh, tm_format_plural(fresh));
+    if (night->ahead > 0)
+        tm_format_append(text, TEXT_BYTES, "; %llu run%s dated ahead %s not judged", (unsigned long long)night->ahead,
+                         tm_format_plural(night->ahead), night->ahead == 1 ? "is" : "are");
+    tm_format_append(text, TEXT_BYTES, ".");
+}
+
+/* "bert got worse the most: step time 152 ms -> 171 ms (+12.4 %)." */
+static void tell_worst(const struct night *night, char text[TEXT_BYTES])
+{
+    const struct tm_value *findings = tm_get(night->root, "findings");
+
+    for (size_t i = 0; i < tm_length(findings); i++)
+        if (strcmp(tm_text(tm_get(tm_at(findings, i), "id")), "night_worse") == 0) {
+            tm_format_append(text, TEXT_BYTES, " The most: %.400s.", tm_text(tm_get(tm_at(findings, i), "title")));
+            return;
+        }
+}
+
+static void night_add_verdict(struct night *night)
+{
+    struct tm_value *to = tm_add_object(night->root, "verdict");
+    char text[TEXT_BYTES] = "";
+
+    if (!*night->date) {
+        tm_add_string(to, "text", night->ahead ? "All runs are dated ahead: none is judged." : "The history is empty.");
+        tm_add_string(to, "severity", night->ahead ? "warning" : "info");
+        return;
+    }
+    tell_runs(night, text);
+    tell_jobs(night, text);
+    tell_worst(night, text);
+    tm_add_text(to, "text", text, strlen(text));
+    tm_add_string(to, "severity", severity_of(night));
+}
+
+/* The runs that are judged, those of them that failed, and those that are dated ahead. */
+
+struct lists {
+    struct night *night;
+    struct tm_value *runs, *failures, *ahead;
+};
+
+/* What both lists tell of a run. */
+static struct tm_value *add_run(struct tm_value *list, const struct night *night, const struct tm_history_run *row)
+{
+    struct tm_value *to = tm_add_object(list, NULL);
+
+    tm_add_text(to, "job", row->keys.job, strlen(row->keys.job));
+    tm_add_known(to, "run", row->name, "it has no name");
+    tm_add_string(to, "id", row->id);
+    tm_add_string(to, "night", row->keys.night);
+    tm_add_int(to, "when_ns", row->keys.when_ns);
+    tm_add_string(to, "status", row->status);
+    night_add_link(to, "report", night, row->report);
+    tm_add_known(to, "message", row->message, "it did not fail");
+    return to;
+}
+
+static void add_details(struct tm_value *to, const struct tm_history_run *row)
+{
+    tm_add_known(to, "revision", row->keys.revision, "it is not known");
+    tm_add_known(to, "label", row->keys.label, "none was given");
+    tm_add_known(to, "training", row->keys.training, "it is not of a training run");
+    if (row->keys.step >= 0)
+        tm_add_int(to, "step", row->keys.step);
+    else
+        tm_add_null(to, "step", "it is not of a training run");
+    tm_add_known(to, "platform", row->platform, "it is not known");
+    tm_add_known(to, "model", row->model, "it is not known");
+    night_add_number(to, "hosts", row->hosts >= 0 ? (double)row->hosts : NAN, "it is not known");
+    night_add_number(to, "devices", row->devices >= 0 ? (double)row->devices : NAN, "it is not known");
+    if (tm_history_is_current(row))
+        night_add_number(to, "step_time_ps", row->figure[0], "it has none");
+    else
+        tm_add_null(to, "step_time_ps", "an older tracemill defined it differently");
+    tm_add_known(to, "severity", row->severity, "it has no verdict");
+    tm_add_known(to, "verdict", row->verdict, "it has no verdict");
+    tm_add_known(to, "gates", row->gates, "it was not judged");
+}
+
+static tm_status take_run(void *to, const struct tm_history_run *row)
+{
+    struct lists *lists = to;
+    struct night *night = lists->night;
+    const enum tm_result_status status = tm_result_status_of(row->status);
+
+    if (!tm_history_is_judged(night->judged, row))
+        return TM_OK;
+    night->of_night++;
+    night->of_others += strcmp(row->keys.night, night->date) != 0;
+    night->status[status]++;
+    if (tm_length(lists->runs) < night->options->rows)
+        add_details(add_run(lists->runs, night, row), row);
+    if (status != TM_RESULT_DONE && tm_length(lists->failures) < night->options->rows)
+        (void)add_run(lists->failures, night, row);
+    return tm_doc_status(night->doc);
+}
+
+static tm_status take_ahead(void *to, const struct tm_history_run *row)
+{
+    struct lists *lists = to;
+
+    if (tm_length(lists->ahead) < lists->night->options->rows)
+        (void)add_run(lists->ahead, lists->night, row);
+    return tm_doc_status(lists->night->doc);
+}
+
+/* "runs", "failures", "dated_ahead"; counts them */
+static tm_status night_add_runs(struct night *night)
+{
+    struct lists lists = { .night = night };
+    const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .judged = night->judged },
+                                  ahead = { .order = TM_HISTORY_BY_JOB, .after = night->judged->until };
+    tm_status st = TM_OK;
+
+    lists.failures = tm_add_array(night->root, "failures");
+    lists.runs = tm_add_array(night->root, "runs");
+    lists.ahead = tm_add_array(night->root, "dated_ahead");
+    if (*night->date)
+        st = tm_history_visit(night->source, &query, take_run, &lists);
+    return st == TM_OK ? tm_history_visit(night->source, &ahead, take_ahead, &lists) : st;
+}
+
+/* A job as a row, and what of it got worse or better. */
+
+static void add_figure(struct tm_value *to, const struct night_figure *judged)
+{
+    static const char not_judged[] = "there are fewer than three good runs before";
+
+    night_add_number(to, "value", judged->value, "the run does not have it");
+    night_add_number(to, "before", judged->before, not_judged);
+    night_add_number(to, "band", judged->band, not_judged);
+    night_add_number(to, "change", judged->change, not_judged);
+    tm_add_string(to, "state", night_state_words[judged->state]);
+}
+
+static void add_newest(struct tm_value *to, const struct night *night, const struct night_judgement *judged)
+{
+    const struct night_texts *texts = &night->history->texts;
+
+    tm_add_known(to, "run", texts->name, "it has no name");
+    tm_add_string(to, "id", judged->newest->id);
+    tm_add_string(to, "night", judged->newest->night);
+    tm_add_int(to, "when_ns", judged->newest->when_ns);
+    tm_add_string(to, "status", tm_result_status_words[judged->newest->status]);
+    night_add_link(to, "report", night, texts->report);
+    tm_add_known(to, "message", texts->message, "it did not fail");
+    tm_add_known(to, "revision", judged->newest->revision, "it is not known");
+    tm_add_known(to, "label", texts->label, "none was given");
+    tm_add_known(to, "platform", texts->platform, "it is not known");
+    tm_add_known(to, "model", texts->model, "it is not known");
+    night_add_number(to, "hosts", texts->hosts >= 0 ? (double)texts->hosts : NAN, "it is not known");
+    night_add_number(to, "devices", texts->devices >= 0 ? (double)texts->devices : NAN, "it is not known");
+    tm_add_known(to, "severity", texts->severity, "it has no verdict");
+    tm_add_known(to, "verdict", texts->verdict, "it has no verdict");
+    tm_add_known(to, "finding", texts->finding, "it has none");
+    tm_add_known(to, "gates", texts->gates, "it was not judged");
+}
+
+/* Of the job that was read last. */
+/* a row of "jobs" */
+static void night_add_job(struct night *night, const struct night_judgement *judged)
+{
+    struct tm_value *to = tm_add_object(tm_member(night->root, "jobs"), NULL), *figures;
+
+    tm_add_text(to, "job", night->history->job, strlen(night->history->job));
+    tm_add_string(to, "state", night_state_words[judged->state]);
+    add_newest(to, night, judged);
+    tm_add_uint(to, "runs", night->history->runs);
+    figures = tm_add_object(to, "figures");
+    for (size_t i = 0; i < tm_figure_count; i++)
+        if (night_counts(&tm_figure_table[i]))
+            add_figure(tm_add_object(figures, tm_figure_table[i].id), &judged->figure[i]);
+}
+
+static void add_change(struct tm_value *list, const struct night *night, const struct night_judgement *judged, size_t figure)
+{
+    const struct night_figure *change = &judged->figure[figure];
+    struct tm_value *to = tm_add_object(list, NULL);
+    char text[TM_FORMAT_BYTES];
+
+    tm_add_text(to, "job", night->history->job, strlen(night->history->job));
+    tm_add_string(to, "id", judged->newest->id);
+    night_add_link(to, "report", night, night->history->texts.report);
+    tm_add_string(to, "figure", tm_figure_table[figure].id);
+    tm_add_string(to, "title", tm_figure_table[figure].title);
+    tm_add_string(to, "unit", tm_figure_table[figure].unit);
+    night_add_number(to, "value", change->value, "");
+    night_add_number(to, "before", change->before, "");
+    night_add_number(to, "change", change->change, "it was 0");
+    night_add_number(to, "band", change->band, "");
+    tm_add_uint(to, "runs", change->runs);
+    tm_add_string(to, "value_text", night_value(text, change->value, &tm_figure_table[figure]));
+    tm_add_string(to, "before_text", night_value(text, change->before, &tm_figure_table[figure]));
+    tm_add_known(to, "change_text", night_change(text, change->change, &tm_figure_table[figure]), "it was 0");
+    tm_add_string(to, "band_text", night_value(text, change->band, &tm_figure_table[figure]));
+}
+
+static void night_add_changes(struct night *night, const struct night_judgement *judged)
+{
+    for (size_t i = 0; i < tm_figure_count; i++) {
+        const enum night_state state = judged->figure[i].state;
+        struct tm_value *list = tm_member(night->root, state == NIGHT_WORSE ? "worse" : "better");
+
+        if ((state != NIGHT_WORSE && state != NIGHT_BETTER) || !night_counts(&tm_figure_table[i]))
+            continue;
+        if (tm_length(list) < night->options->rows)
+            add_change(list, night, judged, i);
+        else
+            night->changes_left_out[state == NIGHT_BETTER]++;
+    }
+}
+
+/* The last runs of one job, in a ring. */
+
+void night_history_begin(struct night_history *history, const char *job, const struct tm_judged_night *judged)
+{
+    history->judged = judged;
+    history->texts = (struct night_texts){ .hosts = -1, .devices = -1 };
+    history->first = history->count = 0;
+    history->runs = 0;
+    history->is_of_judged = false;
+    memset(history->nights, 0, sizeof(history->nights));
+    (void)snprintf(history->job, sizeof(history->job), "%s", job);
+}
+
+/* Put a night among the newest ones, newest first, each once. */
+static void night_keep_night(char nights[NIGHT_NIGHTS][NIGHT_DATE], const char *night)
+{
+    size_t at = 0;
+
+    while (at < NIGHT_NIGHTS && strcmp(nights[at], night) > 0)
+        at++;
+    if (at == NIGHT_NIGHTS || !*night || strcmp(nights[at], night) == 0)
+        return;
+    memmove(nights[at + 1], nights[at], (NIGHT_NIGHTS - 1 - at) * sizeof(nights[0]));
+    (void)snprintf(nights[at], sizeof(nights[0]), "%s", night);
+}
+
+static void keep_texts(struct night_texts *to, const struct tm_history_run *row)
+{
+    const struct {
+        char *to;
+        const char *from;
+    } texts[] = {
+        { to->name, row->name },         { to->label, row->keys.label },  { to->message, row->message },
+        { to->report, row->report },     { to->platform, row->platform }, { to->model, row->model },
+        { to->verdict, row->verdict },   { to->severity, tm_history_severity(row) }, { to->finding, row->finding },
+        { to->gates, row->gates },
+    };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        tm_format_text(texts[i].to, NIGHT_TEXT, texts[i].from);
+    to->hosts = row->hosts;
+    to->devices = row->devices;
+}
+
+void night_history_add(struct night_history *history, const struct tm_history_run *row)
+{
+    const size_t at = (history->first + history->count) % NIGHT_POINTS;
+    struct night_point *point = &history->point[at];
+
+    if (history->count < NIGHT_POINTS)
+        history->count++;
+    else
+        history->first = (history->first + 1) % NIGHT_POINTS;
+    history->runs++;
+    night_keep_night(history->nights, row->keys.night);
+    point->is_judged = tm_history_is_judged(history->judged, row);
+    if (point->is_judged || !history->is_of_judged) {
+        history->is_of_judged = point->is_judged;
+        keep_texts(&history->texts, row);
+    }
+    point->when_ns = row->keys.when_ns;
+    point->step = row->keys.step;
+    point->status = (uint8_t)tm_result_status_of(row->status);
+    (void)snprintf(point->night, sizeof(point->night), "%s", row->keys.night);
+    (void)snprintf(point->revision, sizeof(point->revision), "%.*s", NIGHT_REVISION - 1, row->keys.revision);
+    (void)snprintf(point->id, sizeof(point->id), "%s", row->id);
+    (void)snprintf(point->training, sizeof(point->training), "%s", row->keys.training);
+    point->is_current = tm_history_is_current(row);
+    for (size_t i = 0; i < tm_figure_count; i++)
+        point->figure[i] = point->is_current ? row->figure[i] : NAN;
+}
+
+const struct night_point *night_point_at(const struct night_history *history, size_t index)
+{
+    return &history->point[(history->first + index) % NIGHT_POINTS];
+}
+
+bool night_is_good(const struct night_point *point)
+{
+    return point->status == TM_RESULT_DONE;
+}
+
+enum { FIRST_ROOM = 64, NUMBERS = 4 * NIGHT_POINTS + 1 };
+
+/* --- one pass over all runs --- */
+
+static tm_status more_room(struct night *night)
+{
+    const size_t room = night->room ? 2 * night->room : FIRST_ROOM;
+    struct night_job *job;
+
+    if (night->jobs < night->room)
+        return TM_OK;
+    job = tm_retake(&night->run->budget, TM_ACCOUNT_MODEL, night->job, night->room * sizeof(*job), room * sizeof(*job),
+                    &night->run->error);
+    if (!job)
+        return night->run->error.status;
+    night->job = job;
+    night->room = room;
+    return TM_OK;
+}
+
+static tm_status end_job(struct night *night)
+{
+    struct night_judgement judged;
+    struct night_job *job;
+
+    if (night->history->count == 0)
+        return TM_OK;
+    if (more_room(night))
+        return night->run->error.status;
+    night_judge(&judged, night->history);
+    job = &night->job[night->jobs++];
+    memcpy(job->job, night->history->job, sizeof(job->job));
+    memcpy(job->nights, night->history->nights, sizeof(job->nights));
+    job->state = judged.state;
+    night->jobs_that_ran += judged.state != NIGHT_GONE;
+    job->weight = judged.weight;
+    job->step_change_pct = judged.newest ? judged.figure[0].change : NAN;
+    job->is_step_worse = judged.newest && judged.figure[0].state == NIGHT_WORSE;
+    for (size_t i = 0; i < NIGHT_NIGHTS; i++)
+        night_keep_night(night->usual, job->nights[i]);
+    return TM_OK;
+}
+
+static tm_status night_take_run(void *to, const struct tm_history_run *row)
+{
+    struct night *night = to;
+
+    night->runs++;
+    night->older += !tm_history_is_current(row);
+    night->ahead += tm_history_is_ahead(night->judged, row);
+    if (tm_history_is_ahead(night->judged, row))
+        return TM_OK;
+    if (night->history->count == 0 || strcmp(night->history->job, row->keys.job) != 0) {
+        if (end_job(night))
+            return night->run->error.status;
+        night_history_begin(night->history, row->keys.job, night->judged);
+    }
+    night_history_add(night->history, row);
+    return TM_OK;
+}
+
+static bool ran_on(const struct night_job *job, const char *night)
+{
+    for (size_t i = 0; i < NIGHT_NIGHTS && *night; i++)
+        if (strcmp(night, job->nights[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A job is missed that ran on NIGHT_USUAL of the usual nights before the last one, and has now paused for longer than it
+ * did between two of them: one that runs every other night is not missed on the nights between. */
+static bool is_missed(const struct night *night, const struct night_job *job)
+{
+    size_t count = 0, last = 0, before = 0, longest = 0; /* places in `usual`; 0 = none yet, since it did not run there */
+
+    for (size_t i = 1; i < NIGHT_NIGHTS; i++) {
+        if (!ran_on(job, night->usual[i]))
+            continue;
+        count++;
+        last = last ? last : i;
+        longest = before && i - before > longest ? i - before : longest;
+        before = i;
+    }
+    return count >= NIGHT_USUAL && last + 1 > longest;
+}
+
+static int by_importance(const void *a, const void *b)
+{
+    const struct night_job *x = a, *y = b;
+
+    if (x->state != y->state)
+        return x->state < y->state ? -1 : 1;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return strcmp(x->job, y->job);
+}
+
+static tm_status look_at_jobs(struct night *night)
+{
+    const struct tm_history_query all = { .order = TM_HISTORY_BY_JOB };
+    tm_status st;
+
+    night_history_begin(night->history, "", night->judged);
+    st = tm_history_visit(night->source, &all, night_take_run, night);
+    if (!st)
+        st = end_job(night);
+    if (st)
+        return st;
+    for (size_t i = 0; i < night->jobs; i++) {
+        /* A run of an older night that came late does not hide that none came of this one. */
+        if (night->job[i].state > NIGHT_ABSENT && !ran_on(&night->job[i], night->date) && is_missed(night, &night->job[i]))
+            night->job[i].state = NIGHT_ABSENT;
+        night->of_state[night->job[i].state]++;
+    }
+    if (night->jobs > 1)
+        qsort(night->job, night->jobs, sizeof(*night->job), by_importance);
+    return TM_OK;
+}
+
+/* --- the jobs that matter most --- */
+
+static tm_status take_run_of_job(void *to, const struct tm_history_run *row)
+{
+    night_history_add(to, row);
+    return TM_OK;
+}
+
+/* Read the runs of one job into night->history. */
+static tm_status night_read_job(struct night *night, const char *job)
+{
+    const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .job = job, .until = night->judged->until };
+
+    night_history_begin(night->history, job, night->judged);
+    return tm_history_visit(night->source, &query, take_run_of_job, night->history);
+}
+
+static tm_status night_tell_jobs(struct night *night)
+{
+    const size_t told = night->jobs - night->of_state[NIGHT_GONE];
+
+    for (size_t i = 0; i < told && i < night->options->rows; i++) {
+        struct night_judgement judged;
+
+        if (night_read_job(night, night->job[i].job))
+            return night->run->error.status;
+        night_judge(&judged, night->history);
+        judged.state = night->job[i].state;
+        night_add_job(night, &judged);
+        night_add_changes(night, &judged);
+        night_add_worse_finding(night, &judged);
+        night_add_trends(night, &judged, i < NIGHT_TREND_JOBS);
+    }
+    return tm_doc_status(night->doc);
+}
+
+/* The lists, in the order of the document; they are filled job by job. */
+static void begin_lists(struct night *night)
+{
+    static const char *const lists[] = { "findings", "worse", "better", "jobs", "trends", "change_points" };
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        (void)tm_add_array(night->root, lists[i]);
+}
+
+static tm_status fill(struct night *night)
+{
+    const struct tm_compare_options head = { .title = night->options->title,
+                                             .note = night->options->note,
+                                             .rows = night->options->rows };
+    tm_status st;
+
+    tm_add_study_head(night->root, "tracemill.night", &head, false);
+    if (look_at_jobs(night))
+        return night->run->error.status;
+    night_add_place(night);
+    begin_lists(night);
+    st = night_add_runs(night);
+    if (st)
+        return st;
+    night_add_head(night);
+    night_add_failed_finding(night);
+    night_add_gates_finding(night);
+    st = night_tell_jobs(night);
+    if (st)
+        return st;
+    night_add_absent_finding(night);
+    night_add_ahead_finding(night);
+    night_add_gates(night);
+    night_add_left_out(night);
+    night_add_verdict(night);
+    return tm_doc_status(night->doc);
+}
+
+tm_status tm_night_fill(struct tm_run *run, struct tm_doc *out, struct tm_history *history,
+                        const struct tm_night_options *options)
+{
+    const size_t bytes = sizeof(struct night_history) + NUMBERS * sizeof(double);
+    struct night night = {
+        .run = run, .doc = out, .root = tm_doc_root(out), .source = history, .options = options,
+        .judged = options->judged, .date = options->judged->last
+    };
+    tm_status st;
+
+    night.history = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+    if (!night.history)
+        return run->error.status;
+    night.series = (double *)(void *)(night.history + 1);
+    night.scratch = night.series + NIGHT_POINTS;
+    st = fill(&night);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, night.job, night.room * sizeof(*night.job));
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, night.history, bytes);
+    return st;
+}

@@ -1,0 +1,790 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Did a job get worse?  Its newest run of the page against the median of its last good runs before: docs/night.md.  A change is
+ * told where it is larger than what the figure asks for, than three times the spread of those runs, and than three times the
+ * spread of the steps from each run to the next, of which more are looked at: seven runs alone often lie close together by
+ * chance. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/store/bounded_sum.h"
+#include "reports/history/nightly.h"
+
+static const double deviations = 3 * 1.4826, part_least = 0.01 /* of a step */;
+
+const char *const night_state_words[] = {
+    [NIGHT_FAILED] = "failed", [NIGHT_WORSE] = "worse", [NIGHT_ABSENT] = "absent",   [NIGHT_PARTIAL] = "partial",
+    [NIGHT_BETTER] = "better", [NIGHT_NEW] = "new",     [NIGHT_YOUNG] = "not_judged", [NIGHT_SAME] = "same",
+    [NIGHT_GONE] = "gone",
+};
+
+bool night_counts(const struct tm_history_figure *figure)
+{
+    return figure->has_trend && figure->better != TM_BETTER_NEITHER;
+}
+
+/* The figure of the good runs before a place, newest first. */
+static size_t values_before(const struct night_history *history, size_t newest, size_t figure, double value[NIGHT_SPREAD])
+{
+    size_t count = 0;
+
+    for (size_t i = newest; i > 0 && count < NIGHT_SPREAD; i--) {
+        const struct night_point *point = night_point_at(history, i - 1);
+
+        if (night_is_good(point) && !isnan(point->figure[figure]))
+            value[count++] = point->figure[figure];
+    }
+    return count;
+}
+
+static double median_of(const double *value, size_t count)
+{
+    double room[NIGHT_SPREAD];
+
+    memcpy(room, value, count * sizeof(*value));
+    return tm_sample_select_median(room, count);
+}
+
+static double spread_of(const double *value, size_t count, double level)
+{
+    double off[NIGHT_BEFORE];
+
+    for (size_t i = 0; i < count; i++)
+        off[i] = fabs(value[i] - level);
+    return tm_sample_select_median(off, count);
+}
+
+/* Of the steps from one run to the next, as the spread of the runs that would make them. */
+static double spread_of_steps(const double *value, size_t count)
+{
+    double step[NIGHT_SPREAD];
+
+    for (size_t i = 0; i + 1 < count; i++)
+        step[i] = fabs(value[i + 1] - value[i]);
+    return tm_sample_select_median(step, count - 1) / sqrt(2);
+}
+
+static bool is_share(const struct tm_history_figure *figure)
+{
+    return strcmp(figure->unit, "%") == 0;
+}
+
+struct tm_least_change night_least_change(const struct tm_history_figure *figure)
+{
+    struct tm_least_change least = { .share = 0 };
+
+    if (is_share(figure))
+        least.amount = figure->least_change;
+    else
+        least.share = figure->least_change / 100;
+    return least;
+}
+
+double night_change_of(const struct tm_history_figure *figure, double before, double after)
+{
+    return is_share(figure) ? after - before : before != 0 ? 100 * (after - before) / fabs(before) : NAN;
+}
+
+static void judge_figure(struct night_figure *to, const struct tm_history_figure *figure, const double *value, size_t count,
+                         double step_before)
+{
+    const size_t recent = count < NIGHT_BEFORE ? count : NIGHT_BEFORE;
+    const struct tm_least_change least = night_least_change(figure);
+    double change;
+
+    to->runs = recent;
+    if (count < NIGHT_BEFORE_LEAST || isnan(to->value))
+        return;
+    to->before = median_of(value, recent);
+    to->band = fmax(fmax(least.share * fabs(to->before), least.amount),
+                    deviations * fmax(spread_of(value, recent, to->before), spread_of_steps(value, count)));
+    if (figure->parts && !isnan(step_before))
+        to->band = fmax(to->band, part_least * fabs(step_before));
+    change = to->value - to->before;
+    to->change = night_change_of(figure, to->before, to->value);
+    to->weight = figure->parts && step_before > 0 ? fabs(change) / step_before :
+                 !isnan(to->change)               ? fabs(to->change) / 100 :
+                                                    1; /* of nothing */
+    to->state = !(fabs(change) > to->band) || figure->better == TM_BETTER_NEITHER ? NIGHT_SAME :
+                (change > 0) == (figure->better == TM_BETTER_LOWER)             ? NIGHT_WORSE :
+                                                                                  NIGHT_BETTER;
+}
+
+/* The step time tells, if it changed; else what changed for the worse, the most; else for the better. */
+static void judge_job(struct night_judgement *to)
+{
+    size_t judged = 0;
+
+    to->state = NIGHT_SAME;
+    for (size_t i = 0; i < tm_figure_count; i++) {
+        const struct night_figure *figure = &to->figure[i];
+        const bool is_step = i == 0, is_first = to->worst == tm_figure_count;
+
+        judged += night_counts(&tm_figure_table[i]) && figure->state != NIGHT_YOUNG;
+        if (!night_counts(&tm_figure_table[i]) || (figure->state != NIGHT_WORSE && figure->state != NIGHT_BETTER))
+            continue;
+        if (!is_first && (to->worst == 0 || figure->state > to->state ||
+                          (figure->state == to->state && figure->weight <= to->weight)))
+            continue;
+        to->state = figure->state;
+        to->worst = i;
+        to->weight = figure->weight + (is_step ? 1000 : 0); /* changes of the step time come first */
+    }
+    if (judged == 0)
+        to->state = NIGHT_YOUNG;
+}
+
+/* The place behind the newest run that is judged; 0 = there is none. */
+static size_t find_newest(const struct night_history *history)
+{
+    size_t at = history->count;
+
+    while (at > 0 && !night_point_at(history, at - 1)->is_judged)
+        at--;
+    return at;
+}
+
+static bool ran_before(const struct night_history *history)
+{
+    return history->runs > history->count || !night_point_at(history, 0)->is_judged;
+}
+
+void night_judge(struct night_judgement *to, const struct night_history *history)
+{
+    const size_t newest = find_newest(history);
+    double value[NIGHT_SPREAD];
+
+    *to = (struct night_judgement){ .state = NIGHT_GONE, .worst = tm_figure_count };
+    if (history->count == 0)
+        return;
+    to->newest = night_point_at(history, newest > 0 ? newest - 1 : history->count - 1);
+    for (size_t i = 0; i < tm_figure_count; i++)
+        to->figure[i] = (struct night_figure){ to->newest->figure[i], NAN, NAN, NAN, 0, NIGHT_YOUNG, 0 };
+    if (newest == 0)
+        return;
+    if (!night_is_good(to->newest)) {
+        to->state = to->newest->status == TM_RESULT_PARTIAL ? NIGHT_PARTIAL : NIGHT_FAILED;
+        return;
+    }
+    for (size_t i = 0; i < tm_figure_count; i++) {
+        const size_t count = values_before(history, newest - 1, i, value);
+
+        judge_figure(&to->figure[i], &tm_figure_table[i], value, count, to->figure[0].before);
+    }
+    judge_job(to);
+    if (to->state == NIGHT_YOUNG && !ran_before(history))
+        to->state = NIGHT_NEW;
+}
+
+/* What the gates of this merge say of the night's runs: those that failed first. */
+
+static const char *const night_gates_shown[] = { "failed", "unknown" };
+
+static void copy_text(struct tm_value *to, const char *key, const struct tm_value *from, const char *why)
+{
+    tm_add_known(to, key, tm_text(tm_get(from, key)), why);
+}
+
+static void add_gate(struct tm_value *list, const struct tm_value *run, const struct tm_value *gate)
+{
+    struct tm_value *to = tm_add_object(list, NULL);
+
+    copy_text(to, "job", run, "it is not known");
+    copy_text(to, "id", run, "it is not known");
+    copy_text(to, "status", gate, "it is not known");
+    copy_text(to, "figure", gate, "it is not known");
+    copy_text(to, "title", gate, "it has none");
+    copy_text(to, "value_text", gate, "the run does not have it");
+    copy_text(to, "limit_text", gate, "it is not known");
+    copy_text(to, "baseline_text", gate, "there is none");
+    tm_add_known(to, "reason", tm_text(tm_get(gate, "why")), "the value tells");
+}
+
+static void add_of_status(struct tm_value *list, struct night *night, const char *status)
+{
+    const struct tm_value *runs = tm_get(night->options->gates, "runs");
+
+    for (size_t i = 0; i < tm_length(runs); i++) {
+        const struct tm_value *gates = tm_get(tm_at(runs, i), "gates");
+
+        for (size_t k = 0; k < tm_length(gates); k++)
+            if (strcmp(tm_text(tm_get(tm_at(gates, k), "status")), status) == 0 && tm_length(list) < night->options->rows)
+                add_gate(list, tm_at(runs, i), tm_at(gates, k));
+    }
+}
+
+static void add_counts(struct tm_value *to, const struct tm_value *counts)
+{
+    for (size_t i = 0; i < tm_length(counts); i++)
+        if (tm_type_of(tm_value_at(counts, i)) == TM_INT)
+            tm_add_int(to, tm_key_at(counts, i), tm_int(tm_value_at(counts, i)));
+}
+
+uint64_t night_gates_failed(const struct night *night)
+{
+    return (uint64_t)tm_int(tm_path(night->options->gates, "counts.failed"));
+}
+
+void night_add_gates(struct night *night)
+{
+    const struct tm_value *gates = night->options->gates;
+    struct tm_value *to, *list;
+
+    if (!gates) {
+        tm_add_null(night->root, "gates", "none were asked for");
+        return;
+    }
+    to = tm_add_object(night->root, "gates");
+    copy_text(to, "gate_file", gates, "they are expressions");
+    copy_text(to, "baseline", gates, "there is none");
+    add_counts(tm_add_object(to, "counts"), tm_get(gates, "counts"));
+    list = tm_add_array(to, "list");
+    for (size_t i = 0; i < sizeof(night_gates_shown) / sizeof(night_gates_shown[0]); i++)
+        add_of_status(list, night, night_gates_shown[i]);
+}
+
+/* Figures of a job over its runs, and where they change: by time, and by the step of the training run that its newest run is of. */
+
+/* Runs of a job in some order. */
+struct axis {
+    const char *name;     /* "time", "step" */
+    const char *training; /* of steps */
+    uint16_t place[NIGHT_POINTS];
+    size_t count;
+    uint64_t left_out; /* older ones */
+};
+
+size_t night_all_places(const struct night_history *history, uint16_t place[NIGHT_POINTS])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < history->count; i++)
+        if (night_point_at(history, i)->is_current)
+            place[count++] = (uint16_t)i;
+    return count;
+}
+
+static int by_step(const void *a, const void *b, void *of)
+{
+    const uint16_t x = *(const uint16_t *)a, y = *(const uint16_t *)b;
+    const int64_t x_step = night_point_at(of, x)->step, y_step = night_point_at(of, y)->step;
+
+    return x_step != y_step ? (x_step < y_step ? -1 : 1) : (x > y) - (x < y);
+}
+
+static void take_training(struct axis *to, struct night_history *history, const char *training)
+{
+    *to = (struct axis){ .name = "step", .training = training };
+    for (size_t i = 0; i < history->count; i++) {
+        const struct night_point *point = night_point_at(history, i);
+
+        if (point->is_current && point->step >= 0 && strcmp(point->training, training) == 0)
+            to->place[to->count++] = (uint16_t)i;
+    }
+    qsort_r(to->place, to->count, sizeof(to->place[0]), by_step, history);
+}
+
+size_t night_find_changes(const struct night *night, size_t figure, const uint16_t *index, size_t count,
+                          struct tm_change_point points[TM_CHANGE_POINTS_MOST])
+{
+    const struct tm_history_figure *kind = &tm_figure_table[figure];
+    uint16_t place[NIGHT_POINTS] = { 0 };
+    size_t values = 0, found;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct night_point *point = night_point_at(night->history, index[i]);
+
+        if (!night_is_good(point) || isnan(point->figure[figure]))
+            continue;
+        place[values] = (uint16_t)i;
+        night->series[values++] = point->figure[figure];
+    }
+    found = tm_change_points((struct tm_sample){ night->series, values }, night_least_change(kind), night->scratch, points);
+    for (size_t i = 0; i < found; i++)
+        points[i].at = place[points[i].at];
+    return found;
+}
+
+/* --- writing --- */
+
+static const char *change_word(const struct tm_history_figure *figure, const struct tm_change_point *change)
+{
+    return figure->better == TM_BETTER_NEITHER                                                  ? "other" :
+           (change->after > change->before) == (figure->better == TM_BETTER_LOWER) ? "worse" :
+                                                                                     "better";
+}
+
+static void add_change(struct tm_value *to, const struct night *night, size_t figure, const struct axis *axis,
+                       const struct tm_change_point *change)
+{
+    const struct tm_history_figure *kind = &tm_figure_table[figure];
+    const struct night_point *point = night_point_at(night->history, axis->place[change->at]);
+
+    tm_add_string(to, "state", change_word(kind, change));
+    night_add_number(to, "before", change->before, "");
+    night_add_number(to, "after", change->after, "");
+    night_add_number(to, "change", night_change_of(kind, change->before, change->after), "it was 0");
+    tm_add_double(to, "p", change->p);
+    tm_add_string(to, "night", point->night);
+    tm_add_int(to, "when_ns", point->when_ns);
+    if (point->step >= 0)
+        tm_add_int(to, "step", point->step);
+    else
+        tm_add_null(to, "step", "it is not of a training run");
+    tm_add_string(to, "id", point->id);
+    tm_add_known(to, "revision", point->revision, "it is not known");
+    tm_add_known(to, "revision_before",
+                   change->at > 0 ? night_point_at(night->history, axis->place[change->at - 1])->revision : "",
+                   "it is not known");
+}
+
+static void add_place(struct tm_value *to, const struct night *night, size_t figure, const struct axis *axis)
+{
+    const struct tm_history_figure *kind = &tm_figure_table[figure];
+
+    tm_add_text(to, "job", night->history->job, strlen(night->history->job));
+    tm_add_string(to, "figure", kind->id);
+    tm_add_string(to, "title", kind->title);
+    tm_add_string(to, "unit", kind->unit);
+    tm_add_string(to, "axis", axis->name);
+    tm_add_known(to, "training", axis->training ? axis->training : "", "it is by time");
+}
+
+/* Changes as rows of their own list. */
+static void tell_changes(struct night *night, size_t figure, const struct axis *axis, const struct tm_change_point *points,
+                         size_t count)
+{
+    struct tm_value *list = tm_member(night->root, "change_points");
+    const struct tm_history_figure *kind = &tm_figure_table[figure];
+    char text[TM_FORMAT_BYTES];
+
+    for (size_t i = count; i > 0; i--) {
+        struct tm_value *to;
+
+        if (tm_length(list) >= night->options->rows) {
+            night->points_left_out++;
+            continue;
+        }
+        to = tm_add_object(list, NULL);
+        add_place(to, night, figure, axis);
+        add_change(to, night, figure, axis, &points[i - 1]);
+        tm_add_string(to, "before_text", night_value(text, points[i - 1].before, kind));
+        tm_add_string(to, "after_text", night_value(text, points[i - 1].after, kind));
+        tm_add_known(to, "change_text",
+                       night_change(text, night_change_of(kind, points[i - 1].before, points[i - 1].after), kind), "it was 0");
+    }
+}
+
+/* What the newest run is held against; of another axis, or of a failed run, nothing. */
+static void add_usual(struct tm_value *to, const struct night_figure *judged, bool is_by_time)
+{
+    static const char why[] = "the newest run is not compared";
+
+    tm_add_string(to, "state", night_state_words[is_by_time ? judged->state : NIGHT_YOUNG]);
+    night_add_number(to, "before", is_by_time ? judged->before : NAN, why);
+    night_add_number(to, "band", is_by_time ? judged->band : NAN, why);
+    tm_add_uint(to, "runs", is_by_time ? judged->runs : 0);
+}
+
+static void draw(struct night *night, const struct night_figure *judged, size_t figure, const struct axis *axis,
+                 const struct tm_change_point *points, size_t count)
+{
+    struct tm_value *to = tm_add_object(tm_member(night->root, "trends"), NULL), *list;
+
+    add_place(to, night, figure, axis);
+    add_usual(to, judged, !axis->training);
+    list = tm_add_array(to, "points");
+    for (size_t i = 0; i < axis->count; i++) {
+        const struct night_point *point = night_point_at(night->history, axis->place[i]);
+        struct tm_value *of = tm_add_object(list, NULL);
+
+        tm_add_int(of, "at", axis->training ? point->step : point->when_ns);
+        if (point->status <= TM_RESULT_PARTIAL)
+            night_add_number(of, "value", point->figure[figure], "the run does not have it");
+        else
+            tm_add_null(of, "value", "the run failed");
+        tm_add_string(of, "status", tm_result_status_words[point->status]);
+    }
+    list = tm_add_array(to, "changes");
+    for (size_t i = 0; i < count; i++) {
+        struct tm_value *of = tm_add_object(list, NULL);
+
+        tm_add_uint(of, "at", points[i].at);
+        add_change(of, night, figure, axis, &points[i]);
+    }
+    tm_add_uint(to, "left_out", axis->left_out);
+    night->trends++;
+}
+
+/* --- choosing --- */
+
+static size_t known(const struct night *night, size_t figure, const struct axis *axis)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < axis->count; i++)
+        count += !isnan(night_point_at(night->history, axis->place[i])->figure[figure]);
+    return count;
+}
+
+/* How much a figure has to tell: the one that tells how the job stands, the step time, what changed now, what changed before. */
+static int interest(const struct night_judgement *judged, size_t figure, size_t changes)
+{
+    if (figure == judged->worst)
+        return 4;
+    if (figure == 0)
+        return 3;
+    if (judged->figure[figure].state == NIGHT_WORSE || judged->figure[figure].state == NIGHT_BETTER)
+        return 2;
+    return changes > 0;
+}
+
+static void add_axis(struct night *night, const struct night_judgement *judged, const struct axis *axis, bool is_drawn)
+{
+    struct tm_change_point points[TM_CHANGE_POINTS_MOST];
+    int of[TM_FIGURES_MOST] = { 0 };
+    size_t drawn = 0;
+
+    for (size_t i = 0; i < tm_figure_count; i++) {
+        size_t count;
+
+        if (!tm_figure_table[i].has_trend || known(night, i, axis) < 2)
+            continue;
+        count = night_find_changes(night, i, axis->place, axis->count, points);
+        tell_changes(night, i, axis, points, count);
+        of[i] = interest(judged, i, count);
+    }
+    for (int wanted = 4; wanted > 0 && is_drawn; wanted--)
+        for (size_t i = 0; i < tm_figure_count; i++) {
+            if (of[i] != wanted || drawn == NIGHT_TRENDS_OF_JOB || night->trends == NIGHT_TRENDS)
+                continue;
+            draw(night, &judged->figure[i], i, axis, points, night_find_changes(night, i, axis->place, axis->count, points));
+            drawn++;
+        }
+}
+
+static bool has_nights(const struct night_history *history)
+{
+    return *history->nights[1] != 0;
+}
+
+void night_add_trends(struct night *night, const struct night_judgement *judged, bool is_drawn)
+{
+    struct night_history *history = night->history;
+    struct axis axis = { .name = "time" };
+    const char *training = judged->newest ? judged->newest->training : "";
+
+    const size_t drawn = night->trends;
+
+    axis.count = night_all_places(history, axis.place);
+    axis.left_out = history->runs - axis.count;
+    if (has_nights(history) || !*training)
+        add_axis(night, judged, &axis, is_drawn);
+    if (*training) {
+        take_training(&axis, history, training);
+        add_axis(night, judged, &axis, is_drawn);
+    }
+    night->jobs_drawn += night->trends > drawn;
+}
+
+/* What the morning has to know first: what failed, what got worse, what is missing. */
+
+enum { WORSE_MOST = 48, LISTED = 8, NAMED = 4, NAME_CHARS = 48, TEXT_BYTES = 1024 };
+
+static const double bad_pct = 10; /* of a step */
+
+/* --- writing one --- */
+
+static struct tm_value *begin(struct night *night, const char *id, const char *severity)
+{
+    struct tm_value *to = tm_add_object(tm_member(night->root, "findings"), NULL);
+
+    tm_add_string(to, "id", id);
+    tm_add_string(to, "severity", severity);
+    return to;
+}
+
+static struct tm_value *add_value(struct tm_value *to, double value, const char *unit, double limit)
+{
+    night_add_number(to, "value", value, "it is not told by one figure");
+    tm_add_string(to, "unit", unit);
+    night_add_number(to, "limit", limit, "it has none");
+    return tm_add_array(to, "evidence");
+}
+
+/* out: the list of what to do */
+static struct tm_value *end(struct tm_value *to, int64_t at_stake_ps)
+{
+    struct tm_value *fix;
+
+    tm_add_int(to, "at_stake_ps", at_stake_ps);
+    tm_add_string(to, "stake_of", "a step");
+    tm_add_null(to, "share_pct", "a step is no window");
+    tm_add_string(to, "cause", "");
+    fix = tm_add_array(to, "fix");
+    (void)tm_add_array(to, "where");
+    return fix;
+}
+
+static void add_report(struct tm_value *to, const char *title, const char *href)
+{
+    struct tm_value *link;
+
+    if (!*href) {
+        tm_add_null(to, "link", "there is no report of it");
+        return;
+    }
+    link = tm_add_object(to, "link");
+    tm_add_string(link, "title", title);
+    tm_add_string(link, "href", href);
+}
+
+static const char *short_name(char out[4 * NAME_CHARS + 1], const char *name)
+{
+    char shown[NIGHT_TEXT];
+
+    tm_format_text(shown, sizeof(shown), name);
+    (void)tm_format_middle(out, 4 * NAME_CHARS + 1, shown, NAME_CHARS);
+    return out;
+}
+
+/* "a, b, c and 4 more" */
+static void add_name(char *names, size_t number, size_t of, const char *name)
+{
+    char shown[4 * NAME_CHARS + 1];
+
+    if (number < NAMED)
+        tm_format_append(names, TEXT_BYTES, "%s%s", *names ? ", " : "", short_name(shown, name));
+    else if (number == NAMED)
+        tm_format_append(names, TEXT_BYTES, " and %zu more", of - number);
+}
+
+/* --- failed --- */
+
+void night_add_failed_finding(struct night *night)
+{
+    const struct tm_value *failures = tm_get(night->root, "failures");
+    const uint64_t failed = night->of_night - night->status[TM_RESULT_DONE] - night->status[TM_RESULT_PARTIAL];
+    char names[TEXT_BYTES] = "", name[4 * NAME_CHARS + 1];
+    struct tm_value *to, *evidence;
+    size_t number = 0;
+
+    if (failed == 0)
+        return;
+    to = begin(night, "night_failed", "critical");
+    for (size_t i = 0; i < tm_length(failures); i++)
+        if (tm_result_status_of(tm_text(tm_get(tm_at(failures, i), "status"))) != TM_RESULT_PARTIAL)
+            add_name(names, number++, (size_t)failed, tm_text(tm_get(tm_at(failures, i), "job")));
+    tm_add_printed(to, "title", "%llu of %llu runs failed: %s", (unsigned long long)failed, (unsigned long long)night->of_night, names);
+    evidence = add_value(to, (double)failed, "count", NAN);
+    for (size_t i = 0; i < tm_length(failures) && tm_length(evidence) < LISTED; i++) {
+        const struct tm_value *row = tm_at(failures, i);
+
+        if (tm_result_status_of(tm_text(tm_get(row, "status"))) != TM_RESULT_PARTIAL)
+            tm_add_printed(evidence, NULL, "%s: %s: %.600s", short_name(name, tm_text(tm_get(row, "job"))), tm_text(tm_get(row, "status")),
+                tm_has(tm_get(row, "message")) ? tm_text(tm_get(row, "message")) : "no reason is known");
+    }
+    tm_add_string(end(to, 0), NULL,
+                  "Mend what the reason tells, and run the batch again: it does only what is not done (`--retry` for what was refused).");
+    add_report(to, "", "");
+}
+
+static bool has_failed(const struct tm_value *row)
+{
+    return strcmp(tm_text(tm_get(row, "verdict")), "failed") == 0;
+}
+
+/* "step time 171 ms, limit 160 ms" of the gates that a run failed. */
+static void say_gates(struct tm_value *evidence, const struct tm_value *row)
+{
+    const struct tm_value *gates = tm_get(row, "gates");
+    char name[4 * NAME_CHARS + 1];
+
+    for (size_t i = 0; i < tm_length(gates) && tm_length(evidence) < LISTED; i++) {
+        const struct tm_value *gate = tm_at(gates, i), *title = tm_get(gate, "title");
+
+        if (strcmp(tm_text(tm_get(gate, "status")), "failed") == 0)
+            tm_add_printed(evidence, NULL, "%s: %.200s %.100s, limit %.100s", short_name(name, tm_text(tm_get(row, "job"))),
+                tm_text(tm_has(title) ? title : tm_get(gate, "figure")), tm_text(tm_get(gate, "value_text")),
+                tm_text(tm_get(gate, "limit_text")));
+    }
+}
+
+void night_add_gates_finding(struct night *night)
+{
+    const struct tm_value *rows = tm_get(night->options->gates, "runs");
+    const uint64_t failed = night_gates_failed(night);
+    char names[TEXT_BYTES] = "";
+    struct tm_value *to, *evidence;
+    size_t number = 0;
+
+    if (failed == 0)
+        return;
+    to = begin(night, "night_gates", "critical");
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (has_failed(tm_at(rows, i)))
+            add_name(names, number++, (size_t)failed, tm_text(tm_get(tm_at(rows, i), "job")));
+    tm_add_printed(to, "title", "%llu run%s failed %s gates: %s", (unsigned long long)failed, tm_format_plural(failed),
+        failed == 1 ? "its" : "their", names);
+    evidence = add_value(to, (double)failed, "count", NAN);
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (has_failed(tm_at(rows, i)))
+            say_gates(evidence, tm_at(rows, i));
+    (void)end(to, 0);
+    add_report(to, "", "");
+}
+
+void night_add_absent_finding(struct night *night)
+{
+    char names[TEXT_BYTES] = "", name[4 * NAME_CHARS + 1];
+    const size_t absent = night->of_state[NIGHT_ABSENT];
+    struct tm_value *to, *evidence;
+    size_t number = 0;
+
+    if (absent == 0)
+        return;
+    to = begin(night, "night_absent", "warning");
+    for (size_t i = 0; i < night->jobs; i++)
+        if (night->job[i].state == NIGHT_ABSENT)
+            add_name(names, number++, absent, night->job[i].job);
+    tm_add_printed(to, "title", "%zu job%s used to run and did not: %s", absent, tm_format_plural(absent), names);
+    evidence = add_value(to, (double)absent, "count", NAN);
+    for (size_t i = 0; i < night->jobs && tm_length(evidence) < LISTED; i++)
+        if (night->job[i].state == NIGHT_ABSENT)
+            tm_add_printed(evidence, NULL, "%s: the last run is of %s", short_name(name, night->job[i].job), night->job[i].nights[0]);
+    tm_add_string(end(to, 0), NULL,
+                  "Look whether the job ran, whether it was profiled, and whether its profiles lie where the batch looks for them.");
+    add_report(to, "", "");
+}
+
+void night_add_ahead_finding(struct night *night)
+{
+    const struct tm_value *rows = tm_get(night->root, "dated_ahead");
+    char name[4 * NAME_CHARS + 1];
+    struct tm_value *to, *evidence, *fix;
+
+    if (night->ahead == 0)
+        return;
+    to = begin(night, "night_ahead", "warning");
+    tm_add_printed(to, "title", "%llu run%s dated more than a day ahead %s not judged", (unsigned long long)night->ahead,
+                   tm_format_plural(night->ahead), night->ahead == 1 ? "is" : "are");
+    evidence = add_value(to, (double)night->ahead, "count", NAN);
+    for (size_t i = 0; i < tm_length(rows) && tm_length(evidence) < LISTED; i++) {
+        const struct tm_value *row = tm_at(rows, i);
+
+        tm_add_printed(evidence, NULL, "%s: %s, %.200s", short_name(name, tm_text(tm_get(row, "job"))),
+                       tm_text(tm_get(row, "night")), tm_text(tm_get(row, "id")));
+    }
+    fix = end(to, 0);
+    tm_add_string(fix, NULL,
+                  "Rename what is dated wrong, or tell its night (`--label night=2026-11-21`), and look at the clock of the "
+                  "machine that dated it and of this one.");
+    add_report(to, "", "");
+}
+
+/* --- worse --- */
+
+static void say_figure(struct tm_value *to, const char *key, const char *prefix, const struct night_figure *judged,
+                       const struct tm_history_figure *figure)
+{
+    char before[TM_FORMAT_BYTES], value[TM_FORMAT_BYTES], change[TM_FORMAT_BYTES];
+
+    night_change(change, judged->change, figure);
+    tm_add_printed(to, key, "%s%s %s \xe2\x86\x92 %s%s%s%s", prefix, figure->title, night_value(before, judged->before, figure),
+        night_value(value, judged->value, figure), *change ? " (" : "", change, *change ? ")" : "");
+}
+
+/* What else changed for the worse, the most first. */
+static void say_others(struct tm_value *evidence, const struct night_judgement *judged)
+{
+    bool told[TM_FIGURES_MOST] = { false };
+
+    told[judged->worst] = true;
+    while (tm_length(evidence) < LISTED) {
+        size_t most = tm_figure_count;
+
+        for (size_t i = 0; i < tm_figure_count; i++)
+            if (!told[i] && judged->figure[i].state == NIGHT_WORSE &&
+                (most == tm_figure_count || judged->figure[i].weight > judged->figure[most].weight))
+                most = i;
+        if (most == tm_figure_count)
+            return;
+        told[most] = true;
+        say_figure(evidence, NULL, "Also: ", &judged->figure[most], &tm_figure_table[most]);
+    }
+}
+
+/* Since when it is so, where it is not only this night. */
+static void say_since(struct tm_value *evidence, const struct night *night, const struct night_judgement *judged)
+{
+    struct tm_change_point points[TM_CHANGE_POINTS_MOST];
+    uint16_t place[NIGHT_POINTS];
+    const size_t count = night_all_places(night->history, place),
+                 found = night_find_changes(night, judged->worst, place, count, points);
+    const struct tm_change_point *last = found > 0 ? &points[found - 1] : NULL;
+    const struct night_point *point = last ? night_point_at(night->history, last->at) : NULL;
+    char before[TM_FORMAT_BYTES], after[TM_FORMAT_BYTES];
+
+    if (last)
+        tm_add_printed(evidence, NULL, "The last change of its level before: on %s%s%s, %s \xe2\x86\x92 %s", point->night,
+            *point->revision ? ", revision " : "", point->revision,
+            night_value(before, last->before, &tm_figure_table[judged->worst]),
+            night_value(after, last->after, &tm_figure_table[judged->worst]));
+}
+
+static const struct night_point *last_good(const struct night_history *history, const struct night_point *newest)
+{
+    const struct night_point *good = NULL;
+
+    for (size_t i = 0; i < history->count && night_point_at(history, i) != newest; i++)
+        if (night_is_good(night_point_at(history, i)))
+            good = night_point_at(history, i);
+    return good;
+}
+
+static void say_revisions(struct tm_value *evidence, const struct night_point *before, const struct night_point *now)
+{
+    if (before && *before->revision && *now->revision && strcmp(before->revision, now->revision) != 0)
+        tm_add_printed(evidence, NULL, "Revision %s; the good run before it, of %s, has %s", now->revision, before->night, before->revision);
+    else if (before && *now->revision && *before->revision)
+        tm_add_printed(evidence, NULL, "The same revision as the good run before it, %s", now->revision);
+}
+
+static void add_compare(struct tm_value *fix, const struct night_point *before, const struct night_point *now)
+{
+    if (!before)
+        return;
+    tm_add_printed(fix, NULL, "Compare it with the good run before it, of %s.", before->night);
+    tm_add_printed(fix, NULL, "`tracemill compare runs/%s/summary.json runs/%s/summary.json` tells what changed, and what the causes are.",
+        before->id, now->id);
+}
+
+void night_add_worse_finding(struct night *night, const struct night_judgement *judged)
+{
+    const struct night_figure *worst = &judged->figure[judged->worst];
+    const struct tm_history_figure *figure = &tm_figure_table[judged->worst];
+    const struct night_point *before;
+    char name[4 * NAME_CHARS + 1], prefix[sizeof(name) + 2], text[TM_FORMAT_BYTES], band[TM_FORMAT_BYTES];
+    struct tm_value *to, *evidence;
+
+    if (judged->state != NIGHT_WORSE || night->worse_told == WORSE_MOST)
+        return;
+    night->worse_told++;
+    before = last_good(night->history, judged->newest);
+    to = begin(night, "night_worse",
+               (judged->worst == 0 || figure->parts) && judged->figure[0].change >= bad_pct ? "critical" : "warning");
+    (void)snprintf(prefix, sizeof(prefix), "%s: ", short_name(name, night->history->job));
+    say_figure(to, "title", prefix, worst, figure);
+    evidence = add_value(to, worst->value, *figure->unit ? figure->unit : "count", NAN);
+    tm_add_printed(evidence, NULL, "Median of the %zu good runs before: %s; changes up to %s are not told", worst->runs,
+        night_value(text, worst->before, figure), night_value(band, worst->band, figure));
+    say_others(evidence, judged);
+    say_since(evidence, night, judged);
+    say_revisions(evidence, before, judged->newest);
+    if (*night->history->texts.finding)
+        tm_add_printed(evidence, NULL, "First finding of its report: %s", night->history->texts.finding);
+    add_compare(end(to, judged->worst == 0 ? tm_whole(worst->value - worst->before) : 0), before, judged->newest);
+    add_report(to, "Report of this run",
+               tm_text(tm_get(tm_at(tm_get(night->root, "jobs"), tm_length(tm_get(night->root, "jobs")) - 1), "report")));
+}

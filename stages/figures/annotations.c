@@ -1,0 +1,857 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host annotations.  Events come in the order of their begins: once an activity comes, all annotations are there that
+ * had begun before it, so also those that were open at its launch.  Activities whose clock is so far behind that they
+ * come before their launch wait until the host ends.  What began before the chosen steps is open when they begin, the
+ * longest one outermost: it is put in that order first. */
+#include "stages/figures/annotations.h"
+
+#include <string.h>
+
+#include "pipeline/store/sorter.h"
+#include "pipeline/stage.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/scopes.h"
+#include "stages/resolve/classes.h"
+
+enum { ANNOTATION_DEPTH_MOST = 64 }; /* annotations in each other; deeper ones count as the one around them */
+
+/* An annotation by its name and those of the annotations around it. */
+struct annotation_row {
+    struct tm_tree_node node;
+    uint64_t count, activities;
+    int64_t host_ps, host_self_ps, device_ps;
+    tm_strid name;
+    uint32_t depth; /* 1 = in no other */
+};
+
+/* An annotation that was made, as far as it lies in the chosen steps. */
+struct annotation_span {
+    struct tm_key key;       /* of its name and those around it */
+    int64_t start_ps, host_ps;
+    int64_t inner_ps;        /* of host_ps, what annotations in it take */
+    int64_t device_ps;
+    uint64_t activities;
+    tm_strid name;
+    uint32_t around;         /* number of the one around it, from 1 on; 0 = none */
+    uint32_t before, jump;   /* of those that began before on its thread, 0 = none: the last one, another one */
+    uint32_t after;          /* the next one on its thread; 0 = none yet */
+    uint32_t ordinal;        /* how many began before on its thread */
+    uint32_t depth;          /* 1 = in no other */
+};
+
+static inline int64_t annotation_end(const struct annotation_span *span)
+{
+    return tm_sum_times(span->start_ps, span->host_ps);
+}
+
+/* The annotations of a thread. */
+struct annotation_thread {
+    uint32_t last, open; /* numbers of spans, 0 = none: the last one that began, the innermost one that may be open */
+    uint32_t found;      /* the one that was looked for last */
+    bool takes_launches; /* as `last` was set */
+};
+
+/* The launch of an activity. */
+struct launch {
+    int64_t at_ps, device_ps;
+    uint32_t track, device; /* track: of the launch */
+};
+
+/* Parts of what the tables of the stage `scopes` may take, in 32nds. */
+enum { ANNOTATION_ROWS = 6, ANNOTATION_SPANS = 4, ANNOTATION_LEADS = 1, ANNOTATION_EARLY = 1 };
+
+static inline size_t annotations_memory(struct tm_run *run, int parts)
+{
+    return tm_tables_memory(run, TM_TABLES_SCOPES, 32, (unsigned)parts);
+}
+
+static inline const struct annotation_span *span_at(struct annotations *a, uint32_t number)
+{
+    return tm_rows_at(a->spans, number - 1);
+}
+
+/* To which annotations an activity belongs: those that were open on the launching thread at its launch.  Found from the
+ * last one that had begun by then: it, and those around it, as far as they had not ended.  Launches of a thread mostly
+ * come one after the other, and many while the same annotations are open: these gather, and the next one is looked for
+ * from the one that was found before. */
+
+enum { STEPS_MOST = 8 };
+
+/* --- what had begun --- */
+
+/* The last span of a list that begins at or before a time.
+ * in:  number  of the last one of the list
+ * out: *found  0 = none */
+static tm_status last_begun(struct annotations *a, uint32_t number, int64_t at_ps, uint32_t *found)
+{
+    *found = 0;
+    while (number) {
+        const struct annotation_span *span = span_at(a, number);
+        uint32_t before;
+
+        if (!span)
+            return a->run->error.status;
+        if (span->start_ps <= at_ps)
+            break;
+        before = span->before;
+        number = span->jump;
+        span = number ? span_at(a, number) : NULL;
+        if (number && !span)
+            return a->run->error.status;
+        if (span && span->start_ps <= at_ps) /* too far */
+            number = before;
+    }
+    *found = number;
+    return TM_OK;
+}
+
+/* The same for a time that may be at or little behind the begin of `number`: a few steps from there on.
+ * out: *found  0 = it is not there */
+static tm_status next_begun(struct annotations *a, uint32_t number, int64_t at_ps, uint32_t *found)
+{
+    const struct annotation_span *span = number ? span_at(a, number) : NULL;
+
+    *found = 0;
+    for (int i = 0; i < STEPS_MOST && span && span->start_ps <= at_ps; i++) {
+        const uint32_t after = span->after;
+
+        span = after ? span_at(a, after) : NULL;
+        if (!after || (span && span->start_ps > at_ps)) {
+            *found = number;
+            return TM_OK;
+        }
+        number = after;
+    }
+    return span || !number ? TM_OK : a->run->error.status;
+}
+
+/* What had begun on a thread by a time.
+ * out: *span  its number; 0 = nothing
+ *      *is_told  launches on the thread count */
+static tm_status find_span(struct annotations *a, uint32_t track, int64_t at_ps, uint32_t *span, bool *is_told)
+{
+    const bool has_any = track < tm_rows_count(a->threads);
+    struct annotation_thread *thread = has_any ? tm_rows_change(a->threads, track) : NULL;
+    tm_status st;
+
+    *span = 0;
+    *is_told = thread && thread->takes_launches;
+    if (!*is_told)
+        return has_any && !thread ? a->run->error.status : TM_OK;
+    st = next_begun(a, thread->found, at_ps, span);
+    if (st == TM_OK && !*span)
+        st = last_begun(a, thread->last, at_ps, span);
+    thread->found = *span;
+    return st;
+}
+
+/* --- launches that gather --- */
+
+/* Narrow a stretch of time to where the same annotations are open. */
+static tm_status find_bounds(struct annotations *a, int64_t at_ps, struct launches *launches)
+{
+    const struct annotation_span *span = span_at(a, launches->span);
+    uint32_t number = launches->span;
+
+    if (!span)
+        return a->run->error.status;
+    launches->from_ps = span->start_ps;
+    if (span->after) {
+        span = span_at(a, span->after);
+        if (!span)
+            return a->run->error.status;
+        launches->until_ps = span->start_ps;
+    }
+    for (; number; number = span->around) {
+        int64_t end_ps;
+
+        span = span_at(a, number);
+        if (!span)
+            return a->run->error.status;
+        end_ps = annotation_end(span);
+        if (end_ps <= at_ps)
+            launches->from_ps = end_ps > launches->from_ps ? end_ps : launches->from_ps;
+        else
+            launches->until_ps = end_ps < launches->until_ps ? end_ps : launches->until_ps;
+    }
+    return TM_OK;
+}
+
+static tm_status begin_launches(struct annotations *a, const struct launch *launch, struct launches *launches)
+{
+    bool is_told;
+    tm_status st;
+
+    *launches = (struct launches){ .from_ps = INT64_MIN, .until_ps = INT64_MAX, .track = launch->track };
+    st = find_span(a, launch->track, launch->at_ps, &launches->span, &is_told);
+    if (st == TM_OK && launches->span)
+        return find_bounds(a, launch->at_ps, launches);
+    if (is_told) { /* before the first one, wherever that is */
+        launches->from_ps = launch->at_ps;
+        launches->until_ps = launch->at_ps + 1;
+    }
+    return st;
+}
+
+/* Tell those that were open of the activities that gathered. */
+static tm_status tell_launches(struct annotations *a, struct launches *launches)
+{
+    bool is_inside = false;
+    uint32_t number = launches->activities ? launches->span : 0;
+
+    while (number) {
+        struct annotation_span *span = tm_rows_change(a->spans, number - 1);
+
+        if (!span)
+            return a->run->error.status;
+        number = span->around;
+        if (annotation_end(span) <= launches->from_ps)
+            continue;
+        span->activities += launches->activities;
+        span->device_ps = tm_sum_times(span->device_ps, launches->device_ps);
+        is_inside = true;
+    }
+    if (is_inside) {
+        a->inside += launches->activities;
+        a->inside_ps = tm_sum_times(a->inside_ps, launches->device_ps);
+    }
+    launches->activities = 0;
+    return TM_OK;
+}
+
+/* An activity, to all that were open at its launch.  All have been given that had begun by then. */
+static tm_status add_launch(struct annotations *a, const struct launch *launch)
+{
+    struct launches *launches = &a->launches[(launch->track * 8 + launch->device) & (ANNOTATION_LAUNCHES - 1)];
+
+    if (launches->track != launch->track || launch->at_ps < launches->from_ps || launch->at_ps >= launches->until_ps) {
+        tm_status st = tell_launches(a, launches);
+
+        if (st == TM_OK)
+            st = begin_launches(a, launch, launches);
+        if (st != TM_OK)
+            return st;
+    }
+    launches->activities++;
+    launches->device_ps = tm_sum_times(launches->device_ps, launch->device_ps);
+    return TM_OK;
+}
+
+/* An annotation begins on a thread: from then on, others are open. */
+static void end_launches(struct annotations *a, uint32_t track, int64_t at_ps)
+{
+    for (int i = 0; i < ANNOTATION_LAUNCHES; i++)
+        if (a->launches[i].track == track && a->launches[i].until_ps > at_ps)
+            a->launches[i].until_ps = at_ps;
+}
+
+/* No more of this host, before add_up_spans. */
+static tm_status add_up_launches(struct annotations *a)
+{
+    tm_status st = TM_OK;
+
+    for (int i = 0; i < ANNOTATION_LAUNCHES && st == TM_OK; i++)
+        st = tell_launches(a, &a->launches[i]);
+    memset(a->launches, 0, sizeof(a->launches));
+    return st;
+}
+
+/* The annotations of a host: spans in the order of their begins, each with the one around it.  Those of a thread are a
+ * list with jumps backwards in it (E. W. Myers, An applicative random-access stack, 1983), so that what was open at any
+ * time is found in a logarithmic number of looks. */
+
+enum { PAGE_BYTES = 4 << 10 /* read at random */ };
+
+static tm_status open_spans(struct annotations *a)
+{
+    const size_t memory = annotations_memory(a->run, ANNOTATION_SPANS);
+
+    a->spans = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct annotation_span), memory - memory / 8,
+                                 PAGE_BYTES);
+    a->threads = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct annotation_thread), memory / 8, PAGE_BYTES);
+    return a->spans && a->threads ? TM_OK : a->run->error.status;
+}
+
+/* also after open_spans failed */
+static void close_spans(struct annotations *a)
+{
+    tm_rows_free(a->spans);
+    tm_rows_free(a->threads);
+    a->spans = a->threads = NULL;
+}
+
+/* --- a span begins --- */
+
+static tm_status find_thread(struct annotations *a, uint32_t track, struct annotation_thread **thread)
+{
+    const struct tm_track *of;
+
+    if (track >= tm_rows_count(a->threads)) {
+        const tm_status st = tm_rows_resize(a->threads, (uint64_t)track + 1);
+
+        if (st != TM_OK)
+            return st;
+    }
+    *thread = tm_rows_change(a->threads, track);
+    of = *thread ? tm_rows_at(a->trace->tracks, track) : NULL;
+    if (!of)
+        return a->run->error.status;
+    /* PyTorch's categories tell annotations on any thread; else there are none beside what the user's lines hold. */
+    (*thread)->takes_launches = of->is_user || a->trace->origin == TM_ORIGIN_PYTORCH;
+    return TM_OK;
+}
+
+/* Leave those that have ended, from the innermost one on, until one that has not.
+ * out: *outer  it; zero = none */
+static tm_status leave_ended(struct annotations *a, struct annotation_thread *thread, int64_t now_ps,
+                             struct annotation_span *outer)
+{
+    *outer = (struct annotation_span){ .name = 0 };
+    while (thread->open) {
+        const struct annotation_span *open = span_at(a, thread->open);
+
+        if (!open)
+            return a->run->error.status;
+        if (annotation_end(open) > now_ps) {
+            *outer = *open;
+            return TM_OK;
+        }
+        thread->open = open->around;
+    }
+    return TM_OK;
+}
+
+/* Where a span stands in the list of its thread. */
+struct place {
+    uint32_t ordinal, jump;
+};
+
+/* in: number  0 = *place stays as it is */
+static tm_status find_place(struct annotations *a, uint32_t number, struct place *place)
+{
+    const struct annotation_span *span = number ? span_at(a, number) : NULL;
+
+    if (!span)
+        return number ? a->run->error.status : TM_OK;
+    *place = (struct place){ span->ordinal, span->jump };
+    return TM_OK;
+}
+
+/* Put a span behind the last one of its thread.  Two jumps of one length become one of twice it and one. */
+static tm_status set_before(struct annotations *a, uint32_t last, struct annotation_span *span)
+{
+    struct place near = { 0, 0 }, far = { 0, 0 }, farther = { 0, 0 };
+    tm_status st = find_place(a, last, &near);
+
+    if (st == TM_OK)
+        st = find_place(a, near.jump, &far);
+    if (st == TM_OK)
+        st = find_place(a, far.jump, &farther);
+    span->before = last;
+    span->ordinal = last ? near.ordinal + 1 : 0;
+    span->jump = last;
+    if (far.jump && near.ordinal - far.ordinal == far.ordinal - farther.ordinal)
+        span->jump = far.jump;
+    return st;
+}
+
+static tm_status add_inner(struct annotations *a, uint32_t number, int64_t inner_ps)
+{
+    struct annotation_span *outer = tm_rows_change(a->spans, number - 1);
+
+    if (!outer)
+        return a->run->error.status;
+    outer->inner_ps += inner_ps;
+    return TM_OK;
+}
+
+static tm_status append_span(struct annotations *a, struct annotation_thread *thread,
+                             const struct annotation_span *span)
+{
+    const uint64_t number = tm_rows_count(a->spans) + 1;
+
+    if (number > UINT32_MAX)
+        return tm_fail(&a->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u annotations", UINT32_MAX);
+    if (thread->last) {
+        struct annotation_span *before = tm_rows_change(a->spans, thread->last - 1);
+
+        if (!before)
+            return a->run->error.status;
+        before->after = (uint32_t)number;
+    }
+    thread->last = thread->open = (uint32_t)number;
+    return tm_rows_append(a->spans, span);
+}
+
+/* in: in the order of their begins on each track; longer ones first */
+static tm_status begin_span(struct annotations *a, uint32_t track, int64_t start_ps, int64_t dur_ps, tm_strid name)
+{
+    struct annotation_span outer, span = { .start_ps = start_ps, .host_ps = dur_ps, .name = name };
+    struct tm_key link[2];
+    struct annotation_thread *thread;
+    struct tm_name info;
+    int64_t until_ps;
+    tm_status st = find_thread(a, track, &thread);
+
+    if (st == TM_OK)
+        st = leave_ended(a, thread, start_ps, &outer);
+    if (st == TM_OK && outer.depth == ANNOTATION_DEPTH_MOST) {
+        tm_tally_add(&a->run->tallies, TM_TALLY_DEEP_NESTING, 1);
+        return TM_OK;
+    }
+    if (st == TM_OK)
+        st = set_before(a, thread->last, &span);
+    if (st == TM_OK)
+        st = tm_names_info(a->names, name, &info);
+    if (st == TM_OK && thread->open) {
+        until_ps = annotation_end(&span) < annotation_end(&outer) ? annotation_end(&span) : annotation_end(&outer);
+        st = add_inner(a, thread->open, until_ps - start_ps);
+    }
+    if (st != TM_OK)
+        return st;
+    link[0] = outer.key;
+    link[1] = info.hash;
+    span.key = tm_hash_key(link, sizeof(link));
+    span.around = thread->open;
+    span.depth = outer.depth + 1;
+    end_launches(a, track, start_ps);
+    return append_span(a, thread, &span);
+}
+
+/* --- all have begun --- */
+
+static tm_status add_row(struct annotations *a, const struct annotation_span *span)
+{
+    const int64_t self_ps = span->host_ps > span->inner_ps ? span->host_ps - span->inner_ps : 0;
+    struct annotation_row row = { .node = { .key = span->key },
+                                  .count = 1,
+                                  .activities = span->activities,
+                                  .host_ps = span->host_ps,
+                                  .host_self_ps = self_ps,
+                                  .device_ps = span->device_ps,
+                                  .name = span->name,
+                                  .depth = span->depth };
+    const struct annotation_span *outer = span->around ? span_at(a, span->around) : NULL;
+
+    if (span->around && !outer)
+        return a->run->error.status;
+    if (outer)
+        row.node.outer = outer->key;
+    a->host_self_ps = tm_sum_times(a->host_self_ps, self_ps);
+    return tm_groups_add(a->rows, &row);
+}
+
+/* Put all of them into a->rows. */
+static tm_status add_up_spans(struct annotations *a)
+{
+    const uint64_t count = tm_rows_count(a->spans);
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        const struct annotation_span *span = tm_rows_at(a->spans, i);
+
+        st = span ? add_row(a, span) : a->run->error.status;
+    }
+    return st;
+}
+
+/* An annotation that is open as the chosen steps begin. */
+struct lead {
+    int64_t dur_ps; /* from there on */
+    uint32_t track;
+    tm_strid name;
+};
+
+static int by_thread_and_length(const void *a, const void *b)
+{
+    const struct lead *x = a, *y = b;
+
+    if (x->track != y->track)
+        return x->track < y->track ? -1 : 1;
+    return (x->dur_ps < y->dur_ps) - (x->dur_ps > y->dur_ps);
+}
+
+enum { EARLY_PAGE_BYTES = 4 << 10 };
+
+static void merge_rows(void *into, const void *from)
+{
+    struct annotation_row *a = into;
+    const struct annotation_row *b = from;
+
+    a->count = tm_sum_counts(a->count, b->count);
+    a->activities = tm_sum_counts(a->activities, b->activities);
+    a->host_ps = tm_sum_times(a->host_ps, b->host_ps);
+    a->host_self_ps = tm_sum_times(a->host_self_ps, b->host_self_ps);
+    a->device_ps = tm_sum_times(a->device_ps, b->device_ps);
+}
+
+struct annotations *tm_annotations_new(struct tm_run *run)
+{
+    struct annotations *a = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*a), &run->error);
+
+    if (!a)
+        return NULL;
+    a->run = run;
+    a->rows = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct annotation_row),
+                            annotations_memory(run, ANNOTATION_ROWS), merge_rows);
+    if (a->rows)
+        return a;
+    tm_annotations_free(a);
+    return NULL;
+}
+
+static void close_host(struct annotations *a)
+{
+    close_spans(a);
+    tm_sorter_free(a->leads);
+    tm_rows_free(a->early);
+    a->leads = NULL;
+    a->early = NULL;
+}
+
+void tm_annotations_free(struct annotations *a)
+{
+    if (!a)
+        return;
+    close_host(a);
+    tm_groups_free(a->rows);
+    tm_give(&a->run->budget, TM_ACCOUNT_TABLES, a, sizeof(*a));
+}
+
+/* --- a host --- */
+
+/* From the first chosen step marker's begin to the last one's end; all of time where steps are not the host's. */
+static tm_status find_window(struct annotations *a)
+{
+    const struct tm_steps *steps = &a->trace->steps;
+    const struct tm_step_mark *mark;
+
+    a->begin_ps = INT64_MIN;
+    a->end_ps = INT64_MAX;
+    if (steps->all || steps->source != TM_STEPS_HOST || steps->chosen_begin >= steps->chosen_end)
+        return TM_OK;
+    mark = tm_rows_at(steps->marks, steps->chosen_begin);
+    if (!mark)
+        return a->run->error.status;
+    a->begin_ps = mark->begin_ps;
+    mark = tm_rows_at(steps->marks, steps->chosen_end - 1);
+    if (!mark)
+        return a->run->error.status;
+    a->end_ps = tm_sum_times(mark->begin_ps, mark->dur_ps);
+    return TM_OK;
+}
+
+tm_status tm_annotations_begin(struct annotations *a, const struct tm_trace *trace)
+{
+    a->trace = trace;
+    a->names = trace->names;
+    a->has_host_events |= trace->main_track != TM_NONE;
+    a->leads = tm_sorter_new(a->run, TM_ACCOUNT_TABLES, sizeof(struct lead),
+                             annotations_memory(a->run, ANNOTATION_LEADS), by_thread_and_length);
+    a->early = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct launch),
+                                 annotations_memory(a->run, ANNOTATION_EARLY), EARLY_PAGE_BYTES);
+    if (!a->leads || !a->early || open_spans(a) != TM_OK)
+        return a->run->error.status;
+    return find_window(a);
+}
+
+/* The chosen steps have begun. */
+static tm_status take_leads(struct annotations *a)
+{
+    const void *row = NULL;
+    tm_status st = a->leads ? tm_sorter_finish(a->leads) : TM_OK;
+
+    while (a->leads && st == TM_OK && (st = tm_sorter_next(a->leads, &row)) == TM_OK && row) {
+        const struct lead *lead = row;
+
+        st = begin_span(a, lead->track, a->begin_ps, lead->dur_ps, lead->name);
+    }
+    tm_sorter_free(a->leads);
+    a->leads = NULL;
+    return st;
+}
+
+/* Whether the program made it: also where its name tells that it waits for input. */
+static tm_status is_annotation(const struct annotations *a, const struct tm_event *event, bool *is)
+{
+    const struct tm_track *track;
+
+    *is = event->record.class == TM_CLASS_ANNOTATION && event->record.kind == TM_SPAN;
+    if (*is || event->record.class != TM_CLASS_INPUT || event->record.kind != TM_SPAN ||
+        event->traits & (TM_TRAIT_PYTHON | TM_TRAIT_RUNTIME))
+        return TM_OK;
+    track = tm_rows_at(a->trace->tracks, event->record.track);
+    if (!track)
+        return a->run->error.status;
+    *is = track->is_user && a->trace->origin != TM_ORIGIN_PYTORCH; /* there ops and functions are classed so, too */
+    return TM_OK;
+}
+
+static tm_status take_annotation(struct annotations *a, const struct tm_record *record)
+{
+    const int64_t end_ps = tm_sum_times(record->start_ps, record->dur_ps);
+    const int64_t until_ps = end_ps < a->end_ps ? end_ps : a->end_ps;
+
+    if (until_ps < record->start_ps || until_ps < a->begin_ps)
+        return TM_OK;
+    if (a->leads) {
+        const struct lead lead = { until_ps - a->begin_ps, record->track, record->name };
+
+        return tm_sorter_push(a->leads, &lead);
+    }
+    return begin_span(a, record->track, record->start_ps, until_ps - record->start_ps, record->name);
+}
+
+static tm_status take_launch(struct annotations *a, const struct tm_event *event)
+{
+    const struct launch launch = { event->launch_start_ps, event->record.dur_ps, event->launch_track, event->device };
+
+    a->launched++;
+    if (launch.at_ps < a->begin_ps)
+        return TM_OK;
+    return launch.at_ps < event->record.start_ps ? add_launch(a, &launch) : tm_rows_append(a->early, &launch);
+}
+
+tm_status tm_annotations_take(struct annotations *a, const struct tm_event *event)
+{
+    bool is = false;
+    tm_status st = TM_OK;
+
+    if (a->leads && event->record.start_ps > a->begin_ps)
+        st = take_leads(a);
+    if (st != TM_OK)
+        return st;
+    if (event->chosen && event->level != TM_LEVEL_NONE && event->launch_track != TM_NONE)
+        return take_launch(a, event);
+    st = is_annotation(a, event, &is);
+    return st == TM_OK && is ? take_annotation(a, &event->record) : st;
+}
+
+static tm_status take_early(struct annotations *a)
+{
+    const uint64_t count = tm_rows_count(a->early);
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        const struct launch *early = tm_rows_at(a->early, i);
+
+        st = early ? add_launch(a, early) : a->run->error.status;
+    }
+    return st;
+}
+
+tm_status tm_annotations_end(struct annotations *a)
+{
+    tm_status st = take_leads(a);
+
+    if (st == TM_OK)
+        st = take_early(a);
+    if (st == TM_OK)
+        st = add_up_launches(a);
+    if (st == TM_OK)
+        st = add_up_spans(a);
+    close_host(a);
+    return st;
+}
+
+/* The tree of annotations: its rows in the summary, and what a partial holds of it. */
+
+enum { PATH_MOST = 8192, NAME_MOST = 2048 }; /* bytes that are looked at */
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct annotation_row *x = a, *y = b;
+
+    if (x->host_ps != y->host_ps)
+        return x->host_ps > y->host_ps ? -1 : 1;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    return tm_key_order(x->node.key, y->node.key);
+}
+
+static bool is_root(const void *row)
+{
+    return ((const struct annotation_row *)row)->depth == 1;
+}
+
+/* --- rows --- */
+
+/* Names on the way to the row that is written. */
+struct writer {
+    struct annotations *a;
+    struct tm_value *list;
+    const char *no_device; /* why there is no device time; NULL = there is */
+    char path[PATH_MOST];
+    size_t length_at[ANNOTATION_DEPTH_MOST + 1]; /* of the path, by depth */
+    size_t room;                /* for long texts */
+    int64_t self_ps, device_ps; /* of the rows that are listed; device_ps: of the roots */
+};
+
+static void write_row(struct writer *w, const struct annotation_row *row, const char *name, size_t length)
+{
+    struct tm_value *to = tm_add_object(w->list, NULL);
+
+    tm_add_row_text(to, "path", w->path, w->length_at[row->depth], &w->room);
+    tm_add_row_text(to, "name", name, length, &w->room);
+    tm_add_uint(to, "depth", row->depth - 1);
+    tm_add_uint(to, "count", row->count);
+    tm_add_int(to, "host_ps", row->host_ps);
+    tm_add_int(to, "host_self_ps", row->host_self_ps);
+    if (w->no_device) {
+        tm_add_null(to, "device_ps", w->no_device);
+        tm_add_null(to, "activities", w->no_device);
+    } else {
+        tm_add_int(to, "device_ps", row->device_ps);
+        tm_add_uint(to, "activities", row->activities);
+    }
+    w->self_ps = tm_sum_times(w->self_ps, row->host_self_ps);
+    if (row->depth == 1)
+        w->device_ps = tm_sum_times(w->device_ps, row->device_ps);
+}
+
+/* Rows come in the order of the tree: the path of the parent is there. */
+static tm_status annotation_report_add_row(struct writer *w, const struct annotation_row *row)
+{
+    size_t at = w->length_at[row->depth - 1], length;
+    const char *name;
+    const tm_status st = tm_names_text(w->a->names, row->name, NAME_MOST + 1, &name, &length);
+
+    if (st != TM_OK)
+        return st;
+    length = tm_whole_characters(name, length, NAME_MOST);
+    if (row->depth > 1 && at < PATH_MOST)
+        w->path[at++] = '/';
+    w->length_at[row->depth] = at + tm_whole_characters(name, length, PATH_MOST - at);
+    memcpy(w->path + at, name, w->length_at[row->depth] - at);
+    write_row(w, row, name, length);
+    return TM_OK;
+}
+
+static tm_status add_rows(struct writer *w, struct tm_top_rows *top, uint32_t *listed)
+{
+    const uint32_t count = (uint32_t)tm_top_rows_count(top);
+    struct tm_run *run = w->a->run;
+    uint32_t *order;
+    tm_status st;
+
+    if (!count)
+        return TM_OK;
+    order = tm_take(&run->budget, TM_ACCOUNT_TABLES, count * sizeof(*order), &run->error);
+    if (!order)
+        return run->error.status;
+    st = tm_tree_order(run, TM_ACCOUNT_TABLES, tm_top_rows_at(top, 0), count, sizeof(struct annotation_row), is_root,
+                       order, listed);
+    for (uint32_t i = 0; i < *listed && st == TM_OK; i++)
+        st = annotation_report_add_row(w, tm_top_rows_at(top, order[i]));
+    tm_give(&run->budget, TM_ACCOUNT_TABLES, order, count * sizeof(*order));
+    return st;
+}
+
+static tm_status choose(struct annotations *a, struct tm_top_rows *top, uint64_t *distinct)
+{
+    const void *row = NULL;
+    tm_status st = tm_groups_finish(a->rows);
+
+    *distinct = 0;
+    while (st == TM_OK && (st = tm_groups_next(a->rows, &row)) == TM_OK && row) {
+        ++*distinct;
+        st = tm_top_rows_add(top, row);
+    }
+    if (st == TM_OK)
+        tm_top_rows_sort(top);
+    return st;
+}
+
+static const char *why_no_device(const struct annotations *a)
+{
+    if (!a->launched)
+        return "the profile does not tell which host thread launched the device's work";
+    if (!a->inside)
+        return "no device work was launched inside an annotation, by the thread that made it";
+    return NULL;
+}
+
+tm_status tm_annotations_report(struct annotations *a, uint64_t most, struct tm_value *to)
+{
+    struct tm_top_rows *top = tm_listed_rows_new(a->run, sizeof(struct annotation_row), most, longest_first);
+    struct writer *w = tm_take(&a->run->budget, TM_ACCOUNT_TABLES, sizeof(*w), &a->run->error);
+    struct tm_value *rest;
+    uint64_t distinct = 0;
+    uint32_t listed = 0;
+    tm_status st = top && w ? choose(a, top, &distinct) : a->run->error.status;
+
+    if (st == TM_OK && !distinct) {
+        tm_add_null(to, "annotations", a->has_host_events ? "the program annotated nothing on its host threads"
+                                                          : "no host events are in the profile");
+        tm_add_null(to, "annotations_rest", "there are no annotations");
+    } else if (st == TM_OK) {
+        w->a = a;
+        w->list = tm_add_array(to, "annotations");
+        w->no_device = why_no_device(a);
+        w->room = most * TM_ROW_TEXT_ROOM;
+        st = add_rows(w, top, &listed);
+        rest = tm_add_object(to, "annotations_rest");
+        tm_add_uint(rest, "rows", distinct - listed);
+        tm_add_int(rest, "host_self_ps", a->host_self_ps > w->self_ps ? a->host_self_ps - w->self_ps : 0);
+        if (w->no_device)
+            tm_add_null(rest, "device_ps", w->no_device);
+        else
+            tm_add_int(rest, "device_ps", a->inside_ps > w->device_ps ? a->inside_ps - w->device_ps : 0);
+    }
+    tm_give(&a->run->budget, TM_ACCOUNT_TABLES, w, w ? sizeof(*w) : 0);
+    tm_top_rows_free(top);
+    return st;
+}
+
+/* --- partials --- */
+
+static void save_row(struct tm_partial_writer *w, const void *of)
+{
+    const struct annotation_row *row = of;
+
+    tm_partial_put_words(w, &row->node, 4);
+    tm_partial_put_u64(w, row->count);
+    tm_partial_put_u64(w, row->activities);
+    tm_partial_put_i64(w, row->host_ps);
+    tm_partial_put_i64(w, row->host_self_ps);
+    tm_partial_put_i64(w, row->device_ps);
+    tm_partial_put_name(w, row->name);
+    tm_partial_put_u32(w, row->depth - 1);
+}
+
+tm_status tm_annotations_save(struct annotations *a, struct tm_partial_writer *w)
+{
+    tm_partial_put_u64(w, a->launched);
+    tm_partial_put_u64(w, a->inside);
+    tm_partial_put_i64(w, a->inside_ps);
+    tm_partial_put_i64(w, a->host_self_ps);
+    tm_partial_put_u8(w, a->has_host_events);
+    return tm_partial_put_groups(w, a->rows, save_row);
+}
+
+static void load_row(struct tm_partial_reader *r, void *to)
+{
+    struct annotation_row *row = to;
+
+    tm_partial_words(r, &row->node, 4);
+    row->count = tm_partial_u64(r);
+    row->activities = tm_partial_u64(r);
+    row->host_ps = tm_partial_time(r);
+    row->host_self_ps = tm_partial_time(r);
+    row->device_ps = tm_partial_time(r);
+    row->name = tm_partial_name(r);
+    row->depth = tm_partial_below_u32(r, ANNOTATION_DEPTH_MOST) + 1;
+}
+
+tm_status tm_annotations_load(struct annotations *a, struct tm_partial_reader *r)
+{
+    struct annotation_row row;
+
+    a->names = tm_partial_names(r);
+    a->launched = tm_sum_counts(a->launched, tm_partial_u64(r));
+    a->inside = tm_sum_counts(a->inside, tm_partial_u64(r));
+    a->inside_ps = tm_sum_times(a->inside_ps, tm_partial_time(r));
+    a->host_self_ps = tm_sum_times(a->host_self_ps, tm_partial_time(r));
+    a->has_host_events |= tm_partial_bool(r);
+    return tm_partial_take_groups(r, a->rows, load_row, &row);
+}

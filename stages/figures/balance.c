@@ -1,0 +1,679 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Balance, the stage: folds what the devices compute by op and device, and by step and device.  Memory: events
+ * gather by site in a table of fixed size; fixed per device what runs on it; groups spill. */
+#include "stages/figures/balance.h"
+
+#include "pipeline/front.h"
+#include "pipeline/stage.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/members.h"
+
+/* An op on a device.  The key is a hash of the op in its upper 96 bits and the device in its lower 32: the rows of an
+ * op come one after the other, in the order of the devices. */
+struct op_row {
+    struct tm_key key;
+    uint64_t count;
+    int64_t total_ps;
+    tm_strid name, module; /* module: 0 = not told */
+};
+
+/* Compute of a device in a step.  The key is the step's number, so that they come in order, and the device. */
+struct step_row {
+    struct tm_key key;
+    int64_t compute_ps;
+};
+
+/* What a device computes: a union of activities that come in the order of their begins. */
+struct load {
+    int64_t until_ps;
+    int64_t number;     /* of the step that compute_ps belongs to */
+    uint32_t step;      /* its ordinal on the host */
+    int64_t compute_ps; /* not in the rows yet */
+};
+
+struct balance {
+    struct tm_run *run;
+    const struct tm_trace *trace; /* of the present host */
+    struct tm_names *names;
+    struct tm_members members;
+    struct load *loads;           /* of the present host, by device */
+    uint32_t load_count;
+    struct tm_groups *ops;        /* struct op_row */
+    struct tm_groups *steps;      /* struct step_row */
+    struct tm_front front;        /* of ops, by site */
+};
+
+enum { BALANCE_LISTED = 50 };
+
+/* Parts of what the tables of this stage may take, in sixteenths; the last two are needed for the report only. */
+enum { BALANCE_OPS = 7, BALANCE_STEPS = 3, BALANCE_FRONT = 3, BALANCE_TOP = 1, BALANCE_SPREADS = 2 };
+
+static inline size_t balance_memory(struct tm_run *run, int parts)
+{
+    return tm_tables_memory(run, TM_TABLES_BALANCE, 16, (unsigned)parts);
+}
+
+static inline uint32_t member_of_op(const struct op_row *row)
+{
+    return (uint32_t)row->key.low;
+}
+
+static inline bool is_same_op(const struct op_row *a, const struct op_row *b)
+{
+    return a->key.high == b->key.high && a->key.low >> 32 == b->key.low >> 32;
+}
+
+/* Numbers of steps as keys that keep their order. */
+static inline uint64_t key_of_step(int64_t number)
+{
+    return (uint64_t)number ^ (uint64_t)1 << 63;
+}
+
+static inline int64_t step_of_key(uint64_t key)
+{
+    return (int64_t)(key ^ (uint64_t)1 << 63);
+}
+
+/* Balance in a partial: the devices, all ops of each, and what each computed in each step. */
+
+/* --- saving --- */
+
+static void save_op(struct tm_partial_writer *w, const void *of)
+{
+    const struct op_row *row = of;
+
+    tm_partial_put_words(w, &row->key, 2);
+    tm_partial_put_u64(w, row->count);
+    tm_partial_put_i64(w, row->total_ps);
+    tm_partial_put_name(w, row->name);
+    tm_partial_put_name(w, row->module);
+}
+
+static void save_step(struct tm_partial_writer *w, const void *of)
+{
+    const struct step_row *row = of;
+
+    tm_partial_put_i64(w, step_of_key(row->key.high));
+    tm_partial_put_u32(w, (uint32_t)row->key.low);
+    tm_partial_put_i64(w, row->compute_ps);
+}
+
+static tm_status save_balance(struct tm_stage *s, struct tm_partial_writer *w)
+{
+    struct balance *b = s->state;
+    tm_status st;
+
+    tm_members_save(&b->members, w);
+    st = tm_partial_put_groups(w, b->ops, save_op);
+    return st == TM_OK ? tm_partial_put_groups(w, b->steps, save_step) : st;
+}
+
+/* --- loading --- */
+
+static tm_status load_op(struct balance *b, struct tm_partial_reader *r, uint32_t first)
+{
+    struct op_row row = { .count = 0 };
+
+    tm_partial_words(r, &row.key, 2);
+    row.count = tm_partial_u64(r);
+    row.total_ps = tm_partial_time(r);
+    row.name = tm_partial_name(r);
+    row.module = tm_partial_name(r);
+    if (tm_partial_is_ok(r) && (member_of_op(&row) >= b->members.count - first || !row.count))
+        return tm_partial_damaged(r, "a number is out of its range");
+    row.key.low += first; /* below 2^32: it is the number of a device */
+    return tm_partial_is_ok(r) ? tm_groups_add(b->ops, &row) : tm_partial_status(r);
+}
+
+static tm_status load_step(struct balance *b, struct tm_partial_reader *r, uint32_t first)
+{
+    struct step_row row = { .key = { key_of_step(tm_partial_i64(r)), 0 } };
+
+    row.key.low = first + tm_partial_below_u32(r, b->members.count - first);
+    row.compute_ps = tm_partial_time(r);
+    return tm_partial_is_ok(r) ? tm_groups_add(b->steps, &row) : tm_partial_status(r);
+}
+
+static tm_status load_balance(struct tm_stage *s, struct tm_partial_reader *r)
+{
+    struct balance *b = s->state;
+    uint32_t first = 0;
+    tm_status st = tm_members_load(&b->members, b->run, r, &first);
+
+    b->names = tm_partial_names(r);
+    while (st == TM_OK && tm_partial_bool(r))
+        st = load_op(b, r, first);
+    while (st == TM_OK && tm_partial_bool(r))
+        st = load_step(b, r, first);
+    return st == TM_OK ? tm_partial_status(r) : st;
+}
+
+/* What the section balance has beyond the devices' sums: spread by step, and ops that several devices run. */
+
+enum { EQUAL_PCT = 5 }; /* an op takes equally long where the slowest device needs less than this more than the mean */
+
+enum op_kind { OP_ALL, OP_UNEVEN, OP_SOME, OP_SINGLE, OP_KINDS };
+
+static const char *const op_kind_name[OP_KINDS] = {
+    [OP_ALL] = "all", [OP_UNEVEN] = "uneven", [OP_SOME] = "some", [OP_SINGLE] = "single",
+};
+
+/* An op over its devices. */
+struct shared_op {
+    struct tm_key key;
+    uint64_t count;
+    int64_t min_ps, max_ps, sum_ps;
+    int64_t excess_ps; /* what the devices would save if all were as the mean: max x devices - sum */
+    tm_strid name, module;
+    uint32_t devices, slowest;
+    uint8_t kind;
+};
+
+/* All ops. */
+struct shared_ops {
+    struct balance *b;
+    uint32_t devices;        /* that run any op */
+    struct tm_top_rows *top; /* struct shared_op */
+    uint64_t kinds[OP_KINDS];
+    int64_t *op_ps;          /* of the present op, by member */
+    int64_t *same_ps;        /* of ops of the kind `all`, by member */
+    uint8_t *has_ops;        /* by member */
+};
+
+/* 100 x (max / mean - 1) */
+static double spread_pct(int64_t max_ps, int64_t sum_ps, uint32_t devices)
+{
+    const double pct = sum_ps > 0 ? 100.0 * ((double)max_ps * (double)devices / (double)sum_ps - 1.0) : 0;
+
+    return pct > 0 ? pct : 0;
+}
+
+/* --- ops --- */
+
+static int most_excess_first(const void *a, const void *b)
+{
+    const struct shared_op *x = a, *y = b;
+
+    if (x->excess_ps != y->excess_ps)
+        return x->excess_ps > y->excess_ps ? -1 : 1;
+    return tm_key_order(x->key, y->key);
+}
+
+static void begin_op(struct shared_op *op, const struct op_row *row)
+{
+    *op = (struct shared_op){ .key = row->key, .name = row->name, .module = row->module, .min_ps = INT64_MAX,
+                              .max_ps = -1, .kind = OP_ALL };
+}
+
+/* out: op->kind is OP_UNEVEN from the first device on whose count is another one */
+static void add_device(struct shared_ops *s, struct shared_op *op, const struct op_row *row)
+{
+    const uint32_t member = member_of_op(row);
+
+    if (op->devices && row->count != op->count / op->devices)
+        op->kind = OP_UNEVEN;
+    op->count = tm_sum_counts(op->count, row->count);
+    op->sum_ps = tm_sum_times(op->sum_ps, row->total_ps);
+    op->min_ps = row->total_ps < op->min_ps ? row->total_ps : op->min_ps;
+    if (row->total_ps > op->max_ps) {
+        op->max_ps = row->total_ps;
+        op->slowest = member;
+    }
+    op->devices++;
+    s->op_ps[member] = row->total_ps;
+}
+
+static tm_status end_op(struct shared_ops *s, struct shared_op *op)
+{
+    const uint32_t members = s->b->members.count;
+
+    if (op->devices < s->devices)
+        op->kind = op->devices > 1 ? OP_SOME : OP_SINGLE;
+    s->kinds[op->kind]++;
+    for (uint32_t i = 0; i < members; i++) {
+        if (op->kind == OP_ALL)
+            s->same_ps[i] = tm_sum_times(s->same_ps[i], s->op_ps[i]);
+        s->op_ps[i] = 0;
+    }
+    if (op->devices < 2)
+        return TM_OK;
+    if (__builtin_mul_overflow(op->max_ps, (int64_t)op->devices, &op->excess_ps))
+        op->excess_ps = INT64_MAX;
+    op->excess_ps = op->excess_ps > op->sum_ps ? op->excess_ps - op->sum_ps : 0;
+    return tm_top_rows_add(s->top, op);
+}
+
+static tm_status read_ops(struct shared_ops *s)
+{
+    struct shared_op op = { .devices = 0 };
+    const void *next = NULL;
+    tm_status st = tm_groups_rewind(s->b->ops);
+
+    while (st == TM_OK && (st = tm_groups_next(s->b->ops, &next)) == TM_OK && next) {
+        const struct op_row *row = next;
+        const struct op_row last = { .key = op.key };
+
+        if (op.devices && !is_same_op(row, &last))
+            st = end_op(s, &op);
+        if (!op.devices || !is_same_op(row, &last))
+            begin_op(&op, row);
+        add_device(s, &op, row);
+    }
+    if (st == TM_OK && op.devices)
+        st = end_op(s, &op);
+    tm_top_rows_sort(s->top);
+    return st;
+}
+
+static tm_status count_devices(struct shared_ops *s)
+{
+    const void *next = NULL;
+    tm_status st = tm_groups_finish(s->b->ops);
+
+    while (st == TM_OK && (st = tm_groups_next(s->b->ops, &next)) == TM_OK && next) {
+        uint8_t *has_ops = &s->has_ops[member_of_op(next)];
+
+        s->devices += !*has_ops;
+        *has_ops = 1;
+    }
+    return st;
+}
+
+static tm_status add_op(const struct shared_ops *s, const struct shared_op *op, struct tm_value *list)
+{
+    const double spread = spread_pct(op->max_ps, op->sum_ps, op->devices);
+    struct tm_value *to = tm_add_object(list, NULL);
+    const char *text;
+    size_t length;
+    tm_status st = tm_names_text(s->b->names, op->name, 0, &text, &length);
+
+    if (st != TM_OK)
+        return st;
+    tm_add_text(to, "name", text, length);
+    st = tm_add_name_cut(to, "module", s->b->names, op->module, 0, "not recorded");
+    tm_add_uint(to, "devices", op->devices);
+    tm_add_uint(to, "count", op->count);
+    tm_add_int(to, "min_ps", op->min_ps);
+    tm_add_int(to, "max_ps", op->max_ps);
+    tm_add_int(to, "mean_ps", op->sum_ps / op->devices);
+    tm_add_double(to, "spread_pct", spread);
+    tm_add_string(to, "slowest", s->b->members.rows[op->slowest].device);
+    tm_add_string(to, "kind", op_kind_name[op->kind]);
+    tm_add_bool(to, "equal", spread < EQUAL_PCT);
+    tm_add_int(to, "excess_ps", op->excess_ps);
+    return st;
+}
+
+/* Ops that all devices run equally often: who needs longer for them? */
+static void add_same_work(const struct shared_ops *s, struct tm_value *balance)
+{
+    struct tm_value *to, *list;
+    int64_t sum_ps = 0, max_ps = -1;
+    uint32_t slowest = 0;
+
+    if (!s->kinds[OP_ALL]) {
+        tm_add_null(balance, "same_work", "there is no op that all devices run equally often");
+        return;
+    }
+    to = tm_add_object(balance, "same_work");
+    tm_add_uint(to, "ops", s->kinds[OP_ALL]);
+    list = tm_add_array(to, "devices");
+    for (uint32_t i = 0; i < s->b->members.count; i++) {
+        struct tm_value *row;
+
+        if (!s->has_ops[i])
+            continue;
+        row = tm_add_object(list, NULL);
+        tm_add_string(row, "device", s->b->members.rows[i].device);
+        tm_add_int(row, "total_ps", s->same_ps[i]);
+        sum_ps = tm_sum_times(sum_ps, s->same_ps[i]);
+        if (s->same_ps[i] > max_ps) {
+            max_ps = s->same_ps[i];
+            slowest = i;
+        }
+    }
+    tm_add_double(to, "spread_pct", spread_pct(max_ps, sum_ps, s->devices));
+    tm_add_string(to, "slowest", s->b->members.rows[slowest].device);
+}
+
+static tm_status add_shared_ops(struct shared_ops *s, struct tm_value *balance)
+{
+    struct tm_value *list, *kinds;
+    tm_status st = read_ops(s);
+
+    list = tm_add_array(balance, "ops");
+    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(s->top); i++)
+        st = add_op(s, tm_top_rows_at(s->top, i), list);
+    kinds = tm_add_object(balance, "op_kinds");
+    for (int i = 0; i < OP_KINDS; i++)
+        tm_add_uint(kinds, op_kind_name[i], s->kinds[i]);
+    add_same_work(s, balance);
+    return st;
+}
+
+/* --- steps --- */
+
+struct step_spread {
+    double pct;
+    int64_t number;
+};
+
+static int by_spread(const void *a, const void *b)
+{
+    const struct step_spread *x = a, *y = b;
+
+    if (x->pct < y->pct || x->pct > y->pct)
+        return x->pct < y->pct ? -1 : 1;
+    return (x->number < y->number) - (x->number > y->number); /* of equal ones the first step comes last */
+}
+
+/* A step over its devices; those that compute nothing in it take no part. */
+struct step_sum {
+    uint64_t step; /* key */
+    int64_t max_ps, sum_ps;
+    uint32_t devices;
+};
+
+static tm_status end_step(const struct step_sum *sum, struct tm_sorter *spreads)
+{
+    const struct step_spread row = { spread_pct(sum->max_ps, sum->sum_ps, sum->devices), step_of_key(sum->step) };
+
+    return sum->devices > 1 ? tm_sorter_push(spreads, &row) : TM_OK;
+}
+
+static tm_status read_steps(struct balance *b, struct tm_sorter *spreads)
+{
+    struct step_sum sum = { .devices = 0 };
+    const void *next = NULL;
+    tm_status st = tm_groups_finish(b->steps);
+
+    while (st == TM_OK && (st = tm_groups_next(b->steps, &next)) == TM_OK && next) {
+        const struct step_row *row = next;
+
+        if (sum.devices && row->key.high != sum.step) {
+            st = end_step(&sum, spreads);
+            sum = (struct step_sum){ .devices = 0 };
+        }
+        sum.step = row->key.high;
+        sum.max_ps = row->compute_ps > sum.max_ps ? row->compute_ps : sum.max_ps;
+        sum.sum_ps = tm_sum_times(sum.sum_ps, row->compute_ps);
+        sum.devices++;
+    }
+    if (st == TM_OK)
+        st = end_step(&sum, spreads);
+    return st == TM_OK ? tm_sorter_finish(spreads) : st;
+}
+
+static tm_status add_spreads(struct tm_sorter *spreads, struct tm_value *balance)
+{
+    const uint64_t count = tm_sorter_count(spreads), median = count - count / 2; /* nearest rank */
+    struct step_spread last = { .pct = 0 };
+    struct tm_value *to;
+    double median_pct = 0;
+
+    if (!count) {
+        tm_add_null(balance, "steps", "no step in which several devices compute");
+        return TM_OK;
+    }
+    for (uint64_t i = 1; i <= count; i++) {
+        const void *row = NULL;
+        const tm_status st = tm_sorter_next(spreads, &row);
+
+        if (st != TM_OK)
+            return st;
+        last = *(const struct step_spread *)row;
+        if (i == median)
+            median_pct = last.pct;
+    }
+    to = tm_add_object(balance, "steps");
+    tm_add_uint(to, "count", count);
+    tm_add_double(to, "spread_median_pct", median_pct);
+    tm_add_double(to, "spread_max_pct", last.pct);
+    tm_add_int(to, "worst_step", last.number);
+    return TM_OK;
+}
+
+static tm_status add_steps(struct balance *b, struct tm_value *balance)
+{
+    struct tm_sorter *spreads = tm_sorter_new(b->run, TM_ACCOUNT_TABLES, sizeof(struct step_spread),
+                                              balance_memory(b->run, BALANCE_SPREADS), by_spread);
+    tm_status st = spreads ? read_steps(b, spreads) : b->run->error.status;
+
+    if (st == TM_OK)
+        st = add_spreads(spreads, balance);
+    tm_sorter_free(spreads);
+    return st;
+}
+
+/* --- all of it --- */
+
+static tm_status add_ops(struct balance *b, struct tm_value *balance)
+{
+    struct tm_run *run = b->run;
+    const size_t n = b->members.count, bytes = n * (2 * sizeof(int64_t) + 1);
+    int64_t *arrays = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+    struct shared_ops s = { .b = b,
+                            .op_ps = arrays,
+                            .same_ps = arrays ? arrays + n : NULL,
+                            .has_ops = arrays ? (uint8_t *)(arrays + 2 * n) : NULL };
+    tm_status st;
+
+    s.top = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct shared_op), BALANCE_LISTED,
+                            balance_memory(run, BALANCE_TOP), most_excess_first);
+    st = arrays && s.top ? count_devices(&s) : run->error.status;
+    if (st == TM_OK)
+        st = add_shared_ops(&s, balance);
+    tm_top_rows_free(s.top);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, arrays, arrays ? bytes : 0);
+    return st;
+}
+
+/* balance.c, balance.c */
+static tm_status report_balance(struct tm_stage *s, struct tm_value *summary)
+{
+    static const char *const keys[] = { "steps", "ops", "op_kinds", "same_work" };
+    struct balance *b = s->state;
+    struct tm_value *balance = tm_member(summary, "balance");
+    tm_status st;
+
+    if (tm_type_of(balance) != TM_OBJECT)
+        return TM_OK;
+    if (tm_int(tm_get(balance, "devices")) < 2) {
+        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+            tm_add_null(balance, keys[i], b->members.count ? "one device" : "no device computed");
+        return TM_OK;
+    }
+    st = add_steps(b, balance);
+    return st == TM_OK ? add_ops(b, balance) : st;
+}
+
+static void merge_ops(void *into, const void *from)
+{
+    struct op_row *a = into;
+    const struct op_row *b = from;
+
+    a->count = tm_sum_counts(a->count, b->count);
+    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+}
+
+static void merge_steps(void *into, const void *from)
+{
+    struct step_row *a = into;
+    const struct step_row *b = from;
+
+    a->compute_ps = tm_sum_times(a->compute_ps, b->compute_ps);
+}
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct balance *b = s->state;
+
+    b->run = s->run;
+    b->ops = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct op_row), balance_memory(s->run, BALANCE_OPS),
+                           merge_ops);
+    b->steps = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct step_row),
+                             balance_memory(s->run, BALANCE_STEPS), merge_steps);
+    if (!b->ops || !b->steps)
+        return s->run->error.status;
+    return tm_front_init(&b->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct op_row),
+                         balance_memory(s->run, BALANCE_FRONT), b->ops);
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct balance *b = s->state;
+    const tm_status st = tm_members_begin_host(&b->members, b->run, trace);
+
+    b->trace = trace;
+    b->names = trace->names;
+    if (st != TM_OK || !trace->device_count)
+        return st;
+    b->loads = tm_take(&b->run->budget, TM_ACCOUNT_MODEL, trace->device_count * sizeof(*b->loads), &b->run->error);
+    if (!b->loads)
+        return b->run->error.status;
+    b->load_count = trace->device_count;
+    for (uint32_t i = 0; i < b->load_count; i++)
+        b->loads[i] = (struct load){ .until_ps = INT64_MIN, .number = TM_NO_STEP, .step = TM_NONE };
+    return TM_OK;
+}
+
+/* --- ops --- */
+
+/* What the events of a site count for: an HLO op of its program where that is told, else what the kernel is called. */
+static tm_status find_op(struct balance *b, const struct tm_event *event, uint32_t member, struct op_row *row)
+{
+    const struct tm_config *config = event->config;
+    const tm_strid name = config->hlo_op ? config->hlo_op : event->record.name;
+    const tm_strid module = config->hlo_op ? config->module : 0;
+    struct tm_key text[2], key;
+    const tm_status st = tm_names_hashes(b->names, (const tm_strid[]){ name, module }, 2, text);
+
+    if (st != TM_OK)
+        return st;
+    key = tm_hash_key(text, sizeof(text));
+    row->key = (struct tm_key){ key.high, (key.low & ~(uint64_t)UINT32_MAX) | member };
+    row->name = name;
+    row->module = module;
+    return TM_OK;
+}
+
+static tm_status balance_add_op(struct balance *b, const struct tm_event *event, uint32_t member)
+{
+    bool is_new;
+    struct op_row *row = tm_front_at(&b->front, event->site, &is_new);
+    const tm_status st = !row ? b->run->error.status : is_new ? find_op(b, event, member, row) : TM_OK;
+
+    if (st != TM_OK)
+        return st;
+    row->count++;
+    row->total_ps = tm_sum_times(row->total_ps, event->record.dur_ps);
+    return TM_OK;
+}
+
+/* --- steps --- */
+
+static tm_status put_load(struct balance *b, struct load *load, uint32_t member)
+{
+    const struct step_row row = { { key_of_step(load->number), member }, load->compute_ps };
+
+    if (!load->compute_ps || load->number == TM_NO_STEP)
+        return TM_OK;
+    load->compute_ps = 0;
+    return tm_groups_add(b->steps, &row);
+}
+
+static tm_status add_load(struct balance *b, const struct tm_event *event, uint32_t member)
+{
+    const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
+    struct load *load = &b->loads[event->device];
+    tm_status st = TM_OK;
+
+    if (event->step != load->step) {
+        st = put_load(b, load, member);
+        load->step = event->step;
+        load->compute_ps = 0;
+        if (st == TM_OK)
+            st = tm_step_number(b->trace, event->step, &load->number);
+    }
+    if (end_ps > load->until_ps) {
+        const int64_t from_ps = event->record.start_ps > load->until_ps ? event->record.start_ps : load->until_ps;
+
+        load->compute_ps = tm_sum_times(load->compute_ps, end_ps - from_ps);
+        load->until_ps = end_ps;
+    }
+    return st;
+}
+
+/* --- events --- */
+
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    struct balance *b = s->state;
+    uint32_t member;
+    tm_status st;
+
+    if (!event->chosen || event->device >= b->load_count ||
+        (event->level != TM_LEVEL_COMPUTE && event->level != TM_LEVEL_CONTAINER))
+        return TM_OK;
+    member = b->members.by_device[event->device];
+    if (member == TM_NONE)
+        return TM_OK;
+    st = add_load(b, event, member);
+    if (st != TM_OK || event->level == TM_LEVEL_CONTAINER)
+        return st;
+    switch ((enum tm_class)event->record.class) {
+    case TM_CLASS_KERNEL:
+    case TM_CLASS_TPU_OP:
+    case TM_CLASS_CPU_OP:
+        return balance_add_op(b, event, member);
+    default:
+        return TM_OK;
+    }
+}
+
+static void free_loads(struct balance *b)
+{
+    tm_give(&b->run->budget, TM_ACCOUNT_MODEL, b->loads, b->load_count * sizeof(*b->loads));
+    b->loads = NULL;
+    b->load_count = 0;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct balance *b = s->state;
+    tm_status st = tm_front_flush(&b->front);
+
+    for (uint32_t i = 0; i < b->load_count && st == TM_OK; i++)
+        st = put_load(b, &b->loads[i], b->members.by_device[i]);
+    free_loads(b);
+    b->trace = NULL;
+    return st;
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct balance *b = s->state;
+
+    if (!b->run)
+        return;
+    tm_front_release(&b->front);
+    tm_groups_free(b->ops);
+    tm_groups_free(b->steps);
+    tm_members_free(&b->members, b->run);
+    free_loads(b);
+}
+
+const struct tm_stage_type tm_balance_stage = {
+    .name = "balance",
+    .summary = "the same work on several devices",
+    .state_bytes = sizeof(struct balance),
+    .classes = TM_CLASSES_ACTIVITY,
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = report_balance,
+    .save = save_balance,
+    .load = load_balance,
+    .close = close_stage,
+};

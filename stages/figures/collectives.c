@@ -1,0 +1,1372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Collectives, the stage: folds them by kind, size of their message, data type and size of the
+ * group, and keeps when each one starts on each device and where it is exposed: who waits for whom
+ * is found out when all hosts are read. What counts is what the devices count as collectives.
+ * Memory: a table of fixed size remembers what names and configurations tell; fixed per device what
+ * runs on it; groups, starts and stretches spill. */
+#include "stages/figures/collectives.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "pipeline/store/groups.h"
+#include "pipeline/store/hash.h"
+#include "pipeline/stage.h"
+#include "stages/figures/skew.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/resolve/classes.h"
+#include "stages/resolve/hlo_line.h"
+
+/* Exposed time by what the device does in it: it waits until the last device has come, then data
+ * move.  What has no counterpart is not known to be either.  source: docs/metrics.md, "Waiting and
+ * moving" */
+struct exposed_parts {
+    int64_t wait_ps, move_ps, unmatched_ps;
+    uint64_t matched; /* collectives of which the counterparts are known, exposed or not */
+};
+
+/* Collectives of one kind with messages of one size, type and group. */
+struct collective_row {
+    struct tm_key key; /* of all that is not summed */
+    uint64_t count;
+    int64_t total_ps;
+    struct exposed_parts exposed; /* only in the report */
+    uint64_t plain_count, flight_count, moved_count;
+    int64_t plain_ps,
+        flight_ps; /* plain: that are one event; flight: of a TPU's asynchronous ones */
+    int64_t
+        moved_ps; /* of plain ones that were matched, from the last start on; only in the report */
+    uint64_t message_bytes; /* 0 = not recorded */
+    uint32_t group_size;    /* 0 = not recorded */
+    tm_strid data_type;
+    uint8_t kind;           /* enum tm_collective_kind */
+    uint8_t reach;          /* enum tm_collective_reach */
+    bool is_told; /* what the key is made of stands here; else it stands in another row of the same
+                     key */
+};
+
+/* What is looked up once for many events: a name and a configuration of the present host. */
+struct collective_front {
+    struct collective_row row; /* of one event, but for its length */
+    uint64_t start; /* hash of the op that starts an asynchronous one, of it and of its wait; 0 =
+                       neither */
+    tm_strid name;
+    uint32_t config;
+    bool is_used;
+};
+
+/* Time in which a collective of a device runs and nothing computes. */
+struct stretch {
+    struct tm_key row; /* of struct collective_row */
+    uint64_t serial;   /* of the collective on its device; a wait has that of what it waits for */
+    int64_t begin_ps, end_ps;
+    uint32_t member;
+    uint32_t is_chosen;
+};
+
+/* A collective that runs on a device, and until when. */
+struct exposed {
+    struct stretch stretch; /* without times */
+    int64_t end_ps;
+    bool is_there;
+};
+
+/* Asynchronous collectives that began: their ops' names, and which ones they are. */
+enum { STARTS_KEPT = 16 };
+
+struct start {
+    uint64_t name, serial;
+};
+
+/* The exposed time of a device. */
+struct exposure {
+    int64_t begin_ps, end_ps; /* what counts of the device */
+    int64_t at_ps;            /* everything before is shared out */
+    int64_t computes_until_ps;
+    struct exposed owner, next; /* next: of those that end after the owner the one with the latest end */
+    struct stretch open;        /* not told yet, it may go on; nothing where it has no length */
+    uint64_t serials;           /* of the device's collectives, from 1 */
+    struct start starts[STARTS_KEPT];
+    uint32_t next_start;
+};
+
+struct collectives {
+    struct tm_run *run;
+    const struct tm_settings *settings;
+    const struct tm_trace *trace; /* of the present host */
+    struct tm_names *names;
+    struct tm_groups *groups; /* struct collective_row */
+    struct tm_sorter *stretches; /* struct stretch, in the order (member, serial, begin) */
+    struct collective_front *front;
+    struct exposure *exposures; /* of the present host, by device */
+    uint32_t exposure_count;
+    struct skew skew;
+    uint64_t count, bytes, sized_count; /* bytes: of the sized ones, whose messages' sizes are known */
+    int64_t total_ps;
+    bool has_device;
+};
+
+enum { COLLECTIVES_FRONT = 128 }; /* a power of two: a program has few of them */
+
+/* Parts of what the tables of collectives may take, in 32nds; what is left is for the fronts and
+ * for struct skew.  The last one is needed for the report only. */
+enum { COLLECTIVES_GROUPS = 5, COLLECTIVES_STRETCHES = 4, COLLECTIVES_SUMS = 4 };
+
+/* collectives.c */
+struct exposed_sums {
+    struct tm_groups
+        *rows; /* struct collective_row: those of the stage with what is known only now */
+    struct exposed_parts *members; /* by member */
+    struct exposed_parts total;    /* of the devices: members added up */
+    struct exposed_parts chosen;   /* of the collectives that count: rows added up */
+};
+
+static inline int64_t exposed_of(const struct exposed_parts *parts)
+{
+    return tm_sum_times(tm_sum_times(parts->wait_ps, parts->move_ps), parts->unmatched_ps);
+}
+
+static inline void add_exposed_parts(struct exposed_parts *to, const struct exposed_parts *more)
+{
+    to->wait_ps = tm_sum_times(to->wait_ps, more->wait_ps);
+    to->move_ps = tm_sum_times(to->move_ps, more->move_ps);
+    to->unmatched_ps = tm_sum_times(to->unmatched_ps, more->unmatched_ps);
+    to->matched = tm_sum_counts(to->matched, more->matched);
+}
+
+const char *const tm_collective_kind_name[TM_COLLECTIVE_KIND_COUNT] = {
+    [TM_ALL_REDUCE] = "all-reduce",   [TM_ALL_GATHER] = "all-gather", [TM_REDUCE_SCATTER] = "reduce-scatter",
+    [TM_ALL_TO_ALL] = "all-to-all",   [TM_BROADCAST] = "broadcast",   [TM_SEND_RECV] = "send-recv",
+    [TM_PERMUTE] = "permute",         [TM_OTHER_COLLECTIVE] = "other",
+};
+
+/* The first one that the text holds: a fused "all-reduce-scatter" is a reduce-scatter. */
+static const struct {
+    const char *word;
+    enum tm_collective_kind kind;
+} words[] = {
+    { "reducescatter", TM_REDUCE_SCATTER }, { "allreduce", TM_ALL_REDUCE },   { "crossdevicereduce", TM_ALL_REDUCE },
+    { "allgather", TM_ALL_GATHER },         { "alltoall", TM_ALL_TO_ALL },    { "all2all", TM_ALL_TO_ALL },
+    { "permute", TM_PERMUTE },              { "broadcast", TM_BROADCAST },    { "bcast", TM_BROADCAST },
+    { "sendrecv", TM_SEND_RECV },           { "send", TM_SEND_RECV },         { "recv", TM_SEND_RECV },
+};
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Does the text begin with the word, if '_' and '-' inside of it are left out? */
+static bool begins(const char *text, size_t length, const char *word)
+{
+    size_t n = 0;
+
+    if (!length || lower(*text) != *word)
+        return false;
+    for (; *word; word++) {
+        while (n < length && (text[n] == '_' || text[n] == '-'))
+            n++;
+        if (n == length || lower(text[n++]) != *word)
+            return false;
+    }
+    return true;
+}
+
+enum tm_collective_kind tm_collective_kind_in(const char *text, size_t length)
+{
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        for (size_t at = 0; at < length; at++) {
+            if (begins(text + at, length - at, words[i].word))
+                return words[i].kind;
+        }
+    }
+    return TM_OTHER_COLLECTIVE;
+}
+
+/* Collectives in a partial: the sums and all groups, in the order of their keys, what devices are
+ * compared by, and all stretches in which collectives are exposed. */
+
+/* --- saving --- */
+
+static void save_row(struct tm_partial_writer *w, const void *of)
+{
+    const struct collective_row *row = of;
+
+    tm_partial_put_words(w, &row->key, 2);
+    tm_partial_put_u64(w, row->count);
+    tm_partial_put_i64(w, row->total_ps);
+    tm_partial_put_u64(w, row->plain_count);
+    tm_partial_put_i64(w, row->plain_ps);
+    tm_partial_put_u64(w, row->flight_count);
+    tm_partial_put_i64(w, row->flight_ps);
+    tm_partial_put_u64(w, row->message_bytes);
+    tm_partial_put_u32(w, row->group_size);
+    tm_partial_put_name(w, row->data_type);
+    tm_partial_put_u8(w, row->kind);
+    tm_partial_put_u8(w, row->reach);
+}
+
+static tm_status save_stretches(struct collectives *c, struct tm_partial_writer *w)
+{
+    const void *row = NULL;
+    tm_status st = tm_sorter_finish(c->stretches);
+
+    tm_partial_put_u64(w, tm_sorter_count(c->stretches));
+    while (st == TM_OK && (st = tm_sorter_next(c->stretches, &row)) == TM_OK && row) {
+        const struct stretch *stretch = row;
+
+        tm_partial_put_words(w, &stretch->row, 2);
+        tm_partial_put_u64(w, stretch->serial);
+        tm_partial_put_i64(w, stretch->begin_ps);
+        tm_partial_put_i64(w, stretch->end_ps - stretch->begin_ps);
+        tm_partial_put_u32(w, stretch->member);
+        tm_partial_put_u8(w, stretch->is_chosen);
+    }
+    return st;
+}
+
+static tm_status collectives_save(struct tm_stage *s, struct tm_partial_writer *w)
+{
+    struct collectives *c = s->state;
+    tm_status st;
+
+    tm_partial_put_u64(w, c->count);
+    tm_partial_put_u64(w, c->sized_count);
+    tm_partial_put_u64(w, c->bytes);
+    tm_partial_put_i64(w, c->total_ps);
+    tm_partial_put_u8(w, c->has_device);
+    st = tm_partial_put_groups(w, c->groups, save_row);
+    if (st == TM_OK)
+        st = save_skew(&c->skew, w);
+    return st == TM_OK ? save_stretches(c, w) : st;
+}
+
+/* --- loading --- */
+
+static void load_row(struct tm_partial_reader *r, void *to)
+{
+    struct collective_row *row = to;
+
+    tm_partial_words(r, &row->key, 2);
+    row->count = tm_partial_u64(r);
+    row->total_ps = tm_partial_time(r);
+    row->plain_count = tm_partial_u64(r);
+    row->plain_ps = tm_partial_time(r);
+    row->flight_count = tm_partial_u64(r);
+    row->flight_ps = tm_partial_time(r);
+    row->is_told = true;
+    row->message_bytes = tm_partial_u64(r);
+    row->group_size = tm_partial_u32(r);
+    row->data_type = tm_partial_name(r);
+    row->kind = tm_partial_below_u8(r, TM_COLLECTIVE_KIND_COUNT);
+    row->reach = tm_partial_below_u8(r, TM_REACH_COUNT);
+}
+
+static tm_status load_stretches(struct collectives *c, struct tm_partial_reader *r, uint32_t first)
+{
+    const uint64_t count = tm_partial_u64(r);
+    tm_status st = tm_partial_status(r);
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct stretch stretch = { .serial = 0 };
+        int64_t dur_ps;
+
+        tm_partial_words(r, &stretch.row, 2);
+        stretch.serial = tm_partial_u64(r);
+        stretch.begin_ps = tm_partial_i64(r);
+        dur_ps = tm_partial_time(r);
+        stretch.member = first + tm_partial_below_u32(r, c->skew.members.count - first);
+        stretch.is_chosen = tm_partial_bool(r);
+        if (tm_partial_is_ok(r) && !tm_time_fits(stretch.begin_ps, dur_ps))
+            (void)tm_partial_damaged(r, "a time is out of its range");
+        stretch.end_ps = tm_sum_times(stretch.begin_ps, dur_ps);
+        st = tm_partial_is_ok(r) ? tm_sorter_push(c->stretches, &stretch) : tm_partial_status(r);
+    }
+    return st;
+}
+
+static tm_status collectives_load(struct tm_stage *s, struct tm_partial_reader *r)
+{
+    struct collectives *c = s->state;
+    const uint64_t count = tm_partial_u64(r), sized_count = tm_partial_u64(r);
+    struct collective_row row;
+    uint32_t first = 0;
+    tm_status st;
+
+    c->names = tm_partial_names(r);
+    c->count = tm_sum_counts(c->count, count);
+    c->sized_count = tm_sum_counts(c->sized_count, sized_count);
+    c->bytes = tm_sum_counts(c->bytes, tm_partial_u64(r));
+    c->total_ps = tm_sum_times(c->total_ps, tm_partial_time(r));
+    c->has_device |= tm_partial_bool(r);
+    if (tm_partial_is_ok(r) && sized_count > count)
+        return tm_partial_damaged(r, "a number is out of its range");
+    st = tm_partial_take_groups(r, c->groups, load_row, &row);
+    if (st == TM_OK)
+        st = load_skew(&c->skew, r, &first);
+    return st == TM_OK ? load_stretches(c, r, first) : st;
+}
+
+/* Exposed time of collectives, split where the last device came: until then the device waits, from
+ * then on data move. Stretches and matched collectives are read side by side in the order of
+ * devices and their collectives. Memory: fixed per device; rows spill. */
+
+static void merge_collective_rows(void *into, const void *from)
+{
+    struct collective_row *a = into;
+    const struct collective_row *b = from;
+
+    a->count = tm_sum_counts(a->count, b->count);
+    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+    add_exposed_parts(&a->exposed, &b->exposed);
+    a->plain_count = tm_sum_counts(a->plain_count, b->plain_count);
+    a->plain_ps = tm_sum_times(a->plain_ps, b->plain_ps);
+    a->flight_count = tm_sum_counts(a->flight_count, b->flight_count);
+    a->flight_ps = tm_sum_times(a->flight_ps, b->flight_ps);
+    a->moved_count = tm_sum_counts(a->moved_count, b->moved_count);
+    a->moved_ps = tm_sum_times(a->moved_ps, b->moved_ps);
+    if (!a->is_told && b->is_told) {
+        a->message_bytes = b->message_bytes;
+        a->group_size = b->group_size;
+        a->data_type = b->data_type;
+        a->kind = b->kind;
+        a->reach = b->reach;
+        a->is_told = true;
+    }
+}
+
+struct splitting {
+    struct collectives *c;
+    struct tm_sorter *matched; /* NULL = nothing is */
+    struct exposed_sums *sums;
+    struct matched
+        at; /* the next one, of a device and a collective not before the present stretch */
+    bool has_at;
+};
+
+/* What a matched collective tells beside its exposed time. */
+static tm_status count_matched(struct splitting *s)
+{
+    const struct matched *m = &s->at;
+    struct collective_row row = { .key = m->row, .exposed = { .matched = 1 } };
+
+    s->sums->members[m->member].matched++;
+    s->sums->total.matched++;
+    if (!m->is_chosen)
+        return TM_OK;
+    s->sums->chosen.matched++;
+    if (!m->is_start) {
+        row.moved_count = 1;
+        row.moved_ps = m->end_ps > m->last_ps ? m->end_ps - m->last_ps : 0;
+    }
+    return tm_groups_add(s->sums->rows, &row);
+}
+
+static tm_status next_matched(struct splitting *s)
+{
+    const void *row = NULL;
+    tm_status st = s->matched ? tm_sorter_next(s->matched, &row) : TM_OK;
+
+    s->has_at = row != NULL;
+    if (st != TM_OK || !row)
+        return st;
+    s->at = *(const struct matched *)row;
+    return count_matched(s);
+}
+
+static bool is_before(const struct matched *m, const struct stretch *stretch)
+{
+    return m->member != stretch->member ? m->member < stretch->member : m->serial < stretch->serial;
+}
+
+static tm_status add_stretch(struct splitting *s, const struct stretch *stretch)
+{
+    const int64_t exposed_ps = stretch->end_ps - stretch->begin_ps;
+    struct collective_row row = { .key = stretch->row };
+    struct exposed_parts *parts = &row.exposed;
+
+    if (s->has_at && s->at.member == stretch->member && s->at.serial == stretch->serial) {
+        const int64_t last_ps = s->at.last_ps < stretch->end_ps ? s->at.last_ps : stretch->end_ps;
+
+        parts->wait_ps = last_ps > stretch->begin_ps ? last_ps - stretch->begin_ps : 0;
+        parts->move_ps = exposed_ps - parts->wait_ps;
+    } else {
+        parts->unmatched_ps = exposed_ps;
+    }
+    add_exposed_parts(&s->sums->members[stretch->member], parts);
+    add_exposed_parts(&s->sums->total, parts);
+    if (!stretch->is_chosen)
+        return TM_OK;
+    add_exposed_parts(&s->sums->chosen, parts);
+    return tm_groups_add(s->sums->rows, &row);
+}
+
+static tm_status split(struct splitting *s)
+{
+    struct collectives *c = s->c;
+    const void *row = NULL;
+    tm_status st = tm_groups_finish(c->groups);
+
+    while (st == TM_OK && (st = tm_groups_next(c->groups, &row)) == TM_OK && row)
+        st = tm_groups_add(s->sums->rows, row);
+    if (st == TM_OK)
+        st = tm_sorter_finish(c->stretches);
+    if (st == TM_OK)
+        st = next_matched(s);
+    while (st == TM_OK && (st = tm_sorter_next(c->stretches, &row)) == TM_OK && row) {
+        const struct stretch stretch = *(const struct stretch *)row;
+
+        while (st == TM_OK && s->has_at && is_before(&s->at, &stretch))
+            st = next_matched(s);
+        if (st == TM_OK)
+            st = add_stretch(s, &stretch);
+    }
+    while (st == TM_OK && s->has_at)
+        st = next_matched(s);
+    return st;
+}
+
+/* Split the exposed time of all devices.
+ * in:     matched  struct matched in the order (member, serial); NULL = nothing is matched
+ * owns:   the caller owns what is in *sums, also after a failure: free_exposed_sums */
+static tm_status split_exposed(struct collectives *c, struct tm_sorter *matched, struct exposed_sums *sums)
+{
+    struct tm_run *run = c->run;
+    struct splitting s = { .c = c, .matched = matched, .sums = sums };
+    const uint32_t members = c->skew.members.count;
+
+    *sums = (struct exposed_sums){ .rows = NULL };
+    sums->rows = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct collective_row),
+                               collectives_memory(run, COLLECTIVES_SUMS), merge_collective_rows);
+    sums->members =
+        tm_take(&run->budget, TM_ACCOUNT_MODEL, members * sizeof(*sums->members), &run->error);
+    return sums->rows && sums->members ? split(&s) : run->error.status;
+}
+
+static void free_exposed_sums(struct collectives *c, struct exposed_sums *sums)
+{
+    const uint32_t members = c->skew.members.count;
+
+    tm_groups_free(sums->rows);
+    tm_give(&c->run->budget, TM_ACCOUNT_MODEL, sums->members,
+            sums->members ? members * sizeof(*sums->members) : 0);
+}
+
+/* The section collectives out of the groups. */
+
+static const char not_recorded[] = "the profile does not tell what its collectives move";
+
+static const char no_counterpart[] =
+    "none of these collectives has its counterpart on another device";
+
+static const char not_timed[] = "the profile does not tell how long they are in flight";
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct collective_row *x = a, *y = b;
+
+    if (x->total_ps != y->total_ps)
+        return x->total_ps > y->total_ps ? -1 : 1;
+    return tm_key_order(x->key, y->key);
+}
+
+static uint64_t bytes_of(const struct collective_row *row)
+{
+    uint64_t bytes;
+
+    return __builtin_mul_overflow(row->count, row->message_bytes, &bytes) ? UINT64_MAX : bytes;
+}
+
+static int64_t mean_of(const struct collective_row *row)
+{
+    return (int64_t)(((unsigned __int128)(uint64_t)row->total_ps + row->count / 2) / row->count);
+}
+
+static void add_number(struct tm_value *to, const char *key, uint64_t number)
+{
+    if (number)
+        tm_add_uint(to, key, number);
+    else
+        tm_add_null(to, key, not_recorded);
+}
+
+/* How many times its message a rank sends over its link, as NCCL's tests count it: 0 = not known.
+ * source: https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md */
+static double bus_factor(const struct collective_row *row)
+{
+    const double n = row->group_size;
+
+    switch ((enum tm_collective_kind)row->kind) {
+    case TM_ALL_REDUCE:
+        return n > 0 ? 2 * (n - 1) / n : 0;
+    case TM_ALL_GATHER:
+    case TM_REDUCE_SCATTER:
+    case TM_ALL_TO_ALL:
+        return n > 0 ? (n - 1) / n : 0;
+    case TM_BROADCAST:
+    case TM_SEND_RECV:
+    case TM_PERMUTE:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* Messages and the time in which they move: without what devices wait, as far as that is known. */
+struct movement {
+    const char *over;
+    uint64_t count;
+    int64_t ps;
+};
+
+static struct movement movement_of(const struct collective_row *row)
+{
+    if (row->flight_count) /* of asynchronous ones, and the others beside them */
+        return (struct movement){ "flight", tm_sum_counts(row->flight_count, row->plain_count),
+                                  tm_sum_times(row->flight_ps, row->plain_ps) };
+    if (row->moved_count)
+        return (struct movement){ "moving", row->moved_count, row->moved_ps };
+    return (struct movement){ "duration", row->plain_count, row->plain_ps };
+}
+
+static void add_bandwidths(const struct collective_row *row, struct tm_value *to)
+{
+    const struct movement movement = movement_of(row);
+    const double bytes = (double)movement.count * (double)row->message_bytes,
+                 factor = bus_factor(row);
+    const char *why = !row->message_bytes             ? not_recorded
+                      : movement.count && movement.ps ? NULL
+                                                      : not_timed;
+    const char *no_factor = row->kind == TM_OTHER_COLLECTIVE ? "not known for this kind of collective"
+                                                             : "the profile does not tell the size of the group";
+    const double rate = why ? 0 : bytes / ((double)movement.ps * 1e-12);
+
+    if (why)
+        tm_add_null(to, "algorithm_bandwidth", why);
+    else
+        tm_add_double(to, "algorithm_bandwidth", rate);
+    if (why || factor <= 0)
+        tm_add_null(to, "bus_bandwidth", why ? why : no_factor);
+    else
+        tm_add_double(to, "bus_bandwidth", rate * factor);
+    if (why)
+        tm_add_null(to, "bandwidth_over", why);
+    else
+        tm_add_string(to, "bandwidth_over", movement.over);
+}
+
+/* Its parts add up to the exposed time: of none both are none. */
+static void add_split(struct tm_value *to, const struct exposed_parts *parts, const char *why)
+{
+    if (parts->matched || !parts->unmatched_ps) {
+        tm_add_int(to, "exposed_wait_ps", parts->wait_ps);
+        tm_add_int(to, "exposed_move_ps", parts->move_ps);
+    } else {
+        tm_add_null(to, "exposed_wait_ps", why);
+        tm_add_null(to, "exposed_move_ps", why);
+    }
+    tm_add_int(to, "exposed_unmatched_ps", parts->unmatched_ps);
+}
+
+static void add_exposed(struct tm_value *to, const struct exposed_parts *parts, int64_t total_ps,
+                        const char *why)
+{
+    const int64_t exposed_ps = exposed_of(parts);
+
+    tm_add_int(to, "exposed_ps", exposed_ps);
+    add_split(to, parts, why);
+    if (!total_ps)
+        tm_add_null(to, "overlap_pct", "no time in the analyzed steps");
+    else
+        tm_add_double(to, "overlap_pct",
+                      exposed_ps < total_ps ? 100.0 * (1.0 - (double)exposed_ps / (double)total_ps) : 0);
+}
+
+/* What the report is made of. */
+struct reporting {
+    struct collectives *c;
+    struct exposed_sums exposed;
+    const char *why; /* nothing is matched; NULL = something is */
+};
+
+static tm_status add_row(const struct reporting *r, const struct collective_row *row,
+                         struct tm_value *list)
+{
+    struct collectives *c = r->c;
+    struct tm_value *to = tm_add_object(list, NULL);
+    const char *type = NULL;
+    size_t length;
+
+    tm_add_string(to, "kind", tm_collective_kind_name[row->kind]);
+    add_number(to, "message_bytes", row->message_bytes);
+    tm_add_uint(to, "count", row->count);
+    tm_add_int(to, "total_ps", row->total_ps);
+    if (row->count)
+        tm_add_int(to, "mean_ps", mean_of(row));
+    else
+        tm_add_null(to, "mean_ps", row->total_ps ? "begun, but not waited for" : "none in the analyzed steps");
+    add_number(to, "bytes", bytes_of(row));
+    add_number(to, "group_size", row->group_size);
+    if (row->reach == TM_REACH_UNKNOWN)
+        tm_add_null(to, "reach", "the profile does not tell which devices are in one node");
+    else
+        tm_add_string(to, "reach", row->reach == TM_REACH_NODE ? "node" : "nodes");
+    if (row->data_type) {
+        const tm_status st = tm_names_text(c->names, row->data_type, 0, &type, &length);
+
+        if (st != TM_OK)
+            return st;
+        tm_add_string(to, "data_type", type);
+    } else {
+        tm_add_null(to, "data_type", not_recorded);
+    }
+    add_exposed(to, &row->exposed, row->total_ps, r->why ? r->why : no_counterpart);
+    add_bandwidths(row, to);
+    return TM_OK;
+}
+
+/* Put the rows that take longest in order.  out: *distinct rows there are */
+static tm_status choose_rows(struct reporting *r, struct tm_top_rows *top, uint64_t *distinct)
+{
+    const void *row = NULL;
+    tm_status st = tm_groups_finish(r->exposed.rows);
+
+    *distinct = 0;
+    while (st == TM_OK && (st = tm_groups_next(r->exposed.rows, &row)) == TM_OK && row) {
+        ++*distinct;
+        st = tm_top_rows_add(top, row);
+    }
+    if (st == TM_OK)
+        tm_top_rows_sort(top);
+    return st;
+}
+
+static tm_status add_rows(struct reporting *r, struct tm_value *section)
+{
+    struct collectives *c = r->c;
+    struct tm_top_rows *top =
+        tm_listed_rows_new(c->run, sizeof(struct collective_row), c->settings->table_rows, longest_first);
+    struct tm_value *list = tm_add_array(section, "rows"), *rest;
+    struct exposed_parts left = r->exposed.chosen;
+    uint64_t distinct = 0, listed = 0;
+    int64_t listed_ps = 0;
+    tm_status st = top ? choose_rows(r, top, &distinct) : c->run->error.status;
+
+    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(top); i++) {
+        const struct collective_row *row = tm_top_rows_at(top, i);
+
+        listed = tm_sum_counts(listed, row->count);
+        listed_ps = tm_sum_times(listed_ps, row->total_ps);
+        left.wait_ps -= row->exposed.wait_ps;
+        left.move_ps -= row->exposed.move_ps;
+        left.unmatched_ps -= row->exposed.unmatched_ps;
+        left.matched -= row->exposed.matched;
+        st = add_row(r, row, list);
+    }
+    rest = tm_add_object(section, "rest");
+    tm_add_uint(rest, "rows", st == TM_OK ? distinct - tm_top_rows_count(top) : 0);
+    tm_add_uint(rest, "count", c->count > listed ? c->count - listed : 0);
+    tm_add_int(rest, "total_ps", c->total_ps > listed_ps ? c->total_ps - listed_ps : 0);
+    tm_add_int(rest, "exposed_ps", exposed_of(&left));
+    add_split(rest, &left, r->why ? r->why : no_counterpart);
+    tm_top_rows_free(top);
+    return st;
+}
+
+/* What other steps' collectives take of the window: with the rows it adds up to what the devices
+ * have. */
+static void add_outside(const struct reporting *r, struct tm_value *section)
+{
+    struct exposed_parts outside = r->exposed.total;
+    struct tm_value *to = tm_add_object(section, "outside");
+
+    outside.wait_ps -= r->exposed.chosen.wait_ps;
+    outside.move_ps -= r->exposed.chosen.move_ps;
+    outside.unmatched_ps -= r->exposed.chosen.unmatched_ps;
+    outside.matched -= r->exposed.chosen.matched;
+    tm_add_int(to, "exposed_ps", exposed_of(&outside));
+    add_split(to, &outside, r->why ? r->why : no_counterpart);
+}
+
+/* The same where the exposed time may be unknown. */
+static void add_split_of(struct tm_value *to, const struct exposed_parts *parts, const char *why)
+{
+    const struct tm_value *exposed = tm_get(to, "exposed_collective_ps");
+
+    if (tm_has(exposed)) {
+        add_split(to, parts, why);
+        return;
+    }
+    tm_add_null(to, "exposed_wait_ps", tm_why(exposed));
+    tm_add_null(to, "exposed_move_ps", tm_why(exposed));
+    tm_add_null(to, "exposed_unmatched_ps", tm_why(exposed));
+}
+
+/* What the stage device-time wrote of the devices and of all of them gets the split of its exposed
+ * collectives. */
+static void add_to_devices(const struct reporting *r, struct tm_value *summary)
+{
+    const struct tm_members *members = &r->c->skew.members;
+    struct tm_value *devices = tm_member(summary, "devices"), *total = tm_member(summary, "total");
+    const char *why = r->why ? r->why : no_counterpart;
+    uint32_t at = 0;
+
+    for (size_t i = 0; i < tm_length(devices) && members->count; i++) {
+        struct tm_value *device = tm_element(devices, i);
+        const char *id = tm_text(tm_get(device, "id"));
+
+        for (uint32_t tries = 0;
+             tries < members->count && strcmp(members->rows[at].device, id) != 0; tries++)
+            at = (at + 1) % members->count;
+        if (strcmp(members->rows[at].device, id) == 0)
+            add_split_of(device, &r->exposed.members[at], why);
+    }
+    if (tm_type_of(total) == TM_OBJECT)
+        add_split_of(total, &r->exposed.total, why);
+}
+
+static tm_status add_section(struct reporting *r, struct tm_value *summary,
+                             struct tm_value **section)
+{
+    struct collectives *c = r->c;
+    struct tm_value *total;
+
+    *section = tm_add_object(summary, "collectives");
+    total = tm_add_object(*section, "total");
+    tm_add_uint(total, "count", c->count);
+    tm_add_int(total, "total_ps", c->total_ps);
+    if (c->sized_count || !c->count)
+        tm_add_uint(total, "bytes", c->bytes);
+    else
+        tm_add_null(total, "bytes", not_recorded);
+    tm_add_uint(total, "unknown_bytes_count", c->count - c->sized_count);
+    add_exposed(total, &r->exposed.chosen, c->total_ps, r->why ? r->why : no_counterpart);
+    add_outside(r, *section);
+    add_to_devices(r, summary);
+    return add_rows(r, *section);
+}
+
+/* Who belongs together comes first: without it nobody knows what the devices wait for. */
+static tm_status report_all(struct reporting *r, struct tm_value *summary)
+{
+    struct skew *k = &r->c->skew;
+    const char *why = why_no_skew(k);
+    struct skew_sums sums = { .members = NULL };
+    struct matches m = { .joined = NULL };
+    struct tm_value *section;
+    tm_status st = TM_OK;
+
+    if (!why) {
+        st = match_arrivals(k, &m);
+        if (st == TM_OK)
+            st = add_up_skew(k, &m, &sums);
+    }
+    if (st == TM_OK)
+        st = split_exposed(r->c, sums.rows, &r->exposed);
+    r->why = st != TM_OK || r->exposed.total.matched ? NULL : why ? why : why_not_matched(k, &sums);
+    if (st == TM_OK)
+        st = add_section(r, summary, &section);
+    if (st == TM_OK && why)
+        tm_add_null(section, "skew", why);
+    else if (st == TM_OK)
+        st = report_skew(k, &m, &sums, section);
+    free_skew_sums(k, &sums);
+    free_matches(&m);
+    free_exposed_sums(r->c, &r->exposed);
+    return st;
+}
+
+static tm_status collectives_report(struct tm_stage *s, struct tm_value *summary)
+{
+    struct collectives *c = s->state;
+    struct reporting r = { .c = c };
+
+    if (c->has_device)
+        return report_all(&r, summary);
+    tm_add_null(summary, "collectives", "no device activity was recorded");
+    return TM_OK;
+}
+
+/* Which of a device's collectives the time belongs to in which collectives run and nothing
+ * computes.  At every such instant it is one of those that run: the one that began first keeps the
+ * time until it ends, then the one with the latest end takes over.  That needs a state of fixed
+ * size, as whatever else runs ends before that one does; and the times of the collectives add up to
+ * the device's exposed_collective_ps.  Where in a collective they lie is kept, as nobody knows here
+ * when the last device came. source: docs/metrics.md, "Collectives" */
+
+static void init_exposure(struct exposure *e, int64_t begin_ps, int64_t end_ps)
+{
+    *e = (struct exposure){
+        .begin_ps = begin_ps, .end_ps = end_ps, .at_ps = INT64_MIN, .computes_until_ps = INT64_MIN
+    };
+}
+
+TM_NOT_INLINE tm_status tell(struct exposure *e, struct tm_sorter *stretches)
+{
+    const struct stretch stretch = e->open;
+
+    e->open.begin_ps = e->open.end_ps;
+    return stretch.end_ps > stretch.begin_ps ? tm_sorter_push(stretches, &stretch) : TM_OK;
+}
+
+/* The owner runs in [at, until). */
+static tm_status collective_exposure_add_exposed(struct exposure *e, int64_t until_ps, struct tm_sorter *stretches)
+{
+    int64_t from_ps = e->at_ps > e->computes_until_ps ? e->at_ps : e->computes_until_ps;
+    tm_status st;
+
+    from_ps = from_ps > e->begin_ps ? from_ps : e->begin_ps;
+    until_ps = until_ps < e->end_ps ? until_ps : e->end_ps;
+    if (until_ps <= from_ps)
+        return TM_OK;
+    if (e->open.end_ps > e->open.begin_ps && e->open.end_ps == from_ps &&
+        e->open.serial == e->owner.stretch.serial &&
+        e->open.is_chosen == e->owner.stretch.is_chosen &&
+        tm_is_same_key(e->open.row, e->owner.stretch.row)) {
+        e->open.end_ps = until_ps;
+        return TM_OK;
+    }
+    st = tell(e, stretches);
+    e->open = e->owner.stretch;
+    e->open.begin_ps = from_ps;
+    e->open.end_ps = until_ps;
+    return st;
+}
+
+TM_NOT_INLINE tm_status expose_owner_to(struct exposure *e, int64_t to_ps, struct tm_sorter *stretches)
+{
+    tm_status st = TM_OK;
+
+    while (e->owner.is_there && e->at_ps < to_ps && st == TM_OK) {
+        const int64_t end_ps = e->owner.end_ps, until_ps = end_ps < to_ps ? end_ps : to_ps;
+
+        st = collective_exposure_add_exposed(e, until_ps, stretches);
+        e->at_ps = until_ps;
+        if (end_ps > to_ps)
+            break;
+        e->owner = e->next;
+        e->next.is_there = false;
+    }
+    return st;
+}
+
+/* Bring it up to a time: the start of the next activity, or INT64_MAX at the end.  Stretches that
+ * end until then are told. */
+static tm_status expose_to(struct exposure *e, int64_t to_ps, struct tm_sorter *stretches)
+{
+    const tm_status st = e->owner.is_there ? expose_owner_to(e, to_ps, stretches) : TM_OK;
+
+    if (to_ps > e->at_ps)
+        e->at_ps = to_ps;
+    return st == TM_OK && to_ps == INT64_MAX ? tell(e, stretches) : st;
+}
+
+/* Activities in the order of their starts, each after expose_to(start). */
+static void expose_compute(struct exposure *e, int64_t end_ps)
+{
+    if (end_ps > e->computes_until_ps)
+        e->computes_until_ps = end_ps;
+}
+
+static void expose_collective(struct exposure *e, int64_t start_ps, int64_t end_ps,
+                       const struct stretch *stretch)
+{
+    const struct exposed it = { .stretch = *stretch, .end_ps = end_ps, .is_there = true };
+
+    if (end_ps <= start_ps)
+        return;
+    if (!e->owner.is_there)
+        e->owner = it;
+    else if (end_ps > e->owner.end_ps && (!e->next.is_there || end_ps > e->next.end_ps))
+        e->next = it;
+}
+
+/* What a collective is about.  The profile's own words come first: the message's arguments, then the HLO op, then the
+ * kernel's name. */
+
+enum { TEXT_MOST = 4096 }; /* bytes of a text that are looked at */
+
+/* What a text of the names tells; *kind changes only where it tells something. */
+static tm_status ask(struct tm_names *names, tm_strid id, enum tm_collective_kind *kind)
+{
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    if (!id || *kind != TM_OTHER_COLLECTIVE)
+        return TM_OK;
+    st = tm_names_text(names, id, TEXT_MOST, &text, &length);
+    if (st == TM_OK)
+        *kind = tm_collective_kind_in(text, length);
+    return st;
+}
+
+/* The same of an op's HLO text: the opcode, else what an async op calls.  Operands tell nothing of it. */
+static tm_status ask_hlo(struct tm_names *names, tm_strid id, enum tm_collective_kind *kind)
+{
+    const char *text, *opcode, *calls;
+    size_t length, opcode_length;
+    tm_status st;
+
+    if (!id || *kind != TM_OTHER_COLLECTIVE)
+        return TM_OK;
+    st = tm_names_text(names, id, TEXT_MOST, &text, &length);
+    if (st != TM_OK)
+        return st;
+    tm_hlo_opcode(text, length, &opcode, &opcode_length);
+    *kind = tm_collective_kind_in(opcode, opcode_length);
+    calls = length ? memmem(text, length, "calls=", 6) : NULL;
+    if (*kind == TM_OTHER_COLLECTIVE && calls)
+        *kind = tm_collective_kind_in(calls, strcspn(calls, ", "));
+    return TM_OK;
+}
+
+static uint64_t collective_facts_bytes_of(const struct tm_message *message)
+{
+    const uint64_t elements =
+        message->elements_in > message->elements_out ? message->elements_in : message->elements_out;
+    uint64_t bytes;
+
+    return __builtin_mul_overflow(elements, (uint64_t)message->element_bytes, &bytes) ? 0 : bytes;
+}
+
+static tm_status find_kind(struct tm_names *names, const struct tm_event *event, struct tm_collective_facts *facts)
+{
+    const struct tm_config *config = event->config;
+    tm_status st = ask(names, facts->operation, &facts->kind);
+
+    if (st == TM_OK)
+        st = ask(names, config->hlo_op, &facts->kind);
+    if (st == TM_OK)
+        st = ask_hlo(names, config->details, &facts->kind);
+    if (st == TM_OK)
+        st = ask(names, config->category, &facts->kind);
+    return st == TM_OK ? ask(names, event->record.name, &facts->kind) : st;
+}
+
+/* What the program's HLO tells, where the event's message does not. */
+static void add_hlo(const struct tm_hlo_op *op, struct tm_collective_facts *facts)
+{
+    if (!facts->message_bytes)
+        facts->message_bytes = op->message_bytes;
+    if (!facts->group_size)
+        facts->group_size = op->group_size;
+    facts->replica_groups = op->groups;
+}
+
+/* What the HLO line that a TPU op is named by tells, where nothing else does.  Not of a start and its wait: only one
+ * of the two lines names the group, and they have to be one row. */
+static tm_status add_line(struct tm_names *names, const struct tm_event *event, struct tm_collective_facts *facts)
+{
+    const tm_strid id = event->config->details ? event->config->details : event->record.name;
+    struct tm_hlo_line line;
+    struct tm_text text;
+    tm_status st;
+
+    if (event->config->tpu_part != TM_TPU_PLAIN || (facts->message_bytes && facts->group_size))
+        return TM_OK;
+    st = tm_names_text(names, id, TEXT_MOST, &text.at, &text.length);
+    if (st != TM_OK)
+        return st;
+    line = tm_hlo_line_read(text);
+    if (!facts->group_size)
+        facts->group_size = tm_hlo_line_group_size(&line);
+    if (!facts->message_bytes)
+        facts->message_bytes = tm_hlo_line_message_bytes(&line, facts->group_size);
+    return TM_OK;
+}
+
+enum tm_collective_reach tm_reach_of_ranks(const char *text, size_t length, uint32_t node_devices)
+{
+    const uint64_t none = UINT64_MAX;
+    uint64_t node = none;
+    bool is_told = false;
+
+    if (!node_devices || memmem(text, length, "<=", 2)) /* iota of XLA: "[2,4]<=[8]" */
+        return TM_REACH_UNKNOWN;
+    for (size_t i = 0; i < length;) {
+        uint64_t rank = 0;
+
+        if (text[i] < '0' || text[i] > '9') {
+            if (text[i] == '{' || text[i] == '[')
+                node = none;
+            i++;
+            continue;
+        }
+        for (; i < length && text[i] >= '0' && text[i] <= '9'; i++)
+            rank = rank < UINT32_MAX ? rank * 10 + (uint64_t)(text[i] - '0') : rank;
+        if (node != none && rank / node_devices != node)
+            return TM_REACH_NODES;
+        node = rank / node_devices;
+        is_told = true;
+    }
+    return is_told ? TM_REACH_NODE : TM_REACH_UNKNOWN;
+}
+
+/* Devices of the node; 0 = not told. */
+static uint32_t node_devices_of(const struct tm_trace *trace)
+{
+    if (trace->origin != TM_ORIGIN_XSPACE || trace->device_count < 2 ||
+        trace->devices[0].kind == TM_DEVICE_CPU)
+        return trace->environment.node_devices;
+    return trace->device_count;
+}
+
+/* By the ranks of its group; else a job that fits into a node is inside it, and a group that does
+ * not is not. */
+static tm_status find_reach(const struct tm_trace *trace, struct tm_collective_facts *facts)
+{
+    const uint32_t node_devices = node_devices_of(trace);
+    const int64_t world = trace->environment.world_size;
+    const tm_strid ranks = facts->group_ranks ? facts->group_ranks : facts->replica_groups;
+    const char *text = "";
+    size_t length = 0;
+    tm_status st = ranks ? tm_names_text(trace->names, ranks, TEXT_MOST, &text, &length) : TM_OK;
+
+    if (st != TM_OK || !node_devices)
+        return st;
+    facts->reach = tm_reach_of_ranks(text, length, node_devices);
+    if (facts->reach == TM_REACH_UNKNOWN && facts->group_size > node_devices)
+        facts->reach = TM_REACH_NODES;
+    else if (facts->reach == TM_REACH_UNKNOWN && world > 0 && world <= node_devices)
+        facts->reach = TM_REACH_NODE;
+    return TM_OK;
+}
+
+tm_status tm_collective_facts(const struct tm_trace *trace, const struct tm_event *event,
+                              struct tm_collective_facts *facts)
+{
+    const struct tm_hlo_op *op;
+    tm_status st;
+
+    *facts = (struct tm_collective_facts){ .kind = TM_OTHER_COLLECTIVE };
+    if (event->config->message) {
+        const struct tm_message *message = tm_rows_at(trace->messages, event->config->message);
+
+        if (!message)
+            return trace->run->error.status;
+        facts->message_bytes = collective_facts_bytes_of(message);
+        facts->group_size = message->group_size;
+        facts->data_type = message->data_type;
+        facts->operation = message->operation;
+        facts->group = message->group;
+        facts->group_ranks = message->group_ranks;
+    }
+    st = tm_trace_hlo(trace, event->config, &op);
+    if (st == TM_OK && op)
+        add_hlo(op, facts);
+    if (st == TM_OK)
+        st = add_line(trace->names, event, facts);
+    if (st == TM_OK)
+        st = find_reach(trace, facts);
+    return st == TM_OK ? find_kind(trace->names, event, facts) : st;
+}
+
+enum { START_TEXT_MOST = 4096 }; /* bytes of an op's text that are looked at */
+
+static int by_serial(const void *a, const void *b)
+{
+    const struct stretch *x = a, *y = b;
+
+    if (x->member != y->member)
+        return x->member < y->member ? -1 : 1;
+    if (x->serial != y->serial)
+        return x->serial < y->serial ? -1 : 1;
+    return (x->begin_ps > y->begin_ps) - (x->begin_ps < y->begin_ps);
+}
+
+static uint64_t serial_prefix(const void *row)
+{
+    const struct stretch *const x = row;
+
+    return (uint64_t)x->member << 32 | (x->serial < UINT32_MAX ? x->serial : UINT32_MAX);
+}
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct collectives *c = s->state;
+
+    c->run = s->run;
+    c->settings = s->settings;
+    c->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, COLLECTIVES_FRONT * sizeof(*c->front), &s->run->error);
+    c->groups =
+        tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct collective_row),
+                      collectives_memory(s->run, COLLECTIVES_GROUPS), merge_collective_rows);
+    c->stretches = tm_sorter_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct stretch),
+                                 collectives_memory(s->run, COLLECTIVES_STRETCHES), by_serial);
+    if (!c->front || !c->groups || !c->stretches)
+        return s->run->error.status;
+    tm_sorter_set_prefix(c->stretches, serial_prefix);
+    return open_skew(&c->skew, s->run);
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct collectives *c = s->state;
+    const tm_status st = begin_skew_host(&c->skew, trace);
+
+    c->trace = trace;
+    c->names = trace->names;
+    memset(c->front, 0, COLLECTIVES_FRONT * sizeof(*c->front));
+    if (st != TM_OK || !trace->device_count)
+        return st;
+    c->exposures = tm_take(&c->run->budget, TM_ACCOUNT_MODEL, trace->device_count * sizeof(*c->exposures),
+                           &c->run->error);
+    if (!c->exposures)
+        return c->run->error.status;
+    c->exposure_count = trace->device_count;
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        const struct tm_device *device = &trace->devices[i];
+
+        c->has_device |= device->activities != 0;
+        init_exposure(&c->exposures[i], device->chosen_begin_ps, device->chosen_end_ps);
+    }
+    return TM_OK;
+}
+
+/* What the key of a row is made of; no gaps in it. */
+struct key_text {
+    struct tm_key data_type;
+    uint64_t message_bytes;
+    uint32_t group_size, kind;
+};
+
+static_assert(sizeof(struct key_text) == 32, "hashed as bytes");
+
+/* The op that a text names: of an HLO line its own name, or of a wait that of its first operand; a
+ * short name is what it is. */
+static struct tm_text op_in(struct tm_text text, bool is_wait)
+{
+    const struct tm_hlo_line line = tm_hlo_line_read(text);
+    struct tm_text op = is_wait ? line.operands : line.opcode.length ? line.name : text;
+    const char *at = is_wait && op.length ? memchr(op.at, '%', op.length) : op.at;
+    size_t length = 0;
+
+    if (!at)
+        return (struct tm_text){ NULL, 0 };
+    op.length -= (size_t)(at - op.at);
+    op.at = at;
+    if (op.length && *op.at == '%') {
+        op.at++;
+        op.length--;
+    }
+    while (length < op.length && !strchr(",) ", op.at[length]))
+        length++;
+    return (struct tm_text){ op.at, length };
+}
+
+/* What an asynchronous collective of a TPU is called where it starts, as its start and its wait
+ * tell; 0 = not told. */
+static tm_status find_start(struct collectives *c, const struct tm_event *event, uint64_t *name)
+{
+    const enum tm_tpu_part part = (enum tm_tpu_part)event->config->tpu_part;
+    struct tm_text text, op;
+    tm_status st;
+
+    *name = 0;
+    if (part != TM_TPU_START && part != TM_TPU_WAIT)
+        return TM_OK;
+    st = tm_names_text(c->names,
+                       event->config->details ? event->config->details : event->record.name,
+                       START_TEXT_MOST, &text.at, &text.length);
+    if (st != TM_OK)
+        return st;
+    op = op_in(text, part == TM_TPU_WAIT);
+    *name = op.length ? tm_hash_key(op.at, op.length).high | 1 : 0;
+    return TM_OK;
+}
+
+static tm_status fill_front(struct collectives *c, const struct tm_event *event, struct collective_front *front)
+{
+    struct tm_collective_facts facts;
+    struct key_text text;
+    struct tm_name type;
+    tm_status st = tm_collective_facts(c->trace, event, &facts);
+
+    if (st == TM_OK)
+        st = tm_names_info(c->names, facts.data_type, &type);
+    if (st != TM_OK)
+        return st;
+    text = (struct key_text){ type.hash, facts.message_bytes, facts.group_size,
+                              facts.kind | (uint32_t)facts.reach << 16 };
+    *front = (struct collective_front){
+        .row = { .key = tm_hash_key(&text, sizeof(text)),
+                 .message_bytes = facts.message_bytes,
+                 .group_size = facts.group_size,
+                 .data_type = facts.data_type,
+                 .kind = (uint8_t)facts.kind,
+                 .reach = (uint8_t)facts.reach,
+                 .is_told = true },
+        .name = event->record.name,
+        .config = event->record.config,
+        .is_used = true,
+    };
+    return find_start(c, event, &front->start);
+}
+
+/* The row of an event without what it counts.
+ * out: *start  as find_start gives it */
+static tm_status find_row(struct collectives *c, const struct tm_event *event,
+                          struct collective_row *row, uint64_t *start)
+{
+    const uint64_t mixed = tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
+    struct collective_front *front = &c->front[mixed & (COLLECTIVES_FRONT - 1)];
+    tm_status st = TM_OK;
+
+    if (!front->is_used || front->name != event->record.name || front->config != event->record.config)
+        st = fill_front(c, event, front);
+    *row = front->row;
+    *start = front->start;
+    return st;
+}
+
+/* --- events --- */
+
+/* A collective in a chosen step.  An asynchronous one of a TPU is counted where it is waited for, and its bytes move
+ * while it is in flight. */
+static tm_status count_collective(struct collectives *c, const struct tm_event *event, struct collective_row row)
+{
+    const enum tm_tpu_part part = (enum tm_tpu_part)event->config->tpu_part;
+
+    row.count = part != TM_TPU_START;
+    row.total_ps = event->record.dur_ps;
+    if (part == TM_TPU_PLAIN) {
+        row.plain_count = 1;
+        row.plain_ps = row.total_ps;
+    }
+    c->count = tm_sum_counts(c->count, row.count);
+    c->total_ps = tm_sum_times(c->total_ps, row.total_ps);
+    if (row.message_bytes) {
+        c->sized_count = tm_sum_counts(c->sized_count, row.count);
+        c->bytes = tm_sum_counts(c->bytes, row.count * row.message_bytes);
+    }
+    return tm_groups_add(c->groups, &row);
+}
+
+/* The number of a collective on its device: of a wait that of the collective which it waits for, as
+ * far as that one is known. */
+static uint64_t serial_of(struct exposure *e, const struct tm_event *event, uint64_t start)
+{
+    const uint64_t serial = ++e->serials;
+
+    if (!start)
+        return serial;
+    if (event->config->tpu_part == TM_TPU_START) {
+        e->starts[e->next_start] = (struct start){ start, serial };
+        e->next_start = (e->next_start + 1) % STARTS_KEPT;
+        return serial;
+    }
+    for (uint32_t i = 1; i <= STARTS_KEPT; i++) {
+        struct start *kept = &e->starts[(e->next_start + STARTS_KEPT - i) % STARTS_KEPT];
+
+        if (kept->name == start) {
+            kept->name = 0; /* waited for once */
+            return kept->serial;
+        }
+    }
+    return serial;
+}
+
+static tm_status take_collective(struct collectives *c, struct exposure *e, const struct tm_event *event)
+{
+    const struct tm_record *r = &event->record;
+    struct collective_row row;
+    uint64_t start;
+    tm_status st = find_row(c, event, &row, &start);
+    const struct stretch stretch = { .row = row.key,
+                                     .serial = serial_of(e, event, start),
+                                     .member = c->skew.members.by_device[event->device],
+                                     .is_chosen = event->chosen };
+
+    if (st == TM_OK)
+        st = take_arrival(&c->skew, event, row.key, stretch.serial);
+    if (st == TM_OK && stretch.member != TM_NONE)
+        expose_collective(e, r->start_ps, r->start_ps + r->dur_ps, &stretch);
+    return st == TM_OK && event->chosen ? count_collective(c, event, row) : st;
+}
+
+/* A stretch in flight belongs to no step: those count that start while the chosen steps run. */
+static tm_status take_flight(struct collectives *c, const struct exposure *e,
+                             const struct tm_event *event)
+{
+    struct collective_row row;
+    uint64_t start;
+    tm_status st;
+
+    if (event->config->level != TM_LEVEL_COLLECTIVE || event->record.start_ps < e->begin_ps ||
+        event->record.start_ps >= e->end_ps)
+        return TM_OK;
+    st = find_row(c, event, &row, &start);
+    row.flight_count = 1;
+    row.flight_ps = event->record.dur_ps;
+    return st == TM_OK ? tm_groups_add(c->groups, &row) : st;
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    struct collectives *c = s->state;
+    const struct tm_record *r = &event->record;
+    struct exposure *e;
+    tm_status st;
+
+    if (event->device >= c->exposure_count)
+        return TM_OK;
+    e = &c->exposures[event->device];
+    if (r->class == TM_CLASS_TPU_ASYNC)
+        return take_flight(c, e, event);
+    if (event->level != TM_LEVEL_COMPUTE && event->level != TM_LEVEL_COLLECTIVE)
+        return TM_OK;
+    st = expose_to(e, r->start_ps, c->stretches);
+    if (st == TM_OK && event->level == TM_LEVEL_COLLECTIVE)
+        return take_collective(c, e, event);
+    expose_compute(e, r->start_ps + r->dur_ps);
+    return st;
+}
+
+static void free_exposures(struct collectives *c)
+{
+    tm_give(&c->run->budget, TM_ACCOUNT_MODEL, c->exposures, c->exposure_count * sizeof(*c->exposures));
+    c->exposures = NULL;
+    c->exposure_count = 0;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct collectives *c = s->state;
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < c->exposure_count && st == TM_OK; i++)
+        st = expose_to(&c->exposures[i], INT64_MAX, c->stretches);
+    free_exposures(c);
+    c->trace = c->skew.trace = NULL;
+    return st;
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct collectives *c = s->state;
+
+    if (!c->run)
+        return;
+    tm_give(&c->run->budget, TM_ACCOUNT_TABLES, c->front, c->front ? COLLECTIVES_FRONT * sizeof(*c->front) : 0);
+    tm_groups_free(c->groups);
+    tm_sorter_free(c->stretches);
+    free_exposures(c);
+    close_skew(&c->skew);
+}
+
+const struct tm_stage_type tm_collectives_stage = {
+    .name = "collectives",
+    .summary = "collectives by kind and size, and who waits in them",
+    .state_bytes = sizeof(struct collectives),
+    .classes = TM_CLASSES_ACTIVITY | TM_CLASS_BIT(TM_CLASS_TPU_ASYNC),
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = collectives_report,
+    .save = collectives_save,
+    .load = collectives_load,
+    .close = close_stage,
+};

@@ -1,0 +1,706 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compilations.  Three sorts of names tell one, of which only the best that the run has counts; that is known at the
+ * end, so the outermost compiles of every sort are kept apart.  Events come by start, longer first: one lies in
+ * another exactly if that began before and ends no earlier, so the latest end per track and sort is all that has to
+ * be remembered.  Memory: rows that spill, and a fixed table of open PjitFunctions for the names of modules. */
+#include "stages/figures/compile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/store/groups.h"
+#include "pipeline/partial.h"
+#include "pipeline/store/sorter.h"
+#include "pipeline/stage.h"
+#include "stages/figures/compile_programs.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/resolve/classes.h"
+
+enum { CALL_DEPTH = 32 /* calls that are open at once on one thread */ };
+
+/* The sorts of names, the best one first. */
+enum sort { SORT_WHOLE, SORT_CLIENT, SORT_XLA, SORT_COUNT };
+
+/* A compile that lies in no other one. */
+struct compile {
+    int64_t begin_ps, dur_ps, step_number;
+    uint32_t host;
+    tm_strid module;
+    tm_strid shapes; /* of the program that it made; 0 = not known.  Set by the report */
+    uint8_t sort, has_step, in_chosen;
+};
+
+/* The latest ends of the compiles that began on a track. */
+struct track_ends {
+    int64_t end_ps[SORT_COUNT];
+    uint8_t has[SORT_COUNT];
+};
+
+struct call {
+    int64_t end_ps;
+    tm_strid name;
+};
+
+/* The PjitFunctions that are open on a thread, the innermost last. */
+struct call_stack {
+    uint32_t track, depth;
+    struct call calls[CALL_DEPTH];
+};
+
+struct host_name {
+    char text[128];
+};
+
+struct compiles {
+    struct tm_run *run;
+    const struct tm_settings *settings;
+    const struct tm_trace *trace;   /* of the present host */
+    struct tm_names *names;
+    struct tm_rows *rows;           /* struct compile, by host and begin */
+    struct tm_rows *hosts;          /* struct host_name */
+    struct tm_rows *tracks;         /* struct track_ends of the present host */
+    struct track_ends any_track;
+    struct tm_compiled *programs;   /* those whose HLO is there */
+    struct call_stack *calls;       /* CALL_THREADS of them */
+    uint32_t call_count, last_call;
+    uint64_t found[SORT_COUNT];
+    bool has_host_events, has_host_steps;
+    uint32_t origins; /* of the hosts: 1 << enum tm_origin */
+};
+
+/* Compilations in a partial: all compiles of every sort, and the programs that were made. */
+
+static tm_status compile_save(struct tm_stage *s, struct tm_partial_writer *w)
+{
+    const struct compiles *c = s->state;
+    const uint64_t count = tm_rows_count(c->rows);
+
+    tm_partial_put_u32(w, c->origins);
+    tm_partial_put_u8(w, c->has_host_events);
+    tm_partial_put_u8(w, c->has_host_steps);
+    tm_partial_put_words(w, c->found, SORT_COUNT);
+    tm_partial_put_u64(w, count);
+    for (uint64_t i = 0; i < count; i++) {
+        const struct compile *row = tm_rows_at(c->rows, i);
+
+        if (!row)
+            return s->run->error.status;
+        tm_partial_put_i64(w, row->begin_ps);
+        tm_partial_put_i64(w, row->dur_ps);
+        tm_partial_put_i64(w, row->step_number);
+        tm_partial_put_u32(w, row->host);
+        tm_partial_put_name(w, row->module);
+        tm_partial_put_u8(w, row->sort);
+        tm_partial_put_u8(w, row->has_step);
+        tm_partial_put_u8(w, row->in_chosen);
+    }
+    return tm_compiled_save(c->programs, w);
+}
+
+static void load_compile(struct tm_partial_reader *r, struct compile *row)
+{
+    int64_t end_ps;
+
+    row->begin_ps = tm_partial_i64(r);
+    row->dur_ps = tm_partial_time(r);
+    row->step_number = tm_partial_i64(r);
+    row->host = tm_partial_below_u32(r, tm_partial_host_count(r));
+    row->module = tm_partial_name(r);
+    row->sort = tm_partial_below_u8(r, SORT_COUNT);
+    row->has_step = tm_partial_bool(r);
+    row->in_chosen = tm_partial_bool(r);
+    if (__builtin_add_overflow(row->begin_ps, row->dur_ps, &end_ps))
+        (void)tm_partial_damaged(r, "a time is out of its range");
+}
+
+static tm_status compile_load(struct tm_stage *s, struct tm_partial_reader *r)
+{
+    struct compiles *c = s->state;
+    const uint32_t first_host = (uint32_t)tm_rows_count(c->hosts);
+    tm_status st = TM_OK;
+    uint64_t count;
+
+    c->names = tm_partial_names(r);
+    for (uint32_t i = 0; i < tm_partial_host_count(r) && st == TM_OK; i++) {
+        struct host_name name = { .text = "" };
+
+        tm_partial_copy_host(r, i, name.text, sizeof(name.text));
+        st = tm_rows_append(c->hosts, &name);
+    }
+    c->origins |= tm_partial_below_u32(r, 1 << TM_ORIGIN_COUNT);
+    c->has_host_events |= tm_partial_bool(r);
+    c->has_host_steps |= tm_partial_bool(r);
+    for (int i = 0; i < SORT_COUNT; i++)
+        c->found[i] += tm_partial_u64(r);
+    count = tm_partial_u64(r);
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct compile row = { .begin_ps = 0 };
+
+        load_compile(r, &row);
+        row.host += first_host;
+        st = tm_partial_is_ok(r) ? tm_rows_append(c->rows, &row) : tm_partial_status(r);
+    }
+    if (st == TM_OK)
+        st = tm_compiled_load(c->programs, r, first_host);
+    return st == TM_OK ? tm_partial_status(r) : st;
+}
+
+/* The section compile: the outermost compiles of the best sort of names that the run has. */
+
+enum { LISTED_COMPILES = 500, MODULE_BYTES = 512 };
+
+static const char *const sort_name[SORT_COUNT] = { "backend_compile", "client", "xla" };
+
+/* How often a module was compiled. */
+struct module_row {
+    struct tm_key key;
+    uint64_t count;
+    tm_strid module;
+};
+
+/* A row's place among the longest compiles, or a module's among the most compiled ones. */
+struct place {
+    int64_t most;
+    uint64_t row;
+    tm_strid module;
+};
+
+/* A union of stretches that come in the order of their begins, host by host. */
+struct cover {
+    int64_t total_ps, until_ps;
+    uint32_t host;
+    bool has_begun;
+};
+
+static void cover_add(struct cover *cover, const struct compile *compile)
+{
+    const int64_t end_ps = compile->begin_ps + compile->dur_ps;
+    int64_t begin_ps = compile->begin_ps;
+
+    if (cover->has_begun && cover->host == compile->host && begin_ps < cover->until_ps)
+        begin_ps = cover->until_ps;
+    if (end_ps <= begin_ps)
+        return;
+    cover->total_ps += end_ps - begin_ps;
+    cover->until_ps = end_ps;
+    cover->host = compile->host;
+    cover->has_begun = true;
+}
+
+struct totals {
+    uint64_t count, inside_count;
+    struct cover all, inside;
+    int64_t longest_ps;
+};
+
+static void add_module_row(void *into, const void *from)
+{
+    ((struct module_row *)into)->count += ((const struct module_row *)from)->count;
+}
+
+static tm_status count_module(struct compiles *c, struct tm_groups *modules, tm_strid module)
+{
+    struct module_row row = { .count = 1, .module = module };
+    struct tm_name info;
+    tm_status st = tm_names_info(c->names, module, &info);
+
+    row.key = info.hash;
+    return st == TM_OK ? tm_groups_add(modules, &row) : st;
+}
+
+/* One look at all compiles of the sort that counts. */
+static tm_status add_up(struct compiles *c, enum sort sort, struct totals *t, struct tm_groups *modules,
+                        struct tm_sorter *longest)
+{
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < tm_rows_count(c->rows) && st == TM_OK; i++) {
+        const struct compile *compile = tm_rows_at(c->rows, i);
+        struct place place = { .row = i };
+
+        if (!compile)
+            return c->run->error.status;
+        if (compile->sort != sort)
+            continue;
+        t->count++;
+        cover_add(&t->all, compile);
+        if (compile->in_chosen) {
+            t->inside_count++;
+            cover_add(&t->inside, compile);
+        }
+        place.most = compile->dur_ps;
+        if (compile->dur_ps > t->longest_ps)
+            t->longest_ps = compile->dur_ps;
+        if (compile->module)
+            st = count_module(c, modules, compile->module);
+        if (st == TM_OK)
+            st = tm_sorter_push(longest, &place);
+    }
+    if (st == TM_OK)
+        st = tm_groups_finish(modules);
+    return st == TM_OK ? tm_sorter_finish(longest) : st;
+}
+
+/* The name of a program or of the function in "PjitFunction(NAME)". */
+static tm_status add_module(struct compiles *c, struct tm_value *to, tm_strid module)
+{
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    if (!module) {
+        tm_add_null(to, "module", "no call of a jitted function was recorded around it");
+        return TM_OK;
+    }
+    st = tm_names_text(c->names, module, MODULE_BYTES, &text, &length);
+    if (st != TM_OK)
+        return st;
+    if (length > 13 && (!memcmp(text, "PjitFunction(", 13) || !memcmp(text, "PmapFunction(", 13))) {
+        text += 13;
+        length -= 13;
+        if (text[length - 1] == ')')
+            length--;
+    }
+    tm_add_text(to, "module", text, length);
+    return TM_OK;
+}
+
+static int most_first(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    if (x->most != y->most)
+        return x->most > y->most ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Modules that were compiled twice or more, the most compiled ones first. */
+static tm_status add_recompiled(struct compiles *c, struct tm_groups *modules, struct tm_value *section)
+{
+    const size_t share = tm_budget_share(&c->run->budget, TM_ACCOUNT_SORT);
+    struct tm_sorter *sorter = tm_sorter_new(c->run, TM_ACCOUNT_SORT, sizeof(struct place), share / 32, most_first);
+    struct tm_value *list = tm_add_array(section, "recompiled");
+    tm_status st = sorter ? TM_OK : c->run->error.status;
+
+    for (uint64_t i = 0; st == TM_OK; i++) {
+        const void *row;
+        struct place place = { .row = i };
+
+        st = tm_groups_next(modules, &row);
+        if (st != TM_OK || !row)
+            break;
+        place.most = (int64_t)((const struct module_row *)row)->count;
+        place.module = ((const struct module_row *)row)->module;
+        if (place.most > 1)
+            st = tm_sorter_push(sorter, &place);
+    }
+    if (st == TM_OK)
+        st = tm_sorter_finish(sorter);
+    for (uint64_t i = 0; i < c->settings->table_rows && st == TM_OK; i++) {
+        struct tm_value *to;
+        const void *row;
+
+        st = tm_sorter_next(sorter, &row);
+        if (st != TM_OK || !row)
+            break;
+        to = tm_add_object(list, NULL);
+        st = add_module(c, to, ((const struct place *)row)->module);
+        tm_add_int(to, "count", ((const struct place *)row)->most);
+    }
+    tm_sorter_free(sorter);
+    return st;
+}
+
+static tm_status add_event(struct compiles *c, uint64_t at, struct tm_value *list)
+{
+    const struct compile *row = tm_rows_at(c->rows, at);
+    const struct host_name *host;
+    struct tm_value *to;
+    struct compile compile;
+    tm_status st;
+
+    if (!row)
+        return c->run->error.status;
+    compile = *row;
+    host = tm_rows_at(c->hosts, compile.host);
+    if (!host)
+        return c->run->error.status;
+    to = tm_add_object(list, NULL);
+    st = add_module(c, to, compile.module);
+    tm_add_string(to, "host", host->text);
+    tm_add_int(to, "begin_ps", compile.begin_ps);
+    tm_add_int(to, "dur_ps", compile.dur_ps);
+    if (compile.has_step)
+        tm_add_int(to, "step", compile.step_number);
+    else
+        tm_add_null(to, "step", "it begins in no step of the host");
+    if (st == TM_OK && compile.shapes)
+        return tm_compiled_add_shapes(c->names, compile.shapes, to);
+    tm_add_null(to, "shapes",
+                tm_compiled_count(c->programs) ? "nothing tells which of the programs in the profile it made"
+                                               : "the HLO is not in the profile");
+    return st;
+}
+
+static tm_status set_shapes(void *to, uint64_t row, tm_strid shapes)
+{
+    struct compiles *c = to;
+    struct compile *compile = tm_rows_change(c->rows, row);
+
+    if (!compile)
+        return c->run->error.status;
+    compile->shapes = shapes;
+    return TM_OK;
+}
+
+/* Find the programs that the compiles of the sort that counts made. */
+static tm_status find_programs(struct compiles *c, enum sort sort)
+{
+    const size_t share = tm_budget_share(&c->run->budget, TM_ACCOUNT_SORT);
+    struct tm_rows *made = tm_rows_new(c->run, TM_ACCOUNT_SORT, sizeof(struct tm_made), share / 64);
+    tm_status st = made ? TM_OK : c->run->error.status;
+
+    for (uint64_t i = 0; i < tm_rows_count(c->rows) && st == TM_OK; i++) {
+        const struct compile *compile = tm_rows_at(c->rows, i);
+        struct tm_made row = { .row = i };
+
+        if (!compile) {
+            st = c->run->error.status;
+            break;
+        }
+        row.begin_ps = compile->begin_ps;
+        row.module = compile->module;
+        row.host = compile->host;
+        if (compile->sort == sort && compile->module)
+            st = tm_rows_append(made, &row);
+    }
+    if (st == TM_OK)
+        st = tm_compiled_match(c->programs, c->names, made, set_shapes, c);
+    tm_rows_free(made);
+    return st;
+}
+
+static int by_row(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The longest ones: host by host, in the order of time. */
+static tm_status add_events(struct compiles *c, struct tm_sorter *longest, struct tm_value *section)
+{
+    struct tm_value *list = tm_add_array(section, "events");
+    uint64_t rows[LISTED_COMPILES];
+    size_t count = 0;
+    tm_status st = TM_OK;
+
+    while (count < LISTED_COMPILES && st == TM_OK) {
+        const void *row;
+
+        st = tm_sorter_next(longest, &row);
+        if (st != TM_OK || !row)
+            break;
+        rows[count++] = ((const struct place *)row)->row;
+    }
+    qsort(rows, count, sizeof(*rows), by_row);
+    for (size_t i = 0; i < count && st == TM_OK; i++)
+        st = add_event(c, rows[i], list);
+    return st;
+}
+
+static void add_totals(const struct compiles *c, const struct totals *t, enum sort sort, struct tm_value *section)
+{
+    struct tm_value *inside;
+
+    tm_add_uint(section, "count", t->count);
+    tm_add_int(section, "total_ps", t->all.total_ps);
+    if (t->count)
+        tm_add_int(section, "longest_ps", t->longest_ps);
+    else
+        tm_add_null(section, "longest_ps", "nothing was compiled");
+    inside = tm_add_object(section, "inside_steps");
+    if (c->has_host_steps) {
+        tm_add_uint(inside, "count", t->inside_count);
+        tm_add_int(inside, "total_ps", t->inside.total_ps);
+    } else {
+        tm_add_null(inside, "count", "no steps are marked on the host");
+        tm_add_null(inside, "total_ps", "no steps are marked on the host");
+    }
+    if (t->count)
+        tm_add_string(section, "source", sort_name[sort]);
+    else
+        tm_add_null(section, "source", "nothing was compiled");
+}
+
+/* NULL where compiles would show; profiles of JAX alone have them. */
+static const char *why_nothing(const struct compiles *c)
+{
+    if (c->origins == 1u << TM_ORIGIN_PYTORCH)
+        return "the profiler of PyTorch does not record compiles";
+    if (c->origins && !(c->origins & (1u << TM_ORIGIN_XSPACE | 1u << TM_ORIGIN_JSON_COPY)))
+        return "the trace has no events of a compiler that are known";
+    return c->has_host_events ? NULL : "no host events were recorded";
+}
+
+static tm_status compile_report(struct tm_stage *s, struct tm_value *summary)
+{
+    struct compiles *c = s->state;
+    const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_SORT);
+    const enum sort sort = c->found[SORT_WHOLE] ? SORT_WHOLE : c->found[SORT_CLIENT] ? SORT_CLIENT : SORT_XLA;
+    struct totals totals = { .count = 0 };
+    struct tm_groups *modules;
+    struct tm_sorter *longest;
+    struct tm_value *section;
+    tm_status st;
+
+    if (why_nothing(c)) {
+        tm_add_null(summary, "compile", why_nothing(c));
+        return TM_OK;
+    }
+    section = tm_add_object(summary, "compile");
+    modules = tm_groups_new(s->run, TM_ACCOUNT_SORT, sizeof(struct module_row), share / 16, add_module_row);
+    longest = tm_sorter_new(s->run, TM_ACCOUNT_SORT, sizeof(struct place), share / 16, most_first);
+    st = modules && longest ? add_up(c, sort, &totals, modules, longest) : s->run->error.status;
+    add_totals(c, &totals, sort, section);
+    if (st == TM_OK)
+        st = add_recompiled(c, modules, section);
+    if (st == TM_OK)
+        st = find_programs(c, sort);
+    if (st == TM_OK)
+        st = add_events(c, longest, section);
+    if (st == TM_OK)
+        st = tm_compiled_add_list(c->programs, c->names, c->settings->table_rows, section);
+    tm_groups_free(modules);
+    tm_sorter_free(longest);
+    return st;
+}
+
+enum { CALL_THREADS = 128 /* threads whose open calls are known at once */ };
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct compiles *c = s->state;
+    const size_t tenth = tm_tables_memory(s->run, TM_TABLES_COMPILE, 10, 1);
+
+    c->run = s->run;
+    c->settings = s->settings;
+    c->rows = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct compile), 4 * tenth);
+    c->hosts = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct host_name), tenth);
+    c->programs = tm_compiled_new(s->run, tenth);
+    c->calls = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, CALL_THREADS * sizeof(*c->calls), &s->run->error);
+    return c->rows && c->hosts && c->programs && c->calls ? TM_OK : s->run->error.status;
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct compiles *c = s->state;
+    const size_t tenth = tm_tables_memory(s->run, TM_TABLES_COMPILE, 10, 1);
+    struct host_name name;
+
+    c->trace = trace;
+    c->names = trace->names;
+    c->any_track = (struct track_ends){ .has = { 0 } };
+    c->call_count = c->last_call = 0;
+    c->origins |= 1u << trace->origin;
+    c->has_host_events |= trace->main_track != TM_NONE;
+    c->has_host_steps |= trace->steps.source == TM_STEPS_HOST;
+    memcpy(name.text, trace->host_name, sizeof(name.text));
+    c->tracks = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct track_ends), 4 * tenth);
+    if (!c->tracks || tm_rows_resize(c->tracks, tm_rows_count(trace->tracks)) != TM_OK)
+        return s->run->error.status;
+    return tm_rows_append(c->hosts, &name);
+}
+
+/* --- which function is compiled --- */
+
+static void end_calls(struct call_stack *stack, int64_t now_ps)
+{
+    while (stack->depth && stack->calls[stack->depth - 1].end_ps <= now_ps)
+        stack->depth--;
+}
+
+static struct call_stack *calls_of(struct compiles *c, uint32_t track)
+{
+    if (c->last_call < c->call_count && c->calls[c->last_call].track == track)
+        return &c->calls[c->last_call];
+    for (uint32_t i = 0; i < c->call_count; i++)
+        if (c->calls[i].track == track) {
+            c->last_call = i;
+            return &c->calls[i];
+        }
+    return NULL;
+}
+
+/* A place for a thread without one: a new one, else that of a thread on which no call is open; NULL = none. */
+static struct call_stack *new_calls(struct compiles *c, uint32_t track, int64_t now_ps)
+{
+    uint32_t at = c->call_count;
+
+    if (c->call_count < CALL_THREADS) {
+        c->call_count++;
+    } else {
+        for (at = 0; at < CALL_THREADS; at++) {
+            end_calls(&c->calls[at], now_ps);
+            if (!c->calls[at].depth)
+                break;
+        }
+    }
+    if (at == CALL_THREADS)
+        return NULL;
+    c->calls[at].track = track;
+    c->calls[at].depth = 0;
+    c->last_call = at;
+    return &c->calls[at];
+}
+
+/* Past the limits calls are forgotten: a compile then has no name. */
+static void take_call(struct compiles *c, const struct tm_record *r)
+{
+    struct call_stack *stack = calls_of(c, r->track);
+
+    if (!stack)
+        stack = new_calls(c, r->track, r->start_ps);
+    if (!stack)
+        return;
+    end_calls(stack, r->start_ps);
+    if (stack->depth < CALL_DEPTH)
+        stack->calls[stack->depth++] = (struct call){ r->start_ps + r->dur_ps, r->name };
+}
+
+/* What the event says of its module, else the function that is called around it. */
+static tm_strid module_of(struct compiles *c, const struct tm_event *event)
+{
+    struct call_stack *stack;
+
+    if (event->config->module)
+        return event->config->module;
+    stack = calls_of(c, event->record.track);
+    if (!stack)
+        return 0;
+    end_calls(stack, event->record.start_ps);
+    return stack->depth ? stack->calls[stack->depth - 1].name : 0;
+}
+
+/* --- events --- */
+
+static enum sort sort_of(uint32_t traits)
+{
+    if (traits & TM_TRAIT_COMPILE_WHOLE)
+        return SORT_WHOLE;
+    return traits & TM_TRAIT_COMPILE_CLIENT ? SORT_CLIENT : SORT_XLA;
+}
+
+/* Whether it lies in one before it: of its own thread, or, where its line is none of a user's, of any thread. */
+static bool is_inside(const struct track_ends *ends, enum sort sort, int64_t end_ps)
+{
+    return ends->has[sort] && ends->end_ps[sort] >= end_ps;
+}
+
+static void note_end(struct track_ends *ends, enum sort sort, int64_t end_ps)
+{
+    if (ends->has[sort] && ends->end_ps[sort] >= end_ps)
+        return;
+    ends->has[sort] = 1;
+    ends->end_ps[sort] = end_ps;
+}
+
+/* The step marker that it begins in: the last one that begins at or before it, if it has not ended. */
+static tm_status find_step(struct compiles *c, struct compile *compile)
+{
+    const struct tm_steps *steps = &c->trace->steps;
+    const struct tm_step_mark *mark;
+    uint64_t low = 0, high = steps->source == TM_STEPS_HOST ? steps->count : 0;
+
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+
+        mark = tm_rows_at(steps->marks, middle);
+        if (!mark)
+            return c->run->error.status;
+        if (mark->begin_ps > compile->begin_ps)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (!low)
+        return TM_OK;
+    mark = tm_rows_at(steps->marks, low - 1);
+    if (!mark)
+        return c->run->error.status;
+    if (compile->begin_ps - mark->begin_ps > mark->dur_ps)
+        return TM_OK;
+    compile->has_step = 1;
+    compile->in_chosen = mark->chosen;
+    compile->step_number = mark->number;
+    return TM_OK;
+}
+
+static tm_status take_compile(struct compiles *c, const struct tm_event *event)
+{
+    const struct tm_record *r = &event->record;
+    const int64_t end_ps = r->start_ps + r->dur_ps;
+    const enum sort sort = sort_of(event->traits);
+    struct compile compile = { .begin_ps = r->start_ps, .dur_ps = r->dur_ps, .sort = (uint8_t)sort };
+    const struct tm_track *track = tm_rows_at(c->trace->tracks, r->track);
+    struct track_ends *ends = tm_rows_change(c->tracks, r->track);
+    tm_status st;
+
+    if (!track || !ends)
+        return c->run->error.status;
+    if (is_inside(track->is_user ? ends : &c->any_track, sort, end_ps))
+        return TM_OK;
+    note_end(ends, sort, end_ps);
+    note_end(&c->any_track, sort, end_ps);
+    compile.host = (uint32_t)tm_rows_count(c->hosts) - 1;
+    compile.module = module_of(c, event);
+    st = find_step(c, &compile);
+    c->found[sort]++;
+    return st == TM_OK ? tm_rows_append(c->rows, &compile) : st;
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    if (event->record.class == TM_CLASS_COMPILE)
+        return take_compile(s->state, event);
+    if (event->traits & TM_TRAIT_PJIT)
+        take_call(s->state, &event->record);
+    return TM_OK;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct compiles *c = s->state;
+    const tm_status st = tm_compiled_take(c->programs, c->trace, (uint32_t)tm_rows_count(c->hosts) - 1);
+
+    tm_rows_free(c->tracks);
+    c->tracks = NULL;
+    c->trace = NULL;
+    return st;
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct compiles *c = s->state;
+
+    tm_rows_free(c->rows);
+    tm_rows_free(c->hosts);
+    tm_rows_free(c->tracks);
+    tm_compiled_free(c->programs);
+    tm_give(&s->run->budget, TM_ACCOUNT_TABLES, c->calls, c->calls ? CALL_THREADS * sizeof(*c->calls) : 0);
+}
+
+const struct tm_stage_type tm_compile_stage = {
+    .name = "compile",
+    .summary = "what was compiled, when, and how often",
+    .state_bytes = sizeof(struct compiles),
+    .classes = TM_CLASSES_HOST,
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = compile_report,
+    .save = compile_save,
+    .load = compile_load,
+    .close = close_stage,
+};

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs beside compiles.  Both are sorted by function, host and the order in which they were made; the stretches of
+ * one function on one host are then joined from their ends, because a program may be older than the profile. */
+#include "stages/figures/compile_programs.h"
+
+#include <string.h>
+
+#include "pipeline/store/sorter.h"
+
+enum {
+    NAME_MOST = 512,       /* bytes of a name that are looked at */
+    SHAPES_MOST = 16 << 10,
+    SHAPES_END = 384,      /* bytes that are kept of the begin and of the end of a very long text: inputs stand last */
+    COUNTED_ID = INT32_MAX /* ids count up from 0; those of TPU programs are hashes, and tell no order */
+};
+
+struct program {
+    struct tm_key function; /* hash of tm_program_function; set by tm_compiled_match */
+    int64_t id;
+    tm_strid name, shapes;
+    uint32_t host;
+};
+
+/* A compile on its way to its program. */
+struct made {
+    struct tm_key function;
+    struct tm_made of;
+};
+
+struct tm_compiled {
+    struct tm_run *run;
+    size_t memory_bytes;
+    struct tm_rows *rows; /* struct program */
+};
+
+struct tm_compiled *tm_compiled_new(struct tm_run *run, size_t memory_bytes)
+{
+    struct tm_compiled *p = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*p), &run->error);
+
+    if (!p)
+        return NULL;
+    p->run = run;
+    p->memory_bytes = memory_bytes;
+    p->rows = tm_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct program), memory_bytes);
+    if (p->rows)
+        return p;
+    tm_compiled_free(p);
+    return NULL;
+}
+
+void tm_compiled_free(struct tm_compiled *programs)
+{
+    if (!programs)
+        return;
+    tm_rows_free(programs->rows);
+    tm_give(&programs->run->budget, TM_ACCOUNT_TABLES, programs, sizeof(*programs));
+}
+
+uint64_t tm_compiled_count(const struct tm_compiled *programs)
+{
+    return tm_rows_count(programs->rows);
+}
+
+tm_status tm_compiled_take(struct tm_compiled *programs, const struct tm_trace *trace, uint32_t host)
+{
+    const uint64_t count = trace->hlo_modules ? tm_rows_count(trace->hlo_modules) : 0;
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        const struct tm_hlo_module *module = tm_rows_at(trace->hlo_modules, i);
+        struct program row = { .host = host };
+
+        if (!module)
+            return programs->run->error.status;
+        row.id = module->program_id;
+        row.name = module->name;
+        row.shapes = module->shapes;
+        if (row.name)
+            st = tm_rows_append(programs->rows, &row);
+    }
+    return st;
+}
+
+/* --- partials --- */
+
+tm_status tm_compiled_save(struct tm_compiled *programs, struct tm_partial_writer *w)
+{
+    const uint64_t count = tm_rows_count(programs->rows);
+
+    tm_partial_put_u64(w, count);
+    for (uint64_t i = 0; i < count; i++) {
+        const struct program *row = tm_rows_at(programs->rows, i);
+
+        if (!row)
+            return programs->run->error.status;
+        tm_partial_put_i64(w, row->id);
+        tm_partial_put_name(w, row->name);
+        tm_partial_put_name(w, row->shapes);
+        tm_partial_put_u32(w, row->host);
+    }
+    return TM_OK;
+}
+
+tm_status tm_compiled_load(struct tm_compiled *programs, struct tm_partial_reader *r, uint32_t first_host)
+{
+    const uint64_t count = tm_partial_u64(r);
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct program row = { .id = tm_partial_i64(r) };
+
+        row.name = tm_partial_name(r);
+        row.shapes = tm_partial_name(r);
+        row.host = tm_partial_below_u32(r, tm_partial_host_count(r)) + first_host;
+        st = tm_partial_is_ok(r) ? tm_rows_append(programs->rows, &row) : tm_partial_status(r);
+    }
+    return st;
+}
+
+/* --- names --- */
+
+static bool drop_prefix(const char **name, size_t *length, const char *prefix)
+{
+    const size_t n = strlen(prefix);
+
+    if (*length <= n || memcmp(*name, prefix, n) != 0)
+        return false;
+    *name += n;
+    *length -= n;
+    return true;
+}
+
+static bool is_name_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+}
+
+size_t tm_program_function(const char *name, size_t length, char *to)
+{
+    if (drop_prefix(&name, &length, "PjitFunction(") || drop_prefix(&name, &length, "PmapFunction("))
+        length -= name[length - 1] == ')';
+    if (!drop_prefix(&name, &length, "jit_"))
+        (void)drop_prefix(&name, &length, "pmap_");
+    for (size_t i = 0; i < length; i++)
+        to[i] = is_name_letter(name[i]) ? name[i] : '_';
+    to[length] = '\0';
+    return length;
+}
+
+static tm_status hash_function(struct tm_names *names, tm_strid name, struct tm_key *key)
+{
+    char function[NAME_MOST + 1];
+    const char *text;
+    size_t length;
+    const tm_status st = tm_names_text(names, name, NAME_MOST, &text, &length);
+
+    if (st != TM_OK)
+        return st;
+    *key = tm_hash_key(function, tm_program_function(text, length, function));
+    return TM_OK;
+}
+
+/* --- order --- */
+
+static int by_function(struct tm_key a, uint32_t a_host, struct tm_key b, uint32_t b_host)
+{
+    const int difference = tm_key_order(a, b);
+
+    return difference ? difference : (a_host > b_host) - (a_host < b_host);
+}
+
+static int program_order(const void *a, const void *b)
+{
+    const struct program *x = a, *y = b;
+    const int difference = by_function(x->function, x->host, y->function, y->host);
+
+    return difference ? difference : (x->id > y->id) - (x->id < y->id);
+}
+
+static int made_order(const void *a, const void *b)
+{
+    const struct made *x = a, *y = b;
+    const int difference = by_function(x->function, x->of.host, y->function, y->of.host);
+
+    if (difference || x->of.begin_ps == y->of.begin_ps)
+        return difference ? difference : (x->of.row > y->of.row) - (x->of.row < y->of.row);
+    return x->of.begin_ps < y->of.begin_ps ? -1 : 1;
+}
+
+/* Rows out of a sorter, side by side.  owns: the caller frees *rows, also after a failure */
+static tm_status lay_out(struct tm_compiled *p, struct tm_sorter *sorter, size_t row_bytes, struct tm_rows **rows)
+{
+    tm_status st = tm_sorter_finish(sorter);
+
+    *rows = tm_rows_new(p->run, TM_ACCOUNT_TABLES, row_bytes, p->memory_bytes);
+    if (!*rows)
+        return p->run->error.status;
+    while (st == TM_OK) {
+        const void *row;
+
+        st = tm_sorter_next(sorter, &row);
+        if (st != TM_OK || !row)
+            break;
+        st = tm_rows_append(*rows, row);
+    }
+    return st;
+}
+
+static tm_status sort_programs(struct tm_compiled *p, struct tm_names *names)
+{
+    struct tm_sorter *sorter =
+        tm_sorter_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct program), p->memory_bytes, program_order);
+    struct tm_rows *sorted = NULL;
+    tm_status st = sorter ? TM_OK : p->run->error.status;
+
+    for (uint64_t i = 0; i < tm_rows_count(p->rows) && st == TM_OK; i++) {
+        const struct program *row = tm_rows_at(p->rows, i);
+        struct program program;
+
+        if (!row) {
+            st = p->run->error.status;
+            break;
+        }
+        program = *row;
+        st = hash_function(names, program.name, &program.function);
+        if (st == TM_OK)
+            st = tm_sorter_push(sorter, &program);
+    }
+    if (st == TM_OK)
+        st = lay_out(p, sorter, sizeof(struct program), &sorted);
+    tm_sorter_free(sorter);
+    if (st != TM_OK) {
+        tm_rows_free(sorted);
+        return st;
+    }
+    tm_rows_free(p->rows);
+    p->rows = sorted;
+    return TM_OK;
+}
+
+static tm_status sort_compiles(struct tm_compiled *p, struct tm_names *names, struct tm_rows *compiles,
+                               struct tm_rows **sorted)
+{
+    struct tm_sorter *sorter =
+        tm_sorter_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct made), p->memory_bytes, made_order);
+    tm_status st = sorter ? TM_OK : p->run->error.status;
+
+    *sorted = NULL;
+    for (uint64_t i = 0; i < tm_rows_count(compiles) && st == TM_OK; i++) {
+        const struct tm_made *row = tm_rows_at(compiles, i);
+        struct made made;
+
+        if (!row) {
+            st = p->run->error.status;
+            break;
+        }
+        made.of = *row;
+        st = hash_function(names, made.of.module, &made.function);
+        if (st == TM_OK)
+            st = tm_sorter_push(sorter, &made);
+    }
+    if (st == TM_OK)
+        st = lay_out(p, sorter, sizeof(struct made), sorted);
+    tm_sorter_free(sorter);
+    return st;
+}
+
+/* --- the join --- */
+
+/* The end of the stretch of one function on one host that begins at `from`; counted: whether its ids count up. */
+static tm_status end_of_programs(struct tm_compiled *p, uint64_t from, uint64_t *end, struct program *first,
+                                 bool *counted)
+{
+    *counted = true;
+    for (*end = from; *end < tm_rows_count(p->rows); ++*end) {
+        const struct program *row = tm_rows_at(p->rows, *end);
+
+        if (!row)
+            return p->run->error.status;
+        if (*end == from)
+            *first = *row;
+        if (by_function(row->function, row->host, first->function, first->host) != 0)
+            break;
+        *counted = *counted && row->id >= 0 && row->id <= COUNTED_ID;
+    }
+    return TM_OK;
+}
+
+static tm_status end_of_compiles(struct tm_compiled *p, struct tm_rows *compiles, uint64_t from, uint64_t *end,
+                                 struct made *first)
+{
+    for (*end = from; *end < tm_rows_count(compiles); ++*end) {
+        const struct made *row = tm_rows_at(compiles, *end);
+
+        if (!row)
+            return p->run->error.status;
+        if (*end == from)
+            *first = *row;
+        if (by_function(row->function, row->of.host, first->function, first->of.host) != 0)
+            break;
+    }
+    return TM_OK;
+}
+
+/* A stretch of compiles and the programs that they made: the last ones, in the same order. */
+static tm_status tell_shapes(struct tm_compiled *p, uint64_t program, struct tm_rows *compiles, uint64_t from,
+                             uint64_t end, tm_take_shapes *take, void *to)
+{
+    tm_status st = TM_OK;
+
+    for (uint64_t i = from; i < end && st == TM_OK; i++, program++) {
+        const struct made *made = tm_rows_at(compiles, i);
+        const struct program *row = tm_rows_at(p->rows, program);
+
+        if (!made || !row)
+            return p->run->error.status;
+        st = row->shapes ? take(to, made->of.row, row->shapes) : TM_OK;
+    }
+    return st;
+}
+
+static tm_status join(struct tm_compiled *p, struct tm_rows *compiles, tm_take_shapes *take, void *to)
+{
+    uint64_t program = 0, compile = 0;
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && program < tm_rows_count(p->rows) && compile < tm_rows_count(compiles)) {
+        struct program first_program = { .id = 0 };
+        struct made first_compile = { .function = { 0, 0 } };
+        uint64_t programs_end, compiles_end;
+        bool counted;
+        int difference;
+
+        st = end_of_programs(p, program, &programs_end, &first_program, &counted);
+        if (st == TM_OK)
+            st = end_of_compiles(p, compiles, compile, &compiles_end, &first_compile);
+        if (st != TM_OK)
+            break;
+        difference = by_function(first_program.function, first_program.host, first_compile.function,
+                                 first_compile.of.host);
+        if (!difference && counted && programs_end - program >= compiles_end - compile)
+            st = tell_shapes(p, programs_end - (compiles_end - compile), compiles, compile, compiles_end, take, to);
+        if (difference <= 0)
+            program = programs_end;
+        if (difference >= 0)
+            compile = compiles_end;
+    }
+    return st;
+}
+
+tm_status tm_compiled_match(struct tm_compiled *programs, struct tm_names *names, struct tm_rows *compiles,
+                            tm_take_shapes *take, void *to)
+{
+    struct tm_rows *sorted = NULL;
+    tm_status st = sort_programs(programs, names);
+
+    if (st == TM_OK)
+        st = sort_compiles(programs, names, compiles, &sorted);
+    if (st == TM_OK)
+        st = join(programs, sorted, take, to);
+    tm_rows_free(sorted);
+    return st;
+}
+
+/* --- the summary --- */
+
+tm_status tm_compiled_add_shapes(struct tm_names *names, tm_strid shapes, struct tm_value *to)
+{
+    char cut[2 * SHAPES_END + 5];
+    const char *text;
+    size_t length;
+    const tm_status st = tm_names_text(names, shapes, SHAPES_MOST, &text, &length);
+
+    if (st != TM_OK)
+        return st;
+    if (length < sizeof(cut)) {
+        tm_add_text(to, "shapes", text, length);
+        return TM_OK;
+    }
+    memcpy(cut, text, SHAPES_END);
+    memcpy(cut + SHAPES_END, " ... ", 5);
+    memcpy(cut + SHAPES_END + 5, text + length - SHAPES_END, SHAPES_END);
+    tm_add_text(to, "shapes", cut, sizeof(cut));
+    return TM_OK;
+}
+
+static tm_status add_program(struct tm_names *names, const struct program *program, struct tm_value *list)
+{
+    struct tm_value *to = tm_add_object(list, NULL);
+    const char *text;
+    size_t length;
+    const tm_status st = tm_names_text(names, program->name, NAME_MOST, &text, &length);
+
+    if (st != TM_OK)
+        return st;
+    tm_add_text(to, "module", text, length);
+    tm_add_int(to, "program_id", program->id);
+    if (program->shapes)
+        return tm_compiled_add_shapes(names, program->shapes, to);
+    tm_add_null(to, "shapes", "its HLO does not tell");
+    return TM_OK;
+}
+
+tm_status tm_compiled_add_list(struct tm_compiled *programs, struct tm_names *names, uint64_t most,
+                               struct tm_value *section)
+{
+    struct tm_value *list = tm_add_array(section, "programs");
+    struct tm_key listed = { 0, 0 };
+    uint64_t end, count = 0;
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < tm_rows_count(programs->rows) && st == TM_OK; i = end) {
+        struct program first = { .id = 0 };
+        bool counted;
+
+        st = end_of_programs(programs, i, &end, &first, &counted);
+        if (st != TM_OK || end - i < 2 || tm_is_same_key(first.function, listed))
+            continue;
+        listed = first.function;
+        for (uint64_t k = i; k < end && count < most && st == TM_OK; k++, count++) {
+            const struct program *row = tm_rows_at(programs->rows, k);
+
+            st = row ? add_program(names, row, list) : programs->run->error.status;
+        }
+    }
+    return st;
+}

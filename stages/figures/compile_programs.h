@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_COMPILE_PROGRAMS_H
+#define TM_COMPILE_PROGRAMS_H
+
+#include "pipeline/doc/doc.h"
+#include "pipeline/partial.h"
+#include "pipeline/store/rows.h"
+#include "pipeline/trace.h"
+
+/* The programs whose HLO is in the profiles, for the section compile: with which shapes a function was compiled.
+ * A compile tells only the name of what it made; a program only its name and a number that counts up.  So the last
+ * program of a name is what the last compile of that name made, and so on backwards, host by host. */
+struct tm_compiled;
+
+/* in:     names  of the run
+ * errors: NULL, with the error in run->error */
+struct tm_compiled *tm_compiled_new(struct tm_run *run, size_t memory_bytes) TM_MUST_USE;
+void tm_compiled_free(struct tm_compiled *programs); /* tolerates NULL */
+
+/* Take the programs of a host.  in: host  its number among those of the stage */
+tm_status tm_compiled_take(struct tm_compiled *programs, const struct tm_trace *trace, uint32_t host) TM_MUST_USE;
+
+tm_status tm_compiled_save(struct tm_compiled *programs, struct tm_partial_writer *w) TM_MUST_USE;
+/* in: first_host  number of the partial's first one */
+tm_status tm_compiled_load(struct tm_compiled *programs, struct tm_partial_reader *r, uint32_t first_host) TM_MUST_USE;
+
+/* A compile whose program is looked for. */
+struct tm_made {
+    int64_t begin_ps;
+    uint64_t row;     /* the caller's number of it */
+    tm_strid module;  /* its name: "jit_step", "PjitFunction(step)" */
+    uint32_t host;
+};
+
+/* Takes the shapes that a compile was for. */
+typedef tm_status tm_take_shapes(void *to, uint64_t row, tm_strid shapes);
+
+/* Sort the programs, and find those that the compiles made.  Where there are more compiles of a function than programs,
+ * nothing tells which one made what, and none is told.
+ * in: compiles  struct tm_made, in any order */
+tm_status tm_compiled_match(struct tm_compiled *programs, struct tm_names *names, struct tm_rows *compiles,
+                            tm_take_shapes *take, void *to) TM_MUST_USE;
+
+/* After that: put the programs of functions that have several into `section`, as "programs"; of the first host that
+ * has several, and `most` of them at most. */
+tm_status tm_compiled_add_list(struct tm_compiled *programs, struct tm_names *names, uint64_t most,
+                               struct tm_value *section) TM_MUST_USE;
+
+uint64_t tm_compiled_count(const struct tm_compiled *programs);
+
+/* Put a text of shapes into `to`, as "shapes"; one that is very long is cut in the middle. */
+tm_status tm_compiled_add_shapes(struct tm_names *names, tm_strid shapes, struct tm_value *to) TM_MUST_USE;
+
+/* What the name of a function or program comes to: without "jit_" and "PjitFunction(", and what stands in no name of
+ * a program as '_'.  in: to  at least length + 1 bytes.  out: the length */
+size_t tm_program_function(const char *name, size_t length, char *to);
+
+#endif

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device memory profiles, sample by sample: every sample is counted by its kind, its device, its site (each kind for
+ * itself) and the function of its site.  Of each table the largest rows are kept, and the sums of the others.
+ * Memory: groups and rows that spill; a hundred rows while a table is sorted. */
+#include "stages/figures/device_profiles.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/doc/doc.h"
+#include "pipeline/store/groups.h"
+#include "pipeline/partial.h"
+#include "pipeline/store/rows.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/input/pprof/pprof.h"
+
+/* Rows of a table that are kept; a fixed number, because partials hold them. */
+enum { PROFILE_ROWS_MOST = 100 };
+
+/* A row of one of the tables: what a label, a site or a function holds. */
+struct profile_row {
+    struct tm_key key;
+    uint32_t table;
+    tm_strid name;                  /* the kind (also of a site) or device; 0 of a function */
+    uint64_t first;                 /* number of its first sample in the file: no two rows of a table share it */
+    uint64_t count, bytes;
+    uint64_t top_bytes, top_sample; /* the sample that holds most, whose stack is shown */
+    bool is_sized;                  /* false = the size of none of its samples is known */
+    uint32_t frame_count, site;     /* as in struct tm_memory_sample; 0 frames = of a kind or device */
+    struct tm_frame frames[TM_FRAMES_MOST];
+};
+
+/* Device memory profiles in a partial: each with its sums and the rows that are kept of its tables. */
+
+/* --- saving --- */
+
+static void save_row(struct tm_partial_writer *w, const struct profile_row *row)
+{
+    tm_partial_put_name(w, row->name);
+    tm_partial_put_u64(w, row->count);
+    tm_partial_put_u64(w, row->bytes);
+    tm_partial_put_u8(w, row->is_sized);
+    tm_partial_put_u32(w, row->frame_count);
+    tm_partial_put_u32(w, row->site);
+    for (uint32_t i = 0; i < row->frame_count; i++) {
+        tm_partial_put_name(w, row->frames[i].function);
+        tm_partial_put_name(w, row->frames[i].file);
+        tm_partial_put_i64(w, row->frames[i].line);
+    }
+}
+
+static tm_status save_profile(struct tm_device_profiles *p, struct tm_partial_writer *w, const struct profile *profile)
+{
+    uint64_t at = profile->first_row;
+
+    tm_partial_put_name(w, profile->file);
+    tm_partial_put_u64(w, profile->count);
+    tm_partial_put_u64(w, profile->bytes);
+    for (int table = 0; table < PROFILE_TABLES; table++) {
+        tm_partial_put_words(w, &profile->rest[table], 3);
+        tm_partial_put_u64(w, profile->kept[table]);
+        for (uint64_t i = 0; i < profile->kept[table]; i++) {
+            const struct profile_row *row = tm_rows_at(p->rows, at++);
+
+            if (!row)
+                return p->run->error.status;
+            save_row(w, row);
+        }
+    }
+    return TM_OK;
+}
+
+tm_status tm_device_profiles_save(struct tm_device_profiles *p, struct tm_partial_writer *w)
+{
+    const uint64_t count = tm_rows_count(p->profiles);
+    tm_status st = TM_OK;
+
+    tm_partial_put_u64(w, count);
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        const struct profile *at = tm_rows_at(p->profiles, i);
+        struct profile profile;
+
+        if (!at)
+            return p->run->error.status;
+        profile = *at;
+        st = save_profile(p, w, &profile);
+    }
+    return st;
+}
+
+/* --- loading --- */
+
+static void load_row(struct tm_partial_reader *r, struct profile_row *row)
+{
+    row->name = tm_partial_name(r);
+    row->count = tm_partial_u64(r);
+    row->bytes = tm_partial_u64(r);
+    row->is_sized = tm_partial_bool(r);
+    row->frame_count = tm_partial_below_u32(r, TM_FRAMES_MOST + 1);
+    row->site = tm_partial_below_u32(r, TM_FRAMES_MOST);
+    for (uint32_t i = 0; i < row->frame_count; i++) {
+        row->frames[i].function = tm_partial_name(r);
+        row->frames[i].file = tm_partial_name(r);
+        row->frames[i].line = tm_partial_time(r);
+    }
+}
+
+static tm_status load_profile(struct tm_device_profiles *p, struct tm_partial_reader *r, struct profile *profile)
+{
+    tm_status st = TM_OK;
+
+    profile->file = tm_partial_name(r);
+    profile->count = tm_partial_u64(r);
+    profile->bytes = tm_partial_u64(r);
+    profile->first_row = tm_rows_count(p->rows);
+    for (uint32_t table = 0; table < PROFILE_TABLES; table++) {
+        tm_partial_words(r, &profile->rest[table], 3);
+        profile->kept[table] = tm_partial_below_u64(r, PROFILE_ROWS_MOST + 1);
+        for (uint64_t i = 0; i < profile->kept[table] && st == TM_OK; i++) {
+            struct profile_row row = { .table = table };
+
+            load_row(r, &row);
+            st = tm_partial_is_ok(r) ? tm_rows_append(p->rows, &row) : tm_partial_status(r);
+        }
+    }
+    return st == TM_OK ? tm_partial_status(r) : st;
+}
+
+tm_status tm_device_profiles_load(struct tm_device_profiles *p, struct tm_partial_reader *r)
+{
+    const uint64_t count = tm_partial_u64(r);
+    tm_status st = tm_partial_status(r);
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct profile profile = { .file = 0 };
+
+        st = load_profile(p, r, &profile);
+        if (st == TM_OK)
+            st = tm_rows_append(p->profiles, &profile);
+    }
+    return st;
+}
+
+/* memory.device_profiles: one object per profile. */
+
+enum { NAME_BYTES = 256, FILE_BYTES = 1024, PLACE_BYTES = FILE_BYTES + 32, FRAME_BYTES = NAME_BYTES + PLACE_BYTES + 8 };
+
+struct report {
+    struct tm_device_profiles *p;
+    uint64_t total_bytes; /* of the present profile */
+};
+
+static tm_status copy_text(struct tm_device_profiles *p, tm_strid name, char *to, size_t to_bytes)
+{
+    const char *text;
+    size_t length;
+    const tm_status st = tm_names_text(p->names, name, to_bytes - 1, &text, &length);
+
+    if (st != TM_OK)
+        return st;
+    memcpy(to, text, length);
+    to[length] = '\0';
+    return TM_OK;
+}
+
+/* "train.py:12"; "" where the file is not recorded. */
+static tm_status tell_place(struct tm_device_profiles *p, const struct tm_frame *frame, char to[PLACE_BYTES])
+{
+    const tm_status st = copy_text(p, frame->file, to, FILE_BYTES);
+    const size_t used = st == TM_OK ? strlen(to) : 0;
+
+    if (used && frame->line)
+        (void)snprintf(to + used, PLACE_BYTES - used, ":%" PRId64, frame->line);
+    return st;
+}
+
+static void add_text_or(struct tm_value *to, const char *key, const char *text, const char *why)
+{
+    if (text[0])
+        tm_add_text(to, key, text, strlen(text));
+    else
+        tm_add_null(to, key, why);
+}
+
+static tm_status add_stack(struct tm_device_profiles *p, const struct profile_row *row, struct tm_value *to)
+{
+    struct tm_value *list = tm_add_array(to, "stack");
+    char name[NAME_BYTES], place[PLACE_BYTES], text[FRAME_BYTES];
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < row->frame_count && st == TM_OK; i++) {
+        st = copy_text(p, row->frames[i].function, name, sizeof(name));
+        if (st == TM_OK)
+            st = tell_place(p, &row->frames[i], place);
+        if (st != TM_OK)
+            break;
+        (void)snprintf(text, sizeof(text), "%s%s%s%s", name[0] ? name : "(no name)", place[0] ? " (" : "", place,
+                       place[0] ? ")" : "");
+        tm_add_text(list, NULL, text, strlen(text));
+    }
+    return st;
+}
+
+/* What a site or function is. */
+static tm_status add_code(struct tm_device_profiles *p, const struct profile_row *row, struct tm_value *to)
+{
+    static const struct tm_frame nowhere = { .line = 0 };
+    struct tm_frame frame = row->frame_count ? row->frames[row->site] : nowhere;
+    char name[NAME_BYTES], place[PLACE_BYTES];
+    tm_status st;
+
+    if (row->table == PROFILE_FUNCTIONS)
+        frame.line = 0;
+    st = copy_text(p, frame.function, name, sizeof(name));
+    if (st == TM_OK)
+        st = tell_place(p, &frame, place);
+    if (st != TM_OK)
+        return st;
+    add_text_or(to, "function", name, "the profile has no name for it");
+    add_text_or(to, "source", place, "the profile has no file for it");
+    return row->table == PROFILE_SITES ? add_stack(p, row, to) : TM_OK;
+}
+
+static tm_status add_label(struct tm_device_profiles *p, const struct profile_row *row, struct tm_value *to)
+{
+    const bool is_device = row->table == PROFILE_DEVICES;
+    char name[NAME_BYTES];
+    const tm_status st = copy_text(p, row->name, name, sizeof(name));
+
+    if (st == TM_OK)
+        add_text_or(to, is_device ? "device" : "kind", name, is_device ? "on no device" : "not labelled");
+    return st;
+}
+
+static void add_bytes(const struct report *r, const struct profile_row *row, struct tm_value *to)
+{
+    const uint64_t bytes = row->bytes;
+
+    if (!row->is_sized) {
+        tm_add_null(to, "bytes", "the profile gives no sizes for it");
+        tm_add_null(to, "share_pct", NULL);
+        return;
+    }
+    tm_add_uint(to, "bytes", bytes);
+    if (r->total_bytes)
+        tm_add_double(to, "share_pct", 100.0 * (double)bytes / (double)r->total_bytes);
+    else
+        tm_add_null(to, "share_pct", "nothing is held");
+}
+
+static tm_status add_row(const struct report *r, uint64_t at, struct tm_value *list)
+{
+    const struct profile_row *found = tm_rows_at(r->p->rows, at);
+    struct tm_value *to = tm_add_object(list, NULL);
+    struct profile_row row;
+    tm_status st = TM_OK;
+
+    if (!found)
+        return r->p->run->error.status;
+    row = *found;
+    if (row.table != PROFILE_FUNCTIONS)
+        st = add_label(r->p, &row, to);
+    if (st == TM_OK && (row.table == PROFILE_SITES || row.table == PROFILE_FUNCTIONS))
+        st = add_code(r->p, &row, to);
+    tm_add_uint(to, "count", row.count);
+    add_bytes(r, &row, to);
+    return st;
+}
+
+static tm_status add_profile(struct report *r, const struct profile *profile, struct tm_value *list)
+{
+    static const char *const keys[PROFILE_TABLES] = { "kinds", "devices", "sites", "functions" };
+    struct tm_value *to = tm_add_object(list, NULL), *rests;
+    uint64_t at = profile->first_row;
+    const char *file;
+    size_t length;
+    tm_status st = tm_names_text(r->p->names, profile->file, 0, &file, &length);
+
+    if (st != TM_OK)
+        return st;
+    r->total_bytes = profile->bytes;
+    tm_add_text(to, "file", file, length);
+    tm_add_uint(to, "total_count", profile->count);
+    tm_add_uint(to, "total_bytes", profile->bytes);
+    for (int table = 0; table < PROFILE_TABLES && st == TM_OK; table++) {
+        struct tm_value *rows = tm_add_array(to, keys[table]);
+
+        for (uint64_t i = 0; i < profile->kept[table] && st == TM_OK; i++)
+            st = add_row(r, at++, rows);
+    }
+    rests = tm_add_object(to, "rest");
+    for (int table = 0; table < PROFILE_TABLES && st == TM_OK; table++) {
+        struct tm_value *rest = tm_add_object(rests, keys[table]);
+
+        tm_add_uint(rest, "rows", profile->rest[table].rows);
+        tm_add_uint(rest, "count", profile->rest[table].count);
+        tm_add_uint(rest, "bytes", profile->rest[table].bytes);
+    }
+    return st;
+}
+
+tm_status tm_device_profiles_report(struct tm_device_profiles *p, struct tm_value *to)
+{
+    const uint64_t count = tm_rows_count(p->profiles);
+    struct tm_value *list = tm_add_array(to, "device_profiles");
+    struct report r = { .p = p };
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        const struct profile *at = tm_rows_at(p->profiles, i);
+        struct profile profile;
+
+        if (!at)
+            return p->run->error.status;
+        profile = *at;
+        st = add_profile(&r, &profile, list);
+    }
+    return st;
+}
+
+struct tm_device_profiles *tm_device_profiles_new(struct tm_run *run, struct tm_names *names)
+{
+    const size_t share = tm_tables_memory(run, TM_TABLES_PROFILES, 4, 1);
+    struct tm_device_profiles *p = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*p), &run->error);
+
+    if (!p)
+        return NULL;
+    p->run = run;
+    p->names = names;
+    p->profiles = tm_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct profile), share);
+    p->rows = tm_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct profile_row), share);
+    if (p->profiles && p->rows)
+        return p;
+    tm_device_profiles_free(p);
+    return NULL;
+}
+
+void tm_device_profiles_free(struct tm_device_profiles *p)
+{
+    if (!p)
+        return;
+    tm_groups_free(p->groups);
+    tm_rows_free(p->profiles);
+    tm_rows_free(p->rows);
+    tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p, sizeof(*p));
+}
+
+uint64_t tm_device_profiles_count(const struct tm_device_profiles *p)
+{
+    return tm_rows_count(p->profiles);
+}
+
+/* --- samples --- */
+
+static void merge_rows(void *into_row, const void *from_row)
+{
+    struct profile_row *into = into_row;
+    const struct profile_row *from = from_row;
+    const uint64_t count = tm_sum_counts(into->count, from->count), bytes = tm_sum_counts(into->bytes, from->bytes);
+    const uint64_t first = into->first < from->first ? into->first : from->first;
+    const bool is_sized = into->is_sized | from->is_sized;
+
+    if (from->top_bytes > into->top_bytes ||
+        (from->top_bytes == into->top_bytes && from->top_sample < into->top_sample))
+        *into = *from;
+    into->count = count;
+    into->bytes = bytes;
+    into->is_sized = is_sized;
+    into->first = first;
+}
+
+tm_status tm_device_profiles_begin(struct tm_device_profiles *p, const char *file)
+{
+    p->now = (struct profile){ .first_row = tm_rows_count(p->rows) };
+    p->samples = 0;
+    p->groups = tm_groups_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct profile_row),
+                              tm_tables_memory(p->run, TM_TABLES_PROFILES, 4, 2), merge_rows);
+    return p->groups ? tm_names_put_string(p->names, file, &p->now.file) : p->run->error.status;
+}
+
+/* What a row is about: texts by their hashes, because a text may have two handles. */
+struct subject {
+    uint64_t table;
+    struct tm_key label, function, file;
+    int64_t line;
+};
+
+static tm_status hash_of(struct tm_device_profiles *p, tm_strid text, struct tm_key *hash)
+{
+    struct tm_name info = { .length = 0 };
+    const tm_status st = tm_names_info(p->names, text, &info);
+
+    *hash = info.hash;
+    return st;
+}
+
+static tm_status profiles_add_row(struct tm_device_profiles *p, const struct tm_memory_sample *sample, enum profile_table table,
+                         tm_strid name, const struct tm_frame *frame)
+{
+    struct subject subject = { .table = table, .line = table == PROFILE_SITES && frame ? frame->line : 0 };
+    struct profile_row row = { .table = table, .name = name, .first = p->samples, .count = sample->count,
+                               .bytes = sample->bytes, .is_sized = !sample->is_unsized, .top_bytes = sample->bytes,
+                               .top_sample = p->samples };
+    tm_status st = hash_of(p, name, &subject.label);
+
+    if (st == TM_OK && frame)
+        st = hash_of(p, frame->function, &subject.function);
+    if (st == TM_OK && frame)
+        st = hash_of(p, frame->file, &subject.file);
+    if (st != TM_OK)
+        return st;
+    row.key = tm_hash_key(&subject, sizeof(subject));
+    if (frame) {
+        row.frame_count = sample->frame_count;
+        row.site = sample->site;
+        memcpy(row.frames, sample->frames, sample->frame_count * sizeof(row.frames[0]));
+    }
+    return tm_groups_add(p->groups, &row);
+}
+
+tm_status tm_device_profiles_take(void *profiles, const struct tm_memory_sample *sample)
+{
+    struct tm_device_profiles *p = profiles;
+    static const struct tm_frame nowhere = { .line = 0 };
+    const struct tm_frame *site = sample->frame_count ? &sample->frames[sample->site] : &nowhere;
+    tm_status st;
+
+    p->now.count = tm_sum_counts(p->now.count, sample->count);
+    p->now.bytes = tm_sum_counts(p->now.bytes, sample->bytes);
+    st = profiles_add_row(p, sample, PROFILE_KINDS, sample->kind, NULL);
+    if (st == TM_OK)
+        st = profiles_add_row(p, sample, PROFILE_DEVICES, sample->device, NULL);
+    if (st == TM_OK)
+        st = profiles_add_row(p, sample, PROFILE_SITES, sample->kind, site);
+    if (st == TM_OK)
+        st = profiles_add_row(p, sample, PROFILE_FUNCTIONS, 0, site);
+    p->samples++;
+    return st;
+}
+
+/* --- the largest rows --- */
+
+static int largest_first(const void *a, const void *b)
+{
+    const struct profile_row *x = a, *y = b;
+
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* What is done with the groups of one table. */
+typedef tm_status use_row(struct tm_device_profiles *p, struct tm_top_rows *top, const struct profile_row *row);
+
+static tm_status each_row(struct tm_device_profiles *p, uint32_t table, struct tm_top_rows *top, use_row *use)
+{
+    const void *row = NULL;
+    tm_status st = tm_groups_rewind(p->groups);
+
+    do {
+        if (st == TM_OK)
+            st = tm_groups_next(p->groups, &row);
+        if (st == TM_OK && row && ((const struct profile_row *)row)->table == table)
+            st = use(p, top, row);
+    } while (st == TM_OK && row);
+    return st;
+}
+
+static tm_status offer(struct tm_device_profiles *p, struct tm_top_rows *top, const struct profile_row *row)
+{
+    (void)p;
+    return tm_top_rows_add(top, row);
+}
+
+/* Those that go behind the last one that is kept. */
+static tm_status add_to_rest(struct tm_device_profiles *p, struct tm_top_rows *top, const struct profile_row *row)
+{
+    struct profile_rest *rest = &p->now.rest[row->table];
+
+    if (largest_first(row, tm_top_rows_at(top, tm_top_rows_count(top) - 1)) <= 0)
+        return TM_OK;
+    rest->rows++;
+    rest->count = tm_sum_counts(rest->count, row->count);
+    rest->bytes = tm_sum_counts(rest->bytes, row->bytes);
+    return TM_OK;
+}
+
+static tm_status keep_table(struct tm_device_profiles *p, uint32_t table, struct tm_top_rows *top)
+{
+    tm_status st = each_row(p, table, top, offer);
+
+    if (st != TM_OK)
+        return st;
+    tm_top_rows_sort(top);
+    p->now.kept[table] = tm_top_rows_count(top);
+    for (uint64_t i = 0; i < tm_top_rows_count(top) && st == TM_OK; i++)
+        st = tm_rows_append(p->rows, tm_top_rows_at(top, i));
+    return st == TM_OK ? each_row(p, table, top, add_to_rest) : st;
+}
+
+tm_status tm_device_profiles_end(struct tm_device_profiles *p)
+{
+    tm_status st = tm_groups_finish(p->groups);
+
+    for (uint32_t table = 0; table < PROFILE_TABLES && st == TM_OK; table++) {
+        struct tm_top_rows *top = tm_top_rows_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct profile_row),
+                                                  PROFILE_ROWS_MOST, 2 * PROFILE_ROWS_MOST * sizeof(struct profile_row),
+                                                  largest_first);
+
+        st = top ? keep_table(p, table, top) : p->run->error.status;
+        tm_top_rows_free(top);
+    }
+    tm_groups_free(p->groups);
+    p->groups = NULL;
+    return st == TM_OK ? tm_rows_append(p->profiles, &p->now) : st;
+}

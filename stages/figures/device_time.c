@@ -1,0 +1,790 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device time, the stage: sweeps every device's activities in order, cuts the time at the borders of its steps, and
+ * hands idle stretches to idle_gaps.c.  Memory: fixed per device; rows per step spill.
+ * The window of a lane is [begin, end), the analyzed steps of its group; the rows per step are kept for all steps. */
+#include "stages/figures/device_time.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "pipeline/record.h"
+#include "pipeline/store/sorter.h"
+#include "pipeline/stage.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/device_time_report.h"
+#include "stages/figures/idle_gaps.h"
+#include "stages/figures/host_threads.h"
+
+/* Busy time over time.  See device_time.h. */
+
+/* Number of the bin of a moment, counted from the one at 0: rounds down, below 0 too. */
+static int64_t number_of(int64_t at_ps, int64_t bin_ps)
+{
+    return at_ps / bin_ps - (at_ps % bin_ps < 0);
+}
+
+static uint64_t count_of(int64_t begin_ps, int64_t end_ps, int64_t bin_ps)
+{
+    return end_ps > begin_ps
+               ? (uint64_t)number_of(end_ps - 1, bin_ps) - (uint64_t)number_of(begin_ps, bin_ps) + 1
+               : 0;
+}
+
+/* By how much a round width grows to the next one that it divides: 1 to 2, 2 to 10, 5 to 10. */
+static int growth_of(int64_t bin_ps)
+{
+    while (bin_ps % 10 == 0)
+        bin_ps /= 10;
+    return bin_ps == 2 ? 5 : 2;
+}
+
+/* The round width after this one: 1, 2, 5, 10. */
+static int64_t wider(int64_t bin_ps)
+{
+    int64_t first = bin_ps;
+
+    while (first % 10 == 0)
+        first /= 10;
+    return first == 2 ? bin_ps / 2 * 5 : bin_ps * 2;
+}
+
+void tm_busy_bins_init(struct tm_busy_bins *bins, int64_t begin_ps, int64_t end_ps)
+{
+    *bins = (struct tm_busy_bins){ .begin_ps = begin_ps, .end_ps = end_ps, .bin_ps = 1 };
+    while (count_of(begin_ps, end_ps, bins->bin_ps) > TM_BUSY_BINS_MOST)
+        bins->bin_ps = wider(bins->bin_ps);
+    bins->count = (uint32_t)count_of(begin_ps, end_ps, bins->bin_ps);
+}
+
+static void find_bin(struct tm_busy_bins *bins, int64_t at_ps)
+{
+    const int64_t number = number_of(at_ps, bins->bin_ps);
+
+    bins->last = (uint32_t)(number - number_of(bins->begin_ps, bins->bin_ps));
+    /* The multiples below the first moment that can be told, and above the last one, are not told either. */
+    if (__builtin_mul_overflow(number, bins->bin_ps, &bins->last_begin_ps))
+        bins->last_begin_ps = INT64_MIN;
+    if (__builtin_mul_overflow(number + 1, bins->bin_ps, &bins->last_end_ps))
+        bins->last_end_ps = INT64_MAX;
+}
+
+void tm_busy_bins_add(struct tm_busy_bins *bins, int64_t begin_ps, int64_t end_ps, int sign)
+{
+    begin_ps = begin_ps > bins->begin_ps ? begin_ps : bins->begin_ps;
+    end_ps = end_ps < bins->end_ps ? end_ps : bins->end_ps;
+    while (begin_ps < end_ps) {
+        int64_t part_ps;
+
+        if (begin_ps < bins->last_begin_ps || begin_ps >= bins->last_end_ps)
+            find_bin(bins, begin_ps);
+        part_ps = (end_ps < bins->last_end_ps ? end_ps : bins->last_end_ps) - begin_ps;
+        bins->busy_ps[bins->last] += sign < 0 ? -part_ps : part_ps;
+        begin_ps += part_ps;
+    }
+}
+
+void tm_busy_bins_merge(struct tm_busy_bins *bins, uint32_t most)
+{
+    bins->last_begin_ps = bins->last_end_ps = 0;
+    while (bins->count > most && bins->count > 3 && bins->bin_ps <= INT64_MAX / 5) {
+        const int factor = growth_of(bins->bin_ps);
+        const int64_t first = number_of(bins->begin_ps, bins->bin_ps);
+        const int64_t wide_first = number_of(first, factor);
+
+        for (uint32_t i = 0; i < bins->count; i++) {
+            const int64_t part_ps = bins->busy_ps[i];
+
+            bins->busy_ps[i] = 0;
+            bins->busy_ps[number_of(first + i, factor) - wide_first] += part_ps;
+        }
+        bins->bin_ps *= factor;
+        bins->count = (uint32_t)count_of(bins->begin_ps, bins->end_ps, bins->bin_ps);
+    }
+}
+
+enum { PARTS_PAGE = 4 << 10 }; /* every device goes through its own stretch of the rows */
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct device_time *d = s->state;
+    const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
+
+    d->run = s->run;
+    d->settings = s->settings;
+    d->steps = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct step_line), share / 8);
+    d->device_steps = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct device_step), share / 16);
+    return d->steps && d->device_steps ? TM_OK : s->run->error.status;
+}
+
+/* --- a host begins --- */
+
+struct host_facts *new_host(struct device_time *d)
+{
+    const size_t row = sizeof(*d->hosts);
+    struct host_facts *hosts = tm_retake(&d->run->budget, TM_ACCOUNT_MODEL, d->hosts, d->host_count * row,
+                                         (d->host_count + 1) * row, &d->run->error);
+
+    if (!hosts)
+        return NULL;
+    d->hosts = hosts;
+    d->hosts[d->host_count] = (struct host_facts){ .is_json_copy = false };
+    return &d->hosts[d->host_count++];
+}
+
+struct group_facts *new_group(struct device_time *d)
+{
+    if (d->group_count == d->group_most) {
+        const uint32_t most = d->group_most ? d->group_most * 2 : 8;
+        struct group_facts *groups = tm_retake(&d->run->budget, TM_ACCOUNT_MODEL, d->groups,
+                                               d->group_most * sizeof(*groups), most * sizeof(*groups), &d->run->error);
+
+        if (!groups)
+            return NULL;
+        d->groups = groups;
+        d->group_most = most;
+    }
+    d->groups[d->group_count] = (struct group_facts){ .host = 0 };
+    return &d->groups[d->group_count++];
+}
+
+static tm_status add_host(struct device_time *d, const struct tm_trace *trace)
+{
+    struct host_facts *host = new_host(d);
+
+    if (!host)
+        return d->run->error.status;
+    memcpy(host->name, trace->host_name, sizeof(host->name));
+    host->is_json_copy = trace->origin == TM_ORIGIN_JSON_COPY;
+    d->first_group = d->group_count;
+    for (uint32_t i = 0; i == 0 || i < trace->group_count; i++) {
+        struct group_facts *group = new_group(d);
+
+        if (!group)
+            return d->run->error.status;
+        group->host = d->host_count - 1;
+        group->first_lane = TM_NONE;
+    }
+    d->session |= d->settings->session_window;
+    return TM_OK;
+}
+
+tm_status find_period(struct device_time *d, const struct lane *lane, struct period *period)
+{
+    const struct tm_steps *steps = &d->trace->steps;
+
+    period->exists = false;
+    for (; period->ordinal < steps->count; period->ordinal++) {
+        const struct tm_step_row *row = tm_rows_at(steps->rows, lane->first_step_row + period->ordinal);
+
+        if (!row)
+            return d->run->error.status;
+        if (row->end_ps > row->begin_ps) {
+            *period = (struct period){ period->ordinal, row->begin_ps, row->end_ps, true };
+            return TM_OK;
+        }
+    }
+    return TM_OK;
+}
+
+/* What the time of a lane is swept over: all of its steps, and its window. */
+static tm_status find_extent(struct device_time *d, struct lane *lane)
+{
+    const struct tm_steps *steps = &d->trace->steps;
+    tm_status st = find_period(d, lane, &lane->period);
+
+    lane->from_ps = has_window(lane) ? lane->begin_ps : lane->device.first_ps;
+    lane->until_ps = has_window(lane) ? lane->end_ps : lane->device.last_ps;
+    if (st != TM_OK || !lane->period.exists)
+        return st;
+    lane->from_ps = lane->period.begin_ps < lane->from_ps ? lane->period.begin_ps : lane->from_ps;
+    for (uint64_t k = steps->count; k > 0; k--) {
+        const struct tm_step_row *row = tm_rows_at(steps->rows, lane->first_step_row + k - 1);
+
+        if (!row)
+            return d->run->error.status;
+        if (row->end_ps > row->begin_ps) {
+            lane->until_ps = row->end_ps > lane->until_ps ? row->end_ps : lane->until_ps;
+            return TM_OK;
+        }
+    }
+    return TM_OK;
+}
+
+struct lane *new_lane(struct device_time *d)
+{
+    if (d->lane_count == d->lane_most) {
+        const uint32_t most = d->lane_most ? d->lane_most * 2 : 8;
+        struct lane *lanes = tm_retake(&d->run->budget, TM_ACCOUNT_MODEL, d->lanes, d->lane_most * sizeof(*lanes),
+                                       most * sizeof(*lanes), &d->run->error);
+
+        if (!lanes)
+            return NULL;
+        d->lanes = lanes;
+        d->lane_most = most;
+    }
+    d->lanes[d->lane_count] = (struct lane){ .host = 0 };
+    return &d->lanes[d->lane_count++];
+}
+
+/* Bins of all of its host's devices are cut at the same moments: over the activity of all. */
+static void begin_bins(const struct tm_trace *trace, struct lane *lane)
+{
+    int64_t first_ps = lane->device.first_ps, last_ps = lane->device.last_ps;
+
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        const struct tm_device *device = &trace->devices[i];
+
+        if (!device->activities)
+            continue;
+        first_ps = device->first_ps < first_ps ? device->first_ps : first_ps;
+        last_ps = device->last_ps > last_ps ? device->last_ps : last_ps;
+    }
+    tm_busy_bins_init(&lane->bins, first_ps, last_ps);
+    lane->waited_until_ps = INT64_MIN;
+}
+
+static tm_status add_lane(struct device_time *d, const struct tm_device *device)
+{
+    struct lane *lane = new_lane(d);
+    struct group_facts *group;
+
+    if (!lane)
+        return d->run->error.status;
+    lane->device = *device;
+    lane->host = d->host_count - 1;
+    lane->group = d->first_group + device->group;
+    begin_bins(d->trace, lane);
+    lane->begin_ps = device->chosen_begin_ps;
+    lane->end_ps = device->chosen_end_ps;
+    group = &d->groups[lane->group];
+    if (group->first_lane == TM_NONE)
+        group->first_lane = d->lane_count - 1;
+    if (has_window(lane)) {
+        group->devices++;
+        group->begin_ps = lane->begin_ps;
+        group->end_ps = lane->end_ps;
+    }
+    lane->first_step_row = device->first_step_row;
+    lane->first_parts_row = (d->lane_count - 1 - d->first_lane) * d->trace->steps.count;
+    lane->kernels.min_ps = INT64_MAX;
+    lane->last_end_ps = INT64_MIN;
+    return find_extent(d, lane);
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct device_time *d = s->state;
+    const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
+    tm_status st;
+
+    d->trace = trace;
+    d->names = trace->names;
+    d->first_lane = d->lane_count;
+    memset(d->lane_by_device, 0xff, sizeof(d->lane_by_device)); /* TM_NONE */
+    d->source = trace->steps.source;
+    d->all = trace->steps.all;
+    d->module = trace->steps.module;
+    d->threads = tm_host_threads_new(s->run, trace);
+    d->lengths = tm_call_lengths_new(s->run, trace->names);
+    d->parts = tm_rows_new_paged(s->run, TM_ACCOUNT_STEPS, sizeof(struct time_parts), share / 8, PARTS_PAGE);
+    st = d->threads && d->lengths && d->parts ? add_host(d, trace) : s->run->error.status;
+    for (uint32_t i = 0; i < trace->device_count && st == TM_OK; i++) {
+        if (!trace->devices[i].activities)
+            continue;
+        d->lane_by_device[i] = d->lane_count;
+        st = add_lane(d, &trace->devices[i]);
+    }
+    if (st == TM_OK)
+        st = tm_rows_resize(d->parts, (d->lane_count - d->first_lane) * trace->steps.count);
+    return st;
+}
+
+/* --- events --- */
+
+static void add_part(struct time_parts *parts, enum tm_level level, int64_t length_ps)
+{
+    switch (level) {
+    case TM_LEVEL_COMPUTE:
+    case TM_LEVEL_CONTAINER:
+        parts->compute_ps += length_ps;
+        break;
+    case TM_LEVEL_COLLECTIVE:
+        parts->exposed_collective_ps += length_ps;
+        break;
+    case TM_LEVEL_H2D:
+    case TM_LEVEL_D2H:
+    case TM_LEVEL_P2P:
+    case TM_LEVEL_D2D:
+    case TM_LEVEL_OTHER_COPY:
+        parts->exposed_copy_ps[level - TM_LEVEL_H2D + TM_H2D] += length_ps;
+        break;
+    case TM_LEVEL_NONE:
+        break;
+    }
+}
+
+/* Put a stretch into the rows of the steps in whose periods it lies; TM_LEVEL_NONE: only find the period. */
+static tm_status add_to_periods(struct device_time *d, struct lane *lane, enum tm_level level, int64_t begin_ps,
+                                int64_t end_ps)
+{
+    struct period *period = &lane->period;
+
+    while (begin_ps < end_ps && period->exists) {
+        struct time_parts *row;
+        int64_t to_ps = end_ps;
+
+        if (begin_ps >= period->end_ps) {
+            tm_status st;
+
+            period->ordinal++;
+            st = find_period(d, lane, period);
+            if (st != TM_OK)
+                return st;
+            continue;
+        }
+        if (begin_ps < period->begin_ps) {
+            begin_ps = period->begin_ps;
+            continue;
+        }
+        if (period->end_ps < to_ps)
+            to_ps = period->end_ps;
+        if (level != TM_LEVEL_NONE) {
+            row = tm_rows_change(d->parts, lane->first_parts_row + period->ordinal);
+            if (!row)
+                return d->run->error.status;
+            add_part(row, level, to_ps - begin_ps);
+        }
+        begin_ps = to_ps;
+    }
+    return TM_OK;
+}
+
+struct told {
+    struct device_time *d;
+    struct lane *lane;
+};
+
+/* in:     the lane's period is the one in which the gap begins, or the first one after that */
+static void open_gap(struct lane *lane, int64_t begin_ps, int64_t end_ps)
+{
+    lane->gap = (struct open_gap){ .is_open = true, .begin_ps = begin_ps, .end_ps = end_ps, .period = lane->period,
+                                   .before = lane->last_name, .launch_thread = TM_NONE };
+}
+
+/* It is closed when everything that begins at its end has come. */
+static void await_gap_end(struct device_time *d, const struct lane *lane)
+{
+    d->open_lanes[d->open_gaps++] = (uint32_t)(lane - d->lanes);
+    d->open_gap_end_ps = lane->gap.end_ps;
+}
+
+static tm_status take_stretch(void *to, enum tm_level level, int64_t begin_ps, int64_t end_ps)
+{
+    struct told *told = to;
+    struct lane *lane = told->lane;
+    const int64_t from_ps = begin_ps > lane->begin_ps ? begin_ps : lane->begin_ps;
+    const int64_t to_ps = end_ps < lane->end_ps ? end_ps : lane->end_ps;
+    tm_status st;
+
+    if (level != TM_LEVEL_NONE && to_ps > from_ps)
+        add_part(&lane->parts, level, to_ps - from_ps);
+    if (level != TM_LEVEL_NONE)
+        tm_busy_bins_add(&lane->bins, begin_ps, end_ps, 1);
+    st = add_to_periods(told->d, lane, level, begin_ps, level == TM_LEVEL_NONE ? begin_ps + 1 : end_ps);
+    if (st == TM_OK && level == TM_LEVEL_NONE) {
+        open_gap(lane, begin_ps, end_ps);
+        await_gap_end(told->d, lane);
+    }
+    return st;
+}
+
+static void cover_add(struct cover *cover, const struct lane *lane, int64_t start_ps, int64_t end_ps)
+{
+    if (start_ps < lane->begin_ps)
+        start_ps = lane->begin_ps;
+    if (end_ps > lane->end_ps)
+        end_ps = lane->end_ps;
+    if (cover->has_begun && start_ps < cover->until_ps)
+        start_ps = cover->until_ps;
+    if (end_ps <= start_ps)
+        return;
+    cover->total_ps += end_ps - start_ps;
+    cover->until_ps = end_ps;
+    cover->has_begun = true;
+}
+
+/* A core that only waits is not busy; waits may overlap. */
+static void take_wait_out(struct lane *lane, int64_t start_ps, int64_t end_ps)
+{
+    if (start_ps < lane->waited_until_ps)
+        start_ps = lane->waited_until_ps;
+    if (end_ps <= start_ps)
+        return;
+    tm_busy_bins_add(&lane->bins, start_ps, end_ps, -1);
+    lane->waited_until_ps = end_ps;
+}
+
+static void sum_add(struct sum *sum, const struct tm_event *event, uint64_t bytes)
+{
+    sum->count++;
+    sum->bytes = tm_sum_counts(sum->bytes, bytes);
+    sum->total_ps = tm_sum_times(sum->total_ps, event->record.dur_ps);
+    if (event->record.dur_ps < sum->min_ps)
+        sum->min_ps = event->record.dur_ps;
+    if (event->record.dur_ps > sum->max_ps)
+        sum->max_ps = event->record.dur_ps;
+}
+
+/* Counts and sums of what belongs to the chosen steps. */
+static void count_activity(const struct device_time *d, struct lane *lane, const struct tm_event *event)
+{
+    const struct tm_config *c = event->config;
+    const bool needs_details = d->trace->has_kernel_details;
+
+    sum_add(&lane->activities, event, 0);
+    switch ((enum tm_class)event->record.class) {
+    case TM_CLASS_COLLECTIVE:
+        sum_add(&lane->collectives, event, 0);
+        break;
+    case TM_CLASS_COPY:
+        sum_add(&lane->copies, event, c->copy_bytes);
+        break;
+    case TM_CLASS_MEMSET:
+        sum_add(&lane->memsets, event, c->copy_bytes);
+        break;
+    case TM_CLASS_GRAPH:
+        sum_add(&lane->graphs, event, 0);
+        return;
+    case TM_CLASS_TPU_OP:
+    case TM_CLASS_CPU_OP:
+        if (event->level == TM_LEVEL_COLLECTIVE)
+            sum_add(&lane->collectives, event, 0);
+        else if (event->level >= TM_LEVEL_H2D && event->level <= TM_LEVEL_OTHER_COPY)
+            sum_add(&lane->copies, event, c->tpu_part == TM_TPU_START ? 0 : c->copy_bytes);
+        sum_add(&lane->kernels, event, 0);
+        return;
+    default:
+        break;
+    }
+    if (needs_details ? (event->record.flags & TM_FLAG_KERNEL_DETAILS) != 0
+                      : event->record.class == TM_CLASS_KERNEL || event->record.class == TM_CLASS_COLLECTIVE)
+        sum_add(&lane->kernels, event, 0);
+}
+
+/* What a TPU op waits for or starts. */
+static void count_tpu_part(struct lane *lane, const struct tm_event *event)
+{
+    const struct tm_record *r = &event->record;
+    const int64_t end_ps = r->start_ps + r->dur_ps;
+    const int sort = event->level == TM_LEVEL_COLLECTIVE;
+
+    switch (event->config->tpu_part) {
+    case TM_TPU_WAIT:
+        take_wait_out(lane, r->start_ps, end_ps);
+        cover_add(&lane->wait, lane, r->start_ps, end_ps);
+        cover_add(sort ? &lane->wait_collective : &lane->wait_copy, lane, r->start_ps, end_ps);
+        if (event->chosen)
+            sum_add(&lane->waits[sort], event, 0);
+        break;
+    case TM_TPU_HOST_WAIT:
+        cover_add(&lane->wait_host, lane, r->start_ps, end_ps);
+        if (event->chosen) {
+            sum_add(&lane->waits[2], event, 0);
+            sum_add(&lane->kernels, event, 0); /* an op of its line, though no activity */
+        }
+        break;
+    case TM_TPU_START:
+        if (event->chosen)
+            sum_add(&lane->starts[sort], event, 0);
+        break;
+    default:
+        break;
+    }
+}
+
+static struct lane *lane_of(struct device_time *d, uint32_t device)
+{
+    const uint32_t lane = device < TM_DEVICES_MOST ? d->lane_by_device[device] : TM_NONE;
+
+    return lane != TM_NONE ? &d->lanes[lane] : NULL;
+}
+
+static tm_status take_activity(struct device_time *d, struct lane *lane, const struct tm_event *event)
+{
+    const struct tm_record *r = &event->record;
+    const int64_t end_ps = r->start_ps + r->dur_ps;
+    struct told told = { d, lane };
+    tm_status st = tm_sweep_to(&lane->sweep, r->start_ps, take_stretch, &told);
+
+    if (st != TM_OK)
+        return st;
+    if (!lane->sweep.has_begun && lane->from_ps < r->start_ps) {
+        open_gap(lane, lane->from_ps, r->start_ps);
+        await_gap_end(d, lane);
+    }
+    if (lane->gap.is_open)
+        note_activity_at_gap(lane, event);
+    tm_sweep_add(&lane->sweep, (enum tm_level)event->level, r->start_ps, end_ps);
+    if (event->level == TM_LEVEL_COMPUTE || event->level == TM_LEVEL_CONTAINER) {
+        cover_add(&lane->compute, lane, r->start_ps, end_ps);
+        cover_add(&lane->flight_or_compute, lane, r->start_ps, end_ps);
+    } else {
+        cover_add(event->level == TM_LEVEL_COLLECTIVE ? &lane->collective : &lane->copy, lane, r->start_ps, end_ps);
+    }
+    if (end_ps >= lane->last_end_ps) {
+        lane->last_end_ps = end_ps;
+        lane->last_name = r->name;
+        lane->last_run = r->correlation;
+        lane->last_step = event->step;
+    }
+    if (event->chosen)
+        count_activity(d, lane, event);
+    return TM_OK;
+}
+
+/* Before this time no lane has a gap that is not closed yet. */
+static int64_t find_horizon(const struct device_time *d, int64_t now_ps)
+{
+    int64_t horizon_ps = now_ps;
+
+    for (uint32_t i = d->first_lane; i < d->lane_count; i++) {
+        const struct lane *lane = &d->lanes[i];
+
+        if (lane->sweep.has_begun && tm_sweep_busy_until(&lane->sweep) < lane->until_ps) {
+            const int64_t from_ps = lane->gap.is_open ? lane->gap.begin_ps : lane->sweep.at_ps;
+
+            horizon_ps = from_ps < horizon_ps ? from_ps : horizon_ps;
+        } else if (!lane->sweep.has_begun && lane->from_ps < horizon_ps) {
+            horizon_ps = lane->from_ps;
+        }
+    }
+    return horizon_ps;
+}
+
+/* Gaps whose end has passed are complete: nothing more can begin there.  The horizon moves once for as many times as
+ * there are lanes, so that its cost does not depend on their number. */
+static tm_status close_gaps(struct device_time *d, int64_t now_ps)
+{
+    for (uint32_t i = 0; i < d->open_gaps; i++) {
+        const tm_status st = close_gap(d, &d->lanes[d->open_lanes[i]]);
+
+        if (st != TM_OK)
+            return st;
+    }
+    d->open_gaps = 0;
+    if (++d->closings >= d->lane_count - d->first_lane) {
+        d->closings = 0;
+        tm_host_threads_forget(d->threads, find_horizon(d, now_ps));
+    }
+    return TM_OK;
+}
+
+static tm_status take_call(struct device_time *d, const struct tm_event *event)
+{
+    const tm_status st = tm_host_threads_take(d->threads, event);
+
+    return st == TM_OK && tm_is_work((enum tm_class)event->record.class) && event->record.dur_ps
+               ? tm_call_lengths_take(d->lengths, event)
+               : st;
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    struct device_time *d = s->state;
+    struct lane *lane;
+    tm_status st = TM_OK;
+
+    if (d->open_gaps && event->record.start_ps > d->open_gap_end_ps)
+        st = close_gaps(d, event->record.start_ps);
+    if (st == TM_OK && event->thread != TM_NONE)
+        st = take_call(d, event);
+    if (st != TM_OK || event->device == TM_NONE)
+        return st;
+    lane = lane_of(d, event->device);
+    if (!lane)
+        return TM_OK;
+    if (event->record.class == TM_CLASS_TPU_ASYNC) {
+        const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
+
+        cover_add(&lane->flight, lane, event->record.start_ps, end_ps);
+        cover_add(&lane->flight_or_compute, lane, event->record.start_ps, end_ps);
+        lane->has_flights = true;
+        /* a flight is in no step: those count that start while the chosen steps run */
+        if (event->record.start_ps >= lane->begin_ps && event->record.start_ps < lane->end_ps)
+            sum_add(&lane->flights[event->config->level == TM_LEVEL_COLLECTIVE], event,
+                    event->config->bytes_accessed);
+        return TM_OK;
+    }
+    if (lane->device.kind == TM_DEVICE_TPU)
+        count_tpu_part(lane, event);
+    if (event->record.class == TM_CLASS_GRAPH && event->level == TM_LEVEL_NONE && event->chosen)
+        sum_add(&lane->graphs, event, 0); /* the frame of kernels that count themselves */
+    return event->level == TM_LEVEL_NONE ? TM_OK : take_activity(d, lane, event);
+}
+
+/* --- a host ends --- */
+
+static tm_status keep_device_steps(struct device_time *d, struct lane *lane)
+{
+    tm_status st = TM_OK;
+
+    for (uint64_t k = 0; k < d->trace->steps.count && k < LISTED_STEPS && st == TM_OK; k++) {
+        const struct tm_step_row *row = tm_rows_at(d->trace->steps.rows, lane->first_step_row + k);
+        const struct time_parts *parts = tm_rows_at(d->parts, lane->first_parts_row + k);
+        struct device_step step;
+
+        if (!row || !parts)
+            return d->run->error.status;
+        step = (struct device_step){ row->activities, row->first_ps, row->last_ps, row->own_ps, busy_of(parts) };
+        st = tm_rows_append(d->device_steps, &step);
+    }
+    lane->device_steps_end = tm_rows_count(d->device_steps);
+    return st;
+}
+
+/* The next lane of its group. */
+static uint32_t next_lane(const struct device_time *d, uint32_t lane)
+{
+    const uint32_t device = d->lanes[lane].device.next_in_group;
+
+    return device != TM_NONE ? d->lane_by_device[device] : TM_NONE;
+}
+
+/* A step of a group: the device that is busiest in it speaks for it. */
+static tm_status find_busiest(struct device_time *d, uint32_t group, uint64_t ordinal, struct step_line *line)
+{
+    for (uint32_t i = d->groups[group].first_lane; i != TM_NONE; i = next_lane(d, i)) {
+        const struct lane *lane = &d->lanes[i];
+        const struct tm_step_row *row = tm_rows_at(d->trace->steps.rows, lane->first_step_row + ordinal);
+        const struct time_parts *parts = row ? tm_rows_at(d->parts, lane->first_parts_row + ordinal) : NULL;
+
+        if (!parts)
+            return d->run->error.status;
+        if (!row->activities || (line->has_activity && busy_of(parts) <= busy_of(&line->parts)))
+            continue;
+        line->has_activity = 1;
+        line->lane = i;
+        line->end_ps = row->end_ps;
+        line->period_ps = row->end_ps - row->begin_ps;
+        line->device_span_ps = row->last_ps - row->first_ps;
+        line->parts = *parts;
+    }
+    return TM_OK;
+}
+
+static tm_status keep_step(struct device_time *d, uint32_t group, uint64_t ordinal)
+{
+    const struct tm_steps *steps = &d->trace->steps;
+    const struct tm_step_mark *mark = tm_rows_at(steps->marks, ordinal);
+    struct step_line line = { .ordinal = ordinal, .host = d->host_count - 1, .lane = TM_NONE };
+    tm_status st;
+
+    if (!mark)
+        return d->run->error.status;
+    line.number = mark->number;
+    line.begin_ps = mark->begin_ps;
+    line.host_span_ps = mark->dur_ps;
+    line.has_host_span = steps->source == TM_STEPS_HOST;
+    line.has_compile = mark->has_compile;
+    line.warmup = mark->warmup;
+    line.complete = mark->complete;
+    line.chosen = mark->chosen;
+    line.is_cut = ordinal == 0 && steps->source != TM_STEPS_HOST && steps->chosen_end - steps->chosen_begin >= 3;
+    st = find_busiest(d, group, ordinal, &line);
+    if (st != TM_OK)
+        return st;
+    if (line.chosen)
+        d->groups[group].steps_ps = tm_sum_times(d->groups[group].steps_ps, line.period_ps);
+    /* Where a host has several groups, each has only the steps in which it is active. */
+    return line.has_activity || d->trace->group_count < 2 ? tm_rows_append(d->steps, &line) : TM_OK;
+}
+
+/* What is left of a lane's time after its last activity: the rest of it, and idle time until its group is done. */
+static tm_status finish_lane(struct device_time *d, struct lane *lane)
+{
+    struct told told = { d, lane };
+    tm_status st = TM_OK;
+
+    if (lane->gap.is_open)
+        st = close_gap(d, lane);
+    if (st == TM_OK)
+        st = tm_sweep_to(&lane->sweep, lane->device.last_ps, take_stretch, &told);
+    if (st == TM_OK && lane->gap.is_open) /* only before a last activity without length */
+        st = close_gap(d, lane);
+    if (st == TM_OK && lane->device.last_ps < lane->until_ps) {
+        st = add_to_periods(d, lane, TM_LEVEL_NONE, lane->device.last_ps, lane->device.last_ps + 1);
+        open_gap(lane, lane->device.last_ps, lane->until_ps);
+        if (st == TM_OK)
+            st = close_gap(d, lane);
+    }
+    return st == TM_OK ? keep_device_steps(d, lane) : st;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct device_time *d = s->state;
+    tm_status st = TM_OK;
+
+    for (uint32_t i = d->first_lane; i < d->lane_count && st == TM_OK; i++)
+        st = finish_lane(d, &d->lanes[i]);
+    d->open_gaps = 0;
+    if (st == TM_OK)
+        st = measure_calls(d);
+    for (uint64_t k = 0; k < d->trace->steps.count && st == TM_OK; k++)
+        for (uint32_t group = d->first_group; group < d->group_count && st == TM_OK; group++)
+            st = keep_step(d, group, k);
+    tm_host_threads_free(d->threads);
+    d->threads = NULL;
+    tm_call_lengths_free(d->lengths);
+    d->lengths = NULL;
+    tm_rows_free(d->parts);
+    d->parts = NULL;
+    d->trace = NULL;
+    return st;
+}
+
+static tm_status report(struct tm_stage *s, struct tm_value *summary)
+{
+    tm_status st = report_steps(s->state, summary);
+
+    if (st == TM_OK)
+        st = report_devices(s->state, summary);
+    return st == TM_OK ? report_gaps(s->state, summary) : st;
+}
+
+/* Whether the hosts' clocks agree, the collectives tell. */
+static tm_status conclude(struct tm_stage *s, struct tm_value *summary)
+{
+    return report_step_times(s->state, summary);
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct device_time *d = s->state;
+
+    tm_host_threads_free(d->threads);
+    tm_call_lengths_free(d->lengths);
+    tm_rows_free(d->parts);
+    tm_rows_free(d->steps);
+    tm_rows_free(d->device_steps);
+    tm_give(&s->run->budget, TM_ACCOUNT_MODEL, d->lanes, d->lane_most * sizeof(*d->lanes));
+    tm_give(&s->run->budget, TM_ACCOUNT_MODEL, d->hosts, d->host_count * sizeof(*d->hosts));
+    tm_give(&s->run->budget, TM_ACCOUNT_MODEL, d->groups, d->group_most * sizeof(*d->groups));
+}
+
+const struct tm_stage_type tm_device_time_stage = {
+    .name = "device-time",
+    .summary = "where the devices' time went, by step",
+    .state_bytes = sizeof(struct device_time),
+    .classes = TM_CLASSES_ALL,
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = report,
+    .conclude = conclude,
+    .save = save_device_time,
+    .load = load_device_time,
+    .close = close_stage,
+};

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_DEVICE_TIME_H
+#define TM_DEVICE_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pipeline/record.h"
+#include "pipeline/store/sorter.h"
+#include "pipeline/stage.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/device_time_report.h"
+#include "stages/figures/idle_gaps.h"
+#include "stages/figures/host_threads.h"
+
+/* Where the devices' time went: busy by kind, idle by cause, gaps, steps.  Writes the sections window, steps,
+ * devices, unused, total, gaps, host and balance.  source: docs/metrics.md */
+extern const struct tm_stage_type tm_device_time_stage;
+
+enum { TM_BUSY_BINS_MOST = 240 };
+
+/* How busy a device is over its recorded time, cut at the multiples of a round width: 1, 2 or 5 times a power of ten.
+ * The first bin begins at begin_ps, the last one ends at end_ps, so both may be shorter than the others.
+ * source: docs/metrics.md, "Device time", utilization over time */
+struct tm_busy_bins {
+    int64_t begin_ps, end_ps, bin_ps;
+    uint32_t count;
+    int64_t busy_ps[TM_BUSY_BINS_MOST];
+    uint32_t last;                      /* the bin that something was added to last */
+    int64_t last_begin_ps, last_end_ps; /* both 0 = none */
+};
+
+/* Empty bins, of the smallest round width of which there are not too many.
+ * in:     begin_ps, end_ps  nothing between them: no bins */
+void tm_busy_bins_init(struct tm_busy_bins *bins, int64_t begin_ps, int64_t end_ps);
+
+/* Share [begin, end) out over the bins that it touches; what lies outside of them is left out.  With sign -1 it is
+ * taken out again. */
+void tm_busy_bins_add(struct tm_busy_bins *bins, int64_t begin_ps, int64_t end_ps, int sign);
+
+/* Merge them until there are at most so many: into the next round widths.  in: most  at least 1; 3 can be reached */
+void tm_busy_bins_merge(struct tm_busy_bins *bins, uint32_t most);
+
+/* The sweep over one device's activities in the order of their begins: at every instant the lowest level that runs
+ * takes the time.  Of each level only the time until which it is covered matters, so the state has a fixed size
+ * however many activities overlap.  source: docs/metrics.md, "Device time" */
+struct tm_sweep {
+    int64_t at_ps;                    /* everything before is told */
+    int64_t covered_ps[TM_LEVEL_COUNT];
+    int64_t until_ps;                 /* the latest of these */
+    bool has_begun;
+};
+
+/* Told for every stretch [begin, end) in order: its level, TM_LEVEL_NONE where nothing runs. */
+typedef tm_status tm_sweep_told(void *to, enum tm_level level, int64_t begin_ps, int64_t end_ps);
+
+static inline enum tm_level tm_sweep_running(const struct tm_sweep *sweep)
+{
+    if (sweep->until_ps <= sweep->at_ps)
+        return TM_LEVEL_NONE;
+    for (int level = 0; level < TM_LEVEL_COUNT; level++)
+        if (sweep->covered_ps[level] > sweep->at_ps)
+            return (enum tm_level)level;
+    return TM_LEVEL_NONE;
+}
+
+/* Bring the sweep up to a time.  Nothing is told before the first activity. */
+static inline TM_MUST_USE tm_status tm_sweep_to(struct tm_sweep *sweep, int64_t to_ps, tm_sweep_told *told, void *to)
+{
+    if (!sweep->has_begun)
+        return TM_OK;
+    while (sweep->at_ps < to_ps) {
+        const enum tm_level level = tm_sweep_running(sweep);
+        const int64_t begin_ps = sweep->at_ps;
+        tm_status st;
+
+        sweep->at_ps = to_ps;
+        if (level != TM_LEVEL_NONE && sweep->covered_ps[level] < to_ps)
+            sweep->at_ps = sweep->covered_ps[level];
+        st = told(to, level, begin_ps, sweep->at_ps);
+        if (st != TM_OK)
+            return st;
+    }
+    return TM_OK;
+}
+
+/* Before the first activity. */
+static inline void tm_sweep_begin(struct tm_sweep *sweep, int64_t start_ps)
+{
+    *sweep = (struct tm_sweep){ .at_ps = start_ps, .until_ps = start_ps, .has_begun = true };
+    for (int i = 0; i < TM_LEVEL_COUNT; i++)
+        sweep->covered_ps[i] = start_ps;
+}
+
+/* The same where nobody has to be told. */
+static inline void tm_sweep_pass(struct tm_sweep *sweep, int64_t to_ps)
+{
+    if (sweep->has_begun && to_ps > sweep->at_ps)
+        sweep->at_ps = to_ps;
+}
+
+/* Add an activity, after tm_sweep_to(start).  One without length changes nothing. */
+static inline void tm_sweep_add(struct tm_sweep *sweep, enum tm_level level, int64_t start_ps, int64_t end_ps)
+{
+    if (!sweep->has_begun)
+        tm_sweep_begin(sweep, start_ps);
+    if (end_ps > sweep->covered_ps[level])
+        sweep->covered_ps[level] = end_ps;
+    if (end_ps > sweep->until_ps)
+        sweep->until_ps = end_ps;
+}
+
+/* Until when something runs. */
+static inline int64_t tm_sweep_busy_until(const struct tm_sweep *sweep)
+{
+    return sweep->until_ps > sweep->at_ps ? sweep->until_ps : sweep->at_ps;
+}
+
+/* Gaps shorter than that are pauses between one piece of launched work and the next; 10 us. */
+#define PAUSE_BELOW_PS INT64_C(10000000)
+/* From there on up to 1 ms the host needs that long for the next operation or two. */
+#define SHORT_BELOW_PS INT64_C(1000000000)
+
+enum { LANE_GAPS = 20, RUN_GAPS = 50, HISTOGRAM_ROWS = 64, LISTED_STEPS = 1000 };
+
+/* What a stretch of a device's time is made of; adds up to it. */
+struct time_parts {
+    int64_t compute_ps, exposed_collective_ps;
+    int64_t exposed_copy_ps[TM_DIRECTION_COUNT];
+    int64_t idle_ps[TM_CAUSE_COUNT];
+};
+
+/* A union of intervals that come in the order of their begins. */
+struct cover {
+    int64_t until_ps, total_ps;
+    bool has_begun;
+};
+
+struct sum {
+    uint64_t count, bytes;
+    int64_t total_ps, min_ps, max_ps;
+};
+
+/* A step of a lane that takes time: the one at `ordinal` or the next one after it. */
+struct period {
+    uint64_t ordinal;
+    int64_t begin_ps, end_ps;
+    bool exists;
+};
+
+/* A gap that waits until everything that begins at its end has been seen. */
+struct open_gap {
+    bool is_open;
+    int64_t begin_ps, end_ps;
+    struct period period;     /* the one in which it begins, or the first one after that */
+    bool is_inside_run;       /* CPU: the same execution goes on behind it */
+    bool has_launch;
+    int64_t launch_start_ps, launch_dur_ps;
+    uint32_t launch_thread;
+    tm_strid before, after;
+};
+
+/* Whose event a gap is named by.  The order is that of the partial. */
+enum told_by {
+    TOLD_BY_NOBODY,
+    TOLD_BY_LAUNCHING,
+    TOLD_BY_MAIN,       /* the launching thread is another one, which recorded too little */
+    TOLD_BY_MAIN_ALONE, /* it is not known which thread launched */
+    TOLD_BY_COUNT
+};
+
+/* One of the longest gaps. */
+struct listed_gap {
+    int64_t begin_ps, dur_ps;
+    uint64_t step;       /* ordinal; TM_NONE = in no step */
+    int64_t step_number; /* as its marker says */
+    uint32_t lane;
+    tm_strid before, after, host_event;
+    enum tm_cause cause;
+    enum told_by thread; /* that host_event is of */
+    int64_t parts[TM_CAUSE_COUNT];
+    int64_t launch_ps, launch_dur_ps; /* the call that launched what ends it; INT64_MIN = not known */
+    uint64_t calls, long_calls;       /* events of the name of host_event; 0 = none */
+    int64_t short_calls_ps;           /* of those that are not long */
+};
+
+struct short_gap {
+    int64_t begin_ps, dur_ps;
+};
+
+/* One device of the run. */
+struct lane {
+    struct tm_device device;
+    uint32_t host, group;               /* group: row of device_time.groups */
+    struct tm_sweep sweep;
+    int64_t from_ps, until_ps;          /* its steps and its window lie in here */
+    int64_t begin_ps, end_ps;           /* its window; equal = no activity in the analyzed steps */
+    int64_t lead_ps, trail_ps;          /* idle time in the window before the first and after the last activity */
+    struct time_parts parts;            /* of the window */
+    struct cover compute, collective, copy;
+    struct cover wait, wait_copy, wait_collective, wait_host, flight, flight_or_compute;
+    struct sum kernels, collectives, copies, memsets, graphs, activities;
+    struct sum waits[3], starts[2], flights[2]; /* TPU: copy, collective, host */
+    bool has_flights;                   /* what is in flight is recorded, whatever counts */
+    struct open_gap gap;
+    tm_strid last_name;                 /* of the activity that ends last */
+    uint64_t last_run;                  /* CPU: the execution it belongs to */
+    uint32_t last_step;                 /* its step */
+    int64_t last_end_ps;
+    uint64_t gap_count, gap_count_min;
+    int64_t gap_total_ps;
+    uint64_t cause_counts[TM_CAUSE_COUNT];
+    int64_t main_ps[TM_CAUSE_COUNT];    /* of parts.idle_ps, what main tells in place of the launching thread */
+    struct short_gap longest[LANE_GAPS];
+    uint32_t longest_count;
+    uint64_t first_step_row, first_parts_row;
+    struct period period;               /* the one that the sweep is in, or the next one */
+    uint64_t device_steps_end;          /* of its rows in device_time.device_steps */
+    /* over its host's recorded time, whatever counts */
+    struct tm_busy_bins bins;           /* busy time without waits */
+    int64_t waited_until_ps;            /* waits up to there are taken out of the bins */
+};
+
+/* One step of one group of devices, for the list and the statistics. */
+struct step_line {
+    int64_t number, begin_ps, host_span_ps, device_span_ps, period_ps;
+    int64_t end_ps;                     /* of the period: E(n) */
+    uint64_t ordinal;                   /* of the host's steps */
+    uint32_t host, lane;                /* lane: the busiest one of the group in it; TM_NONE = no activity */
+    uint8_t has_host_span, has_compile, warmup, complete, chosen, has_activity;
+    uint8_t is_cut;                     /* the profile began after it did: no sample where there are three or more */
+    struct time_parts parts;            /* of that lane */
+};
+
+/* A step of a device as the summary lists it. */
+struct device_step {
+    uint64_t activities;
+    int64_t first_ps, last_ps, period_ps, busy_ps;
+};
+
+struct host_facts {
+    char name[128];
+    bool is_json_copy;
+};
+
+/* Devices of a host that are active at the same time; a host without one has a group without a window. */
+struct group_facts {
+    uint32_t host, devices;             /* devices: that have a window */
+    uint32_t first_lane;                /* while its host is read; TM_NONE = the host has no device */
+    int64_t begin_ps, end_ps;           /* the window; equal = none */
+    int64_t steps_ps;                   /* of the analyzed steps: they add up to the window where it is theirs */
+};
+
+struct device_time {
+    struct tm_run *run;
+    const struct tm_settings *settings;
+    const struct tm_trace *trace;       /* of the present host */
+    struct tm_names *names;
+    struct lane *lanes;
+    uint32_t lane_count, lane_most, first_lane; /* first_lane: of the present host */
+    uint32_t lane_by_device[TM_DEVICES_MOST]; /* of the present host */
+    uint32_t open_lanes[TM_DEVICES_MOST];     /* with a gap that waits */
+    uint32_t open_gaps;                 /* how many */
+    int64_t open_gap_end_ps;            /* all of them end at the same time: that of the latest event */
+    uint32_t closings;                  /* since the last horizon */
+    struct tm_host_threads *threads;
+    struct tm_call_lengths *lengths;
+    struct host_facts *hosts;
+    uint32_t host_count;
+    struct group_facts *groups;
+    uint32_t group_count, group_most, first_group; /* first_group: of the present host */
+    /* rows of the present host */
+    struct tm_rows *parts;              /* struct time_parts, by lane and step */
+    /* of the run */
+    struct tm_rows *steps;              /* struct step_line */
+    struct tm_rows *device_steps;       /* struct device_step, per lane at most LISTED_STEPS */
+    struct listed_gap longest[RUN_GAPS];
+    uint32_t longest_count;
+    struct sum histogram[HISTOGRAM_ROWS];
+    struct sum pauses;                  /* device_wait in gaps under PAUSE_BELOW_PS */
+    struct sum short_gaps[TM_CAUSE_COUNT]; /* from there on, under SHORT_BELOW_PS: those of that cause, and its time */
+    /* what the steps were */
+    enum tm_step_source source;
+    bool all, session;
+    tm_strid module;
+};
+
+static inline int64_t idle_of(const struct time_parts *parts)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        sum = tm_sum_times(sum, parts->idle_ps[i]);
+    return sum;
+}
+
+static inline int64_t exposed_copy_of(const struct time_parts *parts)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < TM_DIRECTION_COUNT; i++)
+        sum = tm_sum_times(sum, parts->exposed_copy_ps[i]);
+    return sum;
+}
+
+static inline int64_t busy_of(const struct time_parts *parts)
+{
+    return tm_sum_times(tm_sum_times(parts->compute_ps, parts->exposed_collective_ps), exposed_copy_of(parts));
+}
+
+/* Parts of one more device. */
+static inline void add_all_parts(struct time_parts *to, const struct time_parts *more)
+{
+    to->compute_ps = tm_sum_times(to->compute_ps, more->compute_ps);
+    to->exposed_collective_ps = tm_sum_times(to->exposed_collective_ps, more->exposed_collective_ps);
+    for (int i = 0; i < TM_DIRECTION_COUNT; i++)
+        to->exposed_copy_ps[i] = tm_sum_times(to->exposed_copy_ps[i], more->exposed_copy_ps[i]);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        to->idle_ps[i] = tm_sum_times(to->idle_ps[i], more->idle_ps[i]);
+}
+
+static inline bool has_window(const struct lane *lane)
+{
+    return lane->end_ps > lane->begin_ps;
+}
+
+/* device_time.c: the period at `ordinal` of a lane of the present host, or the next one that takes time */
+tm_status find_period(struct device_time *d, const struct lane *lane, struct period *period) TM_MUST_USE;
+
+/* idle_gaps.c */
+void note_activity_at_gap(struct lane *lane, const struct tm_event *event);
+tm_status close_gap(struct device_time *d, struct lane *lane) TM_MUST_USE;
+void list_gap(struct device_time *d, const struct listed_gap *gap); /* among the longest ones of the run */
+
+tm_status measure_calls(struct device_time *d) TM_MUST_USE; /* of the gaps of the present host, which ends */
+
+/* device_time.c */
+struct lane *new_lane(struct device_time *d); /* zeroed; NULL: error in run->error */
+struct host_facts *new_host(struct device_time *d); /* the same */
+struct group_facts *new_group(struct device_time *d); /* the same */
+
+/* device_time_partial.c */
+tm_status save_device_time(struct tm_stage *s, struct tm_partial_writer *w) TM_MUST_USE;
+tm_status load_device_time(struct tm_stage *s, struct tm_partial_reader *r) TM_MUST_USE;
+
+/* device_time_report.c, steps.c, device_time_report.c */
+tm_status report_devices(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
+tm_status report_device_steps(struct device_time *d, const struct lane *lane, struct tm_value *device) TM_MUST_USE;
+tm_status report_steps(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
+/* The rest of the section steps, and window.job: after the section collectives, which tells whether clocks agree. */
+tm_status report_step_times(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
+tm_status report_gaps(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
+void add_parts(struct tm_value *to, const struct time_parts *parts);
+
+#endif

@@ -1,0 +1,669 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What ran on the host although a device was there, the stage.  Memory: fixed per device of the present host and for
+ * calls that are open; groups by name spill. */
+#include "stages/figures/fallback.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "pipeline/store/groups.h"
+#include "pipeline/stage.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/host.h"
+#include "stages/figures/host_window.h"
+
+/* Parts of what the tables of this stage may take, in sixteenths. */
+enum { FALLBACK_ROWS = 6 };
+
+static inline size_t fallback_memory(struct tm_run *run, int parts)
+{
+    return tm_tables_memory(run, TM_TABLES_FALLBACK, 16, (unsigned)parts);
+}
+
+/* What ran on the host although a device was there, in a partial: sums, the longest round trips, and all groups in
+ * the order of their keys. */
+
+/* --- saving --- */
+
+static void save_row(struct tm_partial_writer *w, const void *of)
+{
+    const struct fallback_row *row = of;
+
+    tm_partial_put_words(w, &row->key, 2);
+    tm_partial_put_u64(w, row->count);
+    tm_partial_put_i64(w, row->total_ps);
+    tm_longest_save(w, &row->longest);
+    tm_partial_put_name(w, row->name);
+    tm_partial_put_name(w, row->op);
+    tm_partial_put_u8(w, row->sort);
+    tm_partial_put_u8(w, row->kind);
+}
+
+static tm_status fallback_save(struct tm_stage *s, struct tm_partial_writer *w)
+{
+    struct fallback *f = s->state;
+
+    for (int i = 0; i < FALLBACK_SORTS; i++) {
+        tm_partial_put_u64(w, f->sums[i].count);
+        tm_partial_put_i64(w, f->sums[i].total_ps);
+    }
+    tm_partial_put_u64(w, f->trip_count);
+    tm_partial_put_u64(w, f->trip_bytes);
+    tm_partial_put_u64(w, f->trips_of_unknown_bytes);
+    tm_partial_put_i64(w, f->trip_ps);
+    tm_partial_put_u8(w, f->has_accelerator);
+    tm_partial_put_u8(w, f->has_cpu_device);
+    tm_partial_put_u8(w, f->has_steps);
+    tm_partial_put_u32(w, f->trips_listed);
+    for (uint32_t i = 0; i < f->trips_listed; i++) {
+        tm_stretch_save(w, &f->trips[i]);
+        tm_partial_put_u64(w, f->trips[i].bytes);
+    }
+    return tm_partial_put_groups(w, f->rows, save_row);
+}
+
+/* --- loading --- */
+
+static void load_sums(struct fallback *f, struct tm_partial_reader *r)
+{
+    for (int i = 0; i < FALLBACK_SORTS; i++) {
+        f->sums[i].count = tm_sum_counts(f->sums[i].count, tm_partial_u64(r));
+        f->sums[i].total_ps = tm_sum_times(f->sums[i].total_ps, tm_partial_time(r));
+    }
+    f->trip_count = tm_sum_counts(f->trip_count, tm_partial_u64(r));
+    f->trip_bytes = tm_sum_counts(f->trip_bytes, tm_partial_u64(r));
+    f->trips_of_unknown_bytes = tm_sum_counts(f->trips_of_unknown_bytes, tm_partial_u64(r));
+    f->trip_ps = tm_sum_times(f->trip_ps, tm_partial_time(r));
+    f->has_accelerator |= tm_partial_bool(r);
+    f->has_cpu_device |= tm_partial_bool(r);
+    f->has_steps |= tm_partial_bool(r);
+}
+
+static void load_trips(struct fallback *f, struct tm_partial_reader *r)
+{
+    const uint32_t count = tm_partial_below_u32(r, FALLBACK_TRIPS + 1);
+
+    for (uint32_t i = 0; i < count && tm_partial_is_ok(r); i++) {
+        struct tm_stretch trip = { .bytes = 0 };
+
+        tm_stretch_load(r, &trip);
+        trip.bytes = tm_partial_u64(r);
+        if (tm_partial_is_ok(r))
+            tm_stretches_add(f->trips, &f->trips_listed, FALLBACK_TRIPS, &trip);
+    }
+}
+
+static void load_row(struct tm_partial_reader *r, void *to)
+{
+    struct fallback_row *row = to;
+
+    tm_partial_words(r, &row->key, 2);
+    row->count = tm_partial_u64(r);
+    row->total_ps = tm_partial_time(r);
+    tm_longest_load(r, &row->longest);
+    row->name = tm_partial_name(r);
+    row->op = tm_partial_name(r);
+    row->sort = tm_partial_below_u8(r, FALLBACK_SORTS);
+    row->kind = tm_partial_below_u8(r, TM_CALLBACK_KINDS);
+}
+
+static tm_status fallback_load(struct tm_stage *s, struct tm_partial_reader *r)
+{
+    struct fallback *f = s->state;
+    struct fallback_row row;
+
+    f->names = tm_partial_names(r);
+    load_sums(f, r);
+    load_trips(f, r);
+    return tm_partial_take_groups(r, f->rows, load_row, &row);
+}
+
+/* Names of calls back to the host.  A Python function is "$file.py:line function", a builtin "$module function". */
+
+static const char *const callback_kind_name[TM_CALLBACK_KINDS] = { "callback",       "pure_callback", "io_callback",
+                                                               "debug_callback", "debug_print",   "custom_call" };
+
+struct view {
+    const char *at;
+    size_t length;
+};
+
+static bool is(struct view text, const char *word)
+{
+    return text.length == strlen(word) && memcmp(text.at, word, text.length) == 0;
+}
+
+static bool begins(struct view text, const char *word)
+{
+    const size_t length = strlen(word);
+
+    return text.length >= length && memcmp(text.at, word, length) == 0;
+}
+
+static bool holds(struct view text, const char *word)
+{
+    return text.length && memmem(text.at, text.length, word, strlen(word));
+}
+
+/* Functions of JAX's own files that tell something. */
+static const struct {
+    const char *file, *function;
+    struct tm_callback_name name;
+} known[] = {
+    { "callback.py", "_wrapped_callback", { TM_ROLE_BEGINS, TM_CALLBACK } },
+    { "mlir.py", "_wrapped_callback", { TM_ROLE_BEGINS, TM_CALLBACK } },
+    { "callback.py", "__call__", { TM_ROLE_CALLS, TM_CALLBACK } },
+    { "callback.py", "pure_callback_impl", { TM_ROLE_PLUMBING, TM_PURE_CALLBACK } },
+    { "callback.py", "io_callback_impl", { TM_ROLE_PLUMBING, TM_IO_CALLBACK } },
+    { "debugging.py", "debug_callback_impl", { TM_ROLE_PLUMBING, TM_DEBUG_CALLBACK } },
+    { "debugging.py", "_flat_callback", { TM_ROLE_CALLS, TM_DEBUG_CALLBACK } },
+    { "debugging.py", "_format_print_callback", { TM_ROLE_PLUMBING, TM_DEBUG_PRINT } },
+};
+
+/* Files of JAX that lie between the call and the user's function. */
+static const char *const plumbing[] = { "callback.py", "debugging.py", "profiler.py", "tree_util.py", "mlir.py",
+                                        "array.py",    "api.py",       "dtypes.py",   "contextlib.py" };
+
+static struct tm_callback_name of_python(struct view text)
+{
+    const char *space = memchr(text.at, ' ', text.length), *colon = memchr(text.at, ':', text.length);
+    struct view file, function;
+
+    if (!space || !colon || colon > space) /* a builtin */
+        return (struct tm_callback_name){ TM_ROLE_PLUMBING, TM_CALLBACK };
+    file = (struct view){ text.at + 1, (size_t)(colon - text.at) - 1 };
+    function = (struct view){ space + 1, text.length - (size_t)(space + 1 - text.at) };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (is(file, known[i].file) && is(function, known[i].function))
+            return known[i].name;
+    for (size_t i = 0; i < sizeof(plumbing) / sizeof(plumbing[0]); i++)
+        if (is(file, plumbing[i]))
+            return (struct tm_callback_name){ TM_ROLE_PLUMBING, TM_CALLBACK };
+    return (struct tm_callback_name){ TM_ROLE_FUNCTION, TM_CALLBACK };
+}
+
+/* "pure_callback.1" */
+static struct tm_callback_name of_op(struct view text)
+{
+    for (int kind = TM_PURE_CALLBACK; kind <= TM_DEBUG_PRINT; kind++)
+        if (begins(text, callback_kind_name[kind]))
+            return (struct tm_callback_name){ TM_ROLE_BEGINS, (enum tm_callback_kind)kind };
+    return (struct tm_callback_name){ TM_ROLE_NONE, TM_CALLBACK };
+}
+
+struct tm_callback_name tm_callback_name_of(const char *text, size_t length, bool is_cpu_op)
+{
+    const struct view name = { text, length };
+
+    if (length && text[0] == '$')
+        return of_python(name);
+    /* xla_ffi_python_gpu_callback, xla_python_cpu_callback, xla_ffi_partitioned_python_gpu_callback */
+    if (holds(name, "python_gpu_callback") || holds(name, "python_cpu_callback"))
+        return (struct tm_callback_name){ TM_ROLE_BEGINS, TM_CALLBACK };
+    return is_cpu_op ? of_op(name) : (struct tm_callback_name){ TM_ROLE_NONE, TM_CALLBACK };
+}
+
+/* Calls of the program back to the host, and operations that ran there.  A call back is the outermost span that is
+ * named as one; what is inside tells its kind and the user's function. */
+
+enum { TEXT_MOST = 512 }; /* bytes of a name that are looked at */
+
+/* What the key of a row is made of; no gaps in it. */
+struct key_text {
+    struct tm_key name, op;
+    uint64_t sort, kind;
+};
+
+static_assert(sizeof(struct key_text) == 48, "hashed as bytes");
+
+tm_status fallback_count(struct fallback *f, const struct fallback_row *about, int64_t begin_ps, int64_t dur_ps)
+{
+    struct fallback_sum *sum = &f->sums[about->sort];
+    struct fallback_row row = *about;
+    struct tm_key hashes[2];
+    struct key_text text;
+    const tm_status st = tm_names_hashes(f->names, (const tm_strid[]){ row.name, row.op }, 2, hashes);
+
+    if (st != TM_OK)
+        return st;
+    text = (struct key_text){ hashes[0], hashes[1], row.sort, row.kind };
+    row.key = tm_hash_key(&text, sizeof(text));
+    row.count = 1;
+    row.total_ps = dur_ps;
+    row.longest = (struct tm_longest){ dur_ps, begin_ps, f->trace->host };
+    sum->count = tm_sum_counts(sum->count, 1);
+    sum->total_ps = tm_sum_times(sum->total_ps, dur_ps);
+    return tm_groups_add(f->rows, &row);
+}
+
+/* --- calls back --- */
+
+static tm_status count_callback(struct fallback *f, const struct open_callback *open)
+{
+    const struct fallback_row row = { .name = open->function, .op = open->op, .sort = FALLBACK_CALLBACK,
+                                      .kind = (uint8_t)open->kind };
+
+    return fallback_count(f, &row, open->begin_ps, open->end_ps - open->begin_ps);
+}
+
+/* those that end by then */
+static tm_status fallback_close_callbacks(struct fallback *f, int64_t until_ps)
+{
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < f->open_count && st == TM_OK;) {
+        if (f->open[i].end_ps > until_ps) {
+            i++;
+            continue;
+        }
+        st = count_callback(f, &f->open[i]);
+        f->open[i] = f->open[--f->open_count];
+    }
+    return st;
+}
+
+static tm_status look_up(struct fallback *f, const struct tm_event *event, struct tm_callback_name *about)
+{
+    const bool is_cpu_op = event->record.class == TM_CLASS_CPU_OP;
+    const tm_strid name = event->record.name;
+    struct fallback_front *front = &f->front[name & (FALLBACK_FRONT - 1)];
+
+    if (!front->is_used || front->name != name || front->is_cpu_op != is_cpu_op) {
+        const char *text;
+        size_t length;
+        const tm_status st = tm_names_text(f->names, name, TEXT_MOST, &text, &length);
+
+        if (st != TM_OK)
+            return st;
+        *front = (struct fallback_front){ name, true, is_cpu_op, tm_callback_name_of(text, length, is_cpu_op) };
+    }
+    *about = front->about;
+    return TM_OK;
+}
+
+/* The call back that is open on a track. */
+static struct open_callback *find_open(struct fallback *f, uint32_t track)
+{
+    for (uint32_t i = 0; i < f->open_count; i++)
+        if (f->open[i].track == track)
+            return &f->open[i];
+    return NULL;
+}
+
+static void learn(struct open_callback *open, const struct tm_event *event, struct tm_callback_name about)
+{
+    if (about.kind != TM_CALLBACK && open->kind != TM_HOST_CUSTOM_CALL)
+        open->kind = about.kind;
+    if (about.role == TM_ROLE_CALLS)
+        open->is_calling = true;
+    if (about.kind == TM_DEBUG_PRINT) { /* JAX's own function, behind helpers of others */
+        open->function = 0;
+        open->is_calling = false;
+    }
+    if (about.role == TM_ROLE_FUNCTION && open->is_calling && !open->function)
+        open->function = event->record.name;
+}
+
+static tm_status begin_callback(struct fallback *f, const struct tm_event *event, enum tm_callback_kind kind,
+                                int64_t begin_ps, int64_t end_ps)
+{
+    const struct open_callback open = { .begin_ps = begin_ps, .end_ps = end_ps, .track = event->record.track,
+                                        .op = event->config->op, .kind = kind };
+
+    if (f->open_count == FALLBACK_OPEN)
+        return count_callback(f, &open);
+    f->open[f->open_count++] = open;
+    return TM_OK;
+}
+
+/* --- events --- */
+
+static tm_status count_cpu_op(struct fallback *f, const struct tm_event *event, int64_t begin_ps, int64_t end_ps)
+{
+    const struct fallback_row row = { .name = event->record.name, .op = event->config->op, .sort = FALLBACK_CPU_OP };
+
+    return fallback_count(f, &row, begin_ps, end_ps - begin_ps);
+}
+
+static tm_status take_cut_span(struct fallback *f, const struct tm_event *event, struct tm_callback_name about,
+                               int64_t begin_ps, int64_t end_ps)
+{
+    const bool is_cpu_op = event->record.class == TM_CLASS_CPU_OP;
+    struct open_callback *around = find_open(f, event->record.track);
+    const struct tm_hlo_op *op = NULL;
+    tm_status st = TM_OK;
+    bool is_host;
+
+    if (around) {
+        learn(around, event, about);
+        return TM_OK;
+    }
+    if (about.role != TM_ROLE_BEGINS)
+        st = tm_trace_hlo(f->trace, event->config, &op);
+    if (st != TM_OK)
+        return st;
+    is_host = op && op->is_host;
+    if (about.role == TM_ROLE_BEGINS || is_host)
+        return begin_callback(f, event, is_host ? TM_HOST_CUSTOM_CALL : about.kind, begin_ps, end_ps);
+    return is_cpu_op && f->is_accelerated ? count_cpu_op(f, event, begin_ps, end_ps) : TM_OK;
+}
+
+/* Whether a span is of no concern: it begins no call back, lies in none, and is no operation. */
+static bool is_nothing(const struct fallback *f, const struct tm_event *event, struct tm_callback_name about)
+{
+    return !f->open_count && about.role != TM_ROLE_BEGINS && event->record.class != TM_CLASS_CPU_OP &&
+           !f->has_host_op;
+}
+
+/* What the threads tell */
+static tm_status fallback_take_span(struct fallback *f, const struct tm_event *event)
+{
+    int64_t begin_ps = event->record.start_ps, end_ps = tm_sum_times(begin_ps, event->record.dur_ps);
+    struct tm_callback_name about;
+    const struct tm_track *track;
+    tm_status st = TM_OK;
+
+    if (f->open_count)
+        st = fallback_close_callbacks(f, begin_ps);
+    if (st == TM_OK)
+        st = look_up(f, event, &about);
+    if (st != TM_OK || is_nothing(f, event, about) || !tm_is_host_span(event) || !f->trace->tracks ||
+        event->record.track >= tm_rows_count(f->trace->tracks) || !tm_cut_to_window(&f->window, &begin_ps, &end_ps))
+        return st;
+    track = tm_rows_at(f->trace->tracks, event->record.track);
+    if (!track)
+        return f->run->error.status;
+    return track->side == TM_SIDE_HOST ? take_cut_span(f, event, about, begin_ps, end_ps) : TM_OK;
+}
+
+/* The section fallback. */
+
+static const char is_device[] = "the host is the device";
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct fallback_row *x = a, *y = b;
+
+    if (x->total_ps != y->total_ps)
+        return x->total_ps > y->total_ps ? -1 : 1;
+    return tm_key_order(x->key, y->key);
+}
+
+static tm_status add_row(struct fallback *f, const struct fallback_row *row, const struct tm_value *hosts,
+                         struct tm_value *list)
+{
+    struct tm_value *to = tm_add_object(list, NULL);
+    tm_status st = TM_OK;
+
+    if (row->name)
+        st = tm_add_name(to, "name", f->names, row->name);
+    else
+        tm_add_string(to, "name", callback_kind_name[row->kind]);
+    if (row->sort == FALLBACK_CALLBACK)
+        tm_add_string(to, "kind", callback_kind_name[row->kind]);
+    if (st == TM_OK)
+        st = tm_add_known_name(to, "op", f->names, row->op, "the profile does not tell");
+    tm_add_uint(to, "count", row->count);
+    tm_add_int(to, "total_ps", row->total_ps);
+    tm_add_string(to, "host", tm_text(tm_at(hosts, row->longest.host)));
+    tm_add_int(to, "begin_ps", row->longest.begin_ps);
+    tm_add_int(to, "longest_ps", row->longest.dur_ps);
+    return st;
+}
+
+static tm_status choose_rows(struct fallback *f, enum fallback_sort sort, struct tm_top_rows *top, uint64_t *distinct)
+{
+    const void *next = NULL;
+    tm_status st = tm_groups_finish(f->rows);
+
+    while (st == TM_OK && (st = tm_groups_next(f->rows, &next)) == TM_OK && next) {
+        const struct fallback_row *row = next;
+
+        if (row->sort != sort)
+            continue;
+        ++*distinct;
+        st = tm_top_rows_add(top, row);
+    }
+    if (st == TM_OK)
+        tm_top_rows_sort(top);
+    return st;
+}
+
+/* in: summary  with its hosts; section is in it */
+static tm_status add_sort(struct fallback *f, enum fallback_sort sort, const char *key, const struct tm_value *summary,
+                          struct tm_value *section)
+{
+    struct tm_value *to = tm_add_object(section, key), *list, *rest;
+    struct tm_top_rows *top =
+        tm_listed_rows_new(f->run, sizeof(struct fallback_row), f->settings->table_rows, longest_first);
+    struct fallback_sum left = f->sums[sort];
+    uint64_t distinct = 0;
+    tm_status st = top ? choose_rows(f, sort, top, &distinct) : f->run->error.status;
+
+    tm_add_uint(to, "count", left.count);
+    tm_add_int(to, "total_ps", left.total_ps);
+    list = tm_add_array(to, "rows");
+    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(top); i++) {
+        const struct fallback_row *row = tm_top_rows_at(top, i);
+
+        left.count -= row->count < left.count ? row->count : left.count;
+        left.total_ps -= row->total_ps < left.total_ps ? row->total_ps : left.total_ps;
+        st = add_row(f, row, tm_path(summary, "input.hosts"), list);
+    }
+    rest = tm_add_object(to, "rest");
+    tm_add_uint(rest, "rows", st == TM_OK ? distinct - tm_top_rows_count(top) : 0);
+    tm_add_uint(rest, "count", left.count);
+    tm_add_int(rest, "total_ps", left.total_ps);
+    tm_top_rows_free(top);
+    return st;
+}
+
+/* What the host did in a gap, where that gap is among the longest ones of the run. */
+static const char *host_event_of(const struct tm_value *summary, const struct tm_stretch *trip)
+{
+    const struct tm_value *gaps = tm_path(summary, "gaps.longest");
+
+    for (size_t i = 0; i < tm_length(gaps); i++) {
+        const struct tm_value *gap = tm_at(gaps, i);
+
+        if (tm_int(tm_get(gap, "begin_ps")) == trip->begin_ps && tm_int(tm_get(gap, "dur_ps")) == trip->dur_ps &&
+            strcmp(tm_text(tm_get(gap, "device")), trip->device) == 0)
+            return tm_text(tm_get(gap, "host_event"));
+    }
+    return "";
+}
+
+static void add_trip(const struct tm_value *summary, const struct tm_stretch *trip, struct tm_value *list)
+{
+    struct tm_value *to = tm_add_object(list, NULL);
+    const char *event = host_event_of(summary, trip);
+
+    tm_add_string(to, "device", trip->device);
+    tm_add_int(to, "begin_ps", trip->begin_ps);
+    tm_add_int(to, "dur_ps", trip->dur_ps);
+    if (trip->bytes)
+        tm_add_uint(to, "bytes", trip->bytes);
+    else
+        tm_add_null(to, "bytes", "the profile does not tell the sizes of the copies");
+    if (*event)
+        tm_add_string(to, "host_event", event);
+    else
+        tm_add_null(to, "host_event", "only of the longest gaps of the run, where the host recorded something");
+}
+
+static void add_trips(const struct fallback *f, const struct tm_value *summary, struct tm_value *section)
+{
+    struct tm_value *trips, *longest;
+
+    if (!f->has_steps) {
+        tm_add_null(section, "round_trips", "no steps are marked");
+        return;
+    }
+    trips = tm_add_object(section, "round_trips");
+    tm_add_uint(trips, "count", f->trip_count);
+    tm_add_int(trips, "host_ps", f->trip_ps);
+    if (f->trips_of_unknown_bytes < f->trip_count || !f->trip_count)
+        tm_add_uint(trips, "bytes", f->trip_bytes);
+    else
+        tm_add_null(trips, "bytes", "the profile does not tell the sizes of the copies");
+    longest = tm_add_array(trips, "longest");
+    for (uint32_t i = 0; i < f->trips_listed; i++)
+        add_trip(summary, &f->trips[i], longest);
+}
+
+static tm_status fallback_report(struct tm_stage *s, struct tm_value *summary)
+{
+    struct fallback *f = s->state;
+    struct tm_value *section;
+    tm_status st;
+
+    if (!f->has_accelerator && !f->has_cpu_device) {
+        tm_add_null(summary, "fallback", "no device activity was recorded");
+        return TM_OK;
+    }
+    section = tm_add_object(summary, "fallback");
+    st = add_sort(f, FALLBACK_CALLBACK, "callbacks", summary, section);
+    if (!f->has_accelerator) {
+        tm_add_null(section, "cpu_ops", is_device);
+        tm_add_null(section, "host_ops", is_device);
+        tm_add_null(section, "round_trips", is_device);
+        return st;
+    }
+    if (st == TM_OK)
+        st = add_sort(f, FALLBACK_CPU_OP, "cpu_ops", summary, section);
+    if (st == TM_OK)
+        st = add_sort(f, FALLBACK_HOST_OP, "host_ops", summary, section);
+    add_trips(f, summary, section);
+    return st;
+}
+
+static void merge_rows(void *into, const void *from)
+{
+    struct fallback_row *a = into;
+    const struct fallback_row *b = from;
+
+    a->count = tm_sum_counts(a->count, b->count);
+    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+    tm_longest_merge(&a->longest, &b->longest);
+}
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct fallback *f = s->state;
+
+    f->run = s->run;
+    f->settings = s->settings;
+    f->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, FALLBACK_FRONT * sizeof(*f->front), &s->run->error);
+    f->rows = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct fallback_row),
+                            fallback_memory(s->run, FALLBACK_ROWS), merge_rows);
+    return f->front && f->rows ? TM_OK : s->run->error.status;
+}
+
+/* --- hosts --- */
+
+static void give_lanes(struct fallback *f)
+{
+    tm_give(&f->run->budget, TM_ACCOUNT_TABLES, f->lanes, f->lanes ? f->lane_count * sizeof(*f->lanes) : 0);
+    f->lanes = NULL;
+    f->lane_count = 0;
+}
+
+static tm_status open_lanes(struct fallback *f)
+{
+    const struct tm_trace *trace = f->trace;
+
+    f->lanes =
+        tm_take(&f->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*f->lanes), &f->run->error);
+    if (!f->lanes)
+        return f->run->error.status;
+    f->lane_count = trace->device_count;
+    for (uint32_t i = 0; i < f->lane_count; i++) {
+        const bool is_cpu = trace->devices[i].kind == TM_DEVICE_CPU, is_active = trace->devices[i].activities != 0;
+
+        f->lanes[i] = (struct trip_lane){ .until_ps = INT64_MIN, .is_used = is_active && !is_cpu };
+        f->is_accelerated |= is_active && !is_cpu;
+        f->has_cpu_device |= is_active && is_cpu;
+    }
+    return TM_OK;
+}
+
+/* Whether the HLO tells of any op that works with the host. */
+static tm_status look_for_host_ops(struct fallback *f)
+{
+    struct tm_rows *ops = f->trace->hlo_ops;
+
+    f->has_host_op = false;
+    for (uint64_t i = 0; i < tm_rows_count(ops) && !f->has_host_op; i++) {
+        const struct tm_hlo_op *op = tm_rows_at(ops, i);
+
+        if (!op)
+            return f->run->error.status;
+        f->has_host_op = op->is_host;
+    }
+    return TM_OK;
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct fallback *f = s->state;
+    tm_status st;
+
+    f->trace = trace;
+    f->names = trace->names;
+    f->open_count = 0;
+    f->is_accelerated = false;
+    f->has_steps |= trace->steps.source != TM_STEPS_SESSION;
+    memset(f->front, 0, FALLBACK_FRONT * sizeof(*f->front));
+    st = look_for_host_ops(f);
+    if (st == TM_OK)
+        st = tm_find_host_window(trace, f->settings, &f->window);
+    if (st == TM_OK && trace->device_count)
+        st = open_lanes(f);
+    f->has_accelerator |= f->is_accelerated;
+    return st;
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    struct fallback *f = s->state;
+
+    return tm_is_on_accelerator(f->trace, event) ? fallback_take_activity(f, event) : fallback_take_span(f, event);
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct fallback *f = s->state;
+    const tm_status st = fallback_close_callbacks(f, INT64_MAX);
+
+    give_lanes(f);
+    f->trace = NULL;
+    return st;
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct fallback *f = s->state;
+
+    if (!f->run)
+        return;
+    give_lanes(f);
+    tm_give(&f->run->budget, TM_ACCOUNT_TABLES, f->front, f->front ? FALLBACK_FRONT * sizeof(*f->front) : 0);
+    tm_groups_free(f->rows);
+}
+
+const struct tm_stage_type tm_fallback_stage = {
+    .name = "fallback",
+    .summary = "what ran on the host although a device was there",
+    .state_bytes = sizeof(struct fallback),
+    .classes = TM_CLASSES_ALL,
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = fallback_report,
+    .save = fallback_save,
+    .load = fallback_load,
+    .close = close_stage,
+};

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stages/figures/figure_rows.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/store/bounded_sum.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/store/names.h"
+#include "pipeline/partial.h"
+#include "pipeline/run.h"
+#include "pipeline/store/sorter.h"
+
+size_t tm_whole_characters(const char *text, size_t length, size_t most)
+{
+    if (length <= most)
+        return length;
+    while (most && ((unsigned char)text[most] & 0xc0) == 0x80)
+        most--;
+    return most;
+}
+
+void tm_add_row_text(struct tm_value *to, const char *key, const char *text, size_t length, size_t *room)
+{
+    char cut[TM_ROW_TEXT_CUT + 3];
+    size_t n;
+
+    if (length <= TM_ROW_TEXT_CUT || length <= *room) {
+        *room -= length <= TM_ROW_TEXT_CUT ? 0 : length;
+        tm_add_text(to, key, text, length);
+        return;
+    }
+    n = tm_whole_characters(text, length, TM_ROW_TEXT_CUT);
+    memcpy(cut, text, n);
+    memcpy(cut + n, "...", 3);
+    tm_add_text(to, key, cut, n + 3);
+}
+
+enum { WHOLE_BYTES = 8192, ROOM_ROWS_MOST = 1 << 20 };
+
+struct tm_listed_texts tm_listed_texts(struct tm_names *names, uint64_t rows)
+{
+    return (struct tm_listed_texts){ names, (rows < ROOM_ROWS_MOST ? rows : ROOM_ROWS_MOST) * TM_ROW_TEXT_ROOM };
+}
+
+tm_status tm_listed_text_add(struct tm_listed_texts *texts, struct tm_value *to, const char *key, tm_strid id)
+{
+    const char *text;
+    size_t length, no_room = 0;
+    const tm_status st = tm_names_text(texts->names, id, WHOLE_BYTES + 1, &text, &length);
+
+    if (st == TM_OK)
+        tm_add_row_text(to, key, text, length, length <= WHOLE_BYTES ? &texts->room_bytes : &no_room);
+    return st;
+}
+
+tm_status tm_listed_text_or(struct tm_listed_texts *texts, struct tm_value *to, const char *key, tm_strid id,
+                            const char *why)
+{
+    if (id)
+        return tm_listed_text_add(texts, to, key, id);
+    tm_add_null(to, key, why);
+    return TM_OK;
+}
+
+/* Names of the trace in tables of the summary. */
+
+tm_status tm_add_name(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id)
+{
+    const char *text;
+    size_t length, room = 0;
+    const tm_status st = tm_names_text(names, id, TM_ROW_TEXT_CUT + 1, &text, &length);
+
+    if (st == TM_OK)
+        tm_add_row_text(to, key, text, length, &room);
+    return st;
+}
+
+tm_status tm_add_known_name(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id, const char *why)
+{
+    if (id)
+        return tm_add_name(to, key, names, id);
+    tm_add_null(to, key, why);
+    return TM_OK;
+}
+
+tm_status tm_add_name_cut(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id, size_t most,
+                          const char *why)
+{
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    if (!id) {
+        tm_add_null(to, key, why);
+        return TM_OK;
+    }
+    st = tm_names_text(names, id, most, &text, &length);
+    if (st == TM_OK)
+        tm_add_text(to, key, text, length);
+    return st;
+}
+
+/* --- one --- */
+
+static bool is_longer(const struct tm_longest *a, const struct tm_longest *b)
+{
+    if (a->dur_ps != b->dur_ps)
+        return a->dur_ps > b->dur_ps;
+    if (a->host != b->host)
+        return a->host < b->host;
+    return a->begin_ps < b->begin_ps;
+}
+
+void tm_longest_merge(struct tm_longest *into, const struct tm_longest *from)
+{
+    if (is_longer(from, into))
+        *into = *from;
+}
+
+void tm_longest_save(struct tm_partial_writer *w, const struct tm_longest *longest)
+{
+    tm_partial_put_i64(w, longest->dur_ps);
+    tm_partial_put_i64(w, longest->begin_ps);
+    tm_partial_put_u32(w, longest->host);
+}
+
+void tm_longest_load(struct tm_partial_reader *r, struct tm_longest *longest)
+{
+    longest->dur_ps = tm_partial_time(r);
+    longest->begin_ps = tm_partial_i64(r);
+    longest->host = tm_partial_run_host(r);
+}
+
+/* --- several --- */
+
+static int stretch_order(const struct tm_stretch *a, const struct tm_stretch *b)
+{
+    if (a->dur_ps != b->dur_ps)
+        return a->dur_ps > b->dur_ps ? -1 : 1;
+    if (a->host != b->host)
+        return a->host < b->host ? -1 : 1;
+    if (a->begin_ps != b->begin_ps)
+        return a->begin_ps < b->begin_ps ? -1 : 1;
+    return strcmp(a->device, b->device);
+}
+
+void tm_stretches_add(struct tm_stretch *list, uint32_t *count, uint32_t most, const struct tm_stretch *stretch)
+{
+    uint32_t at = *count;
+
+    while (at && stretch_order(stretch, &list[at - 1]) < 0)
+        at--;
+    if (at == most)
+        return;
+    if (*count < most)
+        ++*count;
+    memmove(&list[at + 1], &list[at], (*count - 1 - at) * sizeof(*list));
+    list[at] = *stretch;
+}
+
+void tm_stretch_save(struct tm_partial_writer *w, const struct tm_stretch *stretch)
+{
+    tm_partial_put_device(w, stretch->host, stretch->device);
+    tm_partial_put_i64(w, stretch->begin_ps);
+    tm_partial_put_i64(w, stretch->dur_ps);
+}
+
+void tm_stretch_load(struct tm_partial_reader *r, struct tm_stretch *stretch)
+{
+    stretch->host = tm_partial_device(r, stretch->device, sizeof(stretch->device));
+    stretch->begin_ps = tm_partial_i64(r);
+    stretch->dur_ps = tm_partial_time(r);
+}
+
+/* A heap with the last of the kept rows on top: a new row either goes behind it, which costs one
+ * comparison, or takes its place. */
+
+enum { FIRST_ROWS = 16 };
+
+struct tm_top_rows {
+    struct tm_run *run;
+    enum tm_account account;
+    size_t row_bytes;
+    uint64_t most;
+    size_t memory_bytes;
+    tm_row_order *order;
+    uint8_t *rows;
+    uint64_t count, capacity;
+};
+
+struct tm_top_rows *tm_top_rows_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
+                                    uint64_t most, size_t memory_bytes, tm_row_order *order)
+{
+    struct tm_top_rows *top = tm_take(&run->budget, account, sizeof(*top), &run->error);
+
+    if (!top)
+        return NULL;
+    *top = (struct tm_top_rows){ .run = run,
+                                 .account = account,
+                                 .row_bytes = row_bytes,
+                                 .most = most,
+                                 .memory_bytes = memory_bytes,
+                                 .order = order };
+    return top;
+}
+
+struct tm_top_rows *tm_listed_rows_new(struct tm_run *run, size_t row_bytes, uint64_t most, tm_row_order *order)
+{
+    return tm_top_rows_new(run, TM_ACCOUNT_SORT, row_bytes, most, tm_budget_share(&run->budget, TM_ACCOUNT_SORT),
+                           order);
+}
+
+void tm_top_rows_free(struct tm_top_rows *top)
+{
+    if (!top)
+        return;
+    tm_give(&top->run->budget, top->account, top->rows, top->capacity * top->row_bytes);
+    tm_give(&top->run->budget, top->account, top, sizeof(*top));
+}
+
+static uint8_t *row_at(const struct tm_top_rows *top, uint64_t index)
+{
+    return top->rows + index * top->row_bytes;
+}
+
+static bool goes_behind(const struct tm_top_rows *top, const void *a, const void *b)
+{
+    return top->order(a, b) > 0;
+}
+
+/* Room for one row more.  A block that grows is held twice for a moment: it at least doubles, which is half as much
+ * again. */
+static tm_status grow(struct tm_top_rows *top)
+{
+    const uint64_t fit = top->memory_bytes / 3 * 2 / top->row_bytes;
+    const uint64_t last = fit < top->most ? fit : top->most;
+    uint64_t capacity = top->capacity ? 2 * top->capacity : FIRST_ROWS;
+    uint8_t *rows;
+
+    if (capacity > last / 2)
+        capacity = last;
+    if (capacity <= top->capacity) {
+        (void)tm_fail(&top->run->error, TM_ERR_LIMIT, -1,
+                      "cannot list more than %llu rows of a table in this memory",
+                      (unsigned long long)top->capacity);
+        tm_hint(&top->run->error, "raise --memory, or lower --rows");
+        return TM_ERR_LIMIT;
+    }
+    rows = tm_retake(&top->run->budget, top->account, top->rows, top->capacity * top->row_bytes,
+                     capacity * top->row_bytes, &top->run->error);
+    if (!rows)
+        return top->run->error.status;
+    top->rows = rows;
+    top->capacity = capacity;
+    return TM_OK;
+}
+
+/* Put the row where it belongs on the way from a leaf to the top. */
+static void sift_up(struct tm_top_rows *top, uint64_t at, const void *row)
+{
+    while (at && goes_behind(top, row, row_at(top, (at - 1) / 2))) {
+        memcpy(row_at(top, at), row_at(top, (at - 1) / 2), top->row_bytes);
+        at = (at - 1) / 2;
+    }
+    memcpy(row_at(top, at), row, top->row_bytes);
+}
+
+/* Put the row, which is not in the heap, in the place of the top one. */
+static void replace_top(struct tm_top_rows *top, const void *row)
+{
+    uint64_t at = 0;
+
+    for (uint64_t child = 1; child < top->count; child = 2 * at + 1) {
+        if (child + 1 < top->count && goes_behind(top, row_at(top, child + 1), row_at(top, child)))
+            child++;
+        if (!goes_behind(top, row_at(top, child), row))
+            break;
+        memcpy(row_at(top, at), row_at(top, child), top->row_bytes);
+        at = child;
+    }
+    memcpy(row_at(top, at), row, top->row_bytes);
+}
+
+bool tm_top_rows_keep(const struct tm_top_rows *top, const void *row)
+{
+    return top->count < top->most || (top->most && goes_behind(top, row_at(top, 0), row));
+}
+
+tm_status tm_top_rows_add(struct tm_top_rows *top, const void *row)
+{
+    if (top->count == top->most) {
+        if (tm_top_rows_keep(top, row))
+            replace_top(top, row);
+        return TM_OK;
+    }
+    if (top->count == top->capacity) {
+        const tm_status st = grow(top);
+
+        if (st != TM_OK)
+            return st;
+    }
+    sift_up(top, top->count++, row);
+    return TM_OK;
+}
+
+void tm_top_rows_sort(struct tm_top_rows *top)
+{
+    if (top->count > 1)
+        qsort(top->rows, top->count, top->row_bytes, top->order);
+}
+
+uint64_t tm_top_rows_count(const struct tm_top_rows *top)
+{
+    return top->count;
+}
+
+void *tm_top_rows_at(struct tm_top_rows *top, uint64_t index)
+{
+    return row_at(top, index);
+}
+
+/* The sum of squared differences is squares - sum^2 / count.  It is small beside either, so it is worked out in whole
+ * numbers of 128 bits, and only the result becomes a double. */
+
+void tm_add_stddev(struct tm_value *to, const char *key, uint64_t count, int64_t sum_ps, struct tm_wide squares)
+{
+    const unsigned __int128 sum = (uint64_t)sum_ps, all = tm_wide_value(squares);
+    double left, stddev_ps;
+
+    if (count < 2) {
+        tm_add_null(to, key, "one alone has no deviation");
+        return;
+    }
+    if (sum_ps == INT64_MAX || all == ~(unsigned __int128)0) {
+        tm_add_null(to, key, "the lengths are too long to be added up");
+        return;
+    }
+    const unsigned __int128 of_mean = sum * sum / count; /* rounded down, by so many parts of count: */
+    const double part = (double)(uint64_t)(sum * sum % count) / (double)count;
+
+    left = all > of_mean ? (double)(all - of_mean) - part : 0;
+    stddev_ps = round(sqrt(left / (double)(count - 1)));
+    tm_add_int(to, key, stddev_ps < (double)INT64_MAX ? (int64_t)stddev_ps : INT64_MAX);
+}

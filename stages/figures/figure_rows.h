@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_FIGURE_ROWS_H
+#define TM_FIGURE_ROWS_H
+
+#include <stdint.h>
+
+#include "pipeline/store/bounded_sum.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/store/names.h"
+#include "pipeline/partial.h"
+#include "pipeline/run.h"
+#include "pipeline/store/sorter.h"
+
+/* Names in a table of the summary: whole up to 8 KiB while there is room for them, else cut at 256 bytes.  The room
+ * depends on the number of rows alone, so that the summary does not depend on the memory. */
+struct tm_listed_texts {
+    struct tm_names *names;
+    size_t room_bytes; /* left for whole texts */
+};
+
+/* in: rows  most rows that the table may have */
+struct tm_listed_texts tm_listed_texts(struct tm_names *names, uint64_t rows);
+
+/* Add a text; what is cut ends between two characters, and in "...". */
+tm_status tm_listed_text_add(struct tm_listed_texts *texts, struct tm_value *to, const char *key,
+                             tm_strid id) TM_MUST_USE;
+/* The same, or null with a reason where there is none. */
+tm_status tm_listed_text_or(struct tm_listed_texts *texts, struct tm_value *to, const char *key, tm_strid id,
+                            const char *why) TM_MUST_USE;
+
+/* Add a name of the trace to an object of the summary; a long one is cut as figure_rows.h has it. */
+tm_status tm_add_name(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id) TM_MUST_USE;
+/* The same where 0 means that there is none: null, with the reason. */
+tm_status tm_add_known_name(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id,
+                            const char *why) TM_MUST_USE;
+/* The same, its first `most` bytes; 0 = all of them. */
+tm_status tm_add_name_cut(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id, size_t most,
+                          const char *why) TM_MUST_USE;
+
+/* Texts of the rows of a table: long ones are given whole while there is room for them, else cut.  The room depends on
+ * the number of rows alone, so that the summary does not depend on the memory. */
+enum { TM_ROW_TEXT_CUT = 256, TM_ROW_TEXT_ROOM = 512 /* for each row */ };
+
+/* The longest beginning of at most `most` bytes that does not cut a character in two. */
+size_t tm_whole_characters(const char *text, size_t length, size_t most);
+
+/* Add a text; what is cut ends between two characters, and in "...".
+ * in: *room  bytes left for texts longer than TM_ROW_TEXT_CUT; becomes less */
+void tm_add_row_text(struct tm_value *to, const char *key, const char *text, size_t length, size_t *room);
+
+/* The longest of some events; of equal ones that of the first host, the earliest one. */
+struct tm_longest {
+    int64_t dur_ps, begin_ps;
+    uint32_t host;
+};
+
+void tm_longest_merge(struct tm_longest *into, const struct tm_longest *from);
+void tm_longest_save(struct tm_partial_writer *w, const struct tm_longest *longest);
+void tm_longest_load(struct tm_partial_reader *r, struct tm_longest *longest);
+
+/* A time in which a device did nothing. */
+struct tm_stretch {
+    int64_t begin_ps, dur_ps;
+    uint64_t bytes; /* that were copied right before and after it; 0 = not asked for, or not recorded */
+    uint32_t host;
+    char device[192]; /* id */
+};
+
+/* Put a stretch in its place in a list of at most so many, the longest ones first. */
+void tm_stretches_add(struct tm_stretch *list, uint32_t *count, uint32_t most, const struct tm_stretch *stretch);
+/* All but its bytes. */
+void tm_stretch_save(struct tm_partial_writer *w, const struct tm_stretch *stretch);
+void tm_stretch_load(struct tm_partial_reader *r, struct tm_stretch *stretch);
+
+/* The first rows, in some order, of any number of rows: a heap of as many as are asked for. */
+struct tm_top_rows;
+
+/* in:     most          how many rows are kept
+ *         memory_bytes  what the kept rows may take; they take as much as there are
+ *         order         must not call two different rows equal, or it depends on their sequence
+ * which is kept errors: NULL, with the error in run->error */
+struct tm_top_rows *tm_top_rows_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
+                                    uint64_t most, size_t memory_bytes,
+                                    tm_row_order *order) TM_MUST_USE;
+void tm_top_rows_free(struct tm_top_rows *top);
+
+/* The rows of a table that is listed in the summary.  They wait in the account of sorting, which nobody uses once the
+ * hosts are read: as many as --rows allows fit into it, with the least memory too.
+ * in:     as of tm_top_rows_new */
+struct tm_top_rows *tm_listed_rows_new(struct tm_run *run, size_t row_bytes, uint64_t most,
+                                       tm_row_order *order) TM_MUST_USE;
+
+/* Whether a row would be kept now: where it is not, nothing that the order does not ask for has to be found. */
+bool tm_top_rows_keep(const struct tm_top_rows *top, const void *row);
+/* errors: TM_ERR_LIMIT where the rows that were asked for do not fit */
+tm_status tm_top_rows_add(struct tm_top_rows *top, const void *row) TM_MUST_USE;
+/* Put the kept rows in order.  No more rows come. */
+void tm_top_rows_sort(struct tm_top_rows *top);
+
+uint64_t tm_top_rows_count(const struct tm_top_rows *top);
+void *tm_top_rows_at(struct tm_top_rows *top,
+                     uint64_t index); /* the kept rows lie one after the other */
+
+/* A set of devices, each a bit by its number modulo 64: how many ran something, as long as they are at most 64. */
+static inline uint64_t tm_device_bit(uint32_t number)
+{
+    return UINT64_C(1) << number % 64;
+}
+
+/* The same devices where their numbers are larger by so many. */
+static inline uint64_t tm_move_device_bits(uint64_t devices, uint32_t by)
+{
+    const unsigned shift = by % 64;
+
+    return shift ? devices << shift | devices >> (64 - shift) : devices;
+}
+
+/* A 128-bit sum, for products of two numbers. */
+struct tm_wide {
+    uint64_t high, low;
+};
+
+static inline unsigned __int128 tm_wide_value(struct tm_wide wide)
+{
+    return (unsigned __int128)wide.high << 64 | wide.low;
+}
+
+static inline struct tm_wide tm_sum_wide(struct tm_wide wide, unsigned __int128 more)
+{
+    unsigned __int128 sum;
+
+    if (__builtin_add_overflow(tm_wide_value(wide), more, &sum))
+        sum = ~(unsigned __int128)0;
+    return (struct tm_wide){ (uint64_t)(sum >> 64), (uint64_t)sum };
+}
+
+/* How much lengths differ, from sums that are exact whatever the order of their parts: how many, their sum and the sum
+ * of their squares. */
+
+/* in: length_ps  not negative */
+static inline struct tm_wide tm_sum_squares(struct tm_wide squares, int64_t length_ps)
+{
+    return tm_sum_wide(squares, (unsigned __int128)(uint64_t)length_ps * (uint64_t)length_ps);
+}
+
+/* The standard deviation, with n - 1, in whole picoseconds; null with why of fewer than two lengths, and where a sum has
+ * come to the end of its range. */
+void tm_add_stddev(struct tm_value *to, const char *key, uint64_t count, int64_t sum_ps, struct tm_wide squares);
+
+/* How the stages divide the account of tables, in 64ths: all of them together are at most 64.  Each divides its own
+ * part among its tables. */
+enum tm_tables_part {
+    TM_TABLES_KERNELS = 17,
+    TM_TABLES_TRANSFERS = 6,
+    TM_TABLES_COLLECTIVES = 7,
+    TM_TABLES_COMPILE = 5,
+    TM_TABLES_BALANCE = 3,
+    TM_TABLES_FUSION = 5,
+    TM_TABLES_OCCUPANCY = 2,
+    TM_TABLES_OPS = 7,
+    TM_TABLES_SCOPES = 5,
+    TM_TABLES_HOST = 4,
+    TM_TABLES_FALLBACK = 2,
+    TM_TABLES_PROFILES = 1,
+};
+
+/* in:     part   what the stage has
+ *         of     into how many equal shares it divides it, and
+ *         shares how many of them a table gets
+ * out:    bytes */
+static inline size_t tm_tables_memory(const struct tm_run *run, enum tm_tables_part part, unsigned of, unsigned shares)
+{
+    return tm_budget_share(&run->budget, TM_ACCOUNT_TABLES) / 64 * (size_t)part / of * shares;
+}
+
+/* Rows of a cache that nothing depends on: a power of two that fits, from 64 to 16384. */
+static inline uint32_t tm_cache_rows(size_t memory_bytes, size_t row_bytes)
+{
+    uint32_t rows = 64;
+
+    while (rows < 16384 && 2 * rows * row_bytes <= memory_bytes)
+        rows *= 2;
+    return rows;
+}
+
+#endif

@@ -1,0 +1,1237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fusion, the stage: counts small kernels, follows each stream for runs of them and for attention in pieces, and
+ * folds ops by step.  Memory: what a kernel's texts tell is remembered in a table of fixed size, as are the ops of the
+ * steps that are going on; streams and groups spill. */
+#include "stages/figures/fusion.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "pipeline/front.h"
+#include "pipeline/store/hash.h"
+#include "pipeline/stage.h"
+#include "stages/figures/kernel_category.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/kernels.h"
+#include "stages/resolve/name_text.h"
+
+/* What a kernel is to an attention. */
+enum fusion_role {
+    FUSION_BETWEEN, /* may stand between its products */
+    FUSION_PRODUCT, /* a batched product of matrices */
+    FUSION_SOFTMAX,
+    FUSION_APART,   /* another product, or attention in one kernel */
+};
+
+/* What a kernel's place in the tables of ops is, beside that of repeated ones. */
+enum fusion_sort {
+    FUSION_PLAIN,
+    FUSION_COPY,      /* for the sake of a layout: no framework op asked for it */
+    FUSION_UNIT,      /* a product on a device with matrix units */
+    FUSION_BESIDE,    /* one of 32-bit floats, which does not run on them */
+};
+
+/* What is remembered of a site. */
+struct fusion_site {
+    uint64_t number;
+    struct tm_key key;  /* of its row among the repeated ops */
+    uint64_t name_hash; /* of the short name */
+    tm_strid name, op;  /* the short name; the framework op */
+    uint32_t cell;      /* of fusion_steps: where its op was counted last */
+    uint8_t role, sort; /* enum fusion_role, fusion_sort */
+    bool has_op, is_eager; /* is_eager: pointwise, and nothing fused it */
+};
+
+static_assert(sizeof(struct fusion_site) <= 64, "one per kernel that is taken");
+
+/* One stream of the present host.  All zero: nothing has run. */
+struct fusion_lane {
+    /* small kernels in a row; kernels 0 = none */
+    int64_t begin_ps, end_ps, kernel_ps, gap_ps;
+    uint64_t kernels;
+    uint32_t device, step;
+    /* eager pointwise kernels in a row; chain_kernels 0 = none */
+    int64_t chain_ps, chain_longest_ps;
+    uint32_t chain_kernels, chain_device, chain_step;
+    /* kernels since a batched product */
+    uint32_t between, product_step;
+    tm_strid softmax_name, softmax_op; /* of the first one, as in struct fusion_site */
+    int64_t between_ps;
+    uint8_t has_product, has_softmax;
+    /* the first different names of the run */
+    uint8_t name_count;
+    tm_strid names[FUSION_RUN_NAMES];
+    uint64_t hashes[FUSION_RUN_NAMES];
+};
+
+static inline void fusion_add(struct fusion_sum *sum, int64_t dur_ps)
+{
+    sum->count = tm_sum_counts(sum->count, 1);
+    sum->total_ps = tm_sum_times(sum->total_ps, dur_ps);
+}
+
+/* Kernels in a row on a stream: runs of small ones with hardly a pause between them, and the pattern of an attention
+ * in pieces: a batched product, a softmax, a batched product. */
+
+static int compare_times(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int fusion_longest_first(const void *a, const void *b)
+{
+    const struct fusion_run *x = a, *y = b;
+    int order = compare_times(y->dur_ps, x->dur_ps);
+
+    if (!order)
+        order = compare_numbers(x->host, y->host);
+    if (!order)
+        order = compare_numbers(x->device_index, y->device_index);
+    if (!order)
+        order = compare_times(x->begin_ps, y->begin_ps);
+    return order ? order : compare_numbers(x->track, y->track);
+}
+
+/* --- runs of small kernels --- */
+
+static int64_t stake_of(const struct fusion_lane *lane)
+{
+    const int64_t dur_ps = lane->end_ps - lane->begin_ps;
+    const unsigned __int128 stake =
+        (unsigned __int128)(lane->kernels - 1) * (uint64_t)FUSION_LAUNCH_PS + (uint64_t)lane->gap_ps;
+
+    return stake < (uint64_t)dur_ps ? (int64_t)stake : dur_ps;
+}
+
+static tm_status list_run(struct fusion *f, const struct fusion_lane *lane, uint32_t track)
+{
+    const struct tm_device *device = &f->trace->devices[lane->device];
+    const struct tm_track *line;
+    const struct tm_steps *steps = &f->trace->steps;
+    struct fusion_run run = { .begin_ps = lane->begin_ps,
+                              .dur_ps = lane->end_ps - lane->begin_ps,
+                              .kernel_ps = lane->kernel_ps,
+                              .gap_ps = lane->gap_ps,
+                              .stake_ps = stake_of(lane),
+                              .kernels = lane->kernels,
+                              .host = f->trace->host,
+                              .device_index = lane->device,
+                              .track = track,
+                              .name_count = lane->name_count };
+
+    if (!tm_top_rows_keep(f->longest, &run))
+        return TM_OK;
+    line = tm_rows_at(f->trace->tracks, track);
+    if (!line)
+        return f->run->error.status;
+    run.track_name = line->name;
+    memcpy(run.names, lane->names, sizeof(run.names));
+    memcpy(run.device, device->id, sizeof(run.device));
+    if (lane->step != TM_NONE && steps->source != TM_STEPS_SESSION && lane->step < tm_rows_count(steps->marks)) {
+        const struct tm_step_mark *mark = tm_rows_at(steps->marks, lane->step);
+
+        if (!mark)
+            return f->run->error.status;
+        run.has_step = 1;
+        run.step_number = mark->number;
+    }
+    return tm_top_rows_add(f->longest, &run);
+}
+
+static tm_status close_run(struct fusion *f, struct fusion_lane *lane, uint32_t track)
+{
+    tm_status st = TM_OK;
+
+    if (lane->kernels >= 2) {
+        f->runs.count = tm_sum_counts(f->runs.count, 1);
+        f->runs.kernels = tm_sum_counts(f->runs.kernels, lane->kernels);
+        f->runs.kernel_ps = tm_sum_times(f->runs.kernel_ps, lane->kernel_ps);
+        f->runs.gap_ps = tm_sum_times(f->runs.gap_ps, lane->gap_ps);
+        f->runs.stake_ps = tm_sum_times(f->runs.stake_ps, stake_of(lane));
+        st = list_run(f, lane, track);
+    }
+    lane->kernels = 0;
+    return st;
+}
+
+/* --- chains of eager pointwise kernels --- */
+
+static void close_chain(struct fusion *f, struct fusion_lane *lane)
+{
+    if (lane->chain_kernels >= 2) {
+        f->sums[FUSION_CHAINED].count = tm_sum_counts(f->sums[FUSION_CHAINED].count, lane->chain_kernels);
+        f->sums[FUSION_CHAINED].total_ps = tm_sum_times(f->sums[FUSION_CHAINED].total_ps, lane->chain_ps);
+        fusion_add(&f->sums[FUSION_SAVED], lane->chain_ps - lane->chain_longest_ps);
+    }
+    lane->chain_kernels = 0;
+    lane->chain_ps = lane->chain_longest_ps = 0;
+}
+
+static void follow_chain(struct fusion *f, struct fusion_lane *lane, const struct tm_event *event, bool is_eager)
+{
+    const int64_t dur_ps = event->record.dur_ps;
+
+    if (!is_eager || lane->chain_kernels == FUSION_CHAIN_MOST || lane->chain_device != event->device ||
+        lane->chain_step != event->step)
+        close_chain(f, lane);
+    if (!is_eager)
+        return;
+    lane->chain_device = event->device;
+    lane->chain_step = event->step;
+    lane->chain_kernels++;
+    lane->chain_ps = tm_sum_times(lane->chain_ps, dur_ps);
+    lane->chain_longest_ps = dur_ps > lane->chain_longest_ps ? dur_ps : lane->chain_longest_ps;
+}
+
+/* Another activity: the run of small kernels ends. */
+static tm_status fusion_end_run(struct fusion *f, uint32_t track)
+{
+    struct fusion_lane *lane;
+
+    if (track >= tm_rows_count(f->lanes))
+        return TM_OK;
+    lane = tm_rows_change(f->lanes, track);
+    if (!lane)
+        return f->run->error.status;
+    close_chain(f, lane);
+    return close_run(f, lane, track);
+}
+
+/* The first different names of a run; the same text may have two handles. */
+static void note_name(struct fusion_lane *lane, const struct fusion_site *site)
+{
+    if (lane->name_count == FUSION_RUN_NAMES)
+        return;
+    for (int i = 0; i < lane->name_count; i++)
+        if (lane->hashes[i] == site->name_hash)
+            return;
+    lane->hashes[lane->name_count] = site->name_hash;
+    lane->names[lane->name_count++] = site->name;
+}
+
+static void begin_run(struct fusion_lane *lane, const struct tm_event *event)
+{
+    lane->begin_ps = lane->end_ps = event->record.start_ps;
+    lane->kernel_ps = lane->gap_ps = 0;
+    lane->device = event->device;
+    lane->step = event->step;
+    lane->name_count = 0;
+}
+
+static tm_status take_small(struct fusion *f, struct fusion_lane *lane, const struct tm_event *event,
+                            const struct fusion_site *site)
+{
+    const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
+    int64_t gap_ps = lane->kernels ? event->record.start_ps - lane->end_ps : 0;
+    tm_status st = TM_OK;
+
+    if (lane->kernels && (gap_ps >= FUSION_GAP_PS || lane->device != event->device)) {
+        st = close_run(f, lane, event->record.track);
+        gap_ps = 0;
+    }
+    if (st != TM_OK)
+        return st;
+    if (!lane->kernels)
+        begin_run(lane, event);
+    if (gap_ps > 0)
+        lane->gap_ps = tm_sum_times(lane->gap_ps, gap_ps);
+    lane->kernels++;
+    lane->kernel_ps = tm_sum_times(lane->kernel_ps, event->record.dur_ps);
+    lane->end_ps = end_ps > lane->end_ps ? end_ps : lane->end_ps;
+    note_name(lane, site);
+    return TM_OK;
+}
+
+/* --- attention --- */
+
+static tm_status fusion_key(struct fusion *f, struct fusion_op *row);
+static inline tm_status count(struct fusion *f, struct fusion_site *site, uint32_t open, int64_t dur_ps);
+static void fusion_merge_ops(void *into, const void *from);
+static bool fusion_has_matrix_units(const struct tm_device *device);
+
+/* A pattern that is whole counts for the softmax's op, or its name where that is not known. */
+static tm_status add_attention(struct fusion *f, const struct fusion_lane *lane)
+{
+    struct fusion_op row = { .kind = FUSION_ATTENTION_OP,
+                             .count = 1,
+                             .total_ps = lane->between_ps,
+                             .name = lane->softmax_op ? 0 : lane->softmax_name,
+                             .op = lane->softmax_op };
+    const tm_status st = fusion_key(f, &row);
+
+    fusion_add(&f->sums[FUSION_ATTENTION], lane->between_ps);
+    return st == TM_OK ? tm_groups_add(f->ops, &row) : st;
+}
+
+/* A batched product ends a pattern that holds a softmax, and may begin the next one. */
+static tm_status take_product(struct fusion *f, struct fusion_lane *lane, const struct tm_event *event)
+{
+    tm_status st = TM_OK;
+
+    if (lane->has_product && lane->has_softmax && lane->product_step == event->step)
+        st = add_attention(f, lane);
+    lane->has_product = 1;
+    lane->product_step = event->step;
+    lane->has_softmax = 0;
+    lane->between = 0;
+    lane->between_ps = 0;
+    return st;
+}
+
+static tm_status follow_attention(struct fusion *f, struct fusion_lane *lane, const struct tm_event *event,
+                                  const struct fusion_site *site)
+{
+    if (site->role == FUSION_PRODUCT)
+        return take_product(f, lane, event);
+    if (site->role == FUSION_APART || lane->between == FUSION_BETWEEN_MOST)
+        lane->has_product = 0;
+    if (!lane->has_product)
+        return TM_OK;
+    lane->between++;
+    lane->between_ps = tm_sum_times(lane->between_ps, event->record.dur_ps);
+    if (site->role == FUSION_SOFTMAX && !lane->has_softmax) {
+        lane->softmax_name = site->name;
+        lane->softmax_op = site->op;
+        lane->has_softmax = 1;
+    }
+    return TM_OK;
+}
+
+/* Kernels in a row on a stream */
+static tm_status fusion_take_in_row(struct fusion *f, const struct tm_event *event, const struct fusion_site *site)
+{
+    const uint32_t track = event->record.track;
+    struct fusion_lane *lane;
+    tm_status st = TM_OK;
+
+    if (track >= tm_rows_count(f->lanes))
+        st = tm_rows_resize(f->lanes, (uint64_t)track + 1);
+    if (st != TM_OK)
+        return st;
+    lane = tm_rows_change(f->lanes, track);
+    if (!lane)
+        return f->run->error.status;
+    follow_chain(f, lane, event, site->is_eager);
+    if (event->record.dur_ps < FUSION_SMALL_PS)
+        st = take_small(f, lane, event, site);
+    else
+        st = close_run(f, lane, track);
+    return st == TM_OK ? follow_attention(f, lane, event, site) : st;
+}
+
+/* Fusion in a partial: the sums, the rows of ops and the longest runs. */
+
+/* --- saving --- */
+
+static void save_op(struct tm_partial_writer *w, const void *of)
+{
+    const struct fusion_op *row = of;
+
+    tm_partial_put_words(w, &row->key, 2);
+    tm_partial_put_u64(w, row->count);
+    tm_partial_put_u64(w, row->steps);
+    tm_partial_put_i64(w, row->total_ps);
+    tm_partial_put_name(w, row->name);
+    tm_partial_put_name(w, row->op);
+    tm_partial_put_u8(w, row->kind);
+}
+
+static void save_run(struct tm_partial_writer *w, const struct fusion_run *run)
+{
+    tm_partial_put_device(w, run->host, run->device);
+    tm_partial_put_u32(w, run->device_index);
+    tm_partial_put_u32(w, run->track);
+    tm_partial_put_i64(w, run->begin_ps);
+    tm_partial_put_i64(w, run->dur_ps);
+    tm_partial_put_i64(w, run->kernel_ps);
+    tm_partial_put_i64(w, run->gap_ps);
+    tm_partial_put_i64(w, run->stake_ps);
+    tm_partial_put_u64(w, run->kernels);
+    tm_partial_put_u8(w, run->has_step);
+    tm_partial_put_i64(w, run->step_number);
+    tm_partial_put_name(w, run->track_name);
+    tm_partial_put_u8(w, run->name_count);
+    for (int i = 0; i < run->name_count; i++)
+        tm_partial_put_name(w, run->names[i]);
+}
+
+static tm_status fusion_save(struct tm_stage *s, struct tm_partial_writer *w)
+{
+    struct fusion *f = s->state;
+
+    tm_partial_put_words(w, f->sums, sizeof(f->sums) / (sizeof(uint64_t)));
+    tm_partial_put_words(w, &f->runs, sizeof(f->runs) / (sizeof(uint64_t)));
+    tm_partial_put_u64(w, f->step_devices);
+    tm_partial_put_u8(w, f->has_gpu);
+    tm_partial_put_u8(w, f->has_other_device);
+    tm_partial_put_u8(w, f->has_steps);
+    tm_partial_put_u8(w, f->has_matrix_units);
+    tm_top_rows_sort(f->longest);
+    tm_partial_put_u64(w, tm_top_rows_count(f->longest));
+    for (uint64_t i = 0; i < tm_top_rows_count(f->longest); i++)
+        save_run(w, tm_top_rows_at(f->longest, i));
+    return tm_partial_put_groups(w, f->ops, save_op);
+}
+
+/* --- loading --- */
+
+static void load_sums(struct fusion *f, struct tm_partial_reader *r)
+{
+    for (int i = 0; i < FUSION_SUMS; i++) {
+        f->sums[i].count = tm_sum_counts(f->sums[i].count, tm_partial_u64(r));
+        f->sums[i].total_ps = tm_sum_times(f->sums[i].total_ps, tm_partial_time(r));
+    }
+    f->runs.count = tm_sum_counts(f->runs.count, tm_partial_u64(r));
+    f->runs.kernels = tm_sum_counts(f->runs.kernels, tm_partial_u64(r));
+    f->runs.kernel_ps = tm_sum_times(f->runs.kernel_ps, tm_partial_time(r));
+    f->runs.gap_ps = tm_sum_times(f->runs.gap_ps, tm_partial_time(r));
+    f->runs.stake_ps = tm_sum_times(f->runs.stake_ps, tm_partial_time(r));
+    f->step_devices = tm_sum_counts(f->step_devices, tm_partial_u64(r));
+    f->has_gpu |= tm_partial_bool(r);
+    f->has_other_device |= tm_partial_bool(r);
+    f->has_steps |= tm_partial_bool(r);
+    f->has_matrix_units |= tm_partial_bool(r);
+}
+
+static void load_run(struct tm_partial_reader *r, struct fusion_run *run)
+{
+    run->host = tm_partial_device(r, run->device, sizeof(run->device));
+    run->device_index = tm_partial_below_u32(r, TM_DEVICES_MOST);
+    run->track = tm_partial_u32(r);
+    run->begin_ps = tm_partial_i64(r);
+    run->dur_ps = tm_partial_time(r);
+    run->kernel_ps = tm_partial_time(r);
+    run->gap_ps = tm_partial_time(r);
+    run->stake_ps = tm_partial_time(r);
+    run->kernels = tm_partial_u64(r);
+    run->has_step = tm_partial_bool(r);
+    run->step_number = tm_partial_i64(r);
+    run->track_name = tm_partial_name(r);
+    run->name_count = tm_partial_below_u8(r, FUSION_RUN_NAMES + 1);
+    for (int i = 0; i < run->name_count; i++)
+        run->names[i] = tm_partial_name(r);
+}
+
+static tm_status load_runs(struct fusion *f, struct tm_partial_reader *r)
+{
+    const uint64_t count = tm_partial_below_u64(r, FUSION_RUNS_LISTED + 1);
+    tm_status st = tm_partial_status(r);
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct fusion_run run = { .kernels = 0 };
+
+        load_run(r, &run);
+        st = tm_partial_is_ok(r) ? tm_top_rows_add(f->longest, &run) : tm_partial_status(r);
+    }
+    return st;
+}
+
+/* Nothing is divided by what a file says is 0. */
+static bool is_sound(const struct fusion_op *row)
+{
+    return row->count && (row->kind != FUSION_REPEATED_OP || row->steps);
+}
+
+static void load_op(struct tm_partial_reader *r, void *to)
+{
+    struct fusion_op *row = to;
+
+    tm_partial_words(r, &row->key, 2);
+    row->count = tm_partial_u64(r);
+    row->steps = tm_partial_u64(r);
+    row->total_ps = tm_partial_time(r);
+    row->name = tm_partial_name(r);
+    row->op = tm_partial_name(r);
+    row->kind = tm_partial_below_u8(r, FUSION_KINDS);
+    if (tm_partial_is_ok(r) && !is_sound(row))
+        (void)tm_partial_damaged(r, "a number is out of its range");
+}
+
+static tm_status fusion_load(struct tm_stage *s, struct tm_partial_reader *r)
+{
+    struct fusion *f = s->state;
+    struct fusion_op op;
+    tm_status st;
+
+    f->names = tm_partial_names(r);
+    load_sums(f, r);
+    st = load_runs(f, r);
+    return st == TM_OK ? tm_partial_take_groups(r, f->ops, load_op, &op) : st;
+}
+
+/* What a kernel is, from what the program's HLO says of it, else from its names.  Attention in pieces is only called
+ * so on good evidence: a product counts as batched where the HLO, the einsum or the scope of its path, its name or
+ * the third dimension of its grid says so, and the softmax of a loss (log_softmax) is none.  Products with a vector
+ * are none either: gates and routers are made of them. */
+
+enum {
+    TEXT_MOST = 1024,  /* bytes of a text that are looked at */
+    BATCHED_LAYERS = 8 /* of a grid: a batch of heads has as many, a split of the inner axis seldom does */
+};
+
+static const char aten[] = "at::native", many[] = "multi_tensor_apply"; /* of many arrays at once already */
+
+/* --- keys --- */
+
+/* What the texts and the HLO tell of a kernel */
+/* from its kind, name and op */
+static tm_status fusion_key(struct fusion *f, struct fusion_op *row)
+{
+    struct {
+        struct tm_key name, op;
+        uint64_t kind;
+    } text = { .kind = row->kind };
+    struct tm_key hashes[2];
+    const tm_status st = tm_names_hashes(f->names, (const tm_strid[]){ row->name, row->op }, 2, hashes);
+
+    if (st != TM_OK)
+        return st;
+    text.name = hashes[0];
+    text.op = hashes[1];
+    row->key = tm_hash_key(&text, sizeof(text));
+    return TM_OK;
+}
+
+/* --- the role in an attention --- */
+
+/* A text in small letters, cut, in room of its own. */
+static tm_status lower(struct tm_names *names, tm_strid id, char *to, struct tm_text *lowered)
+{
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    *lowered = (struct tm_text){ to, 0 };
+    if (!id)
+        return TM_OK;
+    st = tm_names_text(names, id, TEXT_MOST, &text, &length);
+    if (st != TM_OK)
+        return st;
+    lowered->length = length < TEXT_MOST ? length : TEXT_MOST;
+    for (size_t i = 0; i < lowered->length; i++)
+        to[i] = (char)tolower((unsigned char)text[i]);
+    return TM_OK;
+}
+
+static bool has(struct tm_text text, const char *part)
+{
+    return text.length && memmem(text.at, text.length, part, strlen(part));
+}
+
+/* PyTorch: softmax_warp_forward<input, output, sums, log2_elements, is_log_softmax, is_masked>. */
+static bool is_log_of_warp(struct tm_text name)
+{
+    const char *at = name.length ? memmem(name.at, name.length, "softmax_warp_", 13) : NULL;
+    const char *const end = name.at + name.length;
+
+    for (int commas = 0; at && commas < 4; commas++) {
+        at = memchr(at, ',', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    while (at && at < end && *at == ' ')
+        at++;
+    return at && ((end - at >= 4 && !memcmp(at, "true", 4)) || (end - at >= 7 && !memcmp(at, "(bool)1", 7)));
+}
+
+static bool is_softmax(struct tm_text text)
+{
+    return has(text, "softmax") && !has(text, "log_softmax") && !has(text, "logsoftmax") && !is_log_of_warp(text);
+}
+
+static bool is_in(char c, const char *from, const char *to)
+{
+    return memchr(from, c, (size_t)(to - from)) != NULL;
+}
+
+/* A part of a path such as "bqhd,bkhd->bhqk": some letter stands on both sides of the comma and behind the arrow. */
+static bool is_batched_einsum(struct tm_text path)
+{
+    const char *const end = path.at + path.length;
+    const char *arrow = path.length ? memmem(path.at, path.length, "->", 2) : NULL;
+    const char *comma, *begin, *stop;
+
+    if (!arrow)
+        return false;
+    comma = memrchr(path.at, ',', (size_t)(arrow - path.at));
+    if (!comma)
+        return false;
+    for (begin = comma; begin > path.at && isalpha((unsigned char)begin[-1]);)
+        begin--;
+    for (stop = arrow + 2; stop < end && isalpha((unsigned char)*stop);)
+        stop++;
+    for (const char *c = begin; c < comma; c++)
+        if (is_in(*c, comma + 1, arrow) && is_in(*c, arrow + 2, stop))
+            return true;
+    return false;
+}
+
+static bool is_batched(const struct tm_config *config, struct tm_text name, struct tm_text path)
+{
+    if (has(name, "gemv"))
+        return false;
+    if (has(name, "batched") || has(name, "bmm"))
+        return true;
+    if (path.length)
+        return is_batched_einsum(path) || has(path, "attention") || has(path, "attn");
+    return config->grid[2] >= BATCHED_LAYERS;
+}
+
+static tm_status role_of_names(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category,
+                               tm_strid op, enum fusion_role *role)
+{
+    char name_bytes[TEXT_MOST], path_bytes[TEXT_MOST];
+    struct tm_text name, path;
+    tm_status st = lower(f->names, event->record.name, name_bytes, &name);
+
+    if (st == TM_OK)
+        st = lower(f->names, op, path_bytes, &path);
+    if (st != TM_OK)
+        return st;
+    if (category == TM_CATEGORY_GEMM)
+        *role = is_batched(event->config, name, path) ? FUSION_PRODUCT : FUSION_APART;
+    else if (is_softmax(name) || (!has(name, "softmax") && is_softmax(path)))
+        *role = FUSION_SOFTMAX;
+    else
+        *role = FUSION_BETWEEN;
+    return TM_OK;
+}
+
+static tm_status find_role(struct fusion *f, const struct tm_event *event, const struct tm_hlo_op *hlo,
+                           enum tm_kernel_category category, tm_strid op, enum fusion_role *role)
+{
+    if (category == TM_CATEGORY_ATTENTION || category == TM_CATEGORY_CONVOLUTION) {
+        *role = FUSION_APART;
+        return TM_OK;
+    }
+    if (!hlo)
+        return role_of_names(f, event, category, op, role);
+    if (hlo->has_matrix)
+        *role = hlo->is_batched && !hlo->has_softmax ? FUSION_PRODUCT : FUSION_APART;
+    else
+        *role = hlo->has_softmax ? FUSION_SOFTMAX : FUSION_BETWEEN;
+    return TM_OK;
+}
+
+/* --- precision --- */
+
+/* A product of 32-bit floats that does not run on matrix units.  The HLO tells the type, but not whether it was cut
+ * to TF32: that the kernel's name tells, and where it does not, nothing is claimed. */
+static tm_status find_f32(struct fusion *f, const struct tm_event *event, const struct tm_hlo_op *hlo, bool *is_f32)
+{
+    const char *text, *precision;
+    size_t length;
+    const tm_status st = tm_names_text(f->names, event->record.name, TEXT_MOST, &text, &length);
+
+    *is_f32 = false;
+    if (st != TM_OK || tm_tensor_core_in(text, length) != 0)
+        return st;
+    if (hlo && hlo->precision != TM_PRECISION_UNKNOWN) {
+        *is_f32 = hlo->precision == TM_F32;
+        return TM_OK;
+    }
+    precision = tm_precision_in(text, length);
+    *is_f32 = precision && strcmp(precision, "f32") == 0;
+    return TM_OK;
+}
+
+/* What a compiler would fuse with what stands around it. */
+static bool is_light(enum tm_kernel_category category)
+{
+    switch (category) {
+    case TM_CATEGORY_ELEMENTWISE:
+    case TM_CATEGORY_ELEMENTWISE_ALONE:
+    case TM_CATEGORY_NORMALIZATION:
+    case TM_CATEGORY_SOFTMAX:
+    case TM_CATEGORY_REDUCTION:
+    case TM_CATEGORY_GATHER:
+    case TM_CATEGORY_RANDOM:
+    case TM_CATEGORY_COPY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* An operation of its own of PyTorch's eager mode: pointwise, a copy or a reduction, by a kernel of ATen.  Kernels that
+ * a compiler made (XLA, Triton) are as large as it could make them. */
+static tm_status find_eager(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category,
+                            bool *is_eager)
+{
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    *is_eager = false;
+    if (!is_light(category))
+        return TM_OK;
+    st = tm_names_text(f->names, event->record.name, TEXT_MOST, &text, &length);
+    if (st == TM_OK)
+        *is_eager = memmem(text, length, aten, sizeof(aten) - 1) && !memmem(text, length, many, sizeof(many) - 1);
+    return st;
+}
+
+/* --- all of it --- */
+
+static enum fusion_sort sort_of(const struct fusion *f, const struct tm_event *event, const struct fusion_site *site,
+                                enum tm_kernel_category category, bool has_matrix)
+{
+    if (category == TM_CATEGORY_COPY && !site->has_op)
+        return FUSION_COPY;
+    has_matrix |= category == TM_CATEGORY_GEMM || category == TM_CATEGORY_CONVOLUTION;
+    return has_matrix && fusion_has_matrix_units(&f->trace->devices[event->device]) ? FUSION_UNIT : FUSION_PLAIN;
+}
+
+/* Its place among the ops. */
+static tm_status find_op(struct fusion *f, struct fusion_site *site)
+{
+    struct fusion_op repeated = { .kind = FUSION_REPEATED_OP, .name = site->name, .op = site->op };
+    struct tm_name info;
+    tm_status st = fusion_key(f, &repeated);
+
+    if (st == TM_OK)
+        st = tm_names_info(f->names, site->name, &info);
+    if (st != TM_OK)
+        return st;
+    site->key = repeated.key;
+    site->name_hash = info.hash.low;
+    site->cell = 0;
+    return TM_OK;
+}
+
+/* Find it out for a site that is new. */
+static tm_status fusion_learn_site(struct fusion *f, const struct tm_event *event, struct fusion_site *site)
+{
+    const struct tm_config *config = event->config;
+    const struct tm_category_question question = { .name = event->record.name,
+                                                   .hlo_op = config->hlo_op,
+                                                   .op = config->op,
+                                                   .category = config->category,
+                                                   .class = event->record.class,
+                                                   .level = event->level };
+    enum tm_kernel_category category = TM_CATEGORY_OTHER;
+    enum fusion_role role = FUSION_BETWEEN;
+    const struct tm_hlo_op *hlo;
+    bool is_f32 = false;
+    tm_status st = tm_trace_hlo(f->trace, config, &hlo);
+
+    if (st == TM_OK)
+        st = tm_kernel_category_of(f->names, &question, &category);
+    if (st == TM_OK)
+        st = tm_short_kernel_name(f->names, event->record.name, &site->name);
+    if (st != TM_OK)
+        return st;
+    site->op = config->op || !hlo ? config->op : hlo->path;
+    site->has_op = site->op != 0;
+    site->sort = (uint8_t)sort_of(f, event, site, category, hlo && hlo->has_matrix);
+    st = find_role(f, event, hlo, category, site->op, &role);
+    site->role = (uint8_t)role;
+    if (st == TM_OK && site->sort == FUSION_UNIT)
+        st = find_f32(f, event, hlo, &is_f32);
+    if (is_f32)
+        site->sort = FUSION_BESIDE;
+    if (st == TM_OK)
+        st = find_eager(f, event, category, &site->is_eager);
+    return st == TM_OK ? find_op(f, site) : st;
+}
+
+/* Small ops by step and device.  Only ops that come often in a step are wanted, so a step is judged as soon as its
+ * last activity has come: the survey has counted them.  Until then its ops have cells in a table of fixed size; a cell
+ * that another op or a later step needs goes to groups, which spill, and what is there is judged at the end of the
+ * host.  The result does not depend on what goes which way. */
+
+enum {
+    STEPS_AT_ONCE = 4,    /* of a device */
+    OPEN_STEPS_MOST = 1024,
+    CELLS_TRIED = 8,      /* of an op */
+};
+
+/* Which ops come too often in a step */
+static tm_status fusion_open_steps(struct fusion *f)
+{
+    struct fusion_steps *s = &f->steps;
+
+    s->cell_count = tm_cache_rows(fusion_memory(f->run, FUSION_CELLS), sizeof(*s->cells));
+    s->seed = tm_hash_seed(s);
+    s->cells = tm_take(&f->run->budget, TM_ACCOUNT_TABLES, s->cell_count * sizeof(*s->cells), &f->run->error);
+    return s->cells ? TM_OK : f->run->error.status;
+}
+
+static void give_open(struct fusion *f)
+{
+    struct fusion_steps *s = &f->steps;
+
+    tm_give(&f->run->budget, TM_ACCOUNT_TABLES, s->open, s->open_count * sizeof(*s->open));
+    tm_groups_free(s->spilled);
+    s->open = NULL;
+    s->spilled = NULL;
+    s->open_count = 0;
+}
+
+static void fusion_give_steps(struct fusion *f)
+{
+    give_open(f);
+    tm_give(&f->run->budget, TM_ACCOUNT_TABLES, f->steps.cells, f->steps.cell_count * sizeof(*f->steps.cells));
+}
+
+/* of a host */
+static tm_status fusion_begin_steps(struct fusion *f)
+{
+    struct fusion_steps *s = &f->steps;
+    uint32_t count = STEPS_AT_ONCE;
+
+    while (count < OPEN_STEPS_MOST && count < STEPS_AT_ONCE * f->trace->device_count)
+        count *= 2;
+    s->open = tm_take(&f->run->budget, TM_ACCOUNT_TABLES, count * sizeof(*s->open), &f->run->error);
+    if (!s->open)
+        return f->run->error.status;
+    s->open_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        s->open[i] = (struct fusion_open_step){ .step = TM_NONE, .first = FUSION_NO_CELL };
+    s->spilled = tm_groups_new(f->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op),
+                               fusion_memory(f->run, FUSION_STEP_OPS), fusion_merge_ops);
+    return s->spilled ? TM_OK : f->run->error.status;
+}
+
+/* --- cells --- */
+
+static struct fusion_op row_of(const struct fusion_cell *cell)
+{
+    return (struct fusion_op){ .kind = FUSION_REPEATED_OP,
+                               .key = cell->op,
+                               .count = cell->count,
+                               .total_ps = cell->total_ps,
+                               .name = cell->name,
+                               .op = cell->op_name };
+}
+
+static inline uint64_t bit_of(const struct fusion_cell *cell)
+{
+    return UINT64_C(1) << cell->op.low % 64;
+}
+
+/* To the groups, by op, step and device. */
+static tm_status spill_cell(struct fusion *f, struct fusion_cell *cell)
+{
+    struct fusion_open_step *open = &f->steps.open[cell->open];
+    const struct {
+        struct tm_key op;
+        uint32_t step, device;
+    } key = { cell->op, open->step, open->device };
+    struct fusion_op row = row_of(cell);
+
+    row.key = tm_hash_key(&key, sizeof(key));
+    open->spilled |= bit_of(cell);
+    cell->count = 0;
+    return tm_groups_add(f->steps.spilled, &row);
+}
+
+/* What came too often in a step of a device goes to the rows of the run. */
+static tm_status judge_cell(struct fusion *f, struct fusion_cell *cell)
+{
+    struct fusion_op row = row_of(cell);
+
+    cell->count = 0;
+    row.steps = 1;
+    return row.count > FUSION_REPEATED_ABOVE ? tm_groups_add(f->ops, &row) : TM_OK;
+}
+
+static void link_cell(struct fusion_steps *s, struct fusion_open_step *open, uint16_t number)
+{
+    s->cells[number].before = FUSION_NO_CELL;
+    s->cells[number].next = open->first;
+    if (open->first != FUSION_NO_CELL)
+        s->cells[open->first].before = number;
+    open->first = number;
+}
+
+static void unlink_cell(struct fusion_steps *s, struct fusion_open_step *open, const struct fusion_cell *cell)
+{
+    if (cell->before != FUSION_NO_CELL)
+        s->cells[cell->before].next = cell->next;
+    else
+        open->first = cell->next;
+    if (cell->next != FUSION_NO_CELL)
+        s->cells[cell->next].before = cell->before;
+}
+
+/* --- steps --- */
+
+/* All of a step has come, or others need its place. */
+static tm_status close_step(struct fusion *f, struct fusion_open_step *open)
+{
+    const bool is_whole = open->seen == open->activities;
+    tm_status st = TM_OK;
+
+    for (uint32_t i = open->first; i != FUSION_NO_CELL && st == TM_OK; i = f->steps.cells[i].next) {
+        struct fusion_cell *cell = &f->steps.cells[i];
+
+        st = is_whole && !(open->spilled & bit_of(cell)) ? judge_cell(f, cell) : spill_cell(f, cell);
+    }
+    open->step = TM_NONE;
+    open->first = FUSION_NO_CELL;
+    return st;
+}
+
+static tm_status open_step(struct fusion *f, struct fusion_open_step *open, uint32_t device, uint32_t step)
+{
+    const struct tm_steps *steps = &f->trace->steps;
+    const uint64_t at = f->trace->devices[device].first_step_row + step;
+    tm_status st = open->step == TM_NONE ? TM_OK : close_step(f, open);
+
+    *open = (struct fusion_open_step){ .activities = UINT64_MAX, .device = device, .step = step, .first = FUSION_NO_CELL };
+    if (st == TM_OK && step < steps->count && at < tm_rows_count(steps->rows)) {
+        const struct tm_step_row *row = tm_rows_at(steps->rows, at);
+
+        if (!row)
+            return f->run->error.status;
+        open->activities = row->activities;
+    }
+    return st;
+}
+
+/* The number of an event's step, which is open then. */
+static inline tm_status find_step(struct fusion *f, const struct tm_event *event, uint32_t *number)
+{
+    const struct fusion_steps *s = &f->steps;
+    struct fusion_open_step *open;
+
+    *number = (event->device * STEPS_AT_ONCE + event->step % STEPS_AT_ONCE) & (s->open_count - 1);
+    open = &s->open[*number];
+    return open->step == event->step && open->device == event->device
+               ? TM_OK
+               : open_step(f, open, event->device, event->step);
+}
+
+/* --- counting --- */
+
+static inline bool is_of(const struct fusion_cell *cell, struct tm_key op, uint32_t open)
+{
+    return cell->count && cell->open == open && tm_is_same_key(cell->op, op);
+}
+
+/* The cell of an op in a step, else one that is free, else one that is in use.  A step after the other finds the same
+ * cells: they stay near. */
+static uint32_t find_cell(const struct fusion_steps *s, struct tm_key op, uint32_t open)
+{
+    const uint32_t mask = s->cell_count - 1;
+    const uint32_t first = (uint32_t)tm_hash_mix(op.low + s->open[open].device, s->seed) & mask;
+    uint32_t found = first;
+
+    for (uint32_t i = 0; i < CELLS_TRIED; i++) {
+        const uint32_t at = (first + i) & mask;
+
+        if (is_of(&s->cells[at], op, open))
+            return at;
+        if (!s->cells[at].count && s->cells[found].count)
+            found = at;
+    }
+    return found;
+}
+
+/* The first kernel of a site in a step finds the cell of its op. */
+static tm_status move_site(struct fusion *f, struct fusion_site *site, uint32_t open)
+{
+    struct fusion_steps *s = &f->steps;
+    const uint32_t number = find_cell(s, site->key, open);
+    struct fusion_cell *cell = &s->cells[number];
+    tm_status st = TM_OK;
+
+    site->cell = number;
+    if (is_of(cell, site->key, open))
+        return TM_OK;
+    if (cell->count) {
+        unlink_cell(s, &s->open[cell->open], cell);
+        st = spill_cell(f, cell);
+    }
+    *cell = (struct fusion_cell){ .op = site->key, .name = site->name, .op_name = site->op, .open = (uint16_t)open };
+    link_cell(s, &s->open[open], (uint16_t)number);
+    return st;
+}
+
+static inline tm_status count(struct fusion *f, struct fusion_site *site, uint32_t open, int64_t dur_ps)
+{
+    struct fusion_cell *cell = &f->steps.cells[site->cell];
+    tm_status st = TM_OK;
+
+    if (!is_of(cell, site->key, open)) {
+        st = move_site(f, site, open);
+        cell = &f->steps.cells[site->cell];
+    }
+    cell->count = tm_sum_counts(cell->count, 1);
+    cell->total_ps = tm_sum_times(cell->total_ps, dur_ps);
+    return st;
+}
+
+/* An activity of a step.
+ * in:  site  of a small kernel; NULL for others */
+static tm_status fusion_take_in_step(struct fusion *f, const struct tm_event *event, struct fusion_site *site)
+{
+    struct fusion_open_step *open;
+    uint32_t number;
+    tm_status st = find_step(f, event, &number);
+
+    if (st == TM_OK && site)
+        st = count(f, site, number, event->record.dur_ps);
+    open = &f->steps.open[number];
+    if (st != TM_OK || ++open->seen < open->activities)
+        return st;
+    return close_step(f, open);
+}
+
+/* --- the end of a host --- */
+
+static tm_status judge_spilled(struct fusion *f)
+{
+    const void *next = NULL;
+    tm_status st = tm_groups_finish(f->steps.spilled);
+
+    while (st == TM_OK && (st = tm_groups_next(f->steps.spilled, &next)) == TM_OK && next) {
+        struct fusion_op row = *(const struct fusion_op *)next;
+
+        if (row.count <= FUSION_REPEATED_ABOVE)
+            continue;
+        row.steps = 1;
+        st = fusion_key(f, &row);
+        if (st == TM_OK)
+            st = tm_groups_add(f->ops, &row);
+    }
+    return st;
+}
+
+/* of a host */
+static tm_status fusion_end_steps(struct fusion *f)
+{
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < f->steps.open_count && st == TM_OK; i++)
+        st = close_step(f, &f->steps.open[i]);
+    if (st == TM_OK)
+        st = judge_spilled(f);
+    give_open(f);
+    return st;
+}
+
+static void fusion_merge_ops(void *into, const void *from)
+{
+    struct fusion_op *a = into;
+    const struct fusion_op *b = from;
+
+    a->count = tm_sum_counts(a->count, b->count);
+    a->steps = tm_sum_counts(a->steps, b->steps);
+    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+}
+
+/* --- opening --- */
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct fusion *f = s->state;
+    tm_status st;
+
+    f->run = s->run;
+    f->settings = s->settings;
+    f->ops = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op), fusion_memory(s->run, FUSION_OPS),
+                           fusion_merge_ops);
+    f->longest = tm_top_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_run), FUSION_RUNS_LISTED,
+                                 fusion_memory(s->run, FUSION_TOP_RUNS), fusion_longest_first);
+    if (!f->ops || !f->longest)
+        return s->run->error.status;
+    st = tm_site_rows_init(&f->sites, s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_site),
+                           fusion_memory(s->run, FUSION_SITES));
+    if (st == TM_OK)
+        st = tm_front_init(&f->op_sites, s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op),
+                           fusion_memory(s->run, FUSION_OP_SITES), f->ops);
+    return st == TM_OK ? fusion_open_steps(f) : st;
+}
+
+static bool has_marked_steps(const struct tm_trace *trace)
+{
+    return trace->steps.source != TM_STEPS_SESSION;
+}
+
+/* Whether a GPU has matrix units: tensor cores from compute capability 7.0 on, CDNA of AMD. */
+static bool fusion_has_matrix_units(const struct tm_device *device)
+{
+    enum { CDNA_CORES = 100 }; /* the largest GCN of the same capability has 64 */
+
+    if (strncasecmp(device->vendor, "amd", 3) == 0)
+        return device->capability_major == 9 && (device->capability_minor >= 4 || device->core_count >= CDNA_CORES);
+    return device->capability_major >= 7;
+}
+
+static void count_devices(struct fusion *f, const struct tm_trace *trace)
+{
+    const uint64_t chosen = trace->steps.chosen_end - trace->steps.chosen_begin;
+    uint64_t gpus = 0;
+
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        const struct tm_device *device = &trace->devices[i];
+
+        if (!device->activities)
+            continue;
+        gpus += device->kind == TM_DEVICE_GPU;
+        f->has_other_device |= device->kind != TM_DEVICE_GPU;
+        f->has_matrix_units |= device->kind == TM_DEVICE_GPU && fusion_has_matrix_units(device);
+    }
+    f->has_gpu |= gpus != 0;
+    if (has_marked_steps(trace) && gpus) {
+        f->has_steps = true;
+        f->step_devices = tm_sum_counts(f->step_devices, chosen * gpus);
+    }
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct fusion *f = s->state;
+
+    f->trace = trace;
+    f->names = trace->names;
+    count_devices(f, trace);
+    f->lanes = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_lane), fusion_memory(s->run, FUSION_LANES));
+    return f->lanes ? fusion_begin_steps(f) : s->run->error.status;
+}
+
+/* --- events --- */
+
+/* A copy for the sake of a layout, or a product beside the matrix units: as a row of its kind. */
+static tm_status add_op(struct fusion *f, const struct tm_event *event, const struct fusion_site *site)
+{
+    struct fusion_op *row;
+    bool is_new;
+
+    row = tm_front_at(&f->op_sites, event->site, &is_new);
+    if (!row)
+        return f->run->error.status;
+    if (is_new) {
+        row->kind = site->sort == FUSION_COPY ? FUSION_LAYOUT_OP : FUSION_F32_OP;
+        row->name = site->name;
+        row->op = site->op;
+        if (fusion_key(f, row) != TM_OK)
+            return f->run->error.status;
+    }
+    row->count = tm_sum_counts(row->count, 1);
+    row->total_ps = tm_sum_times(row->total_ps, event->record.dur_ps);
+    return TM_OK;
+}
+
+static tm_status take_sort(struct fusion *f, const struct tm_event *event, const struct fusion_site *site)
+{
+    const int64_t dur_ps = event->record.dur_ps;
+
+    if (site->sort == FUSION_PLAIN)
+        return TM_OK;
+    fusion_add(&f->sums[site->sort == FUSION_COPY ? FUSION_LAYOUT : FUSION_MATRIX], dur_ps);
+    if (site->sort == FUSION_UNIT)
+        return TM_OK;
+    if (site->sort == FUSION_BESIDE)
+        fusion_add(&f->sums[FUSION_F32], dur_ps);
+    return add_op(f, event, site);
+}
+
+static void add_sums(struct fusion *f, int64_t dur_ps, bool is_in_step, bool has_op)
+{
+    fusion_add(&f->sums[FUSION_KERNELS], dur_ps);
+    if (is_in_step)
+        fusion_add(&f->sums[FUSION_IN_STEPS], dur_ps);
+    if (has_op)
+        fusion_add(&f->sums[FUSION_OF_OPS], dur_ps);
+    if (dur_ps < FUSION_SMALL_PS)
+        fusion_add(&f->sums[FUSION_SMALL], dur_ps);
+    if (dur_ps < FUSION_TINY_PS)
+        fusion_add(&f->sums[FUSION_TINY], dur_ps);
+}
+
+static tm_status take_kernel(struct fusion *f, const struct tm_event *event, bool is_in_step)
+{
+    bool is_new;
+    struct fusion_site *site = tm_site_rows_at(&f->sites, event->site, &is_new);
+
+    if (!site || (is_new && fusion_learn_site(f, event, site) != TM_OK))
+        return f->run->error.status;
+    add_sums(f, event->record.dur_ps, is_in_step, site->has_op);
+    tm_status st = take_sort(f, event, site);
+
+    if (st == TM_OK && is_in_step)
+        st = fusion_take_in_step(f, event, event->record.dur_ps < FUSION_SMALL_PS ? site : NULL);
+    return st == TM_OK ? fusion_take_in_row(f, event, site) : st;
+}
+
+static tm_status take_activity(struct fusion *f, const struct tm_event *event)
+{
+    const bool is_in_step = event->chosen && event->step != TM_NONE && has_marked_steps(f->trace);
+    tm_status st = TM_OK;
+
+    if (event->chosen && event->record.class == TM_CLASS_KERNEL)
+        return take_kernel(f, event, is_in_step);
+    if (event->chosen && event->record.class == TM_CLASS_COLLECTIVE && event->record.dur_ps < FUSION_SMALL_PS)
+        fusion_add(&f->sums[FUSION_SMALL_COLLECTIVES], event->record.dur_ps);
+    if (is_in_step)
+        st = fusion_take_in_step(f, event, NULL);
+    return st == TM_OK ? fusion_end_run(f, event->record.track) : st;
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    struct fusion *f = s->state;
+    const bool is_of_gpu = event->level != TM_LEVEL_NONE && event->device < f->trace->device_count &&
+                           f->trace->devices[event->device].kind == TM_DEVICE_GPU;
+
+    return is_of_gpu ? take_activity(f, event) : TM_OK;
+}
+
+/* --- the end of a host --- */
+
+static void give_host(struct fusion *f)
+{
+    tm_rows_free(f->lanes);
+    f->lanes = NULL;
+    f->trace = NULL;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct fusion *f = s->state;
+    tm_status st = fusion_end_steps(f);
+
+    if (st == TM_OK)
+        st = tm_front_flush(&f->op_sites);
+    for (uint64_t track = 0; track < tm_rows_count(f->lanes) && st == TM_OK; track++)
+        st = fusion_end_run(f, (uint32_t)track);
+    give_host(f);
+    return st;
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct fusion *f = s->state;
+
+    if (!f->run)
+        return;
+    give_host(f);
+    fusion_give_steps(f);
+    tm_site_rows_release(&f->sites);
+    tm_front_release(&f->op_sites);
+    tm_groups_free(f->ops);
+    tm_top_rows_free(f->longest);
+}
+
+const struct tm_stage_type tm_fusion_stage = {
+    .name = "fusion",
+    .summary = "small kernels, and what could be one kernel",
+    .state_bytes = sizeof(struct fusion),
+    .classes = TM_CLASSES_ACTIVITY,
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = tm_fusion_report,
+    .save = fusion_save,
+    .load = fusion_load,
+    .close = close_stage,
+};

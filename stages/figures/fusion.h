@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_FUSION_H
+#define TM_FUSION_H
+
+#include "pipeline/front.h"
+#include "pipeline/stage.h"
+#include "stages/figures/figure_rows.h"
+
+/* What the kernels of the GPUs tell of fusion: how many are small, runs of small ones on a stream, ops that come back
+ * many times in a step, attention in pieces, and copies for the sake of a layout.  METRICS.md section 6. */
+extern const struct tm_stage_type tm_fusion_stage;
+
+/* Lengths in picoseconds that the definitions name; FUSION_LAUNCH_PS is what a launch costs at least. */
+#define FUSION_SMALL_PS INT64_C(100000000)
+#define FUSION_TINY_PS INT64_C(10000000)
+#define FUSION_GAP_PS INT64_C(10000000)
+#define FUSION_LAUNCH_PS INT64_C(5000000)
+
+enum {
+    FUSION_REPEATED_ABOVE = 10, /* how often an op may come in a step */
+    FUSION_BETWEEN_MOST = 16,   /* kernels between the two products of an attention: scale, mask, softmax, dropout */
+    FUSION_RUNS_LISTED = 20,
+    FUSION_RUN_NAMES = 5,
+    FUSION_NO_CELL = 0xffff, /* there are at most 16,384 */
+    FUSION_CHAIN_MOST = 8, /* kernels that one fused one is taken to do the work of */
+};
+
+/* Parts of what the tables of this stage may take, in sixteenths. */
+enum {
+    FUSION_SITES = 3,
+    FUSION_OP_SITES = 1,
+    FUSION_CELLS = 4,
+    FUSION_STEP_OPS = 1,
+    FUSION_OPS = 2,
+    FUSION_LANES = 2,
+    FUSION_TOP = 2,
+    FUSION_TOP_RUNS = 1
+};
+
+static inline size_t fusion_memory(struct tm_run *run, int parts)
+{
+    return tm_tables_memory(run, TM_TABLES_FUSION, 16, (unsigned)parts);
+}
+
+enum fusion_sum_id {
+    FUSION_KERNELS,           /* all of class kernel in the chosen steps */
+    FUSION_SMALL,
+    FUSION_TINY,
+    FUSION_SMALL_COLLECTIVES, /* what stands beside the small ones: other tools count them too */
+    FUSION_IN_STEPS,          /* kernels of hosts with marked steps, inside of those */
+    FUSION_OF_OPS,            /* kernels whose framework op is known */
+    FUSION_ATTENTION,         /* patterns, and the kernels between their products */
+    FUSION_LAYOUT,
+    FUSION_MATRIX, /* products and convolutions on devices with matrix units */
+    FUSION_F32,    /* those of them in 32 bits beside the matrix units */
+    FUSION_CHAINED, /* eager pointwise kernels in chains of two or more */
+    FUSION_SAVED,   /* chains, and what they take beyond the longest kernel of each */
+    FUSION_SUMS
+};
+
+struct fusion_sum {
+    uint64_t count;
+    int64_t total_ps;
+};
+
+/* Runs of small kernels. */
+struct fusion_runs {
+    uint64_t count, kernels;
+    int64_t kernel_ps, gap_ps, stake_ps;
+};
+
+/* What a row of the tables is about. */
+enum fusion_kind { FUSION_REPEATED_OP, FUSION_ATTENTION_OP, FUSION_LAYOUT_OP, FUSION_F32_OP, FUSION_KINDS };
+
+struct fusion_op {
+    struct tm_key key; /* of kind, name and op; inside a host of step and device too */
+    uint64_t count, steps; /* steps: of a device, in which it came too often */
+    int64_t total_ps;
+    tm_strid name, op;
+    uint8_t kind;
+};
+
+/* One listed run. */
+struct fusion_run {
+    int64_t begin_ps, dur_ps, kernel_ps, gap_ps, stake_ps, step_number;
+    uint64_t kernels;
+    uint32_t host, device_index, track;
+    tm_strid track_name, names[FUSION_RUN_NAMES];
+    uint8_t name_count, has_step;
+    char device[192];
+};
+
+/* How often a small op came in one step of one device. */
+struct fusion_cell {
+    struct tm_key op;      /* struct fusion_site.key */
+    uint64_t count;        /* 0 = free */
+    int64_t total_ps;
+    tm_strid name, op_name;
+    uint16_t open;         /* step and device: struct fusion_open_step */
+    uint16_t before, next; /* cells of the same; FUSION_NO_CELL = none */
+};
+
+static_assert(sizeof(struct fusion_cell) == 48, "with the least memory there are 2048 of them");
+
+/* A step of a device that is going on. */
+struct fusion_open_step {
+    uint64_t seen, activities; /* that have come; that will come, UINT64_MAX = nobody knows */
+    uint32_t device, step;     /* step TM_NONE = free */
+    uint16_t first;            /* cell; FUSION_NO_CELL = none */
+    uint64_t spilled;          /* a bit for each op of which something went to the groups: by its key modulo 64 */
+};
+
+/* Small ops by step and device of the present host (fusion.c). */
+struct fusion_steps {
+    struct fusion_cell *cells;
+    struct fusion_open_step *open;
+    uint32_t cell_count, open_count; /* powers of two */
+    uint64_t seed;
+    struct tm_groups *spilled; /* struct fusion_op */
+};
+
+struct fusion {
+    struct tm_run *run;
+    const struct tm_settings *settings;
+    const struct tm_trace *trace; /* of the present host */
+    struct tm_names *names;
+    struct tm_site_rows sites;  /* struct fusion_site */
+    struct fusion_steps steps;
+    struct tm_groups *ops;      /* struct fusion_op */
+    struct tm_front op_sites;   /* of copies and products, to be added to `ops` */
+    struct tm_rows *lanes;      /* struct fusion_lane of the present host, by track */
+    struct tm_top_rows *longest; /* struct fusion_run */
+    struct fusion_sum sums[FUSION_SUMS];
+    struct fusion_runs runs;
+    uint64_t step_devices; /* chosen steps times devices, over the hosts with marked steps */
+    bool has_gpu, has_other_device, has_steps, has_matrix_units;
+};
+
+/* fusion_report.c */
+tm_status tm_fusion_report(struct tm_stage *s, struct tm_value *summary) TM_MUST_USE;
+
+#endif

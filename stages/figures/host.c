@@ -1,0 +1,1416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the hosts did, the stage: opens the tables of the run, and gives each event to those who ask for it. */
+#include "stages/figures/host.h"
+
+#include <string.h>
+
+#include "pipeline/front.h"
+#include "pipeline/store/hash.h"
+#include "pipeline/store/lengths.h"
+#include "pipeline/stage.h"
+#include "stages/figures/fallback.h"
+#include "stages/figures/host_window.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/nesting.h"
+#include "stages/resolve/classes.h"
+
+/* HOST_EMPTY_LISTED: the longest stretches without launched work that are listed.  HOST_OPEN_MOST: spans that are
+ * open at once on all threads. */
+enum { HOST_EMPTY_LISTED = 10, HOST_OPEN_MOST = 8192 };
+
+enum host_call_kind { HOST_PYTHON, HOST_ANNOTATION, HOST_CALL_KINDS };
+
+/* Calls of one Python function, or one annotation. */
+struct call_row {
+    struct tm_key key; /* of the name and the kind */
+    uint64_t count;
+    int64_t self_ps, total_ps;
+    tm_strid name;
+    uint8_t kind; /* enum host_call_kind */
+};
+
+/* Waits of one name from one place. */
+struct sync_row {
+    struct tm_key key; /* of the three names */
+    uint64_t count;
+    int64_t total_ps;
+    struct tm_longest longest;
+    tm_strid name, caller, annotation; /* 0 = none around it */
+};
+
+/* A stretch of a device without activity and without launched work, until more is known: of the present host. */
+struct empty_row {
+    int64_t begin_ps, end_ps;
+    uint64_t below; /* the one before it on its device, plus one; of an unused row the next unused one */
+};
+
+struct empty_lane {
+    int64_t begin_ps, end_ps;         /* what counts of the device */
+    int64_t until_ps;                 /* it was active, or something was, up to here */
+    int64_t gap_begin_ps, gap_end_ps; /* the latest gap */
+    uint64_t top;                     /* row of its latest stretch, plus one; 0 = none */
+    int64_t top_end_ps;               /* where that ends */
+    bool is_used;
+};
+
+/* A host thread. */
+struct thread_row {
+    uint64_t events, ops;
+    int64_t busy_ps, op_ps;
+    int64_t first_ps, last_ps;
+    int64_t busy_until_ps, op_until_ps; /* while its host is read */
+    uint64_t number;                    /* in the report: its place in the run */
+    uint32_t host;
+    tm_strid name;
+    uint8_t is_main, is_host; /* is_host: a line of the host's, while it is read */
+};
+
+/* One host of the run. */
+struct host_row {
+    char name[128];
+    int64_t begin_ps, end_ps; /* what counts of it; equal = nothing was recorded */
+    uint8_t basis;            /* enum tm_host_basis */
+};
+
+/* What goes along with an open span: whose names are of the innermost ones, itself included. */
+struct host_span {
+    tm_strid name, python, annotation; /* 0 = none */
+    uint8_t is_python;           /* whatever its class: a Python function may wait */
+    uint8_t is_annotation;       /* of the user's, also one that brings input */
+    uint8_t is_sync, is_in_sync; /* it waits and lies in no other wait; it waits or lies in one that does */
+};
+
+/* Calls of one name and kind that gather. */
+struct host_call {
+    struct call_row row;
+    bool is_wrapper; /* what JAX puts around functions of its own, so that it tells no place */
+};
+
+struct host {
+    struct tm_run *run;
+    const struct tm_settings *settings;
+    struct tm_names *names;
+    /* of the present host */
+    const struct tm_trace *trace;
+    struct tm_host_window window;
+    int64_t seen_begin_ps, seen_end_ps; /* of the spans of its threads; begin after end = none */
+    struct tm_nesting *nesting;         /* payload: struct host_span */
+    struct tm_rows *lines;              /* struct thread_row, by track */
+    struct tm_rows *launched;           /* a bit for each launch by its number: a chosen activity was launched by it */
+    struct tm_rows *stretches;          /* struct empty_row */
+    uint64_t unused_stretch;            /* plus one; 0 = none */
+    struct empty_lane *lanes;           /* by the device's index */
+    uint32_t lane_count;
+    struct tm_front front;              /* struct host_call, before calls */
+    /* of the run */
+    struct tm_groups *calls;   /* struct call_row */
+    struct tm_groups *syncs;   /* struct sync_row */
+    struct tm_lengths *delays; /* picoseconds from launch to work; one group */
+    tm_length_place delays_place;
+    struct tm_rows *threads;   /* struct thread_row, host by host */
+    struct tm_rows *hosts;     /* struct host_row */
+    struct tm_stretch empty[HOST_EMPTY_LISTED];
+    uint32_t empty_listed;
+    uint64_t empty_count;
+    int64_t empty_ps;
+    uint64_t launch_count, negative_delays;
+    uint64_t unlaunched;       /* chosen activities whose launch is not known */
+    bool has_steps;            /* some host's steps are marked or told from its programs */
+    uint64_t sync_count;
+    int64_t sync_ps;
+    bool has_accelerator, has_cpu_device;
+};
+
+/* Parts of what the tables of this stage may take, in thirty-seconds. */
+enum {
+    HOST_FRONT = 4,
+    HOST_CALLS = 7,
+    HOST_SYNCS = 3,
+    HOST_DELAYS = 5,
+    HOST_LAUNCHES = 1,
+    HOST_STRETCHES = 1,
+    HOST_LINES = 2,
+    HOST_THREADS = 1
+};
+
+static inline size_t host_memory(struct tm_run *run, int parts)
+{
+    return tm_tables_memory(run, TM_TABLES_HOST, 32, (unsigned)parts);
+}
+
+/* What the devices tell of the host: who launched their work, how long before, and when nothing was launched.
+ * Memory: a bit for each launch of the present host.  The stretches without launched work of a
+ * device are a stack, because an activity may turn out to have been launched long before it began: it takes away what
+ * lies behind its launch.  Each stretch comes once and goes once; all stacks share one array of rows.  Both spill. */
+
+static tm_status open_lanes(struct host *h)
+{
+    const struct tm_trace *trace = h->trace;
+
+    h->lanes =
+        tm_take(&h->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*h->lanes), &h->run->error);
+    if (!h->lanes)
+        return h->run->error.status;
+    h->lane_count = trace->device_count;
+    for (uint32_t i = 0; i < h->lane_count; i++) {
+        const struct tm_device *device = &trace->devices[i];
+
+        if (!device->activities)
+            continue;
+        h->has_cpu_device |= device->kind == TM_DEVICE_CPU;
+        h->has_accelerator |= device->kind != TM_DEVICE_CPU;
+        h->lanes[i] = (struct empty_lane){ .begin_ps = device->chosen_begin_ps,
+                                           .end_ps = device->chosen_end_ps,
+                                           .until_ps = device->chosen_begin_ps,
+                                           .gap_begin_ps = device->chosen_begin_ps,
+                                           .gap_end_ps = device->chosen_begin_ps,
+                                           .is_used = device->kind != TM_DEVICE_CPU };
+    }
+    return TM_OK;
+}
+
+/* What the devices tell */
+static tm_status host_begin_launches(struct host *h)
+{
+    h->launched = tm_rows_new_paged(h->run, TM_ACCOUNT_TABLES, sizeof(uint64_t), host_memory(h->run, HOST_LAUNCHES),
+                                    8 << 10);
+    h->stretches = tm_rows_new_paged(h->run, TM_ACCOUNT_TABLES, sizeof(struct empty_row),
+                                     host_memory(h->run, HOST_STRETCHES), 8 << 10);
+    h->unused_stretch = 0;
+    if (!h->launched || !h->stretches || tm_rows_resize(h->launched, h->trace->launch_numbers / 64 + 1) != TM_OK)
+        return h->run->error.status;
+    return h->trace->device_count ? open_lanes(h) : TM_OK;
+}
+
+/* what is of the present host; after anything */
+static void host_free_launches(struct host *h)
+{
+    tm_rows_free(h->launched);
+    tm_rows_free(h->stretches);
+    tm_give(&h->run->budget, TM_ACCOUNT_TABLES, h->lanes, h->lanes ? h->lane_count * sizeof(*h->lanes) : 0);
+    h->launched = NULL;
+    h->stretches = NULL;
+    h->lanes = NULL;
+    h->lane_count = 0;
+}
+
+/* --- stretches without launched work --- */
+
+static tm_status push_stretch(struct host *h, struct empty_lane *lane, int64_t begin_ps, int64_t end_ps)
+{
+    const struct empty_row row = { begin_ps, end_ps, lane->top };
+    struct empty_row *unused;
+
+    lane->top_end_ps = end_ps;
+    if (!h->unused_stretch) {
+        const tm_status st = tm_rows_append(h->stretches, &row);
+
+        lane->top = tm_rows_count(h->stretches);
+        return st;
+    }
+    unused = tm_rows_change(h->stretches, h->unused_stretch - 1);
+    if (!unused)
+        return h->run->error.status;
+    lane->top = h->unused_stretch;
+    h->unused_stretch = unused->below;
+    *unused = row;
+    return TM_OK;
+}
+
+/* Something waits from this time on: what lies behind it is no stretch without launched work. */
+static tm_status cut_stretches(struct host *h, struct empty_lane *lane, int64_t from_ps)
+{
+    while (lane->top) {
+        const uint64_t number = lane->top;
+        struct empty_row *row = tm_rows_change(h->stretches, number - 1);
+
+        if (!row)
+            return h->run->error.status;
+        if (row->begin_ps < from_ps) {
+            if (row->end_ps > from_ps)
+                row->end_ps = from_ps;
+            lane->top_end_ps = row->end_ps;
+            return TM_OK;
+        }
+        lane->top = row->below;
+        row->below = h->unused_stretch;
+        h->unused_stretch = number;
+    }
+    return TM_OK;
+}
+
+/* From when on an activity waited.  Of one whose launch is not known it may have been all of the gap before it. */
+static int64_t waits_from(const struct empty_lane *lane, const struct tm_event *event)
+{
+    const int64_t start_ps = event->record.start_ps;
+
+    if (event->launch_track == TM_NONE)
+        return start_ps == lane->gap_end_ps ? lane->gap_begin_ps : start_ps;
+    return event->launch_start_ps < start_ps ? event->launch_start_ps : start_ps;
+}
+
+/* A gap ends, if the activity begins behind everything before it.  Of it, and of those before it, stays what lies
+ * before the time from which on the activity waited. */
+static tm_status note_stretches(struct host *h, struct empty_lane *lane, const struct tm_event *event)
+{
+    const int64_t start_ps = event->record.start_ps;
+    const int64_t counted_ps = start_ps < lane->end_ps ? start_ps : lane->end_ps;
+    int64_t from_ps, end_ps;
+
+    if (start_ps > lane->until_ps) {
+        lane->gap_begin_ps = lane->until_ps;
+        lane->gap_end_ps = start_ps;
+    }
+    from_ps = waits_from(lane, event);
+    end_ps = from_ps < counted_ps ? from_ps : counted_ps;
+    if (end_ps > lane->until_ps)
+        return push_stretch(h, lane, lane->until_ps, end_ps);
+    return lane->top && lane->top_end_ps > from_ps ? cut_stretches(h, lane, from_ps) : TM_OK;
+}
+
+/* --- events --- */
+
+/* Activities come in the order of their begins: the first one of a launch tells its delay. */
+static tm_status note_launch(struct host *h, const struct tm_event *event)
+{
+    const int64_t delay_ps = event->record.start_ps - event->launch_start_ps;
+    const uint64_t bit = UINT64_C(1) << event->launch % 64;
+    uint64_t *launched;
+
+    if (event->launch_track == TM_NONE) {
+        h->unlaunched = tm_sum_counts(h->unlaunched, 1);
+        return TM_OK;
+    }
+    launched = tm_rows_change(h->launched, event->launch / 64);
+    if (!launched)
+        return h->run->error.status;
+    if (*launched & bit)
+        return TM_OK;
+    *launched |= bit;
+    h->launch_count = tm_sum_counts(h->launch_count, 1);
+    if (delay_ps >= 0)
+        return tm_lengths_add_at(h->delays, &h->delays_place, 0, (uint64_t)delay_ps);
+    h->negative_delays = tm_sum_counts(h->negative_delays, 1);
+    return TM_OK;
+}
+
+static tm_status host_take_activity(struct host *h, const struct tm_event *event)
+{
+    struct empty_lane *lane = event->device < h->lane_count ? &h->lanes[event->device] : NULL;
+    const int64_t end_ps = tm_sum_times(event->record.start_ps, event->record.dur_ps);
+    tm_status st;
+
+    if (!lane || !lane->is_used)
+        return TM_OK;
+    st = note_stretches(h, lane, event);
+    if (end_ps > lane->until_ps)
+        lane->until_ps = end_ps;
+    return st == TM_OK && event->chosen ? note_launch(h, event) : st;
+}
+
+/* --- a host ends --- */
+
+static tm_status count_stretches(struct host *h, uint32_t device)
+{
+    for (uint64_t at = h->lanes[device].top; at;) {
+        const struct empty_row *row = tm_rows_at(h->stretches, at - 1);
+        struct tm_stretch stretch = { .host = h->trace->host };
+
+        if (!row)
+            return h->run->error.status;
+        stretch.begin_ps = row->begin_ps;
+        stretch.dur_ps = row->end_ps - row->begin_ps;
+        memcpy(stretch.device, h->trace->devices[device].id, sizeof(stretch.device));
+        h->empty_count = tm_sum_counts(h->empty_count, 1);
+        h->empty_ps = tm_sum_times(h->empty_ps, stretch.dur_ps);
+        tm_stretches_add(h->empty, &h->empty_listed, HOST_EMPTY_LISTED, &stretch);
+        at = row->below;
+    }
+    return TM_OK;
+}
+
+static tm_status host_end_launches(struct host *h)
+{
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < h->lane_count && st == TM_OK; i++)
+        st = count_stretches(h, i);
+    host_free_launches(h);
+    return st;
+}
+
+/* What the hosts did, in a partial: sums, the hosts with their threads, and all groups in the order of their keys. */
+
+/* --- saving --- */
+
+static void save_call(struct tm_partial_writer *w, const void *of)
+{
+    const struct call_row *row = of;
+
+    tm_partial_put_words(w, &row->key, 2);
+    tm_partial_put_u64(w, row->count);
+    tm_partial_put_i64(w, row->self_ps);
+    tm_partial_put_i64(w, row->total_ps);
+    tm_partial_put_name(w, row->name);
+    tm_partial_put_u8(w, row->kind);
+}
+
+static void save_sync(struct tm_partial_writer *w, const void *of)
+{
+    const struct sync_row *row = of;
+
+    tm_partial_put_words(w, &row->key, 2);
+    tm_partial_put_u64(w, row->count);
+    tm_partial_put_i64(w, row->total_ps);
+    tm_longest_save(w, &row->longest);
+    tm_partial_put_name(w, row->name);
+    tm_partial_put_name(w, row->caller);
+    tm_partial_put_name(w, row->annotation);
+}
+
+static tm_status save_delays(struct host *h, struct tm_partial_writer *w)
+{
+    const struct tm_length *delay = NULL;
+    tm_status st = tm_lengths_finish(h->delays);
+
+    do {
+        if (st == TM_OK)
+            st = tm_lengths_next(h->delays, &delay);
+        if (st != TM_OK)
+            return st;
+        tm_partial_put_u8(w, delay != NULL);
+        if (delay) {
+            tm_partial_put_u64(w, delay->value);
+            tm_partial_put_u64(w, delay->count);
+        }
+    } while (delay);
+    return TM_OK;
+}
+
+static tm_status save_hosts(struct host *h, struct tm_partial_writer *w)
+{
+    for (uint64_t i = 0; i < tm_rows_count(h->hosts); i++) {
+        const struct host_row *row = tm_rows_at(h->hosts, i);
+
+        if (!row)
+            return h->run->error.status;
+        tm_partial_put_i64(w, row->begin_ps);
+        tm_partial_put_i64(w, row->end_ps);
+        tm_partial_put_u8(w, row->basis);
+    }
+    return TM_OK;
+}
+
+static tm_status save_threads(struct host *h, struct tm_partial_writer *w)
+{
+    tm_partial_put_u64(w, tm_rows_count(h->threads));
+    for (uint64_t i = 0; i < tm_rows_count(h->threads); i++) {
+        const struct thread_row *row = tm_rows_at(h->threads, i);
+
+        if (!row)
+            return h->run->error.status;
+        tm_partial_put_u64(w, row->events);
+        tm_partial_put_u64(w, row->ops);
+        tm_partial_put_i64(w, row->busy_ps);
+        tm_partial_put_i64(w, row->op_ps);
+        tm_partial_put_i64(w, row->first_ps);
+        tm_partial_put_i64(w, row->last_ps);
+        tm_partial_put_u32(w, row->host);
+        tm_partial_put_name(w, row->name);
+        tm_partial_put_u8(w, row->is_main);
+    }
+    return TM_OK;
+}
+
+static void save_sums(const struct host *h, struct tm_partial_writer *w)
+{
+    tm_partial_put_u64(w, h->empty_count);
+    tm_partial_put_i64(w, h->empty_ps);
+    tm_partial_put_u64(w, h->launch_count);
+    tm_partial_put_u64(w, h->negative_delays);
+    tm_partial_put_u64(w, h->unlaunched);
+    tm_partial_put_u8(w, h->has_steps);
+    tm_partial_put_u64(w, h->sync_count);
+    tm_partial_put_i64(w, h->sync_ps);
+    tm_partial_put_u8(w, h->has_accelerator);
+    tm_partial_put_u8(w, h->has_cpu_device);
+    tm_partial_put_u32(w, h->empty_listed);
+    for (uint32_t i = 0; i < h->empty_listed; i++)
+        tm_stretch_save(w, &h->empty[i]);
+}
+
+static tm_status host_save(struct tm_stage *s, struct tm_partial_writer *w)
+{
+    struct host *h = s->state;
+    tm_status st;
+
+    save_sums(h, w);
+    st = save_hosts(h, w);
+    if (st == TM_OK)
+        st = save_threads(h, w);
+    if (st == TM_OK)
+        st = tm_partial_put_groups(w, h->calls, save_call);
+    if (st == TM_OK)
+        st = tm_partial_put_groups(w, h->syncs, save_sync);
+    return st == TM_OK ? save_delays(h, w) : st;
+}
+
+/* --- loading --- */
+
+static void load_sums(struct host *h, struct tm_partial_reader *r)
+{
+    uint32_t listed;
+
+    h->empty_count = tm_sum_counts(h->empty_count, tm_partial_u64(r));
+    h->empty_ps = tm_sum_times(h->empty_ps, tm_partial_time(r));
+    h->launch_count = tm_sum_counts(h->launch_count, tm_partial_u64(r));
+    h->negative_delays = tm_sum_counts(h->negative_delays, tm_partial_u64(r));
+    h->unlaunched = tm_sum_counts(h->unlaunched, tm_partial_u64(r));
+    h->has_steps |= tm_partial_bool(r);
+    h->sync_count = tm_sum_counts(h->sync_count, tm_partial_u64(r));
+    h->sync_ps = tm_sum_times(h->sync_ps, tm_partial_time(r));
+    h->has_accelerator |= tm_partial_bool(r);
+    h->has_cpu_device |= tm_partial_bool(r);
+    listed = tm_partial_below_u32(r, HOST_EMPTY_LISTED + 1);
+    for (uint32_t i = 0; i < listed && tm_partial_is_ok(r); i++) {
+        struct tm_stretch stretch = { .bytes = 0 };
+
+        tm_stretch_load(r, &stretch);
+        if (tm_partial_is_ok(r))
+            tm_stretches_add(h->empty, &h->empty_listed, HOST_EMPTY_LISTED, &stretch);
+    }
+}
+
+static tm_status load_hosts(struct host *h, struct tm_partial_reader *r)
+{
+    tm_status st = tm_partial_status(r);
+
+    for (uint32_t i = 0; i < tm_partial_host_count(r) && st == TM_OK; i++) {
+        struct host_row row = { .begin_ps = tm_partial_i64(r) };
+        int64_t length_ps;
+
+        row.end_ps = tm_partial_i64(r);
+        row.basis = tm_partial_below_u8(r, TM_HOST_BASIS_COUNT);
+        tm_partial_copy_host(r, i, row.name, sizeof(row.name));
+        if (row.end_ps < row.begin_ps || __builtin_sub_overflow(row.end_ps, row.begin_ps, &length_ps))
+            return tm_partial_damaged(r, "a time is out of its range");
+        st = tm_partial_is_ok(r) ? tm_rows_append(h->hosts, &row) : tm_partial_status(r);
+    }
+    return st;
+}
+
+static tm_status load_threads(struct host *h, struct tm_partial_reader *r)
+{
+    const uint64_t count = tm_partial_u64(r);
+    tm_status st = tm_partial_status(r);
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct thread_row row = { .events = tm_partial_u64(r) };
+
+        row.ops = tm_partial_u64(r);
+        row.busy_ps = tm_partial_time(r);
+        row.op_ps = tm_partial_time(r);
+        row.first_ps = tm_partial_i64(r);
+        row.last_ps = tm_partial_i64(r);
+        row.host = tm_partial_run_host(r);
+        row.name = tm_partial_name(r);
+        row.is_main = tm_partial_bool(r);
+        st = tm_partial_is_ok(r) ? tm_rows_append(h->threads, &row) : tm_partial_status(r);
+    }
+    return st;
+}
+
+static void load_call(struct tm_partial_reader *r, void *to)
+{
+    struct call_row *row = to;
+
+    tm_partial_words(r, &row->key, 2);
+    row->count = tm_partial_u64(r);
+    row->self_ps = tm_partial_time(r);
+    row->total_ps = tm_partial_time(r);
+    row->name = tm_partial_name(r);
+    row->kind = tm_partial_below_u8(r, HOST_CALL_KINDS);
+}
+
+static void load_sync(struct tm_partial_reader *r, void *to)
+{
+    struct sync_row *row = to;
+
+    tm_partial_words(r, &row->key, 2);
+    row->count = tm_partial_u64(r);
+    row->total_ps = tm_partial_time(r);
+    tm_longest_load(r, &row->longest);
+    row->name = tm_partial_name(r);
+    row->caller = tm_partial_name(r);
+    row->annotation = tm_partial_name(r);
+}
+
+static tm_status load_delays(struct host *h, struct tm_partial_reader *r)
+{
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && tm_partial_bool(r)) {
+        const uint64_t delay_ps = (uint64_t)tm_partial_time(r), count = tm_partial_u64(r);
+
+        st = tm_partial_is_ok(r) ? tm_lengths_add(h->delays, 0, delay_ps, count) : tm_partial_status(r);
+    }
+    return st == TM_OK ? tm_partial_status(r) : st;
+}
+
+static tm_status host_load(struct tm_stage *s, struct tm_partial_reader *r)
+{
+    struct host *h = s->state;
+    struct call_row call;
+    struct sync_row sync;
+    tm_status st;
+
+    h->names = tm_partial_names(r);
+    load_sums(h, r);
+    st = load_hosts(h, r);
+    if (st == TM_OK)
+        st = load_threads(h, r);
+    if (st == TM_OK)
+        st = tm_partial_take_groups(r, h->calls, load_call, &call);
+    if (st == TM_OK)
+        st = tm_partial_take_groups(r, h->syncs, load_sync, &sync);
+    return st == TM_OK ? load_delays(h, r) : st;
+}
+
+/* The section host, but for the overhead, which device_time has put there. */
+
+static const char no_threads[] = "no host events were recorded";
+
+static const char no_launch[] = "no launch of the devices' work was recorded";
+
+/* Why there is nothing to tell of launches; NULL = there is. */
+static const char *why_no_launches(const struct host *h)
+{
+    if (!h->has_accelerator)
+        return h->has_cpu_device ? "the host is the device" : "no device activity was recorded";
+    return h->launch_count ? NULL : no_launch;
+}
+
+/* --- launches --- */
+
+/* in:     steps  of the run; its hosts run each of them together */
+static void add_launches(const struct host *h, struct tm_value *section, int64_t steps)
+{
+    struct tm_value *launches = tm_add_object(section, "launches");
+
+    tm_add_uint(launches, "count", h->launch_count);
+    if (h->has_steps && steps > 0)
+        tm_add_double(launches, "per_step", (double)h->launch_count / (double)steps);
+    else
+        tm_add_null(launches, "per_step", "no steps are marked");
+    tm_add_uint(launches, "unknown_count", h->unlaunched);
+}
+
+/* The place of the smallest value that at least so many percent of the values do not pass, from 0. */
+static uint64_t rank_of(uint64_t count, unsigned percent)
+{
+    return (uint64_t)(((unsigned __int128)count * percent + 99) / 100) - 1;
+}
+
+struct delays {
+    int64_t p50_ps, p95_ps, max_ps;
+};
+
+/* Delays come in their order. */
+static tm_status find_delays(struct host *h, uint64_t count, struct delays *found)
+{
+    const uint64_t p50 = rank_of(count, 50), p95 = rank_of(count, 95);
+    const struct tm_length *delay = NULL;
+    uint64_t seen = 0;
+    tm_status st = tm_lengths_finish(h->delays);
+
+    while (st == TM_OK && (st = tm_lengths_next(h->delays, &delay)) == TM_OK && delay) {
+        const uint64_t until = tm_sum_counts(seen, delay->count);
+
+        found->max_ps = (int64_t)delay->value;
+        if (p50 >= seen && p50 < until)
+            found->p50_ps = found->max_ps;
+        if (p95 >= seen && p95 < until)
+            found->p95_ps = found->max_ps;
+        seen = until;
+    }
+    return st;
+}
+
+static tm_status add_delay(struct host *h, struct tm_value *section)
+{
+    const uint64_t count = h->launch_count > h->negative_delays ? h->launch_count - h->negative_delays : 0;
+    struct tm_value *delay = tm_add_object(section, "launch_delay");
+    struct delays found = { .p50_ps = 0 };
+    tm_status st;
+
+    tm_add_uint(delay, "count", count);
+    if (!count) {
+        static const char *const keys[] = { "p50_ps", "p95_ps", "max_ps" };
+
+        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+            tm_add_null(delay, keys[i], "all work begins before its launch: the clocks differ");
+        tm_add_uint(delay, "negative", h->negative_delays);
+        return TM_OK;
+    }
+    st = find_delays(h, count, &found);
+    tm_add_int(delay, "p50_ps", found.p50_ps);
+    tm_add_int(delay, "p95_ps", found.p95_ps);
+    tm_add_int(delay, "max_ps", found.max_ps);
+    tm_add_uint(delay, "negative", h->negative_delays);
+    return st;
+}
+
+static void add_share(struct tm_value *to, int64_t part_ps, int64_t whole_ps)
+{
+    if (whole_ps > 0)
+        tm_add_double(to, "share_pct", 100.0 * (double)part_ps / (double)whole_ps);
+    else
+        tm_add_null(to, "share_pct", "there is no window");
+}
+
+static void add_queue_empty(const struct host *h, const struct tm_value *summary, struct tm_value *section)
+{
+    struct tm_value *empty = tm_add_object(section, "queue_empty"), *longest;
+
+    tm_add_uint(empty, "count", h->empty_count);
+    tm_add_int(empty, "total_ps", h->empty_ps);
+    add_share(empty, h->empty_ps, tm_int(tm_path(summary, "window.total_ps")));
+    longest = tm_add_array(empty, "longest");
+    for (uint32_t i = 0; i < h->empty_listed; i++) {
+        struct tm_value *row = tm_add_object(longest, NULL);
+
+        tm_add_string(row, "device", h->empty[i].device);
+        tm_add_int(row, "begin_ps", h->empty[i].begin_ps);
+        tm_add_int(row, "dur_ps", h->empty[i].dur_ps);
+    }
+}
+
+static tm_status add_device_side(struct host *h, const struct tm_value *summary, struct tm_value *section)
+{
+    const char *why = why_no_launches(h);
+    tm_status st;
+
+    if (why) {
+        tm_add_null(section, "launches", why);
+        tm_add_null(section, "launch_delay", why);
+        tm_add_null(section, "queue_empty", why);
+        return TM_OK;
+    }
+    add_launches(h, section, tm_int(tm_path(summary, "steps.chosen")));
+    st = add_delay(h, section);
+    add_queue_empty(h, summary, section);
+    return st;
+}
+
+/* --- waits --- */
+
+static int longest_sync_first(const void *a, const void *b)
+{
+    const struct sync_row *x = a, *y = b;
+
+    if (x->total_ps != y->total_ps)
+        return x->total_ps > y->total_ps ? -1 : 1;
+    return tm_key_order(x->key, y->key);
+}
+
+static const char *host_name(struct host *h, uint32_t host)
+{
+    const struct host_row *row = host < tm_rows_count(h->hosts) ? tm_rows_at(h->hosts, host) : NULL;
+
+    return row ? row->name : "";
+}
+
+static tm_status add_sync(struct host *h, const struct sync_row *row, struct tm_value *list)
+{
+    struct tm_value *to = tm_add_object(list, NULL);
+    tm_status st = tm_add_name(to, "name", h->names, row->name);
+
+    if (st == TM_OK)
+        st = tm_add_known_name(to, "caller", h->names, row->caller, "no Python function was recorded around it");
+    if (st == TM_OK)
+        st = tm_add_known_name(to, "annotation", h->names, row->annotation, "it lies in no annotation");
+    tm_add_uint(to, "count", row->count);
+    tm_add_int(to, "total_ps", row->total_ps);
+    tm_add_string(to, "host", host_name(h, row->longest.host));
+    tm_add_int(to, "longest_begin_ps", row->longest.begin_ps);
+    tm_add_int(to, "longest_ps", row->longest.dur_ps);
+    return st;
+}
+
+static tm_status add_syncs(struct host *h, struct tm_value *section)
+{
+    struct tm_value *sync = tm_add_object(section, "sync"), *list, *rest;
+    struct tm_top_rows *top =
+        tm_listed_rows_new(h->run, sizeof(struct sync_row), h->settings->table_rows, longest_sync_first);
+    const void *row = NULL;
+    uint64_t distinct = 0, listed = 0;
+    int64_t listed_ps = 0;
+    tm_status st = top ? tm_groups_finish(h->syncs) : h->run->error.status;
+
+    tm_add_uint(sync, "count", h->sync_count);
+    tm_add_int(sync, "total_ps", h->sync_ps);
+    list = tm_add_array(sync, "rows");
+    for (; st == TM_OK && (st = tm_groups_next(h->syncs, &row)) == TM_OK && row; distinct++)
+        st = tm_top_rows_add(top, row);
+    if (st == TM_OK)
+        tm_top_rows_sort(top);
+    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(top); i++) {
+        const struct sync_row *at = tm_top_rows_at(top, i);
+
+        listed = tm_sum_counts(listed, at->count);
+        listed_ps = tm_sum_times(listed_ps, at->total_ps);
+        st = add_sync(h, at, list);
+    }
+    rest = tm_add_object(sync, "rest");
+    tm_add_uint(rest, "rows", st == TM_OK ? distinct - tm_top_rows_count(top) : 0);
+    tm_add_uint(rest, "count", h->sync_count > listed ? h->sync_count - listed : 0);
+    tm_add_int(rest, "total_ps", h->sync_ps > listed_ps ? h->sync_ps - listed_ps : 0);
+    tm_top_rows_free(top);
+    return st;
+}
+
+/* --- functions and annotations --- */
+
+static int longest_call_first(const void *a, const void *b)
+{
+    const struct call_row *x = a, *y = b;
+
+    if (x->self_ps != y->self_ps)
+        return x->self_ps > y->self_ps ? -1 : 1;
+    if (x->total_ps != y->total_ps)
+        return x->total_ps > y->total_ps ? -1 : 1;
+    return tm_key_order(x->key, y->key);
+}
+
+/* All calls of a kind, and what the listed ones leave of them. */
+struct call_sums {
+    uint64_t rows, count;
+    int64_t self_ps;
+};
+
+static tm_status choose_calls(struct host *h, enum host_call_kind kind, struct tm_top_rows *top,
+                              struct call_sums *sums)
+{
+    const void *next = NULL;
+    tm_status st = tm_groups_finish(h->calls);
+
+    while (st == TM_OK && (st = tm_groups_next(h->calls, &next)) == TM_OK && next) {
+        const struct call_row *row = next;
+
+        if (row->kind != kind)
+            continue;
+        sums->rows++;
+        sums->count = tm_sum_counts(sums->count, row->count);
+        sums->self_ps = tm_sum_times(sums->self_ps, row->self_ps);
+        st = tm_top_rows_add(top, row);
+    }
+    if (st == TM_OK)
+        tm_top_rows_sort(top);
+    return st;
+}
+
+static tm_status add_call(struct host *h, const struct call_row *row, struct tm_value *list)
+{
+    struct tm_value *to = tm_add_object(list, NULL);
+    const tm_status st = tm_add_name(to, "name", h->names, row->name);
+
+    tm_add_uint(to, "count", row->count);
+    tm_add_int(to, "self_ps", row->self_ps);
+    tm_add_int(to, "total_ps", row->total_ps);
+    return st;
+}
+
+static tm_status add_calls(struct host *h, enum host_call_kind kind, const char *key, const char *rest_key,
+                           struct tm_value *section)
+{
+    struct tm_value *list = tm_add_array(section, key), *rest = tm_add_object(section, rest_key);
+    struct tm_top_rows *top =
+        tm_listed_rows_new(h->run, sizeof(struct call_row), h->settings->table_rows, longest_call_first);
+    struct call_sums sums = { .rows = 0 };
+    tm_status st = top ? choose_calls(h, kind, top, &sums) : h->run->error.status;
+
+    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(top); i++) {
+        const struct call_row *row = tm_top_rows_at(top, i);
+
+        sums.rows--;
+        sums.count -= row->count < sums.count ? row->count : sums.count;
+        sums.self_ps -= row->self_ps < sums.self_ps ? row->self_ps : sums.self_ps;
+        st = add_call(h, row, list);
+    }
+    tm_add_uint(rest, "rows", sums.rows);
+    tm_add_uint(rest, "count", sums.count);
+    tm_add_int(rest, "self_ps", sums.self_ps);
+    tm_top_rows_free(top);
+    return st;
+}
+
+/* --- threads --- */
+
+static int busiest_first(const void *a, const void *b)
+{
+    const struct thread_row *x = a, *y = b;
+
+    if (x->busy_ps != y->busy_ps)
+        return x->busy_ps > y->busy_ps ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static tm_status add_thread(struct host *h, const struct thread_row *row, struct tm_value *list)
+{
+    const struct host_row *found = row->host < tm_rows_count(h->hosts) ? tm_rows_at(h->hosts, row->host) : NULL;
+    struct tm_value *to = tm_add_object(list, NULL);
+    tm_status st;
+
+    if (!found)
+        return h->run->error.status;
+    tm_add_string(to, "host", found->name);
+    st = tm_add_name(to, "name", h->names, row->name);
+    tm_add_uint(to, "events", row->events);
+    tm_add_int(to, "busy_ps", row->busy_ps);
+    add_share(to, row->busy_ps, found->end_ps - found->begin_ps);
+    tm_add_int(to, "first_ps", row->first_ps);
+    tm_add_int(to, "last_ps", row->last_ps);
+    tm_add_uint(to, "ops", row->ops);
+    tm_add_int(to, "op_ps", row->op_ps);
+    tm_add_bool(to, "is_main", row->is_main);
+    return st;
+}
+
+static tm_status choose_threads(struct host *h, struct tm_top_rows *top, struct thread_row *sums)
+{
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < tm_rows_count(h->threads) && st == TM_OK; i++) {
+        const struct thread_row *at = tm_rows_at(h->threads, i);
+        struct thread_row row;
+
+        if (!at)
+            return h->run->error.status;
+        row = *at;
+        row.number = i;
+        sums->events = tm_sum_counts(sums->events, row.events);
+        sums->busy_ps = tm_sum_times(sums->busy_ps, row.busy_ps);
+        st = tm_top_rows_add(top, &row);
+    }
+    if (st == TM_OK)
+        tm_top_rows_sort(top);
+    return st;
+}
+
+static tm_status add_threads(struct host *h, struct tm_value *section)
+{
+    struct tm_value *list = tm_add_array(section, "threads"), *rest = tm_add_object(section, "threads_rest");
+    struct tm_top_rows *top =
+        tm_listed_rows_new(h->run, sizeof(struct thread_row), h->settings->table_rows, busiest_first);
+    struct thread_row sums = { .events = 0 };
+    tm_status st = top ? choose_threads(h, top, &sums) : h->run->error.status;
+
+    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(top); i++) {
+        const struct thread_row *row = tm_top_rows_at(top, i);
+
+        sums.events -= row->events < sums.events ? row->events : sums.events;
+        sums.busy_ps -= row->busy_ps < sums.busy_ps ? row->busy_ps : sums.busy_ps;
+        st = add_thread(h, row, list);
+    }
+    tm_add_uint(rest, "rows", st == TM_OK ? tm_rows_count(h->threads) - tm_top_rows_count(top) : 0);
+    tm_add_uint(rest, "events", sums.events);
+    tm_add_int(rest, "busy_ps", sums.busy_ps);
+    tm_top_rows_free(top);
+    return st;
+}
+
+/* --- the section --- */
+
+static tm_status add_windows(struct host *h, struct tm_value *section)
+{
+    struct tm_value *list = tm_add_array(section, "windows");
+
+    for (uint64_t i = 0; i < tm_rows_count(h->hosts); i++) {
+        const struct host_row *row = tm_rows_at(h->hosts, i);
+        struct tm_value *to;
+
+        if (!row)
+            return h->run->error.status;
+        to = tm_add_object(list, NULL);
+        tm_add_string(to, "host", row->name);
+        tm_add_string(to, "basis", tm_host_basis_name[row->basis]);
+        tm_add_int(to, "begin_ps", row->begin_ps);
+        tm_add_int(to, "end_ps", row->end_ps);
+    }
+    return TM_OK;
+}
+
+static tm_status host_report(struct tm_stage *s, struct tm_value *summary)
+{
+    struct host *h = s->state;
+    struct tm_value *section = tm_member(summary, "host");
+    tm_status st;
+
+    if (!section)
+        section = tm_add_object(summary, "host");
+    st = add_device_side(h, summary, section);
+    if (st == TM_OK)
+        st = add_windows(h, section);
+    if (st == TM_OK && tm_rows_count(h->threads))
+        st = add_syncs(h, section);
+    else
+        tm_add_null(section, "sync", no_threads);
+    if (st == TM_OK)
+        st = add_calls(h, HOST_PYTHON, "python", "python_rest", section);
+    if (st == TM_OK)
+        st = add_calls(h, HOST_ANNOTATION, "annotations", "annotations_rest", section);
+    return st == TM_OK ? add_threads(h, section) : st;
+}
+
+/* What the threads of a host tell: functions and annotations by self time, waits and where they stand, how busy each
+ * thread was.  Every span is first cut to the stretch of the host's time that counts, so that the self times of a
+ * thread add up to the time in which it was busy.  Memory: open spans, fixed; groups by name, and a row per thread,
+ * which spill. */
+
+/* --- names --- */
+
+/* What jax.profiler.annotate_function puts around, and the begin of the profile. */
+static const char wrapper[] = "$profiler.py:";
+
+static tm_status fill_call(struct host *h, struct host_call *call, tm_strid name, enum host_call_kind kind)
+{
+    const char *text;
+    size_t length;
+    struct tm_name info;
+    tm_status st = tm_names_info(h->names, name, &info);
+
+    if (st == TM_OK)
+        st = tm_names_text(h->names, name, sizeof(wrapper), &text, &length);
+    if (st != TM_OK)
+        return st;
+    call->row.key = (struct tm_key){ info.hash.high, tm_hash_mix(info.hash.low, kind) };
+    call->row.name = name;
+    call->row.kind = (uint8_t)kind;
+    call->is_wrapper = length >= sizeof(wrapper) - 1 && memcmp(text, wrapper, sizeof(wrapper) - 1) == 0;
+    return TM_OK;
+}
+
+/* The calls of one name and kind.  out: *call  to fold into; valid until the next one is asked for */
+static tm_status find_call(struct host *h, tm_strid name, enum host_call_kind kind, struct host_call **call)
+{
+    bool is_new;
+
+    *call = tm_front_at(&h->front, ((uint64_t)kind << 32 | name) + 1, &is_new);
+    if (!*call)
+        return h->run->error.status;
+    return is_new ? fill_call(h, *call, name, kind) : TM_OK;
+}
+
+/* --- spans that have ended --- */
+
+static tm_status calls_add_call(struct host *h, const struct tm_nested *span, enum host_call_kind kind)
+{
+    const struct host_span *about = span->payload;
+    struct host_call *call;
+    const tm_status st = find_call(h, about->name, kind, &call);
+
+    if (st != TM_OK)
+        return st;
+    call->row.count = tm_sum_counts(call->row.count, 1);
+    call->row.self_ps = tm_sum_times(call->row.self_ps, span->self_ps);
+    call->row.total_ps = tm_sum_times(call->row.total_ps, span->dur_ps);
+    return TM_OK;
+}
+
+/* Key and names of a wait; no gaps in it. */
+static tm_status sync_key(struct host *h, const tm_strid names[3], struct tm_key *key)
+{
+    struct tm_key texts[3] = { { 0, 0 } };
+
+    for (int i = 0; i < 3; i++) {
+        struct tm_name info;
+        tm_status st;
+
+        if (!names[i])
+            continue;
+        st = tm_names_info(h->names, names[i], &info);
+        if (st != TM_OK)
+            return st;
+        texts[i] = info.hash;
+    }
+    *key = tm_hash_key(texts, sizeof(texts));
+    return TM_OK;
+}
+
+static tm_status calls_add_sync(struct host *h, const struct tm_nested *span)
+{
+    const struct host_span *about = span->payload, *around = span->parent;
+    const tm_strid names[3] = { about->name, around ? around->python : 0, around ? around->annotation : 0 };
+    struct sync_row row = { .count = 1, .total_ps = span->dur_ps,
+                            .longest = { span->dur_ps, span->start_ps, h->trace->host }, .name = names[0],
+                            .caller = names[1], .annotation = names[2] };
+    const tm_status st = sync_key(h, names, &row.key);
+
+    if (st != TM_OK)
+        return st;
+    h->sync_count = tm_sum_counts(h->sync_count, 1);
+    h->sync_ps = tm_sum_times(h->sync_ps, span->dur_ps);
+    return tm_groups_add(h->syncs, &row);
+}
+
+static tm_status take_nested(void *to, const struct tm_nested *span)
+{
+    struct host *h = to;
+    const struct host_span *about = span->payload;
+    tm_status st = TM_OK;
+
+    if (about->is_python)
+        st = calls_add_call(h, span, HOST_PYTHON);
+    else if (about->is_annotation)
+        st = calls_add_call(h, span, HOST_ANNOTATION);
+    return st == TM_OK && about->is_sync ? calls_add_sync(h, span) : st;
+}
+
+/* --- events --- */
+
+/* What is known of a span when it begins: its own names, else those of what is around it. */
+static tm_status describe(struct host *h, const struct tm_event *event, const struct host_span *around,
+                          struct host_span *about)
+{
+    const enum tm_class class = (enum tm_class)event->record.class;
+    const bool is_sync = class == TM_CLASS_SYNC, is_in_sync = around && around->is_in_sync;
+    struct host_call *call;
+    tm_status st;
+
+    *about = (struct host_span){ .name = event->record.name,
+                                 .python = around ? around->python : 0,
+                                 .annotation = around ? around->annotation : 0,
+                                 .is_python = class == TM_CLASS_PYTHON || event->traits & TM_TRAIT_PYTHON,
+                                 .is_sync = is_sync && !is_in_sync, .is_in_sync = is_sync || is_in_sync };
+    if (!about->is_python) {
+        about->is_annotation = class == TM_CLASS_ANNOTATION || class == TM_CLASS_INPUT;
+        if (about->is_annotation)
+            about->annotation = about->name;
+        return TM_OK;
+    }
+    st = find_call(h, about->name, HOST_PYTHON, &call);
+    if (st == TM_OK && !call->is_wrapper)
+        about->python = about->name;
+    return st;
+}
+
+/* A union of spans that come in the order of their begins. */
+static int64_t cover(int64_t *until_ps, int64_t begin_ps, int64_t end_ps)
+{
+    const int64_t from_ps = begin_ps > *until_ps ? begin_ps : *until_ps;
+
+    if (end_ps <= from_ps)
+        return 0;
+    *until_ps = end_ps;
+    return end_ps - from_ps;
+}
+
+static void add_to_thread(struct thread_row *thread, const struct tm_event *event, int64_t begin_ps, int64_t end_ps)
+{
+    const bool is_op = event->record.class == TM_CLASS_CPU_OP || event->record.class == TM_CLASS_COLLECTIVE;
+
+    if (!thread->events)
+        thread->first_ps = begin_ps;
+    if (!thread->events || end_ps > thread->last_ps)
+        thread->last_ps = end_ps;
+    thread->events++;
+    thread->busy_ps = tm_sum_times(thread->busy_ps, cover(&thread->busy_until_ps, begin_ps, end_ps));
+    if (!is_op)
+        return;
+    thread->ops++;
+    thread->op_ps = tm_sum_times(thread->op_ps, cover(&thread->op_until_ps, begin_ps, end_ps));
+}
+
+static tm_status host_take_span(struct host *h, const struct tm_event *event)
+{
+    int64_t begin_ps = event->record.start_ps, end_ps = tm_sum_times(begin_ps, event->record.dur_ps);
+    const uint32_t track = event->record.track;
+    const void *around = NULL;
+    struct host_span about;
+    struct thread_row *thread;
+    tm_status st;
+
+    if (track >= tm_rows_count(h->lines) || !tm_is_host_span(event) ||
+        !tm_cut_to_window(&h->window, &begin_ps, &end_ps))
+        return TM_OK;
+    thread = tm_rows_change(h->lines, track);
+    if (!thread)
+        return h->run->error.status;
+    if (!thread->is_host)
+        return TM_OK;
+    add_to_thread(thread, event, begin_ps, end_ps);
+    if (begin_ps < h->seen_begin_ps)
+        h->seen_begin_ps = begin_ps;
+    if (end_ps > h->seen_end_ps)
+        h->seen_end_ps = end_ps;
+    st = tm_nesting_around(h->nesting, track, begin_ps, &around);
+    if (st == TM_OK)
+        st = describe(h, event, around, &about);
+    return st == TM_OK ? tm_nesting_take(h->nesting, track, begin_ps, end_ps - begin_ps, &about) : st;
+}
+
+/* --- a host begins and ends --- */
+
+/* What the threads tell */
+static tm_status host_begin_calls(struct host *h)
+{
+    const uint64_t tracks = h->trace->tracks ? tm_rows_count(h->trace->tracks) : 0;
+    tm_status st = tm_find_host_window(h->trace, h->settings, &h->window);
+
+    if (st != TM_OK)
+        return st;
+    h->seen_begin_ps = INT64_MAX;
+    h->seen_end_ps = INT64_MIN;
+    h->nesting = tm_nesting_new(h->run, TM_ACCOUNT_THREADS, sizeof(struct host_span), HOST_OPEN_MOST, take_nested, h);
+    h->lines = tm_rows_new_paged(h->run, TM_ACCOUNT_TABLES, sizeof(struct thread_row),
+                                 host_memory(h->run, HOST_LINES), 8 << 10);
+    if (!h->nesting || !h->lines)
+        return h->run->error.status;
+    for (uint64_t i = 0; i < tracks && st == TM_OK; i++) {
+        const struct tm_track *track = tm_rows_at(h->trace->tracks, i);
+        struct thread_row row = { .host = h->trace->host, .busy_until_ps = INT64_MIN, .op_until_ps = INT64_MIN };
+
+        if (!track)
+            return h->run->error.status;
+        row.name = track->name ? track->name : track->plane_name;
+        row.is_host = track->side == TM_SIDE_HOST;
+        row.is_main = i == h->trace->main_track;
+        st = tm_rows_append(h->lines, &row);
+    }
+    return st;
+}
+
+static void host_free_calls(struct host *h)
+{
+    tm_nesting_free(h->nesting);
+    tm_rows_free(h->lines);
+    h->nesting = NULL;
+    h->lines = NULL;
+}
+
+static tm_status keep_host(struct host *h)
+{
+    struct host_row row = { .basis = (uint8_t)h->window.basis };
+
+    memcpy(row.name, h->trace->host_name, sizeof(row.name));
+    if (h->window.basis != TM_HOST_ALL) {
+        row.begin_ps = h->window.begin_ps;
+        row.end_ps = h->window.end_ps;
+    } else if (h->seen_begin_ps <= h->seen_end_ps) {
+        row.begin_ps = h->seen_begin_ps;
+        row.end_ps = h->seen_end_ps;
+    }
+    return tm_rows_append(h->hosts, &row);
+}
+
+static tm_status host_end_calls(struct host *h)
+{
+    tm_status st = tm_nesting_end(h->nesting);
+
+    for (uint64_t i = 0; i < tm_rows_count(h->lines) && st == TM_OK; i++) {
+        const struct thread_row *row = tm_rows_at(h->lines, i);
+
+        if (!row)
+            return h->run->error.status;
+        if (row->events)
+            st = tm_rows_append(h->threads, row);
+    }
+    if (st == TM_OK)
+        st = tm_front_flush(&h->front);
+    if (st == TM_OK)
+        st = keep_host(h);
+    host_free_calls(h);
+    return st;
+}
+
+/* --- how rows are folded --- */
+
+static void merge_calls(void *into, const void *from)
+{
+    struct call_row *a = into;
+    const struct call_row *b = from;
+
+    a->count = tm_sum_counts(a->count, b->count);
+    a->self_ps = tm_sum_times(a->self_ps, b->self_ps);
+    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+}
+
+static void merge_syncs(void *into, const void *from)
+{
+    struct sync_row *a = into;
+    const struct sync_row *b = from;
+
+    a->count = tm_sum_counts(a->count, b->count);
+    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+    tm_longest_merge(&a->longest, &b->longest);
+}
+
+/* --- the stage --- */
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct host *h = s->state;
+    struct tm_run *run = s->run;
+
+    h->run = run;
+    h->settings = s->settings;
+    h->calls = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct call_row), host_memory(run, HOST_CALLS),
+                             merge_calls);
+    h->syncs = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct sync_row), host_memory(run, HOST_SYNCS),
+                             merge_syncs);
+    h->delays = tm_lengths_new(run, TM_ACCOUNT_TABLES, host_memory(run, HOST_DELAYS));
+    h->threads = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct thread_row), host_memory(run, HOST_THREADS),
+                                   8 << 10);
+    h->hosts = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct host_row), 0, 8 << 10);
+    if (!h->calls || !h->syncs || !h->delays || !h->threads || !h->hosts)
+        return run->error.status;
+    return tm_front_init(&h->front, run, TM_ACCOUNT_TABLES, sizeof(struct host_call), host_memory(run, HOST_FRONT),
+                         h->calls);
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct host *h = s->state;
+    tm_status st;
+
+    h->trace = trace;
+    h->names = trace->names;
+    h->has_steps |= trace->steps.source != TM_STEPS_SESSION;
+    st = host_begin_launches(h);
+    return st == TM_OK ? host_begin_calls(h) : st;
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    struct host *h = s->state;
+
+    if (!tm_is_on_accelerator(h->trace, event))
+        return host_take_span(h, event);
+    return event->level != TM_LEVEL_NONE ? host_take_activity(h, event) : TM_OK;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct host *h = s->state;
+    tm_status st = host_end_launches(h);
+
+    if (st == TM_OK)
+        st = host_end_calls(h);
+    h->trace = NULL;
+    return st;
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct host *h = s->state;
+
+    if (!h->run)
+        return;
+    host_free_launches(h);
+    host_free_calls(h);
+    tm_front_release(&h->front);
+    tm_groups_free(h->calls);
+    tm_groups_free(h->syncs);
+    tm_lengths_free(h->delays);
+    tm_rows_free(h->threads);
+    tm_rows_free(h->hosts);
+}
+
+const struct tm_stage_type tm_host_stage = {
+    .name = "host",
+    .summary = "what the hosts did: launches, waits, functions, threads",
+    .state_bytes = sizeof(struct host),
+    .classes = TM_CLASSES_ALL,
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = host_report,
+    .save = host_save,
+    .load = host_load,
+    .close = close_stage,
+};
+
+/* Trips of data to the host and back: a device stands still between the end of a copy to the host and the begin of a
+ * copy from it, in one step, and the host launches the second one in between: it did something with the data. */
+
+static void count_trip(struct fallback *f, const struct trip_lane *lane, const struct tm_event *event)
+{
+    struct tm_stretch trip = { .begin_ps = lane->gap_begin_ps, .dur_ps = lane->gap_end_ps - lane->gap_begin_ps,
+                               .host = f->trace->host };
+
+    if (lane->d2h_bytes && event->config->has_copy_bytes)
+        trip.bytes = tm_sum_counts(lane->d2h_bytes, event->config->copy_bytes);
+    else
+        f->trips_of_unknown_bytes = tm_sum_counts(f->trips_of_unknown_bytes, 1);
+    memcpy(trip.device, f->trace->devices[event->device].id, sizeof(trip.device));
+    f->trip_count = tm_sum_counts(f->trip_count, 1);
+    f->trip_ps = tm_sum_times(f->trip_ps, trip.dur_ps);
+    f->trip_bytes = tm_sum_counts(f->trip_bytes, trip.bytes);
+    tm_stretches_add(f->trips, &f->trips_listed, FALLBACK_TRIPS, &trip);
+}
+
+/* The copy from the host that ends the gap. */
+static bool is_back(const struct trip_lane *lane, const struct tm_event *event)
+{
+    return event->level == TM_LEVEL_H2D && event->chosen && event->record.start_ps == lane->gap_end_ps &&
+           event->step == lane->d2h_step && event->launch_track != TM_NONE &&
+           event->launch_start_ps >= lane->gap_begin_ps;
+}
+
+static void note_end(struct trip_lane *lane, const struct tm_event *event)
+{
+    const int64_t end_ps = tm_sum_times(event->record.start_ps, event->record.dur_ps);
+    const bool is_d2h = event->level == TM_LEVEL_D2H && event->chosen;
+
+    if (end_ps < lane->until_ps)
+        return;
+    if (end_ps > lane->until_ps)
+        lane->ends_in_d2h = false;
+    lane->until_ps = end_ps;
+    if (!is_d2h)
+        return;
+    lane->ends_in_d2h = true;
+    lane->d2h_step = event->step;
+    lane->d2h_bytes = event->config->has_copy_bytes ? event->config->copy_bytes : 0;
+}
+
+static tm_status count_host_op(struct fallback *f, const struct tm_event *event)
+{
+    const struct tm_config *config = event->config;
+    const struct fallback_row row = { .name = config->hlo_op ? config->hlo_op : event->record.name,
+                                      .op = config->op, .sort = FALLBACK_HOST_OP };
+
+    return fallback_count(f, &row, event->record.start_ps, event->record.dur_ps);
+}
+
+/* An op of the device that works with the host, as its HLO tells. */
+static tm_status take_op(struct fallback *f, const struct tm_event *event)
+{
+    const struct tm_hlo_op *op;
+    const tm_status st = tm_trace_hlo(f->trace, event->config, &op);
+
+    return op && op->is_host ? count_host_op(f, event) : st;
+}
+
+tm_status fallback_take_activity(struct fallback *f, const struct tm_event *event)
+{
+    struct trip_lane *lane = event->device < f->lane_count ? &f->lanes[event->device] : NULL;
+    const int64_t start_ps = event->record.start_ps;
+
+    if (!lane || !lane->is_used)
+        return TM_OK;
+    if (event->level != TM_LEVEL_NONE) {
+        if (start_ps > lane->until_ps) {
+            lane->is_after_d2h = lane->ends_in_d2h;
+            lane->gap_begin_ps = lane->until_ps;
+            lane->gap_end_ps = start_ps;
+        }
+        if (lane->is_after_d2h && is_back(lane, event)) {
+            count_trip(f, lane, event);
+            lane->is_after_d2h = false;
+        }
+        note_end(lane, event);
+    }
+    return event->chosen && f->has_host_op ? take_op(f, event) : TM_OK;
+}

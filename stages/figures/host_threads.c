@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What host threads did.  Per thread a stack of the events that are open and a log of the stretches that are past.
+ * Memory: the log is kept in chunks; chunks before the horizon are dropped, and where the rest does not fit in the
+ * share the oldest ones of all threads are spilled.  The stacks are bounded; deeper events are tallied and count as
+ * their parents. */
+#include "stages/figures/host_threads.h"
+
+#include <string.h>
+
+enum {
+    CHUNK_STRETCHES = 60, /* about 1 KiB: there may be a chunk per thread */
+    DEEPEST_STACK = 4096,
+    FIRST_STACK = 4,
+    OPEN_MOST = 1 << 14,  /* of all stacks together: half a MiB, whatever the share */
+};
+
+/* From begin to the begin of the next one. */
+struct stretch {
+    int64_t begin_ps;
+    tm_strid name; /* of the event that gives the cause, else of the innermost one */
+    uint32_t cause;
+};
+
+struct chunk {
+    struct chunk *before, *next;   /* of its thread */
+    struct chunk *older, *younger; /* of all threads */
+    uint32_t thread, count;
+    struct stretch stretches[CHUNK_STRETCHES];
+};
+
+/* A chunk that was written out. */
+struct spilled {
+    int64_t end_ps;
+    uint64_t before; /* the one before it of its thread, plus one; 0 = none */
+    uint32_t count;
+    struct stretch stretches[CHUNK_STRETCHES];
+};
+
+/* An open event.  Reason and name are those of the event that gives the cause, seen from here. */
+struct open_event {
+    int64_t end_ps, cause_end_ps; /* own end, and that of the event that gave the cause */
+    tm_strid own_name, name;      /* name: of the event that gave the cause */
+    struct tm_cause_reason own, reason;
+};
+
+struct thread {
+    struct open_event *stack;
+    uint32_t depth, stack_size;
+    int64_t at_ps;              /* the log reaches up to here */
+    bool has_begun;
+    struct chunk *first, *last; /* in memory, in the order of time */
+    uint64_t spilled;           /* row of its last spilled chunk, plus one; 0 = none */
+    struct stretch current;     /* the stretch that is being written */
+};
+
+struct tm_host_threads {
+    struct tm_run *run;
+    struct thread *threads;
+    uint32_t count;
+    uint32_t open_most;         /* entries that all stacks have room for */
+    size_t share_bytes, used_bytes;
+    struct chunk *oldest, *youngest;
+    int64_t horizon_ps;
+    struct tm_rows *spilled;    /* struct spilled, of all threads; NULL = none */
+};
+
+struct tm_host_threads *tm_host_threads_new(struct tm_run *run, const struct tm_trace *trace)
+{
+    struct tm_host_threads *t = tm_take(&run->budget, TM_ACCOUNT_THREADS, sizeof(*t), &run->error);
+
+    if (!t)
+        return NULL;
+    *t = (struct tm_host_threads){ .run = run, .count = trace->thread_count, .horizon_ps = INT64_MIN };
+    t->share_bytes = tm_budget_share(&run->budget, TM_ACCOUNT_THREADS);
+    if (!t->count)
+        return t;
+    t->threads = tm_take(&run->budget, TM_ACCOUNT_THREADS, t->count * sizeof(*t->threads), &run->error);
+    if (t->threads)
+        return t;
+    tm_host_threads_free(t);
+    return NULL;
+}
+
+/* Give the first chunk of a thread back. */
+static void drop_first(struct tm_host_threads *t, struct thread *thread)
+{
+    struct chunk *chunk = thread->first;
+
+    thread->first = chunk->next;
+    if (chunk->next)
+        chunk->next->before = NULL;
+    else
+        thread->last = NULL;
+    if (chunk->older)
+        chunk->older->younger = chunk->younger;
+    else
+        t->oldest = chunk->younger;
+    if (chunk->younger)
+        chunk->younger->older = chunk->older;
+    else
+        t->youngest = chunk->older;
+    tm_give(&t->run->budget, TM_ACCOUNT_THREADS, chunk, sizeof(*chunk));
+    t->used_bytes -= sizeof(*chunk);
+}
+
+void tm_host_threads_free(struct tm_host_threads *t)
+{
+    if (!t)
+        return;
+    for (uint32_t i = 0; t->threads && i < t->count; i++) {
+        struct thread *thread = &t->threads[i];
+
+        while (thread->first)
+            drop_first(t, thread);
+        tm_give(&t->run->budget, TM_ACCOUNT_THREADS, thread->stack, thread->stack_size * sizeof(*thread->stack));
+    }
+    tm_rows_free(t->spilled);
+    tm_give(&t->run->budget, TM_ACCOUNT_THREADS, t->threads, t->threads ? t->count * sizeof(*t->threads) : 0);
+    tm_give(&t->run->budget, TM_ACCOUNT_THREADS, t, sizeof(*t));
+}
+
+/* --- the log --- */
+
+static int64_t end_of(const struct thread *thread, const struct chunk *chunk)
+{
+    return chunk->next && chunk->next->count ? chunk->next->stretches[0].begin_ps : thread->current.begin_ps;
+}
+
+static void drop_before_horizon(struct tm_host_threads *t, struct thread *thread)
+{
+    while (thread->first && thread->first != thread->last && end_of(thread, thread->first) <= t->horizon_ps)
+        drop_first(t, thread);
+}
+
+/* Write the oldest chunk of all threads out: it is the first of its own. */
+static tm_status spill_oldest(struct tm_host_threads *t)
+{
+    const struct chunk *old = t->oldest;
+    struct thread *thread = &t->threads[old->thread];
+    struct spilled row = { .end_ps = end_of(thread, old), .before = thread->spilled, .count = old->count };
+    tm_status st;
+
+    if (!t->spilled)
+        t->spilled = tm_rows_new(t->run, TM_ACCOUNT_THREADS, sizeof(row), t->share_bytes / 8);
+    if (!t->spilled)
+        return t->run->error.status;
+    memcpy(row.stretches, old->stretches, sizeof(row.stretches));
+    st = tm_rows_append(t->spilled, &row);
+    if (st != TM_OK)
+        return st;
+    thread->spilled = tm_rows_count(t->spilled);
+    drop_first(t, thread);
+    return TM_OK;
+}
+
+static tm_status new_chunk(struct tm_host_threads *t, struct thread *thread)
+{
+    struct chunk *chunk;
+
+    drop_before_horizon(t, thread);
+    while (t->oldest && t->used_bytes + sizeof(*chunk) > t->share_bytes / 4) {
+        const tm_status st = spill_oldest(t);
+
+        if (st != TM_OK)
+            return st;
+    }
+    chunk = tm_take(&t->run->budget, TM_ACCOUNT_THREADS, sizeof(*chunk), &t->run->error);
+    if (!chunk)
+        return t->run->error.status;
+    t->used_bytes += sizeof(*chunk);
+    chunk->thread = (uint32_t)(thread - t->threads);
+    chunk->before = thread->last;
+    chunk->older = t->youngest;
+    *(thread->last ? &thread->last->next : &thread->first) = chunk;
+    *(t->youngest ? &t->youngest->younger : &t->oldest) = chunk;
+    thread->last = t->youngest = chunk;
+    return TM_OK;
+}
+
+/* The stretch that is being written is over. */
+static tm_status keep_stretch(struct tm_host_threads *t, struct thread *thread)
+{
+    if (!thread->last || thread->last->count == CHUNK_STRETCHES) {
+        const tm_status st = new_chunk(t, thread);
+
+        if (st != TM_OK)
+            return st;
+    }
+    thread->last->stretches[thread->last->count++] = thread->current;
+    return TM_OK;
+}
+
+/* From at_ps on the thread does this. */
+static inline tm_status begin_stretch(struct tm_host_threads *t, struct thread *thread, int64_t at_ps, uint32_t cause,
+                                      tm_strid name)
+{
+    tm_status st = TM_OK;
+
+    if (thread->has_begun && cause == thread->current.cause && name == thread->current.name)
+        return TM_OK;
+    if (thread->has_begun && thread->current.begin_ps < at_ps)
+        st = keep_stretch(t, thread);
+    thread->has_begun = true;
+    thread->current = (struct stretch){ .begin_ps = at_ps, .name = name, .cause = cause };
+    return st;
+}
+
+/* --- the stack --- */
+
+/* The innermost open event gives cause and name. */
+static inline tm_status settle(struct tm_host_threads *t, struct thread *thread, int64_t at_ps)
+{
+    const struct open_event *top = thread->depth ? &thread->stack[thread->depth - 1] : NULL;
+
+    return begin_stretch(t, thread, at_ps, top ? top->reason.cause : TM_CAUSE_UNRECORDED, top ? top->name : 0);
+}
+
+/* What holds for an event above another one, or above none. */
+static inline void inherit(struct open_event *event, const struct open_event *below)
+{
+    if (below && tm_cause_yields(event->own, below->reason)) {
+        event->reason = below->reason;
+        event->cause_end_ps = below->cause_end_ps;
+        event->name = below->name;
+        return;
+    }
+    event->reason = event->own;
+    event->cause_end_ps = event->end_ps;
+    event->name = event->own_name;
+    /* when that one ends before its time, the input around it may be what to yield to; so may be what it says then */
+    if (below && (tm_cause_hides_input(below->reason) || below->cause_end_ps < below->end_ps) &&
+        below->cause_end_ps < event->end_ps)
+        event->cause_end_ps = below->cause_end_ps;
+}
+
+/* An event that began last, or whose cause came from another that has ended, looks for it among those below it.  Of
+ * those, the ones for which the same holds come first; the others know already what is below them. */
+static void find_reason(struct thread *thread, uint32_t from)
+{
+    const int64_t at_ps = thread->at_ps;
+    const struct open_event *below = NULL;
+    uint32_t at = from;
+
+    while (at > 0 && thread->stack[at - 1].cause_end_ps <= at_ps)
+        at--;
+    if (at > 0)
+        below = &thread->stack[at - 1];
+    for (; at <= from; at++) {
+        struct open_event *const event = &thread->stack[at];
+
+        if (event->end_ps <= at_ps) /* below another one that lasts longer */
+            continue;
+        inherit(event, below);
+        below = event;
+    }
+}
+
+/* Bring the log up to a time: everything that ends before it ends. */
+static tm_status advance(struct tm_host_threads *t, struct thread *thread, int64_t to_ps)
+{
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && thread->depth && thread->at_ps < to_ps) {
+        struct open_event *top = &thread->stack[thread->depth - 1];
+        const int64_t change_ps = top->end_ps < top->cause_end_ps ? top->end_ps : top->cause_end_ps;
+
+        if (change_ps > to_ps)
+            break;
+        thread->at_ps = change_ps > thread->at_ps ? change_ps : thread->at_ps;
+        while (thread->depth && thread->stack[thread->depth - 1].end_ps <= thread->at_ps)
+            thread->depth--;
+        /* What is on top now may have inherited from an event that has ended in the meantime. */
+        if (thread->depth && thread->stack[thread->depth - 1].cause_end_ps <= thread->at_ps)
+            find_reason(thread, thread->depth - 1);
+        st = settle(t, thread, thread->at_ps);
+    }
+    if (to_ps > thread->at_ps)
+        thread->at_ps = to_ps;
+    return st;
+}
+
+/* Room for one more open event.  *found false: there is none. */
+static tm_status make_room(struct tm_host_threads *t, struct thread *thread, bool *found)
+{
+    const uint32_t size = thread->stack_size ? thread->stack_size * 2 : FIRST_STACK;
+    void *stack;
+
+    *found = true;
+    if (thread->depth < thread->stack_size)
+        return TM_OK;
+    *found = size <= DEEPEST_STACK && t->open_most + (size - thread->stack_size) <= OPEN_MOST;
+    if (!*found) {
+        tm_tally_add(&t->run->tallies, TM_TALLY_DEEP_NESTING, 1);
+        return TM_OK;
+    }
+    stack = tm_retake(&t->run->budget, TM_ACCOUNT_THREADS, thread->stack, thread->stack_size * sizeof(*thread->stack),
+                      size * sizeof(*thread->stack), &t->run->error);
+    if (!stack)
+        return t->run->error.status;
+    t->open_most += size - thread->stack_size;
+    thread->stack = stack;
+    thread->stack_size = size;
+    return TM_OK;
+}
+
+tm_status tm_host_threads_take(struct tm_host_threads *t, const struct tm_event *event)
+{
+    const struct tm_record *r = &event->record;
+    const int64_t end_ps = r->start_ps + r->dur_ps;
+    const struct open_event open = { .end_ps = end_ps, .own_name = r->name,
+                                     .own = tm_cause_reason_of((enum tm_class)r->class, event->traits) };
+    struct thread *thread;
+    bool found;
+    tm_status st;
+
+    if (event->thread >= t->count || !r->dur_ps)
+        return TM_OK;
+    thread = &t->threads[event->thread];
+    if (!thread->has_begun)
+        thread->at_ps = r->start_ps;
+    st = advance(t, thread, r->start_ps);
+    if (st == TM_OK)
+        st = make_room(t, thread, &found);
+    if (st != TM_OK || !found)
+        return st;
+    thread->stack[thread->depth++] = open;
+    inherit(&thread->stack[thread->depth - 1], thread->depth > 1 ? &thread->stack[thread->depth - 2] : NULL);
+    return settle(t, thread, r->start_ps);
+}
+
+void tm_host_threads_forget(struct tm_host_threads *t, int64_t horizon_ps)
+{
+    t->horizon_ps = horizon_ps;
+}
+
+/* --- questions --- */
+
+struct answer {
+    struct tm_host_threads *threads;
+    int64_t begin_ps, end_ps;
+    int64_t parts[TM_CAUSE_COUNT];
+    int64_t longest_ps[TM_CAUSE_COUNT], longest_begin_ps[TM_CAUSE_COUNT];
+    tm_strid names[TM_CAUSE_COUNT];
+    /* where one thread waits for results, another one is asked */
+    struct thread *other;                /* NULL = it is not */
+    int64_t other_ps[TM_CAUSE_COUNT];    /* of parts, what it tells */
+    bool is_of_other[TM_CAUSE_COUNT];    /* its name */
+};
+
+static tm_status gather(struct answer *a, const struct thread *thread);
+
+/* Stretches may come in any order: chunks are looked at from the last one back.  out: the name is that of this one */
+static bool add_time(struct answer *a, uint32_t cause, int64_t ps, int64_t longest_ps, int64_t begin_ps, tm_strid name)
+{
+    a->parts[cause] += ps;
+    if (longest_ps < a->longest_ps[cause] ||
+        (longest_ps == a->longest_ps[cause] && (!longest_ps || begin_ps >= a->longest_begin_ps[cause])))
+        return false;
+    a->longest_ps[cause] = longest_ps;
+    a->longest_begin_ps[cause] = begin_ps;
+    a->names[cause] = name;
+    a->is_of_other[cause] = false;
+    return true;
+}
+
+/* A wait: what the other thread recorded meanwhile is told of it, the rest is the wait. */
+static tm_status add_wait(struct answer *a, int64_t from_ps, int64_t to_ps, tm_strid name)
+{
+    struct answer other = { .threads = a->threads, .begin_ps = from_ps, .end_ps = to_ps };
+    const tm_status st = gather(&other, a->other);
+    int64_t left_ps = to_ps - from_ps;
+
+    for (uint32_t i = 0; i < TM_CAUSE_COUNT && st == TM_OK; i++) {
+        if (i == TM_CAUSE_UNRECORDED || !other.parts[i])
+            continue;
+        left_ps -= other.parts[i];
+        a->other_ps[i] += other.parts[i];
+        if (add_time(a, i, other.parts[i], other.longest_ps[i], other.longest_begin_ps[i], other.names[i]))
+            a->is_of_other[i] = true;
+    }
+    (void)add_time(a, TM_CAUSE_SYNC, left_ps, left_ps, from_ps, name);
+    return st;
+}
+
+static tm_status add_stretch(struct answer *a, const struct stretch *stretch, int64_t until_ps)
+{
+    const int64_t from_ps = stretch->begin_ps > a->begin_ps ? stretch->begin_ps : a->begin_ps;
+    const int64_t to_ps = until_ps < a->end_ps ? until_ps : a->end_ps;
+
+    if (to_ps <= from_ps)
+        return TM_OK;
+    if (a->other && stretch->cause == TM_CAUSE_SYNC)
+        return add_wait(a, from_ps, to_ps, stretch->name);
+    (void)add_time(a, stretch->cause, to_ps - from_ps, to_ps - from_ps, from_ps, stretch->name);
+    return TM_OK;
+}
+
+static tm_status add_stretches(struct answer *a, const struct stretch *stretches, uint32_t count, int64_t end_ps)
+{
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < count && st == TM_OK; i++)
+        st = add_stretch(a, &stretches[i], i + 1 < count ? stretches[i + 1].begin_ps : end_ps);
+    return st;
+}
+
+/* What was spilled, from the latest chunk back. */
+static tm_status add_spilled(struct answer *a, const struct thread *thread)
+{
+    struct tm_host_threads *t = a->threads;
+    tm_status st = TM_OK;
+
+    for (uint64_t at = thread->spilled; at && st == TM_OK;) {
+        const struct spilled *there = tm_rows_at(t->spilled, at - 1);
+        struct spilled row;
+
+        if (!there)
+            return t->run->error.status;
+        if (there->end_ps <= a->begin_ps)
+            break;
+        at = there->before;
+        if (there->stretches[0].begin_ps >= a->end_ps)
+            continue;
+        row = *there; /* the other thread may be asked: another row */
+        st = add_stretches(a, row.stretches, row.count, row.end_ps);
+    }
+    return st;
+}
+
+/* in: the thread's log reaches up to the end */
+static tm_status gather(struct answer *a, const struct thread *thread)
+{
+    const struct chunk *chunk = thread->last;
+    tm_status st;
+
+    if (!thread->has_begun)
+        return TM_OK;
+    st = add_stretch(a, &thread->current, a->end_ps);
+    for (; st == TM_OK && chunk && end_of(thread, chunk) > a->begin_ps; chunk = chunk->before)
+        st = add_stretches(a, chunk->stretches, chunk->count, end_of(thread, chunk));
+    return st == TM_OK && !chunk ? add_spilled(a, thread) : st;
+}
+
+/* Ask a thread, and what no thread told is unrecorded. */
+static tm_status ask(struct answer *a, uint32_t number, uint32_t other)
+{
+    struct tm_host_threads *t = a->threads;
+    struct thread *thread = number < t->count ? &t->threads[number] : NULL;
+    int64_t seen_ps = 0;
+    tm_status st = TM_OK;
+
+    a->other = other < t->count && other != number && t->threads[other].has_begun ? &t->threads[other] : NULL;
+    if (a->other)
+        st = advance(t, a->other, a->end_ps);
+    if (st == TM_OK && thread && thread->has_begun)
+        st = advance(t, thread, a->end_ps);
+    if (st == TM_OK && thread)
+        st = gather(a, thread);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        seen_ps += a->parts[i];
+    a->parts[TM_CAUSE_UNRECORDED] += a->end_ps - a->begin_ps - seen_ps;
+    return st;
+}
+
+tm_status tm_host_threads_ask(struct tm_host_threads *t, uint32_t thread, int64_t begin_ps, int64_t end_ps,
+                              int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
+{
+    struct answer a = { .threads = t, .begin_ps = begin_ps, .end_ps = end_ps };
+    const tm_status st = ask(&a, thread, TM_NONE);
+
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        parts[i] += a.parts[i];
+    for (int i = 0; i < TM_CAUSE_COUNT && names; i++)
+        names[i] = a.names[i];
+    return st;
+}
+
+tm_status tm_host_threads_ask_main(struct tm_host_threads *t, uint32_t main, uint32_t launching, int64_t begin_ps,
+                                   int64_t end_ps, int64_t parts[TM_CAUSE_COUNT], int64_t main_ps[TM_CAUSE_COUNT],
+                                   tm_strid names[TM_CAUSE_COUNT], bool by_main[TM_CAUSE_COUNT])
+{
+    struct answer a = { .threads = t, .begin_ps = begin_ps, .end_ps = end_ps };
+    const tm_status st = ask(&a, main, launching);
+
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
+        parts[i] += a.parts[i];
+        main_ps[i] += i == TM_CAUSE_UNRECORDED ? 0 : a.parts[i] - a.other_ps[i];
+        names[i] = a.names[i];
+        by_main[i] = !a.is_of_other[i];
+    }
+    return st;
+}

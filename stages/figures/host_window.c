@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which stretch of a host's time counts. */
+#include "stages/figures/host_window.h"
+
+const char *const tm_host_basis_name[TM_HOST_BASIS_COUNT] = { "steps", "devices", "all" };
+
+static void include(struct tm_host_window *window, int64_t begin_ps, int64_t end_ps)
+{
+    if (begin_ps < window->begin_ps)
+        window->begin_ps = begin_ps;
+    if (end_ps > window->end_ps)
+        window->end_ps = end_ps;
+}
+
+static tm_status include_steps(const struct tm_trace *trace, struct tm_host_window *window)
+{
+    const struct tm_steps *steps = &trace->steps;
+
+    for (uint64_t k = steps->chosen_begin; k < steps->chosen_end && k < steps->count; k++) {
+        const struct tm_step_mark *mark = tm_rows_at(steps->marks, k);
+
+        if (!mark)
+            return trace->run->error.status;
+        include(window, mark->begin_ps, mark->begin_ps + mark->dur_ps);
+    }
+    return TM_OK;
+}
+
+static void include_devices(const struct tm_trace *trace, struct tm_host_window *window)
+{
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        const struct tm_device *device = &trace->devices[i];
+
+        if (device->activities && device->chosen_end_ps > device->chosen_begin_ps)
+            include(window, device->chosen_begin_ps, device->chosen_end_ps);
+    }
+}
+
+tm_status tm_find_host_window(const struct tm_trace *trace, const struct tm_settings *settings,
+                              struct tm_host_window *window)
+{
+    const bool is_marked = trace->steps.source == TM_STEPS_HOST;
+    tm_status st = TM_OK;
+
+    *window = (struct tm_host_window){ INT64_MAX, INT64_MIN, is_marked ? TM_HOST_STEPS : TM_HOST_DEVICES };
+    if (!trace->steps.all && !settings->session_window) {
+        if (is_marked)
+            st = include_steps(trace, window);
+        else
+            include_devices(trace, window);
+    }
+    if (window->begin_ps > window->end_ps)
+        *window = (struct tm_host_window){ INT64_MIN, INT64_MAX, TM_HOST_ALL };
+    return st;
+}

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a device was idle: each gap's time is split by what the launching thread did.
+ * source: docs/metrics.md, "Idle gaps" */
+#include "stages/figures/idle_gaps.h"
+
+#include <string.h>
+
+#include "pipeline/record.h"
+#include "stages/figures/device_time.h"
+#include "stages/resolve/classes.h"
+
+/* Causes of idle time by the class of host events. */
+
+const char *const tm_cause_name[TM_CAUSE_COUNT] = {
+    [TM_CAUSE_DEVICE_WAIT] = "device_wait", [TM_CAUSE_LAUNCH] = "launch", [TM_CAUSE_COMPILE] = "compile",
+    [TM_CAUSE_INPUT] = "input",             [TM_CAUSE_SYNC] = "sync",     [TM_CAUSE_GC] = "gc",
+    [TM_CAUSE_PROFILER] = "profiler",       [TM_CAUSE_HOST] = "host",     [TM_CAUSE_UNRECORDED] = "unrecorded",
+};
+
+enum tm_cause tm_cause_of_class(enum tm_class class)
+{
+    switch (class) {
+    case TM_CLASS_LAUNCH:
+        return TM_CAUSE_LAUNCH;
+    case TM_CLASS_COMPILE:
+        return TM_CAUSE_COMPILE;
+    case TM_CLASS_INPUT:
+        return TM_CAUSE_INPUT;
+    case TM_CLASS_SYNC:
+        return TM_CAUSE_SYNC;
+    case TM_CLASS_GC:
+        return TM_CAUSE_GC;
+    case TM_CLASS_PROFILER:
+        return TM_CAUSE_PROFILER;
+    default:
+        return TM_CAUSE_HOST;
+    }
+}
+
+struct tm_cause_reason tm_cause_reason_of(enum tm_class class, uint32_t traits)
+{
+    const enum tm_cause cause = tm_cause_of_class(class);
+    const bool is_wait = cause == TM_CAUSE_HOST && traits & TM_TRAIT_WAIT;
+
+    return (struct tm_cause_reason){ .cause = (uint8_t)(is_wait ? TM_CAUSE_SYNC : cause), .is_weak = is_wait };
+}
+
+/* An activity that begins where the gap ends: of several the one that was launched first ends it. */
+void note_activity_at_gap(struct lane *lane, const struct tm_event *event)
+{
+    struct open_gap *gap = &lane->gap;
+
+    if (event->record.start_ps != gap->end_ps)
+        return;
+    if (!gap->after)
+        gap->after = event->record.name;
+    /* CPU ops have no launch of their own; the ops of an execution that has begun wait for each other, not for the
+     * host. */
+    gap->is_inside_run |= lane->device.kind == TM_DEVICE_CPU && event->record.correlation &&
+                          event->record.correlation == lane->last_run && event->step == lane->last_step;
+    if (event->launch_track == TM_NONE || (gap->has_launch && event->launch_start_ps >= gap->launch_start_ps))
+        return;
+    gap->has_launch = true;
+    gap->launch_start_ps = event->launch_start_ps;
+    gap->launch_dur_ps = event->launch_dur_ps;
+    gap->launch_thread = event->launch_thread;
+    gap->after = event->record.name;
+}
+
+/* What a stretch of idle time is attributed to. */
+struct reasons {
+    int64_t parts[TM_CAUSE_COUNT];
+    int64_t main_ps[TM_CAUSE_COUNT]; /* of them, what the main thread tells in place of the launching one */
+    tm_strid names[TM_CAUSE_COUNT];
+    bool by_main[TM_CAUSE_COUNT];    /* the names */
+};
+
+/* The cause of all of a gap that has but one, which no thread has to be asked for; TM_CAUSE_COUNT = none such. */
+static enum tm_cause sole_cause(const struct open_gap *gap)
+{
+    if (gap->is_inside_run)
+        return TM_CAUSE_DEVICE_WAIT;
+    if (!gap->has_launch || gap->launch_start_ps >= gap->begin_ps)
+        return TM_CAUSE_COUNT;
+    return gap->launch_start_ps + gap->launch_dur_ps <= gap->begin_ps ? TM_CAUSE_DEVICE_WAIT : TM_CAUSE_LAUNCH;
+}
+
+static bool is_longer(int64_t dur_a, int64_t begin_a, int64_t dur_b, int64_t begin_b)
+{
+    return dur_a != dur_b ? dur_a > dur_b : begin_a < begin_b;
+}
+
+/* Keep the longest ones in order: the list is short. */
+static void list_of_lane(struct lane *lane, int64_t begin_ps, int64_t dur_ps)
+{
+    uint32_t at = lane->longest_count;
+
+    while (at && is_longer(dur_ps, begin_ps, lane->longest[at - 1].dur_ps, lane->longest[at - 1].begin_ps))
+        at--;
+    if (at == LANE_GAPS)
+        return;
+    if (lane->longest_count < LANE_GAPS)
+        lane->longest_count++;
+    for (uint32_t i = lane->longest_count - 1; i > at; i--)
+        lane->longest[i] = lane->longest[i - 1];
+    lane->longest[at] = (struct short_gap){ begin_ps, dur_ps };
+}
+
+/* Where a gap goes among the longest ones of the run; RUN_GAPS = nowhere. */
+static uint32_t place_in_run(const struct device_time *d, const struct listed_gap *gap)
+{
+    uint32_t at = d->longest_count;
+
+    while (at && is_longer(gap->dur_ps, gap->begin_ps, d->longest[at - 1].dur_ps, d->longest[at - 1].begin_ps))
+        at--;
+    return at;
+}
+
+void list_gap(struct device_time *d, const struct listed_gap *gap)
+{
+    const uint32_t at = place_in_run(d, gap);
+
+    if (at == RUN_GAPS)
+        return;
+    if (d->longest_count < RUN_GAPS)
+        d->longest_count++;
+    for (uint32_t i = d->longest_count - 1; i > at; i--)
+        d->longest[i] = d->longest[i - 1];
+    d->longest[at] = *gap;
+}
+
+static tm_status list_of_run(struct device_time *d, const struct listed_gap *gap)
+{
+    struct listed_gap listed = *gap;
+
+    if (place_in_run(d, gap) == RUN_GAPS)
+        return TM_OK;
+    if (gap->step != TM_NONE) {
+        const struct tm_step_mark *mark = tm_rows_at(d->trace->steps.marks, gap->step);
+
+        if (!mark)
+            return d->run->error.status;
+        listed.step_number = mark->number;
+    }
+    list_gap(d, &listed);
+    return TM_OK;
+}
+
+static enum tm_cause largest(const int64_t parts[TM_CAUSE_COUNT])
+{
+    enum tm_cause best = 0;
+
+    for (int i = 1; i < TM_CAUSE_COUNT; i++)
+        if (parts[i] > parts[best])
+            best = (enum tm_cause)i;
+    return best;
+}
+
+static tm_status show_gap(const struct device_time *d, const struct lane *lane, const struct listed_gap *gap)
+{
+    const struct tm_idle_gap shown = { .host = d->trace->host, .device = lane->device.index, .begin_ps = gap->begin_ps,
+                                       .end_ps = gap->begin_ps + gap->dur_ps, .step = (uint32_t)gap->step,
+                                       .before = gap->before, .after = gap->after, .host_event = gap->host_event,
+                                       .cause = tm_cause_name[gap->cause] };
+
+    return d->settings->take_gap(d->settings->gap_taker, &shown);
+}
+
+/* One that is long enough to be shown: into the histogram and the lists. */
+static tm_status list_long_gap(struct device_time *d, struct lane *lane, const struct listed_gap *gap)
+{
+    const int bucket = 63 - __builtin_clzll((unsigned long long)gap->dur_ps); /* of [2^bucket, 2^(bucket + 1)) */
+    tm_status st;
+
+    static_assert(HISTOGRAM_ROWS == 64, "a row for each power of two");
+    lane->gap_count_min++;
+    d->histogram[bucket].count++;
+    d->histogram[bucket].total_ps = tm_sum_times(d->histogram[bucket].total_ps, gap->dur_ps);
+    st = list_of_run(d, gap);
+    return st == TM_OK && d->settings->take_gap ? show_gap(d, lane, gap) : st;
+}
+
+/* What the causes of a gap are told from: one cause for all of it, or threads for what comes before the launch. */
+struct gap_causes {
+    enum tm_cause sole;     /* TM_CAUSE_COUNT: several, as follows */
+    bool asks_main;         /* the launching thread recorded too little */
+    uint32_t thread;        /* the launching one; TM_NONE = not known */
+    int64_t until_ps;       /* from there on it is the launch */
+    struct reasons reasons; /* of the whole gap */
+};
+
+static tm_status ask(struct device_time *d, const struct gap_causes *causes, int64_t begin_ps, int64_t end_ps,
+                     struct reasons *reasons)
+{
+    int64_t any_ps[TM_CAUSE_COUNT] = { 0 };
+
+    if (!causes->asks_main)
+        return tm_host_threads_ask(d->threads, causes->thread, begin_ps, end_ps, reasons->parts, reasons->names);
+    return tm_host_threads_ask_main(d->threads, d->trace->main_thread, causes->thread, begin_ps, end_ps, reasons->parts,
+                                    causes->thread != TM_NONE ? reasons->main_ps : any_ps, reasons->names,
+                                    reasons->by_main);
+}
+
+/* Ask what happened before the launch: the launching thread; where it recorded less than half of the stretch, or no
+ * launch is known, the main thread. */
+static tm_status ask_thread(struct device_time *d, const struct open_gap *gap, struct gap_causes *causes)
+{
+    const int64_t length_ps = causes->until_ps - gap->begin_ps;
+    const int64_t *unrecorded_ps = &causes->reasons.parts[TM_CAUSE_UNRECORDED];
+
+    if (gap->has_launch) {
+        const tm_status st = ask(d, causes, gap->begin_ps, causes->until_ps, &causes->reasons);
+
+        if (st != TM_OK || *unrecorded_ps <= length_ps - *unrecorded_ps || causes->thread == d->trace->main_thread)
+            return st;
+        causes->reasons = (struct reasons){ .parts = { 0 } };
+    }
+    causes->asks_main = true;
+    return ask(d, causes, gap->begin_ps, causes->until_ps, &causes->reasons);
+}
+
+static tm_status find_causes(struct device_time *d, const struct open_gap *gap, struct gap_causes *causes)
+{
+    tm_status st;
+
+    *causes = (struct gap_causes){ .sole = TM_CAUSE_COUNT, .until_ps = gap->end_ps,
+                                   .thread = gap->has_launch ? gap->launch_thread : TM_NONE };
+    if (gap->has_launch && gap->launch_start_ps < gap->end_ps)
+        causes->until_ps = gap->launch_start_ps > gap->begin_ps ? gap->launch_start_ps : gap->begin_ps;
+    st = ask_thread(d, gap, causes);
+    causes->reasons.parts[TM_CAUSE_LAUNCH] += gap->end_ps - causes->until_ps;
+    return st;
+}
+
+/* The causes of a piece of a gap: those of its pieces add up to those of the gap.  in: *reasons is empty */
+static tm_status split(struct device_time *d, const struct open_gap *gap, const struct gap_causes *causes,
+                       int64_t begin_ps, int64_t end_ps, struct reasons *reasons)
+{
+    const int64_t launch_ps = causes->until_ps > begin_ps ? causes->until_ps : begin_ps;
+    tm_status st = TM_OK;
+
+    if (causes->sole != TM_CAUSE_COUNT) {
+        reasons->parts[causes->sole] = end_ps - begin_ps;
+        return TM_OK;
+    }
+    if (begin_ps == gap->begin_ps && end_ps == gap->end_ps) {
+        *reasons = causes->reasons;
+        return TM_OK;
+    }
+    if (begin_ps < causes->until_ps)
+        st = ask(d, causes, begin_ps, end_ps < causes->until_ps ? end_ps : causes->until_ps, reasons);
+    if (end_ps > launch_ps)
+        reasons->parts[TM_CAUSE_LAUNCH] += end_ps - launch_ps;
+    return st;
+}
+
+/* Each step in which a part of the gap lies has that part.
+ * out: step  the one in which it ends; TM_NONE = in none */
+static tm_status add_to_steps(struct device_time *d, const struct lane *lane, const struct gap_causes *causes,
+                              uint64_t *step)
+{
+    const struct open_gap *gap = &lane->gap;
+    struct period period = gap->period;
+    tm_status st = TM_OK;
+
+    *step = TM_NONE;
+    while (st == TM_OK && period.exists && period.begin_ps < gap->end_ps) {
+        const int64_t begin_ps = gap->begin_ps > period.begin_ps ? gap->begin_ps : period.begin_ps;
+        const int64_t end_ps = gap->end_ps < period.end_ps ? gap->end_ps : period.end_ps;
+
+        if (end_ps > begin_ps) {
+            struct reasons reasons = { .parts = { 0 } };
+            struct time_parts *row;
+
+            st = split(d, gap, causes, begin_ps, end_ps, &reasons);
+            row = st == TM_OK ? tm_rows_change(d->parts, lane->first_parts_row + period.ordinal) : NULL;
+            if (!row)
+                return d->run->error.status;
+            for (int i = 0; i < TM_CAUSE_COUNT; i++)
+                row->idle_ps[i] += reasons.parts[i];
+        }
+        *step = end_ps == gap->end_ps ? period.ordinal : TM_NONE;
+        if (period.end_ps >= gap->end_ps)
+            break;
+        period.ordinal++;
+        st = find_period(d, lane, &period);
+    }
+    return st;
+}
+
+static void count_gap(struct device_time *d, struct lane *lane, int64_t begin_ps, int64_t dur_ps, enum tm_cause cause,
+                      int64_t wait_ps)
+{
+    lane->gap_count++;
+    lane->gap_total_ps += dur_ps;
+    lane->cause_counts[cause]++;
+    list_of_lane(lane, begin_ps, dur_ps);
+    if (dur_ps < PAUSE_BELOW_PS && wait_ps) {
+        d->pauses.count++;
+        d->pauses.total_ps = tm_sum_times(d->pauses.total_ps, wait_ps);
+    }
+}
+
+/* in:     parts  NULL = all of it has that one cause */
+static void count_short(struct device_time *d, int64_t dur_ps, enum tm_cause cause, const int64_t *parts)
+{
+    if (dur_ps < PAUSE_BELOW_PS || dur_ps >= SHORT_BELOW_PS)
+        return;
+    d->short_gaps[cause].count++;
+    if (!parts)
+        d->short_gaps[cause].total_ps = tm_sum_times(d->short_gaps[cause].total_ps, dur_ps);
+    for (int i = 0; parts && i < TM_CAUSE_COUNT; i++)
+        d->short_gaps[i].total_ps = tm_sum_times(d->short_gaps[i].total_ps, parts[i]);
+}
+
+/* --- a gap is over --- */
+
+static struct listed_gap listed_from(const struct device_time *d, const struct lane *lane, int64_t begin_ps,
+                                     int64_t end_ps)
+{
+    return (struct listed_gap){ .begin_ps = begin_ps, .dur_ps = end_ps - begin_ps, .lane = (uint32_t)(lane - d->lanes),
+                                .before = lane->gap.before, .after = lane->gap.after,
+                                .launch_ps = lane->gap.has_launch ? lane->gap.launch_start_ps : INT64_MIN,
+                                .launch_dur_ps = lane->gap.has_launch ? lane->gap.launch_dur_ps : 0 };
+}
+
+/* Most gaps have one cause and lie in one step, inside the window. */
+static bool is_plain(const struct lane *lane, enum tm_cause cause)
+{
+    const struct open_gap *gap = &lane->gap;
+
+    return cause != TM_CAUSE_COUNT && gap->period.exists && gap->period.begin_ps <= gap->begin_ps &&
+           gap->end_ps <= gap->period.end_ps && gap->begin_ps > lane->begin_ps && gap->end_ps < lane->end_ps;
+}
+
+static tm_status close_plain(struct device_time *d, struct lane *lane, enum tm_cause cause)
+{
+    const struct open_gap *gap = &lane->gap;
+    const int64_t dur_ps = gap->end_ps - gap->begin_ps;
+    struct time_parts *row = tm_rows_change(d->parts, lane->first_parts_row + gap->period.ordinal);
+    struct listed_gap listed;
+
+    if (!row)
+        return d->run->error.status;
+    row->idle_ps[cause] += dur_ps;
+    lane->parts.idle_ps[cause] += dur_ps;
+    count_gap(d, lane, gap->begin_ps, dur_ps, cause, cause == TM_CAUSE_DEVICE_WAIT ? dur_ps : 0);
+    count_short(d, dur_ps, cause, NULL);
+    if (dur_ps < d->settings->gap_min_ps)
+        return TM_OK;
+    listed = listed_from(d, lane, gap->begin_ps, gap->end_ps);
+    listed.step = gap->period.ordinal;
+    listed.cause = cause;
+    listed.parts[cause] = dur_ps;
+    return list_long_gap(d, lane, &listed);
+}
+
+/* Whose event a gap is named by. */
+static enum told_by told_by(const struct gap_causes *causes, tm_strid name, bool is_main)
+{
+    if (!name)
+        return TOLD_BY_NOBODY;
+    return causes->thread == TM_NONE ? TOLD_BY_MAIN_ALONE
+           : causes->asks_main && is_main ? TOLD_BY_MAIN
+                                          : TOLD_BY_LAUNCHING;
+}
+
+/* Any other one. */
+static tm_status close_split(struct device_time *d, struct lane *lane, const struct gap_causes *causes)
+{
+    const struct open_gap *gap = &lane->gap;
+    const int64_t begin_ps = gap->begin_ps > lane->begin_ps ? gap->begin_ps : lane->begin_ps;
+    const int64_t end_ps = gap->end_ps < lane->end_ps ? gap->end_ps : lane->end_ps;
+    struct listed_gap listed = listed_from(d, lane, begin_ps, end_ps);
+    struct reasons reasons = { .parts = { 0 } };
+    tm_status st = add_to_steps(d, lane, causes, &listed.step);
+
+    if (st != TM_OK || end_ps <= begin_ps)
+        return st;
+    st = split(d, gap, causes, begin_ps, end_ps, &reasons);
+    if (st != TM_OK)
+        return st;
+    memcpy(listed.parts, reasons.parts, sizeof(listed.parts));
+    listed.cause = largest(listed.parts);
+    listed.host_event = reasons.names[listed.cause];
+    listed.thread = told_by(causes, listed.host_event, reasons.by_main[listed.cause]);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
+        lane->parts.idle_ps[i] += listed.parts[i];
+        lane->main_ps[i] = tm_sum_times(lane->main_ps[i], reasons.main_ps[i]);
+    }
+    count_gap(d, lane, begin_ps, listed.dur_ps, listed.cause, listed.parts[TM_CAUSE_DEVICE_WAIT]);
+    count_short(d, listed.dur_ps, listed.cause, listed.parts);
+    if (begin_ps == lane->begin_ps)
+        lane->lead_ps = listed.dur_ps;
+    else if (end_ps == lane->end_ps)
+        lane->trail_ps = listed.dur_ps;
+    return listed.dur_ps < d->settings->gap_min_ps ? TM_OK : list_long_gap(d, lane, &listed);
+}
+
+tm_status close_gap(struct device_time *d, struct lane *lane)
+{
+    struct open_gap *gap = &lane->gap;
+    const enum tm_cause cause = sole_cause(gap);
+    struct gap_causes causes;
+    tm_status st = TM_OK;
+
+    gap->is_open = false;
+    if (gap->has_launch && gap->launch_start_ps > gap->end_ps)
+        tm_tally_add(&d->run->tallies, TM_TALLY_WRONG_CLOCK, 1);
+    if (is_plain(lane, cause))
+        return close_plain(d, lane, cause);
+    if (cause == TM_CAUSE_COUNT)
+        st = find_causes(d, gap, &causes);
+    else
+        causes = (struct gap_causes){ .sole = cause };
+    return st == TM_OK ? close_split(d, lane, &causes) : st;
+}
+
+/* --- a host ends --- */
+
+tm_status measure_calls(struct device_time *d)
+{
+    const struct tm_call_lengths_row *row;
+    struct tm_key keys[RUN_GAPS];
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < d->longest_count && st == TM_OK; i++) {
+        const struct listed_gap *gap = &d->longest[i];
+        struct tm_name info = { .length = 0 };
+
+        if (gap->lane >= d->first_lane && gap->host_event)
+            st = tm_names_info(d->names, gap->host_event, &info);
+        keys[i] = info.hash;
+    }
+    if (st == TM_OK && d->longest_count)
+        st = tm_call_lengths_finish(d->lengths);
+    while (st == TM_OK && d->longest_count && (st = tm_call_lengths_next(d->lengths, &row)) == TM_OK && row) {
+        for (uint32_t i = 0; i < d->longest_count; i++) {
+            struct listed_gap *gap = &d->longest[i];
+
+            if (gap->lane < d->first_lane || !gap->host_event || !tm_is_same_key(keys[i], row->key))
+                continue;
+            gap->calls = row->count;
+            gap->long_calls = row->long_count;
+            gap->short_calls_ps = row->short_ps;
+        }
+    }
+    return st;
+}

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels, the stage: folds launches by key and keeps their lengths, for exact quantiles.  Memory: launches of a site
+ * gather in a table of fixed size; groups and lengths spill.  What counts is what device_time.c counts as kernels of
+ * a device, so that the table and the devices agree. */
+#include "stages/figures/kernels.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "pipeline/front.h"
+#include "pipeline/store/groups.h"
+#include "pipeline/store/lengths.h"
+#include "pipeline/store/names.h"
+#include "pipeline/stage.h"
+#include "stages/figures/sm_limits.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/resolve/classes.h"
+
+/* Kernels in a partial: both tables whole, in the order of their keys.  Hosts and devices are numbered anew where they
+ * are read. */
+
+/* --- saving --- */
+
+static void save_row(struct tm_partial_writer *w, const void *of)
+{
+    const struct kernel_row *row = of;
+
+    tm_partial_put_words(w, &row->key, 2);
+    tm_partial_put_words(w, &row->occupancy, 2);
+    tm_partial_put_i64(w, row->occupancy_ps);
+    tm_partial_put_u64(w, row->count);
+    tm_partial_put_i64(w, row->total_ps);
+    tm_partial_put_i64(w, row->min_ps);
+    tm_partial_put_i64(w, row->max_ps);
+    tm_partial_put_words(w, &row->squares, 2);
+    tm_partial_put_u64(w, row->devices);
+    tm_partial_put_i64(w, row->first_ps);
+    tm_partial_put_u32(w, row->first_host);
+    tm_partial_put_u32(w, row->first_device);
+    tm_partial_put_name(w, row->hlo_op);
+    tm_partial_put_name(w, row->category);
+    tm_partial_put_name(w, row->details);
+    tm_partial_put_u8(w, row->class);
+    tm_partial_put_u8(w, row->level);
+    tm_partial_put_u8(w, row->precision);
+    tm_partial_put_u8(w, row->matrix);
+    tm_partial_put_u8(w, row->has_kernel);
+    tm_partial_put_name(w, row->name);
+    tm_partial_put_name(w, row->op);
+    for (int i = 0; i < 3; i++) {
+        tm_partial_put_u32(w, row->grid[i]);
+        tm_partial_put_u32(w, row->block[i]);
+    }
+    tm_partial_put_u32(w, row->registers);
+    tm_partial_put_u64(w, row->shared_bytes);
+}
+
+/* In the order of kernel and length. */
+static tm_status save_lengths(struct tm_partial_writer *w, struct tm_lengths *lengths)
+{
+    const struct tm_length *length = NULL;
+    tm_status st = tm_lengths_finish(lengths);
+
+    do {
+        if (st == TM_OK)
+            st = tm_lengths_next(lengths, &length);
+        if (st != TM_OK)
+            return st;
+        tm_partial_put_u8(w, length != NULL);
+        if (length)
+            tm_partial_put_words(w, length, sizeof(*length) / sizeof(uint64_t));
+    } while (length);
+    return TM_OK;
+}
+
+static tm_status kernels_save(struct tm_stage *s, struct tm_partial_writer *w)
+{
+    struct kernels *k = s->state;
+    tm_status st;
+
+    tm_partial_put_u32(w, k->active_devices);
+    tm_partial_put_u64(w, k->count);
+    tm_partial_put_i64(w, k->total_ps);
+    tm_partial_put_u64(w, k->compute_count);
+    tm_partial_put_i64(w, k->compute_ps);
+    tm_partial_put_words(w, &k->compute_squares, 2);
+    st = tm_partial_put_groups(w, k->by_key, save_row);
+    return st == TM_OK ? save_lengths(w, k->lengths) : st;
+}
+
+/* --- loading --- */
+
+static void load_row(struct tm_partial_reader *r, struct kernel_row *row)
+{
+    tm_partial_words(r, &row->key, 2);
+    tm_partial_words(r, &row->occupancy, 2);
+    row->occupancy_ps = tm_partial_time(r);
+    row->count = tm_partial_u64(r);
+    row->total_ps = tm_partial_time(r);
+    row->min_ps = tm_partial_time(r);
+    row->max_ps = tm_partial_time(r);
+    tm_partial_words(r, &row->squares, 2);
+    row->devices = tm_partial_u64(r);
+    row->first_ps = tm_partial_i64(r);
+    row->first_host = tm_partial_below_u32(r, tm_partial_host_count(r));
+    row->first_device = tm_partial_u32(r);
+    row->hlo_op = tm_partial_name(r);
+    row->category = tm_partial_name(r);
+    row->details = tm_partial_name(r);
+    row->class = tm_partial_below_u8(r, TM_CLASS_COUNT);
+    row->level = tm_partial_below_u8(r, TM_LEVEL_NONE + 1);
+    row->precision = tm_partial_below_u8(r, TM_PRECISION_COUNT);
+    row->matrix = tm_partial_below_u8(r, KERNEL_MATRIX_COUNT);
+    row->has_kernel = tm_partial_bool(r);
+    row->name = tm_partial_name(r);
+    row->op = tm_partial_name(r);
+    for (int i = 0; i < 3; i++) {
+        row->grid[i] = tm_partial_u32(r);
+        row->block[i] = tm_partial_u32(r);
+    }
+    row->registers = tm_partial_u32(r);
+    row->shared_bytes = tm_partial_u64(r);
+    if (tm_partial_is_ok(r) && row->count == 0)
+        (void)tm_partial_damaged(r, "a kernel that was never launched");
+}
+
+static tm_status load_rows(struct kernels *k, struct tm_partial_reader *r, uint32_t devices)
+{
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && tm_partial_bool(r)) {
+        struct kernel_row row = { .count = 0 };
+        struct tm_name name;
+
+        load_row(r, &row);
+        if (!tm_partial_is_ok(r))
+            break;
+        if (row.first_device >= devices)
+            return tm_partial_damaged(r, "a device that is not there");
+        row.first_host += tm_partial_first_host(r);
+        row.first_device += k->active_devices;
+        row.devices = tm_move_device_bits(row.devices, k->active_devices);
+        st = tm_names_info(k->names, row.name, &name);
+        row.name_hash = name.hash;
+        if (st == TM_OK)
+            st = tm_groups_add(k->by_key, &row);
+    }
+    return st == TM_OK ? tm_partial_status(r) : st;
+}
+
+static tm_status load_lengths(struct kernels *k, struct tm_partial_reader *r)
+{
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && tm_partial_bool(r)) {
+        struct tm_length length;
+
+        tm_partial_words(r, &length, sizeof(length) / sizeof(uint64_t));
+        if (tm_partial_is_ok(r) && length.value > INT64_MAX)
+            return tm_partial_damaged(r, "a length that is negative");
+        st = tm_partial_is_ok(r) ? tm_lengths_add(k->lengths, length.group, length.value, length.count)
+                                 : tm_partial_status(r);
+    }
+    return st == TM_OK ? tm_partial_status(r) : st;
+}
+
+static tm_status kernels_load(struct tm_stage *s, struct tm_partial_reader *r)
+{
+    struct kernels *k = s->state;
+    const uint32_t devices = tm_partial_below_u32(r, TM_NONE - (uint64_t)k->active_devices);
+    struct tm_wide squares;
+    tm_status st;
+
+    k->names = tm_partial_names(r);
+    k->count = tm_sum_counts(k->count, tm_partial_u64(r));
+    k->total_ps = tm_sum_times(k->total_ps, tm_partial_time(r));
+    k->compute_count = tm_sum_counts(k->compute_count, tm_partial_u64(r));
+    k->compute_ps = tm_sum_times(k->compute_ps, tm_partial_time(r));
+    tm_partial_words(r, &squares, 2);
+    k->compute_squares = tm_sum_wide(k->compute_squares, tm_wide_value(squares));
+    st = load_rows(k, r, devices);
+    k->active_devices += devices;
+    return st == TM_OK ? load_lengths(k, r) : st;
+}
+
+/* --- folding --- */
+
+/* Of launches at the same moment that of the first device, and of these the one that came first. */
+static bool is_earlier(const struct kernel_row *a, const struct kernel_row *b)
+{
+    if (a->first_host != b->first_host)
+        return a->first_host < b->first_host;
+    if (a->first_ps != b->first_ps)
+        return a->first_ps < b->first_ps;
+    return a->first_device != b->first_device ? a->first_device < b->first_device : a->first_number < b->first_number;
+}
+
+static void merge_rows(void *into, const void *from)
+{
+    struct kernel_row *a = into;
+    const struct kernel_row *b = from;
+
+    a->occupancy = tm_sum_wide(a->occupancy, tm_wide_value(b->occupancy));
+    a->occupancy_ps = tm_sum_times(a->occupancy_ps, b->occupancy_ps);
+    a->squares = tm_sum_wide(a->squares, tm_wide_value(b->squares));
+    a->count += b->count;
+    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+    a->min_ps = b->min_ps < a->min_ps ? b->min_ps : a->min_ps;
+    a->max_ps = b->max_ps > a->max_ps ? b->max_ps : a->max_ps;
+    a->devices |= b->devices;
+    a->has_kernel |= b->has_kernel;
+    if (!is_earlier(b, a))
+        return;
+    a->first_ps = b->first_ps;
+    a->first_number = b->first_number;
+    a->first_host = b->first_host;
+    a->first_device = b->first_device;
+    a->hlo_op = b->hlo_op;
+    a->category = b->category;
+    a->details = b->details;
+    a->class = b->class;
+    a->level = b->level;
+    a->precision = b->precision;
+    a->matrix = b->matrix;
+}
+
+/* A row that leaves the front: the occupancy is the same for all of its launches. */
+static tm_status hand_on(void *to, void *row)
+{
+    struct kernels *k = to;
+    struct kernel_row whole = *(const struct kernel_row *)row;
+    const bool has_occupancy = whole.occupancy.low != 0;
+    const uint64_t occupancy_milli = whole.occupancy.low - has_occupancy;
+
+    whole.occupancy = tm_sum_wide((struct tm_wide){ 0, 0 }, (unsigned __int128)whole.total_ps * occupancy_milli);
+    whole.occupancy_ps = has_occupancy ? whole.total_ps : 0;
+    whole.place = 0;
+    k->count += whole.count;
+    k->total_ps = tm_sum_times(k->total_ps, whole.total_ps);
+    if (whole.level == TM_LEVEL_COMPUTE && whole.class != TM_CLASS_MEMSET) {
+        k->compute_count += whole.count;
+        k->compute_ps = tm_sum_times(k->compute_ps, whole.total_ps);
+        k->compute_squares = tm_sum_wide(k->compute_squares, tm_wide_value(whole.squares));
+    }
+    return tm_groups_add(k->by_key, &whole);
+}
+
+/* --- opening --- */
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct kernels *k = s->state;
+    tm_status st;
+
+    k->by_key = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct kernel_row),
+                              kernels_memory(s->run, KERNELS_BY_KEY), merge_rows);
+    if (!k->by_key)
+        return s->run->error.status;
+    st = tm_front_init(&k->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct kernel_row),
+                       kernels_memory(s->run, KERNELS_FRONT), k->by_key);
+    if (st != TM_OK)
+        return st;
+    k->front.taker = hand_on;
+    k->front.to = k;
+    k->lengths = tm_lengths_new(s->run, TM_ACCOUNT_TABLES, kernels_memory(s->run, KERNELS_LENGTHS));
+    return k->lengths ? TM_OK : s->run->error.status;
+}
+
+static void give_numbers(struct tm_stage *s)
+{
+    struct kernels *k = s->state;
+
+    tm_give(&s->run->budget, TM_ACCOUNT_TABLES, k->numbers, k->number_count * sizeof(*k->numbers));
+    k->numbers = NULL;
+    k->number_count = 0;
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct kernels *k = s->state;
+
+    k->trace = trace;
+    k->names = trace->names;
+    k->host_count = 0;
+    k->numbers = tm_take(&s->run->budget, TM_ACCOUNT_TABLES,
+                         trace->device_count * sizeof(*k->numbers), &s->run->error);
+    if (!k->numbers)
+        return s->run->error.status;
+    k->number_count = trace->device_count;
+    for (uint32_t i = 0; i < trace->device_count; i++)
+        k->numbers[i] = trace->devices[i].activities ? k->active_devices++ : TM_NONE;
+    return TM_OK;
+}
+
+/* --- events --- */
+
+/* As in device_time.c: what a device's sum `kernels` holds. */
+static bool is_kernel(const struct kernels *k, const struct tm_event *event)
+{
+    if (!event->chosen || event->device >= k->number_count || k->numbers[event->device] == TM_NONE)
+        return false;
+    /* A TPU op that waits for the host is no activity, but an op of its line. */
+    if (event->level == TM_LEVEL_NONE && event->record.class != TM_CLASS_TPU_OP)
+        return false;
+    switch (event->record.class) {
+    case TM_CLASS_TPU_ASYNC:
+    case TM_CLASS_GRAPH:
+        return false;
+    case TM_CLASS_TPU_OP:
+    case TM_CLASS_CPU_OP:
+        return true;
+    default:
+        break;
+    }
+    if (k->trace->has_kernel_details)
+        return (event->record.flags & TM_FLAG_KERNEL_DETAILS) != 0;
+    return event->record.class == TM_CLASS_KERNEL || event->record.class == TM_CLASS_COLLECTIVE;
+}
+
+/* What the key of a kernel is made of; no gaps in it. */
+struct key_text {
+    struct tm_key name, op;
+    uint64_t shared_bytes;
+    uint32_t grid[3], block[3], registers, unused;
+};
+
+static_assert(sizeof(struct key_text) == 72, "hashed as bytes");
+
+/* What the HLO says of the kernel's op.  Of a custom call that is no product it tells nothing: any kernels
+ * may be in it. */
+static tm_status find_hlo(struct kernels *k, const struct tm_config *config, struct kernel_row *row)
+{
+    const struct tm_hlo_op *op;
+    const tm_status st = tm_trace_hlo(k->trace, config, &op);
+
+    if (!op || (!op->has_matrix && op->target))
+        return st;
+    row->precision = op->precision;
+    row->matrix = op->has_matrix ? KERNEL_WITH_MATRIX : KERNEL_WITHOUT_MATRIX;
+    return TM_OK;
+}
+
+static tm_status find_key(struct kernels *k, const struct tm_event *event, struct kernel_row *row)
+{
+    const struct tm_config *c = event->config;
+    struct key_text text = { .shared_bytes = c->shared_bytes, .registers = c->registers };
+    struct tm_key hashes[2];
+    const tm_status st = tm_names_hashes(k->names, (const tm_strid[]){ event->record.name, c->op }, 2, hashes);
+
+    if (st != TM_OK)
+        return st;
+    text.name = hashes[0];
+    text.op = hashes[1];
+    memcpy(text.grid, c->grid, sizeof(text.grid));
+    memcpy(text.block, c->block, sizeof(text.block));
+    row->key = tm_hash_key(&text, sizeof(text));
+    row->name_hash = text.name;
+    return TM_OK;
+}
+
+/* The row of a site that is new: of no launch yet, the next one is its first. */
+static tm_status begin_row(struct kernels *k, const struct tm_event *event, struct kernel_row *row)
+{
+    const struct tm_config *c = event->config;
+    const uint32_t number = k->numbers[event->device];
+    uint32_t milli;
+    const bool has_occupancy = tm_recorded_occupancy(c, &k->trace->devices[event->device], &milli);
+    tm_status st;
+
+    *row = (struct kernel_row){
+        .min_ps = INT64_MAX,
+        .devices = tm_device_bit(number),
+        .first_ps = event->record.start_ps,
+        .first_number = k->host_count,
+        .first_host = k->trace->host,
+        .first_device = number,
+        .hlo_op = c->hlo_op,
+        .category = c->category,
+        .details = c->details,
+        .class = event->record.class,
+        .level = event->level,
+        .has_kernel = c->has_kernel,
+        .name = event->record.name,
+        .op = c->op,
+        .grid = { c->grid[0], c->grid[1], c->grid[2] },
+        .block = { c->block[0], c->block[1], c->block[2] },
+        .registers = c->registers,
+        .shared_bytes = c->shared_bytes,
+        .occupancy = { 0, has_occupancy ? (uint64_t)milli + 1 : 0 },
+    };
+    st = find_key(k, event, row);
+    return st == TM_OK ? find_hlo(k, c, row) : st;
+}
+
+/* Times that do not fit into one row any more begin anew: what a row holds is exact. */
+static tm_status empty_row(struct kernels *k, struct kernel_row *row)
+{
+    const tm_status st = tm_front_hand_on(&k->front, row);
+
+    row->count = 0;
+    row->total_ps = row->max_ps = 0;
+    row->squares = (struct tm_wide){ 0, 0 };
+    row->min_ps = INT64_MAX;
+    return st;
+}
+
+static tm_status add_launch(struct kernels *k, struct kernel_row *row, int64_t dur_ps)
+{
+    if (row->total_ps > INT64_MAX - dur_ps) {
+        const tm_status st = empty_row(k, row);
+
+        if (st != TM_OK)
+            return st;
+    }
+    row->count++;
+    row->total_ps += dur_ps;
+    row->min_ps = dur_ps < row->min_ps ? dur_ps : row->min_ps;
+    row->max_ps = dur_ps > row->max_ps ? dur_ps : row->max_ps;
+    row->squares = tm_sum_squares(row->squares, dur_ps);
+    k->host_count++;
+    return tm_lengths_add_at(k->lengths, &row->place, row->key.low, (uint64_t)dur_ps);
+}
+
+static tm_status take_first(struct kernels *k, const struct tm_event *event)
+{
+    bool is_new;
+    struct kernel_row *row = tm_front_at(&k->front, event->site, &is_new);
+
+    if (!row || (is_new && begin_row(k, event, row) != TM_OK))
+        return k->front.run->error.status;
+    return add_launch(k, row, event->record.dur_ps);
+}
+
+/* Whether it is a kernel its site tells: those that have a row are. */
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    struct kernels *k = s->state;
+    struct kernel_row *row = tm_front_find(&k->front, event->site);
+
+    if (row)
+        return event->chosen ? add_launch(k, row, event->record.dur_ps) : TM_OK;
+    return is_kernel(k, event) ? take_first(k, event) : TM_OK;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct kernels *k = s->state;
+
+    give_numbers(s);
+    return tm_front_flush(&k->front);
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct kernels *k = s->state;
+
+    give_numbers(s);
+    tm_front_release(&k->front);
+    tm_groups_free(k->by_key);
+    tm_lengths_free(k->lengths);
+}
+
+const struct tm_stage_type tm_kernels_stage = {
+    .name = "kernels",
+    .summary = "kernels by name and launch configuration",
+    .state_bytes = sizeof(struct kernels),
+    .classes = TM_CLASSES_ACTIVITY,
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = tm_kernels_report,
+    .save = kernels_save,
+    .load = kernels_load,
+    .close = close_stage,
+};
+
+enum { TEXT_MOST = 1024 };
+
+tm_status tm_short_kernel_name(struct tm_names *names, tm_strid name, tm_strid *to)
+{
+    char copy[TEXT_MOST];
+    const char *text;
+    size_t length, n;
+    tm_status st = tm_names_text(names, name, TEXT_MOST, &text, &length);
+
+    *to = name;
+    if (st != TM_OK || length >= TEXT_MOST)
+        return st;
+    n = length;
+    while (n && isdigit((unsigned char)text[n - 1]))
+        n--;
+    if (n == length || n < 2 || (text[n - 1] != '_' && text[n - 1] != '.'))
+        return TM_OK;
+    memcpy(copy, text, n - 1); /* the text does not outlive the next call */
+    return tm_names_put(names, copy, n - 1, to);
+}

@@ -1,0 +1,807 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory.  Every allocation and deallocation tells its allocator's state, so figures need no bookkeeping of ours:
+ * - the curve is a list of points, each the highest of a stretch; when the list is full, the stretches grow;
+ * - a spike is looked for in a ring of lows of the last millisecond;
+ * - what held memory at the peak is known when all is read: allocations and deallocations are sorted by address, and
+ *   a buffer was live at the peak if it was allocated up to it and freed after it, or never.
+ * Memory: fixed per allocator of the present host; curves and sorted rows spill. */
+#include "stages/figures/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/store/groups.h"
+#include "pipeline/store/sorter.h"
+#include "pipeline/stage.h"
+#include "stages/figures/figure_rows.h"
+
+/* Memory in a partial: the allocators with their curves.  Hosts are numbered anew where they are read. */
+
+/* --- saving --- */
+
+static void save_facts(struct tm_partial_writer *w, const struct memory_facts *f)
+{
+    tm_partial_put_u32(w, f->host);
+    tm_partial_put_name(w, f->name);
+    tm_partial_put_i64(w, f->index);
+    tm_partial_put_u8(w, f->has_name);
+    tm_partial_put_u8(w, f->has_index);
+    tm_partial_put_u8(w, f->is_rest);
+    tm_partial_put_u8(w, f->has_peak);
+    tm_partial_put_u8(w, f->has_lifetime_peak);
+    tm_partial_put_u8(w, f->has_capacity);
+    tm_partial_put_u8(w, f->has_fragmentation);
+    tm_partial_put_i64(w, f->peak);
+    tm_partial_put_i64(w, f->peak_at_ps);
+    tm_partial_put_i64(w, f->lifetime_peak);
+    tm_partial_put_i64(w, f->capacity);
+    tm_partial_put_double(w, f->fragmentation);
+    tm_partial_put_u64(w, f->allocations);
+    tm_partial_put_u64(w, f->deallocations);
+    tm_partial_put_u64(w, f->small_allocations);
+    tm_partial_put_u64(w, f->allocated_bytes);
+    tm_partial_put_u64(w, f->spike_count);
+    tm_partial_put_i64(w, f->first_ps);
+    tm_partial_put_i64(w, f->last_ps);
+}
+
+static void save_lists(struct tm_partial_writer *w, const struct memory_facts *f)
+{
+    tm_partial_put_u32(w, f->spikes_kept);
+    for (uint32_t i = 0; i < f->spikes_kept; i++) {
+        tm_partial_put_i64(w, f->spikes[i].begin_ps);
+        tm_partial_put_i64(w, f->spikes[i].rise);
+    }
+    tm_partial_put_u32(w, f->holder_count);
+    for (uint32_t i = 0; i < f->holder_count; i++) {
+        tm_partial_put_i64(w, f->holders[i].bytes);
+        tm_partial_put_u64(w, f->holders[i].address);
+        tm_partial_put_name(w, f->holders[i].op);
+        tm_partial_put_name(w, f->holders[i].shape);
+    }
+}
+
+static void save_kept(struct tm_partial_writer *w, const struct memory_kept *kept)
+{
+    tm_partial_put_u64(w, kept->count);
+    for (int i = 0; i < MEMORY_QUARTERS; i++)
+        tm_partial_put_i64(w, kept->bytes[i]);
+    tm_partial_put_i64(w, kept->largest.bytes);
+    tm_partial_put_u64(w, kept->largest.address);
+    tm_partial_put_name(w, kept->largest.op);
+    tm_partial_put_name(w, kept->largest.shape);
+}
+
+static tm_status save_curve(struct memory *m, struct tm_partial_writer *w, uint64_t first, uint64_t count)
+{
+    tm_partial_put_u64(w, count);
+    for (uint64_t i = first; i < first + count; i++) {
+        const struct memory_point *point = tm_rows_at(m->points, i);
+
+        if (!point)
+            return m->run->error.status;
+        tm_partial_put_i64(w, point->at_ps);
+        tm_partial_put_i64(w, point->in_use);
+        tm_partial_put_i64(w, point->available);
+    }
+    return TM_OK;
+}
+
+static tm_status save_memory(struct tm_stage *s, struct tm_partial_writer *w)
+{
+    struct memory *m = s->state;
+    const uint64_t count = tm_rows_count(m->facts);
+    tm_status st = TM_OK;
+
+    tm_partial_put_u8(w, m->has_host_events);
+    tm_partial_put_u8(w, m->has_accelerator);
+    tm_partial_put_u32(w, m->origins);
+    tm_partial_put_u64(w, count);
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        const struct memory_facts *f = tm_rows_at(m->facts, i);
+
+        if (!f)
+            return m->run->error.status;
+        save_facts(w, f);
+        save_lists(w, f);
+        save_kept(w, &f->kept);
+        st = save_curve(m, w, f->first_point, f->point_count);
+    }
+    return st;
+}
+
+/* --- loading --- */
+
+static void load_facts(struct tm_partial_reader *r, struct memory_facts *f)
+{
+    f->host = tm_partial_below_u32(r, tm_partial_host_count(r));
+    f->name = tm_partial_name(r);
+    f->index = tm_partial_i64(r);
+    f->has_name = tm_partial_bool(r);
+    f->has_index = tm_partial_bool(r);
+    f->is_rest = tm_partial_bool(r);
+    f->has_peak = tm_partial_bool(r);
+    f->has_lifetime_peak = tm_partial_bool(r);
+    f->has_capacity = tm_partial_bool(r);
+    f->has_fragmentation = tm_partial_bool(r);
+    f->peak = tm_partial_i64(r);
+    f->peak_at_ps = tm_partial_i64(r);
+    f->lifetime_peak = tm_partial_i64(r);
+    f->capacity = tm_partial_i64(r);
+    f->fragmentation = tm_partial_double(r);
+    f->allocations = tm_partial_u64(r);
+    f->deallocations = tm_partial_u64(r);
+    f->small_allocations = tm_partial_u64(r);
+    f->allocated_bytes = tm_partial_u64(r);
+    f->spike_count = tm_partial_u64(r);
+    f->first_ps = tm_partial_i64(r);
+    f->last_ps = tm_partial_i64(r);
+}
+
+static void load_lists(struct tm_partial_reader *r, struct memory_facts *f)
+{
+    f->spikes_kept = tm_partial_below_u32(r, MEMORY_SPIKES + 1);
+    for (uint32_t i = 0; i < f->spikes_kept; i++) {
+        f->spikes[i].begin_ps = tm_partial_i64(r);
+        f->spikes[i].rise = tm_partial_i64(r);
+    }
+    f->holder_count = tm_partial_below_u32(r, MEMORY_HOLDERS + 1);
+    for (uint32_t i = 0; i < f->holder_count; i++) {
+        f->holders[i].bytes = tm_partial_i64(r);
+        f->holders[i].address = tm_partial_u64(r);
+        f->holders[i].op = tm_partial_name(r);
+        f->holders[i].shape = tm_partial_name(r);
+    }
+}
+
+static void load_kept(struct tm_partial_reader *r, struct memory_kept *kept)
+{
+    kept->count = tm_partial_u64(r);
+    for (int i = 0; i < MEMORY_QUARTERS; i++)
+        kept->bytes[i] = tm_partial_i64(r);
+    kept->largest.bytes = tm_partial_i64(r);
+    kept->largest.address = tm_partial_u64(r);
+    kept->largest.op = tm_partial_name(r);
+    kept->largest.shape = tm_partial_name(r);
+}
+
+/* Points come in the order of time, and within what a difference of times can be. */
+static tm_status load_curve(struct memory *m, struct tm_partial_reader *r, struct memory_facts *f)
+{
+    int64_t before_ps = INT64_MIN, first_ps = 0, span_ps;
+    tm_status st;
+
+    f->first_point = tm_rows_count(m->points);
+    f->point_count = tm_partial_u64(r);
+    st = tm_partial_status(r);
+    for (uint64_t i = 0; i < f->point_count && st == TM_OK; i++) {
+        struct memory_point point = { .at_ps = tm_partial_i64(r) };
+
+        point.in_use = tm_partial_i64(r);
+        point.available = tm_partial_i64(r);
+        first_ps = i ? first_ps : point.at_ps;
+        if (tm_partial_is_ok(r) &&
+            (point.at_ps < before_ps || __builtin_sub_overflow(point.at_ps, first_ps, &span_ps)))
+            return tm_partial_damaged(r, "moments that are not in the order of time");
+        before_ps = point.at_ps;
+        st = tm_partial_is_ok(r) ? tm_rows_append(m->points, &point) : tm_partial_status(r);
+    }
+    return st;
+}
+
+static tm_status load_hosts(struct memory *m, struct tm_partial_reader *r)
+{
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < tm_partial_host_count(r) && st == TM_OK; i++) {
+        struct memory_host host = { .name = "" };
+
+        tm_partial_copy_host(r, i, host.name, sizeof(host.name));
+        st = tm_rows_append(m->hosts, &host);
+    }
+    return st;
+}
+
+static tm_status load_memory(struct tm_stage *s, struct tm_partial_reader *r)
+{
+    struct memory *m = s->state;
+    const uint32_t first_host = (uint32_t)tm_rows_count(m->hosts);
+    tm_status st = load_hosts(m, r);
+    uint64_t count;
+
+    m->names = tm_partial_names(r);
+    m->has_host_events |= tm_partial_bool(r);
+    m->has_accelerator |= tm_partial_bool(r);
+    m->origins |= tm_partial_below_u32(r, 1 << TM_ORIGIN_COUNT);
+    count = tm_partial_u64(r);
+    if (st == TM_OK)
+        st = tm_partial_status(r);
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct memory_facts f = { .host = 0 };
+
+        load_facts(r, &f);
+        f.host += first_host;
+        load_lists(r, &f);
+        load_kept(r, &f.kept);
+        st = load_curve(m, r, &f);
+        if (st == TM_OK)
+            st = tm_rows_append(m->facts, &f);
+    }
+    return st;
+}
+
+enum {
+    CURVE_MOST = 2 * MEMORY_POINTS, /* points of a curve while it grows */
+    RING_SLOTS = 32,
+    POINTS_PAGE = 4096, /* events go to all allocators in turns: a page of each stays in memory */
+};
+
+static const int64_t spike_ps = 1000000000; /* 1 ms */
+
+/* The lowest use in a thirty-second part of a millisecond. */
+struct low {
+    int64_t slot, at_ps, in_use;
+    bool is_set;
+};
+
+struct allocator {
+    struct memory_facts facts;
+    /* the curve: rows that are done, the one that grows, and the length of its stretches (0 = every moment) */
+    uint32_t point_count;
+    bool has_point;
+    struct memory_point point;
+    int64_t first_ps, stretch_ps;
+    struct low ring[RING_SLOTS];
+    struct memory_spike spike;      /* the one that is going on */
+    bool has_spike;
+};
+
+/* An allocation or deallocation of an address. */
+struct touch {
+    uint64_t address, number;
+    int64_t bytes;
+    uint32_t allocator;
+    tm_strid op, shape;
+    uint32_t is_allocation;
+};
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct memory *m = s->state;
+    const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_TABLES);
+
+    m->run = s->run;
+    m->settings = s->settings;
+    m->hosts = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct memory_host), share / 64);
+    m->facts = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct memory_facts), share / 32);
+    m->points = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct memory_point), share / 32);
+    return m->hosts && m->facts && m->points ? TM_OK : s->run->error.status;
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct memory *m = s->state;
+    struct memory_host host;
+
+    m->first_touch = m->touch_count;
+    m->trace = trace;
+    m->names = trace->names;
+    m->origins |= 1u << trace->origin;
+    m->has_host_events |= trace->main_track != TM_NONE;
+    for (uint32_t i = 0; i < trace->device_count; i++)
+        m->has_accelerator |= trace->devices[i].kind != TM_DEVICE_CPU;
+    memcpy(host.name, trace->host_name, sizeof(host.name));
+    return tm_rows_append(m->hosts, &host);
+}
+
+/* --- which allocator --- */
+
+static bool is_same(const struct memory_facts *f, const struct memory_facts *wanted)
+{
+    if (f->is_rest || f->has_name != wanted->has_name || f->has_index != wanted->has_index)
+        return false;
+    return f->has_name ? tm_is_same_key(f->name_hash, wanted->name_hash) : f->index == wanted->index;
+}
+
+static tm_status add_allocator(struct memory *m, const struct memory_facts *facts)
+{
+    if (m->count == m->most) {
+        const uint32_t most = m->most ? m->most * 2 : 4;
+        struct allocator *allocators = tm_retake(&m->run->budget, TM_ACCOUNT_TABLES, m->allocators,
+                                                 m->most * sizeof(*allocators), most * sizeof(*allocators),
+                                                 &m->run->error);
+
+        if (!allocators)
+            return m->run->error.status;
+        m->allocators = allocators;
+        m->most = most;
+    }
+    m->last = m->count++;
+    memset(&m->allocators[m->last], 0, sizeof(m->allocators[m->last]));
+    m->allocators[m->last].facts = *facts;
+    m->allocators[m->last].facts.host = (uint32_t)tm_rows_count(m->hosts) - 1;
+    return tm_rows_resize(m->live_points, (uint64_t)m->count * CURVE_MOST);
+}
+
+/* The allocator that an event is of: by its name, on a TPU by its number.  Past the limit all share one row, of which
+ * only counts are kept. */
+static tm_status find_allocator(struct memory *m, const struct tm_allocation *a)
+{
+    struct memory_facts wanted = { .name = a->allocator, .has_name = a->allocator != 0 };
+    struct tm_name info = { .length = 0 };
+    tm_status st = TM_OK;
+
+    if (wanted.has_name)
+        st = tm_names_info(m->names, a->allocator, &info);
+    if (st != TM_OK)
+        return st;
+    wanted.name_hash = info.hash;
+    if (!wanted.has_name && a->has & TM_HAS_INDEX_ON_HOST) {
+        wanted.has_index = 1;
+        wanted.index = a->index_on_host;
+    }
+    if (m->last < m->count && is_same(&m->allocators[m->last].facts, &wanted))
+        return TM_OK;
+    for (uint32_t i = 0; i < m->count; i++)
+        if (is_same(&m->allocators[i].facts, &wanted)) {
+            m->last = i;
+            return TM_OK;
+        }
+    if (m->count < ALLOCATORS_PER_HOST)
+        return add_allocator(m, &wanted);
+    m->last = ALLOCATORS_PER_HOST;
+    if (m->count > ALLOCATORS_PER_HOST)
+        return TM_OK;
+    return add_allocator(m, &(struct memory_facts){ .is_rest = 1 });
+}
+
+/* --- the curve --- */
+
+/* Which stretch of the curve a moment is in. */
+static int64_t stretch_of(const struct allocator *a, int64_t at_ps)
+{
+    return a->stretch_ps ? (at_ps - a->first_ps) / a->stretch_ps : at_ps - a->first_ps;
+}
+
+/* Of two moments of one stretch the higher one stays, of equal ones the later one. */
+static void take_higher(struct memory_point *into, const struct memory_point *from)
+{
+    if (from->in_use >= into->in_use)
+        *into = *from;
+}
+
+/* Join points so that at most MEMORY_POINTS + 1 are left. */
+static tm_status thin(struct memory *m, struct allocator *a, uint64_t first_row)
+{
+    const int64_t span_ps = a->point.at_ps - a->first_ps;
+    struct memory_point joined = { .at_ps = 0 };
+    uint32_t kept = 0;
+
+    a->stretch_ps = span_ps / MEMORY_POINTS + 1;
+    for (uint32_t i = 0; i < a->point_count; i++) {
+        const struct memory_point *row = tm_rows_at(m->live_points, first_row + i);
+        struct memory_point point;
+
+        if (!row)
+            return m->run->error.status;
+        point = *row;
+        if (i && stretch_of(a, point.at_ps) == stretch_of(a, joined.at_ps)) {
+            take_higher(&joined, &point);
+            continue;
+        }
+        if (i) {
+            struct memory_point *to = tm_rows_change(m->live_points, first_row + kept++);
+
+            if (!to)
+                return m->run->error.status;
+            *to = joined;
+        }
+        joined = point;
+    }
+    a->point_count = kept;
+    if (stretch_of(a, joined.at_ps) == stretch_of(a, a->point.at_ps)) {
+        take_higher(&joined, &a->point);
+        a->point = joined;
+        return TM_OK;
+    }
+    struct memory_point *to = tm_rows_change(m->live_points, first_row + a->point_count++);
+
+    if (!to)
+        return m->run->error.status;
+    *to = joined;
+    return TM_OK;
+}
+
+static tm_status add_point(struct memory *m, struct allocator *a, const struct memory_point *point)
+{
+    const uint64_t first_row = (uint64_t)(a - m->allocators) * CURVE_MOST;
+    struct memory_point *to;
+
+    if (!a->has_point) {
+        a->has_point = true;
+        a->first_ps = point->at_ps;
+        a->point = *point;
+        return TM_OK;
+    }
+    if (stretch_of(a, point->at_ps) == stretch_of(a, a->point.at_ps)) {
+        take_higher(&a->point, point);
+        return TM_OK;
+    }
+    to = tm_rows_change(m->live_points, first_row + a->point_count++);
+    if (!to)
+        return m->run->error.status;
+    *to = a->point;
+    a->point = *point;
+    return a->point_count == CURVE_MOST ? thin(m, a, first_row) : TM_OK;
+}
+
+/* --- spikes --- */
+
+/* Put a spike that is over among the largest ones. */
+static void keep_spike(struct memory_facts *f, const struct memory_spike *spike)
+{
+    uint32_t least = 0;
+
+    f->spike_count++;
+    if (f->spikes_kept < MEMORY_SPIKES) {
+        f->spikes[f->spikes_kept++] = *spike;
+        return;
+    }
+    for (uint32_t i = 1; i < MEMORY_SPIKES; i++)
+        if (f->spikes[i].rise < f->spikes[least].rise)
+            least = i;
+    if (spike->rise <= f->spikes[least].rise)
+        return;
+    memmove(&f->spikes[least], &f->spikes[least + 1], (MEMORY_SPIKES - least - 1) * sizeof(*spike));
+    f->spikes[MEMORY_SPIKES - 1] = *spike;
+}
+
+/* The lowest use within a millisecond before, the latest one of equal ones. */
+static const struct low *lowest_before(const struct allocator *a, int64_t at_ps)
+{
+    const struct low *lowest = NULL;
+
+    for (int i = 0; i < RING_SLOTS; i++) {
+        const struct low *low = &a->ring[i];
+
+        if (!low->is_set || low->at_ps < at_ps - spike_ps)
+            continue;
+        if (!lowest || low->in_use < lowest->in_use || (low->in_use == lowest->in_use && low->at_ps > lowest->at_ps))
+            lowest = low;
+    }
+    return lowest;
+}
+
+static void note_low(struct allocator *a, const struct memory_point *point)
+{
+    const int64_t slot = point->at_ps / (spike_ps / RING_SLOTS);
+    struct low *low = &a->ring[(uint64_t)slot % RING_SLOTS];
+
+    if (low->is_set && low->slot == slot && low->in_use < point->in_use)
+        return;
+    *low = (struct low){ .slot = slot, .at_ps = point->at_ps, .in_use = point->in_use, .is_set = true };
+}
+
+/* Rises of over a tenth of the capacity inside a millisecond; those that begin within a millisecond are one. */
+static void look_for_spike(struct allocator *a, const struct memory_point *point)
+{
+    const struct low *low = lowest_before(a, point->at_ps);
+
+    if (low && point->available >= 0) {
+        const int64_t rise = point->in_use - low->in_use;
+
+        if (rise > (point->in_use + point->available) / 10) {
+            if (a->has_spike && low->at_ps - a->spike.begin_ps > spike_ps) {
+                keep_spike(&a->facts, &a->spike);
+                a->has_spike = false;
+            }
+            if (!a->has_spike)
+                a->spike = (struct memory_spike){ .begin_ps = low->at_ps };
+            a->has_spike = true;
+            if (rise > a->spike.rise)
+                a->spike.rise = rise;
+        }
+    }
+    note_low(a, point);
+}
+
+/* --- events --- */
+
+/* In use and available as the event tells them; false where it tells nothing that can be. */
+static bool point_of(const struct tm_record *r, const struct tm_allocation *a, struct memory_point *point)
+{
+    const int64_t reserved = a->has & TM_HAS_RESERVED ? a->bytes_reserved : 0;
+    const int64_t allocated = a->has & TM_HAS_ALLOCATED ? a->bytes_allocated : 0;
+    int64_t capacity;
+
+    *point = (struct memory_point){ .at_ps = r->start_ps, .available = -1 };
+    if (!(a->has & (TM_HAS_RESERVED | TM_HAS_ALLOCATED)) || reserved < 0 || allocated < 0 ||
+        __builtin_add_overflow(reserved, allocated, &point->in_use))
+        return false;
+    if (a->has & TM_HAS_AVAILABLE && a->bytes_available >= 0 &&
+        !__builtin_add_overflow(point->in_use, a->bytes_available, &capacity))
+        point->available = a->bytes_available;
+    return true;
+}
+
+/* The peak is the last moment of the highest use. */
+static void note_peak(struct memory *m, struct memory_facts *f, const struct memory_point *point,
+                      const struct tm_allocation *a)
+{
+    if (f->has_peak && point->in_use < f->peak)
+        return;
+    f->has_peak = 1;
+    f->peak = point->in_use;
+    f->peak_at_ps = point->at_ps;
+    f->peak_touch = m->touch_count;
+    f->has_capacity = point->available >= 0;
+    f->capacity = point->in_use + (f->has_capacity ? point->available : 0);
+    f->has_fragmentation = a->has & TM_HAS_FRAGMENTATION && a->fragmentation >= 0 && a->fragmentation <= 1;
+    f->fragmentation = a->fragmentation;
+}
+
+static void count_event(struct memory_facts *f, const struct tm_allocation *a, int64_t at_ps, bool is_allocation)
+{
+    const bool has_bytes = a->has & TM_HAS_ALLOCATION && a->allocation_bytes >= 0;
+
+    if (!f->allocations && !f->deallocations)
+        f->first_ps = at_ps; /* events come in the order of time */
+    f->last_ps = at_ps;
+    if (!is_allocation) {
+        f->deallocations++;
+        return;
+    }
+    f->allocations++;
+    if (!has_bytes)
+        return;
+    if (__builtin_add_overflow(f->allocated_bytes, (uint64_t)a->allocation_bytes, &f->allocated_bytes))
+        f->allocated_bytes = UINT64_MAX;
+    if (a->allocation_bytes < TM_SMALL_ALLOCATION_BYTES)
+        f->small_allocations++;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct touch *x = a, *y = b;
+
+    if (x->allocator != y->allocator)
+        return x->allocator < y->allocator ? -1 : 1;
+    if (x->address != y->address)
+        return x->address < y->address ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static tm_status keep_touch(struct memory *m, const struct tm_allocation *a, bool is_allocation)
+{
+    const struct touch touch = { .address = a->address, .number = m->touch_count, .bytes = a->allocation_bytes,
+                                 .allocator = m->last, .op = a->op, .shape = a->shape,
+                                 .is_allocation = is_allocation };
+
+    if (!(a->has & TM_HAS_ADDRESS) || m->last == ALLOCATORS_PER_HOST)
+        return TM_OK;
+    if (is_allocation && (!(a->has & TM_HAS_ALLOCATION) || a->allocation_bytes <= 0))
+        return TM_OK;
+    return tm_sorter_push(m->touches, &touch);
+}
+
+/* What the first event of a host needs. */
+static tm_status make_tables(struct memory *m)
+{
+    const size_t share = tm_budget_share(&m->run->budget, TM_ACCOUNT_TABLES);
+
+    if (m->touches)
+        return TM_OK;
+    m->live_points = tm_rows_new_paged(m->run, TM_ACCOUNT_TABLES, sizeof(struct memory_point), share / 16, POINTS_PAGE);
+    m->touches = tm_sorter_new(m->run, TM_ACCOUNT_TABLES, sizeof(struct touch), share / 8, by_address);
+    return m->live_points && m->touches ? TM_OK : m->run->error.status;
+}
+
+static tm_status take_one(struct memory *m, const struct tm_event *event)
+{
+    const bool is_allocation = event->record.class == TM_CLASS_ALLOC;
+    struct tm_allocation allocation = { .has = 0 };
+    struct memory_point point;
+    struct allocator *a;
+    tm_status st = make_tables(m);
+
+    if (event->record.args_length == sizeof(allocation))
+        memcpy(&allocation, event->args, sizeof(allocation));
+    if (st == TM_OK)
+        st = find_allocator(m, &allocation);
+    if (st != TM_OK)
+        return st;
+    a = &m->allocators[m->last];
+    m->touch_count++;
+    count_event(&a->facts, &allocation, event->record.start_ps, is_allocation);
+    st = keep_touch(m, &allocation, is_allocation);
+    if (st != TM_OK || a->facts.is_rest)
+        return st;
+    if (allocation.has & TM_HAS_PEAK && allocation.peak_bytes_in_use >= 0 &&
+        (!a->facts.has_lifetime_peak || allocation.peak_bytes_in_use > a->facts.lifetime_peak)) {
+        a->facts.has_lifetime_peak = 1;
+        a->facts.lifetime_peak = allocation.peak_bytes_in_use;
+    }
+    if (!point_of(&event->record, &allocation, &point))
+        return TM_OK;
+    note_peak(m, &a->facts, &point, &allocation);
+    look_for_spike(a, &point);
+    return add_point(m, a, &point);
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    const enum tm_class class = (enum tm_class)event->record.class;
+
+    return class == TM_CLASS_ALLOC || class == TM_CLASS_FREE ? take_one(s->state, event) : TM_OK;
+}
+
+/* --- a host ends --- */
+
+/* Put a buffer among the largest ones; of equal ones the one that was found first, by address, stays before. */
+static void keep_holder(struct memory_facts *f, const struct touch *touch)
+{
+    uint32_t at = f->holder_count;
+
+    while (at && f->holders[at - 1].bytes < touch->bytes)
+        at--;
+    if (at == MEMORY_HOLDERS)
+        return;
+    if (f->holder_count < MEMORY_HOLDERS)
+        f->holder_count++;
+    memmove(&f->holders[at + 1], &f->holders[at], (f->holder_count - at - 1) * sizeof(*f->holders));
+    f->holders[at] = (struct memory_holder){ touch->bytes, touch->address, touch->op, touch->shape };
+}
+
+static void keep_kept(struct memory *m, struct memory_kept *kept, const struct touch *touch)
+{
+    /* events are numbered from 1 */
+    const uint64_t quarter = (uint64_t)((unsigned __int128)(touch->number - m->first_touch - 1) * MEMORY_QUARTERS /
+                                        (m->touch_count - m->first_touch));
+
+    kept->count = tm_sum_counts(kept->count, 1);
+    kept->bytes[quarter] = tm_sum_times(kept->bytes[quarter], touch->bytes);
+    if (touch->bytes > kept->largest.bytes)
+        kept->largest = (struct memory_holder){ touch->bytes, touch->address, touch->op, touch->shape };
+}
+
+/* A buffer ends at the next touch of its address, whatever that is: a deallocation may be missing. */
+static void end_buffer(struct memory *m, const struct touch *open, const struct touch *next)
+{
+    struct memory_facts *f = &m->allocators[open->allocator].facts;
+    const bool is_same_address = next && next->allocator == open->allocator && next->address == open->address;
+
+    if (open->is_allocation && f->has_peak && open->number <= f->peak_touch &&
+        (!is_same_address || next->number > f->peak_touch))
+        keep_holder(f, open);
+    if (open->is_allocation && !is_same_address)
+        keep_kept(m, &f->kept, open);
+}
+
+static tm_status find_holders(struct memory *m)
+{
+    struct touch open = { .address = 0 };
+    bool has_open = false;
+    tm_status st = tm_sorter_finish(m->touches);
+
+    while (st == TM_OK) {
+        const void *row;
+
+        st = tm_sorter_next(m->touches, &row);
+        if (st != TM_OK)
+            break;
+        if (has_open)
+            end_buffer(m, &open, row);
+        if (!row)
+            break;
+        open = *(const struct touch *)row;
+        has_open = true;
+    }
+    return st;
+}
+
+/* The finished curve goes to the others. */
+static tm_status keep_curve(struct memory *m, struct allocator *a)
+{
+    const uint64_t first_row = (uint64_t)(a - m->allocators) * CURVE_MOST;
+    tm_status st = TM_OK;
+
+    a->facts.first_point = tm_rows_count(m->points);
+    if (!a->has_point)
+        return TM_OK;
+    for (uint32_t i = 0; i < a->point_count && st == TM_OK; i++) {
+        const struct memory_point *point = tm_rows_at(m->live_points, first_row + i);
+
+        st = point ? tm_rows_append(m->points, point) : m->run->error.status;
+    }
+    if (st == TM_OK)
+        st = tm_rows_append(m->points, &a->point);
+    a->facts.point_count = a->point_count + 1;
+    return st;
+}
+
+static void free_host(struct memory *m)
+{
+    tm_give(&m->run->budget, TM_ACCOUNT_TABLES, m->allocators, m->most * sizeof(*m->allocators));
+    tm_rows_free(m->live_points);
+    tm_sorter_free(m->touches);
+    m->allocators = NULL;
+    m->live_points = NULL;
+    m->touches = NULL;
+    m->count = m->most = m->last = 0;
+    m->touch_count = 0;
+}
+
+/* What PyTorch's allocator may hand out is its device's memory: its events tell only how much of it is reserved.
+ * Allocators are named after their devices, "gpu:0". */
+static tm_status take_capacity_from_device(const struct memory *m, struct memory_facts *f)
+{
+    const char *text = "";
+    size_t length = 0;
+    char name[32];
+    const tm_status st = f->has_name ? tm_names_text(m->names, f->name, sizeof(name), &text, &length) : TM_OK;
+
+    f->has_capacity = 0;
+    for (uint32_t i = 0; i < m->trace->device_count && st == TM_OK; i++) {
+        const struct tm_device *device = &m->trace->devices[i];
+
+        (void)snprintf(name, sizeof(name), "gpu:%lld", (long long)device->ordinal);
+        if (device->kind != TM_DEVICE_GPU || length != strlen(name) || memcmp(text, name, length) != 0 ||
+            !device->memory_bytes || device->memory_bytes > INT64_MAX)
+            continue;
+        f->has_capacity = 1;
+        f->capacity = (int64_t)device->memory_bytes;
+    }
+    return st;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct memory *m = s->state;
+    tm_status st = m->touches ? find_holders(m) : TM_OK;
+
+    for (uint32_t i = 0; i < m->count && st == TM_OK; i++) {
+        struct allocator *a = &m->allocators[i];
+
+        if (a->has_spike)
+            keep_spike(&a->facts, &a->spike);
+        if (m->trace->origin == TM_ORIGIN_PYTORCH && a->facts.has_capacity)
+            st = take_capacity_from_device(m, &a->facts);
+        if (st == TM_OK)
+            st = keep_curve(m, a);
+        if (st == TM_OK)
+            st = tm_rows_append(m->facts, &a->facts);
+    }
+    free_host(m);
+    return st;
+}
+
+static tm_status report(struct tm_stage *s, struct tm_value *summary)
+{
+    return report_memory(s->state, summary);
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct memory *m = s->state;
+
+    m->run = s->run; /* of one that was not opened */
+    free_host(m);
+    tm_rows_free(m->hosts);
+    tm_rows_free(m->facts);
+    tm_rows_free(m->points);
+}
+
+const struct tm_stage_type tm_memory_stage = {
+    .name = "memory",
+    .summary = "how full the devices' memory was, and of what",
+    .state_bytes = sizeof(struct memory),
+    .classes = TM_CLASS_BIT(TM_CLASS_ALLOC) | TM_CLASS_BIT(TM_CLASS_FREE),
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = report,
+    .save = save_memory,
+    .load = load_memory,
+    .close = close_stage,
+};

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Open spans by lane.  A lane is a chain from its innermost span outwards; spans that have ended may still lie in it
+ * until the next one of their lane comes, or until room is needed.  Memory: one block, which grows up to what was
+ * given; a table finds the chain of a lane. */
+#include "stages/figures/nesting.h"
+
+#include <string.h>
+
+#include "pipeline/store/hash.h"
+#include "stages/figures/figure_rows.h"
+
+enum { NODES_FIRST = 64, NO_NODE = 0xffffffff };
+
+struct node {
+    int64_t start_ps, dur_ps, end_ps;
+    int64_t latest_ps;   /* the latest end of this span and of those around it */
+    int64_t children_ps;
+    uint32_t outer;      /* the next one outwards; of a free node the next free one */
+    uint32_t depth;
+    uint64_t payload[];
+};
+
+/* Where the chain of a lane begins: an open table with a tombstone for lanes that ended. */
+struct place {
+    uint64_t lane;
+    uint32_t inner;      /* NO_NODE = nothing is open */
+    bool is_used;
+};
+
+struct tm_nesting {
+    struct tm_run *run;
+    enum tm_account account;
+    size_t payload_bytes;
+    tm_nested_told *told;
+    void *to;
+    uint64_t seed;
+    uint8_t *nodes;       /* struct node, each of node_bytes with its payload */
+    size_t node_bytes;
+    struct place *places; /* twice as many as nodes: a power of two */
+    uint32_t near;        /* number of the place that was found last */
+    uint32_t count, most; /* count: nodes there is room for */
+    uint32_t lanes;       /* places in use, tombstones among them */
+    uint32_t unused;      /* chain of free nodes */
+    uint32_t open;        /* nodes that are not */
+    uint32_t patience;    /* spans that are told alone before room is looked for again */
+};
+
+static inline struct node *node_at(const struct tm_nesting *n, uint32_t number)
+{
+    return (struct node *)(void *)(n->nodes + number * n->node_bytes);
+}
+
+static void give_all(struct tm_nesting *n)
+{
+    tm_give(&n->run->budget, n->account, n->nodes, n->nodes ? n->count * n->node_bytes : 0);
+    tm_give(&n->run->budget, n->account, n->places, n->places ? n->count * 2 * sizeof(*n->places) : 0);
+}
+
+void tm_nesting_free(struct tm_nesting *n)
+{
+    if (!n)
+        return;
+    give_all(n);
+    tm_give(&n->run->budget, n->account, n, sizeof(*n));
+}
+
+/* --- the table of lanes --- */
+
+static inline struct place *find_place(struct tm_nesting *n, uint64_t lane)
+{
+    const uint32_t mask = n->count * 2 - 1;
+    uint32_t at = n->near;
+
+    if (n->places[at].is_used && n->places[at].lane == lane)
+        return &n->places[at];
+    at = (uint32_t)tm_hash_mix(lane, n->seed) & mask;
+    while (n->places[at].is_used && n->places[at].lane != lane)
+        at = (at + 1) & mask;
+    n->near = at;
+    return &n->places[at];
+}
+
+/* Put the lanes that have open spans into `places`, which is empty. */
+static void fill_places(struct tm_nesting *n, const struct place *old, uint32_t old_count)
+{
+    n->lanes = 0;
+    for (uint32_t i = 0; i < old_count; i++) {
+        if (!old[i].is_used || old[i].inner == NO_NODE)
+            continue;
+        *find_place(n, old[i].lane) = old[i];
+        n->lanes++;
+    }
+}
+
+/* Have room for `count` nodes, a power of two; also clears tombstones. */
+static tm_status resize(struct tm_nesting *n, uint32_t count)
+{
+    struct tm_budget *budget = &n->run->budget;
+    struct tm_error *error = &n->run->error;
+    uint8_t *nodes = tm_take(budget, n->account, count * n->node_bytes, error);
+    struct place *places = tm_take(budget, n->account, (size_t)count * 2 * sizeof(*places), error);
+    struct tm_nesting old = *n;
+
+    if (!nodes || !places) {
+        tm_give(budget, n->account, nodes, nodes ? count * n->node_bytes : 0);
+        tm_give(budget, n->account, places, places ? (size_t)count * 2 * sizeof(*places) : 0);
+        return error->status;
+    }
+    if (old.count)
+        memcpy(nodes, old.nodes, old.count * old.node_bytes);
+    n->nodes = nodes;
+    n->places = places;
+    n->count = count;
+    n->near = 0;
+    for (uint32_t i = old.count; i < count; i++) {
+        node_at(n, i)->outer = n->unused;
+        n->unused = i;
+    }
+    if (old.count)
+        fill_places(n, old.places, old.count * 2);
+    give_all(&old);
+    return TM_OK;
+}
+
+struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, size_t payload_bytes,
+                                  uint32_t most, tm_nested_told *told, void *to)
+{
+    struct tm_nesting *n = tm_take(&run->budget, account, sizeof(*n), &run->error);
+
+    if (!n)
+        return NULL;
+    *n = (struct tm_nesting){ .run = run, .account = account, .payload_bytes = payload_bytes, .told = told, .to = to,
+                              .seed = tm_hash_seed(n), .most = most, .unused = NO_NODE };
+    n->node_bytes = sizeof(struct node) + (payload_bytes + 7) / 8 * 8;
+    if (resize(n, NODES_FIRST) == TM_OK)
+        return n;
+    tm_nesting_free(n);
+    return NULL;
+}
+
+/* --- ends --- */
+
+/* Tell of the innermost span of a lane, which has ended, and free its place. */
+static inline tm_status tell(struct tm_nesting *n, struct place *place)
+{
+    const uint32_t number = place->inner;
+    struct node *node = node_at(n, number);
+    const uint32_t outer = node->outer;
+    const struct tm_nested span = {
+        .lane = place->lane,
+        .start_ps = node->start_ps,
+        .dur_ps = node->dur_ps,
+        .self_ps = node->children_ps < node->dur_ps ? node->dur_ps - node->children_ps : 0,
+        .depth = node->depth,
+        .has_parent = outer != NO_NODE,
+        .payload = node->payload,
+        .parent = outer == NO_NODE ? NULL : node_at(n, outer)->payload,
+    };
+    const tm_status st = n->told(n->to, &span);
+
+    place->inner = outer;
+    node->outer = n->unused;
+    n->unused = number;
+    n->open--;
+    return st;
+}
+
+/* Tell of the spans of a lane that end by `to_ps`, from the innermost one outwards, but not of one that a span which
+ * has not ended lies in: who is told of a child can still be told of its parent. */
+static inline tm_status close_until(struct tm_nesting *n, struct place *place, int64_t to_ps)
+{
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && place->inner != NO_NODE && node_at(n, place->inner)->end_ps <= to_ps)
+        st = tell(n, place);
+    return st;
+}
+
+/* Make room: everything that has ended is told, on all lanes, in an order that nobody may rely on.  Where that frees
+ * little it is not tried again soon: its cost is that of the whole table. */
+static tm_status make_room(struct tm_nesting *n, int64_t now_ps)
+{
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < n->count * 2 && st == TM_OK; i++)
+        if (n->places[i].is_used)
+            st = close_until(n, &n->places[i], now_ps);
+    if (st != TM_OK)
+        return st;
+    if (n->open > n->count / 2 && n->count < n->most)
+        return resize(n, n->count * 2);
+    if (n->open > n->count - n->count / 8)
+        n->patience = n->count / 8;
+    return resize(n, n->count); /* without the places of lanes that have ended */
+}
+
+/* --- begins --- */
+
+/* Take a new span's time from those around it: each moment from one of them. */
+static inline void take_from_outer(struct tm_nesting *n, struct node *outer, int64_t start_ps, int64_t end_ps)
+{
+    int64_t taken_ps = start_ps;
+
+    while (taken_ps < end_ps && outer->latest_ps > taken_ps) {
+        const int64_t until_ps = outer->end_ps < end_ps ? outer->end_ps : end_ps;
+
+        if (until_ps > taken_ps) {
+            outer->children_ps = tm_sum_times(outer->children_ps, until_ps - taken_ps);
+            taken_ps = until_ps;
+        }
+        if (outer->outer == NO_NODE)
+            return;
+        outer = node_at(n, outer->outer);
+    }
+}
+
+/* There is no room for it: it is told as one without children.
+ * in: span  without what is known of the one around it; outer: that one, NULL = none */
+static tm_status tell_alone(struct tm_nesting *n, struct tm_nested span, const struct node *outer)
+{
+    if (outer) {
+        span.has_parent = true;
+        span.parent = outer->payload;
+        span.depth = outer->depth + 1;
+    }
+    n->patience -= n->patience != 0;
+    tm_tally_add(&n->run->tallies, TM_TALLY_DEEP_NESTING, 1);
+    return n->told(n->to, &span);
+}
+
+/* A node for the innermost span of a lane; there is one that is free. */
+static inline struct node *push(struct tm_nesting *n, struct place *place)
+{
+    const uint32_t number = n->unused;
+    struct node *node = node_at(n, number);
+
+    n->unused = node->outer;
+    n->open++;
+    node->outer = place->inner;
+    place->inner = number;
+    return node;
+}
+
+tm_status tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload)
+{
+    const int64_t end_ps = tm_sum_times(start_ps, dur_ps);
+    struct node *outer = NULL, *node;
+    struct place *place;
+    tm_status st = TM_OK;
+
+    if ((n->unused == NO_NODE || n->lanes >= n->count) && !n->patience)
+        st = make_room(n, start_ps);
+    place = find_place(n, lane);
+    if (st == TM_OK && place->is_used)
+        st = close_until(n, place, start_ps);
+    if (st != TM_OK)
+        return st;
+    if (place->is_used && place->inner != NO_NODE) {
+        outer = node_at(n, place->inner);
+        take_from_outer(n, outer, start_ps, end_ps);
+    }
+    if (n->unused == NO_NODE || (!place->is_used && n->lanes >= n->count))
+        return tell_alone(n, (struct tm_nested){ .lane = lane, .start_ps = start_ps, .dur_ps = dur_ps,
+                                                 .self_ps = dur_ps, .payload = payload }, outer);
+    if (!place->is_used) {
+        *place = (struct place){ .lane = lane, .inner = NO_NODE, .is_used = true };
+        n->lanes++;
+    }
+    node = push(n, place);
+    node->start_ps = start_ps;
+    node->dur_ps = dur_ps;
+    node->end_ps = end_ps;
+    node->latest_ps = outer && outer->latest_ps > end_ps ? outer->latest_ps : end_ps;
+    node->children_ps = 0;
+    node->depth = outer ? outer->depth + 1 : 0;
+    memcpy(node->payload, payload, n->payload_bytes);
+    return TM_OK;
+}
+
+tm_status tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps, const void **payload)
+{
+    struct place *place = find_place(n, lane);
+    tm_status st = TM_OK;
+
+    *payload = NULL;
+    if (!place->is_used)
+        return TM_OK;
+    st = close_until(n, place, at_ps);
+    if (st == TM_OK && place->inner != NO_NODE)
+        *payload = node_at(n, place->inner)->payload;
+    return st;
+}
+
+tm_status tm_nesting_end(struct tm_nesting *n)
+{
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < n->count * 2 && st == TM_OK; i++)
+        if (n->places[i].is_used)
+            st = close_until(n, &n->places[i], INT64_MAX);
+    memset(n->places, 0, (size_t)n->count * 2 * sizeof(*n->places));
+    n->lanes = 0;
+    return st;
+}

@@ -1,0 +1,986 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations, the stage: folds the activities of devices by the operation of the program that they are of.  On the
+ * lines of TPUs and CPUs operations lie in each other (a loop holds its body) and count by self time.  Memory: events
+ * gather by site, with what is known of it, in a table of fixed size; groups spill. */
+#include "stages/figures/ops.h"
+
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "pipeline/front.h"
+#include "pipeline/store/rows.h"
+#include "pipeline/stage.h"
+#include "stages/figures/kernel_category.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/nesting.h"
+#include "stages/figures/peaks.h"
+#include "stages/resolve/classes.h"
+
+/* The events of a site that gather, and what is looked up once for all of them. */
+struct op_front {
+    struct op_row row; /* but for its cost */
+    uint64_t flops, bytes; /* of one execution */
+    uint32_t lane;
+    bool has_flops, has_bytes, is_tensor_core;
+    bool has_stats, has_hlo; /* where costs are from */
+};
+
+/* What goes along with a span of a line where operations lie in each other. */
+struct op_span {
+    uint64_t site;
+    tm_strid name;
+    uint32_t config, lane;
+    uint8_t class, level;
+};
+
+/* The operation that ran last on a stream. */
+struct op_stream {
+    struct tm_key key;
+    tm_strid first; /* what its execution began with */
+    tm_strid first_kernel; /* the same without fills; 0 = there was none yet */
+    uint32_t step;
+};
+
+enum { OPS_OPEN_MOST = 1024 }; /* spans that are open at once: they take a quarter of it */
+
+enum { OPS_KERNELS = 1024 /* a power of two */ };
+
+static inline void tm_op_add_cost(struct op_cost *a, const struct op_cost *b)
+{
+    a->flops = tm_sum_wide(a->flops, tm_wide_value(b->flops));
+    a->bytes = tm_sum_wide(a->bytes, tm_wide_value(b->bytes));
+    a->flops_ps = tm_sum_times(a->flops_ps, b->flops_ps);
+    a->bytes_ps = tm_sum_times(a->bytes_ps, b->bytes_ps);
+}
+
+/* Operations in a partial: the table whole, in the order of its keys, and the devices.  Hosts and devices are numbered
+ * anew where they are read. */
+
+enum { COST_WORDS = 6, PRECISION_WORDS = 4 };
+
+static_assert(sizeof(struct op_cost) == 8 * COST_WORDS, "written as words");
+static_assert(sizeof(struct precision_sum) == 8 * PRECISION_WORDS, "written as words");
+
+/* --- saving --- */
+
+static void save_row(struct tm_partial_writer *w, const void *of)
+{
+    const struct op_row *row = of;
+
+    tm_partial_put_words(w, &row->key, 2);
+    tm_partial_put_words(w, &row->family, 2);
+    tm_partial_put_words(w, &row->cost, COST_WORDS);
+    tm_partial_put_u64(w, row->count);
+    tm_partial_put_u64(w, row->executions);
+    tm_partial_put_i64(w, row->self_ps);
+    tm_partial_put_i64(w, row->total_ps);
+    tm_partial_put_i64(w, row->min_ps);
+    tm_partial_put_i64(w, row->max_ps);
+    tm_partial_put_words(w, &row->self_squares, 2);
+    tm_partial_put_u64(w, row->devices);
+    tm_partial_put_i64(w, row->first_ps);
+    tm_partial_put_i64(w, row->first_dur_ps);
+    tm_partial_put_u64(w, row->first_tie);
+    tm_partial_put_u32(w, row->first_host);
+    tm_partial_put_u32(w, row->first_device);
+    tm_partial_put_name(w, row->name);
+    tm_partial_put_name(w, row->module);
+    tm_partial_put_name(w, row->kernel);
+    tm_partial_put_name(w, row->opcode);
+    tm_partial_put_name(w, row->details);
+    tm_partial_put_name(w, row->category);
+    tm_partial_put_name(w, row->path);
+    tm_partial_put_name(w, row->source);
+    tm_partial_put_u8(w, row->class);
+    tm_partial_put_u8(w, row->level);
+    tm_partial_put_u8(w, row->precision);
+    tm_partial_put_u8(w, row->has_matrix);
+    tm_partial_put_u8(w, row->is_hlo);
+    tm_partial_put_u8(w, row->is_opaque);
+    tm_partial_put_u8(w, row->is_wait);
+}
+
+static void save_device(struct tm_partial_writer *w, const struct op_device *device)
+{
+    tm_partial_put_device(w, device->host, device->id);
+    tm_partial_put_text(w, device->model);
+    tm_partial_put_text(w, device->vendor);
+    tm_partial_put_u8(w, device->kind);
+    tm_partial_put_u32(w, device->capability_major);
+    tm_partial_put_u32(w, device->capability_minor);
+    tm_partial_put_u64(w, device->core_count);
+    tm_partial_put_u64(w, device->clock_khz);
+    tm_partial_put_u64(w, device->memory_bytes);
+    tm_partial_put_u64(w, device->memory_bandwidth_bytes);
+    tm_partial_put_double(w, device->peak_tflops);
+    tm_partial_put_i64(w, device->span_ps);
+    tm_partial_put_i64(w, device->busy_ps);
+    tm_partial_put_words(w, &device->flops, 2);
+    tm_partial_put_words(w, &device->bytes, 2);
+    tm_partial_put_words(w, device->matrix_ps, TM_PRECISION_COUNT);
+}
+
+static tm_status save_devices(struct ops *o, struct tm_partial_writer *w)
+{
+    tm_partial_put_u32(w, o->active_devices);
+    for (uint32_t i = 0; i < o->active_devices; i++) {
+        const struct op_device *device = tm_rows_at(o->devices, i);
+
+        if (!device)
+            return o->run->error.status;
+        save_device(w, device);
+    }
+    return TM_OK;
+}
+
+static tm_status ops_save(struct tm_stage *s, struct tm_partial_writer *w)
+{
+    struct ops *o = s->state;
+    tm_status st = save_devices(o, w);
+
+    if (st != TM_OK)
+        return st;
+    tm_partial_put_u64(w, o->count);
+    tm_partial_put_i64(w, o->self_ps);
+    tm_partial_put_i64(w, o->total_ps);
+    tm_partial_put_words(w, &o->cost, COST_WORDS);
+    tm_partial_put_i64(w, o->compute_ps);
+    for (int i = 0; i < TM_PRECISION_COUNT; i++)
+        tm_partial_put_words(w, &o->precisions[i], PRECISION_WORDS);
+    tm_partial_put_name(w, o->hlo_why);
+    tm_partial_put_u8(w, o->has_hlo);
+    tm_partial_put_u8(w, o->costs_of_stats);
+    tm_partial_put_u8(w, o->costs_of_hlo);
+    return tm_partial_put_groups(w, o->groups, save_row);
+}
+
+/* --- loading --- */
+
+static void load_cost(struct tm_partial_reader *r, struct op_cost *cost)
+{
+    tm_partial_words(r, &cost->flops, 2);
+    tm_partial_words(r, &cost->bytes, 2);
+    cost->flops_ps = tm_partial_time(r);
+    cost->bytes_ps = tm_partial_time(r);
+}
+
+static void load_row(struct tm_partial_reader *r, struct op_row *row)
+{
+    tm_partial_words(r, &row->key, 2);
+    tm_partial_words(r, &row->family, 2);
+    load_cost(r, &row->cost);
+    row->count = tm_partial_u64(r);
+    row->executions = tm_partial_u64(r);
+    row->self_ps = tm_partial_time(r);
+    row->total_ps = tm_partial_time(r);
+    row->min_ps = tm_partial_time(r);
+    row->max_ps = tm_partial_time(r);
+    tm_partial_words(r, &row->self_squares, 2);
+    row->devices = tm_partial_u64(r);
+    row->first_ps = tm_partial_i64(r);
+    row->first_dur_ps = tm_partial_time(r);
+    row->first_tie = tm_partial_u64(r);
+    row->first_host = tm_partial_below_u32(r, tm_partial_host_count(r));
+    row->first_device = tm_partial_u32(r);
+    row->name = tm_partial_name(r);
+    row->module = tm_partial_name(r);
+    row->kernel = tm_partial_name(r);
+    row->opcode = tm_partial_name(r);
+    row->details = tm_partial_name(r);
+    row->category = tm_partial_name(r);
+    row->path = tm_partial_name(r);
+    row->source = tm_partial_name(r);
+    row->class = tm_partial_below_u8(r, TM_CLASS_COUNT);
+    row->level = tm_partial_below_u8(r, TM_LEVEL_NONE + 1);
+    row->precision = tm_partial_below_u8(r, TM_PRECISION_COUNT);
+    row->has_matrix = tm_partial_bool(r);
+    row->is_hlo = tm_partial_bool(r);
+    row->is_opaque = tm_partial_bool(r);
+    row->is_wait = tm_partial_bool(r);
+    if (tm_partial_is_ok(r) && row->count == 0)
+        (void)tm_partial_damaged(r, "an operation that never ran");
+}
+
+static tm_status load_rows(struct ops *o, struct tm_partial_reader *r, uint32_t first, uint32_t devices)
+{
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && tm_partial_bool(r)) {
+        struct op_row row = { .count = 0 };
+
+        load_row(r, &row);
+        if (!tm_partial_is_ok(r))
+            break;
+        if (row.first_device >= devices)
+            return tm_partial_damaged(r, "a device that is not there");
+        row.first_host += tm_partial_first_host(r);
+        row.first_device += first;
+        row.devices = tm_move_device_bits(row.devices, first);
+        st = tm_groups_add(o->groups, &row);
+    }
+    return st == TM_OK ? tm_partial_status(r) : st;
+}
+
+static void load_device(struct tm_partial_reader *r, struct op_device *device)
+{
+    device->host = tm_partial_device(r, device->id, sizeof(device->id));
+    tm_partial_text(r, device->model, sizeof(device->model));
+    tm_partial_text(r, device->vendor, sizeof(device->vendor));
+    device->kind = tm_partial_below_u8(r, TM_DEVICE_CPU + 1);
+    device->capability_major = tm_partial_u32(r);
+    device->capability_minor = tm_partial_u32(r);
+    device->core_count = tm_partial_u64(r);
+    device->clock_khz = tm_partial_u64(r);
+    device->memory_bytes = tm_partial_u64(r);
+    device->memory_bandwidth_bytes = tm_partial_u64(r);
+    device->peak_tflops = tm_partial_double(r);
+    device->span_ps = tm_partial_time(r);
+    device->busy_ps = tm_partial_time(r);
+    tm_partial_words(r, &device->flops, 2);
+    tm_partial_words(r, &device->bytes, 2);
+    for (int i = 0; i < TM_PRECISION_COUNT; i++)
+        device->matrix_ps[i] = tm_partial_time(r);
+}
+
+static tm_status load_devices(struct ops *o, struct tm_partial_reader *r, uint32_t *count)
+{
+    tm_status st = TM_OK;
+
+    *count = tm_partial_below_u32(r, TM_NONE - (uint64_t)o->active_devices);
+    for (uint32_t i = 0; i < *count && st == TM_OK; i++) {
+        struct op_device device = { .host = 0 };
+
+        load_device(r, &device);
+        if (!tm_partial_is_ok(r))
+            break;
+        st = tm_rows_append(o->devices, &device);
+    }
+    return st == TM_OK ? tm_partial_status(r) : st;
+}
+
+static void load_sums(struct ops *o, struct tm_partial_reader *r)
+{
+    struct op_cost cost;
+    tm_strid why;
+
+    o->count = tm_sum_counts(o->count, tm_partial_u64(r));
+    o->self_ps = tm_sum_times(o->self_ps, tm_partial_time(r));
+    o->total_ps = tm_sum_times(o->total_ps, tm_partial_time(r));
+    load_cost(r, &cost);
+    tm_op_add_cost(&o->cost, &cost);
+    o->compute_ps = tm_sum_times(o->compute_ps, tm_partial_time(r));
+    for (int i = 0; i < TM_PRECISION_COUNT; i++) {
+        struct precision_sum *sum = &o->precisions[i];
+
+        sum->count = tm_sum_counts(sum->count, tm_partial_u64(r));
+        sum->total_ps = tm_sum_times(sum->total_ps, tm_partial_time(r));
+        sum->matrix_ps = tm_sum_times(sum->matrix_ps, tm_partial_time(r));
+        sum->tensor_core_ps = tm_sum_times(sum->tensor_core_ps, tm_partial_time(r));
+    }
+    why = tm_partial_name(r);
+    o->hlo_why = o->hlo_why ? o->hlo_why : why;
+    o->has_hlo |= tm_partial_bool(r);
+    o->costs_of_stats |= tm_partial_bool(r);
+    o->costs_of_hlo |= tm_partial_bool(r);
+}
+
+static tm_status ops_load(struct tm_stage *s, struct tm_partial_reader *r)
+{
+    struct ops *o = s->state;
+    const uint32_t first = o->active_devices;
+    uint32_t devices;
+    tm_status st = load_devices(o, r, &devices);
+
+    if (st != TM_OK)
+        return st;
+    o->names = tm_partial_names(r);
+    o->active_devices += devices;
+    load_sums(o, r);
+    st = tm_partial_status(r);
+    return st == TM_OK ? load_rows(o, r, first, devices) : st;
+}
+
+/* What a name and a configuration tell of an operation: what it is called, what one execution costs, and in which type
+ * it computes.  The profile's own word goes before the program's HLO, and that before what the names of kernels hint
+ * at. */
+
+enum { TEXT_MOST = 4096 }; /* bytes of a text that are looked at */
+
+/* What the key of an operation is made of; no gaps in it. */
+struct key_text {
+    struct tm_key name, module;
+    int64_t program_id; /* where the module is not told */
+    uint64_t kind;
+};
+
+static_assert(sizeof(struct key_text) == 48, "hashed as bytes");
+
+static tm_status find_key(struct ops *o, const struct tm_config *config, enum tm_device_kind kind,
+                          struct op_row *row)
+{
+    struct tm_key hashes[2];
+    struct key_text text;
+    const tm_status st = tm_names_hashes(o->names, (const tm_strid[]){ row->name, row->module }, 2, hashes);
+
+    if (st != TM_OK)
+        return st;
+    text = (struct key_text){ hashes[0], hashes[1], row->module ? 0 : config->program_id, kind };
+    row->key = tm_hash_key(&text, sizeof(text));
+    return TM_OK;
+}
+
+/* What decides between two events of one operation at one instant; none of it depends on handles. */
+static tm_status find_tie(struct ops *o, struct op_row *row)
+{
+    const tm_strid texts[] = { row->kernel, row->opcode, row->details, row->category, row->path, row->source };
+    enum { COUNT = sizeof(texts) / sizeof(texts[0]) };
+    uint64_t parts[COUNT + 1] = { (uint64_t)row->class << 8 | row->level };
+    struct tm_key hashes[COUNT];
+    const tm_status st = tm_names_hashes(o->names, texts, COUNT, hashes);
+
+    if (st != TM_OK)
+        return st;
+    for (int i = 0; i < COUNT; i++)
+        parts[i + 1] = hashes[i].low;
+    row->first_tie = XXH3_64bits(parts, sizeof(parts));
+    return TM_OK;
+}
+
+/* --- types --- */
+
+static enum tm_precision precision_called(const char *text)
+{
+    static const struct {
+        const char *name;
+        enum tm_precision precision;
+    } words[] = {
+        { "f64", TM_F64 },   { "f32", TM_F32 }, { "tf32", TM_TF32 }, { "bf16", TM_BF16 },
+        { "f16", TM_F16 },   { "fp8", TM_F8 },  { "s8", TM_INT8 },   { "s4", TM_INT4 },
+    };
+
+    for (size_t i = 0; text && i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(words[i].name, text) == 0)
+            return words[i].precision;
+    return TM_PRECISION_UNKNOWN;
+}
+
+static bool is_of_matrices(enum tm_kernel_category category)
+{
+    return category == TM_CATEGORY_GEMM || category == TM_CATEGORY_CONVOLUTION || category == TM_CATEGORY_ATTENTION;
+}
+
+static tm_status matrix_in(struct ops *o, tm_strid id, struct op_row *row)
+{
+    enum tm_kernel_category category;
+    const tm_status st = tm_category_of_text(o->names, id, &category);
+
+    if (st == TM_OK && is_of_matrices(category))
+        row->has_matrix = 1;
+    return st;
+}
+
+/* What the name of a kernel tells.  Programs run a kernel for many operations.
+ * out: *kernel  stays until the next call */
+static tm_status find_kernel(struct ops *o, tm_strid name, const struct op_kernel **kernel)
+{
+    struct op_kernel *known = &o->kernels[name & (OPS_KERNELS - 1)];
+    enum tm_kernel_category category;
+    const char *text;
+    size_t length;
+    tm_status st;
+
+    *kernel = known;
+    if (known->name == name && name)
+        return TM_OK;
+    st = tm_category_of_text(o->names, name, &category);
+    if (st == TM_OK)
+        st = tm_names_text(o->names, name, TEXT_MOST, &text, &length);
+    if (st == TM_OK)
+        *known = (struct op_kernel){ .name = name,
+                                     .precision = (uint8_t)precision_called(tm_precision_in(text, length)),
+                                     .is_tensor_core = tm_tensor_core_in(text, length) == 1,
+                                     .has_matrix = is_of_matrices(category) };
+    return st;
+}
+
+/* A kernel of a GPU by its name; products of f32 on tensor cores are tf32. */
+static tm_status ask_kernel(struct ops *o, struct op_front *front)
+{
+    struct op_row *row = &front->row;
+    const struct op_kernel *kernel;
+    tm_status st;
+
+    if (row->class == TM_CLASS_COPY || row->class == TM_CLASS_MEMSET)
+        return TM_OK;
+    st = find_kernel(o, row->kernel, &kernel);
+    if (st != TM_OK)
+        return st;
+    front->is_tensor_core = kernel->is_tensor_core;
+    row->has_matrix |= kernel->has_matrix;
+    if (!row->precision || (row->precision == TM_F32 && kernel->precision == TM_TF32))
+        row->precision = kernel->precision;
+    if (row->precision == TM_F32 && front->is_tensor_core && row->has_matrix)
+        row->precision = TM_TF32;
+    return TM_OK;
+}
+
+/* An operation of a TPU or a CPU by its HLO line: the type of its result. */
+static tm_status ask_line(struct ops *o, struct op_row *row)
+{
+    const char *text;
+    size_t length;
+    tm_status st = TM_OK;
+
+    if (!row->precision) {
+        st = tm_names_text(o->names, row->details, TEXT_MOST, &text, &length);
+        if (st == TM_OK)
+            row->precision = (uint8_t)precision_called(tm_precision_of_hlo(text, length));
+    }
+    if (st == TM_OK && row->category)
+        return matrix_in(o, row->category, row);
+    return st == TM_OK && row->is_hlo ? matrix_in(o, row->name, row) : st;
+}
+
+/* --- costs --- */
+
+/* What has costs of its own: not what other operations lie in, nor the start of one that is counted where it is
+ * waited for. */
+static bool has_cost(const struct op_row *row, const struct tm_config *config)
+{
+    return row->level != TM_LEVEL_CONTAINER && config->tpu_part != TM_TPU_START;
+}
+
+/* Compilers record 0 of a custom call where they do not know it. */
+static void take_stats(const struct tm_config *config, struct op_front *front)
+{
+    front->has_flops = config->has_flops && (config->flops || !front->row.is_opaque);
+    front->has_bytes = config->has_bytes_accessed && (config->bytes_accessed || !front->row.is_opaque);
+    front->flops = front->has_flops ? config->flops : 0;
+    front->bytes = front->has_bytes ? config->bytes_accessed : 0;
+    front->has_stats = front->has_flops || front->has_bytes;
+}
+
+/* in: is_own  it has a cost of its own */
+static void take_hlo(const struct tm_hlo_op *op, bool is_own, struct op_front *front)
+{
+    struct op_row *row = &front->row;
+
+    row->opcode = op->opcode;
+    row->module = row->module ? row->module : op->module;
+    row->path = row->path ? row->path : op->path;
+    row->source = row->source ? row->source : op->source;
+    row->precision = op->precision < TM_PRECISION_COUNT ? op->precision : TM_OTHER_PRECISION;
+    row->has_matrix = op->has_matrix;
+    row->is_opaque |= op->target != 0;
+    if (!is_own || front->has_stats || (op->target && !op->has_flops)) /* its operands are not all that it moves */
+        return;
+    front->has_flops = op->has_flops;
+    front->has_bytes = op->has_bytes;
+    front->flops = op->has_flops ? op->flops : 0;
+    front->bytes = op->has_bytes ? op->bytes : 0;
+    front->has_hlo = front->has_flops || front->has_bytes;
+}
+
+/* Whether an operation is a custom call, by what the profile itself says. */
+static tm_status find_custom_call(struct ops *o, const struct tm_config *config, struct op_row *row)
+{
+    static const char custom_call[] = "custom-call";
+    const char *text, *opcode = NULL;
+    size_t length, opcode_length = 0;
+    tm_status st = TM_OK;
+
+    if (config->category) {
+        st = tm_names_text(o->names, config->category, TEXT_MOST, &text, &length);
+        row->is_opaque = st == TM_OK && length == sizeof(custom_call) - 1 && !memcmp(text, custom_call, length);
+    }
+    if (st != TM_OK || row->is_opaque || !row->details)
+        return st;
+    st = tm_names_text(o->names, row->details, TEXT_MOST, &text, &length);
+    if (st == TM_OK)
+        tm_hlo_opcode(text, length, &opcode, &opcode_length);
+    row->is_opaque = opcode_length == sizeof(custom_call) - 1 && !memcmp(opcode, custom_call, opcode_length);
+    return st;
+}
+
+/* What a name and a configuration tell of an op of a device.
+ * out:    *front  without any event
+ * errors: as of tm_names_text and tm_rows_at */
+static tm_status op_facts(struct ops *o, const struct op_span *span, const struct tm_config *config,
+                      struct op_front *front)
+{
+    const struct op_lane *lane = &o->lanes[span->lane];
+    const enum tm_device_kind kind = (enum tm_device_kind)lane->device.kind;
+    struct op_row *row = &front->row;
+    const struct tm_hlo_op *op;
+    tm_status st;
+
+    *front = (struct op_front){
+        .row = { .name = config->hlo_op && kind != TM_DEVICE_TPU ? config->hlo_op : span->name,
+                 .module = config->module,
+                 .kernel = span->name,
+                 .details = kind == TM_DEVICE_GPU ? 0 : config->details,
+                 .category = config->category,
+                 .path = config->op,
+                 .source = config->source,
+                 .class = span->class,
+                 .level = span->level,
+                 .is_hlo = config->hlo_op || kind == TM_DEVICE_TPU,
+                 .min_ps = INT64_MAX,
+                 .devices = tm_device_bit(lane->number),
+                 .first_host = o->trace->host,
+                 .first_device = lane->number },
+        .lane = span->lane,
+    };
+    row->is_wait = config->tpu_part == TM_TPU_WAIT;
+    st = find_custom_call(o, config, row);
+    if (st != TM_OK)
+        return st;
+    if (has_cost(row, config))
+        take_stats(config, front);
+    st = tm_trace_hlo(o->trace, config, &op);
+    if (st == TM_OK && op)
+        take_hlo(op, has_cost(row, config), front);
+    if (st == TM_OK)
+        st = find_key(o, config, kind, row);
+    if (st == TM_OK)
+        st = tm_op_family_of(o, row, &row->family);
+    if (st == TM_OK)
+        st = find_tie(o, row);
+    if (st == TM_OK)
+        st = kind == TM_DEVICE_GPU ? ask_kernel(o, front) : ask_line(o, row);
+    if (kind == TM_DEVICE_TPU) /* its products run on the matrix units */
+        front->is_tensor_core = row->has_matrix;
+    return st;
+}
+
+enum { SMALL_PAGE_BYTES = 4096 };
+
+/* --- folding --- */
+
+/* What an operation is, is told by its kernels, not by the fills that prepare for them. */
+static bool is_earlier(const struct op_row *a, const struct op_row *b)
+{
+    const bool a_fills = a->class == TM_CLASS_MEMSET, b_fills = b->class == TM_CLASS_MEMSET;
+
+    if (a_fills != b_fills)
+        return b_fills;
+    if (a->first_host != b->first_host)
+        return a->first_host < b->first_host;
+    if (a->first_ps != b->first_ps)
+        return a->first_ps < b->first_ps;
+    if (a->first_device != b->first_device)
+        return a->first_device < b->first_device;
+    if (a->first_tie != b->first_tie)
+        return a->first_tie < b->first_tie;
+    return a->first_order < b->first_order;
+}
+
+/* The widest type that is known: which of several comes first does not matter. */
+static uint8_t wider(uint8_t a, uint8_t b)
+{
+    if (!a || !b)
+        return a ? a : b;
+    return a < b ? a : b;
+}
+
+static void take_first(struct op_row *a, const struct op_row *b)
+{
+    a->first_ps = b->first_ps;
+    a->first_dur_ps = b->first_dur_ps;
+    a->first_host = b->first_host;
+    a->first_device = b->first_device;
+    a->first_tie = b->first_tie;
+    a->first_order = b->first_order;
+    a->family = b->family;
+    a->kernel = b->kernel;
+    a->opcode = b->opcode;
+    a->details = b->details;
+    a->category = b->category;
+    a->path = b->path;
+    a->source = b->source;
+    a->class = b->class;
+    a->level = b->level;
+}
+
+void tm_op_merge(struct op_row *a, const struct op_row *b)
+{
+    tm_op_add_cost(&a->cost, &b->cost);
+    a->count = tm_sum_counts(a->count, b->count);
+    a->executions = tm_sum_counts(a->executions, b->executions);
+    a->self_ps = tm_sum_times(a->self_ps, b->self_ps);
+    a->self_squares = tm_sum_wide(a->self_squares, tm_wide_value(b->self_squares));
+    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+    a->min_ps = b->min_ps < a->min_ps ? b->min_ps : a->min_ps;
+    a->max_ps = b->max_ps > a->max_ps ? b->max_ps : a->max_ps;
+    a->devices |= b->devices;
+    a->precision = wider(a->precision, b->precision);
+    a->has_matrix |= b->has_matrix;
+    a->is_hlo |= b->is_hlo;
+    a->is_opaque |= b->is_opaque;
+    a->is_wait |= b->is_wait;
+    if (is_earlier(b, a))
+        take_first(a, b);
+}
+
+static void merge_rows(void *into, const void *from)
+{
+    tm_op_merge(into, from);
+}
+
+/* --- one operation --- */
+
+static struct tm_wide wide_product(uint64_t a, uint64_t b)
+{
+    return tm_sum_wide((struct tm_wide){ 0, 0 }, (unsigned __int128)a * b);
+}
+
+static void add_to_sums(struct ops *o, struct op_device *device, const struct op_front *front)
+{
+    const struct op_row *row = &front->row;
+    struct precision_sum *sum = &o->precisions[row->precision];
+
+    o->count = tm_sum_counts(o->count, row->count);
+    o->self_ps = tm_sum_times(o->self_ps, row->self_ps);
+    o->total_ps = tm_sum_times(o->total_ps, row->total_ps);
+    o->has_hlo |= row->is_hlo;
+    o->costs_of_stats |= front->has_stats;
+    o->costs_of_hlo |= front->has_hlo;
+    device->flops = tm_sum_wide(device->flops, tm_wide_value(row->cost.flops));
+    device->bytes = tm_sum_wide(device->bytes, tm_wide_value(row->cost.bytes));
+    if (!op_computes(row->level))
+        return;
+    tm_op_add_cost(&o->cost, &row->cost);
+    o->compute_ps = tm_sum_times(o->compute_ps, row->self_ps);
+    sum->count = tm_sum_counts(sum->count, row->count);
+    sum->total_ps = tm_sum_times(sum->total_ps, row->self_ps);
+    if (row->has_matrix) {
+        sum->matrix_ps = tm_sum_times(sum->matrix_ps, row->self_ps);
+        device->matrix_ps[row->precision] = tm_sum_times(device->matrix_ps[row->precision], row->self_ps);
+    }
+    if (front->is_tensor_core)
+        sum->tensor_core_ps = tm_sum_times(sum->tensor_core_ps, row->self_ps);
+}
+
+/* The events of a site that have gathered. */
+static tm_status take_gathered(void *to, void *gathered)
+{
+    struct ops *o = to;
+    struct op_front *front = gathered;
+    struct op_row *row = &front->row;
+
+    if (!row->count)
+        return TM_OK;
+    row->cost = (struct op_cost){
+        .flops = wide_product(row->executions, front->flops),
+        .bytes = wide_product(row->executions, front->bytes),
+        .flops_ps = front->has_flops ? row->self_ps : 0,
+        .bytes_ps = front->has_bytes ? row->self_ps : 0,
+    };
+    add_to_sums(o, &o->lanes[front->lane].device, front);
+    return tm_groups_add(o->groups, row);
+}
+
+/* One event of an operation; is_execution: it begins one, which is what costs are of. */
+static void add_op(struct ops *o, struct op_row *row, const struct tm_nested *span, bool is_execution)
+{
+    o->events++;
+    if (!row->count || span->start_ps < row->first_ps) {
+        row->first_ps = span->start_ps;
+        row->first_dur_ps = span->dur_ps;
+        row->first_order = o->events;
+    }
+    row->count++;
+    row->executions += is_execution;
+    row->self_ps = tm_sum_times(row->self_ps, span->self_ps);
+    row->self_squares = tm_sum_squares(row->self_squares, span->self_ps);
+    row->total_ps = tm_sum_times(row->total_ps, span->dur_ps);
+    row->min_ps = span->dur_ps < row->min_ps ? span->dur_ps : row->min_ps;
+    row->max_ps = span->dur_ps > row->max_ps ? span->dur_ps : row->max_ps;
+}
+
+static tm_status take_nested(void *to, const struct tm_nested *span)
+{
+    struct ops *o = to;
+    const struct op_span *of = span->payload;
+    bool is_new;
+    struct op_front *front = tm_front_at(&o->front, of->site, &is_new);
+    const struct tm_config *config;
+    tm_status st = front ? TM_OK : o->run->error.status;
+
+    if (front && is_new) {
+        config = tm_rows_at(o->trace->configs, of->config);
+        st = config ? op_facts(o, of, config, front) : o->run->error.status;
+    }
+    if (st == TM_OK)
+        add_op(o, &front->row, span, true);
+    return st;
+}
+
+/* --- executions on a GPU --- */
+
+/* Whether what the execution began with comes again.  Fills prepare for a kernel, and often come several times. */
+static tm_status comes_again(const struct ops *o, const struct op_stream *stream, const struct tm_record *record,
+                             bool *comes)
+{
+    *comes = false;
+    if (record->class != TM_CLASS_MEMSET)
+        return tm_names_are_same(o->names, stream->first_kernel, record->name, comes);
+    return stream->first_kernel ? tm_names_are_same(o->names, stream->first, record->name, comes) : TM_OK;
+}
+
+/* Whether a kernel begins an execution of its operation: another operation ran on the stream before, or another step
+ * has begun, or what the execution began with comes again. */
+static tm_status begins_execution(struct ops *o, const struct tm_event *event, const struct op_row *row,
+                                  bool *begins)
+{
+    const uint32_t track = event->record.track;
+    struct op_stream *stream;
+    tm_status st = TM_OK;
+
+    *begins = true;
+    if (!row->is_hlo)
+        return TM_OK;
+    if (track >= tm_rows_count(o->streams))
+        st = tm_rows_resize(o->streams, (uint64_t)track + 1);
+    if (st != TM_OK)
+        return st;
+    stream = tm_rows_change(o->streams, track);
+    if (!stream)
+        return o->run->error.status;
+    if (tm_is_same_key(stream->key, row->key) && stream->step == event->step)
+        st = comes_again(o, stream, &event->record, begins);
+    if (*begins)
+        *stream = (struct op_stream){ .key = row->key, .first = event->record.name, .step = event->step };
+    if (!stream->first_kernel && event->record.class != TM_CLASS_MEMSET)
+        stream->first_kernel = event->record.name;
+    return st;
+}
+
+/* --- events --- */
+
+static bool is_op(const struct tm_event *event)
+{
+    switch ((enum tm_class)event->record.class) {
+    case TM_CLASS_TPU_OP: /* also one that waits for the host, which is no activity */
+        return true;
+    case TM_CLASS_KERNEL:
+    case TM_CLASS_COLLECTIVE:
+    case TM_CLASS_CPU_OP:
+        return event->level != TM_LEVEL_NONE;
+    case TM_CLASS_COPY:
+    case TM_CLASS_MEMSET:
+        return event->level != TM_LEVEL_NONE && event->config->hlo_op;
+    default:
+        return false;
+    }
+}
+
+static struct op_span span_of(const struct tm_event *event)
+{
+    return (struct op_span){ .site = event->site,
+                             .name = event->record.name,
+                             .config = event->record.config,
+                             .lane = event->device,
+                             .class = event->record.class,
+                             .level = event->level };
+}
+
+static tm_status take_line_op(struct ops *o, const struct tm_event *event, int64_t dur_ps)
+{
+    const struct op_span span = span_of(event);
+
+    return tm_nesting_take(o->nesting, event->record.track, event->record.start_ps, dur_ps, &span);
+}
+
+static tm_status take_kernel(struct ops *o, const struct tm_event *event, int64_t dur_ps)
+{
+    const struct tm_nested flat = { .start_ps = event->record.start_ps, .dur_ps = dur_ps, .self_ps = dur_ps };
+    bool is_new, begins;
+    struct op_front *front = tm_front_at(&o->front, event->site, &is_new);
+    tm_status st = front ? TM_OK : o->run->error.status;
+
+    if (front && is_new) {
+        const struct op_span span = span_of(event);
+
+        st = op_facts(o, &span, event->config, front);
+    }
+    if (st == TM_OK)
+        st = begins_execution(o, event, &front->row, &begins);
+    if (st == TM_OK)
+        add_op(o, &front->row, &flat, begins);
+    return st;
+}
+
+/* The union of a device's activities, which come in the order of their begins. */
+static void take_busy(struct op_lane *lane, int64_t start_ps, int64_t dur_ps)
+{
+    const int64_t end_ps = tm_sum_times(start_ps, dur_ps);
+    const int64_t from_ps = lane->has_any && lane->until_ps > start_ps ? lane->until_ps : start_ps;
+
+    if (end_ps > from_ps)
+        lane->device.busy_ps = tm_sum_times(lane->device.busy_ps, end_ps - from_ps);
+    if (!lane->has_any || end_ps > lane->until_ps)
+        lane->until_ps = end_ps;
+    lane->has_any = true;
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    struct ops *o = s->state;
+    const int64_t dur_ps = event->record.dur_ps > 0 ? event->record.dur_ps : 0;
+    struct op_lane *lane;
+
+    if (!event->chosen || event->device >= o->lane_count || o->lanes[event->device].number == TM_NONE)
+        return TM_OK;
+    lane = &o->lanes[event->device];
+    if (event->level != TM_LEVEL_NONE)
+        take_busy(lane, event->record.start_ps, dur_ps);
+    if (!is_op(event))
+        return TM_OK;
+    return lane->device.kind == TM_DEVICE_GPU ? take_kernel(o, event, dur_ps) : take_line_op(o, event, dur_ps);
+}
+
+/* --- opening, hosts, closing --- */
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct ops *o = s->state;
+    struct tm_run *run = s->run;
+    tm_status st;
+
+    o->run = run;
+    o->settings = s->settings;
+    o->groups = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct op_row), ops_memory(run, OPS_GROUPS), merge_rows);
+    o->streams = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct op_stream), ops_memory(run, OPS_STREAMS),
+                                   SMALL_PAGE_BYTES);
+    o->devices = tm_rows_new_paged(run, TM_ACCOUNT_MODEL, sizeof(struct op_device),
+                                   tm_budget_share(&run->budget, TM_ACCOUNT_MODEL) / 32, SMALL_PAGE_BYTES);
+    o->nesting = tm_nesting_new(run, TM_ACCOUNT_TABLES, sizeof(struct op_span), OPS_OPEN_MOST, take_nested, o);
+    o->kernels = tm_take(&run->budget, TM_ACCOUNT_TABLES, OPS_KERNELS * sizeof(*o->kernels), &run->error);
+    if (!o->groups || !o->streams || !o->devices || !o->nesting || !o->kernels)
+        return run->error.status;
+    st = tm_front_init(&o->front, run, TM_ACCOUNT_TABLES, sizeof(struct op_front), ops_memory(run, OPS_FRONT),
+                       o->groups);
+    o->front.taker = take_gathered;
+    o->front.to = o;
+    return st;
+}
+
+static void give_lanes(struct ops *o)
+{
+    tm_give(&o->run->budget, TM_ACCOUNT_TABLES, o->lanes, o->lanes ? o->lane_count * sizeof(*o->lanes) : 0);
+    o->lanes = NULL;
+    o->lane_count = 0;
+}
+
+static void open_lane(struct ops *o, struct op_lane *lane, const struct tm_device *device)
+{
+    lane->number = device->activities ? o->active_devices++ : TM_NONE;
+    lane->device = (struct op_device){
+        .host = o->trace->host,
+        .kind = device->kind,
+        .capability_major = device->capability_major,
+        .capability_minor = device->capability_minor,
+        .core_count = device->core_count,
+        .clock_khz = device->clock_khz,
+        .memory_bytes = device->memory_bytes,
+        .memory_bandwidth_bytes = device->memory_bandwidth_bytes,
+        .peak_tflops = device->peak_tflops,
+        .span_ps = device->chosen_end_ps - device->chosen_begin_ps,
+    };
+    memcpy(lane->device.id, device->id, sizeof(device->id));
+    memcpy(lane->device.model, device->model, sizeof(device->model));
+    memcpy(lane->device.vendor, device->vendor, sizeof(device->vendor));
+}
+
+/* Remember why a program has no costs: the first one's reason. */
+static tm_status ask_programs(struct ops *o)
+{
+    struct tm_rows *modules = o->trace->hlo_modules;
+
+    for (uint64_t i = 0; modules && !o->hlo_why && i < tm_rows_count(modules); i++) {
+        const struct tm_hlo_module *module = tm_rows_at(modules, i);
+
+        if (!module)
+            return o->run->error.status;
+        o->hlo_why = module->why;
+    }
+    return TM_OK;
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct ops *o = s->state;
+    const size_t bytes = trace->device_count * sizeof(*o->lanes);
+    tm_status st;
+
+    o->trace = trace;
+    o->names = trace->names;
+    memset(o->kernels, 0, OPS_KERNELS * sizeof(*o->kernels));
+    st = ask_programs(o);
+    if (st == TM_OK)
+        st = tm_rows_resize(o->streams, 0);
+    if (st != TM_OK || !bytes)
+        return st;
+    o->lanes = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, bytes, &s->run->error);
+    if (!o->lanes)
+        return s->run->error.status;
+    o->lane_count = trace->device_count;
+    for (uint32_t i = 0; i < o->lane_count; i++)
+        open_lane(o, &o->lanes[i], &trace->devices[i]);
+    return TM_OK;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct ops *o = s->state;
+    tm_status st = tm_nesting_end(o->nesting);
+
+    if (st == TM_OK)
+        st = tm_front_flush(&o->front);
+    for (uint32_t i = 0; i < o->lane_count && st == TM_OK; i++)
+        if (o->lanes[i].number != TM_NONE)
+            st = tm_rows_append(o->devices, &o->lanes[i].device);
+    give_lanes(o);
+    o->trace = NULL;
+    return st;
+}
+
+void tm_ops_end_events(struct ops *o)
+{
+    tm_front_release(&o->front);
+    tm_give(&o->run->budget, TM_ACCOUNT_TABLES, o->kernels, o->kernels ? OPS_KERNELS * sizeof(*o->kernels) : 0);
+    tm_rows_free(o->streams);
+    tm_nesting_free(o->nesting);
+    o->kernels = NULL;
+    o->streams = NULL;
+    o->nesting = NULL;
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct ops *o = s->state;
+
+    if (!o->run)
+        return;
+    give_lanes(o);
+    tm_ops_end_events(o);
+    tm_groups_free(o->groups);
+    tm_rows_free(o->devices);
+}
+
+const struct tm_stage_type tm_ops_stage = {
+    .name = "ops",
+    .summary = "operations by self time, and the roofline",
+    .state_bytes = sizeof(struct ops),
+    .classes = TM_CLASSES_ACTIVITY,
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = tm_ops_report,
+    .save = ops_save,
+    .load = ops_load,
+    .close = close_stage,
+};

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_OPS_H
+#define TM_OPS_H
+
+#include "pipeline/front.h"
+#include "pipeline/store/rows.h"
+#include "pipeline/stage.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/nesting.h"
+#include "stages/figures/peaks.h"
+
+/* Operations of the program by self time, and how near they come to what the device can do.  Writes the sections ops
+ * and roofline.
+ * source: docs/metrics.md, "Operations" and "Roofline" */
+extern const struct tm_stage_type tm_ops_stage;
+
+/* What operations cost, of those where it is told.  Sums of all executions. */
+struct op_cost {
+    struct tm_wide flops, bytes;
+    int64_t flops_ps, bytes_ps; /* self time of those whose operations, whose bytes are known */
+};
+
+/* One operation of a program, on all devices of a kind. */
+struct op_row {
+    struct tm_key key; /* of name, module, kind of device */
+    struct tm_key family; /* of the name without numbers, the path without the numbers of layers */
+    uint64_t count;      /* of its events: kernels on a GPU */
+    uint64_t executions; /* of the operation, which may be several kernels */
+    int64_t self_ps, total_ps, min_ps, max_ps;
+    struct tm_wide self_squares; /* sum of squared self times of events */
+    struct op_cost cost;
+    uint64_t devices; /* bit n: a device with the number n modulo 64 */
+    /* of the first event: of the first host that has one, there the earliest one */
+    int64_t first_ps, first_dur_ps;
+    uint64_t first_tie; /* of two at one instant: a hash of what is told of the event */
+    uint64_t first_order; /* of two that are the same even there: which one was added first, on this host */
+    uint32_t first_host, first_device;
+    tm_strid name, module;             /* module 0 = not told */
+    tm_strid kernel;                   /* the event's own name */
+    tm_strid opcode, details;          /* opcode 0 = not told; details: HLO text */
+    tm_strid category, path, source;
+    uint8_t class, level;
+    uint8_t precision;                 /* enum tm_precision */
+    uint8_t has_matrix;
+    uint8_t is_hlo;                    /* named by the HLO, not by its kernel */
+    uint8_t is_opaque;                 /* a custom call, whose work nobody but its library knows */
+    uint8_t is_wait;                   /* for what runs beside the core: its bytes moved in another time than its own */
+};
+
+/* Work of one type. */
+struct precision_sum {
+    uint64_t count;
+    int64_t total_ps, matrix_ps, tensor_core_ps;
+};
+
+/* A device that was active.  Numbered in the order of hosts and devices. */
+struct op_device {
+    char id[192], model[128], vendor[32];
+    uint32_t host;
+    uint8_t kind; /* enum tm_device_kind */
+    uint32_t capability_major, capability_minor;
+    uint64_t core_count, clock_khz, memory_bytes, memory_bandwidth_bytes;
+    double peak_tflops;
+    int64_t span_ps, busy_ps;
+    struct tm_wide flops, bytes;
+    int64_t matrix_ps[TM_PRECISION_COUNT]; /* self time of matrix products by type */
+};
+
+/* The same while its host is read. */
+struct op_lane {
+    struct op_device device;
+    int64_t until_ps; /* how far the union of its activities reaches */
+    uint32_t number;  /* TM_NONE = not active */
+    bool has_any;     /* until_ps is known */
+};
+
+/* Where a family is listed. */
+struct op_place {
+    struct tm_key key;
+    uint64_t index;
+};
+
+/* What the name of a kernel tells. */
+struct op_kernel {
+    tm_strid name; /* 0 = unused */
+    uint8_t precision, is_tensor_core, has_matrix;
+};
+
+struct ops {
+    struct tm_run *run;
+    const struct tm_settings *settings;
+    const struct tm_trace *trace; /* of the present host */
+    struct tm_names *names;
+    struct tm_groups *groups;    /* struct op_row */
+    struct tm_rows *devices;     /* struct op_device */
+    struct tm_rows *streams;     /* struct op_stream, of the present host by track */
+    struct tm_nesting *nesting;  /* payload: struct op_span */
+    struct tm_front front;       /* struct op_front, of the present host by site */
+    struct op_kernel *kernels;   /* OPS_KERNELS, by name */
+    uint64_t events;             /* added so far */
+    struct op_lane *lanes;       /* of the present host's devices by index */
+    uint32_t lane_count, active_devices;
+    uint64_t count;
+    int64_t self_ps, total_ps;
+    struct op_cost cost;         /* of computing operations */
+    int64_t compute_ps;          /* their self time */
+    tm_strid hlo_why;            /* why the first program that has no costs has none; 0 = all have them */
+    struct precision_sum precisions[TM_PRECISION_COUNT];
+    bool has_hlo, costs_of_stats, costs_of_hlo;
+    struct op_place *places; /* of the listed families, by key; while the report is made */
+    uint64_t place_count;
+};
+
+/* Parts of what the tables of this stage may take, in sixty-fourths.  Those of the report take the place of what only
+ * events need. */
+enum { OPS_GROUPS = 22, OPS_FRONT = 12, OPS_STREAMS = 4, OPS_FAR = 2, OPS_SORT = 4, OPS_MEMBERS = 4, OPS_FAMILIES = 6 };
+
+static inline size_t ops_memory(struct tm_run *run, int parts)
+{
+    return tm_tables_memory(run, TM_TABLES_OPS, 64, (unsigned)parts);
+}
+
+/* What a computing operation is; of others (waits, collectives, copies) the level tells. */
+static inline bool op_computes(uint8_t level)
+{
+    return level == TM_LEVEL_COMPUTE || level == TM_LEVEL_CONTAINER;
+}
+
+/* ops.c: give back what only events need. */
+void tm_ops_end_events(struct ops *o);
+
+/* ops.c: fold what is known of two operations into one; of the earlier one what is not summed. */
+void tm_op_merge(struct op_row *into, const struct op_row *from);
+
+/* --- ops_report.c: operations that are numbered only because they come several times --- */
+
+/* How long a name is without the numbers behind it. */
+size_t tm_op_family_name(const char *text, size_t length);
+/* A path with '*' for the numbers of layers.  out: to[most]; returns its length */
+size_t tm_op_family_path(const char *text, size_t length, char *to, size_t most);
+/* out: *family  errors: as of tm_names_text */
+tm_status tm_op_family_of(struct ops *o, const struct op_row *row, struct tm_key *family) TM_MUST_USE;
+/* What the family of an operation is called.  out: *family_path  0 without a path */
+tm_status tm_op_family_texts(struct ops *o, tm_strid name, tm_strid path, tm_strid *family,
+                             tm_strid *family_path) TM_MUST_USE;
+
+/* --- roofline.c: how near an operation comes to what its device can do --- */
+
+/* Latency: it reaches less than OPS_BOUND_LEAST_PCT of both roofs. */
+enum op_bound { OP_BOUND_COMPUTE, OP_BOUND_MEMORY, OP_BOUND_LATENCY, OP_BOUND_NONE, OP_BOUND_UNKNOWN, OP_BOUND_COUNT };
+
+enum { OPS_BOUND_LEAST_PCT = 20 };
+
+extern const char *const tm_op_bound_name[OP_BOUND_COUNT];
+
+struct op_roof {
+    bool has_flops, has_bytes, has_bandwidth, has_roof;
+    double flops, bytes;             /* of all executions */
+    double flop_rate, bandwidth;     /* per second of self time */
+    double roof_pct;                 /* of the lower one of its two roofs; may pass 100 */
+    enum op_bound roof;              /* which one that is: compute or memory */
+    enum op_bound bound;
+};
+
+/* in: peaks  of its device */
+void tm_op_roof_of(const struct op_row *row, const struct tm_peaks *peaks, struct op_roof *roof);
+
+/* The peaks of a device by its number. */
+struct op_peaks {
+    struct tm_peaks peaks;
+    uint32_t device;
+    bool is_known;
+};
+
+/* out: *cache  holds them; found again while the device is the same.  errors: as of tm_rows_at */
+tm_status tm_op_peaks(struct ops *o, uint32_t device, struct op_peaks *cache) TM_MUST_USE;
+
+static inline double op_number(struct tm_wide wide)
+{
+    return (double)tm_wide_value(wide);
+}
+
+/* ops_report.c: one operation as the tables show it */
+tm_status tm_op_add_row(struct ops *o, struct tm_listed_texts *texts, struct tm_value *to, const struct op_row *row,
+                        const struct op_roof *roof) TM_MUST_USE;
+
+/* What a pass over all operations finds for the roofline. */
+struct op_roofs {
+    int64_t bound_ps[OP_BOUND_COUNT]; /* self time of computing operations */
+    struct tm_top_rows *far;          /* struct op_far */
+};
+
+/* An operation that stays far below its roof. */
+struct op_far {
+    int64_t lost_ps; /* what it would save at its roof */
+    struct op_row row;
+};
+
+enum { OPS_FAR_LISTED = 20 };
+
+/* roofline.c */
+tm_status tm_op_roofs_open(struct ops *o, struct op_roofs *roofs) TM_MUST_USE;
+tm_status tm_op_roofs_add(struct ops *o, struct op_roofs *roofs, const struct op_row *row,
+                          const struct op_roof *roof) TM_MUST_USE;
+void tm_op_roofs_close(struct op_roofs *roofs);
+tm_status tm_op_roofline(struct ops *o, struct op_roofs *roofs, struct tm_value *summary) TM_MUST_USE;
+
+/* ops_report.c */
+tm_status tm_ops_report(struct tm_stage *s, struct tm_value *summary) TM_MUST_USE;
+
+#endif

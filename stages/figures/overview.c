@@ -1,0 +1,669 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The overview: hosts, devices by model, events by class, tallies.  Memory: hosts, devices and unused planes spill; a
+ * fixed table of models is made from the devices in the end, so that it does not matter which hosts came together. */
+#include "stages/figures/overview.h"
+
+#include <string.h>
+
+#include "pipeline/store/rows.h"
+#include "stages/figures/backward.h"
+#include "stages/resolve/classes.h"
+
+enum {
+    MODELS_MOST = 64,    /* sorts of devices; the others share the last row */
+    UNUSED_LISTED = 1000,
+};
+
+static const char *const kind_name[] = {
+    [TM_DEVICE_GPU] = "gpu", [TM_DEVICE_TPU] = "tpu", [TM_DEVICE_CPU] = "cpu",
+};
+enum { KIND_COUNT = sizeof(kind_name) / sizeof(kind_name[0]) };
+
+/* What is told of a device. */
+struct device_row {
+    char model[128], vendor[32];
+    uint64_t core_count, memory_bytes, memory_bandwidth_bytes;
+    double peak_tflops;
+    uint8_t kind, is_used;
+};
+
+/* Devices that are alike. */
+struct model {
+    struct device_row device; /* one of them */
+    uint64_t count, used;
+};
+
+/* The times of a host's TPUs: see stages/input/records/device_clock.h. */
+struct tpu_clocks {
+    uint64_t devices;           /* that were active */
+    uint64_t own;               /* of them, those by their own clock */
+    uint64_t jumps;             /* of the recorded times of these against it */
+    int64_t largest_jump_ps;
+};
+
+struct host_row {
+    char name[128];
+    struct tm_environment environment;
+    enum tm_origin origin;
+    enum tm_backward backward;
+    uint64_t device_events; /* of its devices' lines, those that repeat others left out: what profilers cap */
+    struct tpu_clocks clocks;
+};
+
+struct unused_row {
+    uint32_t host;
+    char name[128];
+};
+
+struct overview {
+    struct tm_run *run;
+    struct tm_rows *hosts;  /* struct host_row */
+    struct tm_rows *unused; /* struct unused_row */
+    struct tm_rows *devices; /* struct device_row */
+    struct model *models;
+    uint32_t model_count;
+    uint64_t used_devices[KIND_COUNT];
+    uint64_t classes[TM_CLASS_COUNT];
+    uint64_t used;
+    uint64_t kernel_launches;                   /* calls of the host */
+    uint64_t accelerators[TM_ACCELERATOR_COUNT]; /* events of devices that nobody here knows */
+    const struct tm_trace *trace; /* of the present host */
+    enum tm_backward backward;    /* what its events tell */
+    uint64_t operators_before;    /* of the hosts before it */
+    uint64_t device_events; /* of the present host */
+};
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct overview *o = s->state;
+    const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_MODEL);
+
+    o->run = s->run;
+    o->hosts = tm_rows_new(s->run, TM_ACCOUNT_MODEL, sizeof(struct host_row), share / 16);
+    o->unused = tm_rows_new(s->run, TM_ACCOUNT_MODEL, sizeof(struct unused_row), share / 16);
+    o->devices = tm_rows_new(s->run, TM_ACCOUNT_MODEL, sizeof(struct device_row), share / 16);
+    o->models = tm_take(&s->run->budget, TM_ACCOUNT_MODEL, MODELS_MOST * sizeof(*o->models), &s->run->error);
+    return o->hosts && o->unused && o->devices && o->models ? TM_OK : s->run->error.status;
+}
+
+static bool is_same_model(const struct device_row *a, const struct device_row *b)
+{
+    return a->kind == b->kind && !strcmp(a->model, b->model) && !strcmp(a->vendor, b->vendor) &&
+           a->core_count == b->core_count && a->memory_bytes == b->memory_bytes &&
+           a->memory_bandwidth_bytes == b->memory_bandwidth_bytes && a->peak_tflops == b->peak_tflops;
+}
+
+static void count_device(struct overview *o, const struct device_row *device)
+{
+    uint32_t at = 0;
+
+    while (at < o->model_count && !is_same_model(&o->models[at].device, device))
+        at++;
+    if (at == MODELS_MOST)
+        at = MODELS_MOST - 1;
+    if (at == o->model_count)
+        o->models[o->model_count++].device = *device;
+    o->models[at].count++;
+    o->models[at].used += device->is_used;
+    o->used_devices[device->kind] += device->is_used;
+}
+
+static tm_status keep_device(struct overview *o, const struct tm_device *device)
+{
+    struct device_row row = { .core_count = device->core_count, .memory_bytes = device->memory_bytes,
+                              .memory_bandwidth_bytes = device->memory_bandwidth_bytes,
+                              .peak_tflops = device->peak_tflops, .kind = device->kind,
+                              .is_used = device->activities > 0 };
+
+    memcpy(row.model, device->model, sizeof(row.model));
+    memcpy(row.vendor, device->vendor, sizeof(row.vendor));
+    return tm_rows_append(o->devices, &row);
+}
+
+/* Whose events were left out, as the tally of them counts. */
+static tm_status count_accelerators(struct overview *o, const struct tm_trace *trace)
+{
+    for (uint64_t i = 0; i < tm_rows_count(trace->tracks); i++) {
+        const struct tm_track *track = tm_rows_at(trace->tracks, i);
+
+        if (!track)
+            return o->run->error.status;
+        if (track->accelerator)
+            o->accelerators[track->accelerator] += track->events;
+    }
+    return TM_OK;
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct overview *o = s->state;
+    struct host_row host = { .environment = trace->environment, .origin = trace->origin };
+    tm_status st = count_accelerators(o, trace);
+
+    if (st != TM_OK)
+        return st;
+
+    o->trace = trace;
+    o->backward = TM_BACKWARD_UNKNOWN;
+    o->operators_before = o->classes[TM_CLASS_FRAMEWORK_OP];
+    memcpy(host.name, trace->host_name, sizeof(host.name));
+    o->device_events = 0;
+    st = tm_rows_append(o->hosts, &host);
+    for (uint32_t i = 0; i < trace->device_count && st == TM_OK; i++) {
+        const struct tm_device *device = &trace->devices[i];
+        struct unused_row unused = { .host = (uint32_t)tm_rows_count(o->hosts) - 1 };
+
+        /* A CPU is a device only where programs ran on it. */
+        if (device->kind == TM_DEVICE_CPU && !device->activities)
+            continue;
+        st = keep_device(o, device);
+        if (st != TM_OK || device->activities)
+            continue;
+        memcpy(unused.name, device->name, sizeof(unused.name));
+        st = tm_rows_append(o->unused, &unused);
+    }
+    return st;
+}
+
+static inline bool is_used(const struct tm_event *event)
+{
+    if (event->level != TM_LEVEL_NONE)
+        return true;
+    switch ((enum tm_class)event->record.class) {
+    case TM_CLASS_TPU_ASYNC:
+    case TM_CLASS_TPU_OP: /* waits for the host */
+    case TM_CLASS_STEP_MARKER:
+    case TM_CLASS_ALLOC:
+    case TM_CLASS_FREE:
+    case TM_CLASS_LAUNCH:
+    case TM_CLASS_COMPILE:
+    case TM_CLASS_MODULE:
+        return true;
+    case TM_CLASS_CPU_OP:
+    case TM_CLASS_COLLECTIVE:
+    case TM_CLASS_SYNC:
+    case TM_CLASS_INPUT:
+    case TM_CLASS_GC:
+    case TM_CLASS_PROFILER:
+    case TM_CLASS_PYTHON:
+    case TM_CLASS_RUNTIME:
+    case TM_CLASS_ANNOTATION:
+    case TM_CLASS_FRAMEWORK_OP:
+        /* What a thread does tells causes of idle time, if it launches or is the main one. */
+        return event->thread != TM_NONE && event->record.dur_ps > 0;
+    default:
+        return false;
+    }
+}
+
+static bool is_device_event(uint8_t class)
+{
+    return class == TM_CLASS_DEVICE_OTHER || (class >= TM_CLASS_KERNEL && class <= TM_CLASS_GRAPH);
+}
+
+bool tm_overview_is_used(const struct tm_event *event)
+{
+    return is_used(event);
+}
+
+static inline void count_alike(struct overview *o, const struct tm_event *event, uint64_t count)
+{
+    o->classes[event->record.class < TM_CLASS_COUNT ? event->record.class : TM_CLASS_OTHER] += count;
+    o->used += is_used(event) ? count : 0;
+    if (event->traits & TM_TRAIT_BACKWARD)
+        o->backward = TM_BACKWARD_YES;
+    o->device_events += is_device_event(event->record.class) ? count : 0;
+    if (event->record.class == TM_CLASS_LAUNCH && event->traits & TM_TRAIT_KERNEL_LAUNCH)
+        o->kernel_launches += count;
+}
+
+static tm_status take_alike(struct tm_stage *s, const struct tm_event *event, uint64_t count)
+{
+    count_alike(s->state, event, count);
+    return TM_OK;
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    count_alike(s->state, event, 1);
+    return TM_OK;
+}
+
+static struct tpu_clocks clocks_of(const struct tm_trace *trace)
+{
+    struct tpu_clocks clocks = { .devices = 0 };
+
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        const struct tm_device *const device = &trace->devices[i];
+
+        if (device->kind != TM_DEVICE_TPU || !device->activities)
+            continue;
+        clocks.devices++;
+        clocks.own += device->has_device_clock;
+        clocks.jumps += device->clock_jumps;
+        if (device->largest_clock_jump_ps > clocks.largest_jump_ps)
+            clocks.largest_jump_ps = device->largest_clock_jump_ps;
+    }
+    return clocks;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct overview *o = s->state;
+    struct host_row *host = tm_rows_change(o->hosts, tm_rows_count(o->hosts) - 1);
+    /* PyTorch's profiler records operators and the autograd engine together. */
+    const bool has_operators = o->trace->origin == TM_ORIGIN_PYTORCH &&
+                               o->classes[TM_CLASS_FRAMEWORK_OP] > o->operators_before;
+
+    if (!host)
+        return o->run->error.status;
+    host->backward = o->backward == TM_BACKWARD_UNKNOWN && has_operators ? TM_BACKWARD_NO : o->backward;
+    host->device_events = o->device_events;
+    host->clocks = clocks_of(o->trace);
+    return tm_backward_in_paths(o->trace, &host->backward);
+}
+
+/* --- the sections --- */
+
+static const char *const not_recorded = "not recorded";
+static const char *const not_in_copy = "not in a JSON trace; the .xplane.pb of the run has it";
+
+static void add_text_or(struct tm_value *to, const char *key, const char *text, const char *why)
+{
+    if (text[0])
+        tm_add_text(to, key, text, strlen(text));
+    else
+        tm_add_null(to, key, why);
+}
+
+static void add_number_or(struct tm_value *to, const char *key, uint64_t value, const char *why)
+{
+    if (value)
+        tm_add_uint(to, key, value);
+    else
+        tm_add_null(to, key, why);
+}
+
+static void add_rank_or(struct tm_value *to, const char *key, int64_t value)
+{
+    if (value >= 0)
+        tm_add_int(to, key, value);
+    else
+        tm_add_null(to, key, "no distributed job is recorded");
+}
+
+static void add_clocks(struct tm_value *to, const struct tpu_clocks *clocks)
+{
+    struct tm_value *row;
+
+    if (!clocks->devices) {
+        tm_add_null(to, "tpu_clock", "no TPU was active");
+        return;
+    }
+    row = tm_add_object(to, "tpu_clock");
+    tm_add_uint(row, "devices", clocks->devices);
+    tm_add_uint(row, "own", clocks->own);
+    if (clocks->own) {
+        tm_add_uint(row, "jumps", clocks->jumps);
+        tm_add_int(row, "largest_jump_ps", clocks->largest_jump_ps);
+    } else {
+        tm_add_null(row, "jumps", "no times by the devices' own clocks are recorded");
+        tm_add_null(row, "largest_jump_ps", "no times by the devices' own clocks are recorded");
+    }
+}
+
+static tm_status add_hosts(struct overview *o, struct tm_value *environment)
+{
+    struct tm_value *list = tm_add_array(environment, "hosts");
+
+    for (uint64_t i = 0; i < tm_rows_count(o->hosts); i++) {
+        const struct host_row *host = tm_rows_at(o->hosts, i);
+        const struct tm_environment *e;
+        const char *why;
+        struct tm_value *to;
+
+        if (!host)
+            return o->run->error.status;
+        e = &host->environment;
+        why = host->origin == TM_ORIGIN_JSON_COPY ? not_in_copy : not_recorded;
+        to = tm_add_object(list, NULL);
+        tm_add_string(to, "host", host->name);
+        add_text_or(to, "framework", e->framework, not_recorded);
+        if (host->backward == TM_BACKWARD_UNKNOWN)
+            tm_add_null(to, "backward", "no framework paths and no operators are in the profile");
+        else
+            tm_add_bool(to, "backward", host->backward == TM_BACKWARD_YES);
+        add_rank_or(to, "rank", e->rank);
+        add_rank_or(to, "world_size", e->world_size);
+        add_text_or(to, "jax", e->jax, why);
+        add_text_or(to, "jaxlib", e->jaxlib, why);
+        add_text_or(to, "platform_version", e->platform_version, why);
+        add_text_or(to, "cuda", e->cuda, why);
+        add_text_or(to, "cuda_runtime", e->cuda_runtime, why);
+        add_text_or(to, "driver", e->driver, why);
+        add_text_or(to, "rocm", e->rocm, why);
+        add_text_or(to, "libtpu", e->libtpu, why);
+        if (e->process_id)
+            tm_add_int(to, "process_id", e->process_id);
+        else
+            tm_add_null(to, "process_id", why);
+        add_number_or(to, "begin_ns", e->begin_ns, why);
+        add_number_or(to, "end_ns", e->end_ns, why);
+        add_text_or(to, "profile_options", e->profile_options, why);
+        tm_add_uint(to, "device_events", host->device_events);
+        add_clocks(to, &host->clocks);
+    }
+    return TM_OK;
+}
+
+static void add_devices(const struct overview *o, struct tm_value *environment)
+{
+    struct tm_value *list = tm_add_array(environment, "devices");
+
+    for (uint32_t i = 0; i < o->model_count; i++) {
+        const struct model *model = &o->models[i];
+        const struct device_row *device = &model->device;
+        struct tm_value *to = tm_add_object(list, NULL);
+
+        add_text_or(to, "model", device->model, not_recorded);
+        add_text_or(to, "vendor", device->vendor, not_recorded);
+        tm_add_string(to, "kind", kind_name[device->kind]);
+        tm_add_uint(to, "count", model->count);
+        tm_add_uint(to, "used", model->used);
+        add_number_or(to, "core_count", device->core_count, not_recorded);
+        add_number_or(to, "memory_bytes", device->memory_bytes, not_recorded);
+        add_number_or(to, "memory_bandwidth_bytes", device->memory_bandwidth_bytes, not_recorded);
+        if (device->peak_tflops > 0)
+            tm_add_double(to, "peak_tflops", device->peak_tflops);
+        else
+            tm_add_null(to, "peak_tflops", not_recorded);
+    }
+}
+
+static const char *platform_of(const struct overview *o)
+{
+    static const enum tm_device_kind order[] = { TM_DEVICE_GPU, TM_DEVICE_TPU, TM_DEVICE_CPU };
+
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+        if (o->used_devices[order[i]])
+            return kind_name[order[i]];
+    return "none";
+}
+
+static void add_coverage(const struct overview *o, struct tm_value *summary)
+{
+    struct tm_value *coverage = tm_add_object(summary, "coverage"), *classes, *tallies, *unknown;
+
+    tm_add_uint(coverage, "events_read", o->run->events_read);
+    tm_add_uint(coverage, "events_used", o->used);
+    classes = tm_add_object(coverage, "classes");
+    for (int i = 0; i < TM_CLASS_COUNT; i++)
+        if (o->classes[i])
+            tm_add_uint(classes, tm_class_name[i], o->classes[i]);
+    tm_add_uint(coverage, "kernel_launches", o->kernel_launches);
+    unknown = tm_add_array(coverage, "unknown_devices");
+    for (int i = TM_ACCELERATOR_NONE + 1; i < TM_ACCELERATOR_COUNT; i++) {
+        struct tm_value *to = o->accelerators[i] ? tm_add_object(unknown, NULL) : NULL;
+
+        if (!to)
+            continue;
+        tm_add_string(to, "name", tm_accelerator_name[i]);
+        tm_add_uint(to, "events", o->accelerators[i]);
+    }
+    tallies = tm_add_object(coverage, "tallies");
+    for (int i = 0; i < TM_TALLY_COUNT; i++) {
+        const struct tm_tally_info *info = &tm_tally_info[i];
+        struct tm_value *to;
+
+        if (!o->run->tallies.count[i])
+            continue;
+        to = tm_add_object(tallies, info->name);
+        tm_add_uint(to, "count", o->run->tallies.count[i]);
+        tm_add_string(to, "level", tm_tally_is_loss((enum tm_tally)i, TM_TALLY_FOR_FIGURES) ? "loss" : "note");
+        tm_add_string(to, "help", info->help);
+    }
+}
+
+static tm_status add_unused(struct overview *o, struct tm_value *summary)
+{
+    struct tm_value *list = tm_add_array(summary, "unused");
+
+    for (uint64_t i = 0; i < tm_rows_count(o->unused) && i < UNUSED_LISTED; i++) {
+        const struct unused_row *unused = tm_rows_at(o->unused, i);
+        const struct host_row *host = unused ? tm_rows_at(o->hosts, unused->host) : NULL;
+        struct tm_value *to;
+
+        if (!host)
+            return o->run->error.status;
+        to = tm_add_object(list, NULL);
+        tm_add_string(to, "host", host->name);
+        tm_add_string(to, "name", unused->name);
+    }
+    return TM_OK;
+}
+
+static tm_status count_devices(struct overview *o)
+{
+    for (uint64_t i = 0; i < tm_rows_count(o->devices); i++) {
+        const struct device_row *device = tm_rows_at(o->devices, i);
+
+        if (!device)
+            return o->run->error.status;
+        count_device(o, device);
+    }
+    return TM_OK;
+}
+
+static tm_status report(struct tm_stage *s, struct tm_value *summary)
+{
+    struct overview *o = s->state;
+    struct tm_value *environment = tm_add_object(summary, "environment");
+    tm_status st = count_devices(o);
+
+    if (st != TM_OK)
+        return st;
+    tm_add_string(environment, "platform", platform_of(o));
+    st = add_hosts(o, environment);
+    add_devices(o, environment);
+    add_coverage(o, summary);
+    return st == TM_OK ? add_unused(o, summary) : st;
+}
+
+/* --- partials --- */
+
+static void save_environment(struct tm_partial_writer *w, const struct tm_environment *e)
+{
+    tm_partial_put_text(w, e->host);
+    tm_partial_put_text(w, e->framework);
+    tm_partial_put_i64(w, e->rank);
+    tm_partial_put_i64(w, e->world_size);
+    tm_partial_put_text(w, e->jax);
+    tm_partial_put_text(w, e->jaxlib);
+    tm_partial_put_text(w, e->platform_version);
+    tm_partial_put_text(w, e->cuda);
+    tm_partial_put_text(w, e->cuda_runtime);
+    tm_partial_put_text(w, e->driver);
+    tm_partial_put_text(w, e->rocm);
+    tm_partial_put_text(w, e->libtpu);
+    tm_partial_put_i64(w, e->process_id);
+    tm_partial_put_u64(w, e->begin_ns);
+    tm_partial_put_u64(w, e->end_ns);
+    tm_partial_put_text(w, e->profile_options);
+}
+
+static tm_status save_devices(const struct overview *o, struct tm_partial_writer *w)
+{
+    const uint64_t count = tm_rows_count(o->devices);
+
+    tm_partial_put_u64(w, count);
+    for (uint64_t i = 0; i < count; i++) {
+        const struct device_row *row = tm_rows_at(o->devices, i);
+
+        if (!row)
+            return o->run->error.status;
+        tm_partial_put_text(w, row->model);
+        tm_partial_put_text(w, row->vendor);
+        tm_partial_put_u64(w, row->core_count);
+        tm_partial_put_u64(w, row->memory_bytes);
+        tm_partial_put_u64(w, row->memory_bandwidth_bytes);
+        tm_partial_put_double(w, row->peak_tflops);
+        tm_partial_put_u8(w, row->kind);
+        tm_partial_put_u8(w, row->is_used);
+    }
+    return TM_OK;
+}
+
+static tm_status save_unused(const struct overview *o, struct tm_partial_writer *w)
+{
+    const uint64_t count = tm_rows_count(o->unused);
+
+    tm_partial_put_u64(w, count);
+    for (uint64_t i = 0; i < count; i++) {
+        const struct unused_row *row = tm_rows_at(o->unused, i);
+
+        if (!row)
+            return o->run->error.status;
+        tm_partial_put_u32(w, row->host);
+        tm_partial_put_text(w, row->name);
+    }
+    return TM_OK;
+}
+
+static tm_status save(struct tm_stage *s, struct tm_partial_writer *w)
+{
+    const struct overview *o = s->state;
+    tm_status st;
+
+    tm_partial_put_u64(w, o->used);
+    tm_partial_put_words(w, o->classes, TM_CLASS_COUNT);
+    tm_partial_put_u64(w, o->kernel_launches);
+    tm_partial_put_words(w, o->accelerators, TM_ACCELERATOR_COUNT);
+    for (uint64_t i = 0; i < tm_rows_count(o->hosts); i++) {
+        const struct host_row *host = tm_rows_at(o->hosts, i);
+
+        if (!host)
+            return o->run->error.status;
+        save_environment(w, &host->environment);
+        tm_partial_put_u8(w, (uint8_t)host->origin);
+        tm_partial_put_u8(w, (uint8_t)host->backward);
+        tm_partial_put_u64(w, host->device_events);
+        tm_partial_put_u64(w, host->clocks.devices);
+        tm_partial_put_u64(w, host->clocks.own);
+        tm_partial_put_u64(w, host->clocks.jumps);
+        tm_partial_put_i64(w, host->clocks.largest_jump_ps);
+    }
+    st = save_devices(o, w);
+    return st == TM_OK ? save_unused(o, w) : st;
+}
+
+static void load_environment(struct tm_partial_reader *r, struct tm_environment *e)
+{
+    tm_partial_text(r, e->host, sizeof(e->host));
+    tm_partial_text(r, e->framework, sizeof(e->framework));
+    e->rank = tm_partial_i64(r);
+    e->world_size = tm_partial_i64(r);
+    tm_partial_text(r, e->jax, sizeof(e->jax));
+    tm_partial_text(r, e->jaxlib, sizeof(e->jaxlib));
+    tm_partial_text(r, e->platform_version, sizeof(e->platform_version));
+    tm_partial_text(r, e->cuda, sizeof(e->cuda));
+    tm_partial_text(r, e->cuda_runtime, sizeof(e->cuda_runtime));
+    tm_partial_text(r, e->driver, sizeof(e->driver));
+    tm_partial_text(r, e->rocm, sizeof(e->rocm));
+    tm_partial_text(r, e->libtpu, sizeof(e->libtpu));
+    e->process_id = tm_partial_i64(r);
+    e->begin_ns = tm_partial_u64(r);
+    e->end_ns = tm_partial_u64(r);
+    tm_partial_text(r, e->profile_options, sizeof(e->profile_options));
+}
+
+static tm_status load_devices(struct overview *o, struct tm_partial_reader *r)
+{
+    const uint64_t count = tm_partial_u64(r);
+    tm_status st = tm_partial_status(r);
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct device_row row = { .kind = 0 };
+
+        tm_partial_text(r, row.model, sizeof(row.model));
+        tm_partial_text(r, row.vendor, sizeof(row.vendor));
+        row.core_count = tm_partial_u64(r);
+        row.memory_bytes = tm_partial_u64(r);
+        row.memory_bandwidth_bytes = tm_partial_u64(r);
+        row.peak_tflops = tm_partial_double(r);
+        row.kind = tm_partial_below_u8(r, KIND_COUNT);
+        row.is_used = tm_partial_bool(r);
+        st = tm_partial_is_ok(r) ? tm_rows_append(o->devices, &row) : tm_partial_status(r);
+    }
+    return st;
+}
+
+static tm_status load_unused(struct overview *o, struct tm_partial_reader *r, uint32_t first_host)
+{
+    const uint64_t count = tm_partial_u64(r);
+    tm_status st = tm_partial_status(r);
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct unused_row row = { .host = first_host + tm_partial_below_u32(r, tm_partial_host_count(r)) };
+
+        tm_partial_text(r, row.name, sizeof(row.name));
+        st = tm_partial_is_ok(r) ? tm_rows_append(o->unused, &row) : tm_partial_status(r);
+    }
+    return st;
+}
+
+static tm_status load(struct tm_stage *s, struct tm_partial_reader *r)
+{
+    struct overview *o = s->state;
+    const uint32_t first_host = (uint32_t)tm_rows_count(o->hosts);
+    tm_status st = TM_OK;
+
+    o->used += tm_partial_u64(r);
+    for (int i = 0; i < TM_CLASS_COUNT; i++)
+        o->classes[i] += tm_partial_u64(r);
+    o->kernel_launches += tm_partial_u64(r);
+    for (int i = 0; i < TM_ACCELERATOR_COUNT; i++)
+        o->accelerators[i] += tm_partial_u64(r);
+    for (uint32_t i = 0; i < tm_partial_host_count(r) && st == TM_OK; i++) {
+        struct host_row host = { .name = "" };
+
+        tm_partial_copy_host(r, i, host.name, sizeof(host.name));
+        load_environment(r, &host.environment);
+        host.origin = (enum tm_origin)tm_partial_below_u8(r, TM_ORIGIN_COUNT);
+        host.backward = (enum tm_backward)tm_partial_below_u8(r, TM_BACKWARD_COUNT);
+        host.device_events = tm_partial_u64(r);
+        host.clocks.devices = tm_partial_u64(r);
+        host.clocks.own = tm_partial_u64(r);
+        host.clocks.jumps = tm_partial_u64(r);
+        host.clocks.largest_jump_ps = tm_partial_time(r);
+        st = tm_partial_is_ok(r) ? tm_rows_append(o->hosts, &host) : tm_partial_status(r);
+    }
+    if (st == TM_OK)
+        st = load_devices(o, r);
+    return st == TM_OK ? load_unused(o, r, first_host) : st;
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct overview *o = s->state;
+
+    tm_rows_free(o->hosts);
+    tm_rows_free(o->unused);
+    tm_rows_free(o->devices);
+    tm_give(&s->run->budget, TM_ACCOUNT_MODEL, o->models, o->models ? MODELS_MOST * sizeof(*o->models) : 0);
+}
+
+const struct tm_stage_type tm_overview_stage = {
+    .name = "overview",
+    .summary = "where the trace was made and what of it is in the figures",
+    .state_bytes = sizeof(struct overview),
+    .classes = TM_CLASSES_ALL,
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .take_alike = take_alike,
+    .end_host = end_host,
+    .report = report,
+    .save = save,
+    .load = load,
+    .close = close_stage,
+};

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Peaks of a device.  Operations: what a TPU's plane says; cores, clock and capability of a GPU; its model.  Memory:
+ * what the plane says, but for AMD: the ROCm profiler doubles the memory's clock once too little (MI300X: 2.66 of
+ * 5.3 TB/s). */
+#include "stages/figures/peaks.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/trace.h"
+
+/* Operations per cycle and core (SM, CU), a multiply-add being two; 0 = no such unit, or not published. */
+struct tm_peak_rate {
+    uint32_t major, minor; /* compute capability; AMD: gfx942 is 9.4 */
+    bool is_amd;
+    bool halves_geforce;   /* GeForce cards accumulate products in f32 at half the rate */
+    uint16_t f64_matrix, f32_matrix, tf32, f16, bf16, f8, int8, f32, f64;
+    const char *source;
+};
+
+/* In 10^12 operations a second and 10^9 bytes a second; 0 = no such unit, or not published. */
+struct tm_peak_model {
+    const char *name; /* part of the name in the trace, any case; the first row that fits counts */
+    double f64_matrix, f32_matrix, tf32, f16, bf16, f8, int8, f32, f64, gigabytes;
+    const char *source;
+};
+
+/* Peaks of devices by model, from public data sheets: dense, of what one device of a trace is (a GCD of an MI250X, a
+ * core of a TPU v2 or v3).  Half-precision figures are with f32 accumulation. */
+
+static const char v100[] = "NVIDIA V100 data sheet", a100[] = "NVIDIA A100 data sheet",
+                  h100[] = "NVIDIA H100 data sheet", h200[] = "NVIDIA H200 data sheet",
+                  gh200[] = "NVIDIA GH200 data sheet", b200[] = "NVIDIA DGX B200 data sheet",
+                  ada[] = "NVIDIA Ada white paper", ampere[] = "NVIDIA GA102 white paper",
+                  mi200[] = "AMD Instinct MI200 data sheet, one GCD", mi300[] = "AMD Instinct MI300 data sheet",
+                  mi350[] = "AMD Instinct MI350 data sheet", tpu[] = "Google Cloud TPU system architecture";
+
+static const struct tm_peak_model models[] = {
+    { "V100S", .f16 = 130, .f32 = 16.4, .f64 = 8.2, .gigabytes = 1134, .source = v100 },
+    { "V100-PCIE", .f16 = 112, .f32 = 14, .f64 = 7, .gigabytes = 900, .source = v100 },
+    { "V100", .f16 = 125, .f32 = 15.7, .f64 = 7.8, .gigabytes = 900, .source = v100 },
+    { "A100-SXM4-80GB", 19.5, 0, 156, 312, 312, 0, 624, 19.5, 9.7, 2039, a100 },
+    { "A100 80GB PCIe", 19.5, 0, 156, 312, 312, 0, 624, 19.5, 9.7, 1935, a100 },
+    { "A100-SXM-80GB", 19.5, 0, 156, 312, 312, 0, 624, 19.5, 9.7, 2039, a100 },
+    { "A100", 19.5, 0, 156, 312, 312, 0, 624, 19.5, 9.7, 1555, a100 },
+    { "A10G", .tf32 = 35, .f16 = 70, .bf16 = 70, .int8 = 140, .f32 = 35, .gigabytes = 600,
+      .source = "NVIDIA A10G data sheet" },
+    { "NVIDIA A10", .tf32 = 62.5, .f16 = 125, .bf16 = 125, .int8 = 250, .f32 = 31.2, .gigabytes = 600,
+      .source = "NVIDIA A10 data sheet" },
+    { "NVIDIA A30", 10.3, 0, 82, 165, 165, 0, 330, 10.3, 5.2, 933, "NVIDIA A30 data sheet" },
+    { "NVIDIA A40", .tf32 = 74.8, .f16 = 149.7, .bf16 = 149.7, .int8 = 299.3, .f32 = 37.4, .gigabytes = 696,
+      .source = "NVIDIA A40 data sheet" },
+    { "H100 PCIe", 51, 0, 378, 756, 756, 1513, 1513, 51, 26, 2039, h100 },
+    { "H100 NVL", 60, 0, 417.5, 835, 835, 1671, 1671, 60, 30, 3938, h100 },
+    { "H100", 66.9, 0, 494.7, 989.4, 989.4, 1978.9, 1978.9, 66.9, 33.5, 3352, h100 },
+    { "H200 NVL", 60, 0, 417.5, 835, 835, 1671, 1671, 60, 30, 4800, h200 },
+    { "GH200 144G", 66.9, 0, 494.7, 989.4, 989.4, 1978.9, 1978.9, 66.9, 33.5, 4900, gh200 },
+    { "GH200", 66.9, 0, 494.7, 989.4, 989.4, 1978.9, 1978.9, 66.9, 33.5, 4000, gh200 },
+    { "H200", 66.9, 0, 494.7, 989.4, 989.4, 1978.9, 1978.9, 66.9, 33.5, 4800, h200 },
+    { "B200", 37, 0, 1125, 2250, 2250, 4500, 4500, 75, 37, 8000, b200 },
+    { "Tesla T4", .f16 = 65, .int8 = 130, .f32 = 8.1, .f64 = 0.25, .gigabytes = 320,
+      .source = "NVIDIA T4 data sheet" },
+    { "L40S", .tf32 = 183, .f16 = 362, .bf16 = 362, .f8 = 733, .int8 = 733, .f32 = 91.6, .gigabytes = 864,
+      .source = "NVIDIA L40S data sheet" },
+    { "NVIDIA L40", .tf32 = 90.5, .f16 = 181, .bf16 = 181, .f8 = 362, .int8 = 362, .f32 = 90.5, .gigabytes = 864,
+      .source = "NVIDIA L40 data sheet" },
+    { "NVIDIA L4", .tf32 = 60.5, .f16 = 121, .bf16 = 121, .f8 = 242.5, .int8 = 242.5, .f32 = 30.3, .gigabytes = 300,
+      .source = "NVIDIA L4 data sheet" },
+    { "RTX A6000", .tf32 = 77.4, .f16 = 154.8, .bf16 = 154.8, .int8 = 309.7, .f32 = 38.7, .gigabytes = 768,
+      .source = "NVIDIA RTX A6000 data sheet" },
+    { "GTX 1080 Ti", .f32 = 11.3, .f64 = 0.35, .gigabytes = 484, .source = "NVIDIA GTX 1080 Ti specification" },
+    { "RTX 2080 Ti", .f16 = 53.8, .int8 = 215, .f32 = 13.4, .f64 = 0.42, .gigabytes = 616,
+      .source = "NVIDIA Turing white paper" },
+    { "RTX 3080 Ti", .tf32 = 34.1, .f16 = 68.2, .bf16 = 68.2, .int8 = 273, .f32 = 34.1, .gigabytes = 912,
+      .source = ampere },
+    { "RTX 3090 Ti", .tf32 = 40, .f16 = 80, .bf16 = 80, .int8 = 320, .f32 = 40, .gigabytes = 1008, .source = ampere },
+    { "RTX 3090", .tf32 = 35.6, .f16 = 71, .bf16 = 71, .int8 = 284, .f32 = 35.6, .f64 = 0.56, .gigabytes = 936,
+      .source = ampere },
+    { "RTX 4090", .tf32 = 82.6, .f16 = 165.2, .bf16 = 165.2, .f8 = 330.3, .int8 = 660.6, .f32 = 82.6, .f64 = 1.29,
+      .gigabytes = 1008, .source = ada },
+    { "RTX 5090", .tf32 = 104.8, .f16 = 209.5, .bf16 = 209.5, .f8 = 419, .int8 = 838, .f32 = 104.8, .f64 = 1.64,
+      .gigabytes = 1792, .source = "NVIDIA RTX Blackwell white paper" },
+    { "MI210", 45.3, 45.3, 0, 181, 181, 0, 181, 22.6, 22.6, 1638, "AMD Instinct MI210 data sheet" },
+    { "MI250X", 47.9, 47.9, 0, 191.5, 191.5, 0, 191.5, 23.9, 23.9, 1638, mi200 },
+    { "MI250", 45.3, 45.3, 0, 181, 181, 0, 181, 22.6, 22.6, 1638, mi200 },
+    { "MI300A", 122.6, 122.6, 490.3, 980.6, 980.6, 1961.2, 1961.2, 122.6, 61.3, 5300, mi300 },
+    { "MI300X", 163.4, 163.4, 653.7, 1307.4, 1307.4, 2614.9, 2614.9, 163.4, 81.7, 5300, mi300 },
+    { "MI325X", 163.4, 163.4, 653.7, 1307.4, 1307.4, 2614.9, 2614.9, 163.4, 81.7, 6000, mi300 },
+    { "MI350X", 72.1, 144.2, 0, 2306.9, 2306.9, 4613.7, 4613.7, 144.2, 72.1, 8000, mi350 },
+    { "MI355X", 78.6, 157.3, 0, 2516.6, 2516.6, 5033.2, 5033.2, 157.3, 78.6, 8000, mi350 },
+    { "TPU v2", .bf16 = 22.5, .gigabytes = 350, .source = tpu },
+    { "TPU v3", .bf16 = 61.5, .gigabytes = 450, .source = tpu },
+    { "TPU v4", .bf16 = 275, .int8 = 275, .gigabytes = 1228, .source = tpu },
+    { "TPU v5 lite", .bf16 = 197, .int8 = 393, .gigabytes = 819, .source = tpu },
+    { "TPU v5e", .bf16 = 197, .int8 = 393, .gigabytes = 819, .source = tpu },
+    { "TPU v5", .bf16 = 459, .int8 = 918, .gigabytes = 2765, .source = tpu },
+    { "TPU v6", .bf16 = 918, .int8 = 1836, .gigabytes = 1640, .source = tpu },
+};
+
+/* The ROCm profiler tells no model: it is known by capability, compute units and memory. */
+static const char *amd_model(const struct tm_peak_question *device)
+{
+    const uint64_t gigabytes = device->memory_bytes / 1000000000;
+
+    if (device->capability_major != 9)
+        return "";
+    switch (device->capability_minor) {
+    case 0:
+        return device->core_count == 110 ? "MI250X" : device->core_count == 104 ? "MI250" : "";
+    case 4:
+        if (device->core_count == 228)
+            return "MI300A";
+        return device->core_count != 304 ? "" : gigabytes > 230 ? "MI325X" : "MI300X";
+    case 5:
+        return device->core_count != 256 ? "" : device->clock_khz > 2300000 ? "MI355X" : "MI350X";
+    default:
+        return "";
+    }
+}
+
+/* NULL = unknown. */
+static const struct tm_peak_model *peak_model_of(const struct tm_peak_question *device)
+{
+    const bool is_amd = strstr(device->vendor, "AMD") != NULL;
+    const char *known = is_amd && *amd_model(device) ? amd_model(device) : device->model;
+
+    for (size_t i = 0; *known && i < sizeof(models) / sizeof(models[0]); i++)
+        if (strcasestr(known, models[i].name))
+            return &models[i];
+    return NULL;
+}
+
+/* Operations per cycle and core of GPUs by compute capability, dense.  Each row gives the data sheet's figures of its
+ * devices when multiplied by cores and clock: H100 SXM 132 x 1.83 GHz x 4096 = 989 TFLOP/s of bf16. */
+
+static const struct tm_peak_rate rates[] = {
+    { 6, 0, .f16 = 0, .f32 = 128, .f64 = 64, .source = "NVIDIA Tesla P100 white paper" },
+    { 6, 1, .f32 = 256, .f64 = 8, .source = "NVIDIA CUDA programming guide, arithmetic throughput, 6.1" },
+    { 7, 0, .f16 = 1024, .f32 = 128, .f64 = 64, .source = "NVIDIA Tesla V100 white paper" },
+    { 7, 5, .halves_geforce = true, .f16 = 1024, .int8 = 2048, .f32 = 128, .f64 = 4,
+      .source = "NVIDIA Turing white paper" },
+    { 8, 0, .f64_matrix = 128, .tf32 = 1024, .f16 = 2048, .bf16 = 2048, .int8 = 4096, .f32 = 128, .f64 = 64,
+      .source = "NVIDIA A100 white paper" },
+    { 8, 6, .halves_geforce = true, .tf32 = 512, .f16 = 1024, .bf16 = 1024, .int8 = 2048, .f32 = 256, .f64 = 4,
+      .source = "NVIDIA GA102 white paper" },
+    { 8, 9, .halves_geforce = true, .tf32 = 512, .f16 = 1024, .bf16 = 1024, .f8 = 2048, .int8 = 2048, .f32 = 256,
+      .f64 = 4, .source = "NVIDIA Ada white paper" },
+    { 9, 0, .f64_matrix = 256, .tf32 = 2048, .f16 = 4096, .bf16 = 4096, .f8 = 8192, .int8 = 8192, .f32 = 256,
+      .f64 = 128, .source = "NVIDIA H100 white paper" },
+    { 10, 0, .f64_matrix = 128, .tf32 = 4096, .f16 = 8192, .bf16 = 8192, .f8 = 16384, .int8 = 16384, .f32 = 256,
+      .f64 = 128, .source = "NVIDIA Blackwell (B200) data sheet" },
+    { 10, 3, .tf32 = 4096, .f16 = 8192, .bf16 = 8192, .f8 = 16384, .f32 = 256,
+      .source = "NVIDIA Blackwell Ultra (B300) data sheet" },
+    { 12, 0, .halves_geforce = true, .tf32 = 512, .f16 = 1024, .bf16 = 1024, .f8 = 2048, .int8 = 2048, .f32 = 256,
+      .f64 = 4, .source = "NVIDIA RTX Blackwell white paper" },
+    { 9, 4, .is_amd = true, .f64_matrix = 256, .f32_matrix = 256, .tf32 = 1024, .f16 = 2048, .bf16 = 2048, .f8 = 4096,
+      .int8 = 4096, .f32 = 256, .f64 = 128, .source = "AMD CDNA 3 white paper" },
+    { 9, 5, .is_amd = true, .f64_matrix = 128, .f32_matrix = 256, .f16 = 4096, .bf16 = 4096, .f8 = 8192, .int8 = 8192,
+      .f32 = 256, .f64 = 128, .source = "AMD CDNA 4 white paper" },
+};
+
+/* NULL = unknown. */
+static const struct tm_peak_rate *peak_rate_of(const struct tm_peak_question *device)
+{
+    const bool is_amd = strstr(device->vendor, "AMD") || strstr(device->model, "AMD") ||
+                        strstr(device->model, "Instinct");
+
+    if (device->kind != TM_DEVICE_GPU)
+        return NULL;
+    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+        if (rates[i].is_amd == is_amd && rates[i].major == device->capability_major &&
+            rates[i].minor == device->capability_minor)
+            return &rates[i];
+    }
+    return NULL;
+}
+
+#define PER_TERA 1e12
+#define PER_GIGA 1e9
+#define HZ_PER_KHZ 1e3
+
+static void take_rates(const struct tm_peak_question *device, const struct tm_peak_rate *rate, struct tm_peaks *peaks)
+{
+    const double cycles = (double)device->core_count * (double)device->clock_khz * HZ_PER_KHZ;
+    const bool is_geforce = strstr(device->model, "GeForce") != NULL;
+    const double products = rate->halves_geforce && is_geforce ? cycles / 2 : cycles;
+
+    peaks->matrix[TM_F64] = rate->f64_matrix * cycles;
+    peaks->matrix[TM_F32] = rate->f32_matrix * cycles;
+    peaks->matrix[TM_TF32] = rate->tf32 * products;
+    peaks->matrix[TM_F16] = rate->f16 * products;
+    peaks->matrix[TM_BF16] = rate->bf16 * products;
+    peaks->matrix[TM_F8] = rate->f8 * products;
+    peaks->matrix[TM_INT8] = rate->int8 * cycles;
+    peaks->vector_f32 = rate->f32 * cycles;
+    peaks->vector_f64 = rate->f64 * cycles;
+    (void)snprintf(peaks->flops_source, sizeof(peaks->flops_source),
+                   "%llu cores x %.4g GHz x operations per cycle of capability %u.%u (%s)",
+                   (unsigned long long)device->core_count, (double)device->clock_khz / 1e6, device->capability_major,
+                   device->capability_minor, rate->source);
+}
+
+static void take_model(const struct tm_peak_model *model, struct tm_peaks *peaks)
+{
+    peaks->matrix[TM_F64] = model->f64_matrix * PER_TERA;
+    peaks->matrix[TM_F32] = model->f32_matrix * PER_TERA;
+    peaks->matrix[TM_TF32] = model->tf32 * PER_TERA;
+    peaks->matrix[TM_F16] = model->f16 * PER_TERA;
+    peaks->matrix[TM_BF16] = model->bf16 * PER_TERA;
+    peaks->matrix[TM_F8] = model->f8 * PER_TERA;
+    peaks->matrix[TM_INT8] = model->int8 * PER_TERA;
+    peaks->vector_f32 = model->f32 * PER_TERA;
+    peaks->vector_f64 = model->f64 * PER_TERA;
+    (void)snprintf(peaks->flops_source, sizeof(peaks->flops_source), "%s", model->source);
+}
+
+static void find_flops(const struct tm_peak_question *device, const struct tm_peak_model *model,
+                       struct tm_peaks *peaks)
+{
+    const struct tm_peak_rate *rate = peak_rate_of(device);
+
+    if (rate && device->core_count && device->clock_khz) {
+        take_rates(device, rate, peaks);
+    } else if (model) {
+        take_model(model, peaks);
+    } else if (!(device->peak_tflops > 0)) {
+        (void)snprintf(peaks->flops_source, sizeof(peaks->flops_source), "%s",
+                       *device->model ? "the model is in no table of peaks" : "the profile does not name the model");
+    }
+    if (device->peak_tflops > 0) {
+        peaks->matrix[TM_BF16] = device->peak_tflops * PER_TERA;
+        (void)snprintf(peaks->flops_source, sizeof(peaks->flops_source), "the profile (peak_teraflops_per_second)");
+    }
+}
+
+static void find_bandwidth(const struct tm_peak_question *device, const struct tm_peak_model *model,
+                           struct tm_peaks *peaks)
+{
+    const bool is_amd = strstr(device->vendor, "AMD") != NULL;
+    char *to = peaks->bandwidth_source;
+    const size_t bytes = sizeof(peaks->bandwidth_source);
+
+    if (is_amd && model) {
+        peaks->bandwidth = model->gigabytes * PER_GIGA;
+        (void)snprintf(to, bytes, "%s; the ROCm profiler's own figure is too low", model->source);
+    } else if (device->memory_bandwidth_bytes) {
+        peaks->bandwidth = (double)device->memory_bandwidth_bytes;
+        (void)snprintf(to, bytes, "the profile (%s)",
+                       device->kind == TM_DEVICE_TPU ? "peak_hbm_bw_gigabytes_per_second" : "memory_bandwidth");
+    } else if (model) {
+        peaks->bandwidth = model->gigabytes * PER_GIGA;
+        (void)snprintf(to, bytes, "%s", model->source);
+    } else {
+        (void)snprintf(to, bytes, "%s",
+                       *device->model ? "the model is in no table of peaks" : "the profile does not name the model");
+    }
+}
+
+void tm_peaks_of(const struct tm_peak_question *device, struct tm_peaks *peaks)
+{
+    const struct tm_peak_model *model = peak_model_of(device);
+
+    *peaks = (struct tm_peaks){ .bandwidth = 0 };
+    if (device->kind == TM_DEVICE_CPU) {
+        (void)snprintf(peaks->flops_source, sizeof(peaks->flops_source), "a profile does not tell the model of a CPU");
+        memcpy(peaks->bandwidth_source, peaks->flops_source, sizeof(peaks->bandwidth_source));
+        return;
+    }
+    find_flops(device, model, peaks);
+    find_bandwidth(device, model, peaks);
+}
+
+double tm_peak_flops(const struct tm_peaks *peaks, enum tm_precision precision, bool is_matrix)
+{
+    if (is_matrix && (precision == TM_PRECISION_UNKNOWN || peaks->matrix[precision] > 0))
+        return peaks->matrix[precision];
+    if (peaks->vector_f32 <= 0) /* a TPU: products of f32 are taken apart; nothing is published of its vector units */
+        return peaks->matrix[TM_BF16];
+    return precision == TM_F64 ? peaks->vector_f64 : peaks->vector_f32;
+}

@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs, the stage: counts executions by the calls that make them (on a TPU by the line of modules), and follows
+ * each device from the ops of one program to those of the next.  Memory: one row per device of a host. */
+#include "stages/figures/programs.h"
+
+#include <string.h>
+
+#include "pipeline/store/groups.h"
+#include "pipeline/stage.h"
+#include "stages/figures/figure_rows.h"
+
+/* Longer stretches between two programs are told by their cause, as idle gaps. */
+#define PROGRAMS_PAUSE_PS INT64_C(100000000)
+
+enum {
+    PROGRAMS_NAMES = 8, /* different names of the calls that execute a program: three are known */
+    PROGRAMS_PAUSES = 10,
+};
+
+/* Shorter operations are small, as in fusion.small. */
+#define PROGRAMS_SMALL_PS INT64_C(100000000)
+
+/* The calls of one name.  An execution is several calls, one inside the other, each of a name of its own. */
+struct program_call {
+    uint64_t hash; /* of the name */
+    uint64_t count;
+    int64_t total_ps;
+};
+
+/* What a device does at once for the host: a compiled program, or what one call launched. */
+struct dispatch {
+    uint64_t ops;      /* so far; 0 = none is open */
+    uint64_t launch;   /* of its last op; 0 = not known */
+    int64_t op_ps;     /* of the first op */
+    int64_t pause_ps;  /* before it */
+    int64_t call_ps;   /* of its launch */
+    uint32_t step;
+};
+
+/* Dispatches of the chosen steps; what is told of those with one op alone. */
+struct dispatch_sums {
+    uint64_t count, single_count;
+    uint64_t step_devices;      /* steps times devices, of the hosts that have some */
+    int64_t pause_ps, small_ps; /* of single ones */
+    int64_t call_ps;            /* of launches of single ones */
+    int64_t execute_ps;         /* of the calls that execute programs, nested ones once */
+};
+
+/* One device of the present host. */
+struct program_lane {
+    int64_t end_ps;         /* of what ran last */
+    struct dispatch dispatch;
+    tm_strid module, first; /* the program that ran last and its first op; module 0 = none */
+    uint64_t calls;         /* executions of the host that had begun when that program did */
+    uint32_t step;          /* TM_NONE = nothing has run */
+    int64_t program_end_ps; /* TPU: of the execution that began last */
+    bool is_uncounted;      /* which has no op in the chosen steps yet */
+};
+
+struct program_pause {
+    int64_t begin_ps, dur_ps, step_number;
+    uint32_t host, device_index;
+    tm_strid before, after; /* programs */
+    uint8_t has_step;
+    char device[192];
+};
+
+struct programs {
+    struct tm_run *run;
+    const struct tm_trace *trace; /* of the present host */
+    struct tm_names *names;
+    struct program_lane *lanes; /* of the present host, by device */
+    uint32_t lane_count;
+    struct program_call calls[PROGRAMS_NAMES]; /* of the present host, in its chosen steps */
+    uint64_t mark;                             /* the step marker that the next call may lie in */
+    uint64_t begun;                            /* executions of the present host, in steps or not */
+    uint64_t host_count;                       /* executions on TPUs of the present host */
+    struct dispatch_sums host_dispatches;      /* of the present host */
+    bool has_modules;                          /* some op of the present host tells its program */
+    struct tm_top_rows *longest;               /* struct program_pause */
+    /* of the run */
+    uint64_t count, step_devices; /* steps times devices, of the hosts that have executions in marked steps */
+    uint64_t operations, pause_count;
+    int64_t operation_ps, pause_ps;
+    struct dispatch_sums dispatches;
+    bool has_device, has_steps;
+};
+
+/* The section programs. */
+
+enum { NAME_MOST = 512 };
+
+static tm_status add_name(struct programs *p, struct tm_value *to, const char *key, tm_strid name)
+{
+    const char *text;
+    size_t length;
+    const tm_status st = tm_names_text(p->names, name, NAME_MOST, &text, &length);
+
+    if (st == TM_OK)
+        tm_add_text(to, key, text, length);
+    return st;
+}
+
+static tm_status add_pauses(struct programs *p, struct tm_value *section)
+{
+    struct tm_value *pauses = tm_add_object(section, "pauses"), *list;
+    tm_status st = TM_OK;
+
+    tm_add_int(pauses, "below_ps", PROGRAMS_PAUSE_PS);
+    tm_add_uint(pauses, "count", p->pause_count);
+    tm_add_int(pauses, "total_ps", p->pause_ps);
+    list = tm_add_array(pauses, "longest");
+    tm_top_rows_sort(p->longest);
+    for (uint64_t i = 0; i < tm_top_rows_count(p->longest) && st == TM_OK; i++) {
+        const struct program_pause *pause = tm_top_rows_at(p->longest, i);
+        struct tm_value *to = tm_add_object(list, NULL);
+
+        tm_add_string(to, "device", pause->device);
+        tm_add_int(to, "begin_ps", pause->begin_ps);
+        tm_add_int(to, "dur_ps", pause->dur_ps);
+        if (pause->has_step)
+            tm_add_int(to, "step", pause->step_number);
+        else
+            tm_add_null(to, "step", "the step has no number");
+        st = add_name(p, to, "before", pause->before);
+        if (st == TM_OK)
+            st = add_name(p, to, "after", pause->after);
+    }
+    return st;
+}
+
+/* host.eager: how much of the work is sent to the devices op by op. */
+static void add_eager(const struct programs *p, struct tm_value *summary)
+{
+    const struct dispatch_sums *sums = &p->dispatches;
+    struct tm_value *host = tm_member(summary, "host"), *eager;
+
+    if (!host)
+        host = tm_add_object(summary, "host");
+    if (!sums->count || !sums->step_devices) {
+        tm_add_null(host, "eager",
+                    !p->has_device  ? "no device activity was recorded"
+                    : !p->has_steps ? "no steps are marked in this profile"
+                                    : "the profile does not tell which operations were started together");
+        return;
+    }
+    eager = tm_add_object(host, "eager");
+    tm_add_double(eager, "programs_per_step", (double)sums->count / (double)sums->step_devices);
+    tm_add_double(eager, "single_op_programs_pct", 100 * (double)sums->single_count / (double)sums->count);
+    tm_add_int(eager, "launch_gap_ps", sums->pause_ps);
+    tm_add_int(eager, "small_kernel_ps", sums->small_ps);
+    if (sums->execute_ps || sums->call_ps)
+        tm_add_int(eager, "host_ps", sums->execute_ps ? sums->execute_ps : sums->call_ps);
+    else
+        tm_add_null(eager, "host_ps", "the calls of the host that start the work are not recorded");
+}
+
+static tm_status programs_report(struct tm_stage *s, struct tm_value *summary)
+{
+    struct programs *p = s->state;
+    struct tm_value *section;
+
+    add_eager(p, summary);
+    if (!p->has_device || !p->has_steps || !p->step_devices) {
+        tm_add_null(summary, "programs",
+                    !p->has_device  ? "no device activity was recorded"
+                    : !p->has_steps ? "no steps are marked in this profile"
+                                    : "the profile does not tell when compiled programs are executed in its steps");
+        return TM_OK;
+    }
+    section = tm_add_object(summary, "programs");
+    tm_add_uint(section, "count", p->count);
+    tm_add_double(section, "per_step", (double)p->count / (double)p->step_devices);
+    tm_add_uint(section, "operations", p->operations);
+    tm_add_int(section, "operation_ps", p->operation_ps);
+    return add_pauses(p, section);
+}
+
+/* Programs in a partial: the sums and the longest pauses. */
+
+static void save_dispatches(struct tm_partial_writer *w, const struct dispatch_sums *sums)
+{
+    tm_partial_put_u64(w, sums->count);
+    tm_partial_put_u64(w, sums->single_count);
+    tm_partial_put_u64(w, sums->step_devices);
+    tm_partial_put_i64(w, sums->pause_ps);
+    tm_partial_put_i64(w, sums->small_ps);
+    tm_partial_put_i64(w, sums->call_ps);
+    tm_partial_put_i64(w, sums->execute_ps);
+}
+
+static void programs_add_dispatches(struct dispatch_sums *to, const struct dispatch_sums *more);
+
+static void load_dispatches(struct tm_partial_reader *r, struct dispatch_sums *sums)
+{
+    struct dispatch_sums more = { .count = tm_partial_u64(r) };
+
+    more.single_count = tm_partial_u64(r);
+    more.step_devices = tm_partial_u64(r);
+    more.pause_ps = tm_partial_time(r);
+    more.small_ps = tm_partial_time(r);
+    more.call_ps = tm_partial_time(r);
+    more.execute_ps = tm_partial_time(r);
+    programs_add_dispatches(sums, &more);
+}
+
+static tm_status programs_save(struct tm_stage *s, struct tm_partial_writer *w)
+{
+    struct programs *p = s->state;
+
+    tm_partial_put_u64(w, p->count);
+    tm_partial_put_u64(w, p->step_devices);
+    tm_partial_put_u64(w, p->operations);
+    tm_partial_put_i64(w, p->operation_ps);
+    tm_partial_put_u64(w, p->pause_count);
+    tm_partial_put_i64(w, p->pause_ps);
+    save_dispatches(w, &p->dispatches);
+    tm_partial_put_u8(w, p->has_device);
+    tm_partial_put_u8(w, p->has_steps);
+    tm_top_rows_sort(p->longest);
+    tm_partial_put_u64(w, tm_top_rows_count(p->longest));
+    for (uint64_t i = 0; i < tm_top_rows_count(p->longest); i++) {
+        const struct program_pause *pause = tm_top_rows_at(p->longest, i);
+
+        tm_partial_put_device(w, pause->host, pause->device);
+        tm_partial_put_u32(w, pause->device_index);
+        tm_partial_put_i64(w, pause->begin_ps);
+        tm_partial_put_i64(w, pause->dur_ps);
+        tm_partial_put_u8(w, pause->has_step);
+        tm_partial_put_i64(w, pause->step_number);
+        tm_partial_put_name(w, pause->before);
+        tm_partial_put_name(w, pause->after);
+    }
+    return TM_OK;
+}
+
+static void load_pause(struct tm_partial_reader *r, struct program_pause *pause)
+{
+    pause->host = tm_partial_device(r, pause->device, sizeof(pause->device));
+    pause->device_index = tm_partial_below_u32(r, TM_DEVICES_MOST);
+    pause->begin_ps = tm_partial_i64(r);
+    pause->dur_ps = tm_partial_time(r);
+    pause->has_step = tm_partial_bool(r);
+    pause->step_number = tm_partial_i64(r);
+    pause->before = tm_partial_name(r);
+    pause->after = tm_partial_name(r);
+}
+
+static tm_status programs_load(struct tm_stage *s, struct tm_partial_reader *r)
+{
+    struct programs *p = s->state;
+    uint64_t count;
+    tm_status st;
+
+    p->names = tm_partial_names(r);
+    p->count = tm_sum_counts(p->count, tm_partial_u64(r));
+    p->step_devices = tm_sum_counts(p->step_devices, tm_partial_u64(r));
+    p->operations = tm_sum_counts(p->operations, tm_partial_u64(r));
+    p->operation_ps = tm_sum_times(p->operation_ps, tm_partial_time(r));
+    p->pause_count = tm_sum_counts(p->pause_count, tm_partial_u64(r));
+    p->pause_ps = tm_sum_times(p->pause_ps, tm_partial_time(r));
+    load_dispatches(r, &p->dispatches);
+    p->has_device |= tm_partial_bool(r);
+    p->has_steps |= tm_partial_bool(r);
+    count = tm_partial_below_u64(r, PROGRAMS_PAUSES + 1);
+    st = tm_partial_status(r);
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct program_pause pause = { .dur_ps = 0 };
+
+        load_pause(r, &pause);
+        st = tm_partial_is_ok(r) ? tm_top_rows_add(p->longest, &pause) : tm_partial_status(r);
+    }
+    return st;
+}
+
+static int compare_times(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int programs_longest_first(const void *a, const void *b)
+{
+    const struct program_pause *x = a, *y = b;
+
+    if (x->dur_ps != y->dur_ps)
+        return x->dur_ps > y->dur_ps ? -1 : 1;
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    if (x->device_index != y->device_index)
+        return x->device_index < y->device_index ? -1 : 1;
+    return compare_times(x->begin_ps, y->begin_ps);
+}
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct programs *p = s->state;
+
+    p->run = s->run;
+    p->longest = tm_top_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct program_pause), PROGRAMS_PAUSES,
+                                 PROGRAMS_PAUSES * sizeof(struct program_pause) * 2, programs_longest_first);
+    return p->longest ? TM_OK : s->run->error.status;
+}
+
+static void give_lanes(struct programs *p)
+{
+    tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->lanes, p->lane_count * sizeof(*p->lanes));
+    p->lanes = NULL;
+    p->lane_count = 0;
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct programs *p = s->state;
+
+    p->trace = trace;
+    p->names = trace->names;
+    p->mark = trace->steps.chosen_begin;
+    p->begun = p->host_count = 0;
+    p->host_dispatches = (struct dispatch_sums){ .count = 0 };
+    p->has_modules = false;
+    memset(p->calls, 0, sizeof(p->calls));
+    p->lanes =
+        tm_take(&s->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*p->lanes), &s->run->error);
+    if (!p->lanes)
+        return s->run->error.status;
+    p->lane_count = trace->device_count;
+    for (uint32_t i = 0; i < p->lane_count; i++) {
+        p->lanes[i] = (struct program_lane){ .step = TM_NONE };
+        p->has_device |= trace->devices[i].activities != 0;
+    }
+    return TM_OK;
+}
+
+/* --- executions --- */
+
+/* Whether a moment of the host lies in a chosen step; moments come in their order, as the markers do. */
+static tm_status find_mark(struct programs *p, int64_t at_ps, bool *is_inside)
+{
+    const struct tm_steps *steps = &p->trace->steps;
+
+    *is_inside = false;
+    for (; p->mark < steps->chosen_end; p->mark++) {
+        const struct tm_step_mark *mark = tm_rows_at(steps->marks, p->mark);
+
+        if (!mark)
+            return p->run->error.status;
+        if (at_ps < mark->begin_ps)
+            return TM_OK;
+        if (at_ps - mark->begin_ps < mark->dur_ps) {
+            *is_inside = true;
+            return TM_OK;
+        }
+    }
+    return TM_OK;
+}
+
+static tm_status take_call(struct programs *p, const struct tm_event *event)
+{
+    struct tm_name name;
+    bool is_inside;
+    tm_status st = find_mark(p, event->record.start_ps, &is_inside);
+
+    if (st != TM_OK || !is_inside)
+        return st;
+    st = tm_names_info(p->names, event->record.name, &name);
+    for (int i = 0; i < PROGRAMS_NAMES && st == TM_OK; i++) {
+        struct program_call *call = &p->calls[i];
+
+        if (call->count && call->hash != name.hash.low)
+            continue;
+        call->hash = name.hash.low;
+        call->count++;
+        call->total_ps = tm_sum_times(call->total_ps, event->record.dur_ps);
+        break;
+    }
+    return st;
+}
+
+/* An execution on a TPU, which counts with its first op of a chosen step. */
+static void take_module(struct programs *p, const struct tm_event *event)
+{
+    struct program_lane *lane = &p->lanes[event->device];
+
+    lane->program_end_ps = event->record.start_ps + event->record.dur_ps;
+    lane->is_uncounted = true;
+}
+
+static void count_module(struct programs *p, struct program_lane *lane, const struct tm_event *event)
+{
+    if (lane->is_uncounted && event->record.start_ps < lane->program_end_ps) {
+        lane->is_uncounted = false;
+        p->host_count++;
+    }
+}
+
+/* --- pauses --- */
+
+static tm_status take_pause(struct programs *p, const struct program_lane *lane, const struct tm_event *event)
+{
+    const struct tm_device *device = &p->trace->devices[event->device];
+    const struct tm_steps *steps = &p->trace->steps;
+    struct program_pause pause = { .begin_ps = lane->end_ps,
+                                   .dur_ps = event->record.start_ps - lane->end_ps,
+                                   .host = p->trace->host,
+                                   .device_index = event->device,
+                                   .before = lane->module,
+                                   .after = event->config->module };
+
+    if (pause.dur_ps <= 0 || pause.dur_ps >= PROGRAMS_PAUSE_PS)
+        return TM_OK;
+    p->pause_count = tm_sum_counts(p->pause_count, 1);
+    p->pause_ps = tm_sum_times(p->pause_ps, pause.dur_ps);
+    memcpy(pause.device, device->id, sizeof(pause.device));
+    if (steps->source == TM_STEPS_HOST && event->step < tm_rows_count(steps->marks)) {
+        const struct tm_step_mark *mark = tm_rows_at(steps->marks, event->step);
+
+        if (!mark)
+            return p->run->error.status;
+        pause.has_step = 1;
+        pause.step_number = mark->number;
+    }
+    return tm_top_rows_add(p->longest, &pause);
+}
+
+/* --- dispatches --- */
+
+static void close_dispatch(struct programs *p, struct dispatch *d)
+{
+    struct dispatch_sums *sums = &p->host_dispatches;
+
+    if (!d->ops)
+        return;
+    sums->count = tm_sum_counts(sums->count, 1);
+    if (d->ops == 1) {
+        sums->single_count = tm_sum_counts(sums->single_count, 1);
+        sums->pause_ps = tm_sum_times(sums->pause_ps, d->pause_ps);
+        sums->call_ps = tm_sum_times(sums->call_ps, d->call_ps);
+        if (d->op_ps < PROGRAMS_SMALL_PS)
+            sums->small_ps = tm_sum_times(sums->small_ps, d->op_ps);
+    }
+    d->ops = 0;
+}
+
+static void programs_add_dispatches(struct dispatch_sums *to, const struct dispatch_sums *more)
+{
+    to->count = tm_sum_counts(to->count, more->count);
+    to->single_count = tm_sum_counts(to->single_count, more->single_count);
+    to->step_devices = tm_sum_counts(to->step_devices, more->step_devices);
+    to->pause_ps = tm_sum_times(to->pause_ps, more->pause_ps);
+    to->small_ps = tm_sum_times(to->small_ps, more->small_ps);
+    to->call_ps = tm_sum_times(to->call_ps, more->call_ps);
+    to->execute_ps = tm_sum_times(to->execute_ps, more->execute_ps);
+}
+
+TM_NOT_INLINE void begin_dispatch(struct programs *p, struct program_lane *lane, const struct tm_event *event)
+{
+    const int64_t pause_ps = event->record.start_ps - lane->end_ps;
+    struct dispatch *d = &lane->dispatch;
+
+    close_dispatch(p, d);
+    *d = (struct dispatch){ .ops = 1, .launch = event->launch, .op_ps = event->record.dur_ps,
+                            .call_ps = event->launch ? event->launch_dur_ps : 0, .step = event->step };
+    if (lane->step == event->step && pause_ps > 0 && pause_ps < PROGRAMS_PAUSE_PS)
+        d->pause_ps = pause_ps;
+}
+
+/* in: is_next  it is of another program than the op before it, as far as programs tell */
+static inline void take_dispatched(struct programs *p, struct program_lane *lane, const struct tm_event *event,
+                                   bool is_next)
+{
+    struct dispatch *d = &lane->dispatch;
+
+    if (d->ops && !is_next && d->step == event->step)
+        d->ops++;
+    else
+        begin_dispatch(p, lane, event);
+}
+
+/* --- operations --- */
+
+/* Whether an op is of another execution than the one before it: its program is another one, or begins again with
+ * its first op, which an execution since then has to allow: loops come back to it too. */
+static tm_status find_next(struct programs *p, const struct program_lane *lane, const struct tm_config *config,
+                           bool *is_next)
+{
+    bool is_same = false;
+    tm_status st = tm_names_are_same(p->names, lane->module, config->module, &is_same);
+
+    *is_next = !is_same;
+    if (st != TM_OK || !is_same || p->begun <= lane->calls)
+        return st;
+    return tm_names_are_same(p->names, lane->first, config->hlo_op, is_next);
+}
+
+static tm_status take_op(struct programs *p, struct program_lane *lane, const struct tm_event *event)
+{
+    const bool is_same_step = lane->step == event->step;
+    bool is_next = true;
+    tm_status st = is_same_step ? find_next(p, lane, event->config, &is_next) : TM_OK;
+
+    if (st != TM_OK)
+        return st;
+    take_dispatched(p, lane, event, is_next);
+    if (!is_next)
+        return TM_OK;
+    if (is_same_step && lane->module)
+        st = take_pause(p, lane, event);
+    lane->module = event->config->module;
+    lane->first = event->config->hlo_op;
+    lane->calls = p->begun;
+    return st;
+}
+
+static bool is_op(const struct tm_event *event)
+{
+    return event->record.class == TM_CLASS_KERNEL || event->record.class == TM_CLASS_TPU_OP ||
+           event->record.class == TM_CLASS_CPU_OP;
+}
+
+static tm_status take_activity(struct programs *p, const struct tm_event *event)
+{
+    struct program_lane *lane = &p->lanes[event->device];
+    const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
+    tm_status st = TM_OK;
+
+    count_module(p, lane, event);
+    if (is_op(event)) {
+        p->operations = tm_sum_counts(p->operations, 1);
+        p->operation_ps = tm_sum_times(p->operation_ps, event->record.dur_ps);
+        p->has_modules |= event->config->module != 0;
+        if (event->config->module)
+            st = take_op(p, lane, event);
+        else if (event->launch)
+            take_dispatched(p, lane, event, event->launch != lane->dispatch.launch);
+    }
+    if (lane->step == TM_NONE || end_ps > lane->end_ps)
+        lane->end_ps = end_ps;
+    lane->step = event->step;
+    return st;
+}
+
+static bool has_marked_steps(const struct tm_trace *trace)
+{
+    return trace->steps.source != TM_STEPS_SESSION;
+}
+
+static tm_status take_event(struct programs *p, const struct tm_event *event)
+{
+    if (event->record.class == TM_CLASS_MODULE) {
+        p->begun++;
+        if (event->device < p->lane_count)
+            take_module(p, event);
+        else if (p->trace->steps.source == TM_STEPS_HOST)
+            return take_call(p, event);
+        return TM_OK;
+    }
+    if (event->chosen && event->level != TM_LEVEL_NONE && event->device < p->lane_count && event->step != TM_NONE)
+        return take_activity(p, event);
+    return TM_OK;
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    struct programs *p = s->state;
+
+    return has_marked_steps(p->trace) ? take_event(p, event) : TM_OK;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct programs *p = s->state;
+    const struct tm_steps *steps = &p->trace->steps;
+    uint64_t count = p->host_count, devices = 0;
+    int64_t execute_ps = 0;
+
+    for (int i = 0; i < PROGRAMS_NAMES; i++) {
+        count = p->calls[i].count > count ? p->calls[i].count : count;
+        execute_ps = p->calls[i].total_ps > execute_ps ? p->calls[i].total_ps : execute_ps;
+    }
+    for (uint32_t i = 0; i < p->lane_count; i++) {
+        devices += p->trace->devices[i].activities != 0;
+        close_dispatch(p, &p->lanes[i].dispatch);
+    }
+    /* Without the calls that execute them two executions of one program are not told apart. */
+    if (p->host_dispatches.count && (p->begun || !p->has_modules)) {
+        p->host_dispatches.step_devices = (steps->chosen_end - steps->chosen_begin) * devices;
+        p->host_dispatches.execute_ps = execute_ps;
+        programs_add_dispatches(&p->dispatches, &p->host_dispatches);
+    }
+    p->has_steps |= has_marked_steps(p->trace);
+    if (count) {
+        p->count = tm_sum_counts(p->count, count);
+        p->step_devices = tm_sum_counts(p->step_devices, (steps->chosen_end - steps->chosen_begin) * devices);
+    }
+    give_lanes(p);
+    p->trace = NULL;
+    return TM_OK;
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct programs *p = s->state;
+
+    if (!p->run)
+        return;
+    give_lanes(p);
+    tm_top_rows_free(p->longest);
+}
+
+const struct tm_stage_type tm_programs_stage = {
+    .name = "programs",
+    .summary = "executions of compiled programs, and the pauses between them",
+    .state_bytes = sizeof(struct programs),
+    .classes = TM_CLASSES_ACTIVITY | TM_CLASS_BIT(TM_CLASS_MODULE),
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = programs_report,
+    .save = programs_save,
+    .load = programs_load,
+    .close = close_stage,
+};

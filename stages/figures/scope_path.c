@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads framework paths.  JAX writes a transformed function as "transform(name)", nested as often as it was
+ * transformed, and adds parts of its own for control flow; TensorFlow puts gradients under gradient_tape. */
+#include "stages/figures/scope_path.h"
+
+#include <string.h>
+
+const char *const tm_scope_pass_name[TM_PASS_COUNT] = { "forward", "backward", "other" };
+
+enum { WRAPS_MOST = 16, DIGITS_MOST = 18 };
+
+/* A part as it is read. */
+struct part {
+    const char *at;
+    size_t length;
+    bool is_wrapped, is_jit; /* was inside a transform; one of them is jit or the like */
+};
+
+/* What goes along while a path is read. */
+struct reading {
+    const char *text;
+    struct tm_scope_path *path;
+    bool has_jvp, has_transpose;
+    const char *rest;        /* what comes after the present part */
+    size_t rest_length;
+    bool after_jit;          /* the part before was jit(...) */
+    bool expects_branch;     /* it was `while` or `cond`: this one is a branch of it */
+    bool is_flat;            /* brackets do not match: every '/' splits */
+};
+
+static bool is_text(const char *at, size_t length, const char *word)
+{
+    return strlen(word) == length && memcmp(at, word, length) == 0;
+}
+
+static bool is_one_of(const char *at, size_t length, const char *const *words)
+{
+    for (; *words; words++)
+        if (is_text(at, length, *words))
+            return true;
+    return false;
+}
+
+/* --- one part --- */
+
+/* The length of the part that begins here: up to a '/' outside of all brackets. */
+static size_t part_length(struct reading *r, const char *at, size_t length)
+{
+    size_t nesting = 0;
+
+    for (size_t i = 0; i < length && !r->is_flat; i++) {
+        if (at[i] == '/' && !nesting)
+            return i;
+        if (at[i] == '(' || at[i] == '[')
+            nesting++;
+        else if ((at[i] == ')' || at[i] == ']') && nesting)
+            nesting--;
+    }
+    if (nesting)
+        r->is_flat = true;
+    if (r->is_flat) {
+        const char *slash = memchr(at, '/', length);
+
+        return slash ? (size_t)(slash - at) : length;
+    }
+    return length;
+}
+
+/* Whether the bracket that opens at `open` closes with the last byte. */
+static bool closes_at_end(const struct part *part, size_t open)
+{
+    size_t nesting = 0;
+
+    for (size_t i = open; i < part->length; i++) {
+        if (part->at[i] == '(')
+            nesting++;
+        else if (part->at[i] == ')' && --nesting == 0)
+            return i + 1 == part->length;
+    }
+    return false;
+}
+
+/* Take one transform off: "jvp(layer_0)" becomes "layer_0". */
+static bool unwrap(struct reading *r, struct part *part)
+{
+    static const char *const calls[] = { "jit", "pjit", "pmap", "xla_call", "xla_pmap", "core_call", NULL };
+    static const char *const transforms[] = { "vmap", "jvp", "transpose", "vjp", "linearize", "checkpoint", "remat",
+                                              "rematted_computation", "custom_jvp", "custom_vjp", "shard_map", "xmap",
+                                              "named_call", "soft_pmap", NULL };
+    const char *open = memchr(part->at, '(', part->length);
+    const size_t name = open ? (size_t)(open - part->at) : 0;
+    const bool is_call = name && is_one_of(part->at, name, calls);
+
+    if (!name || !(is_call || is_one_of(part->at, name, transforms)) || !closes_at_end(part, name))
+        return false;
+    r->has_jvp |= is_text(part->at, name, "jvp");
+    r->has_transpose |= is_text(part->at, name, "transpose");
+    r->path->is_recomputed |= is_text(part->at, name, "rematted_computation");
+    part->is_jit |= is_call;
+    part->is_wrapped = true;
+    part->at = open + 1;
+    part->length -= name + 2;
+    return true;
+}
+
+/* --- which parts are scopes --- */
+
+static bool begins(const struct reading *r, const char *word)
+{
+    return r->rest_length >= strlen(word) && memcmp(r->rest, word, strlen(word)) == 0;
+}
+
+/* Control flow: "while/body", "while/cond", "cond/branch_1_fun"; not a scope that is only called so. */
+static bool is_control(struct reading *r, const struct part *part)
+{
+    if (r->expects_branch) {
+        r->expects_branch = false;
+        return true;
+    }
+    if (is_text(part->at, part->length, "while"))
+        r->expects_branch = begins(r, "body/") || begins(r, "cond/");
+    else if (is_text(part->at, part->length, "cond"))
+        r->expects_branch = begins(r, "branch_");
+    return r->expects_branch;
+}
+
+/* Parts that JAX, Flax, Haiku and TensorFlow add of their own. */
+static bool is_structure(struct reading *r, const struct part *part)
+{
+    static const char *const words[] = {
+        "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "custom_lin",
+        "custom_transpose_call", "custom_partitioning", "checkpoint", "remat", "remat2", "rematted_computation",
+        "shard_map", "xmap", "pjit", "xla_call", "xla_pmap", "gradient_tape", "gradients", "~", NULL
+    };
+
+    if (is_control(r, part))
+        return true;
+    if (!is_one_of(part->at, part->length, words))
+        return false;
+    r->path->is_recomputed |= is_text(part->at, part->length, "rematted_computation");
+    r->has_transpose |= part->length > 8 && memcmp(part->at, "gradient", 8) == 0;
+    return true;
+}
+
+static bool repeats_last(const struct reading *r, const struct part *part)
+{
+    const struct tm_scope_part *last;
+
+    if (!r->path->depth)
+        return false;
+    last = &r->path->parts[r->path->depth - 1];
+    return last->length == part->length && memcmp(r->text + last->at, part->at, part->length) == 0;
+}
+
+/* in: is_last  what is no wrapped function is then the op itself */
+static void take_part(struct reading *r, struct part part, bool is_last)
+{
+    const bool after_jit = r->after_jit;
+    struct tm_scope_path *path = r->path;
+
+    for (unsigned i = 0; i < WRAPS_MOST && unwrap(r, &part); i++)
+        ;
+    r->after_jit = part.is_jit;
+    if (!part.length || (is_last && !part.is_wrapped))
+        return;
+    if (part.is_wrapped && ((after_jit && part.is_jit && is_text(part.at, part.length, "main")) ||
+                            repeats_last(r, &part)))
+        return; /* "jit(f)/jit(main)", "transpose(jvp(M))/jvp(M)/checkpoint" */
+    if (!part.is_jit && is_structure(r, &part))
+        return;
+    if (path->depth == TM_SCOPE_DEPTH_MOST)
+        path->is_cut = true;
+    else
+        path->parts[path->depth++] = (struct tm_scope_part){ (uint32_t)(part.at - r->text), (uint32_t)part.length };
+}
+
+/* XLA joins the paths of ops that it makes one of: "jit(f)/a/reshape;jit(f)/b/mul".  The first one counts. */
+static size_t first_path(const char *text, size_t length)
+{
+    const char *second = memmem(text, length, ";jit(", 5);
+
+    return second ? (size_t)(second - text) : length;
+}
+
+void tm_scope_path_read(const char *text, size_t length, struct tm_scope_path *path)
+{
+    struct reading r = { .text = text, .path = path };
+    size_t at = 0;
+
+    *path = (struct tm_scope_path){ .is_cut = length > TM_SCOPE_PATH_MOST };
+    length = first_path(text, path->is_cut ? TM_SCOPE_PATH_MOST : length);
+    while (at < length) {
+        const size_t n = part_length(&r, text + at, length - at);
+
+        r.rest_length = at + n < length ? length - at - n - 1 : 0;
+        r.rest = text + length - r.rest_length;
+        take_part(&r, (struct part){ .at = text + at, .length = n }, at + n >= length);
+        at += n + 1;
+    }
+    path->pass = r.has_transpose ? TM_PASS_BACKWARD : r.has_jvp ? TM_PASS_FORWARD : TM_PASS_OTHER;
+}
+
+void tm_scope_path_keys(const char *text, const struct tm_scope_path *path, struct tm_key *keys)
+{
+    keys[0] = (struct tm_key){ 0, (uint64_t)path->pass };
+    for (uint32_t i = 0; i < path->depth; i++) {
+        const struct tm_key link[2] = { keys[i], tm_hash_key(text + path->parts[i].at, path->parts[i].length) };
+
+        keys[i + 1] = tm_hash_key(link, sizeof(link));
+    }
+}
+
+size_t tm_scope_path_join(const char *text, const struct tm_scope_path *path, uint32_t depth, char *to)
+{
+    size_t length = 0;
+
+    for (uint32_t i = 0; i < depth && i < path->depth; i++) {
+        if (i)
+            to[length++] = '/';
+        memcpy(to + length, text + path->parts[i].at, path->parts[i].length);
+        length += path->parts[i].length;
+    }
+    return length;
+}
+
+bool tm_scope_is_layer(const char *name, size_t length, size_t *digits_at, uint64_t *number)
+{
+    size_t at = length;
+
+    *number = 0;
+    while (at && name[at - 1] >= '0' && name[at - 1] <= '9')
+        at--;
+    if (at == length || length - at > DIGITS_MOST)
+        return false;
+    for (size_t i = at; i < length; i++)
+        *number = *number * 10 + (uint64_t)(name[i] - '0');
+    *digits_at = at;
+    return true;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_SCOPE_PATH_H
+#define TM_SCOPE_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pipeline/store/groups.h"
+
+/* The scopes in a framework path: "jit(step)/transpose(jvp(layer_0))/mlp/dot_general" is the op dot_general in
+ * step / layer_0 / mlp, of the backward pass.  Functions that were transformed keep their name; what only tells how
+ * a program was put together (control flow, checkpoints, custom derivatives) is no scope.
+ * source: op_name as JAX 0.4 to 0.10 and TensorFlow 2 write it; docs/metrics.md, "Scopes" */
+
+enum {
+    TM_SCOPE_DEPTH_MOST = 32,  /* scopes of a path; what is deeper belongs to the last one */
+    TM_SCOPE_PATH_MOST = 8192, /* bytes of a path that are looked at */
+};
+
+enum tm_scope_pass { TM_PASS_FORWARD, TM_PASS_BACKWARD, TM_PASS_OTHER, TM_PASS_COUNT };
+extern const char *const tm_scope_pass_name[TM_PASS_COUNT]; /* "forward", ... */
+
+/* A stretch of the path's text. */
+struct tm_scope_part {
+    uint32_t at, length;
+};
+
+struct tm_scope_path {
+    struct tm_scope_part parts[TM_SCOPE_DEPTH_MOST]; /* the outermost first */
+    uint32_t depth;            /* parts; 0 = the path names only an op */
+    enum tm_scope_pass pass;
+    bool is_recomputed;        /* a forward computation repeated for the backward pass (jax.checkpoint) */
+    bool is_cut;               /* it was deeper, or longer than TM_SCOPE_PATH_MOST */
+};
+
+/* in: text  any bytes; what is past TM_SCOPE_PATH_MOST is not looked at.  Never fails; linear in the length */
+void tm_scope_path_read(const char *text, size_t length, struct tm_scope_path *path);
+
+/* The key of the node at the first `depth` parts, in one pass: a hash of the names on the way to it.
+ * in: keys  room for depth + 1; keys[0] = of all roots */
+void tm_scope_path_keys(const char *text, const struct tm_scope_path *path, struct tm_key *keys);
+
+/* The names of the first `depth` parts with '/' between them.
+ * in:     to  room for TM_SCOPE_PATH_MOST bytes, which is enough for any
+ * out:    how many bytes */
+size_t tm_scope_path_join(const char *text, const struct tm_scope_path *path, uint32_t depth, char *to);
+
+/* A name that numbers one of many: "layer_3", "h.5", "block12", or "3" inside "layers".
+ * out: *digits_at  bytes in front of the number; 0 = it is only a number */
+bool tm_scope_is_layer(const char *name, size_t length, size_t *digits_at, uint64_t *number);
+
+#endif

@@ -1,0 +1,988 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scopes, the stage: folds device activities by framework path.  Which scopes a path tells is worked out in the
+ * report, once per different path.  What counts is what the table of kernels counts, and copies that have a path.
+ * Memory: events gather by site in a table of fixed size; groups spill; ops that lie in each other are kept while they
+ * are open. */
+#include "stages/figures/scopes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/front.h"
+#include "pipeline/store/groups.h"
+#include "pipeline/record.h"
+#include "pipeline/stage.h"
+#include "stages/figures/nesting.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/scope_path.h"
+#include "stages/figures/annotations.h"
+
+/* Activities of one framework path, the op's name included. */
+struct scope_op {
+    struct tm_key key; /* hash of the path's text */
+    uint64_t count;
+    int64_t self_ps;
+    tm_strid path;
+};
+
+/* A scope in one pass. */
+struct scope_node {
+    struct tm_tree_node node;
+    struct tm_key text;         /* hash of `path` */
+    uint64_t count;             /* of it and of all that is in it */
+    int64_t self_ps, total_ps;  /* self_ps: of ops that are in no scope of it */
+    tm_strid path;              /* of an op that is in it; of several the one of the smallest hash */
+    uint32_t depth;             /* its parts of that path: 1 ... */
+};
+
+/* One of several numbered scopes, all passes together. */
+struct scope_layer {
+    struct tm_key key;          /* of the names on the way to it */
+    struct tm_key family;       /* the same without its number */
+    struct tm_key outer_family; /* of the innermost numbered scope around it; 0 = none */
+    struct tm_key text;         /* hash of `path` */
+    uint64_t count, number;
+    int64_t pass_ps[TM_PASS_COUNT], total_ps;
+    tm_strid path;
+    uint32_t depth;
+};
+
+struct scopes {
+    struct tm_run *run;
+    const struct tm_settings *settings;
+    const struct tm_trace *trace; /* of the present host */
+    struct tm_names *names;
+    struct tm_groups *ops;        /* struct scope_op; NULL once the report has read them */
+    struct tm_front front;        /* of ops, by the site of the event */
+    struct tm_nesting *nesting;   /* of ops on a line of a TPU, or on a thread of a CPU */
+    struct annotations *annotations;
+    uint64_t unscoped_count;      /* of activities without any path */
+    int64_t unscoped_ps;
+    bool has_device;
+};
+
+/* Parts of what the tables of this stage may take, in sixteenths.  Those of the report come when the ops are read. */
+enum { SCOPES_OPS = 4, SCOPES_FRONT = 2, SCOPES_NODES = 4, SCOPES_LAYERS = 3, SCOPES_FAMILIES = 2 };
+
+static inline size_t scopes_memory(struct tm_run *run, int parts)
+{
+    return tm_tables_memory(run, TM_TABLES_SCOPES, 16, (unsigned)parts);
+}
+
+/* What the tables hold of the section, once the ops are read. */
+struct scope_sums {
+    uint64_t count, unscoped_count, recomputed_count;
+    int64_t self_ps, unscoped_ps, recomputed_ps, pass_ps[TM_PASS_COUNT];
+};
+
+/* Layers: scopes that are numbered, with their passes side by side.  Those of one family have the same scopes around
+ * them and names that differ only in the number; families of one are none.  Of families inside the layers of another
+ * one only that is told.  Memory: groups that spill, and the families that take most time. */
+
+enum { FAMILIES_MOST = 64 };
+
+/* Layers that differ only in their number. */
+struct family {
+    struct tm_key key, outer;
+    uint64_t members;
+    int64_t total_ps;
+    uint32_t depth, unused; /* rows that spill have no holes */
+};
+
+/* A layer with the place of its family in the table. */
+struct listed_layer {
+    struct scope_layer layer;
+    uint32_t place;
+};
+
+struct layer_report {
+    struct scopes *scopes;
+    struct tm_groups *layers;
+    struct tm_top_rows *families;  /* struct family */
+    bool is_told[FAMILIES_MOST], is_covered[FAMILIES_MOST];
+    struct tm_top_rows *listed;    /* struct listed_layer */
+    uint64_t rows;                 /* layers of the families that are told */
+    int64_t total_ps, listed_ps;
+};
+
+/* --- folding --- */
+
+static void merge_layers(void *into, const void *from)
+{
+    struct scope_layer *a = into;
+    const struct scope_layer *b = from;
+
+    a->count = tm_sum_counts(a->count, b->count);
+    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+    for (int i = 0; i < TM_PASS_COUNT; i++)
+        a->pass_ps[i] = tm_sum_times(a->pass_ps[i], b->pass_ps[i]);
+    if (tm_key_order(b->text, a->text) < 0) {
+        a->text = b->text;
+        a->path = b->path;
+        a->depth = b->depth;
+    }
+}
+
+static void merge_families(void *into, const void *from)
+{
+    struct family *a = into;
+    const struct family *b = from;
+
+    a->members = tm_sum_counts(a->members, b->members);
+    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+}
+
+/* scopes.c.  Takes each path with the sums of its ops, then writes `layers` and `layers_rest`. */
+static struct tm_groups *scope_layers_new(struct tm_run *run)
+{
+    return tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct scope_layer), scopes_memory(run, SCOPES_LAYERS),
+                         merge_layers);
+}
+
+/* The key of the family: of the scopes around it, and of its name without the number. */
+static struct tm_key family_of(struct tm_key outer, const char *name, size_t digits_at)
+{
+    struct tm_scope_path base = { .parts = { { 0, (uint32_t)digits_at } }, .depth = 1, .pass = TM_PASS_COUNT };
+    struct tm_key keys[2];
+
+    tm_scope_path_keys(name, &base, keys);
+    return (struct tm_key){ outer.high ^ keys[1].high, outer.low + keys[1].low };
+}
+
+static tm_status scope_layers_add(struct tm_groups *layers, const char *text, const struct tm_scope_path *path,
+                              const struct scope_op *op)
+{
+    struct tm_scope_path any = *path;
+    struct tm_key keys[TM_SCOPE_DEPTH_MOST + 1], outer = { 0, 0 };
+    tm_status st = TM_OK;
+
+    any.pass = TM_PASS_OTHER; /* one key for all passes */
+    tm_scope_path_keys(text, &any, keys);
+    for (uint32_t i = 0; i < path->depth && st == TM_OK; i++) {
+        const char *name = text + path->parts[i].at;
+        struct scope_layer layer = { .key = keys[i + 1], .outer_family = outer, .text = op->key, .count = op->count,
+                                     .total_ps = op->self_ps, .path = op->path, .depth = i + 1 };
+        size_t digits_at;
+
+        if (!tm_scope_is_layer(name, path->parts[i].length, &digits_at, &layer.number) || (!digits_at && !i))
+            continue;
+        layer.pass_ps[path->pass] = op->self_ps;
+        outer = layer.family = family_of(keys[i], name, digits_at);
+        st = tm_groups_add(layers, &layer);
+    }
+    return st;
+}
+
+/* --- which families are told --- */
+
+static int family_order(const void *a, const void *b)
+{
+    const struct family *x = a, *y = b;
+
+    if (x->total_ps != y->total_ps)
+        return x->total_ps > y->total_ps ? -1 : 1;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    return tm_key_order(x->key, y->key);
+}
+
+static int layer_order(const void *a, const void *b)
+{
+    const struct listed_layer *x = a, *y = b;
+
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    if (x->layer.number != y->layer.number)
+        return x->layer.number < y->layer.number ? -1 : 1;
+    return tm_key_order(x->layer.key, y->layer.key);
+}
+
+/* The place of a family among those that take most; FAMILIES_MOST = it is not there. */
+static uint32_t place_of(struct tm_top_rows *families, struct tm_key key)
+{
+    const uint32_t count = (uint32_t)tm_top_rows_count(families);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (tm_is_same_key(((const struct family *)tm_top_rows_at(families, i))->key, key))
+            return i;
+    return FAMILIES_MOST;
+}
+
+/* What is around a family takes as much time and stands before it. */
+static void decide_told(struct layer_report *r)
+{
+    for (uint32_t i = 0; i < tm_top_rows_count(r->families); i++) {
+        const struct family *family = tm_top_rows_at(r->families, i);
+        const uint32_t outer = place_of(r->families, family->outer);
+
+        r->is_covered[i] = outer < i && (r->is_told[outer] || r->is_covered[outer]);
+        r->is_told[i] = family->members > 1 && !r->is_covered[i];
+    }
+}
+
+static tm_status count_families(struct layer_report *r, struct tm_groups *families)
+{
+    const void *row = NULL;
+    tm_status st = tm_groups_finish(r->layers);
+
+    while (st == TM_OK && (st = tm_groups_next(r->layers, &row)) == TM_OK && row) {
+        const struct scope_layer *layer = row;
+        const struct family family = { .key = layer->family, .outer = layer->outer_family, .members = 1,
+                                       .total_ps = layer->total_ps, .depth = layer->depth };
+
+        st = tm_groups_add(families, &family);
+    }
+    return st;
+}
+
+static tm_status find_families(struct layer_report *r)
+{
+    struct tm_run *run = r->scopes->run;
+    struct tm_groups *families = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct family),
+                                               scopes_memory(run, SCOPES_FAMILIES), merge_families);
+    const void *row = NULL;
+    tm_status st = families ? count_families(r, families) : run->error.status;
+
+    if (st == TM_OK)
+        st = tm_groups_finish(families);
+    while (st == TM_OK && (st = tm_groups_next(families, &row)) == TM_OK && row)
+        st = tm_top_rows_add(r->families, row);
+    tm_groups_free(families);
+    if (st != TM_OK)
+        return st;
+    tm_top_rows_sort(r->families);
+    decide_told(r);
+    return TM_OK;
+}
+
+static tm_status list_layers(struct layer_report *r)
+{
+    const void *row = NULL;
+    tm_status st = tm_groups_rewind(r->layers);
+
+    while (st == TM_OK && (st = tm_groups_next(r->layers, &row)) == TM_OK && row) {
+        struct listed_layer listed = { .layer = *(const struct scope_layer *)row };
+
+        listed.place = place_of(r->families, listed.layer.family);
+        if (listed.place == FAMILIES_MOST || !r->is_told[listed.place])
+            continue;
+        r->rows++;
+        r->total_ps = tm_sum_times(r->total_ps, listed.layer.total_ps);
+        st = tm_top_rows_add(r->listed, &listed);
+    }
+    if (st == TM_OK)
+        tm_top_rows_sort(r->listed);
+    return st;
+}
+
+/* --- values --- */
+
+static tm_status add_layer(struct layer_report *r, struct tm_value *list, const struct scope_layer *layer, size_t *room)
+{
+    char joined[TM_SCOPE_PATH_MOST];
+    struct tm_scope_path path;
+    struct tm_value *to;
+    const char *text;
+    size_t length, name_at, family_length;
+    const tm_status st = tm_names_text(r->scopes->names, layer->path, TM_SCOPE_PATH_MOST + 1, &text, &length);
+
+    if (st != TM_OK)
+        return st;
+    tm_scope_path_read(text, length, &path);
+    length = tm_scope_path_join(text, &path, layer->depth, joined);
+    name_at = layer->depth > 1 ? tm_scope_path_join(text, &path, layer->depth - 1, joined) + 1 : 0;
+    for (family_length = length; joined[family_length - 1] >= '0' && joined[family_length - 1] <= '9';)
+        family_length--;
+    if (family_length == name_at) /* "layers/3" */
+        name_at = layer->depth > 2 ? tm_scope_path_join(text, &path, layer->depth - 2, joined) + 1 : 0;
+    (void)tm_scope_path_join(text, &path, layer->depth, joined);
+    to = tm_add_object(list, NULL);
+    tm_add_row_text(to, "layer", joined + name_at, length - name_at, room);
+    tm_add_row_text(to, "path", joined, length, room);
+    tm_add_row_text(to, "family", joined, family_length, room);
+    tm_add_uint(to, "count", layer->count);
+    tm_add_int(to, "forward_ps", layer->pass_ps[TM_PASS_FORWARD]);
+    tm_add_int(to, "backward_ps", layer->pass_ps[TM_PASS_BACKWARD]);
+    tm_add_int(to, "other_ps", layer->pass_ps[TM_PASS_OTHER]);
+    tm_add_int(to, "total_ps", layer->total_ps);
+    r->listed_ps = tm_sum_times(r->listed_ps, layer->total_ps);
+    return TM_OK;
+}
+
+static tm_status write_layers(struct layer_report *r, struct tm_value *to)
+{
+    struct tm_value *list = tm_add_array(to, "layers"), *rest;
+    const uint64_t count = tm_top_rows_count(r->listed);
+    size_t room = count * TM_ROW_TEXT_ROOM;
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++)
+        st = add_layer(r, list, &((const struct listed_layer *)tm_top_rows_at(r->listed, i))->layer, &room);
+    rest = tm_add_object(to, "layers_rest");
+    tm_add_uint(rest, "rows", r->rows - count);
+    tm_add_int(rest, "total_ps", r->total_ps > r->listed_ps ? r->total_ps - r->listed_ps : 0);
+    return st;
+}
+
+static tm_status scope_layers_report(struct scopes *scopes, struct tm_groups *layers, struct tm_value *to)
+{
+    struct tm_run *run = scopes->run;
+    struct layer_report r = { .scopes = scopes, .layers = layers };
+    tm_status st = TM_OK;
+
+    r.families = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct family), FAMILIES_MOST,
+                                 scopes_memory(run, SCOPES_FAMILIES), family_order);
+    r.listed = tm_listed_rows_new(run, sizeof(struct listed_layer), scopes->settings->table_rows, layer_order);
+    if (!r.families || !r.listed)
+        st = run->error.status;
+    if (st == TM_OK)
+        st = find_families(&r);
+    if (st == TM_OK)
+        st = list_layers(&r);
+    if (st == TM_OK)
+        st = write_layers(&r, to);
+    tm_top_rows_free(r.families);
+    tm_top_rows_free(r.listed);
+    return st;
+}
+
+/* Scopes in a partial: all framework paths with their sums, in the order of their keys, and the annotations. */
+
+static void save_op(struct tm_partial_writer *w, const void *of)
+{
+    const struct scope_op *op = of;
+
+    tm_partial_put_name(w, op->path);
+    tm_partial_put_u64(w, op->count);
+    tm_partial_put_i64(w, op->self_ps);
+}
+
+static tm_status scopes_save(struct tm_stage *s, struct tm_partial_writer *w)
+{
+    struct scopes *c = s->state;
+    tm_status st;
+
+    tm_partial_put_u64(w, c->unscoped_count);
+    tm_partial_put_i64(w, c->unscoped_ps);
+    tm_partial_put_u8(w, c->has_device);
+    st = tm_partial_put_groups(w, c->ops, save_op);
+    return st == TM_OK ? tm_annotations_save(c->annotations, w) : st;
+}
+
+static tm_status load_op(struct scopes *c, struct tm_partial_reader *r)
+{
+    struct scope_op op = { .path = tm_partial_name(r) };
+    struct tm_name name;
+    tm_status st;
+
+    op.count = tm_partial_u64(r);
+    op.self_ps = tm_partial_time(r);
+    if (!tm_partial_is_ok(r))
+        return tm_partial_status(r);
+    st = tm_names_info(c->names, op.path, &name);
+    op.key = name.hash;
+    return st == TM_OK ? tm_groups_add(c->ops, &op) : st;
+}
+
+static tm_status scopes_load(struct tm_stage *s, struct tm_partial_reader *r)
+{
+    struct scopes *c = s->state;
+    tm_status st = TM_OK;
+
+    c->names = tm_partial_names(r);
+    c->unscoped_count = tm_sum_counts(c->unscoped_count, tm_partial_u64(r));
+    c->unscoped_ps = tm_sum_times(c->unscoped_ps, tm_partial_time(r));
+    c->has_device |= tm_partial_bool(r);
+    while (st == TM_OK && tm_partial_bool(r))
+        st = load_op(c, r);
+    if (st == TM_OK)
+        st = tm_partial_status(r);
+    return st == TM_OK ? tm_annotations_load(c->annotations, r) : st;
+}
+
+enum { OPEN_OPS = 1024 }; /* at once, on all lines of a host: a few per core or thread */
+
+/* What goes along with an op until it has ended. */
+struct open_op {
+    uint64_t site;
+    tm_strid path;
+};
+
+static bool counts(const struct scopes *c, const struct tm_event *event, bool has_path);
+static tm_status scopes_report(struct tm_stage *s, struct tm_value *summary);
+static int by_key(const void *a, const void *b, void *tree);
+
+/* The activities of a site that gather. */
+struct scope_front {
+    struct scope_op op;
+    bool counts;
+};
+
+static void merge_ops(void *into, const void *from)
+{
+    struct scope_op *a = into;
+    const struct scope_op *b = from;
+
+    a->count = tm_sum_counts(a->count, b->count);
+    a->self_ps = tm_sum_times(a->self_ps, b->self_ps);
+}
+
+/* --- adding --- */
+
+static tm_status take_gathered(void *to, void *gathered)
+{
+    struct scopes *s = to;
+    const struct scope_op *op = &((const struct scope_front *)gathered)->op;
+
+    if (!op->count)
+        return TM_OK;
+    if (op->path)
+        return tm_groups_add(s->ops, op);
+    s->unscoped_count = tm_sum_counts(s->unscoped_count, op->count);
+    s->unscoped_ps = tm_sum_times(s->unscoped_ps, op->self_ps);
+    return TM_OK;
+}
+
+static tm_status set_path(struct scopes *s, struct scope_op *op, tm_strid path)
+{
+    struct tm_name name;
+    const tm_status st = tm_names_info(s->names, path, &name);
+
+    op->path = path;
+    op->key = name.hash;
+    return st;
+}
+
+static void add_time(struct scope_op *op, int64_t self_ps)
+{
+    op->count++;
+    op->self_ps = tm_sum_times(op->self_ps, self_ps);
+}
+
+static tm_status take_nested(void *to, const struct tm_nested *span)
+{
+    struct scopes *s = to;
+    const struct open_op *open = span->payload;
+    bool is_new;
+    struct scope_front *front = tm_front_at(&s->front, open->site, &is_new);
+    tm_status st = front ? TM_OK : s->run->error.status;
+
+    if (front && is_new) {
+        front->counts = true;
+        st = set_path(s, &front->op, open->path);
+    }
+    if (st == TM_OK)
+        add_time(&front->op, span->self_ps);
+    return st;
+}
+
+/* --- stage --- */
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct scopes *c = s->state;
+    tm_status st;
+
+    c->run = s->run;
+    c->settings = s->settings;
+    c->ops = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct scope_op), scopes_memory(s->run, SCOPES_OPS),
+                           merge_ops);
+    c->nesting = tm_nesting_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct open_op), OPEN_OPS, take_nested, c);
+    c->annotations = tm_annotations_new(s->run);
+    if (!c->ops || !c->nesting || !c->annotations)
+        return s->run->error.status;
+    st = tm_front_init(&c->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct scope_front),
+                       scopes_memory(s->run, SCOPES_FRONT), c->ops);
+    c->front.taker = take_gathered;
+    c->front.to = c;
+    return st;
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct scopes *c = s->state;
+
+    c->trace = trace;
+    c->names = trace->names;
+    for (uint32_t i = 0; i < trace->device_count; i++)
+        c->has_device |= trace->devices[i].activities != 0;
+    return tm_annotations_begin(c->annotations, trace);
+}
+
+/* The path of an activity: its own, else what the HLO of its program tells. */
+static tm_status find_path(struct scopes *c, const struct tm_config *config, tm_strid *path)
+{
+    const struct tm_hlo_op *op;
+    tm_status st;
+
+    *path = config->op;
+    if (*path)
+        return TM_OK;
+    st = tm_trace_hlo(c->trace, config, &op);
+    if (op)
+        *path = op->path;
+    return st;
+}
+
+/* As in kernels.c: a TPU op that waits for the host is no activity, but an op of its line. */
+static bool counts(const struct scopes *c, const struct tm_event *event, bool has_path)
+{
+    switch (event->record.class) {
+    case TM_CLASS_TPU_OP:
+        return true;
+    case TM_CLASS_CPU_OP:
+        return event->level != TM_LEVEL_NONE;
+    case TM_CLASS_COPY:
+    case TM_CLASS_MEMSET:
+        if (has_path && event->level != TM_LEVEL_NONE)
+            return true;
+        break;
+    case TM_CLASS_KERNEL:
+    case TM_CLASS_COLLECTIVE:
+        break;
+    default:
+        return false;
+    }
+    if (event->level == TM_LEVEL_NONE)
+        return false;
+    if (c->trace->has_kernel_details)
+        return (event->record.flags & TM_FLAG_KERNEL_DETAILS) != 0;
+    return event->record.class == TM_CLASS_KERNEL || event->record.class == TM_CLASS_COLLECTIVE;
+}
+
+static tm_status fill_front(struct scopes *c, const struct tm_event *event, struct scope_front *front)
+{
+    tm_strid path;
+    const tm_status st = find_path(c, event->config, &path);
+
+    front->counts = counts(c, event, path != 0);
+    return st == TM_OK ? set_path(c, &front->op, path) : st;
+}
+
+static tm_status take_activity(struct scopes *c, const struct tm_event *event)
+{
+    bool is_new;
+    struct scope_front *front = tm_front_at(&c->front, event->site, &is_new);
+    struct open_op open = { .site = event->site };
+    const tm_status st = !front ? c->run->error.status : is_new ? fill_front(c, event, front) : TM_OK;
+
+    if (st != TM_OK || !front->counts)
+        return st;
+    if (c->trace->devices[event->device].kind == TM_DEVICE_GPU) {
+        add_time(&front->op, event->record.dur_ps);
+        return TM_OK;
+    }
+    open.path = front->op.path;
+    return tm_nesting_take(c->nesting, event->record.track, event->record.start_ps, event->record.dur_ps, &open);
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    struct scopes *c = s->state;
+    tm_status st = TM_OK;
+
+    if (event->chosen && event->site && event->device < c->trace->device_count &&
+        c->trace->devices[event->device].activities)
+        st = take_activity(c, event);
+    return st == TM_OK ? tm_annotations_take(c->annotations, event) : st;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct scopes *c = s->state;
+    tm_status st = tm_nesting_end(c->nesting);
+
+    if (st == TM_OK)
+        st = tm_front_flush(&c->front);
+    return st == TM_OK ? tm_annotations_end(c->annotations) : st;
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct scopes *c = s->state;
+
+    tm_front_release(&c->front);
+    tm_groups_free(c->ops);
+    tm_nesting_free(c->nesting);
+    tm_annotations_free(c->annotations);
+}
+
+const struct tm_stage_type tm_scopes_stage = {
+    .name = "scopes",
+    .summary = "device time by framework scope and by host annotation",
+    .state_bytes = sizeof(struct scopes),
+    .classes = TM_CLASSES_ALL,
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = scopes_report,
+    .save = scopes_save,
+    .load = scopes_load,
+    .close = close_stage,
+};
+
+/* The section scopes.  Each different path is read once: its ops' time goes to the scope that it names and to all
+ * that are around it.  Of the tree the nodes that take most are listed, which never leaves a parent out. */
+
+static const char no_paths[] =
+    "no framework paths are in this profile: its operations do not tell where in the program they come from";
+
+struct scope_report {
+    const char *why;         /* there are no scopes, if there are none */
+    struct scopes *scopes;
+    struct tm_run *run;
+    struct tm_groups *nodes, *layers;
+    struct tm_top_rows *top; /* struct scope_node */
+    struct scope_sums sums;
+    uint64_t distinct;
+    int64_t listed_ps;
+    size_t room;             /* for long texts */
+};
+
+/* --- from paths to nodes --- */
+
+static void merge_nodes(void *into, const void *from)
+{
+    struct scope_node *a = into;
+    const struct scope_node *b = from;
+
+    a->count = tm_sum_counts(a->count, b->count);
+    a->self_ps = tm_sum_times(a->self_ps, b->self_ps);
+    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+    if (tm_key_order(b->text, a->text) < 0) {
+        a->text = b->text;
+        a->path = b->path;
+    }
+}
+
+static tm_status add_nodes(struct scope_report *r, const char *text, const struct tm_scope_path *path,
+                           const struct scope_op *op)
+{
+    struct tm_key keys[TM_SCOPE_DEPTH_MOST + 1];
+    tm_status st = TM_OK;
+
+    tm_scope_path_keys(text, path, keys);
+    for (uint32_t i = 1; i <= path->depth && st == TM_OK; i++) {
+        const struct scope_node node = {
+            .node = { keys[i], keys[i - 1] },
+            .text = op->key,
+            .count = op->count,
+            .self_ps = i == path->depth ? op->self_ps : 0,
+            .total_ps = op->self_ps,
+            .path = op->path,
+            .depth = i,
+        };
+
+        st = tm_groups_add(r->nodes, &node);
+    }
+    return st == TM_OK ? scope_layers_add(r->layers, text, path, op) : st;
+}
+
+static tm_status read_op(struct scope_report *r, const struct scope_op *op)
+{
+    struct scope_sums *sums = &r->sums;
+    struct tm_scope_path path;
+    const char *text;
+    size_t length;
+    const tm_status st = tm_names_text(r->scopes->names, op->path, TM_SCOPE_PATH_MOST + 1, &text, &length);
+
+    if (st != TM_OK)
+        return st;
+    tm_scope_path_read(text, length, &path);
+    if (!path.depth) {
+        sums->unscoped_count = tm_sum_counts(sums->unscoped_count, op->count);
+        sums->unscoped_ps = tm_sum_times(sums->unscoped_ps, op->self_ps);
+        return TM_OK;
+    }
+    sums->count = tm_sum_counts(sums->count, op->count);
+    sums->self_ps = tm_sum_times(sums->self_ps, op->self_ps);
+    sums->pass_ps[path.pass] = tm_sum_times(sums->pass_ps[path.pass], op->self_ps);
+    if (path.is_recomputed) {
+        sums->recomputed_count = tm_sum_counts(sums->recomputed_count, op->count);
+        sums->recomputed_ps = tm_sum_times(sums->recomputed_ps, op->self_ps);
+    }
+    return add_nodes(r, text, &path, op);
+}
+
+static tm_status read_ops(struct scope_report *r)
+{
+    struct scopes *c = r->scopes;
+    const void *row = NULL;
+    tm_status st = tm_groups_finish(c->ops);
+
+    r->sums.unscoped_count = c->unscoped_count;
+    r->sums.unscoped_ps = c->unscoped_ps;
+    while (st == TM_OK && (st = tm_groups_next(c->ops, &row)) == TM_OK && row)
+        st = read_op(r, row);
+    tm_groups_free(c->ops); /* its memory is for what comes now */
+    c->ops = NULL;
+    return st;
+}
+
+/* --- which nodes are listed --- */
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct scope_node *x = a, *y = b;
+
+    if (x->total_ps != y->total_ps)
+        return x->total_ps > y->total_ps ? -1 : 1;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    return tm_key_order(x->node.key, y->node.key);
+}
+
+static bool is_root_scope(const void *row)
+{
+    return ((const struct scope_node *)row)->depth == 1;
+}
+
+static tm_status choose_nodes(struct scope_report *r)
+{
+    const void *row = NULL;
+    tm_status st = tm_groups_finish(r->nodes);
+
+    while (st == TM_OK && (st = tm_groups_next(r->nodes, &row)) == TM_OK && row) {
+        r->distinct++;
+        st = tm_top_rows_add(r->top, row);
+    }
+    tm_groups_free(r->nodes);
+    r->nodes = NULL;
+    if (st == TM_OK)
+        tm_top_rows_sort(r->top);
+    return st;
+}
+
+/* --- values --- */
+
+static double share_of(int64_t part, int64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* Shares are of all device time that counts, with or without a scope. */
+static int64_t whole_of(const struct scope_report *r)
+{
+    return tm_sum_times(r->sums.self_ps, r->sums.unscoped_ps);
+}
+
+static tm_status add_node(struct scope_report *r, struct tm_value *list, const struct scope_node *node)
+{
+    char joined[TM_SCOPE_PATH_MOST];
+    struct tm_scope_path path;
+    struct tm_value *to;
+    const char *text;
+    size_t length;
+    const tm_status st = tm_names_text(r->scopes->names, node->path, TM_SCOPE_PATH_MOST + 1, &text, &length);
+
+    if (st != TM_OK)
+        return st;
+    tm_scope_path_read(text, length, &path);
+    length = tm_scope_path_join(text, &path, node->depth, joined);
+    to = tm_add_object(list, NULL);
+    tm_add_row_text(to, "path", joined, length, &r->room);
+    tm_add_row_text(to, "name", text + path.parts[node->depth - 1].at, path.parts[node->depth - 1].length, &r->room);
+    tm_add_uint(to, "depth", node->depth - 1);
+    tm_add_string(to, "pass", tm_scope_pass_name[path.pass]);
+    tm_add_uint(to, "count", node->count);
+    tm_add_int(to, "self_ps", node->self_ps);
+    tm_add_int(to, "total_ps", node->total_ps);
+    tm_add_double(to, "share_pct", share_of(node->total_ps, whole_of(r)));
+    r->listed_ps = tm_sum_times(r->listed_ps, node->self_ps);
+    return TM_OK;
+}
+
+static tm_status add_rows(struct scope_report *r, struct tm_value *section)
+{
+    struct tm_value *list = tm_add_array(section, "rows"), *rest;
+    const uint32_t count = (uint32_t)tm_top_rows_count(r->top);
+    const size_t bytes = (count + 1) * sizeof(uint32_t);
+    uint32_t *order = tm_take(&r->run->budget, TM_ACCOUNT_TABLES, bytes, &r->run->error);
+    uint32_t listed = 0;
+    tm_status st = r->run->error.status;
+
+    r->room = count * TM_ROW_TEXT_ROOM;
+    if (order)
+        st = tm_tree_order(r->run, TM_ACCOUNT_TABLES, count ? tm_top_rows_at(r->top, 0) : NULL, count,
+                           sizeof(struct scope_node), is_root_scope, order, &listed);
+    for (uint32_t i = 0; i < listed && st == TM_OK; i++)
+        st = add_node(r, list, tm_top_rows_at(r->top, order[i]));
+    tm_give(&r->run->budget, TM_ACCOUNT_TABLES, order, order ? bytes : 0);
+    rest = tm_add_object(section, "rest");
+    tm_add_uint(rest, "rows", r->distinct - listed);
+    tm_add_int(rest, "self_ps", r->sums.self_ps > r->listed_ps ? r->sums.self_ps - r->listed_ps : 0);
+    return st;
+}
+
+static void add_sums(const struct scope_report *r, struct tm_value *section)
+{
+    const struct scope_sums *sums = &r->sums;
+    struct tm_value *to;
+
+    if (sums->count)
+        tm_add_int(section, "self_ps", sums->self_ps);
+    else
+        tm_add_null(section, "self_ps", r->why);
+    to = tm_add_object(section, "unscoped");
+    tm_add_uint(to, "count", sums->unscoped_count);
+    tm_add_int(to, "self_ps", sums->unscoped_ps);
+    tm_add_double(to, "share_pct", share_of(sums->unscoped_ps, whole_of(r)));
+    if (!sums->count) {
+        tm_add_null(section, "passes", r->why);
+        tm_add_null(section, "recomputed", r->why);
+        return;
+    }
+    to = tm_add_object(section, "passes");
+    for (int i = 0; i < TM_PASS_COUNT; i++)
+        tm_add_int(to, tm_scope_pass_name[i], sums->pass_ps[i]);
+    to = tm_add_object(section, "recomputed");
+    tm_add_uint(to, "count", sums->recomputed_count);
+    tm_add_int(to, "self_ps", sums->recomputed_ps);
+    tm_add_double(to, "share_pct", share_of(sums->recomputed_ps, whole_of(r)));
+}
+
+static tm_status write_scopes(struct scope_report *r, struct tm_value *section)
+{
+    tm_status st = read_ops(r);
+
+    if (st == TM_OK)
+        st = choose_nodes(r);
+    if (st != TM_OK)
+        return st;
+    add_sums(r, section);
+    if (!r->sums.count) {
+        tm_add_null(section, "rows", r->why);
+        tm_add_null(section, "rest", r->why);
+        tm_add_null(section, "layers", r->why);
+        tm_add_null(section, "layers_rest", r->why);
+        return TM_OK;
+    }
+    st = add_rows(r, section);
+    return st == TM_OK ? scope_layers_report(r->scopes, r->layers, section) : st;
+}
+
+static tm_status scopes_report(struct tm_stage *s, struct tm_value *summary)
+{
+    struct scopes *c = s->state;
+    struct scope_report r = { .why = c->has_device ? no_paths : "no device activity was recorded",
+                              .scopes = c,
+                              .run = s->run };
+    struct tm_value *section = tm_add_object(summary, "scopes");
+    tm_status st;
+
+    tm_front_release(&c->front);
+    r.nodes = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct scope_node), scopes_memory(s->run, SCOPES_NODES),
+                            merge_nodes);
+    r.layers = scope_layers_new(s->run);
+    r.top = tm_listed_rows_new(s->run, sizeof(struct scope_node), c->settings->table_rows, longest_first);
+    if (r.nodes && r.layers && r.top)
+        st = write_scopes(&r, section);
+    else
+        st = s->run->error.status;
+    tm_groups_free(r.nodes);
+    tm_groups_free(r.layers);
+    tm_top_rows_free(r.top);
+    return st == TM_OK ? tm_annotations_report(c->annotations, c->settings->table_rows, section) : st;
+}
+
+/* Puts rows into the order of their tree.  Memory: 20 bytes per row while it works. */
+
+/* Links of a row; TM_NONE = none. */
+struct links {
+    uint32_t outer, first, last, next; /* its parent, its first and last child, the next one of its parent */
+};
+
+struct tree {
+    const uint8_t *rows;
+    size_t row_bytes;
+    uint32_t count;
+    uint32_t *by_key; /* numbers of rows */
+    struct links *links;
+};
+
+static const struct tm_tree_node *node_at(const struct tree *t, uint32_t number)
+{
+    return (const struct tm_tree_node *)(const void *)(t->rows + number * t->row_bytes);
+}
+
+static int by_key(const void *a, const void *b, void *tree)
+{
+    return tm_key_order(node_at(tree, *(const uint32_t *)a)->key, node_at(tree, *(const uint32_t *)b)->key);
+}
+
+static uint32_t find(const struct tree *t, struct tm_key key)
+{
+    uint32_t low = 0, high = t->count;
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+
+        if (tm_key_order(node_at(t, t->by_key[middle])->key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < t->count && tm_is_same_key(node_at(t, t->by_key[low])->key, key) ? t->by_key[low] : TM_NONE;
+}
+
+/* Hang each row under its parent; *first_root begins the chain of the roots. */
+static void link_rows(struct tree *t, tm_tree_is_root *is_root, uint32_t *first_root)
+{
+    uint32_t last_root = TM_NONE;
+
+    *first_root = TM_NONE;
+    for (uint32_t i = 0; i < t->count; i++)
+        t->links[i] = (struct links){ TM_NONE, TM_NONE, TM_NONE, TM_NONE };
+    for (uint32_t i = 0; i < t->count; i++) {
+        const bool root = is_root(node_at(t, i));
+        const uint32_t outer = root ? TM_NONE : find(t, node_at(t, i)->outer);
+        uint32_t *last = root ? &last_root : outer != TM_NONE ? &t->links[outer].last : NULL;
+
+        if (!last || outer == i)
+            continue;
+        t->links[i].outer = outer;
+        if (*last != TM_NONE)
+            t->links[*last].next = i;
+        else if (root)
+            *first_root = i;
+        else
+            t->links[outer].first = i;
+        *last = i;
+    }
+}
+
+/* The row after this one; going up, never down, ends at a root. */
+static uint32_t next_row(const struct tree *t, uint32_t at)
+{
+    if (t->links[at].first != TM_NONE)
+        return t->links[at].first;
+    while (at != TM_NONE && t->links[at].next == TM_NONE)
+        at = t->links[at].outer;
+    return at == TM_NONE ? TM_NONE : t->links[at].next;
+}
+
+tm_status tm_tree_order(struct tm_run *run, enum tm_account account, const void *rows, uint32_t count,
+                        size_t row_bytes, tm_tree_is_root *is_root, uint32_t *order, uint32_t *listed)
+{
+    struct tree t = { .rows = rows, .row_bytes = row_bytes, .count = count };
+    const size_t key_bytes = count * sizeof(*t.by_key), link_bytes = count * sizeof(*t.links);
+    uint32_t at;
+
+    *listed = 0;
+    if (!count)
+        return TM_OK;
+    t.by_key = tm_take(&run->budget, account, key_bytes, &run->error);
+    t.links = t.by_key ? tm_take(&run->budget, account, link_bytes, &run->error) : NULL;
+    if (t.links) {
+        for (uint32_t i = 0; i < count; i++)
+            t.by_key[i] = i;
+        qsort_r(t.by_key, count, sizeof(*t.by_key), by_key, &t);
+        link_rows(&t, is_root, &at);
+        for (; at != TM_NONE; at = next_row(&t, at))
+            order[(*listed)++] = at;
+    }
+    tm_give(&run->budget, account, t.links, t.links ? link_bytes : 0);
+    tm_give(&run->budget, account, t.by_key, t.by_key ? key_bytes : 0);
+    return t.links ? TM_OK : run->error.status;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_SKEW_H
+#define TM_SKEW_H
+
+#include "pipeline/store/groups.h"
+#include "stages/figures/members.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/collectives.h"
+
+/* Late arrivals: what of the stage collectives compares devices with each other.  source:
+ * docs/metrics.md, "Late arrivals" */
+
+/* What a device did, matched or not. */
+struct presence {
+    uint64_t count;
+    int64_t collective_ps;
+};
+
+struct host_clock {
+    int64_t at;
+    uint8_t base;
+};
+
+/* What is looked up once for many events: a name and a configuration of the present host. */
+struct skew_front {
+    struct tm_key communicator;
+    tm_strid name;
+    uint32_t config;
+    bool is_used, can_match, is_numbered;
+};
+
+struct skew {
+    struct tm_run *run;
+    const struct tm_trace *trace;   /* of the present host */
+    struct tm_names *names;
+    struct tm_members members;
+    struct presence *presences;     /* by member */
+    uint32_t presence_most;
+    struct host_clock *clocks;      /* by host */
+    uint32_t clock_count;
+    struct tm_sorter *arrivals;     /* struct arrival */
+    struct tm_groups *communicators; /* struct communicator */
+    struct skew_front *front;
+    uint64_t unmatchable;           /* collectives of which nothing tells who took part */
+};
+
+static inline size_t collectives_memory(struct tm_run *run, int parts)
+{
+    return tm_tables_memory(run, TM_TABLES_COLLECTIVES, 32, (unsigned)parts);
+}
+
+/* --- matching: skew.c --- */
+
+/* A collective of a device of which the counterparts on the other devices are known. */
+struct matched {
+    uint64_t serial;
+    int64_t last_ps; /* start of the last device, in the time of this one's host */
+    int64_t end_ps;
+    struct tm_key row;
+    uint32_t member;
+    uint8_t is_start, is_chosen;
+};
+
+struct matches {
+    struct tm_sorter *joined; /* struct joined, in the order (block, subgroup, ordinal, member) */
+    struct tm_rows *blocks;   /* struct block */
+    uint64_t communicators;   /* that several devices ran equally often in some step */
+    uint64_t unmatched;       /* arrivals without a partner */
+};
+
+/* Find out what belongs together.
+ * owns:   the caller owns what is in *m, also after a failure: free_matches */
+tm_status match_arrivals(struct skew *k, struct matches *m) TM_MUST_USE;
+void free_matches(struct matches *m);
+
+/* skew.c: the group of each device in "{{0,1},{2,3}}", of a run of so many devices: their numbers
+ * are taken for those of the text.
+ * out: groups[count]; TM_NONE = in none, or the text has other numbers */
+void find_subgroups(const char *text, uint32_t *groups, uint32_t count);
+
+/* --- figures: skew.c --- */
+
+/* Of collectives in which all devices have to be at once, how many there are and how many of them overlap. */
+struct overlap {
+    uint64_t checked, overlapping;
+};
+
+/* Whether the times of several hosts can be brought together. */
+struct clock_check {
+    uint32_t hosts;            /* that ran collectives */
+    struct overlap overlap;    /* of collectives of several hosts */
+    const char *why;           /* why the clocks cannot be compared; NULL = they were */
+    bool is_aligned;
+};
+
+/* What a device did in the collectives that were matched. */
+struct member_sums {
+    uint64_t count, last_count;
+    int64_t late_ps, late_max_ps; /* own start minus the earliest */
+    int64_t wait_ps;              /* last start minus own */
+    int64_t caused_ps; /* of what the others wait: its part while it had not come; adds up to
+                          wait_ps of all */
+    int64_t alone_ps;  /* where it came last: what the others would wait less had it come with the
+                          one before */
+};
+
+struct skew_sums {
+    struct clock_check clock;
+    struct overlap overlap;      /* of all that were put together */
+    struct member_sums *members; /* by member */
+    int64_t *offsets_ps;         /* by host: what its time 0 is in that of the earliest one; 0 where they do not share a clock */
+    struct tm_sorter *lengths;   /* int64_t, the skew of each */
+    struct tm_sorter *rows;      /* struct matched, in the order (member, serial) */
+    struct tm_top_rows *worst;   /* struct late_row */
+    uint64_t matched, unmatched;
+    uint64_t incomplete; /* of the matched: with members that are not in the profile */
+    int64_t late_ps, wait_ps, max_ps;
+};
+
+/* owns:   the caller owns what is in *sums, also after a failure: free_skew_sums */
+tm_status add_up_skew(struct skew *k, struct matches *m, struct skew_sums *sums) TM_MUST_USE;
+void free_skew_sums(struct skew *k, struct skew_sums *sums);
+
+/* --- the stage's calls: skew.c, skew.c, skew.c --- */
+tm_status open_skew(struct skew *k, struct tm_run *run) TM_MUST_USE;
+tm_status begin_skew_host(struct skew *k, const struct tm_trace *trace) TM_MUST_USE;
+/* A collective, chosen or not.  row, serial: as in struct arrival */
+tm_status take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row,
+                       uint64_t serial) TM_MUST_USE;
+void close_skew(struct skew *k);
+/* Why nothing can be compared; NULL = it can. */
+const char *why_no_skew(const struct skew *k);
+/* Why none of the collectives that count was matched. */
+const char *why_not_matched(const struct skew *k, const struct skew_sums *sums);
+tm_status report_skew(struct skew *k, struct matches *m, struct skew_sums *sums,
+                      struct tm_value *section) TM_MUST_USE;
+tm_status save_skew(struct skew *k, struct tm_partial_writer *w) TM_MUST_USE;
+/* out: first  number of the first device that was loaded */
+tm_status load_skew(struct skew *k, struct tm_partial_reader *r, uint32_t *first) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,1089 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Transfers, the stage: sums by direction, size and device; a sweep per device tells which copies
+ * nothing hides. Memory: fixed per device of the present host; sizes by step spill. */
+#include "stages/figures/transfers.h"
+
+#include <string.h>
+
+#include "pipeline/store/groups.h"
+#include "pipeline/stage.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/device_time.h"
+#include "stages/resolve/classes.h"
+
+/* SIZE_ROWS: powers of two of a 64-bit size.  RECENT: copies to the host that may still be
+ * answered. */
+enum { SIZE_ROWS = 64, LARGEST_ROWS = 20, RECENT = 4 };
+
+struct copy_sum {
+    uint64_t count, bytes, unknown_count; /* bytes: of the copies whose size is known */
+    uint64_t moved_bytes;                 /* of those of which it is also known when they were in flight */
+    int64_t total_ps, moved_ps;           /* moved_ps: when any of these was, on each device; a wait for a copy is no
+                                             such time */
+};
+
+struct copy_direction {
+    struct copy_sum inside, outside; /* of the chosen steps */
+    int64_t exposed_ps;              /* of the copies inside */
+    int64_t outside_exposed_ps;      /* of the others, in what counts of the device */
+    double best_rate; /* of a stretch in flight, bytes per second; 0 = none known */
+};
+
+struct copy_size {
+    uint64_t count, bytes;
+    int64_t total_ps;
+};
+
+/* A copy to the host, until one of the same size goes back. */
+struct recent_copy {
+    uint64_t bytes;
+    int64_t end_ps;
+    uint32_t step; /* TM_NONE = unused */
+};
+
+/* A stretch in which one copy or more of a direction is in flight. */
+struct flight {
+    int64_t begin_ps, until_ps;
+    uint64_t bytes;
+};
+
+/* One device of the present host. */
+struct copy_lane {
+    uint32_t number;          /* in the run */
+    int64_t begin_ps, end_ps; /* what counts of it */
+    struct tm_sweep sweep;
+    int64_t copies_until_ps;  /* until when copies run */
+    int64_t chosen_until_ps[TM_DIRECTION_COUNT]; /* the same of those in chosen steps */
+    struct flight flights[TM_DIRECTION_COUNT];   /* of copies of known size that count */
+    struct copy_sum sums[TM_DIRECTION_COUNT];
+    struct recent_copy recent[RECENT];
+    uint32_t next_recent;
+};
+
+struct device_id {
+    char id[192];
+    uint32_t host; /* in the run */
+};
+
+/* The copies of one device and one direction. */
+struct copy_pair {
+    uint64_t number;    /* of the device */
+    uint64_t direction; /* enum tm_direction */
+    struct copy_sum sum;
+};
+
+struct large_copy {
+    uint64_t bytes;
+    int64_t begin_ps, dur_ps;
+    uint32_t number;    /* of the device */
+    uint32_t direction; /* enum tm_direction */
+};
+
+/* Copies of one size and direction in one step. */
+struct copy_repeat {
+    struct tm_key key; /* high: direction in the 3 upper bits, bytes; low: host, step */
+    uint64_t count;
+    int64_t total_ps;
+};
+
+struct transfers {
+    struct tm_run *run;
+    const struct tm_trace *trace; /* of the present host */
+    struct copy_lane *lanes; /* of the present host, by the device's index; number TM_NONE = idle */
+    uint32_t lane_count;
+    struct tm_rows *ids;         /* struct device_id, by number */
+    struct tm_rows *pairs;       /* struct copy_pair */
+    struct tm_groups *repeats;   /* struct copy_repeat */
+    struct tm_top_rows *largest; /* struct large_copy */
+    struct copy_direction directions[TM_DIRECTION_COUNT];
+    struct copy_size sizes[SIZE_ROWS];
+    struct copy_sum pageable;
+    struct copy_sum tpu_host[2];   /* to the device, from it */
+    uint64_t copies_of_known_kind; /* the profile tells whether they are pageable */
+    uint64_t ping_pongs;
+    uint64_t chosen_steps;
+    bool has_accelerator, has_cpu;
+};
+
+/* Parts of what the tables of this stage may take, in sixteenths; the lanes take what is left. */
+enum { TRANSFERS_IDS = 2, TRANSFERS_PAIRS = 2, TRANSFERS_REPEATS = 4, TRANSFERS_TOP = 2 };
+
+static inline size_t transfers_memory(struct tm_run *run, int parts)
+{
+    return tm_tables_memory(run, TM_TABLES_TRANSFERS, 16, (unsigned)parts);
+}
+
+/* Transfers in a partial.  Hosts and devices are numbered anew where they are read. */
+
+enum { SUM_WORDS = 6, SIZE_WORDS = 3 };
+
+static_assert(sizeof(struct copy_sum) == 8 * SUM_WORDS, "written as words");
+static_assert(sizeof(struct copy_size) == 8 * SIZE_WORDS, "written as words");
+
+/* --- saving --- */
+
+static tm_status save_devices(struct transfers *t, struct tm_partial_writer *w)
+{
+    const uint64_t devices = tm_rows_count(t->ids), pairs = tm_rows_count(t->pairs);
+
+    tm_partial_put_u64(w, devices);
+    for (uint64_t i = 0; i < devices; i++) {
+        const struct device_id *id = tm_rows_at(t->ids, i);
+
+        if (!id)
+            return t->run->error.status;
+        tm_partial_put_device(w, id->host, id->id);
+    }
+    tm_partial_put_u64(w, pairs);
+    for (uint64_t i = 0; i < pairs; i++) {
+        const struct copy_pair *pair = tm_rows_at(t->pairs, i);
+
+        if (!pair)
+            return t->run->error.status;
+        tm_partial_put_u64(w, pair->number);
+        tm_partial_put_u64(w, pair->direction);
+        tm_partial_put_words(w, &pair->sum, SUM_WORDS);
+    }
+    return TM_OK;
+}
+
+static void save_repeat(struct tm_partial_writer *w, const void *of)
+{
+    const struct copy_repeat *repeat = of;
+
+    tm_partial_put_words(w, &repeat->key, 2);
+    tm_partial_put_u64(w, repeat->count);
+    tm_partial_put_i64(w, repeat->total_ps);
+}
+
+static void save_largest(struct transfers *t, struct tm_partial_writer *w)
+{
+    tm_top_rows_sort(t->largest);
+    tm_partial_put_u64(w, tm_top_rows_count(t->largest));
+    for (uint64_t i = 0; i < tm_top_rows_count(t->largest); i++) {
+        const struct large_copy *copy = tm_top_rows_at(t->largest, i);
+
+        tm_partial_put_u64(w, copy->bytes);
+        tm_partial_put_i64(w, copy->begin_ps);
+        tm_partial_put_i64(w, copy->dur_ps);
+        tm_partial_put_u32(w, copy->number);
+        tm_partial_put_u32(w, copy->direction);
+    }
+}
+
+static tm_status transfers_save(struct tm_stage *s, struct tm_partial_writer *w)
+{
+    struct transfers *t = s->state;
+    tm_status st;
+
+    for (int i = 0; i < TM_DIRECTION_COUNT; i++) {
+        tm_partial_put_words(w, &t->directions[i].inside, SUM_WORDS);
+        tm_partial_put_words(w, &t->directions[i].outside, SUM_WORDS);
+        tm_partial_put_i64(w, t->directions[i].exposed_ps);
+        tm_partial_put_i64(w, t->directions[i].outside_exposed_ps);
+        tm_partial_put_double(w, t->directions[i].best_rate);
+    }
+    tm_partial_put_words(w, t->sizes, (size_t)SIZE_ROWS * SIZE_WORDS);
+    tm_partial_put_words(w, &t->pageable, SUM_WORDS);
+    tm_partial_put_words(w, t->tpu_host, (size_t)2 * SUM_WORDS);
+    tm_partial_put_u64(w, t->copies_of_known_kind);
+    tm_partial_put_u64(w, t->ping_pongs);
+    tm_partial_put_u64(w, t->chosen_steps);
+    tm_partial_put_u8(w, t->has_accelerator);
+    tm_partial_put_u8(w, t->has_cpu);
+    st = save_devices(t, w);
+    if (st == TM_OK)
+        st = tm_partial_put_groups(w, t->repeats, save_repeat);
+    save_largest(t, w);
+    return st;
+}
+
+/* --- loading --- */
+
+static struct copy_sum load_sum(struct tm_partial_reader *r)
+{
+    struct copy_sum sum = { .count = tm_partial_u64(r) };
+
+    sum.bytes = tm_partial_u64(r);
+    sum.unknown_count = tm_partial_u64(r);
+    sum.moved_bytes = tm_partial_u64(r);
+    sum.total_ps = tm_partial_time(r);
+    sum.moved_ps = tm_partial_time(r);
+    return sum;
+}
+
+static void merge_sum(struct copy_sum *into, const struct copy_sum *from)
+{
+    into->count += from->count;
+    into->bytes = tm_sum_counts(into->bytes, from->bytes);
+    into->unknown_count += from->unknown_count;
+    into->total_ps = tm_sum_times(into->total_ps, from->total_ps);
+    into->moved_bytes = tm_sum_counts(into->moved_bytes, from->moved_bytes);
+    into->moved_ps = tm_sum_times(into->moved_ps, from->moved_ps);
+}
+
+static void load_and_merge(struct tm_partial_reader *r, struct copy_sum *into)
+{
+    const struct copy_sum sum = load_sum(r);
+
+    merge_sum(into, &sum);
+}
+
+static void load_sums(struct transfers *t, struct tm_partial_reader *r)
+{
+    for (int i = 0; i < TM_DIRECTION_COUNT; i++) {
+        struct copy_direction *direction = &t->directions[i];
+        double rate;
+
+        load_and_merge(r, &direction->inside);
+        load_and_merge(r, &direction->outside);
+        direction->exposed_ps = tm_sum_times(direction->exposed_ps, tm_partial_time(r));
+        direction->outside_exposed_ps =
+            tm_sum_times(direction->outside_exposed_ps, tm_partial_time(r));
+        rate = tm_partial_double(r);
+        if (rate > direction->best_rate)
+            direction->best_rate = rate;
+    }
+    for (int i = 0; i < SIZE_ROWS; i++) {
+        t->sizes[i].count += tm_partial_u64(r);
+        t->sizes[i].bytes = tm_sum_counts(t->sizes[i].bytes, tm_partial_u64(r));
+        t->sizes[i].total_ps = tm_sum_times(t->sizes[i].total_ps, tm_partial_time(r));
+    }
+    load_and_merge(r, &t->pageable);
+    load_and_merge(r, &t->tpu_host[0]);
+    load_and_merge(r, &t->tpu_host[1]);
+    t->copies_of_known_kind += tm_partial_u64(r);
+    t->ping_pongs += tm_partial_u64(r);
+    t->chosen_steps = tm_sum_counts(t->chosen_steps, tm_partial_u64(r));
+    t->has_accelerator |= tm_partial_bool(r);
+    t->has_cpu |= tm_partial_bool(r);
+}
+
+static tm_status load_devices(struct transfers *t, struct tm_partial_reader *r, uint64_t *devices)
+{
+    const uint64_t first = tm_rows_count(t->ids);
+    uint64_t pairs;
+    tm_status st;
+
+    *devices = tm_partial_below_u64(r, TM_NONE - first);
+    st = tm_partial_status(r);
+    for (uint64_t i = 0; i < *devices && st == TM_OK; i++) {
+        struct device_id id = { .host = 0 };
+
+        id.host = tm_partial_device(r, id.id, sizeof(id.id));
+        st = tm_partial_is_ok(r) ? tm_rows_append(t->ids, &id) : tm_partial_status(r);
+    }
+    pairs = tm_partial_u64(r);
+    for (uint64_t i = 0; i < pairs && st == TM_OK; i++) {
+        struct copy_pair pair = { .number = first + tm_partial_below_u64(r, *devices) };
+
+        pair.direction = tm_partial_below_u64(r, TM_DIRECTION_COUNT);
+        pair.sum = load_sum(r);
+        st = tm_partial_is_ok(r) ? tm_rows_append(t->pairs, &pair) : tm_partial_status(r);
+    }
+    return st;
+}
+
+static void load_repeat(struct tm_partial_reader *r, void *to)
+{
+    struct copy_repeat *repeat = to;
+
+    tm_partial_words(r, &repeat->key, 2);
+    repeat->count = tm_partial_u64(r);
+    repeat->total_ps = tm_partial_time(r);
+    if (tm_partial_is_ok(r) &&
+        (repeat->key.high >> 61 >= TM_DIRECTION_COUNT || repeat->key.low >> 32 >= tm_partial_host_count(r)))
+        (void)tm_partial_damaged(r, "a number is out of its range");
+    repeat->key.low += (uint64_t)tm_partial_first_host(r) << 32;
+}
+
+static tm_status load_largest(struct transfers *t, struct tm_partial_reader *r, uint64_t first, uint64_t devices)
+{
+    const uint64_t count = tm_partial_below_u64(r, LARGEST_ROWS + 1);
+    tm_status st = tm_partial_status(r);
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        struct large_copy copy = { .bytes = tm_partial_u64(r) };
+
+        copy.begin_ps = tm_partial_i64(r);
+        copy.dur_ps = tm_partial_time(r);
+        copy.number = (uint32_t)first + tm_partial_below_u32(r, devices);
+        copy.direction = tm_partial_below_u32(r, TM_DIRECTION_COUNT);
+        st = tm_partial_is_ok(r) ? tm_top_rows_add(t->largest, &copy) : tm_partial_status(r);
+    }
+    return st;
+}
+
+static tm_status transfers_load(struct tm_stage *s, struct tm_partial_reader *r)
+{
+    struct transfers *t = s->state;
+    const uint64_t first = tm_rows_count(t->ids);
+    struct copy_repeat repeat;
+    uint64_t devices;
+    tm_status st;
+
+    load_sums(t, r);
+    st = load_devices(t, r, &devices);
+    if (st == TM_OK)
+        st = tm_partial_take_groups(r, t->repeats, load_repeat, &repeat);
+    return st == TM_OK ? load_largest(t, r, first, devices) : st;
+}
+
+/* The section transfers out of the sums. */
+
+static const char no_size[] = "the profile does not tell the size of these copies";
+
+static const char not_timed[] = "the profile does not tell how long they are in flight";
+
+static const char none[] = "no copies in the analyzed steps";
+
+static const char host_side[] = "host", elsewhere[] = "another device", somewhere[] = "unknown";
+
+/* A repeated copy has to be there in so many percent of the chosen steps, and in 2 of them. */
+enum { REPEATED_PCT = 80, REPEATED_STEPS = 2 };
+
+static void add_bytes(struct tm_value *to, const struct copy_sum *sum)
+{
+    if (sum->count && sum->unknown_count == sum->count)
+        tm_add_null(to, "bytes", no_size);
+    else
+        tm_add_uint(to, "bytes", sum->bytes);
+}
+
+static void add_rate(struct tm_value *to, const char *key, double rate, const struct copy_sum *sum)
+{
+    if (rate > 0)
+        tm_add_double(to, key, rate);
+    else if (sum->count > sum->unknown_count)
+        tm_add_null(to, key, not_timed);
+    else
+        tm_add_null(to, key, sum->count ? no_size : none);
+}
+
+static void add_direction(const struct transfers *t, enum tm_direction direction,
+                          struct tm_value *list)
+{
+    const struct copy_direction *d = &t->directions[direction];
+    const struct copy_sum *sum = &d->inside;
+    struct tm_value *to, *outside;
+
+    if (!sum->count && !d->outside.count && !sum->total_ps && !d->outside.total_ps)
+        return;
+    to = tm_add_object(list, NULL);
+    tm_add_string(to, "direction", tm_direction_name[direction]);
+    tm_add_uint(to, "count", sum->count);
+    add_bytes(to, sum);
+    tm_add_int(to, "total_ps", sum->total_ps);
+    tm_add_int(to, "exposed_ps", d->exposed_ps);
+    add_rate(to, "mean_bandwidth",
+             sum->moved_ps > 0 ? (double)sum->moved_bytes * 1e12 / (double)sum->moved_ps : 0, sum);
+    add_rate(to, "max_bandwidth", d->best_rate, sum);
+    tm_add_uint(to, "unknown_bytes_count", sum->unknown_count);
+    outside = tm_add_object(to, "outside");
+    tm_add_uint(outside, "count", d->outside.count);
+    add_bytes(outside, &d->outside);
+    tm_add_int(outside, "total_ps", d->outside.total_ps);
+    tm_add_int(outside, "exposed_ps", d->outside_exposed_ps);
+}
+
+/* --- pairs of devices --- */
+
+static int longest_pair_first(const void *a, const void *b)
+{
+    const struct copy_pair *x = a, *y = b;
+
+    if (x->sum.total_ps != y->sum.total_ps)
+        return x->sum.total_ps > y->sum.total_ps ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->direction > y->direction) - (x->direction < y->direction);
+}
+
+/* A copy between devices is recorded on the one it comes from. */
+static tm_status add_pair(struct transfers *t, const struct copy_pair *pair, struct tm_value *list)
+{
+    const struct device_id *id = tm_rows_at(t->ids, pair->number);
+    struct tm_value *to = tm_add_object(list, NULL);
+
+    if (!id)
+        return t->run->error.status;
+    tm_add_string(to, "from", pair->direction == TM_H2D ? host_side : id->id);
+    switch (pair->direction) {
+    case TM_H2D:
+    case TM_D2D:
+        tm_add_string(to, "to", id->id);
+        break;
+    case TM_D2H:
+        tm_add_string(to, "to", host_side);
+        break;
+    case TM_P2P:
+        tm_add_string(to, "to", elsewhere);
+        break;
+    default:
+        tm_add_string(to, "to", somewhere);
+        break;
+    }
+    tm_add_uint(to, "count", pair->sum.count);
+    add_bytes(to, &pair->sum);
+    tm_add_int(to, "total_ps", pair->sum.total_ps);
+    return TM_OK;
+}
+
+static tm_status add_pairs(struct transfers *t, uint64_t most, struct tm_value *transfers)
+{
+    struct tm_top_rows *top = tm_listed_rows_new(t->run, sizeof(struct copy_pair), most, longest_pair_first);
+    struct tm_value *list = tm_add_array(transfers, "by_pair");
+    tm_status st = top ? TM_OK : t->run->error.status;
+
+    for (uint64_t i = 0; i < tm_rows_count(t->pairs) && st == TM_OK; i++) {
+        const struct copy_pair *pair = tm_rows_at(t->pairs, i);
+
+        st = pair ? tm_top_rows_add(top, pair) : t->run->error.status;
+    }
+    if (st == TM_OK)
+        tm_top_rows_sort(top);
+    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(top); i++)
+        st = add_pair(t, tm_top_rows_at(top, i), list);
+    tm_top_rows_free(top);
+    return st;
+}
+
+/* --- sizes --- */
+
+static void add_sizes(const struct transfers *t, struct tm_value *transfers)
+{
+    struct tm_value *list = tm_add_array(transfers, "sizes");
+
+    for (int i = 0; i < SIZE_ROWS; i++) {
+        struct tm_value *to;
+
+        if (!t->sizes[i].count)
+            continue;
+        to = tm_add_object(list, NULL);
+        tm_add_uint(to, "from_bytes", i ? UINT64_C(1) << i : 0);
+        if (i < SIZE_ROWS - 1)
+            tm_add_uint(to, "to_bytes", UINT64_C(2) << i);
+        else
+            tm_add_null(to, "to_bytes", "sizes end here");
+        tm_add_uint(to, "count", t->sizes[i].count);
+        tm_add_uint(to, "bytes", t->sizes[i].bytes);
+        tm_add_int(to, "total_ps", t->sizes[i].total_ps);
+    }
+}
+
+static tm_status add_largest(struct transfers *t, struct tm_value *transfers)
+{
+    struct tm_value *list = tm_add_array(transfers, "largest");
+
+    tm_top_rows_sort(t->largest);
+    for (uint64_t i = 0; i < tm_top_rows_count(t->largest); i++) {
+        const struct large_copy *copy = tm_top_rows_at(t->largest, i);
+        const struct device_id *id = tm_rows_at(t->ids, copy->number);
+        struct tm_value *to = tm_add_object(list, NULL);
+
+        if (!id)
+            return t->run->error.status;
+        tm_add_string(to, "device", id->id);
+        tm_add_string(to, "direction", tm_direction_name[copy->direction]);
+        tm_add_uint(to, "bytes", copy->bytes);
+        tm_add_int(to, "begin_ps", copy->begin_ps);
+        tm_add_int(to, "dur_ps", copy->dur_ps);
+    }
+    return TM_OK;
+}
+
+/* --- what comes back in each step --- */
+
+/* Copies of one direction and size, over all steps. */
+struct repeated {
+    uint64_t key; /* of struct copy_repeat, the upper half */
+    uint64_t count, steps;
+    int64_t total_ps;
+};
+
+static int longest_repeated_first(const void *a, const void *b)
+{
+    const struct repeated *x = a, *y = b;
+
+    if (x->total_ps != y->total_ps)
+        return x->total_ps > y->total_ps ? -1 : 1;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+static tm_status end_repeated(const struct transfers *t, struct tm_top_rows *top,
+                              const struct repeated *repeated)
+{
+    if (repeated->steps < REPEATED_STEPS ||
+        repeated->steps < (t->chosen_steps * REPEATED_PCT + 99) / 100)
+        return TM_OK;
+    return tm_top_rows_add(top, repeated);
+}
+
+/* The groups come in the order of direction, size, host and step, each step once. */
+static tm_status fold_repeats(struct transfers *t, struct tm_top_rows *top)
+{
+    struct repeated repeated = { .steps = 0 };
+    tm_status st = tm_groups_finish(t->repeats);
+
+    while (st == TM_OK) {
+        const void *row;
+        const struct copy_repeat *one;
+
+        st = tm_groups_next(t->repeats, &row);
+        if (st != TM_OK)
+            break;
+        one = row;
+        if (repeated.steps && (!one || one->key.high != repeated.key)) {
+            st = end_repeated(t, top, &repeated);
+            repeated.steps = 0;
+        }
+        if (!one)
+            break;
+        if (!repeated.steps)
+            repeated = (struct repeated){ .key = one->key.high };
+        repeated.steps++;
+        repeated.count += one->count;
+        repeated.total_ps = tm_sum_times(repeated.total_ps, one->total_ps);
+    }
+    return st;
+}
+
+static tm_status add_repeated(struct transfers *t, uint64_t most, struct tm_value *transfers)
+{
+    struct tm_top_rows *top = tm_listed_rows_new(t->run, sizeof(struct repeated), most, longest_repeated_first);
+    struct tm_value *list = tm_add_array(transfers, "repeated");
+    const tm_status st = top ? fold_repeats(t, top) : t->run->error.status;
+
+    if (st == TM_OK)
+        tm_top_rows_sort(top);
+    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(top); i++) {
+        const struct repeated *row = tm_top_rows_at(top, i);
+        struct tm_value *to = tm_add_object(list, NULL);
+
+        tm_add_string(to, "direction", tm_direction_name[row->key >> 61]);
+        tm_add_uint(to, "bytes", row->key & UINT64_MAX >> 3);
+        tm_add_double(to, "per_step", (double)row->count / (double)t->chosen_steps);
+        tm_add_uint(to, "count", row->count);
+        tm_add_int(to, "total_ps", row->total_ps);
+    }
+    tm_top_rows_free(top);
+    return st;
+}
+
+/* --- the rest --- */
+
+static void add_pageable(const struct transfers *t, uint64_t count, int64_t total_ps,
+                         struct tm_value *transfers)
+{
+    struct tm_value *to;
+
+    if (count && !t->copies_of_known_kind) {
+        tm_add_null(transfers, "pageable",
+                    "the profile does not tell the kind of the host's memory");
+        return;
+    }
+    to = tm_add_object(transfers, "pageable");
+    tm_add_uint(to, "count", t->pageable.count);
+    tm_add_int(to, "total_ps", t->pageable.total_ps);
+    if (total_ps > 0)
+        tm_add_double(to, "share_pct", 100.0 * (double)t->pageable.total_ps / (double)total_ps);
+    else
+        tm_add_null(to, "share_pct", none);
+}
+
+static void add_tpu_host(const struct transfers *t, struct tm_value *transfers)
+{
+    static const char *const direction[] = { "h2d", "d2h" };
+    struct tm_value *list = tm_add_array(transfers, "tpu_host");
+
+    for (int i = 0; i < 2; i++) {
+        struct tm_value *to;
+
+        if (!t->tpu_host[i].count)
+            continue;
+        to = tm_add_object(list, NULL);
+        tm_add_string(to, "direction", direction[i]);
+        tm_add_uint(to, "count", t->tpu_host[i].count);
+        add_bytes(to, &t->tpu_host[i]);
+    }
+}
+
+static tm_status add_section(struct transfers *t, uint64_t table_rows, struct tm_value *summary)
+{
+    struct tm_value *transfers = tm_add_object(summary, "transfers"), *list, *ping_pong;
+    uint64_t count = 0;
+    int64_t total_ps = 0;
+    tm_status st;
+
+    list = tm_add_array(transfers, "by_direction");
+    for (int i = 0; i < TM_DIRECTION_COUNT; i++) {
+        add_direction(t, (enum tm_direction)i, list);
+        count += t->directions[i].inside.count;
+        total_ps = tm_sum_times(total_ps, t->directions[i].inside.total_ps);
+    }
+    st = add_pairs(t, table_rows, transfers);
+    add_sizes(t, transfers);
+    add_pageable(t, count, total_ps, transfers);
+    if (st == TM_OK)
+        st = add_largest(t, transfers);
+    if (st == TM_OK)
+        st = add_repeated(t, table_rows, transfers);
+    ping_pong = tm_add_object(transfers, "ping_pong");
+    tm_add_uint(ping_pong, "count", t->ping_pongs);
+    add_tpu_host(t, transfers);
+    return st;
+}
+
+static tm_status transfers_report(struct tm_stage *s, struct tm_value *summary)
+{
+    struct transfers *t = s->state;
+
+    if (t->has_accelerator)
+        return add_section(t, s->settings->table_rows, summary);
+    tm_add_null(summary, "transfers",
+                t->has_cpu ? "the program ran on the CPU: nothing is copied to or from a device"
+                           : "no device activity was recorded");
+    return TM_OK;
+}
+
+/* --- opening --- */
+
+static int largest_first(const void *a, const void *b)
+{
+    const struct large_copy *x = a, *y = b;
+
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    if (x->begin_ps != y->begin_ps)
+        return x->begin_ps < y->begin_ps ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    if (x->dur_ps != y->dur_ps)
+        return x->dur_ps < y->dur_ps ? -1 : 1;
+    return (x->direction > y->direction) - (x->direction < y->direction);
+}
+
+static void merge_repeats(void *into, const void *from)
+{
+    struct copy_repeat *a = into;
+    const struct copy_repeat *b = from;
+
+    a->count += b->count;
+    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+}
+
+static tm_status open_stage(struct tm_stage *s)
+{
+    struct transfers *t = s->state;
+    struct tm_run *run = s->run;
+
+    t->run = run;
+    t->ids = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct device_id),
+                               transfers_memory(run, TRANSFERS_IDS), 8 << 10);
+    t->pairs = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct copy_pair),
+                                 transfers_memory(run, TRANSFERS_PAIRS), 8 << 10);
+    t->repeats = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct copy_repeat),
+                               transfers_memory(run, TRANSFERS_REPEATS), merge_repeats);
+    t->largest = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct large_copy), LARGEST_ROWS,
+                                 transfers_memory(run, TRANSFERS_TOP), largest_first);
+    return t->ids && t->pairs && t->repeats && t->largest ? TM_OK : run->error.status;
+}
+
+/* --- a host begins --- */
+
+static void give_lanes(struct transfers *t)
+{
+    tm_give(&t->run->budget, TM_ACCOUNT_TABLES, t->lanes, t->lane_count * sizeof(*t->lanes));
+    t->lanes = NULL;
+    t->lane_count = 0;
+}
+
+static tm_status open_lane(struct transfers *t, const struct tm_device *device)
+{
+    struct copy_lane *lane = &t->lanes[device->index];
+    struct device_id id;
+
+    lane->number = (uint32_t)tm_rows_count(t->ids);
+    lane->begin_ps = device->chosen_begin_ps;
+    lane->end_ps = device->chosen_end_ps;
+    lane->copies_until_ps = INT64_MIN;
+    for (int i = 0; i < TM_DIRECTION_COUNT; i++)
+        lane->chosen_until_ps[i] = lane->flights[i].until_ps = INT64_MIN;
+    for (int i = 0; i < RECENT; i++)
+        lane->recent[i].step = TM_NONE;
+    memcpy(id.id, device->id, sizeof(id.id));
+    id.host = t->trace->host;
+    if (device->kind == TM_DEVICE_CPU)
+        t->has_cpu = true;
+    else
+        t->has_accelerator = true;
+    return tm_rows_append(t->ids, &id);
+}
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    struct transfers *t = s->state;
+    tm_status st = TM_OK;
+
+    t->trace = trace;
+    t->lanes = tm_take(&t->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*t->lanes),
+                       &t->run->error);
+    if (!t->lanes)
+        return t->run->error.status;
+    t->lane_count = trace->device_count;
+    for (uint32_t i = 0; i < t->lane_count && st == TM_OK; i++) {
+        t->lanes[i].number = TM_NONE;
+        if (trace->devices[i].activities && trace->devices[i].index == i)
+            st = open_lane(t, &trace->devices[i]);
+    }
+    t->chosen_steps += trace->steps.chosen_end - trace->steps.chosen_begin;
+    return st;
+}
+
+/* --- events --- */
+
+/* Of a flight on a TPU the end may be recorded far too early: no copy of a device is faster than
+ * its memory. */
+static void end_flight(struct transfers *t, struct copy_lane *lane, uint32_t device,
+                       enum tm_direction which)
+{
+    struct flight *flight = &lane->flights[which];
+    struct copy_direction *direction = &t->directions[which];
+    const struct tm_device *of = &t->trace->devices[device];
+    const double most = of->kind == TM_DEVICE_TPU ? (double)of->memory_bandwidth_bytes : 0;
+    const int64_t dur_ps = flight->bytes ? flight->until_ps - flight->begin_ps : 0;
+    const double rate = dur_ps > 0 ? (double)flight->bytes * 1e12 / (double)dur_ps : 0;
+
+    if (rate > direction->best_rate && (most <= 0 || rate <= most))
+        direction->best_rate = rate;
+    flight->bytes = 0;
+}
+
+/* Copies share the link: the time of several in flight at once counts once.  They come in the order
+ * of their starts. */
+static void add_flight(struct transfers *t, struct copy_lane *lane, enum tm_direction which,
+                       const struct tm_event *event)
+{
+    struct copy_sum *sum = &t->directions[which].inside;
+    struct flight *flight = &lane->flights[which];
+    const int64_t start_ps = event->record.start_ps,
+                  end_ps = tm_sum_times(start_ps, event->record.dur_ps);
+
+    if (start_ps >= flight->until_ps) {
+        end_flight(t, lane, event->device, which);
+        flight->begin_ps = flight->until_ps = start_ps;
+    }
+    flight->bytes = tm_sum_counts(flight->bytes, event->config->copy_bytes);
+    sum->moved_bytes = tm_sum_counts(sum->moved_bytes, event->config->copy_bytes);
+    if (end_ps > flight->until_ps) {
+        sum->moved_ps = tm_sum_times(sum->moved_ps, end_ps - flight->until_ps);
+        flight->until_ps = end_ps;
+    }
+}
+
+static void add_to_sum(struct copy_sum *sum, const struct tm_config *c, int64_t dur_ps)
+{
+    sum->total_ps = tm_sum_times(sum->total_ps, dur_ps);
+    if (c->tpu_part == TM_TPU_START)
+        return; /* counted where it is waited for */
+    sum->count++;
+    if (!c->has_copy_bytes)
+        sum->unknown_count++;
+    else
+        sum->bytes = tm_sum_counts(sum->bytes, c->copy_bytes);
+}
+
+static void add_size(struct transfers *t, uint64_t bytes, int64_t dur_ps)
+{
+    struct copy_size *size = &t->sizes[bytes ? 63 - __builtin_clzll(bytes) : 0];
+
+    size->count++;
+    size->bytes = tm_sum_counts(size->bytes, bytes);
+    size->total_ps = tm_sum_times(size->total_ps, dur_ps);
+}
+
+/* A copy back to the device, of the size of an earlier copy to the host in the same step. */
+static void note_ping_pong(struct transfers *t, struct copy_lane *lane,
+                           const struct tm_event *event, enum tm_direction which)
+{
+    const struct tm_record *r = &event->record;
+    const uint64_t bytes = event->config->copy_bytes;
+
+    if (event->step == TM_NONE)
+        return;
+    if (which == TM_D2H) {
+        lane->recent[lane->next_recent] =
+            (struct recent_copy){ bytes, tm_sum_times(r->start_ps, r->dur_ps), event->step };
+        lane->next_recent = (lane->next_recent + 1) % RECENT;
+        return;
+    }
+    for (int i = 0; i < RECENT && which == TM_H2D; i++) {
+        struct recent_copy *recent = &lane->recent[i];
+
+        if (recent->step == event->step && recent->bytes == bytes &&
+            recent->end_ps <= r->start_ps) {
+            t->ping_pongs++;
+            recent->step = TM_NONE;
+            return;
+        }
+    }
+}
+
+/* A copy of which both are known: its size, and how long it was in flight. */
+static tm_status note_large(struct transfers *t, struct copy_lane *lane,
+                            const struct tm_event *event, enum tm_direction which)
+{
+    const struct large_copy large = { .bytes = event->config->copy_bytes,
+                                      .begin_ps = event->record.start_ps,
+                                      .dur_ps = event->record.dur_ps,
+                                      .number = lane->number,
+                                      .direction = which };
+
+    add_flight(t, lane, which, event);
+    return tm_top_rows_add(t->largest, &large);
+}
+
+/* Copies whose size is known. */
+static tm_status add_known(struct transfers *t, struct copy_lane *lane,
+                           const struct tm_event *event, enum tm_direction which)
+{
+    const uint64_t bytes = event->config->copy_bytes, bytes_most = UINT64_MAX >> 3;
+    const int64_t dur_ps = event->record.dur_ps;
+    const struct copy_repeat repeat = {
+        .key = { (uint64_t)which << 61 | (bytes < bytes_most ? bytes : bytes_most),
+                 (uint64_t)t->trace->host << 32 | event->step },
+        .count = 1,
+        .total_ps = dur_ps,
+    };
+    tm_status st = TM_OK;
+
+    add_size(t, bytes, dur_ps);
+    note_ping_pong(t, lane, event, which);
+    if (event->config->tpu_part == TM_TPU_PLAIN)
+        st = note_large(t, lane, event, which);
+    return st == TM_OK && event->step != TM_NONE ? tm_groups_add(t->repeats, &repeat) : st;
+}
+
+static bool is_copy_level(unsigned level)
+{
+    return level >= TM_LEVEL_H2D && level <= TM_LEVEL_OTHER_COPY;
+}
+
+static_assert(TM_LEVEL_OTHER_COPY - TM_LEVEL_H2D == TM_OTHER_DIRECTION - TM_H2D,
+              "levels of copies are in the order of directions");
+
+static enum tm_direction direction_of(enum tm_level copy_level)
+{
+    return (enum tm_direction)(copy_level - TM_LEVEL_H2D + TM_H2D);
+}
+
+/* A copy, also one that works for a collective; on a TPU a copy op, the start of one, or the wait
+ * for one that was started before. out: its direction */
+static bool is_copy(const struct tm_event *event, enum tm_direction *direction)
+{
+    *direction = event->direction < TM_DIRECTION_COUNT ? (enum tm_direction)event->direction
+                                                       : TM_OTHER_DIRECTION;
+    switch (event->record.class) {
+    case TM_CLASS_COPY:
+        return true;
+    case TM_CLASS_COLLECTIVE:
+        return event->config->has_copy;
+    case TM_CLASS_TPU_OP:
+        if (!is_copy_level(event->level))
+            return false;
+        *direction = direction_of((enum tm_level)event->level);
+        return true;
+    default:
+        return false;
+    }
+}
+
+TM_NOT_INLINE tm_status take_copy(struct transfers *t, struct copy_lane *lane, const struct tm_event *event,
+                                  enum tm_direction which)
+{
+    const struct tm_config *c = event->config;
+    struct copy_direction *direction = &t->directions[which];
+
+    if (!event->chosen) {
+        add_to_sum(&direction->outside, c, event->record.dur_ps);
+        return TM_OK;
+    }
+    add_to_sum(&direction->inside, c, event->record.dur_ps);
+    add_to_sum(&lane->sums[which], c, event->record.dur_ps);
+    if (c->pageable)
+        add_to_sum(&t->pageable, c, event->record.dur_ps);
+    t->copies_of_known_kind += c->pageable || (c->has_copy && c->direction != TM_OTHER_DIRECTION);
+    if (!c->has_copy_bytes || c->tpu_part == TM_TPU_START)
+        return TM_OK;
+    return add_known(t, lane, event, which);
+}
+
+struct told {
+    struct transfers *t;
+    const struct copy_lane *lane;
+};
+
+/* The part of a stretch in which a copy of a chosen step runs is of these; of several that run at
+ * once one is enough. */
+static void add_exposed(struct told *told, enum tm_direction which, int64_t from_ps, int64_t to_ps)
+{
+    struct copy_direction *direction = &told->t->directions[which];
+    const int64_t until_ps = told->lane->chosen_until_ps[which];
+    const int64_t border_ps = until_ps < from_ps ? from_ps : until_ps < to_ps ? until_ps : to_ps;
+
+    direction->exposed_ps = tm_sum_times(direction->exposed_ps, border_ps - from_ps);
+    direction->outside_exposed_ps = tm_sum_times(direction->outside_exposed_ps, to_ps - border_ps);
+}
+
+static tm_status take_stretch(void *to, enum tm_level level, int64_t begin_ps, int64_t end_ps)
+{
+    struct told *told = to;
+    const int64_t from_ps = begin_ps > told->lane->begin_ps ? begin_ps : told->lane->begin_ps;
+    const int64_t to_ps = end_ps < told->lane->end_ps ? end_ps : told->lane->end_ps;
+
+    if (is_copy_level(level) && from_ps < to_ps)
+        add_exposed(told, direction_of(level), from_ps, to_ps);
+    return TM_OK;
+}
+
+TM_NOT_INLINE tm_status sweep_copies_to(struct transfers *t, struct copy_lane *lane, int64_t to_ps)
+{
+    struct told told = { t, lane };
+
+    return tm_sweep_to(&lane->sweep, to_ps, take_stretch, &told);
+}
+
+static tm_status sweep_to(struct transfers *t, struct copy_lane *lane, int64_t to_ps)
+{
+    if (lane->copies_until_ps > lane->sweep.at_ps)
+        return sweep_copies_to(t, lane, to_ps);
+    tm_sweep_pass(&lane->sweep, to_ps); /* nothing that take_stretch wants to know */
+    return TM_OK;
+}
+
+static void add_activity(struct copy_lane *lane, const struct tm_event *event)
+{
+    const int64_t end_ps = tm_sum_times(event->record.start_ps, event->record.dur_ps);
+
+    tm_sweep_add(&lane->sweep, (enum tm_level)event->level, event->record.start_ps, end_ps);
+    if (!is_copy_level(event->level))
+        return;
+    if (end_ps > lane->copies_until_ps)
+        lane->copies_until_ps = end_ps;
+    if (event->chosen) {
+        int64_t *until_ps = &lane->chosen_until_ps[direction_of((enum tm_level)event->level)];
+
+        *until_ps = end_ps > *until_ps ? end_ps : *until_ps;
+    }
+}
+
+/* TPU: the host records what it hands over, without device time.  All of the profile counts: such
+ * events belong to no step. */
+TM_NOT_INLINE void take_tpu_host(struct transfers *t, const struct tm_event *event)
+{
+    struct copy_sum *sum = &t->tpu_host[tm_direction_of(event->traits) == TM_D2H ? 1 : 0];
+    struct tm_number number = { .value = -1 };
+
+    if (event->args && event->record.args_length == sizeof(number))
+        memcpy(&number, event->args, sizeof(number));
+    sum->count++;
+    if (number.value >= 0)
+        sum->bytes = tm_sum_counts(sum->bytes, (uint64_t)number.value);
+    else
+        sum->unknown_count++;
+}
+
+/* TPU: how long a copy is in flight, beside the ops that start it and wait for it.  Such stretches belong to no step:
+ * those count that begin while the chosen steps run. */
+TM_NOT_INLINE tm_status take_flight(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
+{
+    const struct tm_record *r = &event->record;
+    const struct tm_config *c = event->config;
+    enum tm_direction which;
+
+    if (!is_copy_level(c->level) || !c->has_copy_bytes || r->start_ps < lane->begin_ps || r->start_ps >= lane->end_ps)
+        return TM_OK;
+    which = direction_of((enum tm_level)c->level);
+    return note_large(t, lane, event, which);
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    struct transfers *t = s->state;
+    const struct tm_record *r = &event->record;
+    enum tm_direction direction;
+    struct copy_lane *lane;
+    tm_status st = TM_OK;
+
+    if (event->traits & TM_TRAIT_TPU_TRANSFER && event->device == TM_NONE) {
+        take_tpu_host(t, event);
+        return TM_OK;
+    }
+    if (event->device >= t->lane_count || t->lanes[event->device].number == TM_NONE)
+        return TM_OK;
+    lane = &t->lanes[event->device];
+    if (r->class == TM_CLASS_TPU_ASYNC)
+        return take_flight(t, lane, event);
+    if (event->level != TM_LEVEL_NONE) {
+        st = sweep_to(t, lane, r->start_ps);
+        add_activity(lane, event);
+    }
+    if (st == TM_OK && is_copy(event, &direction))
+        st = take_copy(t, lane, event, direction);
+    return st;
+}
+
+/* --- a host ends --- */
+
+static tm_status end_host(struct tm_stage *s)
+{
+    struct transfers *t = s->state;
+    tm_status st = TM_OK;
+
+    for (uint32_t i = 0; i < t->lane_count && st == TM_OK; i++) {
+        struct copy_lane *lane = &t->lanes[i];
+
+        if (lane->number == TM_NONE)
+            continue;
+        st = sweep_to(t, lane, tm_sweep_busy_until(&lane->sweep));
+        for (unsigned k = 0; k < TM_DIRECTION_COUNT; k++)
+            end_flight(t, lane, i, (enum tm_direction)k);
+        for (unsigned k = 0; k < TM_DIRECTION_COUNT && st == TM_OK; k++) {
+            const struct copy_pair pair = { lane->number, k, lane->sums[k] };
+
+            if (pair.sum.count)
+                st = tm_rows_append(t->pairs, &pair);
+        }
+    }
+    give_lanes(t);
+    t->trace = NULL;
+    return st;
+}
+
+static void close_stage(struct tm_stage *s)
+{
+    struct transfers *t = s->state;
+
+    if (!t->run)
+        return;
+    give_lanes(t);
+    tm_rows_free(t->ids);
+    tm_rows_free(t->pairs);
+    tm_groups_free(t->repeats);
+    tm_top_rows_free(t->largest);
+}
+
+const struct tm_stage_type tm_transfers_stage = {
+    .name = "transfers",
+    .summary = "copies by direction, size and device",
+    .state_bytes = sizeof(struct transfers),
+    .classes = TM_CLASSES_ALL,
+    .open = open_stage,
+    .begin_host = begin_host,
+    .take = take,
+    .end_host = end_host,
+    .report = transfers_report,
+    .save = transfers_save,
+    .load = transfers_load,
+    .close = close_stage,
+};

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_XSPACE_READER_H
+#define TM_XSPACE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "stages/input/bytes/input_file.h"
+
+/* The protobuf wire format over bytes in memory (https://protobuf.dev/programming-guides/encoding/). */
+
+enum tm_wire_type {
+    TM_WIRE_VARINT = 0, TM_WIRE_64 = 1, TM_WIRE_LEN = 2, TM_WIRE_GROUP = 3, TM_WIRE_END = 4, TM_WIRE_32 = 5,
+};
+
+struct tm_wire {
+    const uint8_t *at, *end;
+};
+
+/* One field: a number, or a view of its bytes (LEN; also 8 or 4 bytes of fixed fields). */
+struct tm_field {
+    uint64_t key;   /* number << 3 | type, as on the wire: one comparison tells both */
+    uint64_t value;
+    const uint8_t *bytes;
+};
+
+enum { TM_WIRE_TYPE_BITS = 3 };
+
+#define TM_WIRE_KEY(number, type) ((uint64_t)(number) << TM_WIRE_TYPE_BITS | (type))
+
+/* A number of any length.
+ * errors: false where the bytes end inside the number or it is longer than 10 bytes */
+bool tm_wire_any_varint(struct tm_wire *w, uint64_t *value);
+
+static inline uint64_t tm_wire_fixed64(const uint8_t *bytes)
+{
+    uint64_t value;
+
+    memcpy(&value, bytes, sizeof(value)); /* little-endian machines only; asserted by the build */
+    return value;
+}
+
+static inline double tm_wire_double(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+/* The number that stands in the lowest bytes of eight, seven bits of each; the others are zero. */
+static inline uint64_t tm_wire_pack(uint64_t bytes)
+{
+    bytes &= UINT64_C(0x7f7f7f7f7f7f7f7f);
+    bytes -= (bytes & UINT64_C(0x7f007f007f007f00)) >> 1;     /* half of it is left: 7 bits and 7 above them */
+    bytes -= 3 * ((bytes & UINT64_C(0x3fff00003fff0000)) >> 2); /* a quarter: 14 and 14 */
+    return (bytes >> 32 << 28) + (uint32_t)bytes;
+}
+
+/* The same as tm_wire_any_varint, which it leaves long numbers and those near the end to. */
+static inline bool tm_wire_varint(struct tm_wire *w, uint64_t *value)
+{
+    uint64_t word, ends;
+
+    if (w->end - w->at < 8)
+        return tm_wire_any_varint(w, value);
+    if (*w->at < 0x80) {
+        *value = *w->at++;
+        return true;
+    }
+    word = tm_wire_fixed64(w->at);
+    ends = ~word & UINT64_C(0x8080808080808080); /* of each byte that can be a number's last one */
+    if (!ends)
+        return tm_wire_any_varint(w, value);
+    *value = tm_wire_pack(word & (ends ^ (ends - 1)));
+    w->at += __builtin_ctzll(ends) / 8 + 1;
+    return true;
+}
+
+/* Any field, at any place; tm_wire_next is the same for the common ones at once. */
+bool tm_wire_any(struct tm_wire *w, struct tm_field *field);
+
+/* Read the next field; a group is one field without a value.
+ * out:    true with *field, or false at the end and on damage; w->at == w->end tells the end, on damage it stays at
+ *         the field */
+static inline bool tm_wire_next(struct tm_wire *w, struct tm_field *field)
+{
+    struct tm_wire next = *w;
+
+    if (next.at < next.end && *next.at >= TM_WIRE_KEY(1, 0) && *next.at < 0x80) {
+        const unsigned type = *next.at & 7;
+
+        field->key = *next.at++;
+        field->bytes = next.at;
+        if ((type == TM_WIRE_VARINT || type == TM_WIRE_LEN) && tm_wire_varint(&next, &field->value)) {
+            const uint64_t length = type == TM_WIRE_LEN ? field->value : 0;
+
+            if (length <= (uint64_t)(next.end - next.at)) {
+                field->bytes = next.at;
+                w->at = next.at + length;
+                return true;
+            }
+        }
+    }
+    return tm_wire_any(w, field);
+}
+
+/* A moving window on part of an input: the bytes [offset, end) are read in order through one buffer. */
+struct tm_reader {
+    const struct tm_input *input;
+    uint8_t *buffer;
+    size_t buffer_bytes, have; /* have: valid bytes in the buffer */
+    size_t used;               /* of them, already consumed */
+    uint64_t base;             /* offset in the input of buffer[0] */
+    uint64_t end;              /* offset in the input where the part ends */
+    uint64_t read_to;          /* offset in the input up to which it was read */
+};
+
+/* owns: the buffer stays the caller's; at least 20 bytes, the longest head */
+void tm_reader_init(struct tm_reader *w, const struct tm_input *input, uint8_t *buffer, size_t buffer_bytes,
+                    uint64_t offset, uint64_t end);
+
+/* A window on the next `length` bytes of another one, which stays where it is and is not used meanwhile.  They are seen
+ * in its buffer if all of them fit there, else they are read through the buffer that is given. */
+tm_status tm_reader_inside(struct tm_reader *w, struct tm_reader *outer, uint64_t length, uint8_t *buffer,
+                           size_t buffer_bytes) TM_MUST_USE;
+
+/* The part ends earlier.  in: end  not before the window's place, not behind the end that there was */
+static inline void tm_reader_end_at(struct tm_reader *w, uint64_t end)
+{
+    w->end = end;
+    if (w->have > end - w->base)
+        w->have = (size_t)(end - w->base);
+}
+
+/* Where the next byte lies in the input. */
+static inline uint64_t tm_reader_offset(const struct tm_reader *w)
+{
+    return w->base + w->used;
+}
+
+/* Refill so that at least `bytes` can be seen, or all that is left. */
+tm_status tm_reader_fill(struct tm_reader *w, size_t bytes) TM_MUST_USE;
+
+/* Look at the next bytes: *view is valid until the next call; its length is min(bytes, what is left).
+ * in: bytes  at most the size of the buffer */
+static inline tm_status tm_reader_peek(struct tm_reader *w, size_t bytes, struct tm_wire *view)
+{
+    if (w->have - w->used < bytes) {
+        const tm_status st = tm_reader_fill(w, bytes);
+
+        if (st != TM_OK)
+            return st;
+    }
+    view->at = w->buffer + w->used;
+    view->end = view->at + (w->have - w->used < bytes ? w->have - w->used : bytes);
+    return TM_OK;
+}
+
+/* Go on, also past what the buffer holds. */
+void tm_reader_skip(struct tm_reader *w, uint64_t bytes);
+
+/* Go back to a place between the begin of the part and where the window is. */
+void tm_reader_return(struct tm_reader *w, uint64_t offset);
+
+enum { TM_READER_SLACK = 8 }; /* bytes that can be read behind those that tm_reader_take gives */
+
+/* Take the bytes of the next field and step over them, where its key is this one byte, it is a LEN shorter than 16 KiB
+ * and all of it lies in the buffer, with some more behind it: the common case, at once.
+ * out:    *bytes  valid until the next call.  false: nothing was done, tm_reader_head tells what is there */
+static inline bool tm_reader_take(struct tm_reader *w, uint8_t key, struct tm_wire *bytes)
+{
+    const uint8_t *const at = w->buffer + w->used;
+    const size_t left = w->have - w->used;
+    size_t length, head = 2;
+
+    if (left < 3 || at[0] != key)
+        return false;
+    length = at[1];
+    if (length >= 0x80) {
+        if (at[2] >= 0x80)
+            return false;
+        length = (length & 0x7f) | (size_t)at[2] << 7;
+        head = 3;
+    }
+    if (left < head + length + TM_READER_SLACK)
+        return false;
+    *bytes = (struct tm_wire){ at + head, at + head + length };
+    w->used += head + length;
+    return true;
+}
+
+/* The head of a field at the place of the window. */
+struct tm_head {
+    uint32_t number, type;
+    uint64_t value;  /* of a number; the length of LEN */
+    uint64_t offset; /* of the field's first byte */
+};
+
+/* Read a field's head and step over it (numbers and groups wholly; LEN up to its bytes, which lie at the place of
+ * the window then).
+ * out: *more false at the end of the part.  *damaged true where the bytes are no field, or a LEN runs past
+ *      the end of the part (head is filled in that case: what is there can still be read) */
+tm_status tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *more, bool *damaged) TM_MUST_USE;
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_JSON_ARGUMENTS_H
+#define TM_JSON_ARGUMENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pipeline/store/hash.h"
+#include "stages/output/text/text_sink.h"
+#include "stages/output/trace_writer.h"
+
+/* Which keys the objects of one event have already, so that none comes twice: readers keep one of them, and not all the
+ * same.  A key that comes again is written as "key (2)", "key (3)". The table holds TM_JSON_KEYS_MOST keys of an
+ * event; past that every key bears its number, which is unique as well. */
+enum { TM_JSON_KEY_SLOTS = 4096, TM_JSON_KEYS_MOST = 3072 };
+
+struct tm_json_keys {
+    uint64_t seed;
+    uint32_t event;      /* entries of other events count as empty */
+    uint32_t used;       /* of this event */
+    uint64_t past;       /* keys that came when the table was full */
+    struct {
+        uint64_t hash;
+        uint32_t event;
+        uint32_t count;  /* times that it came */
+    } slots[TM_JSON_KEY_SLOTS];
+};
+
+/* Of a text, as it is written. */
+uint64_t tm_json_key_hash(const char *text, size_t length);
+
+/* Another event begins. */
+void tm_json_keys_begin(struct tm_json_keys *keys);
+/* A key that is there already, or has no room. */
+uint64_t tm_json_keys_again(struct tm_json_keys *keys, uint64_t hash, uint32_t object);
+
+/* The same text in another object is another key. */
+static inline uint64_t tm_json_keys_in(uint64_t hash, uint32_t object)
+{
+    return object ? tm_hash_mix(hash, object) : hash;
+}
+
+/* The slot of a key, or the empty one where it belongs. */
+static inline size_t tm_json_keys_find(const struct tm_json_keys *keys, uint64_t hash)
+{
+    size_t i = tm_hash_mix(hash, keys->seed) % TM_JSON_KEY_SLOTS;
+
+    while (keys->slots[i].event == keys->event && keys->slots[i].hash != hash)
+        i = (i + 1) % TM_JSON_KEY_SLOTS;
+    return i;
+}
+
+/* Take a key of an object.
+ * in:     hash    tm_json_key_hash of it
+ *         object  number of the object in the event
+ * out:    0: it is written as it is; else the number to write after it */
+static inline uint64_t tm_json_keys_take(struct tm_json_keys *keys, uint64_t hash, uint32_t object)
+{
+    const uint64_t own = tm_json_keys_in(hash, object);
+    const size_t i = tm_json_keys_find(keys, own);
+
+    if (keys->slots[i].event == keys->event || keys->used == TM_JSON_KEYS_MOST)
+        return tm_json_keys_again(keys, hash, object);
+    keys->slots[i].hash = own;
+    keys->slots[i].event = keys->event;
+    keys->slots[i].count = 1;
+    keys->used++;
+    return 0;
+}
+
+/* Values of a trace as JSON (RFC 8259), strictly: valid UTF-8, no NaN, no Infinity, no key twice in an object.  Inside
+ * the cell of a table every quote is written twice, and ';' as an escape, and so is what is not seen, where asked for. */
+
+/* A text that was written before, ready to be copied. */
+enum { TM_JSON_READY = 2048, TM_JSON_READY_MOST = 109 };
+
+struct tm_json_ready {
+    uint64_t hash;       /* as a key: tm_json_key_hash */
+    tm_strid id;         /* 0 = none */
+    bool is_essential;   /* tm_is_essential_argument */
+    uint8_t length;
+    char quoted[TM_JSON_READY_MOST];
+};
+
+struct tm_json_text {
+    struct tm_text_sink sink;
+    struct tm_names *names;
+    const char *quote;   /* one, or two in a cell */
+    size_t quote_bytes;
+    bool escapes_hidden; /* tm_utf8_is_hidden */
+    struct tm_json_keys keys;
+    uint64_t arguments;  /* that tm_json_arguments has written, of the top level */
+    struct tm_json_ready ready[TM_JSON_READY]; /* by handle */
+};
+
+/* in: json  zeroed */
+void tm_json_init(struct tm_json_text *json, struct tm_names *names, bool is_cell);
+
+/* A text of any bytes, in quotes. */
+void tm_json_string(struct tm_json_text *json, const char *text, size_t length);
+void tm_json_name(struct tm_json_text *json, tm_strid name);
+void tm_json_double(struct tm_json_text *json, double value); /* NaN and Infinity: a text */
+
+/* The arguments of an event, each key once: those of its marks, its own, those that it shares.
+ * in:     head  what to begin with, with the brace; nothing is written where there are no arguments
+ * out:    false: there are none.  The closing brace is the caller's */
+bool tm_json_arguments(struct tm_json_text *json, const struct tm_out_event *event, enum tm_args_level level,
+                       const char *head);
+
+/* For json_arguments.c */
+
+#endif
