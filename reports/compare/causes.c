@@ -52,7 +52,7 @@ static double part_p(const struct comparison *c, size_t side, int part)
 {
     const struct side_facts *base = &c->facts[0], *other = &c->facts[side];
 
-    switch (basis_of(c, side)) {
+    switch (tm_basis_of(c, side)) {
     case TEST_STEPS:
         if (part == TM_PART_IDLE_COMPILE) /* events, which resemble no neighbor */
             return tm_rank_test(base->part_of_step[part], other->part_of_step[part]);
@@ -81,7 +81,7 @@ static void test_parts(const struct comparison *c, size_t side, struct waterfall
 
     for (int i = 0; i < TM_PARTS; i++) {
         w->test[i].p = part_p(c, side, i);
-        w->test[i].is_tested = basis_of(c, side) != TEST_NONE;
+        w->test[i].is_tested = tm_basis_of(c, side) != TEST_NONE;
         p[i] = can_change(w, i) ? w->test[i].p : NAN;
     }
     /* Compilations come in a few steps and leave the others as they are: so few ranks would never stand out among as
@@ -105,7 +105,7 @@ static void add_part(const struct comparison *c, size_t side, struct tm_value *p
     const struct part_test *test = &w->test[part];
     char why[STEP_WHY_BYTES];
 
-    (void)no_test_reason(c, side, why, sizeof(why));
+    (void)tm_no_test_reason(c, side, why, sizeof(why));
     tm_add_string(to, "id", tm_part_kind[part].id);
     tm_add_string(to, "title", tm_part_kind[part].title);
     tm_add_int(to, "base_ps", w->base_part_ps[part]);
@@ -120,7 +120,7 @@ static void add_part(const struct comparison *c, size_t side, struct tm_value *p
         tm_add_null(to, "significant", why);
 }
 
-tm_status add_waterfalls(struct comparison *c)
+tm_status tm_add_waterfalls(struct comparison *c)
 {
     struct tm_value *waterfalls = tm_add_array(c->root, "waterfalls");
 
@@ -129,7 +129,7 @@ tm_status add_waterfalls(struct comparison *c)
         struct tm_value *to = tm_add_object(waterfalls, NULL), *parts;
         char id[SIDE_ID_BYTES];
 
-        tm_add_string(to, "side", side_id(c, side, id));
+        tm_add_string(to, "side", tm_side_id(c, side, id));
         w->is_known = c->facts[0].has_parts && c->facts[side].has_parts;
         if (!w->is_known) {
             static const char *const keys[] = { "base_ps", "new_ps", "change_ps" };
@@ -161,11 +161,11 @@ static tm_status find_op_changes(struct causes *k);
 static tm_status find_uniform_change(struct causes *k);
 
 static cause_rule *const rules[] = {
-    find_slow_device,  find_uniform_change, find_recompiles,   find_transfers,     find_collectives,
-    find_lost_overlap, find_op_changes,     find_idle_changes, find_changed_parts, find_facts,
+    tm_find_slow_device,  find_uniform_change, tm_find_recompiles,   tm_find_transfer_causes,     tm_find_collective_causes,
+    tm_find_lost_overlap, find_op_changes,     tm_find_idle_changes, tm_find_changed_parts, find_facts,
 };
 
-struct cause *cause_begin(struct causes *k, const char *id, double change_ps)
+struct cause *tm_cause_begin(struct causes *k, const char *id, double change_ps)
 {
     struct cause *cause = &k->list[k->count < CAUSES_MOST ? k->count : CAUSES_MOST];
 
@@ -175,9 +175,9 @@ struct cause *cause_begin(struct causes *k, const char *id, double change_ps)
     return cause;
 }
 
-struct cause *cause_of_fact(struct causes *k, const char *id)
+struct cause *tm_cause_of_fact(struct causes *k, const char *id)
 {
-    struct cause *cause = cause_begin(k, id, 0);
+    struct cause *cause = tm_cause_begin(k, id, 0);
 
     cause->is_fact = true;
     return cause;
@@ -192,7 +192,7 @@ static void TM_PRINTF(3, 0)
     tm_format_text(out, out_bytes, text);
 }
 
-const char *cause_side(const struct comparison *c, size_t side, char out[TM_FORMAT_BYTES])
+const char *tm_cause_side(const struct comparison *c, size_t side, char out[TM_FORMAT_BYTES])
 {
     enum { LABEL_CHARS = 24 };
     char label[4 * TM_FORMAT_BYTES], cut[TM_FORMAT_BYTES - 2];
@@ -206,7 +206,7 @@ const char *cause_side(const struct comparison *c, size_t side, char out[TM_FORM
     return out;
 }
 
-void cause_title(struct cause *cause, const char *format, ...)
+void tm_cause_set_title(struct cause *cause, const char *format, ...)
 {
     va_list values;
 
@@ -215,7 +215,7 @@ void cause_title(struct cause *cause, const char *format, ...)
     va_end(values);
 }
 
-void cause_say(struct cause *cause, const char *format, ...)
+void tm_cause_say(struct cause *cause, const char *format, ...)
 {
     va_list values;
 
@@ -226,7 +226,7 @@ void cause_say(struct cause *cause, const char *format, ...)
     va_end(values);
 }
 
-bool part_has_changed(const struct causes *k, enum tm_part part)
+bool tm_part_has_changed(const struct causes *k, enum tm_part part)
 {
     const double change_ps = (double)(k->w->new_part_ps[part] - k->w->base_part_ps[part]);
 
@@ -235,7 +235,7 @@ bool part_has_changed(const struct causes *k, enum tm_part part)
     return fabs(change_ps) * 100 >= least_untested_pct * k->step_ps;
 }
 
-bool is_worth_a_cause(const struct causes *k, double change_ps)
+bool tm_is_worth_a_cause(const struct causes *k, double change_ps)
 {
     const double whole_ps = fabs((double)(k->w->new_ps - k->w->base_ps));
 
@@ -245,7 +245,7 @@ bool is_worth_a_cause(const struct causes *k, double change_ps)
            (k->is_tested ? least_tested_pct : least_untested_pct) * k->step_ps;
 }
 
-double take_from_part(struct causes *k, enum tm_part part, double change_ps)
+double tm_take_from_part(struct causes *k, enum tm_part part, double change_ps)
 {
     double taken = change_ps;
 
@@ -257,7 +257,7 @@ double take_from_part(struct causes *k, enum tm_part part, double change_ps)
     return taken;
 }
 
-char *signed_time(char out[SIGNED_TIME_BYTES], double ps)
+char *tm_signed_time(char out[SIGNED_TIME_BYTES], double ps)
 {
     char text[TM_FORMAT_BYTES];
 
@@ -266,9 +266,9 @@ char *signed_time(char out[SIGNED_TIME_BYTES], double ps)
     return out;
 }
 
-char *longer_by(char out[SIGNED_TIME_BYTES], double base, double value)
+char *tm_longer_by(char out[SIGNED_TIME_BYTES], double base, double value)
 {
-    const double pct = change_pct(base, value);
+    const double pct = tm_change_pct(base, value);
     char text[TM_FORMAT_BYTES];
 
     if (pct >= 200)
@@ -322,7 +322,7 @@ static void add_title(const struct causes *k, struct tm_value *to, const struct 
 {
     char side[TM_FORMAT_BYTES], title[TM_FORMAT_BYTES + CAUSE_TITLE_BYTES + 2];
 
-    cause_side(k->c, k->side, side);
+    tm_cause_side(k->c, k->side, side);
     (void)snprintf(title, sizeof(title), "%s%s", side, cause->title);
     tm_add_text(to, "title", title, strlen(title));
 }
@@ -342,7 +342,7 @@ static void add_cause(const struct causes *k, struct tm_value *findings, const s
     for (int i = 0; i < cause->evidence_count; i++)
         tm_add_string(list, NULL, cause->evidence[i]);
     if (!k->is_tested && !cause->is_fact)
-        tm_add_string(list, NULL, no_test_reason(k->c, k->side, reason, sizeof(reason)));
+        tm_add_string(list, NULL, tm_no_test_reason(k->c, k->side, reason, sizeof(reason)));
     tm_add_ps(to, "at_stake_ps", fmax(0, cause->change_ps), NULL);
     tm_add_figure(to, "share_pct",
                   cause->is_fact || !(k->step_ps > 0) ? NAN : 100 * cause->change_ps / k->step_ps,
@@ -352,13 +352,13 @@ static void add_cause(const struct causes *k, struct tm_value *findings, const s
     for (size_t i = 0; cause->fixes && cause->fixes[i] && cause->change_ps >= 0; i++)
         tm_add_string(list, NULL, cause->fixes[i]);
     (void)tm_add_array(to, "where");
-    tm_add_string(to, "side", side_id(k->c, k->side, id));
+    tm_add_string(to, "side", tm_side_id(k->c, k->side, id));
     tm_add_ps(to, "change_ps", cause->is_fact ? NAN : cause->change_ps, "it has no time of its own");
     tm_add_bool(to, "tested", k->is_tested);
     add_explained(k, to, cause);
 }
 
-tm_status add_causes(struct comparison *c)
+tm_status tm_add_causes(struct comparison *c)
 {
     struct tm_value *findings = tm_add_array(c->root, "findings");
     struct cause *list = tm_room_take(&c->room, CAUSES_MOST + 1, sizeof(*list));
@@ -368,7 +368,7 @@ tm_status add_causes(struct comparison *c)
     for (size_t side = 1; side < c->sides; side++) {
         struct causes k = { .c = c, .side = side, .w = &c->waterfall[side], .list = list };
 
-        k.is_tested = basis_of(c, side) != TEST_NONE;
+        k.is_tested = tm_basis_of(c, side) != TEST_NONE;
         k.step_ps = (double)k.w->base_ps;
         for (int i = 0; i < TM_PARTS; i++)
             k.left_ps[i] = (double)(k.w->new_part_ps[i] - k.w->base_part_ps[i]);
@@ -408,23 +408,23 @@ static double peak_of(const struct tm_value *summary, const void *key)
 
 static void find_memory(struct causes *k)
 {
-    const double base = mean_over_runs(&k->c->side[0], peak_of, "peak_bytes");
-    const double other = mean_over_runs(&k->c->side[k->side], peak_of, "peak_bytes");
-    const double share = mean_over_runs(&k->c->side[k->side], peak_of, "peak_pct");
-    const double pct = change_pct(base, other);
+    const double base = tm_mean_over_runs(&k->c->side[0], peak_of, "peak_bytes");
+    const double other = tm_mean_over_runs(&k->c->side[k->side], peak_of, "peak_bytes");
+    const double share = tm_mean_over_runs(&k->c->side[k->side], peak_of, "peak_pct");
+    const double pct = tm_change_pct(base, other);
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], p[TM_FORMAT_BYTES];
     struct cause *cause;
 
     if (!(fabs(pct) >= memory_least_pct) || fabs(other - base) < MEMORY_LEAST_BYTES)
         return;
-    cause = cause_of_fact(k, other > base ? "memory_more" : "memory_less");
+    cause = tm_cause_of_fact(k, other > base ? "memory_more" : "memory_less");
     cause->is_warning = other > base && share >= memory_near_pct;
-    cause_title(cause, "Peak memory %s, before %s: %s %s", tm_format_bytes(b, other),
+    tm_cause_set_title(cause, "Peak memory %s, before %s: %s %s", tm_format_bytes(b, other),
                 tm_format_bytes(a, base), tm_format_pct(p, fabs(pct)), pct > 0 ? "more" : "less");
     cause->value = pct;
     cause->unit = "%";
     if (isfinite(share))
-        cause_say(cause, "%s of the allocator's capacity", tm_format_pct(p, share));
+        tm_cause_say(cause, "%s of the allocator's capacity", tm_format_pct(p, share));
 }
 
 static void find_environment(struct causes *k)
@@ -459,13 +459,13 @@ static void find_environment(struct causes *k)
         (void)tm_short_name(from, is_text ? tm_text(a) : tm_format_number(x, tm_double(a)));
         (void)tm_short_name(to, is_text ? tm_text(b) : tm_format_number(y, tm_double(b)));
         if (!cause) {
-            cause = cause_of_fact(k, "environment");
-            cause_title(cause, "Other %s: %s, before %s", facts[i].words, to, from);
+            cause = tm_cause_of_fact(k, "environment");
+            tm_cause_set_title(cause, "Other %s: %s, before %s", facts[i].words, to, from);
         }
-        cause_say(cause, "%s: %s, before %s", facts[i].words, to, from);
+        tm_cause_say(cause, "%s: %s, before %s", facts[i].words, to, from);
     }
     if (cause && cause->evidence_count > 1)
-        cause_title(cause, "The runs differ in %d versions or devices", cause->evidence_count);
+        tm_cause_set_title(cause, "The runs differ in %d versions or devices", cause->evidence_count);
 }
 
 static tm_status find_facts(struct causes *k)
@@ -578,7 +578,7 @@ static void test_family(const struct causes *k, struct family *f)
     const double more = fabs(f->new_count - f->base_count);
 
     f->p_length = f->p_count = NAN;
-    if (basis_of(k->c, k->side) == TEST_RUNS) {
+    if (tm_basis_of(k->c, k->side) == TEST_RUNS) {
         const struct tm_sample x = { f->base_of_run, k->c->side[0].runs };
         const struct tm_sample y = { f->new_of_run, k->c->side[k->side].runs };
 
@@ -666,11 +666,11 @@ static bool is_real(const struct causes *k, double p, size_t tests, double chang
     const double compute_ps =
         (double)(k->w->new_part_ps[TM_PART_COMPUTE] - k->w->base_part_ps[TM_PART_COMPUTE]);
 
-    if (base_ps > 0 && fabs(change_ps) * 100 < row_noise_pct(k->c, k->side) * base_ps)
+    if (base_ps > 0 && fabs(change_ps) * 100 < tm_row_noise_pct(k->c, k->side) * base_ps)
         return false;
     if (isfinite(p))
         return p * (double)tests <= ROW_RATE_ALONE;
-    return !k->is_tested || (part_has_changed(k, TM_PART_COMPUTE) && compute_ps * change_ps > 0);
+    return !k->is_tested || (tm_part_has_changed(k, TM_PART_COMPUTE) && compute_ps * change_ps > 0);
 }
 
 static const char *shown(const struct family *f, size_t side, char out[TM_SHORT_NAME_BYTES],
@@ -686,14 +686,14 @@ static const char *shown(const struct family *f, size_t side, char out[TM_SHORT_
 static void say_p(struct cause *cause, double p)
 {
     if (p < 0.0001)
-        cause_say(cause, "by chance in under 1 of 10,000 cases (p < 0.0001)");
+        tm_cause_say(cause, "by chance in under 1 of 10,000 cases (p < 0.0001)");
     else if (isfinite(p))
-        cause_say(cause, "by chance in %.4f of all cases (p)", p);
+        tm_cause_say(cause, "by chance in %.4f of all cases (p)", p);
 }
 
 static void tell_length(struct causes *k, const struct family *f, double change_ps)
 {
-    struct cause *cause = cause_begin(k, change_ps > 0 ? "op_slower" : "op_faster", change_ps);
+    struct cause *cause = tm_cause_begin(k, change_ps > 0 ? "op_slower" : "op_faster", change_ps);
     char name[TM_SHORT_NAME_BYTES], longer[SIGNED_TIME_BYTES], time[SIGNED_TIME_BYTES],
         a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     bool is_one;
@@ -704,17 +704,17 @@ static void tell_length(struct causes *k, const struct family *f, double change_
     const double after =
         is_one ? other->ps / other->count : before * (1 + f->length_ps / f->base_ps);
 
-    cause_title(cause, "%s%s takes %s: %s per step",
+    tm_cause_set_title(cause, "%s%s takes %s: %s per step",
                 f->largest->match == MATCH_CATEGORY ? "The category " : "", what,
-                longer_by(longer, before, after), signed_time(time, change_ps));
-    cause->value = change_pct(before, after);
+                tm_longer_by(longer, before, after), tm_signed_time(time, change_ps));
+    cause->value = tm_change_pct(before, after);
     cause->unit = "%";
     if (!is_one)
-        cause_say(cause, "%zu operations have this name with different numbers", f->rows);
-    cause_say(cause, "per step and device %s, before %s",
+        tm_cause_say(cause, "%zu operations have this name with different numbers", f->rows);
+    tm_cause_say(cause, "per step and device %s, before %s",
               tm_format_time(b, tm_whole(is_one ? other->ps : f->new_ps)),
               tm_format_time(a, tm_whole(is_one ? base->ps : f->base_ps)));
-    cause_say(cause, "runs %s times per step, before %s times",
+    tm_cause_say(cause, "runs %s times per step, before %s times",
               tm_format_number(b, is_one ? other->count : f->new_count),
               tm_format_number(a, is_one ? base->count : f->base_count));
     if (!is_one || f->rows == 1)
@@ -727,15 +727,15 @@ static void tell_length(struct causes *k, const struct family *f, double change_
 static void tell_count(struct causes *k, const struct family *f, double change_ps)
 {
     struct cause *cause =
-        cause_begin(k, change_ps > 0 ? "op_more_often" : "op_less_often", change_ps);
+        tm_cause_begin(k, change_ps > 0 ? "op_more_often" : "op_less_often", change_ps);
     char name[TM_SHORT_NAME_BYTES], time[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
-    cause_title(cause, "%s runs %s times per step, before %s times: %s per step",
+    tm_cause_set_title(cause, "%s runs %s times per step, before %s times: %s per step",
                 tm_short_name(name, f->name), tm_format_number(b, f->new_count),
-                tm_format_number(a, f->base_count), signed_time(time, change_ps));
-    cause->value = change_pct(f->base_count, f->new_count);
+                tm_format_number(a, f->base_count), tm_signed_time(time, change_ps));
+    cause->value = tm_change_pct(f->base_count, f->new_count);
     cause->unit = "%";
-    cause_say(cause, "per step and device %s, before %s", tm_format_time(b, tm_whole(f->new_ps)),
+    tm_cause_say(cause, "per step and device %s, before %s", tm_format_time(b, tm_whole(f->new_ps)),
               tm_format_time(a, tm_whole(f->base_ps)));
     cause->why = "The program executes it more or less often.";
     cause->fixes = added_fixes;
@@ -762,7 +762,7 @@ static void tell_exchange(struct causes *k, const struct exchange *x, double cha
                      : x->added == 0   ? "ops_removed"
                      : x->removed == 0 ? "ops_added"
                                        : "ops_replaced";
-    struct cause *cause = cause_begin(k, id, change_ps);
+    struct cause *cause = tm_cause_begin(k, id, change_ps);
     char added[TM_SHORT_NAME_BYTES] = "", removed[TM_SHORT_NAME_BYTES] = "",
          time[SIGNED_TIME_BYTES];
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
@@ -771,21 +771,21 @@ static void tell_exchange(struct causes *k, const struct exchange *x, double cha
         (void)tm_short_name(added, x->top_added->name);
     if (x->top_removed)
         (void)tm_short_name(removed, x->top_removed->name);
-    (void)signed_time(time, change_ps);
+    (void)tm_signed_time(time, change_ps);
     (void)tm_format_number(a, x->added_count);
     (void)tm_format_number(b, x->removed_count);
     if (x->added && x->removed)
-        cause_title(
+        tm_cause_set_title(
             cause, "%s executions of new operations per step (%s%s) replace %s (%s%s): %s per step",
             a, added, x->added > 1 ? " ..." : "", b, removed, x->removed > 1 ? " ..." : "", time);
     else
-        cause_title(cause, "%zu %s operation%s, mostly %s: %s per step",
+        tm_cause_set_title(cause, "%zu %s operation%s, mostly %s: %s per step",
                     x->added ? x->added : x->removed, x->added ? "new" : "removed",
                     tm_format_plural(x->added + x->removed), x->added ? added : removed, time);
-    cause_say(cause, "new: %s per step and device in %zu operations, %s executions",
+    tm_cause_say(cause, "new: %s per step and device in %zu operations, %s executions",
               tm_format_time(b, tm_whole(x->added_ps)), x->added, a);
     (void)tm_format_number(a, x->removed_count);
-    cause_say(cause, "gone: %s per step and device in %zu operations, %s executions",
+    tm_cause_say(cause, "gone: %s per step and device in %zu operations, %s executions",
               tm_format_time(b, tm_whole(x->removed_ps)), x->removed, a);
     cause->why =
         is_more ? "What was one operation runs as several, each of which reads and writes memory."
@@ -816,7 +816,7 @@ static void find_exchange(struct causes *k, const struct family *list, size_t co
     }
     const double change_ps = (x.added_ps - x.removed_ps) * scale;
 
-    if (!is_worth_a_cause(k, change_ps))
+    if (!tm_is_worth_a_cause(k, change_ps))
         return;
     k->left_ps[TM_PART_COMPUTE] -= change_ps;
     tell_exchange(k, &x, change_ps);
@@ -843,7 +843,7 @@ static tm_status tell_one_of(struct causes *k, const struct family *f, size_t te
     test_family(k, &one);
     const double change_ps = one.length_ps * scale;
 
-    if (!isfinite(one.p_length) || !is_worth_a_cause(k, change_ps) ||
+    if (!isfinite(one.p_length) || !tm_is_worth_a_cause(k, change_ps) ||
         !is_real(k, one.p_length, tests, one.length_ps, one.base_ps))
         return TM_OK;
     k->left_ps[TM_PART_COMPUTE] -= change_ps;
@@ -874,7 +874,7 @@ static tm_status find_op_changes(struct causes *k)
 
         if (!(f->base_count > 0) || !(f->new_count > 0))
             continue;
-        if (is_worth_a_cause(k, length_ps) &&
+        if (tm_is_worth_a_cause(k, length_ps) &&
             is_real(k, f->p_length, count, f->length_ps, f->base_ps)) {
             k->left_ps[TM_PART_COMPUTE] -= length_ps;
             tell_length(k, f, length_ps);
@@ -883,7 +883,7 @@ static tm_status find_op_changes(struct causes *k)
             if (st != TM_OK)
                 return st;
         }
-        if (is_worth_a_cause(k, count_ps) &&
+        if (tm_is_worth_a_cause(k, count_ps) &&
             is_real(k, f->p_count, count, f->count_ps, f->base_ps)) {
             k->left_ps[TM_PART_COMPUTE] -= count_ps;
             tell_count(k, f, count_ps);
@@ -942,25 +942,25 @@ static tm_status find_uniform_change(struct causes *k)
     char longer[SIGNED_TIME_BYTES], time[SIGNED_TIME_BYTES], pct[TM_FORMAT_BYTES];
     tm_status st;
 
-    if (k->is_compute_told || !part_has_changed(k, TM_PART_COMPUTE) ||
-        !is_worth_a_cause(k, k->left_ps[TM_PART_COMPUTE]))
+    if (k->is_compute_told || !tm_part_has_changed(k, TM_PART_COMPUTE) ||
+        !tm_is_worth_a_cause(k, k->left_ps[TM_PART_COMPUTE]))
         return TM_OK;
     st = find_families(k, compute_rows(k), &list, &count);
     if (st != TM_OK || !common_ratio(list, count, &ratio, &share, &families))
         return st;
-    change_ps = take_from_part(k, TM_PART_COMPUTE,
+    change_ps = tm_take_from_part(k, TM_PART_COMPUTE,
                                (ratio - 1) * (double)k->w->base_part_ps[TM_PART_COMPUTE] * 1.1);
-    if (!is_worth_a_cause(k, change_ps))
+    if (!tm_is_worth_a_cause(k, change_ps))
         return TM_OK;
     k->is_compute_told = true;
-    cause = cause_begin(k, ratio > 1 ? "all_slower" : "all_faster", change_ps);
-    cause_title(cause, "All operations take %s: %s per step", longer_by(longer, 1, ratio),
-                signed_time(time, change_ps));
+    cause = tm_cause_begin(k, ratio > 1 ? "all_slower" : "all_faster", change_ps);
+    tm_cause_set_title(cause, "All operations take %s: %s per step", tm_longer_by(longer, 1, ratio),
+                tm_signed_time(time, change_ps));
     cause->value = 100 * (ratio - 1);
     cause->unit = "%";
-    cause_say(cause, "%s of the operation time changed by about the same factor",
+    tm_cause_say(cause, "%s of the operation time changed by about the same factor",
               tm_format_pct(pct, 100 * share));
-    cause_say(cause, "among them are %zu kinds of operations with 2 %% of the time or more each",
+    tm_cause_say(cause, "among them are %zu kinds of operations with 2 %% of the time or more each",
               families);
     cause->why = "All operations changed alike, so the reason is outside of them: the clock of the device (heat, power), other "
                  "hardware, another program on it, or a different amount of data per operation.";

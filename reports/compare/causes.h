@@ -45,37 +45,37 @@ struct causes {
 
 typedef tm_status cause_rule(struct causes *k);
 
-extern cause_rule find_slow_device;
-extern cause_rule find_recompiles;
-extern cause_rule find_transfers;
-extern cause_rule find_collectives;
-extern cause_rule find_lost_overlap;
-extern cause_rule find_idle_changes;
-extern cause_rule find_changed_parts;
+extern cause_rule tm_find_slow_device;
+extern cause_rule tm_find_recompiles;
+extern cause_rule tm_find_transfer_causes;
+extern cause_rule tm_find_collective_causes;
+extern cause_rule tm_find_lost_overlap;
+extern cause_rule tm_find_idle_changes;
+extern cause_rule tm_find_changed_parts;
 
 /* What the titles of a side's causes begin with: "" of two sides, else "LABEL: ".  out: returned */
-const char *cause_side(const struct comparison *c, size_t side, char out[TM_FORMAT_BYTES]);
+const char *tm_cause_side(const struct comparison *c, size_t side, char out[TM_FORMAT_BYTES]);
 
 /* Begin a cause.  out: never NULL */
-struct cause *cause_begin(struct causes *k, const char *id, double change_ps);
-struct cause *cause_of_fact(struct causes *k, const char *id);
-void cause_title(struct cause *cause, const char *format, ...) TM_PRINTF(2, 3);
-void cause_say(struct cause *cause, const char *format, ...) TM_PRINTF(2, 3);
+struct cause *tm_cause_begin(struct causes *k, const char *id, double change_ps);
+struct cause *tm_cause_of_fact(struct causes *k, const char *id);
+void tm_cause_set_title(struct cause *cause, const char *format, ...) TM_PRINTF(2, 3);
+void tm_cause_say(struct cause *cause, const char *format, ...) TM_PRINTF(2, 3);
 
 /* Has the part changed: significantly, or, where nothing can be tested, by enough? */
-bool part_has_changed(const struct causes *k, enum tm_part part);
+bool tm_part_has_changed(const struct causes *k, enum tm_part part);
 /* A change of the step that is worth a line. */
-bool is_worth_a_cause(const struct causes *k, double change_ps);
+bool tm_is_worth_a_cause(const struct causes *k, double change_ps);
 
 /* Take up to so much (with its sign) out of what is left of a part's change.  out: what was there
  * of it */
-double take_from_part(struct causes *k, enum tm_part part, double change_ps);
+double tm_take_from_part(struct causes *k, enum tm_part part, double change_ps);
 
 /* "+1.23 ms", "-4.50 µs" */
 enum { SIGNED_TIME_BYTES = 64 };
 
-char *signed_time(char out[SIGNED_TIME_BYTES], double ps);
+char *tm_signed_time(char out[SIGNED_TIME_BYTES], double ps);
 /* "12.3 % longer", "4.0 % less", "3.1 times as long" */
-char *longer_by(char out[SIGNED_TIME_BYTES], double base, double value);
+char *tm_longer_by(char out[SIGNED_TIME_BYTES], double base, double value);
 
 #endif

@@ -77,9 +77,9 @@ static void add_change(const struct comparison *c, struct tm_value *changes,
     static const char hidden[] = "the table of a side is cut, and it may be in the rest";
     struct tm_value *to = tm_add_object(changes, NULL);
     char reason[STEP_WHY_BYTES];
-    const char *why = no_test_reason(c, side, reason, sizeof(reason));
+    const char *why = tm_no_test_reason(c, side, reason, sizeof(reason));
 
-    if (basis_of(c, side) != TEST_NONE)
+    if (tm_basis_of(c, side) != TEST_NONE)
         why = is_by_execution ? "the summaries do not record how much its executions vary"
                               : "of a single run there is one value";
     tm_add_ps(to, "change_ps", change->is_known ? change->change_ps : NAN, hidden);
@@ -161,7 +161,7 @@ static void add_sums(const struct comparison *c, struct tm_value *to, const doub
         const double change_ps = round(ps[i]) - round(ps[0]);
 
         tm_add_ps(change, "change_ps", change_ps, why);
-        tm_add_figure(change, "pct", change_pct(ps[0], ps[i]),
+        tm_add_figure(change, "pct", tm_change_pct(ps[0], ps[i]),
                       isfinite(change_ps) ? "the base has none" : why);
     }
 }
@@ -209,14 +209,14 @@ static tm_status add_table(struct comparison *c, const struct tm_row_table *tabl
     return TM_OK;
 }
 
-tm_status add_tables(struct comparison *c)
+tm_status tm_add_tables(struct comparison *c)
 {
     struct tm_row_table *table[ROW_KINDS];
 
     for (int i = 0; i < ROW_KINDS; i++) {
         tm_status st;
 
-        table[i] = row_table_load(c, i);
+        table[i] = tm_row_table_load(c, i);
         st = table[i] ? add_table(c, table[i]) : c->run->error.status;
         if (st != TM_OK)
             return st;
@@ -369,7 +369,7 @@ static tm_status test_figure(struct comparison *c, size_t side,
     tm_status st;
 
     *p = NAN;
-    switch (basis_of(c, side)) {
+    switch (tm_basis_of(c, side)) {
     case TEST_RUNS:
         *p = middle ? middle->p : test_by_runs(c, side, figure);
         return TM_OK;
@@ -398,7 +398,7 @@ static bool is_large(const struct comparison *c, const struct tm_compared_figure
     if (strcmp(figure->kind, "pct") == 0)
         return change >= 1;
     if (figure->steps == FIGURE_OF_PARTS)
-        return change * 100 >= PART_LEAST_PCT * base_step_ps(c);
+        return change * 100 >= PART_LEAST_PCT * tm_base_step_ps(c);
     return base == 0 ? change > 0 : 100 * change >= STEP_LEAST_PCT * fabs(base);
 }
 
@@ -424,14 +424,14 @@ static void figures_add_change(const struct comparison *c, struct tm_value *chan
     struct tm_value *to = tm_add_object(changes, NULL);
     const bool is_known = isfinite(base) && isfinite(value);
     char reason[STEP_WHY_BYTES];
-    const char *why = basis_of(c, side) == TEST_NONE ? no_test_reason(c, side, reason, sizeof(reason))
+    const char *why = tm_basis_of(c, side) == TEST_NONE ? tm_no_test_reason(c, side, reason, sizeof(reason))
                       : figure->steps == FIGURE_OF_RUN ? "of a single run there is one value"
                                                        : "too few independent steps";
 
     if (!is_known)
         why = "a side does not have it";
     tm_add_figure(to, "change", value - base, why);
-    tm_add_figure(to, "pct", is_known ? change_pct(base, value) : NAN,
+    tm_add_figure(to, "pct", is_known ? tm_change_pct(base, value) : NAN,
                   is_known ? "the base has none" : why);
     tm_add_figure(to, "p", is_known ? change->p : NAN, why);
     if (is_known && isfinite(change->p))
@@ -470,7 +470,7 @@ static void decide(const struct comparison *c, size_t side, const double *value,
 
     for (size_t i = 0; i < count; i++)
         p[i] = middle_of(c, side, &compared_figures[i]) ? NAN : change[i * sides + side].p;
-    if (basis_of(c, side) == TEST_STEPS)
+    if (tm_basis_of(c, side) == TEST_STEPS)
         tm_family_tests(p, count, PART_LEVEL, holds, scratch);
     else
         tm_discoveries(p, count, FIGURE_RATE, holds, scratch);
@@ -482,7 +482,7 @@ static void decide(const struct comparison *c, size_t side, const double *value,
                                        value[i * sides + side]);
 }
 
-tm_status add_figures(struct comparison *c)
+tm_status tm_add_figures(struct comparison *c)
 {
     const size_t sides = c->sides, count = compared_figure_count;
     double *value = tm_room_take(&c->room, count * sides, sizeof(*value));
@@ -498,7 +498,7 @@ tm_status add_figures(struct comparison *c)
             tm_status st = TM_OK;
 
             value[i * sides + side] =
-                mean_over_runs(&c->side[side], value_in, &compared_figures[i]);
+                tm_mean_over_runs(&c->side[side], value_in, &compared_figures[i]);
             if (side)
                 st = test_figure(c, side, &compared_figures[i], &change[i * sides + side].p);
             if (st != TM_OK)
@@ -518,7 +518,7 @@ tm_status add_figures(struct comparison *c)
     return TM_OK;
 }
 
-void add_geomean(struct comparison *c)
+void tm_add_geomean(struct comparison *c)
 {
     static const char *const ids[] = { "steps.mean_ps", "total.compute_ps",
                                        "total.exposed_collective_ps", "total.exposed_copy_ps",
@@ -533,7 +533,7 @@ void add_geomean(struct comparison *c)
         for (size_t id = 0; id < IDS; id++) {
             for (size_t side = 0;
                  side < c->sides && strcmp(ids[id], compared_figures[i].path) == 0; side++)
-                value[side][id] = mean_over_runs(&c->side[side], value_in, &compared_figures[i]);
+                value[side][id] = tm_mean_over_runs(&c->side[side], value_in, &compared_figures[i]);
         }
     }
     for (size_t id = 0; id < IDS;
@@ -541,7 +541,7 @@ void add_geomean(struct comparison *c)
         is_used[id] = true;
         for (size_t side = 0; side < c->sides; side++)
             is_used[id] =
-                is_used[id] && value[side][id] > 0 && value[side][id] * 100 >= base_step_ps(c);
+                is_used[id] && value[side][id] > 0 && value[side][id] * 100 >= tm_base_step_ps(c);
         used += is_used[id];
     }
     if (used == 0) {
@@ -613,7 +613,7 @@ static tm_status busy_sample(struct comparison *c, size_t side, size_t device,
 
 static tm_status test_device(struct comparison *c, size_t side, size_t device, double *p)
 {
-    const enum test_basis basis = basis_of(c, side);
+    const enum test_basis basis = tm_basis_of(c, side);
     struct tm_sample a, b;
     tm_status st = busy_sample(c, 0, device, basis, &a);
 
@@ -674,7 +674,7 @@ static tm_status devices_decide(struct comparison *c, size_t side)
 
         device->is_significant[side] =
             holds[i] && fabs(device->busy_ps[side] - device->busy_ps[0]) * 100 >=
-                            PART_LEAST_PCT * base_step_ps(c);
+                            PART_LEAST_PCT * tm_base_step_ps(c);
     }
     return TM_OK;
 }
@@ -698,11 +698,11 @@ static void add_device(const struct comparison *c, struct tm_value *rows,
             continue;
         change = tm_add_object(changes, NULL);
         (void)snprintf(why, sizeof(why), "too few independent steps");
-        if (basis_of(c, side) == TEST_NONE)
-            (void)no_test_reason(c, side, why, sizeof(why));
+        if (tm_basis_of(c, side) == TEST_NONE)
+            (void)tm_no_test_reason(c, side, why, sizeof(why));
         tm_add_ps(change, "change_ps", round(device->busy_ps[side]) - round(device->busy_ps[0]),
                   NULL);
-        tm_add_figure(change, "pct", change_pct(device->busy_ps[0], device->busy_ps[side]),
+        tm_add_figure(change, "pct", tm_change_pct(device->busy_ps[0], device->busy_ps[side]),
                       "the base has none");
         tm_add_figure(change, "p", device->p[side], why);
         if (isfinite(device->p[side]))
@@ -728,7 +728,7 @@ static void add_imbalance(const struct comparison *c, struct tm_value *to)
     }
 }
 
-tm_status add_compared_devices(struct comparison *c)
+tm_status tm_add_compared_devices(struct comparison *c)
 {
     struct tm_value *to, *rows;
     size_t count;

@@ -168,7 +168,7 @@ static void add_tests_notes(const struct comparison *c, struct tm_value *notes)
         if (c->step_test[i].verdict != STEP_INCONCLUSIVE)
             continue;
         tm_format_text(label, sizeof(label), c->side[i].label);
-        (void)snprintf(all, sizeof(all), "%s: %s", label, no_test_reason(c, i, text, sizeof(text)));
+        (void)snprintf(all, sizeof(all), "%s: %s", label, tm_no_test_reason(c, i, text, sizeof(text)));
         add_note(notes, "no_test", all);
     }
 }
@@ -396,7 +396,7 @@ static const struct tm_value *main_cause(const struct comparison *c, size_t side
     const struct tm_value *findings = tm_get(c->root, "findings");
     char id[SIDE_ID_BYTES];
 
-    (void)side_id(c, side, id);
+    (void)tm_side_id(c, side, id);
     for (size_t i = 0; i < tm_length(findings); i++) {
         const struct tm_value *f = tm_at(findings, i);
 
@@ -588,7 +588,7 @@ static void add_comparison_verdict(struct comparison *c)
                        !cause                  ? ""
                        : is_hidden_cause(test) ? " But: "
                                                : " Largest cause: ",
-                       cause ? tm_text(tm_get(cause, "title")) + strlen(cause_side(c, told, side)) : "", cause ? "." : "");
+                       cause ? tm_text(tm_get(cause, "title")) + strlen(tm_cause_side(c, told, side)) : "", cause ? "." : "");
     }
     tm_add_text(to, "text", text, strlen(text));
     tm_add_string(to, "severity", severity_of(c));
@@ -723,25 +723,25 @@ static tm_status fill(struct comparison *c)
     if (!c->facts || !c->step_test || !c->waterfall)
         return c->run->error.status;
     add_head(c);
-    st = add_sides(c);
+    st = tm_add_sides(c);
     if (st != TM_OK)
         return st;
     add_comparability(c);
-    st = add_step_tests(c);
+    st = tm_add_step_tests(c);
     if (st != TM_OK)
         return st;
     add_comparison_notes(c);
-    st = add_waterfalls(c);
+    st = tm_add_waterfalls(c);
     if (st == TM_OK)
-        st = add_figures(c);
+        st = tm_add_figures(c);
     if (st == TM_OK) {
-        add_geomean(c);
-        st = add_tables(c);
+        tm_add_geomean(c);
+        st = tm_add_tables(c);
     }
     if (st == TM_OK)
-        st = add_compared_devices(c);
+        st = tm_add_compared_devices(c);
     if (st == TM_OK)
-        st = add_causes(c);
+        st = tm_add_causes(c);
     if (st == TM_OK)
         add_comparison_verdict(c);
     return st;

@@ -115,37 +115,37 @@ struct comparison {
 /* "base", "new", or "new_1", "new_2" ... */
 enum { SIDE_ID_BYTES = 32 };
 
-const char *side_id(const struct comparison *c, size_t side, char out[SIDE_ID_BYTES]);
+const char *tm_side_id(const struct comparison *c, size_t side, char out[SIDE_ID_BYTES]);
 /* Else nothing of the steps can be tested. */
-bool are_measured_alike(const struct comparison *c, size_t side);
+bool tm_are_measured_alike(const struct comparison *c, size_t side);
 /* What a new side and the base can be tested by. */
-enum test_basis basis_of(const struct comparison *c, size_t side);
+enum test_basis tm_basis_of(const struct comparison *c, size_t side);
 
 /* It begins with this. */
 #define NO_SIGNIFICANCE "no significance: "
 
-const char *no_test_reason(const struct comparison *c, size_t side, char *out, size_t out_bytes);
+const char *tm_no_test_reason(const struct comparison *c, size_t side, char *out, size_t out_bytes);
 /* The step of the base that shares are of. */
-double base_step_ps(const struct comparison *c);
+double tm_base_step_ps(const struct comparison *c);
 /* The rate of false discoveries among rows: strict where nothing of the whole has changed. */
-double row_rate(const struct comparison *c, size_t side);
+double tm_row_rate(const struct comparison *c, size_t side);
 
 /* A mean over the runs of a side of a figure of their summaries; runs without it are left out; NaN
  * = none has it. */
-double mean_over_runs(const struct tm_comparison_side *side,
+double tm_mean_over_runs(const struct tm_comparison_side *side,
                       double (*figure)(const struct tm_value *summary, const void *what),
                       const void *what);
 /* 100 * (value / base - 1); NaN of a base of 0 */
-double change_pct(double base, double value);
+double tm_change_pct(double base, double value);
 
 /* The steps of a comparison's making, in this order. */
-tm_status add_sides(struct comparison *c) TM_MUST_USE;
-tm_status add_step_tests(struct comparison *c) TM_MUST_USE;
-tm_status add_waterfalls(struct comparison *c) TM_MUST_USE;
-tm_status add_figures(struct comparison *c) TM_MUST_USE;
-void add_geomean(struct comparison *c);
-tm_status add_tables(struct comparison *c) TM_MUST_USE;
-tm_status add_compared_devices(struct comparison *c) TM_MUST_USE;
-tm_status add_causes(struct comparison *c) TM_MUST_USE;
+tm_status tm_add_sides(struct comparison *c) TM_MUST_USE;
+tm_status tm_add_step_tests(struct comparison *c) TM_MUST_USE;
+tm_status tm_add_waterfalls(struct comparison *c) TM_MUST_USE;
+tm_status tm_add_figures(struct comparison *c) TM_MUST_USE;
+void tm_add_geomean(struct comparison *c);
+tm_status tm_add_tables(struct comparison *c) TM_MUST_USE;
+tm_status tm_add_compared_devices(struct comparison *c) TM_MUST_USE;
+tm_status tm_add_causes(struct comparison *c) TM_MUST_USE;
 
 #endif

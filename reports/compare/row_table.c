@@ -29,7 +29,7 @@ static char *copy_text(struct tm_compare_blocks *room, const char *text)
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
-const char *name_pattern(struct tm_compare_blocks *room, const char *name)
+const char *tm_name_pattern(struct tm_compare_blocks *room, const char *name)
 {
     char *pattern = copy_text(room, name);
     size_t n = 0;
@@ -91,7 +91,7 @@ static struct tm_row *new_row(struct comparison *c, const struct row_figures *f)
     if (f->pattern)
         row->pattern = copy_text(&c->room, f->pattern);
     else
-        row->pattern = name_pattern(&c->room, f->family && *f->family ? f->family : f->name);
+        row->pattern = tm_name_pattern(&c->room, f->family && *f->family ? f->family : f->name);
     row->cell = tm_room_take(&c->room, c->sides, sizeof(*row->cell));
     row->change = tm_room_take(&c->room, c->sides, sizeof(*row->change));
     if (!row->name || !row->path || !row->group || !row->family || !row->family_path || !row->pattern || !row->cell ||
@@ -286,7 +286,7 @@ static tm_status set_keys(struct comparison *c, struct candidate *to, struct tm_
     to->row = row;
     to->first = first[level];
     to->second = level == BY_FAMILY ? row->family_path
-                 : level == BY_PATTERN_IN_PATH ? name_pattern(&c->room, row->path) : "";
+                 : level == BY_PATTERN_IN_PATH ? tm_name_pattern(&c->room, row->path) : "";
     return to->second ? TM_OK : c->run->error.status;
 }
 
@@ -372,7 +372,7 @@ static tm_status row_table_match(struct comparison *c, struct tm_row_table *tabl
  * alone would find every two runs different: a change also has to be larger than what steps vary
  * by, and a real part of the step. */
 
-double row_noise_pct(const struct comparison *c, size_t side)
+double tm_row_noise_pct(const struct comparison *c, size_t side)
 {
     const struct tm_sample a = c->facts[0].part_of_step[TM_PART_COMPUTE];
     const struct tm_sample b = c->facts[side].part_of_step[TM_PART_COMPUTE];
@@ -384,7 +384,7 @@ double row_noise_pct(const struct comparison *c, size_t side)
     return error > ROW_LEAST_PCT ? error : ROW_LEAST_PCT; /* that of a NaN, too */
 }
 
-double row_rate(const struct comparison *c, size_t side)
+double tm_row_rate(const struct comparison *c, size_t side)
 {
     bool has_changed = c->step_test[side].is_changed;
 
@@ -482,7 +482,7 @@ static void find_change(const struct tm_row *row, size_t side)
     if (!change->is_known)
         return;
     change->change_ps = value_of(row, side) - value_of(row, 0);
-    change->pct = change_pct(value_of(row, 0), value_of(row, side));
+    change->pct = tm_change_pct(value_of(row, 0), value_of(row, side));
     change->from_count_ps = change->change_ps;
     if (base->is_known && other->is_known && base->count > 0 && other->count > 0) {
         change->from_length_ps =
@@ -505,7 +505,7 @@ static void judge(const struct comparison *c, const struct tm_row_table *table,
         change->status = !change->is_significant ? ROW_SAME
                          : change->change_ps > 0 ? ROW_SLOWER
                                                  : ROW_FASTER;
-    else if (fabs(change->change_ps) * 100 < ROW_STEP_LEAST_PCT * base_step_ps(c) ||
+    else if (fabs(change->change_ps) * 100 < ROW_STEP_LEAST_PCT * tm_base_step_ps(c) ||
              fabs(change->pct) < STEP_LEAST_PCT)
         change->status = ROW_SAME;
 }
@@ -514,15 +514,15 @@ static bool is_worth_it(const struct comparison *c, const struct row_change *cha
                         double noise_pct)
 {
     return change->is_known &&
-           fabs(change->change_ps) * 100 >= ROW_STEP_LEAST_PCT * base_step_ps(c) &&
+           fabs(change->change_ps) * 100 >= ROW_STEP_LEAST_PCT * tm_base_step_ps(c) &&
            (!isfinite(change->pct) || fabs(change->pct) >= noise_pct);
 }
 
 static void test_side(const struct comparison *c, struct tm_row_table *table, size_t side,
                       double *p, bool *holds, double *scratch)
 {
-    const enum test_basis basis = basis_of(c, side);
-    const double noise_pct = row_noise_pct(c, side);
+    const enum test_basis basis = tm_basis_of(c, side);
+    const double noise_pct = tm_row_noise_pct(c, side);
 
     for (size_t i = 0; i < table->rows; i++) {
         struct tm_row *row = table->row[i];
@@ -539,7 +539,7 @@ static void test_side(const struct comparison *c, struct tm_row_table *table, si
         change->is_tested = isfinite(change->p);
         p[i] = change->p;
     }
-    tm_discoveries(p, table->rows, row_rate(c, side), holds, scratch);
+    tm_discoveries(p, table->rows, tm_row_rate(c, side), holds, scratch);
     for (size_t i = 0; i < table->rows; i++) {
         struct row_change *change = &table->row[i]->change[side];
 
@@ -779,7 +779,7 @@ static const char *reason(const struct comparison *c, const struct section *s)
     return "no side has any";
 }
 
-struct tm_row_table *row_table_load(struct comparison *c, enum row_kind kind)
+struct tm_row_table *tm_row_table_load(struct comparison *c, enum row_kind kind)
 {
     const struct section *s = &sections[kind];
     struct tm_row_table *table = tm_room_take(&c->room, 1, sizeof(*table));

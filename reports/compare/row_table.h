@@ -75,13 +75,13 @@ enum row_kind {
     ROW_KINDS
 };
 
-struct tm_row_table *row_table_load(struct comparison *c, enum row_kind kind) TM_MUST_USE;
+struct tm_row_table *tm_row_table_load(struct comparison *c, enum row_kind kind) TM_MUST_USE;
 
 /* A name without its numbers: each becomes #, and those at the end go.  owns: the room */
-const char *name_pattern(struct tm_compare_blocks *room, const char *name) TM_MUST_USE;
+const char *tm_name_pattern(struct tm_compare_blocks *room, const char *name) TM_MUST_USE;
 
 /* The least relative change of a row that is more than what steps of these sides vary by, in
  * percent. */
-double row_noise_pct(const struct comparison *c, size_t side);
+double tm_row_noise_pct(const struct comparison *c, size_t side);
 
 #endif

@@ -217,7 +217,7 @@ void tm_add_compared_run(struct tm_value *list, const struct tm_compared_run *ru
 
 enum { SAMPLES_WRITTEN_MOST = 4096 };
 
-const char *side_id(const struct comparison *c, size_t side, char out[SIDE_ID_BYTES])
+const char *tm_side_id(const struct comparison *c, size_t side, char out[SIDE_ID_BYTES])
 {
     if (side == 0)
         (void)snprintf(out, SIDE_ID_BYTES, "base");
@@ -228,17 +228,17 @@ const char *side_id(const struct comparison *c, size_t side, char out[SIDE_ID_BY
     return out;
 }
 
-double base_step_ps(const struct comparison *c)
+double tm_base_step_ps(const struct comparison *c)
 {
     return c->facts[0].has_parts ? c->facts[0].total_ps : c->facts[0].mean_ps;
 }
 
-double change_pct(double base, double value)
+double tm_change_pct(double base, double value)
 {
     return base != 0 ? 100 * (value / base - 1) : NAN;
 }
 
-double mean_over_runs(const struct tm_comparison_side *side,
+double tm_mean_over_runs(const struct tm_comparison_side *side,
                       double (*figure)(const struct tm_value *summary, const void *what),
                       const void *what)
 {
@@ -256,7 +256,7 @@ double mean_over_runs(const struct tm_comparison_side *side,
     return known ? sum / (double)known : NAN;
 }
 
-bool are_measured_alike(const struct comparison *c, size_t side)
+bool tm_are_measured_alike(const struct comparison *c, size_t side)
 {
     const struct tm_comparison_side *base = &c->side[0], *other = &c->side[side];
 
@@ -267,11 +267,11 @@ bool are_measured_alike(const struct comparison *c, size_t side)
     return true;
 }
 
-enum test_basis basis_of(const struct comparison *c, size_t side)
+enum test_basis tm_basis_of(const struct comparison *c, size_t side)
 {
     const struct side_facts *base = &c->facts[0], *other = &c->facts[side];
 
-    if (!are_measured_alike(c, side))
+    if (!tm_are_measured_alike(c, side))
         return TEST_NONE;
     if (base->run_medians.count >= RUNS_FOR_TEST && other->run_medians.count >= RUNS_FOR_TEST)
         return TEST_RUNS;
@@ -281,7 +281,7 @@ enum test_basis basis_of(const struct comparison *c, size_t side)
     return TEST_NONE;
 }
 
-const char *no_test_reason(const struct comparison *c, size_t side, char *out, size_t out_bytes)
+const char *tm_no_test_reason(const struct comparison *c, size_t side, char *out, size_t out_bytes)
 {
     const struct side_facts *base = &c->facts[0], *other = &c->facts[side];
     const struct step_test *test = &c->step_test[side];
@@ -289,13 +289,13 @@ const char *no_test_reason(const struct comparison *c, size_t side, char *out, s
         base->steps.count < other->steps.count ? base->steps.count : other->steps.count;
     char worth[TM_FORMAT_BYTES], lag1[TM_FORMAT_BYTES];
 
-    if (!are_measured_alike(c, side))
+    if (!tm_are_measured_alike(c, side))
         (void)snprintf(out, out_bytes, NO_SIGNIFICANCE TM_STEPS_NOT_ALIKE);
     else if (base->runs > 1 || other->runs > 1)
         (void)snprintf(
             out, out_bytes,
             NO_SIGNIFICANCE "one side has a single run with steps, two are needed on both");
-    else if (basis_of(c, side) == TEST_STEPS && fmin(test->effective_base, test->effective_new) < (double)steps)
+    else if (tm_basis_of(c, side) == TEST_STEPS && fmin(test->effective_base, test->effective_new) < (double)steps)
         (void)snprintf(out, out_bytes,
                        NO_SIGNIFICANCE "consecutive steps resemble each other (lag-1 autocorrelation %s), so that %zu steps "
                        "are worth %s independent ones; 6 are needed on both sides",
@@ -505,7 +505,7 @@ static void add_step_statistics(struct tm_value *to, const struct tm_comparison_
     tm_add_uint(to, "samples", facts->steps.count);
     for (size_t i = 0; i < sizeof(means) / sizeof(means[0]); i++)
         tm_add_ps(to, means[i].key,
-                  i == 1 ? facts->median_ps : mean_over_runs(side, figure_at, means[i].path), none);
+                  i == 1 ? facts->median_ps : tm_mean_over_runs(side, figure_at, means[i].path), none);
     tm_add_ps(to, "stddev_ps", all.stddev, few);
     tm_add_figure(to, "cv_pct", all.cv_pct, few);
     tm_add_figure(to, "between_runs_cv_pct", facts->run_medians.count > 1 ? between.cv_pct : NAN,
@@ -522,7 +522,7 @@ static void add_side(const struct comparison *c, struct tm_value *sides, size_t 
     char id[SIDE_ID_BYTES];
     bool is_same = true;
 
-    tm_add_string(to, "id", side_id(c, number, id));
+    tm_add_string(to, "id", tm_side_id(c, number, id));
     tm_add_text(to, "label", side->label, strlen(side->label));
     runs = tm_add_array(to, "runs");
     for (size_t r = 0; r < side->runs; r++)
@@ -540,7 +540,7 @@ static void add_side(const struct comparison *c, struct tm_value *sides, size_t 
     add_step_statistics(to, side, &c->facts[number]);
 }
 
-tm_status add_sides(struct comparison *c)
+tm_status tm_add_sides(struct comparison *c)
 {
     struct tm_value *sides = tm_add_array(c->root, "sides");
 

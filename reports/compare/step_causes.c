@@ -18,7 +18,7 @@ static void say_before(struct cause *cause, const char *what, double base_ps, do
 {
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
-    cause_say(cause, "%s: %s per step and device, before %s", what,
+    tm_cause_say(cause, "%s: %s per step and device, before %s", what,
               tm_format_time(b, tm_whole(round(new_ps))),
               tm_format_time(a, tm_whole(round(base_ps))));
 }
@@ -65,7 +65,7 @@ static double growth_of_others(const struct comparison *c, size_t side, size_t b
     return tm_sample_quantile((struct tm_sample){ scratch, count }, 0.5);
 }
 
-tm_status find_slow_device(struct causes *k)
+tm_status tm_find_slow_device(struct causes *k)
 {
     static const enum tm_part waits[] = { TM_PART_COLLECTIVES, TM_PART_IDLE_DEVICE_WAIT,
                                           TM_PART_IDLE_SYNC, TM_PART_IDLE_HOST,
@@ -93,19 +93,19 @@ tm_status find_slow_device(struct causes *k)
         (k->is_tested && !device->is_significant[k->side]))
         return TM_OK;
     own_ps = device->compute_ps[k->side] - device->compute_ps[0] * exp(others);
-    change_ps = take_from_part(k, TM_PART_COMPUTE, own_ps);
+    change_ps = tm_take_from_part(k, TM_PART_COMPUTE, own_ps);
     for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
-        change_ps += take_from_part(k, waits[i], own_ps - change_ps);
-    if (!is_worth_a_cause(k, change_ps))
+        change_ps += tm_take_from_part(k, waits[i], own_ps - change_ps);
+    if (!tm_is_worth_a_cause(k, change_ps))
         return TM_OK;
     k->is_compute_told = true;
-    cause = cause_begin(k, own_ps > 0 ? "slow_device" : "slow_device_gone", change_ps);
-    cause_title(cause, "%s alone computes %s: %s per step", device->name,
-                longer_by(longer, 1, exp(growth)), signed_time(time, change_ps));
+    cause = tm_cause_begin(k, own_ps > 0 ? "slow_device" : "slow_device_gone", change_ps);
+    tm_cause_set_title(cause, "%s alone computes %s: %s per step", device->name,
+                tm_longer_by(longer, 1, exp(growth)), tm_signed_time(time, change_ps));
     cause->value = 100 * (exp(growth) - 1);
     cause->unit = "%";
     say_before(cause, device->name, device->compute_ps[0], device->compute_ps[k->side]);
-    cause_say(cause, "the other %zu device%s: %s%s (median)", c->device_count - 1,
+    tm_cause_say(cause, "the other %zu device%s: %s%s (median)", c->device_count - 1,
               c->device_count == 2 ? "" : "s", others < 0 ? "-" : "+",
               tm_format_pct(pct, fabs(100 * (exp(others) - 1))));
     cause->why = "The devices wait for each other, so that the slowest one sets the pace.";
@@ -122,33 +122,33 @@ static const char *const compile_fixes[] = {
     NULL,
 };
 
-tm_status find_recompiles(struct causes *k)
+tm_status tm_find_recompiles(struct causes *k)
 {
     static const char count_path[] = "compile.inside_steps.count",
                       time_path[] = "compile.inside_steps.total_ps";
     const struct tm_comparison_side *base = &k->c->side[0], *other = &k->c->side[k->side];
-    const double before = mean_over_runs(base, figure_at, count_path),
-                 after = mean_over_runs(other, figure_at, count_path);
+    const double before = tm_mean_over_runs(base, figure_at, count_path),
+                 after = tm_mean_over_runs(other, figure_at, count_path);
     char time[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     struct cause *cause;
     double change_ps;
 
     if (!(fabs(after - before) > 0))
         return TM_OK;
-    if (part_has_changed(k, TM_PART_IDLE_COMPILE)) {
-        change_ps = take_from_part(k, TM_PART_IDLE_COMPILE, (after > before ? 1 : -1) * INFINITY);
-        if (!is_worth_a_cause(k, change_ps))
+    if (tm_part_has_changed(k, TM_PART_IDLE_COMPILE)) {
+        change_ps = tm_take_from_part(k, TM_PART_IDLE_COMPILE, (after > before ? 1 : -1) * INFINITY);
+        if (!tm_is_worth_a_cause(k, change_ps))
             return TM_OK;
-        cause = cause_begin(k, after > before ? "recompiles" : "recompiles_gone", change_ps);
-        cause_title(cause, "%s compilation%s inside the steps, before %s: %s per step",
+        cause = tm_cause_begin(k, after > before ? "recompiles" : "recompiles_gone", change_ps);
+        tm_cause_set_title(cause, "%s compilation%s inside the steps, before %s: %s per step",
                     tm_format_number(b, after), after == 1 ? "" : "s", tm_format_number(a, before),
-                    signed_time(time, change_ps));
-    } else if (is_worth_a_cause(k, part_change(k, TM_PART_IDLE_COMPILE))) {
-        cause = cause_of_fact(k, after > before ? "recompiles" : "recompiles_gone");
+                    tm_signed_time(time, change_ps));
+    } else if (tm_is_worth_a_cause(k, part_change(k, TM_PART_IDLE_COMPILE))) {
+        cause = tm_cause_of_fact(k, after > before ? "recompiles" : "recompiles_gone");
         cause->is_warning = after > before;
-        cause_title(cause, "%s compilation%s inside the steps, before %s",
+        tm_cause_set_title(cause, "%s compilation%s inside the steps, before %s",
                     tm_format_number(b, after), after == 1 ? "" : "s", tm_format_number(a, before));
-        cause_say(cause, "in too few steps for a test of what they cost");
+        tm_cause_say(cause, "in too few steps for a test of what they cost");
     } else {
         return TM_OK;
     }
@@ -157,9 +157,9 @@ tm_status find_recompiles(struct causes *k)
     say_before(cause, "the device waits for the compiler",
                (double)k->w->base_part_ps[TM_PART_IDLE_COMPILE],
                (double)k->w->new_part_ps[TM_PART_IDLE_COMPILE]);
-    cause_say(cause, "compiling inside the steps takes %s in all, before %s",
-              tm_format_time(b, tm_whole(mean_over_runs(other, figure_at, time_path))),
-              tm_format_time(a, tm_whole(mean_over_runs(base, figure_at, time_path))));
+    tm_cause_say(cause, "compiling inside the steps takes %s in all, before %s",
+              tm_format_time(b, tm_whole(tm_mean_over_runs(other, figure_at, time_path))),
+              tm_format_time(a, tm_whole(tm_mean_over_runs(base, figure_at, time_path))));
     cause->why = "A jitted function that meets new shapes or new static arguments is compiled "
                  "again, and the devices wait.";
     cause->fixes = compile_fixes;
@@ -213,25 +213,25 @@ static void tell_transfer(struct causes *k, const struct direction *d, const str
     const char *id = is_work         ? change_ps > 0 ? "transfer_more" : "transfer_less"
                      : change_ps > 0 ? "transfer_slower"
                                      : "transfer_faster";
-    struct cause *cause = cause_begin(k, id, change_ps);
+    struct cause *cause = tm_cause_begin(k, id, change_ps);
     char time[SIGNED_TIME_BYTES], longer[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
     (void)tm_format_number(b, other->count);
     if (is_work && has_grown(base->count, other->count, change_ps < 0 ? -1 : 1))
-        cause_title(cause, "%s cop%s %s per step and device, before %s: %s per step", b,
+        tm_cause_set_title(cause, "%s cop%s %s per step and device, before %s: %s per step", b,
                     strcmp(b, "1") == 0 ? "y" : "ies", d->words, tm_format_number(a, base->count),
-                    signed_time(time, change_ps));
+                    tm_signed_time(time, change_ps));
     else if (is_work)
-        cause_title(cause, "Copies %s move %s per step and device, before %s: %s per step", d->words,
+        tm_cause_set_title(cause, "Copies %s move %s per step and device, before %s: %s per step", d->words,
                     tm_format_bytes(b, other->bytes), tm_format_bytes(a, base->bytes),
-                    signed_time(time, change_ps));
+                    tm_signed_time(time, change_ps));
     else
-        cause_title(cause, "Copies %s of the same data take %s: %s per step", d->words,
-                    longer_by(longer, base->ps, other->ps), signed_time(time, change_ps));
-    cause->value = change_pct(base->ps, other->ps);
+        tm_cause_set_title(cause, "Copies %s of the same data take %s: %s per step", d->words,
+                    tm_longer_by(longer, base->ps, other->ps), tm_signed_time(time, change_ps));
+    cause->value = tm_change_pct(base->ps, other->ps);
     cause->unit = "%";
     if (base->has_bytes || other->has_bytes)
-        cause_say(cause, "%s per step and device, before %s", tm_format_bytes(b, other->bytes),
+        tm_cause_say(cause, "%s per step and device, before %s", tm_format_bytes(b, other->bytes),
                   tm_format_bytes(a, base->bytes));
     say_before(cause, "copying", base->ps, other->ps);
     say_before(cause, "exposed", (double)k->w->base_part_ps[d->part],
@@ -242,18 +242,18 @@ static void tell_transfer(struct causes *k, const struct direction *d, const str
     cause->fixes = is_work ? transfer_fixes : bandwidth_fixes;
 }
 
-tm_status find_transfers(struct causes *k)
+tm_status tm_find_transfer_causes(struct causes *k)
 {
     for (size_t i = 0; i < sizeof(directions) / sizeof(directions[0]); i++) {
         const struct direction *d = &directions[i];
         const struct tm_row *row = row_of(k->c->transfers, d->name);
         double change_ps;
 
-        if (!row || !part_has_changed(k, d->part) ||
-            !is_worth_a_cause(k, row->change[k->side].change_ps))
+        if (!row || !tm_part_has_changed(k, d->part) ||
+            !tm_is_worth_a_cause(k, row->change[k->side].change_ps))
             continue;
-        change_ps = take_from_part(k, d->part, row->change[k->side].change_ps);
-        if (is_worth_a_cause(k, change_ps))
+        change_ps = tm_take_from_part(k, d->part, row->change[k->side].change_ps);
+        if (tm_is_worth_a_cause(k, change_ps))
             tell_transfer(k, d, row, change_ps);
     }
     return TM_OK;
@@ -268,22 +268,22 @@ static const char *const collective_fixes[] = {
     NULL,
 };
 
-tm_status find_collectives(struct causes *k)
+tm_status tm_find_collective_causes(struct causes *k)
 {
     static const char path[] = "total.collective_ps";
     const struct tm_comparison_side *base = &k->c->side[0], *other = &k->c->side[k->side];
-    const double before = mean_over_runs(base, figure_per_step, path),
-                 after = mean_over_runs(other, figure_per_step, path);
+    const double before = tm_mean_over_runs(base, figure_per_step, path),
+                 after = tm_mean_over_runs(other, figure_per_step, path);
     const struct tm_row_table *table = k->c->collectives;
     double change_ps, count_ps = 0, length_ps = 0, runs_before = 0, runs_after = 0;
     char time[SIGNED_TIME_BYTES], longer[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     struct cause *cause;
 
-    if (!isfinite(after - before) || !part_has_changed(k, TM_PART_COLLECTIVES) ||
-        !is_worth_a_cause(k, after - before))
+    if (!isfinite(after - before) || !tm_part_has_changed(k, TM_PART_COLLECTIVES) ||
+        !tm_is_worth_a_cause(k, after - before))
         return TM_OK;
-    change_ps = take_from_part(k, TM_PART_COLLECTIVES, after - before);
-    if (!is_worth_a_cause(k, change_ps))
+    change_ps = tm_take_from_part(k, TM_PART_COLLECTIVES, after - before);
+    if (!tm_is_worth_a_cause(k, change_ps))
         return TM_OK;
     for (size_t i = 0; i < table->rows; i++) {
         count_ps += table->row[i]->change[k->side].from_count_ps;
@@ -293,20 +293,20 @@ tm_status find_collectives(struct causes *k)
     }
     const bool is_count = fabs(count_ps) > fabs(length_ps);
 
-    cause = cause_begin(k,
+    cause = tm_cause_begin(k,
                         is_count        ? change_ps > 0 ? "collective_more" : "collective_less"
                         : change_ps > 0 ? "collective_slower"
                                         : "collective_faster",
                         change_ps);
-    (void)signed_time(time, change_ps);
+    (void)tm_signed_time(time, change_ps);
     (void)tm_format_number(b, runs_after);
     if (is_count)
-        cause_title(cause, "%s collective%s per step and device, before %s: %s per step", b,
+        tm_cause_set_title(cause, "%s collective%s per step and device, before %s: %s per step", b,
                     strcmp(b, "1") == 0 ? "" : "s", tm_format_number(a, runs_before), time);
     else
-        cause_title(cause, "Collectives take %s: %s per step", longer_by(longer, before, after),
+        tm_cause_set_title(cause, "Collectives take %s: %s per step", tm_longer_by(longer, before, after),
                     time);
-    cause->value = change_pct(before, after);
+    cause->value = tm_change_pct(before, after);
     cause->unit = "%";
     say_before(cause, "collectives", before, after);
     say_before(cause, "exposed", (double)k->w->base_part_ps[TM_PART_COLLECTIVES],
@@ -326,7 +326,7 @@ static const char *const overlap_fixes[] = {
     NULL,
 };
 
-tm_status find_lost_overlap(struct causes *k)
+tm_status tm_find_lost_overlap(struct causes *k)
 {
     static const char collective_path[] = "total.collective_ps", copy_path[] = "total.copy_ps";
     const struct tm_comparison_side *sides[2] = { &k->c->side[0], &k->c->side[k->side] };
@@ -339,15 +339,15 @@ tm_status find_lost_overlap(struct causes *k)
         exposed[0] += (double)k->w->base_part_ps[i];
         exposed[1] += (double)k->w->new_part_ps[i];
         change_ps += k->left_ps[i];
-        has_changed = has_changed || part_has_changed(k, i);
+        has_changed = has_changed || tm_part_has_changed(k, i);
     }
     for (int i = 0; i < 2; i++) {
-        const double collectives = mean_over_runs(sides[i], figure_per_step, collective_path);
-        const double copies = mean_over_runs(sides[i], figure_per_step, copy_path);
+        const double collectives = tm_mean_over_runs(sides[i], figure_per_step, collective_path);
+        const double copies = tm_mean_over_runs(sides[i], figure_per_step, copy_path);
 
         whole[i] = (isfinite(collectives) ? collectives : 0) + (isfinite(copies) ? copies : 0);
     }
-    if (!(whole[0] > 0) || !(whole[1] > 0) || !has_changed || !is_worth_a_cause(k, change_ps))
+    if (!(whole[0] > 0) || !(whole[1] > 0) || !has_changed || !tm_is_worth_a_cause(k, change_ps))
         return TM_OK;
     const double before = 100 * fmax(0, 1 - exposed[0] / whole[0]),
                  after = 100 * fmax(0, 1 - exposed[1] / whole[1]);
@@ -356,10 +356,10 @@ tm_status find_lost_overlap(struct causes *k)
         return TM_OK;
     for (int i = TM_PART_COLLECTIVES; i <= TM_PART_COPY_OTHER; i++)
         k->left_ps[i] = 0;
-    cause = cause_begin(k, change_ps > 0 ? "overlap_lost" : "overlap_gained", change_ps);
-    cause_title(cause,
+    cause = tm_cause_begin(k, change_ps > 0 ? "overlap_lost" : "overlap_gained", change_ps);
+    tm_cause_set_title(cause,
                 "%s of communication and copies is overlapped with compute, before %s: %s per step",
-                tm_format_pct(b, after), tm_format_pct(a, before), signed_time(time, change_ps));
+                tm_format_pct(b, after), tm_format_pct(a, before), tm_signed_time(time, change_ps));
     cause->value = after - before;
     cause->unit = "%";
     say_before(cause, "collectives and copies", whole[0], whole[1]);
@@ -420,7 +420,7 @@ static const struct {
 static bool is_open(const struct causes *k, enum tm_part part)
 {
     return part == TM_PART_IDLE_DEVICE_WAIT || part == TM_PART_IDLE_UNRECORDED ||
-           !part_has_changed(k, part);
+           !tm_part_has_changed(k, part);
 }
 
 static void settle_blame(struct causes *k)
@@ -441,11 +441,11 @@ static void settle_blame(struct causes *k)
     }
 }
 
-tm_status find_idle_changes(struct causes *k)
+tm_status tm_find_idle_changes(struct causes *k)
 {
     static const char launches[] = "host.launches.per_step";
-    const double before = mean_over_runs(&k->c->side[0], figure_at, launches);
-    const double after = mean_over_runs(&k->c->side[k->side], figure_at, launches);
+    const double before = tm_mean_over_runs(&k->c->side[0], figure_at, launches);
+    const double after = tm_mean_over_runs(&k->c->side[k->side], figure_at, launches);
 
     settle_blame(k);
     for (size_t i = 0; i < sizeof(idle_kinds) / sizeof(idle_kinds[0]); i++) {
@@ -454,19 +454,19 @@ tm_status find_idle_changes(struct causes *k)
         char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], time[SIGNED_TIME_BYTES];
         struct cause *cause;
 
-        if (!part_has_changed(k, part) || !is_worth_a_cause(k, change_ps))
+        if (!tm_part_has_changed(k, part) || !tm_is_worth_a_cause(k, change_ps))
             continue;
         k->left_ps[part] = 0;
-        cause = cause_begin(k, idle_kinds[i].id, change_ps);
-        cause_title(cause, "The device waits %s %s: %s per step", change_ps > 0 ? "longer" : "less",
-                    idle_kinds[i].words, signed_time(time, change_ps));
+        cause = tm_cause_begin(k, idle_kinds[i].id, change_ps);
+        tm_cause_set_title(cause, "The device waits %s %s: %s per step", change_ps > 0 ? "longer" : "less",
+                    idle_kinds[i].words, tm_signed_time(time, change_ps));
         cause->value =
-            change_pct((double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
+            tm_change_pct((double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
         cause->unit = "%";
         say_before(cause, "idle for this cause", (double)k->w->base_part_ps[part],
                    (double)k->w->new_part_ps[part]);
         if (isfinite(before) && isfinite(after) && has_grown(before, after, change_ps < 0 ? -1 : 1))
-            cause_say(cause, "%s launches per step, before %s", tm_format_number(b, after),
+            tm_cause_say(cause, "%s launches per step, before %s", tm_format_number(b, after),
                       tm_format_number(a, before));
         cause->why = "The device has nothing to do in this time.";
         cause->fixes = idle_kinds[i].fixes;
@@ -476,21 +476,21 @@ tm_status find_idle_changes(struct causes *k)
 
 /* --- the rest --- */
 
-tm_status find_changed_parts(struct causes *k)
+tm_status tm_find_changed_parts(struct causes *k)
 {
     for (int part = 0; part < TM_PART_IDLE_DEVICE_WAIT; part++) {
         char time[SIGNED_TIME_BYTES];
         const double change_ps = k->left_ps[part];
         struct cause *cause;
 
-        if (!part_has_changed(k, part) || !is_worth_a_cause(k, change_ps) ||
+        if (!tm_part_has_changed(k, part) || !tm_is_worth_a_cause(k, change_ps) ||
             change_ps * part_change(k, part) <= 0)
             continue;
         k->left_ps[part] = 0;
-        cause = cause_begin(k, tm_part_kind[part].id, change_ps);
+        cause = tm_cause_begin(k, tm_part_kind[part].id, change_ps);
         cause->is_rest = true;
-        cause_title(cause, "%s, not explained by the causes above: %s per step",
-                    tm_part_kind[part].title, signed_time(time, change_ps));
+        tm_cause_set_title(cause, "%s, not explained by the causes above: %s per step",
+                    tm_part_kind[part].title, tm_signed_time(time, change_ps));
         cause->value = 100 * change_ps / k->step_ps;
         cause->unit = "%";
         say_before(cause, tm_part_kind[part].title, (double)k->w->base_part_ps[part],

@@ -17,7 +17,7 @@ static void set_middle(const struct comparison *c, const struct step_test *test,
     *of = (struct middle_test){ .base_ps = base_ps,
                                 .new_ps = new_ps,
                                 .change_ps = new_ps - base_ps,
-                                .change_pct = change_pct(base_ps, new_ps),
+                                .change_pct = tm_change_pct(base_ps, new_ps),
                                 .low_pct = NAN,
                                 .high_pct = NAN,
                                 .p = NAN,
@@ -143,7 +143,7 @@ static void decide(const struct comparison *c, size_t side, struct step_test *te
         test->verdict = STEP_NO_CHANGE;
     else
         (void)snprintf(test->why, sizeof(test->why), "%s",
-                       no_test_reason(c, side, why, sizeof(why)) + strlen(NO_SIGNIFICANCE));
+                       tm_no_test_reason(c, side, why, sizeof(why)) + strlen(NO_SIGNIFICANCE));
 }
 
 /* --- the document --- */
@@ -191,8 +191,8 @@ static void add_test(const struct comparison *c, struct tm_value *tests, size_t 
     char id[SIDE_ID_BYTES], why[STEP_WHY_BYTES];
     const char *mean, *median;
 
-    (void)no_test_reason(c, side, why, sizeof(why));
-    tm_add_string(to, "side", side_id(c, side, id));
+    (void)tm_no_test_reason(c, side, why, sizeof(why));
+    tm_add_string(to, "side", tm_side_id(c, side, id));
     tm_add_string(to, "basis", is_of_steps ? "steps" : basis[test->basis]);
     tm_add_string(to, "verdict", verdict[test->verdict]);
     tm_add_known(to, "reason", test->why, NULL);
@@ -229,7 +229,7 @@ static void add_test(const struct comparison *c, struct tm_value *tests, size_t 
     tm_add_bool(to, "within_run_spread", test->is_within_spread);
 }
 
-tm_status add_step_tests(struct comparison *c)
+tm_status tm_add_step_tests(struct comparison *c)
 {
     const struct side_facts *base = &c->facts[0];
     struct tm_value *tests = tm_add_array(c->root, "tests");
@@ -239,11 +239,11 @@ tm_status add_step_tests(struct comparison *c)
         struct step_test *test = &c->step_test[i];
         tm_status st = TM_OK;
 
-        *test = (struct step_test){ .basis = basis_of(c, i), .level = STEP_LEVEL, .lag1 = NAN, .effective_base = NAN,
+        *test = (struct step_test){ .basis = tm_basis_of(c, i), .level = STEP_LEVEL, .lag1 = NAN, .effective_base = NAN,
                                     .effective_new = NAN };
         set_middle(c, test, &test->median, base->median_ps, other->median_ps, "steps.median_ps");
         set_middle(c, test, &test->mean, base->mean_ps, other->mean_ps, "steps.mean_ps");
-        if (test->basis != TEST_RUNS && base->runs == 1 && other->runs == 1 && are_measured_alike(c, i))
+        if (test->basis != TEST_RUNS && base->runs == 1 && other->runs == 1 && tm_are_measured_alike(c, i))
             st = test_steps(c, base, other, test);
         else if (test->basis == TEST_RUNS)
             test_runs(base, other, test);

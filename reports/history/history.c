@@ -136,7 +136,7 @@ static size_t history_figures(int64_t tables, size_t figure[TM_FIGURES_MOST])
     return tables < 3 ? first : tm_figure_count;
 }
 
-const char *history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index)
+const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index)
 {
     static const char *const by[][2] = { { "runs_by_job", "job, when_ns, id" }, { "runs_by_time", "when_ns, id" } };
     const char *const dot = *schema ? "." : "";
@@ -213,7 +213,7 @@ static bool history_has_tables(struct tm_history *history, char extra[TM_KEY_BYT
         SQLITE_OK)
         return false;
     for (size_t i = 0; is_same; i++) {
-        const char *const wanted = history_object(sql, "", history->tables, i);
+        const char *const wanted = tm_history_object(sql, "", history->tables, i);
         const bool is_there = sqlite3_step(statement) == SQLITE_ROW;
 
         if (!is_there && !wanted)
@@ -810,7 +810,7 @@ static tm_status make_tables(struct tm_history *history, const char *schema, siz
     char sql[HISTORY_SQL_BYTES];
     tm_status st = TM_OK;
 
-    for (size_t i = first; st == TM_OK && i < last && history_object(sql, schema, TM_HISTORY_VERSION, i); i++)
+    for (size_t i = first; st == TM_OK && i < last && tm_history_object(sql, schema, TM_HISTORY_VERSION, i); i++)
         st = history_do(history, sql);
     return st;
 }

@@ -154,7 +154,7 @@ struct tm_history {
  * in:  schema  "main", or another: as it stands before the name in the statement; "" = as sqlite_schema has it
  *      tables  their version
  * out: NULL = there are no more */
-const char *history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index);
+const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index);
 
 /* --- history.c --- */
 

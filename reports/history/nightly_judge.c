@@ -13,13 +13,13 @@
 
 static const double deviations = 3 * 1.4826, part_least = 0.01 /* of a step */;
 
-const char *const night_state_words[] = {
+const char *const tm_night_state_words[] = {
     [NIGHT_FAILED] = "failed", [NIGHT_WORSE] = "worse", [NIGHT_ABSENT] = "absent",   [NIGHT_PARTIAL] = "partial",
     [NIGHT_BETTER] = "better", [NIGHT_NEW] = "new",     [NIGHT_YOUNG] = "not_judged", [NIGHT_SAME] = "same",
     [NIGHT_GONE] = "gone",
 };
 
-bool night_counts(const struct tm_history_figure *figure)
+bool tm_night_counts(const struct tm_history_figure *figure)
 {
     return figure->has_trend && figure->better != TM_BETTER_NEITHER;
 }
@@ -30,9 +30,9 @@ static size_t values_before(const struct night_history *history, size_t newest, 
     size_t count = 0;
 
     for (size_t i = newest; i > 0 && count < NIGHT_SPREAD; i--) {
-        const struct night_point *point = night_point_at(history, i - 1);
+        const struct night_point *point = tm_night_point_at(history, i - 1);
 
-        if (night_is_good(point) && !isnan(point->figure[figure]))
+        if (tm_night_is_good(point) && !isnan(point->figure[figure]))
             value[count++] = point->figure[figure];
     }
     return count;
@@ -70,7 +70,7 @@ static bool is_share(const struct tm_history_figure *figure)
     return strcmp(figure->unit, "%") == 0;
 }
 
-struct tm_least_change night_least_change(const struct tm_history_figure *figure)
+struct tm_least_change tm_night_least_change(const struct tm_history_figure *figure)
 {
     struct tm_least_change least = { .share = 0 };
 
@@ -81,7 +81,7 @@ struct tm_least_change night_least_change(const struct tm_history_figure *figure
     return least;
 }
 
-double night_change_of(const struct tm_history_figure *figure, double before, double after)
+double tm_night_change_of(const struct tm_history_figure *figure, double before, double after)
 {
     return is_share(figure) ? after - before : before != 0 ? 100 * (after - before) / fabs(before) : NAN;
 }
@@ -90,7 +90,7 @@ static void judge_figure(struct night_figure *to, const struct tm_history_figure
                          double step_before)
 {
     const size_t recent = count < NIGHT_BEFORE ? count : NIGHT_BEFORE;
-    const struct tm_least_change least = night_least_change(figure);
+    const struct tm_least_change least = tm_night_least_change(figure);
     double change;
 
     to->runs = recent;
@@ -102,7 +102,7 @@ static void judge_figure(struct night_figure *to, const struct tm_history_figure
     if (figure->parts && !isnan(step_before))
         to->band = fmax(to->band, part_least * fabs(step_before));
     change = to->value - to->before;
-    to->change = night_change_of(figure, to->before, to->value);
+    to->change = tm_night_change_of(figure, to->before, to->value);
     to->weight = figure->parts && step_before > 0 ? fabs(change) / step_before :
                  !isnan(to->change)               ? fabs(to->change) / 100 :
                                                     1; /* of nothing */
@@ -121,8 +121,8 @@ static void judge_job(struct night_judgement *to)
         const struct night_figure *figure = &to->figure[i];
         const bool is_step = i == 0, is_first = to->worst == tm_figure_count;
 
-        judged += night_counts(&tm_figure_table[i]) && figure->state != NIGHT_YOUNG;
-        if (!night_counts(&tm_figure_table[i]) || (figure->state != NIGHT_WORSE && figure->state != NIGHT_BETTER))
+        judged += tm_night_counts(&tm_figure_table[i]) && figure->state != NIGHT_YOUNG;
+        if (!tm_night_counts(&tm_figure_table[i]) || (figure->state != NIGHT_WORSE && figure->state != NIGHT_BETTER))
             continue;
         if (!is_first && (to->worst == 0 || figure->state > to->state ||
                           (figure->state == to->state && figure->weight <= to->weight)))
@@ -140,17 +140,17 @@ static size_t find_newest(const struct night_history *history)
 {
     size_t at = history->count;
 
-    while (at > 0 && !night_point_at(history, at - 1)->is_judged)
+    while (at > 0 && !tm_night_point_at(history, at - 1)->is_judged)
         at--;
     return at;
 }
 
 static bool ran_before(const struct night_history *history)
 {
-    return history->runs > history->count || !night_point_at(history, 0)->is_judged;
+    return history->runs > history->count || !tm_night_point_at(history, 0)->is_judged;
 }
 
-void night_judge(struct night_judgement *to, const struct night_history *history)
+void tm_night_judge(struct night_judgement *to, const struct night_history *history)
 {
     const size_t newest = find_newest(history);
     double value[NIGHT_SPREAD];
@@ -158,12 +158,12 @@ void night_judge(struct night_judgement *to, const struct night_history *history
     *to = (struct night_judgement){ .state = NIGHT_GONE, .worst = tm_figure_count };
     if (history->count == 0)
         return;
-    to->newest = night_point_at(history, newest > 0 ? newest - 1 : history->count - 1);
+    to->newest = tm_night_point_at(history, newest > 0 ? newest - 1 : history->count - 1);
     for (size_t i = 0; i < tm_figure_count; i++)
         to->figure[i] = (struct night_figure){ to->newest->figure[i], NAN, NAN, NAN, 0, NIGHT_YOUNG, 0 };
     if (newest == 0)
         return;
-    if (!night_is_good(to->newest)) {
+    if (!tm_night_is_good(to->newest)) {
         to->state = to->newest->status == TM_RESULT_PARTIAL ? NIGHT_PARTIAL : NIGHT_FAILED;
         return;
     }
@@ -221,12 +221,12 @@ static void add_counts(struct tm_value *to, const struct tm_value *counts)
             tm_add_int(to, tm_key_at(counts, i), tm_int(tm_value_at(counts, i)));
 }
 
-uint64_t night_gates_failed(const struct night *night)
+uint64_t tm_night_gates_failed(const struct night *night)
 {
     return (uint64_t)tm_int(tm_path(night->options->gates, "counts.failed"));
 }
 
-void night_add_gates(struct night *night)
+void tm_night_add_gates(struct night *night)
 {
     const struct tm_value *gates = night->options->gates;
     struct tm_value *to, *list;
@@ -255,12 +255,12 @@ struct axis {
     uint64_t left_out; /* older ones */
 };
 
-size_t night_all_places(const struct night_history *history, uint16_t place[NIGHT_POINTS])
+size_t tm_night_all_places(const struct night_history *history, uint16_t place[NIGHT_POINTS])
 {
     size_t count = 0;
 
     for (size_t i = 0; i < history->count; i++)
-        if (night_point_at(history, i)->is_current)
+        if (tm_night_point_at(history, i)->is_current)
             place[count++] = (uint16_t)i;
     return count;
 }
@@ -268,7 +268,7 @@ size_t night_all_places(const struct night_history *history, uint16_t place[NIGH
 static int by_step(const void *a, const void *b, void *of)
 {
     const uint16_t x = *(const uint16_t *)a, y = *(const uint16_t *)b;
-    const int64_t x_step = night_point_at(of, x)->step, y_step = night_point_at(of, y)->step;
+    const int64_t x_step = tm_night_point_at(of, x)->step, y_step = tm_night_point_at(of, y)->step;
 
     return x_step != y_step ? (x_step < y_step ? -1 : 1) : (x > y) - (x < y);
 }
@@ -277,7 +277,7 @@ static void take_training(struct axis *to, struct night_history *history, const 
 {
     *to = (struct axis){ .name = "step", .training = training };
     for (size_t i = 0; i < history->count; i++) {
-        const struct night_point *point = night_point_at(history, i);
+        const struct night_point *point = tm_night_point_at(history, i);
 
         if (point->is_current && point->step >= 0 && strcmp(point->training, training) == 0)
             to->place[to->count++] = (uint16_t)i;
@@ -285,7 +285,7 @@ static void take_training(struct axis *to, struct night_history *history, const 
     qsort_r(to->place, to->count, sizeof(to->place[0]), by_step, history);
 }
 
-size_t night_find_changes(const struct night *night, size_t figure, const uint16_t *index, size_t count,
+size_t tm_night_find_changes(const struct night *night, size_t figure, const uint16_t *index, size_t count,
                           struct tm_change_point points[TM_CHANGE_POINTS_MOST])
 {
     const struct tm_history_figure *kind = &tm_figure_table[figure];
@@ -293,14 +293,14 @@ size_t night_find_changes(const struct night *night, size_t figure, const uint16
     size_t values = 0, found;
 
     for (size_t i = 0; i < count; i++) {
-        const struct night_point *point = night_point_at(night->history, index[i]);
+        const struct night_point *point = tm_night_point_at(night->history, index[i]);
 
-        if (!night_is_good(point) || isnan(point->figure[figure]))
+        if (!tm_night_is_good(point) || isnan(point->figure[figure]))
             continue;
         place[values] = (uint16_t)i;
         night->series[values++] = point->figure[figure];
     }
-    found = tm_change_points((struct tm_sample){ night->series, values }, night_least_change(kind), night->scratch, points);
+    found = tm_change_points((struct tm_sample){ night->series, values }, tm_night_least_change(kind), night->scratch, points);
     for (size_t i = 0; i < found; i++)
         points[i].at = place[points[i].at];
     return found;
@@ -319,12 +319,12 @@ static void add_change(struct tm_value *to, const struct night *night, size_t fi
                        const struct tm_change_point *change)
 {
     const struct tm_history_figure *kind = &tm_figure_table[figure];
-    const struct night_point *point = night_point_at(night->history, axis->place[change->at]);
+    const struct night_point *point = tm_night_point_at(night->history, axis->place[change->at]);
 
     tm_add_string(to, "state", change_word(kind, change));
-    night_add_number(to, "before", change->before, "");
-    night_add_number(to, "after", change->after, "");
-    night_add_number(to, "change", night_change_of(kind, change->before, change->after), "it was 0");
+    tm_night_add_number(to, "before", change->before, "");
+    tm_night_add_number(to, "after", change->after, "");
+    tm_night_add_number(to, "change", tm_night_change_of(kind, change->before, change->after), "it was 0");
     tm_add_double(to, "p", change->p);
     tm_add_string(to, "night", point->night);
     tm_add_int(to, "when_ns", point->when_ns);
@@ -335,7 +335,7 @@ static void add_change(struct tm_value *to, const struct night *night, size_t fi
     tm_add_string(to, "id", point->id);
     tm_add_known(to, "revision", point->revision, "it is not known");
     tm_add_known(to, "revision_before",
-                   change->at > 0 ? night_point_at(night->history, axis->place[change->at - 1])->revision : "",
+                   change->at > 0 ? tm_night_point_at(night->history, axis->place[change->at - 1])->revision : "",
                    "it is not known");
 }
 
@@ -369,10 +369,10 @@ static void tell_changes(struct night *night, size_t figure, const struct axis *
         to = tm_add_object(list, NULL);
         add_place(to, night, figure, axis);
         add_change(to, night, figure, axis, &points[i - 1]);
-        tm_add_string(to, "before_text", night_value(text, points[i - 1].before, kind));
-        tm_add_string(to, "after_text", night_value(text, points[i - 1].after, kind));
+        tm_add_string(to, "before_text", tm_night_value(text, points[i - 1].before, kind));
+        tm_add_string(to, "after_text", tm_night_value(text, points[i - 1].after, kind));
         tm_add_known(to, "change_text",
-                       night_change(text, night_change_of(kind, points[i - 1].before, points[i - 1].after), kind), "it was 0");
+                       tm_night_change(text, tm_night_change_of(kind, points[i - 1].before, points[i - 1].after), kind), "it was 0");
     }
 }
 
@@ -381,9 +381,9 @@ static void add_usual(struct tm_value *to, const struct night_figure *judged, bo
 {
     static const char why[] = "the newest run is not compared";
 
-    tm_add_string(to, "state", night_state_words[is_by_time ? judged->state : NIGHT_YOUNG]);
-    night_add_number(to, "before", is_by_time ? judged->before : NAN, why);
-    night_add_number(to, "band", is_by_time ? judged->band : NAN, why);
+    tm_add_string(to, "state", tm_night_state_words[is_by_time ? judged->state : NIGHT_YOUNG]);
+    tm_night_add_number(to, "before", is_by_time ? judged->before : NAN, why);
+    tm_night_add_number(to, "band", is_by_time ? judged->band : NAN, why);
     tm_add_uint(to, "runs", is_by_time ? judged->runs : 0);
 }
 
@@ -396,12 +396,12 @@ static void draw(struct night *night, const struct night_figure *judged, size_t 
     add_usual(to, judged, !axis->training);
     list = tm_add_array(to, "points");
     for (size_t i = 0; i < axis->count; i++) {
-        const struct night_point *point = night_point_at(night->history, axis->place[i]);
+        const struct night_point *point = tm_night_point_at(night->history, axis->place[i]);
         struct tm_value *of = tm_add_object(list, NULL);
 
         tm_add_int(of, "at", axis->training ? point->step : point->when_ns);
         if (point->status <= TM_RESULT_PARTIAL)
-            night_add_number(of, "value", point->figure[figure], "the run does not have it");
+            tm_night_add_number(of, "value", point->figure[figure], "the run does not have it");
         else
             tm_add_null(of, "value", "the run failed");
         tm_add_string(of, "status", tm_result_status_words[point->status]);
@@ -424,7 +424,7 @@ static size_t known(const struct night *night, size_t figure, const struct axis 
     size_t count = 0;
 
     for (size_t i = 0; i < axis->count; i++)
-        count += !isnan(night_point_at(night->history, axis->place[i])->figure[figure]);
+        count += !isnan(tm_night_point_at(night->history, axis->place[i])->figure[figure]);
     return count;
 }
 
@@ -451,7 +451,7 @@ static void add_axis(struct night *night, const struct night_judgement *judged, 
 
         if (!tm_figure_table[i].has_trend || known(night, i, axis) < 2)
             continue;
-        count = night_find_changes(night, i, axis->place, axis->count, points);
+        count = tm_night_find_changes(night, i, axis->place, axis->count, points);
         tell_changes(night, i, axis, points, count);
         of[i] = interest(judged, i, count);
     }
@@ -459,7 +459,7 @@ static void add_axis(struct night *night, const struct night_judgement *judged, 
         for (size_t i = 0; i < tm_figure_count; i++) {
             if (of[i] != wanted || drawn == NIGHT_TRENDS_OF_JOB || night->trends == NIGHT_TRENDS)
                 continue;
-            draw(night, &judged->figure[i], i, axis, points, night_find_changes(night, i, axis->place, axis->count, points));
+            draw(night, &judged->figure[i], i, axis, points, tm_night_find_changes(night, i, axis->place, axis->count, points));
             drawn++;
         }
 }
@@ -469,7 +469,7 @@ static bool has_nights(const struct night_history *history)
     return *history->nights[1] != 0;
 }
 
-void night_add_trends(struct night *night, const struct night_judgement *judged, bool is_drawn)
+void tm_night_add_trends(struct night *night, const struct night_judgement *judged, bool is_drawn)
 {
     struct night_history *history = night->history;
     struct axis axis = { .name = "time" };
@@ -477,7 +477,7 @@ void night_add_trends(struct night *night, const struct night_judgement *judged,
 
     const size_t drawn = night->trends;
 
-    axis.count = night_all_places(history, axis.place);
+    axis.count = tm_night_all_places(history, axis.place);
     axis.left_out = history->runs - axis.count;
     if (has_nights(history) || !*training)
         add_axis(night, judged, &axis, is_drawn);
@@ -507,9 +507,9 @@ static struct tm_value *begin(struct night *night, const char *id, const char *s
 
 static struct tm_value *add_value(struct tm_value *to, double value, const char *unit, double limit)
 {
-    night_add_number(to, "value", value, "it is not told by one figure");
+    tm_night_add_number(to, "value", value, "it is not told by one figure");
     tm_add_string(to, "unit", unit);
-    night_add_number(to, "limit", limit, "it has none");
+    tm_night_add_number(to, "limit", limit, "it has none");
     return tm_add_array(to, "evidence");
 }
 
@@ -562,7 +562,7 @@ static void add_name(char *names, size_t number, size_t of, const char *name)
 
 /* --- failed --- */
 
-void night_add_failed_finding(struct night *night)
+void tm_night_add_failed_finding(struct night *night)
 {
     const struct tm_value *failures = tm_get(night->root, "failures");
     const uint64_t failed = night->of_night - night->status[TM_RESULT_DONE] - night->status[TM_RESULT_PARTIAL];
@@ -611,10 +611,10 @@ static void say_gates(struct tm_value *evidence, const struct tm_value *row)
     }
 }
 
-void night_add_gates_finding(struct night *night)
+void tm_night_add_gates_finding(struct night *night)
 {
     const struct tm_value *rows = tm_get(night->options->gates, "runs");
-    const uint64_t failed = night_gates_failed(night);
+    const uint64_t failed = tm_night_gates_failed(night);
     char names[TEXT_BYTES] = "";
     struct tm_value *to, *evidence;
     size_t number = 0;
@@ -635,7 +635,7 @@ void night_add_gates_finding(struct night *night)
     add_report(to, "", "");
 }
 
-void night_add_absent_finding(struct night *night)
+void tm_night_add_absent_finding(struct night *night)
 {
     char names[TEXT_BYTES] = "", name[4 * NAME_CHARS + 1];
     const size_t absent = night->of_state[NIGHT_ABSENT];
@@ -658,7 +658,7 @@ void night_add_absent_finding(struct night *night)
     add_report(to, "", "");
 }
 
-void night_add_ahead_finding(struct night *night)
+void tm_night_add_ahead_finding(struct night *night)
 {
     const struct tm_value *rows = tm_get(night->root, "dated_ahead");
     char name[4 * NAME_CHARS + 1];
@@ -690,9 +690,9 @@ static void say_figure(struct tm_value *to, const char *key, const char *prefix,
 {
     char before[TM_FORMAT_BYTES], value[TM_FORMAT_BYTES], change[TM_FORMAT_BYTES];
 
-    night_change(change, judged->change, figure);
-    tm_add_printed(to, key, "%s%s %s \xe2\x86\x92 %s%s%s%s", prefix, figure->title, night_value(before, judged->before, figure),
-        night_value(value, judged->value, figure), *change ? " (" : "", change, *change ? ")" : "");
+    tm_night_change(change, judged->change, figure);
+    tm_add_printed(to, key, "%s%s %s \xe2\x86\x92 %s%s%s%s", prefix, figure->title, tm_night_value(before, judged->before, figure),
+        tm_night_value(value, judged->value, figure), *change ? " (" : "", change, *change ? ")" : "");
 }
 
 /* What else changed for the worse, the most first. */
@@ -720,26 +720,26 @@ static void say_since(struct tm_value *evidence, const struct night *night, cons
 {
     struct tm_change_point points[TM_CHANGE_POINTS_MOST];
     uint16_t place[NIGHT_POINTS];
-    const size_t count = night_all_places(night->history, place),
-                 found = night_find_changes(night, judged->worst, place, count, points);
+    const size_t count = tm_night_all_places(night->history, place),
+                 found = tm_night_find_changes(night, judged->worst, place, count, points);
     const struct tm_change_point *last = found > 0 ? &points[found - 1] : NULL;
-    const struct night_point *point = last ? night_point_at(night->history, last->at) : NULL;
+    const struct night_point *point = last ? tm_night_point_at(night->history, last->at) : NULL;
     char before[TM_FORMAT_BYTES], after[TM_FORMAT_BYTES];
 
     if (last)
         tm_add_printed(evidence, NULL, "The last change of its level before: on %s%s%s, %s \xe2\x86\x92 %s", point->night,
             *point->revision ? ", revision " : "", point->revision,
-            night_value(before, last->before, &tm_figure_table[judged->worst]),
-            night_value(after, last->after, &tm_figure_table[judged->worst]));
+            tm_night_value(before, last->before, &tm_figure_table[judged->worst]),
+            tm_night_value(after, last->after, &tm_figure_table[judged->worst]));
 }
 
 static const struct night_point *last_good(const struct night_history *history, const struct night_point *newest)
 {
     const struct night_point *good = NULL;
 
-    for (size_t i = 0; i < history->count && night_point_at(history, i) != newest; i++)
-        if (night_is_good(night_point_at(history, i)))
-            good = night_point_at(history, i);
+    for (size_t i = 0; i < history->count && tm_night_point_at(history, i) != newest; i++)
+        if (tm_night_is_good(tm_night_point_at(history, i)))
+            good = tm_night_point_at(history, i);
     return good;
 }
 
@@ -760,7 +760,7 @@ static void add_compare(struct tm_value *fix, const struct night_point *before, 
         before->id, now->id);
 }
 
-void night_add_worse_finding(struct night *night, const struct night_judgement *judged)
+void tm_night_add_worse_finding(struct night *night, const struct night_judgement *judged)
 {
     const struct night_figure *worst = &judged->figure[judged->worst];
     const struct tm_history_figure *figure = &tm_figure_table[judged->worst];
@@ -778,7 +778,7 @@ void night_add_worse_finding(struct night *night, const struct night_judgement *
     say_figure(to, "title", prefix, worst, figure);
     evidence = add_value(to, worst->value, *figure->unit ? figure->unit : "count", NAN);
     tm_add_printed(evidence, NULL, "Median of the %zu good runs before: %s; changes up to %s are not told", worst->runs,
-        night_value(text, worst->before, figure), night_value(band, worst->band, figure));
+        tm_night_value(text, worst->before, figure), tm_night_value(band, worst->band, figure));
     say_others(evidence, judged);
     say_since(evidence, night, judged);
     say_revisions(evidence, before, judged->newest);

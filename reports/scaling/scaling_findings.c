@@ -159,7 +159,7 @@ static void note_groups(const struct scaling_study *s, struct tm_value *notes)
                  "no interval");
 }
 
-void add_scaling_notes(struct scaling_study *s)
+void tm_add_scaling_notes(struct scaling_study *s)
 {
     struct tm_value *notes = tm_add_array(s->root, "notes");
     char label[LABEL_BYTES];
@@ -188,7 +188,7 @@ enum { VERDICT_BYTES = 640 };
 
 static const double told_below_pct = 98; /* efficiency: what is lost of a better one is not told */
 
-char *devices_text(char out[DEVICES_TEXT], double devices)
+char *tm_devices_text(char out[DEVICES_TEXT], double devices)
 {
     (void)snprintf(out, DEVICES_TEXT, "%.0f device%s", devices, devices == 1 ? "" : "s");
     return out;
@@ -210,7 +210,7 @@ static char *interval_text(char *out, size_t out_bytes, const struct scaling_int
 /* "Strong scaling from 1 to 8 devices: 4.92 times as fast (...), efficiency 61.5 %." */
 static void tell_speedup(const struct scaling_study *s, char *out)
 {
-    const struct point_facts *last = last_point(s);
+    const struct point_facts *last = tm_last_point(s);
     char devices[DEVICES_TEXT], speedup[TM_FORMAT_BYTES], interval[128], pct[TM_FORMAT_BYTES],
         time[TM_FORMAT_BYTES];
 
@@ -218,7 +218,7 @@ static void tell_speedup(const struct scaling_study *s, char *out)
         (void)snprintf(out, VERDICT_BYTES,
                        "Weak scaling from %.0f to %s: %s times the work per time%s, a step takes "
                        "%s; efficiency %s.",
-                       s->facts[0].devices, devices_text(devices, last->devices),
+                       s->facts[0].devices, tm_devices_text(devices, last->devices),
                        tm_format_number(speedup, last->speedup),
                        interval_text(interval, sizeof(interval), &last->speedup_interval),
                        tm_format_time(time, tm_whole(last->step_ps)),
@@ -227,7 +227,7 @@ static void tell_speedup(const struct scaling_study *s, char *out)
         (void)snprintf(
             out, VERDICT_BYTES,
             "Strong scaling from %.0f to %s: %s times as fast%s, a step takes %s; efficiency %s.",
-            s->facts[0].devices, devices_text(devices, last->devices),
+            s->facts[0].devices, tm_devices_text(devices, last->devices),
             tm_format_number(speedup, last->speedup),
             interval_text(interval, sizeof(interval), &last->speedup_interval),
             tm_format_time(time, tm_whole(last->step_ps)),
@@ -237,7 +237,7 @@ static void tell_speedup(const struct scaling_study *s, char *out)
 /* Both readings. */
 static void tell_unclear(const struct scaling_study *s, char *out)
 {
-    const struct point_facts *first = &s->facts[0], *last = last_point(s);
+    const struct point_facts *first = &s->facts[0], *last = tm_last_point(s);
     const double work = last->work_ps / first->work_ps;
     char devices[DEVICES_TEXT], total[TM_FORMAT_BYTES], each[TM_FORMAT_BYTES],
         strong[TM_FORMAT_BYTES], weak[TM_FORMAT_BYTES];
@@ -246,7 +246,7 @@ static void tell_unclear(const struct scaling_study *s, char *out)
         (void)snprintf(
             out, VERDICT_BYTES,
             "From %.0f to %s a step becomes %s times as fast; the compute time is not known.",
-            first->devices, devices_text(devices, last->devices),
+            first->devices, tm_devices_text(devices, last->devices),
             tm_format_number(strong, last->time_gain));
         return;
     }
@@ -254,7 +254,7 @@ static void tell_unclear(const struct scaling_study *s, char *out)
                    "From %.0f to %s the total compute time changes by a factor of %s, that of each device by %s: neither "
                    "strong nor weak scaling. The efficiency is %s if the work is the same, %s if "
                    "it grows with the devices.",
-                   first->devices, devices_text(devices, last->devices),
+                   first->devices, tm_devices_text(devices, last->devices),
                    tm_format_number(total, work), tm_format_number(each, work / last->ideal),
                    tm_format_pct(strong, 100 * last->time_gain / last->ideal),
                    tm_format_pct(weak, 100 * last->time_gain));
@@ -262,17 +262,17 @@ static void tell_unclear(const struct scaling_study *s, char *out)
 
 static const char *severity_of(const struct scaling_study *s)
 {
-    const double pct = last_point(s)->efficiency_pct;
+    const double pct = tm_last_point(s)->efficiency_pct;
 
     if (s->mode == SCALING_UNCLEAR || !isfinite(pct))
         return "info";
     return pct >= SCALING_GOOD_PCT ? "good" : pct >= SCALING_BAD_PCT ? "warning" : "critical";
 }
 
-void add_scaling_verdict(struct scaling_study *s)
+void tm_add_scaling_verdict(struct scaling_study *s)
 {
-    const struct point_facts *last = last_point(s);
-    const enum scaling_part part = largest_loss(s);
+    const struct point_facts *last = tm_last_point(s);
+    const enum scaling_part part = tm_largest_loss(s);
     struct tm_value *to = tm_add_object(s->root, "verdict");
     char text[VERDICT_BYTES], loss[128] = "", whole[VERDICT_BYTES + sizeof(loss)],
                               pct[TM_FORMAT_BYTES];
@@ -291,7 +291,7 @@ void add_scaling_verdict(struct scaling_study *s)
         tell_speedup(s, text);
     if (s->mode != SCALING_UNCLEAR && last->efficiency_pct < told_below_pct &&
         part != SCALING_PARTS)
-        (void)snprintf(loss, sizeof(loss), " Most is lost to %s: %s.", scaling_part_title(part),
+        (void)snprintf(loss, sizeof(loss), " Most is lost to %s: %s.", tm_scaling_part_title(part),
                        tm_format_pct(pct, last->lost_pct[part]));
     (void)snprintf(whole, sizeof(whole), "%s%s", text, loss);
     tm_add_string(to, "text", whole);
@@ -386,13 +386,13 @@ static double imbalance_of(const struct point_facts *facts, int part)
 static void say_times(const struct scaling_study *s, struct tm_value *evidence,
                       enum scaling_part part)
 {
-    const struct point_facts *first = &s->facts[0], *last = last_point(s);
+    const struct point_facts *first = &s->facts[0], *last = tm_last_point(s);
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], n[DEVICES_TEXT], m[DEVICES_TEXT];
 
     tm_add_printed(evidence, NULL, "Per step and device %s of %s with %s, %s with %s",
-        tm_format_time(a, tm_whole(last->part_ps[part])), scaling_part_title(part),
-        devices_text(n, last->devices), tm_format_time(b, tm_whole(first->part_ps[part])),
-        devices_text(m, first->devices));
+        tm_format_time(a, tm_whole(last->part_ps[part])), tm_scaling_part_title(part),
+        tm_devices_text(n, last->devices), tm_format_time(b, tm_whole(first->part_ps[part])),
+        tm_devices_text(m, first->devices));
 }
 
 static size_t find_grown_rows(const struct scaling_study *s, enum scaling_part part,
@@ -472,19 +472,19 @@ static const char *findings_severity_of(double lost_pct)
 static void add_loss(struct scaling_study *s, enum scaling_part part)
 {
     const struct loss *loss = &losses[part];
-    const double lost_pct = last_point(s)->lost_pct[part];
+    const double lost_pct = tm_last_point(s)->lost_pct[part];
     struct tm_value *to = begin(s, loss->id, findings_severity_of(lost_pct)), *evidence;
     char devices[DEVICES_TEXT], pct[TM_FORMAT_BYTES], share[64];
 
     tm_add_printed(to, "title", "%s: %s of the efficiency lost on %s",
         s->mode == SCALING_WEAK ? loss->weak_title : loss->title, tm_format_pct(pct, lost_pct),
-        devices_text(devices, last_point(s)->devices));
+        tm_devices_text(devices, tm_last_point(s)->devices));
     add_value(to, lost_pct, "%", least_pct);
     evidence = tm_member(to, "evidence");
     say_times(s, evidence, part);
-    (void)snprintf(share, sizeof(share), "Share of %s in a step", scaling_part_title(part));
+    (void)snprintf(share, sizeof(share), "Share of %s in a step", tm_scaling_part_title(part));
     say_by_points(s, evidence, share, share_of_step, part);
-    if (part == SCALING_COMMUNICATION && isfinite(last_point(s)->overlap_pct))
+    if (part == SCALING_COMMUNICATION && isfinite(tm_last_point(s)->overlap_pct))
         say_by_points(s, evidence, "Share of collective time overlapped with compute",
                       overlap_of, part);
     say_grown_rows(s, evidence, part);
@@ -500,8 +500,8 @@ static void add_losses(struct scaling_study *s)
         int most = -1;
 
         for (int p = 0; p < SCALING_PARTS; p++)
-            if (!is_told[p] && last_point(s)->lost_pct[p] >= least_pct &&
-                (most < 0 || last_point(s)->lost_pct[p] > last_point(s)->lost_pct[most]))
+            if (!is_told[p] && tm_last_point(s)->lost_pct[p] >= least_pct &&
+                (most < 0 || tm_last_point(s)->lost_pct[p] > tm_last_point(s)->lost_pct[most]))
                 most = p;
         if (most < 0)
             return;
@@ -534,7 +534,7 @@ static void add_imbalance(struct scaling_study *s)
     to = begin(s, "scaling_imbalance",
                s->facts[worst].imbalance_pct >= imbalance_bad_pct ? "critical" : "warning");
     tm_add_printed(to, "title", "Of %s the slowest computes %s longer than the mean",
-        devices_text(devices, s->facts[worst].devices),
+        tm_devices_text(devices, s->facts[worst].devices),
         tm_format_pct(pct, s->facts[worst].imbalance_pct));
     add_value(to, s->facts[worst].imbalance_pct, "%", imbalance_pct);
     say_by_points(s, tm_member(to, "evidence"), "Imbalance", imbalance_of, 0);
@@ -544,7 +544,7 @@ static void add_imbalance(struct scaling_study *s)
 /* A point with more devices takes longer. */
 static void add_slower(struct scaling_study *s)
 {
-    const struct point_facts *last = last_point(s), *best = &s->facts[0];
+    const struct point_facts *last = tm_last_point(s), *best = &s->facts[0];
     char n[DEVICES_TEXT], m[DEVICES_TEXT], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     struct tm_value *to;
 
@@ -554,8 +554,8 @@ static void add_slower(struct scaling_study *s)
     if (best == last || !(last->speedup < best->speedup * 0.98))
         return;
     to = begin(s, "scaling_slower", "critical");
-    tm_add_printed(to, "title", "%s do less per time than %s", devices_text(n, last->devices),
-        devices_text(m, best->devices));
+    tm_add_printed(to, "title", "%s do less per time than %s", tm_devices_text(n, last->devices),
+        tm_devices_text(m, best->devices));
     add_value(to, last->speedup / best->speedup * 100, "%", NAN);
     tm_add_printed(tm_member(to, "evidence"), NULL, "A step takes %s with %s, %s with %s",
         tm_format_time(a, tm_whole(last->step_ps)), n, tm_format_time(b, tm_whole(best->step_ps)),
@@ -565,7 +565,7 @@ static void add_slower(struct scaling_study *s)
 
 static void add_efficiency(struct scaling_study *s)
 {
-    const struct point_facts *last = last_point(s);
+    const struct point_facts *last = tm_last_point(s);
     const struct scaling_interval *interval = &last->speedup_interval;
     char pct[TM_FORMAT_BYTES], devices[DEVICES_TEXT], low[TM_FORMAT_BYTES], high[TM_FORMAT_BYTES];
     struct tm_value *to;
@@ -573,7 +573,7 @@ static void add_efficiency(struct scaling_study *s)
     if (s->mode == SCALING_UNCLEAR || !(last->efficiency_pct < SCALING_GOOD_PCT))
         return;
     to = begin(s, "scaling_efficiency", last->efficiency_pct < SCALING_BAD_PCT ? "critical" : "warning");
-    tm_add_printed(to, "title", "%s work at %s efficiency", devices_text(devices, last->devices),
+    tm_add_printed(to, "title", "%s work at %s efficiency", tm_devices_text(devices, last->devices),
         tm_format_pct(pct, last->efficiency_pct));
     add_value(to, last->efficiency_pct, "%", SCALING_GOOD_PCT);
     say_by_points(s, tm_member(to, "evidence"), "Efficiency", efficiency_of, 0);
@@ -597,19 +597,19 @@ static void add_best_point(struct scaling_study *s)
     if (s->mode == SCALING_UNCLEAR || !best)
         return;
     to = begin(s, "scaling_best", "info");
-    if (best == last_point(s))
+    if (best == tm_last_point(s))
         tm_add_printed(to, "title", "%s work at %s efficiency: more of them may pay",
-            devices_text(devices, best->devices), tm_format_pct(pct, best->efficiency_pct));
+            tm_devices_text(devices, best->devices), tm_format_pct(pct, best->efficiency_pct));
     else
         tm_add_printed(to, "title", "%s are the most that work at %d %% efficiency or more",
-            devices_text(devices, best->devices), SCALING_GOOD_PCT);
+            tm_devices_text(devices, best->devices), SCALING_GOOD_PCT);
     add_value(to, best->efficiency_pct, "%", NAN);
     tm_add_printed(tm_member(to, "evidence"), NULL, "Speed-up %s, efficiency %s",
         tm_format_number(speedup, best->speedup), tm_format_pct(pct, best->efficiency_pct));
     if (s->has_fit)
         tm_add_printed(tm_member(to, "evidence"), NULL,
             "Twice as many as the last point has are predicted to reach a speed-up of %s",
-            tm_format_number(speedup, fitted_speedup(s, 2 * last_point(s)->devices)));
+            tm_format_number(speedup, tm_fitted_speedup(s, 2 * tm_last_point(s)->devices)));
     end(to, "", NULL);
 }
 
@@ -626,17 +626,17 @@ static void add_work(struct scaling_study *s)
     if (s->mode == SCALING_WEAK)
         tm_add_printed(to, "title",
             "Each of %s computes as much as one did: the problem grew, or its work is repeated",
-            devices_text(devices, last_point(s)->devices));
+            tm_devices_text(devices, tm_last_point(s)->devices));
     else
         tm_add_printed(to, "title", "Neither the total compute time nor that of each device stays the same");
     add_value(to, NAN, "", NAN);
     tm_add_printed(tm_member(to, "evidence"), NULL,
         "Total compute time: %s times that of the first point",
-        tm_format_number(total, last_point(s)->work_ps / s->facts[0].work_ps));
+        tm_format_number(total, tm_last_point(s)->work_ps / s->facts[0].work_ps));
     tm_add_printed(tm_member(to, "evidence"), NULL,
         "Compute time of each device: %s times that of the first point",
         tm_format_number(total,
-                         last_point(s)->work_ps / s->facts[0].work_ps / last_point(s)->ideal));
+                         tm_last_point(s)->work_ps / s->facts[0].work_ps / tm_last_point(s)->ideal));
     end(to,
         "If the global batch is the same in all runs, devices repeat work that should be shared.",
         NULL);
@@ -652,18 +652,18 @@ static void add_superlinear(struct scaling_study *s)
     char pct[TM_FORMAT_BYTES], devices[DEVICES_TEXT];
     struct tm_value *to;
 
-    if (s->mode == SCALING_UNCLEAR || !(last_point(s)->efficiency_pct > superlinear_pct))
+    if (s->mode == SCALING_UNCLEAR || !(tm_last_point(s)->efficiency_pct > superlinear_pct))
         return;
     to = begin(s, "scaling_superlinear", "info");
     tm_add_printed(to, "title", "%s are faster than ideal: %s efficiency",
-        devices_text(devices, last_point(s)->devices),
-        tm_format_pct(pct, last_point(s)->efficiency_pct));
-    add_value(to, last_point(s)->efficiency_pct, "%", superlinear_pct);
+        tm_devices_text(devices, tm_last_point(s)->devices),
+        tm_format_pct(pct, tm_last_point(s)->efficiency_pct));
+    add_value(to, tm_last_point(s)->efficiency_pct, "%", superlinear_pct);
     say_by_points(s, tm_member(to, "evidence"), "Efficiency", efficiency_of, 0);
     end(to, "The first point is slower than it could be.", fixes);
 }
 
-void add_scaling_findings(struct scaling_study *s)
+void tm_add_scaling_findings(struct scaling_study *s)
 {
     (void)tm_add_array(s->root, "findings");
     if (s->points < 2)
@@ -703,8 +703,8 @@ static size_t keep(const struct scaling_study *s, struct grown_row *list, size_t
 {
     size_t at = count;
 
-    row.ideal_ps = s->mode == SCALING_WEAK ? row.first_ps : row.first_ps / last_point(s)->ideal;
-    if (!(beyond(&row) >= least_of_step * last_point(s)->total_ps))
+    row.ideal_ps = s->mode == SCALING_WEAK ? row.first_ps : row.first_ps / tm_last_point(s)->ideal;
+    if (!(beyond(&row) >= least_of_step * tm_last_point(s)->total_ps))
         return count;
     while (at > 0 && beyond(&list[at - 1]) < beyond(&row))
         at--;

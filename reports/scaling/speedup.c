@@ -110,7 +110,7 @@ tm_status tm_scaling_check(struct tm_run *run, const struct tm_scaling_point *po
 
 static const double level = 0.95;
 
-double mean_of_runs(const struct tm_scaling_point *point, const char *path)
+double tm_mean_of_runs(const struct tm_scaling_point *point, const char *path)
 {
     double sum = 0;
     size_t known = 0;
@@ -163,7 +163,7 @@ static void take_interval_of_steps(struct scaling_study *s, struct point_facts *
                                                  facts->step_ps * (1 + change.high / 100), NULL };
 }
 
-void take_step_times(struct scaling_study *s)
+void tm_scaling_take_step_times(struct scaling_study *s)
 {
     for (size_t i = 0; i < s->points; i++) {
         const struct tm_scaling_point *point = &s->point[i];
@@ -171,7 +171,7 @@ void take_step_times(struct scaling_study *s)
 
         facts->devices = point->devices;
         facts->step_ps = tm_sample_moments(facts->run_medians).mean;
-        facts->mean_ps = mean_of_runs(point, "steps.mean_ps");
+        facts->mean_ps = tm_mean_of_runs(point, "steps.mean_ps");
         facts->stddev_ps = facts->cv_pct = NAN;
         facts->step =
             (struct scaling_interval){ NAN, NAN, "an interval needs 6 steps, or several runs" };
@@ -224,7 +224,7 @@ static struct scaling_interval interval_of_gain(struct scaling_study *s,
                                       isfinite(change.low) ? NULL : "a step can have no length" };
 }
 
-void work_out_speedups(struct scaling_study *s)
+void tm_work_out_speedups(struct scaling_study *s)
 {
     const struct point_facts *first = &s->facts[0];
 
@@ -316,7 +316,7 @@ static double mean_measured(const struct tm_scaling_point *point)
     return known ? sum / (double)known : NAN;
 }
 
-void take_parts(struct scaling_study *s)
+void tm_take_parts(struct scaling_study *s)
 {
     for (size_t i = 0; i < s->points; i++) {
         const struct tm_scaling_point *point = &s->point[i];
@@ -327,9 +327,9 @@ void take_parts(struct scaling_study *s)
         facts->ideal = s->facts[0].devices > 0 ? facts->devices / s->facts[0].devices : NAN;
         facts->collective_ps = mean_per_device_step(point, "total.collective_ps");
         facts->collective_bytes = mean_per_device_step(point, "collectives.total.bytes");
-        facts->overlap_pct = mean_of_runs(point, "collectives.total.overlap_pct");
-        facts->imbalance_pct = mean_of_runs(point, "balance.imbalance_pct");
-        facts->spread_pct = mean_of_runs(point, "balance.steps.spread_median_pct");
+        facts->overlap_pct = tm_mean_of_runs(point, "collectives.total.overlap_pct");
+        facts->imbalance_pct = tm_mean_of_runs(point, "balance.imbalance_pct");
+        facts->spread_pct = tm_mean_of_runs(point, "balance.steps.spread_median_pct");
         facts->measured_ps = mean_measured(point);
     }
 }
@@ -340,7 +340,7 @@ static double larger_change(double a, double b)
     return fabs(b) > fabs(a) || isnan(b) ? b : a;
 }
 
-void tell_mode(struct scaling_study *s)
+void tm_transfers_mode(struct scaling_study *s)
 {
     const struct point_facts *first = &s->facts[0];
 
@@ -357,7 +357,7 @@ void tell_mode(struct scaling_study *s)
                                                                : SCALING_UNCLEAR;
 }
 
-const char *scaling_part_title(enum scaling_part part)
+const char *tm_scaling_part_title(enum scaling_part part)
 {
     static const char *const titles[SCALING_PARTS] = {
         [SCALING_COMMUNICATION] = "exposed collectives",
@@ -369,19 +369,19 @@ const char *scaling_part_title(enum scaling_part part)
     return titles[part];
 }
 
-const struct point_facts *last_point(const struct scaling_study *s)
+const struct point_facts *tm_last_point(const struct scaling_study *s)
 {
     return &s->facts[s->points - 1];
 }
 
-enum scaling_part largest_loss(const struct scaling_study *s)
+enum scaling_part tm_largest_loss(const struct scaling_study *s)
 {
     enum scaling_part found = SCALING_PARTS;
     double most = 0;
 
     for (int p = 0; p < SCALING_PARTS; p++)
-        if (last_point(s)->lost_pct[p] > most) {
-            most = last_point(s)->lost_pct[p];
+        if (tm_last_point(s)->lost_pct[p] > most) {
+            most = tm_last_point(s)->lost_pct[p];
             found = (enum scaling_part)p;
         }
     return found;
@@ -392,7 +392,7 @@ enum scaling_part largest_loss(const struct scaling_study *s)
 
 enum { FIT_POINTS_LEAST = 4 };
 
-void fit_serial_share(struct scaling_study *s)
+void tm_fit_serial_share(struct scaling_study *s)
 {
     double devices[TM_SCALING_POINTS_MOST], step_ps[TM_SCALING_POINTS_MOST];
     const bool is_weak = s->mode == SCALING_WEAK;
@@ -412,16 +412,16 @@ void fit_serial_share(struct scaling_study *s)
         s->no_fit = "the step times of the points cannot be fitted";
 }
 
-double fitted_ps(const struct scaling_study *s, double devices)
+double tm_fitted_ps(const struct scaling_study *s, double devices)
 {
     return tm_serial_time(&s->fit, devices, s->mode == SCALING_WEAK);
 }
 
-double fitted_speedup(const struct scaling_study *s, double devices)
+double tm_fitted_speedup(const struct scaling_study *s, double devices)
 {
     const double work = s->mode == SCALING_WEAK ? devices / s->facts[0].devices : 1;
 
-    return work * s->facts[0].step_ps / fitted_ps(s, devices);
+    return work * s->facts[0].step_ps / tm_fitted_ps(s, devices);
 }
 
 /* The most that any number of devices can gain over the first point. */
@@ -432,7 +432,7 @@ static double speedup_limit(const struct scaling_study *s)
     return s->mode == SCALING_WEAK || serial_ps <= 0 ? INFINITY : s->facts[0].step_ps / serial_ps;
 }
 
-void add_fit(struct scaling_study *s)
+void tm_add_fit(struct scaling_study *s)
 {
     struct tm_value *to, *next;
 
@@ -451,14 +451,14 @@ void add_fit(struct scaling_study *s)
                                           : "no serial share was found");
     next = tm_add_array(to, "next");
     for (int i = 1; i <= SCALING_NEXT; i++) {
-        const double devices = last_point(s)->devices * (1 << i);
+        const double devices = tm_last_point(s)->devices * (1 << i);
         struct tm_value *at = tm_add_object(next, NULL);
 
         tm_add_int(at, "devices", (int64_t)devices);
-        tm_add_ps(at, "step_ps", fitted_ps(s, devices), NULL);
-        tm_add_double(at, "speedup", fitted_speedup(s, devices));
+        tm_add_ps(at, "step_ps", tm_fitted_ps(s, devices), NULL);
+        tm_add_double(at, "speedup", tm_fitted_speedup(s, devices));
         tm_add_double(at, "efficiency_pct",
-                      100 * fitted_speedup(s, devices) * s->facts[0].devices / devices);
+                      100 * tm_fitted_speedup(s, devices) * s->facts[0].devices / devices);
     }
 }
 
@@ -536,11 +536,11 @@ static void add_speedup(struct tm_value *to, const struct scaling_study *s,
     tm_add_figure(to, "efficiency_low_pct", 100 * interval->low / facts->ideal, interval->why);
     tm_add_figure(to, "efficiency_high_pct", 100 * interval->high / facts->ideal, interval->why);
     tm_add_figure(to, "weak_efficiency_pct", 100 * facts->time_gain, no_length);
-    tm_add_ps(to, "fitted_ps", s->has_fit ? fitted_ps(s, facts->devices) : NAN, s->no_fit);
-    tm_add_figure(to, "fitted_speedup", s->has_fit ? fitted_speedup(s, facts->devices) : NAN,
+    tm_add_ps(to, "fitted_ps", s->has_fit ? tm_fitted_ps(s, facts->devices) : NAN, s->no_fit);
+    tm_add_figure(to, "fitted_speedup", s->has_fit ? tm_fitted_speedup(s, facts->devices) : NAN,
                   s->no_fit);
     tm_add_figure(to, "fitted_efficiency_pct",
-                  s->has_fit ? 100 * fitted_speedup(s, facts->devices) / facts->ideal : NAN,
+                  s->has_fit ? 100 * tm_fitted_speedup(s, facts->devices) / facts->ideal : NAN,
                   s->no_fit);
 }
 
@@ -607,7 +607,7 @@ static void add_rest(struct tm_value *to, const struct point_facts *facts)
     tm_add_ps(to, "work_ps", facts->work_ps, no_parts);
 }
 
-void add_points(struct scaling_study *s)
+void tm_add_points(struct scaling_study *s)
 {
     struct tm_value *points = tm_add_array(s->root, "points");
 
@@ -682,7 +682,7 @@ static void add_head(struct scaling_study *s)
     to = tm_add_object(s->root, "input");
     tm_add_bool(to, "partial", is_any(s, "input.partial"));
     (void)snprintf(name, sizeof(name), "%.0f to %s", s->facts[0].devices,
-                   devices_text(last, last_point(s)->devices));
+                   tm_devices_text(last, tm_last_point(s)->devices));
     tm_add_string(to, "run", name);
 }
 
@@ -707,18 +707,18 @@ static void add_mode(struct scaling_study *s)
 
 static void fill(struct scaling_study *s)
 {
-    take_step_times(s);
-    take_parts(s);
-    tell_mode(s);
-    work_out_speedups(s);
-    fit_serial_share(s);
+    tm_scaling_take_step_times(s);
+    tm_take_parts(s);
+    tm_transfers_mode(s);
+    tm_work_out_speedups(s);
+    tm_fit_serial_share(s);
     add_head(s);
     add_mode(s);
-    add_points(s);
-    add_fit(s);
-    add_scaling_notes(s);
-    add_scaling_findings(s);
-    add_scaling_verdict(s);
+    tm_add_points(s);
+    tm_add_fit(s);
+    tm_add_scaling_notes(s);
+    tm_add_scaling_findings(s);
+    tm_add_scaling_verdict(s);
 }
 
 tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_scaling_point *point,

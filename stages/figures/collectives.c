@@ -238,7 +238,7 @@ static tm_status collectives_save(struct tm_stage *s, struct tm_partial_writer *
     tm_partial_put_u8(w, c->has_device);
     st = tm_partial_put_groups(w, c->groups, save_row);
     if (st == TM_OK)
-        st = save_skew(&c->skew, w);
+        st = tm_skew_save(&c->skew, w);
     return st == TM_OK ? save_stretches(c, w) : st;
 }
 
@@ -304,7 +304,7 @@ static tm_status collectives_load(struct tm_stage *s, struct tm_partial_reader *
         return tm_partial_damaged(r, "a number is out of its range");
     st = tm_partial_take_groups(r, c->groups, load_row, &row);
     if (st == TM_OK)
-        st = load_skew(&c->skew, r, &first);
+        st = tm_skew_load(&c->skew, r, &first);
     return st == TM_OK ? load_stretches(c, r, first) : st;
 }
 
@@ -751,28 +751,28 @@ static tm_status add_section(struct reporting *r, struct tm_value *summary,
 static tm_status report_all(struct reporting *r, struct tm_value *summary)
 {
     struct skew *k = &r->c->skew;
-    const char *why = why_no_skew(k);
+    const char *why = tm_skew_why_none(k);
     struct skew_sums sums = { .members = NULL };
     struct matches m = { .joined = NULL };
     struct tm_value *section;
     tm_status st = TM_OK;
 
     if (!why) {
-        st = match_arrivals(k, &m);
+        st = tm_skew_match_arrivals(k, &m);
         if (st == TM_OK)
-            st = add_up_skew(k, &m, &sums);
+            st = tm_skew_add_up(k, &m, &sums);
     }
     if (st == TM_OK)
         st = split_exposed(r->c, sums.rows, &r->exposed);
-    r->why = st != TM_OK || r->exposed.total.matched ? NULL : why ? why : why_not_matched(k, &sums);
+    r->why = st != TM_OK || r->exposed.total.matched ? NULL : why ? why : tm_skew_why_not_matched(k, &sums);
     if (st == TM_OK)
         st = add_section(r, summary, &section);
     if (st == TM_OK && why)
         tm_add_null(section, "skew", why);
     else if (st == TM_OK)
-        st = report_skew(k, &m, &sums, section);
-    free_skew_sums(k, &sums);
-    free_matches(&m);
+        st = tm_skew_report(k, &m, &sums, section);
+    tm_skew_free_sums(k, &sums);
+    tm_skew_free_matches(&m);
     free_exposed_sums(r->c, &r->exposed);
     return st;
 }
@@ -1098,13 +1098,13 @@ static tm_status open_stage(struct tm_stage *s)
     if (!c->front || !c->groups || !c->stretches)
         return s->run->error.status;
     tm_sorter_set_prefix(c->stretches, serial_prefix);
-    return open_skew(&c->skew, s->run);
+    return tm_skew_open(&c->skew, s->run);
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 {
     struct collectives *c = s->state;
-    const tm_status st = begin_skew_host(&c->skew, trace);
+    const tm_status st = tm_skew_begin_host(&c->skew, trace);
 
     c->trace = trace;
     c->names = trace->names;
@@ -1280,7 +1280,7 @@ static tm_status take_collective(struct collectives *c, struct exposure *e, cons
                                      .is_chosen = event->chosen };
 
     if (st == TM_OK)
-        st = take_arrival(&c->skew, event, row.key, stretch.serial);
+        st = tm_skew_take_arrival(&c->skew, event, row.key, stretch.serial);
     if (st == TM_OK && stretch.member != TM_NONE)
         expose_collective(e, r->start_ps, r->start_ps + r->dur_ps, &stretch);
     return st == TM_OK && event->chosen ? count_collective(c, event, row) : st;
@@ -1353,7 +1353,7 @@ static void close_stage(struct tm_stage *s)
     tm_groups_free(c->groups);
     tm_sorter_free(c->stretches);
     free_exposures(c);
-    close_skew(&c->skew);
+    tm_skew_close(&c->skew);
 }
 
 const struct tm_stage_type tm_collectives_stage = {

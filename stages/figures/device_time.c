@@ -119,7 +119,7 @@ static tm_status open_stage(struct tm_stage *s)
 
 /* --- a host begins --- */
 
-struct host_facts *new_host(struct device_time *d)
+struct host_facts *tm_device_time_new_host(struct device_time *d)
 {
     const size_t row = sizeof(*d->hosts);
     struct host_facts *hosts = tm_retake(&d->run->budget, TM_ACCOUNT_MODEL, d->hosts, d->host_count * row,
@@ -132,7 +132,7 @@ struct host_facts *new_host(struct device_time *d)
     return &d->hosts[d->host_count++];
 }
 
-struct group_facts *new_group(struct device_time *d)
+struct group_facts *tm_device_time_new_group(struct device_time *d)
 {
     if (d->group_count == d->group_most) {
         const uint32_t most = d->group_most ? d->group_most * 2 : 8;
@@ -150,7 +150,7 @@ struct group_facts *new_group(struct device_time *d)
 
 static tm_status add_host(struct device_time *d, const struct tm_trace *trace)
 {
-    struct host_facts *host = new_host(d);
+    struct host_facts *host = tm_device_time_new_host(d);
 
     if (!host)
         return d->run->error.status;
@@ -158,7 +158,7 @@ static tm_status add_host(struct device_time *d, const struct tm_trace *trace)
     host->is_json_copy = trace->origin == TM_ORIGIN_JSON_COPY;
     d->first_group = d->group_count;
     for (uint32_t i = 0; i == 0 || i < trace->group_count; i++) {
-        struct group_facts *group = new_group(d);
+        struct group_facts *group = tm_device_time_new_group(d);
 
         if (!group)
             return d->run->error.status;
@@ -169,7 +169,7 @@ static tm_status add_host(struct device_time *d, const struct tm_trace *trace)
     return TM_OK;
 }
 
-tm_status find_period(struct device_time *d, const struct lane *lane, struct period *period)
+tm_status tm_find_period(struct device_time *d, const struct lane *lane, struct period *period)
 {
     const struct tm_steps *steps = &d->trace->steps;
 
@@ -191,7 +191,7 @@ tm_status find_period(struct device_time *d, const struct lane *lane, struct per
 static tm_status find_extent(struct device_time *d, struct lane *lane)
 {
     const struct tm_steps *steps = &d->trace->steps;
-    tm_status st = find_period(d, lane, &lane->period);
+    tm_status st = tm_find_period(d, lane, &lane->period);
 
     lane->from_ps = has_window(lane) ? lane->begin_ps : lane->device.first_ps;
     lane->until_ps = has_window(lane) ? lane->end_ps : lane->device.last_ps;
@@ -211,7 +211,7 @@ static tm_status find_extent(struct device_time *d, struct lane *lane)
     return TM_OK;
 }
 
-struct lane *new_lane(struct device_time *d)
+struct lane *tm_new_lane(struct device_time *d)
 {
     if (d->lane_count == d->lane_most) {
         const uint32_t most = d->lane_most ? d->lane_most * 2 : 8;
@@ -246,7 +246,7 @@ static void begin_bins(const struct tm_trace *trace, struct lane *lane)
 
 static tm_status add_lane(struct device_time *d, const struct tm_device *device)
 {
-    struct lane *lane = new_lane(d);
+    struct lane *lane = tm_new_lane(d);
     struct group_facts *group;
 
     if (!lane)
@@ -338,7 +338,7 @@ static tm_status add_to_periods(struct device_time *d, struct lane *lane, enum t
             tm_status st;
 
             period->ordinal++;
-            st = find_period(d, lane, period);
+            st = tm_find_period(d, lane, period);
             if (st != TM_OK)
                 return st;
             continue;
@@ -524,7 +524,7 @@ static tm_status take_activity(struct device_time *d, struct lane *lane, const s
         await_gap_end(d, lane);
     }
     if (lane->gap.is_open)
-        note_activity_at_gap(lane, event);
+        tm_idle_gaps_note_activity(lane, event);
     tm_sweep_add(&lane->sweep, (enum tm_level)event->level, r->start_ps, end_ps);
     if (event->level == TM_LEVEL_COMPUTE || event->level == TM_LEVEL_CONTAINER) {
         cover_add(&lane->compute, lane, r->start_ps, end_ps);
@@ -567,7 +567,7 @@ static int64_t find_horizon(const struct device_time *d, int64_t now_ps)
 static tm_status close_gaps(struct device_time *d, int64_t now_ps)
 {
     for (uint32_t i = 0; i < d->open_gaps; i++) {
-        const tm_status st = close_gap(d, &d->lanes[d->open_lanes[i]]);
+        const tm_status st = tm_idle_gaps_close(d, &d->lanes[d->open_lanes[i]]);
 
         if (st != TM_OK)
             return st;
@@ -707,16 +707,16 @@ static tm_status finish_lane(struct device_time *d, struct lane *lane)
     tm_status st = TM_OK;
 
     if (lane->gap.is_open)
-        st = close_gap(d, lane);
+        st = tm_idle_gaps_close(d, lane);
     if (st == TM_OK)
         st = tm_sweep_to(&lane->sweep, lane->device.last_ps, take_stretch, &told);
     if (st == TM_OK && lane->gap.is_open) /* only before a last activity without length */
-        st = close_gap(d, lane);
+        st = tm_idle_gaps_close(d, lane);
     if (st == TM_OK && lane->device.last_ps < lane->until_ps) {
         st = add_to_periods(d, lane, TM_LEVEL_NONE, lane->device.last_ps, lane->device.last_ps + 1);
         open_gap(lane, lane->device.last_ps, lane->until_ps);
         if (st == TM_OK)
-            st = close_gap(d, lane);
+            st = tm_idle_gaps_close(d, lane);
     }
     return st == TM_OK ? keep_device_steps(d, lane) : st;
 }
@@ -730,7 +730,7 @@ static tm_status end_host(struct tm_stage *s)
         st = finish_lane(d, &d->lanes[i]);
     d->open_gaps = 0;
     if (st == TM_OK)
-        st = measure_calls(d);
+        st = tm_device_time_measure_calls(d);
     for (uint64_t k = 0; k < d->trace->steps.count && st == TM_OK; k++)
         for (uint32_t group = d->first_group; group < d->group_count && st == TM_OK; group++)
             st = keep_step(d, group, k);
@@ -746,17 +746,17 @@ static tm_status end_host(struct tm_stage *s)
 
 static tm_status report(struct tm_stage *s, struct tm_value *summary)
 {
-    tm_status st = report_steps(s->state, summary);
+    tm_status st = tm_steps_report(s->state, summary);
 
     if (st == TM_OK)
-        st = report_devices(s->state, summary);
-    return st == TM_OK ? report_gaps(s->state, summary) : st;
+        st = tm_device_time_report_devices(s->state, summary);
+    return st == TM_OK ? tm_idle_gaps_report(s->state, summary) : st;
 }
 
 /* Whether the hosts' clocks agree, the collectives tell. */
 static tm_status conclude(struct tm_stage *s, struct tm_value *summary)
 {
-    return report_step_times(s->state, summary);
+    return tm_steps_report_times(s->state, summary);
 }
 
 static void close_stage(struct tm_stage *s)
@@ -784,7 +784,7 @@ const struct tm_stage_type tm_device_time_stage = {
     .end_host = end_host,
     .report = report,
     .conclude = conclude,
-    .save = save_device_time,
-    .load = load_device_time,
+    .save = tm_device_time_save,
+    .load = tm_device_time_load,
     .close = close_stage,
 };

@@ -325,31 +325,31 @@ static inline bool has_window(const struct lane *lane)
 }
 
 /* device_time.c: the period at `ordinal` of a lane of the present host, or the next one that takes time */
-tm_status find_period(struct device_time *d, const struct lane *lane, struct period *period) TM_MUST_USE;
+tm_status tm_find_period(struct device_time *d, const struct lane *lane, struct period *period) TM_MUST_USE;
 
 /* idle_gaps.c */
-void note_activity_at_gap(struct lane *lane, const struct tm_event *event);
-tm_status close_gap(struct device_time *d, struct lane *lane) TM_MUST_USE;
-void list_gap(struct device_time *d, const struct listed_gap *gap); /* among the longest ones of the run */
+void tm_idle_gaps_note_activity(struct lane *lane, const struct tm_event *event);
+tm_status tm_idle_gaps_close(struct device_time *d, struct lane *lane) TM_MUST_USE;
+void tm_idle_gaps_list(struct device_time *d, const struct listed_gap *gap); /* among the longest ones of the run */
 
-tm_status measure_calls(struct device_time *d) TM_MUST_USE; /* of the gaps of the present host, which ends */
+tm_status tm_device_time_measure_calls(struct device_time *d) TM_MUST_USE; /* of the gaps of the present host, which ends */
 
 /* device_time.c */
-struct lane *new_lane(struct device_time *d); /* zeroed; NULL: error in run->error */
-struct host_facts *new_host(struct device_time *d); /* the same */
-struct group_facts *new_group(struct device_time *d); /* the same */
+struct lane *tm_new_lane(struct device_time *d); /* zeroed; NULL: error in run->error */
+struct host_facts *tm_device_time_new_host(struct device_time *d); /* the same */
+struct group_facts *tm_device_time_new_group(struct device_time *d); /* the same */
 
 /* device_time_partial.c */
-tm_status save_device_time(struct tm_stage *s, struct tm_partial_writer *w) TM_MUST_USE;
-tm_status load_device_time(struct tm_stage *s, struct tm_partial_reader *r) TM_MUST_USE;
+tm_status tm_device_time_save(struct tm_stage *s, struct tm_partial_writer *w) TM_MUST_USE;
+tm_status tm_device_time_load(struct tm_stage *s, struct tm_partial_reader *r) TM_MUST_USE;
 
 /* device_time_report.c, steps.c, device_time_report.c */
-tm_status report_devices(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
-tm_status report_device_steps(struct device_time *d, const struct lane *lane, struct tm_value *device) TM_MUST_USE;
-tm_status report_steps(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
+tm_status tm_device_time_report_devices(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
+tm_status tm_device_time_report_steps(struct device_time *d, const struct lane *lane, struct tm_value *device) TM_MUST_USE;
+tm_status tm_steps_report(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
 /* The rest of the section steps, and window.job: after the section collectives, which tells whether clocks agree. */
-tm_status report_step_times(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
-tm_status report_gaps(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
-void add_parts(struct tm_value *to, const struct time_parts *parts);
+tm_status tm_steps_report_times(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
+tm_status tm_idle_gaps_report(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
+void tm_add_parts(struct tm_value *to, const struct time_parts *parts);
 
 #endif

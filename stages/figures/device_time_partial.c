@@ -178,7 +178,7 @@ static void save_gaps(const struct device_time *d, struct tm_partial_writer *w)
     }
 }
 
-tm_status save_device_time(struct tm_stage *s, struct tm_partial_writer *w)
+tm_status tm_device_time_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct device_time *d = s->state;
     tm_status st;
@@ -234,7 +234,7 @@ static void check_span(struct tm_partial_reader *r, int64_t begin_ps, int64_t en
 static tm_status load_hosts(struct device_time *d, struct tm_partial_reader *r)
 {
     for (uint32_t i = 0; i < tm_partial_host_count(r); i++) {
-        struct host_facts *host = new_host(d);
+        struct host_facts *host = tm_device_time_new_host(d);
 
         if (!host)
             return d->run->error.status;
@@ -252,7 +252,7 @@ static tm_status load_groups(struct loading *l)
 
     l->groups = tm_partial_below_u32(r, TM_NONE - (uint64_t)l->first_group);
     for (uint32_t i = 0; i < l->groups && tm_partial_is_ok(r); i++) {
-        struct group_facts *group = new_group(l->d);
+        struct group_facts *group = tm_device_time_new_group(l->d);
 
         if (!group)
             return l->d->run->error.status;
@@ -353,7 +353,7 @@ static tm_status load_lanes(struct loading *l)
     l->lanes = tm_partial_below_u32(l->r, TM_NONE - (uint64_t)l->first_lane);
     st = tm_partial_status(l->r);
     for (uint32_t i = 0; i < l->lanes && st == TM_OK; i++) {
-        struct lane *lane = new_lane(l->d);
+        struct lane *lane = tm_new_lane(l->d);
 
         if (!lane)
             return l->d->run->error.status;
@@ -446,12 +446,12 @@ static tm_status load_gaps(const struct loading *l)
         if (tm_partial_is_ok(r) && gap.long_calls > gap.calls)
             (void)tm_partial_damaged(r, "more long calls than calls");
         if (tm_partial_is_ok(r))
-            list_gap(l->d, &gap);
+            tm_idle_gaps_list(l->d, &gap);
     }
     return tm_partial_status(r);
 }
 
-tm_status load_device_time(struct tm_stage *s, struct tm_partial_reader *r)
+tm_status tm_device_time_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct device_time *d = s->state;
     struct loading l = { .d = d, .r = r, .first_host = d->host_count, .first_group = d->group_count,

@@ -32,7 +32,7 @@ static void add_directions(struct tm_value *to, const char *key, const int64_t c
         tm_add_int(by, tm_direction_name[i], copy_ps[i]);
 }
 
-void add_parts(struct tm_value *to, const struct time_parts *parts)
+void tm_add_parts(struct tm_value *to, const struct time_parts *parts)
 {
     struct tm_value *idle;
 
@@ -234,7 +234,7 @@ static tm_status add_device(struct device_time *d, struct lane *lane, struct tm_
     add_sum(to, "graphs", &lane->graphs, false);
     tm_add_string(to, "reliability", lane->device.has_collapsed_graphs ? "graph" : "full");
     add_aliases(to, lane);
-    return report_device_steps(d, lane, to);
+    return tm_device_time_report_steps(d, lane, to);
 }
 
 static void add_window(struct device_time *d, struct tm_value *summary)
@@ -383,7 +383,7 @@ static void add_balance(const struct device_time *d, struct tm_value *summary)
     tm_add_string(balance, "slowest", slowest->device.id);
 }
 
-tm_status report_devices(struct device_time *d, struct tm_value *summary)
+tm_status tm_device_time_report_devices(struct device_time *d, struct tm_value *summary)
 {
     const struct totals t = add_up(d);
     struct tm_value *devices;
@@ -543,7 +543,7 @@ static void add_histogram(const struct device_time *d, struct tm_value *gaps)
     }
 }
 
-tm_status report_gaps(struct device_time *d, struct tm_value *summary)
+tm_status tm_idle_gaps_report(struct device_time *d, struct tm_value *summary)
 {
     struct tm_value *gaps, *longest;
     uint64_t count = 0, count_min = 0;

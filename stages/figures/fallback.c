@@ -218,7 +218,7 @@ struct key_text {
 
 static_assert(sizeof(struct key_text) == 48, "hashed as bytes");
 
-tm_status fallback_count(struct fallback *f, const struct fallback_row *about, int64_t begin_ps, int64_t dur_ps)
+tm_status tm_fallback_count(struct fallback *f, const struct fallback_row *about, int64_t begin_ps, int64_t dur_ps)
 {
     struct fallback_sum *sum = &f->sums[about->sort];
     struct fallback_row row = *about;
@@ -245,7 +245,7 @@ static tm_status count_callback(struct fallback *f, const struct open_callback *
     const struct fallback_row row = { .name = open->function, .op = open->op, .sort = FALLBACK_CALLBACK,
                                       .kind = (uint8_t)open->kind };
 
-    return fallback_count(f, &row, open->begin_ps, open->end_ps - open->begin_ps);
+    return tm_fallback_count(f, &row, open->begin_ps, open->end_ps - open->begin_ps);
 }
 
 /* those that end by then */
@@ -324,7 +324,7 @@ static tm_status count_cpu_op(struct fallback *f, const struct tm_event *event, 
 {
     const struct fallback_row row = { .name = event->record.name, .op = event->config->op, .sort = FALLBACK_CPU_OP };
 
-    return fallback_count(f, &row, begin_ps, end_ps - begin_ps);
+    return tm_fallback_count(f, &row, begin_ps, end_ps - begin_ps);
 }
 
 static tm_status take_cut_span(struct fallback *f, const struct tm_event *event, struct tm_callback_name about,
@@ -629,7 +629,7 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct fallback *f = s->state;
 
-    return tm_is_on_accelerator(f->trace, event) ? fallback_take_activity(f, event) : fallback_take_span(f, event);
+    return tm_is_on_accelerator(f->trace, event) ? tm_fallback_take_activity(f, event) : fallback_take_span(f, event);
 }
 
 static tm_status end_host(struct tm_stage *s)

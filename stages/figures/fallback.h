@@ -122,10 +122,10 @@ struct fallback {
 };
 
 /* Count one of a sort; key and sums of the row are filled in here. */
-tm_status fallback_count(struct fallback *f, const struct fallback_row *about, int64_t begin_ps,
+tm_status tm_fallback_count(struct fallback *f, const struct fallback_row *about, int64_t begin_ps,
                          int64_t dur_ps) TM_MUST_USE;
 
 /* host.c: what the devices tell */
-tm_status fallback_take_activity(struct fallback *f, const struct tm_event *event) TM_MUST_USE;
+tm_status tm_fallback_take_activity(struct fallback *f, const struct tm_event *event) TM_MUST_USE;
 
 #endif

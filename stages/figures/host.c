@@ -1381,7 +1381,7 @@ static tm_status count_host_op(struct fallback *f, const struct tm_event *event)
     const struct fallback_row row = { .name = config->hlo_op ? config->hlo_op : event->record.name,
                                       .op = config->op, .sort = FALLBACK_HOST_OP };
 
-    return fallback_count(f, &row, event->record.start_ps, event->record.dur_ps);
+    return tm_fallback_count(f, &row, event->record.start_ps, event->record.dur_ps);
 }
 
 /* An op of the device that works with the host, as its HLO tells. */
@@ -1393,7 +1393,7 @@ static tm_status take_op(struct fallback *f, const struct tm_event *event)
     return op && op->is_host ? count_host_op(f, event) : st;
 }
 
-tm_status fallback_take_activity(struct fallback *f, const struct tm_event *event)
+tm_status tm_fallback_take_activity(struct fallback *f, const struct tm_event *event)
 {
     struct trip_lane *lane = event->device < f->lane_count ? &f->lanes[event->device] : NULL;
     const int64_t start_ps = event->record.start_ps;

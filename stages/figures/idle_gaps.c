@@ -46,7 +46,7 @@ struct tm_cause_reason tm_cause_reason_of(enum tm_class class, uint32_t traits)
 }
 
 /* An activity that begins where the gap ends: of several the one that was launched first ends it. */
-void note_activity_at_gap(struct lane *lane, const struct tm_event *event)
+void tm_idle_gaps_note_activity(struct lane *lane, const struct tm_event *event)
 {
     struct open_gap *gap = &lane->gap;
 
@@ -116,7 +116,7 @@ static uint32_t place_in_run(const struct device_time *d, const struct listed_ga
     return at;
 }
 
-void list_gap(struct device_time *d, const struct listed_gap *gap)
+void tm_idle_gaps_list(struct device_time *d, const struct listed_gap *gap)
 {
     const uint32_t at = place_in_run(d, gap);
 
@@ -142,7 +142,7 @@ static tm_status list_of_run(struct device_time *d, const struct listed_gap *gap
             return d->run->error.status;
         listed.step_number = mark->number;
     }
-    list_gap(d, &listed);
+    tm_idle_gaps_list(d, &listed);
     return TM_OK;
 }
 
@@ -283,7 +283,7 @@ static tm_status add_to_steps(struct device_time *d, const struct lane *lane, co
         if (period.end_ps >= gap->end_ps)
             break;
         period.ordinal++;
-        st = find_period(d, lane, &period);
+        st = tm_find_period(d, lane, &period);
     }
     return st;
 }
@@ -397,7 +397,7 @@ static tm_status close_split(struct device_time *d, struct lane *lane, const str
     return listed.dur_ps < d->settings->gap_min_ps ? TM_OK : list_long_gap(d, lane, &listed);
 }
 
-tm_status close_gap(struct device_time *d, struct lane *lane)
+tm_status tm_idle_gaps_close(struct device_time *d, struct lane *lane)
 {
     struct open_gap *gap = &lane->gap;
     const enum tm_cause cause = sole_cause(gap);
@@ -418,7 +418,7 @@ tm_status close_gap(struct device_time *d, struct lane *lane)
 
 /* --- a host ends --- */
 
-tm_status measure_calls(struct device_time *d)
+tm_status tm_device_time_measure_calls(struct device_time *d)
 {
     const struct tm_call_lengths_row *row;
     struct tm_key keys[RUN_GAPS];

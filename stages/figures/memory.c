@@ -777,7 +777,7 @@ static tm_status end_host(struct tm_stage *s)
 
 static tm_status report(struct tm_stage *s, struct tm_value *summary)
 {
-    return report_memory(s->state, summary);
+    return tm_memory_report(s->state, summary);
 }
 
 static void close_stage(struct tm_stage *s)

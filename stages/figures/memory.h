@@ -90,6 +90,6 @@ struct memory {
 };
 
 /* memory_report.c */
-tm_status report_memory(struct memory *m, struct tm_value *summary) TM_MUST_USE;
+tm_status tm_memory_report(struct memory *m, struct tm_value *summary) TM_MUST_USE;
 
 #endif

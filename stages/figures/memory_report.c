@@ -371,7 +371,7 @@ static tm_status add_all(struct memory *m, const uint64_t *rows, uint64_t count,
     return st;
 }
 
-tm_status report_memory(struct memory *m, struct tm_value *summary)
+tm_status tm_memory_report(struct memory *m, struct tm_value *summary)
 {
     const size_t share = tm_budget_share(&m->run->budget, TM_ACCOUNT_TABLES);
     const uint64_t known = tm_rows_count(m->facts);

@@ -126,7 +126,7 @@ static void merge_communicators(void *into, const void *from)
     }
 }
 
-tm_status open_skew(struct skew *k, struct tm_run *run)
+tm_status tm_skew_open(struct skew *k, struct tm_run *run)
 {
     k->run = run;
     k->front =
@@ -185,7 +185,7 @@ static struct host_clock clock_of(const struct tm_trace *trace)
     return (struct host_clock){ 0, CLOCK_UNKNOWN };
 }
 
-tm_status begin_skew_host(struct skew *k, const struct tm_trace *trace)
+tm_status tm_skew_begin_host(struct skew *k, const struct tm_trace *trace)
 {
     tm_status st = tm_members_begin_host(&k->members, k->run, trace);
 
@@ -317,7 +317,7 @@ static tm_status keep_arrival(struct skew *k, const struct tm_event *event, stru
 }
 
 /* Which events: those of CPUs are threads of one process, of which nothing tells who takes part. */
-tm_status take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row,
+tm_status tm_skew_take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row,
                        uint64_t serial)
 {
     const struct tm_record *r = &event->record;
@@ -341,7 +341,7 @@ tm_status take_arrival(struct skew *k, const struct tm_event *event, struct tm_k
     return event->config->tpu_part == TM_TPU_WAIT ? TM_OK : keep_arrival(k, event, &arrival);
 }
 
-void close_skew(struct skew *k)
+void tm_skew_close(struct skew *k)
 {
     if (!k->run)
         return;
@@ -410,7 +410,7 @@ static bool is_one_group(const char *text)
     return opened <= 2;
 }
 
-void find_subgroups(const char *text, uint32_t *groups, uint32_t count)
+void tm_skew_find_subgroups(const char *text, uint32_t *groups, uint32_t count)
 {
     uint32_t numbers, group_count;
 
@@ -547,7 +547,7 @@ static tm_status next_communicator(struct matching *g, const struct tm_key *key,
     if (c->replica_groups)
         st = tm_names_text(g->k->names, c->replica_groups, 0, &text, &length);
     if (st == TM_OK)
-        find_subgroups(text, g->subgroups, g->k->members.count);
+        tm_skew_find_subgroups(text, g->subgroups, g->k->members.count);
     return st;
 }
 
@@ -631,7 +631,7 @@ static tm_status read_twice(struct matching *g)
     return st == TM_OK ? tm_sorter_finish(g->m->joined) : st;
 }
 
-tm_status match_arrivals(struct skew *k, struct matches *m)
+tm_status tm_skew_match_arrivals(struct skew *k, struct matches *m)
 {
     struct tm_run *run = k->run;
     const size_t counts_bytes = (size_t)k->members.count * 2 * sizeof(uint64_t);
@@ -656,7 +656,7 @@ tm_status match_arrivals(struct skew *k, struct matches *m)
     return st;
 }
 
-void free_matches(struct matches *m)
+void tm_skew_free_matches(struct matches *m)
 {
     tm_sorter_free(m->joined);
     tm_rows_free(m->blocks);
@@ -703,7 +703,7 @@ static tm_status save_arrivals(struct skew *k, struct tm_partial_writer *w)
     return st;
 }
 
-tm_status save_skew(struct skew *k, struct tm_partial_writer *w)
+tm_status tm_skew_save(struct skew *k, struct tm_partial_writer *w)
 {
     tm_status st;
 
@@ -781,7 +781,7 @@ static tm_status load_arrivals(struct skew *k, struct tm_partial_reader *r, uint
     return st;
 }
 
-tm_status load_skew(struct skew *k, struct tm_partial_reader *r, uint32_t *first)
+tm_status tm_skew_load(struct skew *k, struct tm_partial_reader *r, uint32_t *first)
 {
     struct communicator communicator;
     tm_status st = load_devices(k, r, first);
@@ -1197,7 +1197,7 @@ static tm_status read_matches(struct adding *a)
     return st;
 }
 
-tm_status add_up_skew(struct skew *k, struct matches *m, struct skew_sums *sums)
+tm_status tm_skew_add_up(struct skew *k, struct matches *m, struct skew_sums *sums)
 {
     struct tm_run *run = k->run;
     struct adding a = { .k = k, .m = m, .sums = sums };
@@ -1227,7 +1227,7 @@ tm_status add_up_skew(struct skew *k, struct matches *m, struct skew_sums *sums)
     return st;
 }
 
-void free_skew_sums(struct skew *k, struct skew_sums *sums)
+void tm_skew_free_sums(struct skew *k, struct skew_sums *sums)
 {
     tm_give(&k->run->budget, TM_ACCOUNT_MODEL, sums->members,
             sums->members ? k->members.count * sizeof(*sums->members) : 0);
@@ -1244,7 +1244,7 @@ void free_skew_sums(struct skew *k, struct skew_sums *sums)
  * if they took turns. */
 enum { STANDS_OUT = 2 };
 
-const char *why_no_skew(const struct skew *k)
+const char *tm_skew_why_none(const struct skew *k)
 {
     uint32_t devices = 0;
 
@@ -1255,7 +1255,7 @@ const char *why_no_skew(const struct skew *k)
     return devices == 1 ? "one device ran collectives" : NULL;
 }
 
-const char *why_not_matched(const struct skew *k, const struct skew_sums *sums)
+const char *tm_skew_why_not_matched(const struct skew *k, const struct skew_sums *sums)
 {
     const struct clock_check *clock = &sums->clock;
 
@@ -1427,7 +1427,7 @@ static tm_status add_figures(const struct skew *k, struct matches *m, struct ske
 static void add_nothing(const struct skew *k, const struct skew_sums *sums, struct tm_value *skew)
 {
     static const char *const figures[] = { "late_ps", "wait_ps", "p50_ps", "p95_ps", "max_ps" };
-    const char *why = why_not_matched(k, sums);
+    const char *why = tm_skew_why_not_matched(k, sums);
 
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
         tm_add_null(skew, figures[i], why);
@@ -1437,7 +1437,7 @@ static void add_nothing(const struct skew *k, const struct skew_sums *sums, stru
     (void)tm_add_array(skew, "worst");
 }
 
-tm_status report_skew(struct skew *k, struct matches *m, struct skew_sums *sums,
+tm_status tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums,
                       struct tm_value *section)
 {
     struct tm_value *skew = tm_add_object(section, "skew");

@@ -69,14 +69,14 @@ struct matches {
 };
 
 /* Find out what belongs together.
- * owns:   the caller owns what is in *m, also after a failure: free_matches */
-tm_status match_arrivals(struct skew *k, struct matches *m) TM_MUST_USE;
-void free_matches(struct matches *m);
+ * owns:   the caller owns what is in *m, also after a failure: tm_skew_free_matches */
+tm_status tm_skew_match_arrivals(struct skew *k, struct matches *m) TM_MUST_USE;
+void tm_skew_free_matches(struct matches *m);
 
 /* skew.c: the group of each device in "{{0,1},{2,3}}", of a run of so many devices: their numbers
  * are taken for those of the text.
  * out: groups[count]; TM_NONE = in none, or the text has other numbers */
-void find_subgroups(const char *text, uint32_t *groups, uint32_t count);
+void tm_skew_find_subgroups(const char *text, uint32_t *groups, uint32_t count);
 
 /* --- figures: skew.c --- */
 
@@ -117,25 +117,25 @@ struct skew_sums {
     int64_t late_ps, wait_ps, max_ps;
 };
 
-/* owns:   the caller owns what is in *sums, also after a failure: free_skew_sums */
-tm_status add_up_skew(struct skew *k, struct matches *m, struct skew_sums *sums) TM_MUST_USE;
-void free_skew_sums(struct skew *k, struct skew_sums *sums);
+/* owns:   the caller owns what is in *sums, also after a failure: tm_skew_free_sums */
+tm_status tm_skew_add_up(struct skew *k, struct matches *m, struct skew_sums *sums) TM_MUST_USE;
+void tm_skew_free_sums(struct skew *k, struct skew_sums *sums);
 
 /* --- the stage's calls: skew.c, skew.c, skew.c --- */
-tm_status open_skew(struct skew *k, struct tm_run *run) TM_MUST_USE;
-tm_status begin_skew_host(struct skew *k, const struct tm_trace *trace) TM_MUST_USE;
+tm_status tm_skew_open(struct skew *k, struct tm_run *run) TM_MUST_USE;
+tm_status tm_skew_begin_host(struct skew *k, const struct tm_trace *trace) TM_MUST_USE;
 /* A collective, chosen or not.  row, serial: as in struct arrival */
-tm_status take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row,
+tm_status tm_skew_take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row,
                        uint64_t serial) TM_MUST_USE;
-void close_skew(struct skew *k);
+void tm_skew_close(struct skew *k);
 /* Why nothing can be compared; NULL = it can. */
-const char *why_no_skew(const struct skew *k);
+const char *tm_skew_why_none(const struct skew *k);
 /* Why none of the collectives that count was matched. */
-const char *why_not_matched(const struct skew *k, const struct skew_sums *sums);
-tm_status report_skew(struct skew *k, struct matches *m, struct skew_sums *sums,
+const char *tm_skew_why_not_matched(const struct skew *k, const struct skew_sums *sums);
+tm_status tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums,
                       struct tm_value *section) TM_MUST_USE;
-tm_status save_skew(struct skew *k, struct tm_partial_writer *w) TM_MUST_USE;
+tm_status tm_skew_save(struct skew *k, struct tm_partial_writer *w) TM_MUST_USE;
 /* out: first  number of the first device that was loaded */
-tm_status load_skew(struct skew *k, struct tm_partial_reader *r, uint32_t *first) TM_MUST_USE;
+tm_status tm_skew_load(struct skew *k, struct tm_partial_reader *r, uint32_t *first) TM_MUST_USE;
 
 #endif

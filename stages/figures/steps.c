@@ -68,7 +68,7 @@ static uint64_t first_row(const struct device_time *d, const struct lane *lane, 
     return rows;
 }
 
-tm_status report_device_steps(struct device_time *d, const struct lane *lane, struct tm_value *device)
+tm_status tm_device_time_report_steps(struct device_time *d, const struct lane *lane, struct tm_value *device)
 {
     static const struct { const char *key; add_figure *add; } figures[] = {
         { "first_ps", add_first }, { "last_ps", add_last }, { "period_ps", add_period },
@@ -538,7 +538,7 @@ static void add_line(const struct device_time *d, const struct step_line *line, 
         tm_add_int(to, "period_ps", line->period_ps);
         tm_add_int(to, "end_ps", line->end_ps);
         tm_add_int(to, "busy_ps", busy_of(&line->parts));
-        add_parts(to, &line->parts);
+        tm_add_parts(to, &line->parts);
     } else {
         static const char *const keys[] = { "device", "device_span_ps", "period_ps", "end_ps", "busy_ps", "compute_ps",
                                             "exposed_collective_ps", "exposed_copy_ps", "idle_ps" };
@@ -623,11 +623,11 @@ static void add_parts_of_run(const struct device_time *d, struct tm_value *steps
         return;
     }
     parts = tm_add_object(steps, "parts");
-    add_parts(parts, &sum);
+    tm_add_parts(parts, &sum);
     tm_add_int(parts, "total_ps", tm_sum_times(busy_of(&sum), idle_of(&sum)));
 }
 
-tm_status report_steps(struct device_time *d, struct tm_value *summary)
+tm_status tm_steps_report(struct device_time *d, struct tm_value *summary)
 {
     struct tm_value *steps = tm_add_object(summary, "steps");
     struct run_steps run;
@@ -665,7 +665,7 @@ static void add_job(const struct device_time *d, const struct run_steps *run, st
     tm_add_int(job, "steps_ps", run->steps_ps);
 }
 
-tm_status report_step_times(struct device_time *d, struct tm_value *summary)
+tm_status tm_steps_report_times(struct device_time *d, struct tm_value *summary)
 {
     struct tm_value *steps = tm_member(summary, "steps");
     struct run_steps run;

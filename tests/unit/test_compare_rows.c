@@ -51,7 +51,7 @@ static void numbers_of_a_name_are_no_part_of_its_pattern(void **state)
     (void)state;
     test_run_init(&run);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        assert_string_equal(name_pattern(&room, cases[i][0]), cases[i][1]);
+        assert_string_equal(tm_name_pattern(&room, cases[i][0]), cases[i][1]);
     tm_room_free(&room);
     assert_ledger_is_even(&run);
 }

@@ -1045,8 +1045,8 @@ static void add_derived(struct tm_derived *d, struct exporter_rig *rig, enum tm_
     const struct derived_row row = { .begin_ps = begin, .end_ps = end, .value = 2.5, .name = key(rig, name),
                                      .device = device, .sort = (uint8_t)sort };
 
-    tm_put_int(derived_list(d), key(rig, "n"), begin);
-    assert_int_equal(derived_push(d, &row), TM_OK);
+    tm_put_int(tm_derived_list(d), key(rig, "n"), begin);
+    assert_int_equal(tm_derived_push(d, &row), TM_OK);
 }
 
 static void test_derived(void **state)

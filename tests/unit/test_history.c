@@ -366,7 +366,7 @@ static void tables_of_version_2_are_read(void **state)
     (void)state;
     init(&run);
     run_sql("PRAGMA application_id = 1414350914; PRAGMA user_version = 2");
-    for (size_t i = 0; history_object(sql, "", 2, i); i++)
+    for (size_t i = 0; tm_history_object(sql, "", 2, i); i++)
         run_sql(sql);
     run_sql("INSERT INTO runs (id, job, night, when_ns, status, definitions) VALUES ('a', 'job', '2026-11-20', 1, 'failed', 2)");
     visit(&run, (struct tm_history_query){ .order = TM_HISTORY_BY_ID }, &seen);

@@ -385,7 +385,7 @@ static void groups_are_read_as_xla_prints_them(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         uint32_t groups[4];
 
-        find_subgroups(rows[i].text, groups, 4);
+        tm_skew_find_subgroups(rows[i].text, groups, 4);
         if (memcmp(groups, rows[i].groups, sizeof(groups)) != 0)
             fail_msg("'%s' is %u %u %u %u", rows[i].text, groups[0], groups[1], groups[2], groups[3]);
     }

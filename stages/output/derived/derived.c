@@ -374,13 +374,13 @@ static int by_host_and_time(const void *a, const void *b)
     return (x->device > y->device) - (x->device < y->device);
 }
 
-struct tm_arguments_builder *derived_list(struct tm_derived *d)
+struct tm_arguments_builder *tm_derived_list(struct tm_derived *d)
 {
     tm_arguments_begin(&d->list, d->names, d->buffer, sizeof(d->buffer));
     return &d->list;
 }
 
-tm_status derived_push(struct tm_derived *d, const struct derived_row *row)
+tm_status tm_derived_push(struct tm_derived *d, const struct derived_row *row)
 {
     const struct tm_arguments list = tm_arguments_end(&d->list);
     struct derived_row full = *row;
@@ -566,7 +566,7 @@ tm_status tm_derived_next(struct tm_derived *d, const struct tm_derived_row **ro
 
 static void put_step(struct tm_derived *d, const struct tm_step_mark *mark)
 {
-    struct tm_arguments_builder *list = derived_list(d);
+    struct tm_arguments_builder *list = tm_derived_list(d);
 
     tm_put_int(list, d->keys[KEY_NUMBER], mark->number);
     tm_put_bool(list, d->keys[KEY_CHOSEN], mark->chosen);
@@ -590,7 +590,7 @@ static tm_status push_period(struct tm_derived *d, const struct tm_step_mark *ma
     span.end_ps = row->end_ps;
     put_step(d, mark);
     tm_put_uint(&d->list, d->keys[KEY_ACTIVITIES], row->activities);
-    return derived_push(d, &span);
+    return tm_derived_push(d, &span);
 }
 
 static tm_status push_step(struct tm_derived *d, uint64_t ordinal)
@@ -613,7 +613,7 @@ static tm_status push_step(struct tm_derived *d, uint64_t ordinal)
                                           .sort = TM_DERIVED_STEP };
 
         put_step(d, &mark);
-        st = derived_push(d, &span);
+        st = tm_derived_push(d, &span);
     }
     for (uint32_t i = 0; i < d->trace->device_count && st == TM_OK; i++)
         if (d->trace->devices[i].activities)
@@ -658,7 +658,7 @@ static tm_status derived_gap(void *derived, const struct tm_idle_gap *gap)
     struct tm_derived *d = derived;
     struct derived_row span = { .begin_ps = gap->begin_ps, .end_ps = gap->end_ps, .host = gap->host,
                                 .device = gap->device, .sort = TM_DERIVED_GAP };
-    struct tm_arguments_builder *list = derived_list(d);
+    struct tm_arguments_builder *list = tm_derived_list(d);
     char text[64];
     tm_status st;
 
@@ -672,7 +672,7 @@ static tm_status derived_gap(void *derived, const struct tm_idle_gap *gap)
     put_name(d, KEY_AFTER, gap->after);
     put_name(d, KEY_HOST_EVENT, gap->host_event);
     st = put_step_number(d, gap->step);
-    return st == TM_OK ? derived_push(d, &span) : st;
+    return st == TM_OK ? tm_derived_push(d, &span) : st;
 }
 
 /* Findings at the places that they speak of, and the facts of the run, out of a finished summary (schemas/SUMMARY.md).
@@ -816,10 +816,10 @@ static tm_status push_finding(struct tm_derived *d, const struct tm_value *findi
     row.begin_ps = row.end_ps = spot.time_ps;
     row.host = spot.host.number;
     row.device = spot.device;
-    (void)derived_list(d);
+    (void)tm_derived_list(d);
     put_finding(d, finding);
     put_place(d, place, spot.device == TM_NONE);
-    return derived_push(d, &row);
+    return tm_derived_push(d, &row);
 }
 
 static tm_status push_findings(struct tm_derived *d, const struct tm_value *findings)
@@ -917,7 +917,7 @@ static tm_status push_facts(struct tm_derived *d, const struct tm_value *summary
     const char *const verdict = tm_text(tm_path(summary, "verdict.text"));
     struct derived_row row = { .begin_ps = host->first_ps, .end_ps = host->last_ps, .name = d->keys[NAME_FACTS],
                                .host = host->number, .device = TM_NONE, .sort = TM_DERIVED_FACTS };
-    struct tm_arguments_builder *list = derived_list(d);
+    struct tm_arguments_builder *list = tm_derived_list(d);
     tm_status st;
 
     put_text(d, KEY_VERDICT, tm_path(summary, "verdict.text"));
@@ -932,7 +932,7 @@ static tm_status push_facts(struct tm_derived *d, const struct tm_value *summary
         st = put_environment(d, element_of_host(tm_path(summary, "environment.hosts"), host->name));
     if (st == TM_OK && *verdict)
         st = tm_names_put_string(d->names, verdict, &row.name);
-    return st == TM_OK ? derived_push(d, &row) : st;
+    return st == TM_OK ? tm_derived_push(d, &row) : st;
 }
 
 /* A summary with pseudonyms speaks of hosts and devices by those. */

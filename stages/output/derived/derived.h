@@ -147,9 +147,9 @@ struct tm_derived {
     uint8_t buffer[TM_DERIVED_ARGUMENTS_MOST];
 };
 
-/* derived.c: a row with the arguments of derived.list, which is begun by derived_list and ends in derived_push.  One
+/* derived.c: a row with the arguments of derived.list, which is begun by tm_derived_list and ends in tm_derived_push.  One
  * without arguments goes right into the sorter. */
-struct tm_arguments_builder *derived_list(struct tm_derived *d);
-tm_status derived_push(struct tm_derived *d, const struct derived_row *row) TM_MUST_USE;
+struct tm_arguments_builder *tm_derived_list(struct tm_derived *d);
+tm_status tm_derived_push(struct tm_derived *d, const struct derived_row *row) TM_MUST_USE;
 
 #endif
