@@ -53,7 +53,6 @@ LIBS += -ljemalloc
 endif
 
 SOURCES := $(sort $(wildcard pipeline/*.c pipeline/*/*.c stages/*/*.c stages/*/*/*.c reports/*/*.c))
-HEADERS := $(sort $(wildcard pipeline/*.h pipeline/*/*.h stages/*/*.h stages/*/*/*.h reports/*/*.h))
 GENERATED := $(patsubst schemas/%.proto,$(BUILD)/gen/%.pb-c.c,$(wildcard schemas/*.proto))
 # Files that become C (schemas, thresholds, the page's parts): each embed.mk adds its C files to GENERATED
 # and holds the rules that make them.
@@ -276,12 +275,15 @@ lint: ## includes, banned functions, headers alone, cppcheck, clang-tidy, shellc
 	@scripts/install-deps.sh build lint
 	@$(MAKE) --no-print-directory run-lint
 .PHONY: run-lint
-run-lint: $(GENERATED)
+run-lint: $(BUILD)/tracemill
 	@BUILD=$(BUILD) CPPFLAGS='$(CPPFLAGS)' scripts/lint.sh
 
 format: ## clang-format over the C files (review the difference)
-	@scripts/install-deps.sh lint
-	clang-format-14 -i $(SOURCES) $(HEADERS)
+	@scripts/install-deps.sh format
+	find pipeline stages reports tests -name '*.[ch]' -exec clang-format-14 -i {} +
+check-format: ## whether `format` would change anything
+	@scripts/install-deps.sh format
+	@find pipeline stages reports tests -name '*.[ch]' -exec clang-format-14 --dry-run -Werror {} +
 
 # Baselines that are missing are shown as such: no reason to stop.
 BENCH ?=

@@ -63,18 +63,26 @@ bool tm_arguments_payload(struct tm_arguments *list, struct tm_argument *argumen
     const uint8_t *bytes;
 
     switch (argument->type) {
-    case TM_ARGUMENT_NULL: case TM_ARGUMENT_FALSE: case TM_ARGUMENT_TRUE: case TM_ARGUMENT_ENCLOSED:
+    case TM_ARGUMENT_NULL:
+    case TM_ARGUMENT_FALSE:
+    case TM_ARGUMENT_TRUE:
+    case TM_ARGUMENT_ENCLOSED:
         return true;
-    case TM_ARGUMENT_UINT: case TM_ARGUMENT_PLACE:
+    case TM_ARGUMENT_UINT:
+    case TM_ARGUMENT_PLACE:
         return tm_arguments_varint(list, &argument->value);
     case TM_ARGUMENT_DOUBLE:
         if (!take_bytes(list, sizeof(argument->real), &bytes))
             return false;
         memcpy(&argument->real, bytes, sizeof(argument->real));
         return true;
-    case TM_ARGUMENT_NUMBER: case TM_ARGUMENT_TEXT: case TM_ARGUMENT_CATEGORY: case TM_ARGUMENT_ID:
+    case TM_ARGUMENT_NUMBER:
+    case TM_ARGUMENT_TEXT:
+    case TM_ARGUMENT_CATEGORY:
+    case TM_ARGUMENT_ID:
         return take_text(list, argument);
-    case TM_ARGUMENT_OBJECT: case TM_ARGUMENT_ARRAY:
+    case TM_ARGUMENT_OBJECT:
+    case TM_ARGUMENT_ARRAY:
         return take_inside(list, argument);
     default:
         return false;

@@ -21,14 +21,14 @@ enum tm_argument_type {
     TM_ARGUMENT_NULL,
     TM_ARGUMENT_FALSE,
     TM_ARGUMENT_TRUE,
-    TM_ARGUMENT_INT,     /* varint, zigzag */
-    TM_ARGUMENT_UINT,    /* varint: above INT64_MAX, or unsigned in the input */
-    TM_ARGUMENT_DOUBLE,  /* 8 bytes, finite or not */
-    TM_ARGUMENT_NUMBER,  /* varint length, bytes: a JSON number that is no integer of 64 bits, as it was written */
-    TM_ARGUMENT_TEXT,    /* varint length, bytes: any; short ones and those that hardly come again */
-    TM_ARGUMENT_NAME,    /* varint of a tm_strid: a longer text */
-    TM_ARGUMENT_OBJECT,  /* 4 bytes length, nodes */
-    TM_ARGUMENT_ARRAY,   /* 4 bytes length, values */
+    TM_ARGUMENT_INT,    /* varint, zigzag */
+    TM_ARGUMENT_UINT,   /* varint: above INT64_MAX, or unsigned in the input */
+    TM_ARGUMENT_DOUBLE, /* 8 bytes, finite or not */
+    TM_ARGUMENT_NUMBER, /* varint length, bytes: a JSON number that is no integer of 64 bits, as it was written */
+    TM_ARGUMENT_TEXT,   /* varint length, bytes: any; short ones and those that hardly come again */
+    TM_ARGUMENT_NAME,   /* varint of a tm_strid: a longer text */
+    TM_ARGUMENT_OBJECT, /* 4 bytes length, nodes */
+    TM_ARGUMENT_ARRAY,  /* 4 bytes length, values */
     /* What is no argument, but belongs to the event; only at the top, before all arguments, with key 0. */
     TM_ARGUMENT_CATEGORY, /* as TEXT: cat */
     TM_ARGUMENT_ID,       /* as TEXT: id of a counter, an async span, a flow, as the file has it */
@@ -50,14 +50,14 @@ struct tm_arguments {
 };
 
 struct tm_argument {
-    tm_strid key;                /* 0 in arrays */
-    uint8_t type;                /* enum tm_argument_type */
-    int64_t number;              /* INT */
-    uint64_t value;              /* UINT, PLACE, and the handle of a NAME */
-    double real;                 /* DOUBLE */
-    const char *text;            /* NUMBER, TEXT, CATEGORY, ID: length bytes, borrowed from the list */
+    tm_strid key;     /* 0 in arrays */
+    uint8_t type;     /* enum tm_argument_type */
+    int64_t number;   /* INT */
+    uint64_t value;   /* UINT, PLACE, and the handle of a NAME */
+    double real;      /* DOUBLE */
+    const char *text; /* NUMBER, TEXT, CATEGORY, ID: length bytes, borrowed from the list */
     size_t length;
-    struct tm_arguments inside;  /* OBJECT, ARRAY */
+    struct tm_arguments inside; /* OBJECT, ARRAY */
 };
 
 /* For tm_arguments_next: a long number; what a type has but whole numbers and names. */
@@ -126,15 +126,15 @@ static inline bool tm_argument_is_value(const struct tm_argument *argument)
 struct tm_arguments_builder {
     uint8_t *bytes;
     size_t used, room;
-    size_t spared;           /* by handles that are shorter than they may be: what fits must not depend on them */
-    struct tm_names *names;  /* keys and long texts go there */
-    tm_status status;        /* of the names; the first failure stays */
+    size_t spared;          /* by handles that are shorter than they may be: what fits must not depend on them */
+    struct tm_names *names; /* keys and long texts go there */
+    tm_status status;       /* of the names; the first failure stays */
     bool is_cut;
-    bool has_nul;            /* for who puts in: a text has NUL, which is told of each event: it is not remembered */
-    uint32_t depth;          /* objects and arrays that are open */
-    uint32_t skipped;        /* those inside, that could not be opened */
+    bool has_nul;     /* for who puts in: a text has NUL, which is told of each event: it is not remembered */
+    uint32_t depth;   /* objects and arrays that are open */
+    uint32_t skipped; /* those inside, that could not be opened */
     struct {
-        size_t at;           /* of its length */
+        size_t at; /* of its length */
         bool is_array;
     } open[TM_ARGUMENTS_DEEPEST];
 };
@@ -147,7 +147,8 @@ struct tm_arguments tm_arguments_end(struct tm_arguments_builder *b);
 /* Nodes of the top as they were made before.
  * in:     spared  what b->spared grew by when they were made
  * out:    false: they may not fit, and nothing was put in */
-static inline bool tm_arguments_put_nodes(struct tm_arguments_builder *b, const void *nodes, size_t length, size_t spared)
+static inline bool tm_arguments_put_nodes(struct tm_arguments_builder *b, const void *nodes, size_t length,
+                                          size_t spared)
 {
     if (b->used + b->spared + TM_ARGUMENT_NODE_SPARE + length + spared > b->room || b->depth || b->skipped)
         return false;

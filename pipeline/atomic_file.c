@@ -33,8 +33,7 @@ bool tm_is_part_name(const char *name)
 {
     const size_t length = strlen(name);
 
-    return strncmp(name, begin, sizeof(begin) - 1) == 0 && length < TM_PART_NAME_BYTES &&
-           strspn(name, safe) == length;
+    return strncmp(name, begin, sizeof(begin) - 1) == 0 && length < TM_PART_NAME_BYTES && strspn(name, safe) == length;
 }
 
 void tm_part_name_begin(char *name, size_t bytes, unsigned number)
@@ -92,7 +91,8 @@ bool tm_left_behind_is(const char *name)
 
     if (name[0] != '.' || (!cut_ending(&rest, ".part") && !cut_ending(&rest, ".part.old")))
         return false;
-    return cut_digits(&rest) && cut_ending(&rest, "-") && cut_digits(&rest) && cut_ending(&rest, ".") && rest.length > 1;
+    return cut_digits(&rest) && cut_ending(&rest, "-") && cut_digits(&rest) && cut_ending(&rest, ".") &&
+           rest.length > 1;
 }
 
 /* --- locks --- */
@@ -223,8 +223,7 @@ static int create_unguarded(struct tm_atomic_file *file, const char *folder, con
     for (unsigned i = 0; i < ATTEMPTS; i++) {
         const int n = snprintf(part, sizeof(part), ".%s.%ld-%u.part", name, (long)getpid(), i);
 
-        if (n < 0 || (size_t)n >= sizeof(part) ||
-            !join(file->part, sizeof(file->part), folder, part)) {
+        if (n < 0 || (size_t)n >= sizeof(part) || !join(file->part, sizeof(file->part), folder, part)) {
             errno = ENAMETOOLONG;
             return -1;
         }
@@ -257,8 +256,7 @@ static int create_part(struct tm_atomic_file *file, const char *folder, const ch
     return fd;
 }
 
-tm_status tm_atomic_open(struct tm_atomic_file *file, struct tm_run *run, const char *folder,
-                         const char *name)
+tm_status tm_atomic_open(struct tm_atomic_file *file, struct tm_run *run, const char *folder, const char *name)
 {
     assert(strchr(name, '/') == NULL);
     memset(file, 0, sizeof(*file));
@@ -397,7 +395,7 @@ tm_status tm_make_folder(struct tm_run *run, const char *path)
  * the two change names in one step where the file system can do that.  The older files are then removed by their
  * names, and what is not ours is moved into the new folder. */
 
-enum {  PATH_BYTES = 4096, PART_BYTES = 4224, LINE_BYTES = 4096 };
+enum { PATH_BYTES = 4096, PART_BYTES = 4224, LINE_BYTES = 4096 };
 
 struct tm_atomic_folder {
     struct tm_run *run;
@@ -406,8 +404,8 @@ struct tm_atomic_folder {
     char part[PART_BYTES]; /* while it is written; the older folder after the exchange */
     bool is_made;          /* there is something to remove */
     struct tm_guarded_folder made;
-    int older_fd;          /* -1 = there is none: opened before the exchange, after which nothing may be lacking */
-    int older_count;       /* files of the older folder: what its index lists */
+    int older_fd;    /* -1 = there is none: opened before the exchange, after which nothing may be lacking */
+    int older_count; /* files of the older folder: what its index lists */
     char older[TM_FOLDER_FILES][TM_FOLDER_NAME_BYTES];
 };
 

@@ -12,9 +12,9 @@
  * synced, renamed.  Symbolic links at the final name are replaced, not followed. */
 struct tm_atomic_file {
     struct tm_run *run;
-    FILE *stream;      /* write here; NULL = not open */
-    char path[4096];   /* final */
-    char part[4200];   /* while it is written */
+    FILE *stream;    /* write here; NULL = not open */
+    char path[4096]; /* final */
+    char part[4200]; /* while it is written */
 };
 
 /* errors: TM_ERR_OUTPUT with path and reason; a missing folder gets a hint */

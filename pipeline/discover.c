@@ -42,9 +42,9 @@ struct tm_member_links {
     size_t count, capacity;
     struct tm_member_link **order; /* private: those that are wanted, by name */
     size_t wanted;
-    uint64_t sniffed_at;           /* private: the member whose content was looked at last in this listing */
+    uint64_t sniffed_at; /* private: the member whose content was looked at last in this listing */
     enum tm_sniffed sniffed;
-    uint64_t unreadable;           /* out: targets that could not be read */
+    uint64_t unreadable; /* out: targets that could not be read */
 };
 
 struct pending {
@@ -57,9 +57,9 @@ struct search {
     struct tm_run *run;
     struct tm_found *found;
     const char *root;
-    tm_sniff_path *sniff;      /* NULL = names decide */
-    uint64_t sniffed;          /* files that were looked into */
-    char real_root[PATH_MAX];  /* that links may not lead out of; "" = of any */
+    tm_sniff_path *sniff;     /* NULL = names decide */
+    uint64_t sniffed;         /* files that were looked into */
+    char real_root[PATH_MAX]; /* that links may not lead out of; "" = of any */
     struct pending *stack;
     size_t stack_count, stack_capacity;
     struct tm_file_ids seen;
@@ -194,7 +194,8 @@ int tm_leads_out(const char *root, const char *path, bool *leads_out)
 }
 
 /* out: *is_followed  false: a link out of the folder, which is counted */
-static tm_status check_link(struct search *s, const struct pending *folder, const struct dirent *entry, bool *is_followed)
+static tm_status check_link(struct search *s, const struct pending *folder, const struct dirent *entry,
+                            bool *is_followed)
 {
     char *path;
     bool leads_out = false;
@@ -346,7 +347,8 @@ static tm_status refuse_bare(struct search *s)
                         (unsigned long long)f->unreadable, (unsigned long long)f->too_deep);
     if (f->links > 0)
         used += snprintf(more + used, sizeof(more) - (size_t)used, "; %llu link%s not followed: %s out of it",
-                         (unsigned long long)f->links, f->links == 1 ? " is" : "s are", f->links == 1 ? "it leads" : "they lead");
+                         (unsigned long long)f->links, f->links == 1 ? " is" : "s are",
+                         f->links == 1 ? "it leads" : "they lead");
     if (f->left_out.not_traces > 0)
         (void)snprintf(more + used, sizeof(more) - (size_t)used, "; %llu other .json or .pb file%s",
                        (unsigned long long)f->left_out.not_traces,
@@ -378,8 +380,7 @@ static tm_status discover_folder(struct tm_run *run, const char *input, tm_sniff
     return st;
 }
 
-static tm_status discover_file(struct tm_run *run, const char *path, const struct stat *info,
-                               struct tm_found *found)
+static tm_status discover_file(struct tm_run *run, const char *path, const struct stat *info, struct tm_found *found)
 {
     struct search s = { .run = run, .found = found, .root = path };
     tm_status st = add_file(&s, tm_find_copy(run, path, strlen(path)), tm_file_host(run, path), info, TM_FOUND_FILE);
@@ -539,9 +540,10 @@ static bool member_stays_inside(const struct tm_member *link)
 
 /* in: file  of the link; it is the list's from then on, also after a failure */
 static tm_status member_links_add(struct tm_member_links *l, const struct tm_found_file *file,
-                              const struct tm_member *member, bool is_plain)
+                                  const struct tm_member *member, bool is_plain)
 {
-    struct tm_member_link link = { .file = *file, .position = member->is_hard ? member->position : 0,
+    struct tm_member_link link = { .file = *file,
+                                   .position = member->is_hard ? member->position : 0,
                                    .is_plain = is_plain };
     char target[TM_MEMBER_PATH_BYTES];
     void *rows = l->rows;
@@ -576,8 +578,7 @@ static void member_links_free(struct tm_member_links *l)
         tm_found_file_free(l->run, &l->rows[i].file);
     }
     tm_give(&l->run->budget, TM_ACCOUNT_MODEL, l->rows, l->capacity * sizeof(*l->rows));
-    tm_give(&l->run->budget, TM_ACCOUNT_MODEL, l->order,
-            l->order ? l->count * sizeof(struct tm_member_link *) : 0);
+    tm_give(&l->run->budget, TM_ACCOUNT_MODEL, l->order, l->order ? l->count * sizeof(struct tm_member_link *) : 0);
     *l = (struct tm_member_links){ .run = l->run };
 }
 
@@ -854,8 +855,10 @@ static struct tm_found_file make_file(const struct gathering *g, const struct tm
 {
     return (struct tm_found_file){ .path = tm_find_copy(g->run, g->path, strlen(g->path)),
                                    .member = tm_find_copy(g->run, member->name, strlen(member->name)),
-                                   .position = member->position, .listed = member->position,
-                                   .bytes = member->bytes, .mtime_ns = member->mtime_ns };
+                                   .position = member->position,
+                                   .listed = member->position,
+                                   .bytes = member->bytes,
+                                   .mtime_ns = member->mtime_ns };
 }
 
 static tm_status note_only(struct gathering *g, const struct tm_member *member)
@@ -918,8 +921,7 @@ static tm_status take_file(struct gathering *g, const struct tm_member *member, 
     file.host = file.member ? tm_find_host(g->run, last, told->host_length) : NULL;
     file.kind = kind;
     g->named += is_named && !member->link;
-    return member->link ? member_links_add(&g->links, &file, member, !is_named) :
-                          tm_run_add(g->run, &g->files, &file);
+    return member->link ? member_links_add(&g->links, &file, member, !is_named) : tm_run_add(g->run, &g->files, &file);
 }
 
 static tm_status members_take_member(void *to, const struct tm_member *member)
@@ -1102,15 +1104,15 @@ static tm_status members_refuse_bare(const struct gathering *g)
                   "*.json and *.pb, also .gz and .zst, among %llu member%s%s%s%.150s",
                   g->path, (unsigned long long)l->members, l->members == 1 ? "" : "s", more, l->problem[0] ? "; " : "",
                   l->problem);
-    tm_hint(&g->run->error,
-            "take one: run a few steps and block_until_ready() inside 'with jax.profiler.trace(DIR):'");
+    tm_hint(&g->run->error, "take one: run a few steps and block_until_ready() inside 'with jax.profiler.trace(DIR):'");
     return TM_ERR_INPUT;
 }
 
 tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_members *list, struct tm_found *found)
 {
-    struct gathering g = { .run = run, .path = path, .left_out = &found->left_out,
-                           .links = { .run = run, .path = path, .list = list } };
+    struct gathering g = {
+        .run = run, .path = path, .left_out = &found->left_out, .links = { .run = run, .path = path, .list = list }
+    };
     tm_status st;
 
     *found = (struct tm_found){ .run = run, .folders = 1 };
@@ -1120,8 +1122,7 @@ tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_memb
     found->unreadable = g.unreadable;
     found->unnamed = g.listing.unnamed;
     found->damaged = g.listing.problem[0] != '\0';
-    if (st == TM_OK && g.only.member && g.others == 0 &&
-        (g.named == 0 || !strchr(tm_member_path(g.only.member), '/')))
+    if (st == TM_OK && g.only.member && g.others == 0 && (g.named == 0 || !strchr(tm_member_path(g.only.member), '/')))
         st = keep_only(&g, found);
     else if (st == TM_OK)
         st = make_runs(&g, found);

@@ -14,19 +14,19 @@
  * writes from the trace.json of the only host, where it is alone.
  * Everything found lives in the account `model`. */
 enum tm_found_kind { /* the better ones first */
-    TM_FOUND_XPLANE,
-    TM_FOUND_TRACE_JSON,
-    TM_FOUND_PERFETTO_JSON,
-    TM_FOUND_COPY, /* holds the same as one that is read, compressed or with losses: never to be read as well */
-    TM_FOUND_FILE, /* named itself, or alone in an archive: its content decides */
+                     TM_FOUND_XPLANE,
+                     TM_FOUND_TRACE_JSON,
+                     TM_FOUND_PERFETTO_JSON,
+                     TM_FOUND_COPY, /* holds the same as one that is read, compressed or with losses: never to be read as well */
+                     TM_FOUND_FILE, /* named itself, or alone in an archive: its content decides */
 };
 
 struct tm_input; /* stages/input/bytes/input_file.h */
 
 struct tm_found_file {
-    char *path;   /* for opening: the file, or the archive that it lies in */
-    char *member; /* its name in the archive at `path`; NULL = the file at `path` itself */
-    char *target; /* the member that holds its content, where it is a link to one; NULL = itself */
+    char *path;        /* for opening: the file, or the archive that it lies in */
+    char *member;      /* its name in the archive at `path`; NULL = the file at `path` itself */
+    char *target;      /* the member that holds its content, where it is a link to one; NULL = itself */
     uint64_t position; /* of the member that holds it in its archive, from 1; 0 = not a member */
     uint64_t listed;   /* private: position of the name, of a link that of the link */
     char *problem;     /* of its archive, told with one file of each run; NULL = none */
@@ -38,15 +38,15 @@ struct tm_found_file {
 };
 
 struct tm_found_run {
-    char *name;        /* last part of the folder, or its path below the argument where two share that */
-    char *folder;      /* as reached from the argument; a file: the file itself */
-    int64_t when_ns;   /* of the date in its name (YYYY_MM_DD_hh_mm_ss), else mtime_ns: gives the order */
-    int64_t mtime_ns;  /* of its newest file */
-    uint64_t bytes;    /* of all its files */
+    char *name;                  /* last part of the folder, or its path below the argument where two share that */
+    char *folder;                /* as reached from the argument; a file: the file itself */
+    int64_t when_ns;             /* of the date in its name (YYYY_MM_DD_hh_mm_ss), else mtime_ns: gives the order */
+    int64_t mtime_ns;            /* of its newest file */
+    uint64_t bytes;              /* of all its files */
     struct tm_found_file *files; /* by kind, host, name (bytewise) */
-    size_t all_count;  /* of files */
-    size_t file_count; /* the first ones: those to be read */
-    size_t capacity;   /* private */
+    size_t all_count;            /* of files */
+    size_t file_count;           /* the first ones: those to be read */
+    size_t capacity;             /* private */
 };
 
 /* What could have been a file of a run, and is none, by the reason. */
@@ -70,7 +70,7 @@ struct tm_found {
     uint64_t unnamed;    /* members of archives whose names are too long or cannot be told */
     uint64_t damaged;    /* archives of which only the begin could be read */
     struct tm_left_out left_out;
-    size_t capacity;     /* private */
+    size_t capacity; /* private */
 };
 
 enum { TM_DISCOVER_DEPTH_MOST = 32, TM_DISCOVER_ENTRIES_MOST = 1000000, TM_HOST_MOST = 127 };
@@ -108,10 +108,10 @@ struct tm_member {
     uint64_t position; /* among all members, from 1 */
     uint64_t bytes;    /* unpacked, as the archive tells */
     int64_t mtime_ns;
-    bool is_regular;   /* a file with content of its own: no folder, link or device */
-    bool is_special;   /* a device, a pipe, a socket */
-    const char *link;  /* what it is a link to, as it stands in the archive; NULL = it is none */
-    bool is_hard;      /* the link is the name of a member; else it begins at the folder of the link */
+    bool is_regular;  /* a file with content of its own: no folder, link or device */
+    bool is_special;  /* a device, a pipe, a socket */
+    const char *link; /* what it is a link to, as it stands in the archive; NULL = it is none */
+    bool is_hard;     /* the link is the name of a member; else it begins at the folder of the link */
     /* Tell the content, while the member is being given; NULL = that cannot be told.  errors: as of a tm_sniff_path */
     tm_status (*sniff)(const struct tm_member *member, enum tm_sniffed *sniffed);
     void *of; /* of whoever gives it */

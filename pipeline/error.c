@@ -48,8 +48,7 @@ void tm_clean_text(char *out, size_t out_bytes, const char *text, size_t length)
     out[used] = '\0';
 }
 
-static void format_clean(char *out, size_t out_bytes, const char *format, va_list args)
-    TM_PRINTF(3, 0);
+static void format_clean(char *out, size_t out_bytes, const char *format, va_list args) TM_PRINTF(3, 0);
 
 static void format_clean(char *out, size_t out_bytes, const char *format, va_list args)
 {

@@ -12,12 +12,12 @@
  * that nothing has to be translated on the way out. */
 typedef enum {
     TM_OK = 0,
-    TM_GATE = 1,         /* a gate failed (only `check`, `compare --fail-on`, gates of `batch`) */
-    TM_ERR_USAGE = 2,    /* the command line or a configuration file is wrong */
-    TM_ERR_INPUT = 3,    /* the input is unreadable, empty or not a trace */
-    TM_PARTIAL = 4,      /* done, but the input was damaged or partial */
-    TM_ERR_OUTPUT = 5,   /* an output or a spill file could not be written */
-    TM_ERR_LIMIT = 6,    /* a limit was reached, memory included */
+    TM_GATE = 1,       /* a gate failed (only `check`, `compare --fail-on`, gates of `batch`) */
+    TM_ERR_USAGE = 2,  /* the command line or a configuration file is wrong */
+    TM_ERR_INPUT = 3,  /* the input is unreadable, empty or not a trace */
+    TM_PARTIAL = 4,    /* done, but the input was damaged or partial */
+    TM_ERR_OUTPUT = 5, /* an output or a spill file could not be written */
+    TM_ERR_LIMIT = 6,  /* a limit was reached, memory included */
 } tm_status;
 
 enum { TM_ERROR_TEXT = 512, TM_ERROR_CAUSES = 6 };
@@ -26,19 +26,18 @@ enum { TM_ERROR_TEXT = 512, TM_ERROR_CAUSES = 6 };
  * Texts of traces are cleaned when they are put in: hidden characters become '?'. */
 struct tm_error {
     tm_status status;
-    int64_t at;                                    /* byte offset in the inflated input, or -1 */
-    char what[TM_ERROR_TEXT];                      /* lower case, no full stop */
+    int64_t at;               /* byte offset in the inflated input, or -1 */
+    char what[TM_ERROR_TEXT]; /* lower case, no full stop */
     char while_doing[TM_ERROR_CAUSES][TM_ERROR_TEXT];
     int causes;
-    char hint[TM_ERROR_TEXT];                      /* one concrete act, or empty */
-    int problem;                                   /* errno of the system call that failed; 0 = none did */
+    char hint[TM_ERROR_TEXT]; /* one concrete act, or empty */
+    int problem;              /* errno of the system call that failed; 0 = none did */
 };
 
 /* Record the failure at the place that knows it; the first failure wins.
  * in:     at      byte offset in the inflated input, -1 where there is none
  * out:    status  the given one, so that `return tm_fail(...)` reads well */
-tm_status tm_fail(struct tm_error *error, tm_status status, int64_t at, const char *format, ...)
-    TM_PRINTF(4, 5);
+tm_status tm_fail(struct tm_error *error, tm_status status, int64_t at, const char *format, ...) TM_PRINTF(4, 5);
 
 /* Does an errno say that this process or machine lacks memory or descriptors?  (ENOMEM, EMFILE, ENFILE) */
 bool tm_lacks_room(int problem);

@@ -116,7 +116,7 @@ static tm_status read_class(const struct reading *r)
 {
     struct tm_nearest nearest = { 0 };
 
-    for (int class = TM_CLASS_UNRESOLVED + 1; class < TM_CLASS_COUNT; class++) {
+    for (int class = TM_CLASS_UNRESOLVED + 1; class < TM_CLASS_COUNT; class ++) {
         if (strcmp(r->value, tm_class_name[class]) == 0) {
             r->term->begin = class;
             r->term->text = r->value;

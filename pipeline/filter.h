@@ -19,15 +19,21 @@
  *     track=GLOB        lies on a row of that name */
 enum { TM_FILTER_TERMS = 64 };
 enum tm_filter_kind {
-    TM_FILTER_TIME, TM_FILTER_DEVICE, TM_FILTER_STEP, TM_FILTER_NAME, TM_FILTER_NOT_NAME, TM_FILTER_MIN,
-    TM_FILTER_CLASS, TM_FILTER_TRACK,
+    TM_FILTER_TIME,
+    TM_FILTER_DEVICE,
+    TM_FILTER_STEP,
+    TM_FILTER_NAME,
+    TM_FILTER_NOT_NAME,
+    TM_FILTER_MIN,
+    TM_FILTER_CLASS,
+    TM_FILTER_TRACK,
     TM_FILTER_KINDS
 };
 struct tm_filter_term {
-    uint8_t kind;          /* enum tm_filter_kind */
-    int64_t begin, end;    /* TIME in ps, STEP in ordinals, [begin, end): an end that was left out is 0, or INT64_MAX;
+    uint8_t kind;       /* enum tm_filter_kind */
+    int64_t begin, end; /* TIME in ps, STEP in ordinals, [begin, end): an end that was left out is 0, or INT64_MAX;
                               MIN: begin, in ps */
-    const char *text;      /* DEVICE, NAME, NOT_NAME, TRACK; CLASS too: begin is its number */
+    const char *text;   /* DEVICE, NAME, NOT_NAME, TRACK; CLASS too: begin is its number */
 };
 struct tm_filter {
     struct tm_filter_term terms[TM_FILTER_TERMS];

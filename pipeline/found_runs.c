@@ -70,8 +70,7 @@ static tm_status refuse_wanted(struct tm_run *run, const struct tm_found *found,
 
     list_runs(found, names, sizeof(names));
     if (fits > 1)
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "%zu runs are called '%.64s'; there are: %s", fits, wanted,
-                      names);
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "%zu runs are called '%.64s'; there are: %s", fits, wanted, names);
     else
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "no run is called '%.64s'; there are: %s", wanted, names);
     tm_hint(&run->error, "give one of these names with --run; 'tracemill list DIR' shows them all");
@@ -167,8 +166,8 @@ static char *numbered_host(struct tm_run *run, const struct taken *table, size_t
 }
 
 /* Number those that are not the first of their host.  The texts of `table` stay valid until all are made. */
-static tm_status number_hosts(struct tm_run *run, struct tm_found_file *const *files,
-                              const struct taken *table, size_t count, char **fresh)
+static tm_status number_hosts(struct tm_run *run, struct tm_found_file *const *files, const struct taken *table,
+                              size_t count, char **fresh)
 {
     for (size_t i = 1; i < count; i++) {
         if (strcmp(table[i].host, table[i - 1].host) != 0)
@@ -190,8 +189,7 @@ static tm_status number_hosts(struct tm_run *run, struct tm_found_file *const *f
 tm_status tm_distinct_hosts(struct tm_run *run, struct tm_found_file *const *files, size_t count)
 {
     struct taken *const table = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*table), &run->error);
-    char **const fresh =
-        table ? tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*fresh), &run->error) : NULL;
+    char **const fresh = table ? tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*fresh), &run->error) : NULL;
     tm_status st = run->error.status;
 
     if (table && fresh) {
@@ -253,8 +251,7 @@ tm_status tm_find_grow(struct tm_run *run, void **rows, size_t count, size_t *ca
 
     if (count < *capacity)
         return TM_OK;
-    moved = tm_retake(&run->budget, TM_ACCOUNT_MODEL, *rows, *capacity * row_bytes, wanted * row_bytes,
-                      &run->error);
+    moved = tm_retake(&run->budget, TM_ACCOUNT_MODEL, *rows, *capacity * row_bytes, wanted * row_bytes, &run->error);
     if (!moved)
         return run->error.status;
     *rows = moved;
@@ -351,8 +348,8 @@ static bool same_data(const struct tm_found_file *one, const struct tm_found_fil
     const char *const name = last_of(one), *const name2 = last_of(other);
     struct tm_trace_name told, told2;
 
-    return read_name(name, &told) && read_name(name2, &told2) &&
-           told.data_length == told2.data_length && memcmp(name, name2, told.data_length) == 0;
+    return read_name(name, &told) && read_name(name2, &told2) && told.data_length == told2.data_length &&
+           memcmp(name, name2, told.data_length) == 0;
 }
 
 /* One profile may lie there several times: xplane.pb and trace.json of one host, each of them compressed as well.
@@ -413,8 +410,7 @@ tm_status tm_run_add(struct tm_run *run, struct tm_found_run *r, const struct tm
     struct tm_found_file copy = *file;
     void *rows = r->files;
 
-    if (!file->path || !file->host ||
-        tm_find_grow(run, &rows, r->all_count, &r->capacity, sizeof(*file)) != TM_OK) {
+    if (!file->path || !file->host || tm_find_grow(run, &rows, r->all_count, &r->capacity, sizeof(*file)) != TM_OK) {
         r->files = rows;
         tm_found_file_free(run, &copy);
         return run->error.status;

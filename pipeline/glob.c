@@ -75,7 +75,7 @@ static size_t fit_one(const char *pattern, const char *text, size_t length, cons
 
 bool tm_glob_fits(const char *pattern, const char *text, size_t length)
 {
-    const char *star = NULL; /* behind the last one */
+    const char *star = NULL;  /* behind the last one */
     size_t at = 0, taken = 0; /* taken: what that star leaves begins there */
 
     while (at < length || *pattern) {

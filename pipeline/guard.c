@@ -143,7 +143,7 @@ static bool resolve(char to[PATH_MAX], const char *path)
         length--;
     while (length > 0 && path[length - 1] != '/')
         length--;
-    for (kept = length;; ) {
+    for (kept = length;;) {
         (void)snprintf(folder, sizeof(folder), "%.*s", (int)kept, path);
         if (realpath(kept ? folder : ".", to))
             break;
@@ -168,7 +168,8 @@ static bool resolve(char to[PATH_MAX], const char *path)
 
 static tm_status refuse(struct tm_run *run, const char *path, const char *what, const char *is, const char *other)
 {
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write '%s'%s%s: it %s%s", path, *what ? " as " : "", what, is, other);
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write '%s'%s%s: it %s%s", path, *what ? " as " : "", what, is,
+                  other);
     tm_hint(&run->error, "name another file");
     return TM_ERR_USAGE;
 }
@@ -251,7 +252,8 @@ static tm_status add(struct tm_run *run, const char *path, const char *what, boo
     if (fresh.is_there && file_ids_has(&guard->inputs, &fresh.info))
         return refuse(run, path, what, "is an input", "");
     if (guard->outputs == OUTPUTS_MOST)
-        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot write more than %d files with names of their own", OUTPUTS_MOST);
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot write more than %d files with names of their own",
+                       OUTPUTS_MOST);
     fresh.path = tm_take_text(&run->budget, TM_ACCOUNT_MODEL, full, &run->error);
     if (!fresh.path)
         return run->error.status;

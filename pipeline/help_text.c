@@ -21,15 +21,13 @@ static const struct {
     { TM_OK, "done" },
     { TM_GATE, "a gate failed, of 'check', of a batch, or of 'compare --fail-on'" },
     { TM_ERR_USAGE, "the command line or a configuration file is wrong" },
-    { TM_ERR_INPUT,
-      "the input is unreadable, empty or not a trace; with --strict: there is any loss in it" },
+    { TM_ERR_INPUT, "the input is unreadable, empty or not a trace; with --strict: there is any loss in it" },
     { TM_PARTIAL, "done, but the input was damaged or is not complete, or traces of a batch failed" },
     { TM_ERR_OUTPUT, "an output or a spill file could not be written" },
     { TM_ERR_LIMIT, "a limit was reached, memory included" },
 };
 
-static const char signal_meaning[] =
-    "ended by signal n; outputs that were not complete are removed";
+static const char signal_meaning[] = "ended by signal n; outputs that were not complete are removed";
 
 /* ---- plain text ---- */
 
@@ -99,36 +97,31 @@ static void print_option(FILE *to, const struct tm_option *option)
         column += fprintf(to, " %s", option->argument);
     (void)fprintf(to, "%*s", column < OPTION_COLUMN ? OPTION_COLUMN - column : 1, "");
     const char *const fallback = shown_default(option);
-    const int length =
-        snprintf(help, sizeof(help), "%s%s%s%s", option->help, fallback ? " (default " : "",
-                 fallback ? fallback : "", fallback ? ")" : "");
+    const int length = snprintf(help, sizeof(help), "%s%s%s%s", option->help, fallback ? " (default " : "",
+                                fallback ? fallback : "", fallback ? ")" : "");
 
-    print_wrapped(to, help, length < (int)sizeof(help) ? (size_t)length : sizeof(help) - 1,
-                  OPTION_COLUMN, OPTION_COLUMN);
+    print_wrapped(to, help, length < (int)sizeof(help) ? (size_t)length : sizeof(help) - 1, OPTION_COLUMN,
+                  OPTION_COLUMN);
 }
 
 void tm_help_overview(FILE *to)
 {
-    (void)fprintf(to,
-                  "tracemill %s: %s\n\nusage: tracemill VERB [OPTION...] [INPUT...]\n\nverbs:\n",
-                  TM_VERSION, tagline);
+    (void)fprintf(to, "tracemill %s: %s\n\nusage: tracemill VERB [OPTION...] [INPUT...]\n\nverbs:\n", TM_VERSION,
+                  tagline);
     for (size_t i = 0; i < tm_verb_count; i++) {
         if (!(tm_verb_table[i].flags & TM_VERB_HIDDEN))
-            (void)fprintf(to, "  %-*s%s\n", VERB_COLUMN - 2, tm_verb_table[i].name,
-                          tm_verb_table[i].summary);
+            (void)fprintf(to, "  %-*s%s\n", VERB_COLUMN - 2, tm_verb_table[i].name, tm_verb_table[i].summary);
     }
     (void)fputs("\nexit status:\n", to);
     for (size_t i = 0; i < sizeof(exit_statuses) / sizeof(exit_statuses[0]); i++)
-        (void)fprintf(to, "  %-*d%s\n", VERB_COLUMN - 2, exit_statuses[i].status,
-                      exit_statuses[i].meaning);
+        (void)fprintf(to, "  %-*d%s\n", VERB_COLUMN - 2, exit_statuses[i].status, exit_statuses[i].meaning);
     (void)fprintf(to, "  %-*s%s\n\n", VERB_COLUMN - 2, "128+n", signal_meaning);
     (void)fputs("'tracemill help VERB' tells more about a verb and lists its options.\n", to);
 }
 
 void tm_help_verb(const struct tm_verb *verb, FILE *to)
 {
-    (void)fprintf(to, "usage: tracemill %s%s%s\n\n", verb->name, verb->usage[0] ? " " : "",
-                  verb->usage);
+    (void)fprintf(to, "usage: tracemill %s%s%s\n\n", verb->name, verb->usage[0] ? " " : "", verb->usage);
     print_paragraphs(to, verb->description);
     (void)fputs("\noptions:\n", to);
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
@@ -141,10 +134,9 @@ void tm_help_verb(const struct tm_verb *verb, FILE *to)
     }
     if (!(verb->flags & TM_VERB_NO_CONFIG)) {
         (void)fputc('\n', to);
-        print_paragraphs(
-            to,
-            "What 'tracemill config show' lists can also be set by a variable, such as TRACEMILL_MEMORY,"
-            " or in the file that --config names. --OPTION=no turns off what was turned on there.");
+        print_paragraphs(to,
+                         "What 'tracemill config show' lists can also be set by a variable, such as TRACEMILL_MEMORY,"
+                         " or in the file that --config names. --OPTION=no turns off what was turned on there.");
     }
 }
 
@@ -294,9 +286,10 @@ static void roff_environment(FILE *to)
     }
     (void)fputs(".TP\n.B NO_COLOR\nNo colors, if it is not empty.\n", to);
     (void)fputs(".TP\n.B TMPDIR\nWhere spill files go, if nothing else is said.\n", to);
-    (void)fputs(".TP\n.B SOURCE_DATE_EPOCH\nThe time that outputs are dated with; for a batch also what day it is, where the"
-                " clock of the machine is behind it.\n",
-                to);
+    (void)fputs(
+        ".TP\n.B SOURCE_DATE_EPOCH\nThe time that outputs are dated with; for a batch also what day it is, where the"
+        " clock of the machine is behind it.\n",
+        to);
 }
 
 void tm_help_manual(FILE *to)
@@ -304,17 +297,15 @@ void tm_help_manual(FILE *to)
     (void)fprintf(to, ".TH TRACEMILL 1 \"\" \"tracemill %s\" \"User Commands\"\n", TM_VERSION);
     (void)fputs(".SH NAME\ntracemill \\- ", to);
     roff_line(to, tagline);
-    (void)fputs(".SH SYNOPSIS\n.B tracemill\n\\fIVERB\\fR [\\fIOPTION\\fR...] [\\fIINPUT\\fR...]\n",
-                to);
+    (void)fputs(".SH SYNOPSIS\n.B tracemill\n\\fIVERB\\fR [\\fIOPTION\\fR...] [\\fIINPUT\\fR...]\n", to);
     (void)fputs(".SH VERBS\n", to);
     for (size_t i = 0; i < tm_verb_count; i++) {
         if (!(tm_verb_table[i].flags & TM_VERB_HIDDEN))
             roff_verb(to, &tm_verb_table[i]);
     }
     (void)fputs(".SH OPTIONS\n", to);
-    roff_paragraphs(
-        to, "Long options are written in full. --OPTION=no turns off what the environment or a"
-            " configuration file turned on.");
+    roff_paragraphs(to, "Long options are written in full. --OPTION=no turns off what the environment or a"
+                        " configuration file turned on.");
     for (size_t i = 0; i < TM_OPTION_COUNT; i++)
         roff_option(to, &tm_option_table[i]);
     roff_statuses(to);
@@ -400,8 +391,7 @@ static void print_bash_arguments(FILE *to)
         print_bash_names(to, option);
         (void)fputs(") ", to);
         if (option->words)
-            (void)fprintf(to, "mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\")",
-                          option->words);
+            (void)fprintf(to, "mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\")", option->words);
         else if (option->kind == TM_KIND_TEXT)
             (void)fputs("mapfile -t COMPREPLY < <(compgen -f -- \"$word\")", to);
         else
@@ -486,8 +476,7 @@ static void print_zsh_option(FILE *to, const struct tm_option *option)
 {
     (void)fputs("            ", to);
     if (option->letter)
-        (void)fprintf(to, "'(-%c --%s)'{-%c,--%s}'[", option->letter, option->name, option->letter,
-                      option->name);
+        (void)fprintf(to, "'(-%c --%s)'{-%c,--%s}'[", option->letter, option->name, option->letter, option->name);
     else
         (void)fprintf(to, "'--%s[", option->name);
     for (const char *at = option->help; *at; at++) {
@@ -685,9 +674,8 @@ static void print_fish(FILE *to)
             (void)fputs("\"\n", to);
         }
         if (verb->words)
-            (void)fprintf(to,
-                          "complete -c tracemill -n '__fish_seen_subcommand_from %s' -f -a '%s'\n",
-                          verb->name, verb->words);
+            (void)fprintf(to, "complete -c tracemill -n '__fish_seen_subcommand_from %s' -f -a '%s'\n", verb->name,
+                          verb->words);
     }
     (void)fputs("complete -c tracemill -n '__fish_seen_subcommand_from help' -f -a '", to);
     print_verbs(to);

@@ -43,13 +43,12 @@ struct tm_index {
     struct tm_rows *firsts;
     uint64_t *tops;
     size_t top_count, top_capacity;
-    uint32_t page_shift; /* 1 << page_shift rows have one entry in firsts */
+    uint32_t page_shift;                                 /* 1 << page_shift rows have one entry in firsts */
     uint64_t near_first, near_last, near_at, near_count; /* keys and rows of the page used last */
 };
 
-struct tm_index *tm_index_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
-                              size_t memory_bytes, enum tm_index_twins twins,
-                              tm_index_replaces *replaces)
+struct tm_index *tm_index_new(struct tm_run *run, enum tm_account account, size_t row_bytes, size_t memory_bytes,
+                              enum tm_index_twins twins, tm_index_replaces *replaces)
 {
     assert(row_bytes >= sizeof(uint64_t) && (twins != TM_INDEX_ASK || replaces));
     struct tm_index *index = tm_take(&run->budget, account, sizeof(*index), &run->error);
@@ -63,8 +62,7 @@ struct tm_index *tm_index_new(struct tm_run *run, enum tm_account account, size_
     index->twins = twins;
     index->replaces = replaces;
     index->seed = tm_hash_seed(index);
-    tm_window_init(&index->window, run, account, row_bytes, SLOT_BYTES_PER_ROW,
-                   index->memory_bytes);
+    tm_window_init(&index->window, run, account, row_bytes, SLOT_BYTES_PER_ROW, index->memory_bytes);
     return index;
 }
 
@@ -83,8 +81,7 @@ void tm_index_free(struct tm_index *index)
     tm_sorter_free(index->sorter);
     tm_rows_free(index->rows);
     tm_rows_free(index->firsts);
-    tm_give(&index->run->budget, index->account, index->tops,
-            index->top_capacity * sizeof(uint64_t));
+    tm_give(&index->run->budget, index->account, index->tops, index->top_capacity * sizeof(uint64_t));
     tm_give(&index->run->budget, index->account, index, sizeof(*index));
 }
 
@@ -126,25 +123,21 @@ static tm_status start_sorting(struct tm_index *index)
 {
     struct tm_run *run = index->run;
     struct tm_spill gathered;
-    const size_t buffer_bytes =
-        (index->memory_bytes / 16 / index->row_bytes + 1) * index->row_bytes;
+    const size_t buffer_bytes = (index->memory_bytes / 16 / index->row_bytes + 1) * index->row_bytes;
     uint8_t *buffer = NULL;
     tm_status status = tm_spill_open(&gathered, run);
 
     if (status == TM_OK)
-        status = tm_spill_append(&gathered, index->window.rows,
-                                 index->window.count * index->row_bytes, NULL);
+        status = tm_spill_append(&gathered, index->window.rows, index->window.count * index->row_bytes, NULL);
     tm_window_close(&index->window);
     if (status != TM_OK)
         goto out;
     index->form = SORTING;
-    index->sorter =
-        tm_sorter_new(run, index->account, index->row_bytes, index->memory_bytes / 4 * 3, by_key);
+    index->sorter = tm_sorter_new(run, index->account, index->row_bytes, index->memory_bytes / 4 * 3, by_key);
     if (index->sorter)
         tm_sorter_set_prefix(index->sorter, key_of);
     buffer = tm_take(&run->budget, index->account, buffer_bytes, &run->error);
-    status = index->sorter && buffer ? push_back(index, &gathered, buffer, buffer_bytes)
-                                     : run->error.status;
+    status = index->sorter && buffer ? push_back(index, &gathered, buffer, buffer_bytes) : run->error.status;
 out:
     tm_give(&run->budget, index->account, buffer, buffer_bytes);
     tm_spill_close(&gathered);
@@ -254,9 +247,9 @@ static tm_status add_top(struct tm_index *index, uint64_t key)
 {
     if (index->top_count == index->top_capacity) {
         const size_t capacity = index->top_capacity != 0 ? 2 * index->top_capacity : 16;
-        uint64_t *tops = tm_retake(&index->run->budget, index->account, index->tops,
-                                   index->top_capacity * sizeof(uint64_t),
-                                   capacity * sizeof(uint64_t), &index->run->error);
+        uint64_t *tops =
+            tm_retake(&index->run->budget, index->account, index->tops, index->top_capacity * sizeof(uint64_t),
+                      capacity * sizeof(uint64_t), &index->run->error);
 
         if (!tops)
             return index->run->error.status;
@@ -291,10 +284,8 @@ static tm_status open_disk(struct tm_index *index)
 
     while (index->row_bytes << (index->page_shift + 1) <= PAGE_BYTES)
         index->page_shift++;
-    index->rows = tm_rows_new_paged(run, index->account, index->row_bytes, index->memory_bytes / 8,
-                                    PAGE_BYTES);
-    index->firsts = tm_rows_new_paged(run, index->account, sizeof(uint64_t),
-                                      index->memory_bytes / 16, PAGE_BYTES);
+    index->rows = tm_rows_new_paged(run, index->account, index->row_bytes, index->memory_bytes / 8, PAGE_BYTES);
+    index->firsts = tm_rows_new_paged(run, index->account, sizeof(uint64_t), index->memory_bytes / 16, PAGE_BYTES);
     return index->rows && index->firsts ? TM_OK : run->error.status;
 }
 

@@ -6,10 +6,16 @@
 
 #include <string.h>
 
-enum { SLOT_BYTES = sizeof(struct tm_allocation), SLOT_PAGE_BYTES = 8 << 10,
-       LEAST_PAGE_BYTES = 4 << 10, MOST_PAGE_BYTES = 64 << 10, PAGES_WANTED = 512 };
+enum {
+    SLOT_BYTES = sizeof(struct tm_allocation),
+    SLOT_PAGE_BYTES = 8 << 10,
+    LEAST_PAGE_BYTES = 4 << 10,
+    MOST_PAGE_BYTES = 64 << 10,
+    PAGES_WANTED = 512
+};
 
-static tm_status put_slot(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw_record *raw, uint64_t *number)
+static tm_status put_slot(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw_record *raw,
+                          uint64_t *number)
 {
     uint8_t slot[SLOT_BYTES] = { 0 };
 

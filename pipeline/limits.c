@@ -17,5 +17,6 @@ uint64_t tm_raised_limit(const struct tm_run *run, uint64_t usual)
 
 void tm_limit_hint(struct tm_run *run, const char *instead)
 {
-    tm_hint(&run->error, "%s; or, where you trust it, raise the limits: --raise-limits %" PRIu64, instead, 4 * times(run));
+    tm_hint(&run->error, "%s; or, where you trust it, raise the limits: --raise-limits %" PRIu64, instead,
+            4 * times(run));
 }

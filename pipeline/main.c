@@ -75,15 +75,14 @@ static tm_status check_action(const struct tm_verb *verb, const char *typed, str
     return TM_ERR_USAGE;
 }
 
-static tm_status check_operands(const struct tm_verb *verb, char *const *operands, size_t count,
-                                struct tm_error *error)
+static tm_status check_operands(const struct tm_verb *verb, char *const *operands, size_t count, struct tm_error *error)
 {
     if (count < verb->least)
         (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot run '%s': %s is missing", verb->name,
                       verb->words ? "a word" : "the INPUT");
     else if (count > verb->most)
-        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot run '%s': '%s' is one word too many",
-                      verb->name, operands[verb->most]);
+        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot run '%s': '%s' is one word too many", verb->name,
+                      operands[verb->most]);
     else
         return TM_OK;
     tm_hint(error, "usage: tracemill %s %s", verb->name, verb->usage);
@@ -104,9 +103,8 @@ static bool has_groups(const char *word)
 
 /* The verb that a command line means, and its operands.  --help and --version stand for verbs of
  * their own; `VERB --help` is `help VERB`. */
-static const struct tm_verb *choose_verb(const struct tm_setting_set *set, char **words,
-                                         size_t count, struct tm_options *options,
-                                         struct tm_error *error)
+static const struct tm_verb *choose_verb(const struct tm_setting_set *set, char **words, size_t count,
+                                         struct tm_options *options, struct tm_error *error)
 {
     const struct tm_verb *verb = NULL;
     size_t used;
@@ -158,8 +156,7 @@ static void warn_losses(const struct tm_tallies *tallies, enum tm_tally_use use)
     (void)fputc('\n', stderr);
 }
 
-static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run,
-                          const struct tm_options *options)
+static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run, const struct tm_options *options)
 {
     tm_status st = TM_OK;
 
@@ -173,8 +170,7 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run,
     tm_progress_init(&run->progress, options->quiet);
     run->progress.events_read = &run->events_read;
     if (verb->flags & TM_VERB_SPILLS)
-        st = tm_spill_choose_dir(run, options->tmp,
-                                 is_folder(options->output) ? options->output : ".");
+        st = tm_spill_choose_dir(run, options->tmp, is_folder(options->output) ? options->output : ".");
     if (!st)
         st = tm_guard_begin(run);
     if (!st)

@@ -33,8 +33,7 @@ static void read_jemalloc(struct tm_memory_stats *out)
 {
     uint64_t epoch = 1;
 
-    (void)mallctl("epoch", NULL, NULL, &epoch,
-                  sizeof(epoch)); /* or the figures would be old ones */
+    (void)mallctl("epoch", NULL, NULL, &epoch, sizeof(epoch)); /* or the figures would be old ones */
     out->allocated_bytes = read_figure("stats.allocated");
     out->active_bytes = read_figure("stats.active");
     out->resident_bytes = read_figure("stats.resident");
@@ -87,7 +86,6 @@ void tm_stats_print(const struct tm_run *run, double cpu_seconds, FILE *to)
     fprintf(to, "bytes read        %12" PRIu64 "\n", run->bytes_read);
     fprintf(to, "CPU seconds       %12.3f\n", cpu_seconds);
     if (cpu_seconds > 0)
-        fprintf(to, "events per second %12.0f (of CPU time)\n",
-                (double)run->events_read / cpu_seconds);
+        fprintf(to, "events per second %12.0f (of CPU time)\n", (double)run->events_read / cpu_seconds);
     print_memory(run, to);
 }

@@ -12,17 +12,17 @@
 #include "pipeline/stage.h"
 
 enum {
-    TRACES = TM_FOR_CONVERT | TM_FOR_SPLIT, /* verbs that write traces */
-    STUDIES = TM_FOR_COMPARE | TM_FOR_SCALING, /* verbs that write a document of several runs */
-    REPORTS = TM_FOR_REPORT | STUDIES,      /* verbs that write a document */
-    WORKS = TM_FOR_BATCH | TM_FOR_BATCH_RUN | TM_FOR_BATCH_SUBMIT, /* verbs by which traces of a batch are analyzed */
+    TRACES = TM_FOR_CONVERT | TM_FOR_SPLIT,                          /* verbs that write traces */
+    STUDIES = TM_FOR_COMPARE | TM_FOR_SCALING,                       /* verbs that write a document of several runs */
+    REPORTS = TM_FOR_REPORT | STUDIES,                               /* verbs that write a document */
+    WORKS = TM_FOR_BATCH | TM_FOR_BATCH_RUN | TM_FOR_BATCH_SUBMIT,   /* verbs by which traces of a batch are analyzed */
     JOINS = TM_FOR_BATCH | TM_FOR_BATCH_MERGE | TM_FOR_BATCH_SUBMIT, /* and by which its results are put together */
-    SCANS = TM_FOR_BATCH | TM_FOR_BATCH_SCAN | TM_FOR_BATCH_SUBMIT, /* and by which they are found */
+    SCANS = TM_FOR_BATCH | TM_FOR_BATCH_SCAN | TM_FOR_BATCH_SUBMIT,  /* and by which they are found */
     BATCHES = WORKS | JOINS | SCANS | TM_FOR_BATCH_PRUNE | TM_FOR_BATCH_EXPORT,
     ANALYSES = TM_FOR_REPORT | WORKS | TM_FOR_BATCH_MERGE, /* verbs that write reports: merging joins hosts to runs */
-    FIGURES = REPORTS | TRACES | TM_FOR_CHECK | ANALYSES, /* verbs that work figures out */
+    FIGURES = REPORTS | TRACES | TM_FOR_CHECK | ANALYSES,  /* verbs that work figures out */
     CHOICES = STUDIES | TRACES | TM_FOR_CHECK | TM_FOR_REPORT, /* of them those of one run */
-    RUNS = CHOICES | TM_FOR_INSPECT | TM_FOR_EXTRACT, /* verbs that choose a run */
+    RUNS = CHOICES | TM_FOR_INSPECT | TM_FOR_EXTRACT,          /* verbs that choose a run */
     JOBS = TM_FOR_ALL & ~TM_FOR_WORDS,
 };
 
@@ -384,8 +384,7 @@ struct reading {
 
 static tm_status refuse(const struct reading *r, const char *reason)
 {
-    return tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use '%s' for %s: %s", r->text, r->origin,
-                   reason);
+    return tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use '%s' for %s: %s", r->text, r->origin, reason);
 }
 
 static tm_status refuse_wrong(const struct reading *r, const struct tm_wrong *wrong)
@@ -499,8 +498,7 @@ static tm_status read_number(const struct reading *r)
     const char *at = r->text;
     uint64_t number = 0;
 
-    if (strcmp(at, "auto") != 0 &&
-        (!tm_take_digits(&at, &number) || at[0] || number < 1 || number > TM_NUMBER_MOST))
+    if (strcmp(at, "auto") != 0 && (!tm_take_digits(&at, &number) || at[0] || number < 1 || number > TM_NUMBER_MOST))
         return refuse(r, "it is neither auto nor a whole number from 1 to 100000");
     *(uint64_t *)r->field = number;
     return TM_OK;
@@ -592,8 +590,8 @@ static int word_index(const struct reading *r, const char *text, size_t length)
     typed[length] = '\0';
     for (int i = 0; i < count; i++)
         tm_nearest_offer(&nearest, typed, known[i]);
-    (void)tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use '%s' for %s: it is none of %s", typed,
-                  r->origin, r->option->words);
+    (void)tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use '%s' for %s: it is none of %s", typed, r->origin,
+                  r->option->words);
     if (nearest.word)
         tm_hint(r->error, "did you mean '%s'?", nearest.word);
     return -1;
@@ -709,12 +707,13 @@ tm_status tm_option_read(const struct tm_option *option, const char *text, const
                          struct tm_options *options, struct tm_error *error)
 {
     static tm_status (*const readers[])(const struct reading *) = {
-        [TM_KIND_FLAG] = read_flag,   [TM_KIND_TEXT] = read_text, [TM_KIND_FORMATS] = read_formats,
-        [TM_KIND_SIZE] = read_size,   [TM_KIND_TIME] = read_time, [TM_KIND_COUNT] = read_count,
-        [TM_KIND_STEPS] = read_steps, [TM_KIND_SKIP] = read_skip, [TM_KIND_WINDOW] = read_window,
-        [TM_KIND_PAPER] = read_paper, [TM_KIND_COLOR] = read_color, [TM_KIND_ARGS] = read_args, [TM_KIND_BY] = read_by,
-        [TM_KIND_EVENTS] = read_events, [TM_KIND_BYTES] = read_bytes, [TM_KIND_FILTER] = read_filter,
-        [TM_KIND_TEXTS] = read_texts, [TM_KIND_NUMBER] = read_number, [TM_KIND_SHARD] = read_shard,
+        [TM_KIND_FLAG] = read_flag,     [TM_KIND_TEXT] = read_text,     [TM_KIND_FORMATS] = read_formats,
+        [TM_KIND_SIZE] = read_size,     [TM_KIND_TIME] = read_time,     [TM_KIND_COUNT] = read_count,
+        [TM_KIND_STEPS] = read_steps,   [TM_KIND_SKIP] = read_skip,     [TM_KIND_WINDOW] = read_window,
+        [TM_KIND_PAPER] = read_paper,   [TM_KIND_COLOR] = read_color,   [TM_KIND_ARGS] = read_args,
+        [TM_KIND_BY] = read_by,         [TM_KIND_EVENTS] = read_events, [TM_KIND_BYTES] = read_bytes,
+        [TM_KIND_FILTER] = read_filter, [TM_KIND_TEXTS] = read_texts,   [TM_KIND_NUMBER] = read_number,
+        [TM_KIND_SHARD] = read_shard,
     };
     const struct reading reading = {
         .option = option,

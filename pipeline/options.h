@@ -107,14 +107,14 @@ struct tm_options {
     bool redact;            /* --redact: pseudonyms for what names people, hosts, paths and programs */
     const char *redact_map; /* --redact-map: which pseudonym stands for what; stays with who made it */
 
-    struct tm_filter filter;  /* --filter, all of them */
-    enum tm_args_level args;  /* --args */
-    bool plain;               /* --plain: nothing that was worked out */
-    enum tm_split_by by;      /* --by */
-    uint64_t by_steps;        /* so many steps in a part */
-    int64_t by_time_ps;       /* so much time */
-    uint64_t part_events;     /* --max-events: slices */
-    uint64_t part_bytes;      /* --max-size: before compression */
+    struct tm_filter filter; /* --filter, all of them */
+    enum tm_args_level args; /* --args */
+    bool plain;              /* --plain: nothing that was worked out */
+    enum tm_split_by by;     /* --by */
+    uint64_t by_steps;       /* so many steps in a part */
+    int64_t by_time_ps;      /* so much time */
+    uint64_t part_events;    /* --max-events: slices */
+    uint64_t part_bytes;     /* --max-size: before compression */
 
     const char *results;      /* --results: a file of an external benchmark */
     struct tm_texts fail_on;  /* --fail-on: gates as expressions */
@@ -126,24 +126,24 @@ struct tm_options {
     const char *markdown;     /* --markdown: a file to write */
     bool init;                /* --init: write the gate file */
 
-    const char *manifest;     /* --manifest: a file */
-    uint64_t jobs;            /* --jobs: worker processes; 0 = as many as the machine carries */
-    struct tm_shard shard;    /* --shard */
-    int64_t item_time_ps;     /* --item-timeout: clock time of one worker; 0 = no limit */
-    bool retry;               /* --retry: do again what could not be read */
-    const char *keys;         /* --keys: a template of path parts */
-    struct tm_texts labels;   /* --label: KEY=VALUE, or a text */
-    const char *openmetrics;  /* --openmetrics: a file to write */
-    bool slurm;               /* --slurm */
-    uint64_t tasks;           /* --tasks: of an array job; 0 = by size */
-    struct tm_texts sbatch;   /* --sbatch: options of sbatch, as they are */
-    bool dry_run;             /* --dry-run: say it, do nothing */
-    uint64_t keep;            /* --keep: nights */
+    const char *manifest;    /* --manifest: a file */
+    uint64_t jobs;           /* --jobs: worker processes; 0 = as many as the machine carries */
+    struct tm_shard shard;   /* --shard */
+    int64_t item_time_ps;    /* --item-timeout: clock time of one worker; 0 = no limit */
+    bool retry;              /* --retry: do again what could not be read */
+    const char *keys;        /* --keys: a template of path parts */
+    struct tm_texts labels;  /* --label: KEY=VALUE, or a text */
+    const char *openmetrics; /* --openmetrics: a file to write */
+    bool slurm;              /* --slurm */
+    uint64_t tasks;          /* --tasks: of an array job; 0 = by size */
+    struct tm_texts sbatch;  /* --sbatch: options of sbatch, as they are */
+    bool dry_run;            /* --dry-run: say it, do nothing */
+    uint64_t keep;           /* --keep: nights */
 
     enum tm_step_choice steps;
     uint64_t steps_begin, steps_end; /* of a range: ordinals from 0, [begin, end); 0 and UINT64_MAX
                                         where an end was left open */
-    int64_t skip_steps; /* that many leading steps are warm-up; -1 = the rule decides */
+    int64_t skip_steps;              /* that many leading steps are warm-up; -1 = the rule decides */
     enum tm_window_choice window;
     enum tm_color color;
 

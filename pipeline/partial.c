@@ -16,8 +16,13 @@
 #include "pipeline/store/rows.h"
 #include "pipeline/whole_read.h"
 
-enum { BUFFER_BYTES = 64 << 10, CHECKSUM_BYTES = 8, SECTION_NAME_MOST = 63, NUMBERS_PAGE_BYTES = 8 << 10,
-       ANY_VERSION_BYTES = 18 };
+enum {
+    BUFFER_BYTES = 64 << 10,
+    CHECKSUM_BYTES = 8,
+    SECTION_NAME_MOST = 63,
+    NUMBERS_PAGE_BYTES = 8 << 10,
+    ANY_VERSION_BYTES = 18
+};
 static_assert(sizeof(TM_PARTIAL_MAGIC) - 1 == TM_PARTIAL_MAGIC_BYTES, "as the header says");
 
 static void encode(uint8_t *to, uint64_t value, int bytes)
@@ -55,8 +60,8 @@ struct tm_partial_writer {
     size_t used;
     struct tm_rows *numbers; /* uint32_t by handle: number of the text, 0 = not written yet */
     uint32_t texts;
-    struct tm_index *twins;  /* struct twin: the first handle of each text; NULL = every text has one */
-    uint64_t length_at;      /* of the present section: where its length goes */
+    struct tm_index *twins; /* struct twin: the first handle of each text; NULL = every text has one */
+    uint64_t length_at;     /* of the present section: where its length goes */
     tm_status status;
 };
 
@@ -357,8 +362,8 @@ struct tm_partial_reader {
     uint32_t first_host, host_count;
     int fd;
     struct tm_unchanged opened;
-    uint64_t sum;            /* of the content */
-    uint64_t end;            /* of the sections */
+    uint64_t sum; /* of the content */
+    uint64_t end; /* of the sections */
     uint8_t *buffer;
     uint64_t base;           /* of the buffer in the file */
     size_t have, used;       /* bytes in the buffer, and those already taken */
@@ -366,7 +371,7 @@ struct tm_partial_reader {
     struct tm_rows *handles; /* tm_strid by number of the text, less 1 */
     char *text;              /* of a name */
     size_t text_bytes;
-    char name[320];          /* of the file, for messages */
+    char name[320]; /* of the file, for messages */
     tm_status status;
 };
 
@@ -379,8 +384,8 @@ tm_status tm_partial_damaged(struct tm_partial_reader *r, const char *what)
 {
     if (r->status != TM_OK)
         return r->status;
-    r->status = tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)place(r), "the partial %s is damaged: %s", r->name,
-                        what);
+    r->status =
+        tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)place(r), "the partial %s is damaged: %s", r->name, what);
     tm_hint(&r->run->error, "make it again from the profile, or copy it again from where it was made");
     return r->status;
 }
@@ -408,7 +413,8 @@ static void refill(struct tm_partial_reader *r)
     const int problem = tm_read_at(r->fd, r->buffer, wanted, at, &got);
 
     if (problem)
-        r->status = tm_fail_system(&r->run->error, TM_ERR_INPUT, (int64_t)(at + got), problem, "cannot read %s", r->name);
+        r->status =
+            tm_fail_system(&r->run->error, TM_ERR_INPUT, (int64_t)(at + got), problem, "cannot read %s", r->name);
     else if (got < wanted)
         (void)tm_partial_damaged(r, "it became shorter while it was read");
     if (r->status != TM_OK)
@@ -489,18 +495,17 @@ static tm_status check_magic(struct tm_partial_reader *r)
     take_bytes(r, magic, sizeof(magic));
     if (r->status != TM_OK || memcmp(magic, TM_PARTIAL_MAGIC, sizeof(magic)) == 0)
         return r->status;
-    if (memcmp(magic, TM_PARTIAL_MAGIC, ANY_VERSION_BYTES) == 0 &&
-        magic[ANY_VERSION_BYTES + 1] == '\n' &&
+    if (memcmp(magic, TM_PARTIAL_MAGIC, ANY_VERSION_BYTES) == 0 && magic[ANY_VERSION_BYTES + 1] == '\n' &&
         magic[ANY_VERSION_BYTES] > '0' && magic[ANY_VERSION_BYTES] < TM_PARTIAL_MAGIC[ANY_VERSION_BYTES]) {
         r->status = tm_fail(&r->run->error, TM_ERR_INPUT, 0,
                             "%s is a partial of format %c, of an older tracemill that defined figures differently; "
-                            "this program reads format %c", r->name, magic[ANY_VERSION_BYTES],
-                            TM_PARTIAL_MAGIC[ANY_VERSION_BYTES]);
+                            "this program reads format %c",
+                            r->name, magic[ANY_VERSION_BYTES], TM_PARTIAL_MAGIC[ANY_VERSION_BYTES]);
         tm_hint(&r->run->error, "make a new one of the profile: tracemill report PROFILE --format partial");
         return r->status;
     }
-    r->status = tm_fail(&r->run->error, TM_ERR_INPUT, 0, "%s is no partial of a version that this program reads",
-                        r->name);
+    r->status =
+        tm_fail(&r->run->error, TM_ERR_INPUT, 0, "%s is no partial of a version that this program reads", r->name);
     tm_hint(&r->run->error, "make it again from the profile, with this version");
     return r->status;
 }

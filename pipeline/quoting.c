@@ -41,8 +41,7 @@ static bool is_formula(const char *text, size_t length)
 bool tm_csv_is_plain(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (text[i] < ' ' || text[i] > '~' || text[i] == '"' || text[i] == ',' ||
-            begins_another(text + i, length - i))
+        if (text[i] < ' ' || text[i] > '~' || text[i] == '"' || text[i] == ',' || begins_another(text + i, length - i))
             return false;
     return !is_formula(text, length);
 }

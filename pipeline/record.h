@@ -52,8 +52,11 @@ enum tm_kind {
     TM_SPAN,
     TM_INSTANT,
     TM_COUNTER,
-    TM_FLOW_BEGIN, TM_FLOW_STEP, TM_FLOW_END,
-    TM_BEGIN, TM_END, /* half a span: only inside an input, which makes spans of them */
+    TM_FLOW_BEGIN,
+    TM_FLOW_STEP,
+    TM_FLOW_END,
+    TM_BEGIN,
+    TM_END, /* half a span: only inside an input, which makes spans of them */
 };
 
 /* How a device activity ranks in the sweep of METRICS.md section 3: at every instant the lowest number that
@@ -83,15 +86,15 @@ enum tm_record_flag {
     TM_FLAG_MEMSET_DETAILS = 1 << 2,
     TM_FLAG_HLO_OP = 1 << 3,
     TM_FLAG_CORRELATION = 1 << 4,
-    TM_FLAG_STEP = 1 << 5,        /* stat _r or argument step_num */
-    TM_FLAG_GRAPH_EXEC = 1 << 6,  /* cuda_graph_exec_id */
-    TM_FLAG_GRAPH_NODE = 1 << 7,  /* cuda_graph_node_id */
+    TM_FLAG_STEP = 1 << 5,       /* stat _r or argument step_num */
+    TM_FLAG_GRAPH_EXEC = 1 << 6, /* cuda_graph_exec_id */
+    TM_FLAG_GRAPH_NODE = 1 << 7, /* cuda_graph_node_id */
     TM_FLAG_RUN_ID = 1 << 8,
-    TM_FLAG_OPEN = 1 << 9,        /* begun, never ended; a flow's step or end: nothing began it before */
-    TM_FLAG_GROUP = 1 << 10,      /* args hold its group_id: the file was grouped by a viewer */
-    TM_FLAG_PLACED = 1 << 11,     /* a flow: its PLACE is known to be right; only inside an input */
-    TM_FLAG_INSTANT = 1 << 12,    /* the input calls it an instant; other spans may have no length, too */
-    TM_FLAG_TIMED = 1 << 13,      /* only inside a record store: times of the device stand in place of the correlation */
+    TM_FLAG_OPEN = 1 << 9,     /* begun, never ended; a flow's step or end: nothing began it before */
+    TM_FLAG_GROUP = 1 << 10,   /* args hold its group_id: the file was grouped by a viewer */
+    TM_FLAG_PLACED = 1 << 11,  /* a flow: its PLACE is known to be right; only inside an input */
+    TM_FLAG_INSTANT = 1 << 12, /* the input calls it an instant; other spans may have no length, too */
+    TM_FLAG_TIMED = 1 << 13,   /* only inside a record store: times of the device stand in place of the correlation */
 };
 
 /* One event, the same for every input.  A resolver fills what the input does not say. */
@@ -139,13 +142,13 @@ static inline uint64_t tm_run_key(int64_t run_id, int64_t ordinal)
 /* Launch facts that many events share, interned: what kernel_details, memcpy_details, hlo_op and the like say.
  * 0 or TM_NONE = not recorded. */
 struct tm_config {
-    uint64_t hash;                  /* of everything below */
+    uint64_t hash; /* of everything below */
     uint32_t grid[3], block[3];
     uint32_t registers;
-    uint32_t occupancy_milli;       /* thousandths of a percent; 0 = unknown */
-    uint64_t shared_bytes;          /* static and dynamic; AMD group_mem */
-    uint64_t copy_bytes;            /* size: of memcpy_details, num_bytes: of memset */
-    tm_strid op;                    /* stat `name` (framework path), else tf_op */
+    uint32_t occupancy_milli; /* thousandths of a percent; 0 = unknown */
+    uint64_t shared_bytes;    /* static and dynamic; AMD group_mem */
+    uint64_t copy_bytes;      /* size: of memcpy_details, num_bytes: of memset */
+    tm_strid op;              /* stat `name` (framework path), else tf_op */
     tm_strid hlo_op, module, details;
     int64_t program_id;
     uint64_t flops, bytes_accessed; /* TPU: of the event's metadata */
@@ -159,27 +162,34 @@ struct tm_config {
     uint8_t direction;              /* enum tm_direction, where has_copy */
     uint8_t has_copy, has_copy_bytes, pageable;
     uint8_t has_kernel, has_flops, has_bytes_accessed;
-    uint8_t has_achieved;           /* occupancy_milli is PyTorch's estimate, in whole percents, of which 0 is one */
-    uint8_t tpu_part;               /* enum tm_tpu_part */
-    uint8_t level;                  /* enum tm_level of a TPU op; TM_LEVEL_NONE elsewhere */
+    uint8_t has_achieved; /* occupancy_milli is PyTorch's estimate, in whole percents, of which 0 is one */
+    uint8_t tpu_part;     /* enum tm_tpu_part */
+    uint8_t level;        /* enum tm_level of a TPU op; TM_LEVEL_NONE elsewhere */
 };
 
 /* What a collective's kernel says of the message that it moved (PyTorch: the arguments of its NCCL kernels).
  * 0 = not recorded. */
 struct tm_message {
     uint64_t elements_in, elements_out;
-    uint32_t element_bytes;  /* of the data type; 0 = of an unknown one */
+    uint32_t element_bytes; /* of the data type; 0 = of an unknown one */
     uint32_t group_size;
-    tm_strid operation;      /* "allreduce", "_allgather_base" */
-    tm_strid data_type;      /* "BFloat16" */
-    tm_strid group;          /* the communicator's name */
-    tm_strid group_ranks;    /* "[0, 1, 2, 3]", perhaps shortened by the writer */
+    tm_strid operation;   /* "allreduce", "_allgather_base" */
+    tm_strid data_type;   /* "BFloat16" */
+    tm_strid group;       /* the communicator's name */
+    tm_strid group_ranks; /* "[0, 1, 2, 3]", perhaps shortened by the writer */
 };
 
 /* The type that an op computes in. */
 enum tm_precision {
     TM_PRECISION_UNKNOWN,
-    TM_F64, TM_F32, TM_TF32, TM_BF16, TM_F16, TM_F8, TM_INT8, TM_INT4,
+    TM_F64,
+    TM_F32,
+    TM_TF32,
+    TM_BF16,
+    TM_F16,
+    TM_F8,
+    TM_INT8,
+    TM_INT4,
     TM_OTHER_PRECISION, /* integers, booleans, complex numbers */
     TM_PRECISION_COUNT
 };
@@ -188,31 +198,32 @@ extern const char *const tm_precision_name[TM_PRECISION_COUNT]; /* "bf16", ...; 
 /* What a program's HLO says of one of its instructions.  0 = not told.  source: XPROF.md 3.6 */
 struct tm_hlo_op {
     tm_strid name, opcode;
-    tm_strid module;         /* the program's name, "jit_step" */
-    tm_strid path;           /* op_name: the framework path, "jit(step)/layer_0/dot_general" */
-    tm_strid source;         /* "file.py:12" */
-    tm_strid target;         /* of a custom call */
-    tm_strid groups;         /* of a collective: "{{0,1},{2,3}}" */
+    tm_strid module; /* the program's name, "jit_step" */
+    tm_strid path;   /* op_name: the framework path, "jit(step)/layer_0/dot_general" */
+    tm_strid source; /* "file.py:12" */
+    tm_strid target; /* of a custom call */
+    tm_strid groups; /* of a collective: "{{0,1},{2,3}}" */
     int64_t program_id;
-    uint64_t flops;          /* of one execution, where has_flops */
-    uint64_t bytes;          /* read and written in device memory, where has_bytes */
-    uint64_t message_bytes;  /* of a collective, also of its start and its wait, as tm_message counts them: the most that a
+    uint64_t flops; /* of one execution, where has_flops */
+    uint64_t bytes; /* read and written in device memory, where has_bytes */
+    uint64_t
+        message_bytes;   /* of a collective, also of its start and its wait, as tm_message counts them: the most that a
                                 rank sends or receives */
-    uint32_t group_size;     /* ranks that take part */
-    uint8_t precision;       /* enum tm_precision: of the operands of its matrix products, else of its result */
+    uint32_t group_size; /* ranks that take part */
+    uint8_t precision;   /* enum tm_precision: of the operands of its matrix products, else of its result */
     uint8_t has_flops, has_bytes;
-    uint8_t has_matrix;      /* it is, or its fusion holds, a dot or a convolution (also as a custom call) */
-    uint8_t has_softmax;     /* its fusion holds an exponential and a division or a reduction, or it is part of one */
-    uint8_t is_batched;      /* a dot with batch dimensions */
-    uint8_t is_host;         /* runs on the host or calls back to it: a callback's custom call, a host transfer */
+    uint8_t has_matrix;  /* it is, or its fusion holds, a dot or a convolution (also as a custom call) */
+    uint8_t has_softmax; /* its fusion holds an exponential and a division or a reduction, or it is part of one */
+    uint8_t is_batched;  /* a dot with batch dimensions */
+    uint8_t is_host;     /* runs on the host or calls back to it: a callback's custom call, a host transfer */
     uint8_t is_fusion;
 };
 
 /* A program whose HLO is in the file. */
 struct tm_hlo_module {
-    tm_strid name;           /* "jit_step" */
-    tm_strid shapes;         /* of the parameters of its entry: "f32[8,128], s32[]" */
-    tm_strid why;            /* why its ops have no costs, in words; 0 = they have */
+    tm_strid name;   /* "jit_step" */
+    tm_strid shapes; /* of the parameters of its entry: "f32[8,128], s32[]" */
+    tm_strid why;    /* why its ops have no costs, in words; 0 = they have */
     int64_t program_id;
     uint64_t instructions;
 };
@@ -228,8 +239,15 @@ struct tm_allocation {
     double fragmentation;
 };
 enum tm_allocation_has {
-    TM_HAS_RESERVED = 1, TM_HAS_ALLOCATED = 2, TM_HAS_AVAILABLE = 4, TM_HAS_PEAK = 8, TM_HAS_REQUESTED = 16,
-    TM_HAS_ALLOCATION = 32, TM_HAS_ADDRESS = 64, TM_HAS_FRAGMENTATION = 128, TM_HAS_INDEX_ON_HOST = 256,
+    TM_HAS_RESERVED = 1,
+    TM_HAS_ALLOCATED = 2,
+    TM_HAS_AVAILABLE = 4,
+    TM_HAS_PEAK = 8,
+    TM_HAS_REQUESTED = 16,
+    TM_HAS_ALLOCATION = 32,
+    TM_HAS_ADDRESS = 64,
+    TM_HAS_FRAGMENTATION = 128,
+    TM_HAS_INDEX_ON_HOST = 256,
 };
 
 /* args of everything else that has some: one number (step_num of a marker, size of a TPU transfer, sequence number of a

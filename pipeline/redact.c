@@ -227,19 +227,22 @@ static bool is_public_word(const char *word, size_t length)
     for (size_t i = 0; i < length; i++)
         lower[i] = (char)(word[i] >= 'A' && word[i] <= 'Z' ? word[i] - 'A' + 'a' : word[i]);
     lower[length] = '\0';
-    return bsearch(lower, public_words_words, sizeof(public_words_words) / sizeof(public_words_words[0]), sizeof(public_words_words[0]), compare) != NULL;
+    return bsearch(lower, public_words_words, sizeof(public_words_words) / sizeof(public_words_words[0]),
+                   sizeof(public_words_words[0]), compare) != NULL;
 }
 
 enum {
     OUT_BYTES = 5 * TM_REDACT_TEXT_MOST, /* a byte that is no UTF-8 and a dot give nine: nothing gives more */
     VALID_BYTES = 3 * TM_REDACT_TEXT_MOST,
-    DIGITS_MOST = 4,          /* of a number that stays */
-    SHAPE_DIGITS_MOST = 12,   /* of a dimension */
-    ORDINAL_DIGITS_MOST = 6,  /* of an instruction */
-    LETTER_DIGITS_MOST = 2,   /* behind a single letter */
-    PUBLIC_PIECE_LEAST = 3,   /* letters that make a mixed word one that belongs to everybody */
-    ADDRESS_NUMBERS = 4, ADDRESS_DIGITS = 3,
-    HOST_SLOTS = 2048, HOSTS_MOST = 1024, /* that are known again */
+    DIGITS_MOST = 4,         /* of a number that stays */
+    SHAPE_DIGITS_MOST = 12,  /* of a dimension */
+    ORDINAL_DIGITS_MOST = 6, /* of an instruction */
+    LETTER_DIGITS_MOST = 2,  /* behind a single letter */
+    PUBLIC_PIECE_LEAST = 3,  /* letters that make a mixed word one that belongs to everybody */
+    ADDRESS_NUMBERS = 4,
+    ADDRESS_DIGITS = 3,
+    HOST_SLOTS = 2048,
+    HOSTS_MOST = 1024, /* that are known again */
 };
 
 #define HOST_PREFIX "host-"
@@ -256,11 +259,11 @@ struct tm_redactor {
     struct tm_secret_key key, made_from;
     bool has_key;
     struct tm_names *words;
-    tm_status status;        /* of the words; the first failure stays */
-    char *out, *valid;       /* OUT_BYTES + 1, VALID_BYTES */
-    size_t used;             /* of out */
-    bool is_path;            /* the text that is redacted is one */
-    bool in_path;            /* or it has one, which is not at its end yet */
+    tm_status status;           /* of the words; the first failure stays */
+    char *out, *valid;          /* OUT_BYTES + 1, VALID_BYTES */
+    size_t used;                /* of out */
+    bool is_path;               /* the text that is redacted is one */
+    bool in_path;               /* or it has one, which is not at its end yet */
     uint64_t hosts[HOST_SLOTS]; /* pseudonyms that hosts have, as they are written; 0 = free */
     size_t host_count;
 };
@@ -519,8 +522,8 @@ static bool is_among(const char *const *words, size_t count, const char *word, s
 static bool is_path_word(const char *word, size_t length, char before)
 {
     static const char *const endings[] = {
-        "xplane", "pb", "json", "gz", "zst", "prof", "pt", "trace", "tar", "tgz", "zip", "partial",
-        "py", "pyc", "pyx", "c", "cc", "cpp", "cu", "cuh", "h", "hpp", "so",
+        "xplane", "pb",  "json", "gz", "zst", "prof", "pt", "trace", "tar", "tgz", "zip", "partial",
+        "py",     "pyc", "pyx",  "c",  "cc",  "cpp",  "cu", "cuh",   "h",   "hpp", "so",
     };
     static const char *const folders[] = { "usr", "opt", "lib", "lib64", "local", "bin", "site", "dist" };
 

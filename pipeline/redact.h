@@ -19,8 +19,8 @@
 struct tm_redactor;
 
 enum {
-    TM_REDACT_TEXT_MOST = 32 << 10,  /* longer texts are cut there */
-    TM_REDACT_WORD_MOST = 256,       /* longer words are taken in pieces */
+    TM_REDACT_TEXT_MOST = 32 << 10, /* longer texts are cut there */
+    TM_REDACT_WORD_MOST = 256,      /* longer words are taken in pieces */
     TM_PSEUDONYM_BYTES = 8,
 };
 

@@ -156,9 +156,8 @@ static tm_status add_stretch(struct tm_runs *runs, struct stretch stretch)
 {
     if (runs->count == runs->capacity) {
         const size_t capacity = runs->capacity != 0 ? 2 * runs->capacity : 16;
-        struct stretch *more =
-            tm_retake(&runs->run->budget, runs->setup.account, runs->stretches,
-                      runs->capacity * sizeof(*more), capacity * sizeof(*more), &runs->run->error);
+        struct stretch *more = tm_retake(&runs->run->budget, runs->setup.account, runs->stretches,
+                                         runs->capacity * sizeof(*more), capacity * sizeof(*more), &runs->run->error);
 
         if (!more)
             return runs->run->error.status;
@@ -278,8 +277,7 @@ static tm_status open_sources(struct tm_runs *runs, const struct stretch *stretc
 }
 
 /* Begin to merge neighbours of the list.  count: at least 1, at most fan_in. */
-static tm_status open_merge(struct tm_runs *runs, const struct stretch *stretches, size_t count,
-                            size_t buffer_bytes)
+static tm_status open_merge(struct tm_runs *runs, const struct stretch *stretches, size_t count, size_t buffer_bytes)
 {
     close_merge(runs);
     runs->merge.count = (uint32_t)count;
@@ -385,8 +383,7 @@ static size_t count_last_level(const struct tm_runs *runs)
 {
     size_t n = 0;
 
-    while (n < runs->count &&
-           runs->stretches[runs->count - 1 - n].level == runs->stretches[runs->count - 1].level)
+    while (n < runs->count && runs->stretches[runs->count - 1 - n].level == runs->stretches[runs->count - 1].level)
         n++;
     return n;
 }

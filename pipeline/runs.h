@@ -17,9 +17,8 @@ struct tm_runs_setup {
     size_t memory_bytes; /* all of it is used by merges; while a run is written,
                             tm_runs_buffer_bytes */
     tm_row_order *order;
-    tm_row_prefix *prefix; /* NULL = none */
-    void (*merge)(void *into,
-                  const void *from); /* folds equal rows into one; NULL = they all stay */
+    tm_row_prefix *prefix;                       /* NULL = none */
+    void (*merge)(void *into, const void *from); /* folds equal rows into one; NULL = they all stay */
 };
 
 struct tm_runs *tm_runs_new(struct tm_run *run, const struct tm_runs_setup *setup) TM_MUST_USE;

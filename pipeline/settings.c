@@ -21,8 +21,7 @@ void tm_settings_init(struct tm_setting_set *set)
     set->config_path = NULL;
     set->config_used = 0;
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
-        set->of[i] =
-            (struct tm_setting){ .text = tm_option_table[i].fallback, .origin = TM_ORIGIN_DEFAULT };
+        set->of[i] = (struct tm_setting){ .text = tm_option_table[i].fallback, .origin = TM_ORIGIN_DEFAULT };
         set->lists[i].count = 0;
     }
 }
@@ -85,15 +84,13 @@ static tm_status refuse_unknown(const char *typed, struct tm_error *error)
     char name[TM_ERROR_TEXT] = "";
 
     memcpy(name, typed, length < sizeof(name) ? length : sizeof(name) - 1);
-    (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot read the command line: there is no option '%s'",
-                  name);
+    (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot read the command line: there is no option '%s'", name);
     for (size_t i = 0; i < TM_OPTION_COUNT && strncmp(name, "--", 2) == 0; i++)
         tm_nearest_offer(&nearest, name + 2, tm_option_table[i].name);
     if (nearest.word)
         tm_hint(error, "did you mean '--%s'?", nearest.word);
     else
-        tm_hint(error,
-                "'tracemill help' lists the verbs, 'tracemill help VERB' the options of one");
+        tm_hint(error, "'tracemill help' lists the verbs, 'tracemill help VERB' the options of one");
     return TM_ERR_USAGE;
 }
 
@@ -124,8 +121,7 @@ static bool is_whole_name(const char *element, const struct tm_option *row)
 
 /* One answer of getopt_long other than an operand.
  * in:     element  the word of the command line that it was found in */
-static tm_status take_flag(struct tm_setting_set *set, int answer, const char *element,
-                           struct tm_error *error)
+static tm_status take_flag(struct tm_setting_set *set, int answer, const char *element, struct tm_error *error)
 {
     if (answer == '?')
         return refuse_element(element, optopt, error);
@@ -141,8 +137,8 @@ static tm_status take_flag(struct tm_setting_set *set, int answer, const char *e
     if (named >= LONG_OPTION && !is_whole_name(element, row))
         return refuse_unknown(element, error);
     if (answer == ':') {
-        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot read the command line: '--%s' lacks its %s",
-                      row->name, row->argument);
+        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot read the command line: '--%s' lacks its %s", row->name,
+                      row->argument);
         tm_hint(error, "write '--%s %s'", row->name, row->fallback ? row->fallback : row->argument);
         return TM_ERR_USAGE;
     }
@@ -208,19 +204,17 @@ tm_status tm_settings_take_flags(struct tm_setting_set *set, int argc, char **ar
     return TM_OK;
 }
 
-tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *verb,
-                                 enum tm_verb_bit bit, struct tm_error *error)
+tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *verb, enum tm_verb_bit bit,
+                                 struct tm_error *error)
 {
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
         const struct tm_option *const row = &tm_option_table[i];
         /* `config show` tells what any setting would be. */
-        const bool is_taken = (row->verbs & (uint32_t)bit) ||
-                              (bit == TM_FOR_CONFIG && tm_option_is_setting(row));
+        const bool is_taken = (row->verbs & (uint32_t)bit) || (bit == TM_FOR_CONFIG && tm_option_is_setting(row));
 
         if (set->of[i].origin != TM_ORIGIN_FLAG || is_taken)
             continue;
-        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot read the command line: '%s' takes no '--%s'",
-                      verb, row->name);
+        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot read the command line: '%s' takes no '--%s'", verb, row->name);
         tm_hint(error, "'tracemill help %s' lists its options", verb);
         return TM_ERR_USAGE;
     }
@@ -243,8 +237,7 @@ static const char *keep(struct tm_setting_set *set, const char *text)
     return at;
 }
 
-static tm_status refuse_member(const char *path, const char *key, const char *reason,
-                               struct tm_error *error)
+static tm_status refuse_member(const char *path, const char *key, const char *reason, struct tm_error *error)
 {
     return tm_fail(error, TM_ERR_USAGE, -1, "cannot use '%s' in '%s': %s", key, path, reason);
 }
@@ -288,8 +281,8 @@ static const char *join(const cJSON *array, char *out, size_t out_bytes)
 
 /* The text of a JSON value, as if it had been typed on the command line.
  * out: NULL, with *wanted = what it should have been, where the type is wrong */
-static const char *member_text(const cJSON *member, const struct tm_option *row, char *scratch,
-                               size_t scratch_bytes, const char **wanted)
+static const char *member_text(const cJSON *member, const struct tm_option *row, char *scratch, size_t scratch_bytes,
+                               const char **wanted)
 {
     const enum tm_option_kind kind = row->kind;
     const bool is_list = tm_option_is_list(row);
@@ -338,8 +331,8 @@ static tm_status take_value(struct tm_setting_set *set, const cJSON *value, cons
                : refuse_member(set->config_path, row->key, "there are more than can be used", error);
 }
 
-static tm_status take_member(struct tm_setting_set *set, const cJSON *member,
-                             bool seen[TM_OPTION_COUNT], struct tm_error *error)
+static tm_status take_member(struct tm_setting_set *set, const cJSON *member, bool seen[TM_OPTION_COUNT],
+                             struct tm_error *error)
 {
     const struct tm_option *const row = tm_option_by_key(member->string);
 
@@ -361,15 +354,14 @@ static tm_status take_member(struct tm_setting_set *set, const cJSON *member,
     return take_value(set, member, row, error);
 }
 
-tm_status tm_settings_take_config(struct tm_setting_set *set, const char *path, const char *text,
-                                  size_t length, struct tm_error *error)
+tm_status tm_settings_take_config(struct tm_setting_set *set, const char *path, const char *text, size_t length,
+                                  struct tm_error *error)
 {
     bool seen[TM_OPTION_COUNT] = { false };
     tm_status st = TM_OK;
 
     if (length > TM_CONFIG_MOST_BYTES)
-        return tm_fail(error, TM_ERR_USAGE, -1,
-                       "cannot read the settings in '%s': it is longer than %d KiB", path,
+        return tm_fail(error, TM_ERR_USAGE, -1, "cannot read the settings in '%s': it is longer than %d KiB", path,
                        TM_CONFIG_MOST_BYTES >> 10);
     set->config_path = path;
     cJSON *const whole = tm_json_parse(text, length, "read the settings in", path, error);
@@ -380,8 +372,7 @@ tm_status tm_settings_take_config(struct tm_setting_set *set, const char *path, 
         return error->status;
     }
     if (!cJSON_IsObject(whole))
-        st = tm_fail(error, TM_ERR_USAGE, -1,
-                     "cannot read the settings in '%s': it is not a JSON object", path);
+        st = tm_fail(error, TM_ERR_USAGE, -1, "cannot read the settings in '%s': it is not a JSON object", path);
     if (!st) {
         cJSON_ArrayForEach(member, whole)
         {
@@ -394,8 +385,7 @@ tm_status tm_settings_take_config(struct tm_setting_set *set, const char *path, 
     return st;
 }
 
-static tm_status take_config_file(struct tm_setting_set *set, const char *path,
-                                  struct tm_error *error)
+static tm_status take_config_file(struct tm_setting_set *set, const char *path, struct tm_error *error)
 {
     static char text[TM_CONFIG_MOST_BYTES + 2];
     FILE *const file = fopen(path, "rbe");
@@ -428,8 +418,7 @@ tm_status tm_settings_take_environment(struct tm_setting_set *set, struct tm_err
 
 /* ---- values ---- */
 
-const char *tm_settings_text(const struct tm_setting_set *set, enum tm_option_index index, char *out,
-                             size_t out_bytes)
+const char *tm_settings_text(const struct tm_setting_set *set, enum tm_option_index index, char *out, size_t out_bytes)
 {
     size_t used = 0;
 
@@ -445,8 +434,7 @@ const char *tm_settings_text(const struct tm_setting_set *set, enum tm_option_in
     return out;
 }
 
-const char *tm_settings_place(const struct tm_setting_set *set, enum tm_option_index index,
-                              char *out, size_t out_bytes)
+const char *tm_settings_place(const struct tm_setting_set *set, enum tm_option_index index, char *out, size_t out_bytes)
 {
     const struct tm_option *const row = &tm_option_table[index];
 
@@ -465,8 +453,8 @@ const char *tm_settings_place(const struct tm_setting_set *set, enum tm_option_i
 }
 
 /* Where a wrong value is to be mended. */
-static const char *name_origin(const struct tm_setting_set *set, enum tm_option_index index,
-                               char *out, size_t out_bytes)
+static const char *name_origin(const struct tm_setting_set *set, enum tm_option_index index, char *out,
+                               size_t out_bytes)
 {
     if (set->of[index].origin != TM_ORIGIN_CONFIG)
         return tm_settings_place(set, index, out, out_bytes);
@@ -513,8 +501,7 @@ tm_status tm_settings_apply(struct tm_setting_set *set, struct tm_options *optio
     }
     if (set->of[TM_OPTION_STEPS].origin == TM_ORIGIN_FLAG && options->steps != TM_CHOOSE_AUTO &&
         set->of[TM_OPTION_SKIP_STEPS].origin == TM_ORIGIN_FLAG && options->skip_steps >= 0)
-        return tm_fail(error, TM_ERR_USAGE, -1,
-                       "cannot use '--skip-steps' with '--steps %s': both choose the steps",
+        return tm_fail(error, TM_ERR_USAGE, -1, "cannot use '--skip-steps' with '--steps %s': both choose the steps",
                        set->of[TM_OPTION_STEPS].text);
     return TM_OK;
 }

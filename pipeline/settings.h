@@ -19,7 +19,7 @@ enum { TM_CONFIG_MOST_BYTES = 64 << 10 };
  * those of the command line and of the environment are borrowed.  Not to be moved once it is
  * filled. */
 struct tm_setting_set {
-    struct tm_setting of[TM_OPTION_COUNT]; /* of an option that may be given several times: the last text */
+    struct tm_setting of[TM_OPTION_COUNT];  /* of an option that may be given several times: the last text */
     struct tm_texts lists[TM_OPTION_COUNT]; /* of such an option: all of them */
     const char *config_path;
     size_t config_used;
@@ -43,28 +43,26 @@ tm_status tm_settings_take_flags(struct tm_setting_set *set, int argc, char **ar
 /* Take the environment, then the file that --config or TRACEMILL_CONFIG names, if any, for
  * everything that is not set by something stronger.
  * errors: TM_ERR_USAGE for a file that is not there, is no JSON object or has a wrong key or value */
-tm_status tm_settings_take_environment(struct tm_setting_set *set,
-                                       struct tm_error *error) TM_MUST_USE;
+tm_status tm_settings_take_environment(struct tm_setting_set *set, struct tm_error *error) TM_MUST_USE;
 
 /* The same for the text of a configuration file; `path` is for messages and is kept. */
-tm_status tm_settings_take_config(struct tm_setting_set *set, const char *path, const char *text,
-                                  size_t length, struct tm_error *error) TM_MUST_USE;
+tm_status tm_settings_take_config(struct tm_setting_set *set, const char *path, const char *text, size_t length,
+                                  struct tm_error *error) TM_MUST_USE;
 
 /* Refuse options of the command line that the verb does not take.  Its environment and its
  * configuration file may hold settings for other verbs. */
-tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *verb,
-                                 enum tm_verb_bit bit, struct tm_error *error) TM_MUST_USE;
+tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *verb, enum tm_verb_bit bit,
+                                 struct tm_error *error) TM_MUST_USE;
 
 /* Read all values; inputs are left as they are.  *options refers to the set afterwards. */
 tm_status tm_settings_apply(struct tm_setting_set *set, struct tm_options *options, struct tm_error *error) TM_MUST_USE;
 
 /* An effective value, as the user would type it; several of them joined by blanks.  out: NULL = not set */
-const char *tm_settings_text(const struct tm_setting_set *set, enum tm_option_index index, char *out,
-                             size_t out_bytes);
+const char *tm_settings_text(const struct tm_setting_set *set, enum tm_option_index index, char *out, size_t out_bytes);
 
 /* Where a value comes from, as a user would look for it: "default", "--memory", "TRACEMILL_MEMORY",
  * or the path of the configuration file. */
-const char *tm_settings_place(const struct tm_setting_set *set, enum tm_option_index index,
-                              char *out, size_t out_bytes);
+const char *tm_settings_place(const struct tm_setting_set *set, enum tm_option_index index, char *out,
+                              size_t out_bytes);
 
 #endif

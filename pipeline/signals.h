@@ -33,8 +33,8 @@ enum { TM_FOLDER_FILES = 1024, TM_FOLDER_NAME_BYTES = 64 };
 
 struct tm_guarded_folder {
     const char *path;
-    int fd;                       /* of the folder */
-    volatile sig_atomic_t count;  /* of names that are complete */
+    int fd;                      /* of the folder */
+    volatile sig_atomic_t count; /* of names that are complete */
     char name[TM_FOLDER_FILES][TM_FOLDER_NAME_BYTES];
 };
 

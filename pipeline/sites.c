@@ -166,7 +166,9 @@ struct tm_sites_slot *tm_sites_add(struct tm_sites *sites, const struct tm_site 
         slot = tm_sites_find(sites, site);
     }
     sites->used++;
-    *slot = (struct tm_sites_slot){ .name_and_config = site->name_and_config, .rest = site->rest,
-                                    .traits = site->traits, .number = ++sites->run->last_site };
+    *slot = (struct tm_sites_slot){ .name_and_config = site->name_and_config,
+                                    .rest = site->rest,
+                                    .traits = site->traits,
+                                    .number = ++sites->run->last_site };
     return slot;
 }

@@ -16,9 +16,9 @@
 /* All that a site is made of; compared as a whole. */
 struct tm_site {
     uint64_t name_and_config; /* name << 32 | config */
-    uint64_t rest;            /* the owner's: flags, device ...  Sites that differ in the lowest 8 bits alone lie side by
+    uint64_t rest;   /* the owner's: flags, device ...  Sites that differ in the lowest 8 bits alone lie side by
                                  side: for what is known late */
-    uint32_t traits;          /* of the name */
+    uint32_t traits; /* of the name */
 };
 
 struct tm_sites_slot {

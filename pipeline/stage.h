@@ -9,23 +9,23 @@
 
 /* One ordered event with everything that is known of it.  Borrowed: valid until take() returns. */
 struct tm_event {
-    struct tm_record record;           /* class decided */
-    const void *args;                  /* record.args_length bytes */
-    struct tm_arguments own;           /* where the trace keeps arguments */
-    const struct tm_config *config;    /* never NULL: row 0 is empty */
-    uint32_t traits;                   /* of the name */
-    uint32_t device;                   /* of an activity (also cpu_op); TM_NONE elsewhere */
-    uint32_t step;                     /* ordinal of the step it belongs to; TM_NONE = none */
-    uint8_t level;                     /* enum tm_level; TM_LEVEL_NONE = not an activity */
-    uint8_t direction;                 /* enum tm_direction of a copy */
-    bool chosen;                       /* belongs to a chosen step */
-    uint32_t thread;                   /* of a host event: struct tm_track.thread */
-    uint64_t site;                     /* the same number is the same name, traits, config, device, class, level, direction,
+    struct tm_record record;        /* class decided */
+    const void *args;               /* record.args_length bytes */
+    struct tm_arguments own;        /* where the trace keeps arguments */
+    const struct tm_config *config; /* never NULL: row 0 is empty */
+    uint32_t traits;                /* of the name */
+    uint32_t device;                /* of an activity (also cpu_op); TM_NONE elsewhere */
+    uint32_t step;                  /* ordinal of the step it belongs to; TM_NONE = none */
+    uint8_t level;                  /* enum tm_level; TM_LEVEL_NONE = not an activity */
+    uint8_t direction;              /* enum tm_direction of a copy */
+    bool chosen;                    /* belongs to a chosen step */
+    uint32_t thread;                /* of a host event: struct tm_track.thread */
+    uint64_t site;          /* the same number is the same name, traits, config, device, class, level, direction,
                                           kind and flags (pipeline/sites.h); never 0 */
-    uint64_t launch;                   /* number of the launch among the host's, from 1 to trace.launch_numbers; two
+    uint64_t launch;        /* number of the launch among the host's, from 1 to trace.launch_numbers; two
                                           events of one launch have the same.  0 = none known */
-    uint32_t launch_track;             /* TM_NONE = no launch known */
-    uint32_t launch_thread;            /* struct tm_track.thread of it */
+    uint32_t launch_track;  /* TM_NONE = no launch known */
+    uint32_t launch_thread; /* struct tm_track.thread of it */
     int64_t launch_start_ps, launch_dur_ps;
 };
 
@@ -34,12 +34,12 @@ struct tm_event {
 static_assert(TM_CLASS_COUNT < 32, "a bit for each class");
 #define TM_CLASSES_ALL (TM_CLASS_BIT(TM_CLASS_COUNT) - 1)
 /* That may have a level, a device and a step: all others are chosen at no time. */
-#define TM_CLASSES_ACTIVITY                                                                                        \
-    (TM_CLASS_BIT(TM_CLASS_KERNEL) | TM_CLASS_BIT(TM_CLASS_COLLECTIVE) | TM_CLASS_BIT(TM_CLASS_COPY) |              \
-     TM_CLASS_BIT(TM_CLASS_MEMSET) | TM_CLASS_BIT(TM_CLASS_GRAPH) | TM_CLASS_BIT(TM_CLASS_TPU_OP) |                 \
+#define TM_CLASSES_ACTIVITY                                                                                            \
+    (TM_CLASS_BIT(TM_CLASS_KERNEL) | TM_CLASS_BIT(TM_CLASS_COLLECTIVE) | TM_CLASS_BIT(TM_CLASS_COPY) |                 \
+     TM_CLASS_BIT(TM_CLASS_MEMSET) | TM_CLASS_BIT(TM_CLASS_GRAPH) | TM_CLASS_BIT(TM_CLASS_TPU_OP) |                    \
      TM_CLASS_BIT(TM_CLASS_CPU_OP))
 /* That are on no device: what threads do, and what is told of them. */
-#define TM_CLASSES_HOST                                                                                            \
+#define TM_CLASSES_HOST                                                                                                \
     ((TM_CLASSES_ALL & ~(TM_CLASSES_ACTIVITY | TM_CLASS_BIT(TM_CLASS_TPU_ASYNC))) | TM_CLASS_BIT(TM_CLASS_CPU_OP))
 
 struct tm_stage; /* one opened instance */
@@ -54,7 +54,7 @@ struct tm_stage_type {
     const char *name;    /* as in --stats: "gaps" */
     const char *summary; /* one clause, no full stop */
     size_t state_bytes;
-    uint32_t classes;    /* whose events take gets: 1 << enum tm_class; others are no concern of it */
+    uint32_t classes; /* whose events take gets: 1 << enum tm_class; others are no concern of it */
     tm_status (*open)(struct tm_stage *s);
     tm_status (*begin_host)(struct tm_stage *s, const struct tm_trace *trace);
     tm_status (*take)(struct tm_stage *s, const struct tm_event *event);
@@ -74,7 +74,7 @@ struct tm_stage_type {
 
 /* A stretch in which a device was idle. */
 struct tm_idle_gap {
-    uint32_t host, device;  /* number of the host in the run; index into its trace's devices */
+    uint32_t host, device; /* number of the host in the run; index into its trace's devices */
     int64_t begin_ps, end_ps;
     uint32_t step;          /* in whose period it ends; TM_NONE = in none */
     tm_strid before, after; /* activities; 0 = none */
@@ -97,9 +97,9 @@ struct tm_observer_type {
 
 /* Settings of the command line that stages obey, and who wants to know of gaps of gap_min_ps or more. */
 struct tm_settings {
-    int64_t gap_min_ps;   /* shown gaps; default 10 us */
-    uint64_t table_rows;  /* cap of tables; TM_ROWS_USUAL by default */
-    bool session_window;  /* --window session: shares are of the whole profiling session */
+    int64_t gap_min_ps;    /* shown gaps; default 10 us */
+    uint64_t table_rows;   /* cap of tables; TM_ROWS_USUAL by default */
+    bool session_window;   /* --window session: shares are of the whole profiling session */
     tm_take_gap *take_gap; /* NULL = nobody */
     void *gap_taker;
 };

@@ -35,58 +35,58 @@ enum tm_tally {
     TM_TALLY_UNKNOWN_SIZE,        /* memory profile: allocations of size -1, which means that it is not known */
     TM_TALLY_DEVICE_CLOCK_UNUSED, /* TPU: ops whose own times are not used, because most others have none */
     /* Chrome JSON: what an event is made of */
-    TM_TALLY_EMPTY_OBJECT,        /* {} among the events */
-    TM_TALLY_CLOSING_OBJECT,      /* {} as the last one, as JAX writes it */
-    TM_TALLY_NOT_AN_OBJECT,       /* null, a number, a text, a list among the events */
-    TM_TALLY_MISSING_PHASE,       /* no ph: left out */
-    TM_TALLY_UNKNOWN_PHASE,       /* a ph that the format does not define: left out */
-    TM_TALLY_MISSING_TIME,        /* no ts: left out */
-    TM_TALLY_MISSING_DURATION,    /* X without dur: kept with length 0 */
-    TM_TALLY_MISSING_NAME,        /* kept without a name */
-    TM_TALLY_MISSING_PROCESS,     /* no pid: kept on process 0 */
-    TM_TALLY_MISSING_THREAD,      /* no tid: kept on the thread of the process' number */
-    TM_TALLY_BAD_NUMBER,          /* a ts or dur that is no number, or NaN, or Infinity: taken as missing */
-    TM_TALLY_NAN_NUMBER,          /* NaN or Infinity elsewhere: taken as not there */
-    TM_TALLY_STRING_NUMBER,       /* ts or dur written as a text: read as the number */
-    TM_TALLY_EXPONENT_NUMBER,     /* ts or dur with an exponent: read exactly */
-    TM_TALLY_UNICODE_NAME,        /* a name with letters beyond ASCII */
-    TM_TALLY_CONTROL_CHARACTER,   /* a name with control characters, escaped or raw */
-    TM_TALLY_LONE_SURROGATE,      /* half a pair of \u escapes in a name: kept as three bytes */
-    TM_TALLY_NESTED_ARGUMENT,     /* events with objects or lists of objects or lists in their arguments */
-    TM_TALLY_REPEATED_KEY,        /* a key twice in one event: the last one counts */
+    TM_TALLY_EMPTY_OBJECT,      /* {} among the events */
+    TM_TALLY_CLOSING_OBJECT,    /* {} as the last one, as JAX writes it */
+    TM_TALLY_NOT_AN_OBJECT,     /* null, a number, a text, a list among the events */
+    TM_TALLY_MISSING_PHASE,     /* no ph: left out */
+    TM_TALLY_UNKNOWN_PHASE,     /* a ph that the format does not define: left out */
+    TM_TALLY_MISSING_TIME,      /* no ts: left out */
+    TM_TALLY_MISSING_DURATION,  /* X without dur: kept with length 0 */
+    TM_TALLY_MISSING_NAME,      /* kept without a name */
+    TM_TALLY_MISSING_PROCESS,   /* no pid: kept on process 0 */
+    TM_TALLY_MISSING_THREAD,    /* no tid: kept on the thread of the process' number */
+    TM_TALLY_BAD_NUMBER,        /* a ts or dur that is no number, or NaN, or Infinity: taken as missing */
+    TM_TALLY_NAN_NUMBER,        /* NaN or Infinity elsewhere: taken as not there */
+    TM_TALLY_STRING_NUMBER,     /* ts or dur written as a text: read as the number */
+    TM_TALLY_EXPONENT_NUMBER,   /* ts or dur with an exponent: read exactly */
+    TM_TALLY_UNICODE_NAME,      /* a name with letters beyond ASCII */
+    TM_TALLY_CONTROL_CHARACTER, /* a name with control characters, escaped or raw */
+    TM_TALLY_LONE_SURROGATE,    /* half a pair of \u escapes in a name: kept as three bytes */
+    TM_TALLY_NESTED_ARGUMENT,   /* events with objects or lists of objects or lists in their arguments */
+    TM_TALLY_REPEATED_KEY,      /* a key twice in one event: the last one counts */
     /* Chrome JSON: what events are to each other */
-    TM_TALLY_METADATA_EVENT,      /* names of processes and threads */
-    TM_TALLY_BEGIN_END_EVENT,     /* B and E: halves of spans */
+    TM_TALLY_METADATA_EVENT,  /* names of processes and threads */
+    TM_TALLY_BEGIN_END_EVENT, /* B and E: halves of spans */
     TM_TALLY_INSTANT_EVENT,
-    TM_TALLY_COUNTER_EVENT,       /* kept, in no figure */
-    TM_TALLY_FLOW_EVENT,          /* likewise */
-    TM_TALLY_ASYNC_EVENT,         /* likewise */
-    TM_TALLY_OTHER_PHASE,         /* objects, memory dumps, clocks, contexts: left out */
-    TM_TALLY_UNMATCHED_BEGIN,     /* begun, never ended: kept with length 0, marked as open */
-    TM_TALLY_UNMATCHED_END,       /* ended, never begun: left out */
-    TM_TALLY_UNMATCHED_FLOW,      /* a flow that begins and never ends, or ends and never began */
-    TM_TALLY_REUSED_FLOW_ID,      /* a flow that begins under an id whose flow has ended */
-    TM_TALLY_OVERLAPPING_SPAN,    /* begins inside another of its thread and ends after it: kept as it is */
-    TM_TALLY_REPEATED_EVENT,      /* the same time, length and name as the one before on its thread: both kept */
-    TM_TALLY_RENAMED,             /* a process or thread that gets another name: the last one counts */
-    TM_TALLY_EVENT_CAP,           /* files with exactly the number of events at which JAX stops writing */
+    TM_TALLY_COUNTER_EVENT,    /* kept, in no figure */
+    TM_TALLY_FLOW_EVENT,       /* likewise */
+    TM_TALLY_ASYNC_EVENT,      /* likewise */
+    TM_TALLY_OTHER_PHASE,      /* objects, memory dumps, clocks, contexts: left out */
+    TM_TALLY_UNMATCHED_BEGIN,  /* begun, never ended: kept with length 0, marked as open */
+    TM_TALLY_UNMATCHED_END,    /* ended, never begun: left out */
+    TM_TALLY_UNMATCHED_FLOW,   /* a flow that begins and never ends, or ends and never began */
+    TM_TALLY_REUSED_FLOW_ID,   /* a flow that begins under an id whose flow has ended */
+    TM_TALLY_OVERLAPPING_SPAN, /* begins inside another of its thread and ends after it: kept as it is */
+    TM_TALLY_REPEATED_EVENT,   /* the same time, length and name as the one before on its thread: both kept */
+    TM_TALLY_RENAMED,          /* a process or thread that gets another name: the last one counts */
+    TM_TALLY_EVENT_CAP,        /* files with exactly the number of events at which JAX stops writing */
     /* Chrome JSON: the document */
     TM_TALLY_BYTE_ORDER_MARK,
-    TM_TALLY_ZERO_PADDING,        /* files with zero bytes after the end */
-    TM_TALLY_OPEN_ARRAY,          /* the list of events is not closed, which its format allows */
-    TM_TALLY_STACK_FRAMES,        /* tables of stack frames: left out */
-    TM_TALLY_DAMAGED_TEXT,        /* places where the text is no JSON: skipped up to the next whole event */
+    TM_TALLY_ZERO_PADDING, /* files with zero bytes after the end */
+    TM_TALLY_OPEN_ARRAY,   /* the list of events is not closed, which its format allows */
+    TM_TALLY_STACK_FRAMES, /* tables of stack frames: left out */
+    TM_TALLY_DAMAGED_TEXT, /* places where the text is no JSON: skipped up to the next whole event */
     /* Traces that are written */
-    TM_TALLY_FILTERED_OUT,        /* events that the filter did not want */
-    TM_TALLY_LANE_MOVED,          /* spans that do not nest on their row: written on a lane of their own */
-    TM_TALLY_LANES_FULL,          /* spans for which no lane is left: not written */
-    TM_TALLY_FLOW_NOT_BEGUN,      /* ends of arrows that nothing began: not written */
-    TM_TALLY_FLOW_WITHOUT_SPAN,   /* ends of arrows where no span is open: not written */
+    TM_TALLY_FILTERED_OUT,          /* events that the filter did not want */
+    TM_TALLY_LANE_MOVED,            /* spans that do not nest on their row: written on a lane of their own */
+    TM_TALLY_LANES_FULL,            /* spans for which no lane is left: not written */
+    TM_TALLY_FLOW_NOT_BEGUN,        /* ends of arrows that nothing began: not written */
+    TM_TALLY_FLOW_WITHOUT_SPAN,     /* ends of arrows where no span is open: not written */
     TM_TALLY_COUNTER_WITHOUT_VALUE, /* values of counters that are no finite number: not written */
-    TM_TALLY_COUNTER_NOT_REPEATED, /* values of counters past the first 32,768 of a host: no part begins with them */
-    TM_TALLY_LONG_ARGUMENTS,      /* events whose arguments are too long, or nest too deep: written without the rest */
-    TM_TALLY_NUL_IN_ARGUMENTS,    /* Chrome JSON: events with NUL in a text of their arguments: U+FFFD stands for it */
-    TM_TALLY_UNWRITTEN_MEMBER,    /* Chrome JSON: counters, arrows, events of over 256 KiB whose members are not all written */
+    TM_TALLY_COUNTER_NOT_REPEATED,  /* values of counters past the first 32,768 of a host: no part begins with them */
+    TM_TALLY_LONG_ARGUMENTS,   /* events whose arguments are too long, or nest too deep: written without the rest */
+    TM_TALLY_NUL_IN_ARGUMENTS, /* Chrome JSON: events with NUL in a text of their arguments: U+FFFD stands for it */
+    TM_TALLY_UNWRITTEN_MEMBER, /* Chrome JSON: counters, arrows, events of over 256 KiB whose members are not all written */
     TM_TALLY_COUNT
 };
 

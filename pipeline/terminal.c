@@ -16,8 +16,7 @@ bool tm_terminal_has_colors(const struct tm_options *options, FILE *stream)
 
     if (options->color != TM_COLOR_AUTO)
         return options->color == TM_COLOR_ALWAYS;
-    return !(refused && refused[0]) && terminal && strcmp(terminal, "dumb") != 0 &&
-           isatty(fileno(stream));
+    return !(refused && refused[0]) && terminal && strcmp(terminal, "dumb") != 0 && isatty(fileno(stream));
 }
 
 bool tm_terminal_reader_is_gone(void)
@@ -31,8 +30,7 @@ void tm_terminal_keep_numbers(void)
 {
     for (int number = STDIN_FILENO; number <= STDERR_FILENO; number++) {
         /* Reading only: what is written to a stdout that was closed fails, as it should. */
-        if (fcntl(number, F_GETFD) < 0 &&
-            open("/dev/null", number == STDERR_FILENO ? O_WRONLY : O_RDONLY) < 0)
+        if (fcntl(number, F_GETFD) < 0 && open("/dev/null", number == STDERR_FILENO ? O_WRONLY : O_RDONLY) < 0)
             return;
     }
 }

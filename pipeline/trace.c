@@ -19,9 +19,9 @@
 const char *const tm_device_kind_name[] = { [TM_DEVICE_GPU] = "gpu", [TM_DEVICE_TPU] = "tpu", [TM_DEVICE_CPU] = "cpu" };
 
 const char *const tm_accelerator_name[TM_ACCELERATOR_COUNT] = {
-    [TM_ACCELERATOR_NONE] = "none",         [TM_ACCELERATOR_ASCEND] = "Ascend NPU", [TM_ACCELERATOR_MTIA] = "MTIA",
-    [TM_ACCELERATOR_GAUDI] = "Gaudi HPU",   [TM_ACCELERATOR_AIU] = "IBM AIU",
-    [TM_ACCELERATOR_OTHER] = "another kind of device",
+    [TM_ACCELERATOR_NONE] = "none",   [TM_ACCELERATOR_ASCEND] = "Ascend NPU",
+    [TM_ACCELERATOR_MTIA] = "MTIA",   [TM_ACCELERATOR_GAUDI] = "Gaudi HPU",
+    [TM_ACCELERATOR_AIU] = "IBM AIU", [TM_ACCELERATOR_OTHER] = "another kind of device",
 };
 
 tm_status tm_trace_device(struct tm_trace *trace, enum tm_device_kind kind, int64_t ordinal, const char *name,
@@ -200,8 +200,10 @@ bool tm_plain_name_read(const char *name, struct tm_trace_name *told)
     const size_t json = tm_name_without(name, length, ".json");
     const size_t bare = json ? json : tm_name_without(name, length, ".pb");
 
-    *told = (struct tm_trace_name){ .kind = json ? TM_FOUND_TRACE_JSON : TM_FOUND_XPLANE, .host_length = bare,
-                                    .data_length = bare, .compressed = length < whole };
+    *told = (struct tm_trace_name){ .kind = json ? TM_FOUND_TRACE_JSON : TM_FOUND_XPLANE,
+                                    .host_length = bare,
+                                    .data_length = bare,
+                                    .compressed = length < whole };
     return bare > 0;
 }
 
@@ -259,8 +261,8 @@ bool tm_run_date(const char *name, size_t length, int64_t *ns)
         !read_digits(name, 8, 2, &t.tm_mday) || !read_digits(name, 11, 2, &t.tm_hour) ||
         !read_digits(name, 14, 2, &t.tm_min) || !read_digits(name, 17, 2, &t.tm_sec))
         return false;
-    if (t.tm_year < 1970 || t.tm_year > 2200 || t.tm_mon < 1 || t.tm_mon > 12 || t.tm_mday < 1 ||
-        t.tm_mday > 31 || t.tm_hour > 23 || t.tm_min > 59 || t.tm_sec > 60)
+    if (t.tm_year < 1970 || t.tm_year > 2200 || t.tm_mon < 1 || t.tm_mon > 12 || t.tm_mday < 1 || t.tm_mday > 31 ||
+        t.tm_hour > 23 || t.tm_min > 59 || t.tm_sec > 60)
         return false;
     t.tm_year -= 1900;
     t.tm_mon -= 1;

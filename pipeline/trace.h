@@ -32,15 +32,15 @@ extern const char *const tm_accelerator_name[TM_ACCELERATOR_COUNT]; /* "Ascend N
 
 /* What sort of line a track is; decides classes together with the name. */
 enum tm_line {
-    TM_LINE_HOST,      /* a host thread */
-    TM_LINE_COMPILER,  /* a host thread of the compiler (codegen, CompilerThreadPool) */
-    TM_LINE_STREAM,    /* a GPU stream */
+    TM_LINE_HOST,     /* a host thread */
+    TM_LINE_COMPILER, /* a host thread of the compiler (codegen, CompilerThreadPool) */
+    TM_LINE_STREAM,   /* a GPU stream */
     TM_LINE_TPU_OPS,
     TM_LINE_TPU_ASYNC,
     TM_LINE_TPU_MODULES,
     TM_LINE_TPU_STEPS,
     TM_LINE_DERIVED,
-    TM_LINE_OVERHEAD,  /* CUPTI overhead */
+    TM_LINE_OVERHEAD, /* CUPTI overhead */
     TM_LINE_OTHER,
 };
 
@@ -49,7 +49,7 @@ enum tm_origin {
     TM_ORIGIN_XSPACE,    /* JAX's profile */
     TM_ORIGIN_JSON_COPY, /* the JSON that JAX writes beside it, which lacks much */
     TM_ORIGIN_PYTORCH,
-    TM_ORIGIN_OTHER,     /* another Chrome trace */
+    TM_ORIGIN_OTHER, /* another Chrome trace */
     TM_ORIGIN_COUNT
 };
 
@@ -65,64 +65,70 @@ enum tm_track_sort {
 /* One line of events. */
 struct tm_track {
     tm_strid plane_name, name;
-    int64_t id;            /* line id as in the file; JSON: tid */
-    int64_t process_id;    /* id of the plane; JSON: pid */
+    int64_t id;                   /* line id as in the file; JSON: tid */
+    int64_t process_id;           /* id of the plane; JSON: pid */
     int64_t process_order, order; /* among the processes, among its tracks, as the file wishes it: smaller first */
-    uint32_t process;      /* tracks of one plane, or process, have the same number */
-    uint8_t sort;          /* enum tm_track_sort */
-    uint32_t stream;       /* of a thread: the stream that the file draws on it, plus one; 0 = none, or not kept.  Only
+    uint32_t process;             /* tracks of one plane, or process, have the same number */
+    uint8_t sort;                 /* enum tm_track_sort */
+    uint32_t stream;     /* of a thread: the stream that the file draws on it, plus one; 0 = none, or not kept.  Only
                               for the input: PLACE of a flow's end names the stream */
-    uint32_t device;       /* index into tm_trace.devices, or TM_NONE */
-    uint8_t side;          /* enum tm_side */
-    uint8_t line;          /* enum tm_line */
-    uint8_t accelerator;   /* enum tm_accelerator: its events are in no figure, because nobody here knows the device */
-    uint8_t has_python;    /* set by the survey */
-    uint8_t is_user;       /* set by the survey: has python, step markers or PjitFunction; annotations are told apart
+    uint32_t device;     /* index into tm_trace.devices, or TM_NONE */
+    uint8_t side;        /* enum tm_side */
+    uint8_t line;        /* enum tm_line */
+    uint8_t accelerator; /* enum tm_accelerator: its events are in no figure, because nobody here knows the device */
+    uint8_t has_python;  /* set by the survey */
+    uint8_t is_user;     /* set by the survey: has python, step markers or PjitFunction; annotations are told apart
                               from the runtime's own events by it */
-    uint8_t is_unsorted;   /* set by the survey: not in the order (start, longer first) */
-    uint8_t has_cpu_ops;   /* set by the survey */
-    uint8_t is_driver;     /* set by the survey: it launches, and holds nothing but calls of the driver */
-    uint32_t thread;       /* set by the survey: number of a host thread whose doings may be asked for, because it
+    uint8_t is_unsorted; /* set by the survey: not in the order (start, longer first) */
+    uint8_t has_cpu_ops; /* set by the survey */
+    uint8_t is_driver;   /* set by the survey: it launches, and holds nothing but calls of the driver */
+    uint32_t thread;     /* set by the survey: number of a host thread whose doings may be asked for, because it
                               launches or is the main thread; TM_NONE elsewhere.  Two tracks have the same number where
                               one of them holds the driver's calls of the other's thread */
-    uint64_t events;       /* as the file has them */
-    uint64_t records;      /* set by the survey: those that have a place in time */
-    int64_t first_ps, last_ps; /* set by the survey: first begin and last end of the records; nothing where there are none */
+    uint64_t events;     /* as the file has them */
+    uint64_t records;    /* set by the survey: those that have a place in time */
+    int64_t first_ps,
+        last_ps; /* set by the survey: first begin and last end of the records; nothing where there are none */
 };
 
 struct tm_device {
-    uint32_t index;        /* position in tm_trace.devices */
-    uint8_t kind;          /* enum tm_device_kind */
+    uint32_t index; /* position in tm_trace.devices */
+    uint8_t kind;   /* enum tm_device_kind */
     int64_t ordinal;
-    char name[128];        /* as in the trace, cleaned and cut: "/device:GPU:0" */
-    char id[192];          /* HOST/gpu:0 */
-    char model[128];       /* gpu_device_name, device_type_string; "" = not recorded */
+    char name[128];  /* as in the trace, cleaned and cut: "/device:GPU:0" */
+    char id[192];    /* HOST/gpu:0 */
+    char model[128]; /* gpu_device_name, device_type_string; "" = not recorded */
     char vendor[32];
     /* capabilities; 0 = not recorded */
     uint64_t core_count, memory_bandwidth_bytes, memory_bytes, clock_khz;
     uint32_t capability_major, capability_minor;
     double peak_tflops;
     /* from the input: stages/input/records/device_clock.h */
-    bool has_device_clock;                 /* its times are its own, not those that the profiler worked out */
-    uint64_t clock_jumps;                  /* changes of over 1 ms between them from one op to the next */
+    bool has_device_clock; /* its times are its own, not those that the profiler worked out */
+    uint64_t clock_jumps;  /* changes of over 1 ms between them from one op to the next */
     int64_t largest_clock_jump_ps;
     /* from the survey */
     uint64_t activities;
-    int64_t first_ps, last_ps;             /* of all its activities */
-    uint32_t group;                        /* devices of one group are active at the same time; they share steps and window */
-    uint32_t next_in_group;                /* the next device of its group; TM_NONE = the last one */
-    int64_t chosen_begin_ps, chosen_end_ps; /* its window: what is analyzed; equal = no activity in the analyzed steps */
-    uint64_t first_step_row;               /* its rows in tm_steps.rows */
-    bool has_collapsed_graphs;             /* graphs whose kernels were not recorded: figures are unreliable */
+    int64_t first_ps, last_ps; /* of all its activities */
+    uint32_t group;            /* devices of one group are active at the same time; they share steps and window */
+    uint32_t next_in_group;    /* the next device of its group; TM_NONE = the last one */
+    int64_t chosen_begin_ps,
+        chosen_end_ps;         /* its window: what is analyzed; equal = no activity in the analyzed steps */
+    uint64_t first_step_row;   /* its rows in tm_steps.rows */
+    bool has_collapsed_graphs; /* graphs whose kernels were not recorded: figures are unreliable */
 };
 
 enum tm_step_source {
-    TM_STEPS_HOST, TM_STEPS_GROUP, TM_STEPS_TPU, TM_STEPS_MODULE, TM_STEPS_SESSION,
+    TM_STEPS_HOST,
+    TM_STEPS_GROUP,
+    TM_STEPS_TPU,
+    TM_STEPS_MODULE,
+    TM_STEPS_SESSION,
 };
 
 /* One step of one device. */
 struct tm_step_row {
-    int64_t begin_ps, end_ps;  /* of the step on all devices of the group, E(n-1) and E(n): the latest end of an activity
+    int64_t begin_ps, end_ps; /* of the step on all devices of the group, E(n-1) and E(n): the latest end of an activity
                                   of that step or an earlier one; equal = the step takes no time of its own */
     int64_t first_ps, last_ps; /* of the device's own activities */
     int64_t own_ps;            /* the device's own period: from the end of its steps before to the end of this one */
@@ -138,13 +144,13 @@ struct tm_step_mark {
 
 struct tm_steps {
     enum tm_step_source source;
-    tm_strid module;        /* source module: its name */
-    uint64_t count;         /* steps of the host: the most that a device has */
+    tm_strid module;                   /* source module: its name */
+    uint64_t count;                    /* steps of the host: the most that a device has */
     uint64_t chosen_begin, chosen_end; /* [begin, end) of the chosen ordinals */
     uint64_t warmup, incomplete;       /* how many were left out for that */
-    bool all;               /* --steps all: every activity counts, inside steps or not */
-    struct tm_rows *marks;  /* struct tm_step_mark, `count` rows */
-    struct tm_rows *rows;   /* struct tm_step_row, device-major: device.first_step_row + ordinal.  Pages are small:
+    bool all;                          /* --steps all: every activity counts, inside steps or not */
+    struct tm_rows *marks;             /* struct tm_step_mark, `count` rows */
+    struct tm_rows *rows; /* struct tm_step_row, device-major: device.first_step_row + ordinal.  Pages are small:
                                one step of all devices lies in as many places as there are devices */
 };
 
@@ -161,46 +167,49 @@ struct tm_environment {
     char profile_options[256];
 };
 
-enum { TM_DEVICES_MOST = 1024, TM_THREADS_MOST = 4096,
-       TM_STEP_ROWS_MOST = 1 << 26 /* devices times steps: a few GiB of spilled rows */ };
+enum {
+    TM_DEVICES_MOST = 1024,
+    TM_THREADS_MOST = 4096,
+    TM_STEP_ROWS_MOST = 1 << 26 /* devices times steps: a few GiB of spilled rows */
+};
 
 /* Arguments that many events share: what an XSpace says in the metadata of an event. */
 struct tm_common_arguments {
-    uint64_t at;  /* in tm_trace.common_bytes */
+    uint64_t at; /* in tm_trace.common_bytes */
     uint32_t length;
 };
 
 struct tm_trace {
     struct tm_run *run;
-    uint32_t host;              /* index of the host in the run, 0 ... */
+    uint32_t host; /* index of the host in the run, 0 ... */
     char host_name[128];
     struct tm_names *names;
-    struct tm_rows *tracks;     /* struct tm_track */
-    struct tm_rows *configs;    /* struct tm_config; row 0 is empty */
-    struct tm_rows *messages;   /* struct tm_message; row 0 is empty */
-    struct tm_rows *hlo_ops;    /* struct tm_hlo_op; row 0 is empty */
-    struct tm_rows *hlo_modules; /* struct tm_hlo_module */
-    bool keeps_arguments;       /* set before the scan: records come with their arguments (pipeline/arguments.h) */
-    struct tm_rows *common;     /* struct tm_common_arguments; row 0 is empty; where arguments are kept */
+    struct tm_rows *tracks;       /* struct tm_track */
+    struct tm_rows *configs;      /* struct tm_config; row 0 is empty */
+    struct tm_rows *messages;     /* struct tm_message; row 0 is empty */
+    struct tm_rows *hlo_ops;      /* struct tm_hlo_op; row 0 is empty */
+    struct tm_rows *hlo_modules;  /* struct tm_hlo_module */
+    bool keeps_arguments;         /* set before the scan: records come with their arguments (pipeline/arguments.h) */
+    struct tm_rows *common;       /* struct tm_common_arguments; row 0 is empty; where arguments are kept */
     struct tm_rows *common_bytes; /* their bytes */
-    struct tm_device *devices;  /* those with an activity come to the figures; the others are `unused` */
+    struct tm_device *devices;    /* those with an activity come to the figures; the others are `unused` */
     uint32_t device_count;
-    uint32_t group_count;       /* groups of devices that are active at the same time: tm_device.group; set by the survey */
+    uint32_t group_count; /* groups of devices that are active at the same time: tm_device.group; set by the survey */
     struct tm_steps steps;
     struct tm_environment environment;
-    uint32_t main_track;        /* the host's main thread, TM_NONE = no host events */
-    uint32_t main_thread;       /* the same as a thread number */
+    uint32_t main_track;  /* the host's main thread, TM_NONE = no host events */
+    uint32_t main_thread; /* the same as a thread number */
     uint32_t thread_count;
-    uint64_t launch_numbers;    /* no event has a larger number of a launch */
+    uint64_t launch_numbers; /* no event has a larger number of a launch */
     enum tm_origin origin;
-    int64_t clock_ns;           /* of an XSpace: what the clock of its host read at time 0; 0 = it does not tell */
-    int64_t origin_us;          /* what the file's clock reads at time 0; 0 where it counts from the profile's begin */
-    bool partial;               /* the input was cut short or damaged */
-    char problem[512];          /* the first damage, in words; "" = none */
-    char note[512];             /* what the format lacks, in words; "" = nothing */
-    bool has_memory_counters;   /* it was converted: what allocators tell stands in counters too */
-    bool has_kernel_details;    /* some device event has them: then only those are kernels of the table */
-    int64_t first_ps, last_ps;  /* the first begin and the last end of all records; 0 where there are none.  Set by the
+    int64_t clock_ns;          /* of an XSpace: what the clock of its host read at time 0; 0 = it does not tell */
+    int64_t origin_us;         /* what the file's clock reads at time 0; 0 where it counts from the profile's begin */
+    bool partial;              /* the input was cut short or damaged */
+    char problem[512];         /* the first damage, in words; "" = none */
+    char note[512];            /* what the format lacks, in words; "" = nothing */
+    bool has_memory_counters;  /* it was converted: what allocators tell stands in counters too */
+    bool has_kernel_details;   /* some device event has them: then only those are kernels of the table */
+    int64_t first_ps, last_ps; /* the first begin and the last end of all records; 0 where there are none.  Set by the
                                    survey */
     uint64_t events;
 };

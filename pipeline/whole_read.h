@@ -36,8 +36,8 @@ struct tm_unchanged tm_unchanged_since(const struct stat *info);
 /* in:     name      for the message, in quotes
  *         may_grow  where it is longer now, what was there at first is taken to be as it was
  * errors: TM_ERR_INPUT  it was written while it was read */
-tm_status tm_unchanged_check(struct tm_unchanged before, int fd, bool may_grow, struct tm_run *run, const char *name)
-    TM_MUST_USE;
+tm_status tm_unchanged_check(struct tm_unchanged before, int fd, bool may_grow, struct tm_run *run,
+                             const char *name) TM_MUST_USE;
 
 /* The error of a file that ends at a place inside its first size. */
 tm_status tm_unchanged_refuse_short(struct tm_run *run, const char *name, uint64_t bytes, uint64_t at);

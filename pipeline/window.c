@@ -13,8 +13,8 @@
 
 enum { FIRST_BYTES = 32 << 10, LARGE_BYTES = 2 << 20, STEP = 8, ROWS_MOST = 1 << 30 };
 
-void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_account account,
-                    size_t row_bytes, size_t extra_bytes, size_t memory_bytes)
+void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_account account, size_t row_bytes,
+                    size_t extra_bytes, size_t memory_bytes)
 {
     size_t most = memory_bytes / (STEP + 1) * STEP / (row_bytes + extra_bytes);
 
@@ -79,8 +79,7 @@ void tm_window_release(struct tm_window *window)
 {
     if (!window->run)
         return;
-    tm_give(&window->run->budget, window->account, window->rows,
-            window->capacity * window->row_bytes);
+    tm_give(&window->run->budget, window->account, window->rows, window->capacity * window->row_bytes);
     window->rows = NULL;
     window->capacity = 0;
     window->count = 0;
@@ -169,8 +168,7 @@ static void merge_sort(const struct sort *sort, size_t count)
         stack[depth].begin = begin;
         stack[depth++].length = length;
         begin += length;
-        while (depth > 1 &&
-               (begin == count || stack[depth - 2].length < 2 * stack[depth - 1].length)) {
+        while (depth > 1 && (begin == count || stack[depth - 2].length < 2 * stack[depth - 1].length)) {
             merge_runs(sort, stack[depth - 2].begin, stack[depth - 1].begin, begin);
             stack[depth - 2].length += stack[depth - 1].length;
             depth--;

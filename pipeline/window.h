@@ -11,9 +11,8 @@ struct tm_window {
     struct tm_run *run;
     enum tm_account account;
     size_t row_bytes;
-    size_t
-        extra_bytes; /* per row, kept free for what the owner has beside it (sort numbers, slots) */
-    size_t most;     /* rows, at most */
+    size_t extra_bytes; /* per row, kept free for what the owner has beside it (sort numbers, slots) */
+    size_t most;        /* rows, at most */
     size_t drawn_bytes; /* from the pool, beyond memory_bytes */
     size_t capacity, count;
     uint8_t *rows;
@@ -21,8 +20,8 @@ struct tm_window {
 
 /* in:     memory_bytes  for rows, their extra bytes and the move from a smaller block to a larger
  * one */
-void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_account account,
-                    size_t row_bytes, size_t extra_bytes, size_t memory_bytes);
+void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_account account, size_t row_bytes,
+                    size_t extra_bytes, size_t memory_bytes);
 /* True if it may grow: within its bound, or because the pool doubled that. */
 bool tm_window_can_grow(struct tm_window *window);
 /* Make room.  Allowed only while capacity < most. */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that a group of verbs needs, if any is missing.
 #
-#   scripts/install-deps.sh [--check] GROUP...      groups: build test slurm lint fuzz valgrind bench
+#   scripts/install-deps.sh [--check] GROUP...      groups: build test slurm lint format fuzz valgrind bench
 #
 # Where everything is there it does nothing and needs no network.  --check installs nothing: it names what
 # is missing and fails.
@@ -16,11 +16,12 @@ packages_of() {
         test) echo libcmocka-dev python3-venv zstd qpdf poppler-utils chromium fonts-dejavu-core nodejs cmark-gfm strace bubblewrap ;;
         slurm) echo slurm-wlm slurm-wlm-basic-plugins munge parallel ;;
         lint) echo cppcheck clang-tidy-14 clang-format-14 shellcheck codespell pmccabe ;;
+        format) echo clang-format-14 ;;
         fuzz) echo clang-14 libclang-rt-14-dev llvm-14 zstd ;;
         valgrind) echo valgrind libc6-dbg ;;
         bench) echo isal zstd ;;
         *)
-            echo "install-deps: no group '$1' (build test slurm lint fuzz valgrind bench)" >&2
+            echo "install-deps: no group '$1' (build test slurm lint format fuzz valgrind bench)" >&2
             return 2
             ;;
     esac

@@ -71,6 +71,8 @@ limits() {
 
 check "includes" scripts/check-includes.sh
 check "banned functions" scripts/banned.sh
+check "names" env BUILD="$build" scripts/check-names.sh
+check "format" make --no-print-directory check-format
 check "headers compile alone" headers_alone
 check "shellcheck" shellcheck "${scripts[@]}"
 check "python" python_compiles

@@ -8,19 +8,18 @@
 /* The parts of a batch, which the verbs `batch ...` are made of.  `out` is the folder of the batch. */
 
 struct tm_batch_counts {
-    uint64_t runs;                                  /* that there are results to be of */
+    uint64_t runs;                                    /* that there are results to be of */
     uint64_t done, partial, refused, failed, missing; /* how they stand now */
-    uint64_t worked;                                /* items that were not done before */
-    uint64_t troubled;                              /* of these: not done, or partial */
-    uint64_t night_troubled;                        /* of merging: of the runs that are judged, partial and refused ones */
-    uint64_t ahead;                                 /* of merging: runs that are dated ahead, and not judged */
+    uint64_t worked;                                  /* items that were not done before */
+    uint64_t troubled;                                /* of these: not done, or partial */
+    uint64_t night_troubled; /* of merging: of the runs that are judged, partial and refused ones */
+    uint64_t ahead;          /* of merging: runs that are dated ahead, and not judged */
     char ahead_id[TM_RUN_ID_BYTES], ahead_night[11]; /* one of them */
 };
 
 /* Find the runs below options->inputs (tm_manifest_scan), and tell on stderr what was left out.
  * owns:   the caller; tm_manifest_free, also after a failure */
-tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options,
-                        struct tm_manifest *manifest) TM_MUST_USE;
+tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, struct tm_manifest *manifest) TM_MUST_USE;
 
 /* Before any work: options that do not fit a batch (--redact, a trace as a format), the folder.
  * errors: TM_ERR_USAGE, TM_ERR_OUTPUT */

@@ -83,8 +83,7 @@ static tm_status prepare_gates(struct check *c)
     tm_status st;
 
     if (!options->gate)
-        return refuse(c, "no limits are named",
-                      "name a file with --gate FILE; --init makes one of a run");
+        return refuse(c, "no limits are named", "name a file with --gate FILE; --init makes one of a run");
     st = tm_gates_read(c->run, &c->gates, options->gate);
     if (st == TM_OK && !options->baseline.count && tm_gates_want_baseline(c->gates))
         return refuse(c, "the gates compare with a baseline, and none is named",
@@ -150,13 +149,12 @@ static bool is_judged(const struct tm_value *result)
 static tm_status judge(struct check *c, struct tm_doc *doc)
 {
     const struct tm_comparison_side baseline = { .label = c->count > 1 ? c->summaries.run[1].label : "",
-                                      .run = &c->runs[1],
-                                      .runs = c->count - 1 };
+                                                 .run = &c->runs[1],
+                                                 .runs = c->count - 1 };
     size_t failed = 0;
     tm_status st;
 
-    st = tm_gates_judge(c->run, doc, c->gates, &c->runs[0], c->count > 1 ? &baseline : NULL,
-                        &failed);
+    st = tm_gates_judge(c->run, doc, c->gates, &c->runs[0], c->count > 1 ? &baseline : NULL, &failed);
     if (st == TM_OK)
         st = tm_doc_status(doc);
     tm_summaries_free(&c->summaries);

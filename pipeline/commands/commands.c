@@ -396,8 +396,7 @@ const struct tm_verb *tm_verb_by_words(char *const *words, size_t count, size_t 
 {
     char two[64];
     const int length = count > 1 ? snprintf(two, sizeof(two), "%s %s", words[0], words[1]) : -1;
-    const struct tm_verb *verb =
-        length > 0 && (size_t)length < sizeof(two) ? tm_verb_by_name(two) : NULL;
+    const struct tm_verb *verb = length > 0 && (size_t)length < sizeof(two) ? tm_verb_by_name(two) : NULL;
 
     *used = verb ? 2 : 1;
     return verb || !count ? verb : tm_verb_by_name(words[0]);

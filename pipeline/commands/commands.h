@@ -48,13 +48,13 @@ bool tm_verb_has_actions(const struct tm_verb *verb);
 /* The action that a mistyped second word was meant to be; NULL = none is near. */
 const struct tm_verb *tm_verb_nearest_action(const struct tm_verb *verb, const char *typed);
 
-tm_command tm_command_report;      /* report.c */
-tm_command tm_command_inspect;     /* inspect.c */
-tm_command tm_command_convert;     /* convert.c */
-tm_command tm_command_split;       /* split.c */
-tm_command tm_command_compare;     /* compare.c */
-tm_command tm_command_scaling;     /* scaling.c */
-tm_command tm_command_check;       /* check.c */
+tm_command tm_command_report;       /* report.c */
+tm_command tm_command_inspect;      /* inspect.c */
+tm_command tm_command_convert;      /* convert.c */
+tm_command tm_command_split;        /* split.c */
+tm_command tm_command_compare;      /* compare.c */
+tm_command tm_command_scaling;      /* scaling.c */
+tm_command tm_command_check;        /* check.c */
 tm_command tm_command_batch;        /* batch.c */
 tm_command tm_command_batch_scan;   /* batch_scan.c */
 tm_command tm_command_batch_run;    /* batch_run.c */
@@ -62,12 +62,12 @@ tm_command tm_command_batch_merge;  /* batch_merge.c */
 tm_command tm_command_batch_submit; /* batch_submit.c */
 tm_command tm_command_batch_prune;  /* batch_prune.c */
 tm_command tm_command_batch_export; /* batch_merge.c */
-tm_command tm_command_list;        /* list.c */
-tm_command tm_command_extract;     /* extract.c */
-tm_command tm_command_config;      /* config.c */
-tm_command tm_command_help;        /* help.c */
-tm_command tm_command_man;         /* help.c */
-tm_command tm_command_completions; /* help.c */
-tm_command tm_command_version;     /* help.c */
+tm_command tm_command_list;         /* list.c */
+tm_command tm_command_extract;      /* extract.c */
+tm_command tm_command_config;       /* config.c */
+tm_command tm_command_help;         /* help.c */
+tm_command tm_command_man;          /* help.c */
+tm_command tm_command_completions;  /* help.c */
+tm_command tm_command_version;      /* help.c */
 
 #endif

@@ -33,28 +33,25 @@ struct comparison {
 static tm_status refuse_sides(struct comparison *c, const char *reason)
 {
     (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot run 'compare': %s", reason);
-    tm_hint(&c->run->error, "usage: tracemill compare %s, or A... -- B...",
-            tm_verb_by_name("compare")->usage);
+    tm_hint(&c->run->error, "usage: tracemill compare %s, or A... -- B...", tm_verb_by_name("compare")->usage);
     return TM_ERR_USAGE;
 }
 
 static tm_status begin_side(struct comparison *c)
 {
     if (c->sides == TM_SIDES_MOST)
-        return tm_fail(&c->run->error, TM_ERR_LIMIT, -1, "cannot compare more than %d sides",
-                       TM_SIDES_MOST);
+        return tm_fail(&c->run->error, TM_ERR_LIMIT, -1, "cannot compare more than %d sides", TM_SIDES_MOST);
     c->group[c->sides++] = (struct group){ .first = c->study.count };
     return TM_OK;
 }
 
-static tm_status add_run(struct comparison *c, const struct tm_run_operand *operand,
-                         int64_t measured_ps)
+static tm_status add_run(struct comparison *c, const struct tm_run_operand *operand, int64_t measured_ps)
 {
     struct group *group = &c->group[c->sides - 1];
 
     if (group->runs == TM_SIDE_RUNS_MOST)
-        return tm_fail(&c->run->error, TM_ERR_LIMIT, -1,
-                       "cannot compare more than %d runs of one side", TM_SIDE_RUNS_MOST);
+        return tm_fail(&c->run->error, TM_ERR_LIMIT, -1, "cannot compare more than %d runs of one side",
+                       TM_SIDE_RUNS_MOST);
     group->runs++;
     tm_study_add(&c->study, operand, measured_ps);
     return TM_OK;
@@ -114,8 +111,8 @@ static void make_sides(struct comparison *c)
         tm_group_label(group->label, &c->study.summaries.run[group->first], group->runs);
         tm_make_label_distinct(group->label, label_of_group, c->group, i);
         c->side[i] = (struct tm_comparison_side){ .label = group->label,
-                                       .run = &c->study.runs[group->first],
-                                       .runs = group->runs };
+                                                  .run = &c->study.runs[group->first],
+                                                  .runs = group->runs };
     }
 }
 
@@ -189,8 +186,7 @@ static bool has_regressed(const struct tm_doc *doc)
 static tm_status prepare(struct comparison *c)
 {
     const struct tm_options *options = c->options;
-    tm_status st =
-        options->results ? tm_results_read(&c->results, c->run, options->results) : TM_OK;
+    tm_status st = options->results ? tm_results_read(&c->results, c->run, options->results) : TM_OK;
 
     if (st == TM_OK)
         st = tm_study_open(&c->study, c->run, options, "compare", &tm_comparison_document,

@@ -139,8 +139,7 @@ static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set
             tm_add_string(to, "value", text);
         else
             tm_add_null(to, "value", "not set");
-        tm_add_string(to, "from",
-                      tm_settings_place(set, (enum tm_option_index)i, place, sizeof(place)));
+        tm_add_string(to, "from", tm_settings_place(set, (enum tm_option_index)i, place, sizeof(place)));
         tm_add_string(to, "environment", row->environment);
     }
     effective_thresholds_add(thresholds, tm_doc_root(doc));
@@ -160,8 +159,7 @@ static void print_table(const struct tm_setting_set *set)
         const struct tm_option *const row = &tm_option_table[i];
         const char *const typed = tm_settings_text(set, (enum tm_option_index)i, joined, sizeof(joined));
         const char *const text = typed ? typed : "(not set)";
-        const char *const origin =
-            tm_settings_place(set, (enum tm_option_index)i, place, sizeof(place));
+        const char *const origin = tm_settings_place(set, (enum tm_option_index)i, place, sizeof(place));
 
         if (!tm_option_is_setting(row))
             continue;
@@ -174,15 +172,15 @@ static void print_table(const struct tm_setting_set *set)
 tm_status tm_command_config(struct tm_run *run, const struct tm_options *options)
 {
     if (strcmp(options->inputs[0], "show") != 0) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
-                      "cannot run 'config %s': there is no such verb", options->inputs[0]);
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot run 'config %s': there is no such verb",
+                      options->inputs[0]);
         tm_hint(&run->error, "write 'tracemill config show'");
         return TM_ERR_USAGE;
     }
     struct tm_effective_thresholds *const thresholds =
         tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*thresholds), &run->error);
-    tm_status st = thresholds ? effective_thresholds_read(thresholds, options->thresholds, &run->error)
-                              : run->error.status;
+    tm_status st =
+        thresholds ? effective_thresholds_read(thresholds, options->thresholds, &run->error) : run->error.status;
 
     if (!st && options->json) {
         st = print_json(run, options->settings, thresholds);

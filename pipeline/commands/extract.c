@@ -91,8 +91,7 @@ static tm_status check_free(struct tm_run *run, const struct tm_found_run *chose
 
         name_copy(name, &chosen->files[i]);
         if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
-            return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%.200s': the path is too long",
-                           folder);
+            return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%.200s': the path is too long", folder);
         if (tm_guard_check(run, path) != TM_OK)
             return run->error.status;
         if (!is_forced && lstat(path, &info) == 0) {
@@ -107,8 +106,8 @@ static tm_status check_free(struct tm_run *run, const struct tm_found_run *chose
 /* A file that is read once: of a folder, or of an archive. */
 struct original {
     struct tm_run *run;
-    const char *name;                 /* for messages */
-    int fd;                           /* -1 = not open */
+    const char *name; /* for messages */
+    int fd;           /* -1 = not open */
     struct tm_unchanged opened;
     struct tm_archive_member *member; /* NULL = not of an archive */
     uint64_t at;                      /* bytes read so far */
@@ -157,9 +156,9 @@ static tm_status read_original(struct original *o, char *buffer, size_t *got)
         return read_member(o, buffer, got);
     const int problem = tm_read_on(o->fd, buffer, COPY_BYTES, got);
 
-    return !problem ? TM_OK :
-                      tm_fail_system(&o->run->error, TM_ERR_INPUT, (int64_t)o->at, problem, "cannot read '%s'",
-                                     o->name);
+    return !problem
+               ? TM_OK
+               : tm_fail_system(&o->run->error, TM_ERR_INPUT, (int64_t)o->at, problem, "cannot read '%s'", o->name);
 }
 
 /* A copy of two files would look whole. */
@@ -189,8 +188,8 @@ static tm_status copy_bytes(struct original *o, FILE *to, char *buffer)
     }
 }
 
-static tm_status copy_file(struct tm_run *run, const struct tm_found_file *file, const char *folder,
-                           const char *name, char *buffer, uint64_t *bytes)
+static tm_status copy_file(struct tm_run *run, const struct tm_found_file *file, const char *folder, const char *name,
+                           char *buffer, uint64_t *bytes)
 {
     char text[TM_FOUND_NAME_BYTES];
     struct original original = { .run = run, .name = tm_found_name(file, text), .fd = -1 };

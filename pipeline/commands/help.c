@@ -48,8 +48,7 @@ tm_status tm_command_help(struct tm_run *run, const struct tm_options *options)
         tm_help_verb(verb, stdout);
         return TM_OK;
     }
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot help with '%s': there is no such verb",
-                  options->inputs[0]);
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot help with '%s': there is no such verb", options->inputs[0]);
     for (size_t i = 0; i < tm_verb_count; i++)
         tm_nearest_offer(&nearest, options->inputs[0], tm_verb_table[i].name);
     if (nearest.word)
@@ -71,8 +70,8 @@ tm_status tm_command_completions(struct tm_run *run, const struct tm_options *op
 {
     if (tm_help_completions(options->inputs[0], stdout))
         return TM_OK;
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
-                  "cannot print completions for '%s': there are none", options->inputs[0]);
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot print completions for '%s': there are none",
+                  options->inputs[0]);
     tm_hint(&run->error, "the shells are bash, zsh and fish");
     return TM_ERR_USAGE;
 }
@@ -111,8 +110,7 @@ static const char *jemalloc_version(void)
     const char *version = NULL;
     size_t bytes = sizeof(version);
 
-    return mallctl("version", &version, &bytes, NULL, 0) == 0 && version ? version
-                                                                         : JEMALLOC_VERSION;
+    return mallctl("version", &version, &bytes, NULL, 0) == 0 && version ? version : JEMALLOC_VERSION;
 }
 #endif
 
@@ -125,8 +123,7 @@ static size_t list_libraries(struct library *libraries)
 
     set_version(&libraries[count++], "zlib", zlibVersion());
 #ifdef TM_HAVE_ISAL
-    (void)snprintf(text, sizeof(text), "%d.%d.%d", ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION,
-                   ISAL_PATCH_VERSION);
+    (void)snprintf(text, sizeof(text), "%d.%d.%d", ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION, ISAL_PATCH_VERSION);
     set_version(&libraries[count++], "ISA-L", text);
 #endif
     set_version(&libraries[count++], "zstd", ZSTD_versionString());
@@ -139,8 +136,7 @@ static size_t list_libraries(struct library *libraries)
 #ifdef TM_HAVE_JEMALLOC
     set_version(&libraries[count++], "jemalloc", jemalloc_version());
 #endif
-    (void)snprintf(text, sizeof(text), "%u.%u.%u", xxhash / 10000, xxhash / 100 % 100,
-                   xxhash % 100);
+    (void)snprintf(text, sizeof(text), "%u.%u.%u", xxhash / 10000, xxhash / 100 % 100, xxhash % 100);
     set_version(&libraries[count++], "xxHash", text);
     return count;
 }

@@ -71,7 +71,7 @@ static int64_t count_of(const struct tm_value *found, const char *const *classes
     return sum;
 }
 
-#define COUNT(found, ...) \
+#define COUNT(found, ...)                                                                                              \
     count_of(found, (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
 
 static bool is_platform(const struct tm_value *found, const char *name)
@@ -435,7 +435,8 @@ static void print_file(FILE *to, const struct tm_value *found, const struct tm_v
     print_whole(to, tm_text(tm_get(file, "path")));
     (void)fprintf(to, "\n  %s, %s", format_of(found, file), tm_format_bytes(bytes, tm_double(tm_get(file, "bytes"))));
     if (strcmp(wrapping, "none") != 0)
-        (void)fprintf(to, " (%s of %s)", wrapping, tm_format_bytes(inflated, tm_double(tm_get(file, "inflated_bytes"))));
+        (void)fprintf(to, " (%s of %s)", wrapping,
+                      tm_format_bytes(inflated, tm_double(tm_get(file, "inflated_bytes"))));
     if (tm_has(tm_get(file, "host"))) {
         (void)fprintf(to, ", %s events, host ", tm_format_count(events, tm_int(tm_get(file, "events"))));
         print_whole(to, tm_text(tm_get(file, "host")));
@@ -450,9 +451,13 @@ static void print_file(FILE *to, const struct tm_value *found, const struct tm_v
 /* What the host says of the software and the session. */
 static void print_environment(FILE *to, const struct tm_value *e)
 {
-    static const struct { const char *key, *title; } facts[] = {
-        { "framework", "framework" }, { "jax", "JAX" }, { "jaxlib", "jaxlib" }, { "platform_version", "platform" },
-        { "cuda", "CUDA" }, { "cuda_runtime", "CUDA runtime" }, { "driver", "driver" }, { "rocm", "ROCm" },
+    static const struct {
+        const char *key, *title;
+    } facts[] = {
+        { "framework", "framework" }, { "jax", "JAX" },
+        { "jaxlib", "jaxlib" },       { "platform_version", "platform" },
+        { "cuda", "CUDA" },           { "cuda_runtime", "CUDA runtime" },
+        { "driver", "driver" },       { "rocm", "ROCm" },
         { "libtpu", "libtpu" },
     };
     const int64_t begin_ns = tm_int(tm_get(e, "begin_ns")), end_ns = tm_int(tm_get(e, "end_ns"));
@@ -478,7 +483,9 @@ static void print_environment(FILE *to, const struct tm_value *e)
 
 static void print_steps(FILE *to, const struct tm_value *steps)
 {
-    static const struct { const char *source, *words; } words[] = {
+    static const struct {
+        const char *source, *words;
+    } words[] = {
         { "host", "marked on the host" },
         { "group", "from the groups that a viewer left in the file" },
         { "tpu", "from the TPU's own step line" },
@@ -664,7 +671,7 @@ struct inspection {
     const struct tm_options *options;
     struct tm_inputs inputs;
     struct tm_names *names;
-    struct tm_file_facts *file;  /* that is being read */
+    struct tm_file_facts *file; /* that is being read */
     struct tm_device_profiles *profiles;
     struct tm_settings settings;
     struct tm_stage stages[STAGES];

@@ -39,8 +39,8 @@ static uint32_t said_devices(const struct tm_run_operand *operand)
     const char *at = operand->label;
     uint64_t number = 0;
 
-    if (!operand->label_length || !tm_take_digits(&at, &number) ||
-        at != operand->label + operand->label_length || number > DEVICES_MOST)
+    if (!operand->label_length || !tm_take_digits(&at, &number) || at != operand->label + operand->label_length ||
+        number > DEVICES_MOST)
         return 0;
     return (uint32_t)number;
 }
@@ -59,18 +59,14 @@ static tm_status order_runs(struct scaling *s)
     const struct tm_study *study = &s->study;
     struct tm_run *run = study->run;
 
-    s->order =
-        tm_take(&run->budget, TM_ACCOUNT_MODEL, study->count * sizeof(*s->order), &run->error);
-    s->runs = s->order ? tm_take(&run->budget, TM_ACCOUNT_MODEL, study->count * sizeof(*s->runs),
-                                 &run->error)
-                       : NULL;
+    s->order = tm_take(&run->budget, TM_ACCOUNT_MODEL, study->count * sizeof(*s->order), &run->error);
+    s->runs = s->order ? tm_take(&run->budget, TM_ACCOUNT_MODEL, study->count * sizeof(*s->runs), &run->error) : NULL;
     if (!s->runs)
         return run->error.status;
     for (size_t i = 0; i < study->count; i++) {
         const uint32_t said = said_devices(&study->operand[i]);
 
-        s->order[i] =
-            (struct counted_run){ i, said ? said : tm_scaling_devices(study->runs[i].summary) };
+        s->order[i] = (struct counted_run){ i, said ? said : tm_scaling_devices(study->runs[i].summary) };
     }
     qsort(s->order, study->count, sizeof(*s->order), by_devices);
     for (size_t i = 0; i < study->count; i++)
@@ -81,8 +77,7 @@ static tm_status order_runs(struct scaling *s)
 /* By a word that the user gave to one of the runs; a number is no word. */
 static void label_point(const struct scaling *s, struct point *point, uint32_t devices)
 {
-    (void)snprintf(point->label, sizeof(point->label), "%u device%s", devices,
-                   tm_format_plural(devices));
+    (void)snprintf(point->label, sizeof(point->label), "%u device%s", devices, tm_format_plural(devices));
     for (size_t i = point->first; i < point->first + point->runs; i++) {
         const size_t number = s->order[i].number;
         const struct tm_loaded_run *run = &s->study.summaries.run[number];
@@ -103,8 +98,7 @@ static tm_status make_points(struct scaling *s)
 
         if (i == 0 || devices != s->order[i - 1].devices) {
             if (s->count == TM_SCALING_POINTS_MOST)
-                return tm_fail(&run->error, TM_ERR_LIMIT, -1,
-                               "cannot use more than %d numbers of devices",
+                return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot use more than %d numbers of devices",
                                TM_SCALING_POINTS_MOST);
             s->point[s->count++] = (struct point){ .first = i };
             s->points[s->count - 1].devices = devices;
@@ -114,8 +108,8 @@ static tm_status make_points(struct scaling *s)
     for (size_t i = 0; i < s->count; i++) {
         label_point(s, &s->point[i], s->points[i].devices);
         s->points[i].side = (struct tm_comparison_side){ .label = s->point[i].label,
-                                              .run = &s->runs[s->point[i].first],
-                                              .runs = s->point[i].runs };
+                                                         .run = &s->runs[s->point[i].first],
+                                                         .runs = s->point[i].runs };
     }
     return TM_OK;
 }

@@ -36,29 +36,31 @@ struct tm_split_parts {
     struct tm_conversion *c;
     const struct tm_trace_format *format;
     const char *folder;
-    struct tm_rows *written;         /* struct tm_written, in the order of their numbers */
+    struct tm_rows *written; /* struct tm_written, in the order of their numbers */
     /* what is being written */
     struct tm_split_borders borders;
     struct tm_trace_output out;
-    struct tm_out_file *file;        /* NULL = none */
+    struct tm_out_file *file; /* NULL = none */
     struct tm_written part;
 };
 
 /* When a part is full.  Steps are looked at one after the other, as parts go on: no memory beside the trace's. */
 
 enum {
-    END_BYTES = 64,          /* at most, what ends a slice that is open */
-    OPEN_BYTES = 512,        /* at least, what a slice that is not written yet is taken for */
-    EVENT_LEAST_BYTES = 4 << 10, EVENT_MOST_BYTES = 1 << 20, /* kept free for the next event, and the end of the file */
-    EVENT_SHARE = 16,        /* of the limit, between these */
-    REPEATS_MOST = 8,        /* times as much as is new in a part */
+    END_BYTES = 64,   /* at most, what ends a slice that is open */
+    OPEN_BYTES = 512, /* at least, what a slice that is not written yet is taken for */
+    EVENT_LEAST_BYTES = 4 << 10,
+    EVENT_MOST_BYTES = 1 << 20, /* kept free for the next event, and the end of the file */
+    EVENT_SHARE = 16,           /* of the limit, between these */
+    REPEATS_MOST = 8,           /* times as much as is new in a part */
 };
 
 void tm_split_borders_init(struct tm_split_borders *b, struct tm_run *run, const struct tm_options *options,
                            const struct tm_trace_writer_type *type)
 {
-    *b = (struct tm_split_borders){ .run = run, .options = options, .writes_ends = type->writes_ends,
-                                    .border_ps = INT64_MAX, .is_fresh = true };
+    *b = (struct tm_split_borders){
+        .run = run, .options = options, .writes_ends = type->writes_ends, .border_ps = INT64_MAX, .is_fresh = true
+    };
 }
 
 /* A time of the host on the output's clock; what does not fit, no event reaches. */
@@ -296,9 +298,9 @@ static tm_status go_through_listed(struct tm_run *run, const char *folder, FILE 
         else if (tm_guard_check(run, path) != TM_OK)
             return run->error.status;
     }
-    return ferror(index) ? tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot read '%s/%s'", folder,
-                                          TM_SPLIT_INDEX)
-                         : TM_OK;
+    return ferror(index)
+               ? tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot read '%s/%s'", folder, TM_SPLIT_INDEX)
+               : TM_OK;
 }
 
 tm_status tm_split_folder_clear(struct tm_run *run, const char *folder)
@@ -407,8 +409,9 @@ static tm_status next_file(void *to, const struct tm_export_counts *counts, int6
 
 static tm_status open_writer(struct tm_split_parts *p, bool has_device, uint32_t device)
 {
-    const struct tm_export_options choice = { .has_device = has_device, .device = device, .wants_cut = wants_cut,
-                                              .next_file = next_file, .to = p };
+    const struct tm_export_options choice = {
+        .has_device = has_device, .device = device, .wants_cut = wants_cut, .next_file = next_file, .to = p
+    };
 
     return tm_trace_output_open(&p->out, p->c, p->format, &choice);
 }
@@ -474,8 +477,8 @@ static tm_status write_hosts(struct tm_split_parts *p, bool has_device, uint32_t
  * in:     c      prepared
  * owns:   the caller; split_parts_free releases it, also after a failure
  * errors: of the input, of the output; TM_ERR_LIMIT past TM_PARTS_MOST parts */
-static tm_status split_parts_write(struct tm_split_parts *p, struct tm_conversion *c, const struct tm_trace_format *format,
-                               const char *folder)
+static tm_status split_parts_write(struct tm_split_parts *p, struct tm_conversion *c,
+                                   const struct tm_trace_format *format, const char *folder)
 {
     const bool by_device = c->options->by == TM_BY_DEVICE;
     uint32_t devices = 0;

@@ -10,17 +10,17 @@
 struct tm_split_borders {
     struct tm_run *run;
     const struct tm_options *options;
-    bool writes_ends;          /* of the writer: else what is open has not been written */
+    bool writes_ends; /* of the writer: else what is open has not been written */
     /* the host */
     const struct tm_steps *steps;
-    int64_t offset_ps;         /* of its clock */
-    int64_t first_ps;          /* its first event, on the output's clock */
-    uint64_t begun;            /* steps that begin before or at the present part's begin */
-    int64_t border_ps;         /* the next one; INT64_MAX = none */
+    int64_t offset_ps; /* of its clock */
+    int64_t first_ps;  /* its first event, on the output's clock */
+    uint64_t begun;    /* steps that begin before or at the present part's begin */
+    int64_t border_ps; /* the next one; INT64_MAX = none */
     /* the part */
-    bool is_fresh;             /* nothing was asked of it */
-    uint64_t counters_before;  /* that stand at its begin */
-    tm_status status;          /* the first failure: wants_cut cannot tell */
+    bool is_fresh;            /* nothing was asked of it */
+    uint64_t counters_before; /* that stand at its begin */
+    tm_status status;         /* the first failure: wants_cut cannot tell */
 };
 
 void tm_split_borders_init(struct tm_split_borders *b, struct tm_run *run, const struct tm_options *options,

@@ -24,8 +24,8 @@ enum {
     BLOCK_FIRST = 4,   /* values of the first block of a container; the next has twice as many */
     BLOCKS_INSIDE = 3, /* blocks whose addresses lie in the container: 28 values */
     BLOCKS_MOST = 30,
-    HASHED_FROM = 32, /* objects with more members get a table */
-    DEPTH_MOST = 64,  /* containers in one another: printing goes down by recursion */
+    HASHED_FROM = 32,     /* objects with more members get a table */
+    DEPTH_MOST = 64,      /* containers in one another: printing goes down by recursion */
     PRINTED_BYTES = 1024, /* of a text that is made by a format */
 };
 
@@ -98,8 +98,8 @@ static void *take(struct tm_doc *doc, size_t bytes)
     if (doc->status != TM_OK)
         return NULL;
     if (bytes > doc->most_bytes || doc->held_bytes > doc->most_bytes - bytes) {
-        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1,
-                      "cannot hold the summary in its share of %zu bytes", doc->most_bytes);
+        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot hold the summary in its share of %zu bytes",
+                      doc->most_bytes);
         tm_hint(&run->error, "raise --memory, or lower --rows");
         return refuse(doc);
     }
@@ -388,8 +388,8 @@ static struct tm_value *add_member(struct container *c, const char *key)
         return v;
     if (!make_room(c, true))
         return NULL;
-    if (c->count >= HASHED_FROM &&
-        (c->slot_bits == 0 || 2 * (size_t)c->count >= (size_t)1 << c->slot_bits) && !build_slots(c))
+    if (c->count >= HASHED_FROM && (c->slot_bits == 0 || 2 * (size_t)c->count >= (size_t)1 << c->slot_bits) &&
+        !build_slots(c))
         return NULL;
     if (c->slot_bits != 0)
         *member_slot(c, stored) = c->count + 1;
@@ -417,8 +417,7 @@ static struct tm_value *add(struct tm_value *to, const char *key)
 static struct container *new_container(struct tm_doc *doc, unsigned depth)
 {
     if (depth > DEPTH_MOST) {
-        (void)tm_fail(&doc->run->error, TM_ERR_LIMIT, -1, "cannot nest a summary deeper than %d",
-                      DEPTH_MOST);
+        (void)tm_fail(&doc->run->error, TM_ERR_LIMIT, -1, "cannot nest a summary deeper than %d", DEPTH_MOST);
         return refuse(doc);
     }
     struct container *c = place(doc, sizeof(*c));
@@ -433,8 +432,7 @@ static struct container *new_container(struct tm_doc *doc, unsigned depth)
 static struct tm_value *add_container(struct tm_value *to, const char *key, enum tm_type type)
 {
     struct tm_value *v = add(to, key);
-    struct container *c =
-        v ? new_container(to->as.container->doc, to->as.container->depth + 1u) : NULL;
+    struct container *c = v ? new_container(to->as.container->doc, to->as.container->depth + 1u) : NULL;
 
     if (!c)
         return NULL;
@@ -615,8 +613,7 @@ void tm_add_null(struct tm_value *to, const char *key, const char *why)
     struct tm_value *v = add(to, key);
 
     if (v)
-        *v = (struct tm_value){ .as.text = why ? store_word(to->as.container->doc, why) : NULL,
-                                .type = TM_NULL };
+        *v = (struct tm_value){ .as.text = why ? store_word(to->as.container->doc, why) : NULL, .type = TM_NULL };
 }
 
 /* --- reading --- */
@@ -708,8 +705,7 @@ bool tm_has(const struct tm_value *v)
 
 const char *tm_why(const struct tm_value *null_value)
 {
-    return null_value && null_value->type == TM_NULL && null_value->as.text ? null_value->as.text
-                                                                            : "";
+    return null_value && null_value->type == TM_NULL && null_value->as.text ? null_value->as.text : "";
 }
 
 /* Goes down by recursion, as deep as a document may be (doc.c). */
@@ -719,8 +715,7 @@ static void add_inside(struct tm_value *to, const struct tm_value *from)
     const bool is_object = tm_type_of(from) == TM_OBJECT;
 
     for (size_t i = 0; i < tm_length(from); i++)
-        tm_add_copy(to, is_object ? tm_key_at(from, i) : NULL,
-                    is_object ? tm_value_at(from, i) : tm_at(from, i));
+        tm_add_copy(to, is_object ? tm_key_at(from, i) : NULL, is_object ? tm_value_at(from, i) : tm_at(from, i));
 }
 
 void tm_add_copy(struct tm_value *to, const char *key, const struct tm_value *from)
@@ -796,8 +791,7 @@ static const struct tm_value *element(const struct tm_value *from, const char *p
     for (size_t i = 0; i < tm_length(from); i++) {
         const struct tm_value *v = tm_at(from, i);
 
-        if (is_piece(tm_text(tm_get(v, "id")), piece, n) ||
-            is_piece(tm_text(tm_get(v, "name")), piece, n))
+        if (is_piece(tm_text(tm_get(v, "id")), piece, n) || is_piece(tm_text(tm_get(v, "name")), piece, n))
             return v;
     }
     return NULL;

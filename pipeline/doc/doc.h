@@ -20,7 +20,7 @@ void tm_doc_free(struct tm_doc *doc);
 void tm_doc_end_reading(struct tm_doc *doc);
 /* Let it hold up to so many bytes, in place of its share: for a caller who knows what all accounts hold. */
 void tm_doc_set_most(struct tm_doc *doc, size_t bytes);
-struct tm_run *tm_doc_run(const struct tm_doc *doc); /* that it was made with */
+struct tm_run *tm_doc_run(const struct tm_doc *doc);    /* that it was made with */
 struct tm_value *tm_doc_root(const struct tm_doc *doc); /* an object; to be changed by its maker only */
 
 /* Add a member to an object (key) or an element to an array (key NULL).  Texts and keys are copied.  A key
@@ -34,7 +34,7 @@ void tm_add_double(struct tm_value *to, const char *key, double value); /* not f
 void tm_add_bool(struct tm_value *to, const char *key, bool value);
 void tm_add_string(struct tm_value *to, const char *key, const char *text);
 void tm_add_printed(struct tm_value *to, const char *key, const char *format, ...) TM_PRINTF(3, 4); /* up to 1 KiB */
-void tm_add_text(struct tm_value *to, const char *key, const char *text, size_t length); /* any bytes; made
+void tm_add_text(struct tm_value *to, const char *key, const char *text, size_t length);            /* any bytes; made
                                                                valid UTF-8 (U+FFFD) when it goes in */
 /* A text of any bytes, or where it is NULL or "" null with that reason. */
 void tm_add_known(struct tm_value *to, const char *key, const char *text, const char *why);
@@ -66,7 +66,7 @@ const char *tm_text(const struct tm_value *v);
 
 bool tm_is(const struct tm_value *v); /* a bool that is true */
 
-bool tm_has(const struct tm_value *v); /* there, and not null */
+bool tm_has(const struct tm_value *v);                 /* there, and not null */
 const char *tm_why(const struct tm_value *null_value); /* "" where none was given */
 /* By path: "steps.median_ps", "devices[0].busy_ps", "kpis[device_utilization].value" (an element by its `id`). */
 const struct tm_value *tm_path(const struct tm_value *from, const char *path);

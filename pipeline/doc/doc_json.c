@@ -49,16 +49,14 @@ static int64_t position(const struct reading *r)
 /* The first failure stays: of a file that cannot be read it is that, and not that its text ends. */
 static tm_status refuse(const struct reading *r, const char *reason)
 {
-    (void)tm_fail(&r->run->error, TM_ERR_INPUT, position(r), "cannot read '%s': %s", r->name,
-                  reason);
+    (void)tm_fail(&r->run->error, TM_ERR_INPUT, position(r), "cannot read '%s': %s", r->name, reason);
     return r->run->error.status;
 }
 
-static tm_status refuse_size(const struct reading *r, const char *what, unsigned long long most,
-                             const char *unit)
+static tm_status refuse_size(const struct reading *r, const char *what, unsigned long long most, const char *unit)
 {
-    return tm_fail(&r->run->error, TM_ERR_LIMIT, position(r),
-                   "cannot read '%s': %s more than %llu %s", r->name, what, most, unit);
+    return tm_fail(&r->run->error, TM_ERR_LIMIT, position(r), "cannot read '%s': %s more than %llu %s", r->name, what,
+                   most, unit);
 }
 
 /* Read on.  out: false at the end, and after a failure, which stands in run->error */
@@ -122,8 +120,7 @@ static tm_status append(struct reading *r, const char *bytes, size_t length)
 
         while (room < r->used + length)
             room *= 2;
-        char *text =
-            tm_retake(&r->run->budget, TM_ACCOUNT_MODEL, r->text, r->room, room, &r->run->error);
+        char *text = tm_retake(&r->run->budget, TM_ACCOUNT_MODEL, r->text, r->room, room, &r->run->error);
 
         if (!text)
             return r->run->error.status;
@@ -171,8 +168,7 @@ static tm_status read_hex(struct reading *r, uint32_t *code)
         else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
             *code = *code << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
         else
-            return refuse(r, c == PAST_END ? "it is cut short in a text"
-                                           : "\\u wants four hexadecimal digits");
+            return refuse(r, c == PAST_END ? "it is cut short in a text" : "\\u wants four hexadecimal digits");
         r->at++;
     }
     return TM_OK;
@@ -247,8 +243,7 @@ static tm_status read_text(struct reading *r)
             r->at++;
             st = read_escape(r);
         } else {
-            while (r->at < r->end && (unsigned char)*r->at >= 0x20 && *r->at != '"' &&
-                   *r->at != '\\')
+            while (r->at < r->end && (unsigned char)*r->at >= 0x20 && *r->at != '"' && *r->at != '\\')
                 r->at++;
             st = append(r, plain, (size_t)(r->at - plain));
         }
@@ -361,8 +356,7 @@ static tm_status read_word(struct reading *r, struct tm_value *to, bool has_key)
             const int c = look(r);
 
             if (c != *letter)
-                return refuse(r,
-                              c == PAST_END ? "it is cut short" : "there is no such word in JSON");
+                return refuse(r, c == PAST_END ? "it is cut short" : "there is no such word in JSON");
         }
         if (i)
             tm_add_bool(to, key, i == 2);
@@ -395,8 +389,7 @@ static tm_status read_comma(struct reading *r, char closing, bool *more)
         r->at++;
         return tm_doc_status(r->doc); /* nothing more goes in where it failed */
     }
-    return refuse(r,
-                  c == PAST_END ? "it is cut short" : "',' or the end of the list is missing here");
+    return refuse(r, c == PAST_END ? "it is cut short" : "',' or the end of the list is missing here");
 }
 
 static tm_status read_elements(struct reading *r, struct tm_value *to)
@@ -516,8 +509,7 @@ static tm_status read_members(struct reading *r, struct tm_value *to)
     return st;
 }
 
-static tm_status read_container(struct reading *r, struct tm_value *to, bool has_key,
-                                bool is_object)
+static tm_status read_container(struct reading *r, struct tm_value *to, bool has_key, bool is_object)
 {
     const char *const key = key_of(r, has_key);
     struct tm_value *into = NULL;
@@ -583,16 +575,11 @@ static tm_status read_all(struct reading *r, struct tm_value *to)
     return st == TM_OK ? tm_doc_status(r->doc) : st;
 }
 
-tm_status tm_doc_read(struct tm_doc *doc, struct tm_value *to, const char *bytes, size_t length,
-                      const char *name)
+tm_status tm_doc_read(struct tm_doc *doc, struct tm_value *to, const char *bytes, size_t length, const char *name)
 {
-    struct reading r = { .run = tm_doc_run(doc),
-                         .doc = doc,
-                         .name = name,
-                         .fd = -1,
-                         .at = bytes,
-                         .end = bytes + length,
-                         .passed = length };
+    struct reading r = {
+        .run = tm_doc_run(doc), .doc = doc, .name = name, .fd = -1, .at = bytes, .end = bytes + length, .passed = length
+    };
 
     if (length > TM_DOC_BYTES_MOST) {
         r.at = r.end;
@@ -601,8 +588,7 @@ tm_status tm_doc_read(struct tm_doc *doc, struct tm_value *to, const char *bytes
     return read_all(&r, to);
 }
 
-tm_status tm_doc_read_from(struct tm_doc *doc, struct tm_value *to, int fd, uint64_t most,
-                           const char *name)
+tm_status tm_doc_read_from(struct tm_doc *doc, struct tm_value *to, int fd, uint64_t most, const char *name)
 {
     struct reading r = { .run = tm_doc_run(doc), .doc = doc, .name = name, .fd = fd, .most = most };
 
@@ -702,7 +688,7 @@ static size_t put_places(char *to, uint64_t rounded, unsigned places)
 /* in: small <= size < large */
 static size_t put_common(char *to, double size)
 {
-    static const double tens[] = { 1e13, 1e12, 1e11, 1e10, 1e9,  1e8,  1e7,  1e6, 1e5,
+    static const double tens[] = { 1e13, 1e12, 1e11, 1e10, 1e9, 1e8,  1e7,  1e6, 1e5,
                                    1e4,  1e3,  1e2,  1e1,  1e0, 1e-1, 1e-2, 1e-3 };
     unsigned __int128 power = 10;
     unsigned places = 1; /* of 15 digits from 1e13 on */
@@ -847,8 +833,7 @@ static size_t special_bytes(const char *text, uint32_t *code)
 
 static void put_special(struct printer *p, uint32_t code)
 {
-    static const char named[] =
-        "\"\"\\\\\bb\ff\nn\rr\tt"; /* pairs: character, letter of its escape */
+    static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* pairs: character, letter of its escape */
     char escape[16];
 
     for (size_t i = 0; i + 1 < sizeof(named); i += 2) {
@@ -862,7 +847,8 @@ static void put_special(struct printer *p, uint32_t code)
     if (code <= 0xffff)
         (void)snprintf(escape, sizeof(escape), "\\u%04" PRIx32, code);
     else /* two halves: RFC 8259, section 7 */
-        (void)snprintf(escape, sizeof(escape), "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
+        (void)snprintf(escape, sizeof(escape), "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd7c0 + (code >> 10),
+                       0xdc00 + (code & 0x3ff));
     put_text(p, escape);
 }
 

@@ -58,8 +58,10 @@ struct tm_chosen_steps tm_host_steps(const struct tm_options *options)
 {
     return (struct tm_chosen_steps){ .all = options->steps == TM_CHOOSE_ALL,
                                      .has_range = options->steps == TM_CHOOSE_RANGE,
-                                     .begin = options->steps_begin, .end = options->steps_end,
-                                     .has_skip = options->skip_steps >= 0, .skip = (uint64_t)options->skip_steps,
+                                     .begin = options->steps_begin,
+                                     .end = options->steps_end,
+                                     .has_skip = options->skip_steps >= 0,
+                                     .skip = (uint64_t)options->skip_steps,
                                      .session = options->window == TM_WINDOW_SESSION };
 }
 
@@ -124,7 +126,8 @@ static tm_status keep_records(struct tm_host_run *host, const struct tm_host_opt
 
 static tm_status open_input(struct tm_host_run *host, const struct tm_found_file *found)
 {
-    const struct tm_input_options options = { .member = found->member, .target = found->target,
+    const struct tm_input_options options = { .member = found->member,
+                                              .target = found->target,
                                               .position = found->position };
     tm_status st = TM_OK;
 
@@ -148,9 +151,12 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
     char name[TM_FOUND_NAME_BYTES];
     tm_status st;
 
-    *host = (struct tm_host_run){ .run = run, .trace = { .run = run, .host = number, .names = names,
-                                                         .keeps_arguments = options->keeps_arguments,
-                                                         .environment = { .rank = -1, .world_size = -1 } } };
+    *host = (struct tm_host_run){ .run = run,
+                                  .trace = { .run = run,
+                                             .host = number,
+                                             .names = names,
+                                             .keeps_arguments = options->keeps_arguments,
+                                             .environment = { .rank = -1, .world_size = -1 } } };
     (void)snprintf(host->trace.host_name, sizeof(host->trace.host_name), "%s", found->host);
     st = open_input(host, found);
     if (st == TM_OK)
@@ -291,7 +297,8 @@ int64_t tm_host_clock_base(const struct tm_trace *trace)
 
 void tm_host_clock_note(struct tm_host_clock *clock, const struct tm_trace *trace)
 {
-    *clock = (struct tm_host_clock){ .base_ns = tm_host_clock_base(trace), .first_ps = trace->first_ps, .is_noted = true };
+    *clock =
+        (struct tm_host_clock){ .base_ns = tm_host_clock_base(trace), .first_ps = trace->first_ps, .is_noted = true };
 }
 
 /* One clock for all hosts: that of the earliest.  One that does not tell when it began, or tells a time that cannot be,
@@ -316,7 +323,7 @@ int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         if (__builtin_mul_overflow(clocks[i].base_ns - origin_ns, 1000, &clocks[i].offset_ps))
             clocks[i].offset_ps = INT64_MAX; /* its events will not fit */
-    return origin_ns < 0 ? 0 : origin_ns; /* no clock of a trace reads less than 0 */
+    return origin_ns < 0 ? 0 : origin_ns;    /* no clock of a trace reads less than 0 */
 }
 
 /* The registry of stages. */
@@ -355,8 +362,9 @@ struct choices {
 
 static struct choices choices_of(const struct tm_options *o)
 {
-    struct choices c = { .steps = o->steps, .has_skip = o->skip_steps >= 0, .window = o->window,
-                         .gap_min_ps = o->gap_min_ps };
+    struct choices c = {
+        .steps = o->steps, .has_skip = o->skip_steps >= 0, .window = o->window, .gap_min_ps = o->gap_min_ps
+    };
 
     if (o->steps == TM_CHOOSE_RANGE) {
         c.begin = o->steps_begin;
@@ -370,7 +378,8 @@ static struct choices choices_of(const struct tm_options *o)
 /* Section "settings": the version, the choices that change what is counted, the name of the run.
  * in:     path  for messages
  * errors: TM_ERR_USAGE where other choices were made, with the first one that differs; TM_ERR_INPUT */
-static tm_status partial_save_settings(struct tm_partial_writer *w, const struct tm_options *options, const char *run_name)
+static tm_status partial_save_settings(struct tm_partial_writer *w, const struct tm_options *options,
+                                       const char *run_name)
 {
     const struct choices c = choices_of(options);
 
@@ -511,7 +520,7 @@ tm_status tm_partial_load_file(struct tm_partial_reader *r, struct tm_file_facts
 
 /* Section "coverage": events, tallies, warnings; added to what the run has. */
 static tm_status partial_save_coverage(struct tm_partial_writer *w, const struct tm_run *run,
-                                   const struct tm_warnings *warnings)
+                                       const struct tm_warnings *warnings)
 {
     tm_partial_begin(w, "coverage");
     tm_partial_put_u64(w, run->events_read);
@@ -553,9 +562,10 @@ enum { STAGES_MOST = 24, SETTING_BYTES = 256 };
 
 /* The sections of the summary, in its order. */
 static const char *const sections[] = {
-    "report", "settings", "input", "environment", "coverage", "window", "steps", "devices", "unused", "total", "gaps",
-    "kernels", "fusion", "occupancy", "programs", "transfers", "ops", "scopes", "collectives", "host", "compile",
-    "memory", "roofline", "balance", "fallback", "kpis", "verdict", "findings", "checks", "thresholds",
+    "report",   "settings", "input",       "environment", "coverage", "window",     "steps",    "devices",
+    "unused",   "total",    "gaps",        "kernels",     "fusion",   "occupancy",  "programs", "transfers",
+    "ops",      "scopes",   "collectives", "host",        "compile",  "memory",     "roofline", "balance",
+    "fallback", "kpis",     "verdict",     "findings",    "checks",   "thresholds",
 };
 
 /* A stage that gets events; take is NULL behind the last one. */
@@ -573,16 +583,16 @@ struct analysis {
     struct tm_settings settings;
     struct tm_chosen_steps choice;
     struct tm_names *names;
-    struct tm_inputs found;           /* where nobody has found them */
-    struct tm_inputs *inputs;         /* `found`, or the observer's */
+    struct tm_inputs found;   /* where nobody has found them */
+    struct tm_inputs *inputs; /* `found`, or the observer's */
     struct tm_stage stages[STAGES_MOST];
-    size_t stage_count;               /* that were opened, the last one perhaps half */
+    size_t stage_count;                                   /* that were opened, the last one perhaps half */
     struct taker takers[TM_CLASS_COUNT][STAGES_MOST + 1]; /* by class: who takes its events */
     struct tm_warnings *warnings;
     struct tm_value *file_list, *host_list;
-    struct tm_file_facts *file;       /* of the file that is being read */
+    struct tm_file_facts *file; /* of the file that is being read */
     struct tm_device_profiles *profiles;
-    struct tm_partial_writer **saved; /* NULL = not wanted */
+    struct tm_partial_writer **saved;   /* NULL = not wanted */
     const struct tm_observer *observer; /* NULL = nobody */
     bool partial;
 };
@@ -592,7 +602,7 @@ struct analysis {
 /* Stages get the events of the classes that they want, and not even a call for others. */
 static void note_classes(struct analysis *a, struct tm_stage *stage)
 {
-    for (unsigned class = 0; class < TM_CLASS_COUNT; class++) {
+    for (unsigned class = 0; class < TM_CLASS_COUNT; class ++) {
         struct taker *taker = a->takers[class];
 
         if (!(stage->type->classes & TM_CLASS_BIT(class)))
@@ -688,7 +698,9 @@ static tm_status read_events(struct analysis *a, struct tm_host_run *host)
 static tm_status read_host(struct analysis *a, const struct tm_found_file *found, uint32_t number)
 {
     const bool is_kept = a->observer && a->observer->kept && a->inputs->host_count == 1;
-    const struct tm_host_options options = { .steps = a->choice, .warn = keep_warning, .to = a,
+    const struct tm_host_options options = { .steps = a->choice,
+                                             .warn = keep_warning,
+                                             .to = a,
                                              .keeps_arguments = is_kept && a->observer->keeps_arguments,
                                              .keeps_records = true };
     struct tm_host_run own = { .run = NULL };
@@ -1031,7 +1043,8 @@ static tm_status read_settings(struct analysis *a)
     const struct tm_options *o = a->options;
     tm_status st = tm_thresholds_init(&a->thresholds, &a->run->error);
 
-    a->settings = (struct tm_settings){ .gap_min_ps = o->gap_min_ps, .table_rows = o->rows,
+    a->settings = (struct tm_settings){ .gap_min_ps = o->gap_min_ps,
+                                        .table_rows = o->rows,
                                         .session_window = o->window == TM_WINDOW_SESSION };
     if (a->observer) {
         a->settings.take_gap = a->observer->type->take_gap;
@@ -1050,8 +1063,7 @@ static tm_status work(struct analysis *a)
         st = tm_inputs_find(a->inputs, run, a->options);
     if (st != TM_OK)
         return st;
-    a->names = a->observer ? a->observer->names
-                           : tm_names_new(run, tm_redaction_names_bytes(run), tm_traits_of);
+    a->names = a->observer ? a->observer->names : tm_names_new(run, tm_redaction_names_bytes(run), tm_traits_of);
     a->warnings = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a->warnings), &run->error);
     a->file = a->warnings ? tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a->file), &run->error) : NULL;
     a->profiles = a->names && a->file ? tm_device_profiles_new(run, a->names) : NULL;
@@ -1076,8 +1088,12 @@ tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struc
         *partial = NULL;
     if (!a)
         return run->error.status;
-    *a = (struct analysis){ .run = run, .options = options, .summary = summary, .root = tm_doc_root(summary),
-                            .saved = partial, .observer = observer };
+    *a = (struct analysis){ .run = run,
+                            .options = options,
+                            .summary = summary,
+                            .root = tm_doc_root(summary),
+                            .saved = partial,
+                            .observer = observer };
     a->inputs = observer && observer->inputs ? observer->inputs : &a->found;
     st = work(a);
     close_stages(a);

@@ -30,11 +30,11 @@ typedef void tm_take_warning(void *to, const char *text, size_t length);
 
 struct tm_host_options {
     struct tm_chosen_steps steps;
-    bool keeps_arguments;    /* records come with what they say of themselves */
-    bool keeps_records;      /* its events will be asked for: that they are read again is to be cheap */
-    bool counts;             /* for tm_host_counts */
+    bool keeps_arguments; /* records come with what they say of themselves */
+    bool keeps_records;   /* its events will be asked for: that they are read again is to be cheap */
+    bool counts;          /* for tm_host_counts */
     tm_take_warning *warn;
-    void *to;                /* of warn */
+    void *to; /* of warn */
 };
 
 /* The steps that the options choose. */
@@ -62,7 +62,7 @@ tm_status tm_host_counts(struct tm_host_run *host, tm_take_alike *take, void *to
 struct tm_observer {
     const struct tm_observer_type *type;
     void *to;
-    struct tm_names *names; /* of the run, made by the caller, so that texts outlive the analysis */
+    struct tm_names *names;   /* of the run, made by the caller, so that texts outlive the analysis */
     struct tm_inputs *inputs; /* found by the caller; NULL = find them */
     /* Where the only host stays open after it was read, with its arguments where keeps_arguments: the caller closes it.
      * NULL = every host is closed */
@@ -81,9 +81,8 @@ struct tm_observer {
  * owns:   the caller owns *partial, which tm_partial_writer_free releases; NULL after a failure
  * errors: TM_ERR_INPUT where nothing could be read, TM_ERR_USAGE for thresholds, TM_ERR_OUTPUT for
  *         spill files, TM_ERR_LIMIT */
-tm_status tm_analyze(struct tm_run *run, const struct tm_options *options,
-                     struct tm_doc *summary, struct tm_partial_writer **partial,
-                     const struct tm_observer *observer) TM_MUST_USE;
+tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struct tm_doc *summary,
+                     struct tm_partial_writer **partial, const struct tm_observer *observer) TM_MUST_USE;
 
 /* The clocks of the hosts of a run, put on one.  docs/convert.md, "Files" */
 struct tm_host_clock {

@@ -31,8 +31,7 @@ bool tm_gate_is_noteworthy(const struct tm_value *gate)
 void tm_print_gate(const struct tm_value *gate, const char *label)
 {
     const char *const status = tm_text(tm_get(gate, "status"));
-    const char *const why = tm_text(tm_get(gate, "why")), *const was = tm_text(
-                                                              tm_get(gate, "baseline_text"));
+    const char *const why = tm_text(tm_get(gate, "why")), *const was = tm_text(tm_get(gate, "baseline_text"));
 
     if (!tm_gate_is_noteworthy(gate))
         return;
@@ -103,13 +102,11 @@ static void print_finding(const struct tm_value *finding, bool has_colors)
     (void)putchar('\n');
 }
 
-static void print_closing(const struct tm_value *root, const char *folder,
-                          const struct tm_options *options)
+static void print_closing(const struct tm_value *root, const char *folder, const struct tm_options *options)
 {
     const struct tm_value *const findings = tm_get(root, "findings");
     const bool has_colors = tm_terminal_has_colors(options, stdout);
-    const char *const color =
-        has_colors ? color_of(tm_text(tm_path(root, "verdict.severity"))) : "";
+    const char *const color = has_colors ? color_of(tm_text(tm_path(root, "verdict.severity"))) : "";
     char name[TM_DOCUMENT_FILE_BYTES];
     const char *file;
 
@@ -119,8 +116,7 @@ static void print_closing(const struct tm_value *root, const char *folder,
     for (size_t i = 0; i < tm_length(findings) && i < FINDINGS_SHOWN; i++)
         print_finding(tm_at(findings, i), has_colors);
     if (tm_length(findings) > FINDINGS_SHOWN)
-        (void)printf("  and %zu more in the %s\n", tm_length(findings) - FINDINGS_SHOWN,
-                     tm_document_of(root)->what);
+        (void)printf("  and %zu more in the %s\n", tm_length(findings) - FINDINGS_SHOWN, tm_document_of(root)->what);
     (void)fputs("written to ", stdout);
     tm_print_clean(stdout, folder);
     (void)fputs(": ", stdout);
@@ -178,8 +174,8 @@ tm_status tm_print_document(struct tm_run *run, const struct tm_doc *doc)
     return forgive_reader(run, tm_doc_print(doc, run, STDOUT_FILENO));
 }
 
-tm_status tm_document_deliver(struct tm_run *run, const struct tm_document_result *result,
-                              const char *folder, const struct tm_options *options)
+tm_status tm_document_deliver(struct tm_run *run, const struct tm_document_result *result, const char *folder,
+                              const struct tm_options *options)
 {
     tm_status st;
 

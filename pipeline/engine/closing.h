@@ -8,8 +8,8 @@
 
 /* Write it into the folder, then say what is in it: with --json the document on stdout; on a
  * terminal the verdict, the first findings and the names of the files. */
-tm_status tm_document_deliver(struct tm_run *run, const struct tm_document_result *result,
-                              const char *folder, const struct tm_options *options) TM_MUST_USE;
+tm_status tm_document_deliver(struct tm_run *run, const struct tm_document_result *result, const char *folder,
+                              const struct tm_options *options) TM_MUST_USE;
 
 /* A document on stdout as JSON.  A reader that went away is no failure. */
 tm_status tm_print_document(struct tm_run *run, const struct tm_doc *doc) TM_MUST_USE;

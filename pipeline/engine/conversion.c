@@ -38,8 +38,8 @@ static tm_status check_inputs(struct tm_conversion *c, const char *act)
         if (inputs->parts[i].kind != TM_PART_TRACE)
             return refuse_part(c->run, file, inputs->parts[i].kind, act);
         if (inputs->file_count > 1 && strcmp(file->path, "-") == 0) {
-            (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1,
-                          "cannot %s stdin beside other inputs: they are read twice", act);
+            (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot %s stdin beside other inputs: they are read twice",
+                          act);
             tm_hint(&c->run->error, "put it into a file first");
             return TM_ERR_USAGE;
         }
@@ -115,8 +115,8 @@ tm_status tm_conversion_run_name(const struct tm_conversion *c, char name[TM_SHO
 {
     const char *run_name = c->inputs.run_name;
     size_t length = strlen(run_name);
-    const tm_status st = c->run->redactor ? tm_redact_path(c->run->redactor, run_name, length, &run_name, &length)
-                                          : TM_OK;
+    const tm_status st =
+        c->run->redactor ? tm_redact_path(c->run->redactor, run_name, length, &run_name, &length) : TM_OK;
 
     (void)snprintf(name, TM_SHOWN_RUN_BYTES, "%s", run_name);
     return st;
@@ -124,8 +124,11 @@ tm_status tm_conversion_run_name(const struct tm_conversion *c, char name[TM_SHO
 
 struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, bool is_gzip)
 {
-    return (struct tm_writer_options){ .args = c->options->args, .epoch_ns = c->epoch_ns, .is_gzip = is_gzip,
-                                       .facts = c->facts.list, .fact_count = c->facts.count };
+    return (struct tm_writer_options){ .args = c->options->args,
+                                       .epoch_ns = c->epoch_ns,
+                                       .is_gzip = is_gzip,
+                                       .facts = c->facts.list,
+                                       .fact_count = c->facts.count };
 }
 
 /* --- the analysis --- */
@@ -163,8 +166,12 @@ static const struct tm_observer_type observer_type = { observe_host, observe_eve
 
 void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer)
 {
-    *observer = (struct tm_observer){ .type = &observer_type, .to = c, .names = c->names, .inputs = &c->inputs,
-                                      .kept = &c->host, .keeps_arguments = true };
+    *observer = (struct tm_observer){ .type = &observer_type,
+                                      .to = c,
+                                      .names = c->names,
+                                      .inputs = &c->inputs,
+                                      .kept = &c->host,
+                                      .keeps_arguments = true };
 }
 
 /* The key of the pseudonyms is there: what was noted before gets them now. */

@@ -17,17 +17,17 @@ struct tm_conversion {
     const struct tm_options *options;
     struct tm_inputs inputs;
     struct tm_names *names;
-    struct tm_derived *derived;      /* NULL = nothing is worked out */
-    struct tm_host_run host;         /* that is open; run NULL = none */
-    struct tm_host_clock *clocks;    /* of each host */
-    int64_t epoch_ns;                /* what the clock of the recording read at time 0 of the output; 0 = not known */
-    bool is_read;                    /* all of the input has been read once */
-    bool arguments_are_read;         /* and all arguments */
+    struct tm_derived *derived;   /* NULL = nothing is worked out */
+    struct tm_host_run host;      /* that is open; run NULL = none */
+    struct tm_host_clock *clocks; /* of each host */
+    int64_t epoch_ns;             /* what the clock of the recording read at time 0 of the output; 0 = not known */
+    bool is_read;                 /* all of the input has been read once */
+    bool arguments_are_read;      /* and all arguments */
     /* What the output says of itself. */
     struct tm_trace_facts facts;
     /* Damage, known when everything was read. */
-    struct tm_file_facts *file;      /* of the file that is being read */
-    char problem[2600];              /* of the first damaged file, with its path */
+    struct tm_file_facts *file; /* of the file that is being read */
+    char problem[2600];         /* of the first damaged file, with its path */
     uint64_t damaged_files;
 };
 

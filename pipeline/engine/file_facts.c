@@ -130,8 +130,7 @@ void tm_trace_facts_add_run(struct tm_trace_facts *facts, enum tm_args_level arg
     add_fact(facts, NULL, "run", run_name);
 }
 
-void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace *trace, const char *path,
-                             bool is_only)
+void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace *trace, const char *path, bool is_only)
 {
     const struct tm_environment *e = &trace->environment;
     const char *host = is_only ? NULL : trace->host_name;
@@ -163,15 +162,15 @@ enum fact_kind { FACT_TEXT, FACT_TEXT_OR_NULL, FACT_COUNT, FACT_TIME, FACT_BOOL,
 struct fact {
     const char *key;
     enum fact_kind kind;
-    unsigned places;     /* enum tm_facts_place */
-    size_t at, bytes;    /* bytes: of a text */
+    unsigned places;       /* enum tm_facts_place */
+    size_t at, bytes;      /* bytes: of a text */
     size_t count_at, most; /* of texts: where their number stands, and how many there may be */
 };
 
 #define MEMBER(name) offsetof(struct tm_file_facts, name)
 #define TEXT(name) MEMBER(name), sizeof(((struct tm_file_facts *)0)->name), 0, 0
-#define TEXTS(name, count) \
-    MEMBER(name), sizeof(((struct tm_file_facts *)0)->name[0]), MEMBER(count), \
+#define TEXTS(name, count)                                                                                             \
+    MEMBER(name), sizeof(((struct tm_file_facts *)0)->name[0]), MEMBER(count),                                         \
         sizeof(((struct tm_file_facts *)0)->name) / sizeof(((struct tm_file_facts *)0)->name[0])
 
 enum { BOTH = TM_FACTS_SUMMARY | TM_FACTS_INSPECT };
@@ -387,7 +386,8 @@ static tm_status read_content(struct tm_run *run, struct tm_names *names, const 
 tm_status tm_memory_file_read(struct tm_run *run, struct tm_names *names, const struct tm_found_file *found,
                               struct tm_device_profiles *profiles, struct tm_file_facts *facts)
 {
-    const struct tm_input_options options = { .member = found->member, .target = found->target,
+    const struct tm_input_options options = { .member = found->member,
+                                              .target = found->target,
                                               .position = found->position };
     struct tm_input own = { .run = NULL };
     tm_status st = found->opened ? TM_OK : tm_input_open_with(&own, run, found->path, &options);

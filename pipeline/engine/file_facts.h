@@ -17,18 +17,18 @@
 enum { TM_PROBLEMS_MOST = 4, TM_CONTENT_HASH_BYTES = 20 };
 
 struct tm_file_facts {
-    char host[128];      /* "" = it is of no host */
+    char host[128]; /* "" = it is of no host */
     char path[16384];
-    char format[16];     /* "xspace", "chrome_json", "pprof" */
+    char format[16]; /* "xspace", "chrome_json", "pprof" */
     char xxh3[TM_CONTENT_HASH_BYTES];
-    char wrapping[8];    /* "none", "gzip", "zstd" */
+    char wrapping[8]; /* "none", "gzip", "zstd" */
     char problems[TM_PROBLEMS_MOST][2048];
     char notes[1][512];
     uint32_t problem_count, note_count;
     uint64_t bytes, inflated_bytes, events;
     int64_t origin_us;
-    int64_t clock_ns;    /* what the clock of its host read at time 0; 0 = not told, or of no host */
-    int64_t first_ps;    /* its first event, after time 0 */
+    int64_t clock_ns;                      /* what the clock of its host read at time 0; 0 = not told, or of no host */
+    int64_t first_ps;                      /* its first event, after time 0 */
     bool is_gzip, is_archived, is_partial; /* is_archived: a member of an archive; is_partial: cut short or damaged */
 };
 

@@ -23,8 +23,8 @@ tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found
         st = tm_archive_is(run, input, &is_archive);
     if (st != TM_OK)
         return st;
-    return is_archive ? tm_discover_members(run, input, tm_archive_list, found) :
-                        tm_discover_with(run, input, tm_sniff_file, found);
+    return is_archive ? tm_discover_members(run, input, tm_archive_list, found)
+                      : tm_discover_with(run, input, tm_sniff_file, found);
 }
 
 static void warn_of(uint64_t count, const char *one, const char *many)
@@ -77,8 +77,10 @@ void tm_warn_left_out(const struct tm_found *found)
                       found->unreadable == 1 ? "folder or file" : "folders or files");
     if (found->links > 0)
         (void)fprintf(stderr,
-                      "tracemill: warning: %" PRIu64 " link%s out of the folder and %s not followed; --follow-links follows"
-                      " %s\n", found->links, found->links == 1 ? " leads" : "s lead", found->links == 1 ? "is" : "are",
+                      "tracemill: warning: %" PRIu64
+                      " link%s out of the folder and %s not followed; --follow-links follows"
+                      " %s\n",
+                      found->links, found->links == 1 ? " leads" : "s lead", found->links == 1 ? "is" : "are",
                       found->links == 1 ? "it" : "them");
     if (found->too_deep > 0)
         (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " folder%s deeper than %d levels not searched\n",
@@ -122,7 +124,8 @@ static bool is_chosen(const struct tm_found_file *file, const struct tm_input_ch
 }
 
 /* The one file that a batch asks for, whatever else has come to lie there. */
-static tm_status add_chosen(struct tm_inputs *inputs, const struct tm_found *found, const struct tm_input_choice *choice)
+static tm_status add_chosen(struct tm_inputs *inputs, const struct tm_found *found,
+                            const struct tm_input_choice *choice)
 {
     for (size_t i = 0; i < found->run_count; i++) {
         const struct tm_found_run *r = &found->runs[i];
@@ -241,7 +244,8 @@ static tm_status look_into(struct tm_inputs *inputs, size_t at, const struct tm_
 static tm_status open_for_kind(struct tm_run *run, const struct tm_found_file *file, struct tm_input *input,
                                bool *known)
 {
-    const struct tm_input_options options = { .member = file->member, .target = file->target,
+    const struct tm_input_options options = { .member = file->member,
+                                              .target = file->target,
                                               .position = file->position };
     const tm_status st = tm_input_open_with(input, run, file->path, &options);
 

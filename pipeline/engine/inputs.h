@@ -18,17 +18,17 @@ struct tm_input_part {
 /* The files of one run, found behind the operands of a verb. */
 struct tm_inputs {
     struct tm_run *run;
-    struct tm_found *found;        /* one per operand */
+    struct tm_found *found; /* one per operand */
     size_t found_count;
-    struct tm_found_file **files;  /* of the chosen runs */
-    struct tm_input_part *parts;   /* of each file */
+    struct tm_found_file **files; /* of the chosen runs */
+    struct tm_input_part *parts;  /* of each file */
     size_t file_count;
-    struct tm_found_file **hosts;  /* of all files, in their order; their names are distinct; may be none */
-    char **plain_hosts;            /* their names before they were made distinct */
+    struct tm_found_file **hosts; /* of all files, in their order; their names are distinct; may be none */
+    char **plain_hosts;           /* their names before they were made distinct */
     uint32_t host_count;
     const char *run_name;
     /* private */
-    struct tm_found_file *loaded;  /* hosts of partials */
+    struct tm_found_file *loaded; /* hosts of partials */
     uint32_t loaded_count, loaded_most;
     char partial_run_name[4096];
     struct tm_input *standard_input; /* where it was looked at */

@@ -57,8 +57,7 @@ static bool find_trace(char out[PATH_BYTES], const char *file, const char *path)
     const char *slash = strrchr(file, '/');
     const size_t folder = slash && path[0] != '/' ? (size_t)(slash - file) + 1 : 0;
 
-    return (folder > 0 && folder < PATH_BYTES && is_there(out, file, folder, path)) ||
-           is_there(out, "", 0, path);
+    return (folder > 0 && folder < PATH_BYTES && is_there(out, file, folder, path)) || is_there(out, "", 0, path);
 }
 
 static int64_t measured_ps(const struct tm_value *method)
@@ -70,8 +69,7 @@ static int64_t measured_ps(const struct tm_value *method)
     return seconds > 0 && seconds < seconds_most ? llround(seconds * 1e12) : -1;
 }
 
-static tm_status add(struct tm_results *results, const char *label, const struct tm_value *method,
-                     const char *file)
+static tm_status add(struct tm_results *results, const char *label, const struct tm_value *method, const char *file)
 {
     const int64_t measured = measured_ps(method);
     struct tm_value *path = NULL;
@@ -81,19 +79,15 @@ static tm_status add(struct tm_results *results, const char *label, const struct
     if (!named[0])
         return TM_OK;
     if (!find_trace(found, file, named)) {
-        (void)tm_fail(&results->run->error, TM_ERR_USAGE, -1,
-                      "cannot find the trace '%s' of '%s' in '%s'", named, label, file);
-        tm_hint(&results->run->error,
-                "its path is looked up from the folder of that file, then from here");
+        (void)tm_fail(&results->run->error, TM_ERR_USAGE, -1, "cannot find the trace '%s' of '%s' in '%s'", named,
+                      label, file);
+        tm_hint(&results->run->error, "its path is looked up from the folder of that file, then from here");
         return TM_ERR_USAGE;
     }
-    path =
-        tm_add_array(tm_doc_root(results->doc), label); /* in place of the method, which was read */
+    path = tm_add_array(tm_doc_root(results->doc), label); /* in place of the method, which was read */
     tm_add_string(path, NULL, found);
     results->result[results->count++] = (struct tm_result){
-        .operand = { .path = tm_text(tm_at(path, 0)),
-                     .label = label,
-                     .label_length = strlen(label) },
+        .operand = { .path = tm_text(tm_at(path, 0)), .label = label, .label_length = strlen(label) },
         .measured_ps = measured,
     };
     return tm_doc_status(results->doc);
@@ -112,20 +106,18 @@ tm_status tm_results_read(struct tm_results *results, struct tm_run *run, const 
         return st;
     root = tm_doc_root(results->doc);
     if (tm_length(root) > TM_RUNS_MOST)
-        return tm_fail(&run->error, TM_ERR_LIMIT, -1,
-                       "cannot use '%s': it has more than %d results", path, TM_RUNS_MOST);
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot use '%s': it has more than %d results", path,
+                       TM_RUNS_MOST);
     results->room = tm_length(root);
-    results->result = tm_take(&run->budget, TM_ACCOUNT_MODEL,
-                              (results->room + 1) * sizeof(*results->result), &run->error);
+    results->result =
+        tm_take(&run->budget, TM_ACCOUNT_MODEL, (results->room + 1) * sizeof(*results->result), &run->error);
     if (!results->result)
         return run->error.status;
     for (size_t i = 0; i < results->room && st == TM_OK; i++)
         st = add(results, tm_key_at(root, i), tm_value_at(root, i), path);
     if (st == TM_OK && !results->count) {
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': it names no trace", path);
-        tm_hint(
-            &run->error,
-            "it looks like {\"NAME\": {\"execution_time\": 1.5, \"tensorboard_trace\": \"PATH\"}}");
+        tm_hint(&run->error, "it looks like {\"NAME\": {\"execution_time\": 1.5, \"tensorboard_trace\": \"PATH\"}}");
         return TM_ERR_INPUT;
     }
     return st;
@@ -243,12 +235,10 @@ struct files {
 struct output {
     enum tm_format format;
     const char *ending; /* behind the stem of the document's files */
-    const char
-        *name; /* where there is no ending; NULL = the name of the file that has every figure */
+    const char *name;   /* where there is no ending; NULL = the name of the file that has every figure */
     tm_status (*of_summary)(struct tm_run *run, const struct tm_doc *doc, FILE *to);
     tm_status (*of_result)(struct tm_run *run, const struct tm_document_result *result, FILE *to);
-    tm_status (*into)(struct tm_run *run, const struct tm_document_result *result,
-                      const char *folder, const char *name,
+    tm_status (*into)(struct tm_run *run, const struct tm_document_result *result, const char *folder, const char *name,
                       struct files *files); /* opens what it writes to */
 };
 
@@ -264,27 +254,25 @@ static tm_status write_pdf(struct tm_run *run, const struct tm_document_result *
     return tm_pdf_write(run, result->doc, result->paper, to);
 }
 
-static tm_status write_partial(struct tm_run *run, const struct tm_document_result *result,
-                               FILE *to)
+static tm_status write_partial(struct tm_run *run, const struct tm_document_result *result, FILE *to)
 {
     (void)run;
     return tm_partial_write(result->partial, to);
 }
 
 /* The trace comes from the events, which are read again. */
-static tm_status write_trace(struct tm_run *run, const struct tm_document_result *result,
-                             const char *folder, const char *name, struct files *files)
+static tm_status write_trace(struct tm_run *run, const struct tm_document_result *result, const char *folder,
+                             const char *name, struct files *files)
 {
     struct tm_written written;
 
     (void)run;
-    return tm_convert_into(result->conversion, tm_trace_format_of(name), folder, name,
-                           &files->trace, &written);
+    return tm_convert_into(result->conversion, tm_trace_format_of(name), folder, name, &files->trace, &written);
 }
 
 /* A folder in the folder. */
-static tm_status write_tables(struct tm_run *run, const struct tm_document_result *result,
-                              const char *folder, const char *name, struct files *files)
+static tm_status write_tables(struct tm_run *run, const struct tm_document_result *result, const char *folder,
+                              const char *name, struct files *files)
 {
     tm_status st;
 
@@ -321,14 +309,12 @@ static const char *name_of(char name[TM_DOCUMENT_FILE_BYTES], const struct outpu
     if (output->ending)
         (void)snprintf(name, TM_DOCUMENT_FILE_BYTES, "%s%s", document->file, output->ending);
     else
-        (void)snprintf(name, TM_DOCUMENT_FILE_BYTES, "%s",
-                       output->name ? output->name : document->data);
+        (void)snprintf(name, TM_DOCUMENT_FILE_BYTES, "%s", output->name ? output->name : document->data);
     return name;
 }
 
-static tm_status write_file(struct tm_run *run, const struct tm_document_result *result,
-                            const char *folder, const struct output *output, const char *name,
-                            struct tm_atomic_file *file)
+static tm_status write_file(struct tm_run *run, const struct tm_document_result *result, const char *folder,
+                            const struct output *output, const char *name, struct tm_atomic_file *file)
 {
     tm_status st = tm_atomic_open(file, run, folder, name);
 
@@ -357,8 +343,8 @@ static tm_status commit_files(struct files *files, const char *folder)
     return !st && files->trace ? tm_out_file_commit(files->trace, NULL) : st;
 }
 
-tm_status tm_document_write(struct tm_run *run, const struct tm_document_result *result,
-                            const char *folder, const struct tm_options *options)
+tm_status tm_document_write(struct tm_run *run, const struct tm_document_result *result, const char *folder,
+                            const struct tm_options *options)
 {
     const struct tm_document *const document = tm_document_of(tm_doc_root(result->doc));
     struct files *const files = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*files), &run->error);
@@ -393,17 +379,16 @@ tm_status tm_document_write(struct tm_run *run, const struct tm_document_result 
 }
 
 static const char *document_file_of(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_document *document,
-                                uint32_t formats, size_t index)
+                                    uint32_t formats, size_t index)
 {
     for (size_t i = 0; i < OUTPUT_COUNT; i++)
         if ((formats & (uint32_t)outputs[i].format) && index-- == 0)
-            return outputs[i].format == TM_FORMAT_CSV ? TM_CSV_FOLDER "/"
-                                                      : name_of(name, &outputs[i], document);
+            return outputs[i].format == TM_FORMAT_CSV ? TM_CSV_FOLDER "/" : name_of(name, &outputs[i], document);
     return NULL;
 }
 
-const char *tm_document_file(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_value *root,
-                             uint32_t formats, size_t index)
+const char *tm_document_file(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_value *root, uint32_t formats,
+                             size_t index)
 {
     return document_file_of(name, tm_document_of(root), formats, index);
 }
@@ -416,8 +401,7 @@ tm_status tm_check_folder(struct tm_run *run, const char *path)
     struct stat info;
 
     if (strlen(path) >= sizeof(at))
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1,
-                       "cannot write into '%s': the path is too long", path);
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': the path is too long", path);
     memcpy(at, path, strlen(path) + 1);
     while (stat(at, &info) != 0) {
         char *const slash = strrchr(at, '/');
@@ -430,8 +414,7 @@ tm_status tm_check_folder(struct tm_run *run, const char *path)
             memcpy(at, slash ? "/" : ".", 2);
     }
     if (!S_ISDIR(info.st_mode)) {
-        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1,
-                      "cannot write into '%s': '%s' is not a folder", path, at);
+        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': '%s' is not a folder", path, at);
         tm_hint(&run->error, "name another folder with -o");
         return TM_ERR_OUTPUT;
     }
@@ -456,12 +439,9 @@ tm_status tm_find_place(struct tm_run *run, const char *path, struct tm_file_pla
     const size_t length = slash ? (size_t)(slash - path) : 0;
     struct stat info;
 
-    *place = (struct tm_file_place){ .folder = ".",
-                                     .name = slash ? slash + 1 : path,
-                                     .has_folder = slash != NULL };
+    *place = (struct tm_file_place){ .folder = ".", .name = slash ? slash + 1 : path, .has_folder = slash != NULL };
     if (length >= sizeof(place->folder) || strlen(place->name) > NAME_LONGEST)
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': the path is too long",
-                       path);
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': the path is too long", path);
     if (slash) {
         memcpy(place->folder, path, length ? length : 1);
         place->folder[length ? length : 1] = '\0';
@@ -472,14 +452,14 @@ tm_status tm_find_place(struct tm_run *run, const char *path, struct tm_file_pla
         return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': it is a folder", path);
     /* A new file takes the name, of a device too; of a link the link alone. */
     if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': it is a device or a pipe, and no file", path);
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': it is a device or a pipe, and no file",
+                       path);
     return tm_check_folder(run, place->folder);
 }
 
 /* The first ones may end names of reports, all of them names of traces. */
-static const char *const endings[] = { ".gz",       ".zst",       ".tgz",   ".tar",
-                                       ".zip",      ".xplane.pb", ".prof",  ".json",
-                                       ".pt.trace", ".trace",     ".report" };
+static const char *const endings[] = { ".gz",   ".zst",  ".tgz",      ".tar",   ".zip",   ".xplane.pb",
+                                       ".prof", ".json", ".pt.trace", ".trace", ".report" };
 
 enum { REPORT_ENDINGS = 7, TRACE_ENDINGS = 10, ENDINGS = sizeof(endings) / sizeof(endings[0]) };
 
@@ -497,7 +477,7 @@ size_t tm_plain_name_length(const char *name, size_t length)
 
 /* The name of the file, or the run, without its endings. */
 static const char *out_place_name_of(const struct tm_options *options, const char *run_name, bool is_trace,
-                           size_t *length)
+                                     size_t *length)
 {
     const char *const input = options->inputs[0];
     const char *const slash = strrchr(input, '/');
@@ -524,15 +504,13 @@ void tm_place_name(char out[TM_PLACE_BYTES], const char *name, size_t length, co
     (void)snprintf(out + used, TM_PLACE_BYTES - used, "%s%s", used ? "" : "trace", ending);
 }
 
-tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run,
-                          const struct tm_options *options, const char *run_name,
-                          const char *ending, bool is_trace)
+tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run, const struct tm_options *options,
+                          const char *run_name, const char *ending, bool is_trace)
 {
     size_t length;
     const char *name = out_place_name_of(options, run_name, is_trace, &length);
 
-    if (run->redactor && name != run_name &&
-        tm_redact_path(run->redactor, name, length, &name, &length) != TM_OK)
+    if (run->redactor && name != run_name && tm_redact_path(run->redactor, name, length, &name, &length) != TM_OK)
         return run->error.status;
     tm_place_name(out, name, length, ending);
     return TM_OK;
@@ -545,14 +523,11 @@ tm_status tm_check_strict(struct tm_run *run, bool is_partial, const char *act)
     if (!run->strict || (!is_partial && losses == 0))
         return TM_OK;
     if (losses > 0)
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
-                      "cannot %s under --strict: %llu %s in the input", act, (unsigned long long)losses,
-                      losses == 1 ? "loss" : "losses");
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot %s under --strict: %llu %s in the input", act,
+                      (unsigned long long)losses, losses == 1 ? "loss" : "losses");
     else
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
-                      "cannot %s under --strict: the input is partial", act);
-    tm_hint(&run->error,
-            "'tracemill inspect' tells what is lost; without --strict the rest is written");
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot %s under --strict: the input is partial", act);
+    tm_hint(&run->error, "'tracemill inspect' tells what is lost; without --strict the rest is written");
     return TM_ERR_INPUT;
 }
 
@@ -630,7 +605,8 @@ tm_status tm_guard_options(struct tm_run *run, const struct tm_options *options)
     return st;
 }
 
-tm_status tm_guard_document(struct tm_run *run, const char *folder, const struct tm_document *document, uint32_t formats)
+tm_status tm_guard_document(struct tm_run *run, const char *folder, const struct tm_document *document,
+                            uint32_t formats)
 {
     const char *const what = document == &tm_night_document ? "a file of the page" : "a file of the report";
     char name[TM_DOCUMENT_FILE_BYTES], path[TM_PLACE_BYTES];

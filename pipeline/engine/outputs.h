@@ -25,8 +25,7 @@ struct tm_file_place {
 
 /* Split the path of a file that is to be written, and see early that it can be.
  * errors: TM_ERR_OUTPUT  too long, a folder, a device, a pipe, or as of tm_check_folder */
-tm_status tm_find_place(struct tm_run *run, const char *path,
-                        struct tm_file_place *place) TM_MUST_USE;
+tm_status tm_find_place(struct tm_run *run, const char *path, struct tm_file_place *place) TM_MUST_USE;
 
 /* The length of a name without the endings of traces, archives and reports. */
 size_t tm_plain_name_length(const char *name, size_t length);
@@ -40,9 +39,8 @@ void tm_place_name(char out[TM_PLACE_BYTES], const char *name, size_t length, co
  * --redact its pseudonym, whose key has to be there.
  * in:     run_name  as it is to be shown
  *         is_trace  endings of JSON go away too */
-tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run,
-                          const struct tm_options *options, const char *run_name,
-                          const char *ending, bool is_trace) TM_MUST_USE;
+tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run, const struct tm_options *options,
+                          const char *run_name, const char *ending, bool is_trace) TM_MUST_USE;
 
 /* --strict: an input of which anything is missing gives no output.
  * in:     act  "report"
@@ -89,8 +87,7 @@ struct tm_results {
 /* owns:   the caller; tm_results_free, also after a failure; the operands live as long
  * errors: TM_ERR_INPUT  it cannot be read, or names no trace; TM_ERR_USAGE  a trace that is named
  * is not there */
-tm_status tm_results_read(struct tm_results *results, struct tm_run *run,
-                          const char *path) TM_MUST_USE;
+tm_status tm_results_read(struct tm_results *results, struct tm_run *run, const char *path) TM_MUST_USE;
 void tm_results_free(struct tm_results *results); /* tolerates a zeroed one */
 
 /* What is told of a trace file that was written: one of `convert`, a part of `split`. */
@@ -100,11 +97,11 @@ enum { TM_WRITTEN_NAME_BYTES = 256 };
 struct tm_written {
     char name[TM_WRITTEN_NAME_BYTES]; /* in its folder */
     struct tm_export_counts counts;
-    uint64_t arguments;               /* of its slices, at the top level */
-    uint64_t raw_bytes, bytes;        /* before compression; on disk */
-    uint64_t first_step, step_count;  /* of its host, that have a part in it; 0 = none, or it has several hosts */
-    char host[128];                   /* "" = all of them */
-    char device[192];                 /* "gpu:0"; "host" = what lies on no device; "" = everything */
+    uint64_t arguments;              /* of its slices, at the top level */
+    uint64_t raw_bytes, bytes;       /* before compression; on disk */
+    uint64_t first_step, step_count; /* of its host, that have a part in it; 0 = none, or it has several hosts */
+    char host[128];                  /* "" = all of them */
+    char device[192];                /* "gpu:0"; "host" = what lies on no device; "" = everything */
 };
 
 /* Its members: file, bytes, ..., as schemas/split.schema.json has them. */
@@ -130,15 +127,15 @@ struct tm_document_result {
 /* Write each format into the folder, which is made where it is not there; older files of their
  * names are replaced once all are written. With a redactor the map of names is written too, before
  * any of them has its name. in:     options  formats, and where the map goes */
-tm_status tm_document_write(struct tm_run *run, const struct tm_document_result *result,
-                            const char *folder, const struct tm_options *options) TM_MUST_USE;
+tm_status tm_document_write(struct tm_run *run, const struct tm_document_result *result, const char *folder,
+                            const struct tm_options *options) TM_MUST_USE;
 
 /* The name of the index-th file of a document that these formats, bits of enum tm_format, make: a
  * view into `name`; NULL = there are fewer. */
 enum { TM_DOCUMENT_FILE_BYTES = 64 };
 
-const char *tm_document_file(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_value *root,
-                             uint32_t formats, size_t index);
+const char *tm_document_file(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_value *root, uint32_t formats,
+                             size_t index);
 
 /* What the verbs tell the guard (pipeline/guard.h) before they begin to work. */
 

@@ -22,8 +22,14 @@
 #define MAP_HEAD "tracemill names 1\n"
 #define MAP_KEY "key %016" PRIx64 "%016" PRIx64 "\n"
 
-enum { PATH_BYTES = 4096, HEX_DIGITS = 16, LINE_BYTES = TM_PSEUDONYM_BYTES + 1 + 2 * TM_REDACT_WORD_MOST + 2,
-       WORDS_PART = 8, NAMES_PARTS = 5 /* of 8: the rest is for words and buffers */, SORT_PART = 4 };
+enum {
+    PATH_BYTES = 4096,
+    HEX_DIGITS = 16,
+    LINE_BYTES = TM_PSEUDONYM_BYTES + 1 + 2 * TM_REDACT_WORD_MOST + 2,
+    WORDS_PART = 8,
+    NAMES_PARTS = 5 /* of 8: the rest is for words and buffers */,
+    SORT_PART = 4
+};
 
 size_t tm_redaction_names_bytes(const struct tm_run *run)
 {
@@ -225,8 +231,8 @@ static tm_status print_map(struct tm_run *run, FILE *to)
 {
     const struct tm_secret_key key = tm_redactor_key(run->redactor);
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_SORT);
-    struct tm_sorter *sorter = tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct map_row), share / SORT_PART,
-                                             by_pseudonym);
+    struct tm_sorter *sorter =
+        tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct map_row), share / SORT_PART, by_pseudonym);
     tm_status st = sorter ? sort_words(run, sorter) : run->error.status;
 
     (void)fputs(MAP_HEAD, to);

@@ -16,11 +16,10 @@
 #include "reports/history/history.h"
 #include "reports/statistics/tests.h"
 
-static const uint32_t formats = TM_FORMAT_HTML | TM_FORMAT_PDF | TM_FORMAT_JSON | TM_FORMAT_TEXT |
-                                TM_FORMAT_MARKDOWN | TM_FORMAT_CSV;
+static const uint32_t formats =
+    TM_FORMAT_HTML | TM_FORMAT_PDF | TM_FORMAT_JSON | TM_FORMAT_TEXT | TM_FORMAT_MARKDOWN | TM_FORMAT_CSV;
 
-static tm_status check_formats(struct tm_run *run, const struct tm_options *options,
-                               const char *act)
+static tm_status check_formats(struct tm_run *run, const struct tm_options *options, const char *act)
 {
     if (!(options->formats & ~formats))
         return TM_OK;
@@ -32,8 +31,7 @@ static tm_status check_formats(struct tm_run *run, const struct tm_options *opti
     return TM_ERR_USAGE;
 }
 
-tm_status tm_study_open(struct tm_study *study, struct tm_run *run,
-                        const struct tm_options *options, const char *act,
+tm_status tm_study_open(struct tm_study *study, struct tm_run *run, const struct tm_options *options, const char *act,
                         const struct tm_document *document, size_t room)
 {
     tm_status st = check_formats(run, options, act);
@@ -48,15 +46,12 @@ tm_status tm_study_open(struct tm_study *study, struct tm_run *run,
     if (st != TM_OK)
         return st;
     if (room > TM_RUNS_MOST)
-        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot %s more than %d runs at once", act,
-                       TM_RUNS_MOST);
-    study->operand =
-        tm_take(&run->budget, TM_ACCOUNT_MODEL, (room + 1) * sizeof(*study->operand), &run->error);
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot %s more than %d runs at once", act, TM_RUNS_MOST);
+    study->operand = tm_take(&run->budget, TM_ACCOUNT_MODEL, (room + 1) * sizeof(*study->operand), &run->error);
     if (!study->operand)
         return run->error.status;
     study->room = room;
-    study->runs =
-        tm_take(&run->budget, TM_ACCOUNT_MODEL, (room + 1) * sizeof(*study->runs), &run->error);
+    study->runs = tm_take(&run->budget, TM_ACCOUNT_MODEL, (room + 1) * sizeof(*study->runs), &run->error);
     return study->runs ? TM_OK : run->error.status;
 }
 
@@ -71,8 +66,8 @@ static bool is_one_file(const char *a, const char *b)
 {
     struct stat of_a, of_b;
 
-    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISREG(of_a.st_mode) &&
-           of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev &&
+           of_a.st_ino == of_b.st_ino;
 }
 
 tm_status tm_study_check(struct tm_study *study)
@@ -84,8 +79,8 @@ tm_status tm_study_check(struct tm_study *study)
         for (size_t k = 0; k < i && st == TM_OK; k++) {
             if (!is_one_file(study->operand[i].path, study->operand[k].path))
                 continue;
-            st = tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s: '%s' is there twice",
-                         study->act, study->operand[i].path);
+            st = tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s: '%s' is there twice", study->act,
+                         study->operand[i].path);
             tm_hint(&run->error, "name another run, or go on with --force");
         }
     }
@@ -94,8 +89,8 @@ tm_status tm_study_check(struct tm_study *study)
 
 tm_status tm_study_load(struct tm_study *study)
 {
-    tm_status st = tm_summaries_load(&study->summaries, study->run, study->options, study->operand,
-                                     study->count, study->act);
+    tm_status st =
+        tm_summaries_load(&study->summaries, study->run, study->options, study->operand, study->count, study->act);
 
     for (size_t i = 0; i < study->count && st == TM_OK; i++) {
         const struct tm_loaded_run *loaded = &study->summaries.run[i];
@@ -120,8 +115,7 @@ void tm_study_close(struct tm_study *study)
         return;
     tm_summaries_free(&study->summaries);
     if (study->operand)
-        tm_give(budget, TM_ACCOUNT_MODEL, study->operand,
-                (study->room + 1) * sizeof(*study->operand));
+        tm_give(budget, TM_ACCOUNT_MODEL, study->operand, (study->room + 1) * sizeof(*study->operand));
     if (study->runs)
         tm_give(budget, TM_ACCOUNT_MODEL, study->runs, (study->room + 1) * sizeof(*study->runs));
     *study = (struct tm_study){ .run = NULL };
@@ -129,10 +123,9 @@ void tm_study_close(struct tm_study *study)
 
 struct tm_compare_options tm_study_options(const struct tm_options *options)
 {
-    return (struct tm_compare_options){ .title = options->title,
-                                        .note = options->note,
-                                        .rows = options->rows,
-                                        .is_forced = options->force };
+    return (struct tm_compare_options){
+        .title = options->title, .note = options->note, .rows = options->rows, .is_forced = options->force
+    };
 }
 
 /* NAME of the folder: what the document calls its runs, as one word. */
@@ -156,14 +149,11 @@ tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc, con
 
     if (!study->options->output)
         name_folder(folder, root, ending);
-    st = tm_document_deliver(study->run, &result,
-                             study->options->output ? study->options->output : folder,
+    st = tm_document_deliver(study->run, &result, study->options->output ? study->options->output : folder,
                              study->options);
     if (st != TM_OK || !tm_is(tm_path(root, "input.partial")))
         return st;
-    (void)fputs(
-        "tracemill: warning: a run is partial: its figures rest only on what could be read\n",
-        stderr);
+    (void)fputs("tracemill: warning: a run is partial: its figures rest only on what could be read\n", stderr);
     return TM_PARTIAL;
 }
 
@@ -271,27 +261,25 @@ static bool is_same(struct piece a, struct piece b)
 }
 
 /* True if another path has that ending; what is wholly the same no ending tells apart. */
-static bool another_has(const struct tm_loaded_run *run, const struct tm_run_operand *operand,
-                        size_t count, struct piece whole, struct piece ending, size_t parts)
+static bool another_has(const struct tm_loaded_run *run, const struct tm_run_operand *operand, size_t count,
+                        struct piece whole, struct piece ending, size_t parts)
 {
     for (size_t i = 0; i < count; i++) {
         const struct piece other = telling_part(&run[i]);
 
-        if (!operand[i].label_length && !is_same(other, whole) &&
-            is_same(ending_of(other, parts), ending))
+        if (!operand[i].label_length && !is_same(other, whole) && is_same(ending_of(other, parts), ending))
             return true;
     }
     return false;
 }
 
-static struct piece shortest_ending(const struct tm_loaded_run *run,
-                                    const struct tm_run_operand *operand, size_t count, size_t of)
+static struct piece shortest_ending(const struct tm_loaded_run *run, const struct tm_run_operand *operand, size_t count,
+                                    size_t of)
 {
     const struct piece whole = telling_part(&run[of]);
     struct piece ending = ending_of(whole, 1);
 
-    for (size_t parts = 1;
-         ending.length < whole.length && another_has(run, operand, count, whole, ending, parts);)
+    for (size_t parts = 1; ending.length < whole.length && another_has(run, operand, count, whole, ending, parts);)
         ending = ending_of(whole, ++parts);
     return ending;
 }
@@ -353,8 +341,7 @@ static bool is_taken(const char *label, tm_other_label *other, const void *of, s
     return false;
 }
 
-void tm_make_label_distinct(char label[TM_LABEL_BYTES], tm_other_label *other, const void *of,
-                            size_t count)
+void tm_make_label_distinct(char label[TM_LABEL_BYTES], tm_other_label *other, const void *of, size_t count)
 {
     char plain[TM_LABEL_BYTES - NUMBER_BYTES];
 
@@ -372,9 +359,8 @@ void tm_label_runs(struct tm_loaded_run *run, const struct tm_run_operand *opera
 {
     for (size_t i = 0; i < count; i++) {
         run[i].is_labelled = operand[i].label_length > 0;
-        const struct piece said = run[i].is_labelled
-                                      ? (struct piece){ operand[i].label, operand[i].label_length }
-                                      : shortest_ending(run, operand, count, i);
+        const struct piece said = run[i].is_labelled ? (struct piece){ operand[i].label, operand[i].label_length }
+                                                     : shortest_ending(run, operand, count, i);
 
         tm_clean_text(run[i].label, sizeof(run[i].label), said.text, said.length);
         if (!run[i].label[0])
@@ -510,7 +496,8 @@ static tm_status find_in_history(struct tm_run_spread *spread, struct tm_run *ru
         st = choose_job(g, run, operand.path, &operand);
     if (st == TM_OK)
         st = tm_history_visit(
-            history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .job = g->wanted, .until = until }, add_run, g);
+            history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .job = g->wanted, .until = until },
+            add_run, g);
     tm_history_close(history);
     if (st != TM_OK)
         return st;
@@ -524,7 +511,8 @@ static tm_status find_in_history(struct tm_run_spread *spread, struct tm_run *ru
     }
     if (spread->count == 0)
         (void)fprintf(stderr,
-                      "tracemill: warning: the history has %zu runs of '%s' to compare, at least %d are needed for the run-to-run spread\n",
+                      "tracemill: warning: the history has %zu runs of '%s' to compare, at least %d are needed for the "
+                      "run-to-run spread\n",
                       g->runs, g->wanted, DIFFERENCES_LEAST + 1);
     (void)snprintf(spread->from, sizeof(spread->from),
                    "%zu runs of '%.200s' in the history, 99 %% of their differences", g->runs, g->wanted);

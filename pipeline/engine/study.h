@@ -23,11 +23,9 @@ struct tm_study {
  * owns:   the caller; tm_study_close, also after a failure
  * errors: TM_ERR_USAGE  a format that is of reports only, --redact; TM_ERR_OUTPUT  the folder
  * cannot be written; TM_ERR_LIMIT */
-tm_status tm_study_open(struct tm_study *study, struct tm_run *run,
-                        const struct tm_options *options, const char *act,
+tm_status tm_study_open(struct tm_study *study, struct tm_run *run, const struct tm_options *options, const char *act,
                         const struct tm_document *document, size_t room) TM_MUST_USE;
-void tm_study_add(struct tm_study *study, const struct tm_run_operand *operand,
-                  int64_t measured_ps);
+void tm_study_add(struct tm_study *study, const struct tm_run_operand *operand, int64_t measured_ps);
 /* Before any work: every run is there, and none is there twice unless --force. */
 tm_status tm_study_check(struct tm_study *study) TM_MUST_USE;
 tm_status tm_study_load(struct tm_study *study) TM_MUST_USE;
@@ -40,8 +38,7 @@ struct tm_compare_options tm_study_options(const struct tm_options *options);
 /* Write the document and tell of it.
  * in:     ending  of the folder where none was named: ".compare"
  * errors: TM_PARTIAL, with a warning, where a run is partial */
-tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc,
-                           const char *ending) TM_MUST_USE;
+tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc, const char *ending) TM_MUST_USE;
 
 /* What a group of runs is called: by the first label that the user gave, else by what their labels
  * begin with, else by the first one. */
@@ -55,8 +52,7 @@ void tm_label_runs(struct tm_loaded_run *run, const struct tm_run_operand *opera
  * in: other  the i-th of those that have theirs */
 typedef const char *tm_other_label(const void *of, size_t i);
 
-void tm_make_label_distinct(char label[TM_LABEL_BYTES], tm_other_label *other, const void *of,
-                            size_t count);
+void tm_make_label_distinct(char label[TM_LABEL_BYTES], tm_other_label *other, const void *of, size_t count);
 
 /* By how much do two runs of one program differ?  As --run-spread says it of the step time, or from the history of a
  * batch (--history), of each figure that it keeps. */

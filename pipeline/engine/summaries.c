@@ -59,15 +59,13 @@ void tm_run_operand_read(struct tm_run_operand *operand, const char *text)
     *operand = (struct tm_run_operand){ .path = sign + 1, .label = text, .label_length = length };
 }
 
-tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand *operand,
-                                size_t count)
+tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand *operand, size_t count)
 {
     size_t streams = 0;
     struct stat info;
 
     if (count > TM_RUNS_MOST)
-        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot read more than %d runs at once",
-                       TM_RUNS_MOST);
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot read more than %d runs at once", TM_RUNS_MOST);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(operand[i].path, "-") == 0) {
             streams++;
@@ -79,8 +77,7 @@ tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand 
         }
     }
     if (streams > 1)
-        return tm_fail(&run->error, TM_ERR_USAGE, -1,
-                       "cannot read stdin twice: '-' stands there %zu times", streams);
+        return tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot read stdin twice: '-' stands there %zu times", streams);
     return TM_OK;
 }
 
@@ -89,8 +86,7 @@ tm_status tm_refuse_redaction(struct tm_run *run, const struct tm_options *optio
     if (!options->redact)
         return TM_OK;
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s with --redact", act);
-    tm_hint(&run->error,
-            "write each summary with 'tracemill report --redact --format json', and %s these", act);
+    tm_hint(&run->error, "write each summary with 'tracemill report --redact --format json', and %s these", act);
     return TM_ERR_USAGE;
 }
 
@@ -110,8 +106,7 @@ static bool is_document(const char *path)
     char head[HEAD_BYTES];
     struct stat info;
     size_t got;
-    const int fd =
-        stat(path, &info) == 0 && S_ISREG(info.st_mode) ? tm_open_to_read(path, 0) : -1;
+    const int fd = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? tm_open_to_read(path, 0) : -1;
 
     if (fd < 0)
         return false;
@@ -204,7 +199,8 @@ static void hint_anew(struct tm_run *run, const struct tm_value *root)
     }
     put_settings(&c, tm_get(root, "settings"));
     put_text(&c, " --format json");
-    tm_hint(&run->error, "make a new one of the profile: %s", c.is_cut ? "tracemill report INPUT --format json" : c.text);
+    tm_hint(&run->error, "make a new one of the profile: %s",
+            c.is_cut ? "tracemill report INPUT --format json" : c.text);
 }
 
 static tm_status check_schema(struct tm_run *run, const struct tm_value *root, const char *path)
@@ -213,8 +209,8 @@ static tm_status check_schema(struct tm_run *run, const struct tm_value *root, c
     const int64_t version = tm_int(tm_get(root, "schema_version"));
 
     if (strcmp(schema, summary_schema) != 0) {
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
-                      "cannot use '%s': it is a '%s', not a summary of a run", path, schema);
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': it is a '%s', not a summary of a run", path,
+                      schema);
         tm_hint(&run->error, "'tracemill report --format json' writes the summary of a run");
         return TM_ERR_INPUT;
     }
@@ -223,13 +219,13 @@ static tm_status check_schema(struct tm_run *run, const struct tm_value *root, c
     if (version == 1) {
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
                       "cannot use '%s': it is a summary of version 1, whose figures are defined differently; this "
-                      "program reads version %d", path, TM_SUMMARY_VERSION);
+                      "program reads version %d",
+                      path, TM_SUMMARY_VERSION);
         hint_anew(run, root);
         return TM_ERR_INPUT;
     }
-    (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
-                  "cannot use '%s': its schema has version %lld, this program knows %d", path,
-                  (long long)version, TM_SUMMARY_VERSION);
+    (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': its schema has version %lld, this program knows %d",
+                  path, (long long)version, TM_SUMMARY_VERSION);
     tm_hint(&run->error, "make it again from the profile: 'tracemill report --format json'");
     return TM_ERR_INPUT;
 }
@@ -288,8 +284,7 @@ static tm_status print_summary(struct loading *l, const struct tm_doc *doc, stru
 }
 
 /* With one run as the only operand. */
-static struct tm_options options_of(const struct loading *l, const struct tm_loaded_run *run,
-                                    char **input)
+static struct tm_options options_of(const struct loading *l, const struct tm_loaded_run *run, char **input)
 {
     struct tm_options options = *l->options;
 
@@ -330,21 +325,19 @@ static tm_status read_file(struct loading *l, struct tm_loaded_run *run)
     char file[PATH_BYTES];
     tm_status st;
 
-    st = find_summary(run->path, file) ? tm_summary_read(l->run, run->doc, file)
-                                       : tm_fail(&l->run->error, TM_ERR_INPUT, -1,
-                                                 "cannot read '%s': it has changed", run->path);
+    st = find_summary(run->path, file)
+             ? tm_summary_read(l->run, run->doc, file)
+             : tm_fail(&l->run->error, TM_ERR_INPUT, -1, "cannot read '%s': it has changed", run->path);
     run->is_partial = tm_is(tm_path(root, "input.partial")) || !tm_ask_checks_hold(root);
     begin_counts(l->run); /* losses were told when it was written */
     return st == TM_OK ? tm_check_strict(l->run, run->is_partial, l->act) : st;
 }
 
-static tm_status read_printed(const struct loading *l, const struct tm_loaded_run *run,
-                              const struct printed *printed)
+static tm_status read_printed(const struct loading *l, const struct tm_loaded_run *run, const struct printed *printed)
 {
     if (lseek(l->spill.fd, (off_t)printed->at, SEEK_SET) < 0)
         return tm_fail_system(&l->run->error, TM_ERR_OUTPUT, -1, errno, "cannot read a spill file");
-    return tm_doc_read_from(run->doc, tm_doc_root(run->doc), l->spill.fd, printed->bytes,
-                            run->path);
+    return tm_doc_read_from(run->doc, tm_doc_root(run->doc), l->spill.fd, printed->bytes, run->path);
 }
 
 static size_t most_bytes(const struct tm_run *run)
@@ -367,11 +360,10 @@ static tm_status read_all(struct loading *l, struct tm_summaries *s)
         if (!s->run[i].doc)
             return l->run->error.status;
         tm_doc_set_most(s->run[i].doc, used < most ? most - used : 0);
-        st = s->run[i].is_summary ? read_file(l, &s->run[i])
-                                  : read_printed(l, &s->run[i], &l->printed[i]);
+        st = s->run[i].is_summary ? read_file(l, &s->run[i]) : read_printed(l, &s->run[i], &l->printed[i]);
         if (st == TM_ERR_LIMIT)
-            (void)tm_while(&l->run->error, "holding %zu summaries in memory at once, of them '%s'",
-                           s->count, s->run[i].path);
+            (void)tm_while(&l->run->error, "holding %zu summaries in memory at once, of them '%s'", s->count,
+                           s->run[i].path);
     }
     return st;
 }
@@ -438,9 +430,8 @@ static tm_status load(struct loading *l, struct tm_summaries *s)
     return st == TM_OK ? read_all(l, s) : st;
 }
 
-tm_status tm_summaries_load(struct tm_summaries *summaries, struct tm_run *run,
-                            const struct tm_options *options, const struct tm_run_operand *operand,
-                            size_t count, const char *act)
+tm_status tm_summaries_load(struct tm_summaries *summaries, struct tm_run *run, const struct tm_options *options,
+                            const struct tm_run_operand *operand, size_t count, const char *act)
 {
     struct loading l = { .run = run, .options = options, .act = act, .spill = { .fd = -1 } };
     tm_status st = tm_run_operands_check(run, operand, count);
@@ -448,8 +439,7 @@ tm_status tm_summaries_load(struct tm_summaries *summaries, struct tm_run *run,
     *summaries = (struct tm_summaries){ .of = run };
     if (st != TM_OK)
         return st;
-    summaries->run =
-        tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*summaries->run), &run->error);
+    summaries->run = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*summaries->run), &run->error);
     if (!summaries->run)
         return run->error.status;
     summaries->count = count;
@@ -471,7 +461,6 @@ void tm_summaries_free(struct tm_summaries *summaries)
         return;
     for (size_t i = 0; i < summaries->count; i++)
         tm_doc_free(summaries->run[i].doc);
-    tm_give(&summaries->of->budget, TM_ACCOUNT_MODEL, summaries->run,
-            summaries->count * sizeof(*summaries->run));
+    tm_give(&summaries->of->budget, TM_ACCOUNT_MODEL, summaries->run, summaries->count * sizeof(*summaries->run));
     *summaries = (struct tm_summaries){ .of = NULL };
 }

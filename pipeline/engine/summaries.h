@@ -45,17 +45,15 @@ enum { TM_RUNS_MOST = 4096 };
 
 /* See before any work that every operand is there, and that stdin is named once.  Nothing is
  * analyzed. errors: TM_ERR_INPUT, TM_ERR_USAGE; TM_ERR_LIMIT past TM_RUNS_MOST */
-tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand *operand,
-                                size_t count) TM_MUST_USE;
+tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand *operand, size_t count) TM_MUST_USE;
 
 /* in:     act  what they are for, for messages: "compare"
  * out:    run->tallies  the sum over all that were analyzed
  * owns:   the caller; tm_summaries_free, also after a failure
  * errors: as of tm_analyze and tm_doc_read_file; a summary of another schema version: TM_ERR_INPUT;
  * with --strict: any loss; TM_ERR_LIMIT where they do not fit into memory together */
-tm_status tm_summaries_load(struct tm_summaries *summaries, struct tm_run *run,
-                            const struct tm_options *options, const struct tm_run_operand *operand,
-                            size_t count, const char *act) TM_MUST_USE;
+tm_status tm_summaries_load(struct tm_summaries *summaries, struct tm_run *run, const struct tm_options *options,
+                            const struct tm_run_operand *operand, size_t count, const char *act) TM_MUST_USE;
 void tm_summaries_free(struct tm_summaries *summaries); /* tolerates a zeroed one */
 
 /* Read one summary.json, and nothing else.
@@ -65,7 +63,6 @@ tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *fi
 
 /* What pseudonyms would have to stand in: verbs that read several runs do not make them.
  * errors: TM_ERR_USAGE where the settings ask for --redact */
-tm_status tm_refuse_redaction(struct tm_run *run, const struct tm_options *options,
-                              const char *act) TM_MUST_USE;
+tm_status tm_refuse_redaction(struct tm_run *run, const struct tm_options *options, const char *act) TM_MUST_USE;
 
 #endif

@@ -39,7 +39,7 @@ enum { NIGHT_GATE_STATUSES = 4 };
 /* While the history is gone through. */
 struct gated_night {
     struct tm_run *run;
-    const char *out;        /* the folder */
+    const char *out; /* the folder */
     const struct tm_judged_night *judged;
     struct tm_gates *gates; /* NULL = only the reports are looked at */
     struct tm_baseline_choice choice;
@@ -161,10 +161,9 @@ static void load_past_run(struct gated_night *n, struct judged *j, const struct 
         return;
     }
     if (read_summary(n, whole, past->summary, why)) {
-        const struct tm_compared_run run = { .summary = keep(n, j, past->id, tm_doc_root(whole)),
-                                             .path = past->id,
-                                             .is_summary = true,
-                                             .measured_ps = -1 };
+        const struct tm_compared_run run = {
+            .summary = keep(n, j, past->id, tm_doc_root(whole)), .path = past->id, .is_summary = true, .measured_ps = -1
+        };
 
         if ((n->failed = tm_doc_status(j->base)) == TM_OK)
             add_baseline(j, &run, past->id);
@@ -175,7 +174,7 @@ static void load_past_run(struct gated_night *n, struct judged *j, const struct 
 }
 
 static size_t job_past_choose(const struct tm_job_past *past, const struct tm_history_run *row,
-                          const struct tm_past_run *chosen[TM_BASELINE_RUNS_MOST], struct tm_no_baseline *none);
+                              const struct tm_past_run *chosen[TM_BASELINE_RUNS_MOST], struct tm_no_baseline *none);
 
 static void load_baselines(struct gated_night *n, struct judged *j)
 {
@@ -227,8 +226,8 @@ static void describe(char to[TEXT_BYTES], const struct tm_value *gate)
     const bool is_known = tm_has(tm_get(gate, "value")), has_change = tm_has(tm_get(gate, "change_pct"));
     const double change = tm_double(tm_get(gate, "change_pct"));
     char pct[TM_FORMAT_BYTES];
-    int used = snprintf(to, TEXT_BYTES, "%.120s: ",
-                        tm_text(tm_get(gate, tm_has(tm_get(gate, "title")) ? "title" : "figure")));
+    int used =
+        snprintf(to, TEXT_BYTES, "%.120s: ", tm_text(tm_get(gate, tm_has(tm_get(gate, "title")) ? "title" : "figure")));
 
     if (!is_known || strcmp(tm_text(tm_get(gate, "status")), "failed") != 0) {
         (void)snprintf(to + used, TEXT_BYTES - (size_t)used, "%.300s", tm_text(tm_get(gate, "why")));
@@ -237,8 +236,7 @@ static void describe(char to[TEXT_BYTES], const struct tm_value *gate)
     used += snprintf(to + used, TEXT_BYTES - (size_t)used, "%.40s", tm_text(tm_get(gate, "value_text")));
     if (has_change)
         used += snprintf(to + used, TEXT_BYTES - (size_t)used, ", in the baseline %.40s (%s%s %%)",
-                         tm_text(tm_get(gate, "baseline_text")), change > 0 ? "+" : "",
-                         tm_format_number(pct, change));
+                         tm_text(tm_get(gate, "baseline_text")), change > 0 ? "+" : "", tm_format_number(pct, change));
     (void)snprintf(to + used, TEXT_BYTES - (size_t)used, "; %.30s %.60s", tm_text(tm_get(gate, "rule")),
                    tm_text(tm_get(gate, "limit_text")));
 }
@@ -268,8 +266,9 @@ static void add_check(struct gated_night *n, struct judged *j)
     const struct tm_value *const check = tm_doc_root(j->check), *const gates = tm_get(check, "gates"),
                                  *const notes = tm_get(check, "notes");
     const enum night_verdict verdict = verdict_of(check);
-    const struct tm_value *first =
-        first_of(gates, verdict == RUN_FAILED ? "failed" : verdict == RUN_UNKNOWN ? "unknown" : "");
+    const struct tm_value *first = first_of(gates, verdict == RUN_FAILED    ? "failed"
+                                                   : verdict == RUN_UNKNOWN ? "unknown"
+                                                                            : "");
     char text[TEXT_BYTES] = "";
 
     for (size_t i = 0; i < NIGHT_GATE_STATUSES; i++)
@@ -290,7 +289,8 @@ static void add_check(struct gated_night *n, struct judged *j)
 static tm_status judge(struct gated_night *n, struct judged *j)
 {
     const struct tm_judged_job job = { n->job, j->none.why, j->none.is_new };
-    const struct tm_comparison_side side = { j->count == 1 ? j->against[0].path : n->choice.told, j->against, j->count };
+    const struct tm_comparison_side side = { j->count == 1 ? j->against[0].path : n->choice.told, j->against,
+                                             j->count };
     size_t failed;
     tm_status st;
 
@@ -322,10 +322,9 @@ static tm_status judge_run(struct gated_night *n, struct judged *j)
         end_row(n, j, RUN_UNKNOWN, *j->of->summary ? why : "its summary was pruned, or never written");
         return TM_OK;
     }
-    j->run = (struct tm_compared_run){ .summary = tm_doc_root(j->input),
-                                       .path = j->of->id,
-                                       .is_summary = true,
-                                       .measured_ps = -1 };
+    j->run = (struct tm_compared_run){
+        .summary = tm_doc_root(j->input), .path = j->of->id, .is_summary = true, .measured_ps = -1
+    };
     load_baselines(n, j);
     return n->failed == TM_OK ? judge(n, j) : n->failed;
 }
@@ -412,7 +411,8 @@ struct tm_job_past {
 static tm_status refuse(struct tm_run *run, const char *text, const char *reason)
 {
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use --baseline '%.100s': %s", text, reason);
-    tm_hint(&run->error, "a batch takes last-good, median:N with N from 1 to %d, night:YYYY-MM-DD, label:LABEL, or paths",
+    tm_hint(&run->error,
+            "a batch takes last-good, median:N with N from 1 to %d, night:YYYY-MM-DD, label:LABEL, or paths",
             TM_BASELINE_RUNS_MOST);
     return TM_ERR_USAGE;
 }
@@ -437,7 +437,8 @@ static tm_status read_count(struct tm_run *run, const char *text, const char *di
 
 bool tm_baseline_is_word(const char *text)
 {
-    return strcmp(text, "last-good") == 0 || behind(text, "median:") || behind(text, "night:") || behind(text, "label:");
+    return strcmp(text, "last-good") == 0 || behind(text, "median:") || behind(text, "night:") ||
+           behind(text, "label:");
 }
 
 /* in: text  is a word */
@@ -531,8 +532,7 @@ static struct machine *find_machine(const struct tm_job_past *past, const struct
 
 static struct machine *add_machine(struct tm_job_past *past, const struct tm_history_run *row)
 {
-    struct machine *const m =
-        tm_take(&past->run->budget, TM_ACCOUNT_MODEL, machine_bytes(past), &past->run->error);
+    struct machine *const m = tm_take(&past->run->budget, TM_ACCOUNT_MODEL, machine_bytes(past), &past->run->error);
 
     if (!m)
         return NULL;
@@ -650,7 +650,7 @@ static size_t choose_of(const struct machine *m, size_t most, const struct tm_pa
 }
 
 static size_t job_past_choose(const struct tm_job_past *past, const struct tm_history_run *row,
-                          const struct tm_past_run *chosen[TM_BASELINE_RUNS_MOST], struct tm_no_baseline *none)
+                              const struct tm_past_run *chosen[TM_BASELINE_RUNS_MOST], struct tm_no_baseline *none)
 {
     const struct machine *const m = find_machine(past, row);
     const size_t count = m ? choose_of(m, past->choice.most, chosen) : 0;

@@ -20,7 +20,7 @@ enum tm_baseline_kind {
 struct tm_baseline_choice {
     enum tm_baseline_kind kind;
     size_t most;
-    const char *text; /* of a night or a label; of `baseline` */
+    const char *text;             /* of a night or a label; of `baseline` */
     char told[TM_KEY_BYTES + 16]; /* as it would be typed; "" of paths */
 };
 
@@ -43,7 +43,7 @@ struct tm_past_run {
 struct tm_job_past;
 
 struct tm_job_past *tm_job_past_new(struct tm_run *run, const struct tm_baseline_choice *choice) TM_MUST_USE;
-void tm_job_past_free(struct tm_job_past *past); /* tolerates NULL */
+void tm_job_past_free(struct tm_job_past *past);   /* tolerates NULL */
 void tm_job_past_forget(struct tm_job_past *past); /* another job begins */
 
 /* The next run of the job, in the order of time.

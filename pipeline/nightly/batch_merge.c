@@ -72,10 +72,10 @@ static const uint32_t of_documents =
 /* What a reader opens first of a run's report; NULL = its folder. */
 static const char *report_file(uint32_t formats)
 {
-    return formats & TM_FORMAT_HTML ? "report.html" :
-           formats & TM_FORMAT_PDF  ? "report.pdf" :
-           formats & TM_FORMAT_TEXT ? "report.txt" :
-                                      NULL;
+    return formats & TM_FORMAT_HTML   ? "report.html"
+           : formats & TM_FORMAT_PDF  ? "report.pdf"
+           : formats & TM_FORMAT_TEXT ? "report.txt"
+                                      : NULL;
 }
 
 /* OUT/index.html and the other files of the last night, in the formats of the options; those formats that are of single
@@ -83,8 +83,8 @@ static const char *report_file(uint32_t formats)
  * in:     gates  as tm_night_gates filled it; NULL = none were asked for
  * errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
 static tm_status night_index_write(struct tm_run *run, const struct tm_options *options, const char *out,
-                               struct tm_history *history, const struct tm_judged_night *judged,
-                               const struct tm_value *gates)
+                                   struct tm_history *history, const struct tm_judged_night *judged,
+                                   const struct tm_value *gates)
 {
     const struct tm_night_options night = { .title = options->title,
                                             .note = options->note,
@@ -134,7 +134,8 @@ static void tell_problem(const char *path, const char *message, char problem[TM_
     if (message[0] == '\'' && strncmp(message + 1, path, length) == 0 && strncmp(message + 1 + length, "' is ", 5) == 0)
         (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is %.900s", message + length + 6);
     else
-        (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is missing: %.900s", message[0] ? message : "it was not worked");
+        (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is missing: %.900s",
+                       message[0] ? message : "it was not worked");
 }
 
 static tm_status add_missing(struct tm_batch_parts *parts, const struct tm_batch_run *batch_run,
@@ -277,8 +278,9 @@ static tm_status choose_run(struct tm_batch_pool *pool, const struct tm_batch_ru
 tm_status tm_batch_join(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
                         const char *out, struct tm_batch_counts *counts)
 {
-    struct tm_batch_pool pool = { .run = run, .options = options, .out = out, .what = "runs of several hosts",
-                                  .counts = counts, .joins = true };
+    struct tm_batch_pool pool = {
+        .run = run, .options = options, .out = out, .what = "runs of several hosts", .counts = counts, .joins = true
+    };
     const size_t bytes = (manifest->count + 1) * sizeof(struct tm_batch_task);
     struct tm_batch_task *tasks = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
     tm_status st;
@@ -380,8 +382,10 @@ static tm_status is_of_now(struct tm_run *run, const struct tm_batch_run *batch_
 
 static void count(struct tm_batch_counts *counts, enum tm_result_status status)
 {
-    uint64_t *const of[] = { [TM_RESULT_DONE] = &counts->done,       [TM_RESULT_PARTIAL] = &counts->partial,
-                             [TM_RESULT_REFUSED] = &counts->refused, [TM_RESULT_FAILED] = &counts->failed,
+    uint64_t *const of[] = { [TM_RESULT_DONE] = &counts->done,
+                             [TM_RESULT_PARTIAL] = &counts->partial,
+                             [TM_RESULT_REFUSED] = &counts->refused,
+                             [TM_RESULT_FAILED] = &counts->failed,
                              [TM_RESULT_MISSING] = &counts->missing };
 
     counts->runs++;
@@ -422,7 +426,8 @@ static tm_status take(struct tm_run *run, const struct tm_batch_run *batch_run, 
     tm_batch_keys_copy(&row.of.keys, &batch_run->keys);
     fill(&row, result, status);
     /* What an older program worked stays in the history as its own, until it is worked anew; a pruned run never is. */
-    count(counts, row.of.definitions == TM_SUMMARY_VERSION || tm_is(tm_get(result, "pruned")) ? status : TM_RESULT_MISSING);
+    count(counts,
+          row.of.definitions == TM_SUMMARY_VERSION || tm_is(tm_get(result, "pruned")) ? status : TM_RESULT_MISSING);
     if (st == TM_OK)
         st = tm_history_put(history, &row.of);
 out:
@@ -445,7 +450,7 @@ static void note_ahead(struct tm_batch_counts *counts, const struct tm_batch_run
  * out:    counts  runs, how they stand, and those that are dated ahead
  * errors: of tm_history_put; TM_ERR_LIMIT */
 static tm_status batch_rows(struct tm_run *run, const struct tm_manifest *manifest, const char *out, const char *until,
-                        struct tm_history *history, struct tm_batch_counts *counts)
+                            struct tm_history *history, struct tm_batch_counts *counts)
 {
     tm_status st = TM_OK;
 
@@ -541,8 +546,8 @@ static tm_status count_troubled(void *to, const struct tm_history_run *row)
     struct merge *const m = to;
     const enum tm_result_status status = tm_result_status_of(row->status);
 
-    m->counts.night_troubled += tm_history_is_judged(&m->judged, row) &&
-                                (status == TM_RESULT_PARTIAL || status == TM_RESULT_REFUSED);
+    m->counts.night_troubled +=
+        tm_history_is_judged(&m->judged, row) && (status == TM_RESULT_PARTIAL || status == TM_RESULT_REFUSED);
     return TM_OK;
 }
 
@@ -610,8 +615,8 @@ static tm_status judge(struct merge *m)
         return m->run->error.status;
     tm_doc_set_most(m->gates, m->run->budget.limit_bytes / 100 * GATES_PCT);
 
-    tm_status st = tm_night_gates(m->run, m->options, m->out, m->history, &m->judged, tm_doc_root(m->gates),
-                                  &m->verdict);
+    tm_status st =
+        tm_night_gates(m->run, m->options, m->out, m->history, &m->judged, tm_doc_root(m->gates), &m->verdict);
 
     return st == TM_OK ? tm_doc_status(m->gates) : st;
 }
@@ -675,7 +680,8 @@ static void warn_of_dates(const struct merge *m)
 
     if (c->ahead)
         (void)fprintf(stderr,
-                      "tracemill: warning: %" PRIu64 " run%s dated more than a day ahead of this machine's clock, such as '%s' of "
+                      "tracemill: warning: %" PRIu64
+                      " run%s dated more than a day ahead of this machine's clock, such as '%s' of "
                       "%s: not judged\n",
                       c->ahead, c->ahead == 1 ? " is" : "s are", c->ahead_id, c->ahead_night);
 }
@@ -716,8 +722,7 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
     if (st == TM_OK)
         st = tm_history_commit(m->history);
     if (st == TM_OK)
-        st = night_index_write(run, options, out, m->history, &m->judged,
-                                  m->gates ? tm_doc_root(m->gates) : NULL);
+        st = night_index_write(run, options, out, m->history, &m->judged, m->gates ? tm_doc_root(m->gates) : NULL);
     if (st == TM_OK)
         st = write_files(m);
     tm_progress_end(&run->progress);

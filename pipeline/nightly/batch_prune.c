@@ -152,10 +152,11 @@ static tm_status sweep(struct prune *p, int fd, enum place place)
 }
 
 static tm_status prune_folder(struct tm_run *run, const char *folder, bool keeps_summary, bool only_counts,
-                          struct tm_pruned *pruned)
+                              struct tm_pruned *pruned)
 {
-    struct prune p = { .run = run, .folder = folder, .keeps_summary = keeps_summary, .only_counts = only_counts,
-                       .pruned = pruned };
+    struct prune p = {
+        .run = run, .folder = folder, .keeps_summary = keeps_summary, .only_counts = only_counts, .pruned = pruned
+    };
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
     if (fd < 0)
@@ -178,10 +179,10 @@ struct prune_prune {
     struct tm_judged_night judged;     /* until */
     char oldest[11];                   /* night that stays */
     struct tm_job_past *past;
-    char job[TM_KEY_BYTES];            /* that is gone through */
+    char job[TM_KEY_BYTES];                /* that is gone through */
     char kept[KEPT_MOST][TM_RUN_ID_BYTES]; /* of the job: what gates compare with */
     size_t kept_count;
-    uint64_t runs;                     /* that something goes of */
+    uint64_t runs; /* that something goes of */
     struct tm_pruned pruned;
 };
 
@@ -245,8 +246,8 @@ static struct kept_file summary_of(const struct tm_value *result)
 
 /* What the result says from now on.  The fingerprint is that of all files of the run, also where some could not be read:
  * while they are the same, the run is not made again. */
-static tm_status mark(struct prune_prune *p, struct tm_doc *doc, const char *folder, const struct tm_batch_run *batch_run,
-                      const struct kept_file *summary)
+static tm_status mark(struct prune_prune *p, struct tm_doc *doc, const char *folder,
+                      const struct tm_batch_run *batch_run, const struct kept_file *summary)
 {
     struct tm_value *const root = tm_doc_root(doc);
     const size_t wanted = summary->is_there ? 1 : 0;
@@ -276,7 +277,8 @@ static tm_status mark(struct prune_prune *p, struct tm_doc *doc, const char *fol
 }
 
 /* An input that changed since makes the run new: its files are not those of this result for long. */
-static bool is_changed(const struct tm_batch_run *batch_run, const struct tm_history_run *row, const struct tm_value *result)
+static bool is_changed(const struct tm_batch_run *batch_run, const struct tm_history_run *row,
+                       const struct tm_value *result)
 {
     const char *const made_of = tm_text(tm_get(result, "fingerprint"));
     char fingerprint[TM_FINGERPRINT_BYTES];
@@ -287,8 +289,8 @@ static bool is_changed(const struct tm_batch_run *batch_run, const struct tm_his
     return strcmp(made_of, fingerprint) != 0 && (batch_run->files == 1 || strcmp(made_of, row->fingerprint) != 0);
 }
 
-static tm_status prune_files(struct prune_prune *p, const struct tm_history_run *row, struct tm_doc *doc, const char *folder,
-                             bool *is_pruned)
+static tm_status prune_files(struct prune_prune *p, const struct tm_history_run *row, struct tm_doc *doc,
+                             const char *folder, bool *is_pruned)
 {
     const struct tm_batch_run *const batch_run = find_run(p, row->id);
     const bool is_wanted = is_kept(p, row->id);
@@ -314,8 +316,8 @@ static void tell(const struct prune_prune *p, const struct tm_history_run *row, 
 {
     char bytes[TM_FORMAT_BYTES];
 
-    (void)printf("%s  %s  %s\n", row->keys.night,
-                 tm_format_bytes(bytes, (double)(p->pruned.bytes - before->bytes)), row->id);
+    (void)printf("%s  %s  %s\n", row->keys.night, tm_format_bytes(bytes, (double)(p->pruned.bytes - before->bytes)),
+                 row->id);
 }
 
 static tm_status prune_run(void *of, const struct tm_history_run *row)
@@ -347,7 +349,7 @@ static tm_status prune_run(void *of, const struct tm_history_run *row)
     changed.report = "";
     changed.summary = is_kept(p, row->id) ? row->summary : "";
     return p->next && (*row->report || strcmp(changed.summary, row->summary) != 0) ? tm_history_put(p->next, &changed)
-                                                                                    : TM_OK;
+                                                                                   : TM_OK;
 }
 
 /* --- of all --- */
@@ -477,7 +479,8 @@ static void say(const struct prune_prune *p)
     if (p->run->quiet || (!p->options->dry_run && !isatty(STDOUT_FILENO)))
         return;
     (void)printf("%s of %" PRIu64 " run%s %s\n", tm_format_bytes(bytes, (double)p->pruned.bytes), p->runs,
-                 tm_format_plural(p->runs), p->options->dry_run ? "would go" : "removed; the next merge renews the index page");
+                 tm_format_plural(p->runs),
+                 p->options->dry_run ? "would go" : "removed; the next merge renews the index page");
 }
 
 tm_status tm_command_batch_prune(struct tm_run *run, const struct tm_options *options)

@@ -119,11 +119,13 @@ struct task {
     bool has_changed;
 };
 
-size_t tm_batch_outputs(uint32_t formats, char names[TM_BATCH_OUTPUTS_MOST][64], const char *list[TM_BATCH_OUTPUTS_MOST])
+size_t tm_batch_outputs(uint32_t formats, char names[TM_BATCH_OUTPUTS_MOST][64],
+                        const char *list[TM_BATCH_OUTPUTS_MOST])
 {
     size_t count = 0;
 
-    while (count < TM_BATCH_OUTPUTS_MOST && (list[count] = tm_document_file(names[count], NULL, formats, count)) != NULL)
+    while (count < TM_BATCH_OUTPUTS_MOST &&
+           (list[count] = tm_document_file(names[count], NULL, formats, count)) != NULL)
         count++;
     return count;
 }
@@ -239,7 +241,8 @@ static tm_status write_result(struct task *t, const struct tm_value *summary)
 {
     const bool is_partial = tm_is(tm_path(summary, "input.partial")) || !tm_ask_checks_hold(summary) ||
                             tm_tally_losses(&t->run->tallies, t->run->tally_use) > 0;
-    struct tm_result_about about = { .batch_run = t->task->batch_run, .file = t->task->part,
+    struct tm_result_about about = { .batch_run = t->task->batch_run,
+                                     .file = t->task->part,
                                      .fingerprint = t->task->fingerprint,
                                      .options = batch_pool_options_of(t->pool, t->task->part),
                                      .status = is_partial ? TM_RESULT_PARTIAL : TM_RESULT_DONE,
@@ -297,9 +300,11 @@ static int batch_pool_task(const struct tm_batch_pool *pool, const struct tm_bat
     static struct task t;
     tm_status st;
 
-    run = (struct tm_run){ .spill_dir = pool->run->spill_dir, .limit_times = pool->options->limit_times,
-                            .strict = pool->options->strict, .quiet = true,
-                            .follow_links = pool->options->follow_links };
+    run = (struct tm_run){ .spill_dir = pool->run->spill_dir,
+                           .limit_times = pool->options->limit_times,
+                           .strict = pool->options->strict,
+                           .quiet = true,
+                           .follow_links = pool->options->follow_links };
     tm_budget_init(&run.budget, pool->options->memory_bytes);
     run.progress = (struct tm_progress){ .phase = "" };
     t = (struct task){ .pool = pool, .task = task, .run = &run };
@@ -402,10 +407,14 @@ static void read_said(const char *said, char message[TM_RESULT_MESSAGE_BYTES], c
 tm_status tm_batch_pool_fail(struct tm_batch_pool *pool, const struct tm_batch_task *task, enum tm_result_status status,
                              int exit_status, const char *message, const char *hint)
 {
-    const struct tm_result_about about = { .batch_run = task->batch_run, .file = task->part,
+    const struct tm_result_about about = { .batch_run = task->batch_run,
+                                           .file = task->part,
                                            .fingerprint = task->fingerprint,
-                                           .options = batch_pool_options_of(pool, task->part), .status = status,
-                                           .exit_status = exit_status, .message = message, .hint = hint };
+                                           .options = batch_pool_options_of(pool, task->part),
+                                           .status = status,
+                                           .exit_status = exit_status,
+                                           .message = message,
+                                           .hint = hint };
     char names[TM_BATCH_OUTPUTS_MOST][64], folder[TM_OUT_PATH_BYTES];
     const char *list[TM_BATCH_OUTPUTS_MOST];
     const size_t count = tm_batch_outputs(UINT32_MAX, names, list);
@@ -414,7 +423,8 @@ tm_status tm_batch_pool_fail(struct tm_batch_pool *pool, const struct tm_batch_t
 
     pool->failures++;
     if (!pool->first_failure[0])
-        (void)snprintf(pool->first_failure, sizeof(pool->first_failure), "'%.128s': %.800s", task->batch_run->id, message);
+        (void)snprintf(pool->first_failure, sizeof(pool->first_failure), "'%.128s': %.800s", task->batch_run->id,
+                       message);
     if (st == TM_OK)
         st = tm_result_remove(pool->run, folder, list, count);
     if (st == TM_OK) {
@@ -444,7 +454,8 @@ static bool has_changed(const struct tm_batch_pool *pool, const struct tm_batch_
            !batch_is_as_scanned(pool->run, path, file);
 }
 
-static tm_status fail_exit(struct tm_batch_pool *pool, const struct tm_batch_task *task, const struct tm_outcome *outcome)
+static tm_status fail_exit(struct tm_batch_pool *pool, const struct tm_batch_task *task,
+                           const struct tm_outcome *outcome)
 {
     const bool is_unreadable = outcome->number == TM_BATCH_UNREADABLE;
     const int number = is_unreadable ? TM_ERR_INPUT : outcome->number;
@@ -452,8 +463,8 @@ static tm_status fail_exit(struct tm_batch_pool *pool, const struct tm_batch_tas
     enum tm_result_status status = TM_RESULT_FAILED;
 
     if (number == TM_BATCH_CHANGED || (number == TM_ERR_INPUT && has_changed(pool, task)))
-        return tm_batch_pool_fail(pool, task, status, TM_ERR_INPUT, "the input has changed, or is gone, since it was scanned",
-                                  "scan again");
+        return tm_batch_pool_fail(pool, task, status, TM_ERR_INPUT,
+                                  "the input has changed, or is gone, since it was scanned", "scan again");
     read_said(outcome->said, message, hint);
     if (!message[0])
         (void)snprintf(message, sizeof(message), "it ended with status %d", number);
@@ -467,11 +478,13 @@ static tm_status fail_signal(struct tm_batch_pool *pool, const struct tm_batch_t
 {
     char message[TM_RESULT_MESSAGE_BYTES];
 
-    (void)snprintf(message, sizeof(message), "it was ended by signal %d, %s", outcome->number, strsignal(outcome->number));
+    (void)snprintf(message, sizeof(message), "it was ended by signal %d, %s", outcome->number,
+                   strsignal(outcome->number));
     return tm_batch_pool_fail(pool, task, TM_RESULT_FAILED, 128 + outcome->number, message,
-                              outcome->number == SIGKILL ? "the system may have been out of memory: lower --jobs, or raise "
-                                                           "what the job may have"
-                                                         : "");
+                              outcome->number == SIGKILL
+                                  ? "the system may have been out of memory: lower --jobs, or raise "
+                                    "what the job may have"
+                                  : "");
 }
 
 static tm_status fail_time(struct tm_batch_pool *pool, const struct tm_batch_task *task)
@@ -519,8 +532,13 @@ static tm_status end_task(void *of, size_t index, const struct tm_outcome *outco
 tm_status tm_batch_pool_work(struct tm_batch_pool *pool)
 {
     const struct tm_options *o = pool->options;
-    struct tm_work work = { .of = pool, .count = pool->count, .memory_bytes = o->memory_bytes,
-                            .time_ps = o->item_time_ps, .work = begin_task, .ended = end_task, .tick = show_progress };
+    struct tm_work work = { .of = pool,
+                            .count = pool->count,
+                            .memory_bytes = o->memory_bytes,
+                            .time_ps = o->item_time_ps,
+                            .work = begin_task,
+                            .ended = end_task,
+                            .tick = show_progress };
     tm_status st;
 
     if (!pool->count)
@@ -588,7 +606,8 @@ static bool is_handed_out(const char *out, const char *path)
 
 struct tm_batch_task tm_batch_task_of(const struct tm_batch_item *item)
 {
-    struct tm_batch_task task = { .batch_run = item->run, .part = item->run->files > 1 ? item->file : NULL,
+    struct tm_batch_task task = { .batch_run = item->run,
+                                  .part = item->run->files > 1 ? item->file : NULL,
                                   .weight = item->weight };
 
     if (task.part)

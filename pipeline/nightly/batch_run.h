@@ -20,7 +20,8 @@ struct tm_batch_pool {
     const struct tm_options *options;
     const char *out;
     const char *what; /* "traces", for the progress line */
-    char report_options[TM_FINGERPRINT_BYTES], part_options[TM_FINGERPRINT_BYTES]; /* tm_batch_pool_options fills them */
+    char report_options[TM_FINGERPRINT_BYTES],
+        part_options[TM_FINGERPRINT_BYTES]; /* tm_batch_pool_options fills them */
     const struct tm_batch_task *tasks;
     size_t count;
     struct tm_batch_counts *counts;
@@ -61,7 +62,8 @@ void tm_batch_count_standing(struct tm_batch_counts *counts, enum tm_result_stat
 /* Its folder's files of any format: for tm_result_remove. */
 enum { TM_BATCH_OUTPUTS_MOST = 16 };
 
-size_t tm_batch_outputs(uint32_t formats, char names[TM_BATCH_OUTPUTS_MOST][64], const char *list[TM_BATCH_OUTPUTS_MOST]);
+size_t tm_batch_outputs(uint32_t formats, char names[TM_BATCH_OUTPUTS_MOST][64],
+                        const char *list[TM_BATCH_OUTPUTS_MOST]);
 
 /* The inputs of a join: partials in OUT that stand, in the order of the manifest, and files whose partials do not.
  * owns: the caller; tm_batch_parts_free */
@@ -71,9 +73,9 @@ struct tm_batch_parts {
     size_t path_count;
     struct tm_missing_input *missing;
     size_t missing_count;
-    size_t files; /* of the run */
-    enum tm_result_status worst; /* of the missing: refused, failed, or MISSING: one was not worked yet */
-    char message[TM_RESULT_MESSAGE_BYTES]; /* of the first one that is missing */
+    size_t files;                           /* of the run */
+    enum tm_result_status worst;            /* of the missing: refused, failed, or MISSING: one was not worked yet */
+    char message[TM_RESULT_MESSAGE_BYTES];  /* of the first one that is missing */
     char fingerprint[TM_FINGERPRINT_BYTES]; /* of those that stand */
 };
 

@@ -26,14 +26,16 @@ static void warn(uint64_t count, const char *one, const char *many)
 static tm_status check_strict(const struct tm_manifest *manifest)
 {
     struct tm_run *run = manifest->run;
-    const uint64_t count = manifest->unreadable + manifest->left_out + manifest->skipped.lost_links +
-                           manifest->skipped.unseen;
+    const uint64_t count =
+        manifest->unreadable + manifest->left_out + manifest->skipped.lost_links + manifest->skipped.unseen;
 
     if (!run->strict || count == 0)
         return TM_OK;
     (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
-                  "cannot make a batch under --strict: %" PRIu64 " folders or files could not be read, or have names that"
-                  " cannot be used, or are links to nothing", count);
+                  "cannot make a batch under --strict: %" PRIu64
+                  " folders or files could not be read, or have names that"
+                  " cannot be used, or are links to nothing",
+                  count);
     tm_hint(&run->error, "without --strict the others are taken, and those fail one by one");
     return TM_ERR_INPUT;
 }
@@ -50,7 +52,8 @@ tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, st
     warn(manifest->unreadable, "folder or file could not be read", "folders or files could not be read");
     warn(manifest->links, "link leads out of ROOT and is not followed; --follow-links follows it",
          "links lead out of ROOT and are not followed; --follow-links follows them");
-    warn(manifest->doubles, "run is below two roots, and is taken once", "runs are below two roots, and are taken once");
+    warn(manifest->doubles, "run is below two roots, and is taken once",
+         "runs are below two roots, and are taken once");
     warn(manifest->left_out, "run is left out, whose name cannot be used",
          "runs are left out, whose names cannot be used");
     tm_warn_skipped(&manifest->skipped);

@@ -50,15 +50,15 @@ struct tm_slurm_jobs {
 
 struct tm_submission {
     const struct tm_options *options;
-    char here[TM_OUT_PATH_BYTES];    /* the working folder, with a slash at its end: what relative paths are relative to */
+    char here[TM_OUT_PATH_BYTES]; /* the working folder, with a slash at its end: what relative paths are relative to */
     char program[TM_OUT_PATH_BYTES]; /* this one: an absolute path, as are the next two */
     char out[TM_OUT_PATH_BYTES];
-    char folder[TM_OUT_PATH_BYTES];  /* OUT/slurm/0001 */
-    uint64_t items, runs, bytes;     /* that have to be worked */
-    uint64_t tasks;                  /* of the array job; 0 = there is nothing to do but to merge */
-    uint64_t jobs;                   /* processes in a task */
-    uint64_t memory_mib;             /* of a task, and of the merge */
-    struct tm_slurm_jobs after;      /* of an earlier submission into this OUT, which may still run */
+    char folder[TM_OUT_PATH_BYTES]; /* OUT/slurm/0001 */
+    uint64_t items, runs, bytes;    /* that have to be worked */
+    uint64_t tasks;                 /* of the array job; 0 = there is nothing to do but to merge */
+    uint64_t jobs;                  /* processes in a task */
+    uint64_t memory_mib;            /* of a task, and of the merge */
+    struct tm_slurm_jobs after;     /* of an earlier submission into this OUT, which may still run */
 };
 
 /* Where a submission lies, what was submitted before it, and that old ones go.  Numbers go up: mkdir() tells who has one,
@@ -406,9 +406,10 @@ static void put_after(FILE *to, const struct tm_submission *submission)
 static void put_submit(FILE *to, const struct tm_submission *submission)
 {
     put_head(to, "gives the jobs to Slurm, and keeps their numbers");
-    (void)fputs("command -v sbatch >/dev/null || {\n    echo 'there is no sbatch on this machine' >&2\n    exit 127\n}\n"
-                "jobs=",
-                to);
+    (void)fputs(
+        "command -v sbatch >/dev/null || {\n    echo 'there is no sbatch on this machine' >&2\n    exit 127\n}\n"
+        "jobs=",
+        to);
     put_path(to, submission->folder, "jobs");
     (void)fputs("\n\n# With --wait its status is that of the job: submitted is what has a number.\n", to);
     if (submission->tasks) {
@@ -641,8 +642,8 @@ static bool find_here(char here[TM_OUT_PATH_BYTES])
     struct stat is, says;
     size_t length;
 
-    if (told && told[0] == '/' && strlen(told) < TM_OUT_PATH_BYTES - 1 && stat(told, &says) == 0 && stat(".", &is) == 0 &&
-        says.st_dev == is.st_dev && says.st_ino == is.st_ino)
+    if (told && told[0] == '/' && strlen(told) < TM_OUT_PATH_BYTES - 1 && stat(told, &says) == 0 &&
+        stat(".", &is) == 0 && says.st_dev == is.st_dev && says.st_ino == is.st_ino)
         memcpy(here, told, strlen(told) + 1);
     else if (!getcwd(here, TM_OUT_PATH_BYTES - 1))
         return false;
@@ -663,7 +664,8 @@ TM_NOT_INLINE tm_status find_paths(struct tm_run *run, struct tm_submission *sub
     submission->program[length] = '\0';
     if (!find_here(submission->here))
         return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot tell the working folder");
-    const int needed = snprintf(submission->out, sizeof(submission->out), "%s%s", out[0] == '/' ? "" : submission->here, out);
+    const int needed =
+        snprintf(submission->out, sizeof(submission->out), "%s%s", out[0] == '/' ? "" : submission->here, out);
 
     if (needed < 0 || (size_t)needed >= sizeof(submission->out))
         return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot use '%s': the path is too long", out);
@@ -738,8 +740,8 @@ static void choose_size(struct tm_submission *submission, const struct tm_batch_
     }
     if (submission->tasks > count)
         submission->tasks = count;
-    submission->memory_mib = submission->jobs * ((options->memory_bytes >> 20) + TM_PROCESS_MIB) + DRIVER_MIB +
-                             (manifest_bytes >> 20);
+    submission->memory_mib =
+        submission->jobs * ((options->memory_bytes >> 20) + TM_PROCESS_MIB) + DRIVER_MIB + (manifest_bytes >> 20);
 }
 
 /* --- files --- */
@@ -790,13 +792,14 @@ static tm_status check(struct tm_run *run, const struct tm_options *options)
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit a batch: its folder is missing");
         tm_hint(&run->error, "add '-o OUT', a folder that all nodes see");
     } else if (strchr(options->output, '\\')) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit '%s': Slurm writes no logs below a path with a backslash",
-                      options->output);
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
+                      "cannot submit '%s': Slurm writes no logs below a path with a backslash", options->output);
     }
     return run->error.status;
 }
 
-static tm_status print_json(struct tm_run *run, const struct tm_submission *submission, const struct tm_slurm_jobs *jobs)
+static tm_status print_json(struct tm_run *run, const struct tm_submission *submission,
+                            const struct tm_slurm_jobs *jobs)
 {
     struct tm_doc *const doc = tm_doc_new(run);
     tm_status st;
@@ -830,8 +833,8 @@ static tm_status print_json(struct tm_run *run, const struct tm_submission *subm
 static void print_words(const struct tm_submission *submission, const struct tm_slurm_jobs *jobs)
 {
     (void)printf("%" PRIu64 " trace%s of %" PRIu64 " run%s to work, %" PRIu64 " task%s\n", submission->items,
-                 tm_format_plural(submission->items), submission->runs, tm_format_plural(submission->runs), submission->tasks,
-                 tm_format_plural(submission->tasks));
+                 tm_format_plural(submission->items), submission->runs, tm_format_plural(submission->runs),
+                 submission->tasks, tm_format_plural(submission->tasks));
     if (jobs->array[0])
         (void)printf("array job %s\n", jobs->array);
     if (jobs->merge[0])

@@ -242,7 +242,8 @@ struct reading {
 
 static tm_status refuse(const struct reading *r, const char *reason)
 {
-    (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot use line %" PRIu64 " of '%s': %s", r->line, r->path, reason);
+    (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot use line %" PRIu64 " of '%s': %s", r->line, r->path,
+                  reason);
     tm_hint(&r->run->error, "make the list anew: 'tracemill batch scan ROOT -o FILE'");
     return TM_ERR_INPUT;
 }

@@ -24,11 +24,12 @@ struct tm_batch_file {
     uint64_t bytes;
     int64_t mtime_ns;
     char fingerprint[TM_FINGERPRINT_BYTES]; /* pipeline/nightly/fingerprint.h; "" = it could not be read */
-    const char *id;     /* of the item below its run: [A-Za-z0-9._-], unique in the run */
+    const char *id;                         /* of the item below its run: [A-Za-z0-9._-], unique in the run */
 };
 
 struct tm_batch_run {
-    const char *id;   /* [A-Za-z0-9._-], unique: the readable end of the path, and 16 hex digits of its hash; its folder in OUT */
+    const char *
+        id; /* [A-Za-z0-9._-], unique: the readable end of the path, and 16 hex digits of its hash; its folder in OUT */
     const char *root; /* absolute */
     const char *path; /* of the run's folder (or file, or archive) below root; any bytes */
     const char *name; /* of the run, as `report` calls it alone: the last part of its path */
@@ -86,7 +87,8 @@ void tm_batch_keys_copy(struct tm_run_keys *to, const struct tm_batch_keys *keys
 struct tm_batch_item {
     const struct tm_batch_run *run;
     const struct tm_batch_file *file; /* its only one; or one of several, whose partial is the work */
-    uint64_t weight; /* what it costs, in bytes of plain XSpace: of compressed ones more, of JSON fewer, and some for its start */
+    uint64_t
+        weight; /* what it costs, in bytes of plain XSpace: of compressed ones more, of JSON fewer, and some for its start */
 };
 
 /* The items of a share, the heaviest first: each goes to the share that has the least so far (longest processing time

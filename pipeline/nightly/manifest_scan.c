@@ -19,8 +19,8 @@ struct scanning {
     struct tm_manifest *manifest;
     struct tm_run *run;
     const struct tm_options *options;
-    const char *root;   /* as given, but absolute and without links */
-    const char *base;   /* what paths are below: the root, or the folder that the file is in */
+    const char *root; /* as given, but absolute and without links */
+    const char *base; /* what paths are below: the root, or the folder that the file is in */
     bool is_folder;
 };
 
@@ -368,7 +368,8 @@ static void take_fingerprints(struct tm_manifest *m)
     for (size_t i = 0; i < m->count; i++) {
         struct tm_batch_run *batch_run = &m->runs[i];
         const struct tm_batch_run *last = i > 0 ? &m->runs[i - 1] : NULL;
-        const struct tm_batch_file *before = last && last->root == batch_run->root ? &last->file[last->files - 1] : NULL;
+        const struct tm_batch_file *before =
+            last && last->root == batch_run->root ? &last->file[last->files - 1] : NULL;
 
         tm_progress_add(&m->run->progress, batch_run->bytes);
         m->bytes -= batch_run->bytes;

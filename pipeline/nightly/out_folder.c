@@ -128,7 +128,8 @@ static bool wait_for(const struct tm_run *run, int fd, struct tm_shard shard)
     if (errno != EWOULDBLOCK)
         return false;
     if (!run->quiet)
-        (void)fprintf(stderr, "tracemill: share %" PRIu32 "/%" PRIu32 " is at work in another process: waiting for its end\n",
+        (void)fprintf(stderr,
+                      "tracemill: share %" PRIu32 "/%" PRIu32 " is at work in another process: waiting for its end\n",
                       shard.index, shard.count);
     while (flock(fd, LOCK_EX) != 0)
         if (errno != EINTR)

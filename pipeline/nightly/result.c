@@ -72,8 +72,8 @@ static bool files_are_there(const struct tm_value *root, const char *folder)
     for (size_t i = 0; i < tm_length(files); i++) {
         const struct tm_value *file = tm_at(files, i);
 
-        if (!join(path, folder, tm_text(tm_get(file, "name"))) || stat(path, &info) != 0 ||
-            !S_ISREG(info.st_mode) || info.st_size != tm_int(tm_get(file, "bytes")))
+        if (!join(path, folder, tm_text(tm_get(file, "name"))) || stat(path, &info) != 0 || !S_ISREG(info.st_mode) ||
+            info.st_size != tm_int(tm_get(file, "bytes")))
             return false;
     }
     return true;
@@ -277,8 +277,7 @@ tm_status tm_result_list(struct tm_doc *doc, const char *folder, const char *con
     for (size_t i = 0; i < count && st == TM_OK; i++) {
         const size_t length = strlen(made[i]);
 
-        st = length && made[i][length - 1] == '/' ? list_folder(doc, folder, made[i])
-                                                  : list_file(doc, folder, made[i]);
+        st = length && made[i][length - 1] == '/' ? list_folder(doc, folder, made[i]) : list_file(doc, folder, made[i]);
     }
     return st;
 }

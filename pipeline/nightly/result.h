@@ -50,7 +50,7 @@ struct tm_result_about {
     const struct tm_batch_file *file; /* of a run of several, whose partial it is of; NULL = of the run */
     const char *fingerprint, *options;
     enum tm_result_status status;
-    int exit_status;           /* of the worker; 128 + n: ended by signal n */
+    int exit_status;            /* of the worker; 128 + n: ended by signal n */
     const char *message, *hint; /* any bytes; NULL or "" = none */
 };
 
@@ -71,6 +71,7 @@ tm_status tm_result_write(struct tm_run *run, const char *folder, const struct t
  * then what it was the record of, and temporary files that a killed worker left.  A folder that is not there is fine.
  * in: outputs  names of the files that there may be; one that ends with '/' is a folder of tables
  * errors: TM_ERR_OUTPUT */
-tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *const *outputs, size_t count) TM_MUST_USE;
+tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *const *outputs,
+                           size_t count) TM_MUST_USE;
 
 #endif

@@ -35,9 +35,9 @@ struct tm_key_match {
 
 /* A date in a part, at its begin or its end: 2026-11-21, 2026_11_21, 20261121, and a time behind it. */
 struct tm_part_date {
-    char night[11];      /* "2026-11-21" */
-    int64_t midnight_ns; /* since 1970, as if it were UTC */
-    int64_t time_ns;     /* of the day; -1 = not told */
+    char night[11];           /* "2026-11-21" */
+    int64_t midnight_ns;      /* since 1970, as if it were UTC */
+    int64_t time_ns;          /* of the day; -1 = not told */
     struct tm_path_part rest; /* what is beside the date and the time; may be empty */
 };
 
@@ -191,8 +191,8 @@ static bool part_date(struct tm_path_part part, struct tm_part_date *date)
             continue; /* digits of something else: a hash, a number of a job */
         if (at > 0 && used < tail.length)
             continue; /* amid other words: it may mean anything */
-        date->rest = trim(at > 0 ? (struct tm_path_part){ part.text, at } :
-                                   (struct tm_path_part){ tail.text + used, tail.length - used });
+        date->rest = trim(at > 0 ? (struct tm_path_part){ part.text, at }
+                                 : (struct tm_path_part){ tail.text + used, tail.length - used });
         return true;
     }
     return false;
@@ -514,8 +514,7 @@ static void set_key(char key[TM_KEY_BYTES], const char *text, size_t length)
         return;
     }
     tm_clean_text(key, TM_KEY_BYTES - HASH_BYTES, text, length); /* may end with "..." */
-    (void)snprintf(key + strlen(key), TM_KEY_BYTES - strlen(key), "-%016" PRIx64,
-                   (uint64_t)XXH3_64bits(text, length));
+    (void)snprintf(key + strlen(key), TM_KEY_BYTES - strlen(key), "-%016" PRIx64, (uint64_t)XXH3_64bits(text, length));
 }
 
 static void set_part(char key[TM_KEY_BYTES], struct tm_path_part part)
@@ -596,7 +595,8 @@ static void take_rest(struct reading *r, struct tm_path_part part)
 }
 
 /* out: as of read_by_look */
-static size_t take_days(struct reading *r, const struct tm_path_part *parts, size_t count, const struct tm_part_date *date)
+static size_t take_days(struct reading *r, const struct tm_path_part *parts, size_t count,
+                        const struct tm_part_date *date)
 {
     for (size_t i = 0; i < count; i++)
         join(&r->path, parts[i]);

@@ -28,8 +28,8 @@ enum {
     SAID_BYTES = 4096,
     JOBS_MOST = 1024,
     DRAIN_BYTES = 16 << 10,
-    GRACE_MS = 3000,  /* from SIGTERM to SIGKILL */
-    REAP_MS = 5,      /* its stderr ended: the process is about to */
+    GRACE_MS = 3000, /* from SIGTERM to SIGKILL */
+    REAP_MS = 5,     /* its stderr ended: the process is about to */
     TICK_MS = 1000,
     FORK_ATTEMPTS = 20,
     FORK_WAIT_MS = 100,
@@ -216,7 +216,10 @@ static int start(struct pool *pool, const struct kept_signals *kept, struct slot
         (void)close(ways[0]);
         return problem;
     }
-    *slot = (struct slot){ .pid = pid, .fd = ways[0], .index = index, .kill_ms = INT64_MAX,
+    *slot = (struct slot){ .pid = pid,
+                           .fd = ways[0],
+                           .index = index,
+                           .kill_ms = INT64_MAX,
                            .stop_ms = pool->work->time_ps ? now_ms() + (time_ms ? time_ms : 1) : INT64_MAX };
     pool->running++;
     return 0;
@@ -230,7 +233,8 @@ static void listen_to(struct slot *slot)
 
     for (;;) {
         const size_t room = SAID_BYTES - 1 - slot->said_bytes;
-        const ssize_t n = room ? read(slot->fd, slot->said + slot->said_bytes, room) : read(slot->fd, rest, sizeof(rest));
+        const ssize_t n =
+            room ? read(slot->fd, slot->said + slot->said_bytes, room) : read(slot->fd, rest, sizeof(rest));
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -252,7 +256,7 @@ static struct tm_outcome outcome_of(const struct slot *slot, int status)
     struct tm_outcome outcome = { .said = slot->said };
 
     outcome.kind = slot->is_late && !(WIFEXITED(status) && WEXITSTATUS(status) == 0) ? TM_OUTCOME_TIME
-                   : WIFEXITED(status)                                              ? TM_OUTCOME_EXIT
+                   : WIFEXITED(status)                                               ? TM_OUTCOME_EXIT
                                                                                      : TM_OUTCOME_SIGNAL;
     outcome.number = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
     return outcome;
@@ -421,9 +425,8 @@ tm_status tm_work_all(struct tm_run *run, const struct tm_work *work)
     if (!limited.jobs)
         return TM_OK;
     pool.slots = tm_take(&run->budget, TM_ACCOUNT_MODEL, limited.jobs * sizeof(*pool.slots), &run->error);
-    pool.polled = pool.slots
-                      ? tm_take(&run->budget, TM_ACCOUNT_MODEL, limited.jobs * sizeof(*pool.polled), &run->error)
-                      : NULL;
+    pool.polled =
+        pool.slots ? tm_take(&run->budget, TM_ACCOUNT_MODEL, limited.jobs * sizeof(*pool.polled), &run->error) : NULL;
     keep_signals(&kept);
     pool.before = kept.mask;
     st = pool.polled ? work_all(&pool, &kept) : run->error.status;
@@ -535,9 +538,9 @@ static size_t list_items(const struct tm_manifest *m, tm_want_item *wanted, void
 
     for (size_t i = 0; i < m->count; i++) {
         for (size_t k = 0; k < m->runs[i].files; k++) {
-            const struct tm_batch_item item = {
-                .run = &m->runs[i], .file = &m->runs[i].file[k], .weight = weigh(&m->runs[i].file[k])
-            };
+            const struct tm_batch_item item = { .run = &m->runs[i],
+                                                .file = &m->runs[i].file[k],
+                                                .weight = weigh(&m->runs[i].file[k]) };
 
             if (!wanted || wanted(of, &item))
                 items[count++] = item;
@@ -669,7 +672,8 @@ tm_status tm_shard_choose(struct tm_run *run, struct tm_shard told, struct tm_sh
         return st;
     if (told.count > 1) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "nothing tells which of the %u shares this is", told.count);
-        tm_hint(&run->error, "write it, as in '--shard 0/%u', or start it by Slurm, Kubernetes or GNU parallel", told.count);
+        tm_hint(&run->error, "write it, as in '--shard 0/%u', or start it by Slurm, Kubernetes or GNU parallel",
+                told.count);
         return TM_ERR_USAGE;
     }
     *shard = (struct tm_shard){ .index = 0, .count = 1, .is_index_told = true };

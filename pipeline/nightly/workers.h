@@ -18,11 +18,11 @@ struct tm_outcome {
 };
 
 struct tm_work {
-    void *of;              /* given to all calls */
-    size_t count;          /* pieces, worked in their order */
-    unsigned jobs;         /* at once */
-    size_t memory_bytes;   /* --memory of each: its data may grow to a bound well above it, set by the kernel */
-    int64_t time_ps;       /* clock time of each, then SIGTERM, then SIGKILL; 0 = no limit */
+    void *of;            /* given to all calls */
+    size_t count;        /* pieces, worked in their order */
+    unsigned jobs;       /* at once */
+    size_t memory_bytes; /* --memory of each: its data may grow to a bound well above it, set by the kernel */
+    int64_t time_ps;     /* clock time of each, then SIGTERM, then SIGKILL; 0 = no limit */
     /* In the new process: its stdin and stdout are /dev/null, the driver keeps its stderr, and no other file that the
      * driver had open is open in it.  returned: its exit status */
     int (*work)(void *of, size_t index);

@@ -216,8 +216,8 @@ static void note_given(struct tm_budget *budget, enum tm_account account, size_t
 
 static void *refuse(enum tm_account account, size_t bytes, struct tm_error *error)
 {
-    (void)tm_fail(error, TM_ERR_LIMIT, -1, "cannot get %zu bytes of memory for the account '%s'",
-                  bytes, tm_account_name[account]);
+    (void)tm_fail(error, TM_ERR_LIMIT, -1, "cannot get %zu bytes of memory for the account '%s'", bytes,
+                  tm_account_name[account]);
     tm_hint(error, "lower --memory, or give the job more memory");
     return NULL;
 }
@@ -272,8 +272,8 @@ static void *retake(void *block, size_t old_bytes, size_t new_bytes)
     return realloc(block, new_bytes != 0 ? new_bytes : 1);
 }
 
-void *tm_retake(struct tm_budget *budget, enum tm_account account, void *block, size_t old_bytes,
-                size_t new_bytes, struct tm_error *error)
+void *tm_retake(struct tm_budget *budget, enum tm_account account, void *block, size_t old_bytes, size_t new_bytes,
+                struct tm_error *error)
 {
     void *moved = is_to_be_refused(budget) ? NULL : retake(block, old_bytes, new_bytes);
     /* A large block is never held twice, others are for a moment while they move. */

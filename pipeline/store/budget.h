@@ -37,7 +37,7 @@ struct tm_budget {
     size_t spilled_bytes; /* written to spill files, all told */
     uint32_t dedications; /* how many hold on; 0 = to no account */
     enum tm_account dedicated;
-    uint64_t refuse_in;   /* for tests: the request that many from now is refused; 0 = none */
+    uint64_t refuse_in; /* for tests: the request that many from now is refused; 0 = none */
 };
 
 extern const char *const tm_account_name[TM_ACCOUNT_COUNT];
@@ -70,10 +70,10 @@ void tm_budget_put_back(struct tm_budget *budget, size_t bytes);
  * owns:   the caller owns the block
  * errors: NULL and TM_ERR_LIMIT when the system has none left; never when a share is passed: staying
  *         within its share is the duty of each structure, and tests assert the peaks */
-void *tm_take(struct tm_budget *budget, enum tm_account account, size_t bytes, struct tm_error *error)
-    TM_MUST_USE; /* zeroed */
-void *tm_retake(struct tm_budget *budget, enum tm_account account, void *block, size_t old_bytes,
-                size_t new_bytes, struct tm_error *error) TM_MUST_USE; /* new part not zeroed */
+void *tm_take(struct tm_budget *budget, enum tm_account account, size_t bytes,
+              struct tm_error *error) TM_MUST_USE; /* zeroed */
+void *tm_retake(struct tm_budget *budget, enum tm_account account, void *block, size_t old_bytes, size_t new_bytes,
+                struct tm_error *error) TM_MUST_USE; /* new part not zeroed */
 void tm_give(struct tm_budget *budget, enum tm_account account, void *block, size_t bytes);
 /* A copy of a text, and its end, which tolerates NULL. */
 char *tm_take_text(struct tm_budget *budget, enum tm_account account, const char *text,

@@ -22,8 +22,8 @@ struct tm_groups {
     size_t memory_bytes;
     tm_row_merge *merge;
     struct tm_window window;
-    uint32_t *slots; /* the lowest `bits` bits: row number + 1, 0 = empty; above them bits of the hash */
-    uint32_t bits;   /* 1 << bits slots; 0 = none yet */
+    uint32_t *slots;     /* the lowest `bits` bits: row number + 1, 0 = empty; above them bits of the hash */
+    uint32_t bits;       /* 1 << bits slots; 0 = none yet */
     struct tm_tag *tags; /* in place of slots while rows are given out in order */
     size_t tags_bytes;
     uint64_t seed;
@@ -39,8 +39,8 @@ struct tm_key tm_hash_key(const void *bytes, size_t length)
     return (struct tm_key){ hash.high64, hash.low64 };
 }
 
-struct tm_groups *tm_groups_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
-                                size_t memory_bytes, tm_row_merge *merge)
+struct tm_groups *tm_groups_new(struct tm_run *run, enum tm_account account, size_t row_bytes, size_t memory_bytes,
+                                tm_row_merge *merge)
 {
     assert(row_bytes >= sizeof(struct tm_key));
     struct tm_groups *groups = tm_take(&run->budget, account, sizeof(*groups), &run->error);
@@ -283,9 +283,8 @@ tm_status tm_groups_next(struct tm_groups *groups, const void **row)
     assert(groups->is_finished);
     if (groups->runs)
         return tm_runs_next(groups->runs, row);
-    *row = groups->next < groups->window.count
-               ? tm_window_at(&groups->window, groups->tags[groups->next++].number)
-               : NULL;
+    *row =
+        groups->next < groups->window.count ? tm_window_at(&groups->window, groups->tags[groups->next++].number) : NULL;
     return TM_OK;
 }
 

@@ -34,8 +34,8 @@ struct tm_groups;
  * rows themselves decide, or the result would depend on the memory. */
 typedef void tm_row_merge(void *into, const void *from);
 
-struct tm_groups *tm_groups_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
-                                size_t memory_bytes, tm_row_merge *merge) TM_MUST_USE;
+struct tm_groups *tm_groups_new(struct tm_run *run, enum tm_account account, size_t row_bytes, size_t memory_bytes,
+                                tm_row_merge *merge) TM_MUST_USE;
 void tm_groups_free(struct tm_groups *groups);
 size_t tm_groups_row_bytes(const struct tm_groups *groups);
 

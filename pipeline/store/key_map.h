@@ -16,6 +16,7 @@ struct tm_key_map *tm_key_map_new(struct tm_run *run, enum tm_account account, s
 void tm_key_map_free(struct tm_key_map *map);
 
 /* The number of a key; of one that is new, the number of keys so far.  member: below 1 << TM_KEY_MEMBER_BITS */
-tm_status tm_key_map_number(struct tm_key_map *map, struct tm_key family, uint32_t member, uint64_t *number) TM_MUST_USE;
+tm_status tm_key_map_number(struct tm_key_map *map, struct tm_key family, uint32_t member,
+                            uint64_t *number) TM_MUST_USE;
 
 #endif

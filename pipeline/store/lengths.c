@@ -44,8 +44,8 @@ enum { TM_LENGTH_GROUPS_MOST = 1 << TM_LENGTH_GROUP_BITS, TM_LENGTH_GROUP_BYTES 
 
 enum { FIRST_CAPACITY = 16 };
 
-static void length_groups_init(struct tm_length_groups *groups, struct tm_run *run,
-                           enum tm_account account, size_t memory_bytes)
+static void length_groups_init(struct tm_length_groups *groups, struct tm_run *run, enum tm_account account,
+                               size_t memory_bytes)
 {
     *groups = (struct tm_length_groups){
         .run = run, .account = account, .memory_bytes = memory_bytes, .seed = tm_hash_seed(groups)
@@ -115,10 +115,8 @@ static tm_status grow(struct tm_length_groups *groups, uint32_t capacity)
     struct tm_length_groups larger = *groups;
 
     larger.capacity = capacity;
-    larger.groups =
-        tm_take(&run->budget, groups->account, capacity * sizeof(*larger.groups), &run->error);
-    larger.slots =
-        tm_take(&run->budget, groups->account, 2 * capacity * sizeof(*larger.slots), &run->error);
+    larger.groups = tm_take(&run->budget, groups->account, capacity * sizeof(*larger.groups), &run->error);
+    larger.slots = tm_take(&run->budget, groups->account, 2 * capacity * sizeof(*larger.slots), &run->error);
     if (!larger.groups || !larger.slots) {
         give_tables(&larger);
         return run->error.status;
@@ -172,8 +170,7 @@ static int by_group(const void *a, const void *b)
 static struct tm_length_group *length_groups_order(struct tm_length_groups *groups)
 {
     struct tm_run *run = groups->run;
-    struct tm_length_group *order =
-        tm_take(&run->budget, groups->account, groups->count * sizeof(*order), &run->error);
+    struct tm_length_group *order = tm_take(&run->budget, groups->account, groups->count * sizeof(*order), &run->error);
 
     for (uint32_t i = 0; order && i < groups->count; i++)
         order[i] = (struct tm_length_group){ groups->groups[i], i };
@@ -228,8 +225,7 @@ static void sort_few(uint64_t *words, size_t count)
 }
 
 /* out: begins, ends  of the part of each value of a byte of the keys, VALUES of them */
-static void find_parts(const uint64_t *words, size_t count, unsigned which, size_t *begins,
-                       size_t *ends)
+static void find_parts(const uint64_t *words, size_t count, unsigned which, size_t *begins, size_t *ends)
 {
     size_t before = 0;
 
@@ -356,10 +352,9 @@ size_t tm_lengths_sort(uint64_t *words, size_t count, uint64_t *scratch, size_t 
 }
 
 enum {
-    SCRATCH_BYTES =
-        512 << 10,       /* for the sort, at the most: what fits into a cache near the processor */
-    SORTED_LEAST = 8192, /* fewer words are not worth a sort to make room */
-    STEP = 8,            /* where most of them differed, the next try is at so many times as many */
+    SCRATCH_BYTES = 512 << 10, /* for the sort, at the most: what fits into a cache near the processor */
+    SORTED_LEAST = 8192,       /* fewer words are not worth a sort to make room */
+    STEP = 8,                  /* where most of them differed, the next try is at so many times as many */
 };
 
 /* Where reading is: all words of the groups before `at` in the order have been read. */
@@ -387,14 +382,14 @@ struct tm_lengths {
     enum tm_account account;
     size_t memory_bytes; /* for the window and the runs */
     struct tm_length_groups groups;
-    uint64_t generation; /* of the numbers of groups, from 1 on: places of another one are lost */
+    uint64_t generation;     /* of the numbers of groups, from 1 on: places of another one are lost */
     struct tm_window window; /* words */
     uint64_t *scratch;       /* for the sort; kept while the window has that capacity */
     size_t scratch_bytes, scratch_most_bytes;
     struct tm_runs *runs;     /* struct spilled; NULL = all words are in the window */
     struct tm_groups *others; /* struct tm_length; NULL = none */
     size_t others_bytes;
-    size_t sorted_from; /* so many words are sorted to make room before the window grows */
+    size_t sorted_from;            /* so many words are sorted to make room before the window grows */
     struct tm_length_group *order; /* of the groups, while the window is read */
     struct place place;
     struct head word, other;
@@ -419,8 +414,7 @@ static int by_group_and_value(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-static_assert(sizeof(struct tm_length) == sizeof(struct tm_key) + 8,
-              "a row of a group table, in the same order");
+static_assert(sizeof(struct tm_length) == sizeof(struct tm_key) + 8, "a row of a group table, in the same order");
 
 static int by_group_and_word(const void *a, const void *b)
 {
@@ -455,8 +449,7 @@ struct tm_lengths *tm_lengths_new(struct tm_run *run, enum tm_account account, s
     lengths->sorted_from = SORTED_LEAST;
     lengths->generation = 1;
     length_groups_init(&lengths->groups, run, account, 2 * sixteenth);
-    tm_window_init(&lengths->window, run, account, sizeof(uint64_t), 0,
-                   memory > buffer ? memory - buffer : 0);
+    tm_window_init(&lengths->window, run, account, sizeof(uint64_t), 0, memory > buffer ? memory - buffer : 0);
     return lengths;
 }
 
@@ -495,8 +488,7 @@ static tm_status take_scratch(struct tm_lengths *lengths)
 {
     struct tm_run *run = lengths->run;
     const size_t words_bytes = lengths->window.count * sizeof(uint64_t);
-    const size_t bytes =
-        words_bytes < lengths->scratch_most_bytes ? words_bytes : lengths->scratch_most_bytes;
+    const size_t bytes = words_bytes < lengths->scratch_most_bytes ? words_bytes : lengths->scratch_most_bytes;
 
     if (lengths->scratch_bytes >= bytes)
         return TM_OK;
@@ -511,9 +503,8 @@ static tm_status sort_window(struct tm_lengths *lengths)
     const tm_status st = take_scratch(lengths);
 
     if (st == TM_OK && lengths->window.count)
-        lengths->window.count =
-            tm_lengths_sort(words_of(lengths), lengths->window.count, lengths->scratch,
-                            lengths->scratch_bytes / sizeof(uint64_t));
+        lengths->window.count = tm_lengths_sort(words_of(lengths), lengths->window.count, lengths->scratch,
+                                                lengths->scratch_bytes / sizeof(uint64_t));
     return st;
 }
 
@@ -619,8 +610,7 @@ static tm_status put_length(struct tm_lengths *lengths, const struct tm_length *
 
     for (uint64_t left = length->count; left && st == TM_OK;) {
         const uint64_t count = left < most ? left : most;
-        const struct spilled row = { length->group,
-                                     length->value << SPILLED_COUNT_BITS | (count - 1) };
+        const struct spilled row = { length->group, length->value << SPILLED_COUNT_BITS | (count - 1) };
 
         left -= count;
         st = tm_runs_put(lengths->runs, &row);
@@ -725,8 +715,7 @@ static tm_status add_word(struct tm_lengths *lengths, uint64_t word)
 static tm_status add_other(struct tm_lengths *lengths, const struct tm_length *length)
 {
     if (!lengths->others)
-        lengths->others = tm_groups_new(lengths->run, lengths->account, sizeof(*length),
-                                        lengths->others_bytes, merge);
+        lengths->others = tm_groups_new(lengths->run, lengths->account, sizeof(*length), lengths->others_bytes, merge);
     return lengths->others ? tm_groups_add(lengths->others, length) : lengths->run->error.status;
 }
 
@@ -747,12 +736,10 @@ tm_status tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t va
         if (st != TM_OK)
             return st;
     }
-    return number == TM_NONE ? add_other(lengths, &length)
-                             : add_word(lengths, tm_length_word(number, value, count));
+    return number == TM_NONE ? add_other(lengths, &length) : add_word(lengths, tm_length_word(number, value, count));
 }
 
-tm_status tm_lengths_add_at(struct tm_lengths *lengths, tm_length_place *place, uint64_t group,
-                            uint64_t value)
+tm_status tm_lengths_add_at(struct tm_lengths *lengths, tm_length_place *place, uint64_t group, uint64_t value)
 {
     const struct tm_length length = { group, value, 1 };
     uint32_t number;
@@ -792,8 +779,7 @@ static tm_status read_runs(struct tm_lengths *lengths, struct head *head)
     tm_status st = TM_OK;
 
     head->is_there = lengths->has_ahead;
-    *length =
-        (struct tm_length){ lengths->ahead.group, lengths->ahead.word >> SPILLED_COUNT_BITS, 0 };
+    *length = (struct tm_length){ lengths->ahead.group, lengths->ahead.word >> SPILLED_COUNT_BITS, 0 };
     while (st == TM_OK && lengths->has_ahead && lengths->ahead.group == length->group &&
            lengths->ahead.word >> SPILLED_COUNT_BITS == length->value) {
         length->count += (lengths->ahead.word & ((UINT64_C(1) << SPILLED_COUNT_BITS) - 1)) + 1;

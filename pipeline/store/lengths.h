@@ -19,8 +19,7 @@ struct tm_length {
 };
 
 /* errors: NULL, with the error in run->error */
-struct tm_lengths *tm_lengths_new(struct tm_run *run, enum tm_account account,
-                                  size_t memory_bytes) TM_MUST_USE;
+struct tm_lengths *tm_lengths_new(struct tm_run *run, enum tm_account account, size_t memory_bytes) TM_MUST_USE;
 void tm_lengths_free(struct tm_lengths *lengths);
 
 /* A place remembers what is known of a group, for a caller that keeps one for it.  0 = nothing yet.
@@ -28,8 +27,7 @@ void tm_lengths_free(struct tm_lengths *lengths);
 typedef uint64_t tm_length_place;
 
 /* in: count  at least 1 */
-tm_status tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t value,
-                         uint64_t count) TM_MUST_USE;
+tm_status tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t value, uint64_t count) TM_MUST_USE;
 /* One number of a group with its place. */
 tm_status tm_lengths_add_at(struct tm_lengths *lengths, tm_length_place *place, uint64_t group,
                             uint64_t value) TM_MUST_USE;

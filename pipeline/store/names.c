@@ -23,10 +23,10 @@ static_assert(sizeof(struct entry) == 32, "two to a cache line");
 /* Half of what a text is found by is a hash that nobody can choose: two texts of one XXH3-128, which can be made, do not
  * pass for one. */
 struct slot {
-    uint64_t low;   /* of its XXH3-128 */
-    uint64_t check; /* tm_hash_text of it */
+    uint64_t low;                                         /* of its XXH3-128 */
+    uint64_t check;                                       /* tm_hash_text of it */
     uint32_t length : 30, is_invalid : 1, is_tallied : 1; /* not UTF-8; tallied for the present host */
-    tm_strid id; /* 0 = empty */
+    tm_strid id;                                          /* 0 = empty */
 };
 
 enum { LENGTH_MOST = (1 << 30) - 1, HALVES_MOST = 16 };
@@ -54,7 +54,7 @@ struct tm_names {
     size_t text_bytes;
     uint64_t seed;
     struct near near[1 << NEAR_BITS]; /* forgotten with the table */
-    bool have_twins; /* the table was cleared */
+    bool have_twins;                  /* the table was cleared */
 };
 
 /* The two arrays take a quarter each at most, the table a quarter (a half as large while it grows),
@@ -70,15 +70,13 @@ static tm_status open_parts(struct tm_names *names)
     names->bits_most = FIRST_BITS;
     while (names->bits_most < 31 && (sizeof(struct slot) * 3 << names->bits_most) <= quarter)
         names->bits_most++;
-    names->slots =
-        tm_take(&run->budget, TM_ACCOUNT_NAMES, sizeof(struct slot) << names->bits, &run->error);
+    names->slots = tm_take(&run->budget, TM_ACCOUNT_NAMES, sizeof(struct slot) << names->bits, &run->error);
     names->text_bytes = TEXT_FIRST_BYTES;
     names->text = tm_take(&run->budget, TM_ACCOUNT_NAMES, TEXT_FIRST_BYTES, &run->error);
     if (!names->entries || !names->bytes || !names->slots || !names->text)
         return run->error.status;
     const struct entry empty = {
-        .name = { .hash = tm_hash_key("", 0),
-                  .traits = names->traits ? names->traits("", 0) : 0 },
+        .name = { .hash = tm_hash_key("", 0), .traits = names->traits ? names->traits("", 0) : 0 },
     };
 
     return tm_rows_append(names->entries, &empty);
@@ -121,8 +119,8 @@ static inline size_t first_slot(const struct tm_names *names, uint64_t low)
 
 /* The slot of the text: its own, or the empty one where it belongs.
  * out: *is_near  set where another text with the same half of its hash was met */
-static inline struct slot *find_slot(const struct tm_names *names, uint64_t low, uint64_t check,
-                                     uint32_t length, bool *is_near)
+static inline struct slot *find_slot(const struct tm_names *names, uint64_t low, uint64_t check, uint32_t length,
+                                     bool *is_near)
 {
     const size_t mask = ((size_t)1 << names->bits) - 1;
     size_t i = first_slot(names, low);
@@ -155,8 +153,7 @@ static tm_status widen_table(struct tm_names *names)
         names->have_twins = true;
         return TM_OK;
     }
-    struct slot *slots =
-        tm_take(&run->budget, TM_ACCOUNT_NAMES, 2 * old_count * sizeof(*old), &run->error);
+    struct slot *slots = tm_take(&run->budget, TM_ACCOUNT_NAMES, 2 * old_count * sizeof(*old), &run->error);
 
     if (!slots)
         return run->error.status;
@@ -170,8 +167,7 @@ static tm_status widen_table(struct tm_names *names)
     return TM_OK;
 }
 
-static tm_status store(struct tm_names *names, const char *text, size_t length, struct tm_key hash,
-                       tm_strid *id)
+static tm_status store(struct tm_names *names, const char *text, size_t length, struct tm_key hash, tm_strid *id)
 {
     const uint64_t count = tm_rows_count(names->entries), at = tm_rows_count(names->bytes);
     const struct entry entry = {
@@ -180,8 +176,7 @@ static tm_status store(struct tm_names *names, const char *text, size_t length, 
     };
 
     if (count > UINT32_MAX || at > AT_MOST)
-        return tm_fail(&names->run->error, TM_ERR_LIMIT, -1,
-                       "cannot hold more than %u different names", UINT32_MAX);
+        return tm_fail(&names->run->error, TM_ERR_LIMIT, -1, "cannot hold more than %u different names", UINT32_MAX);
     tm_status status = tm_rows_append_many(names->bytes, text, length);
 
     if (status == TM_OK)
@@ -238,8 +233,7 @@ static tm_status put(struct tm_names *names, const char *text, size_t length, ui
     if (length == 0)
         return TM_OK;
     if (length > LENGTH_MOST)
-        return tm_fail(&names->run->error, TM_ERR_LIMIT, -1, "cannot hold a name of %zu bytes",
-                       length);
+        return tm_fail(&names->run->error, TM_ERR_LIMIT, -1, "cannot hold a name of %zu bytes", length);
     const struct tm_key hash = tm_hash_key(text, length);
     bool is_near = false;
     struct slot *slot = find_slot(names, hash.low, check, (uint32_t)length, &is_near);
@@ -259,8 +253,11 @@ static tm_status put(struct tm_names *names, const char *text, size_t length, ui
     }
     if (status != TM_OK)
         return status;
-    *slot = (struct slot){ .low = hash.low, .check = check, .length = (uint32_t)length & LENGTH_MOST,
-                           .is_invalid = !tm_utf8_is_valid(text, length), .id = *id };
+    *slot = (struct slot){ .low = hash.low,
+                           .check = check,
+                           .length = (uint32_t)length & LENGTH_MOST,
+                           .is_invalid = !tm_utf8_is_valid(text, length),
+                           .id = *id };
     tally_text(names, slot);
     names->used++;
     return TM_OK;
@@ -370,8 +367,7 @@ static tm_status widen_text(struct tm_names *names, size_t bytes)
     if (bytes <= names->text_bytes)
         return TM_OK;
     if (bytes > most) {
-        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot show a name of %zu bytes whole",
-                      bytes - 1);
+        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot show a name of %zu bytes whole", bytes - 1);
         tm_hint(&run->error, "raise --memory");
         return TM_ERR_LIMIT;
     }
@@ -396,8 +392,7 @@ tm_status tm_names_copy(struct tm_names *names, tm_strid id, uint64_t at, void *
     return tm_rows_copy(names->bytes, entry->at + at, to, bytes);
 }
 
-tm_status tm_names_text(struct tm_names *names, tm_strid id, size_t most, const char **text,
-                        size_t *length)
+tm_status tm_names_text(struct tm_names *names, tm_strid id, size_t most, const char **text, size_t *length)
 {
     const struct entry *entry = tm_rows_at(names->entries, id);
 

@@ -14,10 +14,10 @@ enum { PAGE_BYTES = 64 << 10, FRAMES_LEAST = 2, DRAWN_PAGES_LEAST = 4, LARGE_BYT
 struct frame {
     uint8_t *data;
     uint64_t page;
-    uint32_t next; /* in its chain */
+    uint32_t next;        /* in its chain */
     uint32_t block_pages; /* of the block that begins with its page; 0 = it lies in one that began before */
-    bool dirty;    /* differs from the spill file */
-    bool recent;   /* used since the hand passed */
+    bool dirty;           /* differs from the spill file */
+    bool recent;          /* used since the hand passed */
 };
 
 struct tm_rows {
@@ -50,8 +50,8 @@ static uint32_t frames_for(const struct tm_rows *rows, size_t memory_bytes)
     return n < NO_FRAME / 4 ? (uint32_t)n : NO_FRAME / 4;
 }
 
-struct tm_rows *tm_rows_new_paged(struct tm_run *run, enum tm_account account, size_t row_bytes,
-                                  size_t memory_bytes, size_t page_bytes)
+struct tm_rows *tm_rows_new_paged(struct tm_run *run, enum tm_account account, size_t row_bytes, size_t memory_bytes,
+                                  size_t page_bytes)
 {
     assert(row_bytes > 0);
     struct tm_rows *rows = tm_take(&run->budget, account, sizeof(*rows), &run->error);
@@ -71,8 +71,7 @@ struct tm_rows *tm_rows_new_paged(struct tm_run *run, enum tm_account account, s
     return rows;
 }
 
-struct tm_rows *tm_rows_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
-                            size_t memory_bytes)
+struct tm_rows *tm_rows_new(struct tm_run *run, enum tm_account account, size_t row_bytes, size_t memory_bytes)
 {
     return tm_rows_new_paged(run, account, row_bytes, memory_bytes, PAGE_BYTES);
 }
@@ -140,8 +139,7 @@ static tm_status build_heads(struct tm_rows *rows)
     give_heads(rows);
     while ((UINT32_C(2) << bits) <= 2 * rows->frames_most)
         bits++;
-    rows->heads =
-        tm_take(&rows->run->budget, rows->account, sizeof(uint32_t) << bits, &rows->run->error);
+    rows->heads = tm_take(&rows->run->budget, rows->account, sizeof(uint32_t) << bits, &rows->run->error);
     if (!rows->heads)
         return rows->run->error.status;
     rows->head_bits = bits;
@@ -183,9 +181,9 @@ static tm_status reserve_frames(struct tm_rows *rows, uint32_t count)
     capacity = capacity < rows->frames_most ? capacity : rows->frames_most;
     if (capacity <= rows->frame_capacity)
         return TM_OK;
-    struct frame *frames = tm_retake(&run->budget, rows->account, rows->frames,
-                                     rows->frame_capacity * sizeof(struct frame),
-                                     capacity * sizeof(struct frame), &run->error);
+    struct frame *frames =
+        tm_retake(&run->budget, rows->account, rows->frames, rows->frame_capacity * sizeof(struct frame),
+                  capacity * sizeof(struct frame), &run->error);
 
     if (!frames)
         return run->error.status;

@@ -16,8 +16,8 @@ struct tm_rows;
 struct tm_rows *tm_rows_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
                             size_t memory_bytes) TM_MUST_USE;
 /* The same with pages of about page_bytes instead of 64 KiB: small ones where access is at random. */
-struct tm_rows *tm_rows_new_paged(struct tm_run *run, enum tm_account account, size_t row_bytes,
-                                  size_t memory_bytes, size_t page_bytes) TM_MUST_USE;
+struct tm_rows *tm_rows_new_paged(struct tm_run *run, enum tm_account account, size_t row_bytes, size_t memory_bytes,
+                                  size_t page_bytes) TM_MUST_USE;
 void tm_rows_free(struct tm_rows *rows);
 /* Rows will be asked for at random, in no order at all, once they spill (tm_spill_expect_random). */
 void tm_rows_expect_random(struct tm_rows *rows);

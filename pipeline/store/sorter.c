@@ -25,8 +25,8 @@ struct tm_sorter {
     bool is_finished;
 };
 
-struct tm_sorter *tm_sorter_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
-                                size_t memory_bytes, tm_row_order *order)
+struct tm_sorter *tm_sorter_new(struct tm_run *run, enum tm_account account, size_t row_bytes, size_t memory_bytes,
+                                tm_row_order *order)
 {
     struct tm_sorter *sorter = tm_take(&run->budget, account, sizeof(*sorter), &run->error);
 

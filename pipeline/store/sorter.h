@@ -14,8 +14,8 @@ struct tm_sorter;
 
 /* in:     memory_bytes  window and merge buffers, all told
  * errors: NULL, with the error in run->error */
-struct tm_sorter *tm_sorter_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
-                                size_t memory_bytes, tm_row_order *order) TM_MUST_USE;
+struct tm_sorter *tm_sorter_new(struct tm_run *run, enum tm_account account, size_t row_bytes, size_t memory_bytes,
+                                tm_row_order *order) TM_MUST_USE;
 /* Before the first row: rows have a prefix, which spares most comparisons. */
 void tm_sorter_set_prefix(struct tm_sorter *sorter, tm_row_prefix *prefix);
 void tm_sorter_free(struct tm_sorter *sorter);

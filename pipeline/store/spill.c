@@ -72,9 +72,7 @@ static void warn_of_tmpfs(const struct tm_run *run)
     if (run->quiet)
         return;
     tm_clean_text(folder, sizeof(folder), run->spill_dir, strlen(run->spill_dir));
-    fprintf(stderr,
-            "tracemill: warning: spill files in '%s' lie in memory (tmpfs), on top of --memory\n",
-            folder);
+    fprintf(stderr, "tracemill: warning: spill files in '%s' lie in memory (tmpfs), on top of --memory\n", folder);
 }
 
 tm_status tm_spill_choose_dir(struct tm_run *run, const char *wanted, const char *output_dir)
@@ -95,8 +93,7 @@ tm_status tm_spill_choose_dir(struct tm_run *run, const char *wanted, const char
     const char *const folders[] = { getenv("TMPDIR"), "/var/tmp", output_dir };
 
     for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-        if (folders[i] && folders[i][0] != '\0' && !is_in_memory(folders[i]) &&
-            try_folder(folders[i]) == 0) {
+        if (folders[i] && folders[i][0] != '\0' && !is_in_memory(folders[i]) && try_folder(folders[i]) == 0) {
             run->spill_dir = folders[i];
             return TM_OK;
         }
@@ -143,8 +140,8 @@ static tm_status fail_write(const struct tm_spill *spill, size_t bytes, int prob
         const unsigned long long left = (unsigned long long)info.f_bavail * info.f_frsize;
 
         (void)tm_fail(error, TM_ERR_OUTPUT, -1,
-                      "cannot write %zu bytes to the spill file in '%s': %s, %llu bytes are free",
-                      bytes, folder, strerror(problem), left);
+                      "cannot write %zu bytes to the spill file in '%s': %s, %llu bytes are free", bytes, folder,
+                      strerror(problem), left);
         tm_hint(error, "name a folder with more room with --tmp");
     } else {
         (void)tm_fail_system(error, TM_ERR_OUTPUT, -1, problem, "cannot write %zu bytes to the spill file in '%s'",

@@ -48,8 +48,7 @@ void tm_chart_free(struct tm_chart *chart)
     if (chart->texts)
         tm_give(budget, TM_ACCOUNT_MODEL, chart->texts, chart->text_room);
     if (chart->table.cell)
-        tm_give(budget, TM_ACCOUNT_MODEL, chart->table.cell,
-                chart->table.cells_room * sizeof(*chart->table.cell));
+        tm_give(budget, TM_ACCOUNT_MODEL, chart->table.cell, chart->table.cells_room * sizeof(*chart->table.cell));
     *chart = (struct tm_chart){ .run = NULL };
 }
 
@@ -69,8 +68,7 @@ tm_status tm_chart_status(const struct tm_chart *chart)
 }
 
 /* Make room for `more` items of `item_bytes`.  out: false and the chart has failed */
-static bool make_room(struct tm_chart *chart, void **items, size_t *room, size_t used, size_t more,
-                      size_t item_bytes)
+static bool make_room(struct tm_chart *chart, void **items, size_t *room, size_t used, size_t more, size_t item_bytes)
 {
     const size_t wanted = used + more;
     size_t next = *room ? *room : FIRST_ROOM;
@@ -82,10 +80,9 @@ static bool make_room(struct tm_chart *chart, void **items, size_t *room, size_t
         return true;
     while (next < wanted)
         next *= 2;
-    grown = *items ? tm_retake(&chart->run->budget, TM_ACCOUNT_MODEL, *items, *room * item_bytes,
-                               next * item_bytes, &chart->run->error)
-                   : tm_take(&chart->run->budget, TM_ACCOUNT_MODEL, next * item_bytes,
-                             &chart->run->error);
+    grown = *items ? tm_retake(&chart->run->budget, TM_ACCOUNT_MODEL, *items, *room * item_bytes, next * item_bytes,
+                               &chart->run->error)
+                   : tm_take(&chart->run->budget, TM_ACCOUNT_MODEL, next * item_bytes, &chart->run->error);
     if (!grown) {
         chart->failed = true;
         return false;
@@ -104,8 +101,7 @@ static uint32_t put_text(struct tm_chart *chart, const char *text)
     void *texts = chart->texts;
     uint32_t at;
 
-    if ((bytes == 1 && !first) ||
-        !make_room(chart, &texts, &chart->text_room, chart->text_bytes, bytes + first, 1))
+    if ((bytes == 1 && !first) || !make_room(chart, &texts, &chart->text_room, chart->text_bytes, bytes + first, 1))
         return 0;
     chart->texts = texts;
     if (first)
@@ -131,19 +127,14 @@ static void put_mark(struct tm_chart *chart, struct tm_mark mark)
     chart->mark[chart->marks++] = mark;
 }
 
-void tm_chart_rect(struct tm_chart *chart, enum tm_role role, double x, double y, double width,
-                   double height)
+void tm_chart_rect(struct tm_chart *chart, enum tm_role role, double x, double y, double width, double height)
 {
-    put_mark(chart, (struct tm_mark){ .kind = TM_MARK_RECT,
-                                      .role = (uint8_t)role,
-                                      .x = x,
-                                      .y = y,
-                                      .width = width,
-                                      .height = height });
+    put_mark(chart,
+             (struct tm_mark){
+                 .kind = TM_MARK_RECT, .role = (uint8_t)role, .x = x, .y = y, .width = width, .height = height });
 }
 
-static void put_line(struct tm_chart *chart, enum tm_role role, bool dashed, struct tm_point from,
-                     struct tm_point to)
+static void put_line(struct tm_chart *chart, enum tm_role role, bool dashed, struct tm_point from, struct tm_point to)
 {
     put_mark(chart, (struct tm_mark){ .kind = TM_MARK_LINE,
                                       .role = (uint8_t)role,
@@ -155,27 +146,23 @@ static void put_line(struct tm_chart *chart, enum tm_role role, bool dashed, str
                                       .thickness = dashed ? 1 : 0.6 });
 }
 
-void tm_chart_line(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2,
-                   double y2)
+void tm_chart_line(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2, double y2)
 {
     put_line(chart, role, false, (struct tm_point){ x1, y1 }, (struct tm_point){ x2, y2 });
 }
 
-void tm_chart_dashed(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2,
-                     double y2)
+void tm_chart_dashed(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2, double y2)
 {
     put_line(chart, role, true, (struct tm_point){ x1, y1 }, (struct tm_point){ x2, y2 });
 }
 
 void tm_chart_dot(struct tm_chart *chart, enum tm_role role, double x, double y, double radius)
 {
-    put_mark(chart,
-             (struct tm_mark){
-                 .kind = TM_MARK_DOT, .role = (uint8_t)role, .x = x, .y = y, .width = radius });
+    put_mark(chart, (struct tm_mark){ .kind = TM_MARK_DOT, .role = (uint8_t)role, .x = x, .y = y, .width = radius });
 }
 
-void tm_chart_string(struct tm_chart *chart, enum tm_role role, enum tm_text_size size,
-                     enum tm_anchor anchor, double x, double y, const char *text)
+void tm_chart_string(struct tm_chart *chart, enum tm_role role, enum tm_text_size size, enum tm_anchor anchor, double x,
+                     double y, const char *text)
 {
     put_mark(chart, (struct tm_mark){ .kind = TM_MARK_TEXT,
                                       .role = (uint8_t)role,
@@ -202,8 +189,7 @@ void tm_chart_close(struct tm_chart *chart)
     put_mark(chart, (struct tm_mark){ .kind = TM_MARK_CLOSE });
 }
 
-void tm_chart_path(struct tm_chart *chart, enum tm_mark_kind kind, enum tm_role role,
-                   double thickness)
+void tm_chart_path(struct tm_chart *chart, enum tm_mark_kind kind, enum tm_role role, double thickness)
 {
     assert(kind == TM_MARK_POLYLINE || kind == TM_MARK_POLYGON);
     put_mark(chart, (struct tm_mark){ .kind = (uint8_t)kind,
@@ -301,8 +287,7 @@ static double round_step(enum tm_axis_kind kind, double rough)
     return power * (times < 1.5 ? 1 : times < 3.2 ? 2 : times < 7 ? 5 : 10);
 }
 
-void tm_axis_choose(struct tm_axis *axis, enum tm_axis_kind kind, double low, double high,
-                    int ticks, bool exact)
+void tm_axis_choose(struct tm_axis *axis, enum tm_axis_kind kind, double low, double high, int ticks, bool exact)
 {
     if (!(high > low))
         high = low + fmax(1, low / 1000); /* 1 more would be nothing beside a large number */
@@ -338,20 +323,20 @@ struct unit {
     double size;
 };
 
-static const struct unit time_units[] = {
-    { "ps", 1 }, { "ns", 1e3 }, { "µs", 1e6 }, { "ms", 1e9 }, { "s", 1e12 }
-};
+static const struct unit time_units[] = { { "ps", 1 }, { "ns", 1e3 }, { "µs", 1e6 }, { "ms", 1e9 }, { "s", 1e12 } };
 
 static const struct unit byte_units[] = {
-    { "B", 1 },        { "KiB", 0x1p10 }, { "MiB", 0x1p20 },
-    { "GiB", 0x1p30 }, { "TiB", 0x1p40 }, { "PiB", 0x1p50 },
+    { "B", 1 }, { "KiB", 0x1p10 }, { "MiB", 0x1p20 }, { "GiB", 0x1p30 }, { "TiB", 0x1p40 }, { "PiB", 0x1p50 },
 };
 
 static const struct unit number_units[] = { { "", 1 } };
 
 static const struct unit pct_units[] = { { "%", 1 } };
 
-#define UNITS(list) { (list), sizeof(list) / sizeof((list)[0]) }
+#define UNITS(list)                                                                                                    \
+    {                                                                                                                  \
+        (list), sizeof(list) / sizeof((list)[0])                                                                       \
+    }
 
 static const struct {
     const struct unit *unit;
@@ -377,8 +362,7 @@ char *tm_axis_text(const struct tm_axis *axis, double value, char *out)
         (void)snprintf(out, TM_FORMAT_BYTES, "0");
         return out;
     }
-    for (double step = axis->step / units[chosen].size;
-         decimals < 9 && fabs(step - round(step)) > 1e-6; step *= 10)
+    for (double step = axis->step / units[chosen].size; decimals < 9 && fabs(step - round(step)) > 1e-6; step *= 10)
         decimals++;
     (void)snprintf(out, TM_FORMAT_BYTES, "%.*f%s%s", decimals, value / units[chosen].size,
                    *units[chosen].name ? " " : "", units[chosen].name);
@@ -421,8 +405,8 @@ void tm_plot_begin(struct tm_chart *chart, struct tm_plot *plot, const struct tm
     chart->height = plot->bottom + TM_PLOT_ROOM_BELOW;
 }
 
-void tm_plot_level(struct tm_chart *chart, const struct tm_plot *plot, const char *name,
-                   double value, double *lowest_label)
+void tm_plot_level(struct tm_chart *chart, const struct tm_plot *plot, const char *name, double value,
+                   double *lowest_label)
 {
     const double y = fmax(tm_axis_place(&plot->y, value), plot->top);
     const double room = *lowest_label > 0 ? 0 : 10; /* for a second one above the labels of the scale */
@@ -433,8 +417,7 @@ void tm_plot_level(struct tm_chart *chart, const struct tm_plot *plot, const cha
     *lowest_label = label_y;
     if (value <= plot->y.to)
         tm_chart_dashed(chart, TM_ROLE_QUIET, plot->left, y, plot->right, y);
-    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, plot->right + 5, label_y,
-                    name);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, plot->right + 5, label_y, name);
 }
 
 /* Legends.  See chart.h. */
@@ -562,15 +545,13 @@ static void add_directions(struct tm_parts *parts, const struct tm_value *copies
     for (size_t i = 0; i < tm_length(copies); i++) {
         const enum tm_role role = tm_role_of_direction(tm_key_at(copies, i));
 
-        add_part(parts, role == TM_ROLE_UNKNOWN ? TM_ROLE_COPY_OTHER : role,
-                 tm_value_at(copies, i));
+        add_part(parts, role == TM_ROLE_UNKNOWN ? TM_ROLE_COPY_OTHER : role, tm_value_at(copies, i));
     }
 }
 
 /* Idle time by cause: {cause: ps} or {cause: {"total_ps": ps}}.  What the causes leave over stays
  * plain idle. */
-static void add_idle(struct tm_parts *parts, const struct tm_value *causes,
-                     const struct tm_value *idle)
+static void add_idle(struct tm_parts *parts, const struct tm_value *causes, const struct tm_value *idle)
 {
     const int64_t before = parts->total_ps;
 
@@ -777,8 +758,7 @@ bool tm_parts_rows(struct tm_chart *chart, const struct tm_bar *bars, int count)
     top = draw_legend(chart, used);
     tm_axis_choose(&axis, TM_AXIS_TIME, 0, scale_end(bars, count, &is_cut), 5, true);
     begin_rows(chart, &axis, bars, count, top);
-    draw_rows(chart, &axis, bars, count,
-              (struct place){ .across = top + (row_pitch - row_bar) / 2, .thick = row_bar });
+    draw_rows(chart, &axis, bars, count, (struct place){ .across = top + (row_pitch - row_bar) / 2, .thick = row_bar });
     return is_cut;
 }
 
@@ -840,8 +820,7 @@ bool tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struc
     labelled = told = left - 8; /* the scale stands left of it */
     pitch = (chart->width - left) / count;
     for (int i = 0; i < count; i++) {
-        const struct place place = { .across = left + pitch * (i + (1 - bar_part) / 2),
-                                     .thick = pitch * bar_part };
+        const struct place place = { .across = left + pitch * (i + (1 - bar_part) / 2), .thick = pitch * bar_part };
         const double middle = left + pitch * (i + 0.5), end = draw_bar(chart, &axis, &bars[i], &place);
 
         tm_chart_label(chart, middle, axis.at + 15, bars[i].label, &labelled);

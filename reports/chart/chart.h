@@ -17,8 +17,8 @@
  * table of the same figures. Texts may hold names of a trace: valid UTF-8 without control
  * characters, to be escaped by the back end. */
 enum tm_mark_kind {
-    TM_MARK_RECT, /* x, y = top left; width, height; filled with role */
-    TM_MARK_LINE, /* from x, y to x + width, y + height; stroked, `thickness` wide; dashed or not */
+    TM_MARK_RECT,     /* x, y = top left; width, height; filled with role */
+    TM_MARK_LINE,     /* from x, y to x + width, y + height; stroked, `thickness` wide; dashed or not */
     TM_MARK_POLYLINE, /* point_count points from point_first; stroked */
     TM_MARK_POLYGON,  /* likewise; filled and closed */
     TM_MARK_DOT,      /* centre x, y; radius = width; filled */
@@ -65,7 +65,7 @@ struct tm_chart {
     char title[TM_CHART_TITLE];     /* "Device time": the heading, not part of the drawing */
     char caption[TM_CHART_CAPTION]; /* what is drawn, of how many, what was left out: below the
                                        drawing */
-    bool is_end_first; /* where there is no room for all of it, its right end is to be seen first */
+    bool is_end_first;              /* where there is no room for all of it, its right end is to be seen first */
     struct tm_mark *mark;
     size_t marks, marks_room;
     struct tm_point *point;
@@ -84,20 +84,16 @@ void tm_chart_clear(struct tm_chart *chart);
 tm_status tm_chart_status(const struct tm_chart *chart) TM_MUST_USE;
 
 /* Putting marks in.  Texts are copied, made visible (format.h) and cut at 1 KiB. */
-void tm_chart_rect(struct tm_chart *chart, enum tm_role role, double x, double y, double width,
-                   double height);
-void tm_chart_line(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2,
-                   double y2);
-void tm_chart_dashed(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2,
-                     double y2);
+void tm_chart_rect(struct tm_chart *chart, enum tm_role role, double x, double y, double width, double height);
+void tm_chart_line(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2, double y2);
+void tm_chart_dashed(struct tm_chart *chart, enum tm_role role, double x1, double y1, double x2, double y2);
 void tm_chart_dot(struct tm_chart *chart, enum tm_role role, double x, double y, double radius);
-void tm_chart_string(struct tm_chart *chart, enum tm_role role, enum tm_text_size size,
-                     enum tm_anchor anchor, double x, double y, const char *text);
+void tm_chart_string(struct tm_chart *chart, enum tm_role role, enum tm_text_size size, enum tm_anchor anchor, double x,
+                     double y, const char *text);
 void tm_chart_open(struct tm_chart *chart, const char *format, ...) TM_PRINTF(2, 3);
 void tm_chart_close(struct tm_chart *chart);
 /* A polyline or polygon: begin it, then give its points. */
-void tm_chart_path(struct tm_chart *chart, enum tm_mark_kind kind, enum tm_role role,
-                   double thickness);
+void tm_chart_path(struct tm_chart *chart, enum tm_mark_kind kind, enum tm_role role, double thickness);
 void tm_chart_dashed_path(struct tm_chart *chart, enum tm_role role, double thickness);
 void tm_chart_point(struct tm_chart *chart, double x, double y);
 
@@ -120,16 +116,14 @@ struct tm_axis {
     enum tm_axis_kind kind;
     double from, to; /* the ends of the scale; both are ticks unless the scale is exact */
     double step;
-    double at,
-        length; /* where `from` lies on the page, and how far away `to` lies (negative: upwards) */
+    double at, length; /* where `from` lies on the page, and how far away `to` lies (negative: upwards) */
 };
 
 /* Choose the ends and the step.
  * in:     low, high  of the data, 0 <= low <= high
  *         ticks      about how many steps
  *         exact      the scale ends at low and high; ticks lie inside */
-void tm_axis_choose(struct tm_axis *axis, enum tm_axis_kind kind, double low, double high,
-                    int ticks, bool exact);
+void tm_axis_choose(struct tm_axis *axis, enum tm_axis_kind kind, double low, double high, int ticks, bool exact);
 
 /* Where a value lies on the page. */
 double tm_axis_place(const struct tm_axis *axis, double value);
@@ -139,7 +133,7 @@ int tm_axis_ticks(const struct tm_axis *axis);
 double tm_axis_tick(const struct tm_axis *axis, int index);
 /* A value with as many decimals as the step of the axis needs. */
 char *tm_axis_text(const struct tm_axis *axis, double value, char *out); /* out: TM_FORMAT_BYTES */
-char *tm_axis_label(const struct tm_axis *axis, int index, char *out); /* out: TM_FORMAT_BYTES */
+char *tm_axis_label(const struct tm_axis *axis, int index, char *out);   /* out: TM_FORMAT_BYTES */
 
 /* A place for data with a scale on its left. */
 struct tm_plot {
@@ -161,8 +155,8 @@ void tm_plot_begin(struct tm_chart *chart, struct tm_plot *plot, const struct tm
 /* Draw a dashed line at a value and name it in the room at the right; of one above the scale only the name, at the top.
  * Each label moves down where it would cover the one above.
  * in:     lowest_label  0 before the first one, which is the highest; two at most */
-void tm_plot_level(struct tm_chart *chart, const struct tm_plot *plot, const char *name,
-                   double value, double *lowest_label);
+void tm_plot_level(struct tm_chart *chart, const struct tm_plot *plot, const char *name, double value,
+                   double *lowest_label);
 
 /* Where the labels below a plot stand. */
 enum { TM_PLOT_LABELS_BELOW = 15, TM_PLOT_ROOM_BELOW = 22 };
@@ -233,11 +227,10 @@ void tm_plain_rows(struct tm_chart *chart, const struct tm_bar *bars, int count,
 bool tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struct tm_bar *bars, int count);
 
 /* What the caption says where bars are cut. */
-#define TM_CHART_CUT_BARS \
+#define TM_CHART_CUT_BARS                                                                                              \
     " A bar with a break is longer than the scale: its length is written at it, and its parts keep their shares."
 
 /* The figures of the bars as the chart's table; first names the column of bar names. */
-void tm_parts_table(struct tm_chart *chart, const char *first, const struct tm_bar *bars,
-                    int count);
+void tm_parts_table(struct tm_chart *chart, const char *first, const struct tm_bar *bars, int count);
 
 #endif

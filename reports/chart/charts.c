@@ -105,8 +105,7 @@ size_t tm_charts_count(enum tm_chart_kind kind, const struct tm_value *summary)
     return makers[kind].count(summary);
 }
 
-void tm_charts_draw(struct tm_chart *chart, enum tm_chart_kind kind, size_t index,
-                    const struct tm_value *summary)
+void tm_charts_draw(struct tm_chart *chart, enum tm_chart_kind kind, size_t index, const struct tm_value *summary)
 {
     tm_chart_clear(chart);
     if (index < makers[kind].count(summary))

@@ -11,14 +11,14 @@
  *         ... hand &chart to the back end ...
  *     } */
 enum tm_chart_kind {
-    TM_CHART_STEPS,      /* parts of each step, stacked */
-    TM_CHART_STEP_TIMES, /* length of each step with median and p95 */
-    TM_CHART_DEVICES,    /* parts of the time of each device */
-    TM_CHART_CAUSES,     /* idle time by cause */
-    TM_CHART_GAPS,       /* histogram of gaps */
-    TM_CHART_SCOPES,     /* device time by scope, what is in it below it */
-    TM_CHART_ROOFLINE,   /* what operations compute per second and per byte, under the peaks */
-    TM_CHART_MEMORY,     /* bytes in use over time: one chart per allocator */
+    TM_CHART_STEPS,       /* parts of each step, stacked */
+    TM_CHART_STEP_TIMES,  /* length of each step with median and p95 */
+    TM_CHART_DEVICES,     /* parts of the time of each device */
+    TM_CHART_CAUSES,      /* idle time by cause */
+    TM_CHART_GAPS,        /* histogram of gaps */
+    TM_CHART_SCOPES,      /* device time by scope, what is in it below it */
+    TM_CHART_ROOFLINE,    /* what operations compute per second and per byte, under the peaks */
+    TM_CHART_MEMORY,      /* bytes in use over time: one chart per allocator */
     TM_CHART_UTILIZATION, /* how busy each device is over time */
     TM_CHART_OCCUPANCY,   /* occupancy of kernels, by their length and time */
     TM_CHART_COLLECTIVES, /* exposed and hidden time by kind */
@@ -47,7 +47,6 @@ size_t tm_charts_count(enum tm_chart_kind kind, const struct tm_value *summary);
 /* Draw one of them.  The chart is cleared first.
  * in:     index  below tm_charts_count
  * errors: remembered in the chart: tm_chart_status */
-void tm_charts_draw(struct tm_chart *chart, enum tm_chart_kind kind, size_t index,
-                    const struct tm_value *summary);
+void tm_charts_draw(struct tm_chart *chart, enum tm_chart_kind kind, size_t index, const struct tm_value *summary);
 
 #endif

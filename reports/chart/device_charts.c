@@ -165,8 +165,7 @@ static int fill_collectives(struct tm_bar *bars, const struct tm_value *summary)
 
         if (parts->ps[TM_ROLE_HIDDEN] > 0)
             tm_format_pct(pct, 100.0 * (double)parts->ps[TM_ROLE_HIDDEN] / (double)parts->total_ps);
-        (void)snprintf(bars[i].note, sizeof(bars[i].note), "%s, %s hidden", tm_format_time(time, parts->total_ps),
-                       pct);
+        (void)snprintf(bars[i].note, sizeof(bars[i].note), "%s, %s hidden", tm_format_time(time, parts->total_ps), pct);
     }
     return count;
 }
@@ -211,8 +210,7 @@ static int fill_transfers(struct tm_bar *bars, const struct tm_value *summary)
             continue;
         if (tm_has(bandwidth))
             tm_format_rate(rate, tm_double(bandwidth));
-        tm_chart_cut_name(bar->name, sizeof(bar->name),
-                          tm_direction_title(tm_text(tm_get(row, "direction"))));
+        tm_chart_cut_name(bar->name, sizeof(bar->name), tm_direction_title(tm_text(tm_get(row, "direction"))));
         (void)snprintf(bar->note, sizeof(bar->note), "%s%s%s", tm_format_time(time, bar->parts.total_ps),
                        rate[0] ? ", " : "", rate);
         count++;
@@ -458,8 +456,7 @@ static void put_stairs(struct tm_chart *chart, const struct tm_plot *plot, const
     }
 }
 
-static void draw_time_axis(struct tm_chart *chart, const struct tm_plot *plot,
-                           const struct tm_axis *x)
+static void draw_time_axis(struct tm_chart *chart, const struct tm_plot *plot, const struct tm_axis *x)
 {
     char label[TM_FORMAT_BYTES];
     double until = 0;
@@ -498,8 +495,7 @@ static void fill_memory_table(struct tm_chart *chart, const struct tm_value *tim
 static void draw_peak(struct tm_chart *chart, const struct tm_plot *plot, const struct tm_axis *x,
                       const struct tm_value *allocator)
 {
-    const struct tm_value *peak = tm_get(allocator, "peak_bytes"),
-                          *at = tm_get(allocator, "peak_at_ps");
+    const struct tm_value *peak = tm_get(allocator, "peak_bytes"), *at = tm_get(allocator, "peak_at_ps");
     const double ps = tm_double(at), where = tm_axis_place(x, ps);
     char bytes[TM_FORMAT_BYTES], text[TM_FORMAT_BYTES + 16];
 
@@ -507,10 +503,8 @@ static void draw_peak(struct tm_chart *chart, const struct tm_plot *plot, const 
         return;
     (void)snprintf(text, sizeof(text), "peak %s", tm_format_bytes(bytes, tm_double(peak)));
     tm_chart_dot(chart, TM_ROLE_BAD, where, tm_axis_place(&plot->y, tm_double(peak)), 2.6);
-    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL,
-                    where > chart->width / 2 ? TM_ANCHOR_END : TM_ANCHOR_START,
-                    where + (where > chart->width / 2 ? -5 : 5),
-                    tm_axis_place(&plot->y, tm_double(peak)) - 4, text);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, where > chart->width / 2 ? TM_ANCHOR_END : TM_ANCHOR_START,
+                    where + (where > chart->width / 2 ? -5 : 5), tm_axis_place(&plot->y, tm_double(peak)) - 4, text);
 }
 
 /* The area of what is in use, and its upper border. */
@@ -529,8 +523,7 @@ static void draw_curve(struct tm_chart *chart, const struct tm_plot *plot, const
 
 void tm_draw_memory(struct tm_chart *chart, const struct tm_value *summary, size_t index)
 {
-    const struct tm_value *allocator = drawn_allocator(summary, index),
-                          *timeline = tm_get(allocator, "timeline");
+    const struct tm_value *allocator = drawn_allocator(summary, index), *timeline = tm_get(allocator, "timeline");
     const double capacity = tm_double(tm_get(allocator, "capacity_bytes"));
     double most = tm_double(tm_get(allocator, "peak_bytes")), lowest_label = 0;
     const size_t last = tm_length(timeline) - 1;
@@ -545,10 +538,9 @@ void tm_draw_memory(struct tm_chart *chart, const struct tm_value *summary, size
     (void)snprintf(label, sizeof(label), "capacity %s", tm_format_bytes(capacity_text, capacity));
     tm_plot_begin(
         chart, &plot,
-        &(struct tm_plot_frame){
-            .kind = TM_AXIS_BYTES,
-            .high = capacity_fits ? capacity : most * 1.05,
-            .right_room = capacity_fits ? tm_chart_text_width(label, TM_TEXT_SMALL) + 8 : 12 });
+        &(struct tm_plot_frame){ .kind = TM_AXIS_BYTES,
+                                 .high = capacity_fits ? capacity : most * 1.05,
+                                 .right_room = capacity_fits ? tm_chart_text_width(label, TM_TEXT_SMALL) + 8 : 12 });
     tm_axis_choose(&x, TM_AXIS_TIME, point_ps(timeline, 0), point_ps(timeline, last), 6, true);
     x.at = plot.left;
     x.length = plot.right - plot.left;
@@ -559,12 +551,11 @@ void tm_draw_memory(struct tm_chart *chart, const struct tm_value *summary, size
     draw_peak(chart, &plot, &x, allocator);
     tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(allocator, "name")));
     (void)snprintf(chart->title, sizeof(chart->title), "Memory in use: %s", name);
-    (void)snprintf(
-        chart->caption, sizeof(chart->caption),
-        "Bytes in use over the time of the profile, %zu points that keep the highest values.%s%s%s",
-        last + 1, capacity > 0 && !capacity_fits ? " The capacity of " : "",
-        capacity > 0 && !capacity_fits ? capacity_text : "",
-        capacity > 0 && !capacity_fits ? " lies above the drawing." : "");
+    (void)snprintf(chart->caption, sizeof(chart->caption),
+                   "Bytes in use over the time of the profile, %zu points that keep the highest values.%s%s%s",
+                   last + 1, capacity > 0 && !capacity_fits ? " The capacity of " : "",
+                   capacity > 0 && !capacity_fits ? capacity_text : "",
+                   capacity > 0 && !capacity_fits ? " lies above the drawing." : "");
     fill_memory_table(chart, timeline);
 }
 

@@ -16,8 +16,8 @@ enum { POINTS_MOST = 400, DOTTED_MOST = 60 /* the last ones */, TICKS_MOST = 8, 
 
 static const double figure_most = 1e30; /* drawn; no figure is so large */
 
-static const double least_room = 24, most_room = 0.2 /* of the width */, small = 1.9, large = 3.2, line = 1.3, level_line = 2.2, cross = 3.2,
-                    least_range = 0.08 /* of the values */;
+static const double least_room = 24, most_room = 0.2 /* of the width */, small = 1.9, large = 3.2, line = 1.3,
+                    level_line = 2.2, cross = 3.2, least_range = 0.08 /* of the values */;
 
 struct trend {
     const struct tm_value *of, *points, *changes;
@@ -71,10 +71,10 @@ static char *place_text(const struct trend *t, char out[TM_FORMAT_BYTES], size_t
 
 static enum tm_axis_kind kind_of(const char *unit)
 {
-    return strcmp(unit, "ps") == 0 ? TM_AXIS_TIME :
-           strcmp(unit, "bytes") == 0 ? TM_AXIS_BYTES :
-           strcmp(unit, "%") == 0     ? TM_AXIS_PCT :
-                                        TM_AXIS_NUMBER;
+    return strcmp(unit, "ps") == 0      ? TM_AXIS_TIME
+           : strcmp(unit, "bytes") == 0 ? TM_AXIS_BYTES
+           : strcmp(unit, "%") == 0     ? TM_AXIS_PCT
+                                        : TM_AXIS_NUMBER;
 }
 
 /* The range of the values, at least a part of what they are, so that noise does not look like news. */
@@ -311,7 +311,8 @@ static void draw_changes(struct tm_chart *chart, const struct trend *t)
         if (fmax(x, half) - half > until && *text) {
             const double middle = fmin(fmax(x, half), chart->width - half);
 
-            tm_chart_string(chart, role_of(change, TM_ROLE_QUIET), TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, middle, t->plot.top - 4, text);
+            tm_chart_string(chart, role_of(change, TM_ROLE_QUIET), TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, middle,
+                            t->plot.top - 4, text);
             until = middle + half + 6;
         }
         tm_chart_close(chart);
@@ -426,7 +427,8 @@ void tm_draw_trend(struct tm_chart *chart, const struct tm_value *night, size_t 
 
 enum { JOBS_MOST = 16 };
 
-static const double pitch = 17, thick = 9, dot = 3.6, top_room = 4, night_least_range = 5, most_range = 100 /* percent */, most_told = 1e9, name_share = 0.3, note_share = 0.34;
+static const double pitch = 17, thick = 9, dot = 3.6, top_room = 4, night_least_range = 5,
+                    most_range = 100 /* percent */, most_told = 1e9, name_share = 0.3, note_share = 0.34;
 
 enum { NOTE_BYTES = 160 };
 
@@ -514,8 +516,9 @@ static const char *note_of(char out[NOTE_BYTES], const struct job *job, double r
 {
     char before[TM_FORMAT_BYTES], value[TM_FORMAT_BYTES];
 
-    (void)snprintf(out, NOTE_BYTES, "%s \xe2\x86\x92 %s, %+.1f %%", tm_format_time(before, tm_int(tm_get(job->step, "before"))),
-                   tm_format_time(value, tm_int(tm_get(job->step, "value"))), fmin(fmax(job->change, -most_told), most_told));
+    (void)snprintf(
+        out, NOTE_BYTES, "%s \xe2\x86\x92 %s, %+.1f %%", tm_format_time(before, tm_int(tm_get(job->step, "before"))),
+        tm_format_time(value, tm_int(tm_get(job->step, "value"))), fmin(fmax(job->change, -most_told), most_told));
     tm_chart_fit(out, NOTE_BYTES, TM_TEXT_SMALL, room);
     return out;
 }
@@ -556,8 +559,8 @@ static void draw_job(struct tm_chart *chart, const struct tm_axis *axis, const s
     tm_chart_rect(chart, TM_ROLE_AREA, left, middle - thick / 2, right - left, thick);
     tm_chart_rect(chart, night_role_of(job), fmin(zero, at), middle - 1, fabs(at - zero), 2);
     tm_chart_dot(chart, night_role_of(job), at, middle, dot);
-    tm_chart_string(chart, night_role_of(job) == TM_ROLE_QUIET ? TM_ROLE_QUIET : TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START,
-                    axis->at + axis->length + 10, middle + 3, note);
+    tm_chart_string(chart, night_role_of(job) == TM_ROLE_QUIET ? TM_ROLE_QUIET : TM_ROLE_TEXT, TM_TEXT_SMALL,
+                    TM_ANCHOR_START, axis->at + axis->length + 10, middle + 3, note);
     tm_chart_close(chart);
 }
 

@@ -24,7 +24,7 @@ struct icicle {
     struct tm_chart *chart;
     double per_ps;
     double next_x[SCOPE_DEPTH_MOST + 1];
-    bool has_passes;  /* a training step: colours tell them apart */
+    bool has_passes; /* a training step: colours tell them apart */
     int64_t levels;
     int boxes, narrow; /* narrow: too narrow to be drawn, or past the limits */
 };
@@ -92,8 +92,7 @@ static void draw_box(struct icicle *p, const struct tm_value *row, double x, dou
 
     (void)tm_format_visible(seen, sizeof(seen), path, strlen(path));
     tm_chart_open(p->chart, "%s%s%s: %s, %s", seen, p->has_passes ? ", " : "",
-                  p->has_passes ? tm_palette[role].label : "",
-                  tm_format_time(time, tm_int(tm_get(row, "total_ps"))),
+                  p->has_passes ? tm_palette[role].label : "", tm_format_time(time, tm_int(tm_get(row, "total_ps"))),
                   tm_format_pct(pct, tm_double(tm_get(row, "share_pct"))));
     tm_chart_rect(p->chart, role, x, y, width - (width > 2 * box_gap ? box_gap : 0), box_height);
     fit_name(name, sizeof(name), tm_text(tm_get(row, "name")), width - 6);
@@ -192,18 +191,11 @@ void tm_draw_scopes(struct tm_chart *chart, const struct tm_value *summary, size
         tm_chart_add_caption(chart, " %d scopes are too narrow or too deep to be drawn.", p.narrow);
 }
 
-enum {
-    LOOKED_AT = 400,
-    NAMED = 5, 
-    DECADES_MOST = 7,
-    TICKS_MOST = 9,
-    LABEL_BYTES = 32
-};
+enum { LOOKED_AT = 400, NAMED = 5, DECADES_MOST = 7, TICKS_MOST = 9, LABEL_BYTES = 32 };
 
 #define ROOM_ABOVE 0.25 /* of a decade */
 
-static const double left_room = 74, right_room = 14, top_room = 16, bottom_room = 32,
-                    plot_height = 250;
+static const double left_room = 74, right_room = 14, top_room = 16, bottom_room = 32, plot_height = 250;
 
 static const double dot_least = 2, dot_most = 8;
 
@@ -223,8 +215,7 @@ struct marks {
 
 static bool has_roof(const struct tm_value *device)
 {
-    return tm_double(tm_get(device, "peak_flops")) >= 1 &&
-           tm_double(tm_get(device, "peak_bandwidth")) >= 1;
+    return tm_double(tm_get(device, "peak_flops")) >= 1 && tm_double(tm_get(device, "peak_bandwidth")) >= 1;
 }
 
 /* The first device whose peaks are known; NULL = none. */
@@ -251,8 +242,7 @@ static bool is_drawn(const struct tm_value *op, const struct tm_value *device)
     const double flops = log10(tm_double(tm_get(device, "peak_flops")));
     const double ridge = flops - log10(tm_double(tm_get(device, "peak_bandwidth")));
 
-    return log_of(op, "flop_rate") > flops - DECADES_MOST &&
-           fabs(log_of(op, "intensity") - ridge) < DECADES_MOST - 2;
+    return log_of(op, "flop_rate") > flops - DECADES_MOST && fabs(log_of(op, "intensity") - ridge) < DECADES_MOST - 2;
 }
 
 size_t tm_count_roofline(const struct tm_value *summary)
@@ -276,8 +266,7 @@ static double y_of(const struct roof *r, double log_y)
 }
 
 /* The decades that hold the ridge and all operations. */
-static void choose_decades(struct roof *r, const struct tm_value *device,
-                           const struct tm_value *rows)
+static void choose_decades(struct roof *r, const struct tm_value *device, const struct tm_value *rows)
 {
     const double flops = log10(r->flops), ridge = flops - log10(r->bandwidth);
     double x_low = ridge - 1, x_high = ridge + 1, y_low = flops - 2, y_high = flops + ROOM_ABOVE;
@@ -322,23 +311,21 @@ static void intensity_label(char out[TM_FORMAT_BYTES], int decade)
 
 static void draw_scales(struct tm_chart *chart, const struct roof *r)
 {
-    const int x_each = (r->x_to - r->x_from) / TICKS_MOST + 1,
-              y_each = ((int)r->y_to - r->y_from) / TICKS_MOST + 1;
+    const int x_each = (r->x_to - r->x_from) / TICKS_MOST + 1, y_each = ((int)r->y_to - r->y_from) / TICKS_MOST + 1;
     char label[TM_FORMAT_BYTES];
     double until = 0;
 
     for (int d = r->y_from; d <= r->y_to; d += y_each) {
         tm_chart_line(chart, TM_ROLE_GRID, r->left, y_of(r, d), r->right, y_of(r, d));
-        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, r->left - 6,
-                        y_of(r, d) + 3, rate_label(label, d));
+        tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, r->left - 6, y_of(r, d) + 3,
+                        rate_label(label, d));
     }
     for (int d = r->x_from; d <= r->x_to; d += x_each) {
         tm_chart_line(chart, TM_ROLE_GRID, x_of(r, d), r->top, x_of(r, d), r->bottom);
         intensity_label(label, d);
         tm_chart_label(chart, x_of(r, d), r->bottom + 13, label, &until);
     }
-    tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, r->right, r->bottom + 26,
-                    "FLOP per byte");
+    tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, r->right, r->bottom + 26, "FLOP per byte");
 }
 
 /* A label of the roof: names of dots keep away from it. */
@@ -372,11 +359,9 @@ static void draw_roof(struct tm_chart *chart, const struct roof *r, struct tm_sp
 static struct tm_spot draw_dot(struct tm_chart *chart, const struct roof *r, const struct tm_value *op)
 {
     const double share = fmin(fmax(tm_double(tm_get(op, "self_share_pct")), 0), 100) / 100;
-    const struct tm_spot dot = { x_of(r, log_of(op, "intensity")),
-                             fmax(y_of(r, log_of(op, "flop_rate")), r->top),
-                             fmax(dot_least, dot_most * sqrt(share)) };
-    char rate[TM_FORMAT_BYTES], intensity[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES],
-        name[TM_CHART_NAME_BYTES];
+    const struct tm_spot dot = { x_of(r, log_of(op, "intensity")), fmax(y_of(r, log_of(op, "flop_rate")), r->top),
+                                 fmax(dot_least, dot_most * sqrt(share)) };
+    char rate[TM_FORMAT_BYTES], intensity[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], name[TM_CHART_NAME_BYTES];
 
     tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(op, "name")));
     tm_chart_open(chart, "%s: %s, %s FLOP per byte, %s", name,
@@ -401,8 +386,8 @@ static void roofline_add_table_row(struct tm_chart *chart, const struct tm_value
     tm_chart_cell(chart, tm_format_time(text, tm_int(tm_get(op, "self_ps"))));
 }
 
-static void draw_dots(struct tm_chart *chart, const struct roof *r, struct marks *m,
-                      const struct tm_value *device, const struct tm_value *rows)
+static void draw_dots(struct tm_chart *chart, const struct roof *r, struct marks *m, const struct tm_value *device,
+                      const struct tm_value *rows)
 {
     struct tm_spots *spots = &m->spots;
 

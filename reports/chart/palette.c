@@ -95,11 +95,8 @@ const char *tm_direction_title(const char *direction)
     static const struct {
         const char *word, *title;
     } titles[] = {
-        { "h2d", "host to device" },
-        { "d2h", "device to host" },
-        { "p2p", "device to device" },
-        { "d2d", "within a device" },
-        { "other", "of unknown direction" },
+        { "h2d", "host to device" },  { "d2h", "device to host" },         { "p2p", "device to device" },
+        { "d2d", "within a device" }, { "other", "of unknown direction" },
     };
 
     for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)

@@ -27,7 +27,7 @@ enum tm_role {
     TM_ROLE_IDLE_PROFILER,
     TM_ROLE_IDLE_HOST,
     TM_ROLE_IDLE_UNRECORDED,
-    TM_ROLE_IDLE,         /* idle that is not split */
+    TM_ROLE_IDLE, /* idle that is not split */
     /* Judgements. */
     TM_ROLE_GOOD,
     TM_ROLE_WARNING,

@@ -187,7 +187,8 @@ static void follow(struct way *way, const struct tm_value *waterfall)
     const struct tm_value *parts = tm_get(waterfall, "parts");
     double sum;
 
-    *way = (struct way){ .base_ps = tm_int(tm_get(waterfall, "base_ps")), .new_ps = tm_int(tm_get(waterfall, "new_ps")) };
+    *way =
+        (struct way){ .base_ps = tm_int(tm_get(waterfall, "base_ps")), .new_ps = tm_int(tm_get(waterfall, "new_ps")) };
     sum = (double)way->base_ps;
     way->low = fmin(sum, (double)way->new_ps);
     way->high = fmax(sum, (double)way->new_ps);
@@ -289,7 +290,8 @@ void tm_draw_waterfall(struct tm_chart *chart, const struct tm_value *comparison
     names = fmax(tm_chart_text_width(base, TM_TEXT_NORMAL), tm_chart_text_width(new, TM_TEXT_NORMAL));
     for (size_t i = 0; i < way.parts; i++) {
         names = fmax(names, tm_chart_text_width(tm_text(tm_get(way.part[i], "title")), TM_TEXT_NORMAL));
-        notes = fmax(notes, tm_chart_text_width(signed_time(text, tm_int(tm_get(way.part[i], "change_ps"))), TM_TEXT_SMALL));
+        notes = fmax(notes,
+                     tm_chart_text_width(signed_time(text, tm_int(tm_get(way.part[i], "change_ps"))), TM_TEXT_SMALL));
     }
     begin_rows(chart, &rows, way.parts + 2, names, notes);
     tm_chart_column(chart, "part", false);
@@ -353,15 +355,13 @@ static double ideal_efficiency(double devices, double first)
     return 100;
 }
 
-static const struct figure speedup = { "speedup",        "speedup_low", "speedup_high",
-                                       "fitted_speedup", "Speed-up",    "speed-up",
-                                       TM_AXIS_NUMBER,   ideal_speedup, tm_format_number };
+static const struct figure speedup = { "speedup",  "speedup_low",  "speedup_high", "fitted_speedup", "Speed-up",
+                                       "speed-up", TM_AXIS_NUMBER, ideal_speedup,  tm_format_number };
 
-static const struct figure efficiency = { "efficiency_pct",      "efficiency_low_pct",
-                                          "efficiency_high_pct", "fitted_efficiency_pct",
-                                          "Efficiency",          "efficiency",
-                                          TM_AXIS_PCT,           ideal_efficiency,
-                                          tm_format_pct };
+static const struct figure efficiency = {
+    "efficiency_pct", "efficiency_low_pct", "efficiency_high_pct", "fitted_efficiency_pct", "Efficiency", "efficiency",
+    TM_AXIS_PCT,      ideal_efficiency,     tm_format_pct
+};
 
 /* Two points with a value, on growing numbers of devices. */
 static bool can_draw(const struct tm_value *scaling, const struct figure *figure)
@@ -408,8 +408,7 @@ static double highest(const struct tm_value *scaling, const struct figure *figur
         for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
             const struct tm_value *value = tm_get(tm_at(points_of(scaling), i), keys[k]);
 
-            most =
-                tm_has(value) && isfinite(tm_double(value)) ? fmax(most, tm_double(value)) : most;
+            most = tm_has(value) && isfinite(tm_double(value)) ? fmax(most, tm_double(value)) : most;
         }
     return fmin(most, figure_most);
 }
@@ -426,8 +425,7 @@ static void begin_plot(struct tm_chart *chart, struct places *at, const struct t
     at->last = devices_of(tm_at(points, count_of(scaling) - 1));
     high = fmax(highest(scaling, figure), fmin(figure->ideal(at->last, at->first), figure_most));
     tm_plot_begin(chart, &at->plot,
-                  &(struct tm_plot_frame){
-                      .kind = figure->kind, .high = high, .right_room = 12, .below = "devices" });
+                  &(struct tm_plot_frame){ .kind = figure->kind, .high = high, .right_room = 12, .below = "devices" });
     at->from = at->plot.left + inset;
     at->length = at->plot.right - at->plot.left - 2 * inset;
     for (size_t i = 0; i < count_of(scaling); i++) {
@@ -452,20 +450,19 @@ static void draw_ideal(struct tm_chart *chart, const struct places *at, const st
 }
 
 /* A line through one figure of all points; of those that lack it, the line goes past. */
-static void draw_line(struct tm_chart *chart, const struct places *at,
-                      const struct tm_value *points, size_t count, const char *key)
+static void draw_line(struct tm_chart *chart, const struct places *at, const struct tm_value *points, size_t count,
+                      const char *key)
 {
     for (size_t i = 0; i < count; i++) {
         const struct tm_value *value = tm_get(tm_at(points, i), key);
 
         if (tm_has(value))
-            tm_chart_point(chart, x_of(at, devices_of(tm_at(points, i))),
-                           y_of(at, tm_double(value)));
+            tm_chart_point(chart, x_of(at, devices_of(tm_at(points, i))), y_of(at, tm_double(value)));
     }
 }
 
-static void draw_point(struct tm_chart *chart, const struct places *at,
-                       const struct tm_value *point, const struct figure *figure)
+static void draw_point(struct tm_chart *chart, const struct places *at, const struct tm_value *point,
+                       const struct figure *figure)
 {
     const struct tm_value *value = tm_get(point, figure->value), *low = tm_get(point, figure->low),
                           *high = tm_get(point, figure->high);
@@ -479,9 +476,8 @@ static void draw_point(struct tm_chart *chart, const struct places *at,
         figure->format(from, tm_double(low));
         figure->format(to, tm_double(high));
     }
-    tm_chart_open(chart, "%.0f device%s: %s %s%s%s%s%s", devices_of(point),
-                  devices_of(point) == 1 ? "" : "s", figure->column,
-                  figure->format(text, tm_double(value)), has_interval ? ", " : "", from,
+    tm_chart_open(chart, "%.0f device%s: %s %s%s%s%s%s", devices_of(point), devices_of(point) == 1 ? "" : "s",
+                  figure->column, figure->format(text, tm_double(value)), has_interval ? ", " : "", from,
                   has_interval ? " to " : "", to);
     tm_chart_dot(chart, TM_ROLE_SERIES, x, y_of(at, tm_double(value)), dot);
     if (has_interval) {
@@ -494,8 +490,7 @@ static void draw_point(struct tm_chart *chart, const struct places *at,
     tm_chart_close(chart);
 }
 
-static void fill_table(struct tm_chart *chart, const struct tm_value *scaling,
-                       const struct figure *figure)
+static void fill_table(struct tm_chart *chart, const struct tm_value *scaling, const struct figure *figure)
 {
     const char *const keys[] = { figure->value, figure->low, figure->high, figure->fitted };
     char text[TM_FORMAT_BYTES];
@@ -517,13 +512,11 @@ static void fill_table(struct tm_chart *chart, const struct tm_value *scaling,
     }
 }
 
-static void draw_figure(struct tm_chart *chart, const struct tm_value *scaling,
-                        const struct figure *figure)
+static void draw_figure(struct tm_chart *chart, const struct tm_value *scaling, const struct figure *figure)
 {
     const struct tm_value *points = points_of(scaling);
     const bool has_fit = tm_has(tm_get(scaling, "fit"));
-    const struct tm_legend_entry legend[] = { { TM_ROLE_SERIES,
-                                                "measured, with its 95 % interval" },
+    const struct tm_legend_entry legend[] = { { TM_ROLE_SERIES, "measured, with its 95 % interval" },
                                               { TM_ROLE_QUIET, "ideal" },
                                               { TM_ROLE_WARNING, "fitted" } };
     struct places at;
@@ -561,8 +554,7 @@ void tm_draw_speedup(struct tm_chart *chart, const struct tm_value *scaling, siz
     (void)index;
     draw_figure(chart, scaling, &speedup);
     if (strcmp(tm_text(tm_get(scaling, "mode")), "weak") == 0)
-        tm_chart_add_caption(
-            chart, " Work per time: each step does as many times the work as there are devices.");
+        tm_chart_add_caption(chart, " Work per time: each step does as many times the work as there are devices.");
 }
 
 void tm_draw_efficiency(struct tm_chart *chart, const struct tm_value *scaling, size_t index)
@@ -585,8 +577,7 @@ size_t tm_count_scaled_step(const struct tm_value *scaling)
 void tm_draw_scaled_step(struct tm_chart *chart, const struct tm_value *scaling, size_t index)
 {
     struct tm_bar bars[POINTS_MOST] = { 0 };
-    const int count =
-        count_of(scaling) < TM_CHART_BARS_MOST ? (int)count_of(scaling) : TM_CHART_BARS_MOST;
+    const int count = count_of(scaling) < TM_CHART_BARS_MOST ? (int)count_of(scaling) : TM_CHART_BARS_MOST;
     bool is_cut;
 
     (void)index;
@@ -598,13 +589,11 @@ void tm_draw_scaled_step(struct tm_chart *chart, const struct tm_value *scaling,
                        devices_of(point) == 1 ? "" : "s");
         (void)snprintf(bars[i].label, sizeof(bars[i].label), "%.0f", devices_of(point));
         tm_parts_of_step(&bars[i].parts, tm_get(point, "details"));
-        (void)snprintf(bars[i].note, sizeof(bars[i].note), "%s",
-                       tm_format_time(time, bars[i].parts.total_ps));
+        (void)snprintf(bars[i].note, sizeof(bars[i].note), "%s", tm_format_time(time, bars[i].parts.total_ps));
     }
-    is_cut = count <= ROWS_MOST ? tm_parts_rows(chart, bars, count)
-                                : tm_parts_columns(chart, "devices", bars, count);
+    is_cut = count <= ROWS_MOST ? tm_parts_rows(chart, bars, count) : tm_parts_columns(chart, "devices", bars, count);
     tm_parts_table(chart, "devices", bars, count);
     (void)snprintf(chart->title, sizeof(chart->title), "Parts of a step by devices");
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Mean of the analyzed steps and the devices.%s", is_cut ? TM_CHART_CUT_BARS : "");
+    (void)snprintf(chart->caption, sizeof(chart->caption), "Mean of the analyzed steps and the devices.%s",
+                   is_cut ? TM_CHART_CUT_BARS : "");
 }

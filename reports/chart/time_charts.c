@@ -125,12 +125,10 @@ static void add_left_out(struct tm_chart *chart, const struct tm_value *steps, s
     char number[TM_FORMAT_BYTES];
 
     if (others == 1)
-        tm_chart_add_caption(
-            chart, " One step of the profile (warm-up, incomplete or not selected) is not drawn.");
+        tm_chart_add_caption(chart, " One step of the profile (warm-up, incomplete or not selected) is not drawn.");
     else if (others > 1)
-        tm_chart_add_caption(
-            chart, " %s steps of the profile (warm-up, incomplete or not selected) are not drawn.",
-            tm_format_count(number, others));
+        tm_chart_add_caption(chart, " %s steps of the profile (warm-up, incomplete or not selected) are not drawn.",
+                             tm_format_count(number, others));
     if (without > 0)
         tm_chart_add_caption(chart, " Analyzed steps without a figure to draw: %s.",
                              tm_format_count(number, (int64_t)without));
@@ -156,15 +154,14 @@ void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_
                    is_session(summary) ? "Where the time goes" : "Where the time of each step goes");
     if (each > 1) /* The list has a row for each group of devices that run the step together. */
         (void)snprintf(chart->caption, sizeof(chart->caption),
-                       (int64_t)total <= tm_int(tm_get(steps, "chosen")) ?
-                           "Each bar is the slowest of %zu steps in a row, of %s listed steps." :
-                           "Each bar is the longest of %zu in a row, of %s: one for each step and device group.",
+                       (int64_t)total <= tm_int(tm_get(steps, "chosen"))
+                           ? "Each bar is the slowest of %zu steps in a row, of %s listed steps."
+                           : "Each bar is the longest of %zu in a row, of %s: one for each step and device group.",
                        each, tm_format_count(number, (int64_t)total));
     else
         (void)snprintf(chart->caption, sizeof(chart->caption),
-                       is_session(summary) ?
-                           "No steps are marked: the whole session, whose parts add up to its length." :
-                           "One bar per step; its parts add up to its length.");
+                       is_session(summary) ? "No steps are marked: the whole session, whose parts add up to its length."
+                                           : "One bar per step; its parts add up to its length.");
     if (tm_length(tm_get(summary, "devices")) > 1)
         tm_chart_add_caption(chart, " Of several devices the busiest one in the step is shown, and named.");
     add_left_out(chart, steps, total);
@@ -277,19 +274,16 @@ void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary, 
     struct tm_plot plot;
 
     (void)index;
-    (void)snprintf(p95, sizeof(p95), "p95 %s",
-                   tm_format_time(time, tm_int(tm_get(steps, "p95_ps"))));
-    (void)snprintf(median, sizeof(median), "median %s",
-                   tm_format_time(time, tm_int(tm_get(steps, "median_ps"))));
+    (void)snprintf(p95, sizeof(p95), "p95 %s", tm_format_time(time, tm_int(tm_get(steps, "p95_ps"))));
+    (void)snprintf(median, sizeof(median), "median %s", tm_format_time(time, tm_int(tm_get(steps, "median_ps"))));
     find_range(steps, &low, &high);
     tm_plot_begin(chart, &plot,
-                  &(struct tm_plot_frame){
-                      .kind = TM_AXIS_TIME,
-                      .low = low,
-                      .high = high,
-                      .below = "step",
-                      .right_room = 8 + fmax(tm_chart_text_width(p95, TM_TEXT_SMALL),
-                                             tm_chart_text_width(median, TM_TEXT_SMALL)) });
+                  &(struct tm_plot_frame){ .kind = TM_AXIS_TIME,
+                                           .low = low,
+                                           .high = high,
+                                           .below = "step",
+                                           .right_room = 8 + fmax(tm_chart_text_width(p95, TM_TEXT_SMALL),
+                                                                  tm_chart_text_width(median, TM_TEXT_SMALL)) });
     tm_chart_column(chart, "step", false);
     tm_chart_column(chart, "length", true);
     if (tm_has(tm_get(steps, "p95_ps")))
@@ -298,8 +292,7 @@ void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary, 
         tm_plot_level(chart, &plot, median, tm_double(tm_get(steps, "median_ps")), &lowest_label);
     draw_step_points(chart, &plot, summary, total);
     (void)snprintf(chart->title, sizeof(chart->title), "Step times");
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "%s by step number, with median and 95th percentile.%s%s",
+    (void)snprintf(chart->caption, sizeof(chart->caption), "%s by step number, with median and 95th percentile.%s%s",
                    strcmp(tm_text(tm_get(steps, "basis")), "host_span") == 0
                        ? "Duration of the step on the host"
                        : "Step time, from the latest end of the step before on any device to that of this one,",
@@ -325,8 +318,8 @@ static double most_of(const struct tm_value *rows, const char *key)
     return most;
 }
 
-static void draw_cause(struct tm_chart *chart, const char *cause, const struct tm_value *row,
-                       double y, double left, double length)
+static void draw_cause(struct tm_chart *chart, const char *cause, const struct tm_value *row, double y, double left,
+                       double length)
 {
     const enum tm_role role = tm_role_of_cause(cause);
     const char *label = role == TM_ROLE_UNKNOWN ? cause : tm_palette[role].label + strlen("idle: ");
@@ -500,10 +493,9 @@ void tm_draw_gaps(struct tm_chart *chart, const struct tm_value *summary, size_t
     tm_chart_column(chart, "length of gap", false);
     tm_chart_column(chart, "gaps", true);
     tm_chart_column(chart, "time", true);
-    tm_plot_begin(chart, &plot,
-                  &(struct tm_plot_frame){ .kind = TM_AXIS_TIME,
-                                           .high = most_in(rows, "total_ps") * 1.06,
-                                           .right_room = 12 });
+    tm_plot_begin(
+        chart, &plot,
+        &(struct tm_plot_frame){ .kind = TM_AXIS_TIME, .high = most_in(rows, "total_ps") * 1.06, .right_room = 12 });
     pitch = fmin((plot.right - plot.left) / places, 90);
     for (size_t i = 0; i < tm_length(rows) && i < BUCKETS_MOST; i++)
         draw_bucket(chart, &plot, tm_at(rows, i), plot.left + pitch * place[i], pitch);
@@ -572,8 +564,8 @@ static int64_t begin_of(const struct strip *strip, size_t index)
     if (index == 0)
         return strip->begin_ps;
     if (__builtin_mul_overflow((int64_t)index - 1, strip->bin_ps, &at_ps) ||
-        __builtin_add_overflow(at_ps, first_ps, &at_ps) ||
-        __builtin_add_overflow(at_ps, strip->begin_ps, &at_ps) || at_ps > strip->end_ps)
+        __builtin_add_overflow(at_ps, first_ps, &at_ps) || __builtin_add_overflow(at_ps, strip->begin_ps, &at_ps) ||
+        at_ps > strip->end_ps)
         return strip->end_ps;
     return at_ps;
 }
@@ -704,7 +696,9 @@ static void name_of(const struct strips *s, const struct strip *strip, char *nam
 /* "1.20 s to 1.25 s", in the time of its host. */
 static void tell_range(const struct strip *strip, const struct stretch *at, char *out, size_t out_bytes)
 {
-    const struct tm_axis axis = { .kind = TM_AXIS_TIME, .from = (double)strip->begin_ps, .to = (double)strip->end_ps,
+    const struct tm_axis axis = { .kind = TM_AXIS_TIME,
+                                  .from = (double)strip->begin_ps,
+                                  .to = (double)strip->end_ps,
                                   .step = (double)strip->bin_ps };
     char begin[TM_FORMAT_BYTES], end[TM_FORMAT_BYTES];
 

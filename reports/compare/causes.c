@@ -31,8 +31,7 @@ static int64_t round_parts(const double part[TM_PARTS], double total, int64_t ro
         int best = -1;
 
         for (int i = 0; i < TM_PARTS; i++) {
-            if (!is_taken[i] &&
-                (best < 0 || part[i] - floor(part[i]) > part[best] - floor(part[best])))
+            if (!is_taken[i] && (best < 0 || part[i] - floor(part[i]) > part[best] - floor(part[best])))
                 best = i;
         }
         if (best < 0) { /* more than one each: the parts do not make up their total */
@@ -68,8 +67,7 @@ static double part_p(const struct comparison *c, size_t side, int part)
  * the tests. */
 static bool can_change(const struct waterfall *w, int part)
 {
-    const int64_t larger =
-        w->base_part_ps[part] > w->new_part_ps[part] ? w->base_part_ps[part] : w->new_part_ps[part];
+    const int64_t larger = w->base_part_ps[part] > w->new_part_ps[part] ? w->base_part_ps[part] : w->new_part_ps[part];
 
     return (double)larger * 100 >= PART_LEAST_PCT * (double)w->base_ps;
 }
@@ -92,13 +90,12 @@ static void test_parts(const struct comparison *c, size_t side, struct waterfall
     tm_family_tests(p, TM_PARTS, PART_LEVEL, holds, scratch);
     holds[TM_PART_IDLE_COMPILE] = compile_p < PART_LEVEL || c->step_test[side].is_recorded;
     for (int i = 0; i < TM_PARTS; i++)
-        w->test[i].is_significant =
-            holds[i] && fabs((double)(w->new_part_ps[i] - w->base_part_ps[i])) * 100 >=
-                            PART_LEAST_PCT * (double)w->base_ps;
+        w->test[i].is_significant = holds[i] && fabs((double)(w->new_part_ps[i] - w->base_part_ps[i])) * 100 >=
+                                                    PART_LEAST_PCT * (double)w->base_ps;
 }
 
-static void add_part(const struct comparison *c, size_t side, struct tm_value *parts,
-                     const struct waterfall *w, int part)
+static void add_part(const struct comparison *c, size_t side, struct tm_value *parts, const struct waterfall *w,
+                     int part)
 {
     struct tm_value *to = tm_add_object(parts, NULL);
     const int64_t change_ps = w->new_part_ps[part] - w->base_part_ps[part];
@@ -161,8 +158,8 @@ static tm_status find_op_changes(struct causes *k);
 static tm_status find_uniform_change(struct causes *k);
 
 static cause_rule *const rules[] = {
-    tm_find_slow_device,  find_uniform_change, tm_find_recompiles,   tm_find_transfer_causes,     tm_find_collective_causes,
-    tm_find_lost_overlap, find_op_changes,     tm_find_idle_changes, tm_find_changed_parts, find_facts,
+    tm_find_slow_device,  find_uniform_change, tm_find_recompiles,   tm_find_transfer_causes, tm_find_collective_causes,
+    tm_find_lost_overlap, find_op_changes,     tm_find_idle_changes, tm_find_changed_parts,   find_facts,
 };
 
 struct cause *tm_cause_begin(struct causes *k, const char *id, double change_ps)
@@ -183,8 +180,7 @@ struct cause *tm_cause_of_fact(struct causes *k, const char *id)
     return cause;
 }
 
-static void TM_PRINTF(3, 0)
-    print_visible(char *out, size_t out_bytes, const char *format, va_list values)
+static void TM_PRINTF(3, 0) print_visible(char *out, size_t out_bytes, const char *format, va_list values)
 {
     char text[2 * CAUSE_EVIDENCE_BYTES];
 
@@ -241,8 +237,7 @@ bool tm_is_worth_a_cause(const struct causes *k, double change_ps)
 
     if (fabs(change_ps) * 100 < least_of_change_pct * whole_ps)
         return false;
-    return fabs(change_ps) * 100 >=
-           (k->is_tested ? least_tested_pct : least_untested_pct) * k->step_ps;
+    return fabs(change_ps) * 100 >= (k->is_tested ? least_tested_pct : least_untested_pct) * k->step_ps;
 }
 
 double tm_take_from_part(struct causes *k, enum tm_part part, double change_ps)
@@ -261,8 +256,7 @@ char *tm_signed_time(char out[SIGNED_TIME_BYTES], double ps)
 {
     char text[TM_FORMAT_BYTES];
 
-    (void)snprintf(out, SIGNED_TIME_BYTES, "%s%s", ps < 0 ? "-" : "+",
-                   tm_format_time(text, tm_whole(round(fabs(ps)))));
+    (void)snprintf(out, SIGNED_TIME_BYTES, "%s%s", ps < 0 ? "-" : "+", tm_format_time(text, tm_whole(round(fabs(ps)))));
     return out;
 }
 
@@ -272,11 +266,9 @@ char *tm_longer_by(char out[SIGNED_TIME_BYTES], double base, double value)
     char text[TM_FORMAT_BYTES];
 
     if (pct >= 200)
-        (void)snprintf(out, SIGNED_TIME_BYTES, "%s times as long",
-                       tm_format_number(text, value / base));
+        (void)snprintf(out, SIGNED_TIME_BYTES, "%s times as long", tm_format_number(text, value / base));
     else
-        (void)snprintf(out, SIGNED_TIME_BYTES, "%s %s", tm_format_pct(text, fabs(pct)),
-                       pct < 0 ? "less" : "longer");
+        (void)snprintf(out, SIGNED_TIME_BYTES, "%s %s", tm_format_pct(text, fabs(pct)), pct < 0 ? "less" : "longer");
     return out;
 }
 
@@ -344,8 +336,7 @@ static void add_cause(const struct causes *k, struct tm_value *findings, const s
     if (!k->is_tested && !cause->is_fact)
         tm_add_string(list, NULL, tm_no_test_reason(k->c, k->side, reason, sizeof(reason)));
     tm_add_ps(to, "at_stake_ps", fmax(0, cause->change_ps), NULL);
-    tm_add_figure(to, "share_pct",
-                  cause->is_fact || !(k->step_ps > 0) ? NAN : 100 * cause->change_ps / k->step_ps,
+    tm_add_figure(to, "share_pct", cause->is_fact || !(k->step_ps > 0) ? NAN : 100 * cause->change_ps / k->step_ps,
                   "it has no time of its own");
     tm_add_string(to, "cause", cause->why ? cause->why : "");
     list = tm_add_array(to, "fix");
@@ -419,8 +410,8 @@ static void find_memory(struct causes *k)
         return;
     cause = tm_cause_of_fact(k, other > base ? "memory_more" : "memory_less");
     cause->is_warning = other > base && share >= memory_near_pct;
-    tm_cause_set_title(cause, "Peak memory %s, before %s: %s %s", tm_format_bytes(b, other),
-                tm_format_bytes(a, base), tm_format_pct(p, fabs(pct)), pct > 0 ? "more" : "less");
+    tm_cause_set_title(cause, "Peak memory %s, before %s: %s %s", tm_format_bytes(b, other), tm_format_bytes(a, base),
+                       tm_format_pct(p, fabs(pct)), pct > 0 ? "more" : "less");
     cause->value = pct;
     cause->unit = "%";
     if (isfinite(share))
@@ -443,18 +434,15 @@ static void find_environment(struct causes *k)
         { "environment.hosts[0].rocm", "ROCm" },
         { "environment.hosts[0].libtpu", "libtpu" },
     };
-    const struct tm_value *base = k->c->side[0].run[0].summary,
-                          *other = k->c->side[k->side].run[0].summary;
+    const struct tm_value *base = k->c->side[0].run[0].summary, *other = k->c->side[k->side].run[0].summary;
     struct cause *cause = NULL;
 
     for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
         const struct tm_value *a = tm_path(base, facts[i].path), *b = tm_path(other, facts[i].path);
         const bool is_text = tm_type_of(a) == TM_STRING && tm_type_of(b) == TM_STRING;
-        char x[TM_FORMAT_BYTES], y[TM_FORMAT_BYTES], from[TM_SHORT_NAME_BYTES],
-            to[TM_SHORT_NAME_BYTES];
+        char x[TM_FORMAT_BYTES], y[TM_FORMAT_BYTES], from[TM_SHORT_NAME_BYTES], to[TM_SHORT_NAME_BYTES];
 
-        if (!tm_has(a) || !tm_has(b) ||
-            (is_text ? strcmp(tm_text(a), tm_text(b)) == 0 : tm_double(a) == tm_double(b)))
+        if (!tm_has(a) || !tm_has(b) || (is_text ? strcmp(tm_text(a), tm_text(b)) == 0 : tm_double(a) == tm_double(b)))
             continue;
         (void)tm_short_name(from, is_text ? tm_text(a) : tm_format_number(x, tm_double(a)));
         (void)tm_short_name(to, is_text ? tm_text(b) : tm_format_number(y, tm_double(b)));
@@ -526,8 +514,7 @@ static int by_pattern(const void *a, const void *b)
 static int by_size(const void *a, const void *b)
 {
     const struct family *x = a, *y = b;
-    const double dx = fabs(x->length_ps) + fabs(x->count_ps),
-                 dy = fabs(y->length_ps) + fabs(y->count_ps);
+    const double dx = fabs(x->length_ps) + fabs(x->count_ps), dy = fabs(y->length_ps) + fabs(y->count_ps);
 
     if (dx != dy)
         return dx > dy ? -1 : 1;
@@ -544,8 +531,7 @@ static void add_row(const struct causes *k, struct family *f, const struct tm_ro
     f->new_ps += other->ps;
     f->base_count += base->count;
     f->new_count += other->count;
-    f->is_counted_exactly = f->is_counted_exactly &&
-                            (!base->is_known || base->is_counted_exactly) &&
+    f->is_counted_exactly = f->is_counted_exactly && (!base->is_known || base->is_counted_exactly) &&
                             (!other->is_known || other->is_counted_exactly);
     for (size_t r = 0; r < k->c->side[0].runs; r++)
         f->base_of_run[r] += base->ps_of_run[r];
@@ -555,14 +541,12 @@ static void add_row(const struct causes *k, struct family *f, const struct tm_ro
         return;
     f->length_ps += change->from_length_ps;
     f->count_ps += change->from_count_ps;
-    if (!f->largest ||
-        fabs(change->from_length_ps) > fabs(f->largest->change[k->side].from_length_ps))
+    if (!f->largest || fabs(change->from_length_ps) > fabs(f->largest->change[k->side].from_length_ps))
         f->largest = row;
     if (base->is_known && other->is_known) {
         const double weight = (base->count + other->count) / 2;
 
-        if (base->has_moments && other->has_moments && base->executions >= 2 &&
-            other->executions >= 2)
+        if (base->has_moments && other->has_moments && base->executions >= 2 && other->executions >= 2)
             f->variance += weight * weight *
                            (base->squares / (base->executions - 1) / base->executions +
                             other->squares / (other->executions - 1) / other->executions);
@@ -590,9 +574,7 @@ static void test_family(const struct causes *k, struct family *f)
             f->p_count = 1;
         else
             f->p_count =
-                f->is_counted_exactly
-                    ? 0
-                    : 2 * tm_normal_upper(more / sqrt(f->base_count / a + f->new_count / b));
+                f->is_counted_exactly ? 0 : 2 * tm_normal_upper(more / sqrt(f->base_count / a + f->new_count / b));
     }
 }
 
@@ -609,8 +591,8 @@ static bool is_compute(const struct tm_row *row)
     return strcmp(row->group, "collective") != 0;
 }
 
-static tm_status find_families(const struct causes *k, const struct tm_row_table *table,
-                               struct family **list, size_t *count)
+static tm_status find_families(const struct causes *k, const struct tm_row_table *table, struct family **list,
+                               size_t *count)
 {
     struct tm_compare_blocks *room = &k->c->room;
     struct tm_row **row = tm_room_take(room, table->rows, sizeof(*row));
@@ -653,18 +635,15 @@ static double scale_of(const struct causes *k, const struct family *list, size_t
         new_ps += list[i].new_ps;
     }
     const double sum_ps = base_ps + new_ps;
-    const double part_ps =
-        (double)(k->w->base_part_ps[TM_PART_COMPUTE] + k->w->new_part_ps[TM_PART_COMPUTE]);
+    const double part_ps = (double)(k->w->base_part_ps[TM_PART_COMPUTE] + k->w->new_part_ps[TM_PART_COMPUTE]);
 
     return sum_ps > part_ps && sum_ps > 0 ? part_ps / sum_ps : 1;
 }
 
 /* By its own test where there is one, else with the compute of the step. */
-static bool is_real(const struct causes *k, double p, size_t tests, double change_ps,
-                    double base_ps)
+static bool is_real(const struct causes *k, double p, size_t tests, double change_ps, double base_ps)
 {
-    const double compute_ps =
-        (double)(k->w->new_part_ps[TM_PART_COMPUTE] - k->w->base_part_ps[TM_PART_COMPUTE]);
+    const double compute_ps = (double)(k->w->new_part_ps[TM_PART_COMPUTE] - k->w->base_part_ps[TM_PART_COMPUTE]);
 
     if (base_ps > 0 && fabs(change_ps) * 100 < tm_row_noise_pct(k->c, k->side) * base_ps)
         return false;
@@ -673,13 +652,11 @@ static bool is_real(const struct causes *k, double p, size_t tests, double chang
     return !k->is_tested || (tm_part_has_changed(k, TM_PART_COMPUTE) && compute_ps * change_ps > 0);
 }
 
-static const char *shown(const struct family *f, size_t side, char out[TM_SHORT_NAME_BYTES],
-                         bool *is_one)
+static const char *shown(const struct family *f, size_t side, char out[TM_SHORT_NAME_BYTES], bool *is_one)
 {
     const struct tm_row *row = f->largest;
 
-    *is_one = f->rows == 1 ||
-              (row && fabs(row->change[side].from_length_ps) >= 0.75 * fabs(f->length_ps));
+    *is_one = f->rows == 1 || (row && fabs(row->change[side].from_length_ps) >= 0.75 * fabs(f->length_ps));
     return tm_short_name(out, *is_one && row ? row->name : f->name);
 }
 
@@ -694,29 +671,27 @@ static void say_p(struct cause *cause, double p)
 static void tell_length(struct causes *k, const struct family *f, double change_ps)
 {
     struct cause *cause = tm_cause_begin(k, change_ps > 0 ? "op_slower" : "op_faster", change_ps);
-    char name[TM_SHORT_NAME_BYTES], longer[SIGNED_TIME_BYTES], time[SIGNED_TIME_BYTES],
-        a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    char name[TM_SHORT_NAME_BYTES], longer[SIGNED_TIME_BYTES], time[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES],
+        b[TM_FORMAT_BYTES];
     bool is_one;
     const char *what = shown(f, k->side, name, &is_one);
     const struct row_cell *base = is_one ? &f->largest->cell[0] : NULL,
                           *other = is_one ? &f->largest->cell[k->side] : NULL;
     const double before = is_one ? base->ps / base->count : f->base_ps / f->base_count;
-    const double after =
-        is_one ? other->ps / other->count : before * (1 + f->length_ps / f->base_ps);
+    const double after = is_one ? other->ps / other->count : before * (1 + f->length_ps / f->base_ps);
 
-    tm_cause_set_title(cause, "%s%s takes %s: %s per step",
-                f->largest->match == MATCH_CATEGORY ? "The category " : "", what,
-                tm_longer_by(longer, before, after), tm_signed_time(time, change_ps));
+    tm_cause_set_title(cause, "%s%s takes %s: %s per step", f->largest->match == MATCH_CATEGORY ? "The category " : "",
+                       what, tm_longer_by(longer, before, after), tm_signed_time(time, change_ps));
     cause->value = tm_change_pct(before, after);
     cause->unit = "%";
     if (!is_one)
         tm_cause_say(cause, "%zu operations have this name with different numbers", f->rows);
     tm_cause_say(cause, "per step and device %s, before %s",
-              tm_format_time(b, tm_whole(is_one ? other->ps : f->new_ps)),
-              tm_format_time(a, tm_whole(is_one ? base->ps : f->base_ps)));
+                 tm_format_time(b, tm_whole(is_one ? other->ps : f->new_ps)),
+                 tm_format_time(a, tm_whole(is_one ? base->ps : f->base_ps)));
     tm_cause_say(cause, "runs %s times per step, before %s times",
-              tm_format_number(b, is_one ? other->count : f->new_count),
-              tm_format_number(a, is_one ? base->count : f->base_count));
+                 tm_format_number(b, is_one ? other->count : f->new_count),
+                 tm_format_number(a, is_one ? base->count : f->base_count));
     if (!is_one || f->rows == 1)
         say_p(cause, f->p_length);
     cause->why = change_ps > 0 ? "The same operation takes longer each time it runs."
@@ -726,17 +701,16 @@ static void tell_length(struct causes *k, const struct family *f, double change_
 
 static void tell_count(struct causes *k, const struct family *f, double change_ps)
 {
-    struct cause *cause =
-        tm_cause_begin(k, change_ps > 0 ? "op_more_often" : "op_less_often", change_ps);
+    struct cause *cause = tm_cause_begin(k, change_ps > 0 ? "op_more_often" : "op_less_often", change_ps);
     char name[TM_SHORT_NAME_BYTES], time[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
-    tm_cause_set_title(cause, "%s runs %s times per step, before %s times: %s per step",
-                tm_short_name(name, f->name), tm_format_number(b, f->new_count),
-                tm_format_number(a, f->base_count), tm_signed_time(time, change_ps));
+    tm_cause_set_title(cause, "%s runs %s times per step, before %s times: %s per step", tm_short_name(name, f->name),
+                       tm_format_number(b, f->new_count), tm_format_number(a, f->base_count),
+                       tm_signed_time(time, change_ps));
     cause->value = tm_change_pct(f->base_count, f->new_count);
     cause->unit = "%";
     tm_cause_say(cause, "per step and device %s, before %s", tm_format_time(b, tm_whole(f->new_ps)),
-              tm_format_time(a, tm_whole(f->base_ps)));
+                 tm_format_time(a, tm_whole(f->base_ps)));
     cause->why = "The program executes it more or less often.";
     cause->fixes = added_fixes;
 }
@@ -751,8 +725,8 @@ struct exchange {
 
 static bool is_exchanged(const struct causes *k, const struct family *f, size_t tests)
 {
-    return (f->base_count > 0) != (f->new_count > 0) &&
-           is_real(k, f->p_count, tests, f->count_ps, 0) && fabs(f->count_ps) > 0;
+    return (f->base_count > 0) != (f->new_count > 0) && is_real(k, f->p_count, tests, f->count_ps, 0) &&
+           fabs(f->count_ps) > 0;
 }
 
 static void tell_exchange(struct causes *k, const struct exchange *x, double change_ps)
@@ -763,8 +737,7 @@ static void tell_exchange(struct causes *k, const struct exchange *x, double cha
                      : x->removed == 0 ? "ops_added"
                                        : "ops_replaced";
     struct cause *cause = tm_cause_begin(k, id, change_ps);
-    char added[TM_SHORT_NAME_BYTES] = "", removed[TM_SHORT_NAME_BYTES] = "",
-         time[SIGNED_TIME_BYTES];
+    char added[TM_SHORT_NAME_BYTES] = "", removed[TM_SHORT_NAME_BYTES] = "", time[SIGNED_TIME_BYTES];
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
     if (x->top_added)
@@ -775,21 +748,19 @@ static void tell_exchange(struct causes *k, const struct exchange *x, double cha
     (void)tm_format_number(a, x->added_count);
     (void)tm_format_number(b, x->removed_count);
     if (x->added && x->removed)
-        tm_cause_set_title(
-            cause, "%s executions of new operations per step (%s%s) replace %s (%s%s): %s per step",
-            a, added, x->added > 1 ? " ..." : "", b, removed, x->removed > 1 ? " ..." : "", time);
+        tm_cause_set_title(cause, "%s executions of new operations per step (%s%s) replace %s (%s%s): %s per step", a,
+                           added, x->added > 1 ? " ..." : "", b, removed, x->removed > 1 ? " ..." : "", time);
     else
-        tm_cause_set_title(cause, "%zu %s operation%s, mostly %s: %s per step",
-                    x->added ? x->added : x->removed, x->added ? "new" : "removed",
-                    tm_format_plural(x->added + x->removed), x->added ? added : removed, time);
+        tm_cause_set_title(cause, "%zu %s operation%s, mostly %s: %s per step", x->added ? x->added : x->removed,
+                           x->added ? "new" : "removed", tm_format_plural(x->added + x->removed),
+                           x->added ? added : removed, time);
     tm_cause_say(cause, "new: %s per step and device in %zu operations, %s executions",
-              tm_format_time(b, tm_whole(x->added_ps)), x->added, a);
+                 tm_format_time(b, tm_whole(x->added_ps)), x->added, a);
     (void)tm_format_number(a, x->removed_count);
     tm_cause_say(cause, "gone: %s per step and device in %zu operations, %s executions",
-              tm_format_time(b, tm_whole(x->removed_ps)), x->removed, a);
-    cause->why =
-        is_more ? "What was one operation runs as several, each of which reads and writes memory."
-                : "The two programs do not run the same operations.";
+                 tm_format_time(b, tm_whole(x->removed_ps)), x->removed, a);
+    cause->why = is_more ? "What was one operation runs as several, each of which reads and writes memory."
+                         : "The two programs do not run the same operations.";
     cause->fixes = added_fixes;
 }
 
@@ -874,8 +845,7 @@ static tm_status find_op_changes(struct causes *k)
 
         if (!(f->base_count > 0) || !(f->new_count > 0))
             continue;
-        if (tm_is_worth_a_cause(k, length_ps) &&
-            is_real(k, f->p_length, count, f->length_ps, f->base_ps)) {
+        if (tm_is_worth_a_cause(k, length_ps) && is_real(k, f->p_length, count, f->length_ps, f->base_ps)) {
             k->left_ps[TM_PART_COMPUTE] -= length_ps;
             tell_length(k, f, length_ps);
         } else {
@@ -883,8 +853,7 @@ static tm_status find_op_changes(struct causes *k)
             if (st != TM_OK)
                 return st;
         }
-        if (tm_is_worth_a_cause(k, count_ps) &&
-            is_real(k, f->p_count, count, f->count_ps, f->base_ps)) {
+        if (tm_is_worth_a_cause(k, count_ps) && is_real(k, f->p_count, count, f->count_ps, f->base_ps)) {
             k->left_ps[TM_PART_COMPUTE] -= count_ps;
             tell_count(k, f, count_ps);
         }
@@ -896,8 +865,8 @@ static tm_status find_op_changes(struct causes *k)
 
 enum { FAMILIES_FOR_ALL = 3 };
 
-static const double uniform_least_pct = 2, uniform_most_away = 0.25, uniform_most_away_pct = 2,
-                    uniform_share = 0.85, uniform_weight_least = 0.02;
+static const double uniform_least_pct = 2, uniform_most_away = 0.25, uniform_most_away_pct = 2, uniform_share = 0.85,
+                    uniform_weight_least = 0.02;
 
 static double ratio_of(const struct family *f)
 {
@@ -905,8 +874,7 @@ static double ratio_of(const struct family *f)
 }
 
 /* The ratio that most of the time has; false: there is none. */
-static bool common_ratio(const struct family *list, size_t count, double *ratio, double *share,
-                         size_t *families)
+static bool common_ratio(const struct family *list, size_t count, double *ratio, double *share, size_t *families)
 {
     double base_ps = 0, change_ps = 0, near_ps = 0;
 
@@ -922,15 +890,13 @@ static bool common_ratio(const struct family *list, size_t count, double *ratio,
     for (size_t i = 0; i < count; i++) {
         const double away = fmax(uniform_most_away * fabs(*ratio - 1), uniform_most_away_pct / 100);
 
-        if (!(list[i].base_count > 0) || !(list[i].new_count > 0) ||
-            fabs(ratio_of(&list[i]) - *ratio) > away)
+        if (!(list[i].base_count > 0) || !(list[i].new_count > 0) || fabs(ratio_of(&list[i]) - *ratio) > away)
             continue;
         near_ps += fmax(list[i].base_ps, list[i].new_ps);
         *families += list[i].base_ps >= uniform_weight_least * base_ps;
     }
     *share = near_ps / base_ps;
-    return fabs(*ratio - 1) * 100 >= uniform_least_pct && *share >= uniform_share &&
-           *families >= FAMILIES_FOR_ALL;
+    return fabs(*ratio - 1) * 100 >= uniform_least_pct && *share >= uniform_share && *families >= FAMILIES_FOR_ALL;
 }
 
 static tm_status find_uniform_change(struct causes *k)
@@ -948,22 +914,20 @@ static tm_status find_uniform_change(struct causes *k)
     st = find_families(k, compute_rows(k), &list, &count);
     if (st != TM_OK || !common_ratio(list, count, &ratio, &share, &families))
         return st;
-    change_ps = tm_take_from_part(k, TM_PART_COMPUTE,
-                               (ratio - 1) * (double)k->w->base_part_ps[TM_PART_COMPUTE] * 1.1);
+    change_ps = tm_take_from_part(k, TM_PART_COMPUTE, (ratio - 1) * (double)k->w->base_part_ps[TM_PART_COMPUTE] * 1.1);
     if (!tm_is_worth_a_cause(k, change_ps))
         return TM_OK;
     k->is_compute_told = true;
     cause = tm_cause_begin(k, ratio > 1 ? "all_slower" : "all_faster", change_ps);
     tm_cause_set_title(cause, "All operations take %s: %s per step", tm_longer_by(longer, 1, ratio),
-                tm_signed_time(time, change_ps));
+                       tm_signed_time(time, change_ps));
     cause->value = 100 * (ratio - 1);
     cause->unit = "%";
-    tm_cause_say(cause, "%s of the operation time changed by about the same factor",
-              tm_format_pct(pct, 100 * share));
-    tm_cause_say(cause, "among them are %zu kinds of operations with 2 %% of the time or more each",
-              families);
-    cause->why = "All operations changed alike, so the reason is outside of them: the clock of the device (heat, power), other "
-                 "hardware, another program on it, or a different amount of data per operation.";
+    tm_cause_say(cause, "%s of the operation time changed by about the same factor", tm_format_pct(pct, 100 * share));
+    tm_cause_say(cause, "among them are %zu kinds of operations with 2 %% of the time or more each", families);
+    cause->why =
+        "All operations changed alike, so the reason is outside of them: the clock of the device (heat, power), other "
+        "hardware, another program on it, or a different amount of data per operation.";
     cause->fixes = uniform_fixes;
     return TM_OK;
 }

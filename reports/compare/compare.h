@@ -32,9 +32,9 @@ struct tm_spread {
 double tm_spread_pct(const struct tm_spread *spread, size_t spreads, const char *path);
 
 struct tm_compare_options {
-    const char *title, *note; /* NULL = none */
-    size_t rows;              /* at most in each table; the rest is summed up */
-    bool is_forced;           /* go on where tm_compare_check refuses */
+    const char *title, *note;       /* NULL = none */
+    size_t rows;                    /* at most in each table; the rest is summed up */
+    bool is_forced;                 /* go on where tm_compare_check refuses */
     const struct tm_spread *spread; /* by figure; of the step time the mean and the median count here */
     size_t spreads;                 /* 0 = nothing is known */
     const char *run_spread_from;    /* "--run-spread", "12 runs of 'resnet50' in history.db"; of a known one */

@@ -18,11 +18,11 @@
 
 /* Of what values of single steps the significance is worked out, where there are any. */
 enum figure_steps {
-    FIGURE_OF_RUN,   /* one value per run */
-    FIGURE_OF_STEP,  /* the length of a step, by its median */
+    FIGURE_OF_RUN,       /* one value per run */
+    FIGURE_OF_STEP,      /* the length of a step, by its median */
     FIGURE_OF_MEAN_STEP, /* by its mean */
-    FIGURE_OF_PARTS, /* the sum of parts of a step */
-    FIGURE_OF_SHARE, /* their share of it */
+    FIGURE_OF_PARTS,     /* the sum of parts of a step */
+    FIGURE_OF_SHARE,     /* their share of it */
 };
 
 struct tm_compared_figure {
@@ -40,9 +40,7 @@ struct tm_compared_figure {
 
 static const char *const match_name[] = { "name", "family", "pattern", "category", "none" };
 
-static const char *const status_name[] = {
-    "added", "removed", "slower", "faster", "same", "unclear"
-};
+static const char *const status_name[] = { "added", "removed", "slower", "faster", "same", "unclear" };
 
 static double largest_change(const struct tm_row *row, size_t sides)
 {
@@ -71,8 +69,8 @@ static int by_change(const void *a, const void *b)
     return order ? order : strcmp(x->row->path, y->row->path);
 }
 
-static void add_change(const struct comparison *c, struct tm_value *changes,
-                       const struct row_change *change, size_t side, bool is_by_execution)
+static void add_change(const struct comparison *c, struct tm_value *changes, const struct row_change *change,
+                       size_t side, bool is_by_execution)
 {
     static const char hidden[] = "the table of a side is cut, and it may be in the rest";
     struct tm_value *to = tm_add_object(changes, NULL);
@@ -83,16 +81,14 @@ static void add_change(const struct comparison *c, struct tm_value *changes,
         why = is_by_execution ? "the summaries do not record how much its executions vary"
                               : "of a single run there is one value";
     tm_add_ps(to, "change_ps", change->is_known ? change->change_ps : NAN, hidden);
-    tm_add_figure(to, "pct", change->is_known ? change->pct : NAN,
-                  change->is_known ? "the base has none" : hidden);
+    tm_add_figure(to, "pct", change->is_known ? change->pct : NAN, change->is_known ? "the base has none" : hidden);
     tm_add_figure(to, "p", change->p, change->is_known ? why : hidden);
     if (change->is_tested)
         tm_add_bool(to, "significant", change->is_significant);
     else
         tm_add_null(to, "significant", change->is_known ? why : hidden);
     tm_add_string(to, "status", status_name[change->status]);
-    tm_add_ps(to, "from_count_ps",
-              change->is_known ? round(change->change_ps) - round(change->from_length_ps) : NAN,
+    tm_add_ps(to, "from_count_ps", change->is_known ? round(change->change_ps) - round(change->from_length_ps) : NAN,
               hidden);
     tm_add_ps(to, "from_length_ps", change->is_known ? change->from_length_ps : NAN, hidden);
 }
@@ -102,8 +98,8 @@ static double cell_ps(const struct tm_row_table *table, const struct row_cell *c
     return cell->is_known ? cell->ps : table->is_whole && !cell->is_hidden ? 0 : NAN;
 }
 
-static void add_values(const struct comparison *c, struct tm_value *to,
-                       const struct tm_row_table *table, const struct tm_row *row)
+static void add_values(const struct comparison *c, struct tm_value *to, const struct tm_row_table *table,
+                       const struct tm_row *row)
 {
     struct tm_value *list = tm_add_array(to, "values");
     bool has_bytes = false;
@@ -119,13 +115,11 @@ static void add_values(const struct comparison *c, struct tm_value *to,
         return;
     list = tm_add_array(to, "bytes");
     for (size_t i = 0; i < c->sides; i++)
-        tm_add_figure(list, NULL,
-                      row->cell[i].is_known && row->cell[i].has_bytes ? row->cell[i].bytes : NAN,
-                      NULL);
+        tm_add_figure(list, NULL, row->cell[i].is_known && row->cell[i].has_bytes ? row->cell[i].bytes : NAN, NULL);
 }
 
-static void add_row(const struct comparison *c, struct tm_value *rows,
-                    const struct tm_row_table *table, const struct tm_row *row)
+static void add_row(const struct comparison *c, struct tm_value *rows, const struct tm_row_table *table,
+                    const struct tm_row *row)
 {
     struct tm_value *to = tm_add_object(rows, NULL), *changes;
     size_t members = 0;
@@ -161,8 +155,7 @@ static void add_sums(const struct comparison *c, struct tm_value *to, const doub
         const double change_ps = round(ps[i]) - round(ps[0]);
 
         tm_add_ps(change, "change_ps", change_ps, why);
-        tm_add_figure(change, "pct", tm_change_pct(ps[0], ps[i]),
-                      isfinite(change_ps) ? "the base has none" : why);
+        tm_add_figure(change, "pct", tm_change_pct(ps[0], ps[i]), isfinite(change_ps) ? "the base has none" : why);
     }
 }
 
@@ -172,8 +165,7 @@ static tm_status add_table(struct comparison *c, const struct tm_row_table *tabl
     double *whole = tm_room_take(&c->room, c->sides, sizeof(*whole));
     double *rest = tm_room_take(&c->room, c->sides, sizeof(*rest));
     struct tm_value *to, *list;
-    size_t listed =
-        c->options->rows && c->options->rows < table->rows ? c->options->rows : table->rows;
+    size_t listed = c->options->rows && c->options->rows < table->rows ? c->options->rows : table->rows;
 
     if (!placed || !whole || !rest)
         return c->run->error.status;
@@ -229,14 +221,14 @@ tm_status tm_add_tables(struct comparison *c)
 }
 
 #define BIT(part) (UINT32_C(1) << (part))
-#define COPIES                                                                                     \
-    (BIT(TM_PART_COPY_H2D) | BIT(TM_PART_COPY_D2H) | BIT(TM_PART_COPY_P2P) |                       \
-     BIT(TM_PART_COPY_D2D) | BIT(TM_PART_COPY_OTHER))
+#define COPIES                                                                                                         \
+    (BIT(TM_PART_COPY_H2D) | BIT(TM_PART_COPY_D2H) | BIT(TM_PART_COPY_P2P) | BIT(TM_PART_COPY_D2D) |                   \
+     BIT(TM_PART_COPY_OTHER))
 #define BUSY (BIT(TM_PART_COMPUTE) | BIT(TM_PART_COLLECTIVES) | COPIES)
 #define ALL (BIT(TM_PARTS) - 1)
-#define HOST_CAUSES                                                                                \
-    (BIT(TM_PART_IDLE_LAUNCH) | BIT(TM_PART_IDLE_INPUT) | BIT(TM_PART_IDLE_SYNC) |                 \
-     BIT(TM_PART_IDLE_HOST) | BIT(TM_PART_IDLE_COMPILE) | BIT(TM_PART_IDLE_GC))
+#define HOST_CAUSES                                                                                                    \
+    (BIT(TM_PART_IDLE_LAUNCH) | BIT(TM_PART_IDLE_INPUT) | BIT(TM_PART_IDLE_SYNC) | BIT(TM_PART_IDLE_HOST) |            \
+     BIT(TM_PART_IDLE_COMPILE) | BIT(TM_PART_IDLE_GC))
 
 /* clang-format off */
 static const struct tm_compared_figure compared_figures[] = {
@@ -288,8 +280,7 @@ static const struct tm_compared_figure compared_figures[] = {
 };
 
 /* clang-format on */
-static const size_t compared_figure_count =
-    sizeof(compared_figures) / sizeof(compared_figures[0]);
+static const size_t compared_figure_count = sizeof(compared_figures) / sizeof(compared_figures[0]);
 
 /* Figure by figure: the value of each side and what has changed.  Of single runs those are tested
  * that have a value for each step, of groups all by their runs. */
@@ -309,8 +300,7 @@ static double value_in(const struct tm_value *summary, const void *what)
     return tm_double(value) / (figure->is_per_step ? tm_device_steps(summary) : 1);
 }
 
-static double test_by_runs(const struct comparison *c, size_t side,
-                           const struct tm_compared_figure *figure)
+static double test_by_runs(const struct comparison *c, size_t side, const struct tm_compared_figure *figure)
 {
     struct tm_summed sums[2];
 
@@ -333,8 +323,8 @@ static double test_by_runs(const struct comparison *c, size_t side,
 }
 
 /* The sum of some parts in each listed step, or its share. */
-static tm_status steps_of(struct comparison *c, const struct side_facts *facts,
-                          const struct tm_compared_figure *figure, struct tm_sample *sample)
+static tm_status steps_of(struct comparison *c, const struct side_facts *facts, const struct tm_compared_figure *figure,
+                          struct tm_sample *sample)
 {
     const size_t steps = facts->period_of_step.count;
     double *value = tm_room_take(&c->room, steps, sizeof(*value));
@@ -346,8 +336,7 @@ static tm_status steps_of(struct comparison *c, const struct side_facts *facts,
         for (int part = 0; part < TM_PARTS; part++)
             value[i] += figure->parts >> part & 1 ? facts->part_of_step[part].value[i] : 0;
         if (figure->steps == FIGURE_OF_SHARE)
-            value[i] =
-                facts->period_of_step.value[i] > 0 ? value[i] / facts->period_of_step.value[i] : 0;
+            value[i] = facts->period_of_step.value[i] > 0 ? value[i] / facts->period_of_step.value[i] : 0;
     }
     return TM_OK;
 }
@@ -361,8 +350,7 @@ static const struct middle_test *middle_of(const struct comparison *c, size_t si
     return figure->steps == FIGURE_OF_MEAN_STEP ? &c->step_test[side].mean : NULL;
 }
 
-static tm_status test_figure(struct comparison *c, size_t side,
-                             const struct tm_compared_figure *figure, double *p)
+static tm_status test_figure(struct comparison *c, size_t side, const struct tm_compared_figure *figure, double *p)
 {
     const struct middle_test *middle = middle_of(c, side, figure);
     struct tm_sample a = { NULL, 0 }, b = { NULL, 0 };
@@ -390,8 +378,7 @@ static tm_status test_figure(struct comparison *c, size_t side,
 }
 
 /* What can be seen as a change: 1 % of a figure, a point of a share, 1 % of the step of a time. */
-static bool is_large(const struct comparison *c, const struct tm_compared_figure *figure,
-                     double base, double value)
+static bool is_large(const struct comparison *c, const struct tm_compared_figure *figure, double base, double value)
 {
     const double change = fabs(value - base);
 
@@ -402,8 +389,8 @@ static bool is_large(const struct comparison *c, const struct tm_compared_figure
     return base == 0 ? change > 0 : 100 * change >= STEP_LEAST_PCT * fabs(base);
 }
 
-static const char *judgement(const struct comparison *c, const struct tm_compared_figure *figure,
-                             double base, double value, const struct figure_change *change)
+static const char *judgement(const struct comparison *c, const struct tm_compared_figure *figure, double base,
+                             double value, const struct figure_change *change)
 {
     const bool is_tested = isfinite(change->p);
     const bool is_fact = strcmp(figure->kind, "count") == 0 || strcmp(figure->kind, "bytes") == 0;
@@ -418,33 +405,30 @@ static const char *judgement(const struct comparison *c, const struct tm_compare
 }
 
 static void figures_add_change(const struct comparison *c, struct tm_value *changes, size_t side,
-                       const struct tm_compared_figure *figure, double base, double value,
-                       const struct figure_change *change)
+                               const struct tm_compared_figure *figure, double base, double value,
+                               const struct figure_change *change)
 {
     struct tm_value *to = tm_add_object(changes, NULL);
     const bool is_known = isfinite(base) && isfinite(value);
     char reason[STEP_WHY_BYTES];
     const char *why = tm_basis_of(c, side) == TEST_NONE ? tm_no_test_reason(c, side, reason, sizeof(reason))
-                      : figure->steps == FIGURE_OF_RUN ? "of a single run there is one value"
-                                                       : "too few independent steps";
+                      : figure->steps == FIGURE_OF_RUN  ? "of a single run there is one value"
+                                                        : "too few independent steps";
 
     if (!is_known)
         why = "a side does not have it";
     tm_add_figure(to, "change", value - base, why);
-    tm_add_figure(to, "pct", is_known ? tm_change_pct(base, value) : NAN,
-                  is_known ? "the base has none" : why);
+    tm_add_figure(to, "pct", is_known ? tm_change_pct(base, value) : NAN, is_known ? "the base has none" : why);
     tm_add_figure(to, "p", is_known ? change->p : NAN, why);
     if (is_known && isfinite(change->p))
         tm_add_bool(to, "significant", change->is_significant);
     else
         tm_add_null(to, "significant", why);
-    tm_add_string(to, "judgement",
-                  is_known ? judgement(c, figure, base, value, change) : "unclear");
+    tm_add_string(to, "judgement", is_known ? judgement(c, figure, base, value, change) : "unclear");
 }
 
-static void add_figure(const struct comparison *c, struct tm_value *figures,
-                       const struct tm_compared_figure *figure, const double *value,
-                       const struct figure_change *change)
+static void add_figure(const struct comparison *c, struct tm_value *figures, const struct tm_compared_figure *figure,
+                       const double *value, const struct figure_change *change)
 {
     struct tm_value *to = tm_add_object(figures, NULL), *list;
 
@@ -463,8 +447,8 @@ static void add_figure(const struct comparison *c, struct tm_value *figures,
 
 /* Which of a side's changes are no chance: the length of a step by its own level, the others
  * together. */
-static void decide(const struct comparison *c, size_t side, const double *value,
-                   struct figure_change *change, double *p, bool *holds, double *scratch)
+static void decide(const struct comparison *c, size_t side, const double *value, struct figure_change *change,
+                   double *p, bool *holds, double *scratch)
 {
     const size_t sides = c->sides, count = compared_figure_count;
 
@@ -478,8 +462,7 @@ static void decide(const struct comparison *c, size_t side, const double *value,
         change[i * sides + side].is_significant =
             middle_of(c, side, &compared_figures[i])
                 ? middle_of(c, side, &compared_figures[i])->is_changed
-                : holds[i] && is_large(c, &compared_figures[i], value[i * sides],
-                                       value[i * sides + side]);
+                : holds[i] && is_large(c, &compared_figures[i], value[i * sides], value[i * sides + side]);
 }
 
 tm_status tm_add_figures(struct comparison *c)
@@ -497,8 +480,7 @@ tm_status tm_add_figures(struct comparison *c)
         for (size_t side = 0; side < sides; side++) {
             tm_status st = TM_OK;
 
-            value[i * sides + side] =
-                tm_mean_over_runs(&c->side[side], value_in, &compared_figures[i]);
+            value[i * sides + side] = tm_mean_over_runs(&c->side[side], value_in, &compared_figures[i]);
             if (side)
                 st = test_figure(c, side, &compared_figures[i], &change[i * sides + side].p);
             if (st != TM_OK)
@@ -520,9 +502,8 @@ tm_status tm_add_figures(struct comparison *c)
 
 void tm_add_geomean(struct comparison *c)
 {
-    static const char *const ids[] = { "steps.mean_ps", "total.compute_ps",
-                                       "total.exposed_collective_ps", "total.exposed_copy_ps",
-                                       "total.idle_ps" };
+    static const char *const ids[] = { "steps.mean_ps", "total.compute_ps", "total.exposed_collective_ps",
+                                       "total.exposed_copy_ps", "total.idle_ps" };
     enum { IDS = sizeof(ids) / sizeof(ids[0]) };
     double value[TM_SIDES_MOST][IDS] = { { 0 } };
     bool is_used[IDS];
@@ -531,17 +512,14 @@ void tm_add_geomean(struct comparison *c)
 
     for (size_t i = 0; i < compared_figure_count; i++) {
         for (size_t id = 0; id < IDS; id++) {
-            for (size_t side = 0;
-                 side < c->sides && strcmp(ids[id], compared_figures[i].path) == 0; side++)
+            for (size_t side = 0; side < c->sides && strcmp(ids[id], compared_figures[i].path) == 0; side++)
                 value[side][id] = tm_mean_over_runs(&c->side[side], value_in, &compared_figures[i]);
         }
     }
-    for (size_t id = 0; id < IDS;
-         id++) { /* a ratio of times that are next to nothing tells nothing */
+    for (size_t id = 0; id < IDS; id++) { /* a ratio of times that are next to nothing tells nothing */
         is_used[id] = true;
         for (size_t side = 0; side < c->sides; side++)
-            is_used[id] =
-                is_used[id] && value[side][id] > 0 && value[side][id] * 100 >= tm_base_step_ps(c);
+            is_used[id] = is_used[id] && value[side][id] > 0 && value[side][id] * 100 >= tm_base_step_ps(c);
         used += is_used[id];
     }
     if (used == 0) {
@@ -590,8 +568,8 @@ static double steps_of_device(const struct tm_compared_run *run, size_t devices)
 }
 
 /* Busy time of each step of a run, or of each run of a group. */
-static tm_status busy_sample(struct comparison *c, size_t side, size_t device,
-                             enum test_basis basis, struct tm_sample *sample)
+static tm_status busy_sample(struct comparison *c, size_t side, size_t device, enum test_basis basis,
+                             struct tm_sample *sample)
 {
     const struct tm_comparison_side *of = &c->side[side];
     const struct tm_value *steps = tm_path(device_of(&of->run[0], device), "steps.busy_ps");
@@ -631,8 +609,7 @@ static tm_status load_device(struct comparison *c, size_t number)
     struct compared_device *device = &c->devices[number];
     const struct tm_value *summary = c->side[0].run[0].summary;
 
-    device->name =
-        tm_shown_device(summary, tm_text(tm_get(device_of(&c->side[0].run[0], number), "id")));
+    device->name = tm_shown_device(summary, tm_text(tm_get(device_of(&c->side[0].run[0], number), "id")));
     device->busy_ps = tm_room_take(&c->room, c->sides, sizeof(double));
     device->compute_ps = tm_room_take(&c->room, c->sides, sizeof(double));
     device->p = tm_room_take(&c->room, c->sides, sizeof(double));
@@ -646,10 +623,8 @@ static tm_status load_device(struct comparison *c, size_t number)
         for (size_t r = 0; r < of->runs; r++) {
             const double units = steps_of_device(&of->run[r], c->device_count) * (double)of->runs;
 
-            device->busy_ps[side] +=
-                tm_double(tm_get(device_of(&of->run[r], number), "busy_ps")) / units;
-            device->compute_ps[side] +=
-                tm_double(tm_get(device_of(&of->run[r], number), "compute_ps")) / units;
+            device->busy_ps[side] += tm_double(tm_get(device_of(&of->run[r], number), "busy_ps")) / units;
+            device->compute_ps[side] += tm_double(tm_get(device_of(&of->run[r], number), "compute_ps")) / units;
         }
         if (side)
             st = test_device(c, side, number, &device->p[side]);
@@ -673,14 +648,12 @@ static tm_status devices_decide(struct comparison *c, size_t side)
         struct compared_device *device = &c->devices[i];
 
         device->is_significant[side] =
-            holds[i] && fabs(device->busy_ps[side] - device->busy_ps[0]) * 100 >=
-                            PART_LEAST_PCT * tm_base_step_ps(c);
+            holds[i] && fabs(device->busy_ps[side] - device->busy_ps[0]) * 100 >= PART_LEAST_PCT * tm_base_step_ps(c);
     }
     return TM_OK;
 }
 
-static void add_device(const struct comparison *c, struct tm_value *rows,
-                       const struct compared_device *device)
+static void add_device(const struct comparison *c, struct tm_value *rows, const struct compared_device *device)
 {
     struct tm_value *to = tm_add_object(rows, NULL), *values, *compute, *changes;
 
@@ -700,10 +673,8 @@ static void add_device(const struct comparison *c, struct tm_value *rows,
         (void)snprintf(why, sizeof(why), "too few independent steps");
         if (tm_basis_of(c, side) == TEST_NONE)
             (void)tm_no_test_reason(c, side, why, sizeof(why));
-        tm_add_ps(change, "change_ps", round(device->busy_ps[side]) - round(device->busy_ps[0]),
-                  NULL);
-        tm_add_figure(change, "pct", tm_change_pct(device->busy_ps[0], device->busy_ps[side]),
-                      "the base has none");
+        tm_add_ps(change, "change_ps", round(device->busy_ps[side]) - round(device->busy_ps[0]), NULL);
+        tm_add_figure(change, "pct", tm_change_pct(device->busy_ps[0], device->busy_ps[side]), "the base has none");
         tm_add_figure(change, "p", device->p[side], why);
         if (isfinite(device->p[side]))
             tm_add_bool(change, "significant", device->is_significant[side]);
@@ -723,8 +694,7 @@ static void add_imbalance(const struct comparison *c, struct tm_value *to)
             sum += c->devices[i].compute_ps[side];
             most = fmax(most, c->devices[i].compute_ps[side]);
         }
-        tm_add_figure(list, NULL, sum > 0 ? 100 * (most * (double)c->device_count / sum - 1) : NAN,
-                      NULL);
+        tm_add_figure(list, NULL, sum > 0 ? 100 * (most * (double)c->device_count / sum - 1) : NAN, NULL);
     }
 }
 

@@ -47,16 +47,14 @@ static const struct {
       "the other" },
     { "source", "steps.source", "the steps of the runs come from different marks" },
     { "window", "settings.window", "the runs were analyzed with different windows" },
-    { "gap_min", "settings.gap_min",
-      "the runs were analyzed with different --gap-min: their lists of gaps differ" },
+    { "gap_min", "settings.gap_min", "the runs were analyzed with different --gap-min: their lists of gaps differ" },
     { "framework", "environment.hosts[0].framework", "the runs are of different frameworks" },
 };
 
 static bool agrees(const struct comparison *c, const char *path)
 {
     for (size_t i = 1; i < c->sides; i++) {
-        const struct tm_value *a = tm_path(first_of(c, 0), path),
-                              *b = tm_path(first_of(c, i), path);
+        const struct tm_value *a = tm_path(first_of(c, 0), path), *b = tm_path(first_of(c, i), path);
 
         if (tm_has(a) && tm_has(b) && strcmp(tm_text(a), tm_text(b)) != 0)
             return false;
@@ -73,8 +71,7 @@ static void add_differences(const struct comparison *c, struct tm_value *notes)
             add_note(notes, agreements[i].id, agreements[i].text);
     }
     for (size_t i = 1; i < c->sides; i++) {
-        const size_t x = tm_length(tm_get(first_of(c, 0), "devices")),
-                     y = tm_length(tm_get(first_of(c, i), "devices"));
+        const size_t x = tm_length(tm_get(first_of(c, 0), "devices")), y = tm_length(tm_get(first_of(c, i), "devices"));
 
         if (x == y)
             continue;
@@ -104,15 +101,12 @@ static void add_quality(const struct comparison *c, struct tm_value *notes)
         }
     }
     if (is_partial)
-        add_note(notes, "partial",
-                 "an input is damaged or partial: what it lacks is missing on that side");
+        add_note(notes, "partial", "an input is damaged or partial: what it lacks is missing on that side");
     if (is_session)
-        add_note(notes, "session",
-                 "a run has no marked steps: the whole session stands for one step");
+        add_note(notes, "session", "a run has no marked steps: the whole session stands for one step");
     if (is_redacted)
-        add_note(
-            notes, "redacted",
-            "names of a run are pseudonyms: rows match only if both were made with the same key");
+        add_note(notes, "redacted",
+                 "names of a run are pseudonyms: rows match only if both were made with the same key");
     if (is_cut)
         add_note(notes, "rows",
                  "tables of a run are cut (--rows): a row that one side does not list may be among "
@@ -138,17 +132,21 @@ static void add_run_variation(const struct comparison *c, struct tm_value *notes
         return;
     if (isfinite(mean) && isfinite(median) && mean != median)
         (void)snprintf(text, sizeof(text),
-                       "two runs of the same program differ by up to %s in the mean and %s in the median (%.200s): a smaller change is none",
+                       "two runs of the same program differ by up to %s in the mean and %s in the median (%.200s): a "
+                       "smaller change is none",
                        tm_format_pct(pct, mean), tm_format_pct(of_median, median), c->options->run_spread_from);
     else if (is_known)
         (void)snprintf(text, sizeof(text),
                        "two runs of the same program differ by up to %s%s (%.200s): a smaller change is none",
                        tm_format_pct(pct, isfinite(mean) ? mean : median),
-                       isfinite(mean) == isfinite(median) ? "" : isfinite(mean) ? " in the mean" : " in the median",
+                       isfinite(mean) == isfinite(median) ? ""
+                       : isfinite(mean)                   ? " in the mean"
+                                                          : " in the median",
                        c->options->run_spread_from);
     else
         (void)snprintf(text, sizeof(text),
-                       "run-to-run variation is not known: give groups of runs (A1 A2 A3 -- B1 B2 B3), --history DB or --run-spread PCT");
+                       "run-to-run variation is not known: give groups of runs (A1 A2 A3 -- B1 B2 B3), --history DB or "
+                       "--run-spread PCT");
     add_note(notes, "run_to_run", text);
     if (most < SPREAD_NOTED_PCT || is_known)
         return;
@@ -314,8 +312,8 @@ static void add_devices(const struct comparison *c, struct tm_value *to)
     struct tm_value *values;
 
     for (size_t i = 1; i < c->sides; i++)
-        answer = compared(answer, strcmp(same_devices(c, i), "not_recorded") != 0,
-                          strcmp(same_devices(c, i), "yes") == 0);
+        answer =
+            compared(answer, strcmp(same_devices(c, i), "not_recorded") != 0, strcmp(same_devices(c, i), "yes") == 0);
     values = add_answer(to, "device_model", answer);
     for (size_t i = 0; i < c->sides; i++)
         tm_add_known(values, NULL, strcmp(answer, "no") == 0 ? devices_of(c, i) : model_of_side(c, i), NULL);
@@ -450,8 +448,8 @@ static void tell_compiling(const struct comparison *c, size_t side, char *out, s
     const struct tm_compiling_steps *base = &c->facts[0].compiling, *other = &c->facts[side].compiling;
 
     if (base->compiling > 0)
-        (void)snprintf(out, out_bytes, ": %.0f of %.0f steps compile, before %.0f of %.0f", other->compiling, other->steps,
-                       base->compiling, base->steps);
+        (void)snprintf(out, out_bytes, ": %.0f of %.0f steps compile, before %.0f of %.0f", other->compiling,
+                       other->steps, base->compiling, base->steps);
     else
         (void)snprintf(out, out_bytes, ": %.0f of %.0f steps compile", other->compiling, other->steps);
 }
@@ -468,15 +466,14 @@ static void tell_side(const struct comparison *c, size_t side, char *out, size_t
     (void)label_of(c, 0, base);
     if (!isfinite(test->change_pct)) {
         (void)snprintf(out, out_bytes,
-                       "Inconclusive: the steps of %s and %s cannot be compared, a side has none with a length.",
-                       name, base);
+                       "Inconclusive: the steps of %s and %s cannot be compared, a side has none with a length.", name,
+                       base);
         return;
     }
     tell_middle(test, test->lead, first);
     tell_middle(test, other, second);
     if (test->change_pct >= 200)
-        (void)snprintf(by, sizeof(by), "%s times slower",
-                       tm_format_number(pct, 1 + test->change_pct / 100));
+        (void)snprintf(by, sizeof(by), "%s times slower", tm_format_number(pct, 1 + test->change_pct / 100));
     else
         (void)snprintf(by, sizeof(by), "%s %s", tm_format_pct(pct, fabs(test->change_pct)),
                        test->change_ps > 0 ? "slower" : "faster");
@@ -490,12 +487,10 @@ static void tell_side(const struct comparison *c, size_t side, char *out, size_t
                        second, why);
     else if (test->verdict == STEP_NO_CHANGE)
         (void)snprintf(out, out_bytes, "No significant change%s: step time of %s against %s, %s, %s%s.", between, name,
-                       base,
-                       first, second, why);
+                       base, first, second, why);
     else
         (void)snprintf(out, out_bytes, "Inconclusive: step time of %s against %s, %s, %s; %s.", name, base, first,
-                       second,
-                       test->why);
+                       second, test->why);
 }
 
 /* What makes the runs different things: told before all else.  "Different devices: 8 x H100, before 4 x A100. " */
@@ -578,17 +573,17 @@ static void add_comparison_verdict(struct comparison *c)
 
     tell_hardware(c, told, hardware, sizeof(hardware));
     if (c->sides > 2 && best == 0) {
-        (void)snprintf(text, sizeof(text), "%sNone of the %zu others is faster than %s.", hardware,
-                       c->sides - 1, label_of(c, 0, name));
+        (void)snprintf(text, sizeof(text), "%sNone of the %zu others is faster than %s.", hardware, c->sides - 1,
+                       label_of(c, 0, name));
     } else {
         tell_side(c, told, first, sizeof(first));
         cause = main_cause(c, told);
-        (void)snprintf(text, sizeof(text), "%s%s%s%s%s%s", hardware, c->sides > 2 ? "The fastest of all: " : "",
-                       first,
+        (void)snprintf(text, sizeof(text), "%s%s%s%s%s%s", hardware, c->sides > 2 ? "The fastest of all: " : "", first,
                        !cause                  ? ""
                        : is_hidden_cause(test) ? " But: "
                                                : " Largest cause: ",
-                       cause ? tm_text(tm_get(cause, "title")) + strlen(tm_cause_side(c, told, side)) : "", cause ? "." : "");
+                       cause ? tm_text(tm_get(cause, "title")) + strlen(tm_cause_side(c, told, side)) : "",
+                       cause ? "." : "");
     }
     tm_add_text(to, "text", text, strlen(text));
     tm_add_string(to, "severity", severity_of(c));
@@ -605,30 +600,25 @@ double tm_spread_pct(const struct tm_spread *spread, size_t spreads, const char 
 
 static bool is_same_run(const struct tm_compared_run *a, const struct tm_compared_run *b)
 {
-    static const char *const settings[] = { "settings.steps", "settings.skip_steps",
-                                            "settings.window" };
+    static const char *const settings[] = { "settings.steps", "settings.skip_steps", "settings.window" };
     char x[17], y[17];
 
     if (!tm_fingerprint(a->summary, x) || !tm_fingerprint(b->summary, y) || strcmp(x, y) != 0)
         return false;
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]);
-         i++) { /* two parts of one run are two */
-        if (strcmp(tm_text(tm_path(a->summary, settings[i])),
-                   tm_text(tm_path(b->summary, settings[i]))) != 0)
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) { /* two parts of one run are two */
+        if (strcmp(tm_text(tm_path(a->summary, settings[i])), tm_text(tm_path(b->summary, settings[i]))) != 0)
             return false;
     }
     return true;
 }
 
-static tm_status check_pair(struct tm_run *run, const struct tm_compared_run *a,
-                            const struct tm_compared_run *b)
+static tm_status check_pair(struct tm_run *run, const struct tm_compared_run *a, const struct tm_compared_run *b)
 {
     if (!is_same_run(a, b))
         return TM_OK;
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
-                  "cannot compare '%s' with '%s': they are the same run", a->path, b->path);
-    tm_hint(&run->error,
-            "give two runs, or two parts of one: summaries made with different --steps");
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot compare '%s' with '%s': they are the same run", a->path,
+                  b->path);
+    tm_hint(&run->error, "give two runs, or two parts of one: summaries made with different --steps");
     return TM_ERR_USAGE;
 }
 
@@ -636,8 +626,7 @@ static tm_status check_run(struct tm_run *run, const struct tm_compared_run *one
 {
     if (tm_ask_has_trace(one->summary))
         return TM_OK;
-    (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot compare '%s': there is no trace in it",
-                  one->path);
+    (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot compare '%s': there is no trace in it", one->path);
     tm_hint(&run->error, "a device memory profile alone has no steps; give the profile of the run");
     return TM_ERR_INPUT;
 }
@@ -655,14 +644,12 @@ tm_status tm_compare_check(struct tm_run *run, const struct tm_comparison_side *
     size_t runs = 0;
 
     if (sides < 2 || sides > TM_SIDES_MOST)
-        return tm_fail(&run->error, TM_ERR_USAGE, -1,
-                       "cannot compare %zu run%s: 2 to %d are possible", sides,
+        return tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot compare %zu run%s: 2 to %d are possible", sides,
                        tm_format_plural(sides), TM_SIDES_MOST);
     for (size_t i = 0; i < sides; i++) {
         if (side[i].runs < 1 || side[i].runs > TM_SIDE_RUNS_MOST)
-            return tm_fail(&run->error, TM_ERR_USAGE, -1,
-                           "cannot compare a group of %zu runs: 1 to %d are possible", side[i].runs,
-                           TM_SIDE_RUNS_MOST);
+            return tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot compare a group of %zu runs: 1 to %d are possible",
+                           side[i].runs, TM_SIDE_RUNS_MOST);
         runs += side[i].runs;
     }
     for (size_t i = 0; i < runs; i++) {
@@ -684,8 +671,7 @@ static void name_comparison(const struct comparison *c, char *out, size_t out_by
     size_t used = 0;
 
     for (size_t i = 1; i < c->sides && used < out_bytes; i++)
-        used += (size_t)snprintf(out + used, out_bytes - used, "%s%s", i > 1 ? ", " : "",
-                                 c->side[i].label);
+        used += (size_t)snprintf(out + used, out_bytes - used, "%s%s", i > 1 ? ", " : "", c->side[i].label);
     if (used < out_bytes)
         (void)snprintf(out + used, out_bytes - used, " against %s", c->side[0].label);
 }
@@ -747,15 +733,12 @@ static tm_status fill(struct comparison *c)
     return st;
 }
 
-tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_comparison_side *side,
-                     size_t sides, const struct tm_compare_options *options)
+tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_comparison_side *side, size_t sides,
+                     const struct tm_compare_options *options)
 {
-    struct comparison c = { .run = run,
-                            .side = side,
-                            .sides = sides,
-                            .options = options,
-                            .room = { .run = run },
-                            .root = tm_doc_root(out) };
+    struct comparison c = {
+        .run = run, .side = side, .sides = sides, .options = options, .room = { .run = run }, .root = tm_doc_root(out)
+    };
     tm_status st = fill(&c);
 
     tm_room_free(&c.room);

@@ -20,9 +20,9 @@ enum {
  * thing under 2 % of the pairs: step times 1 %, all else the rest (docs/compare.md). */
 #define STEP_LEVEL 0.01
 #define PART_LEVEL 0.005 /* all parts and shares of one side together (Holm); compiling alone */
-#define ROW_RATE                                                                                   \
-    0.05 /* false discoveries among the rows of a table, of a side whose steps have changed */
-#define ROW_RATE_ALONE 0.005 /* of one whose steps have not: all that is found there may be false  \
+#define ROW_RATE 0.05    /* false discoveries among the rows of a table, of a side whose steps have changed */
+#define ROW_RATE_ALONE                                                                                                 \
+    0.005 /* of one whose steps have not: all that is found there may be false  \
                               */
 #define FIGURE_RATE 0.005
 /* What is told as a change at least. */
@@ -37,11 +37,11 @@ enum { STEP_WHY_BYTES = 256 };
 
 struct side_facts {
     size_t runs;
-    struct tm_sample steps;       /* of all runs, run after run: one for each step number */
-    struct tm_sample quiet_steps; /* of the first run: those without a compilation */
+    struct tm_sample steps;                  /* of all runs, run after run: one for each step number */
+    struct tm_sample quiet_steps;            /* of the first run: those without a compilation */
     struct tm_sample run_medians, run_means; /* of the runs with steps */
-    struct tm_compiling_steps compiling; /* of all runs; excess_ps: the mean over them */
-    double median_ps, mean_ps;    /* of a step; means over the runs; NaN without steps */
+    struct tm_compiling_steps compiling;     /* of all runs; excess_ps: the mean over them */
+    double median_ps, mean_ps;               /* of a step; means over the runs; NaN without steps */
     bool has_parts;
     double part_ps[TM_PARTS], total_ps;      /* per step and device, means over the runs */
     struct tm_sample part_of_run[TM_PARTS];  /* run by run */
@@ -52,7 +52,7 @@ struct side_facts {
 /* The mean (elapsed / steps) or the median of a side against the base's. */
 struct middle_test {
     double base_ps, new_ps, change_ps, change_pct, low_pct, high_pct;
-    double p; /* adjusted for both; NaN = not tested */
+    double p;          /* adjusted for both; NaN = not tested */
     double spread_pct; /* what runs of the same program differ by in it; NaN = not known */
     bool is_changed;
 };
@@ -63,14 +63,14 @@ enum step_verdict { STEP_INCONCLUSIVE, STEP_NO_CHANGE, STEP_IMPROVEMENT, STEP_RE
 struct step_test {
     enum test_basis basis;
     struct middle_test mean, median;
-    const struct middle_test *lead; /* the one that the change is told by */
+    const struct middle_test *lead;             /* the one that the change is told by */
     double lag1, effective_base, effective_new; /* NaN = not of steps */
-    double level; /* of both tests */
-    bool is_enough; /* so many values can show a change at all */
-    bool is_recorded; /* the mean has changed by compilations in steps, which are no chance */
-    bool is_within_spread; /* the lead would be a change, but runs differ by as much */
-    double change_ps, change_pct; /* of the lead */
-    bool is_changed; /* significantly */
+    double level;                               /* of both tests */
+    bool is_enough;                             /* so many values can show a change at all */
+    bool is_recorded;                           /* the mean has changed by compilations in steps, which are no chance */
+    bool is_within_spread;                      /* the lead would be a change, but runs differ by as much */
+    double change_ps, change_pct;               /* of the lead */
+    bool is_changed;                            /* significantly */
     enum step_verdict verdict;
     char why[STEP_WHY_BYTES]; /* of an inconclusive one */
 };
@@ -133,8 +133,7 @@ double tm_row_rate(const struct comparison *c, size_t side);
 /* A mean over the runs of a side of a figure of their summaries; runs without it are left out; NaN
  * = none has it. */
 double tm_mean_over_runs(const struct tm_comparison_side *side,
-                      double (*figure)(const struct tm_value *summary, const void *what),
-                      const void *what);
+                         double (*figure)(const struct tm_value *summary, const void *what), const void *what);
 /* 100 * (value / base - 1); NaN of a base of 0 */
 double tm_change_pct(double base, double value);
 

@@ -22,8 +22,7 @@ static bool add_block(struct tm_compare_blocks *room, size_t bytes)
 {
     const size_t header = aligned(sizeof(struct tm_room_block));
     const size_t whole = bytes + header > BLOCK_BYTES ? bytes + header : BLOCK_BYTES;
-    struct tm_room_block *block =
-        tm_take(&room->run->budget, TM_ACCOUNT_MODEL, whole, &room->run->error);
+    struct tm_room_block *block = tm_take(&room->run->budget, TM_ACCOUNT_MODEL, whole, &room->run->error);
 
     if (!block)
         return false;
@@ -42,8 +41,7 @@ void *tm_room_take(struct tm_compare_blocks *room, size_t count, size_t bytes)
     }
     const size_t bytes_all = count * bytes, wanted = aligned(bytes_all > 0 ? bytes_all : 1);
 
-    if ((!room->blocks || room->blocks->bytes - room->blocks->used < wanted) &&
-        !add_block(room, wanted))
+    if ((!room->blocks || room->blocks->bytes - room->blocks->used < wanted) && !add_block(room, wanted))
         return NULL;
     room->blocks->used += wanted;
     return (char *)room->blocks + (room->blocks->used - wanted);

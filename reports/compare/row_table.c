@@ -61,8 +61,7 @@ const char *tm_name_pattern(struct tm_compare_blocks *room, const char *name)
 static struct tm_row **find_slot(struct tm_row_table *table, const char *name, const char *path)
 {
     const uint64_t seed = (uint64_t)(uintptr_t)table;
-    uint64_t at = tm_hash_pair(tm_hash_text(name, strlen(name), seed),
-                               tm_hash_text(path, strlen(path), seed), seed);
+    uint64_t at = tm_hash_pair(tm_hash_text(name, strlen(name), seed), tm_hash_text(path, strlen(path), seed), seed);
 
     for (at >>= 20;; at++) {
         struct tm_row **slot = &table->slot[at & (table->slots - 1)];
@@ -107,16 +106,14 @@ static struct tm_row *new_row(struct comparison *c, const struct row_figures *f)
 
 static void add_moments(struct row_cell *cell, const struct row_figures *f)
 {
-    const double before = cell->executions, all = before + f->count,
-                 distance = f->mean_ps - cell->mean_ps;
+    const double before = cell->executions, all = before + f->count, distance = f->mean_ps - cell->mean_ps;
 
     if (f->count < 1)
         return;
     cell->has_moments = cell->has_moments && isfinite(f->stddev_ps) && isfinite(f->mean_ps);
     if (!cell->has_moments)
         return;
-    cell->squares += f->stddev_ps * f->stddev_ps * (f->count - 1) +
-                     distance * distance * before * f->count / all;
+    cell->squares += f->stddev_ps * f->stddev_ps * (f->count - 1) + distance * distance * before * f->count / all;
     cell->mean_ps += distance * f->count / all;
     cell->executions = all;
 }
@@ -127,7 +124,7 @@ static bool is_whole_number(double value)
 }
 
 static tm_status row_table_add(struct comparison *c, struct tm_row_table *table, size_t side, size_t run,
-                        const struct row_figures *f)
+                               const struct row_figures *f)
 {
     struct tm_row **slot = find_slot(table, f->name, f->path ? f->path : "");
     const struct tm_comparison_side *of = &c->side[side];
@@ -143,10 +140,9 @@ static tm_status row_table_add(struct comparison *c, struct tm_row_table *table,
     }
     cell = &(*slot)->cell[side];
     if (!cell->is_known)
-        *cell = (struct row_cell){ .is_known = true,
-                                   .ps_of_run = cell->ps_of_run,
-                                   .has_moments = runs == 1,
-                                   .is_counted_exactly = true };
+        *cell = (struct row_cell){
+            .is_known = true, .ps_of_run = cell->ps_of_run, .has_moments = runs == 1, .is_counted_exactly = true
+        };
     cell->members = 1;
     cell->ps += f->ps / units / runs;
     cell->count += f->count / units / runs;
@@ -223,19 +219,16 @@ static void join_cells(struct row_cell *to, const struct row_cell *from, size_t 
     to->is_counted_exactly = to->is_counted_exactly && from->is_counted_exactly;
     to->has_moments = to->has_moments && from->has_moments;
     if (to->has_moments && to->executions + from->executions > 0) {
-        const double all = to->executions + from->executions,
-                     distance = from->mean_ps - to->mean_ps;
+        const double all = to->executions + from->executions, distance = from->mean_ps - to->mean_ps;
 
-        to->squares +=
-            from->squares + distance * distance * to->executions * from->executions / all;
+        to->squares += from->squares + distance * distance * to->executions * from->executions / all;
         to->mean_ps += distance * from->executions / all;
         to->executions = all;
     }
 }
 
 /* One row for all of a group, if some side gains by it. */
-static void join_group(const struct comparison *c, const struct candidate *group, size_t count,
-                       enum row_match match)
+static void join_group(const struct comparison *c, const struct candidate *group, size_t count, enum row_match match)
 {
     struct tm_row *into = group[0].row;
     uint32_t all = 0;
@@ -272,26 +265,30 @@ static void join_group(const struct comparison *c, const struct candidate *group
 /* The row does not take part at a level whose key it lacks. */
 static bool has_key(const struct tm_row *row, enum level level)
 {
-    const char *const key[LEVELS] = { [BY_FAMILY] = row->family, [BY_PATTERN_IN_PATH] = row->path,
-                                      [BY_PATTERN] = row->pattern, [BY_CATEGORY] = row->group };
+    const char *const key[LEVELS] = { [BY_FAMILY] = row->family,
+                                      [BY_PATTERN_IN_PATH] = row->path,
+                                      [BY_PATTERN] = row->pattern,
+                                      [BY_CATEGORY] = row->group };
 
     return level == BY_PATTERN || *key[level];
 }
 
 static tm_status set_keys(struct comparison *c, struct candidate *to, struct tm_row *row, enum level level)
 {
-    const char *const first[LEVELS] = { [BY_FAMILY] = row->family, [BY_PATTERN_IN_PATH] = row->pattern,
-                                        [BY_PATTERN] = row->pattern, [BY_CATEGORY] = row->group };
+    const char *const first[LEVELS] = { [BY_FAMILY] = row->family,
+                                        [BY_PATTERN_IN_PATH] = row->pattern,
+                                        [BY_PATTERN] = row->pattern,
+                                        [BY_CATEGORY] = row->group };
 
     to->row = row;
     to->first = first[level];
-    to->second = level == BY_FAMILY ? row->family_path
-                 : level == BY_PATTERN_IN_PATH ? tm_name_pattern(&c->room, row->path) : "";
+    to->second = level == BY_FAMILY            ? row->family_path
+                 : level == BY_PATTERN_IN_PATH ? tm_name_pattern(&c->room, row->path)
+                                               : "";
     return to->second ? TM_OK : c->run->error.status;
 }
 
-static tm_status match_level(struct comparison *c, struct tm_row_table *table,
-                             struct candidate *list, enum level level)
+static tm_status match_level(struct comparison *c, struct tm_row_table *table, struct candidate *list, enum level level)
 {
     size_t count = 0;
 
@@ -395,8 +392,7 @@ double tm_row_rate(const struct comparison *c, size_t side)
 
 static struct tm_summed lengths_of(const struct row_cell *cell)
 {
-    return (struct tm_summed){ cell->mean_ps, sqrt(cell->squares / (cell->executions - 1)),
-                               cell->executions };
+    return (struct tm_summed){ cell->mean_ps, sqrt(cell->squares / (cell->executions - 1)), cell->executions };
 }
 
 /* Lengths of executions on two sides.  NaN where there is no test. */
@@ -412,8 +408,7 @@ static double length_p(const struct row_cell *base, const struct row_cell *other
 static double count_p(const struct comparison *c, size_t side, const struct row_cell *base,
                       const struct row_cell *other)
 {
-    const double a = tm_device_steps(c->side[0].run[0].summary),
-                 b = tm_device_steps(c->side[side].run[0].summary);
+    const double a = tm_device_steps(c->side[0].run[0].summary), b = tm_device_steps(c->side[side].run[0].summary);
     const double variance = base->count / a + other->count / b, change = other->count - base->count;
 
     if (fabs(change) < 1e-9)
@@ -452,14 +447,12 @@ static double executions_p(const struct comparison *c, size_t side, const struct
     return fmin(1, 2 * fmin(by_count, by_length));
 }
 
-static double part_p(const struct comparison *c, size_t side, const char *prefix,
-                     const struct tm_row *row, bool *holds)
+static double part_p(const struct comparison *c, size_t side, const char *prefix, const struct tm_row *row, bool *holds)
 {
     for (int i = 0; i < TM_PARTS; i++) {
         const char *id = tm_part_kind[i].id;
 
-        if (strncmp(id, prefix, strlen(prefix)) == 0 &&
-            strcmp(id + strlen(prefix), row->name) == 0) {
+        if (strncmp(id, prefix, strlen(prefix)) == 0 && strcmp(id + strlen(prefix), row->name) == 0) {
             *holds = c->waterfall[side].test[i].is_significant;
             return c->waterfall[side].test[i].p;
         }
@@ -485,14 +478,12 @@ static void find_change(const struct tm_row *row, size_t side)
     change->pct = tm_change_pct(value_of(row, 0), value_of(row, side));
     change->from_count_ps = change->change_ps;
     if (base->is_known && other->is_known && base->count > 0 && other->count > 0) {
-        change->from_length_ps =
-            (other->ps / other->count - base->ps / base->count) * (base->count + other->count) / 2;
+        change->from_length_ps = (other->ps / other->count - base->ps / base->count) * (base->count + other->count) / 2;
         change->from_count_ps = change->change_ps - change->from_length_ps;
     }
 }
 
-static void judge(const struct comparison *c, const struct tm_row_table *table,
-                  const struct tm_row *row, size_t side)
+static void judge(const struct comparison *c, const struct tm_row_table *table, const struct tm_row *row, size_t side)
 {
     struct row_change *change = &row->change[side];
     const bool is_in_base = row->cell[0].is_known, is_in_other = row->cell[side].is_known;
@@ -502,24 +493,20 @@ static void judge(const struct comparison *c, const struct tm_row_table *table,
     if (is_in_base != is_in_other && !table->is_whole)
         change->status = is_in_other ? ROW_ADDED : ROW_REMOVED;
     else if (change->is_tested)
-        change->status = !change->is_significant ? ROW_SAME
-                         : change->change_ps > 0 ? ROW_SLOWER
-                                                 : ROW_FASTER;
+        change->status = !change->is_significant ? ROW_SAME : change->change_ps > 0 ? ROW_SLOWER : ROW_FASTER;
     else if (fabs(change->change_ps) * 100 < ROW_STEP_LEAST_PCT * tm_base_step_ps(c) ||
              fabs(change->pct) < STEP_LEAST_PCT)
         change->status = ROW_SAME;
 }
 
-static bool is_worth_it(const struct comparison *c, const struct row_change *change,
-                        double noise_pct)
+static bool is_worth_it(const struct comparison *c, const struct row_change *change, double noise_pct)
 {
-    return change->is_known &&
-           fabs(change->change_ps) * 100 >= ROW_STEP_LEAST_PCT * tm_base_step_ps(c) &&
+    return change->is_known && fabs(change->change_ps) * 100 >= ROW_STEP_LEAST_PCT * tm_base_step_ps(c) &&
            (!isfinite(change->pct) || fabs(change->pct) >= noise_pct);
 }
 
-static void test_side(const struct comparison *c, struct tm_row_table *table, size_t side,
-                      double *p, bool *holds, double *scratch)
+static void test_side(const struct comparison *c, struct tm_row_table *table, size_t side, double *p, bool *holds,
+                      double *scratch)
 {
     const enum test_basis basis = tm_basis_of(c, side);
     const double noise_pct = tm_row_noise_pct(c, side);
@@ -529,8 +516,7 @@ static void test_side(const struct comparison *c, struct tm_row_table *table, si
         struct row_change *change = &row->change[side];
 
         find_change(row, side);
-        if (!change->is_known || basis == TEST_NONE ||
-            (table->is_of_session && basis == TEST_STEPS))
+        if (!change->is_known || basis == TEST_NONE || (table->is_of_session && basis == TEST_STEPS))
             change->p = NAN;
         else if (table->test_part)
             change->p = part_p(c, side, table->test_part, row, &change->is_significant);
@@ -561,8 +547,7 @@ static void hide_cut(const struct comparison *c, struct tm_row_table *table)
         for (size_t side = 0; side < c->sides; side++) {
             struct row_cell *cell = &table->row[i]->cell[side];
 
-            cell->is_hidden =
-                !cell->is_known && table->floor_ps[side] > 0 && most < 4 * table->floor_ps[side];
+            cell->is_hidden = !cell->is_known && table->floor_ps[side] > 0 && most < 4 * table->floor_ps[side];
         }
     }
 }
@@ -586,11 +571,9 @@ static tm_status row_table_test(struct comparison *c, struct tm_row_table *table
 /* Where a section has its rows, and which members the figures are. */
 struct section {
     const char *key, *by;
-    const char
-        *list; /* an array of rows, or an object of them by name; NULL = the section itself */
-    const char *name, *group, *path, *ps, *stddev /* of ps of one execution */, *count,
-        *bytes; /* NULL = none */
-    const char *rest;                                     /* what was not listed */
+    const char *list; /* an array of rows, or an object of them by name; NULL = the section itself */
+    const char *name, *group, *path, *ps, *stddev /* of ps of one execution */, *count, *bytes; /* NULL = none */
+    const char *rest; /* what was not listed */
     const char *test_part;
     bool is_by_category, is_of_session, is_whole, has_path /* of the framework, and no other one */;
 };
@@ -669,12 +652,12 @@ static const struct tm_value *family_of(const struct tm_value *section, const st
 {
     const struct tm_value *place = tm_get(row, "family");
 
-    return tm_type_of(place) == TM_INT && tm_int(place) >= 0
-               ? tm_at(tm_get(section, "families"), (size_t)tm_int(place)) : NULL;
+    return tm_type_of(place) == TM_INT && tm_int(place) >= 0 ? tm_at(tm_get(section, "families"), (size_t)tm_int(place))
+                                                             : NULL;
 }
 
-static tm_status load_row(struct comparison *c, struct tm_row_table *table, const struct section *s,
-                          size_t side, size_t run, const struct tm_value *row, const char *key)
+static tm_status load_row(struct comparison *c, struct tm_row_table *table, const struct section *s, size_t side,
+                          size_t run, const struct tm_value *row, const char *key)
 {
     const struct tm_value *family = family_of(tm_get(c->side[side].run[run].summary, s->key), row);
     char name[128], size[TM_FORMAT_BYTES];
@@ -711,8 +694,8 @@ static tm_status load_row(struct comparison *c, struct tm_row_table *table, cons
     return row_table_add(c, table, side, run, &f);
 }
 
-static tm_status load_run(struct comparison *c, struct tm_row_table *table, const struct section *s,
-                          size_t side, size_t run)
+static tm_status load_run(struct comparison *c, struct tm_row_table *table, const struct section *s, size_t side,
+                          size_t run)
 {
     const struct tm_value *summary = c->side[side].run[run].summary;
     const struct tm_value *section = tm_get(summary, s->key), *list = tm_get(section, s->list);
@@ -726,8 +709,7 @@ static tm_status load_run(struct comparison *c, struct tm_row_table *table, cons
     for (size_t i = 0; i < tm_length(list); i++) {
         const struct tm_value *row = is_object ? tm_value_at(list, i) : tm_at(list, i);
         const double ps = number(row, s->ps) / units;
-        const tm_status st =
-            load_row(c, table, s, side, run, row, is_object ? tm_key_at(list, i) : "");
+        const tm_status st = load_row(c, table, s, side, run, row, is_object ? tm_key_at(list, i) : "");
 
         if (st != TM_OK)
             return st;
@@ -764,8 +746,7 @@ static tm_status make_room(struct comparison *c, struct tm_row_table *table, siz
     table->row = tm_room_take(&c->room, rows, sizeof(struct tm_row *));
     table->rest_ps = tm_room_take(&c->room, c->sides, sizeof(double));
     table->floor_ps = tm_room_take(&c->room, c->sides, sizeof(double));
-    return table->slot && table->row && table->rest_ps && table->floor_ps ? TM_OK
-                                                                          : c->run->error.status;
+    return table->slot && table->row && table->rest_ps && table->floor_ps ? TM_OK : c->run->error.status;
 }
 
 static const char *reason(const struct comparison *c, const struct section *s)

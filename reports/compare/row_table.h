@@ -33,26 +33,25 @@ struct row_change {
 };
 
 struct tm_row {
-    const char *name;    /* of a merged one: its family, its pattern, or its category */
-    const char *pattern; /* the name without its numbers; of a member of a family that of the family */
+    const char *name;                 /* of a merged one: its family, its pattern, or its category */
+    const char *pattern;              /* the name without its numbers; of a member of a family that of the family */
     const char *family, *family_path; /* "" = none is known */
-    const char *path;    /* of the framework: tells ops of one name apart; "" = not known, or several */
-    const char *group;   /* category, pass ...; "" = none */
+    const char *path;                 /* of the framework: tells ops of one name apart; "" = not known, or several */
+    const char *group;                /* category, pass ...; "" = none */
     enum row_match match;
     struct row_cell *cell;     /* one per side */
     struct row_change *change; /* one per side; that of the base is unused */
 };
 
 struct tm_row_table {
-    const char *key;     /* in the document, and in the summary */
-    const char *by;      /* what a name is */
-    bool is_of_session;  /* sums of the whole session, not of a step */
-    bool is_by_category; /* of other hardware rows may meet by category */
-    bool has_path;       /* of the framework */
-    bool is_whole;       /* a row that is not there has no time: it is no addition */
-    const char
-        *test_part; /* rows are parts of a step: "idle_" and the name is the part's id; NULL = no */
-    const char *why; /* no side has it: the reason */
+    const char *key;       /* in the document, and in the summary */
+    const char *by;        /* what a name is */
+    bool is_of_session;    /* sums of the whole session, not of a step */
+    bool is_by_category;   /* of other hardware rows may meet by category */
+    bool has_path;         /* of the framework */
+    bool is_whole;         /* a row that is not there has no time: it is no addition */
+    const char *test_part; /* rows are parts of a step: "idle_" and the name is the part's id; NULL = no */
+    const char *why;       /* no side has it: the reason */
     struct tm_row **row;
     size_t rows;
     double *rest_ps;      /* of what was not listed, one per side */

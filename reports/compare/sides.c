@@ -26,8 +26,7 @@ const struct tm_part_kind tm_part_kind[TM_PARTS] = {
     [TM_PART_COPY_P2P] = { "copy_p2p", "Exposed copies between devices", "exposed_copy_ps.p2p" },
     [TM_PART_COPY_D2D] = { "copy_d2d", "Exposed copies inside the device", "exposed_copy_ps.d2d" },
     [TM_PART_COPY_OTHER] = { "copy_other", "Other exposed copies", "exposed_copy_ps.other" },
-    [TM_PART_IDLE_DEVICE_WAIT] = { "idle_device_wait", "Idle: waits on the device",
-                                   "idle_ps.device_wait" },
+    [TM_PART_IDLE_DEVICE_WAIT] = { "idle_device_wait", "Idle: waits on the device", "idle_ps.device_wait" },
     [TM_PART_IDLE_LAUNCH] = { "idle_launch", "Idle: launches", "idle_ps.launch" },
     [TM_PART_IDLE_COMPILE] = { "idle_compile", "Idle: compiling", "idle_ps.compile" },
     [TM_PART_IDLE_INPUT] = { "idle_input", "Idle: input", "idle_ps.input" },
@@ -147,8 +146,7 @@ void tm_add_figure(struct tm_value *to, const char *key, double value, const cha
 /* The versions of the first host: what a run is made of. */
 static void add_versions(struct tm_value *to, const struct tm_value *summary)
 {
-    static const char *const keys[] = { "jax",    "jaxlib", "cuda",  "cuda_runtime",
-                                        "driver", "rocm",   "libtpu" };
+    static const char *const keys[] = { "jax", "jaxlib", "cuda", "cuda_runtime", "driver", "rocm", "libtpu" };
     const struct tm_value *host = tm_path(summary, "environment.hosts[0]");
     struct tm_value *versions = tm_add_object(to, "versions");
 
@@ -172,20 +170,15 @@ static void add_steps(struct tm_value *to, const struct tm_value *summary)
     const double mean = tm_double(tm_get(from, "mean_ps"));
     const bool has_spread = tm_int(tm_get(from, "samples")) > 1;
 
-    tm_add_string(steps, "source",
-                  *tm_text(tm_get(from, "source")) ? tm_text(tm_get(from, "source")) : "session");
-    tm_add_string(steps, "basis",
-                  *tm_text(tm_get(from, "basis")) ? tm_text(tm_get(from, "basis")) : "period");
+    tm_add_string(steps, "source", *tm_text(tm_get(from, "source")) ? tm_text(tm_get(from, "source")) : "session");
+    tm_add_string(steps, "basis", *tm_text(tm_get(from, "basis")) ? tm_text(tm_get(from, "basis")) : "period");
     tm_add_int(steps, "chosen", tm_int(tm_get(from, "chosen")));
     tm_add_int(steps, "samples", tm_int(tm_get(from, "samples")));
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
         tm_add_ps(steps, times[i],
-                  (i < 3 || has_spread) && tm_has(tm_get(from, times[i]))
-                      ? tm_double(tm_get(from, times[i]))
-                      : NAN,
+                  (i < 3 || has_spread) && tm_has(tm_get(from, times[i])) ? tm_double(tm_get(from, times[i])) : NAN,
                   "too few steps have a length");
-    tm_add_figure(steps, "cv_pct",
-                  has_spread && mean > 0 ? 100 * tm_double(tm_get(from, "stddev_ps")) / mean : NAN,
+    tm_add_figure(steps, "cv_pct", has_spread && mean > 0 ? 100 * tm_double(tm_get(from, "stddev_ps")) / mean : NAN,
                   "too few steps have a length");
 }
 
@@ -239,8 +232,7 @@ double tm_change_pct(double base, double value)
 }
 
 double tm_mean_over_runs(const struct tm_comparison_side *side,
-                      double (*figure)(const struct tm_value *summary, const void *what),
-                      const void *what)
+                         double (*figure)(const struct tm_value *summary, const void *what), const void *what)
 {
     double sum = 0;
     size_t known = 0;
@@ -285,19 +277,17 @@ const char *tm_no_test_reason(const struct comparison *c, size_t side, char *out
 {
     const struct side_facts *base = &c->facts[0], *other = &c->facts[side];
     const struct step_test *test = &c->step_test[side];
-    const size_t steps =
-        base->steps.count < other->steps.count ? base->steps.count : other->steps.count;
+    const size_t steps = base->steps.count < other->steps.count ? base->steps.count : other->steps.count;
     char worth[TM_FORMAT_BYTES], lag1[TM_FORMAT_BYTES];
 
     if (!tm_are_measured_alike(c, side))
         (void)snprintf(out, out_bytes, NO_SIGNIFICANCE TM_STEPS_NOT_ALIKE);
     else if (base->runs > 1 || other->runs > 1)
-        (void)snprintf(
-            out, out_bytes,
-            NO_SIGNIFICANCE "one side has a single run with steps, two are needed on both");
+        (void)snprintf(out, out_bytes, NO_SIGNIFICANCE "one side has a single run with steps, two are needed on both");
     else if (tm_basis_of(c, side) == TEST_STEPS && fmin(test->effective_base, test->effective_new) < (double)steps)
         (void)snprintf(out, out_bytes,
-                       NO_SIGNIFICANCE "consecutive steps resemble each other (lag-1 autocorrelation %s), so that %zu steps "
+                       NO_SIGNIFICANCE
+                       "consecutive steps resemble each other (lag-1 autocorrelation %s), so that %zu steps "
                        "are worth %s independent ones; 6 are needed on both sides",
                        tm_format_number(lag1, test->lag1), steps,
                        tm_format_number(worth, fmin(test->effective_base, test->effective_new)));
@@ -309,8 +299,7 @@ const char *tm_no_test_reason(const struct comparison *c, size_t side, char *out
 
 /* --- samples --- */
 
-static tm_status take_sample(struct comparison *c, struct tm_sample *sample, double **value,
-                             size_t most)
+static tm_status take_sample(struct comparison *c, struct tm_sample *sample, double **value, size_t most)
 {
     *value = tm_room_take(&c->room, most, sizeof(**value));
     *sample = (struct tm_sample){ *value, 0 };
@@ -333,8 +322,7 @@ static double median_of(const struct tm_value *steps, struct tm_sample sample, d
     return tm_sample_select_median(sorted, sample.count);
 }
 
-static tm_status load_steps(struct comparison *c, const struct tm_comparison_side *side,
-                            struct side_facts *facts)
+static tm_status load_steps(struct comparison *c, const struct tm_comparison_side *side, struct side_facts *facts)
 {
     double *step, *median, *mean, *sorted;
     size_t most = 0;
@@ -384,8 +372,7 @@ static tm_status load_steps(struct comparison *c, const struct tm_comparison_sid
 
 /* The values of one part in the listed steps that were chosen. */
 static tm_status load_listed(struct comparison *c, const struct tm_comparison_side *side, const char *path,
-                             struct tm_sample *sample,
-                             double *value)
+                             struct tm_sample *sample, double *value)
 {
     tm_status st = TM_OK;
 
@@ -401,8 +388,7 @@ static tm_status load_listed(struct comparison *c, const struct tm_comparison_si
     return st;
 }
 
-static tm_status load_parts(struct comparison *c, const struct tm_comparison_side *side,
-                            struct side_facts *facts)
+static tm_status load_parts(struct comparison *c, const struct tm_comparison_side *side, struct side_facts *facts)
 {
     double *of_run[TM_PARTS], *of_step;
     size_t listed = 0, known = 0;
@@ -494,22 +480,19 @@ static void add_step_statistics(struct tm_value *to, const struct tm_comparison_
     static const struct {
         const char *key, *path;
     } means[] = {
-        { "mean_ps", "steps.mean_ps" }, { "median_ps", "steps.median_ps" },
-        { "p95_ps", "steps.p95_ps" },   { "min_ps", "steps.min_ps" },
-        { "max_ps", "steps.max_ps" },
+        { "mean_ps", "steps.mean_ps" }, { "median_ps", "steps.median_ps" }, { "p95_ps", "steps.p95_ps" },
+        { "min_ps", "steps.min_ps" },   { "max_ps", "steps.max_ps" },
     };
-    const struct tm_moments all = tm_sample_moments(facts->steps),
-                            between = tm_sample_moments(facts->run_medians);
+    const struct tm_moments all = tm_sample_moments(facts->steps), between = tm_sample_moments(facts->run_medians);
     struct tm_value *samples;
 
     tm_add_uint(to, "samples", facts->steps.count);
     for (size_t i = 0; i < sizeof(means) / sizeof(means[0]); i++)
-        tm_add_ps(to, means[i].key,
-                  i == 1 ? facts->median_ps : tm_mean_over_runs(side, figure_at, means[i].path), none);
+        tm_add_ps(to, means[i].key, i == 1 ? facts->median_ps : tm_mean_over_runs(side, figure_at, means[i].path),
+                  none);
     tm_add_ps(to, "stddev_ps", all.stddev, few);
     tm_add_figure(to, "cv_pct", all.cv_pct, few);
-    tm_add_figure(to, "between_runs_cv_pct", facts->run_medians.count > 1 ? between.cv_pct : NAN,
-                  "one run");
+    tm_add_figure(to, "between_runs_cv_pct", facts->run_medians.count > 1 ? between.cv_pct : NAN, "one run");
     samples = tm_add_array(to, "samples_ps");
     for (size_t i = 0; i < facts->steps.count && i < SAMPLES_WRITTEN_MOST; i++)
         tm_add_ps(samples, NULL, facts->steps.value[i], NULL);
@@ -530,8 +513,7 @@ static void add_side(const struct comparison *c, struct tm_value *sides, size_t 
     add_same(to, runs, "platform");
     add_same(to, runs, "device_model");
     for (size_t r = 1; r < side->runs; r++)
-        is_same = is_same && tm_int(tm_get(tm_at(runs, r), "devices")) ==
-                                 tm_int(tm_get(tm_at(runs, 0), "devices"));
+        is_same = is_same && tm_int(tm_get(tm_at(runs, r), "devices")) == tm_int(tm_get(tm_at(runs, 0), "devices"));
     if (is_same)
         tm_add_int(to, "devices", tm_int(tm_get(tm_at(runs, 0), "devices")));
     else

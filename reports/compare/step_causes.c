@@ -18,9 +18,8 @@ static void say_before(struct cause *cause, const char *what, double base_ps, do
 {
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
-    tm_cause_say(cause, "%s: %s per step and device, before %s", what,
-              tm_format_time(b, tm_whole(round(new_ps))),
-              tm_format_time(a, tm_whole(round(base_ps))));
+    tm_cause_say(cause, "%s: %s per step and device, before %s", what, tm_format_time(b, tm_whole(round(new_ps))),
+                 tm_format_time(a, tm_whole(round(base_ps))));
 }
 
 static double figure_at(const struct tm_value *summary, const void *path)
@@ -67,9 +66,8 @@ static double growth_of_others(const struct comparison *c, size_t side, size_t b
 
 tm_status tm_find_slow_device(struct causes *k)
 {
-    static const enum tm_part waits[] = { TM_PART_COLLECTIVES, TM_PART_IDLE_DEVICE_WAIT,
-                                          TM_PART_IDLE_SYNC, TM_PART_IDLE_HOST,
-                                          TM_PART_IDLE_UNRECORDED };
+    static const enum tm_part waits[] = { TM_PART_COLLECTIVES, TM_PART_IDLE_DEVICE_WAIT, TM_PART_IDLE_SYNC,
+                                          TM_PART_IDLE_HOST, TM_PART_IDLE_UNRECORDED };
     const struct comparison *c = k->c;
     double *scratch = tm_room_take(&k->c->room, c->device_count, sizeof(*scratch));
     double others, growth, own_ps, change_ps;
@@ -82,9 +80,7 @@ tm_status tm_find_slow_device(struct causes *k)
     if (c->device_count < 2)
         return TM_OK;
     for (size_t i = 1; i < c->device_count; i++)
-        odd = fabs(growth_of(&c->devices[i], k->side)) > fabs(growth_of(&c->devices[odd], k->side))
-                  ? i
-                  : odd;
+        odd = fabs(growth_of(&c->devices[i], k->side)) > fabs(growth_of(&c->devices[odd], k->side)) ? i : odd;
     const struct compared_device *device = &c->devices[odd];
 
     growth = growth_of(device, k->side);
@@ -100,14 +96,13 @@ tm_status tm_find_slow_device(struct causes *k)
         return TM_OK;
     k->is_compute_told = true;
     cause = tm_cause_begin(k, own_ps > 0 ? "slow_device" : "slow_device_gone", change_ps);
-    tm_cause_set_title(cause, "%s alone computes %s: %s per step", device->name,
-                tm_longer_by(longer, 1, exp(growth)), tm_signed_time(time, change_ps));
+    tm_cause_set_title(cause, "%s alone computes %s: %s per step", device->name, tm_longer_by(longer, 1, exp(growth)),
+                       tm_signed_time(time, change_ps));
     cause->value = 100 * (exp(growth) - 1);
     cause->unit = "%";
     say_before(cause, device->name, device->compute_ps[0], device->compute_ps[k->side]);
-    tm_cause_say(cause, "the other %zu device%s: %s%s (median)", c->device_count - 1,
-              c->device_count == 2 ? "" : "s", others < 0 ? "-" : "+",
-              tm_format_pct(pct, fabs(100 * (exp(others) - 1))));
+    tm_cause_say(cause, "the other %zu device%s: %s%s (median)", c->device_count - 1, c->device_count == 2 ? "" : "s",
+                 others < 0 ? "-" : "+", tm_format_pct(pct, fabs(100 * (exp(others) - 1))));
     cause->why = "The devices wait for each other, so that the slowest one sets the pace.";
     cause->fixes = device_fixes;
     return TM_OK;
@@ -124,8 +119,7 @@ static const char *const compile_fixes[] = {
 
 tm_status tm_find_recompiles(struct causes *k)
 {
-    static const char count_path[] = "compile.inside_steps.count",
-                      time_path[] = "compile.inside_steps.total_ps";
+    static const char count_path[] = "compile.inside_steps.count", time_path[] = "compile.inside_steps.total_ps";
     const struct tm_comparison_side *base = &k->c->side[0], *other = &k->c->side[k->side];
     const double before = tm_mean_over_runs(base, figure_at, count_path),
                  after = tm_mean_over_runs(other, figure_at, count_path);
@@ -141,25 +135,24 @@ tm_status tm_find_recompiles(struct causes *k)
             return TM_OK;
         cause = tm_cause_begin(k, after > before ? "recompiles" : "recompiles_gone", change_ps);
         tm_cause_set_title(cause, "%s compilation%s inside the steps, before %s: %s per step",
-                    tm_format_number(b, after), after == 1 ? "" : "s", tm_format_number(a, before),
-                    tm_signed_time(time, change_ps));
+                           tm_format_number(b, after), after == 1 ? "" : "s", tm_format_number(a, before),
+                           tm_signed_time(time, change_ps));
     } else if (tm_is_worth_a_cause(k, part_change(k, TM_PART_IDLE_COMPILE))) {
         cause = tm_cause_of_fact(k, after > before ? "recompiles" : "recompiles_gone");
         cause->is_warning = after > before;
-        tm_cause_set_title(cause, "%s compilation%s inside the steps, before %s",
-                    tm_format_number(b, after), after == 1 ? "" : "s", tm_format_number(a, before));
+        tm_cause_set_title(cause, "%s compilation%s inside the steps, before %s", tm_format_number(b, after),
+                           after == 1 ? "" : "s", tm_format_number(a, before));
         tm_cause_say(cause, "in too few steps for a test of what they cost");
     } else {
         return TM_OK;
     }
     cause->value = after - before;
     cause->unit = "count";
-    say_before(cause, "the device waits for the compiler",
-               (double)k->w->base_part_ps[TM_PART_IDLE_COMPILE],
+    say_before(cause, "the device waits for the compiler", (double)k->w->base_part_ps[TM_PART_IDLE_COMPILE],
                (double)k->w->new_part_ps[TM_PART_IDLE_COMPILE]);
     tm_cause_say(cause, "compiling inside the steps takes %s in all, before %s",
-              tm_format_time(b, tm_whole(tm_mean_over_runs(other, figure_at, time_path))),
-              tm_format_time(a, tm_whole(tm_mean_over_runs(base, figure_at, time_path))));
+                 tm_format_time(b, tm_whole(tm_mean_over_runs(other, figure_at, time_path))),
+                 tm_format_time(a, tm_whole(tm_mean_over_runs(base, figure_at, time_path))));
     cause->why = "A jitted function that meets new shapes or new static arguments is compiled "
                  "again, and the devices wait.";
     cause->fixes = compile_fixes;
@@ -172,10 +165,8 @@ static const struct direction {
     const char *name, *words;
     enum tm_part part;
 } directions[] = {
-    { "h2d", "to the device", TM_PART_COPY_H2D },
-    { "d2h", "to the host", TM_PART_COPY_D2H },
-    { "p2p", "between devices", TM_PART_COPY_P2P },
-    { "d2d", "inside the device", TM_PART_COPY_D2D },
+    { "h2d", "to the device", TM_PART_COPY_H2D },      { "d2h", "to the host", TM_PART_COPY_D2H },
+    { "p2p", "between devices", TM_PART_COPY_P2P },    { "d2d", "inside the device", TM_PART_COPY_D2D },
     { "other", "of other kinds", TM_PART_COPY_OTHER },
 };
 static const char *const transfer_fixes[] = {
@@ -204,8 +195,7 @@ static bool has_grown(double base, double value, double sign)
     return sign * (value - base) * 100 > MORE_PCT * fmax(base, value);
 }
 
-static void tell_transfer(struct causes *k, const struct direction *d, const struct tm_row *row,
-                          double change_ps)
+static void tell_transfer(struct causes *k, const struct direction *d, const struct tm_row *row, double change_ps)
 {
     const struct row_cell *base = &row->cell[0], *other = &row->cell[k->side];
     const bool is_work = has_grown(base->count, other->count, change_ps < 0 ? -1 : 1) ||
@@ -219,23 +209,22 @@ static void tell_transfer(struct causes *k, const struct direction *d, const str
     (void)tm_format_number(b, other->count);
     if (is_work && has_grown(base->count, other->count, change_ps < 0 ? -1 : 1))
         tm_cause_set_title(cause, "%s cop%s %s per step and device, before %s: %s per step", b,
-                    strcmp(b, "1") == 0 ? "y" : "ies", d->words, tm_format_number(a, base->count),
-                    tm_signed_time(time, change_ps));
+                           strcmp(b, "1") == 0 ? "y" : "ies", d->words, tm_format_number(a, base->count),
+                           tm_signed_time(time, change_ps));
     else if (is_work)
         tm_cause_set_title(cause, "Copies %s move %s per step and device, before %s: %s per step", d->words,
-                    tm_format_bytes(b, other->bytes), tm_format_bytes(a, base->bytes),
-                    tm_signed_time(time, change_ps));
+                           tm_format_bytes(b, other->bytes), tm_format_bytes(a, base->bytes),
+                           tm_signed_time(time, change_ps));
     else
         tm_cause_set_title(cause, "Copies %s of the same data take %s: %s per step", d->words,
-                    tm_longer_by(longer, base->ps, other->ps), tm_signed_time(time, change_ps));
+                           tm_longer_by(longer, base->ps, other->ps), tm_signed_time(time, change_ps));
     cause->value = tm_change_pct(base->ps, other->ps);
     cause->unit = "%";
     if (base->has_bytes || other->has_bytes)
         tm_cause_say(cause, "%s per step and device, before %s", tm_format_bytes(b, other->bytes),
-                  tm_format_bytes(a, base->bytes));
+                     tm_format_bytes(a, base->bytes));
     say_before(cause, "copying", base->ps, other->ps);
-    say_before(cause, "exposed", (double)k->w->base_part_ps[d->part],
-               (double)k->w->new_part_ps[d->part]);
+    say_before(cause, "exposed", (double)k->w->base_part_ps[d->part], (double)k->w->new_part_ps[d->part]);
     cause->why = is_work ? "The program copies another amount of data in each step."
                          : "The link between the memories is slower or faster than before, or the "
                            "host memory is pageable.";
@@ -249,8 +238,7 @@ tm_status tm_find_transfer_causes(struct causes *k)
         const struct tm_row *row = row_of(k->c->transfers, d->name);
         double change_ps;
 
-        if (!row || !tm_part_has_changed(k, d->part) ||
-            !tm_is_worth_a_cause(k, row->change[k->side].change_ps))
+        if (!row || !tm_part_has_changed(k, d->part) || !tm_is_worth_a_cause(k, row->change[k->side].change_ps))
             continue;
         change_ps = tm_take_from_part(k, d->part, row->change[k->side].change_ps);
         if (tm_is_worth_a_cause(k, change_ps))
@@ -294,18 +282,17 @@ tm_status tm_find_collective_causes(struct causes *k)
     const bool is_count = fabs(count_ps) > fabs(length_ps);
 
     cause = tm_cause_begin(k,
-                        is_count        ? change_ps > 0 ? "collective_more" : "collective_less"
-                        : change_ps > 0 ? "collective_slower"
-                                        : "collective_faster",
-                        change_ps);
+                           is_count        ? change_ps > 0 ? "collective_more" : "collective_less"
+                           : change_ps > 0 ? "collective_slower"
+                                           : "collective_faster",
+                           change_ps);
     (void)tm_signed_time(time, change_ps);
     (void)tm_format_number(b, runs_after);
     if (is_count)
         tm_cause_set_title(cause, "%s collective%s per step and device, before %s: %s per step", b,
-                    strcmp(b, "1") == 0 ? "" : "s", tm_format_number(a, runs_before), time);
+                           strcmp(b, "1") == 0 ? "" : "s", tm_format_number(a, runs_before), time);
     else
-        tm_cause_set_title(cause, "Collectives take %s: %s per step", tm_longer_by(longer, before, after),
-                    time);
+        tm_cause_set_title(cause, "Collectives take %s: %s per step", tm_longer_by(longer, before, after), time);
     cause->value = tm_change_pct(before, after);
     cause->unit = "%";
     say_before(cause, "collectives", before, after);
@@ -349,17 +336,15 @@ tm_status tm_find_lost_overlap(struct causes *k)
     }
     if (!(whole[0] > 0) || !(whole[1] > 0) || !has_changed || !tm_is_worth_a_cause(k, change_ps))
         return TM_OK;
-    const double before = 100 * fmax(0, 1 - exposed[0] / whole[0]),
-                 after = 100 * fmax(0, 1 - exposed[1] / whole[1]);
+    const double before = 100 * fmax(0, 1 - exposed[0] / whole[0]), after = 100 * fmax(0, 1 - exposed[1] / whole[1]);
 
     if ((after < before) != (change_ps > 0))
         return TM_OK;
     for (int i = TM_PART_COLLECTIVES; i <= TM_PART_COPY_OTHER; i++)
         k->left_ps[i] = 0;
     cause = tm_cause_begin(k, change_ps > 0 ? "overlap_lost" : "overlap_gained", change_ps);
-    tm_cause_set_title(cause,
-                "%s of communication and copies is overlapped with compute, before %s: %s per step",
-                tm_format_pct(b, after), tm_format_pct(a, before), tm_signed_time(time, change_ps));
+    tm_cause_set_title(cause, "%s of communication and copies is overlapped with compute, before %s: %s per step",
+                       tm_format_pct(b, after), tm_format_pct(a, before), tm_signed_time(time, change_ps));
     cause->value = after - before;
     cause->unit = "%";
     say_before(cause, "collectives and copies", whole[0], whole[1]);
@@ -384,25 +369,18 @@ static const char *const input_fixes[] = {
 static const char *const sync_fixes[] = {
     "look for results that are now read in each step: float(loss), print, np.asarray", NULL
 };
-static const char *const gc_fixes[] = {
-    "collect garbage between steps only: gc.disable(), gc.collect() every so often", NULL
-};
-static const char *const profiler_fixes[] = { "compare the options of the profiler in both runs",
-                                              NULL };
-static const char *const host_fixes[] = {
-    "compare the Python functions between the launches of both runs", NULL
-};
-static const char *const unrecorded_fixes[] = {
-    "profile again with the host tracer on in both runs", NULL
-};
+static const char *const gc_fixes[] = { "collect garbage between steps only: gc.disable(), gc.collect() every so often",
+                                        NULL };
+static const char *const profiler_fixes[] = { "compare the options of the profiler in both runs", NULL };
+static const char *const host_fixes[] = { "compare the Python functions between the launches of both runs", NULL };
+static const char *const unrecorded_fixes[] = { "profile again with the host tracer on in both runs", NULL };
 
 static const struct {
     enum tm_part part;
     const char *id, *words;
     const char *const *fixes;
 } idle_kinds[] = {
-    { TM_PART_IDLE_DEVICE_WAIT, "idle_device_wait", "for work already launched",
-      wait_fixes },
+    { TM_PART_IDLE_DEVICE_WAIT, "idle_device_wait", "for work already launched", wait_fixes },
     { TM_PART_IDLE_LAUNCH, "idle_launch", "for launches", launch_fixes },
     { TM_PART_IDLE_COMPILE, "idle_compile", "for the compiler", compile_fixes },
     { TM_PART_IDLE_INPUT, "idle_input", "for input", input_fixes },
@@ -410,8 +388,7 @@ static const struct {
     { TM_PART_IDLE_GC, "idle_gc", "for garbage collection", gc_fixes },
     { TM_PART_IDLE_PROFILER, "idle_profiler", "for the profiler", profiler_fixes },
     { TM_PART_IDLE_HOST, "idle_host", "for other host code", host_fixes },
-    { TM_PART_IDLE_UNRECORDED, "idle_unrecorded", "for unrecorded reasons",
-      unrecorded_fixes },
+    { TM_PART_IDLE_UNRECORDED, "idle_unrecorded", "for unrecorded reasons", unrecorded_fixes },
 };
 
 /* Idle time changes hands between its causes without any change of its sum, as when launches come
@@ -419,8 +396,7 @@ static const struct {
  * changes of the other causes. */
 static bool is_open(const struct causes *k, enum tm_part part)
 {
-    return part == TM_PART_IDLE_DEVICE_WAIT || part == TM_PART_IDLE_UNRECORDED ||
-           !tm_part_has_changed(k, part);
+    return part == TM_PART_IDLE_DEVICE_WAIT || part == TM_PART_IDLE_UNRECORDED || !tm_part_has_changed(k, part);
 }
 
 static void settle_blame(struct causes *k)
@@ -459,15 +435,13 @@ tm_status tm_find_idle_changes(struct causes *k)
         k->left_ps[part] = 0;
         cause = tm_cause_begin(k, idle_kinds[i].id, change_ps);
         tm_cause_set_title(cause, "The device waits %s %s: %s per step", change_ps > 0 ? "longer" : "less",
-                    idle_kinds[i].words, tm_signed_time(time, change_ps));
-        cause->value =
-            tm_change_pct((double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
+                           idle_kinds[i].words, tm_signed_time(time, change_ps));
+        cause->value = tm_change_pct((double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
         cause->unit = "%";
-        say_before(cause, "idle for this cause", (double)k->w->base_part_ps[part],
-                   (double)k->w->new_part_ps[part]);
+        say_before(cause, "idle for this cause", (double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
         if (isfinite(before) && isfinite(after) && has_grown(before, after, change_ps < 0 ? -1 : 1))
             tm_cause_say(cause, "%s launches per step, before %s", tm_format_number(b, after),
-                      tm_format_number(a, before));
+                         tm_format_number(a, before));
         cause->why = "The device has nothing to do in this time.";
         cause->fixes = idle_kinds[i].fixes;
     }
@@ -489,12 +463,11 @@ tm_status tm_find_changed_parts(struct causes *k)
         k->left_ps[part] = 0;
         cause = tm_cause_begin(k, tm_part_kind[part].id, change_ps);
         cause->is_rest = true;
-        tm_cause_set_title(cause, "%s, not explained by the causes above: %s per step",
-                    tm_part_kind[part].title, tm_signed_time(time, change_ps));
+        tm_cause_set_title(cause, "%s, not explained by the causes above: %s per step", tm_part_kind[part].title,
+                           tm_signed_time(time, change_ps));
         cause->value = 100 * change_ps / k->step_ps;
         cause->unit = "%";
-        say_before(cause, tm_part_kind[part].title, (double)k->w->base_part_ps[part],
-                   (double)k->w->new_part_ps[part]);
+        say_before(cause, tm_part_kind[part].title, (double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
     }
     return TM_OK;
 }

@@ -49,8 +49,8 @@ static void merge_hosts(struct listed *listed)
 }
 
 /* in: length  only steps that have it */
-static tm_status list_steps(struct tm_compare_blocks *room, const struct tm_value *summary, const char *length, const char *path,
-                            struct listed *listed)
+static tm_status list_steps(struct tm_compare_blocks *room, const struct tm_value *summary, const char *length,
+                            const char *path, struct listed *listed)
 {
     const struct tm_value *list = tm_path(summary, "steps.list");
 
@@ -62,9 +62,9 @@ static tm_status list_steps(struct tm_compare_blocks *room, const struct tm_valu
 
         if (!tm_is(tm_get(step, "chosen")) || !tm_has(tm_get(step, length)))
             continue;
-        listed->step[listed->rows] = (struct listed_step){ tm_int(tm_get(step, "number")), listed->rows,
-                                                           tm_double(tm_path(step, path)),
-                                                           tm_is(tm_get(step, "compile")) };
+        listed->step[listed->rows] =
+            (struct listed_step){ tm_int(tm_get(step, "number")), listed->rows, tm_double(tm_path(step, path)),
+                                  tm_is(tm_get(step, "compile")) };
         listed->rows++;
     }
     merge_hosts(listed);
@@ -144,7 +144,8 @@ double tm_analyzed_steps(const struct tm_value *summary)
     return tm_has_steps(summary) ? tm_double(tm_path(summary, "steps.chosen")) : 1;
 }
 
-tm_status tm_count_compiling_steps(struct tm_compare_blocks *room, const struct tm_value *summary, struct tm_compiling_steps *of)
+tm_status tm_count_compiling_steps(struct tm_compare_blocks *room, const struct tm_value *summary,
+                                   struct tm_compiling_steps *of)
 {
     const struct tm_value *mean = tm_path(summary, "steps.mean_ps");
     double sum = 0, rest;

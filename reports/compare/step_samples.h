@@ -12,18 +12,21 @@
 
 /* out: sample  of steps.samples_ps
  * errors: TM_ERR_LIMIT when memory ends */
-tm_status tm_step_samples(struct tm_compare_blocks *room, const struct tm_value *summary, struct tm_sample *sample) TM_MUST_USE;
+tm_status tm_step_samples(struct tm_compare_blocks *room, const struct tm_value *summary,
+                          struct tm_sample *sample) TM_MUST_USE;
 /* As many as there can be. */
 size_t tm_step_samples_most(const struct tm_value *summary);
 /* Those of them in which nothing is compiled, to find out how much a step resembles the one before. */
-tm_status tm_quiet_samples(struct tm_compare_blocks *room, const struct tm_value *summary, struct tm_sample *sample) TM_MUST_USE;
+tm_status tm_quiet_samples(struct tm_compare_blocks *room, const struct tm_value *summary,
+                           struct tm_sample *sample) TM_MUST_USE;
 /* Of the listed steps that are analyzed, a member of each: "compute_ps". */
 tm_status tm_listed_samples(struct tm_compare_blocks *room, const struct tm_value *summary, const char *path,
                             struct tm_sample *sample) TM_MUST_USE;
 
 /* Are the steps of both measured in the same way, as far as it is known?  Else no test can compare them. */
 bool tm_are_steps_alike(const struct tm_value *a, const struct tm_value *b);
-#define TM_STEPS_NOT_ALIKE "the steps are measured in two ways: as the time from one to the next, and as the host's spans"
+#define TM_STEPS_NOT_ALIKE                                                                                             \
+    "the steps are measured in two ways: as the time from one to the next, and as the host's spans"
 
 /* The number of analyzed steps; 1 of a run without steps. */
 double tm_analyzed_steps(const struct tm_value *summary);

@@ -21,19 +21,19 @@ static void set_middle(const struct comparison *c, const struct step_test *test,
                                 .low_pct = NAN,
                                 .high_pct = NAN,
                                 .p = NAN,
-                                .spread_pct = test->basis == TEST_RUNS ? NAN
-                                              : tm_spread_pct(c->options->spread, c->options->spreads, path) };
+                                .spread_pct = test->basis == TEST_RUNS
+                                                  ? NAN
+                                                  : tm_spread_pct(c->options->spread, c->options->spreads, path) };
 }
 
 /* --- by steps --- */
 
-static tm_status test_steps(struct comparison *c, const struct side_facts *base,
-                            const struct side_facts *other, struct step_test *test)
+static tm_status test_steps(struct comparison *c, const struct side_facts *base, const struct side_facts *other,
+                            struct step_test *test)
 {
     const double lag1 = tm_pooled_lag1(base->quiet_steps, other->quiet_steps);
     const struct tm_change_test found = tm_change_test(base->steps, other->steps, lag1, STEP_LEVEL);
-    double *scratch = tm_room_take(&c->room, base->steps.count + other->steps.count + TM_RESAMPLES,
-                                   sizeof(*scratch));
+    double *scratch = tm_room_take(&c->room, base->steps.count + other->steps.count + TM_RESAMPLES, sizeof(*scratch));
     struct middle_test *const middle[] = { [TM_MIDDLE_MEDIAN] = &test->median, [TM_MIDDLE_MEAN] = &test->mean };
 
     if (!scratch)
@@ -48,8 +48,8 @@ static tm_status test_steps(struct comparison *c, const struct side_facts *base,
     test->median.p = found.p_median;
     test->mean.p = found.p_mean;
     for (int i = TM_MIDDLE_MEDIAN; i <= TM_MIDDLE_MEAN; i++) {
-        const struct tm_interval interval = tm_change_interval(base->steps, other->steps, i, found.share, 0.95,
-                                                               scratch);
+        const struct tm_interval interval =
+            tm_change_interval(base->steps, other->steps, i, found.share, 0.95, scratch);
 
         middle[i]->low_pct = interval.low;
         middle[i]->high_pct = interval.high;
@@ -66,8 +66,7 @@ static void test_middle_of_runs(struct tm_sample base, struct tm_sample other, s
     const double va = a.stddev * a.stddev / na, vb = b.stddev * b.stddev / nb;
     const double freedom = (va + vb) * (va + vb) / (va * va / (na - 1) + vb * vb / (nb - 1));
 
-    test->p = tm_welch_test((struct tm_summed){ a.mean, a.stddev, na },
-                            (struct tm_summed){ b.mean, b.stddev, nb });
+    test->p = tm_welch_test((struct tm_summed){ a.mean, a.stddev, na }, (struct tm_summed){ b.mean, b.stddev, nb });
     if (va + vb > 0 && a.mean > 0) {
         const double reach = tm_student_quantile(0.975, freedom) * sqrt(va + vb);
 
@@ -130,8 +129,7 @@ static void decide(const struct comparison *c, size_t side, struct step_test *te
     test->mean.is_changed = is_beyond(&test->mean, is_mean);
     test->median.is_changed = is_beyond(&test->median, is_median);
     test->is_changed = test->mean.is_changed || test->median.is_changed;
-    test->is_within_spread =
-        !test->is_changed && (is_sure(&test->mean, is_mean) || is_sure(&test->median, is_median));
+    test->is_within_spread = !test->is_changed && (is_sure(&test->mean, is_mean) || is_sure(&test->median, is_median));
     test->lead = &test->mean;
     if (test->is_changed ? !test->mean.is_changed : test->is_within_spread && !is_sure(&test->mean, is_mean))
         test->lead = &test->median;
@@ -180,13 +178,12 @@ static void add_changed(struct tm_value *to, const struct middle_test *middle, c
         tm_add_null(to, "changed", why);
 }
 
-static void add_test(const struct comparison *c, struct tm_value *tests, size_t side,
-                     const struct step_test *test)
+static void add_test(const struct comparison *c, struct tm_value *tests, size_t side, const struct step_test *test)
 {
-    static const char *const basis[] = { "none", "steps", "runs" },
-                      *const verdict[] = { "inconclusive", "no_change", "improvement", "regression" };
+    static const char *const basis[] = { "none", "steps", "runs" }, *const verdict[] = { "inconclusive", "no_change",
+                                                                                         "improvement", "regression" };
     const bool is_of_steps = test->basis != TEST_RUNS && isfinite(test->mean.p),
-        is_correlated = test->effective_base < (double)c->facts[0].steps.count;
+               is_correlated = test->effective_base < (double)c->facts[0].steps.count;
     struct tm_value *to = tm_add_object(tests, NULL), *of;
     char id[SIDE_ID_BYTES], why[STEP_WHY_BYTES];
     const char *mean, *median;
@@ -206,8 +203,14 @@ static void add_test(const struct comparison *c, struct tm_value *tests, size_t 
                   : test->mean.is_changed                          ? "mean"
                   : test->median.is_changed                        ? "median"
                                                                    : "none");
-    mean = test->basis == TEST_RUNS ? "welch" : !is_of_steps ? "none" : is_correlated ? "welch_effective" : "permutation";
-    median = test->basis == TEST_RUNS ? "welch" : !is_of_steps ? "none" : is_correlated ? "rank_effective" : "mann_whitney";
+    mean = test->basis == TEST_RUNS ? "welch"
+           : !is_of_steps           ? "none"
+           : is_correlated          ? "welch_effective"
+                                    : "permutation";
+    median = test->basis == TEST_RUNS ? "welch"
+             : !is_of_steps           ? "none"
+             : is_correlated          ? "rank_effective"
+                                      : "mann_whitney";
     add_middle(to, test->lead, test->lead == &test->mean ? mean : median, why);
     of = tm_add_object(to, "mean");
     add_middle(of, &test->mean, mean, why);
@@ -239,8 +242,9 @@ tm_status tm_add_step_tests(struct comparison *c)
         struct step_test *test = &c->step_test[i];
         tm_status st = TM_OK;
 
-        *test = (struct step_test){ .basis = tm_basis_of(c, i), .level = STEP_LEVEL, .lag1 = NAN, .effective_base = NAN,
-                                    .effective_new = NAN };
+        *test = (struct step_test){
+            .basis = tm_basis_of(c, i), .level = STEP_LEVEL, .lag1 = NAN, .effective_base = NAN, .effective_new = NAN
+        };
         set_middle(c, test, &test->median, base->median_ps, other->median_ps, "steps.median_ps");
         set_middle(c, test, &test->mean, base->mean_ps, other->mean_ps, "steps.mean_ps");
         if (test->basis != TEST_RUNS && base->runs == 1 && other->runs == 1 && tm_are_measured_alike(c, i))
@@ -249,8 +253,8 @@ tm_status tm_add_step_tests(struct comparison *c)
             test_runs(base, other, test);
         if (st != TM_OK)
             return st;
-        test->is_recorded = test->basis == TEST_STEPS && tm_have_compiling_changed(&base->compiling, &other->compiling,
-                                                                                   TM_COMPILING_LEAST_PCT);
+        test->is_recorded = test->basis == TEST_STEPS &&
+                            tm_have_compiling_changed(&base->compiling, &other->compiling, TM_COMPILING_LEAST_PCT);
         decide(c, i, test);
         add_test(c, tests, i, test);
     }

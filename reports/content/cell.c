@@ -52,9 +52,9 @@ bool tm_cell_is_empty(const struct tm_cell *cell)
 
 static double number_of(const struct tm_cell *cell)
 {
-    return cell->from == TM_FROM_VALUE ? tm_double(cell->value) :
-           cell->from == TM_FROM_INT   ? (double)cell->whole :
-                                         cell->number;
+    return cell->from == TM_FROM_VALUE ? tm_double(cell->value)
+           : cell->from == TM_FROM_INT ? (double)cell->whole
+                                       : cell->number;
 }
 
 bool tm_cell_is_zero(const struct tm_cell *cell)
@@ -70,9 +70,9 @@ bool tm_cell_is_zero(const struct tm_cell *cell)
 
 static int64_t whole_of(const struct tm_cell *cell)
 {
-    return cell->from == TM_FROM_VALUE ? tm_int(cell->value) :
-           cell->from == TM_FROM_INT   ? cell->whole :
-                                         tm_whole(cell->number);
+    return cell->from == TM_FROM_VALUE ? tm_int(cell->value)
+           : cell->from == TM_FROM_INT ? cell->whole
+                                       : tm_whole(cell->number);
 }
 
 struct titled {
@@ -108,7 +108,7 @@ static const struct titled terms[] = {
     { "added", "new" },
     { "removed", "gone" },
     { "other", "neither" }, /* passes: forward, backward */
-    { "max", "at most" }, /* rules of gates */
+    { "max", "at most" },   /* rules of gates */
     { "min", "at least" },
     { "equals", "is" },
     { "max_increase", "grows at most by" },
@@ -151,9 +151,9 @@ static const char *worded(enum tm_cell_kind kind, const char *text, const struct
 /* A value of any type where a text is expected: a number that is a name has no separators. */
 static const char *shown_text(const struct tm_cell *cell, const struct tm_value *summary, char *out)
 {
-    const enum tm_type type = cell->from == TM_FROM_VALUE ? tm_type_of(cell->value) :
-                              cell->from == TM_FROM_INT   ? TM_INT :
-                                                            TM_DOUBLE;
+    const enum tm_type type = cell->from == TM_FROM_VALUE ? tm_type_of(cell->value)
+                              : cell->from == TM_FROM_INT ? TM_INT
+                                                          : TM_DOUBLE;
 
     if (type == TM_STRING)
         return worded(cell->kind, tm_text(cell->value), summary);
@@ -218,8 +218,8 @@ const char *tm_cell_shown(const struct tm_cell *cell, const struct tm_value *sum
         return "";
     if (cell->from == TM_FROM_TEXT)
         return worded(cell->kind, cell->text, summary);
-    return cell->is_change && tm_kind_is_number(cell->kind) ? shown_change(cell, summary, out) :
-                                                              shown(cell, summary, out);
+    return cell->is_change && tm_kind_is_number(cell->kind) ? shown_change(cell, summary, out)
+                                                            : shown(cell, summary, out);
 }
 
 const char *tm_cell_exact(const struct tm_cell *cell, char *out)
@@ -243,7 +243,8 @@ enum tm_tone tm_tone_of(const char *word)
         const char *word;
         enum tm_tone tone;
     } tones[] = {
-        { "good", TM_TONE_GOOD }, { "warning", TM_TONE_WARNING }, { "bad", TM_TONE_BAD }, { "critical", TM_TONE_CRITICAL }, { "info", TM_TONE_INFO },
+        { "good", TM_TONE_GOOD },         { "warning", TM_TONE_WARNING }, { "bad", TM_TONE_BAD },
+        { "critical", TM_TONE_CRITICAL }, { "info", TM_TONE_INFO },
     };
 
     for (size_t i = 0; i < sizeof(tones) / sizeof(tones[0]); i++)

@@ -12,16 +12,16 @@
 
 /* What a value is, and so how it looks.  Numbers come last. */
 enum tm_cell_kind {
-    TM_CELL_WORD,   /* a short text of the program */
-    TM_CELL_NAME,   /* a name of the trace, any bytes: cut in the middle where room is short */
-    TM_CELL_DEVICE, /* the id of a device, shown as reports/format/format.h has it */
-    TM_CELL_HOST,   /* likewise; a column of them is left out where the run has one host */
-    TM_CELL_CAUSE,  /* of idle time, in words (palette.h) */
+    TM_CELL_WORD,      /* a short text of the program */
+    TM_CELL_NAME,      /* a name of the trace, any bytes: cut in the middle where room is short */
+    TM_CELL_DEVICE,    /* the id of a device, shown as reports/format/format.h has it */
+    TM_CELL_HOST,      /* likewise; a column of them is left out where the run has one host */
+    TM_CELL_CAUSE,     /* of idle time, in words (palette.h) */
     TM_CELL_DIRECTION, /* of a copy, in words */
-    TM_CELL_SOURCE, /* of step borders, in words */
-    TM_CELL_TERM,   /* a word of the summary that has words of its own: what bounds, limits, is relied on */
-    TM_CELL_PROSE,  /* sentences, wrapped; may hold names of the trace */
-    TM_CELL_LINK,   /* path of a file below the document's folder, to which the first cell of the row leads where the medium has links;
+    TM_CELL_SOURCE,    /* of step borders, in words */
+    TM_CELL_TERM,      /* a word of the summary that has words of its own: what bounds, limits, is relied on */
+    TM_CELL_PROSE,     /* sentences, wrapped; may hold names of the trace */
+    TM_CELL_LINK, /* path of a file below the document's folder, to which the first cell of the row leads where the medium has links;
                        there it is no column of its own, nor on paper */
     TM_CELL_TIME,   /* picoseconds */
     TM_CELL_MOMENT, /* a point in time, picoseconds */

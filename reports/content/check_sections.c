@@ -23,8 +23,7 @@ static void say_counts(const struct tm_content *content)
     tm_say_facts(content, "gate-counts", TM_FACTS(counts), tm_of(content, "counts"));
 }
 
-static void say_of_status(const struct tm_content *content, const char *status, const char *id,
-                          const char *caption)
+static void say_of_status(const struct tm_content *content, const char *status, const char *id, const char *caption)
 {
     static const struct tm_column columns[] = {
         { "Figure", "title", TM_CELL_WORD },
@@ -91,7 +90,7 @@ static void add_baseline(struct tm_front_page *front, const struct tm_value *bas
 
     if (tm_has(baseline))
         tm_front_say_fact(front, "Baseline", "%.300s, %zu run%s", *label ? label : "given", runs,
-                 tm_format_plural(runs));
+                          tm_format_plural(runs));
 }
 
 static void make_front(struct tm_front_page *front, const struct tm_value *check)
@@ -103,13 +102,11 @@ static void make_front(struct tm_front_page *front, const struct tm_value *check
 
     (void)snprintf(title, sizeof(title), "Check of %.200s", *run ? run : "a run");
     tm_front_begin(front, check, title);
-    (void)snprintf(front->subtitle, sizeof(front->subtitle), "%zu gate%s",
-                   tm_length(tm_get(check, "gates")),
+    (void)snprintf(front->subtitle, sizeof(front->subtitle), "%zu gate%s", tm_length(tm_get(check, "gates")),
                    tm_format_plural(tm_length(tm_get(check, "gates"))));
-    tm_front_say_fact(
-        front, "Result", "%lld failed, %lld not known, %lld skipped, %lld passed",
-        (long long)tm_int(tm_get(counts, "failed")), (long long)tm_int(tm_get(counts, "unknown")),
-        (long long)tm_int(tm_get(counts, "skipped")), (long long)tm_int(tm_get(counts, "passed")));
+    tm_front_say_fact(front, "Result", "%lld failed, %lld not known, %lld skipped, %lld passed",
+                      (long long)tm_int(tm_get(counts, "failed")), (long long)tm_int(tm_get(counts, "unknown")),
+                      (long long)tm_int(tm_get(counts, "skipped")), (long long)tm_int(tm_get(counts, "passed")));
     add_baseline(front, tm_get(check, "baseline"));
     if (tm_has(file))
         tm_front_say_fact(front, "Gate file", "%.400s", tm_text(file));

@@ -24,8 +24,8 @@ static void say_causes(const struct tm_content *content)
 
     if (tm_length(findings) == 0)
         tm_say(content, TM_TONE_PLAIN,
-               has_changed(content) ? "The step has changed, and no single cause of it can be told from noise." :
-                                      "Nothing changed that can be told from noise.");
+               has_changed(content) ? "The step has changed, and no single cause of it can be told from noise."
+                                    : "Nothing changed that can be told from noise.");
     else
         tm_say(content, TM_TONE_QUIET, "The largest%s first, by the time per step and device that they account for.",
                tm_length(tm_of(content, "sides")) > 2 ? " of each side" : "");
@@ -33,7 +33,8 @@ static void say_causes(const struct tm_content *content)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
-const struct tm_section tm_causes_section = { "findings", "What accounts for the change", "findings", say_causes, NULL };
+const struct tm_section tm_causes_section = { "findings", "What accounts for the change", "findings", say_causes,
+                                              NULL };
 
 /* The step times of the sides, and whether they differ. */
 
@@ -45,7 +46,8 @@ static void tell_middle(const struct tm_content *content, const struct tm_value 
 {
     static const struct {
         const char *id, *words;
-    } methods[] = { { "permutation", "permutation test" }, { "mann_whitney", "Mann-Whitney test" },
+    } methods[] = { { "permutation", "permutation test" },
+                    { "mann_whitney", "Mann-Whitney test" },
                     { "welch_effective", "t test of the effective samples" },
                     { "rank_effective", "rank test of the effective samples" },
                     { "welch", "Welch's test of the runs" } };
@@ -53,7 +55,7 @@ static void tell_middle(const struct tm_content *content, const struct tm_value 
     const struct tm_value *figures[] = { tm_get(of, "change_pct"), tm_get(of, "low_pct"), tm_get(of, "high_pct") };
     const char *method = "", *key = strcmp(name, "mean") == 0 ? "mean_ps" : "median_ps";
     char text[3][TM_FORMAT_BYTES] = { "", "", "" }, shown[TM_FORMAT_BYTES], from[TM_FORMAT_BYTES], to[TM_FORMAT_BYTES],
-        p[48] = "";
+         p[48] = "";
 
     for (size_t i = 0; i < 3; i++)
         if (tm_has(figures[i])) {
@@ -71,7 +73,7 @@ static void tell_middle(const struct tm_content *content, const struct tm_value 
     tm_format_time(to, tm_int(tm_get(tm_at(sides, side), key)));
     (void)snprintf(out, MIDDLE_BYTES, "%s %s to %s (%s%s%s%s%s)%s%s%s", name, from, to, text[0],
                    *text[1] ? ", 95 % interval " : "", text[1], *text[1] ? " to " : "", text[2], *p ? ", " : "",
-                       *p ? method : "", p);
+                   *p ? method : "", p);
 }
 
 /* "B: mean ...; median ... Regression between these two runs." */
@@ -79,7 +81,8 @@ static void say_test(const struct tm_content *content, const struct tm_value *te
 {
     static const struct {
         const char *id, *words;
-    } verdicts[] = { { "regression", "Regression" }, { "improvement", "Improvement" },
+    } verdicts[] = { { "regression", "Regression" },
+                     { "improvement", "Improvement" },
                      { "no_change", "No significant change" },
                      { "inconclusive", "Inconclusive" } };
     const struct tm_value *sides = tm_of(content, "sides"), *worth = tm_get(test, "effective_samples");
@@ -95,15 +98,16 @@ static void say_test(const struct tm_content *content, const struct tm_value *te
     tell_middle(content, test, side, "mean", mean);
     tell_middle(content, test, side, "median", median);
     tm_say(content, TM_TONE_PLAIN, "%s: %s; %s. %s%s%s.", tm_side_label(content->summary, side, label), mean, median,
-           verdict,
-           tm_has(reason) ? ": " : "", tm_has(reason) ? tm_text(reason) : "");
+           verdict, tm_has(reason) ? ": " : "", tm_has(reason) ? tm_text(reason) : "");
     if (tm_has(tm_at(worth, 0)) && tm_double(tm_at(worth, 0)) < tm_double(tm_get(tm_at(sides, 0), "samples")))
         tm_say(content, TM_TONE_QUIET,
-               "Consecutive steps resemble each other (lag-1 autocorrelation %.2f): the tests count %.1f and %.1f independent steps.",
+               "Consecutive steps resemble each other (lag-1 autocorrelation %.2f): the tests count %.1f and %.1f "
+               "independent steps.",
                tm_double(tm_get(test, "lag1")), tm_double(tm_at(worth, 0)), tm_double(tm_at(worth, 1)));
     if (tm_is(tm_get(test, "recorded")))
         tm_say(content, TM_TONE_QUIET,
-               "Compilations are recorded in %.0f steps, before %.0f. What they add to the mean is not left to a test: they are events, not chance.",
+               "Compilations are recorded in %.0f steps, before %.0f. What they add to the mean is not left to a test: "
+               "they are events, not chance.",
                tm_double(tm_at(compiling, 1)), tm_double(tm_at(compiling, 0)));
     if (tm_is(tm_get(test, "within_run_spread")))
         tm_say(content, TM_TONE_QUIET, "The change is within the run-to-run variation of %.1f %%.",
@@ -130,17 +134,16 @@ static void say_change(const struct tm_content *content)
     for (size_t i = 0; i < tm_length(tests); i++)
         say_test(content, tm_at(tests, i), i + 1);
     tm_say_charts(content, TM_CHART_SIDES);
-    tm_say_table(content, &(struct tm_table){ .id = "sides",
-                                              .caption = "Step times",
-                                              TM_COLUMNS(columns),
-                                              .rows = sides,
-                                              .paper_rows = 16 });
+    tm_say_table(content,
+                 &(struct tm_table){
+                     .id = "sides", .caption = "Step times", TM_COLUMNS(columns), .rows = sides, .paper_rows = 16 });
     if (tm_has(tm_of(content, "geomean.ratios[0]"))) {
         struct tm_side_columns ratios = { .columns = 0 };
 
         tm_side_columns_add_sides(&ratios, content->summary, "geometric mean", "ratios", TM_CELL_NUMBER);
         tm_say_facts(content, "geomean", ratios.column, ratios.columns, tm_of(content, "geomean"));
-        tm_say(content, TM_TONE_QUIET, "Geometric mean of the ratios to the base of the time of a step and of its parts: below 1 is faster.");
+        tm_say(content, TM_TONE_QUIET,
+               "Geometric mean of the ratios to the base of the time of a step and of its parts: below 1 is faster.");
     }
 }
 
@@ -181,8 +184,11 @@ static enum tm_cell_kind kind_of(const struct tm_value *figure)
     static const struct {
         const char *word;
         enum tm_cell_kind kind;
-    } kinds[] = { { "time", TM_CELL_TIME }, { "pct", TM_CELL_PCT },   { "count", TM_CELL_COUNT },
-                  { "bytes", TM_CELL_BYTES }, { "rate", TM_CELL_RATE } };
+    } kinds[] = { { "time", TM_CELL_TIME },
+                  { "pct", TM_CELL_PCT },
+                  { "count", TM_CELL_COUNT },
+                  { "bytes", TM_CELL_BYTES },
+                  { "rate", TM_CELL_RATE } };
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(tm_text(tm_get(figure, "kind")), kinds[i].word) == 0)
@@ -235,9 +241,9 @@ const struct tm_section tm_compared_figures_section = { "figures", "Figures", "f
 /* What became of operations, kernels, scopes ...: a section for each table of the comparison. */
 
 struct rows {
-    const char *key;     /* of the table in the comparison, and id of the section */
-    const char *name;    /* title of the first column */
-    const char *group;   /* of the second one; NULL = none */
+    const char *key;        /* of the table in the comparison, and id of the section */
+    const char *name;       /* title of the first column */
+    const char *group;      /* of the second one; NULL = none */
     enum tm_cell_kind kind; /* of the names */
 };
 
@@ -259,8 +265,10 @@ static void add_columns(struct tm_side_columns *columns, const struct rows *rows
     tm_side_columns_add_sides(columns, comparison, "how often", "counts", TM_CELL_NUMBER | TM_WIDE);
     if (has_bytes)
         tm_side_columns_add_sides(columns, comparison, "bytes per step", "bytes", TM_CELL_BYTES | TM_WIDE);
-    tm_side_columns_add_changes(columns, comparison, "By their number", "from_count_ps", TM_CELL_TIME | TM_CHANGE | TM_WIDE);
-    tm_side_columns_add_changes(columns, comparison, "By their length", "from_length_ps", TM_CELL_TIME | TM_CHANGE | TM_WIDE);
+    tm_side_columns_add_changes(columns, comparison, "By their number", "from_count_ps",
+                                TM_CELL_TIME | TM_CHANGE | TM_WIDE);
+    tm_side_columns_add_changes(columns, comparison, "By their length", "from_length_ps",
+                                TM_CELL_TIME | TM_CHANGE | TM_WIDE);
     tm_side_columns_add_changes(columns, comparison, "p", "p", TM_CELL_NUMBER | TM_WIDE);
 }
 
@@ -294,8 +302,8 @@ static void say_rows(const struct tm_content *content, const struct rows *rows)
 
     add_columns(&columns, rows, content);
     tm_say_table(content, &(struct tm_table){ .id = rows->key,
-                                              .caption = is_session ? "Time in the session, by the largest change" :
-                                                                      "Time per step and device, by the largest change",
+                                              .caption = is_session ? "Time in the session, by the largest change"
+                                                                    : "Time per step and device, by the largest change",
                                               .column = columns.column,
                                               .columns = columns.columns,
                                               .rows = tm_get(table, "rows"),
@@ -308,15 +316,15 @@ static void say_rows(const struct tm_content *content, const struct rows *rows)
 }
 
 /* One section for each table. */
-#define ROWS_SECTION(variable, id, title, name, group, kind)                        \
-    static void say_##variable(const struct tm_content *content)                    \
-    {                                                                               \
-        say_rows(content, &(const struct rows){ id, name, group, kind });           \
-    }                                                                               \
-    static const char *none_of_##variable(const struct tm_value *comparison)        \
-    {                                                                               \
-        return tm_if_none(comparison, id ".rows", "no side has any");               \
-    }                                                                               \
+#define ROWS_SECTION(variable, id, title, name, group, kind)                                                           \
+    static void say_##variable(const struct tm_content *content)                                                       \
+    {                                                                                                                  \
+        say_rows(content, &(const struct rows){ id, name, group, kind });                                              \
+    }                                                                                                                  \
+    static const char *none_of_##variable(const struct tm_value *comparison)                                           \
+    {                                                                                                                  \
+        return tm_if_none(comparison, id ".rows", "no side has any");                                                  \
+    }                                                                                                                  \
     const struct tm_section tm_compared_##variable##_section = { id, title, id, say_##variable, none_of_##variable };
 
 ROWS_SECTION(ops, "ops", "Operations", "Operation", "Category", TM_CELL_NAME)
@@ -350,8 +358,11 @@ static void say_comparability(const struct tm_content *content)
 {
     static const struct {
         const char *key, *words;
-    } answers[] = { { "program", "program" }, { "device_model", "device model" }, { "device_count", "device count" },
-                    { "steps", "number of analyzed steps" }, { "versions", "versions" } };
+    } answers[] = { { "program", "program" },
+                    { "device_model", "device model" },
+                    { "device_count", "device count" },
+                    { "steps", "number of analyzed steps" },
+                    { "versions", "versions" } };
     const struct tm_value *all = tm_of(content, "comparability");
 
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
@@ -442,9 +453,10 @@ static void say_waterfalls(const struct tm_content *content)
 {
     const struct tm_value *waterfalls = tm_of(content, "waterfalls");
 
-    tm_say(content, TM_TONE_QUIET,
-           "Mean time of a step and device. Every moment of it is of one part, so the changes of the parts add up to that "
-           "of the step.");
+    tm_say(
+        content, TM_TONE_QUIET,
+        "Mean time of a step and device. Every moment of it is of one part, so the changes of the parts add up to that "
+        "of the step.");
     tm_say_charts(content, TM_CHART_WATERFALL);
     for (size_t i = 0; i < tm_length(waterfalls); i++)
         say_waterfall(content, tm_at(waterfalls, i), i + 1);
@@ -456,6 +468,7 @@ const struct tm_section tm_waterfall_section = { "waterfall", "From old to new",
 
 enum { SIDES_TOLD = 4 };
 
+/* clang-format off */
 static const struct tm_section *const sections[] = {
     &tm_causes_section,          &tm_change_section,           &tm_waterfall_section,
     &tm_compared_figures_section, &tm_compared_ops_section,    &tm_compared_kernels_section,
@@ -463,6 +476,7 @@ static const struct tm_section *const sections[] = {
     &tm_compared_gaps_section,   &tm_compared_compile_section, &tm_compared_devices_section,
     &tm_compared_runs_section,   &tm_missing_compared_section,          &tm_definitions_section,
 };
+/* clang-format on */
 
 /* "run_7: 12 steps on 2 devices, mean 12.4 ms, median 12.3 ms" */
 static void tell_side(char *out, const struct tm_value *comparison, size_t at)
@@ -514,21 +528,12 @@ static void make_front(struct tm_front_page *front, const struct tm_value *compa
             tm_front_say_fact(front, "Note", "%.480s", tm_text(tm_get(tm_at(notes, i), "text")));
 }
 
-#define COMPARISON(chart)                                       \
-    {                                                           \
-        .schema = "tracemill.comparison",                       \
-        .what = "comparison",                                   \
-        .kicker = "COMPARISON OF RUNS",                         \
-        .made_by = "tracemill compare",                         \
-        .file = "compare",                                      \
-        .findings_title = "Largest causes",                     \
-        .stake_of = "a step",                                   \
-        .data = "compare.json",                                 \
-        .sections = sections,                                   \
-        .section_count = sizeof(sections) / sizeof(sections[0]), \
-        .make_front = make_front,                               \
-        .first_chart = { chart },                               \
-        .first_charts = 1,                                      \
+#define COMPARISON(chart)                                                                                              \
+    {                                                                                                                  \
+        .schema = "tracemill.comparison", .what = "comparison", .kicker = "COMPARISON OF RUNS",                        \
+        .made_by = "tracemill compare", .file = "compare", .findings_title = "Largest causes", .stake_of = "a step",   \
+        .data = "compare.json", .sections = sections, .section_count = sizeof(sections) / sizeof(sections[0]),         \
+        .make_front = make_front, .first_chart = { chart }, .first_charts = 1,                                         \
     }
 
 const struct tm_document tm_comparison_document = COMPARISON(TM_CHART_WATERFALL);

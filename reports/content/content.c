@@ -30,15 +30,12 @@ const struct tm_section tm_findings_section = { "findings", "Findings", "finding
 /* The report of a run. */
 
 static const struct tm_section *const sections[] = {
-    &tm_findings_section,    &tm_steps_section,      &tm_devices_section,
-    &tm_gaps_section,        &tm_ops_section,        &tm_scopes_section,
-    &tm_kernels_section,     &tm_fusion_section,     &tm_programs_section,
-    &tm_occupancy_section,   &tm_roofline_section,   &tm_transfers_section,
-    &tm_collectives_section, &tm_balance_section,    &tm_host_section,
-    &tm_fallback_section,    &tm_compile_section,    &tm_memory_section,
-    &tm_environment_section, &tm_coverage_section,   &tm_checks_section,
-    &tm_missing_section,
-    &tm_definitions_section, &tm_provenance_section,
+    &tm_findings_section,    &tm_steps_section,     &tm_devices_section,     &tm_gaps_section,
+    &tm_ops_section,         &tm_scopes_section,    &tm_kernels_section,     &tm_fusion_section,
+    &tm_programs_section,    &tm_occupancy_section, &tm_roofline_section,    &tm_transfers_section,
+    &tm_collectives_section, &tm_balance_section,   &tm_host_section,        &tm_fallback_section,
+    &tm_compile_section,     &tm_memory_section,    &tm_environment_section, &tm_coverage_section,
+    &tm_checks_section,      &tm_missing_section,   &tm_definitions_section, &tm_provenance_section,
 };
 
 const struct tm_document tm_report_document = {
@@ -58,11 +55,7 @@ const struct tm_document tm_report_document = {
 };
 
 static const struct tm_document *const documents[] = {
-    &tm_report_document,
-    &tm_comparison_document,
-    &tm_scaling_document,
-    &tm_check_document,
-    &tm_night_document,
+    &tm_report_document, &tm_comparison_document, &tm_scaling_document, &tm_check_document, &tm_night_document,
 };
 
 const struct tm_document *tm_document_of(const struct tm_value *root)
@@ -71,9 +64,9 @@ const struct tm_document *tm_document_of(const struct tm_value *root)
 
     for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++)
         if (strcmp(schema, documents[i]->schema) == 0)
-            return documents[i] == &tm_comparison_document && tm_length(tm_get(root, "sides")) > 2 ?
-                       &tm_comparison_of_many_document :
-                       documents[i];
+            return documents[i] == &tm_comparison_document && tm_length(tm_get(root, "sides")) > 2
+                       ? &tm_comparison_of_many_document
+                       : documents[i];
     return documents[0];
 }
 
@@ -100,8 +93,7 @@ static const char *why_nothing(const struct tm_section *section, const struct tm
 
 bool tm_section_is_due(const struct tm_section *section, const struct tm_value *summary)
 {
-    const bool has_data = !section->key || (is_for_run(section->key, summary) &&
-                                            tm_has(tm_get(summary, section->key)));
+    const bool has_data = !section->key || (is_for_run(section->key, summary) && tm_has(tm_get(summary, section->key)));
 
     return has_data && !*why_nothing(section, summary);
 }

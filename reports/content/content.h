@@ -15,9 +15,9 @@
 struct tm_content;
 
 struct tm_section {
-    const char *id;    /* of its anchor, and of its terms (terms.h) */
+    const char *id; /* of its anchor, and of its terms (terms.h) */
     const char *title;
-    const char *key;   /* of the summary: without a value there the section is only named, under "Not recorded" */
+    const char *key; /* of the summary: without a value there the section is only named, under "Not recorded" */
     void (*say)(const struct tm_content *content);
     /* Why it has nothing to tell of this run, a clause; "" = it has.  NULL = it always has. */
     const char *(*nothing)(const struct tm_value *summary);
@@ -36,7 +36,7 @@ struct tm_medium {
     /* One row, as a list "title: value"; what is null tells why. */
     void (*facts)(void *to, const struct tm_table *facts);
     void (*table)(void *to, const struct tm_table *table);
-    void (*charts)(void *to, enum tm_chart_kind kind); /* all of that kind */
+    void (*charts)(void *to, enum tm_chart_kind kind);                        /* all of that kind */
     void (*finding)(void *to, const struct tm_value *finding, size_t number); /* number: from 1 */
 };
 
@@ -64,19 +64,18 @@ void tm_content_say(const struct tm_content *content);
 /* A kind of document that the media can write: the report of a run, a comparison, a scaling study, the result of a check.
  * What a value tree is, its member "schema" tells. */
 struct tm_document {
-    const char *schema;  /* "tracemill.summary" */
-    const char *what;    /* "report": in titles and in "Skip to the report" */
-    const char *kicker;  /* above the title of a page of paper: "PERFORMANCE REPORT" */
-    const char *made_by; /* "tracemill report" */
-    const char *file;    /* stem of the files that are drawn from it: "report", for report.html */
-    const char *findings_title; /* over the first findings on the first screen: "What to do first" */
-    const char *stake_of;       /* what the time of a finding is time of: "device time", "a step" */
-    const char *data;    /* the file that has every figure: "summary.json" */
+    const char *schema;                       /* "tracemill.summary" */
+    const char *what;                         /* "report": in titles and in "Skip to the report" */
+    const char *kicker;                       /* above the title of a page of paper: "PERFORMANCE REPORT" */
+    const char *made_by;                      /* "tracemill report" */
+    const char *file;                         /* stem of the files that are drawn from it: "report", for report.html */
+    const char *findings_title;               /* over the first findings on the first screen: "What to do first" */
+    const char *stake_of;                     /* what the time of a finding is time of: "device time", "a step" */
+    const char *data;                         /* the file that has every figure: "summary.json" */
     const struct tm_section *const *sections; /* in their order */
     size_t section_count;
     void (*make_front)(struct tm_front_page *front, const struct tm_value *root);
-    enum tm_chart_kind
-        first_chart[2]; /* on the first page; the last of them also on the first screen */
+    enum tm_chart_kind first_chart[2]; /* on the first page; the last of them also on the first screen */
     size_t first_charts;
 };
 

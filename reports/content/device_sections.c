@@ -52,10 +52,8 @@ static void say_costly(const struct tm_content *content, const struct tm_value *
 static void say_repeated(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column columns[] = {
-        { "Direction", "direction", TM_CELL_DIRECTION },
-        { "Size of each", "bytes", TM_CELL_BYTES },
-        { "Per step", "per_step", TM_CELL_NUMBER },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
+        { "Direction", "direction", TM_CELL_DIRECTION }, { "Size of each", "bytes", TM_CELL_BYTES },
+        { "Per step", "per_step", TM_CELL_NUMBER },      { "Count", "count", TM_CELL_COUNT | TM_SUMS },
         { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
     };
 
@@ -85,10 +83,8 @@ static void say_pairs(const struct tm_content *content, const struct tm_value *t
 static void say_largest(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column columns[] = {
-        { "Device", "device", TM_CELL_DEVICE },
-        { "Direction", "direction", TM_CELL_DIRECTION },
-        { "Bytes", "bytes", TM_CELL_BYTES },
-        { "Begin", "begin_ps", TM_CELL_MOMENT },
+        { "Device", "device", TM_CELL_DEVICE }, { "Direction", "direction", TM_CELL_DIRECTION },
+        { "Bytes", "bytes", TM_CELL_BYTES },    { "Begin", "begin_ps", TM_CELL_MOMENT },
         { "Length", "dur_ps", TM_CELL_TIME },
     };
 
@@ -102,10 +98,8 @@ static void say_largest(const struct tm_content *content, const struct tm_value 
 static void say_sizes(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column columns[] = {
-        { "From size", "from_bytes", TM_CELL_BYTES },
-        { "To size", "to_bytes", TM_CELL_BYTES },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Bytes", "bytes", TM_CELL_BYTES | TM_SUMS },
+        { "From size", "from_bytes", TM_CELL_BYTES },   { "To size", "to_bytes", TM_CELL_BYTES },
+        { "Count", "count", TM_CELL_COUNT | TM_SUMS },  { "Bytes", "bytes", TM_CELL_BYTES | TM_SUMS },
         { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
     };
 
@@ -516,7 +510,8 @@ static const char *devices_section_nothing(const struct tm_value *summary)
     return is_any ? "" : "the profile holds no activity of a device";
 }
 
-const struct tm_section tm_devices_section = { "devices", "Devices", "devices", devices_section_say_devices, devices_section_nothing };
+const struct tm_section tm_devices_section = { "devices", "Devices", "devices", devices_section_say_devices,
+                                               devices_section_nothing };
 
 /* Balance: whether the devices of the run have the same to do. */
 
@@ -615,7 +610,7 @@ enum { PROFILES_MOST = 8, PAPER_PROFILES = 4, KEPT_MOST = 64, ID_BYTES = 40 };
 
 enum {
     HOLDER_COLUMNS = 6,
-    HOLDERS_EACH = 20,  /* of an allocator; on paper they share the rows, and each has HOLDERS_LEAST at least */
+    HOLDERS_EACH = 20, /* of an allocator; on paper they share the rows, and each has HOLDERS_LEAST at least */
     HOLDERS_LEAST = 2,
     HOLDERS_MOST = 320,
     PAPER_HOLDERS = 24,
@@ -708,12 +703,9 @@ static void add_holders(struct holders *holders, const struct tm_value *allocato
 static void say_holders(const struct tm_content *content, const struct tm_value *allocators)
 {
     static const struct tm_column columns[HOLDER_COLUMNS] = {
-        { "Allocator", "name", TM_CELL_NAME },
-        { "Host", "host", TM_CELL_HOST },
-        { "Op", "op", TM_CELL_NAME },
-        { "Shape", "shape", TM_CELL_NAME },
-        { "Bytes", "bytes", TM_CELL_BYTES },
-        { "Address", "address", TM_CELL_WORD | TM_WIDE },
+        { "Allocator", "name", TM_CELL_NAME }, { "Host", "host", TM_CELL_HOST },
+        { "Op", "op", TM_CELL_NAME },          { "Shape", "shape", TM_CELL_NAME },
+        { "Bytes", "bytes", TM_CELL_BYTES },   { "Address", "address", TM_CELL_WORD | TM_WIDE },
     };
     const size_t n = tm_length(allocators);
     const size_t share = content->medium->room.is_paper && n > 0 ? PAPER_HOLDERS / n : HOLDERS_EACH;
@@ -793,10 +785,8 @@ static void say_code(const struct tm_content *content, const struct tm_value *pr
         { "Share", "share_pct", TM_CELL_PCT },
     };
     static const struct tm_column functions[] = {
-        { "Function", "function", TM_CELL_NAME },
-        { "File", "source", TM_CELL_NAME },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Bytes", "bytes", TM_CELL_BYTES | TM_SUMS },
+        { "Function", "function", TM_CELL_NAME },      { "File", "source", TM_CELL_NAME },
+        { "Count", "count", TM_CELL_COUNT | TM_SUMS }, { "Bytes", "bytes", TM_CELL_BYTES | TM_SUMS },
         { "Share", "share_pct", TM_CELL_PCT },
     };
     char id[ID_BYTES];

@@ -61,10 +61,12 @@ static void put_sql(struct tm_place *out, const struct tm_value *file, int64_t f
     if (origin <= 0)
         (void)snprintf(out->sql, sizeof(out->sql),
                        "select id, ts, dur, track_id, name from slice where ts < %" PRId64 " and ts + dur > %" PRId64
-                       " order by dur desc", to, from);
+                       " order by dur desc",
+                       to, from);
     else
         (void)snprintf(out->sql, sizeof(out->sql),
-                       "with clock as (select case when max(ts) < %" PRId64 " then 0 else %" PRId64 " end as zero from slice)"
+                       "with clock as (select case when max(ts) < %" PRId64 " then 0 else %" PRId64
+                       " end as zero from slice)"
                        " select id, ts, dur, track_id, name from slice, clock"
                        " where ts - zero < %" PRId64 " and ts - zero + dur > %" PRId64 " order by dur desc",
                        origin, zero, to, from);
@@ -119,8 +121,7 @@ const char *tm_finding_section(const char *finding_id)
 
 const struct tm_section *tm_section_of_finding(const struct tm_value *summary, const struct tm_value *finding)
 {
-    const struct tm_section *section =
-        tm_section_of(summary, tm_finding_section(tm_text(tm_get(finding, "id"))));
+    const struct tm_section *section = tm_section_of(summary, tm_finding_section(tm_text(tm_get(finding, "id"))));
 
     return section && tm_section_is_due(section, summary) ? section : NULL;
 }
@@ -133,7 +134,8 @@ static bool is_cause(const struct tm_value *finding)
 
 const char *tm_finding_time(char *out, const struct tm_value *finding)
 {
-    struct tm_cell time = tm_cell_of_value(TM_CELL_TIME, tm_get(finding, is_cause(finding) ? "change_ps" : "at_stake_ps"));
+    struct tm_cell time =
+        tm_cell_of_value(TM_CELL_TIME, tm_get(finding, is_cause(finding) ? "change_ps" : "at_stake_ps"));
 
     time.is_change = is_cause(finding);
     out[0] = 0;
@@ -197,8 +199,11 @@ const char *tm_finding_stake(char *out, const struct tm_value *finding)
     if (has_limit)
         tm_format_limit(most, tm_double(limit), unit);
     (void)snprintf(out, TM_FINDING_BYTES, "%s%s%s%.40s%s%s%s%s%s%s%s", *time && !*of ? "potential savings " : "", time,
-                   *time ? " of " : "", !*time ? "" : *of ? of : "device time",
-                   *part ? ", " : "", part, *measured && *time ? "; " : "",
-                   *measured ? "measured " : "", measured, *most ? ", limit " : "", most);
+                   *time ? " of " : "",
+                   !*time ? ""
+                   : *of  ? of
+                          : "device time",
+                   *part ? ", " : "", part, *measured && *time ? "; " : "", *measured ? "measured " : "", measured,
+                   *most ? ", limit " : "", most);
     return out;
 }

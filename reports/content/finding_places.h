@@ -11,7 +11,8 @@ enum { TM_FINDING_BYTES = 512, TM_FINDING_LINES = 8 /* of a list, where a medium
 /* Where a finding can be looked at. */
 struct tm_place {
     char text[TM_FINDING_BYTES]; /* "at 0.367214627 s, for 1.35 s, gpu:0" */
-    char sql[TM_FINDING_BYTES];  /* finds its slices on Perfetto's SQL page, in the trace as recorded (Chrome JSON) and in
+    char
+        sql[TM_FINDING_BYTES]; /* finds its slices on Perfetto's SQL page, in the trace as recorded (Chrome JSON) and in
                                     what `convert` writes; "" where it is not known which host is meant */
 };
 

@@ -48,7 +48,8 @@ static void add_hosts(struct tm_front_page *front, const struct tm_value *summar
     if (n > 1)
         tm_format_append(text, TM_FRONT_BYTES, "%zu: ", n);
     for (size_t i = 0; i < n && i < LISTED_HOSTS; i++)
-        tm_format_append(text, TM_FRONT_BYTES, "%s%.80s", i ? ", " : "", tm_shown_host(summary, tm_text(tm_at(hosts, i))));
+        tm_format_append(text, TM_FRONT_BYTES, "%s%.80s", i ? ", " : "",
+                         tm_shown_host(summary, tm_text(tm_at(hosts, i))));
     if (n > LISTED_HOSTS)
         tm_format_append(text, TM_FRONT_BYTES, " and %zu more", n - LISTED_HOSTS);
     if (n == 0)
@@ -73,7 +74,8 @@ static void append_model(char *text, const struct tm_value *model)
     const struct tm_value *used = tm_get(model, "used"), *all = tm_get(model, "count"), *name = tm_get(model, "model");
     char count[TM_FORMAT_BYTES];
 
-    tm_format_append(text, TM_FRONT_BYTES, "%s%s × ", *text ? ", " : "", tm_format_count(count, tm_int(tm_has(used) ? used : all)));
+    tm_format_append(text, TM_FRONT_BYTES, "%s%s × ", *text ? ", " : "",
+                     tm_format_count(count, tm_int(tm_has(used) ? used : all)));
     if (tm_has(name))
         tm_format_append(text, TM_FRONT_BYTES, "%.80s", tm_text(name));
     else
@@ -126,8 +128,12 @@ static void add_devices(struct tm_front_page *front, const struct tm_value *summ
 static void add_versions(struct tm_front_page *front, const struct tm_value *summary)
 {
     static const char *const versions[][2] = {
-        { "jax", "JAX" },   { "jaxlib", "jaxlib" }, { "cuda", "CUDA" },
-        { "driver", "driver" }, { "rocm", "ROCm" }, { "libtpu", "libtpu" },
+        { "jax", "JAX" },
+        { "jaxlib", "jaxlib" },
+        { "cuda", "CUDA" },
+        { "driver", "driver" },
+        { "rocm", "ROCm" },
+        { "libtpu", "libtpu" },
         { "cuda_runtime", "CUDA runtime" },
     };
     const struct tm_value *host = tm_path(summary, "environment.hosts[0]");
@@ -139,8 +145,8 @@ static void add_versions(struct tm_front_page *front, const struct tm_value *sum
         const struct tm_cell version = tm_cell_of_value(TM_CELL_WORD, tm_get(host, versions[i][0]));
 
         if (!tm_cell_is_empty(&version))
-            tm_format_append(text, TM_FRONT_BYTES, "%s%s %.60s",
-                             *text ? ", " : "", versions[i][1], tm_cell_shown(&version, summary, value));
+            tm_format_append(text, TM_FRONT_BYTES, "%s%s %.60s", *text ? ", " : "", versions[i][1],
+                             tm_cell_shown(&version, summary, value));
     }
     if (!*text)
         tm_format_append(text, TM_FRONT_BYTES, "not recorded");
@@ -148,10 +154,11 @@ static void add_versions(struct tm_front_page *front, const struct tm_value *sum
 
 static void add_window(struct tm_front_page *front, const struct tm_value *summary)
 {
-    static const char *const modes[][2] = {
-        { "steps", "the analyzed steps" }, { "all", "all activity" }, { "session", "the session" }
-    };
-    const struct tm_value *windows = tm_path(summary, "window.hosts"), *job = tm_path(summary, "window.job"), *first = NULL;
+    static const char *const modes[][2] = { { "steps", "the analyzed steps" },
+                                            { "all", "all activity" },
+                                            { "session", "the session" } };
+    const struct tm_value *windows = tm_path(summary, "window.hosts"), *job = tm_path(summary, "window.job"),
+                          *first = NULL;
     const char *mode = tm_text(tm_path(summary, "window.mode"));
     char *text = tm_front_add_fact(front, "Window"), begin[TM_FORMAT_BYTES], span[TM_FORMAT_BYTES];
     size_t count = 0;
@@ -172,7 +179,8 @@ static void add_window(struct tm_front_page *front, const struct tm_value *summa
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
         if (strcmp(mode, modes[i][0]) == 0)
             tm_format_append(text, TM_FRONT_BYTES, ", %s", modes[i][1]);
-    tm_format_append(text, TM_FRONT_BYTES, ", starting at %s", tm_format_time(begin, tm_int(tm_get(first, "begin_ps"))));
+    tm_format_append(text, TM_FRONT_BYTES, ", starting at %s",
+                     tm_format_time(begin, tm_int(tm_get(first, "begin_ps"))));
     if (first == job)
         tm_format_append(text, TM_FRONT_BYTES, ", on all hosts");
     else if (count > 1)
@@ -198,7 +206,7 @@ static void add_steps(struct tm_front_page *front, const struct tm_value *summar
                          tm_format_count(number, tm_int(tm_get(steps, "count"))));
     if (tm_has(median))
         tm_format_append(text, TM_FRONT_BYTES, ", %s%s", tm_int(tm_get(steps, "chosen")) > 1 ? "median " : "",
-               tm_format_time(number, tm_int(median)));
+                         tm_format_time(number, tm_int(median)));
 }
 
 /* What a trace tells; a device memory profile alone tells nothing of it. */
@@ -236,8 +244,7 @@ static void add_files(struct tm_front_page *front, const struct tm_value *summar
 static void make_subtitle(struct tm_front_page *front, const struct tm_value *summary, const char *run)
 {
     const char *title = tm_text(tm_path(summary, "report.title"));
-    const size_t hosts = tm_length(tm_path(summary, "input.hosts")),
-                 devices = tm_length(tm_get(summary, "devices"));
+    const size_t hosts = tm_length(tm_path(summary, "input.hosts")), devices = tm_length(tm_get(summary, "devices"));
 
     if (hosts == 0) /* a device memory profile alone */
         (void)snprintf(front->subtitle, sizeof(front->subtitle), "%.120s", *title ? run : "");
@@ -274,7 +281,8 @@ static void make_partial(struct tm_front_page *front, const struct tm_value *sum
     front->is_partial = tm_is(tm_path(summary, "input.partial"));
     for (size_t i = 0; i < tm_length(files); i++)
         partial += tm_is(tm_get(tm_at(files, i), "partial"));
-    tm_format_append(front->partial, TM_FRONT_BYTES, "The input is damaged or cut short. The figures cover what could be read");
+    tm_format_append(front->partial, TM_FRONT_BYTES,
+                     "The input is damaged or cut short. The figures cover what could be read");
     if (partial > 0)
         tm_format_append(front->partial, TM_FRONT_BYTES, "; partial files: %zu of %zu", partial, tm_length(files));
     tm_format_append(front->partial, TM_FRONT_BYTES, ".");
@@ -285,8 +293,8 @@ void tm_front_begin(struct tm_front_page *front, const struct tm_value *summary,
     const char *given = tm_text(tm_path(summary, "report.title"));
 
     *front = (struct tm_front_page){ .note = tm_text(tm_path(summary, "report.note")),
-                                .verdict = tm_text(tm_path(summary, "verdict.text")),
-                                .tone = tm_tone_of(tm_text(tm_path(summary, "verdict.severity"))) };
+                                     .verdict = tm_text(tm_path(summary, "verdict.text")),
+                                     .tone = tm_tone_of(tm_text(tm_path(summary, "verdict.severity"))) };
     (void)snprintf(front->title, sizeof(front->title), "%s", *given ? given : title);
     make_partial(front, summary);
 }
@@ -305,7 +313,7 @@ void tm_front_of_report(struct tm_front_page *front, const struct tm_value *summ
     add_files(front, summary);
     if (tm_is(tm_path(summary, "report.redacted")))
         tm_format_append(tm_front_add_fact(front, "Names"), TM_FRONT_BYTES,
-               "pseudonyms, but for words of JAX, of libraries and of compilers");
+                         "pseudonyms, but for words of JAX, of libraries and of compilers");
 }
 
 void tm_front_make(struct tm_front_page *front, const struct tm_value *summary)

@@ -54,7 +54,7 @@ struct tm_key_figure {
     const char *why;  /* it has no value, or the value no judgement, or it costs nothing; "" = nothing to say */
     size_t finding;   /* of this number has its savings, 1 is the first; 0 = none */
     bool has_value;
-    char value[TM_FORMAT_BYTES];                    /* with its unit; "" without */
+    char value[TM_FORMAT_BYTES];                      /* with its unit; "" without */
     char good[TM_FORMAT_BYTES], bad[TM_FORMAT_BYTES]; /* limits, "> 80 %"; "" = none */
     double place; /* of the value on a scale of three equal parts, bad 0 to 1/3, warning, good 2/3 to 1; -1 = none */
 };

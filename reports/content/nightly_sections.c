@@ -34,10 +34,14 @@ static void say_gates(const struct tm_content *content)
         { "Without a report", "no_report", TM_CELL_COUNT | TM_RARE },
     };
     static const struct tm_column columns[] = {
-        { "Job", "job", TM_CELL_NAME },           { "Result", "status", TM_CELL_WORD },
-        { "Figure", "title", TM_CELL_WORD },      { "Path in the summary", "figure", TM_CELL_NAME | TM_WIDE },
-        { "Value", "value_text", TM_CELL_WORD },  { "Limit", "limit_text", TM_CELL_WORD },
-        { "Baseline", "baseline_text", TM_CELL_WORD }, { "Why", "reason", TM_CELL_PROSE | TM_GIVEN },
+        { "Job", "job", TM_CELL_NAME },
+        { "Result", "status", TM_CELL_WORD },
+        { "Figure", "title", TM_CELL_WORD },
+        { "Path in the summary", "figure", TM_CELL_NAME | TM_WIDE },
+        { "Value", "value_text", TM_CELL_WORD },
+        { "Limit", "limit_text", TM_CELL_WORD },
+        { "Baseline", "baseline_text", TM_CELL_WORD },
+        { "Why", "reason", TM_CELL_PROSE | TM_GIVEN },
     };
     const struct tm_value *gates = tm_of(content, "gates");
 
@@ -96,17 +100,19 @@ static void say_trends(const struct tm_content *content)
 
     say_older(content);
     if (content->medium->has_charts)
-        tm_say(content, TM_TONE_QUIET,
-               "Of the jobs that matter most tonight. The shaded part is what is usual for the newest run, a cross is a run "
-               "that failed, a line from top to bottom a change of the level, from the dashed line before it to the one "
-               "behind it.");
+        tm_say(
+            content, TM_TONE_QUIET,
+            "Of the jobs that matter most tonight. The shaded part is what is usual for the newest run, a cross is a "
+            "run "
+            "that failed, a line from top to bottom a change of the level, from the dashed line before it to the one "
+            "behind it.");
     tm_say_charts(content, TM_CHART_TRENDS);
     if (jobs > 0 && content->medium->has_charts)
         tm_say(content, TM_TONE_QUIET, "%lld other job%s %s no chart here.", jobs, tm_format_plural(jobs),
                jobs == 1 ? "has" : "have");
-    tm_say(content, TM_TONE_QUIET, "%s", tm_length(tm_of(content, "change_points")) > 0 ?
-                                             "Changes of the level are told from 20 good runs on." :
-                                             "No level changed, of figures with 20 good runs and more.");
+    tm_say(content, TM_TONE_QUIET, "%s",
+           tm_length(tm_of(content, "change_points")) > 0 ? "Changes of the level are told from 20 good runs on."
+                                                          : "No level changed, of figures with 20 good runs and more.");
     say_changes(content);
     if (points > 0)
         tm_say(content, TM_TONE_QUIET, "%lld more changes are not listed.", points);
@@ -115,16 +121,17 @@ static void say_trends(const struct tm_content *content)
 static const char *nothing(const struct tm_value *night)
 {
     return tm_int(tm_path(night, "counts.history_older_runs")) > 0
-               ? "" : tm_if_none(night, "trends", "no job has two runs with figures");
+               ? ""
+               : tm_if_none(night, "trends", "no job has two runs with figures");
 }
 
 const struct tm_section tm_night_trends_section = { "trends", "Trends", "trends", say_trends, nothing };
 
 static const struct tm_column night_changes_section_columns[] = {
-    { "Job", "job", TM_CELL_NAME },          { "Report", "report", TM_CELL_LINK },
-    { "Figure", "title", TM_CELL_WORD },     { "Before", "before_text", TM_CELL_WORD },
-    { "Now", "value_text", TM_CELL_WORD },   { "Change", "change_text", TM_CELL_WORD },
-    { "Usual", "band_text", TM_CELL_WORD },  { "Runs before", "runs", TM_CELL_COUNT | TM_WIDE },
+    { "Job", "job", TM_CELL_NAME },         { "Report", "report", TM_CELL_LINK },
+    { "Figure", "title", TM_CELL_WORD },    { "Before", "before_text", TM_CELL_WORD },
+    { "Now", "value_text", TM_CELL_WORD },  { "Change", "change_text", TM_CELL_WORD },
+    { "Usual", "band_text", TM_CELL_WORD }, { "Runs before", "runs", TM_CELL_COUNT | TM_WIDE },
 };
 
 static void say_changed(const struct tm_content *content, const char *key, const char *caption)
@@ -132,7 +139,10 @@ static void say_changed(const struct tm_content *content, const char *key, const
     const struct tm_value *rows = tm_of(content, key);
     const long long left_out = (long long)tm_int(tm_get(tm_of(content, "left_out"), key));
 
-    tm_say_table(content, &(struct tm_table){ .id = key, .caption = caption, TM_COLUMNS(night_changes_section_columns), .rows = rows, .paper_rows = 40 });
+    tm_say_table(
+        content,
+        &(struct tm_table){
+            .id = key, .caption = caption, TM_COLUMNS(night_changes_section_columns), .rows = rows, .paper_rows = 40 });
     if (left_out > 0)
         tm_say(content, TM_TONE_QUIET, "%lld more are not listed.", left_out);
 }
@@ -140,7 +150,8 @@ static void say_changed(const struct tm_content *content, const char *key, const
 static void night_changes_section_say_changes(const struct tm_content *content)
 {
     tm_say(content, TM_TONE_QUIET,
-           "The newest run of each job against the median of its seven good runs before. What differs by less than is usual "
+           "The newest run of each job against the median of its seven good runs before. What differs by less than is "
+           "usual "
            "is not listed.");
     say_changed(content, "worse", "Got worse");
     say_changed(content, "better", "Got better");
@@ -153,16 +164,20 @@ static const char *night_changes_section_nothing(const struct tm_value *night)
                : "";
 }
 
-const struct tm_section tm_night_changes_section = { "changes", "What changed", "worse", night_changes_section_say_changes, night_changes_section_nothing };
+const struct tm_section tm_night_changes_section = { "changes", "What changed", "worse",
+                                                     night_changes_section_say_changes, night_changes_section_nothing };
 
 /* Runs of the night without a whole report, and why. */
 
 static void say_failures(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Job", "job", TM_CELL_NAME },         { "Report", "report", TM_CELL_LINK },
-        { "Run", "run", TM_CELL_NAME },         { "Status", "status", TM_CELL_WORD },
-        { "Night", "night", TM_CELL_WORD | TM_WIDE },  { "When", "when_ns", TM_CELL_DATE | TM_WIDE },
+        { "Job", "job", TM_CELL_NAME },
+        { "Report", "report", TM_CELL_LINK },
+        { "Run", "run", TM_CELL_NAME },
+        { "Status", "status", TM_CELL_WORD },
+        { "Night", "night", TM_CELL_WORD | TM_WIDE },
+        { "When", "when_ns", TM_CELL_DATE | TM_WIDE },
         { "Why", "message", TM_CELL_PROSE },
     };
 
@@ -178,7 +193,8 @@ static const char *night_failures_section_nothing(const struct tm_value *night)
     return tm_if_none(night, "failures", "all runs are done");
 }
 
-const struct tm_section tm_night_failures_section = { "failures", "Failures", "failures", say_failures, night_failures_section_nothing };
+const struct tm_section tm_night_failures_section = { "failures", "Failures", "failures", say_failures,
+                                                      night_failures_section_nothing };
 
 /* All jobs with their newest run. */
 
@@ -233,20 +249,17 @@ const struct tm_section tm_night_jobs_section = { "jobs", "Jobs", "jobs", say_jo
 static void say_ahead(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Run", "run", TM_CELL_NAME },
-        { "Report", "report", TM_CELL_LINK },
-        { "Job", "job", TM_CELL_NAME },
-        { "Night", "night", TM_CELL_WORD },
-        { "Status", "status", TM_CELL_WORD },
-        { "Identifier", "id", TM_CELL_NAME | TM_WIDE },
+        { "Run", "run", TM_CELL_NAME },       { "Report", "report", TM_CELL_LINK },
+        { "Job", "job", TM_CELL_NAME },       { "Night", "night", TM_CELL_WORD },
+        { "Status", "status", TM_CELL_WORD }, { "Identifier", "id", TM_CELL_NAME | TM_WIDE },
     };
     const long long ahead = (long long)tm_int(tm_path(content->summary, "counts.dated_ahead"));
 
     if (ahead == 0)
         return;
     tm_say(content, TM_TONE_PLAIN,
-           "%lld run%s dated more than a day ahead of the clock %s not judged, and %s in no trend and no baseline.", ahead,
-           tm_format_plural(ahead), ahead == 1 ? "is" : "are", ahead == 1 ? "is" : "are");
+           "%lld run%s dated more than a day ahead of the clock %s not judged, and %s in no trend and no baseline.",
+           ahead, tm_format_plural(ahead), ahead == 1 ? "is" : "are", ahead == 1 ? "is" : "are");
     tm_say_table(content, &(struct tm_table){ .id = "dated-ahead",
                                               .caption = "Runs that are dated ahead",
                                               TM_COLUMNS(columns),
@@ -278,7 +291,8 @@ static void say_runs(const struct tm_content *content)
     const long long left_out = (long long)tm_int(tm_path(content->summary, "left_out.runs"));
 
     if (tm_int(tm_path(content->summary, "counts.other_nights")) > 0)
-        tm_say(content, TM_TONE_QUIET, "Runs of other nights that were added or changed since are judged with those of the last one.");
+        tm_say(content, TM_TONE_QUIET,
+               "Runs of other nights that were added or changed since are judged with those of the last one.");
     tm_say_table(content, &(struct tm_table){ .id = "runs",
                                               .caption = "Runs of the night",
                                               TM_COLUMNS(columns),
@@ -297,7 +311,8 @@ static const char *night_runs_section_nothing(const struct tm_value *night)
     return tm_if_none(night, "runs", "the history is empty");
 }
 
-const struct tm_section tm_night_runs_section = { "runs", "Runs of the night", "runs", say_runs, night_runs_section_nothing };
+const struct tm_section tm_night_runs_section = { "runs", "Runs of the night", "runs", say_runs,
+                                                  night_runs_section_nothing };
 
 /* The last night of a batch, and what came with it. */
 
@@ -324,19 +339,23 @@ static void make_front(struct tm_front_page *front, const struct tm_value *night
         return;
     (void)snprintf(front->subtitle, sizeof(front->subtitle), "%s%.32s%s%lld run%s of %lld job%s",
                    *tm_text(tm_path(night, "report.title")) ? "Night of " : "",
-                   *tm_text(tm_path(night, "report.title")) ? date : "", *tm_text(tm_path(night, "report.title")) ? ": " : "",
-                   count_of(night, "runs"), tm_format_plural(count_of(night, "runs")), count_of(night, "jobs"),
+                   *tm_text(tm_path(night, "report.title")) ? date : "",
+                   *tm_text(tm_path(night, "report.title")) ? ": " : "", count_of(night, "runs"),
+                   tm_format_plural(count_of(night, "runs")), count_of(night, "jobs"),
                    tm_format_plural(count_of(night, "jobs")));
-    tm_front_say_fact(front, "Runs", "%lld done, %lld partial, %lld refused, %lld failed, %lld missing", count_of(night, "done"),
-             count_of(night, "partial"), count_of(night, "refused"), count_of(night, "failed"), count_of(night, "missing"));
-    tm_front_say_fact(front, "Jobs", "%lld worse, %lld better, %lld as before, %lld not compared", count_of(night, "worse"),
-             count_of(night, "better"), count_of(night, "same"), count_of(night, "new") + count_of(night, "not_judged"));
+    tm_front_say_fact(front, "Runs", "%lld done, %lld partial, %lld refused, %lld failed, %lld missing",
+                      count_of(night, "done"), count_of(night, "partial"), count_of(night, "refused"),
+                      count_of(night, "failed"), count_of(night, "missing"));
+    tm_front_say_fact(front, "Jobs", "%lld worse, %lld better, %lld as before, %lld not compared",
+                      count_of(night, "worse"), count_of(night, "better"), count_of(night, "same"),
+                      count_of(night, "new") + count_of(night, "not_judged"));
     tm_front_say_fact(front, "History", "%lld run%s of %lld job%s", count_of(night, "history_runs"),
                       tm_format_plural(count_of(night, "history_runs")), count_of(night, "history_jobs"),
                       tm_format_plural(count_of(night, "history_jobs")));
     if (tm_has(counts))
-        tm_front_say_fact(front, "Runs by their gates", "%lld failed, %lld not known, %lld passed", (long long)tm_int(tm_get(counts, "failed")),
-                 (long long)tm_int(tm_get(counts, "unknown")), (long long)tm_int(tm_get(counts, "passed")));
+        tm_front_say_fact(front, "Runs by their gates", "%lld failed, %lld not known, %lld passed",
+                          (long long)tm_int(tm_get(counts, "failed")), (long long)tm_int(tm_get(counts, "unknown")),
+                          (long long)tm_int(tm_get(counts, "passed")));
 }
 
 const struct tm_document tm_night_document = {

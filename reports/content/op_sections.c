@@ -79,12 +79,9 @@ static void say_scope_tree(const struct tm_content *content, const struct tm_val
 static void say_layers(const struct tm_content *content, const struct tm_value *scopes)
 {
     static const struct tm_column columns[] = {
-        { "Layer", "path", TM_CELL_NAME },
-        { "Count", "count", TM_CELL_COUNT },
-        { "Forward", "forward_ps", TM_CELL_TIME },
-        { "Backward", "backward_ps", TM_CELL_TIME },
-        { "Neither", "other_ps", TM_CELL_TIME },
-        { "Total", "total_ps", TM_CELL_TIME | TM_SUMS },
+        { "Layer", "path", TM_CELL_NAME },         { "Count", "count", TM_CELL_COUNT },
+        { "Forward", "forward_ps", TM_CELL_TIME }, { "Backward", "backward_ps", TM_CELL_TIME },
+        { "Neither", "other_ps", TM_CELL_TIME },   { "Total", "total_ps", TM_CELL_TIME | TM_SUMS },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "layers",
@@ -98,12 +95,9 @@ static void say_layers(const struct tm_content *content, const struct tm_value *
 static void say_annotations(const struct tm_content *content, const struct tm_value *scopes)
 {
     static const struct tm_column columns[] = {
-        { "Annotation", "name", TM_CELL_NAME },
-        { "Count", "count", TM_CELL_COUNT },
-        { "Host", "host_ps", TM_CELL_TIME },
-        { "Itself", "host_self_ps", TM_CELL_TIME | TM_SUMS },
-        { "Launched", "activities", TM_CELL_COUNT },
-        { "Their device time", "device_ps", TM_CELL_TIME },
+        { "Annotation", "name", TM_CELL_NAME },      { "Count", "count", TM_CELL_COUNT },
+        { "Host", "host_ps", TM_CELL_TIME },         { "Itself", "host_self_ps", TM_CELL_TIME | TM_SUMS },
+        { "Launched", "activities", TM_CELL_COUNT }, { "Their device time", "device_ps", TM_CELL_TIME },
     };
 
     if (tm_length(tm_get(scopes, "annotations")) > 0)
@@ -412,12 +406,9 @@ static void say_runs(const struct tm_content *content, const struct tm_value *fu
 static void say_repeated(const struct tm_content *content, const struct tm_value *fusion)
 {
     static const struct tm_column columns[] = {
-        { "Kernel", "name", TM_CELL_NAME },
-        { "Op", "op", TM_CELL_NAME },
-        { "Per step", "per_step", TM_CELL_NUMBER },
-        { "Count", "count", TM_CELL_COUNT },
-        { "Total", "total_ps", TM_CELL_TIME },
-        { "Mean", "mean_ps", TM_CELL_TIME },
+        { "Kernel", "name", TM_CELL_NAME },         { "Op", "op", TM_CELL_NAME },
+        { "Per step", "per_step", TM_CELL_NUMBER }, { "Count", "count", TM_CELL_COUNT },
+        { "Total", "total_ps", TM_CELL_TIME },      { "Mean", "mean_ps", TM_CELL_TIME },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "fusion-repeated",
@@ -530,8 +521,7 @@ static void say_families(const struct tm_content *content, const struct tm_value
         { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
     };
 
-    if (!content->medium->room.is_data &&
-        tm_int(tm_get(ops, "distinct_families")) == tm_int(tm_get(ops, "distinct")))
+    if (!content->medium->room.is_data && tm_int(tm_get(ops, "distinct_families")) == tm_int(tm_get(ops, "distinct")))
         return;
     tm_say_table(content, &(struct tm_table){ .id = "op-families",
                                               .caption = "Families of operations by self time",
@@ -541,9 +531,10 @@ static void say_families(const struct tm_content *content, const struct tm_value
                                               .total = ops,
                                               .total_title = "all operations",
                                               .paper_rows = OPS_SECTION_OPS_ON_PAPER });
-    tm_say(content, TM_TONE_QUIET,
-           "A family is all operations whose names are equal without numbers and whose framework paths are equal without "
-           "layer numbers.");
+    tm_say(
+        content, TM_TONE_QUIET,
+        "A family is all operations whose names are equal without numbers and whose framework paths are equal without "
+        "layer numbers.");
 }
 
 static void say_op_table(const struct tm_content *content, const struct tm_value *ops)
@@ -757,7 +748,8 @@ static const char *kernels_section_nothing(const struct tm_value *summary)
     return tm_if_none(summary, "kernels.rows", "no kernel ran in the analyzed steps");
 }
 
-const struct tm_section tm_kernels_section = { "kernels", "Kernels", "kernels", kernels_section_say_kernels, kernels_section_nothing };
+const struct tm_section tm_kernels_section = { "kernels", "Kernels", "kernels", kernels_section_say_kernels,
+                                               kernels_section_nothing };
 
 /* Roofline: how near the run comes to what its devices can compute and move. */
 
@@ -861,16 +853,11 @@ static void warn_of_impossible(const struct tm_content *content)
 static void say_far(const struct tm_content *content, const struct tm_value *roofline)
 {
     static const struct tm_column columns[] = {
-        { "Operation", "name", TM_CELL_NAME },
-        { "Self time", "self_ps", TM_CELL_TIME },
-        { "Above its roof", "lost_ps", TM_CELL_TIME },
-        { "Bound by", "bound", TM_CELL_TERM },
-        { "Of its roof", "roof_pct", TM_CELL_PCT },
-        { "FLOP per byte", "intensity", TM_CELL_NUMBER },
-        { "Computing", "flop_rate", TM_CELL_FLOP_RATE },
-        { "Memory", "bandwidth", TM_CELL_RATE },
-        { "Type", "precision", TM_CELL_WORD | TM_WIDE },
-        { "Framework path", "op", TM_CELL_NAME | TM_WIDE },
+        { "Operation", "name", TM_CELL_NAME },           { "Self time", "self_ps", TM_CELL_TIME },
+        { "Above its roof", "lost_ps", TM_CELL_TIME },   { "Bound by", "bound", TM_CELL_TERM },
+        { "Of its roof", "roof_pct", TM_CELL_PCT },      { "FLOP per byte", "intensity", TM_CELL_NUMBER },
+        { "Computing", "flop_rate", TM_CELL_FLOP_RATE }, { "Memory", "bandwidth", TM_CELL_RATE },
+        { "Type", "precision", TM_CELL_WORD | TM_WIDE }, { "Framework path", "op", TM_CELL_NAME | TM_WIDE },
         { "Source", "source", TM_CELL_NAME | TM_WIDE },
     };
 
@@ -927,12 +914,9 @@ enum { PAUSES_ON_PAPER = 5 };
 static void say_pauses(const struct tm_content *content, const struct tm_value *pauses)
 {
     static const struct tm_column columns[] = {
-        { "Begin", "begin_ps", TM_CELL_MOMENT },
-        { "Length", "dur_ps", TM_CELL_TIME },
-        { "Device", "device", TM_CELL_DEVICE },
-        { "Step", "step", TM_CELL_WORD },
-        { "Before", "before", TM_CELL_NAME },
-        { "After", "after", TM_CELL_NAME },
+        { "Begin", "begin_ps", TM_CELL_MOMENT }, { "Length", "dur_ps", TM_CELL_TIME },
+        { "Device", "device", TM_CELL_DEVICE },  { "Step", "step", TM_CELL_WORD },
+        { "Before", "before", TM_CELL_NAME },    { "After", "after", TM_CELL_NAME },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "program-pauses",
@@ -963,4 +947,5 @@ static const char *programs_section_nothing(const struct tm_value *summary)
     return tm_if_none(summary, "programs.count", "no compiled program ran in the analyzed steps");
 }
 
-const struct tm_section tm_programs_section = { "programs", "Programs", "programs", say_programs, programs_section_nothing };
+const struct tm_section tm_programs_section = { "programs", "Programs", "programs", say_programs,
+                                                programs_section_nothing };

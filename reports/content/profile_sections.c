@@ -143,8 +143,8 @@ static void compare_bands(struct changes *changes, const struct tm_value *row, c
 {
     const struct tm_value *good = tm_get(row, "good"), *bad = tm_get(row, "bad");
 
-    if (!row || (tm_has(good) == built_in->has_bands && (!built_in->has_bands || (tm_double(good) == built_in->good &&
-                                                                                   tm_double(bad) == built_in->bad))))
+    if (!row || (tm_has(good) == built_in->has_bands &&
+                 (!built_in->has_bands || (tm_double(good) == built_in->good && tm_double(bad) == built_in->bad))))
         return;
     (void)snprintf(changes->here[changes->count], TEXT_BYTES, "none");
     (void)snprintf(changes->built_in[changes->count], TEXT_BYTES, "none");
@@ -367,11 +367,10 @@ static void say_files(const struct tm_content *content, const struct tm_value *f
         { "XXH3", "xxh3", TM_CELL_WORD },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "files",
-                                              .caption = "Files of the input",
-                                              TM_COLUMNS(columns),
-                                              .rows = files,
-                                              .paper_rows = 32 });
+    tm_say_table(
+        content,
+        &(struct tm_table){
+            .id = "files", .caption = "Files of the input", TM_COLUMNS(columns), .rows = files, .paper_rows = 32 });
 }
 
 /* What files tell under a key: "problems", "notes". */
@@ -394,12 +393,10 @@ static void say_of_files(const struct tm_content *content, const struct tm_value
         }
         more += tm_length(texts);
     }
-    tm_say_table(content, &(struct tm_table){ .id = id,
-                                              .caption = caption,
-                                              TM_COLUMNS(columns),
-                                              .cells = cell[0],
-                                              .cell_rows = n,
-                                              .paper_rows = 24 });
+    tm_say_table(
+        content,
+        &(struct tm_table){
+            .id = id, .caption = caption, TM_COLUMNS(columns), .cells = cell[0], .cell_rows = n, .paper_rows = 24 });
     if (more > n)
         tm_say(content, TM_TONE_QUIET, "%zu more in summary.json.", more - n);
 }
@@ -613,8 +610,11 @@ static void note_facts(void *to, const struct tm_table *facts)
 static void find_used(struct use *use)
 {
     const struct tm_medium *medium = use->content->medium;
-    const struct tm_medium noting = { .room = medium->room, .has_charts = medium->has_charts, .section = note_section,
-                                      .table = note_table, .facts = note_facts };
+    const struct tm_medium noting = { .room = medium->room,
+                                      .has_charts = medium->has_charts,
+                                      .section = note_section,
+                                      .table = note_table,
+                                      .facts = note_facts };
     const struct tm_content content = { .summary = use->content->summary, .medium = &noting, .to = use };
 
     const struct tm_document *document = tm_document_of(content.summary);
@@ -835,7 +835,8 @@ static void say_clocks(const struct tm_content *content, const struct tm_value *
     }
     if (devices > own)
         tm_say(content, TM_TONE_QUIET,
-               "Times of %" PRId64 " of %" PRId64 " TPUs are as the profiler worked them out: times by their own clock are "
+               "Times of %" PRId64 " of %" PRId64
+               " TPUs are as the profiler worked them out: times by their own clock are "
                "missing.",
                devices - own, devices);
     if (jumps)
@@ -862,11 +863,10 @@ static void say_devices(const struct tm_content *content, const struct tm_value 
     const size_t n = choose(known, TM_FACTS(columns), devices);
 
     if (n > 0)
-        tm_say_table(content, &(struct tm_table){ .id = "environment-devices",
-                                                  .caption = "Devices",
-                                                  .column = known,
-                                                  .columns = n,
-                                                  .rows = devices });
+        tm_say_table(
+            content,
+            &(struct tm_table){
+                .id = "environment-devices", .caption = "Devices", .column = known, .columns = n, .rows = devices });
 }
 
 static void say_environment(const struct tm_content *content)
@@ -882,8 +882,8 @@ static void say_environment(const struct tm_content *content)
 
 static const char *environment_section_nothing(const struct tm_value *summary)
 {
-    const bool is_any = tm_length(tm_path(summary, "environment.hosts")) > 0 ||
-                        tm_length(tm_path(summary, "environment.devices")) > 0;
+    const bool is_any =
+        tm_length(tm_path(summary, "environment.hosts")) > 0 || tm_length(tm_path(summary, "environment.devices")) > 0;
 
     return is_any ? "" : "the profile says nothing about its hosts and devices";
 }
@@ -966,12 +966,17 @@ static const char *missing_section_nothing(const struct tm_value *summary)
     return "every section has something to show";
 }
 
-const struct tm_section tm_missing_section = { "missing", "Not in this report", NULL, say_missing, missing_section_nothing };
+const struct tm_section tm_missing_section = { "missing", "Not in this report", NULL, say_missing,
+                                               missing_section_nothing };
 
-const struct tm_section tm_missing_compared_section = { "missing", "Not in this comparison", NULL, say_missing, missing_section_nothing };
+const struct tm_section tm_missing_compared_section = { "missing", "Not in this comparison", NULL, say_missing,
+                                                        missing_section_nothing };
 
-const struct tm_section tm_missing_scaled_section = { "missing", "Not in this study", NULL, say_missing, missing_section_nothing };
+const struct tm_section tm_missing_scaled_section = { "missing", "Not in this study", NULL, say_missing,
+                                                      missing_section_nothing };
 
-const struct tm_section tm_missing_night_section = { "missing", "Not of this night", NULL, say_missing, missing_section_nothing };
+const struct tm_section tm_missing_night_section = { "missing", "Not of this night", NULL, say_missing,
+                                                     missing_section_nothing };
 
-const struct tm_section tm_missing_checked_section = { "missing", "Not in this check", NULL, say_missing, missing_section_nothing };
+const struct tm_section tm_missing_checked_section = { "missing", "Not in this check", NULL, say_missing,
+                                                       missing_section_nothing };

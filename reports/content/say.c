@@ -82,8 +82,8 @@ void tm_say_facts(const struct tm_content *content, const char *id, const struct
         cell[n++] = fact;
     }
     if (n > 0 && content->medium->facts)
-        content->medium->facts(content->to, &(struct tm_table){ .id = id, .column = column, .columns = n,
-                                                                .cells = cell, .cell_rows = 1 });
+        content->medium->facts(
+            content->to, &(struct tm_table){ .id = id, .column = column, .columns = n, .cells = cell, .cell_rows = 1 });
     tm_say_nulls(content, row, null, nulls);
 }
 

@@ -39,10 +39,10 @@ bool tm_has_hosts(const struct tm_content *content);
 
 /* The sections, one file each. */
 extern const struct tm_section tm_findings_section, tm_steps_section, tm_devices_section, tm_gaps_section,
-    tm_ops_section, tm_scopes_section, tm_kernels_section, tm_fusion_section, tm_programs_section,
-    tm_occupancy_section, tm_roofline_section, tm_transfers_section, tm_collectives_section, tm_balance_section,
-    tm_host_section, tm_fallback_section, tm_compile_section, tm_memory_section, tm_environment_section,
-    tm_coverage_section, tm_checks_section, tm_missing_section, tm_definitions_section, tm_provenance_section;
+    tm_ops_section, tm_scopes_section, tm_kernels_section, tm_fusion_section, tm_programs_section, tm_occupancy_section,
+    tm_roofline_section, tm_transfers_section, tm_collectives_section, tm_balance_section, tm_host_section,
+    tm_fallback_section, tm_compile_section, tm_memory_section, tm_environment_section, tm_coverage_section,
+    tm_checks_section, tm_missing_section, tm_definitions_section, tm_provenance_section;
 
 /* Those of a comparison. */
 extern const struct tm_section tm_causes_section, tm_change_section, tm_waterfall_section, tm_compared_figures_section,
@@ -56,6 +56,7 @@ extern const struct tm_section tm_limits_section, tm_speedup_section, tm_scaled_
 
 /* Those of a night. */
 extern const struct tm_section tm_night_findings_section, tm_night_changes_section, tm_night_failures_section,
-    tm_night_gates_section, tm_night_jobs_section, tm_night_trends_section, tm_night_runs_section, tm_missing_night_section;
+    tm_night_gates_section, tm_night_jobs_section, tm_night_trends_section, tm_night_runs_section,
+    tm_missing_night_section;
 
 #endif

@@ -52,8 +52,7 @@ static void say_limits(const struct tm_content *content)
     const struct tm_value *findings = tm_of(content, "findings");
 
     if (tm_length(findings) == 0)
-        tm_say(content, TM_TONE_PLAIN,
-               "Nothing was found that costs more of the efficiency than the limits allow.");
+        tm_say(content, TM_TONE_PLAIN, "Nothing was found that costs more of the efficiency than the limits allow.");
     else
         tm_say(content, TM_TONE_QUIET,
                "By the efficiency that they cost on the largest number of devices; what has no "
@@ -62,8 +61,7 @@ static void say_limits(const struct tm_content *content)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
-const struct tm_section tm_limits_section = { "findings", "What limits the scaling", "findings",
-                                              say_limits, NULL };
+const struct tm_section tm_limits_section = { "findings", "What limits the scaling", "findings", say_limits, NULL };
 
 /* What a scaling study was made of. */
 
@@ -96,8 +94,7 @@ static void say_runs(const struct tm_content *content)
     }
 }
 
-const struct tm_section tm_scaled_runs_section = { "runs", "What was studied", "points", say_runs,
-                                                   NULL };
+const struct tm_section tm_scaled_runs_section = { "runs", "What was studied", "points", say_runs, NULL };
 
 /* Speed-up and efficiency by devices, as charts and as the table that is quoted. */
 
@@ -108,14 +105,12 @@ static void say_mode(const struct tm_content *content)
     const struct tm_value *total = tm_of(content, "work.total_change_pct"),
                           *each = tm_of(content, "work.device_change_pct");
     const long long within = (long long)tm_int(tm_of(content, "work.same_within_pct"));
-    struct tm_cell cell[2] = { tm_cell_of_value(TM_CELL_PCT, total),
-                               tm_cell_of_value(TM_CELL_PCT, each) };
+    struct tm_cell cell[2] = { tm_cell_of_value(TM_CELL_PCT, total), tm_cell_of_value(TM_CELL_PCT, each) };
     char text[2][TM_FORMAT_BYTES];
 
     cell[0].is_change = cell[1].is_change = true;
     if (!tm_has(total))
-        tm_say(content, TM_TONE_PLAIN, "Whether the work grows with the devices is not known: %s.",
-               tm_why(total));
+        tm_say(content, TM_TONE_PLAIN, "Whether the work grows with the devices is not known: %s.", tm_why(total));
     else if (strcmp(mode, "strong") == 0)
         tm_say(content, TM_TONE_PLAIN,
                "Strong scaling: the total compute time stays within %lld %% of that "
@@ -132,8 +127,7 @@ static void say_mode(const struct tm_content *content)
                "Neither strong nor weak scaling: the total compute time changes by "
                "%s, that of each device by %s. "
                "Speed-up and efficiency are those of work that stays the same.",
-               tm_cell_shown(&cell[0], content->summary, text[0]),
-               tm_cell_shown(&cell[1], content->summary, text[1]));
+               tm_cell_shown(&cell[0], content->summary, text[0]), tm_cell_shown(&cell[1], content->summary, text[1]));
 }
 
 static void say_quoted(const struct tm_content *content)
@@ -222,8 +216,7 @@ static void say_lost(const struct tm_content *content)
         { "Lost to idle time", "lost.idle_pct", TM_CELL_PCT | TM_CHANGE },
         { "Lost to compute", "lost.compute_pct", TM_CELL_PCT | TM_CHANGE },
         { "Lost to copies", "lost.copies_pct", TM_CELL_PCT | TM_CHANGE },
-        { "Share of collectives grew", "growth.exposed_collective_pct",
-          TM_CELL_PCT | TM_CHANGE | TM_WIDE },
+        { "Share of collectives grew", "growth.exposed_collective_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
         { "Share of idle time grew", "growth.idle_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
         { "Share of compute grew", "growth.compute_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
         { "Share of copies grew", "growth.exposed_copy_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
@@ -257,8 +250,7 @@ static const char *nothing(const struct tm_value *scaling)
     return "the parts of the steps are not known";
 }
 
-const struct tm_section tm_scaled_step_section = { "step", "What a step is made of", "points",
-                                                   say_step, nothing };
+const struct tm_section tm_scaled_step_section = { "step", "What a step is made of", "points", say_step, nothing };
 
 /* What the devices exchange by their number, and how evenly they work. */
 
@@ -293,12 +285,12 @@ static const char *exchange_section_nothing(const struct tm_value *scaling)
     return "the devices exchange nothing, and none is slower than the others";
 }
 
-const struct tm_section tm_exchange_section = { "exchange", "Collectives and balance", "points",
-                                                say_exchange, exchange_section_nothing };
+const struct tm_section tm_exchange_section = { "exchange", "Collectives and balance", "points", say_exchange,
+                                                exchange_section_nothing };
 
 static const struct tm_section *const sections[] = {
-    &tm_limits_section, &tm_speedup_section,     &tm_scaled_step_section, &tm_exchange_section,
-    &tm_fit_section,    &tm_scaled_runs_section, &tm_missing_scaled_section,     &tm_definitions_section,
+    &tm_limits_section, &tm_speedup_section,     &tm_scaled_step_section,    &tm_exchange_section,
+    &tm_fit_section,    &tm_scaled_runs_section, &tm_missing_scaled_section, &tm_definitions_section,
 };
 
 /* "" where the points are of several models. */
@@ -324,8 +316,8 @@ static void tell_devices(char *out, const struct tm_value *points)
                        (long long)tm_int(tm_get(tm_at(points, i), "devices")));
         used = strlen(out);
     }
-    (void)snprintf(out + used, TM_FRONT_BYTES - used, "%s%s%.80s",
-                   tm_length(points) > LISTED ? " ..." : "", *model ? " × " : "", model);
+    (void)snprintf(out + used, TM_FRONT_BYTES - used, "%s%s%.80s", tm_length(points) > LISTED ? " ..." : "",
+                   *model ? " × " : "", model);
 }
 
 /* "29.7 ms with 1 device, 3.67 ms with 8" */
@@ -336,11 +328,9 @@ static void tell_steps(char *out, const struct tm_value *points)
 
     if (tm_has(tm_get(first, "step_ps")) && tm_has(tm_get(last, "step_ps")))
         (void)snprintf(out, TM_FRONT_BYTES, "%s with %lld device%s, %s with %lld",
-                       tm_format_time(a, tm_int(tm_get(first, "step_ps"))),
-                       (long long)tm_int(tm_get(first, "devices")),
+                       tm_format_time(a, tm_int(tm_get(first, "step_ps"))), (long long)tm_int(tm_get(first, "devices")),
                        tm_format_plural(tm_int(tm_get(first, "devices"))),
-                       tm_format_time(b, tm_int(tm_get(last, "step_ps"))),
-                       (long long)tm_int(tm_get(last, "devices")));
+                       tm_format_time(b, tm_int(tm_get(last, "step_ps"))), (long long)tm_int(tm_get(last, "devices")));
     else
         (void)snprintf(out, TM_FRONT_BYTES, "not recorded");
 }
@@ -354,11 +344,10 @@ static void make_front(struct tm_front_page *front, const struct tm_value *scali
 
     for (size_t i = 0; i < tm_length(points); i++)
         runs += tm_length(tm_get(tm_at(points, i), "runs"));
-    (void)snprintf(title, sizeof(title), "Scaling from %.200s",
-                   tm_text(tm_path(scaling, "input.run")));
+    (void)snprintf(title, sizeof(title), "Scaling from %.200s", tm_text(tm_path(scaling, "input.run")));
     tm_front_begin(front, scaling, title);
-    (void)snprintf(front->subtitle, sizeof(front->subtitle), "%zu runs on %zu numbers of devices",
-                   runs, tm_length(points));
+    (void)snprintf(front->subtitle, sizeof(front->subtitle), "%zu runs on %zu numbers of devices", runs,
+                   tm_length(points));
     tell_devices(tm_front_add_fact(front, "Devices"), points);
     tell_steps(tm_front_add_fact(front, "Step"), points);
     (void)snprintf(tm_front_add_fact(front, "Kind"), TM_FRONT_BYTES, "%s",

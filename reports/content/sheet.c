@@ -114,8 +114,7 @@ static bool is_elastic(const struct tm_sheet *sheet, int column)
 
 /* Give the columns of one sort equal parts of `left`; what one of them does not need goes to the
  * others, so that the widest ones give way. */
-static void share_out(const struct tm_sheet *sheet, bool elastic, const double *natural,
-                      double left, double *actual)
+static void share_out(const struct tm_sheet *sheet, bool elastic, const double *natural, double left, double *actual)
 {
     bool settled[TM_SHEET_COLUMNS] = { false };
     bool changed = true;
@@ -143,8 +142,7 @@ static void share_out(const struct tm_sheet *sheet, bool elastic, const double *
     }
 }
 
-void tm_sheet_widths(const struct tm_sheet *sheet, const double *natural, double width, double gap,
-                     double *actual)
+void tm_sheet_widths(const struct tm_sheet *sheet, const double *natural, double width, double gap, double *actual)
 {
     const double room = width - gap * (sheet->columns - 1);
     double least = 0, fixed = 0;

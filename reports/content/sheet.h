@@ -12,12 +12,7 @@
 
 /* A small table of texts, filled from the left and from the top, that a report puts on its medium.
  * Fixed size: whoever has more rows than fit says in a note how many were left out. */
-enum {
-    TM_SHEET_COLUMNS = 16,
-    TM_SHEET_ROWS = 160,
-    TM_SHEET_CELL_BYTES = 64,
-    TM_SHEET_PROSE_BYTES = 16384
-};
+enum { TM_SHEET_COLUMNS = 16, TM_SHEET_ROWS = 160, TM_SHEET_CELL_BYTES = 64, TM_SHEET_PROSE_BYTES = 16384 };
 
 enum tm_column_kind {
     TM_COLUMN_WORD,   /* left, as wide as its widest cell */
@@ -33,7 +28,7 @@ struct tm_sheet {
     const char *title[TM_SHEET_COLUMNS];
     enum tm_column_kind kind[TM_SHEET_COLUMNS];
     uint8_t indent[TM_SHEET_ROWS]; /* of the first cell: levels of a tree */
-    bool summed[TM_SHEET_ROWS]; /* a rule stands above this row: it sums up */
+    bool summed[TM_SHEET_ROWS];    /* a rule stands above this row: it sums up */
     uint8_t tone[TM_SHEET_ROWS][TM_SHEET_COLUMNS];
     const char *text[TM_SHEET_ROWS][TM_SHEET_COLUMNS];
     char own[TM_SHEET_ROWS][TM_SHEET_COLUMNS][TM_SHEET_CELL_BYTES];
@@ -64,8 +59,7 @@ void tm_sheet_drop(struct tm_sheet *sheet, int column);
  * in:     natural  width of the widest cell of each column, its title included
  *         gap      between two columns, in the same unit
  * out:     actual  widths that fit; elastic columns give way first, then the widest others */
-void tm_sheet_widths(const struct tm_sheet *sheet, const double *natural, double width, double gap,
-                     double *actual);
+void tm_sheet_widths(const struct tm_sheet *sheet, const double *natural, double width, double gap, double *actual);
 
 /* Tables of the content as sheets of texts, for media that are no pages with scripts: PDF and text. */
 

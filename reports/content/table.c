@@ -65,8 +65,8 @@ static const char *same_in_all(const struct tm_table *table, size_t column, cons
 {
     const struct tm_column *c = &table->column[column];
     const enum tm_cell_kind kind = tm_column_kind(c);
-    const bool may_fold = kind == TM_CELL_DEVICE || kind == TM_CELL_PROSE || kind == TM_CELL_TERM ||
-                          strcmp(c->key, "module") == 0;
+    const bool may_fold =
+        kind == TM_CELL_DEVICE || kind == TM_CELL_PROSE || kind == TM_CELL_TERM || strcmp(c->key, "module") == 0;
     struct tm_cell first, cell;
     char text[TM_FORMAT_BYTES], other[TM_FORMAT_BYTES];
     const char *same;
@@ -203,8 +203,8 @@ static void choose_columns(struct tm_layout *layout, const struct tm_room *room)
         const char *same;
 
         if ((room->is_paper && (column->shape & TM_WIDE)) ||
-            ((room->is_paper || room->has_links) && tm_column_kind(column) == TM_CELL_LINK) || (tm_column_kind(column) == TM_CELL_HOST && !has_hosts) ||
-            is_all_zero(layout, c) || is_not_given(layout, c))
+            ((room->is_paper || room->has_links) && tm_column_kind(column) == TM_CELL_LINK) ||
+            (tm_column_kind(column) == TM_CELL_HOST && !has_hosts) || is_all_zero(layout, c) || is_not_given(layout, c))
             continue;
         same = same_in_all(table, c, layout->summary);
         if (same)

@@ -9,11 +9,11 @@
 enum { TM_TABLE_COLUMNS_MOST = 24, TM_PAPER_ROWS = 15, TM_REASONS_MOST = 2 /* told of the empty cells of a column */ };
 
 enum {
-    TM_WIDE = 1 << 8, /* shown where there is room: on screens and in CSV, not on paper */
-    TM_SUMS = 1 << 9, /* rows that are not listed are summed up in one */
+    TM_WIDE = 1 << 8,    /* shown where there is room: on screens and in CSV, not on paper */
+    TM_SUMS = 1 << 9,    /* rows that are not listed are summed up in one */
     TM_CHANGE = 1 << 11, /* numbers are shown with their sign */
-    TM_GIVEN = 1 << 12, /* of what only some users give: left out without a word where no row has it */
-    TM_RARE = 1 << 10, /* of what many runs do not have: left out where it is 0, or "no", in all rows */
+    TM_GIVEN = 1 << 12,  /* of what only some users give: left out without a word where no row has it */
+    TM_RARE = 1 << 10,   /* of what many runs do not have: left out where it is 0, or "no", in all rows */
 };
 
 struct tm_column {
@@ -38,7 +38,7 @@ struct tm_table {
     const struct tm_value *rows;
     const size_t *pick; /* NULL = all; lives until the table is written */
     size_t picks;
-    bool is_only_picked; /* what is not picked is no row of the table: nobody counts it as left out */
+    bool is_only_picked;         /* what is not picked is no row of the table: nobody counts it as left out */
     const struct tm_cell *cells; /* columns x cell_rows */
     size_t cell_rows;
 
@@ -71,8 +71,8 @@ struct tm_layout {
     struct {
         const char *title;
         const char *text; /* why its cells are empty, or the value that all of its cells have */
-        bool is_same;  /* the value; else the reason */
-        bool is_shown; /* the column has other cells that are not empty */
+        bool is_same;     /* the value; else the reason */
+        bool is_shown;    /* the column has other cells that are not empty */
     } note[TM_TABLE_COLUMNS_MOST * TM_REASONS_MOST]; /* columns left out with a word, and columns with empty cells */
     size_t notes;
     size_t rows;           /* listed */

@@ -22,8 +22,7 @@ const struct tm_term tm_terms[] = {
       "Time of the step in which the device works, on a TPU with the waits of the core; in which it computes; in which "
       "only a collective runs." },
     { "steps", "Compiles", "Whether something was compiled while the step ran." },
-    { "devices", "Utilization",
-      "Busy time divided by the window; on a TPU the waits of the core do not count." },
+    { "devices", "Utilization", "Busy time divided by the window; on a TPU the waits of the core do not count." },
     { "devices", "Span", "The device's window: from the start of the first to the end of the last analyzed step." },
     { "devices", "Busy", "Time in which at least one activity runs; on a TPU with the waits of the core." },
     { "devices", "Activities|Graphs|Memsets",
@@ -56,7 +55,8 @@ const struct tm_term tm_terms[] = {
       "Of the time: another thread launches, recorded too little in these gaps, and what the main thread did is told "
       "instead." },
     { "gaps", "Thread", "Whose event it is: that of the launching thread, or of the main thread in its place." },
-    { "gaps", "Such calls", "How long events of this name take on average elsewhere in the profile, those under 1 ms." },
+    { "gaps", "Such calls",
+      "How long events of this name take on average elsewhere in the profile, those under 1 ms." },
     { "gaps", "Launch call", "The length of the call that launched what ends the gap." },
     { "gaps", "Before|After", "The activities that end and begin at the gap." },
     { "gaps", "Share", "Of the idle time in gaps." },
@@ -64,7 +64,8 @@ const struct tm_term tm_terms[] = {
       "Time of an operation without the operations that lie in it (loops and calls of TPUs and CPUs)." },
     { "ops", "Share|Share of the longest one", "Of the self time of all operations." },
     { "ops", "Cumulative|Operations covering 80 %",
-      "Share of this one and of all that are longer; how many make up 80 %. A family with more operations than steps counts as one." },
+      "Share of this one and of all that are longer; how many make up 80 %. A family with more operations than steps "
+      "counts as one." },
     { "ops", "Runs|Events",
       "Executions of the operation; one of them may be several events, as a GPU operation may need several kernels." },
     { "ops", "Whole time", "Sum of the lengths, with what lies in them." },
@@ -160,8 +161,7 @@ const struct tm_term tm_terms[] = {
     { "roofline", "FLOP per byte|Computing|Memory|Self time",
       "Cost of the operation, as the profile or the HLO tells it, per byte and per second of the time without the "
       "operations inside." },
-    { "transfers", "Exposed",
-      "Time in which a device only copies: neither a kernel nor a collective runs." },
+    { "transfers", "Exposed", "Time in which a device only copies: neither a kernel nor a collective runs." },
     { "transfers", "Mean rate|Best rate",
       "Bytes over the time in which any copy of this direction is in flight on a device, of copies whose size is "
       "known: copies that overlap share the link. The best is of one stretch in flight." },
@@ -285,10 +285,12 @@ const struct tm_term tm_terms[] = {
     { "ops|kernels|scopes|collectives|transfers|gaps|compile|devices|figures", "Change|In percent",
       "New minus base, and its share of the base." },
     { "ops|kernels|scopes|collectives|transfers|gaps|compile", "Became",
-      "New and gone rows are on one side alone; slower and faster ones changed by more than noise explains, as far as it is "
+      "New and gone rows are on one side alone; slower and faster ones changed by more than noise explains, as far as "
+      "it is "
       "known; what cannot be told from noise says so." },
     { "ops|kernels|scopes|collectives|transfers|gaps|compile", "By their number|By their length",
-      "The change of a row in two parts that add up: more or fewer executions as long as before, and executions that are "
+      "The change of a row in two parts that add up: more or fewer executions as long as before, and executions that "
+      "are "
       "longer or shorter than before." },
     { "ops|kernels|scopes|collectives|transfers|gaps|compile", "How often|Bytes per step",
       "Executions, and their bytes, in a step of one device." },
@@ -302,9 +304,11 @@ const struct tm_term tm_terms[] = {
     { "change", "Measured by the benchmark", "The time that a result of the benchmark (--results) has for the run." },
     { "waterfall", "Before|After", "Mean time of that part in a step of one device." },
     { "waterfall", "Of the step", "The change as a share of the whole step of the base." },
-    { "waterfall|devices", "Told from noise", "Whether a change of that size is more than chance explains; empty: not tested." },
+    { "waterfall|devices", "Told from noise",
+      "Whether a change of that size is more than chance explains; empty: not tested." },
     { "waterfall", "p", "How often a change at least as large comes by chance where nothing changed." },
-    { "figures", "Judgement", "Whether the change is for the better; a change that cannot be told from noise is neither." },
+    { "figures", "Judgement",
+      "Whether the change is for the better; a change that cannot be told from noise is neither." },
     { "devices", "Computing", "Time of a step in which the device computes." },
     /* Of a comparison and of a scaling study. */
     { "runs", "Median step|Variation",
@@ -316,36 +320,45 @@ const struct tm_term tm_terms[] = {
     /* Of a scaling study. */
     { "speedup", "Step", "The median of the analyzed steps; of several runs the mean of their medians." },
     { "speedup", "Speed-up",
-      "The step of the first point over that of this one; of weak scaling times the multiple of the devices, since each step "
+      "The step of the first point over that of this one; of weak scaling times the multiple of the devices, since "
+      "each step "
       "does so many times the work." },
     { "speedup", "From|To|Step from|Step to",
-      "95 % interval: of points with one run by resampling their steps, of points with several by the spread between these." },
-    { "speedup|step|fit", "Efficiency", "The speed-up as a share of the ideal one, which is the multiple of the devices." },
-    { "speedup", "Communication|Idle", "Share of a step in which a collective runs and nothing computes; in which nothing runs." },
+      "95 % interval: of points with one run by resampling their steps, of points with several by the spread between "
+      "these." },
+    { "speedup|step|fit", "Efficiency",
+      "The speed-up as a share of the ideal one, which is the multiple of the devices." },
+    { "speedup", "Communication|Idle",
+      "Share of a step in which a collective runs and nothing computes; in which nothing runs." },
     { "speedup|exchange", "Imbalance", "How much longer than the mean the device computes that computes longest." },
-    { "speedup", "Variation|Standard deviation", "Of the steps of a point with one run; of several runs between their medians." },
+    { "speedup", "Variation|Standard deviation",
+      "Of the steps of a point with one run; of several runs between their medians." },
     { "speedup", "Measured|Speed-up measured", "The time that a result of the benchmark has, and its speed-up." },
     { "step", "Computing|Exposed collectives|Exposed copies|Idle|All of it",
       "Mean of a step of one device: every moment of it is of one part, so the parts add up." },
     { "step", "Total compute time",
-      "The sum over the devices. It stays where the same work is shared; it grows with the devices where the work does, or "
+      "The sum over the devices. It stays where the same work is shared; it grows with the devices where the work "
+      "does, or "
       "where they repeat it." },
     { "step", "Lost to collectives|Lost to idle time|Lost to compute|Lost to copies",
       "What the part takes of the step beyond its share at the first point, made as short as the step ideally is." },
     { "step", "Share of collectives grew|Share of idle time grew|Share of compute grew|Share of copies grew",
       "Its share of the step minus that at the first point." },
     { "exchange", "Collectives|Exposed|Overlap",
-      "Time in which a collective runs; in which nothing computes beside it; and the share of the collectives' time that has "
+      "Time in which a collective runs; in which nothing computes beside it; and the share of the collectives' time "
+      "that has "
       "computing beside it." },
     { "exchange", "Bytes", "What a device's collectives of a step move." },
     { "exchange", "Spread of a step", "Between the longest and the shortest step of the devices, in the median step." },
-    { "fit", "Serial share", "The share of a step on one device that more devices do not make shorter, by least squares." },
+    { "fit", "Serial share",
+      "The share of a step on one device that more devices do not make shorter, by least squares." },
     { "fit", "From|To", "95 % interval of the serial share, by what the law leaves unexplained." },
     { "fit", "Off the measured steps", "How far the fitted steps are off, as a root mean square of shares." },
     { "fit", "Speed-up at most", "Against the first point, with any number of devices." },
     /* Of a check. */
     { "gates", "Not known|Skipped",
-      "Gates whose figure the run does not have, or which need a baseline with more steps; and gates that do not apply." },
+      "Gates whose figure the run does not have, or which need a baseline with more steps; and gates that do not "
+      "apply." },
     { "gates", "Rule|Limit", "What the gate file asks for, and the limit as it is written there." },
     { "gates", "Found at", "Which element was taken where the path leaves it open." },
     { "gates", "Baseline", "The figure of the run that is compared with; of several their median." },
@@ -354,15 +367,18 @@ const struct tm_term tm_terms[] = {
     { "changes", "Before|Now|Change",
       "The figure of the newest run of the night, and the median of the seven good runs of the job before it." },
     { "changes|jobs", "Usual",
-      "A smaller change is not told: it is within what the figure asks for, three times the spread of the runs before, or three times "
+      "A smaller change is not told: it is within what the figure asks for, three times the spread of the runs before, "
+      "or three times "
       "the spread of their steps from one to the next." },
     { "changes", "Runs before", "Good runs that the newest one is held against: three to seven." },
     { "jobs", "State",
-      "How the newest run of the night stands beside the runs before it; missing: the job ran on four or more of the seven nights "
+      "How the newest run of the night stands beside the runs before it; missing: the job ran on four or more of the "
+      "seven nights "
       "before, and not in this one." },
     { "jobs", "Step time before|Change", "The median of the seven good runs before, and the change against it." },
     { "jobs", "Runs", "In the history." },
-    { "trends", "Level before|Level after", "Medians of the runs on both sides of the change, up to the changes next to it." },
+    { "trends", "Level before|Level after",
+      "Medians of the runs on both sides of the change, up to the changes next to it." },
     { "trends", "Direction", "Whether the new level is worse or better." },
     { "trends", "Night|First run", "Of the first run of the new level." },
     { "trends", "Revision", "Of the source, in the first run of the new level; and in the last one of the old." },

@@ -8,8 +8,7 @@
 /* What the figures and the columns of the sections are, short; docs/metrics.md has it in full. */
 struct tm_term {
     const char *section; /* id of the section (content.h); of several "ops|kernels", where they are of one document */
-    const char
-        *labels; /* as the section has them, "Self time|Their time"; the first one is the term */
+    const char *labels;  /* as the section has them, "Self time|Their time"; the first one is the term */
     const char *text;
 };
 

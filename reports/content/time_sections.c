@@ -53,12 +53,9 @@ static void say_again(const struct tm_content *content, const struct tm_value *c
 static void say_events(const struct tm_content *content, const struct tm_value *compile)
 {
     static const struct tm_column columns[] = {
-        { "Module", "module", TM_CELL_NAME },
-        { "Host", "host", TM_CELL_HOST },
-        { "Begin", "begin_ps", TM_CELL_MOMENT },
-        { "Length", "dur_ps", TM_CELL_TIME | TM_SUMS },
-        { "Step", "step", TM_CELL_WORD },
-        { "Shapes", "shapes", TM_CELL_NAME },
+        { "Module", "module", TM_CELL_NAME },    { "Host", "host", TM_CELL_HOST },
+        { "Begin", "begin_ps", TM_CELL_MOMENT }, { "Length", "dur_ps", TM_CELL_TIME | TM_SUMS },
+        { "Step", "step", TM_CELL_WORD },        { "Shapes", "shapes", TM_CELL_NAME },
     };
     const struct tm_value *events = tm_get(compile, "events");
     size_t pick[EVENTS_MOST];
@@ -169,8 +166,7 @@ static void say_parts(const struct tm_content *content, const struct tm_value *s
     add_part(&parts, tm_cell_of_text(TM_CELL_WORD, "compute"), tm_get(of, "compute_ps"));
     add_part(&parts, tm_cell_of_text(TM_CELL_WORD, "exposed collectives"), tm_get(of, "exposed_collective_ps"));
     for (size_t i = 0; i < tm_length(copies); i++)
-        add_part(&parts,
-                 tm_cell_of_text(TM_CELL_WORD, tm_palette[tm_role_of_direction(tm_key_at(copies, i))].label),
+        add_part(&parts, tm_cell_of_text(TM_CELL_WORD, tm_palette[tm_role_of_direction(tm_key_at(copies, i))].label),
                  tm_value_at(copies, i));
     for (size_t i = 0; i < tm_length(idle); i++)
         add_part(&parts, tm_cell_of_text(TM_CELL_WORD, tm_palette[tm_role_of_cause(tm_key_at(idle, i))].label),
@@ -566,14 +562,10 @@ static void fallback_section_say_facts(const struct tm_content *content, const s
 static void say_callbacks(const struct tm_content *content, const struct tm_value *callbacks)
 {
     static const struct tm_column columns[] = {
-        { "Function", "name", TM_CELL_NAME },
-        { "Kind", "kind", TM_CELL_WORD },
-        { "Op", "op", TM_CELL_NAME | TM_WIDE },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
-        { "Longest", "longest_ps", TM_CELL_TIME },
-        { "At", "begin_ps", TM_CELL_MOMENT },
-        { "Host", "host", TM_CELL_HOST | TM_WIDE },
+        { "Function", "name", TM_CELL_NAME },           { "Kind", "kind", TM_CELL_WORD },
+        { "Op", "op", TM_CELL_NAME | TM_WIDE },         { "Count", "count", TM_CELL_COUNT | TM_SUMS },
+        { "Time", "total_ps", TM_CELL_TIME | TM_SUMS }, { "Longest", "longest_ps", TM_CELL_TIME },
+        { "At", "begin_ps", TM_CELL_MOMENT },           { "Host", "host", TM_CELL_HOST | TM_WIDE },
     };
 
     tm_say_table(content, &(struct tm_table){ .id = "fallback-callbacks",
@@ -590,12 +582,9 @@ static void say_operations(const struct tm_content *content, const struct tm_val
                            const char *caption)
 {
     static const struct tm_column columns[] = {
-        { "Operation", "name", TM_CELL_NAME },
-        { "Op", "op", TM_CELL_NAME | TM_WIDE },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
-        { "Longest", "longest_ps", TM_CELL_TIME },
-        { "At", "begin_ps", TM_CELL_MOMENT },
+        { "Operation", "name", TM_CELL_NAME },         { "Op", "op", TM_CELL_NAME | TM_WIDE },
+        { "Count", "count", TM_CELL_COUNT | TM_SUMS }, { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
+        { "Longest", "longest_ps", TM_CELL_TIME },     { "At", "begin_ps", TM_CELL_MOMENT },
         { "Host", "host", TM_CELL_HOST | TM_WIDE },
     };
 
@@ -612,10 +601,8 @@ static void say_operations(const struct tm_content *content, const struct tm_val
 static void say_trips(const struct tm_content *content, const struct tm_value *trips)
 {
     static const struct tm_column columns[] = {
-        { "Device", "device", TM_CELL_DEVICE },
-        { "Begin", "begin_ps", TM_CELL_MOMENT },
-        { "Length", "dur_ps", TM_CELL_TIME },
-        { "Bytes", "bytes", TM_CELL_BYTES },
+        { "Device", "device", TM_CELL_DEVICE },        { "Begin", "begin_ps", TM_CELL_MOMENT },
+        { "Length", "dur_ps", TM_CELL_TIME },          { "Bytes", "bytes", TM_CELL_BYTES },
         { "On the host", "host_event", TM_CELL_NAME },
     };
 
@@ -651,4 +638,5 @@ static const char *fallback_section_nothing(const struct tm_value *summary)
     return "nothing of it was found, as far as the profile tells";
 }
 
-const struct tm_section tm_fallback_section = { "fallback", "CPU fallback", "fallback", say_fallback, fallback_section_nothing };
+const struct tm_section tm_fallback_section = { "fallback", "CPU fallback", "fallback", say_fallback,
+                                                fallback_section_nothing };

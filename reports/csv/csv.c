@@ -109,8 +109,8 @@ struct csv {
     struct tm_atomic_folder *folder;
     const struct tm_section *section;
     FILE *index, *columns, *findings, *places;
-    FILE *file;           /* that cells go to */
-    bool is_first;        /* the next cell is the first of its line */
+    FILE *file;                                      /* that cells go to */
+    bool is_first;                                   /* the next cell is the first of its line */
     size_t finding_count, place_count, column_count; /* lines of files that are written piece by piece */
     tm_status status;
 };
@@ -355,8 +355,8 @@ static void put_places(struct csv *c, const struct tm_value *finding, size_t num
 
 static void put_finding(void *to, const struct tm_value *finding, size_t number)
 {
-    static const char *const keys[] = { "id",    "severity", "title", "at_stake_ps", "idle_ps", "share_pct",
-                                        "window_ps", "value", "unit", "limit", "cause" };
+    static const char *const keys[] = { "id",        "severity", "title", "at_stake_ps", "idle_ps", "share_pct",
+                                        "window_ps", "value",    "unit",  "limit",       "cause" };
     struct csv *c = to;
     const struct tm_section *section = tm_section_of_finding(c->summary, finding);
 
@@ -411,9 +411,10 @@ tm_status tm_csv_write(struct tm_run *run, const struct tm_doc *doc, struct tm_a
 
     c.index = open_with_header(&c, TM_CSV_INDEX, TM_CSV_INDEX_HEADER);
     c.columns = open_with_header(&c, "columns.csv", "file,column,title,unit");
-    c.findings = open_with_header(&c, "findings.csv",
-                                  "number,id,severity,title,at_stake_ps,idle_ps,share_pct,window_ps,value,unit,limit,cause,section,"
-                                  "evidence,fix");
+    c.findings = open_with_header(
+        &c, "findings.csv",
+        "number,id,severity,title,at_stake_ps,idle_ps,share_pct,window_ps,value,unit,limit,cause,section,"
+        "evidence,fix");
     c.places = open_with_header(&c, "finding-places.csv", "number,id,begin_ps,end_ps,device");
     write_kpis(&c);
     if (!c.status)

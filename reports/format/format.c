@@ -30,11 +30,11 @@ static uint64_t magnitude(int64_t value)
 static char *print_long_time(char *out, const char *sign, uint64_t seconds)
 {
     if (seconds < HOUR)
-        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " min %02" PRIu64 " s", sign,
-                       seconds / MINUTE, seconds % MINUTE);
+        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " min %02" PRIu64 " s", sign, seconds / MINUTE,
+                       seconds % MINUTE);
     else if (seconds < 2 * DAY)
-        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " h %02" PRIu64 " min", sign,
-                       seconds / HOUR, seconds % HOUR / MINUTE);
+        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " h %02" PRIu64 " min", sign, seconds / HOUR,
+                       seconds % HOUR / MINUTE);
     else
         (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " d %02" PRIu64 " h", sign, seconds / DAY,
                        seconds % DAY / HOUR);
@@ -68,11 +68,10 @@ char *tm_format_time(char *out, int64_t ps)
             if (scaled >= 1000)
                 continue;
             if (decimals == 0)
-                (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " %s", sign, scaled,
-                               unit[i].name);
+                (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " %s", sign, scaled, unit[i].name);
             else
-                (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 ".%0*" PRIu64 " %s", sign,
-                               scaled / scale, decimals, scaled % scale, unit[i].name);
+                (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 ".%0*" PRIu64 " %s", sign, scaled / scale, decimals,
+                               scaled % scale, unit[i].name);
             return out;
         }
         if (value < 1000 * unit[i].ps && i + 1 < sizeof(unit) / sizeof(unit[0])) {
@@ -108,8 +107,8 @@ char *tm_format_moment(char *out, int64_t ps)
 {
     const uint64_t ns = (magnitude(ps) + 500) / 1000;
 
-    (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 ".%09" PRIu64 " s", ps < 0 ? "-" : "",
-                   ns / NS_PER_S, ns % NS_PER_S);
+    (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 ".%09" PRIu64 " s", ps < 0 ? "-" : "", ns / NS_PER_S,
+                   ns % NS_PER_S);
     return out;
 }
 
@@ -133,8 +132,7 @@ static void print_three(char *out, double value, const char *unit)
     (void)snprintf(out, TM_FORMAT_BYTES, "%.*f %s", decimals, value, unit);
 }
 
-static char *print_scaled(char *out, double value, double base, const char *const *unit,
-                          size_t units)
+static char *print_scaled(char *out, double value, double base, const char *const *unit, size_t units)
 {
     size_t i = 0;
 
@@ -232,8 +230,7 @@ char *tm_format_unit(char *out, double value, const char *unit)
     static const struct {
         const char *name;
         double ps;
-    } time_unit[] = { { "ps", 1 },   { "ns", 1e3 }, { "us", 1e6 },
-                      { "µs", 1e6 }, { "ms", 1e9 }, { "s", 1e12 } };
+    } time_unit[] = { { "ps", 1 }, { "ns", 1e3 }, { "us", 1e6 }, { "µs", 1e6 }, { "ms", 1e9 }, { "s", 1e12 } };
     char number[TM_FORMAT_BYTES];
 
     for (size_t i = 0; i < sizeof(time_unit) / sizeof(time_unit[0]); i++) {
@@ -616,8 +613,7 @@ const char *tm_shown_device(const struct tm_value *summary, const char *id)
 
     if (tm_length(hosts) != 1)
         return tm_shown_host(summary, id);
-    return strncmp(id, host, length) == 0 && id[length] == '/' && id[length + 1] ? id + length + 1
-                                                                                 : id;
+    return strncmp(id, host, length) == 0 && id[length] == '/' && id[length + 1] ? id + length + 1 : id;
 }
 
 const char *tm_shown_run(const struct tm_value *summary, char *out, size_t out_bytes)
@@ -639,6 +635,5 @@ bool tm_is_named_as_run(const struct tm_value *summary)
 {
     const struct tm_value *hosts = tm_path(summary, "input.hosts");
 
-    return tm_length(hosts) == 1 &&
-           strcmp(tm_text(tm_at(hosts, 0)), tm_text(tm_path(summary, "input.run"))) == 0;
+    return tm_length(hosts) == 1 && strcmp(tm_text(tm_at(hosts, 0)), tm_text(tm_path(summary, "input.run"))) == 0;
 }

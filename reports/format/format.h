@@ -16,20 +16,18 @@
  * only character that is not ASCII is U+00B5 (micro), as UTF-8. */
 enum { TM_FORMAT_BYTES = 48 };
 
-char *tm_format_time(char *out,
-                     int64_t ps); /* "750 ps" "1.23 µs" "12.3 ms" "9.80 s" "12 min 34 s" */
+char *tm_format_time(char *out, int64_t ps);         /* "750 ps" "1.23 µs" "12.3 ms" "9.80 s" "12 min 34 s" */
 char *tm_format_time_roughly(char *out, int64_t ps); /* two digits: "8.4 µs" "17 µs" "130 µs" */
 
-char *tm_format_moment(char *out, int64_t ps); /* a point in time, to the ns: "1.234567890 s" */
+char *tm_format_moment(char *out, int64_t ps);    /* a point in time, to the ns: "1.234567890 s" */
 char *tm_format_date(char *out, int64_t unix_ns); /* "2026-11-20 20:37:30 UTC"; out of range: "" */
 
-char *tm_format_bytes(char *out, double bytes); /* "512 B" "3.20 GiB" */
-char *tm_format_rate(char *out,
-                     double bytes_per_s); /* "12.3 GB/s", powers of 1000 as data sheets have */
+char *tm_format_bytes(char *out, double bytes);          /* "512 B" "3.20 GiB" */
+char *tm_format_rate(char *out, double bytes_per_s);     /* "12.3 GB/s", powers of 1000 as data sheets have */
 char *tm_format_flop_rate(char *out, double flop_per_s); /* "61.9 TFLOP/s" */
-char *tm_format_count(char *out, int64_t count); /* all digits: "12,345" */
+char *tm_format_count(char *out, int64_t count);         /* all digits: "12,345" */
 
-char *tm_format_pct(char *out, double pct); /* one decimal: "45.2 %"; "< 0.1 %" for what would
+char *tm_format_pct(char *out, double pct);      /* one decimal: "45.2 %"; "< 0.1 %" for what would
                                                     read 0.0 and is not 0; "> 99.9 %" likewise */
 char *tm_format_number(char *out, double value); /* "0.0123" "12.3" "1,230,000"; not finite: "" */
 

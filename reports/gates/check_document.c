@@ -14,12 +14,11 @@
 #include "reports/gates/judge.h"
 #include "reports/statistics/tests.h"
 
-static const char *const status_name[TM_GATE_STATUSES] = { "passed", "failed", "unknown",
-                                                           "skipped" };
+static const char *const status_name[TM_GATE_STATUSES] = { "passed", "failed", "unknown", "skipped" };
 
 /* A figure and how people read it. */
-static void add_figure(struct tm_value *to, const char *key, const char *text_key, double value,
-                       const char *unit, bool is_per_step)
+static void add_figure(struct tm_value *to, const char *key, const char *text_key, double value, const char *unit,
+                       bool is_per_step)
 {
     char text[TM_FORMAT_BYTES], per_step[TM_FORMAT_BYTES + 16] = "";
 
@@ -37,10 +36,8 @@ void tm_check_add(struct tm_value *rows, const struct tm_judging *j, const struc
     const bool is_known = r->figure.state == TM_FIGURE_KNOWN;
 
     tm_add_string(row, "figure", r->is_total ? gate->figure : r->path);
-    tm_add_known(row, "place",
-                     is_known && strcmp(r->figure.place, r->path) != 0 ? r->figure.place : NULL, NULL);
-    tm_add_known(row, "title",
-                     gate->title ? gate->title : tm_figure_title(j->input->summary, r->path), NULL);
+    tm_add_known(row, "place", is_known && strcmp(r->figure.place, r->path) != 0 ? r->figure.place : NULL, NULL);
+    tm_add_known(row, "title", gate->title ? gate->title : tm_figure_title(j->input->summary, r->path), NULL);
     tm_add_string(row, "unit", r->figure.unit);
     tm_add_string(row, "rule", tm_rule_name[gate->rule]);
     tm_add_double(row, "limit", r->limit);
@@ -93,14 +90,12 @@ static const char *model_of(const struct tm_value *summary)
 static void add_notes(struct tm_value *list, const struct tm_judging *j)
 {
     for (size_t i = 0; j->baseline && i < j->baseline->runs; i++) {
-        const char *model = model_of(j->input->summary),
-                   *other = model_of(j->baseline->run[i].summary);
+        const char *model = model_of(j->input->summary), *other = model_of(j->baseline->run[i].summary);
         char text[TM_WHY_BYTES];
 
         if (!*model || !*other || strcmp(model, other) == 0)
             continue;
-        (void)snprintf(text, sizeof(text), "The baseline ran on %.120s, this run on %.120s.", other,
-                       model);
+        (void)snprintf(text, sizeof(text), "The baseline ran on %.120s, this run on %.120s.", other, model);
         tm_add_string(list, NULL, text);
         return;
     }
@@ -132,14 +127,12 @@ static const char *first_name(const struct tm_value *rows, enum tm_gate_status s
         const struct tm_value *row = tm_at(rows, i);
 
         if (strcmp(tm_text(tm_get(row, "status")), status_name[status]) == 0)
-            return tm_text(tm_has(tm_get(row, "title")) ? tm_get(row, "title")
-                                                        : tm_get(row, "figure"));
+            return tm_text(tm_has(tm_get(row, "title")) ? tm_get(row, "title") : tm_get(row, "figure"));
     }
     return "";
 }
 
-static void add_verdict(struct tm_value *to, const struct tm_judging *j,
-                        const struct tm_value *rows)
+static void add_verdict(struct tm_value *to, const struct tm_judging *j, const struct tm_value *rows)
 {
     const size_t *const count = j->count, all = tm_length(rows);
     const enum tm_gate_status worst = count[TM_GATE_FAILED] > 0    ? TM_GATE_FAILED
@@ -150,20 +143,16 @@ static void add_verdict(struct tm_value *to, const struct tm_judging *j,
     if (all == 0) /* a run of a batch */
         (void)snprintf(text, sizeof(text), "No gate is for this job.");
     else if (worst == TM_GATE_PASSED && count[TM_GATE_SKIPPED] == 0)
-        (void)snprintf(text, sizeof(text), all == 1 ? "The gate passed." : "All %zu gates passed.",
-                       all);
+        (void)snprintf(text, sizeof(text), all == 1 ? "The gate passed." : "All %zu gates passed.", all);
     else if (worst == TM_GATE_PASSED)
-        (void)snprintf(text, sizeof(text), "%zu of %zu gates passed, the others were skipped.",
-                       count[TM_GATE_PASSED], all);
+        (void)snprintf(text, sizeof(text), "%zu of %zu gates passed, the others were skipped.", count[TM_GATE_PASSED],
+                       all);
     else
         (void)snprintf(text, sizeof(text), "%zu of %zu gates %s: %.200s%s.", count[worst], all,
-                       worst == TM_GATE_FAILED ? "failed" : "cannot be judged",
-                       first_name(rows, worst), count[worst] > 1 ? " and others" : "");
+                       worst == TM_GATE_FAILED ? "failed" : "cannot be judged", first_name(rows, worst),
+                       count[worst] > 1 ? " and others" : "");
     tm_add_string(to, "text", text);
-    tm_add_string(to, "severity",
-                  worst == TM_GATE_FAILED    ? "critical"
-                  : worst == TM_GATE_UNKNOWN ? "warning"
-                                             : "info");
+    tm_add_string(to, "severity", worst == TM_GATE_FAILED ? "critical" : worst == TM_GATE_UNKNOWN ? "warning" : "info");
 }
 
 void tm_check_end(struct tm_value *root, const struct tm_judging *j)
@@ -179,8 +168,7 @@ void tm_check_end(struct tm_value *root, const struct tm_judging *j)
  * that people write.  The room of times is the larger one of a share and of what the steps were
  * seen to vary by; each gate says in its note what the figure was. */
 
-static const double TIME_ROOM_PCT = 10, MEMORY_ROOM_PCT = 5, SHARE_ROOM_POINTS = 5,
-                    OTHER_ROOM_PCT = 10;
+static const double TIME_ROOM_PCT = 10, MEMORY_ROOM_PCT = 5, SHARE_ROOM_POINTS = 5, OTHER_ROOM_PCT = 10;
 
 static const double CHANGE_LEAST_PCT = 5, NOISE_TIMES = 3;
 
@@ -246,14 +234,11 @@ static double median_of(double *value, size_t count)
  * the others. */
 static double noise_of(double *value, size_t count)
 {
-    const double median = median_of(value, count),
-                 to_normal = 1.4826 * 1.2533; /* MAD to sigma; that of a median */
+    const double median = median_of(value, count), to_normal = 1.4826 * 1.2533; /* MAD to sigma; that of a median */
 
     for (size_t i = 0; i < count; i++)
         value[i] = fabs(value[i] - median);
-    return median > 0 ? 100 * NOISE_TIMES * to_normal * median_of(value, count) /
-                            sqrt((double)count) / median
-                      : 0;
+    return median > 0 ? 100 * NOISE_TIMES * to_normal * median_of(value, count) / sqrt((double)count) / median : 0;
 }
 
 static tm_status measure_noise(struct init *init, struct tm_run *run)
@@ -283,21 +268,18 @@ static void add_step_time(struct init *init)
         strcmp(tm_text(tm_path(init->summary, "steps.source")), "session") == 0)
         return;
     (void)tm_format_time(value, tm_whole(figure.value));
-    (void)snprintf(note, sizeof(note),
-                   "It was %s here. It differs on another device: leave this gate out there.",
+    (void)snprintf(note, sizeof(note), "It was %s here. It differs on another device: leave this gate out there.",
                    value);
     struct tm_value *gate = add_gate(init, "steps.median_ps", note);
 
     tm_add_string(gate, "max",
-                  limit_text(limit, figure.value * (1 + fmax(TIME_ROOM_PCT, init->noise_pct) / 100),
-                             "ps", true));
+                  limit_text(limit, figure.value * (1 + fmax(TIME_ROOM_PCT, init->noise_pct) / 100), "ps", true));
     for (int i = 0; i < 2 && find(init, &figure, i ? "steps.mean_ps" : "steps.median_ps"); i++) {
         gate = add_gate(init, i ? "steps.mean_ps" : "steps.median_ps",
                         i ? "The throughput: a few long steps change it and not the median. Skipped without a baseline."
                           : "Against a baseline, and only where the steps of both show that it is no "
                             "noise. Skipped without one.");
-        tm_add_double(gate, "max_increase_pct",
-                      round_out(fmax(CHANGE_LEAST_PCT, init->noise_pct), true));
+        tm_add_double(gate, "max_increase_pct", round_out(fmax(CHANGE_LEAST_PCT, init->noise_pct), true));
         tm_add_double(gate, "min_effect_pct", 1);
         tm_add_bool(gate, "required", false);
     }
@@ -306,9 +288,8 @@ static void add_step_time(struct init *init)
 /* Key figures that tell a change of the program more than one of its size. */
 static void add_kpi(struct init *init, const struct tm_value *kpi)
 {
-    static const char *const left_out[] = { "step_time",    "kernel_duration",
-                                            "compile_time", "unexpected_compiles",
-                                            "peak_memory",  "top_op_share" };
+    static const char *const left_out[] = { "step_time",           "kernel_duration", "compile_time",
+                                            "unexpected_compiles", "peak_memory",     "top_op_share" };
     const char *id = tm_text(tm_get(kpi, "id")), *unit = tm_text(tm_get(kpi, "unit"));
     const double value = tm_double(tm_get(kpi, "value"));
     const bool is_share = strcmp(unit, "%") == 0;
@@ -328,8 +309,7 @@ static void add_kpi(struct init *init, const struct tm_value *kpi)
     const double bound = is_upper ? value + room : fmax(value - room, 0);
 
     if (is_upper || bound > 0)
-        tm_add_string(add_gate(init, path, note), is_upper ? "max" : "min",
-                      limit_text(limit, bound, unit, is_upper));
+        tm_add_string(add_gate(init, path, note), is_upper ? "max" : "min", limit_text(limit, bound, unit, is_upper));
 }
 
 static void add_memory(struct init *init)
@@ -345,8 +325,7 @@ static void add_memory(struct init *init)
     struct tm_value *const gate = add_gate(init, path, note);
 
     tm_add_string(gate, "title", "Peak memory of an allocator");
-    tm_add_string(gate, "max",
-                  limit_text(limit, figure.value * (1 + MEMORY_ROOM_PCT / 100), "bytes", true));
+    tm_add_string(gate, "max", limit_text(limit, figure.value * (1 + MEMORY_ROOM_PCT / 100), "bytes", true));
 }
 
 static void add_compiles(struct init *init)
@@ -356,8 +335,7 @@ static void add_compiles(struct init *init)
 
     if (!find(init, &figure, path))
         return;
-    struct tm_value *const gate =
-        add_gate(init, path, "With steady shapes nothing compiles while steps run.");
+    struct tm_value *const gate = add_gate(init, path, "With steady shapes nothing compiles while steps run.");
 
     tm_add_string(gate, "title", "Compiles inside the steps");
     tm_add_double(gate, "max", figure.value);
@@ -391,9 +369,7 @@ tm_status tm_gates_init(struct tm_run *run, const struct tm_value *summary, FILE
 
     tm_add_string(root, "schema", "tracemill.gates");
     tm_add_int(root, "schema_version", 1);
-    tm_add_string(
-        root, "note",
-        "Made from a run as it was: change the limits to what you want to hold. docs/gates.md");
+    tm_add_string(root, "note", "Made from a run as it was: change the limits to what you want to hold. docs/gates.md");
     struct init init = { .summary = summary, .list = tm_add_array(root, "gates") };
 
     tm_status st = measure_noise(&init, run);
@@ -402,8 +378,7 @@ tm_status tm_gates_init(struct tm_run *run, const struct tm_value *summary, FILE
     if (st == TM_OK)
         st = tm_doc_status(doc);
     if (st == TM_OK && tm_length(init.list) == 0)
-        st = tm_fail(&run->error, TM_ERR_INPUT, -1,
-                     "there is no figure in the run that a gate could hold");
+        st = tm_fail(&run->error, TM_ERR_INPUT, -1, "there is no figure in the run that a gate could hold");
     if (st == TM_OK)
         st = print(run, doc, to);
     tm_doc_free(doc);

@@ -89,12 +89,10 @@ static const struct {
 
 /* clang-format on */
 
-static const char ALL_UNITS[] =
-    "the units are ps, ns, us, ms, s; B, KiB, MiB, GiB, TiB; %; GB/s; TFLOP/s; x";
+static const char ALL_UNITS[] = "the units are ps, ns, us, ms, s; B, KiB, MiB, GiB, TiB; %; GB/s; TFLOP/s; x";
 
 /* in: number, its length, and the unit without spaces before it */
-static bool read_time(const char *number, size_t length, const char *unit, double *ps,
-                      struct tm_wrong *wrong)
+static bool read_time(const char *number, size_t length, const char *unit, double *ps, struct tm_wrong *wrong)
 {
     const size_t sign = *number == '+' || *number == '-', unit_length = strlen(unit);
     char text[TEXT_MOST + 1];
@@ -118,8 +116,7 @@ bool tm_gate_limit_read(const char *text, struct tm_gate_limit *limit, struct tm
     const char *const unit = text + length + strspn(text + length, " ");
 
     if (length == 0)
-        return refuse(wrong, "it is no number",
-                      "a limit is a number with its unit, as \"150ms\", \"90%\" or \"3GiB\"");
+        return refuse(wrong, "it is no number", "a limit is a number with its unit, as \"150ms\", \"90%\" or \"3GiB\"");
     if (length > NUMBER_MOST)
         return refuse(wrong, "it is too long for a limit", NULL);
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
@@ -162,8 +159,7 @@ static const struct figure_unit {
 
 /* clang-format on */
 
-bool tm_gate_limit_in_unit(struct tm_gate_limit limit, const char *unit, double *number,
-                           struct tm_wrong *wrong)
+bool tm_gate_limit_in_unit(struct tm_gate_limit limit, const char *unit, double *number, struct tm_wrong *wrong)
 {
     const bool has_no_unit = limit.kind == TM_IN_NUMBER || limit.kind == TM_IN_BARE;
 
@@ -183,8 +179,7 @@ bool tm_gate_limit_in_unit(struct tm_gate_limit limit, const char *unit, double 
             return true;
         return refuse(wrong, u->what, u->hint);
     }
-    return has_no_unit ||
-           refuse(wrong, "the figure is a number without a unit", "write the number alone");
+    return has_no_unit || refuse(wrong, "the figure is a number without a unit", "write the number alone");
 }
 
 const char *const tm_rule_name[TM_RULES] = {
@@ -246,8 +241,8 @@ bool tm_gate_fits_job(const struct tm_gate *gate, const char *job)
 bool tm_gate_is_overruled(const struct tm_gates *gates, const struct tm_gate *gate, const char *job)
 {
     for (const struct tm_gate *other = gate + 1; other < gates->gate + gates->count; other++) {
-        if (other->rule == gate->rule && other->number != gate->number &&
-            strcmp(other->figure, gate->figure) == 0 && tm_gate_fits_job(other, job))
+        if (other->rule == gate->rule && other->number != gate->number && strcmp(other->figure, gate->figure) == 0 &&
+            tm_gate_fits_job(other, job))
             return true;
     }
     return false;
@@ -291,8 +286,8 @@ bool tm_gates_want_baseline(const struct tm_gates *gates)
     return false;
 }
 
-tm_status tm_gate_refuse(struct tm_run *run, const struct tm_gates *gates,
-                         const struct tm_gate *gate, const char *format, ...)
+tm_status tm_gate_refuse(struct tm_run *run, const struct tm_gates *gates, const struct tm_gate *gate,
+                         const char *format, ...)
 {
     char reason[TM_ERROR_TEXT];
     va_list arguments;
@@ -301,15 +296,12 @@ tm_status tm_gate_refuse(struct tm_run *run, const struct tm_gates *gates,
     (void)vsnprintf(reason, sizeof(reason), format, arguments);
     va_end(arguments);
     if (!gates->path)
-        return tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use the gate of '%.100s': %s",
-                       gate->figure, reason);
+        return tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use the gate of '%.100s': %s", gate->figure, reason);
     if (gate->number == 0)
-        return tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use gates of '%s': %s", gates->path,
-                       reason);
-    return tm_fail(&run->error, TM_ERR_USAGE, -1,
-                   "cannot use gates of '%s': gate %zu%s%.100s%s: %s", gates->path, gate->number,
-                   gate->figure ? " ('" : "", gate->figure ? gate->figure : "",
-                   gate->figure ? "')" : "", reason);
+        return tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use gates of '%s': %s", gates->path, reason);
+    return tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use gates of '%s': gate %zu%s%.100s%s: %s", gates->path,
+                   gate->number, gate->figure ? " ('" : "", gate->figure ? gate->figure : "", gate->figure ? "')" : "",
+                   reason);
 }
 
 /* Does the limit's unit fit a rule whose limit is no figure (a change in percent)? */
@@ -321,10 +313,8 @@ static bool gate_check_limit(const struct tm_gate *gate, struct tm_wrong *wrong)
         *wrong = (struct tm_wrong){ "only max and min can be a multiple of the baseline", NULL };
         return false;
     }
-    if (is_in_percent(gate->rule) && kind != TM_IN_NUMBER && kind != TM_IN_BARE &&
-        kind != TM_IN_PERCENT) {
-        *wrong = (struct tm_wrong){ "it is a change in percent",
-                                    "the rule without '_pct' takes a change with a unit" };
+    if (is_in_percent(gate->rule) && kind != TM_IN_NUMBER && kind != TM_IN_BARE && kind != TM_IN_PERCENT) {
+        *wrong = (struct tm_wrong){ "it is a change in percent", "the rule without '_pct' takes a change with a unit" };
         return false;
     }
     return true;
@@ -337,10 +327,8 @@ static bool gate_set_limit(struct tm_gate *gate, const char *text, struct tm_wro
     gate->limit_text = text;
     if (!tm_gate_limit_read(text, &gate->limit, wrong))
         return false;
-    if (gate->limit.kind == TM_IN_FACTOR &&
-        (gate->rule == TM_RULE_MAX || gate->rule == TM_RULE_MIN)) {
-        const double more =
-            rint(100e6 * (gate->limit.number - 1)) / 1e6; /* 10 of "1.1x", not 10.000000000000009 */
+    if (gate->limit.kind == TM_IN_FACTOR && (gate->rule == TM_RULE_MAX || gate->rule == TM_RULE_MIN)) {
+        const double more = rint(100e6 * (gate->limit.number - 1)) / 1e6; /* 10 of "1.1x", not 10.000000000000009 */
         const bool is_most = gate->rule == TM_RULE_MAX;
 
         gate->rule = is_most ? TM_RULE_MAX_INCREASE_PCT : TM_RULE_MAX_DECREASE_PCT;
@@ -353,8 +341,7 @@ static bool gate_set_limit(struct tm_gate *gate, const char *text, struct tm_wro
  * change against the baseline, in percent or in the unit of the figure: "steps.median_ps>+5%",
  * "step_time>150ms", "utilization<-2%". */
 
-static const char HINT[] =
-    "a gate is FIGURE>LIMIT or FIGURE<LIMIT, as in \"step_time>+5%\" or \"utilization<80%\"";
+static const char HINT[] = "a gate is FIGURE>LIMIT or FIGURE<LIMIT, as in \"step_time>+5%\" or \"utilization<80%\"";
 
 struct expression {
     const char *text;
@@ -430,8 +417,7 @@ static bool set_change(struct tm_gate *gate, const char *text, struct tm_wrong *
     return gate_check_limit(gate, wrong);
 }
 
-static bool set_rule(struct tm_gate *gate, const struct expression *e, const char *limit,
-                     struct tm_wrong *wrong)
+static bool set_rule(struct tm_gate *gate, const struct expression *e, const char *limit, struct tm_wrong *wrong)
 {
     const bool is_signed = *limit == '+' || *limit == '-';
 
@@ -447,8 +433,7 @@ static const char *keep(struct tm_value *texts, const char *text, size_t length)
     return tm_text(tm_at(texts, tm_length(texts) - 1));
 }
 
-static tm_status parse(struct tm_run *run, struct tm_gates *gates, struct tm_value *texts,
-                       const char *text)
+static tm_status parse(struct tm_run *run, struct tm_gates *gates, struct tm_value *texts, const char *text)
 {
     struct tm_gate gate = { .number = gates->count + 1, .required = true, .min_effect_pct = -1 };
     struct expression e = { .text = text };
@@ -461,22 +446,19 @@ static tm_status parse(struct tm_run *run, struct tm_gates *gates, struct tm_val
     }
     if (is_good) {
         gate.figure = keep(texts, e.text, e.figure_length);
-        is_good =
-            set_rule(&gate, &e, keep(texts, e.limit, trimmed(e.limit, strlen(e.limit))), &wrong);
+        is_good = set_rule(&gate, &e, keep(texts, e.limit, trimmed(e.limit, strlen(e.limit))), &wrong);
     }
     if (is_good) {
         gates->gate[gates->count++] = gate;
         return TM_OK;
     }
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use the gate '%.200s': %s", text,
-                  wrong.reason);
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use the gate '%.200s': %s", text, wrong.reason);
     if (wrong.hint)
         tm_hint(&run->error, "%s", wrong.hint);
     return TM_ERR_USAGE;
 }
 
-static tm_status parse_all(struct tm_run *run, struct tm_gates *gates,
-                           const char *const *expression, size_t count)
+static tm_status parse_all(struct tm_run *run, struct tm_gates *gates, const char *const *expression, size_t count)
 {
     if (!(gates->doc = tm_doc_new(run)))
         return TM_ERR_LIMIT;
@@ -491,13 +473,11 @@ static tm_status parse_all(struct tm_run *run, struct tm_gates *gates,
     return tm_doc_status(gates->doc);
 }
 
-tm_status tm_gates_parse(struct tm_run *run, struct tm_gates **gates, const char *const *expression,
-                         size_t count)
+tm_status tm_gates_parse(struct tm_run *run, struct tm_gates **gates, const char *const *expression, size_t count)
 {
     *gates = NULL;
     if (count > TM_GATES_MOST)
-        return tm_fail(&run->error, TM_ERR_USAGE, -1, "there are more than %d gates",
-                       TM_GATES_MOST);
+        return tm_fail(&run->error, TM_ERR_USAGE, -1, "there are more than %d gates", TM_GATES_MOST);
     struct tm_gates *const made = gates_new(run, count);
     const tm_status st = made ? parse_all(run, made, expression, count) : TM_ERR_LIMIT;
 
@@ -525,8 +505,7 @@ static const char *const gate_member[] = { "figure",   "title",         "note", 
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static bool is_one_of(const char *word, const char *const *known, size_t count,
-                      struct tm_nearest *nearest)
+static bool is_one_of(const char *word, const char *const *known, size_t count, struct tm_nearest *nearest)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(word, known[i]) == 0)
@@ -538,14 +517,13 @@ static bool is_one_of(const char *word, const char *const *known, size_t count,
 
 /* --- one gate --- */
 
-static tm_status refuse_member(struct reading *r, const struct tm_gate *gate, const char *member,
-                               const char *reason)
+static tm_status refuse_member(struct reading *r, const struct tm_gate *gate, const char *member, const char *reason)
 {
     return tm_gate_refuse(r->run, r->gates, gate, "'%.60s' %s", member, reason);
 }
 
-static tm_status take_flag(struct reading *r, const struct tm_gate *gate,
-                           const struct tm_value *from, const char *member, bool *flag)
+static tm_status take_flag(struct reading *r, const struct tm_gate *gate, const struct tm_value *from,
+                           const char *member, bool *flag)
 {
     const struct tm_value *v = tm_get(from, member);
 
@@ -557,8 +535,8 @@ static tm_status take_flag(struct reading *r, const struct tm_gate *gate,
     return TM_OK;
 }
 
-static tm_status take_text(struct reading *r, const struct tm_gate *gate,
-                           const struct tm_value *from, const char *member, const char **text)
+static tm_status take_text(struct reading *r, const struct tm_gate *gate, const struct tm_value *from,
+                           const char *member, const char **text)
 {
     const struct tm_value *v = tm_get(from, member);
 
@@ -579,8 +557,7 @@ static const char *number_text(struct reading *r, double number)
     return tm_text(tm_at(r->texts, tm_length(r->texts) - 1));
 }
 
-static bool read_limit(struct reading *r, struct tm_gate *gate, const struct tm_value *v,
-                       struct tm_wrong *wrong)
+static bool read_limit(struct reading *r, struct tm_gate *gate, const struct tm_value *v, struct tm_wrong *wrong)
 {
     switch (tm_type_of(v)) {
     case TM_STRING:
@@ -595,10 +572,8 @@ static bool read_limit(struct reading *r, struct tm_gate *gate, const struct tm_
         gate->limit_text = number_text(r, gate->limit.number);
         return true;
     default:
-        *wrong = (struct tm_wrong){
-            "it is neither a number nor a text with a unit",
-            "a limit is a number with its unit, as \"150ms\", \"90%\" or \"3GiB\""
-        };
+        *wrong = (struct tm_wrong){ "it is neither a number nor a text with a unit",
+                                    "a limit is a number with its unit, as \"150ms\", \"90%\" or \"3GiB\"" };
         return false;
     }
 }
@@ -612,10 +587,9 @@ static tm_status take_limit(struct reading *r, struct tm_gate *gate, const struc
         return TM_OK;
     const tm_status st =
         tm_type_of(v) == TM_STRING
-            ? tm_gate_refuse(r->run, r->gates, gate, "the limit '%.60s' of '%s' cannot be used: %s",
-                             tm_text(v), member, wrong.reason)
-            : tm_gate_refuse(r->run, r->gates, gate, "the limit of '%s' cannot be used: %s", member,
-                             wrong.reason);
+            ? tm_gate_refuse(r->run, r->gates, gate, "the limit '%.60s' of '%s' cannot be used: %s", tm_text(v), member,
+                             wrong.reason)
+            : tm_gate_refuse(r->run, r->gates, gate, "the limit of '%s' cannot be used: %s", member, wrong.reason);
 
     if (wrong.hint)
         tm_hint(&r->run->error, "%s", wrong.hint);
@@ -627,9 +601,8 @@ static tm_status take_effect(struct reading *r, struct tm_gate *gate, const stru
     const struct tm_value *v = tm_get(from, "min_effect_pct");
     struct tm_gate_limit limit = { .number = tm_double(v), .kind = TM_IN_NUMBER };
     struct tm_wrong wrong;
-    const bool is_read = tm_type_of(v) == TM_STRING
-                             ? tm_gate_limit_read(tm_text(v), &limit, &wrong)
-                             : tm_type_of(v) == TM_INT || tm_type_of(v) == TM_DOUBLE;
+    const bool is_read = tm_type_of(v) == TM_STRING ? tm_gate_limit_read(tm_text(v), &limit, &wrong)
+                                                    : tm_type_of(v) == TM_INT || tm_type_of(v) == TM_DOUBLE;
 
     gate->min_effect_pct = -1;
     if (!v)
@@ -657,8 +630,7 @@ static tm_status take_figure(struct reading *r, struct tm_gate *gate, const stru
     return TM_OK;
 }
 
-static tm_status check_members(struct reading *r, const struct tm_gate *gate,
-                               const struct tm_value *from)
+static tm_status check_members(struct reading *r, const struct tm_gate *gate, const struct tm_value *from)
 {
     for (size_t i = 0; i < tm_length(from); i++) {
         const char *member = tm_key_at(from, i);
@@ -695,12 +667,10 @@ static tm_status check_twice(struct reading *r, const struct tm_gate *gate)
     for (size_t i = 0; i < r->gates->count; i++) {
         const struct tm_gate *other = &r->gates->gate[i];
 
-        if (other->rule == gate->rule && other->number != gate->number &&
-            strcmp(other->figure, gate->figure) == 0 &&
+        if (other->rule == gate->rule && other->number != gate->number && strcmp(other->figure, gate->figure) == 0 &&
             (!gate->job || (other->job && strcmp(other->job, gate->job) == 0))) {
-            const tm_status st =
-                tm_gate_refuse(r->run, r->gates, gate, "gate %zu has a '%s' of this figure too",
-                               other->number, tm_rule_name[gate->rule]);
+            const tm_status st = tm_gate_refuse(r->run, r->gates, gate, "gate %zu has a '%s' of this figure too",
+                                                other->number, tm_rule_name[gate->rule]);
 
             if (other->job && !gate->job)
                 tm_hint(&r->run->error, "the last gate that fits a job counts: put the one for all "
@@ -711,8 +681,7 @@ static tm_status check_twice(struct reading *r, const struct tm_gate *gate)
     return TM_OK;
 }
 
-static tm_status take_rules(struct reading *r, const struct tm_gate *common,
-                            const struct tm_value *from)
+static tm_status take_rules(struct reading *r, const struct tm_gate *common, const struct tm_value *from)
 {
     size_t rules = 0;
 
@@ -736,9 +705,8 @@ static tm_status take_rules(struct reading *r, const struct tm_gate *common,
         return TM_OK;
     const tm_status st = tm_gate_refuse(r->run, r->gates, common, "it has no limit");
 
-    tm_hint(&r->run->error,
-            "limits are max, min, equals, max_increase, max_decrease, max_increase_pct and "
-            "max_decrease_pct");
+    tm_hint(&r->run->error, "limits are max, min, equals, max_increase, max_decrease, max_increase_pct and "
+                            "max_decrease_pct");
     return st;
 }
 
@@ -749,11 +717,9 @@ static tm_status take_gate(struct reading *r, size_t number, const struct tm_val
 
     if (tm_type_of(from) != TM_OBJECT)
         return tm_gate_refuse(r->run, r->gates, &gate, "it is no object");
-    if ((st = take_figure(r, &gate, from)) != TM_OK ||
-        (st = check_members(r, &gate, from)) != TM_OK ||
+    if ((st = take_figure(r, &gate, from)) != TM_OK || (st = check_members(r, &gate, from)) != TM_OK ||
         (st = take_text(r, &gate, from, "title", &gate.title)) != TM_OK ||
-        (st = take_text(r, &gate, from, "note", &gate.note)) != TM_OK ||
-        (st = take_job(r, &gate, from)) != TM_OK ||
+        (st = take_text(r, &gate, from, "note", &gate.note)) != TM_OK || (st = take_job(r, &gate, from)) != TM_OK ||
         (st = take_flag(r, &gate, from, "required", &gate.required)) != TM_OK ||
         (st = take_flag(r, &gate, from, "allow_partial", &gate.allow_partial)) != TM_OK ||
         (st = take_effect(r, &gate, from)) != TM_OK)
@@ -766,24 +732,22 @@ static tm_status take_gate(struct reading *r, size_t number, const struct tm_val
 static tm_status check_file(struct reading *r, const struct tm_value *root)
 {
     const struct tm_gate nowhere = { 0 };
-    const struct tm_value *schema = tm_get(root, "schema"),
-                          *version = tm_get(root, "schema_version");
+    const struct tm_value *schema = tm_get(root, "schema"), *version = tm_get(root, "schema_version");
 
     for (size_t i = 0; i < tm_length(root); i++) {
         struct tm_nearest nearest = { 0 };
 
         if (is_one_of(tm_key_at(root, i), file_member, COUNT(file_member), &nearest))
             continue;
-        const tm_status st = tm_gate_refuse(
-            r->run, r->gates, &nowhere, "'%.60s' is no member of a gate file", tm_key_at(root, i));
+        const tm_status st =
+            tm_gate_refuse(r->run, r->gates, &nowhere, "'%.60s' is no member of a gate file", tm_key_at(root, i));
 
         tm_hint(&r->run->error, nearest.word ? "did you mean '%s'?" : "the limits are below '%s'",
                 nearest.word ? nearest.word : "gates");
         return st;
     }
     if (schema && strcmp(tm_text(schema), "tracemill.gates") != 0)
-        return tm_gate_refuse(r->run, r->gates, &nowhere,
-                              "its 'schema' is not \"tracemill.gates\"");
+        return tm_gate_refuse(r->run, r->gates, &nowhere, "its 'schema' is not \"tracemill.gates\"");
     if (version && (tm_type_of(version) != TM_INT || tm_int(version) != 1))
         return tm_gate_refuse(r->run, r->gates, &nowhere, "its 'schema_version' is not 1");
     if (tm_type_of(tm_get(root, "gates")) != TM_ARRAY)
@@ -847,10 +811,8 @@ static tm_status read_file(struct reading *r, const char *path)
 
     if (st == TM_ERR_INPUT) /* what was profiled is the input: this is how it is judged */
         st = r->run->error.status = TM_ERR_USAGE;
-    if (st != TM_OK || (st = tm_doc_status(r->gates->doc)) != TM_OK ||
-        (st = check_file(r, file)) != TM_OK ||
-        (st = count_rules(r, tm_get(file, "gates"), &rules)) != TM_OK ||
-        (st = make_room(r, rules)) != TM_OK)
+    if (st != TM_OK || (st = tm_doc_status(r->gates->doc)) != TM_OK || (st = check_file(r, file)) != TM_OK ||
+        (st = count_rules(r, tm_get(file, "gates"), &rules)) != TM_OK || (st = make_room(r, rules)) != TM_OK)
         return st;
     return take_gates(r, tm_get(file, "gates"));
 }

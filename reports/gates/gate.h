@@ -28,8 +28,7 @@ bool tm_gate_limit_read(const char *text, struct tm_gate_limit *limit, struct tm
 
 /* The limit in the unit of a figure, as the summary gives it beside the figure: "ps", "ms", "%",
  * "bytes", "count" ... out: false, *wrong where they do not go together */
-bool tm_gate_limit_in_unit(struct tm_gate_limit limit, const char *unit, double *number,
-                           struct tm_wrong *wrong);
+bool tm_gate_limit_in_unit(struct tm_gate_limit limit, const char *unit, double *number, struct tm_wrong *wrong);
 
 /* What gates are inside: a row for each rule of each gate.  Texts lie in the document of the gates.
  */
@@ -79,7 +78,7 @@ bool tm_gate_fits_job(const struct tm_gate *gate, const char *job);
 
 /* A gate is wrong: where it stands is put before the reason.
  * out: TM_ERR_USAGE */
-tm_status tm_gate_refuse(struct tm_run *run, const struct tm_gates *gates,
-                         const struct tm_gate *gate, const char *format, ...) TM_PRINTF(4, 5);
+tm_status tm_gate_refuse(struct tm_run *run, const struct tm_gates *gates, const struct tm_gate *gate,
+                         const char *format, ...) TM_PRINTF(4, 5);
 
 #endif

@@ -68,8 +68,7 @@ static const char *unit_by_name(const char *name, size_t length)
     };
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (ends_with(name, length, known[i].end) &&
-            (!known[i].is_whole || length == strlen(known[i].end)))
+        if (ends_with(name, length, known[i].end) && (!known[i].is_whole || length == strlen(known[i].end)))
             return known[i].unit;
     }
     return NULL;
@@ -128,8 +127,7 @@ static void arrive(struct walk *w, const struct point *at, const char *place)
         if (f->state == TM_FIGURE_WRONG)
             keep(w, at, TM_FIGURE_OTHER, 0);
         return;
-    } else if (f->state != TM_FIGURE_KNOWN ||
-               (w->pick == TM_FIGURE_MOST ? value > f->value : value < f->value)) {
+    } else if (f->state != TM_FIGURE_KNOWN || (w->pick == TM_FIGURE_MOST ? value > f->value : value < f->value)) {
         keep(w, at, TM_FIGURE_KNOWN, value);
     } else {
         return;
@@ -189,8 +187,7 @@ static void step(struct walk *w, struct point at, char *place)
             return;
         next.depth = at.depth;
         next.rest = at.rest + n;
-        if (at.value &&
-            tm_type_of(at.value) == TM_NULL) { /* what lies below it has its unit all the same */
+        if (at.value && tm_type_of(at.value) == TM_NULL) { /* what lies below it has its unit all the same */
             at.unit = unit_of(&at, at.rest, n);
             at.rest += n;
             continue;
@@ -215,8 +212,7 @@ static void step(struct walk *w, struct point at, char *place)
     arrive(w, &at, place);
 }
 
-void tm_figure_find(struct tm_figure *figure, const struct tm_value *from, const char *path,
-                    enum tm_figure_pick pick)
+void tm_figure_find(struct tm_figure *figure, const struct tm_value *from, const char *path, enum tm_figure_pick pick)
 {
     char place[TM_FIGURE_PATH];
     struct walk w = { .best = figure, .pick = pick };
@@ -359,23 +355,20 @@ static void offer_path(struct candidates *c, const char *path)
     offer(c, path, best);
 }
 
-static void offer_all(struct candidates *c, const struct tm_value *v, char *path, size_t length,
-                      int depth);
+static void offer_all(struct candidates *c, const struct tm_value *v, char *path, size_t length, int depth);
 
-static void offer_piece(struct candidates *c, const struct tm_value *v, char *path, size_t length,
-                        int depth, const char *name)
+static void offer_piece(struct candidates *c, const struct tm_value *v, char *path, size_t length, int depth,
+                        const char *name)
 {
     const bool is_member = *name != '[';
-    const int n = snprintf(path + length, TM_FIGURE_PATH - length, "%s%s",
-                           is_member && length > 0 ? "." : "", name);
+    const int n = snprintf(path + length, TM_FIGURE_PATH - length, "%s%s", is_member && length > 0 ? "." : "", name);
 
     if (n > 0 && (size_t)n < TM_FIGURE_PATH - length)
         offer_all(c, v, path, length + (size_t)n, depth + 1);
     path[length] = '\0';
 }
 
-static void offer_elements(struct candidates *c, const struct tm_value *list, char *path,
-                           size_t length, int depth)
+static void offer_elements(struct candidates *c, const struct tm_value *list, char *path, size_t length, int depth)
 {
     const size_t count = tm_length(list);
 
@@ -393,8 +386,7 @@ static void offer_elements(struct candidates *c, const struct tm_value *list, ch
     }
 }
 
-static void offer_all(struct candidates *c, const struct tm_value *v, char *path, size_t length,
-                      int depth)
+static void offer_all(struct candidates *c, const struct tm_value *v, char *path, size_t length, int depth)
 {
     const enum tm_type type = tm_type_of(v);
 
@@ -426,14 +418,13 @@ static void offer_other(struct candidates *c, size_t begin, size_t end, const ch
 {
     char path[TM_FIGURE_PATH], typed[TM_FIGURE_PATH];
     const bool is_element = c->wrong[begin] == '[';
-    const size_t mark = is_element || c->wrong[begin] == '.',
-                 length = end - begin - mark - is_element;
+    const size_t mark = is_element || c->wrong[begin] == '.', length = end - begin - mark - is_element;
 
     memcpy(typed, c->wrong + begin + mark, length);
     typed[length] = '\0';
     const size_t distance = piece_distance(typed, name);
-    const int n = snprintf(path, sizeof(path), "%.*s%s%s%s", (int)(begin + mark), c->wrong, name,
-                           is_element ? "]" : "", c->wrong + end);
+    const int n = snprintf(path, sizeof(path), "%.*s%s%s%s", (int)(begin + mark), c->wrong, name, is_element ? "]" : "",
+                           c->wrong + end);
 
     if (*name && distance != SIZE_MAX && n > 0 && (size_t)n < sizeof(path))
         offer(c, path, distance == 0 ? 0 : distance - 1);
@@ -465,9 +456,8 @@ static void offer_at_break(struct candidates *c)
             return;
         memcpy(piece, c->wrong + at, n);
         piece[n] = '\0';
-        const struct tm_value *next = strcmp(piece, "[*]") == 0 && tm_type_of(v) == TM_ARRAY
-                                          ? tm_at(v, 0)
-                                          : tm_path(v, piece);
+        const struct tm_value *next =
+            strcmp(piece, "[*]") == 0 && tm_type_of(v) == TM_ARRAY ? tm_at(v, 0) : tm_path(v, piece);
 
         if (!next) {
             offer_siblings(c, v, at, at + n);
@@ -492,8 +482,7 @@ static void offer_short_names(struct candidates *c)
     }
 }
 
-void tm_figure_suggest(const struct tm_value *from, const char *wrong_path, char *to,
-                       size_t to_bytes)
+void tm_figure_suggest(const struct tm_value *from, const char *wrong_path, char *to, size_t to_bytes)
 {
     struct candidates c = { .from = from, .wrong = wrong_path, .length = strlen(wrong_path) };
     char path[TM_FIGURE_PATH] = "";

@@ -31,15 +31,13 @@ enum tm_figure_pick { TM_FIGURE_MOST, TM_FIGURE_LEAST };
 /* The path that a short name stands for, else the name.  out: of static storage, or `to` */
 const char *tm_figure_path(const struct tm_value *from, const char *name, char to[TM_FIGURE_PATH]);
 /* in: path  less than TM_FIGURE_PATH bytes */
-void tm_figure_find(struct tm_figure *figure, const struct tm_value *from, const char *path,
-                    enum tm_figure_pick pick);
+void tm_figure_find(struct tm_figure *figure, const struct tm_value *from, const char *path, enum tm_figure_pick pick);
 /* What people call it; NULL = nothing else than its path. */
 const char *tm_figure_title(const struct tm_value *from, const char *path);
 
 /* "NAME, NAME or NAME": up to three figures that a wrong path was meant to be; "" where none is
  * near. */
-void tm_figure_suggest(const struct tm_value *from, const char *wrong_path, char *to,
-                       size_t to_bytes);
+void tm_figure_suggest(const struct tm_value *from, const char *wrong_path, char *to, size_t to_bytes);
 
 /* Bytes of the first piece of a path: "steps", ".median_ps", "[0]", "[*]"; 0 = it is no path. */
 size_t tm_figure_piece(const char *path);

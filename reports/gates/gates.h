@@ -36,9 +36,10 @@ tm_status tm_gates_judge(struct tm_run *run, struct tm_doc *out, const struct tm
 
 /* The same where a comparison has judged these runs: gates say nothing that it does not. */
 struct tm_gate_comparison {
-    const struct tm_value *test;    /* tests[] of COMPARISON.md, of the side that the input is of: gates of the step time
+    const struct tm_value *test; /* tests[] of COMPARISON.md, of the side that the input is of: gates of the step time
                                        hold to it, unless it is inconclusive */
-    const struct tm_spread *spread; /* what runs of the same program differ by: a change has to exceed it; 0 = not known */
+    const struct tm_spread
+        *spread; /* what runs of the same program differ by: a change has to exceed it; 0 = not known */
     size_t spreads;
     const char *spread_from;
 };

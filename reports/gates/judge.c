@@ -37,7 +37,8 @@ static const char *refusal(const struct tm_value *input, const struct tm_compari
 }
 
 /* The samples of all baselines, one run after the other. */
-static tm_status join_steps(struct tm_compare_blocks *room, const struct tm_comparison_side *baseline, struct tm_sample *all)
+static tm_status join_steps(struct tm_compare_blocks *room, const struct tm_comparison_side *baseline,
+                            struct tm_sample *all)
 {
     size_t most = 0;
     double *value;
@@ -66,8 +67,8 @@ static struct tm_noise noise_of(double p, struct tm_interval change)
 }
 
 /* Compilations in steps are events, and what they add to the mean is no noise. */
-static tm_status count_compiling(struct tm_compare_blocks *room, struct tm_step_test *test, const struct tm_value *input,
-                                 const struct tm_comparison_side *baseline)
+static tm_status count_compiling(struct tm_compare_blocks *room, struct tm_step_test *test,
+                                 const struct tm_value *input, const struct tm_comparison_side *baseline)
 {
     struct tm_compiling_steps now, before;
     tm_status st = tm_count_compiling_steps(room, input, &now);
@@ -110,15 +111,15 @@ static tm_status test_steps(struct tm_compare_blocks *room, struct tm_step_test 
         found.p_median = found.p_median < found.level ? found.p_median : NAN;
         found.p_mean = found.p_mean < found.level ? found.p_mean : NAN;
     }
-    test->median = noise_of(found.p_median, tm_change_interval(before, now, TM_MIDDLE_MEDIAN, found.share,
-                                                               1 - noise_level, scratch));
-    test->mean = noise_of(found.p_mean, tm_change_interval(before, now, TM_MIDDLE_MEAN, found.share,
-                                                           1 - noise_level, scratch));
+    test->median = noise_of(found.p_median,
+                            tm_change_interval(before, now, TM_MIDDLE_MEDIAN, found.share, 1 - noise_level, scratch));
+    test->mean =
+        noise_of(found.p_mean, tm_change_interval(before, now, TM_MIDDLE_MEAN, found.share, 1 - noise_level, scratch));
     return count_compiling(room, test, input, baseline);
 }
 
 static tm_status step_test(struct tm_run *run, struct tm_step_test *test, const struct tm_value *input,
-                       const struct tm_comparison_side *baseline)
+                           const struct tm_comparison_side *baseline)
 {
     struct tm_compare_blocks room = { .run = run };
     tm_status st;
@@ -138,21 +139,18 @@ static struct tm_noise spread_test(double value, const double *base, size_t coun
     const double freedom = (double)count - 1, spread = of.stddev * sqrt(1 + 1 / (double)count);
     const double off = fabs(value - of.mean);
 
-    return (struct tm_noise){
-        spread > 0 ? tm_student_two_sided(off / spread, freedom)
-        : off > 0  ? 0
-                   : 1,
-        of.mean == 0
-            ? NAN
-            : 100 * spread * tm_student_quantile(1 - noise_level / 2, freedom) / fabs(of.mean)
-    };
+    return (struct tm_noise){ spread > 0 ? tm_student_two_sided(off / spread, freedom)
+                              : off > 0  ? 0
+                                         : 1,
+                              of.mean == 0
+                                  ? NAN
+                                  : 100 * spread * tm_student_quantile(1 - noise_level / 2, freedom) / fabs(of.mean) };
 }
 
 /* The test that the change has to pass. */
 static struct tm_noise stricter(struct tm_noise a, struct tm_noise b)
 {
-    return (struct tm_noise){ fmax(a.p, b.p),
-                              fmax(a.noise_pct, b.noise_pct) }; /* of a NaN the other one */
+    return (struct tm_noise){ fmax(a.p, b.p), fmax(a.noise_pct, b.noise_pct) }; /* of a NaN the other one */
 }
 
 /* Tells runs apart by what their files hold, not by where they lie. */
@@ -168,22 +166,21 @@ bool tm_are_same_run(const struct tm_compared_run *a, const struct tm_compared_r
  * in:     baseline  NULL = none
  * errors: TM_ERR_USAGE with the two paths */
 static tm_status refuse_same_run(struct tm_run *run, const struct tm_compared_run *input,
-                             const struct tm_comparison_side *baseline)
+                                 const struct tm_comparison_side *baseline)
 {
     for (size_t i = 0; baseline && i < baseline->runs; i++) {
         const struct tm_compared_run *const base = &baseline->run[i];
 
         if (tm_are_same_run(input, base)) {
             (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
-                          "cannot compare '%s' with itself: the baseline '%s' is the same run",
-                          input->path, base->path);
+                          "cannot compare '%s' with itself: the baseline '%s' is the same run", input->path,
+                          base->path);
             tm_hint(&run->error, "give the summary.json of an earlier run as the baseline");
             return TM_ERR_USAGE;
         }
         for (size_t k = 0; k < i; k++) {
             if (tm_are_same_run(&baseline->run[k], base))
-                return tm_fail(&run->error, TM_ERR_USAGE, -1,
-                               "the baselines '%s' and '%s' are the same run",
+                return tm_fail(&run->error, TM_ERR_USAGE, -1, "the baselines '%s' and '%s' are the same run",
                                baseline->run[k].path, base->path);
         }
     }
@@ -195,8 +192,9 @@ static tm_status refuse_same_run(struct tm_run *run, const struct tm_compared_ru
  * is none. */
 
 static const char *const sections[] = {
-    "total", "devices", "gaps", "kernels", "fusion", "occupancy", "programs", "transfers", "ops", "scopes",
-    "window", "collectives", "host", "fallback", "roofline", "balance", "findings", "compile.inside_steps",
+    "total",       "devices",   "gaps",     "kernels", "fusion",   "occupancy",
+    "programs",    "transfers", "ops",      "scopes",  "window",   "collectives",
+    "host",        "fallback",  "roofline", "balance", "findings", "compile.inside_steps",
     "steps.parts",
 };
 
@@ -205,6 +203,7 @@ static const char *const none_below[] = {
     ".outside.", ".steps.", ".longest[", ".largest[", ".worst[", ".first.", ".clock.",
 };
 
+/* clang-format off */
 static const char *const sums[] = {
     "count", "count_min", "activities", "executions", "kernels", "matched", "unmatched", "last_count", "events",
     "operations", "bytes", "flops", "total_ps", "self_ps", "busy_ps", "idle_ps", "compute_ps", "collective_ps",
@@ -214,6 +213,7 @@ static const char *const sums[] = {
     "unknown_ps", "late_ps", "caused_ps", "op_ps", "matrix_ps", "tensor_core_ps", "move_ps", "moving_ps",
     "waiting_ps", "below_one_wave_ps",
 };
+/* clang-format on */
 
 /* Objects whose members are sums by cause, direction and the like. */
 static const char *const groups[] = {
@@ -295,13 +295,11 @@ static double distance(double value, double limit)
 }
 
 /* Of "[*]" the figure that the rule is strictest with. */
-static void find(struct tm_figure *figure, const struct tm_value *from, const char *path,
-                 const struct tm_gate *gate)
+static void find(struct tm_figure *figure, const struct tm_value *from, const char *path, const struct tm_gate *gate)
 {
     struct tm_figure other;
 
-    tm_figure_find(figure, from, path,
-                   tm_rule_is_upper(gate->rule) ? TM_FIGURE_MOST : TM_FIGURE_LEAST);
+    tm_figure_find(figure, from, path, tm_rule_is_upper(gate->rule) ? TM_FIGURE_MOST : TM_FIGURE_LEAST);
     if (gate->rule != TM_RULE_EQUALS || figure->state != TM_FIGURE_KNOWN)
         return;
     struct tm_wrong wrong;
@@ -316,8 +314,7 @@ static void find(struct tm_figure *figure, const struct tm_value *from, const ch
 static tm_status refuse_path(struct tm_judging *j, const struct tm_gate_result *r)
 {
     char names[TM_ERROR_TEXT - 32];
-    const tm_status st =
-        tm_gate_refuse(j->run, j->gates, r->gate, "the summary has no such figure");
+    const tm_status st = tm_gate_refuse(j->run, j->gates, r->gate, "the summary has no such figure");
 
     tm_figure_suggest(j->input->summary, r->path, names, sizeof(names));
     if (*names)
@@ -329,12 +326,10 @@ static tm_status refuse_path(struct tm_judging *j, const struct tm_gate_result *
 
 static tm_status refuse_type(struct tm_judging *j, const struct tm_gate_result *r)
 {
-    static const char *const what[] = {
-        [TM_STRING] = "a text", [TM_ARRAY] = "a list", [TM_OBJECT] = "an object"
-    };
+    static const char *const what[] = { [TM_STRING] = "a text", [TM_ARRAY] = "a list", [TM_OBJECT] = "an object" };
     char names[TM_ERROR_TEXT - 32];
-    const tm_status st = tm_gate_refuse(j->run, j->gates, r->gate, "'%.200s' is %s, no figure",
-                                        r->path, what[r->figure.type]);
+    const tm_status st =
+        tm_gate_refuse(j->run, j->gates, r->gate, "'%.200s' is %s, no figure", r->path, what[r->figure.type]);
 
     tm_figure_suggest(j->input->summary, r->path, names, sizeof(names));
     if (*names)
@@ -368,8 +363,7 @@ static tm_status take_figure(struct tm_judging *j, struct tm_gate_result *r)
 static tm_status take_limit(struct tm_judging *j, struct tm_gate_result *r)
 {
     const struct tm_gate *const gate = r->gate;
-    const bool is_pct =
-        gate->rule == TM_RULE_MAX_INCREASE_PCT || gate->rule == TM_RULE_MAX_DECREASE_PCT;
+    const bool is_pct = gate->rule == TM_RULE_MAX_INCREASE_PCT || gate->rule == TM_RULE_MAX_DECREASE_PCT;
     struct tm_wrong wrong;
 
     r->limit = gate->limit.number;
@@ -377,8 +371,7 @@ static tm_status take_limit(struct tm_judging *j, struct tm_gate_result *r)
         tm_gate_limit_in_unit(gate->limit, r->figure.unit, &r->limit, &wrong))
         return TM_OK;
     const tm_status st =
-        tm_gate_refuse(j->run, j->gates, gate, "the limit '%.60s' cannot be used: %s",
-                       gate->limit_text, wrong.reason);
+        tm_gate_refuse(j->run, j->gates, gate, "the limit '%.60s' cannot be used: %s", gate->limit_text, wrong.reason);
 
     if (tm_rule_is_relative(gate->rule) && gate->limit.kind == TM_IN_PERCENT)
         tm_hint(&j->run->error, "a change in percent is %s_pct", tm_rule_name[gate->rule]);
@@ -501,8 +494,7 @@ static tm_status judge_test_steps(struct tm_judging *j, struct tm_gate_result *r
     if (j->steps.refused) {
         not_known(r);
         say(r, "%s", j->steps.refused);
-    } else if (j->steps.steps < TM_NOISE_SAMPLES_LEAST ||
-               j->steps.base_steps < TM_NOISE_SAMPLES_LEAST) {
+    } else if (j->steps.steps < TM_NOISE_SAMPLES_LEAST || j->steps.base_steps < TM_NOISE_SAMPLES_LEAST) {
         say(r,
             "%zu and %zu steps are too few for a test, which needs %d each: the limit holds as it "
             "is",
@@ -510,7 +502,8 @@ static tm_status judge_test_steps(struct tm_judging *j, struct tm_gate_result *r
     } else if (isnan(is_mean(r->path) ? j->steps.mean.p : j->steps.median.p)) {
         r->is_untested = true;
         say(r,
-            "consecutive steps resemble each other, so that they are worth only %s independent ones: too few for a test",
+            "consecutive steps resemble each other, so that they are worth only %s independent ones: too few for a "
+            "test",
             tm_format_number(worth, j->steps.effective));
     }
     r->noise = stricter(r->noise, is_mean(r->path) ? j->steps.mean : j->steps.median);
@@ -533,8 +526,7 @@ static void judge_absolute(struct tm_gate_result *r)
     if (gate->rule == TM_RULE_EQUALS)
         fails = distance(value, r->limit) > 1e-12 * fmax(fabs(value), fabs(r->limit));
     else
-        fails = gate->rule == TM_RULE_MAX ? is_past(gate, value, r->limit)
-                                          : is_past(gate, -value, -r->limit);
+        fails = gate->rule == TM_RULE_MAX ? is_past(gate, value, r->limit) : is_past(gate, -value, -r->limit);
     r->status = fails ? TM_GATE_FAILED : TM_GATE_PASSED;
 }
 
@@ -549,8 +541,7 @@ static double min_effect(const struct tm_gate_result *r)
  * percent. */
 static double way(const struct tm_gate_result *r)
 {
-    const double sign = tm_rule_is_upper(r->gate->rule) ? 1 : -1,
-                 change = sign * (r->figure.value - r->baseline);
+    const double sign = tm_rule_is_upper(r->gate->rule) ? 1 : -1, change = sign * (r->figure.value - r->baseline);
 
     if (r->gate->rule == TM_RULE_MAX_INCREASE || r->gate->rule == TM_RULE_MAX_DECREASE)
         return change;
@@ -685,8 +676,7 @@ static tm_status judge_gate(struct tm_judging *j, struct tm_gate_result *r)
 
 static bool is_of_the_job(const struct tm_judging *j, const struct tm_gate *gate)
 {
-    return !j->job || (tm_gate_fits_job(gate, j->job->job) &&
-                       !tm_gate_is_overruled(j->gates, gate, j->job->job));
+    return !j->job || (tm_gate_fits_job(gate, j->job->job) && !tm_gate_is_overruled(j->gates, gate, j->job->job));
 }
 
 static tm_status judge_all(struct tm_judging *j, struct tm_value *list)
@@ -730,9 +720,7 @@ tm_status tm_gates_judge_job(struct tm_run *run, struct tm_doc *out, const struc
                              const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
                              const struct tm_judged_job *job, size_t *failed)
 {
-    struct tm_judging j = {
-        .run = run, .gates = gates, .input = input, .baseline = baseline, .job = job
-    };
+    struct tm_judging j = { .run = run, .gates = gates, .input = input, .baseline = baseline, .job = job };
 
     return judge_run(&j, out, failed);
 }
@@ -749,8 +737,7 @@ tm_status tm_gates_judge_compared(struct tm_run *run, struct tm_doc *out, const 
 }
 
 tm_status tm_gates_judge(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
-                         const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
-                         size_t *failed)
+                         const struct tm_compared_run *input, const struct tm_comparison_side *baseline, size_t *failed)
 {
     return tm_gates_judge_job(run, out, gates, input, baseline, NULL, failed);
 }

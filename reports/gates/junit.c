@@ -154,10 +154,9 @@ static void put_facts(FILE *to, const struct tm_value *row)
 {
     static const struct {
         const char *before, *key;
-    } facts[] = { { "it is ", "value_text" },
-                  { ", in the baseline ", "baseline_text" },
-                  { ", at ", "place" },
-                  { ": ", "why" } };
+    } facts[] = {
+        { "it is ", "value_text" }, { ", in the baseline ", "baseline_text" }, { ", at ", "place" }, { ": ", "why" }
+    };
     const bool is_known = tm_has(tm_get(row, "value"));
 
     if (tm_has(tm_get(row, "title"))) {
@@ -312,7 +311,8 @@ static void put_report(FILE *to, const struct tm_value *row, const char *name)
         return;
     }
     (void)fputs(">\n      <error", to);
-    junit_attribute(to, "message", *night_text_of(row, "message") ? night_text_of(row, "message") : night_text_of(row, "text"));
+    junit_attribute(to, "message",
+                    *night_text_of(row, "message") ? night_text_of(row, "message") : night_text_of(row, "text"));
     junit_attribute(to, "type", error);
     (void)fputs("/>\n    </testcase>\n", to);
 }

@@ -12,11 +12,10 @@
 #include "reports/findings/ask.h"
 
 #define BIT(part) (UINT32_C(1) << (part))
-#define COPIES                                                                                     \
-    (BIT(TM_PART_COPY_H2D) | BIT(TM_PART_COPY_D2H) | BIT(TM_PART_COPY_P2P) |                       \
-     BIT(TM_PART_COPY_D2D) | BIT(TM_PART_COPY_OTHER))
-#define IDLE                                                                                       \
-    ((BIT(TM_PARTS) - 1) & ~(BIT(TM_PART_COMPUTE) | BIT(TM_PART_COLLECTIVES) | COPIES))
+#define COPIES                                                                                                         \
+    (BIT(TM_PART_COPY_H2D) | BIT(TM_PART_COPY_D2H) | BIT(TM_PART_COPY_P2P) | BIT(TM_PART_COPY_D2D) |                   \
+     BIT(TM_PART_COPY_OTHER))
+#define IDLE ((BIT(TM_PARTS) - 1) & ~(BIT(TM_PART_COMPUTE) | BIT(TM_PART_COLLECTIVES) | COPIES))
 #define PS_PER_MS 1e9
 #define PS_PER_S 1e12
 #define LOWER TM_BETTER_LOWER

@@ -17,14 +17,14 @@ struct tm_history_figure {
     double least_change; /* below it a change is not told, in percent of what it was; of a share in points */
     bool has_trend;      /* it gets a chart and is searched for changes */
     bool is_of_steps;    /* null where no steps were marked: the session is no step */
-    uint32_t parts;      /* bits by enum tm_part (compare/run_facts.h): the sum of these parts of the time of a step on a
+    uint32_t parts; /* bits by enum tm_part (compare/run_facts.h): the sum of these parts of the time of a step on a
                             device, in place of what stands at the path; 0 = none */
-    double scale;        /* of what stands at the path, in this unit; 0 = 1 */
+    double scale;   /* of what stands at the path, in this unit; 0 = 1 */
 };
 
 enum { TM_FIGURES_MOST = 64 };
 extern const struct tm_history_figure tm_figure_table[];
-extern const size_t tm_figure_count; /* at most TM_FIGURES_MOST */
+extern const size_t tm_figure_count;                                            /* at most TM_FIGURES_MOST */
 const struct tm_history_figure *tm_figure_by_id(const char *id, size_t *index); /* NULL = there is none */
 
 /* Fill "figures" {id: number | null}, "facts" {"run", "hosts", "devices", "platform", "model", "partial"} and "verdict"

@@ -44,17 +44,15 @@ struct history_column {
 };
 
 /* Of the night ?2: tm_history_is_judged in SQL. */
-#define HISTORY_IS_JUDGED                                                                          \
-    "(night = ?2 OR (page = ?2 AND (report IS NOT NULL OR status NOT IN ('done', 'partial'))))"
+#define HISTORY_IS_JUDGED "(night = ?2 OR (page = ?2 AND (report IS NOT NULL OR status NOT IN ('done', 'partial'))))"
 
 /* The tables of history.db (schemas/BATCH.md).  A file counts as a history only if the text of every statement that made
  * it is one of these, to the byte: nothing that a stranger put into a file (a trigger, a view, a column that is computed)
  * is ever run. */
 
 #define TEXT(member) COLUMN_TEXT, offsetof(struct tm_history_run, member), 0
-#define ARRAY(member)                                                                              \
-    COLUMN_ARRAY, offsetof(struct tm_history_run, member),                                         \
-        sizeof(((struct tm_history_run *)NULL)->member)
+#define ARRAY(member)                                                                                                  \
+    COLUMN_ARRAY, offsetof(struct tm_history_run, member), sizeof(((struct tm_history_run *)NULL)->member)
 #define NUMBER(member) COLUMN_NUMBER, offsetof(struct tm_history_run, member), 0
 #define COUNT(member) COLUMN_COUNT, offsetof(struct tm_history_run, member), 0
 
@@ -112,6 +110,7 @@ static void TM_PRINTF(2, 3) add(struct words *w, const char *format, ...)
 }
 
 /* The figures of versions 1 and 2, which never change: what is no figure any more is not read. */
+/* clang-format off */
 static const char *const first_figures[] = {
     "step_time_ps", "step_p95_ps", "device_utilization_pct", "mfu_pct", "compute_ps", "exposed_collective_ps",
     "exposed_copy_ps", "idle_ps", "idle_launch_ps", "idle_input_ps", "idle_sync_ps", "idle_compile_ps",
@@ -120,6 +119,7 @@ static const char *const first_figures[] = {
     "top_op_share_pct", "compile_time_ps", "unexpected_compiles", "peak_memory_pct", "peak_memory_bytes",
     "collective_overlap_pct", "kernels_per_step", "launches_per_step", "steps", "events_read",
 };
+/* clang-format on */
 
 /* The figures of tables of a version, in the order of their columns.
  * out: places in tm_figure_table; tm_figure_count = no figure of now;  their number */
@@ -186,7 +186,8 @@ static const char *history_put_sql(char sql[HISTORY_SQL_BYTES])
         if (strcmp(name, "gates") == 0 || strcmp(name, "gates_text") == 0)
             add(&w,
                 "%s = CASE WHEN excluded.gates IS NULL AND fingerprint IS excluded.fingerprint"
-                " AND options IS excluded.options AND definitions IS excluded.definitions THEN %s ELSE excluded.%s END, ",
+                " AND options IS excluded.options AND definitions IS excluded.definitions THEN %s ELSE excluded.%s "
+                "END, ",
                 name, name, name);
         else if (strcmp(name, "page") == 0)
             add(&w, "page = CASE WHEN excluded.page IS NULL AND %s THEN page ELSE excluded.page END, ", same_run);
@@ -297,15 +298,13 @@ static tm_status history_fail(struct tm_history *history, sqlite3 *db)
 /* A statement without results. */
 static tm_status history_do(struct tm_history *history, const char *sql)
 {
-    return sqlite3_exec(history->db, sql, NULL, NULL, NULL) == SQLITE_OK ? TM_OK
-                                                                         : history_fail(history, history->db);
+    return sqlite3_exec(history->db, sql, NULL, NULL, NULL) == SQLITE_OK ? TM_OK : history_fail(history, history->db);
 }
 
 static tm_status history_prepare(struct tm_history *history, const char *sql, sqlite3_stmt **statement)
 {
-    return sqlite3_prepare_v2(history->db, sql, -1, statement, NULL) == SQLITE_OK
-               ? TM_OK
-               : history_fail(history, history->db);
+    return sqlite3_prepare_v2(history->db, sql, -1, statement, NULL) == SQLITE_OK ? TM_OK
+                                                                                  : history_fail(history, history->db);
 }
 
 /* The file is there.  errors: TM_ERR_INPUT  it is no file, or its folder cannot be read */
@@ -316,9 +315,9 @@ static tm_status history_find(struct tm_history *history, bool *is_there)
 
     *is_there = lstat(history->path, &info) == 0;
     if (!*is_there)
-        return errno == ENOENT ? TM_OK
-                               : tm_fail_system(error, TM_ERR_INPUT, -1, errno, "cannot read the history '%s'",
-                                                history->path);
+        return errno == ENOENT
+                   ? TM_OK
+                   : tm_fail_system(error, TM_ERR_INPUT, -1, errno, "cannot read the history '%s'", history->path);
     if (!S_ISREG(info.st_mode)) {
         (void)tm_fail(error, TM_ERR_INPUT, -1, "the history '%s' is no file of its own, but %s", history->path,
                       S_ISLNK(info.st_mode)   ? "a symbolic link"
@@ -418,7 +417,8 @@ static tm_status check(struct tm_history *history)
         return refuse(history, hint, "it is a database of another program");
     history->tables = version;
     if (version < 1 || version > TM_HISTORY_VERSION)
-        return refuse(history, version > TM_HISTORY_VERSION ? "use the newer tracemill that wrote it, or move it away" : hint,
+        return refuse(history,
+                      version > TM_HISTORY_VERSION ? "use the newer tracemill that wrote it, or move it away" : hint,
                       "its tables have version %lld, and %d is read", (long long)version, TM_HISTORY_VERSION);
     if (!history_has_tables(history, extra)) {
         if (sqlite3_errcode(history->db) != SQLITE_OK) /* they could not be looked at */
@@ -435,8 +435,8 @@ static tm_status defend(struct tm_history *history)
     static const struct {
         int option, value;
     } settings[] = {
-        { SQLITE_DBCONFIG_DEFENSIVE, 1 },     { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
-        { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 }, { SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+        { SQLITE_DBCONFIG_DEFENSIVE, 1 },       { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+        { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },  { SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
         { SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0 },
     };
 
@@ -479,10 +479,12 @@ static int bind_text(sqlite3_stmt *statement, int at, const char *text)
 {
     const size_t length = text ? tm_utf8_head(text, strnlen(text, TEXT_BYTES_MOST)) : 0;
 
-    return length ? sqlite3_bind_text(statement, at, text, (int)length, SQLITE_STATIC) : sqlite3_bind_null(statement, at);
+    return length ? sqlite3_bind_text(statement, at, text, (int)length, SQLITE_STATIC)
+                  : sqlite3_bind_null(statement, at);
 }
 
-static int bind_column(sqlite3_stmt *statement, int at, const struct history_column *column, const struct tm_history_run *row)
+static int bind_column(sqlite3_stmt *statement, int at, const struct history_column *column,
+                       const struct tm_history_run *row)
 {
     const char *const from = (const char *)row + column->offset;
     const char *text;
@@ -536,8 +538,8 @@ tm_status tm_history_set_gates(struct tm_history *history, const char *id, const
 {
     assert(history->is_renewed && !history->is_committed);
     if (!history->gates) {
-        tm_status st = history_prepare(history, "UPDATE runs SET gates = ?2, gates_text = ?3 WHERE id = ?1",
-                                       &history->gates);
+        tm_status st =
+            history_prepare(history, "UPDATE runs SET gates = ?2, gates_text = ?3 WHERE id = ?1", &history->gates);
 
         if (st != TM_OK)
             return st;
@@ -577,7 +579,8 @@ static bool read_number(sqlite3_stmt *statement, int at, const struct history_co
     return type == SQLITE_INTEGER && (column->kind == COLUMN_NUMBER || *number >= 0);
 }
 
-static bool read_column(sqlite3_stmt *statement, int at, const struct history_column *column, struct tm_history_run *row)
+static bool read_column(sqlite3_stmt *statement, int at, const struct history_column *column,
+                        struct tm_history_run *row)
 {
     char *const to = (char *)row + column->offset;
     const char *text;
@@ -954,7 +957,8 @@ void tm_history_until(char until[11])
 }
 
 /* in: until  ?1;  number  ?2 */
-static tm_status ask_night(struct tm_history *history, const char *sql, const char *until, uint64_t number, char night[11])
+static tm_status ask_night(struct tm_history *history, const char *sql, const char *until, uint64_t number,
+                           char night[11])
 {
     sqlite3_stmt *statement = NULL;
     const char *text = "";
@@ -1029,7 +1033,8 @@ bool tm_history_is_judged(const struct tm_judged_night *judged, const struct tm_
 
 /* The history as JSON Lines (schemas/history.schema.json). */
 
-struct export {
+struct export
+{
     struct tm_run *run;
     FILE *to;
 };

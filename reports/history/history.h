@@ -17,10 +17,10 @@
 struct tm_history_run {
     const char *id, *name, *path; /* path: of the run below its root, as the manifest has it */
     struct tm_run_keys keys;
-    const char *status;           /* tm_result_status_words */
-    const char *message;          /* why it failed */
-    const char *report;           /* folder of its report, from OUT: "runs/ID"; "" = none, or pruned */
-    const char *summary;          /* its summary, from OUT: "runs/ID/summary.json"; pruned runs that gates compare with
+    const char *status;  /* tm_result_status_words */
+    const char *message; /* why it failed */
+    const char *report;  /* folder of its report, from OUT: "runs/ID"; "" = none, or pruned */
+    const char *summary; /* its summary, from OUT: "runs/ID/summary.json"; pruned runs that gates compare with
                                      keep it; "" = none */
     const char *platform, *model;
     int64_t hosts, devices; /* -1 = not known */
@@ -70,16 +70,16 @@ struct tm_judged_night;
 
 struct tm_history_query {
     enum tm_history_order order;
-    const char *job;   /* only this one; NULL = all */
+    const char *job;                      /* only this one; NULL = all */
     const struct tm_judged_night *judged; /* only its runs; NULL = all */
-    const char *until, *after; /* only nights up to this one; only later ones; NULL = all */
-    uint64_t most;     /* rows; 0 = all */
+    const char *until, *after;            /* only nights up to this one; only later ones; NULL = all */
+    uint64_t most;                        /* rows; 0 = all */
 };
 
 typedef tm_status tm_take_history_run(void *to, const struct tm_history_run *row);
 
-tm_status tm_history_visit(struct tm_history *history, const struct tm_history_query *query,
-                           tm_take_history_run *take, void *to) TM_MUST_USE;
+tm_status tm_history_visit(struct tm_history *history, const struct tm_history_query *query, tm_take_history_run *take,
+                           void *to) TM_MUST_USE;
 
 /* --- nights --- */
 
@@ -139,8 +139,8 @@ enum {
 
 struct tm_history {
     struct tm_run *run;
-    sqlite3 *db;                     /* the file, read only; of a renewed one: a nameless file */
-    sqlite3_stmt *put, *gates;       /* of a renewed one, once they were used */
+    sqlite3 *db;               /* the file, read only; of a renewed one: a nameless file */
+    sqlite3_stmt *put, *gates; /* of a renewed one, once they were used */
     bool is_renewed, is_committed;
     int64_t tables;                  /* their version: PRAGMA user_version */
     char path[HISTORY_PATH_BYTES];   /* as the caller has it: for messages */

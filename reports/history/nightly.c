@@ -31,7 +31,8 @@ static void night_add_link(struct tm_value *to, const char *key, const struct ni
 {
     char path[NIGHT_TEXT + 64];
 
-    (void)snprintf(path, sizeof(path), "%.*s/%.60s", NIGHT_TEXT, report, night->options->report ? night->options->report : "");
+    (void)snprintf(path, sizeof(path), "%.*s/%.60s", NIGHT_TEXT, report,
+                   night->options->report ? night->options->report : "");
     if (*report && tm_link_is_safe(path))
         tm_add_string(to, key, path);
     else
@@ -123,7 +124,8 @@ static void add_counts(struct night *night)
     tm_add_uint(to, "better", night->of_state[NIGHT_BETTER]);
     tm_add_uint(to, "same", night->of_state[NIGHT_SAME]);
     tm_add_uint(to, "new", night->of_state[NIGHT_NEW]);
-    tm_add_uint(to, "not_judged", night->of_state[NIGHT_YOUNG] + night->of_state[NIGHT_PARTIAL] + night->of_state[NIGHT_FAILED]);
+    tm_add_uint(to, "not_judged",
+                night->of_state[NIGHT_YOUNG] + night->of_state[NIGHT_PARTIAL] + night->of_state[NIGHT_FAILED]);
     tm_add_uint(to, "absent", night->of_state[NIGHT_ABSENT]);
     tm_add_uint(to, "history_runs", night->runs);
     tm_add_uint(to, "history_jobs", night->jobs);
@@ -172,20 +174,21 @@ static bool is_step_worse(const struct night *night, double least_pct)
 
 static void add_kpis(struct night *night)
 {
-    static const struct kpi runs = { "runs", "Runs", "count", "Runs of the last night, and those of other nights that came with it." },
-                            failed = { "failed", "Failed runs", "count",
-                                       "Of these runs those that were refused, failed, or never got a result." },
-                            worse = { "worse", "Jobs that got worse", "count",
-                                      "Jobs of which the newest of these runs is further from the median of the seven good "
-                                      "runs before than runs differ otherwise, in the step time or, where that stayed, in "
-                                      "another figure." },
-                            better = { "better", "Jobs that got better", "count", "The same to the other side." },
-                            step = { "step_change", "Largest growth of a step", "%",
-                                     "The largest change of a step time against the median of the seven good runs before." },
-                            absent = { "absent", "Missing jobs", "count",
-                                       "Jobs that ran on four or more of the seven nights before, and have now paused for longer "
-                                       "than between two of those." },
-                            fresh = { "new", "New jobs", "count", "Jobs that never ran before these runs." };
+    static const struct kpi
+        runs = { "runs", "Runs", "count", "Runs of the last night, and those of other nights that came with it." },
+        failed = { "failed", "Failed runs", "count",
+                   "Of these runs those that were refused, failed, or never got a result." },
+        worse = { "worse", "Jobs that got worse", "count",
+                  "Jobs of which the newest of these runs is further from the median of the seven good "
+                  "runs before than runs differ otherwise, in the step time or, where that stayed, in "
+                  "another figure." },
+        better = { "better", "Jobs that got better", "count", "The same to the other side." },
+        step = { "step_change", "Largest growth of a step", "%",
+                 "The largest change of a step time against the median of the seven good runs before." },
+        absent = { "absent", "Missing jobs", "count",
+                   "Jobs that ran on four or more of the seven nights before, and have now paused for longer "
+                   "than between two of those." },
+        fresh = { "new", "New jobs", "count", "Jobs that never ran before these runs." };
     struct tm_value *list = tm_add_array(night->root, "kpis");
     const double change = worst_step(night), bad = (double)failed_of(night);
     const bool has_worse = night->of_state[NIGHT_WORSE] > 0, has_judged = judged_count(night) > 0;
@@ -195,17 +198,21 @@ static void add_kpis(struct night *night)
     add_kpi(list, &runs, (double)night->of_night, "info", "");
     add_kpi(list, &failed, bad, bad > 0 ? "bad" : "good", "");
     add_kpi(list, &worse, has_judged ? (double)night->of_state[NIGHT_WORSE] : NAN,
-            !has_judged ? "unknown" : !has_worse ? "good" : is_step_worse(night, bad_pct) ? "bad" : "warning",
+            !has_judged                     ? "unknown"
+            : !has_worse                    ? "good"
+            : is_step_worse(night, bad_pct) ? "bad"
+                                            : "warning",
             "no job has three good runs before");
     add_kpi(list, &better, has_judged ? (double)night->of_state[NIGHT_BETTER] : NAN, has_judged ? "good" : "unknown",
             "no job has three good runs before");
     add_kpi(list, &step, change,
-            isnan(change)                 ? "unknown" :
-            is_step_worse(night, bad_pct) ? "bad" :
-            is_step_worse(night, 0)       ? "warning" :
-                                            "good",
+            isnan(change)                   ? "unknown"
+            : is_step_worse(night, bad_pct) ? "bad"
+            : is_step_worse(night, 0)       ? "warning"
+                                            : "good",
             "no step time has three good runs before");
-    add_kpi(list, &absent, (double)night->of_state[NIGHT_ABSENT], night->of_state[NIGHT_ABSENT] > 0 ? "warning" : "good", "");
+    add_kpi(list, &absent, (double)night->of_state[NIGHT_ABSENT],
+            night->of_state[NIGHT_ABSENT] > 0 ? "warning" : "good", "");
     add_kpi(list, &fresh, (double)night->of_state[NIGHT_NEW], "info", "");
 }
 
@@ -244,7 +251,8 @@ static const char *severity_of(const struct night *night)
 
 static void tell_runs(const struct night *night, char text[TEXT_BYTES])
 {
-    const unsigned long long failed = failed_of(night), runs = night->of_night, partial = night->status[TM_RESULT_PARTIAL];
+    const unsigned long long failed = failed_of(night), runs = night->of_night,
+                             partial = night->status[TM_RESULT_PARTIAL];
 
     if (failed > 0)
         tm_format_append(text, TEXT_BYTES, "%llu of %llu runs failed", failed, runs);
@@ -266,14 +274,17 @@ static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
     if (worse > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu job%s got worse", worse, tm_format_plural(worse));
     if (better > 0)
-        tm_format_append(text, TEXT_BYTES, "%s %zu %sgot better",
-                         worse > 0 ? "," : ";", better, worse > 0 ? "" : better == 1 ? "job " : "jobs ");
+        tm_format_append(text, TEXT_BYTES, "%s %zu %sgot better", worse > 0 ? "," : ";", better,
+                         worse > 0     ? ""
+                         : better == 1 ? "job "
+                                       : "jobs ");
     if (worse + better == 0)
-        tm_format_append(text, TEXT_BYTES, judged_count(night) > 0 ? "; no job changed by more than runs differ otherwise" :
-                                               "; no job has enough good runs before to compare with");
+        tm_format_append(text, TEXT_BYTES,
+                         judged_count(night) > 0 ? "; no job changed by more than runs differ otherwise"
+                                                 : "; no job has enough good runs before to compare with");
     if (tm_night_gates_failed(night) > 0)
         tm_format_append(text, TEXT_BYTES, "; %llu failed %s gates", (unsigned long long)tm_night_gates_failed(night),
-               tm_night_gates_failed(night) == 1 ? "its" : "their");
+                         tm_night_gates_failed(night) == 1 ? "its" : "their");
     if (absent > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu job%s used to run and did not", absent, tm_format_plural(absent));
     if (fresh > 0)
@@ -453,7 +464,8 @@ static void night_add_job(struct night *night, const struct night_judgement *jud
             add_figure(tm_add_object(figures, tm_figure_table[i].id), &judged->figure[i]);
 }
 
-static void add_change(struct tm_value *list, const struct night *night, const struct night_judgement *judged, size_t figure)
+static void add_change(struct tm_value *list, const struct night *night, const struct night_judgement *judged,
+                       size_t figure)
 {
     const struct night_figure *change = &judged->figure[figure];
     struct tm_value *to = tm_add_object(list, NULL);
@@ -523,10 +535,11 @@ static void keep_texts(struct night_texts *to, const struct tm_history_run *row)
         char *to;
         const char *from;
     } texts[] = {
-        { to->name, row->name },         { to->label, row->keys.label },  { to->message, row->message },
-        { to->report, row->report },     { to->platform, row->platform }, { to->model, row->model },
-        { to->verdict, row->verdict },   { to->severity, tm_history_severity(row) }, { to->finding, row->finding },
-        { to->gates, row->gates },
+        { to->name, row->name },         { to->label, row->keys.label },
+        { to->message, row->message },   { to->report, row->report },
+        { to->platform, row->platform }, { to->model, row->model },
+        { to->verdict, row->verdict },   { to->severity, tm_history_severity(row) },
+        { to->finding, row->finding },   { to->gates, row->gates },
     };
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -646,7 +659,8 @@ static bool ran_on(const struct night_job *job, const char *night)
  * did between two of them: one that runs every other night is not missed on the nights between. */
 static bool is_missed(const struct night *night, const struct night_job *job)
 {
-    size_t count = 0, last = 0, before = 0, longest = 0; /* places in `usual`; 0 = none yet, since it did not run there */
+    size_t count = 0, last = 0, before = 0,
+           longest = 0; /* places in `usual`; 0 = none yet, since it did not run there */
 
     for (size_t i = 1; i < NIGHT_NIGHTS; i++) {
         if (!ran_on(job, night->usual[i]))
@@ -683,7 +697,8 @@ static tm_status look_at_jobs(struct night *night)
         return st;
     for (size_t i = 0; i < night->jobs; i++) {
         /* A run of an older night that came late does not hide that none came of this one. */
-        if (night->job[i].state > NIGHT_ABSENT && !ran_on(&night->job[i], night->date) && is_missed(night, &night->job[i]))
+        if (night->job[i].state > NIGHT_ABSENT && !ran_on(&night->job[i], night->date) &&
+            is_missed(night, &night->job[i]))
             night->job[i].state = NIGHT_ABSENT;
         night->of_state[night->job[i].state]++;
     }
@@ -770,10 +785,13 @@ tm_status tm_night_fill(struct tm_run *run, struct tm_doc *out, struct tm_histor
                         const struct tm_night_options *options)
 {
     const size_t bytes = sizeof(struct night_history) + NUMBERS * sizeof(double);
-    struct night night = {
-        .run = run, .doc = out, .root = tm_doc_root(out), .source = history, .options = options,
-        .judged = options->judged, .date = options->judged->last
-    };
+    struct night night = { .run = run,
+                           .doc = out,
+                           .root = tm_doc_root(out),
+                           .source = history,
+                           .options = options,
+                           .judged = options->judged,
+                           .date = options->judged->last };
     tm_status st;
 
     night.history = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);

@@ -11,14 +11,19 @@
  * the jobs that matter most are read again, one after the other, for what is told of them.  Only the last runs of one job
  * are in memory at a time, and a short record of each job. */
 enum {
-    NIGHT_POINTS = 400,     /* runs of a job: the last ones */
-    NIGHT_BEFORE = 7,       /* good runs that the newest one is held against */
+    NIGHT_POINTS = 400, /* runs of a job: the last ones */
+    NIGHT_BEFORE = 7,   /* good runs that the newest one is held against */
     NIGHT_BEFORE_LEAST = 3,
-    NIGHT_SPREAD = 20,      /* good runs whose steps from one to the next tell how much a figure varies */
-    NIGHT_NIGHTS = 8,       /* the last night and those before it that tell whether a job is usual */
-    NIGHT_USUAL = 4,        /* of the others: a job that ran so often is missed */
-    NIGHT_TREND_JOBS = 24, NIGHT_TRENDS_OF_JOB = 3, NIGHT_TRENDS = 48, /* drawn */
-    NIGHT_DATE = 11, NIGHT_REVISION = 48, NIGHT_ID = 128, NIGHT_TEXT = 512,
+    NIGHT_SPREAD = 20, /* good runs whose steps from one to the next tell how much a figure varies */
+    NIGHT_NIGHTS = 8,  /* the last night and those before it that tell whether a job is usual */
+    NIGHT_USUAL = 4,   /* of the others: a job that ran so often is missed */
+    NIGHT_TREND_JOBS = 24,
+    NIGHT_TRENDS_OF_JOB = 3,
+    NIGHT_TRENDS = 48, /* drawn */
+    NIGHT_DATE = 11,
+    NIGHT_REVISION = 48,
+    NIGHT_ID = 128,
+    NIGHT_TEXT = 512,
 };
 
 /* A run, as a job keeps it. */
@@ -34,8 +39,8 @@ struct night_point {
 
 /* What else is told of the newest run of a job. */
 struct night_texts {
-    char name[NIGHT_TEXT], label[NIGHT_TEXT], message[NIGHT_TEXT], report[NIGHT_TEXT], platform[NIGHT_TEXT], model[NIGHT_TEXT],
-        verdict[NIGHT_TEXT], severity[NIGHT_TEXT], finding[NIGHT_TEXT], gates[NIGHT_TEXT];
+    char name[NIGHT_TEXT], label[NIGHT_TEXT], message[NIGHT_TEXT], report[NIGHT_TEXT], platform[NIGHT_TEXT],
+        model[NIGHT_TEXT], verdict[NIGHT_TEXT], severity[NIGHT_TEXT], finding[NIGHT_TEXT], gates[NIGHT_TEXT];
     int64_t hosts, devices;
 };
 
@@ -43,9 +48,9 @@ struct night_texts {
 struct night_history {
     char job[TM_KEY_BYTES];
     size_t first, count;
-    uint64_t runs; /* with those that are no longer there */
+    uint64_t runs;                         /* with those that are no longer there */
     char nights[NIGHT_NIGHTS][NIGHT_DATE]; /* its last ones, newest first */
-    const struct tm_judged_night *judged; /* of its newest run the texts are; else of the newest one of all */
+    const struct tm_judged_night *judged;  /* of its newest run the texts are; else of the newest one of all */
     bool is_of_judged;
     struct night_texts texts;
     struct night_point point[NIGHT_POINTS];
@@ -58,16 +63,16 @@ bool tm_night_is_good(const struct night_point *point); /* its figures count: do
 
 /* --- how a job stands --- */
 
-enum night_state { /* in the order in which jobs are told */
-    NIGHT_FAILED,  /* its newest run of the page */
-    NIGHT_WORSE,
-    NIGHT_ABSENT,  /* it used to run */
-    NIGHT_PARTIAL, /* its newest run is of a damaged input: its figures are not compared */
-    NIGHT_BETTER,
-    NIGHT_NEW,     /* no run before those of the page */
-    NIGHT_YOUNG,   /* too few good runs before to compare with */
-    NIGHT_SAME,
-    NIGHT_GONE,    /* of another night, and not missed: not told */
+enum night_state {               /* in the order in which jobs are told */
+                   NIGHT_FAILED, /* its newest run of the page */
+                   NIGHT_WORSE,
+                   NIGHT_ABSENT,  /* it used to run */
+                   NIGHT_PARTIAL, /* its newest run is of a damaged input: its figures are not compared */
+                   NIGHT_BETTER,
+                   NIGHT_NEW,   /* no run before those of the page */
+                   NIGHT_YOUNG, /* too few good runs before to compare with */
+                   NIGHT_SAME,
+                   NIGHT_GONE, /* of another night, and not missed: not told */
 };
 
 extern const char *const tm_night_state_words[];
@@ -83,7 +88,7 @@ struct night_figure {
 struct night_judgement {
     enum night_state state;
     const struct night_point *newest; /* of the page; of an absent job its last one; NULL = it has none */
-    size_t worst;  /* of a job that got worse or better: the figure that tells it; tm_figure_count = none */
+    size_t worst; /* of a job that got worse or better: the figure that tells it; tm_figure_count = none */
     double weight;
     struct night_figure figure[TM_FIGURES_MOST];
 };
@@ -101,7 +106,7 @@ struct night_job {
     char job[TM_KEY_BYTES];
     char nights[NIGHT_NIGHTS][NIGHT_DATE];
     enum night_state state;
-    double weight;    /* orders jobs of a state */
+    double weight;          /* orders jobs of a state */
     double step_change_pct; /* NaN = not judged */
     bool is_step_worse;
 };
@@ -115,16 +120,16 @@ struct night {
     const struct tm_judged_night *judged;
     const char *date; /* the last night */
     char usual[NIGHT_NIGHTS][NIGHT_DATE];
-    struct night_job *job; /* by importance once all are there */
+    struct night_job *job;            /* by importance once all are there */
     size_t jobs, room, jobs_that_ran; /* of the page */
     size_t of_state[NIGHT_GONE + 1];
-    uint64_t runs, nights;                        /* in the history */
-    uint64_t older;                               /* of the runs: of older definitions */
+    uint64_t runs, nights;                            /* in the history */
+    uint64_t older;                                   /* of the runs: of older definitions */
     uint64_t status[TM_RESULT_MISSING + 1], of_night; /* runs that are judged */
-    uint64_t of_others;                           /* of these: of other nights */
-    uint64_t ahead;                               /* runs in the history that are dated ahead: of no job here */
-    struct night_history *history; /* room for one */
-    double *series, *scratch;      /* NIGHT_POINTS, 3 * NIGHT_POINTS + 1 */
+    uint64_t of_others;                               /* of these: of other nights */
+    uint64_t ahead;                                   /* runs in the history that are dated ahead: of no job here */
+    struct night_history *history;                    /* room for one */
+    double *series, *scratch;                         /* NIGHT_POINTS, 3 * NIGHT_POINTS + 1 */
     size_t trends, jobs_drawn, worse_told;
     uint64_t changes_left_out[2] /* worse, better */, points_left_out;
 };
@@ -147,7 +152,7 @@ uint64_t tm_night_gates_failed(const struct night *night);
  * out:    value_index  of each value: its place in `index`
  * (returns) the number of changes; their `at` is a place in `index` */
 size_t tm_night_find_changes(const struct night *night, size_t figure, const uint16_t *index, size_t count,
-                          struct tm_change_point points[TM_CHANGE_POINTS_MOST]);
+                             struct tm_change_point points[TM_CHANGE_POINTS_MOST]);
 /* The places of runs whose figures can be compared, in order of time.  out: their number */
 size_t tm_night_all_places(const struct night_history *history, uint16_t place[NIGHT_POINTS]);
 

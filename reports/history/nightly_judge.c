@@ -14,9 +14,9 @@
 static const double deviations = 3 * 1.4826, part_least = 0.01 /* of a step */;
 
 const char *const tm_night_state_words[] = {
-    [NIGHT_FAILED] = "failed", [NIGHT_WORSE] = "worse", [NIGHT_ABSENT] = "absent",   [NIGHT_PARTIAL] = "partial",
-    [NIGHT_BETTER] = "better", [NIGHT_NEW] = "new",     [NIGHT_YOUNG] = "not_judged", [NIGHT_SAME] = "same",
-    [NIGHT_GONE] = "gone",
+    [NIGHT_FAILED] = "failed",    [NIGHT_WORSE] = "worse",   [NIGHT_ABSENT] = "absent",
+    [NIGHT_PARTIAL] = "partial",  [NIGHT_BETTER] = "better", [NIGHT_NEW] = "new",
+    [NIGHT_YOUNG] = "not_judged", [NIGHT_SAME] = "same",     [NIGHT_GONE] = "gone",
 };
 
 bool tm_night_counts(const struct tm_history_figure *figure)
@@ -25,7 +25,8 @@ bool tm_night_counts(const struct tm_history_figure *figure)
 }
 
 /* The figure of the good runs before a place, newest first. */
-static size_t values_before(const struct night_history *history, size_t newest, size_t figure, double value[NIGHT_SPREAD])
+static size_t values_before(const struct night_history *history, size_t newest, size_t figure,
+                            double value[NIGHT_SPREAD])
 {
     size_t count = 0;
 
@@ -86,8 +87,8 @@ double tm_night_change_of(const struct tm_history_figure *figure, double before,
     return is_share(figure) ? after - before : before != 0 ? 100 * (after - before) / fabs(before) : NAN;
 }
 
-static void judge_figure(struct night_figure *to, const struct tm_history_figure *figure, const double *value, size_t count,
-                         double step_before)
+static void judge_figure(struct night_figure *to, const struct tm_history_figure *figure, const double *value,
+                         size_t count, double step_before)
 {
     const size_t recent = count < NIGHT_BEFORE ? count : NIGHT_BEFORE;
     const struct tm_least_change least = tm_night_least_change(figure);
@@ -103,12 +104,12 @@ static void judge_figure(struct night_figure *to, const struct tm_history_figure
         to->band = fmax(to->band, part_least * fabs(step_before));
     change = to->value - to->before;
     to->change = tm_night_change_of(figure, to->before, to->value);
-    to->weight = figure->parts && step_before > 0 ? fabs(change) / step_before :
-                 !isnan(to->change)               ? fabs(to->change) / 100 :
-                                                    1; /* of nothing */
-    to->state = !(fabs(change) > to->band) || figure->better == TM_BETTER_NEITHER ? NIGHT_SAME :
-                (change > 0) == (figure->better == TM_BETTER_LOWER)             ? NIGHT_WORSE :
-                                                                                  NIGHT_BETTER;
+    to->weight = figure->parts && step_before > 0 ? fabs(change) / step_before
+                 : !isnan(to->change)             ? fabs(to->change) / 100
+                                                  : 1; /* of nothing */
+    to->state = !(fabs(change) > to->band) || figure->better == TM_BETTER_NEITHER ? NIGHT_SAME
+                : (change > 0) == (figure->better == TM_BETTER_LOWER)             ? NIGHT_WORSE
+                                                                                  : NIGHT_BETTER;
 }
 
 /* The step time tells, if it changed; else what changed for the worse, the most; else for the better. */
@@ -209,7 +210,8 @@ static void add_of_status(struct tm_value *list, struct night *night, const char
         const struct tm_value *gates = tm_get(tm_at(runs, i), "gates");
 
         for (size_t k = 0; k < tm_length(gates); k++)
-            if (strcmp(tm_text(tm_get(tm_at(gates, k), "status")), status) == 0 && tm_length(list) < night->options->rows)
+            if (strcmp(tm_text(tm_get(tm_at(gates, k), "status")), status) == 0 &&
+                tm_length(list) < night->options->rows)
                 add_gate(list, tm_at(runs, i), tm_at(gates, k));
     }
 }
@@ -286,7 +288,7 @@ static void take_training(struct axis *to, struct night_history *history, const 
 }
 
 size_t tm_night_find_changes(const struct night *night, size_t figure, const uint16_t *index, size_t count,
-                          struct tm_change_point points[TM_CHANGE_POINTS_MOST])
+                             struct tm_change_point points[TM_CHANGE_POINTS_MOST])
 {
     const struct tm_history_figure *kind = &tm_figure_table[figure];
     uint16_t place[NIGHT_POINTS] = { 0 };
@@ -300,7 +302,8 @@ size_t tm_night_find_changes(const struct night *night, size_t figure, const uin
         place[values] = (uint16_t)i;
         night->series[values++] = point->figure[figure];
     }
-    found = tm_change_points((struct tm_sample){ night->series, values }, tm_night_least_change(kind), night->scratch, points);
+    found = tm_change_points((struct tm_sample){ night->series, values }, tm_night_least_change(kind), night->scratch,
+                             points);
     for (size_t i = 0; i < found; i++)
         points[i].at = place[points[i].at];
     return found;
@@ -310,9 +313,9 @@ size_t tm_night_find_changes(const struct night *night, size_t figure, const uin
 
 static const char *change_word(const struct tm_history_figure *figure, const struct tm_change_point *change)
 {
-    return figure->better == TM_BETTER_NEITHER                                                  ? "other" :
-           (change->after > change->before) == (figure->better == TM_BETTER_LOWER) ? "worse" :
-                                                                                     "better";
+    return figure->better == TM_BETTER_NEITHER                                       ? "other"
+           : (change->after > change->before) == (figure->better == TM_BETTER_LOWER) ? "worse"
+                                                                                     : "better";
 }
 
 static void add_change(struct tm_value *to, const struct night *night, size_t figure, const struct axis *axis,
@@ -335,8 +338,8 @@ static void add_change(struct tm_value *to, const struct night *night, size_t fi
     tm_add_string(to, "id", point->id);
     tm_add_known(to, "revision", point->revision, "it is not known");
     tm_add_known(to, "revision_before",
-                   change->at > 0 ? tm_night_point_at(night->history, axis->place[change->at - 1])->revision : "",
-                   "it is not known");
+                 change->at > 0 ? tm_night_point_at(night->history, axis->place[change->at - 1])->revision : "",
+                 "it is not known");
 }
 
 static void add_place(struct tm_value *to, const struct night *night, size_t figure, const struct axis *axis)
@@ -352,8 +355,8 @@ static void add_place(struct tm_value *to, const struct night *night, size_t fig
 }
 
 /* Changes as rows of their own list. */
-static void tell_changes(struct night *night, size_t figure, const struct axis *axis, const struct tm_change_point *points,
-                         size_t count)
+static void tell_changes(struct night *night, size_t figure, const struct axis *axis,
+                         const struct tm_change_point *points, size_t count)
 {
     struct tm_value *list = tm_member(night->root, "change_points");
     const struct tm_history_figure *kind = &tm_figure_table[figure];
@@ -372,7 +375,8 @@ static void tell_changes(struct night *night, size_t figure, const struct axis *
         tm_add_string(to, "before_text", tm_night_value(text, points[i - 1].before, kind));
         tm_add_string(to, "after_text", tm_night_value(text, points[i - 1].after, kind));
         tm_add_known(to, "change_text",
-                       tm_night_change(text, tm_night_change_of(kind, points[i - 1].before, points[i - 1].after), kind), "it was 0");
+                     tm_night_change(text, tm_night_change_of(kind, points[i - 1].before, points[i - 1].after), kind),
+                     "it was 0");
     }
 }
 
@@ -459,7 +463,8 @@ static void add_axis(struct night *night, const struct night_judgement *judged, 
         for (size_t i = 0; i < tm_figure_count; i++) {
             if (of[i] != wanted || drawn == NIGHT_TRENDS_OF_JOB || night->trends == NIGHT_TRENDS)
                 continue;
-            draw(night, &judged->figure[i], i, axis, points, tm_night_find_changes(night, i, axis->place, axis->count, points));
+            draw(night, &judged->figure[i], i, axis, points,
+                 tm_night_find_changes(night, i, axis->place, axis->count, points));
             drawn++;
         }
 }
@@ -576,17 +581,20 @@ void tm_night_add_failed_finding(struct night *night)
     for (size_t i = 0; i < tm_length(failures); i++)
         if (tm_result_status_of(tm_text(tm_get(tm_at(failures, i), "status"))) != TM_RESULT_PARTIAL)
             add_name(names, number++, (size_t)failed, tm_text(tm_get(tm_at(failures, i), "job")));
-    tm_add_printed(to, "title", "%llu of %llu runs failed: %s", (unsigned long long)failed, (unsigned long long)night->of_night, names);
+    tm_add_printed(to, "title", "%llu of %llu runs failed: %s", (unsigned long long)failed,
+                   (unsigned long long)night->of_night, names);
     evidence = add_value(to, (double)failed, "count", NAN);
     for (size_t i = 0; i < tm_length(failures) && tm_length(evidence) < LISTED; i++) {
         const struct tm_value *row = tm_at(failures, i);
 
         if (tm_result_status_of(tm_text(tm_get(row, "status"))) != TM_RESULT_PARTIAL)
-            tm_add_printed(evidence, NULL, "%s: %s: %.600s", short_name(name, tm_text(tm_get(row, "job"))), tm_text(tm_get(row, "status")),
-                tm_has(tm_get(row, "message")) ? tm_text(tm_get(row, "message")) : "no reason is known");
+            tm_add_printed(evidence, NULL, "%s: %s: %.600s", short_name(name, tm_text(tm_get(row, "job"))),
+                           tm_text(tm_get(row, "status")),
+                           tm_has(tm_get(row, "message")) ? tm_text(tm_get(row, "message")) : "no reason is known");
     }
     tm_add_string(end(to, 0), NULL,
-                  "Mend what the reason tells, and run the batch again: it does only what is not done (`--retry` for what was refused).");
+                  "Mend what the reason tells, and run the batch again: it does only what is not done (`--retry` for "
+                  "what was refused).");
     add_report(to, "", "");
 }
 
@@ -605,9 +613,10 @@ static void say_gates(struct tm_value *evidence, const struct tm_value *row)
         const struct tm_value *gate = tm_at(gates, i), *title = tm_get(gate, "title");
 
         if (strcmp(tm_text(tm_get(gate, "status")), "failed") == 0)
-            tm_add_printed(evidence, NULL, "%s: %.200s %.100s, limit %.100s", short_name(name, tm_text(tm_get(row, "job"))),
-                tm_text(tm_has(title) ? title : tm_get(gate, "figure")), tm_text(tm_get(gate, "value_text")),
-                tm_text(tm_get(gate, "limit_text")));
+            tm_add_printed(evidence, NULL, "%s: %.200s %.100s, limit %.100s",
+                           short_name(name, tm_text(tm_get(row, "job"))),
+                           tm_text(tm_has(title) ? title : tm_get(gate, "figure")), tm_text(tm_get(gate, "value_text")),
+                           tm_text(tm_get(gate, "limit_text")));
     }
 }
 
@@ -626,7 +635,7 @@ void tm_night_add_gates_finding(struct night *night)
         if (has_failed(tm_at(rows, i)))
             add_name(names, number++, (size_t)failed, tm_text(tm_get(tm_at(rows, i), "job")));
     tm_add_printed(to, "title", "%llu run%s failed %s gates: %s", (unsigned long long)failed, tm_format_plural(failed),
-        failed == 1 ? "its" : "their", names);
+                   failed == 1 ? "its" : "their", names);
     evidence = add_value(to, (double)failed, "count", NAN);
     for (size_t i = 0; i < tm_length(rows); i++)
         if (has_failed(tm_at(rows, i)))
@@ -652,9 +661,11 @@ void tm_night_add_absent_finding(struct night *night)
     evidence = add_value(to, (double)absent, "count", NAN);
     for (size_t i = 0; i < night->jobs && tm_length(evidence) < LISTED; i++)
         if (night->job[i].state == NIGHT_ABSENT)
-            tm_add_printed(evidence, NULL, "%s: the last run is of %s", short_name(name, night->job[i].job), night->job[i].nights[0]);
+            tm_add_printed(evidence, NULL, "%s: the last run is of %s", short_name(name, night->job[i].job),
+                           night->job[i].nights[0]);
     tm_add_string(end(to, 0), NULL,
-                  "Look whether the job ran, whether it was profiled, and whether its profiles lie where the batch looks for them.");
+                  "Look whether the job ran, whether it was profiled, and whether its profiles lie where the batch "
+                  "looks for them.");
     add_report(to, "", "");
 }
 
@@ -667,8 +678,8 @@ void tm_night_add_ahead_finding(struct night *night)
     if (night->ahead == 0)
         return;
     to = begin(night, "night_ahead", "warning");
-    tm_add_printed(to, "title", "%llu run%s dated more than a day ahead %s not judged", (unsigned long long)night->ahead,
-                   tm_format_plural(night->ahead), night->ahead == 1 ? "is" : "are");
+    tm_add_printed(to, "title", "%llu run%s dated more than a day ahead %s not judged",
+                   (unsigned long long)night->ahead, tm_format_plural(night->ahead), night->ahead == 1 ? "is" : "are");
     evidence = add_value(to, (double)night->ahead, "count", NAN);
     for (size_t i = 0; i < tm_length(rows) && tm_length(evidence) < LISTED; i++) {
         const struct tm_value *row = tm_at(rows, i);
@@ -677,9 +688,10 @@ void tm_night_add_ahead_finding(struct night *night)
                        tm_text(tm_get(row, "night")), tm_text(tm_get(row, "id")));
     }
     fix = end(to, 0);
-    tm_add_string(fix, NULL,
-                  "Rename what is dated wrong, or tell its night (`--label night=2026-11-21`), and look at the clock of the "
-                  "machine that dated it and of this one.");
+    tm_add_string(
+        fix, NULL,
+        "Rename what is dated wrong, or tell its night (`--label night=2026-11-21`), and look at the clock of the "
+        "machine that dated it and of this one.");
     add_report(to, "", "");
 }
 
@@ -691,8 +703,9 @@ static void say_figure(struct tm_value *to, const char *key, const char *prefix,
     char before[TM_FORMAT_BYTES], value[TM_FORMAT_BYTES], change[TM_FORMAT_BYTES];
 
     tm_night_change(change, judged->change, figure);
-    tm_add_printed(to, key, "%s%s %s \xe2\x86\x92 %s%s%s%s", prefix, figure->title, tm_night_value(before, judged->before, figure),
-        tm_night_value(value, judged->value, figure), *change ? " (" : "", change, *change ? ")" : "");
+    tm_add_printed(to, key, "%s%s %s \xe2\x86\x92 %s%s%s%s", prefix, figure->title,
+                   tm_night_value(before, judged->before, figure), tm_night_value(value, judged->value, figure),
+                   *change ? " (" : "", change, *change ? ")" : "");
 }
 
 /* What else changed for the worse, the most first. */
@@ -727,10 +740,10 @@ static void say_since(struct tm_value *evidence, const struct night *night, cons
     char before[TM_FORMAT_BYTES], after[TM_FORMAT_BYTES];
 
     if (last)
-        tm_add_printed(evidence, NULL, "The last change of its level before: on %s%s%s, %s \xe2\x86\x92 %s", point->night,
-            *point->revision ? ", revision " : "", point->revision,
-            tm_night_value(before, last->before, &tm_figure_table[judged->worst]),
-            tm_night_value(after, last->after, &tm_figure_table[judged->worst]));
+        tm_add_printed(evidence, NULL, "The last change of its level before: on %s%s%s, %s \xe2\x86\x92 %s",
+                       point->night, *point->revision ? ", revision " : "", point->revision,
+                       tm_night_value(before, last->before, &tm_figure_table[judged->worst]),
+                       tm_night_value(after, last->after, &tm_figure_table[judged->worst]));
 }
 
 static const struct night_point *last_good(const struct night_history *history, const struct night_point *newest)
@@ -746,7 +759,8 @@ static const struct night_point *last_good(const struct night_history *history, 
 static void say_revisions(struct tm_value *evidence, const struct night_point *before, const struct night_point *now)
 {
     if (before && *before->revision && *now->revision && strcmp(before->revision, now->revision) != 0)
-        tm_add_printed(evidence, NULL, "Revision %s; the good run before it, of %s, has %s", now->revision, before->night, before->revision);
+        tm_add_printed(evidence, NULL, "Revision %s; the good run before it, of %s, has %s", now->revision,
+                       before->night, before->revision);
     else if (before && *now->revision && *before->revision)
         tm_add_printed(evidence, NULL, "The same revision as the good run before it, %s", now->revision);
 }
@@ -756,7 +770,9 @@ static void add_compare(struct tm_value *fix, const struct night_point *before, 
     if (!before)
         return;
     tm_add_printed(fix, NULL, "Compare it with the good run before it, of %s.", before->night);
-    tm_add_printed(fix, NULL, "`tracemill compare runs/%s/summary.json runs/%s/summary.json` tells what changed, and what the causes are.",
+    tm_add_printed(
+        fix, NULL,
+        "`tracemill compare runs/%s/summary.json runs/%s/summary.json` tells what changed, and what the causes are.",
         before->id, now->id);
 }
 
@@ -778,13 +794,14 @@ void tm_night_add_worse_finding(struct night *night, const struct night_judgemen
     say_figure(to, "title", prefix, worst, figure);
     evidence = add_value(to, worst->value, *figure->unit ? figure->unit : "count", NAN);
     tm_add_printed(evidence, NULL, "Median of the %zu good runs before: %s; changes up to %s are not told", worst->runs,
-        tm_night_value(text, worst->before, figure), tm_night_value(band, worst->band, figure));
+                   tm_night_value(text, worst->before, figure), tm_night_value(band, worst->band, figure));
     say_others(evidence, judged);
     say_since(evidence, night, judged);
     say_revisions(evidence, before, judged->newest);
     if (*night->history->texts.finding)
         tm_add_printed(evidence, NULL, "First finding of its report: %s", night->history->texts.finding);
     add_compare(end(to, judged->worst == 0 ? tm_whole(worst->value - worst->before) : 0), before, judged->newest);
-    add_report(to, "Report of this run",
-               tm_text(tm_get(tm_at(tm_get(night->root, "jobs"), tm_length(tm_get(night->root, "jobs")) - 1), "report")));
+    add_report(
+        to, "Report of this run",
+        tm_text(tm_get(tm_at(tm_get(night->root, "jobs"), tm_length(tm_get(night->root, "jobs")) - 1), "report")));
 }

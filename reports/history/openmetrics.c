@@ -26,20 +26,20 @@ static const char *const text_key[TEXTS] = { "job", "platform", "model", "night"
 /* What is known of a job. */
 struct newest {
     struct newest *next;
-    size_t bytes;           /* of all of it */
+    size_t bytes; /* of all of it */
     const char *text[TEXTS];
     int64_t when_ns, hosts, devices;
-    int gates;              /* in verdict_word; -1 = not judged */
-    bool has_figures;       /* of a run with a report: all that stands above is its own */
-    bool is_success;        /* its newest run of all is whole */
-    double figure[];        /* tm_figure_count, then the texts */
+    int gates;        /* in verdict_word; -1 = not judged */
+    bool has_figures; /* of a run with a report: all that stands above is its own */
+    bool is_success;  /* its newest run of all is whole */
+    double figure[];  /* tm_figure_count, then the texts */
 };
 
 struct writing {
     struct tm_run *run;
     FILE *to;
     const struct tm_judged_night *judged;
-    struct newest *jobs; /* while rows come, the last one at the head */
+    struct newest *jobs;                                       /* while rows come, the last one at the head */
     uint64_t status[TM_RESULT_MISSING + 1], verdict[VERDICTS]; /* of those that are judged */
     uint64_t ahead;
 };
@@ -227,9 +227,9 @@ static void name_of(char name[NAME_BYTES], const struct tm_history_figure *figur
 
 static void put_figure(const struct writing *w, size_t index)
 {
-    static const char *const better[] = { [TM_BETTER_LOWER] = "; lower is better",
-                                          [TM_BETTER_HIGHER] = "; higher is better",
-                                          [TM_BETTER_NEITHER] = "" };
+    static const char *const better[] = {
+        [TM_BETTER_LOWER] = "; lower is better", [TM_BETTER_HIGHER] = "; higher is better", [TM_BETTER_NEITHER] = ""
+    };
     const struct tm_history_figure *const figure = &tm_figure_table[index];
     const struct base_unit *const base = base_of(figure);
     char name[NAME_BYTES], help[NAME_BYTES + 64];
@@ -284,11 +284,13 @@ static const struct {
     int labels;
 } job_families[] = {
     { "tracemill_run_success", NULL, "1: the newest run of the job has a report of a whole input", success, JOB + 1 },
-    { "tracemill_run_info", NULL, "which run the figures of the job are of: its newest one that has a report", one, TEXTS },
+    { "tracemill_run_info", NULL, "which run the figures of the job are of: its newest one that has a report", one,
+      TEXTS },
     { "tracemill_run_when_seconds", "seconds", "when that run was made, since 1970", when, JOB + 1 },
     { "tracemill_run_hosts", NULL, "hosts of that run", hosts, JOB + 1 },
     { "tracemill_run_devices", NULL, "devices of that run", devices, JOB + 1 },
-    { "tracemill_run_gates_failed", NULL, "1: a gate of that run failed; absent where none were held", gates_failed, JOB + 1 },
+    { "tracemill_run_gates_failed", NULL, "1: a gate of that run failed; absent where none were held", gates_failed,
+      JOB + 1 },
 };
 
 static void put_jobs(const struct writing *w)
@@ -311,18 +313,22 @@ static void put_night(const struct writing *w)
 {
     struct tm day = { .tm_isdst = 0 };
 
-    put_family(w->to, "tracemill_night_start_seconds", "seconds", "the last night that has runs: its first second in UTC");
+    put_family(w->to, "tracemill_night_start_seconds", "seconds",
+               "the last night that has runs: its first second in UTC");
     if (strptime(w->judged->last, "%Y-%m-%d", &day)) {
         (void)fputs("tracemill_night_start_seconds", w->to);
         put_value(w->to, (double)timegm(&day));
     }
-    put_family(w->to, "tracemill_night_runs", NULL, "runs of the last night, and of others that came with it, by how they went");
+    put_family(w->to, "tracemill_night_runs", NULL,
+               "runs of the last night, and of others that came with it, by how they went");
     for (int i = 0; i <= TM_RESULT_MISSING; i++)
-        (void)fprintf(w->to, "tracemill_night_runs{status=\"%s\"} %" PRIu64 "\n", tm_result_status_words[i], w->status[i]);
+        (void)fprintf(w->to, "tracemill_night_runs{status=\"%s\"} %" PRIu64 "\n", tm_result_status_words[i],
+                      w->status[i]);
     put_family(w->to, "tracemill_night_judged_runs", NULL, "the same runs by what their gates said");
     for (int i = 0; i < VERDICTS; i++)
         (void)fprintf(w->to, "tracemill_night_judged_runs{gates=\"%s\"} %" PRIu64 "\n", verdict_word[i], w->verdict[i]);
-    put_family(w->to, "tracemill_runs_dated_ahead", NULL, "runs that are dated more than a day ahead of the clock, and not judged");
+    put_family(w->to, "tracemill_runs_dated_ahead", NULL,
+               "runs that are dated more than a day ahead of the clock, and not judged");
     (void)fprintf(w->to, "tracemill_runs_dated_ahead %" PRIu64 "\n", w->ahead);
 }
 

@@ -465,9 +465,8 @@ static void put_footer(struct tm_page *page)
 
     tm_htmlw_class(&page->w, "footer", "page");
     tm_htmlw_open(&page->w, "p");
-    tm_htmlw_printf(&page->w, "Made by %s %s. Every figure is in %s, in exact units.",
-                    tm_text(tm_get(tool, "name")), tm_text(tm_get(tool, "version")),
-                    page->document->data);
+    tm_htmlw_printf(&page->w, "Made by %s %s. Every figure is in %s, in exact units.", tm_text(tm_get(tool, "name")),
+                    tm_text(tm_get(tool, "version")), page->document->data);
     tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
 }

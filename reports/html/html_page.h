@@ -12,12 +12,12 @@ struct tm_page {
     struct tm_htmlw w;
     const struct tm_value *summary;
     const struct tm_document *document; /* what it is */
-    struct tm_chart chart;             /* room for the one that is drawn */
-    const struct tm_section *section;  /* that is being written: its terms are linked; NULL = none */
-    size_t full_bytes_left;            /* of names shown in full beside their cut form: hostile names must not fill
+    struct tm_chart chart;              /* room for the one that is drawn */
+    const struct tm_section *section;   /* that is being written: its terms are linked; NULL = none */
+    size_t full_bytes_left;             /* of names shown in full beside their cut form: hostile names must not fill
                                           the page */
-    bool is_drawn[TM_CHART_KINDS];     /* the charts of that kind stand on the page */
-    bool in_fold;                      /* findings without time at stake are put into a fold */
+    bool is_drawn[TM_CHART_KINDS];      /* the charts of that kind stand on the page */
+    bool in_fold;                       /* findings without time at stake are put into a fold */
 };
 
 enum { TM_HTML_ROWS_MOST = 500 };

@@ -466,8 +466,7 @@ static void put_places(struct tm_page *page, const struct tm_value *where)
         put_place(page, tm_at(where, i));
     tm_htmlw_close(&page->w);
     if (count > WHERE_MOST)
-        tm_htmlw_printf(&page->w, "%zu more ranges in %s.", count - WHERE_MOST,
-                        page->document->data);
+        tm_htmlw_printf(&page->w, "%zu more ranges in %s.", count - WHERE_MOST, page->document->data);
 }
 
 static void put_more(struct tm_page *page, const struct tm_section *section)

@@ -31,11 +31,11 @@ static bool is_name(enum tm_cell_kind kind)
 
 static const char *class_of(enum tm_cell_kind kind)
 {
-    return tm_kind_is_number(kind)  ? "n" :
-           kind == TM_CELL_NAME     ? "name" :
-           is_name(kind)            ? "id" :
-           kind == TM_CELL_PROSE    ? "prose" :
-                                      "word";
+    return tm_kind_is_number(kind) ? "n"
+           : kind == TM_CELL_NAME  ? "name"
+           : is_name(kind)         ? "id"
+           : kind == TM_CELL_PROSE ? "prose"
+                                   : "word";
 }
 
 /* --- cells --- */

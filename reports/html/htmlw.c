@@ -183,8 +183,7 @@ void tm_htmlw_printf(struct tm_htmlw *w, const char *format, ...)
     tm_htmlw_text(w, text);
 }
 
-void tm_htmlw_element(struct tm_htmlw *w, const char *name, const char *class_name,
-                      const char *text)
+void tm_htmlw_element(struct tm_htmlw *w, const char *name, const char *class_name, const char *text)
 {
     tm_htmlw_open(w, name);
     if (class_name)

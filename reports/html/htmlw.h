@@ -25,12 +25,10 @@ struct tm_htmlw {
 
 /* Elements.  name: a literal.  Every open has its close; the writer knows the name. */
 void tm_htmlw_open(struct tm_htmlw *w, const char *name);
-void tm_htmlw_class(struct tm_htmlw *w, const char *name,
-                    const char *class_name); /* open with a class */
+void tm_htmlw_class(struct tm_htmlw *w, const char *name, const char *class_name); /* open with a class */
 void tm_htmlw_close(struct tm_htmlw *w);
 void tm_htmlw_close_line(struct tm_htmlw *w); /* and end the line */
-void tm_htmlw_leaf(
-    struct tm_htmlw *w); /* close an element that holds nothing: "/>" (SVG, void elements) */
+void tm_htmlw_leaf(struct tm_htmlw *w);       /* close an element that holds nothing: "/>" (SVG, void elements) */
 
 /* Attributes, right after open.  value: any bytes */
 void tm_htmlw_attr(struct tm_htmlw *w, const char *name, const char *value);
@@ -39,11 +37,9 @@ void tm_htmlw_attr_number(struct tm_htmlw *w, const char *name, double value); /
 
 /* Text, any bytes. */
 void tm_htmlw_text(struct tm_htmlw *w, const char *text);
-void tm_htmlw_printf(struct tm_htmlw *w, const char *format, ...)
-    TM_PRINTF(2, 3); /* cut at 4 KiB */
+void tm_htmlw_printf(struct tm_htmlw *w, const char *format, ...) TM_PRINTF(2, 3); /* cut at 4 KiB */
 /* An element that holds a text alone; class_name may be NULL. */
-void tm_htmlw_element(struct tm_htmlw *w, const char *name, const char *class_name,
-                      const char *text);
+void tm_htmlw_element(struct tm_htmlw *w, const char *name, const char *class_name, const char *text);
 
 /* Parts of the program itself (style sheet, script, doctype), written as they are. */
 void tm_htmlw_verbatim(struct tm_htmlw *w, const char *bytes, size_t length);

@@ -76,8 +76,7 @@ static void put_string(struct tm_htmlw *w, const struct tm_chart *chart, const s
     static const char *const anchor[] = { NULL, "middle", "end" };
     char name[48];
 
-    (void)snprintf(name, sizeof(name), "%s f-%s", size_class[mark->size],
-                   tm_palette[mark->role].name);
+    (void)snprintf(name, sizeof(name), "%s f-%s", size_class[mark->size], tm_palette[mark->role].name);
     tm_htmlw_class(w, "text", name);
     tm_htmlw_attr_number(w, "x", mark->x);
     tm_htmlw_attr_number(w, "y", mark->y);

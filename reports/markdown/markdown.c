@@ -113,7 +113,8 @@ static void put_gate(struct writing *m, const struct tm_value *row, const struct
     put_name(m, row);
     tm_mdw_rawf(&m->w, " | %s", is(gate, "status", "failed") ? "**failed**" : "unknown");
     say_limit(limit, sizeof(limit), gate);
-    (void)snprintf(text, sizeof(text), "%.120s: %s", text_of(gate, *text_of(gate, "title") ? "title" : "figure"), limit);
+    (void)snprintf(text, sizeof(text), "%.120s: %s", text_of(gate, *text_of(gate, "title") ? "title" : "figure"),
+                   limit);
     put_cell(m, text);
     put_cell(m, is_known ? text_of(gate, "value_text") : text_of(gate, "why"));
     put_cell(m, is_known ? text_of(gate, "baseline_text") : "");
@@ -241,9 +242,9 @@ tm_status tm_night_markdown_write(struct tm_run *run, const struct tm_value *gat
 }
 
 enum {
-    MARKDOWN_TAIL_BYTES = 2000,            /* for the names of sections that are left out, and the maker */
-    FINDINGS_BYTES_MOST = 30000,  /* the tables want room too */
-    FINDINGS_OPEN = 5,            /* more of them are folded */
+    MARKDOWN_TAIL_BYTES = 2000,  /* for the names of sections that are left out, and the maker */
+    FINDINGS_BYTES_MOST = 30000, /* the tables want room too */
+    FINDINGS_OPEN = 5,           /* more of them are folded */
     PLACES_MOST = 3,
     LEFT_OUT_BYTES = 1024,
 };
@@ -254,10 +255,10 @@ struct markdown {
     struct tm_front_page front;
     struct tm_sheet sheet;
     struct tm_layout layout;
-    size_t mark;              /* where the section began */
-    bool is_findings;         /* the section is the one of findings */
+    size_t mark;      /* where the section began */
+    bool is_findings; /* the section is the one of findings */
     size_t findings_left_out;
-    bool has_fold;            /* later findings stand in a fold that is open */
+    bool has_fold;                 /* later findings stand in a fold that is open */
     char left_out[LEFT_OUT_BYTES]; /* titles of sections */
     char room[TM_MARKDOWN_BYTES_MOST];
 };
@@ -319,7 +320,8 @@ static void put_sheet(struct markdown *m, const struct tm_table *table, size_t l
             const bool is_name = m->sheet.kind[c] == TM_COLUMN_NAME && (size_t)r < listed;
 
             tm_mdw_raw(&m->w, " ");
-            markdown_put_cell(m, r, c, is_name, c == 0 && is_name && *m->sheet.text[r][c] ? tm_table_link(table, (size_t)r) : NULL);
+            markdown_put_cell(m, r, c, is_name,
+                              c == 0 && is_name && *m->sheet.text[r][c] ? tm_table_link(table, (size_t)r) : NULL);
             tm_mdw_raw(&m->w, " |");
         }
         tm_mdw_raw(&m->w, "\n");
@@ -538,12 +540,12 @@ static void put_titles(struct markdown *m)
 
 static const char *tone_word(enum tm_tone tone)
 {
-    return tone == TM_TONE_GOOD    ? "good" :
-           tone == TM_TONE_WARNING ? "warning" :
-           tone == TM_TONE_BAD     ? "bad" :
-           tone == TM_TONE_INFO    ? "info" :
-           tone == TM_TONE_CRITICAL ? "critical" :
-                                     "unknown";
+    return tone == TM_TONE_GOOD       ? "good"
+           : tone == TM_TONE_WARNING  ? "warning"
+           : tone == TM_TONE_BAD      ? "bad"
+           : tone == TM_TONE_INFO     ? "info"
+           : tone == TM_TONE_CRITICAL ? "critical"
+                                      : "unknown";
 }
 
 static void put_verdict(struct markdown *m)
@@ -591,7 +593,8 @@ static void put_kpi(struct markdown *m, size_t index)
     else
         tm_mdw_prose(&m->w, kpi.why, true);
     if (*tm_sign_of_kpi(sign, m->summary, kpi.kpi))
-        tm_mdw_raw(&m->w, kpi.finding || *kpi.why ? "; affected by losses of the input" : "affected by losses of the input");
+        tm_mdw_raw(&m->w,
+                   kpi.finding || *kpi.why ? "; affected by losses of the input" : "affected by losses of the input");
     tm_mdw_raw(&m->w, " |\n");
 }
 

@@ -167,10 +167,10 @@ static bool is_block_sign(const char *word, size_t length)
 
 static bool is_special(const char *word, size_t length, bool is_first)
 {
-    return has_any(word, length, "\\`*_[]<>|~&$@") || contains(word, length, "://") ||
-           contains(word, length, "www.") || contains(word, length, "mailto:") || contains(word, length, "xmpp:") ||
-           (word[0] == '%' && length > 1) || is_reference(word, length) || is_hash(word, length) ||
-           is_shortcode(word, length) || (is_first && is_block_sign(word, length));
+    return has_any(word, length, "\\`*_[]<>|~&$@") || contains(word, length, "://") || contains(word, length, "www.") ||
+           contains(word, length, "mailto:") || contains(word, length, "xmpp:") || (word[0] == '%' && length > 1) ||
+           is_reference(word, length) || is_hash(word, length) || is_shortcode(word, length) ||
+           (is_first && is_block_sign(word, length));
 }
 
 /* Ends with a bracket that begins in it: "f(x)". */

@@ -109,8 +109,7 @@ static HPDF_UINT16 glyph_in(const HPDF_TTF_CmapRange *map, HPDF_UINT segment, HP
 
     if (offset == 0)
         return (HPDF_UINT16)(code + (HPDF_UINT)map->id_delta[segment]);
-    return at > map->glyph_id_array_count ? 0
-                                          : (HPDF_UINT16)(map->glyph_id_array[at] + map->id_delta[segment]);
+    return at > map->glyph_id_array_count ? 0 : (HPDF_UINT16)(map->glyph_id_array[at] + map->id_delta[segment]);
 }
 
 /* libharu goes through a font's segments one after the other for each of 65,536 characters.  One segment with a list of
@@ -118,8 +117,7 @@ static HPDF_UINT16 glyph_in(const HPDF_TTF_CmapRange *map, HPDF_UINT segment, HP
 void tm_pdf_spread_map(HPDF_Doc doc, const char *name)
 {
     HPDF_FontDef definition = HPDF_GetFontDef(doc, name);
-    HPDF_TTFontDefAttr file =
-        definition && definition->type == HPDF_FONTDEF_TYPE_TRUETYPE ? definition->attr : NULL;
+    HPDF_TTFontDefAttr file = definition && definition->type == HPDF_FONTDEF_TYPE_TRUETYPE ? definition->attr : NULL;
     HPDF_TTF_CmapRange *map = file ? &file->cmap : NULL;
     HPDF_UINT16 *glyphs;
 
@@ -342,8 +340,8 @@ static void foot_page(struct tm_pdf *pdf, bool ends_here)
     if (ends_here) {
         style.face = TM_PDF_BOLD;
         style.role = TM_ROLE_BAD;
-        (void)snprintf(text, sizeof(text), "The PDF ends here: the rest is in %s.html and %s.",
-                       pdf->document->file, pdf->document->data);
+        (void)snprintf(text, sizeof(text), "The PDF ends here: the rest is in %s.html and %s.", pdf->document->file,
+                       pdf->document->data);
         tm_pdf_text_at(pdf, &style, pdf->left, y, text);
         return;
     }
@@ -450,9 +448,9 @@ static void take_subheading(void *to, const char *text)
 static void take_paragraph(void *to, enum tm_tone tone, const char *text)
 {
     struct tm_pdf *pdf = to;
-    const struct tm_pdf_style *style = tone == TM_TONE_QUIET   ? &tm_pdf_quiet :
-                                       tone == TM_TONE_PLAIN ? &tm_pdf_body :
-                                                               &tm_pdf_strong;
+    const struct tm_pdf_style *style = tone == TM_TONE_QUIET   ? &tm_pdf_quiet
+                                       : tone == TM_TONE_PLAIN ? &tm_pdf_body
+                                                               : &tm_pdf_strong;
     const bool has_mark = tone != TM_TONE_QUIET && tone != TM_TONE_PLAIN;
 
     begin_block(pdf, 2 * tm_pdf_leading(style));
@@ -518,8 +516,7 @@ static void take_charts(void *to, enum tm_chart_kind kind)
     tm_chart_free(&chart);
     if (n <= CHARTS_MOST)
         return;
-    (void)snprintf(more, sizeof(more), "%zu more of this kind are in %s.html.", n - CHARTS_MOST,
-                   pdf->document->file);
+    (void)snprintf(more, sizeof(more), "%zu more of this kind are in %s.html.", n - CHARTS_MOST, pdf->document->file);
     put_note(pdf, more);
 }
 
@@ -534,8 +531,8 @@ static void take_finding(void *to, const struct tm_value *finding, size_t number
     tm_pdf_finding(pdf, finding, number);
     if (number < FINDINGS_MOST || tm_length(tm_get(pdf->summary, "findings")) == FINDINGS_MOST)
         return;
-    (void)snprintf(more, sizeof(more), "Further findings are in %s.html and %s.",
-                   pdf->document->file, pdf->document->data);
+    (void)snprintf(more, sizeof(more), "Further findings are in %s.html and %s.", pdf->document->file,
+                   pdf->document->data);
     put_note(pdf, more);
 }
 

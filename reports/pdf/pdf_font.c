@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    TABLES_AT = 12,  /* the directory of tables begins here */
+    TABLES_AT = 12, /* the directory of tables begins here */
     TABLE_BYTES = 16,
     SUBTABLES_AT = 4,
     SUBTABLE_BYTES = 8,

@@ -48,8 +48,7 @@ static void put_lines(struct tm_pdf *pdf, const char *label, const struct tm_val
         put_prose(pdf, tm_text(tm_at(list, i)));
     }
     if (n > shown) {
-        (void)snprintf(pdf->text, sizeof(pdf->text), "and %zu more, in %s.html", n - shown,
-                       pdf->document->file);
+        (void)snprintf(pdf->text, sizeof(pdf->text), "and %zu more, in %s.html", n - shown, pdf->document->file);
         tm_pdf_wrapped(pdf, &tm_pdf_quiet, label_room, pdf->text);
     }
 }

@@ -258,8 +258,7 @@ void tm_pdf_fill(struct tm_pdf *pdf, enum tm_role role)
 
 void tm_pdf_stroke(struct tm_pdf *pdf, enum tm_role role, double thickness)
 {
-    TM_PDF_CALL(pdf, HPDF_Page_SetRGBStroke(pdf->page, part_of(role, 16, 1), part_of(role, 8, 1),
-                                            part_of(role, 0, 1)));
+    TM_PDF_CALL(pdf, HPDF_Page_SetRGBStroke(pdf->page, part_of(role, 16, 1), part_of(role, 8, 1), part_of(role, 0, 1)));
     TM_PDF_CALL(pdf, HPDF_Page_SetLineWidth(pdf->page, (HPDF_REAL)thickness));
 }
 
@@ -270,9 +269,9 @@ void tm_pdf_tinted_rect(struct tm_pdf *pdf, enum tm_role role, double share, con
     if (!tm_pdf_is_drawing(pdf))
         return;
     pdf_tint(pdf, role, share);
-    TM_PDF_CALL(pdf, HPDF_Page_Rectangle(pdf->page, (HPDF_REAL)box->x,
-                                          (HPDF_REAL)(pdf->page_height - box->y - box->height), (HPDF_REAL)box->width,
-                                          (HPDF_REAL)box->height));
+    TM_PDF_CALL(pdf,
+                HPDF_Page_Rectangle(pdf->page, (HPDF_REAL)box->x, (HPDF_REAL)(pdf->page_height - box->y - box->height),
+                                    (HPDF_REAL)box->width, (HPDF_REAL)box->height));
     TM_PDF_CALL(pdf, HPDF_Page_Fill(pdf->page));
 }
 
@@ -313,8 +312,9 @@ void tm_pdf_add_place(struct tm_pdf *pdf, int level, const char *section, size_t
 
     if (!tm_pdf_is_drawing(pdf) || pdf->places == TM_PDF_PLACES_MOST)
         return;
-    *place = (struct tm_pdf_place){ .section = section, .finding = finding, .level = level, .page = pdf->page_at,
-                                    .y = pdf->y };
+    *place = (struct tm_pdf_place){
+        .section = section, .finding = finding, .level = level, .page = pdf->page_at, .y = pdf->y
+    };
     tm_pdf_encode_outside(pdf, pdf->text, TM_PDF_CELL_BYTES, title);
     copy_title(place, pdf->text);
     pdf->places++;
@@ -356,8 +356,8 @@ static const struct tm_pdf_place *find(const struct tm_pdf *pdf, const struct tm
     for (size_t i = 0; i < pdf->places; i++) {
         const struct tm_pdf_place *place = &pdf->place[i];
 
-        if (link->finding ? place->finding == link->finding :
-                            place->section && link->section && strcmp(place->section, link->section) == 0)
+        if (link->finding ? place->finding == link->finding
+                          : place->section && link->section && strcmp(place->section, link->section) == 0)
             return place;
     }
     return NULL;
@@ -365,7 +365,8 @@ static const struct tm_pdf_place *find(const struct tm_pdf *pdf, const struct tm
 
 static HPDF_Rect rect_of(const struct tm_pdf *pdf, const struct tm_pdf_box *box)
 {
-    return (HPDF_Rect){ .left = (HPDF_REAL)box->x, .right = (HPDF_REAL)(box->x + box->width),
+    return (HPDF_Rect){ .left = (HPDF_REAL)box->x,
+                        .right = (HPDF_REAL)(box->x + box->width),
                         .bottom = (HPDF_REAL)(pdf->page_height - box->y - box->height),
                         .top = (HPDF_REAL)(pdf->page_height - box->y) };
 }
@@ -397,8 +398,7 @@ static void make_bookmarks(struct tm_pdf *pdf)
 
     for (size_t i = 0; i < pdf->places && pdf->status == TM_OK; i++) {
         const struct tm_pdf_place *place = &pdf->place[i];
-        HPDF_Outline mark =
-            HPDF_CreateOutline(pdf->doc, place->level > 0 ? parent : NULL, place->title, pdf->encoder);
+        HPDF_Outline mark = HPDF_CreateOutline(pdf->doc, place->level > 0 ? parent : NULL, place->title, pdf->encoder);
         HPDF_Destination to = aim_at(pdf, place);
 
         if (!mark || !to)

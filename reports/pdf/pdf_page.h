@@ -15,7 +15,7 @@
 #include "reports/pdf/pdf_font.h"
 
 enum {
-    TM_PDF_VISIBLE_BYTES = 12288, /* a paragraph, made visible; of longer ones head and tail are kept */
+    TM_PDF_VISIBLE_BYTES = 12288,                 /* a paragraph, made visible; of longer ones head and tail are kept */
     TM_PDF_TEXT_BYTES = 3 * TM_PDF_VISIBLE_BYTES, /* the same with escapes for what the fonts lack */
     TM_PDF_CELL_BYTES = 12288,
     TM_PDF_PLACE_BYTES = 160,
@@ -61,7 +61,7 @@ struct tm_pdf {
     double left, right, top, bottom; /* what is written on */
     double y;
     int pages, page_at;
-    bool is_full; /* TM_PDF_PAGES was reached: what follows is left out */
+    bool is_full;  /* TM_PDF_PAGES was reached: what follows is left out */
     bool has_edge; /* a card is being drawn: its coloured edge begins at edge_y */
     enum tm_role edge;
     double edge_y;

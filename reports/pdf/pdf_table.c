@@ -87,7 +87,7 @@ static void draw_dot(const struct frame *f, const struct tm_mark *mark)
         return;
     tm_pdf_fill(f->pdf, mark->role);
     TM_PDF_CALL(f->pdf, HPDF_Page_Circle(f->pdf->page, page_x(f, mark->x), page_y(f, mark->y),
-                                        (HPDF_REAL)(mark->width * f->scale)));
+                                         (HPDF_REAL)(mark->width * f->scale)));
     TM_PDF_CALL(f->pdf, HPDF_Page_Fill(f->pdf->page));
 }
 
@@ -122,8 +122,8 @@ static void draw_mark(const struct frame *f, const struct tm_mark *mark)
     switch ((enum tm_mark_kind)mark->kind) {
     case TM_MARK_RECT:
         tm_pdf_rect(f->pdf, mark->role,
-                    &(struct tm_pdf_box){ f->x + mark->x * f->scale, f->y + mark->y * f->scale,
-                                          mark->width * f->scale, mark->height * f->scale });
+                    &(struct tm_pdf_box){ f->x + mark->x * f->scale, f->y + mark->y * f->scale, mark->width * f->scale,
+                                          mark->height * f->scale });
         break;
     case TM_MARK_LINE:
         draw_line(f, mark);
@@ -156,8 +156,7 @@ static bool is_drawable(const struct tm_chart *chart, const struct tm_mark *mark
     if (!is_near(mark->x) || !is_near(mark->y) || !is_near(mark->width) || !is_near(mark->height))
         return false;
     for (uint32_t i = 0; i < mark->point_count; i++)
-        if (!is_near(chart->point[mark->point_first + i].x) ||
-            !is_near(chart->point[mark->point_first + i].y))
+        if (!is_near(chart->point[mark->point_first + i].x) || !is_near(chart->point[mark->point_first + i].y))
             return false;
     return true;
 }

@@ -14,9 +14,9 @@ const struct tm_pdf_style tm_pdf_quiet = { .face = TM_PDF_REGULAR, .size = 7.2, 
 const struct tm_pdf_style tm_pdf_label = { .face = TM_PDF_REGULAR, .size = 7.6, .role = TM_ROLE_QUIET };
 const struct tm_pdf_style tm_pdf_code = { .face = TM_PDF_MONO, .size = 7, .role = TM_ROLE_TEXT };
 
-static const double code_size = 0.93; /* beside the face around it */
-static const double least_filled = 0.5;   /* of a line that ends at a joint */
-static const double inexact = 0.01;      /* of sums of widths: a text fits its own width */
+static const double code_size = 0.93;   /* beside the face around it */
+static const double least_filled = 0.5; /* of a line that ends at a joint */
+static const double inexact = 0.01;     /* of sums of widths: a text fits its own width */
 static const char ellipsis[] = "\xe2\x80\xa6";
 
 enum {
@@ -131,8 +131,8 @@ static double step(const struct tm_pdf *pdf, struct tm_pdf_style *style, const c
     else
         *bytes = tm_utf8_next(text, strnlen(text, TM_UTF8_LONGEST), &code);
     *bytes += *bytes == 0;
-    return style->in_code ? tm_pdf_font_advance(&pdf->font[TM_PDF_MONO], code) * style->size * code_size :
-                            tm_pdf_font_advance(&pdf->font[style->face], code) * style->size;
+    return style->in_code ? tm_pdf_font_advance(&pdf->font[TM_PDF_MONO], code) * style->size * code_size
+                          : tm_pdf_font_advance(&pdf->font[style->face], code) * style->size;
 }
 
 double tm_pdf_width(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, size_t bytes)

@@ -46,8 +46,7 @@ static const struct {
     { "versions", "environment.hosts[0].jaxlib", "the runs have different versions of jaxlib" },
     { "versions", "environment.hosts[0].driver", "the runs have different versions of the driver" },
     { "versions", "environment.hosts[0].libtpu", "the runs have different versions of libtpu" },
-    { "basis", "steps.basis",
-      "the length of a step is measured by devices in one run, by the host in another" },
+    { "basis", "steps.basis", "the length of a step is measured by devices in one run, by the host in another" },
     { "source", "steps.source", "the steps of the runs come from different marks" },
     { "window", "settings.window", "the runs were analyzed with different windows" },
 };
@@ -56,8 +55,7 @@ static bool is_same(const struct tm_value *a, const struct tm_value *b)
 {
     if (!tm_has(a) || !tm_has(b))
         return true;
-    return tm_type_of(a) == TM_STRING ? strcmp(tm_text(a), tm_text(b)) == 0
-                                      : tm_double(a) == tm_double(b);
+    return tm_type_of(a) == TM_STRING ? strcmp(tm_text(a), tm_text(b)) == 0 : tm_double(a) == tm_double(b);
 }
 
 static bool agrees(const struct scaling_study *s, const char *path)
@@ -80,47 +78,40 @@ static void add_differences(const struct scaling_study *s, struct tm_value *note
 
 /* --- single points --- */
 
-static void note_partial(const struct tm_scaling_point *point, const char *label,
-                         struct tm_value *notes)
+static void note_partial(const struct tm_scaling_point *point, const char *label, struct tm_value *notes)
 {
     char text[NOTE_BYTES];
 
     for (size_t r = 0; r < point->side.runs; r++)
         if (tm_is(tm_path(point->side.run[r].summary, "input.partial"))) {
-            (void)snprintf(
-                text, sizeof(text),
-                "%s: the input is damaged or partial; its figures cover what could be read",
-                label);
+            (void)snprintf(text, sizeof(text),
+                           "%s: the input is damaged or partial; its figures cover what could be read", label);
             add_note(notes, "partial", text);
             return;
         }
 }
 
-static void note_steps(const struct scaling_study *s, size_t at, const char *label,
-                       struct tm_value *notes)
+static void note_steps(const struct scaling_study *s, size_t at, const char *label, struct tm_value *notes)
 {
     const struct tm_scaling_point *point = &s->point[at];
     char text[NOTE_BYTES];
 
     for (size_t r = 0; r < point->side.runs; r++)
         if (!tm_has_steps(point->side.run[r].summary)) {
-            (void)snprintf(text, sizeof(text),
-                           "%s: a run has no marked steps; the whole session stands for one",
+            (void)snprintf(text, sizeof(text), "%s: a run has no marked steps; the whole session stands for one",
                            label);
             add_note(notes, "no_steps", text);
             return;
         }
     if (point->side.runs == 1 && s->facts[at].steps.count < SCALING_STEPS_LEAST) {
-        (void)snprintf(text, sizeof(text), "%s: %zu step%s; an interval needs %d", label,
-                       s->facts[at].steps.count, tm_format_plural(s->facts[at].steps.count),
-                       SCALING_STEPS_LEAST);
+        (void)snprintf(text, sizeof(text), "%s: %zu step%s; an interval needs %d", label, s->facts[at].steps.count,
+                       tm_format_plural(s->facts[at].steps.count), SCALING_STEPS_LEAST);
         add_note(notes, "few_steps", text);
     }
 }
 
 /* The profile has other devices than the user says, or than the job has ranks. */
-static void note_devices(const struct tm_scaling_point *point, const char *label,
-                         struct tm_value *notes)
+static void note_devices(const struct tm_scaling_point *point, const char *label, struct tm_value *notes)
 {
     char text[NOTE_BYTES];
 
@@ -130,10 +121,9 @@ static void note_devices(const struct tm_scaling_point *point, const char *label
         const int64_t ranks = tm_int(tm_path(summary, "environment.hosts[0].world_size"));
 
         if (recorded != point->devices)
-            (void)snprintf(
-                text, sizeof(text),
-                "%s: the profile has %u of %u devices; figures per step and device are of these",
-                label, recorded, point->devices);
+            (void)snprintf(text, sizeof(text),
+                           "%s: the profile has %u of %u devices; figures per step and device are of these", label,
+                           recorded, point->devices);
         else if (ranks > (int64_t)recorded)
             (void)snprintf(text, sizeof(text),
                            "%s: the profile has %u device%s of a job of %lld ranks; N=PATH tells "
@@ -167,8 +157,7 @@ void tm_add_scaling_notes(struct scaling_study *s)
     if (s->facts[0].devices > 1) {
         char text[NOTE_BYTES];
 
-        (void)snprintf(text, sizeof(text),
-                       "speed-up and efficiency are against %.0f devices, not against one",
+        (void)snprintf(text, sizeof(text), "speed-up and efficiency are against %.0f devices, not against one",
                        s->facts[0].devices);
         add_note(notes, "first_point", text);
     }
@@ -201,8 +190,7 @@ static char *interval_text(char *out, size_t out_bytes, const struct scaling_int
 
     out[0] = 0;
     if (!interval->why)
-        (void)snprintf(out, out_bytes, " (95 %% interval %s to %s)",
-                       tm_format_number(low, interval->low),
+        (void)snprintf(out, out_bytes, " (95 %% interval %s to %s)", tm_format_number(low, interval->low),
                        tm_format_number(high, interval->high));
     return out;
 }
@@ -211,8 +199,7 @@ static char *interval_text(char *out, size_t out_bytes, const struct scaling_int
 static void tell_speedup(const struct scaling_study *s, char *out)
 {
     const struct point_facts *last = tm_last_point(s);
-    char devices[DEVICES_TEXT], speedup[TM_FORMAT_BYTES], interval[128], pct[TM_FORMAT_BYTES],
-        time[TM_FORMAT_BYTES];
+    char devices[DEVICES_TEXT], speedup[TM_FORMAT_BYTES], interval[128], pct[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES];
 
     if (s->mode == SCALING_WEAK)
         (void)snprintf(out, VERDICT_BYTES,
@@ -221,17 +208,13 @@ static void tell_speedup(const struct scaling_study *s, char *out)
                        s->facts[0].devices, tm_devices_text(devices, last->devices),
                        tm_format_number(speedup, last->speedup),
                        interval_text(interval, sizeof(interval), &last->speedup_interval),
-                       tm_format_time(time, tm_whole(last->step_ps)),
-                       tm_format_pct(pct, last->efficiency_pct));
+                       tm_format_time(time, tm_whole(last->step_ps)), tm_format_pct(pct, last->efficiency_pct));
     else
         (void)snprintf(
-            out, VERDICT_BYTES,
-            "Strong scaling from %.0f to %s: %s times as fast%s, a step takes %s; efficiency %s.",
-            s->facts[0].devices, tm_devices_text(devices, last->devices),
-            tm_format_number(speedup, last->speedup),
+            out, VERDICT_BYTES, "Strong scaling from %.0f to %s: %s times as fast%s, a step takes %s; efficiency %s.",
+            s->facts[0].devices, tm_devices_text(devices, last->devices), tm_format_number(speedup, last->speedup),
             interval_text(interval, sizeof(interval), &last->speedup_interval),
-            tm_format_time(time, tm_whole(last->step_ps)),
-            tm_format_pct(pct, last->efficiency_pct));
+            tm_format_time(time, tm_whole(last->step_ps)), tm_format_pct(pct, last->efficiency_pct));
 }
 
 /* Both readings. */
@@ -239,25 +222,23 @@ static void tell_unclear(const struct scaling_study *s, char *out)
 {
     const struct point_facts *first = &s->facts[0], *last = tm_last_point(s);
     const double work = last->work_ps / first->work_ps;
-    char devices[DEVICES_TEXT], total[TM_FORMAT_BYTES], each[TM_FORMAT_BYTES],
-        strong[TM_FORMAT_BYTES], weak[TM_FORMAT_BYTES];
+    char devices[DEVICES_TEXT], total[TM_FORMAT_BYTES], each[TM_FORMAT_BYTES], strong[TM_FORMAT_BYTES],
+        weak[TM_FORMAT_BYTES];
 
     if (!isfinite(work)) {
         (void)snprintf(
-            out, VERDICT_BYTES,
-            "From %.0f to %s a step becomes %s times as fast; the compute time is not known.",
-            first->devices, tm_devices_text(devices, last->devices),
-            tm_format_number(strong, last->time_gain));
+            out, VERDICT_BYTES, "From %.0f to %s a step becomes %s times as fast; the compute time is not known.",
+            first->devices, tm_devices_text(devices, last->devices), tm_format_number(strong, last->time_gain));
         return;
     }
-    (void)snprintf(out, VERDICT_BYTES,
-                   "From %.0f to %s the total compute time changes by a factor of %s, that of each device by %s: neither "
-                   "strong nor weak scaling. The efficiency is %s if the work is the same, %s if "
-                   "it grows with the devices.",
-                   first->devices, tm_devices_text(devices, last->devices),
-                   tm_format_number(total, work), tm_format_number(each, work / last->ideal),
-                   tm_format_pct(strong, 100 * last->time_gain / last->ideal),
-                   tm_format_pct(weak, 100 * last->time_gain));
+    (void)snprintf(
+        out, VERDICT_BYTES,
+        "From %.0f to %s the total compute time changes by a factor of %s, that of each device by %s: neither "
+        "strong nor weak scaling. The efficiency is %s if the work is the same, %s if "
+        "it grows with the devices.",
+        first->devices, tm_devices_text(devices, last->devices), tm_format_number(total, work),
+        tm_format_number(each, work / last->ideal), tm_format_pct(strong, 100 * last->time_gain / last->ideal),
+        tm_format_pct(weak, 100 * last->time_gain));
 }
 
 static const char *severity_of(const struct scaling_study *s)
@@ -274,14 +255,12 @@ void tm_add_scaling_verdict(struct scaling_study *s)
     const struct point_facts *last = tm_last_point(s);
     const enum scaling_part part = tm_largest_loss(s);
     struct tm_value *to = tm_add_object(s->root, "verdict");
-    char text[VERDICT_BYTES], loss[128] = "", whole[VERDICT_BYTES + sizeof(loss)],
-                              pct[TM_FORMAT_BYTES];
+    char text[VERDICT_BYTES], loss[128] = "", whole[VERDICT_BYTES + sizeof(loss)], pct[TM_FORMAT_BYTES];
 
     if (s->points < 2 || !isfinite(last->efficiency_pct)) {
         tm_add_string(to, "text",
-                      s->points < 2
-                          ? "All runs have the same number of devices: there is nothing to scale."
-                          : "The points cannot be compared: the steps of one have no duration.");
+                      s->points < 2 ? "All runs have the same number of devices: there is nothing to scale."
+                                    : "The points cannot be compared: the steps of one have no duration.");
         tm_add_string(to, "severity", "info");
         return;
     }
@@ -289,8 +268,7 @@ void tm_add_scaling_verdict(struct scaling_study *s)
         tell_unclear(s, text);
     else
         tell_speedup(s, text);
-    if (s->mode != SCALING_UNCLEAR && last->efficiency_pct < told_below_pct &&
-        part != SCALING_PARTS)
+    if (s->mode != SCALING_UNCLEAR && last->efficiency_pct < told_below_pct && part != SCALING_PARTS)
         (void)snprintf(loss, sizeof(loss), " Most is lost to %s: %s.", tm_scaling_part_title(part),
                        tm_format_pct(pct, last->lost_pct[part]));
     (void)snprintf(whole, sizeof(whole), "%s%s", text, loss);
@@ -341,8 +319,7 @@ static void end(struct tm_value *to, const char *cause, const char *const *fixes
 /* --- evidence --- */
 
 /* "1 device 8.1 %, 2: 12.0 %, 4: 20.1 %": of many points some, the last one among them. */
-static void say_by_points(const struct scaling_study *s, struct tm_value *evidence,
-                          const char *what,
+static void say_by_points(const struct scaling_study *s, struct tm_value *evidence, const char *what,
                           double (*figure)(const struct point_facts *facts, int part), int part)
 {
     const size_t each = (s->points + POINTS_TOLD - 1) / POINTS_TOLD;
@@ -353,9 +330,8 @@ static void say_by_points(const struct scaling_study *s, struct tm_value *eviden
         const double value = figure(&s->facts[i], part);
 
         (void)snprintf(devices, sizeof(devices), "%.0f", s->facts[i].devices);
-        used +=
-            (size_t)snprintf(text + used, sizeof(text) - used, "%s%s: %s", used ? ", " : "",
-                             devices, isfinite(value) ? tm_format_pct(number, value) : "not known");
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s: %s", used ? ", " : "", devices,
+                                 isfinite(value) ? tm_format_pct(number, value) : "not known");
     }
     tm_add_printed(evidence, NULL, "%s, by devices: %s", what, text);
 }
@@ -383,23 +359,21 @@ static double imbalance_of(const struct point_facts *facts, int part)
     return facts->imbalance_pct;
 }
 
-static void say_times(const struct scaling_study *s, struct tm_value *evidence,
-                      enum scaling_part part)
+static void say_times(const struct scaling_study *s, struct tm_value *evidence, enum scaling_part part)
 {
     const struct point_facts *first = &s->facts[0], *last = tm_last_point(s);
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], n[DEVICES_TEXT], m[DEVICES_TEXT];
 
     tm_add_printed(evidence, NULL, "Per step and device %s of %s with %s, %s with %s",
-        tm_format_time(a, tm_whole(last->part_ps[part])), tm_scaling_part_title(part),
-        tm_devices_text(n, last->devices), tm_format_time(b, tm_whole(first->part_ps[part])),
-        tm_devices_text(m, first->devices));
+                   tm_format_time(a, tm_whole(last->part_ps[part])), tm_scaling_part_title(part),
+                   tm_devices_text(n, last->devices), tm_format_time(b, tm_whole(first->part_ps[part])),
+                   tm_devices_text(m, first->devices));
 }
 
 static size_t find_grown_rows(const struct scaling_study *s, enum scaling_part part,
-                       struct grown_row row[GROWN_ROWS_MOST]);
+                              struct grown_row row[GROWN_ROWS_MOST]);
 
-static void say_grown_rows(const struct scaling_study *s, struct tm_value *evidence,
-                           enum scaling_part part)
+static void say_grown_rows(const struct scaling_study *s, struct tm_value *evidence, enum scaling_part part)
 {
     struct grown_row row[GROWN_ROWS_MOST];
     const size_t count = find_grown_rows(s, part, row);
@@ -408,8 +382,8 @@ static void say_grown_rows(const struct scaling_study *s, struct tm_value *evide
         char name[TM_SHORT_NAME_BYTES], last[TM_FORMAT_BYTES], ideal[TM_FORMAT_BYTES];
 
         tm_add_printed(evidence, NULL, "%s: %s of a step, %s if it scaled", tm_short_name(name, row[i].name),
-            tm_format_time(last, tm_whole(row[i].last_ps)),
-            tm_format_time(ideal, tm_whole(row[i].ideal_ps)));
+                       tm_format_time(last, tm_whole(row[i].last_ps)),
+                       tm_format_time(ideal, tm_whole(row[i].ideal_ps)));
     }
 }
 
@@ -423,7 +397,8 @@ static const struct loss {
     [SCALING_COMMUNICATION] = { "scaling_communication",
                                 "Exposed collectives",
                                 "Exposed collectives",
-                                "Devices exchange data without compute at the same time: with more devices each computes less, and "
+                                "Devices exchange data without compute at the same time: with more devices each "
+                                "computes less, and "
                                 "there is less to overlap the collectives with.",
                                 { "Overlap collectives with compute: the latency-hiding "
                                   "scheduler (`--xla_gpu_enable_latency_hiding_scheduler=true`), "
@@ -477,16 +452,15 @@ static void add_loss(struct scaling_study *s, enum scaling_part part)
     char devices[DEVICES_TEXT], pct[TM_FORMAT_BYTES], share[64];
 
     tm_add_printed(to, "title", "%s: %s of the efficiency lost on %s",
-        s->mode == SCALING_WEAK ? loss->weak_title : loss->title, tm_format_pct(pct, lost_pct),
-        tm_devices_text(devices, tm_last_point(s)->devices));
+                   s->mode == SCALING_WEAK ? loss->weak_title : loss->title, tm_format_pct(pct, lost_pct),
+                   tm_devices_text(devices, tm_last_point(s)->devices));
     add_value(to, lost_pct, "%", least_pct);
     evidence = tm_member(to, "evidence");
     say_times(s, evidence, part);
     (void)snprintf(share, sizeof(share), "Share of %s in a step", tm_scaling_part_title(part));
     say_by_points(s, evidence, share, share_of_step, part);
     if (part == SCALING_COMMUNICATION && isfinite(tm_last_point(s)->overlap_pct))
-        say_by_points(s, evidence, "Share of collective time overlapped with compute",
-                      overlap_of, part);
+        say_by_points(s, evidence, "Share of collective time overlapped with compute", overlap_of, part);
     say_grown_rows(s, evidence, part);
     end(to, loss->cause, loss->fix);
 }
@@ -526,16 +500,14 @@ static void add_imbalance(struct scaling_study *s)
     char devices[DEVICES_TEXT], pct[TM_FORMAT_BYTES];
 
     for (size_t i = 1; i < s->points; i++)
-        if (isnan(s->facts[worst].imbalance_pct) ||
-            s->facts[i].imbalance_pct > s->facts[worst].imbalance_pct)
+        if (isnan(s->facts[worst].imbalance_pct) || s->facts[i].imbalance_pct > s->facts[worst].imbalance_pct)
             worst = i;
     if (!(s->facts[worst].imbalance_pct >= imbalance_pct))
         return;
-    to = begin(s, "scaling_imbalance",
-               s->facts[worst].imbalance_pct >= imbalance_bad_pct ? "critical" : "warning");
+    to = begin(s, "scaling_imbalance", s->facts[worst].imbalance_pct >= imbalance_bad_pct ? "critical" : "warning");
     tm_add_printed(to, "title", "Of %s the slowest computes %s longer than the mean",
-        tm_devices_text(devices, s->facts[worst].devices),
-        tm_format_pct(pct, s->facts[worst].imbalance_pct));
+                   tm_devices_text(devices, s->facts[worst].devices),
+                   tm_format_pct(pct, s->facts[worst].imbalance_pct));
     add_value(to, s->facts[worst].imbalance_pct, "%", imbalance_pct);
     say_by_points(s, tm_member(to, "evidence"), "Imbalance", imbalance_of, 0);
     end(to, "The others wait for it in collectives, so that it costs their time, too.", fixes);
@@ -555,11 +527,10 @@ static void add_slower(struct scaling_study *s)
         return;
     to = begin(s, "scaling_slower", "critical");
     tm_add_printed(to, "title", "%s do less per time than %s", tm_devices_text(n, last->devices),
-        tm_devices_text(m, best->devices));
+                   tm_devices_text(m, best->devices));
     add_value(to, last->speedup / best->speedup * 100, "%", NAN);
     tm_add_printed(tm_member(to, "evidence"), NULL, "A step takes %s with %s, %s with %s",
-        tm_format_time(a, tm_whole(last->step_ps)), n, tm_format_time(b, tm_whole(best->step_ps)),
-        m);
+                   tm_format_time(a, tm_whole(last->step_ps)), n, tm_format_time(b, tm_whole(best->step_ps)), m);
     end(to, "", NULL);
 }
 
@@ -574,13 +545,13 @@ static void add_efficiency(struct scaling_study *s)
         return;
     to = begin(s, "scaling_efficiency", last->efficiency_pct < SCALING_BAD_PCT ? "critical" : "warning");
     tm_add_printed(to, "title", "%s work at %s efficiency", tm_devices_text(devices, last->devices),
-        tm_format_pct(pct, last->efficiency_pct));
+                   tm_format_pct(pct, last->efficiency_pct));
     add_value(to, last->efficiency_pct, "%", SCALING_GOOD_PCT);
     say_by_points(s, tm_member(to, "evidence"), "Efficiency", efficiency_of, 0);
     if (!interval->why)
         tm_add_printed(tm_member(to, "evidence"), NULL, "95 %% interval of the last one: %s to %s",
-            tm_format_pct(low, 100 * interval->low / last->ideal),
-            tm_format_pct(high, 100 * interval->high / last->ideal));
+                       tm_format_pct(low, 100 * interval->low / last->ideal),
+                       tm_format_pct(high, 100 * interval->high / last->ideal));
     end(to, "", NULL);
 }
 
@@ -599,17 +570,17 @@ static void add_best_point(struct scaling_study *s)
     to = begin(s, "scaling_best", "info");
     if (best == tm_last_point(s))
         tm_add_printed(to, "title", "%s work at %s efficiency: more of them may pay",
-            tm_devices_text(devices, best->devices), tm_format_pct(pct, best->efficiency_pct));
+                       tm_devices_text(devices, best->devices), tm_format_pct(pct, best->efficiency_pct));
     else
         tm_add_printed(to, "title", "%s are the most that work at %d %% efficiency or more",
-            tm_devices_text(devices, best->devices), SCALING_GOOD_PCT);
+                       tm_devices_text(devices, best->devices), SCALING_GOOD_PCT);
     add_value(to, best->efficiency_pct, "%", NAN);
     tm_add_printed(tm_member(to, "evidence"), NULL, "Speed-up %s, efficiency %s",
-        tm_format_number(speedup, best->speedup), tm_format_pct(pct, best->efficiency_pct));
+                   tm_format_number(speedup, best->speedup), tm_format_pct(pct, best->efficiency_pct));
     if (s->has_fit)
         tm_add_printed(tm_member(to, "evidence"), NULL,
-            "Twice as many as the last point has are predicted to reach a speed-up of %s",
-            tm_format_number(speedup, tm_fitted_speedup(s, 2 * tm_last_point(s)->devices)));
+                       "Twice as many as the last point has are predicted to reach a speed-up of %s",
+                       tm_format_number(speedup, tm_fitted_speedup(s, 2 * tm_last_point(s)->devices)));
     end(to, "", NULL);
 }
 
@@ -624,22 +595,16 @@ static void add_work(struct scaling_study *s)
     to = begin(s, s->mode == SCALING_WEAK ? "scaling_work_grows" : "scaling_work_unclear",
                s->mode == SCALING_WEAK ? "info" : "warning");
     if (s->mode == SCALING_WEAK)
-        tm_add_printed(to, "title",
-            "Each of %s computes as much as one did: the problem grew, or its work is repeated",
-            tm_devices_text(devices, tm_last_point(s)->devices));
+        tm_add_printed(to, "title", "Each of %s computes as much as one did: the problem grew, or its work is repeated",
+                       tm_devices_text(devices, tm_last_point(s)->devices));
     else
         tm_add_printed(to, "title", "Neither the total compute time nor that of each device stays the same");
     add_value(to, NAN, "", NAN);
-    tm_add_printed(tm_member(to, "evidence"), NULL,
-        "Total compute time: %s times that of the first point",
-        tm_format_number(total, tm_last_point(s)->work_ps / s->facts[0].work_ps));
-    tm_add_printed(tm_member(to, "evidence"), NULL,
-        "Compute time of each device: %s times that of the first point",
-        tm_format_number(total,
-                         tm_last_point(s)->work_ps / s->facts[0].work_ps / tm_last_point(s)->ideal));
-    end(to,
-        "If the global batch is the same in all runs, devices repeat work that should be shared.",
-        NULL);
+    tm_add_printed(tm_member(to, "evidence"), NULL, "Total compute time: %s times that of the first point",
+                   tm_format_number(total, tm_last_point(s)->work_ps / s->facts[0].work_ps));
+    tm_add_printed(tm_member(to, "evidence"), NULL, "Compute time of each device: %s times that of the first point",
+                   tm_format_number(total, tm_last_point(s)->work_ps / s->facts[0].work_ps / tm_last_point(s)->ideal));
+    end(to, "If the global batch is the same in all runs, devices repeat work that should be shared.", NULL);
 }
 
 static void add_superlinear(struct scaling_study *s)
@@ -656,8 +621,8 @@ static void add_superlinear(struct scaling_study *s)
         return;
     to = begin(s, "scaling_superlinear", "info");
     tm_add_printed(to, "title", "%s are faster than ideal: %s efficiency",
-        tm_devices_text(devices, tm_last_point(s)->devices),
-        tm_format_pct(pct, tm_last_point(s)->efficiency_pct));
+                   tm_devices_text(devices, tm_last_point(s)->devices),
+                   tm_format_pct(pct, tm_last_point(s)->efficiency_pct));
     add_value(to, tm_last_point(s)->efficiency_pct, "%", superlinear_pct);
     say_by_points(s, tm_member(to, "evidence"), "Efficiency", efficiency_of, 0);
     end(to, "The first point is slower than it could be.", fixes);
@@ -698,8 +663,7 @@ static double beyond(const struct grown_row *row)
 }
 
 /* Keep the list in order; what is small, or does not fit, is not kept. */
-static size_t keep(const struct scaling_study *s, struct grown_row *list, size_t count,
-                   struct grown_row row)
+static size_t keep(const struct scaling_study *s, struct grown_row *list, size_t count, struct grown_row row)
 {
     size_t at = count;
 
@@ -723,8 +687,7 @@ struct table {
 };
 
 /* All rows of that name.  out: false = there is none */
-static bool sum_of(const struct tm_value *summary, const struct table *table, const char *name,
-                   double *ps)
+static bool sum_of(const struct tm_value *summary, const struct table *table, const char *name, double *ps)
 {
     const struct tm_value *rows = tm_path(summary, table->rows);
     bool is_there = false;
@@ -752,8 +715,7 @@ static bool is_first_of_its_name(const struct tm_value *rows, size_t at, const c
     return true;
 }
 
-static size_t find_in_table(const struct scaling_study *s, const struct table *table,
-                            struct grown_row *list)
+static size_t find_in_table(const struct scaling_study *s, const struct table *table, struct grown_row *list)
 {
     const struct tm_value *rows = tm_path(last_summary(s), table->rows);
     size_t count = 0;
@@ -771,25 +733,22 @@ static size_t find_in_table(const struct scaling_study *s, const struct table *t
 
 /* --- parts of the steps --- */
 
-static size_t find_in_parts(const struct scaling_study *s, enum tm_part from, enum tm_part end,
-                            struct grown_row *list)
+static size_t find_in_parts(const struct scaling_study *s, enum tm_part from, enum tm_part end, struct grown_row *list)
 {
     double first[TM_PARTS], last[TM_PARTS], total;
     size_t count = 0;
 
-    if (!tm_step_parts(first_summary(s), first, &total) ||
-        !tm_step_parts(last_summary(s), last, &total))
+    if (!tm_step_parts(first_summary(s), first, &total) || !tm_step_parts(last_summary(s), last, &total))
         return 0;
     for (int p = (int)from; p < (int)end; p++)
-        count =
-            keep(s, list, count, (struct grown_row){ tm_part_kind[p].title, first[p], last[p], 0 });
+        count = keep(s, list, count, (struct grown_row){ tm_part_kind[p].title, first[p], last[p], 0 });
     return count;
 }
 
 /* The largest first; rows that the first point does not have are left out, and those with less than
  * a hundredth of the last point's step beyond their part.  out: how many */
 static size_t find_grown_rows(const struct scaling_study *s, enum scaling_part part,
-                       struct grown_row row[GROWN_ROWS_MOST])
+                              struct grown_row row[GROWN_ROWS_MOST])
 {
     static const struct table ops = { "ops.rows", "name", "self_ps" },
                               collectives = { "collectives.rows", "kind", "exposed_ps" };

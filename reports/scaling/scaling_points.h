@@ -68,8 +68,7 @@ struct scaling_study {
     struct point_facts *facts; /* one for each point */
     double *scratch;           /* for the interval of any two points */
     enum scaling_mode mode;
-    double total_change_pct,
-        device_change_pct; /* of the computing: the largest against the first point */
+    double total_change_pct, device_change_pct; /* of the computing: the largest against the first point */
     bool has_fit;
     struct tm_serial_fit fit;
     const char *no_fit; /* why there is none */

@@ -30,17 +30,13 @@ uint32_t tm_scaling_devices(const struct tm_value *summary)
 static tm_status check_run(struct tm_run *run, const struct tm_compared_run *one)
 {
     if (tm_scaling_devices(one->summary) == 0) {
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': no device computes in it",
-                      one->path);
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': no device computes in it", one->path);
         tm_hint(&run->error, "give profiles with the activity of devices");
         return TM_ERR_INPUT;
     }
     if (!tm_has(tm_path(one->summary, "steps.median_ps"))) {
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': no step of it has a length",
-                      one->path);
-        tm_hint(
-            &run->error,
-            "mark the steps (" MARKS "), or choose others with --steps");
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': no step of it has a length", one->path);
+        tm_hint(&run->error, "mark the steps (" MARKS "), or choose others with --steps");
         return TM_ERR_INPUT;
     }
     return TM_OK;
@@ -65,15 +61,13 @@ static tm_status check_steps(struct tm_run *run, const struct tm_compared_run *a
     return TM_ERR_USAGE;
 }
 
-static tm_status check_pair(struct tm_run *run, const struct tm_compared_run *a,
-                            const struct tm_compared_run *b)
+static tm_status check_pair(struct tm_run *run, const struct tm_compared_run *a, const struct tm_compared_run *b)
 {
     char x[TM_RUN_FINGERPRINT_BYTES], y[TM_RUN_FINGERPRINT_BYTES];
 
     if (!tm_fingerprint(a->summary, x) || !tm_fingerprint(b->summary, y) || strcmp(x, y) != 0)
         return TM_OK;
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' and '%s': they are the same run",
-                  a->path, b->path);
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' and '%s': they are the same run", a->path, b->path);
     tm_hint(&run->error, "give each run once");
     return TM_ERR_USAGE;
 }
@@ -96,8 +90,7 @@ tm_status tm_scaling_check(struct tm_run *run, const struct tm_scaling_point *po
     }
     if (points >= 2)
         return TM_OK;
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
-                  "cannot tell how it scales: all runs have %u device%s",
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot tell how it scales: all runs have %u device%s",
                   points ? point->devices : 0, points && point->devices == 1 ? "" : "s");
     tm_hint(&run->error, "give runs on different numbers of devices; N=PATH tells the number where "
                          "a profile has not "
@@ -129,8 +122,7 @@ double tm_mean_of_runs(const struct tm_scaling_point *point, const char *path)
 /* Half the width of the interval of a mean, from values that spread by chance. */
 static double half_of_mean(struct tm_moments of, size_t count)
 {
-    return tm_student_quantile(1 - (1 - level) / 2, (double)count - 1) * of.stddev /
-           sqrt((double)count);
+    return tm_student_quantile(1 - (1 - level) / 2, (double)count - 1) * of.stddev / sqrt((double)count);
 }
 
 static void take_interval_of_runs(struct point_facts *facts)
@@ -173,8 +165,7 @@ void tm_scaling_take_step_times(struct scaling_study *s)
         facts->step_ps = tm_sample_moments(facts->run_medians).mean;
         facts->mean_ps = tm_mean_of_runs(point, "steps.mean_ps");
         facts->stddev_ps = facts->cv_pct = NAN;
-        facts->step =
-            (struct scaling_interval){ NAN, NAN, "an interval needs 6 steps, or several runs" };
+        facts->step = (struct scaling_interval){ NAN, NAN, "an interval needs 6 steps, or several runs" };
         if (facts->run_medians.count > 1)
             take_interval_of_runs(facts);
         else if (facts->run_medians.count == 1 && facts->step_ps > 0)
@@ -185,23 +176,18 @@ void tm_scaling_take_step_times(struct scaling_study *s)
 /* --- against the first point --- */
 
 /* Of the ratio of two means, by the spreads of their logarithms (Welch). */
-static struct scaling_interval ratio_of_runs(const struct point_facts *first,
-                                             const struct point_facts *other)
+static struct scaling_interval ratio_of_runs(const struct point_facts *first, const struct point_facts *other)
 {
-    const struct tm_moments a = tm_sample_moments(first->run_medians),
-                            b = tm_sample_moments(other->run_medians);
+    const struct tm_moments a = tm_sample_moments(first->run_medians), b = tm_sample_moments(other->run_medians);
     const double na = (double)first->run_medians.count, nb = (double)other->run_medians.count;
     const double va = a.cv_pct * a.cv_pct / 1e4 / na, vb = b.cv_pct * b.cv_pct / 1e4 / nb;
     const double freedom = (va + vb) * (va + vb) / (va * va / (na - 1) + vb * vb / (nb - 1));
-    const double half =
-        va + vb > 0 ? tm_student_quantile(1 - (1 - level) / 2, freedom) * sqrt(va + vb) : 0;
+    const double half = va + vb > 0 ? tm_student_quantile(1 - (1 - level) / 2, freedom) * sqrt(va + vb) : 0;
 
-    return (struct scaling_interval){ other->time_gain * exp(-half), other->time_gain * exp(half),
-                                      NULL };
+    return (struct scaling_interval){ other->time_gain * exp(-half), other->time_gain * exp(half), NULL };
 }
 
-static struct scaling_interval interval_of_gain(struct scaling_study *s,
-                                                const struct point_facts *other)
+static struct scaling_interval interval_of_gain(struct scaling_study *s, const struct point_facts *other)
 {
     const struct point_facts *first = &s->facts[0];
     const size_t na = first->run_medians.count, nb = other->run_medians.count;
@@ -211,9 +197,7 @@ static struct scaling_interval interval_of_gain(struct scaling_study *s,
     if (na > 1 && nb > 1)
         return ratio_of_runs(first, other);
     if (na != 1 || nb != 1)
-        return (struct scaling_interval){
-            NAN, NAN, "one of the two points has several runs, the other has one"
-        };
+        return (struct scaling_interval){ NAN, NAN, "one of the two points has several runs, the other has one" };
     if (first->steps.count < SCALING_STEPS_LEAST || other->steps.count < SCALING_STEPS_LEAST)
         return (struct scaling_interval){ NAN, NAN, "an interval needs 6 steps at both points" };
     const double share = tm_independent_share(tm_pooled_lag1(first->steps, other->steps));
@@ -233,8 +217,7 @@ void tm_work_out_speedups(struct scaling_study *s)
         /* of weak scaling, each step does as many times the work */
         const double work = s->mode == SCALING_WEAK ? facts->ideal : 1;
 
-        facts->time_gain =
-            first->step_ps > 0 && facts->step_ps > 0 ? first->step_ps / facts->step_ps : NAN;
+        facts->time_gain = first->step_ps > 0 && facts->step_ps > 0 ? first->step_ps / facts->step_ps : NAN;
         facts->speedup = facts->time_gain * work;
         facts->speedup_interval = interval_of_gain(s, facts);
         facts->speedup_interval.low *= work;
@@ -243,11 +226,10 @@ void tm_work_out_speedups(struct scaling_study *s)
         /* A part would take its share of the first point's step, made as short as the step would
          * ideally be. */
         for (int p = 0; p < SCALING_PARTS; p++)
-            facts->lost_pct[p] =
-                first->has_parts && facts->has_parts
-                    ? 100 * facts->part_ps[p] / facts->total_ps -
-                          facts->efficiency_pct * first->part_ps[p] / first->total_ps
-                    : NAN;
+            facts->lost_pct[p] = first->has_parts && facts->has_parts
+                                     ? 100 * facts->part_ps[p] / facts->total_ps -
+                                           facts->efficiency_pct * first->part_ps[p] / first->total_ps
+                                     : NAN;
     }
 }
 
@@ -271,8 +253,7 @@ static double mean_per_device_step(const struct tm_scaling_point *point, const c
     size_t known = 0;
 
     for (size_t i = 0; i < point->side.runs; i++) {
-        const struct tm_value *summary = point->side.run[i].summary,
-                              *value = tm_path(summary, path);
+        const struct tm_value *summary = point->side.run[i].summary, *value = tm_path(summary, path);
 
         if (tm_has(value)) {
             sum += tm_double(value) / tm_device_steps(summary);
@@ -398,9 +379,8 @@ void tm_fit_serial_share(struct scaling_study *s)
     const bool is_weak = s->mode == SCALING_WEAK;
 
     s->no_fit = s->points < FIT_POINTS_LEAST ? "a fit needs four points"
-                : s->mode == SCALING_UNCLEAR
-                    ? "the compute time follows neither strong nor weak scaling: no law fits"
-                    : NULL;
+                : s->mode == SCALING_UNCLEAR ? "the compute time follows neither strong nor weak scaling: no law fits"
+                                             : NULL;
     if (s->no_fit)
         return;
     for (size_t i = 0; i < s->points; i++) {
@@ -447,8 +427,7 @@ void tm_add_fit(struct scaling_study *s)
     tm_add_double(to, "high_pct", s->fit.high_pct);
     tm_add_double(to, "residual_pct", s->fit.residual_pct);
     tm_add_figure(to, "speedup_limit", speedup_limit(s),
-                  s->mode == SCALING_WEAK ? "the work grows with the devices"
-                                          : "no serial share was found");
+                  s->mode == SCALING_WEAK ? "the work grows with the devices" : "no serial share was found");
     next = tm_add_array(to, "next");
     for (int i = 1; i <= SCALING_NEXT; i++) {
         const double devices = tm_last_point(s)->devices * (1 << i);
@@ -457,15 +436,13 @@ void tm_add_fit(struct scaling_study *s)
         tm_add_int(at, "devices", (int64_t)devices);
         tm_add_ps(at, "step_ps", tm_fitted_ps(s, devices), NULL);
         tm_add_double(at, "speedup", tm_fitted_speedup(s, devices));
-        tm_add_double(at, "efficiency_pct",
-                      100 * tm_fitted_speedup(s, devices) * s->facts[0].devices / devices);
+        tm_add_double(at, "efficiency_pct", 100 * tm_fitted_speedup(s, devices) * s->facts[0].devices / devices);
     }
 }
 
 /* The points as the document has them. */
 
-static const char no_length[] = "no step has a length",
-                  no_parts[] = "the parts of the steps are not known",
+static const char no_length[] = "no step has a length", no_parts[] = "the parts of the steps are not known",
                   few_steps[] = "too few steps have a length";
 
 /* What is the same in all runs of the point. */
@@ -518,8 +495,7 @@ static void add_times(struct tm_value *to, const struct point_facts *facts)
     tm_add_ps(to, "high_ps", facts->step.high, facts->step.why);
 }
 
-static void add_speedup(struct tm_value *to, const struct scaling_study *s,
-                        const struct point_facts *facts)
+static void add_speedup(struct tm_value *to, const struct scaling_study *s, const struct point_facts *facts)
 {
     const struct scaling_interval *interval = &facts->speedup_interval;
     const double measured_gain = s->facts[0].measured_ps / facts->measured_ps;
@@ -528,8 +504,7 @@ static void add_speedup(struct tm_value *to, const struct scaling_study *s,
     tm_add_figure(to, "speedup", facts->speedup, no_length);
     tm_add_figure(to, "speedup_low", interval->low, interval->why);
     tm_add_figure(to, "speedup_high", interval->high, interval->why);
-    tm_add_figure(to, "measured_speedup",
-                  s->mode == SCALING_WEAK ? measured_gain * facts->ideal : measured_gain,
+    tm_add_figure(to, "measured_speedup", s->mode == SCALING_WEAK ? measured_gain * facts->ideal : measured_gain,
                   no_measure);
     tm_add_figure(to, "ideal_speedup", facts->ideal, "the number of devices is not known");
     tm_add_figure(to, "efficiency_pct", facts->efficiency_pct, no_length);
@@ -537,18 +512,15 @@ static void add_speedup(struct tm_value *to, const struct scaling_study *s,
     tm_add_figure(to, "efficiency_high_pct", 100 * interval->high / facts->ideal, interval->why);
     tm_add_figure(to, "weak_efficiency_pct", 100 * facts->time_gain, no_length);
     tm_add_ps(to, "fitted_ps", s->has_fit ? tm_fitted_ps(s, facts->devices) : NAN, s->no_fit);
-    tm_add_figure(to, "fitted_speedup", s->has_fit ? tm_fitted_speedup(s, facts->devices) : NAN,
-                  s->no_fit);
+    tm_add_figure(to, "fitted_speedup", s->has_fit ? tm_fitted_speedup(s, facts->devices) : NAN, s->no_fit);
     tm_add_figure(to, "fitted_efficiency_pct",
-                  s->has_fit ? 100 * tm_fitted_speedup(s, facts->devices) / facts->ideal : NAN,
-                  s->no_fit);
+                  s->has_fit ? 100 * tm_fitted_speedup(s, facts->devices) / facts->ideal : NAN, s->no_fit);
 }
 
 static const struct {
     const char *part, *growth, *lost;
 } keys[SCALING_PARTS] = {
-    [SCALING_COMMUNICATION] = { "exposed_collective_ps", "exposed_collective_pct",
-                                "communication_pct" },
+    [SCALING_COMMUNICATION] = { "exposed_collective_ps", "exposed_collective_pct", "communication_pct" },
     [SCALING_IDLE] = { "idle_ps", "idle_pct", "idle_pct" },
     [SCALING_COMPUTE] = { "compute_ps", "compute_pct", "compute_pct" },
     [SCALING_COPIES] = { "exposed_copy_ps", "exposed_copy_pct", "copies_pct" },
@@ -559,11 +531,10 @@ static double share_pct(const struct point_facts *facts, int part)
     return 100 * facts->part_ps[part] / facts->total_ps;
 }
 
-static void add_parts(struct tm_value *to, const struct scaling_study *s,
-                      const struct point_facts *facts)
+static void add_parts(struct tm_value *to, const struct scaling_study *s, const struct point_facts *facts)
 {
-    static const enum scaling_part order[SCALING_PARTS] = { SCALING_COMPUTE, SCALING_COMMUNICATION,
-                                                            SCALING_COPIES, SCALING_IDLE };
+    static const enum scaling_part order[SCALING_PARTS] = { SCALING_COMPUTE, SCALING_COMMUNICATION, SCALING_COPIES,
+                                                            SCALING_IDLE };
     const struct point_facts *first = &s->facts[0];
     struct tm_value *list = tm_add_object(to, "parts"), *shares = tm_add_object(to, "shares"),
                     *growth = tm_add_object(to, "growth"), *lost = tm_add_object(to, "lost");
@@ -574,8 +545,7 @@ static void add_parts(struct tm_value *to, const struct scaling_study *s,
 
         tm_add_ps(list, keys[p].part, facts->part_ps[p], no_parts);
         tm_add_figure(shares, keys[p].growth, share, no_parts);
-        tm_add_figure(growth, keys[p].growth, first->has_parts ? share - share_pct(first, p) : NAN,
-                      no_parts);
+        tm_add_figure(growth, keys[p].growth, first->has_parts ? share - share_pct(first, p) : NAN, no_parts);
         tm_add_figure(lost, keys[p].lost, facts->lost_pct[p], no_parts);
     }
     tm_add_ps(list, "total_ps", facts->total_ps, no_parts);
@@ -600,8 +570,7 @@ static void add_rest(struct tm_value *to, const struct point_facts *facts)
 {
     tm_add_ps(to, "collective_ps", facts->collective_ps, "no device time is known");
     tm_add_figure(to, "overlap_pct", facts->overlap_pct, "there are no collectives");
-    tm_add_ps(to, "collective_bytes", facts->collective_bytes,
-              "the profile does not tell what its collectives move");
+    tm_add_ps(to, "collective_bytes", facts->collective_bytes, "the profile does not tell what its collectives move");
     tm_add_figure(to, "imbalance_pct", facts->imbalance_pct, "one device has no balance");
     tm_add_figure(to, "spread_pct", facts->spread_pct, "one device has no balance");
     tm_add_ps(to, "work_ps", facts->work_ps, no_parts);
@@ -626,8 +595,7 @@ void tm_add_points(struct scaling_study *s)
     }
 }
 
-static_assert(sizeof(struct point_facts) % _Alignof(double) == 0,
-              "numbers follow the facts in one block");
+static_assert(sizeof(struct point_facts) % _Alignof(double) == 0, "numbers follow the facts in one block");
 
 static size_t count_samples(const struct tm_scaling_point *point)
 {
@@ -640,8 +608,8 @@ static size_t count_samples(const struct tm_scaling_point *point)
 
 /* One sample for each step number, as in comparisons.
  * in: room  out: the end of the numbers that it took */
-static tm_status take_samples(struct tm_compare_blocks *memory, const struct tm_scaling_point *point, struct point_facts *facts,
-                              double **room)
+static tm_status take_samples(struct tm_compare_blocks *memory, const struct tm_scaling_point *point,
+                              struct point_facts *facts, double **room)
 {
     double *const value = *room, *const medians = value + count_samples(point);
 
@@ -695,10 +663,8 @@ static void add_mode(struct scaling_study *s)
 
     tm_add_string(s->root, "mode", modes[s->mode]);
     work = tm_add_object(s->root, "work");
-    tm_add_figure(work, "total_change_pct", s->total_change_pct,
-                  "what a point computes is not known");
-    tm_add_figure(work, "device_change_pct", s->device_change_pct,
-                  "what a point computes is not known");
+    tm_add_figure(work, "total_change_pct", s->total_change_pct, "what a point computes is not known");
+    tm_add_figure(work, "device_change_pct", s->device_change_pct, "what a point computes is not known");
     tm_add_int(work, "same_within_pct", SCALING_SAME_PCT);
     limits = tm_add_object(s->root, "limits");
     tm_add_int(limits, "good_pct", SCALING_GOOD_PCT);
@@ -721,8 +687,8 @@ static void fill(struct scaling_study *s)
     tm_add_scaling_verdict(s);
 }
 
-tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_scaling_point *point,
-                     size_t points, const struct tm_compare_options *options)
+tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_scaling_point *point, size_t points,
+                     const struct tm_compare_options *options)
 {
     struct scaling_study s = {
         .run = run, .point = point, .points = points, .options = options, .root = tm_doc_root(out)
@@ -737,8 +703,7 @@ tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_sca
         samples += count_samples(&point[i]);
         numbers += count_samples(&point[i]) + point[i].side.runs;
     }
-    numbers += samples + 1 +
-               TM_RESAMPLES; /* 1: a median alone is resampled beside all steps of its point */
+    numbers += samples + 1 + TM_RESAMPLES; /* 1: a median alone is resampled beside all steps of its point */
     bytes = points * sizeof(*s.facts) + numbers * sizeof(double);
     s.facts = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
     if (!s.facts)

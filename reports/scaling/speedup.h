@@ -8,7 +8,7 @@
  * schemas/SCALING.md. */
 struct tm_scaling_point {
     struct tm_comparison_side side; /* the runs with that many devices */
-    uint32_t devices;    /* from the profile, or as the user said */
+    uint32_t devices;               /* from the profile, or as the user said */
 };
 
 enum { TM_SCALING_POINTS_MOST = 64 };

@@ -72,7 +72,7 @@ static void draw_nearer(struct search *s, struct stretch of)
 /* --- the place that stands out most --- */
 
 struct place {
-    size_t at; /* within the stretch: the first value of its second part */
+    size_t at;      /* within the stretch: the first value of its second part */
     double squared; /* how far it stands out: the difference of the means in units of its spread for equal values */
 };
 
@@ -92,8 +92,7 @@ static void best_of_interval(const double *sums, size_t from, size_t to, struct 
 
 static bool exceeds(const double *sums, size_t from, size_t to, double squared)
 {
-    const double length = (double)(to - from), mean = (sums[to] - sums[from]) / length,
-                 limit = squared / length;
+    const double length = (double)(to - from), mean = (sums[to] - sums[from]) / length, limit = squared / length;
 
     for (size_t at = from + STRETCH_LEAST; at + STRETCH_LEAST <= to; at++) {
         const double before = (double)(at - from), off = sums[at] - sums[from] - mean * before;
@@ -217,8 +216,9 @@ static double correlation(struct search *s)
     double products = 0, squares = 0, raw;
 
     for (size_t i = 0; i <= s->points; i++)
-        add_stretch(s, (struct stretch){ i > 0 ? s->point[i - 1].at : 0, i < s->points ? s->point[i].at : s->series.count },
-                    &products, &squares);
+        add_stretch(
+            s, (struct stretch){ i > 0 ? s->point[i - 1].at : 0, i < s->points ? s->point[i].at : s->series.count },
+            &products, &squares);
     raw = squares > 0 ? products / squares : 0;
     return fmin(fmax(raw + (levels + 4 * raw) / count, 0), alike_most);
 }
@@ -245,8 +245,7 @@ static void search_series(struct search *s)
 
 static struct stretch around(const struct search *s, size_t i)
 {
-    return (struct stretch){ i > 0 ? s->point[i - 1].at : 0,
-                             i + 1 < s->points ? s->point[i + 1].at : s->series.count };
+    return (struct stretch){ i > 0 ? s->point[i - 1].at : 0, i + 1 < s->points ? s->point[i + 1].at : s->series.count };
 }
 
 /* A cut that was made before its neighbours were known is moved to where it is best between them. */

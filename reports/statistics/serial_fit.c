@@ -50,8 +50,7 @@ static struct sums add_up(const double *n, const double *t, size_t count, bool i
     struct sums sums = { 0 };
 
     for (size_t i = 0; i < count; i++) {
-        const double f = serial_basis(n[i], is_weak) / t[i],
-                     g = parallel_basis(n[i], is_weak) / t[i];
+        const double f = serial_basis(n[i], is_weak) / t[i], g = parallel_basis(n[i], is_weak) / t[i];
 
         sums.ff += f * f;
         sums.fg += f * g;
@@ -63,15 +62,13 @@ static struct sums add_up(const double *n, const double *t, size_t count, bool i
 }
 
 /* Root mean square of what is left of the ones. */
-static double residual(const double *n, const double *t, size_t count, bool is_weak,
-                       struct parts parts)
+static double residual(const double *n, const double *t, size_t count, bool is_weak, struct parts parts)
 {
     double squares = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const double off = 1 - (parts.serial * serial_basis(n[i], is_weak) +
-                                parts.parallel * parallel_basis(n[i], is_weak)) /
-                                   t[i];
+        const double off =
+            1 - (parts.serial * serial_basis(n[i], is_weak) + parts.parallel * parallel_basis(n[i], is_weak)) / t[i];
 
         squares += off * off;
     }
@@ -87,14 +84,11 @@ static double share(struct parts parts)
 static double uncertainty(const struct sums *sums, struct parts parts, double rms, size_t count)
 {
     const double freedom = (double)count - 2, variance = rms * rms * (double)count / freedom;
-    const double whole = parts.serial + parts.parallel,
-                 determinant = sums->ff * sums->gg - sums->fg * sums->fg;
-    const double by_serial = parts.parallel / (whole * whole),
-                 by_parallel = -parts.serial / (whole * whole);
-    const double spread =
-        (by_serial * by_serial * sums->gg - 2 * by_serial * by_parallel * sums->fg +
-         by_parallel * by_parallel * sums->ff) /
-        determinant;
+    const double whole = parts.serial + parts.parallel, determinant = sums->ff * sums->gg - sums->fg * sums->fg;
+    const double by_serial = parts.parallel / (whole * whole), by_parallel = -parts.serial / (whole * whole);
+    const double spread = (by_serial * by_serial * sums->gg - 2 * by_serial * by_parallel * sums->fg +
+                           by_parallel * by_parallel * sums->ff) /
+                          determinant;
 
     return tm_student_quantile(0.975, freedom) * sqrt(variance * fmax(spread, 0));
 }
@@ -114,8 +108,7 @@ static double percent_within(double x)
     return fmin(fmax(100 * x, 0), 100);
 }
 
-bool tm_fit_serial(const double *n, const double *t, size_t count, bool is_weak,
-                   struct tm_serial_fit *fit)
+bool tm_fit_serial(const double *n, const double *t, size_t count, bool is_weak, struct tm_serial_fit *fit)
 {
     if (!is_enough(n, t, count))
         return false;
@@ -124,8 +117,7 @@ bool tm_fit_serial(const double *n, const double *t, size_t count, bool is_weak,
     const struct parts free_parts = { (sums.f * sums.gg - sums.g * sums.fg) / determinant,
                                       (sums.g * sums.ff - sums.f * sums.fg) / determinant };
     const struct parts parts = within(&sums, free_parts);
-    const double half =
-        uncertainty(&sums, free_parts, residual(n, t, count, is_weak, free_parts), count);
+    const double half = uncertainty(&sums, free_parts, residual(n, t, count, is_weak, free_parts), count);
 
     if (!(determinant > 0) || !isfinite(half))
         return false;

@@ -45,9 +45,8 @@ static double apart(double x)
 static double beta_fraction(double a, double b, double x, double rest)
 {
     int sign;
-    const double front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) +
-                             a * log(x) + b * log(rest)) /
-                         a;
+    const double front =
+        exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) + b * log(rest)) / a;
     double c = 1, d = 1 / apart(1 - (a + b) * x / (a + 1)), value = d;
 
     for (int m = 1; m <= TERMS_MOST; m++) {
@@ -72,8 +71,7 @@ static double beta_share(double a, double b, double x, double rest)
         return 0;
     if (rest <= 0)
         return 1;
-    return x < (a + 1) / (a + b + 2) ? beta_fraction(a, b, x, rest)
-                                     : 1 - beta_fraction(b, a, rest, x);
+    return x < (a + 1) / (a + b + 2) ? beta_fraction(a, b, x, rest) : 1 - beta_fraction(b, a, rest, x);
 }
 
 double tm_student_two_sided(double t, double freedom)
@@ -203,7 +201,8 @@ static size_t twice_midrank(double x, struct tm_sample a, struct tm_sample b)
 static double tied_two_sided(struct tm_sample a, struct tm_sample b)
 {
     enum { SUMS = TIED_MOST * (TIED_MOST + 1) + 1 };
-    static double chosen[TIED_MOST / 2 + 1][SUMS]; /* ways to choose so many with that sum; too much for a small stack */
+    static double chosen[TIED_MOST / 2 + 1]
+                        [SUMS]; /* ways to choose so many with that sum; too much for a small stack */
     const size_t count = a.count + b.count, middle = a.count * (count + 1);
     size_t own = 0, reach = 0, far;
     double all = 0, as_far = 0;
@@ -256,10 +255,9 @@ double tm_rank_test(struct tm_sample a, struct tm_sample b)
         return NAN;
     if (ranks.ties > 0 && a.count + b.count <= TIED_MOST)
         return a.count <= b.count ? tied_two_sided(a, b) : tied_two_sided(b, a);
-    const double p =
-        ranks.ties == 0 && fewer <= EXACT_FEWER_MOST && pairs / 2 < EXACT_COUNTS
-            ? 2 * exact_lower(fewer, more, (size_t)least)
-            : normal_two_sided((double)a.count, (double)b.count, &ranks, pairs - least);
+    const double p = ranks.ties == 0 && fewer <= EXACT_FEWER_MOST && pairs / 2 < EXACT_COUNTS
+                         ? 2 * exact_lower(fewer, more, (size_t)least)
+                         : normal_two_sided((double)a.count, (double)b.count, &ranks, pairs - least);
 
     return fmin(p, 1);
 }
@@ -415,8 +413,8 @@ double tm_welch_test(struct tm_summed a, struct tm_summed b)
     /* By shares: the squares of small variances would vanish. */
     const double a_share = a_part / both, b_share = b_part / both;
 
-    return tm_student_two_sided(difference / sqrt(both), 1 / (a_share * a_share / (a.count - 1) +
-                                                              b_share * b_share / (b.count - 1)));
+    return tm_student_two_sided(difference / sqrt(both),
+                                1 / (a_share * a_share / (a.count - 1) + b_share * b_share / (b.count - 1)));
 }
 
 static struct tm_summed summed(struct tm_sample sample)
@@ -435,10 +433,10 @@ double tm_welch_sample_test(struct tm_sample a, struct tm_sample b)
 #define LAG1_MOST 0.99
 
 enum {
-    PERMUTATIONS_ALL = 20000,  /* up to so many are all gone through */
+    PERMUTATIONS_ALL = 20000, /* up to so many are all gone through */
     PERMUTATIONS_DRAWN = 20000,
-    EXCEEDED_ENOUGH = 500,     /* then p is known well enough, and above any level */
-    PERMUTED_MOST = 1024,      /* values of both samples: more are as good as normal */
+    EXCEEDED_ENOUGH = 500, /* then p is known well enough, and above any level */
+    PERMUTED_MOST = 1024,  /* values of both samples: more are as good as normal */
 };
 
 static double effective_count(double count, double lag1)
@@ -581,8 +579,8 @@ double tm_mean_test(struct tm_sample a, struct tm_sample b)
     for (size_t i = 0; i < p.chosen; i++)
         p.distance += value[i];
     p.distance = fabs(p.distance);
-    return ways(p.count, p.chosen,
-                PERMUTATIONS_ALL + 1) <= PERMUTATIONS_ALL ? all_permutations(&p) : drawn_permutations(&p);
+    return ways(p.count, p.chosen, PERMUTATIONS_ALL + 1) <= PERMUTATIONS_ALL ? all_permutations(&p)
+                                                                             : drawn_permutations(&p);
 }
 
 /* --- both, of values that are not independent --- */
@@ -778,12 +776,11 @@ static bool has_nan(struct tm_sample sample)
     return false;
 }
 
-struct tm_interval tm_change_interval(struct tm_sample a, struct tm_sample b, enum tm_middle middle,
-                                      double share, double level, double *scratch)
+struct tm_interval tm_change_interval(struct tm_sample a, struct tm_sample b, enum tm_middle middle, double share,
+                                      double level, double *scratch)
 {
     const struct tm_interval unknown = { NAN, NAN };
-    double *const change = scratch, *const drawn_a = change + TM_RESAMPLES,
-                  *const drawn_b = drawn_a + a.count;
+    double *const change = scratch, *const drawn_a = change + TM_RESAMPLES, *const drawn_b = drawn_a + a.count;
     const size_t count_a = drawn_of(a, share), count_b = drawn_of(b, share);
     uint64_t state = 1;
 
@@ -805,8 +802,7 @@ struct tm_interval tm_change_interval(struct tm_sample a, struct tm_sample b, en
                                  tm_sample_quantile(changes, (1 + level) / 2) };
 }
 
-struct tm_interval tm_median_change_interval(struct tm_sample a, struct tm_sample b, double level,
-                                             double *scratch)
+struct tm_interval tm_median_change_interval(struct tm_sample a, struct tm_sample b, double level, double *scratch)
 {
     return tm_change_interval(a, b, TM_MIDDLE_MEDIAN, 1, level, scratch);
 }

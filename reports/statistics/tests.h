@@ -65,8 +65,7 @@ struct tm_change_test {
     double level;            /* that p has to be below: where it is not enough, a tenth */
 };
 
-struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, double lag1,
-                                     double level);
+struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, double lag1, double level);
 /* Can a test of so many values come below the level, adjusted for two tests? */
 bool tm_is_enough(double a, double b, double level);
 /* The p of one of two tests, adjusted for both, step down.  in: correlation  of their statistics; 0 = not known */
@@ -88,20 +87,18 @@ double tm_welch_sample_test(struct tm_sample a, struct tm_sample b);
  * bootstrap).  The same numbers every time: the generator starts with a fixed seed. in:  scratch
  * a.count + b.count + 2000 doubles; level  0.95 */
 struct tm_interval {
-    double low,
-        high; /* NaN where a sample is empty or has a NaN, or the median of a can be 0 or less */
+    double low, high; /* NaN where a sample is empty or has a NaN, or the median of a can be 0 or less */
 };
 
 enum { TM_RESAMPLES = 2000 };
 
-struct tm_interval tm_median_change_interval(struct tm_sample a, struct tm_sample b, double level,
-                                             double *scratch);
+struct tm_interval tm_median_change_interval(struct tm_sample a, struct tm_sample b, double level, double *scratch);
 
 /* The same of either figure, where only a share of the values is independent: 1 = all. */
 enum tm_middle { TM_MIDDLE_MEDIAN, TM_MIDDLE_MEAN };
 
-struct tm_interval tm_change_interval(struct tm_sample a, struct tm_sample b, enum tm_middle middle,
-                                      double share, double level, double *scratch);
+struct tm_interval tm_change_interval(struct tm_sample a, struct tm_sample b, enum tm_middle middle, double share,
+                                      double level, double *scratch);
 
 /* Which of many tests hold at a rate of false discoveries q (Benjamini and Hochberg 1995).
  * in:   p  NaN = not tested, holds never; scratch  count doubles
@@ -111,7 +108,7 @@ void tm_discoveries(const double *p, size_t count, double q, bool *holds, double
 void tm_family_tests(const double *p, size_t count, double alpha, bool *holds, double *scratch);
 
 /* Distributions, for these and for intervals. */
-double tm_normal_upper(double z); /* P(Z > z) */
+double tm_normal_upper(double z);                      /* P(Z > z) */
 double tm_student_two_sided(double t, double freedom); /* P(|T| > |t|) */
 
 double tm_student_quantile(double p, double freedom); /* t with P(T < t) = p */

@@ -253,7 +253,8 @@ static void make_top_stake(char out[TOP_STAKE_BYTES], const struct tm_value *fin
 
     if (*tm_finding_time(time, finding))
         (void)tm_finding_part(part, finding);
-    (void)snprintf(out, TOP_STAKE_BYTES, "%s%s%.*s", time, *part ? ", " : "", (int)strcspn(part, "%") + (*part != 0), part);
+    (void)snprintf(out, TOP_STAKE_BYTES, "%s%s%.*s", time, *part ? ", " : "", (int)strcspn(part, "%") + (*part != 0),
+                   part);
 }
 
 static void put_top_findings(struct text *t)

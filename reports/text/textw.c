@@ -116,12 +116,12 @@ static void text_cut(char *text, int width)
 }
 
 enum {
-    GAP = 2,            /* columns between two columns of a table */
-    LABEL = 12,         /* columns of the label of an item */
-    INDENT = 2,         /* columns of a step down in a tree */
+    GAP = 2,             /* columns between two columns of a table */
+    LABEL = 12,          /* columns of the label of an item */
+    INDENT = 2,          /* columns of a step down in a tree */
     PROSE_BYTES = 16384, /* a paragraph, clean */
-    CELL_LINES = 6,     /* lines of one wrapped cell */
-    LEAST_NAME = 28,    /* columns of a name that is cut and still tells something */
+    CELL_LINES = 6,      /* lines of one wrapped cell */
+    LEAST_NAME = 28,     /* columns of a name that is cut and still tells something */
 };
 
 static const double LEAST_SHARE = 0.8; /* of a name: less is cut far */
@@ -239,7 +239,7 @@ static void fill_cell(struct tm_textw *w, const struct tm_sheet *sheet, int row,
 
     memset(cell, ' ', (size_t)indent);
     tm_format_text(cell + indent, TM_TEXT_CELL_BYTES - (size_t)indent,
-                     row < 0 ? sheet->title[column] : sheet->text[row][column]);
+                   row < 0 ? sheet->title[column] : sheet->text[row][column]);
 }
 
 static void cut_cell(struct tm_textw *w, const struct tm_sheet *sheet, int row, int column, int width)
@@ -307,8 +307,7 @@ static void put_piece(struct line *line, const char *text, size_t bytes, int wid
 }
 
 /* Print one line of a row and move on in its cells.  out: is anything left? */
-static bool put_row_line(struct tm_textw *w, const struct tm_sheet *sheet, const int *widths,
-                         const char **rest)
+static bool put_row_line(struct tm_textw *w, const struct tm_sheet *sheet, const int *widths, const char **rest)
 {
     struct line line = { .w = w };
     bool more = false;

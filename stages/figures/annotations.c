@@ -26,17 +26,17 @@ struct annotation_row {
 
 /* An annotation that was made, as far as it lies in the chosen steps. */
 struct annotation_span {
-    struct tm_key key;       /* of its name and those around it */
+    struct tm_key key; /* of its name and those around it */
     int64_t start_ps, host_ps;
-    int64_t inner_ps;        /* of host_ps, what annotations in it take */
+    int64_t inner_ps; /* of host_ps, what annotations in it take */
     int64_t device_ps;
     uint64_t activities;
     tm_strid name;
-    uint32_t around;         /* number of the one around it, from 1 on; 0 = none */
-    uint32_t before, jump;   /* of those that began before on its thread, 0 = none: the last one, another one */
-    uint32_t after;          /* the next one on its thread; 0 = none yet */
-    uint32_t ordinal;        /* how many began before on its thread */
-    uint32_t depth;          /* 1 = in no other */
+    uint32_t around;       /* number of the one around it, from 1 on; 0 = none */
+    uint32_t before, jump; /* of those that began before on its thread, 0 = none: the last one, another one */
+    uint32_t after;        /* the next one on its thread; 0 = none yet */
+    uint32_t ordinal;      /* how many began before on its thread */
+    uint32_t depth;        /* 1 = in no other */
 };
 
 static inline int64_t annotation_end(const struct annotation_span *span)
@@ -266,8 +266,8 @@ static tm_status open_spans(struct annotations *a)
 {
     const size_t memory = annotations_memory(a->run, ANNOTATION_SPANS);
 
-    a->spans = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct annotation_span), memory - memory / 8,
-                                 PAGE_BYTES);
+    a->spans =
+        tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct annotation_span), memory - memory / 8, PAGE_BYTES);
     a->threads = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct annotation_thread), memory / 8, PAGE_BYTES);
     return a->spans && a->threads ? TM_OK : a->run->error.status;
 }
@@ -683,8 +683,8 @@ struct writer {
     const char *no_device; /* why there is no device time; NULL = there is */
     char path[PATH_MOST];
     size_t length_at[ANNOTATION_DEPTH_MOST + 1]; /* of the path, by depth */
-    size_t room;                /* for long texts */
-    int64_t self_ps, device_ps; /* of the rows that are listed; device_ps: of the roots */
+    size_t room;                                 /* for long texts */
+    int64_t self_ps, device_ps;                  /* of the rows that are listed; device_ps: of the roots */
 };
 
 static void write_row(struct writer *w, const struct annotation_row *row, const char *name, size_t length)
@@ -781,8 +781,9 @@ tm_status tm_annotations_report(struct annotations *a, uint64_t most, struct tm_
     tm_status st = top && w ? choose(a, top, &distinct) : a->run->error.status;
 
     if (st == TM_OK && !distinct) {
-        tm_add_null(to, "annotations", a->has_host_events ? "the program annotated nothing on its host threads"
-                                                          : "no host events are in the profile");
+        tm_add_null(to, "annotations",
+                    a->has_host_events ? "the program annotated nothing on its host threads"
+                                       : "no host events are in the profile");
         tm_add_null(to, "annotations_rest", "there are no annotations");
     } else if (st == TM_OK) {
         w->a = a;

@@ -34,22 +34,22 @@ struct launches {
     int64_t device_ps;
     uint64_t activities;
     uint32_t track;
-    uint32_t span;             /* number of the last one that had begun; 0 = none */
+    uint32_t span; /* number of the last one that had begun; 0 = none */
 };
 
 struct annotations {
     struct tm_run *run;
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct tm_rows *spans;        /* struct annotation_span, of the present host in the order of their begins */
-    struct tm_rows *threads;      /* of it: struct annotation_thread, by track */
-    struct tm_sorter *leads;      /* of it: what is open as the chosen steps begin; NULL = they have begun */
-    struct tm_rows *early;        /* of it: struct launch, of activities that came before it */
+    struct tm_rows *spans;   /* struct annotation_span, of the present host in the order of their begins */
+    struct tm_rows *threads; /* of it: struct annotation_thread, by track */
+    struct tm_sorter *leads; /* of it: what is open as the chosen steps begin; NULL = they have begun */
+    struct tm_rows *early;   /* of it: struct launch, of activities that came before it */
     struct launches launches[ANNOTATION_LAUNCHES]; /* of it, by thread and device */
-    struct tm_groups *rows;       /* struct annotation_row */
-    int64_t begin_ps, end_ps;     /* what counts of the present host */
-    uint64_t launched;            /* activities of which the launch is known */
-    uint64_t inside;              /* those whose launch lies in an annotation */
+    struct tm_groups *rows;                        /* struct annotation_row */
+    int64_t begin_ps, end_ps;                      /* what counts of the present host */
+    uint64_t launched;                             /* activities of which the launch is known */
+    uint64_t inside;                               /* those whose launch lies in an annotation */
     int64_t host_self_ps, inside_ps;
     bool has_host_events;
 };

@@ -36,11 +36,11 @@ struct balance {
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
     struct tm_members members;
-    struct load *loads;           /* of the present host, by device */
+    struct load *loads; /* of the present host, by device */
     uint32_t load_count;
-    struct tm_groups *ops;        /* struct op_row */
-    struct tm_groups *steps;      /* struct step_row */
-    struct tm_front front;        /* of ops, by site */
+    struct tm_groups *ops;   /* struct op_row */
+    struct tm_groups *steps; /* struct step_row */
+    struct tm_front front;   /* of ops, by site */
 };
 
 enum { BALANCE_LISTED = 50 };
@@ -155,7 +155,10 @@ enum { EQUAL_PCT = 5 }; /* an op takes equally long where the slowest device nee
 enum op_kind { OP_ALL, OP_UNEVEN, OP_SOME, OP_SINGLE, OP_KINDS };
 
 static const char *const op_kind_name[OP_KINDS] = {
-    [OP_ALL] = "all", [OP_UNEVEN] = "uneven", [OP_SOME] = "some", [OP_SINGLE] = "single",
+    [OP_ALL] = "all",
+    [OP_UNEVEN] = "uneven",
+    [OP_SOME] = "some",
+    [OP_SINGLE] = "single",
 };
 
 /* An op over its devices. */
@@ -175,9 +178,9 @@ struct shared_ops {
     uint32_t devices;        /* that run any op */
     struct tm_top_rows *top; /* struct shared_op */
     uint64_t kinds[OP_KINDS];
-    int64_t *op_ps;          /* of the present op, by member */
-    int64_t *same_ps;        /* of ops of the kind `all`, by member */
-    uint8_t *has_ops;        /* by member */
+    int64_t *op_ps;   /* of the present op, by member */
+    int64_t *same_ps; /* of ops of the kind `all`, by member */
+    uint8_t *has_ops; /* by member */
 };
 
 /* 100 x (max / mean - 1) */
@@ -201,8 +204,9 @@ static int most_excess_first(const void *a, const void *b)
 
 static void begin_op(struct shared_op *op, const struct op_row *row)
 {
-    *op = (struct shared_op){ .key = row->key, .name = row->name, .module = row->module, .min_ps = INT64_MAX,
-                              .max_ps = -1, .kind = OP_ALL };
+    *op = (struct shared_op){
+        .key = row->key, .name = row->name, .module = row->module, .min_ps = INT64_MAX, .max_ps = -1, .kind = OP_ALL
+    };
 }
 
 /* out: op->kind is OP_UNEVEN from the first device on whose count is another one */
@@ -509,10 +513,10 @@ static tm_status open_stage(struct tm_stage *s)
     struct balance *b = s->state;
 
     b->run = s->run;
-    b->ops = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct op_row), balance_memory(s->run, BALANCE_OPS),
-                           merge_ops);
-    b->steps = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct step_row),
-                             balance_memory(s->run, BALANCE_STEPS), merge_steps);
+    b->ops =
+        tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct op_row), balance_memory(s->run, BALANCE_OPS), merge_ops);
+    b->steps = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct step_row), balance_memory(s->run, BALANCE_STEPS),
+                             merge_steps);
     if (!b->ops || !b->steps)
         return s->run->error.status;
     return tm_front_init(&b->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct op_row),

@@ -33,23 +33,21 @@ struct collective_row {
     int64_t total_ps;
     struct exposed_parts exposed; /* only in the report */
     uint64_t plain_count, flight_count, moved_count;
-    int64_t plain_ps,
-        flight_ps; /* plain: that are one event; flight: of a TPU's asynchronous ones */
-    int64_t
-        moved_ps; /* of plain ones that were matched, from the last start on; only in the report */
-    uint64_t message_bytes; /* 0 = not recorded */
-    uint32_t group_size;    /* 0 = not recorded */
+    int64_t plain_ps, flight_ps; /* plain: that are one event; flight: of a TPU's asynchronous ones */
+    int64_t moved_ps;            /* of plain ones that were matched, from the last start on; only in the report */
+    uint64_t message_bytes;      /* 0 = not recorded */
+    uint32_t group_size;         /* 0 = not recorded */
     tm_strid data_type;
-    uint8_t kind;           /* enum tm_collective_kind */
-    uint8_t reach;          /* enum tm_collective_reach */
-    bool is_told; /* what the key is made of stands here; else it stands in another row of the same
+    uint8_t kind;  /* enum tm_collective_kind */
+    uint8_t reach; /* enum tm_collective_reach */
+    bool is_told;  /* what the key is made of stands here; else it stands in another row of the same
                      key */
 };
 
 /* What is looked up once for many events: a name and a configuration of the present host. */
 struct collective_front {
     struct collective_row row; /* of one event, but for its length */
-    uint64_t start; /* hash of the op that starts an asynchronous one, of it and of its wait; 0 =
+    uint64_t start;            /* hash of the op that starts an asynchronous one, of it and of its wait; 0 =
                        neither */
     tm_strid name;
     uint32_t config;
@@ -96,7 +94,7 @@ struct collectives {
     const struct tm_settings *settings;
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct tm_groups *groups; /* struct collective_row */
+    struct tm_groups *groups;    /* struct collective_row */
     struct tm_sorter *stretches; /* struct stretch, in the order (member, serial, begin) */
     struct collective_front *front;
     struct exposure *exposures; /* of the present host, by device */
@@ -115,8 +113,7 @@ enum { COLLECTIVES_GROUPS = 5, COLLECTIVES_STRETCHES = 4, COLLECTIVES_SUMS = 4 }
 
 /* collectives.c */
 struct exposed_sums {
-    struct tm_groups
-        *rows; /* struct collective_row: those of the stage with what is known only now */
+    struct tm_groups *rows;        /* struct collective_row: those of the stage with what is known only now */
     struct exposed_parts *members; /* by member */
     struct exposed_parts total;    /* of the devices: members added up */
     struct exposed_parts chosen;   /* of the collectives that count: rows added up */
@@ -135,21 +132,31 @@ static inline void add_exposed_parts(struct exposed_parts *to, const struct expo
     to->matched = tm_sum_counts(to->matched, more->matched);
 }
 
+/* clang-format off */
 const char *const tm_collective_kind_name[TM_COLLECTIVE_KIND_COUNT] = {
     [TM_ALL_REDUCE] = "all-reduce",   [TM_ALL_GATHER] = "all-gather", [TM_REDUCE_SCATTER] = "reduce-scatter",
     [TM_ALL_TO_ALL] = "all-to-all",   [TM_BROADCAST] = "broadcast",   [TM_SEND_RECV] = "send-recv",
     [TM_PERMUTE] = "permute",         [TM_OTHER_COLLECTIVE] = "other",
 };
+/* clang-format on */
 
 /* The first one that the text holds: a fused "all-reduce-scatter" is a reduce-scatter. */
 static const struct {
     const char *word;
     enum tm_collective_kind kind;
 } words[] = {
-    { "reducescatter", TM_REDUCE_SCATTER }, { "allreduce", TM_ALL_REDUCE },   { "crossdevicereduce", TM_ALL_REDUCE },
-    { "allgather", TM_ALL_GATHER },         { "alltoall", TM_ALL_TO_ALL },    { "all2all", TM_ALL_TO_ALL },
-    { "permute", TM_PERMUTE },              { "broadcast", TM_BROADCAST },    { "bcast", TM_BROADCAST },
-    { "sendrecv", TM_SEND_RECV },           { "send", TM_SEND_RECV },         { "recv", TM_SEND_RECV },
+    { "reducescatter", TM_REDUCE_SCATTER },
+    { "allreduce", TM_ALL_REDUCE },
+    { "crossdevicereduce", TM_ALL_REDUCE },
+    { "allgather", TM_ALL_GATHER },
+    { "alltoall", TM_ALL_TO_ALL },
+    { "all2all", TM_ALL_TO_ALL },
+    { "permute", TM_PERMUTE },
+    { "broadcast", TM_BROADCAST },
+    { "bcast", TM_BROADCAST },
+    { "sendrecv", TM_SEND_RECV },
+    { "send", TM_SEND_RECV },
+    { "recv", TM_SEND_RECV },
 };
 
 static char lower(char c)
@@ -340,8 +347,7 @@ struct splitting {
     struct collectives *c;
     struct tm_sorter *matched; /* NULL = nothing is */
     struct exposed_sums *sums;
-    struct matched
-        at; /* the next one, of a device and a collective not before the present stretch */
+    struct matched at; /* the next one, of a device and a collective not before the present stretch */
     bool has_at;
 };
 
@@ -439,8 +445,7 @@ static tm_status split_exposed(struct collectives *c, struct tm_sorter *matched,
     *sums = (struct exposed_sums){ .rows = NULL };
     sums->rows = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct collective_row),
                                collectives_memory(run, COLLECTIVES_SUMS), merge_collective_rows);
-    sums->members =
-        tm_take(&run->budget, TM_ACCOUNT_MODEL, members * sizeof(*sums->members), &run->error);
+    sums->members = tm_take(&run->budget, TM_ACCOUNT_MODEL, members * sizeof(*sums->members), &run->error);
     return sums->rows && sums->members ? split(&s) : run->error.status;
 }
 
@@ -449,16 +454,14 @@ static void free_exposed_sums(struct collectives *c, struct exposed_sums *sums)
     const uint32_t members = c->skew.members.count;
 
     tm_groups_free(sums->rows);
-    tm_give(&c->run->budget, TM_ACCOUNT_MODEL, sums->members,
-            sums->members ? members * sizeof(*sums->members) : 0);
+    tm_give(&c->run->budget, TM_ACCOUNT_MODEL, sums->members, sums->members ? members * sizeof(*sums->members) : 0);
 }
 
 /* The section collectives out of the groups. */
 
 static const char not_recorded[] = "the profile does not tell what its collectives move";
 
-static const char no_counterpart[] =
-    "none of these collectives has its counterpart on another device";
+static const char no_counterpart[] = "none of these collectives has its counterpart on another device";
 
 static const char not_timed[] = "the profile does not tell how long they are in flight";
 
@@ -533,11 +536,8 @@ static struct movement movement_of(const struct collective_row *row)
 static void add_bandwidths(const struct collective_row *row, struct tm_value *to)
 {
     const struct movement movement = movement_of(row);
-    const double bytes = (double)movement.count * (double)row->message_bytes,
-                 factor = bus_factor(row);
-    const char *why = !row->message_bytes             ? not_recorded
-                      : movement.count && movement.ps ? NULL
-                                                      : not_timed;
+    const double bytes = (double)movement.count * (double)row->message_bytes, factor = bus_factor(row);
+    const char *why = !row->message_bytes ? not_recorded : movement.count && movement.ps ? NULL : not_timed;
     const char *no_factor = row->kind == TM_OTHER_COLLECTIVE ? "not known for this kind of collective"
                                                              : "the profile does not tell the size of the group";
     const double rate = why ? 0 : bytes / ((double)movement.ps * 1e-12);
@@ -569,8 +569,7 @@ static void add_split(struct tm_value *to, const struct exposed_parts *parts, co
     tm_add_int(to, "exposed_unmatched_ps", parts->unmatched_ps);
 }
 
-static void add_exposed(struct tm_value *to, const struct exposed_parts *parts, int64_t total_ps,
-                        const char *why)
+static void add_exposed(struct tm_value *to, const struct exposed_parts *parts, int64_t total_ps, const char *why)
 {
     const int64_t exposed_ps = exposed_of(parts);
 
@@ -590,8 +589,7 @@ struct reporting {
     const char *why; /* nothing is matched; NULL = something is */
 };
 
-static tm_status add_row(const struct reporting *r, const struct collective_row *row,
-                         struct tm_value *list)
+static tm_status add_row(const struct reporting *r, const struct collective_row *row, struct tm_value *list)
 {
     struct collectives *c = r->c;
     struct tm_value *to = tm_add_object(list, NULL);
@@ -716,8 +714,7 @@ static void add_to_devices(const struct reporting *r, struct tm_value *summary)
         struct tm_value *device = tm_element(devices, i);
         const char *id = tm_text(tm_get(device, "id"));
 
-        for (uint32_t tries = 0;
-             tries < members->count && strcmp(members->rows[at].device, id) != 0; tries++)
+        for (uint32_t tries = 0; tries < members->count && strcmp(members->rows[at].device, id) != 0; tries++)
             at = (at + 1) % members->count;
         if (strcmp(members->rows[at].device, id) == 0)
             add_split_of(device, &r->exposed.members[at], why);
@@ -726,8 +723,7 @@ static void add_to_devices(const struct reporting *r, struct tm_value *summary)
         add_split_of(total, &r->exposed.total, why);
 }
 
-static tm_status add_section(struct reporting *r, struct tm_value *summary,
-                             struct tm_value **section)
+static tm_status add_section(struct reporting *r, struct tm_value *summary, struct tm_value **section)
 {
     struct collectives *c = r->c;
     struct tm_value *total;
@@ -797,9 +793,8 @@ static tm_status collectives_report(struct tm_stage *s, struct tm_value *summary
 
 static void init_exposure(struct exposure *e, int64_t begin_ps, int64_t end_ps)
 {
-    *e = (struct exposure){
-        .begin_ps = begin_ps, .end_ps = end_ps, .at_ps = INT64_MIN, .computes_until_ps = INT64_MIN
-    };
+    *e =
+        (struct exposure){ .begin_ps = begin_ps, .end_ps = end_ps, .at_ps = INT64_MIN, .computes_until_ps = INT64_MIN };
 }
 
 TM_NOT_INLINE tm_status tell(struct exposure *e, struct tm_sorter *stretches)
@@ -820,10 +815,8 @@ static tm_status collective_exposure_add_exposed(struct exposure *e, int64_t unt
     until_ps = until_ps < e->end_ps ? until_ps : e->end_ps;
     if (until_ps <= from_ps)
         return TM_OK;
-    if (e->open.end_ps > e->open.begin_ps && e->open.end_ps == from_ps &&
-        e->open.serial == e->owner.stretch.serial &&
-        e->open.is_chosen == e->owner.stretch.is_chosen &&
-        tm_is_same_key(e->open.row, e->owner.stretch.row)) {
+    if (e->open.end_ps > e->open.begin_ps && e->open.end_ps == from_ps && e->open.serial == e->owner.stretch.serial &&
+        e->open.is_chosen == e->owner.stretch.is_chosen && tm_is_same_key(e->open.row, e->owner.stretch.row)) {
         e->open.end_ps = until_ps;
         return TM_OK;
     }
@@ -869,8 +862,7 @@ static void expose_compute(struct exposure *e, int64_t end_ps)
         e->computes_until_ps = end_ps;
 }
 
-static void expose_collective(struct exposure *e, int64_t start_ps, int64_t end_ps,
-                       const struct stretch *stretch)
+static void expose_collective(struct exposure *e, int64_t start_ps, int64_t end_ps, const struct stretch *stretch)
 {
     const struct exposed it = { .stretch = *stretch, .end_ps = end_ps, .is_there = true };
 
@@ -1007,8 +999,7 @@ enum tm_collective_reach tm_reach_of_ranks(const char *text, size_t length, uint
 /* Devices of the node; 0 = not told. */
 static uint32_t node_devices_of(const struct tm_trace *trace)
 {
-    if (trace->origin != TM_ORIGIN_XSPACE || trace->device_count < 2 ||
-        trace->devices[0].kind == TM_DEVICE_CPU)
+    if (trace->origin != TM_ORIGIN_XSPACE || trace->device_count < 2 || trace->devices[0].kind == TM_DEVICE_CPU)
         return trace->environment.node_devices;
     return trace->device_count;
 }
@@ -1090,9 +1081,8 @@ static tm_status open_stage(struct tm_stage *s)
     c->run = s->run;
     c->settings = s->settings;
     c->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, COLLECTIVES_FRONT * sizeof(*c->front), &s->run->error);
-    c->groups =
-        tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct collective_row),
-                      collectives_memory(s->run, COLLECTIVES_GROUPS), merge_collective_rows);
+    c->groups = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct collective_row),
+                              collectives_memory(s->run, COLLECTIVES_GROUPS), merge_collective_rows);
     c->stretches = tm_sorter_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct stretch),
                                  collectives_memory(s->run, COLLECTIVES_STRETCHES), by_serial);
     if (!c->front || !c->groups || !c->stretches)
@@ -1111,8 +1101,8 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     memset(c->front, 0, COLLECTIVES_FRONT * sizeof(*c->front));
     if (st != TM_OK || !trace->device_count)
         return st;
-    c->exposures = tm_take(&c->run->budget, TM_ACCOUNT_MODEL, trace->device_count * sizeof(*c->exposures),
-                           &c->run->error);
+    c->exposures =
+        tm_take(&c->run->budget, TM_ACCOUNT_MODEL, trace->device_count * sizeof(*c->exposures), &c->run->error);
     if (!c->exposures)
         return c->run->error.status;
     c->exposure_count = trace->device_count;
@@ -1167,9 +1157,8 @@ static tm_status find_start(struct collectives *c, const struct tm_event *event,
     *name = 0;
     if (part != TM_TPU_START && part != TM_TPU_WAIT)
         return TM_OK;
-    st = tm_names_text(c->names,
-                       event->config->details ? event->config->details : event->record.name,
-                       START_TEXT_MOST, &text.at, &text.length);
+    st = tm_names_text(c->names, event->config->details ? event->config->details : event->record.name, START_TEXT_MOST,
+                       &text.at, &text.length);
     if (st != TM_OK)
         return st;
     op = op_in(text, part == TM_TPU_WAIT);
@@ -1188,8 +1177,8 @@ static tm_status fill_front(struct collectives *c, const struct tm_event *event,
         st = tm_names_info(c->names, facts.data_type, &type);
     if (st != TM_OK)
         return st;
-    text = (struct key_text){ type.hash, facts.message_bytes, facts.group_size,
-                              facts.kind | (uint32_t)facts.reach << 16 };
+    text =
+        (struct key_text){ type.hash, facts.message_bytes, facts.group_size, facts.kind | (uint32_t)facts.reach << 16 };
     *front = (struct collective_front){
         .row = { .key = tm_hash_key(&text, sizeof(text)),
                  .message_bytes = facts.message_bytes,
@@ -1207,8 +1196,8 @@ static tm_status fill_front(struct collectives *c, const struct tm_event *event,
 
 /* The row of an event without what it counts.
  * out: *start  as find_start gives it */
-static tm_status find_row(struct collectives *c, const struct tm_event *event,
-                          struct collective_row *row, uint64_t *start)
+static tm_status find_row(struct collectives *c, const struct tm_event *event, struct collective_row *row,
+                          uint64_t *start)
 {
     const uint64_t mixed = tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
     struct collective_front *front = &c->front[mixed & (COLLECTIVES_FRONT - 1)];
@@ -1287,8 +1276,7 @@ static tm_status take_collective(struct collectives *c, struct exposure *e, cons
 }
 
 /* A stretch in flight belongs to no step: those count that start while the chosen steps run. */
-static tm_status take_flight(struct collectives *c, const struct exposure *e,
-                             const struct tm_event *event)
+static tm_status take_flight(struct collectives *c, const struct exposure *e, const struct tm_event *event)
 {
     struct collective_row row;
     uint64_t start;

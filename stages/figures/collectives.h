@@ -35,14 +35,14 @@ enum tm_collective_reach { TM_REACH_UNKNOWN, TM_REACH_NODE, TM_REACH_NODES, TM_R
 
 /* What a collective is about, as its event, its message and its program's HLO tell.  0 = not told. */
 struct tm_collective_facts {
-    uint64_t message_bytes;  /* the most that a rank sends or receives: an all-gather's output, a reduce-scatter's
+    uint64_t message_bytes; /* the most that a rank sends or receives: an all-gather's output, a reduce-scatter's
                                 input */
     uint32_t group_size;
     enum tm_collective_kind kind;
     enum tm_collective_reach reach;
     tm_strid data_type;
     tm_strid operation, group, group_ranks; /* of its message */
-    tm_strid replica_groups; /* of its HLO instruction: "{{0,1},{2,3}}" */
+    tm_strid replica_groups;                /* of its HLO instruction: "{{0,1},{2,3}}" */
 };
 
 /* in:     event  a collective of a device, or a stretch in which one is in flight

@@ -54,14 +54,14 @@ struct host_name {
 struct compiles {
     struct tm_run *run;
     const struct tm_settings *settings;
-    const struct tm_trace *trace;   /* of the present host */
+    const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct tm_rows *rows;           /* struct compile, by host and begin */
-    struct tm_rows *hosts;          /* struct host_name */
-    struct tm_rows *tracks;         /* struct track_ends of the present host */
+    struct tm_rows *rows;   /* struct compile, by host and begin */
+    struct tm_rows *hosts;  /* struct host_name */
+    struct tm_rows *tracks; /* struct track_ends of the present host */
     struct track_ends any_track;
-    struct tm_compiled *programs;   /* those whose HLO is there */
-    struct call_stack *calls;       /* CALL_THREADS of them */
+    struct tm_compiled *programs; /* those whose HLO is there */
+    struct call_stack *calls;     /* CALL_THREADS of them */
     uint32_t call_count, last_call;
     uint64_t found[SORT_COUNT];
     bool has_host_events, has_host_steps;

@@ -8,7 +8,7 @@
 #include "pipeline/store/sorter.h"
 
 enum {
-    NAME_MOST = 512,       /* bytes of a name that are looked at */
+    NAME_MOST = 512, /* bytes of a name that are looked at */
     SHAPES_MOST = 16 << 10,
     SHAPES_END = 384,      /* bytes that are kept of the begin and of the end of a very long text: inputs stand last */
     COUNTED_ID = INT32_MAX /* ids count up from 0; those of TPU programs are hashes, and tell no order */
@@ -336,8 +336,8 @@ static tm_status join(struct tm_compiled *p, struct tm_rows *compiles, tm_take_s
             st = end_of_compiles(p, compiles, compile, &compiles_end, &first_compile);
         if (st != TM_OK)
             break;
-        difference = by_function(first_program.function, first_program.host, first_compile.function,
-                                 first_compile.of.host);
+        difference =
+            by_function(first_program.function, first_program.host, first_compile.function, first_compile.of.host);
         if (!difference && counted && programs_end - program >= compiles_end - compile)
             st = tell_shapes(p, programs_end - (compiles_end - compile), compiles, compile, compiles_end, take, to);
         if (difference <= 0)

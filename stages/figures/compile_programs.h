@@ -27,8 +27,8 @@ tm_status tm_compiled_load(struct tm_compiled *programs, struct tm_partial_reade
 /* A compile whose program is looked for. */
 struct tm_made {
     int64_t begin_ps;
-    uint64_t row;     /* the caller's number of it */
-    tm_strid module;  /* its name: "jit_step", "PjitFunction(step)" */
+    uint64_t row;    /* the caller's number of it */
+    tm_strid module; /* its name: "jit_step", "PjitFunction(step)" */
     uint32_t host;
 };
 

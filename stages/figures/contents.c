@@ -83,7 +83,9 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
     c->trace = trace;
     c->names = trace->names;
-    c->host = (struct host_row){ .source = (uint8_t)steps->source, .steps = steps->count, .warmup = steps->warmup,
+    c->host = (struct host_row){ .source = (uint8_t)steps->source,
+                                 .steps = steps->count,
+                                 .warmup = steps->warmup,
                                  .incomplete = steps->incomplete,
                                  .chosen = steps->all ? steps->count : steps->chosen_end - steps->chosen_begin };
     memcpy(c->host.name, trace->host_name, sizeof(c->host.name));
@@ -94,9 +96,15 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
         if (!track)
             return s->run->error.status;
-        row = (struct line_row){ .plane = track->plane_name, .name = track->name, .id = track->id,
-                                 .first_ps = track->first_ps, .last_ps = track->last_ps, .in_file = track->events,
-                                 .taken = track->records, .side = track->side, .line = track->line };
+        row = (struct line_row){ .plane = track->plane_name,
+                                 .name = track->name,
+                                 .id = track->id,
+                                 .first_ps = track->first_ps,
+                                 .last_ps = track->last_ps,
+                                 .in_file = track->events,
+                                 .taken = track->records,
+                                 .side = track->side,
+                                 .line = track->line };
         st = tm_rows_append(c->lines, &row);
     }
     c->by_name = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct name_row),
@@ -151,8 +159,8 @@ static tm_status sort_names(struct contents *c, struct tm_sorter *sorter)
 static tm_status keep_names(struct contents *c)
 {
     const size_t share = tm_budget_share(&c->run->budget, TM_ACCOUNT_TABLES);
-    struct tm_sorter *sorter = tm_sorter_new(c->run, TM_ACCOUNT_TABLES, sizeof(struct name_row), share / 8,
-                                             most_frequent_first);
+    struct tm_sorter *sorter =
+        tm_sorter_new(c->run, TM_ACCOUNT_TABLES, sizeof(struct name_row), share / 8, most_frequent_first);
     tm_status st = sorter ? sort_names(c, sorter) : c->run->error.status;
 
     c->host.name_count = st == TM_OK ? tm_sorter_count(sorter) : 0;
@@ -189,11 +197,11 @@ static tm_status end_host(struct tm_stage *s)
 static const char *line_kind(const struct line_row *row)
 {
     static const char *const names[] = {
-        [TM_LINE_HOST] = "host thread",         [TM_LINE_COMPILER] = "compiler thread",
-        [TM_LINE_STREAM] = "GPU stream",        [TM_LINE_TPU_OPS] = "TPU operations",
-        [TM_LINE_TPU_ASYNC] = "TPU transfers",  [TM_LINE_TPU_MODULES] = "TPU programs",
-        [TM_LINE_TPU_STEPS] = "TPU steps",      [TM_LINE_DERIVED] = "derived",
-        [TM_LINE_OVERHEAD] = "profiler",        [TM_LINE_OTHER] = "other",
+        [TM_LINE_HOST] = "host thread",        [TM_LINE_COMPILER] = "compiler thread",
+        [TM_LINE_STREAM] = "GPU stream",       [TM_LINE_TPU_OPS] = "TPU operations",
+        [TM_LINE_TPU_ASYNC] = "TPU transfers", [TM_LINE_TPU_MODULES] = "TPU programs",
+        [TM_LINE_TPU_STEPS] = "TPU steps",     [TM_LINE_DERIVED] = "derived",
+        [TM_LINE_OVERHEAD] = "profiler",       [TM_LINE_OTHER] = "other",
     };
 
     return row->side == TM_SIDE_OTHER ? "not used" : names[row->line];
@@ -313,7 +321,7 @@ static tm_status add_devices(struct contents *c, uint64_t begin, uint64_t end, s
 static void add_steps(const struct host_row *host, struct tm_value *to)
 {
     static const char *const sources[] = {
-        [TM_STEPS_HOST] = "host", [TM_STEPS_GROUP] = "group", [TM_STEPS_TPU] = "tpu",
+        [TM_STEPS_HOST] = "host",     [TM_STEPS_GROUP] = "group",     [TM_STEPS_TPU] = "tpu",
         [TM_STEPS_MODULE] = "module", [TM_STEPS_SESSION] = "session",
     };
     struct tm_value *steps = tm_add_object(to, "steps");

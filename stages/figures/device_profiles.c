@@ -22,8 +22,8 @@ enum { PROFILE_ROWS_MOST = 100 };
 struct profile_row {
     struct tm_key key;
     uint32_t table;
-    tm_strid name;                  /* the kind (also of a site) or device; 0 of a function */
-    uint64_t first;                 /* number of its first sample in the file: no two rows of a table share it */
+    tm_strid name;  /* the kind (also of a site) or device; 0 of a function */
+    uint64_t first; /* number of its first sample in the file: no two rows of a table share it */
     uint64_t count, bytes;
     uint64_t top_bytes, top_sample; /* the sample that holds most, whose stack is shown */
     bool is_sized;                  /* false = the size of none of its samples is known */
@@ -395,12 +395,17 @@ static tm_status hash_of(struct tm_device_profiles *p, tm_strid text, struct tm_
     return st;
 }
 
-static tm_status profiles_add_row(struct tm_device_profiles *p, const struct tm_memory_sample *sample, enum profile_table table,
-                         tm_strid name, const struct tm_frame *frame)
+static tm_status profiles_add_row(struct tm_device_profiles *p, const struct tm_memory_sample *sample,
+                                  enum profile_table table, tm_strid name, const struct tm_frame *frame)
 {
     struct subject subject = { .table = table, .line = table == PROFILE_SITES && frame ? frame->line : 0 };
-    struct profile_row row = { .table = table, .name = name, .first = p->samples, .count = sample->count,
-                               .bytes = sample->bytes, .is_sized = !sample->is_unsized, .top_bytes = sample->bytes,
+    struct profile_row row = { .table = table,
+                               .name = name,
+                               .first = p->samples,
+                               .count = sample->count,
+                               .bytes = sample->bytes,
+                               .is_sized = !sample->is_unsized,
+                               .top_bytes = sample->bytes,
                                .top_sample = p->samples };
     tm_status st = hash_of(p, name, &subject.label);
 
@@ -506,9 +511,9 @@ tm_status tm_device_profiles_end(struct tm_device_profiles *p)
     tm_status st = tm_groups_finish(p->groups);
 
     for (uint32_t table = 0; table < PROFILE_TABLES && st == TM_OK; table++) {
-        struct tm_top_rows *top = tm_top_rows_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct profile_row),
-                                                  PROFILE_ROWS_MOST, 2 * PROFILE_ROWS_MOST * sizeof(struct profile_row),
-                                                  largest_first);
+        struct tm_top_rows *top =
+            tm_top_rows_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct profile_row), PROFILE_ROWS_MOST,
+                            2 * PROFILE_ROWS_MOST * sizeof(struct profile_row), largest_first);
 
         st = top ? keep_table(p, table, top) : p->run->error.status;
         tm_top_rows_free(top);

@@ -26,9 +26,7 @@ static int64_t number_of(int64_t at_ps, int64_t bin_ps)
 
 static uint64_t count_of(int64_t begin_ps, int64_t end_ps, int64_t bin_ps)
 {
-    return end_ps > begin_ps
-               ? (uint64_t)number_of(end_ps - 1, bin_ps) - (uint64_t)number_of(begin_ps, bin_ps) + 1
-               : 0;
+    return end_ps > begin_ps ? (uint64_t)number_of(end_ps - 1, bin_ps) - (uint64_t)number_of(begin_ps, bin_ps) + 1 : 0;
 }
 
 /* By how much a round width grows to the next one that it divides: 1 to 2, 2 to 10, 5 to 10. */
@@ -368,8 +366,12 @@ struct told {
 /* in:     the lane's period is the one in which the gap begins, or the first one after that */
 static void open_gap(struct lane *lane, int64_t begin_ps, int64_t end_ps)
 {
-    lane->gap = (struct open_gap){ .is_open = true, .begin_ps = begin_ps, .end_ps = end_ps, .period = lane->period,
-                                   .before = lane->last_name, .launch_thread = TM_NONE };
+    lane->gap = (struct open_gap){ .is_open = true,
+                                   .begin_ps = begin_ps,
+                                   .end_ps = end_ps,
+                                   .period = lane->period,
+                                   .before = lane->last_name,
+                                   .launch_thread = TM_NONE };
 }
 
 /* It is closed when everything that begins at its end has come. */
@@ -612,8 +614,7 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
         lane->has_flights = true;
         /* a flight is in no step: those count that start while the chosen steps run */
         if (event->record.start_ps >= lane->begin_ps && event->record.start_ps < lane->end_ps)
-            sum_add(&lane->flights[event->config->level == TM_LEVEL_COLLECTIVE], event,
-                    event->config->bytes_accessed);
+            sum_add(&lane->flights[event->config->level == TM_LEVEL_COLLECTIVE], event, event->config->bytes_accessed);
         return TM_OK;
     }
     if (lane->device.kind == TM_DEVICE_TPU)

@@ -45,9 +45,9 @@ void tm_busy_bins_merge(struct tm_busy_bins *bins, uint32_t most);
  * takes the time.  Of each level only the time until which it is covered matters, so the state has a fixed size
  * however many activities overlap.  source: docs/metrics.md, "Device time" */
 struct tm_sweep {
-    int64_t at_ps;                    /* everything before is told */
+    int64_t at_ps; /* everything before is told */
     int64_t covered_ps[TM_LEVEL_COUNT];
-    int64_t until_ps;                 /* the latest of these */
+    int64_t until_ps; /* the latest of these */
     bool has_begun;
 };
 
@@ -152,8 +152,8 @@ struct period {
 struct open_gap {
     bool is_open;
     int64_t begin_ps, end_ps;
-    struct period period;     /* the one in which it begins, or the first one after that */
-    bool is_inside_run;       /* CPU: the same execution goes on behind it */
+    struct period period; /* the one in which it begins, or the first one after that */
+    bool is_inside_run;   /* CPU: the same execution goes on behind it */
     bool has_launch;
     int64_t launch_start_ps, launch_dur_ps;
     uint32_t launch_thread;
@@ -191,45 +191,45 @@ struct short_gap {
 /* One device of the run. */
 struct lane {
     struct tm_device device;
-    uint32_t host, group;               /* group: row of device_time.groups */
+    uint32_t host, group; /* group: row of device_time.groups */
     struct tm_sweep sweep;
-    int64_t from_ps, until_ps;          /* its steps and its window lie in here */
-    int64_t begin_ps, end_ps;           /* its window; equal = no activity in the analyzed steps */
-    int64_t lead_ps, trail_ps;          /* idle time in the window before the first and after the last activity */
-    struct time_parts parts;            /* of the window */
+    int64_t from_ps, until_ps; /* its steps and its window lie in here */
+    int64_t begin_ps, end_ps;  /* its window; equal = no activity in the analyzed steps */
+    int64_t lead_ps, trail_ps; /* idle time in the window before the first and after the last activity */
+    struct time_parts parts;   /* of the window */
     struct cover compute, collective, copy;
     struct cover wait, wait_copy, wait_collective, wait_host, flight, flight_or_compute;
     struct sum kernels, collectives, copies, memsets, graphs, activities;
     struct sum waits[3], starts[2], flights[2]; /* TPU: copy, collective, host */
-    bool has_flights;                   /* what is in flight is recorded, whatever counts */
+    bool has_flights;                           /* what is in flight is recorded, whatever counts */
     struct open_gap gap;
-    tm_strid last_name;                 /* of the activity that ends last */
-    uint64_t last_run;                  /* CPU: the execution it belongs to */
-    uint32_t last_step;                 /* its step */
+    tm_strid last_name; /* of the activity that ends last */
+    uint64_t last_run;  /* CPU: the execution it belongs to */
+    uint32_t last_step; /* its step */
     int64_t last_end_ps;
     uint64_t gap_count, gap_count_min;
     int64_t gap_total_ps;
     uint64_t cause_counts[TM_CAUSE_COUNT];
-    int64_t main_ps[TM_CAUSE_COUNT];    /* of parts.idle_ps, what main tells in place of the launching thread */
+    int64_t main_ps[TM_CAUSE_COUNT]; /* of parts.idle_ps, what main tells in place of the launching thread */
     struct short_gap longest[LANE_GAPS];
     uint32_t longest_count;
     uint64_t first_step_row, first_parts_row;
-    struct period period;               /* the one that the sweep is in, or the next one */
-    uint64_t device_steps_end;          /* of its rows in device_time.device_steps */
+    struct period period;      /* the one that the sweep is in, or the next one */
+    uint64_t device_steps_end; /* of its rows in device_time.device_steps */
     /* over its host's recorded time, whatever counts */
-    struct tm_busy_bins bins;           /* busy time without waits */
-    int64_t waited_until_ps;            /* waits up to there are taken out of the bins */
+    struct tm_busy_bins bins; /* busy time without waits */
+    int64_t waited_until_ps;  /* waits up to there are taken out of the bins */
 };
 
 /* One step of one group of devices, for the list and the statistics. */
 struct step_line {
     int64_t number, begin_ps, host_span_ps, device_span_ps, period_ps;
-    int64_t end_ps;                     /* of the period: E(n) */
-    uint64_t ordinal;                   /* of the host's steps */
-    uint32_t host, lane;                /* lane: the busiest one of the group in it; TM_NONE = no activity */
+    int64_t end_ps;      /* of the period: E(n) */
+    uint64_t ordinal;    /* of the host's steps */
+    uint32_t host, lane; /* lane: the busiest one of the group in it; TM_NONE = no activity */
     uint8_t has_host_span, has_compile, warmup, complete, chosen, has_activity;
-    uint8_t is_cut;                     /* the profile began after it did: no sample where there are three or more */
-    struct time_parts parts;            /* of that lane */
+    uint8_t is_cut;          /* the profile began after it did: no sample where there are three or more */
+    struct time_parts parts; /* of that lane */
 };
 
 /* A step of a device as the summary lists it. */
@@ -245,24 +245,24 @@ struct host_facts {
 
 /* Devices of a host that are active at the same time; a host without one has a group without a window. */
 struct group_facts {
-    uint32_t host, devices;             /* devices: that have a window */
-    uint32_t first_lane;                /* while its host is read; TM_NONE = the host has no device */
-    int64_t begin_ps, end_ps;           /* the window; equal = none */
-    int64_t steps_ps;                   /* of the analyzed steps: they add up to the window where it is theirs */
+    uint32_t host, devices;   /* devices: that have a window */
+    uint32_t first_lane;      /* while its host is read; TM_NONE = the host has no device */
+    int64_t begin_ps, end_ps; /* the window; equal = none */
+    int64_t steps_ps;         /* of the analyzed steps: they add up to the window where it is theirs */
 };
 
 struct device_time {
     struct tm_run *run;
     const struct tm_settings *settings;
-    const struct tm_trace *trace;       /* of the present host */
+    const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
     struct lane *lanes;
     uint32_t lane_count, lane_most, first_lane; /* first_lane: of the present host */
-    uint32_t lane_by_device[TM_DEVICES_MOST]; /* of the present host */
-    uint32_t open_lanes[TM_DEVICES_MOST];     /* with a gap that waits */
-    uint32_t open_gaps;                 /* how many */
-    int64_t open_gap_end_ps;            /* all of them end at the same time: that of the latest event */
-    uint32_t closings;                  /* since the last horizon */
+    uint32_t lane_by_device[TM_DEVICES_MOST];   /* of the present host */
+    uint32_t open_lanes[TM_DEVICES_MOST];       /* with a gap that waits */
+    uint32_t open_gaps;                         /* how many */
+    int64_t open_gap_end_ps;                    /* all of them end at the same time: that of the latest event */
+    uint32_t closings;                          /* since the last horizon */
     struct tm_host_threads *threads;
     struct tm_call_lengths *lengths;
     struct host_facts *hosts;
@@ -270,14 +270,14 @@ struct device_time {
     struct group_facts *groups;
     uint32_t group_count, group_most, first_group; /* first_group: of the present host */
     /* rows of the present host */
-    struct tm_rows *parts;              /* struct time_parts, by lane and step */
+    struct tm_rows *parts; /* struct time_parts, by lane and step */
     /* of the run */
-    struct tm_rows *steps;              /* struct step_line */
-    struct tm_rows *device_steps;       /* struct device_step, per lane at most LISTED_STEPS */
+    struct tm_rows *steps;        /* struct step_line */
+    struct tm_rows *device_steps; /* struct device_step, per lane at most LISTED_STEPS */
     struct listed_gap longest[RUN_GAPS];
     uint32_t longest_count;
     struct sum histogram[HISTOGRAM_ROWS];
-    struct sum pauses;                  /* device_wait in gaps under PAUSE_BELOW_PS */
+    struct sum pauses;                     /* device_wait in gaps under PAUSE_BELOW_PS */
     struct sum short_gaps[TM_CAUSE_COUNT]; /* from there on, under SHORT_BELOW_PS: those of that cause, and its time */
     /* what the steps were */
     enum tm_step_source source;
@@ -332,11 +332,12 @@ void tm_idle_gaps_note_activity(struct lane *lane, const struct tm_event *event)
 tm_status tm_idle_gaps_close(struct device_time *d, struct lane *lane) TM_MUST_USE;
 void tm_idle_gaps_list(struct device_time *d, const struct listed_gap *gap); /* among the longest ones of the run */
 
-tm_status tm_device_time_measure_calls(struct device_time *d) TM_MUST_USE; /* of the gaps of the present host, which ends */
+tm_status
+tm_device_time_measure_calls(struct device_time *d) TM_MUST_USE; /* of the gaps of the present host, which ends */
 
 /* device_time.c */
-struct lane *tm_new_lane(struct device_time *d); /* zeroed; NULL: error in run->error */
-struct host_facts *tm_device_time_new_host(struct device_time *d); /* the same */
+struct lane *tm_new_lane(struct device_time *d);                     /* zeroed; NULL: error in run->error */
+struct host_facts *tm_device_time_new_host(struct device_time *d);   /* the same */
 struct group_facts *tm_device_time_new_group(struct device_time *d); /* the same */
 
 /* device_time_partial.c */
@@ -345,7 +346,8 @@ tm_status tm_device_time_load(struct tm_stage *s, struct tm_partial_reader *r) T
 
 /* device_time_report.c, steps.c, device_time_report.c */
 tm_status tm_device_time_report_devices(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
-tm_status tm_device_time_report_steps(struct device_time *d, const struct lane *lane, struct tm_value *device) TM_MUST_USE;
+tm_status tm_device_time_report_steps(struct device_time *d, const struct lane *lane,
+                                      struct tm_value *device) TM_MUST_USE;
 tm_status tm_steps_report(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
 /* The rest of the section steps, and window.job: after the section collectives, which tells whether clocks agree. */
 tm_status tm_steps_report_times(struct device_time *d, struct tm_value *summary) TM_MUST_USE;

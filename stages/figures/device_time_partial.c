@@ -16,8 +16,8 @@ static_assert(sizeof(struct short_gap) == 16, "written as words");
 static struct sum *sum_of(struct lane *lane, size_t index)
 {
     struct sum *const sums[] = {
-        &lane->kernels,    &lane->collectives, &lane->copies,   &lane->memsets,  &lane->graphs,
-        &lane->activities, &lane->waits[0],    &lane->waits[1], &lane->waits[2], &lane->starts[0],
+        &lane->kernels,    &lane->collectives, &lane->copies,     &lane->memsets,  &lane->graphs,
+        &lane->activities, &lane->waits[0],    &lane->waits[1],   &lane->waits[2], &lane->starts[0],
         &lane->starts[1],  &lane->flights[0],  &lane->flights[1],
     };
 
@@ -28,9 +28,9 @@ static struct sum *sum_of(struct lane *lane, size_t index)
 static int64_t *total_of(struct lane *lane, size_t index)
 {
     struct cover *const covers[] = {
-        &lane->compute,   &lane->collective,      &lane->copy,      &lane->wait,
-        &lane->wait_copy, &lane->wait_collective, &lane->wait_host, &lane->flight,
-        &lane->flight_or_compute,
+        &lane->compute,   &lane->collective, &lane->copy,
+        &lane->wait,      &lane->wait_copy,  &lane->wait_collective,
+        &lane->wait_host, &lane->flight,     &lane->flight_or_compute,
     };
 
     return index < sizeof(covers) / sizeof(covers[0]) ? &covers[index]->total_ps : NULL;
@@ -454,8 +454,9 @@ static tm_status load_gaps(const struct loading *l)
 tm_status tm_device_time_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct device_time *d = s->state;
-    struct loading l = { .d = d, .r = r, .first_host = d->host_count, .first_group = d->group_count,
-                         .first_lane = d->lane_count };
+    struct loading l = {
+        .d = d, .r = r, .first_host = d->host_count, .first_group = d->group_count, .first_lane = d->lane_count
+    };
     tm_status st;
 
     d->names = tm_partial_names(r);

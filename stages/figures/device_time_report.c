@@ -122,8 +122,9 @@ static void add_tpu(struct tm_value *to, const struct lane *lane, bool is_json_c
     struct tm_value *tpu, *waits, *starts, *flights;
 
     if (lane->device.kind != TM_DEVICE_TPU) {
-        static const char *const keys[] = { "wait_ps", "wait_copy_ps", "wait_collective_ps", "wait_host_ps",
-                                            "in_flight_ps", "hidden_ps", "tpu" };
+        static const char *const keys[] = { "wait_ps",      "wait_copy_ps", "wait_collective_ps",
+                                            "wait_host_ps", "in_flight_ps", "hidden_ps",
+                                            "tpu" };
 
         for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
             tm_add_null(to, keys[i], "only TPUs record waits");
@@ -325,7 +326,7 @@ static void add_total(const struct device_time *d, const struct totals *t, struc
  * source: docs/metrics.md, "Host" */
 static void add_host_section(const struct device_time *d, const struct totals *t, struct tm_value *summary)
 {
-    static const enum tm_cause causes[] = { TM_CAUSE_LAUNCH, TM_CAUSE_INPUT, TM_CAUSE_SYNC,
+    static const enum tm_cause causes[] = { TM_CAUSE_LAUNCH, TM_CAUSE_INPUT,   TM_CAUSE_SYNC,
                                             TM_CAUSE_HOST,   TM_CAUSE_COMPILE, TM_CAUSE_GC };
     struct tm_value *host = tm_add_object(summary, "host");
     const bool is_cpu = d->lane_count && d->lanes[0].device.kind == TM_DEVICE_CPU;

@@ -11,7 +11,7 @@
 struct tm_call_lengths_row {
     struct tm_key key; /* hash of the name */
     uint64_t count, long_count;
-    int64_t short_ps;  /* of those that are not long, together */
+    int64_t short_ps; /* of those that are not long, together */
 };
 
 struct tm_call_lengths;

@@ -123,7 +123,7 @@ static tm_status fallback_load(struct tm_stage *s, struct tm_partial_reader *r)
 /* Names of calls back to the host.  A Python function is "$file.py:line function", a builtin "$module function". */
 
 static const char *const callback_kind_name[TM_CALLBACK_KINDS] = { "callback",       "pure_callback", "io_callback",
-                                                               "debug_callback", "debug_print",   "custom_call" };
+                                                                   "debug_callback", "debug_print",   "custom_call" };
 
 struct view {
     const char *at;
@@ -242,8 +242,9 @@ tm_status tm_fallback_count(struct fallback *f, const struct fallback_row *about
 
 static tm_status count_callback(struct fallback *f, const struct open_callback *open)
 {
-    const struct fallback_row row = { .name = open->function, .op = open->op, .sort = FALLBACK_CALLBACK,
-                                      .kind = (uint8_t)open->kind };
+    const struct fallback_row row = {
+        .name = open->function, .op = open->op, .sort = FALLBACK_CALLBACK, .kind = (uint8_t)open->kind
+    };
 
     return tm_fallback_count(f, &row, open->begin_ps, open->end_ps - open->begin_ps);
 }
@@ -309,8 +310,9 @@ static void learn(struct open_callback *open, const struct tm_event *event, stru
 static tm_status begin_callback(struct fallback *f, const struct tm_event *event, enum tm_callback_kind kind,
                                 int64_t begin_ps, int64_t end_ps)
 {
-    const struct open_callback open = { .begin_ps = begin_ps, .end_ps = end_ps, .track = event->record.track,
-                                        .op = event->config->op, .kind = kind };
+    const struct open_callback open = {
+        .begin_ps = begin_ps, .end_ps = end_ps, .track = event->record.track, .op = event->config->op, .kind = kind
+    };
 
     if (f->open_count == FALLBACK_OPEN)
         return count_callback(f, &open);
@@ -353,8 +355,7 @@ static tm_status take_cut_span(struct fallback *f, const struct tm_event *event,
 /* Whether a span is of no concern: it begins no call back, lies in none, and is no operation. */
 static bool is_nothing(const struct fallback *f, const struct tm_event *event, struct tm_callback_name about)
 {
-    return !f->open_count && about.role != TM_ROLE_BEGINS && event->record.class != TM_CLASS_CPU_OP &&
-           !f->has_host_op;
+    return !f->open_count && about.role != TM_ROLE_BEGINS && event->record.class != TM_CLASS_CPU_OP && !f->has_host_op;
 }
 
 /* What the threads tell */
@@ -574,8 +575,7 @@ static tm_status open_lanes(struct fallback *f)
 {
     const struct tm_trace *trace = f->trace;
 
-    f->lanes =
-        tm_take(&f->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*f->lanes), &f->run->error);
+    f->lanes = tm_take(&f->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*f->lanes), &f->run->error);
     if (!f->lanes)
         return f->run->error.status;
     f->lane_count = trace->device_count;

@@ -81,8 +81,8 @@ struct open_callback {
 
 /* A device, while its host is read. */
 struct trip_lane {
-    int64_t until_ps;  /* it was active up to here */
-    bool ends_in_d2h;  /* a copy to the host is the last that it did, or one of those that end last */
+    int64_t until_ps; /* it was active up to here */
+    bool ends_in_d2h; /* a copy to the host is the last that it did, or one of those that end last */
     uint32_t d2h_step;
     uint64_t d2h_bytes;
     /* the latest gap */
@@ -123,7 +123,7 @@ struct fallback {
 
 /* Count one of a sort; key and sums of the row are filled in here. */
 tm_status tm_fallback_count(struct fallback *f, const struct fallback_row *about, int64_t begin_ps,
-                         int64_t dur_ps) TM_MUST_USE;
+                            int64_t dur_ps) TM_MUST_USE;
 
 /* host.c: what the devices tell */
 tm_status tm_fallback_take_activity(struct fallback *f, const struct tm_event *event) TM_MUST_USE;

@@ -191,8 +191,8 @@ struct tm_top_rows {
     uint64_t count, capacity;
 };
 
-struct tm_top_rows *tm_top_rows_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
-                                    uint64_t most, size_t memory_bytes, tm_row_order *order)
+struct tm_top_rows *tm_top_rows_new(struct tm_run *run, enum tm_account account, size_t row_bytes, uint64_t most,
+                                    size_t memory_bytes, tm_row_order *order)
 {
     struct tm_top_rows *top = tm_take(&run->budget, account, sizeof(*top), &run->error);
 
@@ -243,8 +243,7 @@ static tm_status grow(struct tm_top_rows *top)
     if (capacity > last / 2)
         capacity = last;
     if (capacity <= top->capacity) {
-        (void)tm_fail(&top->run->error, TM_ERR_LIMIT, -1,
-                      "cannot list more than %llu rows of a table in this memory",
+        (void)tm_fail(&top->run->error, TM_ERR_LIMIT, -1, "cannot list more than %llu rows of a table in this memory",
                       (unsigned long long)top->capacity);
         tm_hint(&top->run->error, "raise --memory, or lower --rows");
         return TM_ERR_LIMIT;

@@ -79,9 +79,8 @@ struct tm_top_rows;
  *         memory_bytes  what the kept rows may take; they take as much as there are
  *         order         must not call two different rows equal, or it depends on their sequence
  * which is kept errors: NULL, with the error in run->error */
-struct tm_top_rows *tm_top_rows_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
-                                    uint64_t most, size_t memory_bytes,
-                                    tm_row_order *order) TM_MUST_USE;
+struct tm_top_rows *tm_top_rows_new(struct tm_run *run, enum tm_account account, size_t row_bytes, uint64_t most,
+                                    size_t memory_bytes, tm_row_order *order) TM_MUST_USE;
 void tm_top_rows_free(struct tm_top_rows *top);
 
 /* The rows of a table that is listed in the summary.  They wait in the account of sorting, which nobody uses once the
@@ -98,8 +97,7 @@ tm_status tm_top_rows_add(struct tm_top_rows *top, const void *row) TM_MUST_USE;
 void tm_top_rows_sort(struct tm_top_rows *top);
 
 uint64_t tm_top_rows_count(const struct tm_top_rows *top);
-void *tm_top_rows_at(struct tm_top_rows *top,
-                     uint64_t index); /* the kept rows lie one after the other */
+void *tm_top_rows_at(struct tm_top_rows *top, uint64_t index); /* the kept rows lie one after the other */
 
 /* A set of devices, each a bit by its number modulo 64: how many ran something, as long as they are at most 64. */
 static inline uint64_t tm_device_bit(uint32_t number)

@@ -21,25 +21,25 @@ enum fusion_role {
     FUSION_BETWEEN, /* may stand between its products */
     FUSION_PRODUCT, /* a batched product of matrices */
     FUSION_SOFTMAX,
-    FUSION_APART,   /* another product, or attention in one kernel */
+    FUSION_APART, /* another product, or attention in one kernel */
 };
 
 /* What a kernel's place in the tables of ops is, beside that of repeated ones. */
 enum fusion_sort {
     FUSION_PLAIN,
-    FUSION_COPY,      /* for the sake of a layout: no framework op asked for it */
-    FUSION_UNIT,      /* a product on a device with matrix units */
-    FUSION_BESIDE,    /* one of 32-bit floats, which does not run on them */
+    FUSION_COPY,   /* for the sake of a layout: no framework op asked for it */
+    FUSION_UNIT,   /* a product on a device with matrix units */
+    FUSION_BESIDE, /* one of 32-bit floats, which does not run on them */
 };
 
 /* What is remembered of a site. */
 struct fusion_site {
     uint64_t number;
-    struct tm_key key;  /* of its row among the repeated ops */
-    uint64_t name_hash; /* of the short name */
-    tm_strid name, op;  /* the short name; the framework op */
-    uint32_t cell;      /* of fusion_steps: where its op was counted last */
-    uint8_t role, sort; /* enum fusion_role, fusion_sort */
+    struct tm_key key;     /* of its row among the repeated ops */
+    uint64_t name_hash;    /* of the short name */
+    tm_strid name, op;     /* the short name; the framework op */
+    uint32_t cell;         /* of fusion_steps: where its op was counted last */
+    uint8_t role, sort;    /* enum fusion_role, fusion_sort */
     bool has_op, is_eager; /* is_eager: pointwise, and nothing fused it */
 };
 
@@ -746,9 +746,9 @@ static tm_status fusion_learn_site(struct fusion *f, const struct tm_event *even
  * host.  The result does not depend on what goes which way. */
 
 enum {
-    STEPS_AT_ONCE = 4,    /* of a device */
+    STEPS_AT_ONCE = 4, /* of a device */
     OPEN_STEPS_MOST = 1024,
-    CELLS_TRIED = 8,      /* of an op */
+    CELLS_TRIED = 8, /* of an op */
 };
 
 /* Which ops come too often in a step */
@@ -884,7 +884,8 @@ static tm_status open_step(struct fusion *f, struct fusion_open_step *open, uint
     const uint64_t at = f->trace->devices[device].first_step_row + step;
     tm_status st = open->step == TM_NONE ? TM_OK : close_step(f, open);
 
-    *open = (struct fusion_open_step){ .activities = UINT64_MAX, .device = device, .step = step, .first = FUSION_NO_CELL };
+    *open =
+        (struct fusion_open_step){ .activities = UINT64_MAX, .device = device, .step = step, .first = FUSION_NO_CELL };
     if (st == TM_OK && step < steps->count && at < tm_rows_count(steps->rows)) {
         const struct tm_step_row *row = tm_rows_at(steps->rows, at);
 
@@ -903,9 +904,8 @@ static inline tm_status find_step(struct fusion *f, const struct tm_event *event
 
     *number = (event->device * STEPS_AT_ONCE + event->step % STEPS_AT_ONCE) & (s->open_count - 1);
     open = &s->open[*number];
-    return open->step == event->step && open->device == event->device
-               ? TM_OK
-               : open_step(f, open, event->device, event->step);
+    return open->step == event->step && open->device == event->device ? TM_OK
+                                                                      : open_step(f, open, event->device, event->step);
 }
 
 /* --- counting --- */

@@ -22,7 +22,7 @@ enum {
     FUSION_RUNS_LISTED = 20,
     FUSION_RUN_NAMES = 5,
     FUSION_NO_CELL = 0xffff, /* there are at most 16,384 */
-    FUSION_CHAIN_MOST = 8, /* kernels that one fused one is taken to do the work of */
+    FUSION_CHAIN_MOST = 8,   /* kernels that one fused one is taken to do the work of */
 };
 
 /* Parts of what the tables of this stage may take, in sixteenths. */
@@ -43,7 +43,7 @@ static inline size_t fusion_memory(struct tm_run *run, int parts)
 }
 
 enum fusion_sum_id {
-    FUSION_KERNELS,           /* all of class kernel in the chosen steps */
+    FUSION_KERNELS, /* all of class kernel in the chosen steps */
     FUSION_SMALL,
     FUSION_TINY,
     FUSION_SMALL_COLLECTIVES, /* what stands beside the small ones: other tools count them too */
@@ -51,8 +51,8 @@ enum fusion_sum_id {
     FUSION_OF_OPS,            /* kernels whose framework op is known */
     FUSION_ATTENTION,         /* patterns, and the kernels between their products */
     FUSION_LAYOUT,
-    FUSION_MATRIX, /* products and convolutions on devices with matrix units */
-    FUSION_F32,    /* those of them in 32 bits beside the matrix units */
+    FUSION_MATRIX,  /* products and convolutions on devices with matrix units */
+    FUSION_F32,     /* those of them in 32 bits beside the matrix units */
     FUSION_CHAINED, /* eager pointwise kernels in chains of two or more */
     FUSION_SAVED,   /* chains, and what they take beyond the longest kernel of each */
     FUSION_SUMS
@@ -73,7 +73,7 @@ struct fusion_runs {
 enum fusion_kind { FUSION_REPEATED_OP, FUSION_ATTENTION_OP, FUSION_LAYOUT_OP, FUSION_F32_OP, FUSION_KINDS };
 
 struct fusion_op {
-    struct tm_key key; /* of kind, name and op; inside a host of step and device too */
+    struct tm_key key;     /* of kind, name and op; inside a host of step and device too */
     uint64_t count, steps; /* steps: of a device, in which it came too often */
     int64_t total_ps;
     tm_strid name, op;
@@ -92,8 +92,8 @@ struct fusion_run {
 
 /* How often a small op came in one step of one device. */
 struct fusion_cell {
-    struct tm_key op;      /* struct fusion_site.key */
-    uint64_t count;        /* 0 = free */
+    struct tm_key op; /* struct fusion_site.key */
+    uint64_t count;   /* 0 = free */
     int64_t total_ps;
     tm_strid name, op_name;
     uint16_t open;         /* step and device: struct fusion_open_step */
@@ -124,11 +124,11 @@ struct fusion {
     const struct tm_settings *settings;
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct tm_site_rows sites;  /* struct fusion_site */
+    struct tm_site_rows sites; /* struct fusion_site */
     struct fusion_steps steps;
-    struct tm_groups *ops;      /* struct fusion_op */
-    struct tm_front op_sites;   /* of copies and products, to be added to `ops` */
-    struct tm_rows *lanes;      /* struct fusion_lane of the present host, by track */
+    struct tm_groups *ops;       /* struct fusion_op */
+    struct tm_front op_sites;    /* of copies and products, to be added to `ops` */
+    struct tm_rows *lanes;       /* struct fusion_lane of the present host, by track */
     struct tm_top_rows *longest; /* struct fusion_run */
     struct fusion_sum sums[FUSION_SUMS];
     struct fusion_runs runs;

@@ -75,9 +75,9 @@ struct host_row {
 /* What goes along with an open span: whose names are of the innermost ones, itself included. */
 struct host_span {
     tm_strid name, python, annotation; /* 0 = none */
-    uint8_t is_python;           /* whatever its class: a Python function may wait */
-    uint8_t is_annotation;       /* of the user's, also one that brings input */
-    uint8_t is_sync, is_in_sync; /* it waits and lies in no other wait; it waits or lies in one that does */
+    uint8_t is_python;                 /* whatever its class: a Python function may wait */
+    uint8_t is_annotation;             /* of the user's, also one that brings input */
+    uint8_t is_sync, is_in_sync;       /* it waits and lies in no other wait; it waits or lies in one that does */
 };
 
 /* Calls of one name and kind that gather. */
@@ -101,21 +101,21 @@ struct host {
     uint64_t unused_stretch;            /* plus one; 0 = none */
     struct empty_lane *lanes;           /* by the device's index */
     uint32_t lane_count;
-    struct tm_front front;              /* struct host_call, before calls */
+    struct tm_front front; /* struct host_call, before calls */
     /* of the run */
     struct tm_groups *calls;   /* struct call_row */
     struct tm_groups *syncs;   /* struct sync_row */
     struct tm_lengths *delays; /* picoseconds from launch to work; one group */
     tm_length_place delays_place;
-    struct tm_rows *threads;   /* struct thread_row, host by host */
-    struct tm_rows *hosts;     /* struct host_row */
+    struct tm_rows *threads; /* struct thread_row, host by host */
+    struct tm_rows *hosts;   /* struct host_row */
     struct tm_stretch empty[HOST_EMPTY_LISTED];
     uint32_t empty_listed;
     uint64_t empty_count;
     int64_t empty_ps;
     uint64_t launch_count, negative_delays;
-    uint64_t unlaunched;       /* chosen activities whose launch is not known */
-    bool has_steps;            /* some host's steps are marked or told from its programs */
+    uint64_t unlaunched; /* chosen activities whose launch is not known */
+    bool has_steps;      /* some host's steps are marked or told from its programs */
     uint64_t sync_count;
     int64_t sync_ps;
     bool has_accelerator, has_cpu_device;
@@ -147,8 +147,7 @@ static tm_status open_lanes(struct host *h)
 {
     const struct tm_trace *trace = h->trace;
 
-    h->lanes =
-        tm_take(&h->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*h->lanes), &h->run->error);
+    h->lanes = tm_take(&h->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*h->lanes), &h->run->error);
     if (!h->lanes)
         return h->run->error.status;
     h->lane_count = trace->device_count;
@@ -172,8 +171,8 @@ static tm_status open_lanes(struct host *h)
 /* What the devices tell */
 static tm_status host_begin_launches(struct host *h)
 {
-    h->launched = tm_rows_new_paged(h->run, TM_ACCOUNT_TABLES, sizeof(uint64_t), host_memory(h->run, HOST_LAUNCHES),
-                                    8 << 10);
+    h->launched =
+        tm_rows_new_paged(h->run, TM_ACCOUNT_TABLES, sizeof(uint64_t), host_memory(h->run, HOST_LAUNCHES), 8 << 10);
     h->stretches = tm_rows_new_paged(h->run, TM_ACCOUNT_TABLES, sizeof(struct empty_row),
                                      host_memory(h->run, HOST_STRETCHES), 8 << 10);
     h->unused_stretch = 0;
@@ -788,8 +787,7 @@ struct call_sums {
     int64_t self_ps;
 };
 
-static tm_status choose_calls(struct host *h, enum host_call_kind kind, struct tm_top_rows *top,
-                              struct call_sums *sums)
+static tm_status choose_calls(struct host *h, enum host_call_kind kind, struct tm_top_rows *top, struct call_sums *sums)
 {
     const void *next = NULL;
     tm_status st = tm_groups_finish(h->calls);
@@ -1041,9 +1039,12 @@ static tm_status calls_add_sync(struct host *h, const struct tm_nested *span)
 {
     const struct host_span *about = span->payload, *around = span->parent;
     const tm_strid names[3] = { about->name, around ? around->python : 0, around ? around->annotation : 0 };
-    struct sync_row row = { .count = 1, .total_ps = span->dur_ps,
-                            .longest = { span->dur_ps, span->start_ps, h->trace->host }, .name = names[0],
-                            .caller = names[1], .annotation = names[2] };
+    struct sync_row row = { .count = 1,
+                            .total_ps = span->dur_ps,
+                            .longest = { span->dur_ps, span->start_ps, h->trace->host },
+                            .name = names[0],
+                            .caller = names[1],
+                            .annotation = names[2] };
     const tm_status st = sync_key(h, names, &row.key);
 
     if (st != TM_OK)
@@ -1081,7 +1082,8 @@ static tm_status describe(struct host *h, const struct tm_event *event, const st
                                  .python = around ? around->python : 0,
                                  .annotation = around ? around->annotation : 0,
                                  .is_python = class == TM_CLASS_PYTHON || event->traits & TM_TRAIT_PYTHON,
-                                 .is_sync = is_sync && !is_in_sync, .is_in_sync = is_sync || is_in_sync };
+                                 .is_sync = is_sync && !is_in_sync,
+                                 .is_in_sync = is_sync || is_in_sync };
     if (!about->is_python) {
         about->is_annotation = class == TM_CLASS_ANNOTATION || class == TM_CLASS_INPUT;
         if (about->is_annotation)
@@ -1162,8 +1164,8 @@ static tm_status host_begin_calls(struct host *h)
     h->seen_begin_ps = INT64_MAX;
     h->seen_end_ps = INT64_MIN;
     h->nesting = tm_nesting_new(h->run, TM_ACCOUNT_THREADS, sizeof(struct host_span), HOST_OPEN_MOST, take_nested, h);
-    h->lines = tm_rows_new_paged(h->run, TM_ACCOUNT_TABLES, sizeof(struct thread_row),
-                                 host_memory(h->run, HOST_LINES), 8 << 10);
+    h->lines = tm_rows_new_paged(h->run, TM_ACCOUNT_TABLES, sizeof(struct thread_row), host_memory(h->run, HOST_LINES),
+                                 8 << 10);
     if (!h->nesting || !h->lines)
         return h->run->error.status;
     for (uint64_t i = 0; i < tracks && st == TM_OK; i++) {
@@ -1254,13 +1256,13 @@ static tm_status open_stage(struct tm_stage *s)
 
     h->run = run;
     h->settings = s->settings;
-    h->calls = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct call_row), host_memory(run, HOST_CALLS),
-                             merge_calls);
-    h->syncs = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct sync_row), host_memory(run, HOST_SYNCS),
-                             merge_syncs);
+    h->calls =
+        tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct call_row), host_memory(run, HOST_CALLS), merge_calls);
+    h->syncs =
+        tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct sync_row), host_memory(run, HOST_SYNCS), merge_syncs);
     h->delays = tm_lengths_new(run, TM_ACCOUNT_TABLES, host_memory(run, HOST_DELAYS));
-    h->threads = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct thread_row), host_memory(run, HOST_THREADS),
-                                   8 << 10);
+    h->threads =
+        tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct thread_row), host_memory(run, HOST_THREADS), 8 << 10);
     h->hosts = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct host_row), 0, 8 << 10);
     if (!h->calls || !h->syncs || !h->delays || !h->threads || !h->hosts)
         return run->error.status;
@@ -1336,7 +1338,8 @@ const struct tm_stage_type tm_host_stage = {
 
 static void count_trip(struct fallback *f, const struct trip_lane *lane, const struct tm_event *event)
 {
-    struct tm_stretch trip = { .begin_ps = lane->gap_begin_ps, .dur_ps = lane->gap_end_ps - lane->gap_begin_ps,
+    struct tm_stretch trip = { .begin_ps = lane->gap_begin_ps,
+                               .dur_ps = lane->gap_end_ps - lane->gap_begin_ps,
                                .host = f->trace->host };
 
     if (lane->d2h_bytes && event->config->has_copy_bytes)
@@ -1379,7 +1382,8 @@ static tm_status count_host_op(struct fallback *f, const struct tm_event *event)
 {
     const struct tm_config *config = event->config;
     const struct fallback_row row = { .name = config->hlo_op ? config->hlo_op : event->record.name,
-                                      .op = config->op, .sort = FALLBACK_HOST_OP };
+                                      .op = config->op,
+                                      .sort = FALLBACK_HOST_OP };
 
     return tm_fallback_count(f, &row, event->record.start_ps, event->record.dur_ps);
 }

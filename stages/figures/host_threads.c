@@ -11,7 +11,7 @@ enum {
     CHUNK_STRETCHES = 60, /* about 1 KiB: there may be a chunk per thread */
     DEEPEST_STACK = 4096,
     FIRST_STACK = 4,
-    OPEN_MOST = 1 << 14,  /* of all stacks together: half a MiB, whatever the share */
+    OPEN_MOST = 1 << 14, /* of all stacks together: half a MiB, whatever the share */
 };
 
 /* From begin to the begin of the next one. */
@@ -46,7 +46,7 @@ struct open_event {
 struct thread {
     struct open_event *stack;
     uint32_t depth, stack_size;
-    int64_t at_ps;              /* the log reaches up to here */
+    int64_t at_ps; /* the log reaches up to here */
     bool has_begun;
     struct chunk *first, *last; /* in memory, in the order of time */
     uint64_t spilled;           /* row of its last spilled chunk, plus one; 0 = none */
@@ -57,11 +57,11 @@ struct tm_host_threads {
     struct tm_run *run;
     struct thread *threads;
     uint32_t count;
-    uint32_t open_most;         /* entries that all stacks have room for */
+    uint32_t open_most; /* entries that all stacks have room for */
     size_t share_bytes, used_bytes;
     struct chunk *oldest, *youngest;
     int64_t horizon_ps;
-    struct tm_rows *spilled;    /* struct spilled, of all threads; NULL = none */
+    struct tm_rows *spilled; /* struct spilled, of all threads; NULL = none */
 };
 
 struct tm_host_threads *tm_host_threads_new(struct tm_run *run, const struct tm_trace *trace)
@@ -307,7 +307,8 @@ tm_status tm_host_threads_take(struct tm_host_threads *t, const struct tm_event 
 {
     const struct tm_record *r = &event->record;
     const int64_t end_ps = r->start_ps + r->dur_ps;
-    const struct open_event open = { .end_ps = end_ps, .own_name = r->name,
+    const struct open_event open = { .end_ps = end_ps,
+                                     .own_name = r->name,
                                      .own = tm_cause_reason_of((enum tm_class)r->class, event->traits) };
     struct thread *thread;
     bool found;
@@ -342,9 +343,9 @@ struct answer {
     int64_t longest_ps[TM_CAUSE_COUNT], longest_begin_ps[TM_CAUSE_COUNT];
     tm_strid names[TM_CAUSE_COUNT];
     /* where one thread waits for results, another one is asked */
-    struct thread *other;                /* NULL = it is not */
-    int64_t other_ps[TM_CAUSE_COUNT];    /* of parts, what it tells */
-    bool is_of_other[TM_CAUSE_COUNT];    /* its name */
+    struct thread *other;             /* NULL = it is not */
+    int64_t other_ps[TM_CAUSE_COUNT]; /* of parts, what it tells */
+    bool is_of_other[TM_CAUSE_COUNT]; /* its name */
 };
 
 static tm_status gather(struct answer *a, const struct thread *thread);

@@ -47,8 +47,7 @@ static inline bool tm_is_host_span(const struct tm_event *event)
                             TM_CLASS_BIT(TM_CLASS_FLOW) | TM_CLASS_BIT(TM_CLASS_ASYNC) |
                             TM_CLASS_BIT(TM_CLASS_DERIVED) | TM_CLASS_BIT(TM_CLASS_DEVICE_OTHER);
 
-    return event->record.kind == TM_SPAN && event->record.dur_ps > 0 &&
-           !(TM_CLASS_BIT(event->record.class) & others);
+    return event->record.kind == TM_SPAN && event->record.dur_ps > 0 && !(TM_CLASS_BIT(event->record.class) & others);
 }
 
 #endif

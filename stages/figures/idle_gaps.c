@@ -12,9 +12,15 @@
 /* Causes of idle time by the class of host events. */
 
 const char *const tm_cause_name[TM_CAUSE_COUNT] = {
-    [TM_CAUSE_DEVICE_WAIT] = "device_wait", [TM_CAUSE_LAUNCH] = "launch", [TM_CAUSE_COMPILE] = "compile",
-    [TM_CAUSE_INPUT] = "input",             [TM_CAUSE_SYNC] = "sync",     [TM_CAUSE_GC] = "gc",
-    [TM_CAUSE_PROFILER] = "profiler",       [TM_CAUSE_HOST] = "host",     [TM_CAUSE_UNRECORDED] = "unrecorded",
+    [TM_CAUSE_DEVICE_WAIT] = "device_wait",
+    [TM_CAUSE_LAUNCH] = "launch",
+    [TM_CAUSE_COMPILE] = "compile",
+    [TM_CAUSE_INPUT] = "input",
+    [TM_CAUSE_SYNC] = "sync",
+    [TM_CAUSE_GC] = "gc",
+    [TM_CAUSE_PROFILER] = "profiler",
+    [TM_CAUSE_HOST] = "host",
+    [TM_CAUSE_UNRECORDED] = "unrecorded",
 };
 
 enum tm_cause tm_cause_of_class(enum tm_class class)
@@ -72,7 +78,7 @@ struct reasons {
     int64_t parts[TM_CAUSE_COUNT];
     int64_t main_ps[TM_CAUSE_COUNT]; /* of them, what the main thread tells in place of the launching one */
     tm_strid names[TM_CAUSE_COUNT];
-    bool by_main[TM_CAUSE_COUNT];    /* the names */
+    bool by_main[TM_CAUSE_COUNT]; /* the names */
 };
 
 /* The cause of all of a gap that has but one, which no thread has to be asked for; TM_CAUSE_COUNT = none such. */
@@ -158,9 +164,14 @@ static enum tm_cause largest(const int64_t parts[TM_CAUSE_COUNT])
 
 static tm_status show_gap(const struct device_time *d, const struct lane *lane, const struct listed_gap *gap)
 {
-    const struct tm_idle_gap shown = { .host = d->trace->host, .device = lane->device.index, .begin_ps = gap->begin_ps,
-                                       .end_ps = gap->begin_ps + gap->dur_ps, .step = (uint32_t)gap->step,
-                                       .before = gap->before, .after = gap->after, .host_event = gap->host_event,
+    const struct tm_idle_gap shown = { .host = d->trace->host,
+                                       .device = lane->device.index,
+                                       .begin_ps = gap->begin_ps,
+                                       .end_ps = gap->begin_ps + gap->dur_ps,
+                                       .step = (uint32_t)gap->step,
+                                       .before = gap->before,
+                                       .after = gap->after,
+                                       .host_event = gap->host_event,
                                        .cause = tm_cause_name[gap->cause] };
 
     return d->settings->take_gap(d->settings->gap_taker, &shown);
@@ -223,7 +234,8 @@ static tm_status find_causes(struct device_time *d, const struct open_gap *gap, 
 {
     tm_status st;
 
-    *causes = (struct gap_causes){ .sole = TM_CAUSE_COUNT, .until_ps = gap->end_ps,
+    *causes = (struct gap_causes){ .sole = TM_CAUSE_COUNT,
+                                   .until_ps = gap->end_ps,
                                    .thread = gap->has_launch ? gap->launch_thread : TM_NONE };
     if (gap->has_launch && gap->launch_start_ps < gap->end_ps)
         causes->until_ps = gap->launch_start_ps > gap->begin_ps ? gap->launch_start_ps : gap->begin_ps;
@@ -318,8 +330,11 @@ static void count_short(struct device_time *d, int64_t dur_ps, enum tm_cause cau
 static struct listed_gap listed_from(const struct device_time *d, const struct lane *lane, int64_t begin_ps,
                                      int64_t end_ps)
 {
-    return (struct listed_gap){ .begin_ps = begin_ps, .dur_ps = end_ps - begin_ps, .lane = (uint32_t)(lane - d->lanes),
-                                .before = lane->gap.before, .after = lane->gap.after,
+    return (struct listed_gap){ .begin_ps = begin_ps,
+                                .dur_ps = end_ps - begin_ps,
+                                .lane = (uint32_t)(lane - d->lanes),
+                                .before = lane->gap.before,
+                                .after = lane->gap.after,
                                 .launch_ps = lane->gap.has_launch ? lane->gap.launch_start_ps : INT64_MIN,
                                 .launch_dur_ps = lane->gap.has_launch ? lane->gap.launch_dur_ps : 0 };
 }
@@ -360,7 +375,7 @@ static enum told_by told_by(const struct gap_causes *causes, tm_strid name, bool
 {
     if (!name)
         return TOLD_BY_NOBODY;
-    return causes->thread == TM_NONE ? TOLD_BY_MAIN_ALONE
+    return causes->thread == TM_NONE      ? TOLD_BY_MAIN_ALONE
            : causes->asks_main && is_main ? TOLD_BY_MAIN
                                           : TOLD_BY_LAUNCHING;
 }

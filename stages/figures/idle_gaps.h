@@ -37,7 +37,7 @@ static inline bool tm_is_work(enum tm_class class)
 /* Why a thread did not launch: what an event says of it, or what a stack of open events does. */
 struct tm_cause_reason {
     uint8_t cause; /* enum tm_cause */
-    bool is_weak;   /* blocked, the name does not tell for what: TM_CAUSE_SYNC where nothing around it tells more */
+    bool is_weak;  /* blocked, the name does not tell for what: TM_CAUSE_SYNC where nothing around it tells more */
 };
 
 /* in: traits  of the event's name */

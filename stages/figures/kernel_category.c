@@ -210,7 +210,7 @@ static struct parts parts_of(struct tm_text name)
         }
     }
     parts.scopes = (struct tm_text){ name.at + begin, function - begin };
-    parts.function = (struct tm_text){ name.at + function, (template < end ? template : end) - function };
+    parts.function = (struct tm_text){ name.at + function, (template <end ? template : end) - function };
     parts.arguments = tm_text_from(name, template);
     return parts;
 }
@@ -463,14 +463,14 @@ static const char *const element_words[] = {
 /* clang-format on */
 
 static enum tm_kernel_category first_match(const struct lowered *text, struct tm_text part_of,
-                                    const struct pattern *patterns, size_t count)
+                                           const struct pattern *patterns, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (has_in(text, part_of, patterns[i].part, patterns[i].where))
             return patterns[i].category;
     return TM_CATEGORY_SILENT;
 }
-#define FIRST_MATCH(text, part_of, patterns) \
+#define FIRST_MATCH(text, part_of, patterns)                                                                           \
     first_match(text, part_of, patterns, sizeof(patterns) / sizeof((patterns)[0]))
 
 static bool is_one_of(struct tm_text word, const char *const *words, size_t count)
@@ -503,8 +503,8 @@ static struct tm_text take_word(struct tm_text *rest)
  */
 static enum tm_kernel_category category_of_fusion(struct tm_text name)
 {
-    static const char *const frame[] = { "loop",  "input", "wrapped", "fusion", "fused", "kd",
-                                         "dynamic", "update", "triton", "poi" };
+    static const char *const frame[] = { "loop", "input",   "wrapped", "fusion", "fused",
+                                         "kd",   "dynamic", "update",  "triton", "poi" };
     static const char *const libraries[] = { "ynn", "xnn", "onednn" };
     const bool is_input = tm_text_begins(name, "input_"), is_alone = tm_text_begins(name, "wrapped_");
     bool moves = false, works = false;
@@ -528,9 +528,8 @@ static bool is_fusion(const struct lowered *lowered)
 {
     const struct tm_text name = lowered->text;
 
-    return tm_text_begins(name, "loop_") || tm_text_begins(name, "input_") ||
-           tm_text_begins(name, "wrapped_") || has(lowered, "fusion", WORD) ||
-           has(lowered, "fused", WORD);
+    return tm_text_begins(name, "loop_") || tm_text_begins(name, "input_") || tm_text_begins(name, "wrapped_") ||
+           has(lowered, "fusion", WORD) || has(lowered, "fused", WORD);
 }
 
 /* Inductor's kernels: their shape, and the ops that they hold, of which those of a product are only what surrounds it.
@@ -565,15 +564,12 @@ static enum tm_kernel_category category_of_op(const struct lowered *lowered)
     struct tm_text word, rest = name;
     size_t n = 0;
 
-    while (n < name.length &&
-           (is_letter(name.at[n]) || name.at[n] == '_' || (n && is_digit(name.at[n]))))
+    while (n < name.length && (is_letter(name.at[n]) || name.at[n] == '_' || (n && is_digit(name.at[n]))))
         n++;
-    if (is_one_of((struct tm_text){ name.at, n }, element_words,
-                  sizeof(element_words) / sizeof(element_words[0])))
+    if (is_one_of((struct tm_text){ name.at, n }, element_words, sizeof(element_words) / sizeof(element_words[0])))
         return TM_CATEGORY_ELEMENTWISE_ALONE;
     word = take_word(&rest);
-    if (word.at != name.at ||
-        has(lowered, " ", ANYWHERE)) /* a function with its arguments is not an op */
+    if (word.at != name.at || has(lowered, " ", ANYWHERE)) /* a function with its arguments is not an op */
         return TM_CATEGORY_SILENT;
     if (is_one_of(word, moving_words, sizeof(moving_words) / sizeof(moving_words[0])) ||
         is_one_of(word, movers, sizeof(movers) / sizeof(movers[0])))
@@ -690,8 +686,7 @@ static enum tm_kernel_category category_of_class(const struct tm_category_questi
     case TM_CLASS_MEMSET:
         return TM_CATEGORY_MEMSET;
     case TM_CLASS_TPU_OP:
-        if (q->level == TM_LEVEL_CONTAINER ||
-            q->level == TM_LEVEL_NONE) /* or it waits for the host */
+        if (q->level == TM_LEVEL_CONTAINER || q->level == TM_LEVEL_NONE) /* or it waits for the host */
             return TM_CATEGORY_OTHER;
         return q->level == TM_LEVEL_COMPUTE ? TM_CATEGORY_SILENT : TM_CATEGORY_COPY;
     default:
@@ -721,7 +716,7 @@ static bool may_be_product(const struct tm_category_question *q, enum tm_kernel_
 /* Of a kernel that no text tells anything of: one of a library that is known, which has all sorts, is of another sort;
  * one of no library is somebody's own. */
 static tm_status category_of_stranger(struct tm_names *names, const struct tm_category_question *q,
-                               enum tm_kernel_category *category)
+                                      enum tm_kernel_category *category)
 {
     static const char *const libraries[] = {
         "at::native", "at_cuda_detail", "cub::", "cudnn", "rocprim", "thrust::", "eigen::", "tensorflow::", "miopen",
@@ -746,31 +741,26 @@ static tm_status category_of_stranger(struct tm_names *names, const struct tm_ca
 }
 
 tm_status tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *q,
-                         enum tm_kernel_category *category)
+                                enum tm_kernel_category *category)
 {
     const struct {
         tm_strid text;
         bool is_path;
-    } sources[] = {
-        { q->category, false }, { q->name, false }, { q->hlo_op, false }, { q->op, true }
-    };
+    } sources[] = { { q->category, false }, { q->name, false }, { q->hlo_op, false }, { q->op, true } };
     enum tm_kernel_category weak = TM_CATEGORY_SILENT;
 
     *category = category_of_class(q);
-    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]) && *category == TM_CATEGORY_SILENT;
-         i++) {
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]) && *category == TM_CATEGORY_SILENT; i++) {
         enum tm_kernel_category told;
         const tm_status st = ask(names, sources[i].text, sources[i].is_path, &told);
 
         if (st != TM_OK)
             return st;
         if (told == TM_CATEGORY_CONVOLUTION && q->category)
-            weak =
-                told; /* the TPU compiler calls dots convolutions: another text may know better */
+            weak = told; /* the TPU compiler calls dots convolutions: another text may know better */
         else if (told == TM_CATEGORY_CUSTOM && weak == TM_CATEGORY_SILENT)
             weak = told; /* a custom call may be anything */
-        else if (told != TM_CATEGORY_CUSTOM &&
-                 (weak != TM_CATEGORY_CONVOLUTION || told == TM_CATEGORY_GEMM))
+        else if (told != TM_CATEGORY_CUSTOM && (weak != TM_CATEGORY_CONVOLUTION || told == TM_CATEGORY_GEMM))
             *category = told;
     }
     if (*category == TM_CATEGORY_SILENT)
@@ -842,8 +832,7 @@ static const char *precision_of_tensile(struct tm_text name)
 static const char *precision_of_nvjet(struct tm_text name)
 {
     const char *bar = memchr(name.at, '_', name.length);
-    const struct tm_text types =
-        tm_text_from(name, bar ? (size_t)(bar - name.at) + 1 : name.length);
+    const struct tm_text types = tm_text_from(name, bar ? (size_t)(bar - name.at) + 1 : name.length);
 
     switch (types.length ? *types.at : ' ') {
     case 'h':
@@ -924,8 +913,5 @@ int tm_tensor_core_in(const char *text, size_t length)
             return 1;
     if (has(&lowered, "sgemm", ANYWHERE) || has(&lowered, "scudnn", ANYWHERE) || has(&lowered, "simt", ANYWHERE))
         return 0;
-    return tm_text_begins(name, "loop_") || tm_text_begins(name, "input_") ||
-                   tm_text_begins(name, "wrapped_")
-               ? 0
-               : -1;
+    return tm_text_begins(name, "loop_") || tm_text_begins(name, "input_") || tm_text_begins(name, "wrapped_") ? 0 : -1;
 }

@@ -20,11 +20,11 @@ enum tm_kernel_category {
     TM_CATEGORY_RANDOM,
     TM_CATEGORY_QUANTIZATION,
     TM_CATEGORY_OPTIMIZER,
-    TM_CATEGORY_ROUTING,           /* of a mixture of experts */
-    TM_CATEGORY_COPY,              /* and layout */
+    TM_CATEGORY_ROUTING, /* of a mixture of experts */
+    TM_CATEGORY_COPY,    /* and layout */
     TM_CATEGORY_MEMSET,
     TM_CATEGORY_COLLECTIVE,
-    TM_CATEGORY_CUSTOM,            /* of no library that is known, or opaque */
+    TM_CATEGORY_CUSTOM, /* of no library that is known, or opaque */
     TM_CATEGORY_OTHER,
     TM_CATEGORY_COUNT,
     TM_CATEGORY_SILENT = TM_CATEGORY_COUNT /* the text does not tell */
@@ -46,7 +46,7 @@ struct tm_category_question {
  * is one, whatever it is called; of the kernels that such an op runs as, those are whose names tell nothing.  A kernel that
  * no text tells anything of is custom, unless it is of a library that is known. */
 tm_status tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *question,
-                         enum tm_kernel_category *category) TM_MUST_USE;
+                                enum tm_kernel_category *category) TM_MUST_USE;
 
 /* What one text tells: a kernel's name, an HLO op or opcode, a category of the TPU compiler. */
 enum tm_kernel_category tm_category_in(const char *text, size_t length);

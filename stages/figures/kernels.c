@@ -282,8 +282,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     k->trace = trace;
     k->names = trace->names;
     k->host_count = 0;
-    k->numbers = tm_take(&s->run->budget, TM_ACCOUNT_TABLES,
-                         trace->device_count * sizeof(*k->numbers), &s->run->error);
+    k->numbers = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*k->numbers), &s->run->error);
     if (!k->numbers)
         return s->run->error.status;
     k->number_count = trace->device_count;

@@ -71,7 +71,7 @@ struct kernels {
     struct tm_groups *by_key;   /* struct kernel_row */
     struct tm_front front;      /* of by_key, by the site of the event */
     struct tm_lengths *lengths; /* in picoseconds, of the low half of a kernel's key */
-    uint32_t *numbers; /* of the present host's devices by index: the number in the run; TM_NONE = idle */
+    uint32_t *numbers;          /* of the present host's devices by index: the number in the run; TM_NONE = idle */
     uint32_t number_count;
     uint32_t active_devices; /* of the run so far */
     uint64_t host_count;     /* kernels of the present host */

@@ -20,12 +20,12 @@ struct report {
     struct kernels *k;
     uint64_t table_rows;
     struct tm_listed_texts texts;
-    struct tm_top_rows *rows;     /* struct kernel_row */
-    struct tm_groups *by_name;    /* struct kernel_name_row */
-    struct tm_top_rows *names;    /* struct kernel_name_row */
-    struct tm_sorter *categories; /* struct work */
-    struct tm_sorter *variants;   /* struct variant */
-    struct tm_lengths *of_names;  /* of names with several variants */
+    struct tm_top_rows *rows;      /* struct kernel_row */
+    struct tm_groups *by_name;     /* struct kernel_name_row */
+    struct tm_top_rows *names;     /* struct kernel_name_row */
+    struct tm_sorter *categories;  /* struct work */
+    struct tm_sorter *variants;    /* struct variant */
+    struct tm_lengths *of_names;   /* of names with several variants */
     const struct variant *variant; /* where the lengths are, in variants */
     bool is_of_several;            /* its name is a listed one with several variants */
     struct quantile_row *several;  /* of listed names with several variants */
@@ -187,8 +187,8 @@ static tm_status open_tables(struct report *r)
     r->rows = tm_listed_rows_new(run, sizeof(struct kernel_row), r->table_rows, longest_row_first);
     r->by_name = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct kernel_name_row),
                                kernels_memory(run, KERNELS_NAMES), merge_names);
-    r->categories = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct work),
-                                  kernels_memory(run, KERNELS_SORT), by_text_number);
+    r->categories =
+        tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct work), kernels_memory(run, KERNELS_SORT), by_text_number);
     r->variants = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct variant), kernels_memory(run, KERNELS_VARIANTS),
                                 by_variant);
     return r->rows && r->by_name && r->categories && r->variants ? TM_OK : run->error.status;
@@ -261,8 +261,7 @@ static tm_status read_names(struct report *r)
         r->distinct_names++;
         st = tm_top_rows_add(r->names, row);
     } while (st == TM_OK);
-    return st == TM_OK ? list_in_order(r, r->names, sizeof(struct kernel_name_row), name_as_listed)
-                       : st;
+    return st == TM_OK ? list_in_order(r, r->names, sizeof(struct kernel_name_row), name_as_listed) : st;
 }
 
 static tm_status open_lengths_of_names(struct report *r)
@@ -341,8 +340,7 @@ static tm_status add_precision(struct report *r, struct tm_value *to, const stru
     const char *precision, *text;
     size_t length;
     int tensor_core;
-    tm_status st = tm_names_text(r->k->names, is_op ? row->details : row->name, TEXT_WHOLE_BYTES,
-                                 &text, &length);
+    tm_status st = tm_names_text(r->k->names, is_op ? row->details : row->name, TEXT_WHOLE_BYTES, &text, &length);
 
     if (st != TM_OK)
         return st;
@@ -355,16 +353,14 @@ static tm_status add_precision(struct report *r, struct tm_value *to, const stru
     if (tensor_core >= 0)
         tm_add_bool(to, "tensor_core", tensor_core == 1);
     else
-        tm_add_null(to, "tensor_core",
-                    is_op ? "only kernels of GPUs are told apart" : "the name does not tell");
+        tm_add_null(to, "tensor_core", is_op ? "only kernels of GPUs are told apart" : "the name does not tell");
     return TM_OK;
 }
 
 static void add_launch(struct tm_value *to, const struct kernel_row *row)
 {
     if (row->occupancy_ps > 0)
-        tm_add_double(to, "occupancy_pct",
-                      (double)tm_wide_value(row->occupancy) / (double)row->occupancy_ps / 1000.0);
+        tm_add_double(to, "occupancy_pct", (double)tm_wide_value(row->occupancy) / (double)row->occupancy_ps / 1000.0);
     else
         tm_add_null(to, "occupancy_pct", not_recorded);
     add_shape(to, "grid", row->grid);
@@ -539,10 +535,9 @@ static tm_status read_lengths_of_names(struct report *r)
 
 static struct quantile_row begin_quantiles(uint64_t key, uint64_t index, uint64_t count)
 {
-    return (struct quantile_row){ .key = key,
-                                  .index = index,
-                                  .p50_rank = rank_of(count, 500),
-                                  .p95_rank = rank_of(count, 950) };
+    return (struct quantile_row){
+        .key = key, .index = index, .p50_rank = rank_of(count, 500), .p95_rank = rank_of(count, 950)
+    };
 }
 
 /* Of the listed kernels, and behind them of the listed names.  A name with one variant has the lengths of that. */
@@ -577,8 +572,7 @@ static tm_status find_quantiles(struct report *r, struct quantile_row *q)
     return st;
 }
 
-static void add_rest(struct tm_value *kernels, const char *key, uint64_t rows, uint64_t count,
-                     int64_t total_ps)
+static void add_rest(struct tm_value *kernels, const char *key, uint64_t rows, uint64_t count, int64_t total_ps)
 {
     struct tm_value *rest = tm_add_object(kernels, key);
 
@@ -602,8 +596,7 @@ static tm_status add_rows(struct report *r, struct tm_value *kernels, const stru
         listed_ps = tm_sum_times(listed_ps, row->total_ps);
         st = add_kernel(r, rows, row, &q[i]);
     }
-    add_rest(kernels, "rest", r->distinct - count, r->k->count - listed,
-             r->k->total_ps - listed_ps);
+    add_rest(kernels, "rest", r->distinct - count, r->k->count - listed, r->k->total_ps - listed_ps);
     return st;
 }
 
@@ -752,8 +745,7 @@ static tm_status add_names(struct report *r, struct tm_value *kernels, const str
         listed_ps = tm_sum_times(listed_ps, row->total_ps);
     }
     tm_add_uint(kernels, "distinct_names", r->distinct_names);
-    add_rest(kernels, "by_name_rest", r->distinct_names - rows, r->k->count - listed,
-             r->k->total_ps - listed_ps);
+    add_rest(kernels, "by_name_rest", r->distinct_names - rows, r->k->count - listed, r->k->total_ps - listed_ps);
     return st;
 }
 

@@ -9,7 +9,7 @@ static struct tm_run_member *new_member(struct tm_members *m, struct tm_run *run
     if (m->count == m->most) {
         const uint32_t most = m->most ? m->most * 2 : 8;
         struct tm_run_member *rows = tm_retake(&run->budget, TM_ACCOUNT_MODEL, m->rows, m->most * sizeof(*rows),
-                                           most * sizeof(*rows), &run->error);
+                                               most * sizeof(*rows), &run->error);
 
         if (!rows)
             return NULL;

@@ -180,8 +180,7 @@ static tm_status load_curve(struct memory *m, struct tm_partial_reader *r, struc
         point.in_use = tm_partial_i64(r);
         point.available = tm_partial_i64(r);
         first_ps = i ? first_ps : point.at_ps;
-        if (tm_partial_is_ok(r) &&
-            (point.at_ps < before_ps || __builtin_sub_overflow(point.at_ps, first_ps, &span_ps)))
+        if (tm_partial_is_ok(r) && (point.at_ps < before_ps || __builtin_sub_overflow(point.at_ps, first_ps, &span_ps)))
             return tm_partial_damaged(r, "moments that are not in the order of time");
         before_ps = point.at_ps;
         st = tm_partial_is_ok(r) ? tm_rows_append(m->points, &point) : tm_partial_status(r);
@@ -252,7 +251,7 @@ struct allocator {
     struct memory_point point;
     int64_t first_ps, stretch_ps;
     struct low ring[RING_SLOTS];
-    struct memory_spike spike;      /* the one that is going on */
+    struct memory_spike spike; /* the one that is going on */
     bool has_spike;
 };
 
@@ -307,9 +306,9 @@ static tm_status add_allocator(struct memory *m, const struct memory_facts *fact
 {
     if (m->count == m->most) {
         const uint32_t most = m->most ? m->most * 2 : 4;
-        struct allocator *allocators = tm_retake(&m->run->budget, TM_ACCOUNT_TABLES, m->allocators,
-                                                 m->most * sizeof(*allocators), most * sizeof(*allocators),
-                                                 &m->run->error);
+        struct allocator *allocators =
+            tm_retake(&m->run->budget, TM_ACCOUNT_TABLES, m->allocators, m->most * sizeof(*allocators),
+                      most * sizeof(*allocators), &m->run->error);
 
         if (!allocators)
             return m->run->error.status;
@@ -573,8 +572,12 @@ static int by_address(const void *a, const void *b)
 
 static tm_status keep_touch(struct memory *m, const struct tm_allocation *a, bool is_allocation)
 {
-    const struct touch touch = { .address = a->address, .number = m->touch_count, .bytes = a->allocation_bytes,
-                                 .allocator = m->last, .op = a->op, .shape = a->shape,
+    const struct touch touch = { .address = a->address,
+                                 .number = m->touch_count,
+                                 .bytes = a->allocation_bytes,
+                                 .allocator = m->last,
+                                 .op = a->op,
+                                 .shape = a->shape,
                                  .is_allocation = is_allocation };
 
     if (!(a->has & TM_HAS_ADDRESS) || m->last == ALLOCATORS_PER_HOST)

@@ -14,14 +14,14 @@ extern const struct tm_stage_type tm_memory_stage;
 enum { TM_SMALL_ALLOCATION_BYTES = 64 << 10 };
 
 enum {
-    MEMORY_POINTS = 1000,      /* of an allocator's curve in the summary */
+    MEMORY_POINTS = 1000,       /* of an allocator's curve in the summary */
     MEMORY_POINTS_TOTAL = 4000, /* of all allocators */
     MEMORY_HOLDERS = 20,
     MEMORY_HOLDERS_TOTAL = 1000,
-    MEMORY_SPIKES = 20,        /* the largest ones of an allocator */
+    MEMORY_SPIKES = 20, /* the largest ones of an allocator */
     MEMORY_TEXT_BYTES = 512,
-    MEMORY_QUARTERS = 4,       /* of the events of a host, for what is kept */
-    ALLOCATORS_PER_HOST = 64,  /* the others share one row */
+    MEMORY_QUARTERS = 4,      /* of the events of a host, for what is kept */
+    ALLOCATORS_PER_HOST = 64, /* the others share one row */
 };
 
 /* A moment of an allocator's curve. */
@@ -51,16 +51,16 @@ struct memory_kept {
 struct memory_facts {
     struct tm_key name_hash;
     tm_strid name;
-    int64_t index;             /* on its host, where it has no name */
-    uint32_t host;             /* row of memory.hosts */
+    int64_t index; /* on its host, where it has no name */
+    uint32_t host; /* row of memory.hosts */
     uint8_t has_name, has_index, is_rest, has_peak, has_lifetime_peak, has_capacity, has_fragmentation;
     int64_t peak, peak_at_ps, lifetime_peak, capacity;
-    uint64_t peak_touch;       /* number of the event at the peak */
+    uint64_t peak_touch; /* number of the event at the peak */
     double fragmentation;
     uint64_t allocations, deallocations, small_allocations, allocated_bytes, spike_count;
-    int64_t first_ps, last_ps; /* of its allocations and deallocations */
-    uint64_t first_point, point_count; /* in memory.points */
-    struct memory_spike spikes[MEMORY_SPIKES]; /* the largest ones, in the order of time */
+    int64_t first_ps, last_ps;                    /* of its allocations and deallocations */
+    uint64_t first_point, point_count;            /* in memory.points */
+    struct memory_spike spikes[MEMORY_SPIKES];    /* the largest ones, in the order of time */
     struct memory_holder holders[MEMORY_HOLDERS]; /* the largest ones first */
     uint32_t spikes_kept, holder_count;
     struct memory_kept kept;
@@ -74,19 +74,19 @@ struct memory {
     struct tm_run *run;
     const struct tm_settings *settings;
     struct tm_names *names;
-    struct tm_rows *hosts;     /* struct memory_host */
-    struct tm_rows *facts;     /* struct memory_facts, of the hosts that are done */
-    struct tm_rows *points;    /* struct memory_point, of the hosts that are done */
+    struct tm_rows *hosts;  /* struct memory_host */
+    struct tm_rows *facts;  /* struct memory_facts, of the hosts that are done */
+    struct tm_rows *points; /* struct memory_point, of the hosts that are done */
     bool has_host_events, has_accelerator;
-    uint32_t origins;          /* of the hosts: 1 << enum tm_origin */
+    uint32_t origins; /* of the hosts: 1 << enum tm_origin */
     /* of the present host */
     const struct tm_trace *trace;
     struct allocator *allocators;
     uint32_t count, most, last;
     struct tm_rows *live_points; /* struct memory_point: CURVE_MOST rows per allocator */
-    struct tm_sorter *touches; /* struct touch, by allocator, address and number */
-    uint64_t touch_count;      /* events of all hosts so far, from 1 */
-    uint64_t first_touch;      /* events of the hosts before */
+    struct tm_sorter *touches;   /* struct touch, by allocator, address and number */
+    uint64_t touch_count;        /* events of all hosts so far, from 1 */
+    uint64_t first_touch;        /* events of the hosts before */
 };
 
 /* memory_report.c */

@@ -13,9 +13,9 @@ enum { NODES_FIRST = 64, NO_NODE = 0xffffffff };
 
 struct node {
     int64_t start_ps, dur_ps, end_ps;
-    int64_t latest_ps;   /* the latest end of this span and of those around it */
+    int64_t latest_ps; /* the latest end of this span and of those around it */
     int64_t children_ps;
-    uint32_t outer;      /* the next one outwards; of a free node the next free one */
+    uint32_t outer; /* the next one outwards; of a free node the next free one */
     uint32_t depth;
     uint64_t payload[];
 };
@@ -23,7 +23,7 @@ struct node {
 /* Where the chain of a lane begins: an open table with a tombstone for lanes that ended. */
 struct place {
     uint64_t lane;
-    uint32_t inner;      /* NO_NODE = nothing is open */
+    uint32_t inner; /* NO_NODE = nothing is open */
     bool is_used;
 };
 
@@ -34,7 +34,7 @@ struct tm_nesting {
     tm_nested_told *told;
     void *to;
     uint64_t seed;
-    uint8_t *nodes;       /* struct node, each of node_bytes with its payload */
+    uint8_t *nodes; /* struct node, each of node_bytes with its payload */
     size_t node_bytes;
     struct place *places; /* twice as many as nodes: a power of two */
     uint32_t near;        /* number of the place that was found last */
@@ -122,15 +122,21 @@ static tm_status resize(struct tm_nesting *n, uint32_t count)
     return TM_OK;
 }
 
-struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, size_t payload_bytes,
-                                  uint32_t most, tm_nested_told *told, void *to)
+struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, size_t payload_bytes, uint32_t most,
+                                  tm_nested_told *told, void *to)
 {
     struct tm_nesting *n = tm_take(&run->budget, account, sizeof(*n), &run->error);
 
     if (!n)
         return NULL;
-    *n = (struct tm_nesting){ .run = run, .account = account, .payload_bytes = payload_bytes, .told = told, .to = to,
-                              .seed = tm_hash_seed(n), .most = most, .unused = NO_NODE };
+    *n = (struct tm_nesting){ .run = run,
+                              .account = account,
+                              .payload_bytes = payload_bytes,
+                              .told = told,
+                              .to = to,
+                              .seed = tm_hash_seed(n),
+                              .most = most,
+                              .unused = NO_NODE };
     n->node_bytes = sizeof(struct node) + (payload_bytes + 7) / 8 * 8;
     if (resize(n, NODES_FIRST) == TM_OK)
         return n;
@@ -260,8 +266,11 @@ tm_status tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps,
         take_from_outer(n, outer, start_ps, end_ps);
     }
     if (n->unused == NO_NODE || (!place->is_used && n->lanes >= n->count))
-        return tell_alone(n, (struct tm_nested){ .lane = lane, .start_ps = start_ps, .dur_ps = dur_ps,
-                                                 .self_ps = dur_ps, .payload = payload }, outer);
+        return tell_alone(
+            n,
+            (struct tm_nested){
+                .lane = lane, .start_ps = start_ps, .dur_ps = dur_ps, .self_ps = dur_ps, .payload = payload },
+            outer);
     if (!place->is_used) {
         *place = (struct place){ .lane = lane, .inner = NO_NODE, .is_used = true };
         n->lanes++;

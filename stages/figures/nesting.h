@@ -14,10 +14,10 @@ struct tm_nesting;
 struct tm_nested {
     uint64_t lane;
     int64_t start_ps, dur_ps, self_ps; /* self_ps: 0 to dur_ps */
-    uint32_t depth;      /* spans around it */
-    bool has_parent;     /* some span was open when it began */
-    const void *payload; /* what was given with it; borrowed until the callback returns */
-    const void *parent;  /* the payload of the innermost one around it; NULL = none */
+    uint32_t depth;                    /* spans around it */
+    bool has_parent;                   /* some span was open when it began */
+    const void *payload;               /* what was given with it; borrowed until the callback returns */
+    const void *parent;                /* the payload of the innermost one around it; NULL = none */
 };
 typedef tm_status tm_nested_told(void *to, const struct tm_nested *span);
 
@@ -29,8 +29,8 @@ typedef tm_status tm_nested_told(void *to, const struct tm_nested *span);
  *         told, to       called from tm_nesting_take and tm_nesting_end
  * owns:   the caller owns the result, tm_nesting_free releases it (NULL allowed)
  * errors: NULL, with the error in run->error */
-struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, size_t payload_bytes,
-                                  uint32_t most, tm_nested_told *told, void *to) TM_MUST_USE;
+struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, size_t payload_bytes, uint32_t most,
+                                  tm_nested_told *told, void *to) TM_MUST_USE;
 void tm_nesting_free(struct tm_nesting *n);
 
 /* The payload of the innermost span of a lane that is open at a time, which is not before the last one given; NULL =

@@ -37,7 +37,7 @@ struct occupancy_row {
     uint64_t count;
     int64_t total_ps;
     uint64_t shared_bytes, multiprocessors;
-    tm_strid name, op;     /* name: without the number that XLA puts behind it */
+    tm_strid name, op; /* name: without the number that XLA puts behind it */
     uint32_t grid[3], block[3], registers, occupancy_milli;
     uint32_t major, minor; /* compute capability; 0 = not recorded */
     uint8_t category;      /* enum tm_kernel_category */
@@ -145,7 +145,7 @@ static const char no_kernels[] = "no kernels were recorded in the analyzed steps
 
 /* A kernel with all its variants. */
 struct folded {
-    struct occupancy_row top; /* the variant with the most time */
+    struct occupancy_row top;   /* the variant with the most time */
     struct tm_occupancy filled; /* by it */
     uint64_t count, variants;
     int64_t total_ps;
@@ -209,9 +209,7 @@ static int64_t idle_of(const struct occupancy_row *row)
 {
     const uint64_t blocks = blocks_of(row), all = row->multiprocessors;
 
-    return blocks && blocks < all
-               ? (int64_t)((unsigned __int128)(uint64_t)row->total_ps * (all - blocks) / all)
-               : 0;
+    return blocks && blocks < all ? (int64_t)((unsigned __int128)(uint64_t)row->total_ps * (all - blocks) / all) : 0;
 }
 
 /* --- folding --- */
@@ -455,8 +453,8 @@ static tm_status add_tables(struct occupancy *o, const struct sums *sums, struct
     tm_status st;
 
     t->low = tm_top_rows_new(o->run, TM_ACCOUNT_TABLES, sizeof(struct folded), LOW_ROWS, memory, longest_first);
-    t->tail = tm_top_rows_new(o->run, TM_ACCOUNT_TABLES, sizeof(struct folded), OCCUPANCY_TAIL_ROWS, memory,
-                              most_lost_first);
+    t->tail =
+        tm_top_rows_new(o->run, TM_ACCOUNT_TABLES, sizeof(struct folded), OCCUPANCY_TAIL_ROWS, memory, most_lost_first);
     st = t->low && t->tail ? each_kernel(o, choose, &choice) : o->run->error.status;
     if (st == TM_OK)
         st = add_rows(o, t->low, choice.kernel_ps, tm_add_array(section, "low"));

@@ -19,7 +19,7 @@
 
 /* The events of a site that gather, and what is looked up once for all of them. */
 struct op_front {
-    struct op_row row; /* but for its cost */
+    struct op_row row;     /* but for its cost */
     uint64_t flops, bytes; /* of one execution */
     uint32_t lane;
     bool has_flops, has_bytes, is_tensor_core;
@@ -37,7 +37,7 @@ struct op_span {
 /* The operation that ran last on a stream. */
 struct op_stream {
     struct tm_key key;
-    tm_strid first; /* what its execution began with */
+    tm_strid first;        /* what its execution began with */
     tm_strid first_kernel; /* the same without fills; 0 = there was none yet */
     uint32_t step;
 };
@@ -316,8 +316,7 @@ struct key_text {
 
 static_assert(sizeof(struct key_text) == 48, "hashed as bytes");
 
-static tm_status find_key(struct ops *o, const struct tm_config *config, enum tm_device_kind kind,
-                          struct op_row *row)
+static tm_status find_key(struct ops *o, const struct tm_config *config, enum tm_device_kind kind, struct op_row *row)
 {
     struct tm_key hashes[2];
     struct key_text text;
@@ -355,8 +354,8 @@ static enum tm_precision precision_called(const char *text)
         const char *name;
         enum tm_precision precision;
     } words[] = {
-        { "f64", TM_F64 },   { "f32", TM_F32 }, { "tf32", TM_TF32 }, { "bf16", TM_BF16 },
-        { "f16", TM_F16 },   { "fp8", TM_F8 },  { "s8", TM_INT8 },   { "s4", TM_INT4 },
+        { "f64", TM_F64 }, { "f32", TM_F32 }, { "tf32", TM_TF32 }, { "bf16", TM_BF16 },
+        { "f16", TM_F16 }, { "fp8", TM_F8 },  { "s8", TM_INT8 },   { "s4", TM_INT4 },
     };
 
     for (size_t i = 0; text && i < sizeof(words) / sizeof(words[0]); i++)
@@ -507,7 +506,7 @@ static tm_status find_custom_call(struct ops *o, const struct tm_config *config,
  * out:    *front  without any event
  * errors: as of tm_names_text and tm_rows_at */
 static tm_status op_facts(struct ops *o, const struct op_span *span, const struct tm_config *config,
-                      struct op_front *front)
+                          struct op_front *front)
 {
     const struct op_lane *lane = &o->lanes[span->lane];
     const enum tm_device_kind kind = (enum tm_device_kind)lane->device.kind;
@@ -731,8 +730,7 @@ static tm_status comes_again(const struct ops *o, const struct op_stream *stream
 
 /* Whether a kernel begins an execution of its operation: another operation ran on the stream before, or another step
  * has begun, or what the execution began with comes again. */
-static tm_status begins_execution(struct ops *o, const struct tm_event *event, const struct op_row *row,
-                                  bool *begins)
+static tm_status begins_execution(struct ops *o, const struct tm_event *event, const struct op_row *row, bool *begins)
 {
     const uint32_t track = event->record.track;
     struct op_stream *stream;

@@ -22,29 +22,29 @@ struct op_cost {
 
 /* One operation of a program, on all devices of a kind. */
 struct op_row {
-    struct tm_key key; /* of name, module, kind of device */
+    struct tm_key key;    /* of name, module, kind of device */
     struct tm_key family; /* of the name without numbers, the path without the numbers of layers */
-    uint64_t count;      /* of its events: kernels on a GPU */
-    uint64_t executions; /* of the operation, which may be several kernels */
+    uint64_t count;       /* of its events: kernels on a GPU */
+    uint64_t executions;  /* of the operation, which may be several kernels */
     int64_t self_ps, total_ps, min_ps, max_ps;
     struct tm_wide self_squares; /* sum of squared self times of events */
     struct op_cost cost;
     uint64_t devices; /* bit n: a device with the number n modulo 64 */
     /* of the first event: of the first host that has one, there the earliest one */
     int64_t first_ps, first_dur_ps;
-    uint64_t first_tie; /* of two at one instant: a hash of what is told of the event */
+    uint64_t first_tie;   /* of two at one instant: a hash of what is told of the event */
     uint64_t first_order; /* of two that are the same even there: which one was added first, on this host */
     uint32_t first_host, first_device;
-    tm_strid name, module;             /* module 0 = not told */
-    tm_strid kernel;                   /* the event's own name */
-    tm_strid opcode, details;          /* opcode 0 = not told; details: HLO text */
+    tm_strid name, module;    /* module 0 = not told */
+    tm_strid kernel;          /* the event's own name */
+    tm_strid opcode, details; /* opcode 0 = not told; details: HLO text */
     tm_strid category, path, source;
     uint8_t class, level;
-    uint8_t precision;                 /* enum tm_precision */
+    uint8_t precision; /* enum tm_precision */
     uint8_t has_matrix;
-    uint8_t is_hlo;                    /* named by the HLO, not by its kernel */
-    uint8_t is_opaque;                 /* a custom call, whose work nobody but its library knows */
-    uint8_t is_wait;                   /* for what runs beside the core: its bytes moved in another time than its own */
+    uint8_t is_hlo;    /* named by the HLO, not by its kernel */
+    uint8_t is_opaque; /* a custom call, whose work nobody but its library knows */
+    uint8_t is_wait;   /* for what runs beside the core: its bytes moved in another time than its own */
 };
 
 /* Work of one type. */
@@ -91,20 +91,20 @@ struct ops {
     const struct tm_settings *settings;
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct tm_groups *groups;    /* struct op_row */
-    struct tm_rows *devices;     /* struct op_device */
-    struct tm_rows *streams;     /* struct op_stream, of the present host by track */
-    struct tm_nesting *nesting;  /* payload: struct op_span */
-    struct tm_front front;       /* struct op_front, of the present host by site */
-    struct op_kernel *kernels;   /* OPS_KERNELS, by name */
-    uint64_t events;             /* added so far */
-    struct op_lane *lanes;       /* of the present host's devices by index */
+    struct tm_groups *groups;   /* struct op_row */
+    struct tm_rows *devices;    /* struct op_device */
+    struct tm_rows *streams;    /* struct op_stream, of the present host by track */
+    struct tm_nesting *nesting; /* payload: struct op_span */
+    struct tm_front front;      /* struct op_front, of the present host by site */
+    struct op_kernel *kernels;  /* OPS_KERNELS, by name */
+    uint64_t events;            /* added so far */
+    struct op_lane *lanes;      /* of the present host's devices by index */
     uint32_t lane_count, active_devices;
     uint64_t count;
     int64_t self_ps, total_ps;
-    struct op_cost cost;         /* of computing operations */
-    int64_t compute_ps;          /* their self time */
-    tm_strid hlo_why;            /* why the first program that has no costs has none; 0 = all have them */
+    struct op_cost cost; /* of computing operations */
+    int64_t compute_ps;  /* their self time */
+    tm_strid hlo_why;    /* why the first program that has no costs has none; 0 = all have them */
     struct precision_sum precisions[TM_PRECISION_COUNT];
     bool has_hlo, costs_of_stats, costs_of_hlo;
     struct op_place *places; /* of the listed families, by key; while the report is made */
@@ -155,10 +155,10 @@ extern const char *const tm_op_bound_name[OP_BOUND_COUNT];
 
 struct op_roof {
     bool has_flops, has_bytes, has_bandwidth, has_roof;
-    double flops, bytes;             /* of all executions */
-    double flop_rate, bandwidth;     /* per second of self time */
-    double roof_pct;                 /* of the lower one of its two roofs; may pass 100 */
-    enum op_bound roof;              /* which one that is: compute or memory */
+    double flops, bytes;         /* of all executions */
+    double flop_rate, bandwidth; /* per second of self time */
+    double roof_pct;             /* of the lower one of its two roofs; may pass 100 */
+    enum op_bound roof;          /* which one that is: compute or memory */
     enum op_bound bound;
 };
 

@@ -83,8 +83,8 @@ size_t tm_op_family_path(const char *text, size_t length, char *to, size_t most)
 static bool is_bare(const char *name, size_t length)
 {
     static const char *const bare[] = {
-        "fusion", "loop_fusion", "input_fusion", "output_fusion", "custom_fusion", "ynn_fusion", "xnn_fusion",
-        "onednn_fusion", "call", "command_buffer",
+        "fusion",     "loop_fusion", "input_fusion",  "output_fusion", "custom_fusion",
+        "ynn_fusion", "xnn_fusion",  "onednn_fusion", "call",          "command_buffer",
     };
 
     for (size_t i = 0; i < sizeof(bare) / sizeof(bare[0]); i++)
@@ -184,7 +184,7 @@ struct report {
 struct family {
     struct op_row row; /* all together; key: of the family; name, module and path of the earliest one */
     uint64_t members;
-    int64_t top_ps;     /* self time of the longest one */
+    int64_t top_ps; /* self time of the longest one */
     struct tm_key top;
     tm_strid top_name;
     uint32_t unused; /* rows that spill have no holes */
@@ -266,11 +266,9 @@ static tm_status add_to_family(struct report *r, const struct op_row *row)
     const struct member member = { row->family, row->self_ps };
     tm_status st;
 
-    struct family family = { .row = *row,
-                             .members = 1,
-                             .top_ps = row->self_ps,
-                             .top = row->key,
-                             .top_name = row->name };
+    struct family family = {
+        .row = *row, .members = 1, .top_ps = row->self_ps, .top = row->key, .top_name = row->name
+    };
 
     family.row.key = row->family;
     st = tm_sorter_push(r->members, &member);
@@ -389,7 +387,7 @@ static tm_status count_first(struct report *r, uint64_t *count)
         st = tm_sorter_next(r->lengths, &row);
         if (st != TM_OK || !row)
             break;
-        sum += (uint64_t)*(const int64_t *)row;
+        sum += (uint64_t) * (const int64_t *)row;
         ++*count;
     }
     return st;
@@ -708,8 +706,8 @@ static tm_status open_tables(struct report *r)
 
     tm_ops_end_events(o); /* their memory is for what comes now */
     r->rows = tm_listed_rows_new(o->run, sizeof(struct op_row), o->settings->table_rows, longest_first);
-    r->lengths = tm_sorter_new(o->run, TM_ACCOUNT_TABLES, sizeof(int64_t), ops_memory(o->run, OPS_SORT),
-                               longest_length_first);
+    r->lengths =
+        tm_sorter_new(o->run, TM_ACCOUNT_TABLES, sizeof(int64_t), ops_memory(o->run, OPS_SORT), longest_length_first);
     r->members = tm_sorter_new(o->run, TM_ACCOUNT_TABLES, sizeof(struct member), ops_memory(o->run, OPS_MEMBERS),
                                compare_members);
     r->by_family = tm_groups_new(o->run, TM_ACCOUNT_TABLES, sizeof(struct family), ops_memory(o->run, OPS_FAMILIES),

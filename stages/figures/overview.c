@@ -10,12 +10,14 @@
 #include "stages/resolve/classes.h"
 
 enum {
-    MODELS_MOST = 64,    /* sorts of devices; the others share the last row */
+    MODELS_MOST = 64, /* sorts of devices; the others share the last row */
     UNUSED_LISTED = 1000,
 };
 
 static const char *const kind_name[] = {
-    [TM_DEVICE_GPU] = "gpu", [TM_DEVICE_TPU] = "tpu", [TM_DEVICE_CPU] = "cpu",
+    [TM_DEVICE_GPU] = "gpu",
+    [TM_DEVICE_TPU] = "tpu",
+    [TM_DEVICE_CPU] = "cpu",
 };
 enum { KIND_COUNT = sizeof(kind_name) / sizeof(kind_name[0]) };
 
@@ -35,9 +37,9 @@ struct model {
 
 /* The times of a host's TPUs: see stages/input/records/device_clock.h. */
 struct tpu_clocks {
-    uint64_t devices;           /* that were active */
-    uint64_t own;               /* of them, those by their own clock */
-    uint64_t jumps;             /* of the recorded times of these against it */
+    uint64_t devices; /* that were active */
+    uint64_t own;     /* of them, those by their own clock */
+    uint64_t jumps;   /* of the recorded times of these against it */
     int64_t largest_jump_ps;
 };
 
@@ -57,20 +59,20 @@ struct unused_row {
 
 struct overview {
     struct tm_run *run;
-    struct tm_rows *hosts;  /* struct host_row */
-    struct tm_rows *unused; /* struct unused_row */
+    struct tm_rows *hosts;   /* struct host_row */
+    struct tm_rows *unused;  /* struct unused_row */
     struct tm_rows *devices; /* struct device_row */
     struct model *models;
     uint32_t model_count;
     uint64_t used_devices[KIND_COUNT];
     uint64_t classes[TM_CLASS_COUNT];
     uint64_t used;
-    uint64_t kernel_launches;                   /* calls of the host */
+    uint64_t kernel_launches;                    /* calls of the host */
     uint64_t accelerators[TM_ACCELERATOR_COUNT]; /* events of devices that nobody here knows */
-    const struct tm_trace *trace; /* of the present host */
-    enum tm_backward backward;    /* what its events tell */
-    uint64_t operators_before;    /* of the hosts before it */
-    uint64_t device_events; /* of the present host */
+    const struct tm_trace *trace;                /* of the present host */
+    enum tm_backward backward;                   /* what its events tell */
+    uint64_t operators_before;                   /* of the hosts before it */
+    uint64_t device_events;                      /* of the present host */
 };
 
 static tm_status open_stage(struct tm_stage *s)
@@ -110,9 +112,11 @@ static void count_device(struct overview *o, const struct device_row *device)
 
 static tm_status keep_device(struct overview *o, const struct tm_device *device)
 {
-    struct device_row row = { .core_count = device->core_count, .memory_bytes = device->memory_bytes,
+    struct device_row row = { .core_count = device->core_count,
+                              .memory_bytes = device->memory_bytes,
                               .memory_bandwidth_bytes = device->memory_bandwidth_bytes,
-                              .peak_tflops = device->peak_tflops, .kind = device->kind,
+                              .peak_tflops = device->peak_tflops,
+                              .kind = device->kind,
                               .is_used = device->activities > 0 };
 
     memcpy(row.model, device->model, sizeof(row.model));
@@ -252,8 +256,8 @@ static tm_status end_host(struct tm_stage *s)
     struct overview *o = s->state;
     struct host_row *host = tm_rows_change(o->hosts, tm_rows_count(o->hosts) - 1);
     /* PyTorch's profiler records operators and the autograd engine together. */
-    const bool has_operators = o->trace->origin == TM_ORIGIN_PYTORCH &&
-                               o->classes[TM_CLASS_FRAMEWORK_OP] > o->operators_before;
+    const bool has_operators =
+        o->trace->origin == TM_ORIGIN_PYTORCH && o->classes[TM_CLASS_FRAMEWORK_OP] > o->operators_before;
 
     if (!host)
         return o->run->error.status;

@@ -15,7 +15,7 @@
 struct tm_peak_rate {
     uint32_t major, minor; /* compute capability; AMD: gfx942 is 9.4 */
     bool is_amd;
-    bool halves_geforce;   /* GeForce cards accumulate products in f32 at half the rate */
+    bool halves_geforce; /* GeForce cards accumulate products in f32 at half the rate */
     uint16_t f64_matrix, f32_matrix, tf32, f16, bf16, f8, int8, f32, f64;
     const char *source;
 };
@@ -60,8 +60,7 @@ static const struct tm_peak_model models[] = {
     { "GH200", 66.9, 0, 494.7, 989.4, 989.4, 1978.9, 1978.9, 66.9, 33.5, 4000, gh200 },
     { "H200", 66.9, 0, 494.7, 989.4, 989.4, 1978.9, 1978.9, 66.9, 33.5, 4800, h200 },
     { "B200", 37, 0, 1125, 2250, 2250, 4500, 4500, 75, 37, 8000, b200 },
-    { "Tesla T4", .f16 = 65, .int8 = 130, .f32 = 8.1, .f64 = 0.25, .gigabytes = 320,
-      .source = "NVIDIA T4 data sheet" },
+    { "Tesla T4", .f16 = 65, .int8 = 130, .f32 = 8.1, .f64 = 0.25, .gigabytes = 320, .source = "NVIDIA T4 data sheet" },
     { "L40S", .tf32 = 183, .f16 = 362, .bf16 = 362, .f8 = 733, .int8 = 733, .f32 = 91.6, .gigabytes = 864,
       .source = "NVIDIA L40S data sheet" },
     { "NVIDIA L40", .tf32 = 90.5, .f16 = 181, .bf16 = 181, .f8 = 362, .int8 = 362, .f32 = 90.5, .gigabytes = 864,
@@ -164,8 +163,8 @@ static const struct tm_peak_rate rates[] = {
 /* NULL = unknown. */
 static const struct tm_peak_rate *peak_rate_of(const struct tm_peak_question *device)
 {
-    const bool is_amd = strstr(device->vendor, "AMD") || strstr(device->model, "AMD") ||
-                        strstr(device->model, "Instinct");
+    const bool is_amd =
+        strstr(device->vendor, "AMD") || strstr(device->model, "AMD") || strstr(device->model, "Instinct");
 
     if (device->kind != TM_DEVICE_GPU)
         return NULL;
@@ -216,8 +215,7 @@ static void take_model(const struct tm_peak_model *model, struct tm_peaks *peaks
     (void)snprintf(peaks->flops_source, sizeof(peaks->flops_source), "%s", model->source);
 }
 
-static void find_flops(const struct tm_peak_question *device, const struct tm_peak_model *model,
-                       struct tm_peaks *peaks)
+static void find_flops(const struct tm_peak_question *device, const struct tm_peak_model *model, struct tm_peaks *peaks)
 {
     const struct tm_peak_rate *rate = peak_rate_of(device);
 

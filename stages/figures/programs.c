@@ -29,11 +29,11 @@ struct program_call {
 
 /* What a device does at once for the host: a compiled program, or what one call launched. */
 struct dispatch {
-    uint64_t ops;      /* so far; 0 = none is open */
-    uint64_t launch;   /* of its last op; 0 = not known */
-    int64_t op_ps;     /* of the first op */
-    int64_t pause_ps;  /* before it */
-    int64_t call_ps;   /* of its launch */
+    uint64_t ops;     /* so far; 0 = none is open */
+    uint64_t launch;  /* of its last op; 0 = not known */
+    int64_t op_ps;    /* of the first op */
+    int64_t pause_ps; /* before it */
+    int64_t call_ps;  /* of its launch */
     uint32_t step;
 };
 
@@ -48,7 +48,7 @@ struct dispatch_sums {
 
 /* One device of the present host. */
 struct program_lane {
-    int64_t end_ps;         /* of what ran last */
+    int64_t end_ps; /* of what ran last */
     struct dispatch dispatch;
     tm_strid module, first; /* the program that ran last and its first op; module 0 = none */
     uint64_t calls;         /* executions of the host that had begun when that program did */
@@ -319,8 +319,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     p->host_dispatches = (struct dispatch_sums){ .count = 0 };
     p->has_modules = false;
     memset(p->calls, 0, sizeof(p->calls));
-    p->lanes =
-        tm_take(&s->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*p->lanes), &s->run->error);
+    p->lanes = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*p->lanes), &s->run->error);
     if (!p->lanes)
         return s->run->error.status;
     p->lane_count = trace->device_count;
@@ -458,8 +457,11 @@ TM_NOT_INLINE void begin_dispatch(struct programs *p, struct program_lane *lane,
     struct dispatch *d = &lane->dispatch;
 
     close_dispatch(p, d);
-    *d = (struct dispatch){ .ops = 1, .launch = event->launch, .op_ps = event->record.dur_ps,
-                            .call_ps = event->launch ? event->launch_dur_ps : 0, .step = event->step };
+    *d = (struct dispatch){ .ops = 1,
+                            .launch = event->launch,
+                            .op_ps = event->record.dur_ps,
+                            .call_ps = event->launch ? event->launch_dur_ps : 0,
+                            .step = event->step };
     if (lane->step == event->step && pause_ps > 0 && pause_ps < PROGRAMS_PAUSE_PS)
         d->pause_ps = pause_ps;
 }

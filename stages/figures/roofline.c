@@ -12,11 +12,8 @@
 #define PS_PER_S 1e12
 
 const char *const tm_op_bound_name[OP_BOUND_COUNT] = {
-    [OP_BOUND_COMPUTE] = "compute",
-    [OP_BOUND_MEMORY] = "memory",
-    [OP_BOUND_LATENCY] = "latency",
-    [OP_BOUND_NONE] = "none",
-    [OP_BOUND_UNKNOWN] = "unknown",
+    [OP_BOUND_COMPUTE] = "compute", [OP_BOUND_MEMORY] = "memory",   [OP_BOUND_LATENCY] = "latency",
+    [OP_BOUND_NONE] = "none",       [OP_BOUND_UNKNOWN] = "unknown",
 };
 
 static double per_second(double amount, int64_t ps)
@@ -141,8 +138,7 @@ tm_status tm_op_roofs_add(struct ops *o, struct op_roofs *roofs, const struct op
     if (!op_computes(row->level))
         return TM_OK;
     roofs->bound_ps[roof->bound] = tm_sum_times(roofs->bound_ps[roof->bound], row->self_ps);
-    if (!roof->has_roof || roof->roof_pct >= FAR_BELOW_PCT ||
-        row->self_ps / FAR_LEAST_PER_MILLE < o->compute_ps / 1000)
+    if (!roof->has_roof || roof->roof_pct >= FAR_BELOW_PCT || row->self_ps / FAR_LEAST_PER_MILLE < o->compute_ps / 1000)
         return TM_OK;
     far.lost_ps = lost_ps(row, roof);
     return tm_top_rows_add(roofs->far, &far);
@@ -256,8 +252,10 @@ static bool is_known_enough(int64_t known_ps, int64_t compute_ps)
 
 static void say_unknown(char *why, size_t bytes, const char *what, int64_t known_ps, int64_t compute_ps)
 {
-    (void)snprintf(why, bytes, "the %s of only %.1f %% of the computing time are known: the compiler recorded none for the other operations",
-                   what, compute_ps > 0 ? 100 * (double)known_ps / (double)compute_ps : 0.0);
+    (void)snprintf(
+        why, bytes,
+        "the %s of only %.1f %% of the computing time are known: the compiler recorded none for the other operations",
+        what, compute_ps > 0 ? 100 * (double)known_ps / (double)compute_ps : 0.0);
 }
 
 /* in: why  nothing is known of any cost */

@@ -21,11 +21,11 @@ struct reading {
     const char *text;
     struct tm_scope_path *path;
     bool has_jvp, has_transpose;
-    const char *rest;        /* what comes after the present part */
+    const char *rest; /* what comes after the present part */
     size_t rest_length;
-    bool after_jit;          /* the part before was jit(...) */
-    bool expects_branch;     /* it was `while` or `cond`: this one is a branch of it */
-    bool is_flat;            /* brackets do not match: every '/' splits */
+    bool after_jit;      /* the part before was jit(...) */
+    bool expects_branch; /* it was `while` or `cond`: this one is a branch of it */
+    bool is_flat;        /* brackets do not match: every '/' splits */
 };
 
 static bool is_text(const char *at, size_t length, const char *word)
@@ -84,9 +84,10 @@ static bool closes_at_end(const struct part *part, size_t open)
 static bool unwrap(struct reading *r, struct part *part)
 {
     static const char *const calls[] = { "jit", "pjit", "pmap", "xla_call", "xla_pmap", "core_call", NULL };
-    static const char *const transforms[] = { "vmap", "jvp", "transpose", "vjp", "linearize", "checkpoint", "remat",
-                                              "rematted_computation", "custom_jvp", "custom_vjp", "shard_map", "xmap",
-                                              "named_call", "soft_pmap", NULL };
+    static const char *const transforms[] = { "vmap",       "jvp",        "transpose", "vjp",
+                                              "linearize",  "checkpoint", "remat",     "rematted_computation",
+                                              "custom_jvp", "custom_vjp", "shard_map", "xmap",
+                                              "named_call", "soft_pmap",  NULL };
     const char *open = memchr(part->at, '(', part->length);
     const size_t name = open ? (size_t)(open - part->at) : 0;
     const bool is_call = name && is_one_of(part->at, name, calls);
@@ -127,11 +128,13 @@ static bool is_control(struct reading *r, const struct part *part)
 /* Parts that JAX, Flax, Haiku and TensorFlow add of their own. */
 static bool is_structure(struct reading *r, const struct part *part)
 {
+    /* clang-format off */
     static const char *const words[] = {
         "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "custom_lin",
         "custom_transpose_call", "custom_partitioning", "checkpoint", "remat", "remat2", "rematted_computation",
         "shard_map", "xmap", "pjit", "xla_call", "xla_pmap", "gradient_tape", "gradients", "~", NULL
     };
+    /* clang-format on */
 
     if (is_control(r, part))
         return true;
@@ -163,8 +166,8 @@ static void take_part(struct reading *r, struct part part, bool is_last)
     r->after_jit = part.is_jit;
     if (!part.length || (is_last && !part.is_wrapped))
         return;
-    if (part.is_wrapped && ((after_jit && part.is_jit && is_text(part.at, part.length, "main")) ||
-                            repeats_last(r, &part)))
+    if (part.is_wrapped &&
+        ((after_jit && part.is_jit && is_text(part.at, part.length, "main")) || repeats_last(r, &part)))
         return; /* "jit(f)/jit(main)", "transpose(jvp(M))/jvp(M)/checkpoint" */
     if (!part.is_jit && is_structure(r, &part))
         return;

@@ -28,10 +28,10 @@ struct tm_scope_part {
 
 struct tm_scope_path {
     struct tm_scope_part parts[TM_SCOPE_DEPTH_MOST]; /* the outermost first */
-    uint32_t depth;            /* parts; 0 = the path names only an op */
+    uint32_t depth;                                  /* parts; 0 = the path names only an op */
     enum tm_scope_pass pass;
-    bool is_recomputed;        /* a forward computation repeated for the backward pass (jax.checkpoint) */
-    bool is_cut;               /* it was deeper, or longer than TM_SCOPE_PATH_MOST */
+    bool is_recomputed; /* a forward computation repeated for the backward pass (jax.checkpoint) */
+    bool is_cut;        /* it was deeper, or longer than TM_SCOPE_PATH_MOST */
 };
 
 /* in: text  any bytes; what is past TM_SCOPE_PATH_MOST is not looked at.  Never fails; linear in the length */

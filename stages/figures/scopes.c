@@ -28,11 +28,11 @@ struct scope_op {
 /* A scope in one pass. */
 struct scope_node {
     struct tm_tree_node node;
-    struct tm_key text;         /* hash of `path` */
-    uint64_t count;             /* of it and of all that is in it */
-    int64_t self_ps, total_ps;  /* self_ps: of ops that are in no scope of it */
-    tm_strid path;              /* of an op that is in it; of several the one of the smallest hash */
-    uint32_t depth;             /* its parts of that path: 1 ... */
+    struct tm_key text;        /* hash of `path` */
+    uint64_t count;            /* of it and of all that is in it */
+    int64_t self_ps, total_ps; /* self_ps: of ops that are in no scope of it */
+    tm_strid path;             /* of an op that is in it; of several the one of the smallest hash */
+    uint32_t depth;            /* its parts of that path: 1 ... */
 };
 
 /* One of several numbered scopes, all passes together. */
@@ -52,11 +52,11 @@ struct scopes {
     const struct tm_settings *settings;
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct tm_groups *ops;        /* struct scope_op; NULL once the report has read them */
-    struct tm_front front;        /* of ops, by the site of the event */
-    struct tm_nesting *nesting;   /* of ops on a line of a TPU, or on a thread of a CPU */
+    struct tm_groups *ops;      /* struct scope_op; NULL once the report has read them */
+    struct tm_front front;      /* of ops, by the site of the event */
+    struct tm_nesting *nesting; /* of ops on a line of a TPU, or on a thread of a CPU */
     struct annotations *annotations;
-    uint64_t unscoped_count;      /* of activities without any path */
+    uint64_t unscoped_count; /* of activities without any path */
     int64_t unscoped_ps;
     bool has_device;
 };
@@ -98,10 +98,10 @@ struct listed_layer {
 struct layer_report {
     struct scopes *scopes;
     struct tm_groups *layers;
-    struct tm_top_rows *families;  /* struct family */
+    struct tm_top_rows *families; /* struct family */
     bool is_told[FAMILIES_MOST], is_covered[FAMILIES_MOST];
-    struct tm_top_rows *listed;    /* struct listed_layer */
-    uint64_t rows;                 /* layers of the families that are told */
+    struct tm_top_rows *listed; /* struct listed_layer */
+    uint64_t rows;              /* layers of the families that are told */
     int64_t total_ps, listed_ps;
 };
 
@@ -150,7 +150,7 @@ static struct tm_key family_of(struct tm_key outer, const char *name, size_t dig
 }
 
 static tm_status scope_layers_add(struct tm_groups *layers, const char *text, const struct tm_scope_path *path,
-                              const struct scope_op *op)
+                                  const struct scope_op *op)
 {
     struct tm_scope_path any = *path;
     struct tm_key keys[TM_SCOPE_DEPTH_MOST + 1], outer = { 0, 0 };
@@ -160,8 +160,13 @@ static tm_status scope_layers_add(struct tm_groups *layers, const char *text, co
     tm_scope_path_keys(text, &any, keys);
     for (uint32_t i = 0; i < path->depth && st == TM_OK; i++) {
         const char *name = text + path->parts[i].at;
-        struct scope_layer layer = { .key = keys[i + 1], .outer_family = outer, .text = op->key, .count = op->count,
-                                     .total_ps = op->self_ps, .path = op->path, .depth = i + 1 };
+        struct scope_layer layer = { .key = keys[i + 1],
+                                     .outer_family = outer,
+                                     .text = op->key,
+                                     .count = op->count,
+                                     .total_ps = op->self_ps,
+                                     .path = op->path,
+                                     .depth = i + 1 };
         size_t digits_at;
 
         if (!tm_scope_is_layer(name, path->parts[i].length, &digits_at, &layer.number) || (!digits_at && !i))
@@ -227,8 +232,11 @@ static tm_status count_families(struct layer_report *r, struct tm_groups *famili
 
     while (st == TM_OK && (st = tm_groups_next(r->layers, &row)) == TM_OK && row) {
         const struct scope_layer *layer = row;
-        const struct family family = { .key = layer->family, .outer = layer->outer_family, .members = 1,
-                                       .total_ps = layer->total_ps, .depth = layer->depth };
+        const struct family family = { .key = layer->family,
+                                       .outer = layer->outer_family,
+                                       .members = 1,
+                                       .total_ps = layer->total_ps,
+                                       .depth = layer->depth };
 
         st = tm_groups_add(families, &family);
     }
@@ -485,8 +493,8 @@ static tm_status open_stage(struct tm_stage *s)
 
     c->run = s->run;
     c->settings = s->settings;
-    c->ops = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct scope_op), scopes_memory(s->run, SCOPES_OPS),
-                           merge_ops);
+    c->ops =
+        tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct scope_op), scopes_memory(s->run, SCOPES_OPS), merge_ops);
     c->nesting = tm_nesting_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct open_op), OPEN_OPS, take_nested, c);
     c->annotations = tm_annotations_new(s->run);
     if (!c->ops || !c->nesting || !c->annotations)
@@ -629,7 +637,7 @@ static const char no_paths[] =
     "no framework paths are in this profile: its operations do not tell where in the program they come from";
 
 struct scope_report {
-    const char *why;         /* there are no scopes, if there are none */
+    const char *why; /* there are no scopes, if there are none */
     struct scopes *scopes;
     struct tm_run *run;
     struct tm_groups *nodes, *layers;
@@ -637,7 +645,7 @@ struct scope_report {
     struct scope_sums sums;
     uint64_t distinct;
     int64_t listed_ps;
-    size_t room;             /* for long texts */
+    size_t room; /* for long texts */
 };
 
 /* --- from paths to nodes --- */
@@ -962,8 +970,8 @@ static uint32_t next_row(const struct tree *t, uint32_t at)
     return at == TM_NONE ? TM_NONE : t->links[at].next;
 }
 
-tm_status tm_tree_order(struct tm_run *run, enum tm_account account, const void *rows, uint32_t count,
-                        size_t row_bytes, tm_tree_is_root *is_root, uint32_t *order, uint32_t *listed)
+tm_status tm_tree_order(struct tm_run *run, enum tm_account account, const void *rows, uint32_t count, size_t row_bytes,
+                        tm_tree_is_root *is_root, uint32_t *order, uint32_t *listed)
 {
     struct tree t = { .rows = rows, .row_bytes = row_bytes, .count = count };
     const size_t key_bytes = count * sizeof(*t.by_key), link_bytes = count * sizeof(*t.links);

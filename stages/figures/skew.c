@@ -18,11 +18,11 @@
 /* One collective of one device. */
 struct arrival {
     struct tm_key communicator;
-    struct tm_key row;         /* of struct collective_row */
-    int64_t place;             /* its recorded sequence number, else its step */
-    int64_t step;              /* as its marker says; TM_NO_STEP = in none */
-    int64_t start_ps, dur_ps;  /* in the time of its host */
-    uint64_t serial;           /* among the collectives of its device */
+    struct tm_key row;        /* of struct collective_row */
+    int64_t place;            /* its recorded sequence number, else its step */
+    int64_t step;             /* as its marker says; TM_NO_STEP = in none */
+    int64_t start_ps, dur_ps; /* in the time of its host */
+    uint64_t serial;          /* among the collectives of its device */
     uint32_t member;
     uint8_t is_start; /* starts an asynchronous one: its end is not the collective's */
     uint8_t is_chosen;
@@ -32,12 +32,12 @@ struct arrival {
  * first to the first, and so on. */
 struct communicator {
     struct tm_key key;
-    tm_strid name;            /* an operation, an HLO op or a kernel */
-    tm_strid group;           /* its ranks, else its name; 0 = not told */
-    tm_strid replica_groups;  /* "{{0,1},{2,3}}"; 0 = not told */
+    tm_strid name;           /* an operation, an HLO op or a kernel */
+    tm_strid group;          /* its ranks, else its name; 0 = not told */
+    tm_strid replica_groups; /* "{{0,1},{2,3}}"; 0 = not told */
     struct tm_key replica_hash;
-    uint32_t group_size;      /* 0 = not told */
-    uint8_t kind;             /* enum tm_collective_kind */
+    uint32_t group_size; /* 0 = not told */
+    uint8_t kind;        /* enum tm_collective_kind */
 };
 
 /* What the times of a host count from. */
@@ -52,14 +52,7 @@ enum { SKEW_FRONT = 128 /* a power of two */, SKEW_ROWS_PAGE = 4 << 10 };
 
 /* Parts of what the tables of collectives may take, in 32nds.  All but the first two are needed for
  * the report only. */
-enum {
-    SKEW_ARRIVALS = 5,
-    SKEW_COMMUNICATORS = 2,
-    SKEW_JOINED = 3,
-    SKEW_LENGTHS = 1,
-    SKEW_ROWS = 1,
-    SKEW_MATCHED = 3
-};
+enum { SKEW_ARRIVALS = 5, SKEW_COMMUNICATORS = 2, SKEW_JOINED = 3, SKEW_LENGTHS = 1, SKEW_ROWS = 1, SKEW_MATCHED = 3 };
 
 /* All collectives of a communicator in one place: with one sequence number, or in one step. */
 struct block {
@@ -129,13 +122,11 @@ static void merge_communicators(void *into, const void *from)
 tm_status tm_skew_open(struct skew *k, struct tm_run *run)
 {
     k->run = run;
-    k->front =
-        tm_take(&run->budget, TM_ACCOUNT_TABLES, SKEW_FRONT * sizeof(*k->front), &run->error);
-    k->arrivals = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct arrival),
-                                collectives_memory(run, SKEW_ARRIVALS), by_place);
-    k->communicators =
-        tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct communicator),
-                      collectives_memory(run, SKEW_COMMUNICATORS), merge_communicators);
+    k->front = tm_take(&run->budget, TM_ACCOUNT_TABLES, SKEW_FRONT * sizeof(*k->front), &run->error);
+    k->arrivals =
+        tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct arrival), collectives_memory(run, SKEW_ARRIVALS), by_place);
+    k->communicators = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct communicator),
+                                     collectives_memory(run, SKEW_COMMUNICATORS), merge_communicators);
     return k->front && k->arrivals && k->communicators ? TM_OK : run->error.status;
 }
 
@@ -228,16 +219,15 @@ static tm_status name_by_message(const struct skew *k, const struct tm_collectiv
         st = hash_of(k, facts->group, &text->group);
     if (st == TM_OK)
         st = hash_of(k, facts->group_ranks, &text->ranks);
-    text->message_bytes =
-        facts->kind == TM_ALL_TO_ALL || text->is_numbered ? 0 : facts->message_bytes;
+    text->message_bytes = facts->kind == TM_ALL_TO_ALL || text->is_numbered ? 0 : facts->message_bytes;
     c->name = facts->operation;
     c->group = facts->group_ranks ? facts->group_ranks : facts->group;
     return st;
 }
 
 /* XLA tells the program and its op; else there is the name only. */
-static tm_status name_by_op(const struct skew *k, const struct tm_event *event,
-                            const struct tm_collective_facts *facts, struct key_text *text, struct communicator *c)
+static tm_status name_by_op(const struct skew *k, const struct tm_event *event, const struct tm_collective_facts *facts,
+                            struct key_text *text, struct communicator *c)
 {
     const tm_strid name = event->config->hlo_op ? event->config->hlo_op : event->record.name;
     tm_status st = hash_of(k, name, &text->name);
@@ -256,8 +246,8 @@ static bool has_sequence(const struct tm_event *event, int64_t *sequence)
 {
     struct tm_number number;
 
-    if (event->record.class != TM_CLASS_COLLECTIVE || !event->args ||
-        event->record.args_length != sizeof(number) || !event->config->message)
+    if (event->record.class != TM_CLASS_COLLECTIVE || !event->args || event->record.args_length != sizeof(number) ||
+        !event->config->message)
         return false;
     memcpy(&number, event->args, sizeof(number));
     *sequence = number.value;
@@ -265,8 +255,7 @@ static bool has_sequence(const struct tm_event *event, int64_t *sequence)
 }
 
 /* in: front  its communicator is put among the others */
-static tm_status fill_front(struct skew *k, const struct tm_event *event, bool is_numbered,
-                            struct skew_front *front)
+static tm_status fill_front(struct skew *k, const struct tm_event *event, bool is_numbered, struct skew_front *front)
 {
     struct tm_collective_facts facts;
     struct key_text text = { .is_numbered = is_numbered };
@@ -303,8 +292,8 @@ static tm_status keep_arrival(struct skew *k, const struct tm_event *event, stru
 
     arrival->place = arrival->step;
     is_numbered = has_sequence(event, &arrival->place);
-    if (st == TM_OK && (!front->is_used || front->name != event->record.name ||
-                        front->config != event->record.config || front->is_numbered != is_numbered))
+    if (st == TM_OK && (!front->is_used || front->name != event->record.name || front->config != event->record.config ||
+                        front->is_numbered != is_numbered))
         st = fill_front(k, event, is_numbered, front);
     if (st != TM_OK)
         return st;
@@ -317,8 +306,7 @@ static tm_status keep_arrival(struct skew *k, const struct tm_event *event, stru
 }
 
 /* Which events: those of CPUs are threads of one process, of which nothing tells who takes part. */
-tm_status tm_skew_take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row,
-                       uint64_t serial)
+tm_status tm_skew_take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row, uint64_t serial)
 {
     const struct tm_record *r = &event->record;
     const uint32_t member = k->members.by_device[event->device];
@@ -447,14 +435,14 @@ static int by_ordinal(const void *a, const void *b)
 struct matching {
     struct skew *k;
     struct matches *m;
-    struct tm_rows *runs;    /* uint8_t, of each device in each block: does it take part? */
+    struct tm_rows *runs;      /* uint8_t, of each device in each block: does it take part? */
     uint64_t *counts, *sorted; /* of the present block, by the order of its devices */
-    uint32_t *subgroups;     /* of the present communicator, by member */
-    uint32_t devices;        /* of the present block */
-    uint64_t run, block;     /* second reading: the next ones */
+    uint32_t *subgroups;       /* of the present communicator, by member */
+    uint32_t devices;          /* of the present block */
+    uint64_t run, block;       /* second reading: the next ones */
     uint64_t ordinal;
     bool takes_part;
-    bool is_counted;         /* the present communicator */
+    bool is_counted; /* the present communicator */
 };
 
 static bool is_same_block(const struct arrival *a, const struct arrival *b)
@@ -640,12 +628,12 @@ tm_status tm_skew_match_arrivals(struct skew *k, struct matches *m)
     tm_status st;
 
     *m = (struct matches){ .unmatched = k->unmatchable };
-    m->joined = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct joined),
-                              collectives_memory(run, SKEW_JOINED), by_ordinal);
-    m->blocks = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct block),
-                                  collectives_memory(run, SKEW_ROWS), SKEW_ROWS_PAGE);
-    g.runs = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(uint8_t),
-                               collectives_memory(run, SKEW_ROWS), SKEW_ROWS_PAGE);
+    m->joined =
+        tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct joined), collectives_memory(run, SKEW_JOINED), by_ordinal);
+    m->blocks = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct block), collectives_memory(run, SKEW_ROWS),
+                                  SKEW_ROWS_PAGE);
+    g.runs =
+        tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(uint8_t), collectives_memory(run, SKEW_ROWS), SKEW_ROWS_PAGE);
     g.counts = tm_take(&run->budget, TM_ACCOUNT_MODEL, counts_bytes, &run->error);
     g.sorted = g.counts ? g.counts + k->members.count : NULL;
     g.subgroups = tm_take(&run->budget, TM_ACCOUNT_MODEL, subgroups_bytes, &run->error);
@@ -814,9 +802,9 @@ struct adding {
     struct matches *m;
     struct skew_sums *sums;
     struct instance instance;
-    struct coming *order;    /* of the instance, in which they came */
-    uint32_t group_size;     /* of the instance, 0 = not told */
-    struct joined next;      /* the first row of the next instance */
+    struct coming *order; /* of the instance, in which they came */
+    uint32_t group_size;  /* of the instance, 0 = not told */
+    struct joined next;   /* the first row of the next instance */
     bool has_next;
 };
 
@@ -889,8 +877,7 @@ static tm_status next_instance(struct adding *a, bool is_across)
     while (a->has_next && st == TM_OK) {
         const void *row = NULL;
 
-        if (it->count && (!is_same(&a->next, it->rows) ||
-                          (!is_across && host_of(a, &a->next) != host_of(a, it->rows))))
+        if (it->count && (!is_same(&a->next, it->rows) || (!is_across && host_of(a, &a->next) != host_of(a, it->rows))))
             break;
         it->rows[it->count++] = a->next;
         st = tm_sorter_next(a->m->joined, &row);
@@ -982,8 +969,7 @@ static const struct coming *put_in_order(struct adding *a)
     uint32_t last = it->count - 1;
 
     for (uint32_t i = 0; i < it->count; i++)
-        a->order[i] =
-            (struct coming){ shared(a, &it->rows[i], it->rows[i].start_ps), &it->rows[i] };
+        a->order[i] = (struct coming){ shared(a, &it->rows[i], it->rows[i].start_ps), &it->rows[i] };
     qsort(a->order, it->count, sizeof(*a->order), by_start);
     while (last && a->order[last - 1].start_ps == a->order[last].start_ps)
         last--;
@@ -998,8 +984,7 @@ static tm_status add_members(struct adding *a, int64_t last_ps)
     for (uint32_t i = 0; i < a->instance.count && st == TM_OK; i++) {
         const struct joined *row = a->order[i].row;
         struct member_sums *member = &sums->members[row->member];
-        const int64_t late_ps = a->order[i].start_ps - a->order[0].start_ps,
-                      wait_ps = last_ps - a->order[i].start_ps;
+        const int64_t late_ps = a->order[i].start_ps - a->order[0].start_ps, wait_ps = last_ps - a->order[i].start_ps;
         const struct matched matched = { .serial = row->serial,
                                          .last_ps = tm_sum_times(row->start_ps, wait_ps),
                                          .end_ps = row->end_ps,
@@ -1041,8 +1026,7 @@ static void add_causes(struct adding *a, const struct coming *last)
         members[a->order[i].row->member].caused_ps =
             tm_sum_times(members[a->order[i].row->member].caused_ps, caused_ps);
     }
-    members[last->row->member].caused_ps =
-        tm_sum_times(members[last->row->member].caused_ps, rest_ps);
+    members[last->row->member].caused_ps = tm_sum_times(members[last->row->member].caused_ps, rest_ps);
 }
 
 /* Where two came last, neither is the only cause. */
@@ -1052,8 +1036,8 @@ static void add_last(struct adding *a, const struct coming *last)
     struct member_sums *sums = &a->sums->members[last->row->member];
     int64_t alone_ps;
 
-    if (__builtin_mul_overflow(a->order[count - 1].start_ps - a->order[count - 2].start_ps,
-                               (int64_t)count - 1, &alone_ps))
+    if (__builtin_mul_overflow(a->order[count - 1].start_ps - a->order[count - 2].start_ps, (int64_t)count - 1,
+                               &alone_ps))
         alone_ps = INT64_MAX;
     sums->last_count++;
     sums->alone_ps = tm_sum_times(sums->alone_ps, alone_ps);
@@ -1191,8 +1175,7 @@ static tm_status read_matches(struct adding *a)
         return st;
     if (is_believed(&sums->overlap))
         return add_instances(a);
-    for (st = rewind_instances(a);
-         st == TM_OK && (st = next_instance(a, false)) == TM_OK && a->instance.count;)
+    for (st = rewind_instances(a); st == TM_OK && (st = next_instance(a, false)) == TM_OK && a->instance.count;)
         leave_unmatched(a);
     return st;
 }
@@ -1207,17 +1190,16 @@ tm_status tm_skew_add_up(struct skew *k, struct matches *m, struct skew_sums *su
 
     *sums = (struct skew_sums){ .unmatched = m->unmatched };
     sums->members = tm_take(&run->budget, TM_ACCOUNT_MODEL, k->members.count * sizeof(*sums->members), &run->error);
-    sums->lengths = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(int64_t),
-                                  collectives_memory(run, SKEW_LENGTHS), by_length);
-    sums->rows = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct matched),
-                               collectives_memory(run, SKEW_MATCHED), by_serial);
+    sums->lengths =
+        tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(int64_t), collectives_memory(run, SKEW_LENGTHS), by_length);
+    sums->rows =
+        tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct matched), collectives_memory(run, SKEW_MATCHED), by_serial);
     sums->worst = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct late_row), SKEW_WORST,
                                   collectives_memory(run, SKEW_ROWS), latest_first);
     a.instance.rows = tm_take(&run->budget, TM_ACCOUNT_MODEL, rows_bytes, &run->error);
     sums->offsets_ps = tm_take(&run->budget, TM_ACCOUNT_MODEL, k->clock_count * sizeof(*sums->offsets_ps), &run->error);
     a.order = tm_take(&run->budget, TM_ACCOUNT_MODEL, order_bytes, &run->error);
-    st = sums->members && sums->lengths && sums->rows && sums->worst && a.instance.rows &&
-                 sums->offsets_ps && a.order
+    st = sums->members && sums->lengths && sums->rows && sums->worst && a.instance.rows && sums->offsets_ps && a.order
              ? read_matches(&a)
              : run->error.status;
     if (st == TM_OK)
@@ -1382,7 +1364,10 @@ static tm_status add_worst_row(const struct skew *k, struct matches *m, const st
 /* The smallest length that at least `pct` percent do not pass (nearest rank), for two percentages in order. */
 static tm_status add_percentiles(struct skew_sums *sums, struct tm_value *skew)
 {
-    static const struct { const char *key; unsigned pct; } rows[] = { { "p50_ps", 50 }, { "p95_ps", 95 } };
+    static const struct {
+        const char *key;
+        unsigned pct;
+    } rows[] = { { "p50_ps", 50 }, { "p95_ps", 95 } };
     const void *length = NULL;
     uint64_t seen = 0;
     int64_t value = 0;
@@ -1437,8 +1422,7 @@ static void add_nothing(const struct skew *k, const struct skew_sums *sums, stru
     (void)tm_add_array(skew, "worst");
 }
 
-tm_status tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums,
-                      struct tm_value *section)
+tm_status tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums, struct tm_value *section)
 {
     struct tm_value *skew = tm_add_object(section, "skew");
 

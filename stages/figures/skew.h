@@ -31,17 +31,17 @@ struct skew_front {
 
 struct skew {
     struct tm_run *run;
-    const struct tm_trace *trace;   /* of the present host */
+    const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
     struct tm_members members;
-    struct presence *presences;     /* by member */
+    struct presence *presences; /* by member */
     uint32_t presence_most;
-    struct host_clock *clocks;      /* by host */
+    struct host_clock *clocks; /* by host */
     uint32_t clock_count;
-    struct tm_sorter *arrivals;     /* struct arrival */
+    struct tm_sorter *arrivals;      /* struct arrival */
     struct tm_groups *communicators; /* struct communicator */
     struct skew_front *front;
-    uint64_t unmatchable;           /* collectives of which nothing tells who took part */
+    uint64_t unmatchable; /* collectives of which nothing tells who took part */
 };
 
 static inline size_t collectives_memory(struct tm_run *run, int parts)
@@ -87,9 +87,9 @@ struct overlap {
 
 /* Whether the times of several hosts can be brought together. */
 struct clock_check {
-    uint32_t hosts;            /* that ran collectives */
-    struct overlap overlap;    /* of collectives of several hosts */
-    const char *why;           /* why the clocks cannot be compared; NULL = they were */
+    uint32_t hosts;         /* that ran collectives */
+    struct overlap overlap; /* of collectives of several hosts */
+    const char *why;        /* why the clocks cannot be compared; NULL = they were */
     bool is_aligned;
 };
 
@@ -98,9 +98,9 @@ struct member_sums {
     uint64_t count, last_count;
     int64_t late_ps, late_max_ps; /* own start minus the earliest */
     int64_t wait_ps;              /* last start minus own */
-    int64_t caused_ps; /* of what the others wait: its part while it had not come; adds up to
+    int64_t caused_ps;            /* of what the others wait: its part while it had not come; adds up to
                           wait_ps of all */
-    int64_t alone_ps;  /* where it came last: what the others would wait less had it come with the
+    int64_t alone_ps;             /* where it came last: what the others would wait less had it come with the
                           one before */
 };
 
@@ -108,10 +108,11 @@ struct skew_sums {
     struct clock_check clock;
     struct overlap overlap;      /* of all that were put together */
     struct member_sums *members; /* by member */
-    int64_t *offsets_ps;         /* by host: what its time 0 is in that of the earliest one; 0 where they do not share a clock */
-    struct tm_sorter *lengths;   /* int64_t, the skew of each */
-    struct tm_sorter *rows;      /* struct matched, in the order (member, serial) */
-    struct tm_top_rows *worst;   /* struct late_row */
+    int64_t
+        *offsets_ps; /* by host: what its time 0 is in that of the earliest one; 0 where they do not share a clock */
+    struct tm_sorter *lengths; /* int64_t, the skew of each */
+    struct tm_sorter *rows;    /* struct matched, in the order (member, serial) */
+    struct tm_top_rows *worst; /* struct late_row */
     uint64_t matched, unmatched;
     uint64_t incomplete; /* of the matched: with members that are not in the profile */
     int64_t late_ps, wait_ps, max_ps;
@@ -126,14 +127,14 @@ tm_status tm_skew_open(struct skew *k, struct tm_run *run) TM_MUST_USE;
 tm_status tm_skew_begin_host(struct skew *k, const struct tm_trace *trace) TM_MUST_USE;
 /* A collective, chosen or not.  row, serial: as in struct arrival */
 tm_status tm_skew_take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row,
-                       uint64_t serial) TM_MUST_USE;
+                               uint64_t serial) TM_MUST_USE;
 void tm_skew_close(struct skew *k);
 /* Why nothing can be compared; NULL = it can. */
 const char *tm_skew_why_none(const struct skew *k);
 /* Why none of the collectives that count was matched. */
 const char *tm_skew_why_not_matched(const struct skew *k, const struct skew_sums *sums);
 tm_status tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums,
-                      struct tm_value *section) TM_MUST_USE;
+                         struct tm_value *section) TM_MUST_USE;
 tm_status tm_skew_save(struct skew *k, struct tm_partial_writer *w) TM_MUST_USE;
 /* out: first  number of the first device that was loaded */
 tm_status tm_skew_load(struct skew *k, struct tm_partial_reader *r, uint32_t *first) TM_MUST_USE;

@@ -11,9 +11,12 @@
 enum { WARP = 32, REGISTER_UNIT = 256, WARP_UNIT = 4, KIB = 1024 };
 
 const char *const tm_limiter_name[TM_LIMITER_COUNT] = {
-    [TM_LIMITER_REGISTERS] = "registers", [TM_LIMITER_SHARED_MEMORY] = "shared_memory",
-    [TM_LIMITER_BLOCK_SIZE] = "block_size", [TM_LIMITER_GRID] = "grid",
-    [TM_LIMITER_NONE] = "none",           [TM_LIMITER_UNKNOWN] = "unknown",
+    [TM_LIMITER_REGISTERS] = "registers",
+    [TM_LIMITER_SHARED_MEMORY] = "shared_memory",
+    [TM_LIMITER_BLOCK_SIZE] = "block_size",
+    [TM_LIMITER_GRID] = "grid",
+    [TM_LIMITER_NONE] = "none",
+    [TM_LIMITER_UNKNOWN] = "unknown",
 };
 
 /* clang-format off */
@@ -85,8 +88,7 @@ static struct fit fit_shared(const struct tm_launch_shape *shape, const struct t
     struct fit fit = { UINT32_MAX, TM_LIMITER_SHARED_MEMORY };
 
     if (shape->shared_bytes <= sm->shared_bytes) {
-        const uint64_t of_block =
-            round_up(shape->shared_bytes + sm->shared_reserved_bytes, sm->shared_unit_bytes);
+        const uint64_t of_block = round_up(shape->shared_bytes + sm->shared_reserved_bytes, sm->shared_unit_bytes);
 
         if (of_block)
             fit.blocks = (uint32_t)(sm->shared_bytes / of_block);
@@ -123,8 +125,7 @@ static bool is_grid(const struct tm_launch_shape *shape, const struct tm_sm_limi
     if (!shape->multiprocessors || __builtin_mul_overflow(shape->blocks, (uint64_t)1000, &blocks_milli))
         return false;
     blocks_milli /= shape->multiprocessors;
-    return blocks_milli < (uint64_t)resident * 1000 &&
-           agrees(shape->recorded_milli, milli_of(shape, sm, blocks_milli));
+    return blocks_milli < (uint64_t)resident * 1000 && agrees(shape->recorded_milli, milli_of(shape, sm, blocks_milli));
 }
 
 /* By what a block needs, whatever the grid has; resident 0 = it cannot be told. */

@@ -29,13 +29,13 @@ extern const char *const tm_limiter_name[TM_LIMITER_COUNT];
 
 /* A launch, as far as it matters for occupancy. */
 struct tm_launch_shape {
-    uint64_t blocks;            /* of the grid */
-    uint32_t threads;           /* of a block */
-    uint32_t registers;         /* of a thread */
-    uint64_t shared_bytes;      /* of a block */
-    uint64_t multiprocessors;   /* of the device; 0 = not known */
-    uint32_t major, minor;      /* compute capability; 0 = not known */
-    uint32_t recorded_milli;    /* occupancy, thousandths of a percent */
+    uint64_t blocks;          /* of the grid */
+    uint32_t threads;         /* of a block */
+    uint32_t registers;       /* of a thread */
+    uint64_t shared_bytes;    /* of a block */
+    uint64_t multiprocessors; /* of the device; 0 = not known */
+    uint32_t major, minor;    /* compute capability; 0 = not known */
+    uint32_t recorded_milli;  /* occupancy, thousandths of a percent */
 };
 
 /* How a launch fills the device. */

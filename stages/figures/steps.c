@@ -5,11 +5,10 @@
 
 #include "stages/figures/device_time.h"
 
-enum { SAMPLES_MOST = 4096, SKIPPED_MOST = 100,
-       DEVICE_STEPS_MOST = 16384 /* listed, over all devices */ };
+enum { SAMPLES_MOST = 4096, SKIPPED_MOST = 100, DEVICE_STEPS_MOST = 16384 /* listed, over all devices */ };
 
 static const char *const source_name[] = {
-    [TM_STEPS_HOST] = "host", [TM_STEPS_GROUP] = "group", [TM_STEPS_TPU] = "tpu",
+    [TM_STEPS_HOST] = "host",     [TM_STEPS_GROUP] = "group",     [TM_STEPS_TPU] = "tpu",
     [TM_STEPS_MODULE] = "module", [TM_STEPS_SESSION] = "session",
 };
 
@@ -70,8 +69,11 @@ static uint64_t first_row(const struct device_time *d, const struct lane *lane, 
 
 tm_status tm_device_time_report_steps(struct device_time *d, const struct lane *lane, struct tm_value *device)
 {
-    static const struct { const char *key; add_figure *add; } figures[] = {
-        { "first_ps", add_first }, { "last_ps", add_last }, { "period_ps", add_period },
+    static const struct {
+        const char *key;
+        add_figure *add;
+    } figures[] = {
+        { "first_ps", add_first },      { "last_ps", add_last }, { "period_ps", add_period },
         { "device_span_ps", add_span }, { "busy_ps", add_busy },
     };
     struct tm_value *steps = tm_add_object(device, "steps"), *array;
@@ -109,7 +111,7 @@ struct statistics {
     int64_t min_ps, max_ps;
     int64_t median_ps, p90_ps, p95_ps;
     double mean_ps, stddev_ps;
-    double lag1;                        /* autocorrelation of neighbors */
+    double lag1; /* autocorrelation of neighbors */
 };
 
 static int by_value(const void *a, const void *b)
@@ -139,8 +141,8 @@ static bool has_length(const struct device_time *d, const struct step_line *line
 /* What the times of the hosts are in those of the one whose profile began first, where their clocks agree: the devices of
  * all hosts then end a step together. */
 struct shared_clock {
-    const struct tm_value *offsets_ps;  /* by host; NULL = each host has a clock of its own */
-    const char *why;                    /* it has */
+    const struct tm_value *offsets_ps; /* by host; NULL = each host has a clock of its own */
+    const char *why;                   /* it has */
 };
 
 static int64_t shared_time(const struct shared_clock *clock, uint32_t host, int64_t time_ps)
@@ -181,8 +183,8 @@ static struct shared_clock find_clock(const struct device_time *d, const struct 
 struct run_steps {
     struct shared_clock clock;
     uint64_t count, chosen, warmup, incomplete;
-    struct tm_rows *lengths;            /* int64_t, in the order of the steps: the samples */
-    double total_ps;                    /* of the lengths */
+    struct tm_rows *lengths; /* int64_t, in the order of the steps: the samples */
+    double total_ps;         /* of the lengths */
     /* on a shared clock */
     bool has_begun, has_window;
     int64_t reached_ps;                 /* E(n) of the latest step */
@@ -192,7 +194,7 @@ struct run_steps {
 /* A line, to be put together with the others of its number. */
 struct numbered {
     int64_t number, length_ps;
-    int64_t begin_ps, end_ps;           /* of its period */
+    int64_t begin_ps, end_ps; /* of its period */
     uint8_t has_activity, has_length, chosen, warmup, incomplete;
 };
 
@@ -206,7 +208,11 @@ static int by_number(const void *a, const void *b)
 /* Whether each host counts its steps up, so that a number says which step it is; else their order does. */
 static tm_status are_counted_up(struct device_time *d, bool *counted_up)
 {
-    struct { uint32_t host; uint64_t ordinal; int64_t number; } before = { .host = TM_NONE };
+    struct {
+        uint32_t host;
+        uint64_t ordinal;
+        int64_t number;
+    } before = { .host = TM_NONE };
 
     *counted_up = true;
     for (uint64_t i = 0; i < tm_rows_count(d->steps); i++) {
@@ -251,7 +257,7 @@ static tm_status sort_lines(struct device_time *d, const struct shared_clock *cl
 struct gathered {
     bool has_line, has_activity, chosen, warmup, incomplete;
     int64_t number;
-    int64_t begin_ps, end_ps;           /* the earliest begin and the latest end of its periods */
+    int64_t begin_ps, end_ps; /* the earliest begin and the latest end of its periods */
     __int128 total_ps;
     int64_t lengths;
 };
@@ -333,8 +339,8 @@ static tm_status make_run_steps(struct device_time *d, struct shared_clock clock
     struct tm_sorter *sorter = tm_sorter_new(d->run, TM_ACCOUNT_STEPS, sizeof(struct numbered), share, by_number);
     tm_status st;
 
-    *steps = (struct run_steps){ .clock = clock,
-                                 .lengths = tm_rows_new(d->run, TM_ACCOUNT_STEPS, sizeof(int64_t), share) };
+    *steps =
+        (struct run_steps){ .clock = clock, .lengths = tm_rows_new(d->run, TM_ACCOUNT_STEPS, sizeof(int64_t), share) };
     st = sorter && steps->lengths ? sort_lines(d, &clock, sorter) : d->run->error.status;
     if (st == TM_OK)
         st = gather_steps(sorter, steps);
@@ -430,8 +436,8 @@ static void add_dependence(struct tm_value *steps, const struct statistics *s)
 static void add_statistics(struct tm_value *steps, const struct statistics *s)
 {
     static const char *const keys[] = { "mean_ps", "median_ps", "p90_ps", "p95_ps", "stddev_ps", "min_ps", "max_ps" };
-    const int64_t values[] = { (int64_t)llround(s->mean_ps), s->median_ps, s->p90_ps, s->p95_ps,
-                               (int64_t)llround(s->stddev_ps), s->min_ps, s->max_ps };
+    const int64_t values[] = { (int64_t)llround(s->mean_ps),   s->median_ps, s->p90_ps, s->p95_ps,
+                               (int64_t)llround(s->stddev_ps), s->min_ps,    s->max_ps };
 
     tm_add_uint(steps, "samples", s->count);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -540,8 +546,10 @@ static void add_line(const struct device_time *d, const struct step_line *line, 
         tm_add_int(to, "busy_ps", busy_of(&line->parts));
         tm_add_parts(to, &line->parts);
     } else {
-        static const char *const keys[] = { "device", "device_span_ps", "period_ps", "end_ps", "busy_ps", "compute_ps",
-                                            "exposed_collective_ps", "exposed_copy_ps", "idle_ps" };
+        static const char *const keys[] = {
+            "device",     "device_span_ps",        "period_ps",       "end_ps", "busy_ps",
+            "compute_ps", "exposed_collective_ps", "exposed_copy_ps", "idle_ps"
+        };
 
         for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
             tm_add_null(to, keys[i], "no device activity in this step");

@@ -26,7 +26,7 @@ struct copy_direction {
     struct copy_sum inside, outside; /* of the chosen steps */
     int64_t exposed_ps;              /* of the copies inside */
     int64_t outside_exposed_ps;      /* of the others, in what counts of the device */
-    double best_rate; /* of a stretch in flight, bytes per second; 0 = none known */
+    double best_rate;                /* of a stretch in flight, bytes per second; 0 = none known */
 };
 
 struct copy_size {
@@ -52,7 +52,7 @@ struct copy_lane {
     uint32_t number;          /* in the run */
     int64_t begin_ps, end_ps; /* what counts of it */
     struct tm_sweep sweep;
-    int64_t copies_until_ps;  /* until when copies run */
+    int64_t copies_until_ps;                     /* until when copies run */
     int64_t chosen_until_ps[TM_DIRECTION_COUNT]; /* the same of those in chosen steps */
     struct flight flights[TM_DIRECTION_COUNT];   /* of copies of known size that count */
     struct copy_sum sums[TM_DIRECTION_COUNT];
@@ -89,7 +89,7 @@ struct copy_repeat {
 struct transfers {
     struct tm_run *run;
     const struct tm_trace *trace; /* of the present host */
-    struct copy_lane *lanes; /* of the present host, by the device's index; number TM_NONE = idle */
+    struct copy_lane *lanes;      /* of the present host, by the device's index; number TM_NONE = idle */
     uint32_t lane_count;
     struct tm_rows *ids;         /* struct device_id, by number */
     struct tm_rows *pairs;       /* struct copy_pair */
@@ -238,8 +238,7 @@ static void load_sums(struct transfers *t, struct tm_partial_reader *r)
         load_and_merge(r, &direction->inside);
         load_and_merge(r, &direction->outside);
         direction->exposed_ps = tm_sum_times(direction->exposed_ps, tm_partial_time(r));
-        direction->outside_exposed_ps =
-            tm_sum_times(direction->outside_exposed_ps, tm_partial_time(r));
+        direction->outside_exposed_ps = tm_sum_times(direction->outside_exposed_ps, tm_partial_time(r));
         rate = tm_partial_double(r);
         if (rate > direction->best_rate)
             direction->best_rate = rate;
@@ -360,8 +359,7 @@ static void add_rate(struct tm_value *to, const char *key, double rate, const st
         tm_add_null(to, key, sum->count ? no_size : none);
 }
 
-static void add_direction(const struct transfers *t, enum tm_direction direction,
-                          struct tm_value *list)
+static void add_direction(const struct transfers *t, enum tm_direction direction, struct tm_value *list)
 {
     const struct copy_direction *d = &t->directions[direction];
     const struct copy_sum *sum = &d->inside;
@@ -375,8 +373,8 @@ static void add_direction(const struct transfers *t, enum tm_direction direction
     add_bytes(to, sum);
     tm_add_int(to, "total_ps", sum->total_ps);
     tm_add_int(to, "exposed_ps", d->exposed_ps);
-    add_rate(to, "mean_bandwidth",
-             sum->moved_ps > 0 ? (double)sum->moved_bytes * 1e12 / (double)sum->moved_ps : 0, sum);
+    add_rate(to, "mean_bandwidth", sum->moved_ps > 0 ? (double)sum->moved_bytes * 1e12 / (double)sum->moved_ps : 0,
+             sum);
     add_rate(to, "max_bandwidth", d->best_rate, sum);
     tm_add_uint(to, "unknown_bytes_count", sum->unknown_count);
     outside = tm_add_object(to, "outside");
@@ -510,11 +508,9 @@ static int longest_repeated_first(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-static tm_status end_repeated(const struct transfers *t, struct tm_top_rows *top,
-                              const struct repeated *repeated)
+static tm_status end_repeated(const struct transfers *t, struct tm_top_rows *top, const struct repeated *repeated)
 {
-    if (repeated->steps < REPEATED_STEPS ||
-        repeated->steps < (t->chosen_steps * REPEATED_PCT + 99) / 100)
+    if (repeated->steps < REPEATED_STEPS || repeated->steps < (t->chosen_steps * REPEATED_PCT + 99) / 100)
         return TM_OK;
     return tm_top_rows_add(top, repeated);
 }
@@ -572,14 +568,12 @@ static tm_status add_repeated(struct transfers *t, uint64_t most, struct tm_valu
 
 /* --- the rest --- */
 
-static void add_pageable(const struct transfers *t, uint64_t count, int64_t total_ps,
-                         struct tm_value *transfers)
+static void add_pageable(const struct transfers *t, uint64_t count, int64_t total_ps, struct tm_value *transfers)
 {
     struct tm_value *to;
 
     if (count && !t->copies_of_known_kind) {
-        tm_add_null(transfers, "pageable",
-                    "the profile does not tell the kind of the host's memory");
+        tm_add_null(transfers, "pageable", "the profile does not tell the kind of the host's memory");
         return;
     }
     to = tm_add_object(transfers, "pageable");
@@ -678,8 +672,8 @@ static tm_status open_stage(struct tm_stage *s)
     struct tm_run *run = s->run;
 
     t->run = run;
-    t->ids = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct device_id),
-                               transfers_memory(run, TRANSFERS_IDS), 8 << 10);
+    t->ids = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct device_id), transfers_memory(run, TRANSFERS_IDS),
+                               8 << 10);
     t->pairs = tm_rows_new_paged(run, TM_ACCOUNT_TABLES, sizeof(struct copy_pair),
                                  transfers_memory(run, TRANSFERS_PAIRS), 8 << 10);
     t->repeats = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct copy_repeat),
@@ -726,8 +720,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     tm_status st = TM_OK;
 
     t->trace = trace;
-    t->lanes = tm_take(&t->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*t->lanes),
-                       &t->run->error);
+    t->lanes = tm_take(&t->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*t->lanes), &t->run->error);
     if (!t->lanes)
         return t->run->error.status;
     t->lane_count = trace->device_count;
@@ -744,8 +737,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* Of a flight on a TPU the end may be recorded far too early: no copy of a device is faster than
  * its memory. */
-static void end_flight(struct transfers *t, struct copy_lane *lane, uint32_t device,
-                       enum tm_direction which)
+static void end_flight(struct transfers *t, struct copy_lane *lane, uint32_t device, enum tm_direction which)
 {
     struct flight *flight = &lane->flights[which];
     struct copy_direction *direction = &t->directions[which];
@@ -766,8 +758,7 @@ static void add_flight(struct transfers *t, struct copy_lane *lane, enum tm_dire
 {
     struct copy_sum *sum = &t->directions[which].inside;
     struct flight *flight = &lane->flights[which];
-    const int64_t start_ps = event->record.start_ps,
-                  end_ps = tm_sum_times(start_ps, event->record.dur_ps);
+    const int64_t start_ps = event->record.start_ps, end_ps = tm_sum_times(start_ps, event->record.dur_ps);
 
     if (start_ps >= flight->until_ps) {
         end_flight(t, lane, event->device, which);
@@ -803,8 +794,8 @@ static void add_size(struct transfers *t, uint64_t bytes, int64_t dur_ps)
 }
 
 /* A copy back to the device, of the size of an earlier copy to the host in the same step. */
-static void note_ping_pong(struct transfers *t, struct copy_lane *lane,
-                           const struct tm_event *event, enum tm_direction which)
+static void note_ping_pong(struct transfers *t, struct copy_lane *lane, const struct tm_event *event,
+                           enum tm_direction which)
 {
     const struct tm_record *r = &event->record;
     const uint64_t bytes = event->config->copy_bytes;
@@ -820,8 +811,7 @@ static void note_ping_pong(struct transfers *t, struct copy_lane *lane,
     for (int i = 0; i < RECENT && which == TM_H2D; i++) {
         struct recent_copy *recent = &lane->recent[i];
 
-        if (recent->step == event->step && recent->bytes == bytes &&
-            recent->end_ps <= r->start_ps) {
+        if (recent->step == event->step && recent->bytes == bytes && recent->end_ps <= r->start_ps) {
             t->ping_pongs++;
             recent->step = TM_NONE;
             return;
@@ -830,8 +820,8 @@ static void note_ping_pong(struct transfers *t, struct copy_lane *lane,
 }
 
 /* A copy of which both are known: its size, and how long it was in flight. */
-static tm_status note_large(struct transfers *t, struct copy_lane *lane,
-                            const struct tm_event *event, enum tm_direction which)
+static tm_status note_large(struct transfers *t, struct copy_lane *lane, const struct tm_event *event,
+                            enum tm_direction which)
 {
     const struct large_copy large = { .bytes = event->config->copy_bytes,
                                       .begin_ps = event->record.start_ps,
@@ -844,8 +834,8 @@ static tm_status note_large(struct transfers *t, struct copy_lane *lane,
 }
 
 /* Copies whose size is known. */
-static tm_status add_known(struct transfers *t, struct copy_lane *lane,
-                           const struct tm_event *event, enum tm_direction which)
+static tm_status add_known(struct transfers *t, struct copy_lane *lane, const struct tm_event *event,
+                           enum tm_direction which)
 {
     const uint64_t bytes = event->config->copy_bytes, bytes_most = UINT64_MAX >> 3;
     const int64_t dur_ps = event->record.dur_ps;
@@ -881,8 +871,7 @@ static enum tm_direction direction_of(enum tm_level copy_level)
  * for one that was started before. out: its direction */
 static bool is_copy(const struct tm_event *event, enum tm_direction *direction)
 {
-    *direction = event->direction < TM_DIRECTION_COUNT ? (enum tm_direction)event->direction
-                                                       : TM_OTHER_DIRECTION;
+    *direction = event->direction < TM_DIRECTION_COUNT ? (enum tm_direction)event->direction : TM_OTHER_DIRECTION;
     switch (event->record.class) {
     case TM_CLASS_COPY:
         return true;

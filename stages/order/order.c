@@ -29,15 +29,15 @@ struct order {
     struct tm_source *source;
     struct tm_run *run;
     bool gives_own;
-    struct head *heads; /* `most` of them, of which the first `opened` were used */
-    struct node *nodes; /* of the places that have a record, and one more: build_tree */
-    uint32_t *losers;   /* numbers of nodes: of each game the later one, from the last game at 1 on */
+    struct head *heads;               /* `most` of them, of which the first `opened` were used */
+    struct node *nodes;               /* of the places that have a record, and one more: build_tree */
+    uint32_t *losers;                 /* numbers of nodes: of each game the later one, from the last game at 1 on */
     size_t opened, count, left, most; /* count: nodes in the tree; left: those that are not done */
     size_t buffer_bytes;
     struct tm_sorter *rest;
     struct tm_kept_args rest_args;
     struct tm_kept_record rest_row; /* of the rest's head */
-    struct tm_allocation args; /* of the rest's head, or what it has instead */
+    struct tm_allocation args;      /* of the rest's head, or what it has instead */
 };
 
 static int compare_records(const struct tm_record *a, const struct tm_record *b)
@@ -358,7 +358,8 @@ static tm_status make_heads(struct order *o, size_t tracks)
 
 static struct order order_of(struct tm_source *source, bool gives_own)
 {
-    return (struct order){ .source = source, .run = source->trace->run,
+    return (struct order){ .source = source,
+                           .run = source->trace->run,
                            .gives_own = gives_own && source->trace->keeps_arguments,
                            .rest_args = { .account = TM_ACCOUNT_SORT, .own_bytes = TM_KEPT_LEAST_BYTES } };
 }

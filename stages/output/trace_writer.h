@@ -30,16 +30,16 @@ enum tm_out_sort {
 
 /* A row in the viewer. */
 struct tm_out_row {
-    uint64_t uuid;        /* the same in every part of a trace; never 0 */
-    uint64_t parent;      /* uuid; 0 of processes */
-    uint8_t sort;         /* enum tm_out_sort */
-    uint32_t lane;        /* of lanes: their number, from 1; else 0 */
-    int32_t pid, tid;     /* unique in the output; of lanes a tid of their own; 0 < pid, and tid of all but processes
+    uint64_t uuid;    /* the same in every part of a trace; never 0 */
+    uint64_t parent;  /* uuid; 0 of processes */
+    uint8_t sort;     /* enum tm_out_sort */
+    uint32_t lane;    /* of lanes: their number, from 1; else 0 */
+    int32_t pid, tid; /* unique in the output; of lanes a tid of their own; 0 < pid, and tid of all but processes
                              and counters */
     tm_strid name;
-    tm_strid process;     /* name of its process */
-    tm_strid unit;        /* of counters: "bytes", "%"; 0 = none */
-    int64_t order;        /* among its siblings, smaller first */
+    tm_strid process; /* name of its process */
+    tm_strid unit;    /* of counters: "bytes", "%"; 0 = none */
+    int64_t order;    /* among its siblings, smaller first */
 };
 
 /* Its place in 32 bits, which is what viewers have for it. */
@@ -49,8 +49,8 @@ static inline int32_t tm_out_rank(const struct tm_out_row *row)
 }
 
 enum tm_out_mark {
-    TM_OUT_CUT_BEGIN = 1 << 0,  /* it began before: in the part before, or outside the filter */
-    TM_OUT_CUT_END = 1 << 1,    /* it goes on: in the next part, or outside the filter */
+    TM_OUT_CUT_BEGIN = 1 << 0, /* it began before: in the part before, or outside the filter */
+    TM_OUT_CUT_END = 1 << 1,   /* it goes on: in the next part, or outside the filter */
     TM_OUT_CUTS = TM_OUT_CUT_BEGIN | TM_OUT_CUT_END,
     TM_OUT_UNFINISHED = 1 << 2, /* the input has no end of it */
     TM_OUT_DERIVED = 1 << 3,    /* worked out, not recorded: all its arguments are written, whatever --args says */
@@ -60,26 +60,26 @@ enum tm_out_mark {
 /* A span or an instant. */
 struct tm_out_event {
     const struct tm_out_row *row;
-    int64_t begin_ps, end_ps;         /* of this piece */
+    int64_t begin_ps, end_ps;             /* of this piece */
     int64_t whole_begin_ps, whole_end_ps; /* before it was cut */
-    tm_strid name;                    /* never 0 */
-    tm_strid category;                /* 0 = none */
-    struct tm_arguments own, common;  /* both are written, own first; may be empty */
-    uint64_t flow;                    /* spans of one number are joined by arrows in the order of time; 0 = none */
-    const struct tm_event *of;        /* what it was made from: in begin and instant; NULL of what was worked out */
-    const struct tm_trace *trace;     /* of `of` */
-    uint8_t marks;                    /* enum tm_out_mark: written as arguments (out_marks.h) */
+    tm_strid name;                        /* never 0 */
+    tm_strid category;                    /* 0 = none */
+    struct tm_arguments own, common;      /* both are written, own first; may be empty */
+    uint64_t flow;                        /* spans of one number are joined by arrows in the order of time; 0 = none */
+    const struct tm_event *of;            /* what it was made from: in begin and instant; NULL of what was worked out */
+    const struct tm_trace *trace;         /* of `of` */
+    uint8_t marks;                        /* enum tm_out_mark: written as arguments (out_marks.h) */
     bool is_instant;
 };
 
 /* An end of an arrow that the input has. */
 struct tm_out_flow {
-    const struct tm_out_row *row;     /* on which an open span takes it */
+    const struct tm_out_row *row; /* on which an open span takes it */
     int64_t time_ps;
     uint64_t id;
     tm_strid name, category;
-    uint8_t kind;                     /* TM_FLOW_BEGIN, _STEP, _END */
-    bool is_enclosed;                 /* to the span around it; false: to the next one that begins on the row */
+    uint8_t kind;     /* TM_FLOW_BEGIN, _STEP, _END */
+    bool is_enclosed; /* to the span around it; false: to the next one that begins on the row */
 };
 
 /* The phase of Chrome's format that means the same. */
@@ -91,11 +91,11 @@ static inline char tm_out_flow_phase(const struct tm_out_flow *flow)
 struct tm_out_counter {
     const struct tm_out_row *row;
     int64_t time_ps;
-    double value;                     /* finite */
-    int64_t whole;                    /* the same, where is_whole */
+    double value;  /* finite */
+    int64_t whole; /* the same, where is_whole */
     bool is_whole;
-    const struct tm_trace *trace;     /* where it was recorded; NULL of what was worked out */
-    int64_t start_ps;                 /* its time on the clock of that trace */
+    const struct tm_trace *trace; /* where it was recorded; NULL of what was worked out */
+    int64_t start_ps;             /* its time on the clock of that trace */
 };
 
 /* What the file says of itself: texts without their quotes. */
@@ -105,9 +105,9 @@ struct tm_out_fact {
 
 struct tm_writer_options {
     enum tm_args_level args;
-    int64_t epoch_ns;        /* what the clock of the recording read at time 0, 0 = not known; formats that can tell
+    int64_t epoch_ns; /* what the clock of the recording read at time 0, 0 = not known; formats that can tell
                                 it do */
-    bool is_gzip;            /* the file is compressed as a whole, and nothing in it besides */
+    bool is_gzip;     /* the file is compressed as a whole, and nothing in it besides */
     const struct tm_out_fact *facts;
     size_t fact_count;
 };

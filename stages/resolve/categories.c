@@ -4,9 +4,20 @@
 
 #include <string.h>
 
-#define ROW(name, class, side) { name, sizeof(name) - 1, { TM_CLASS_##class, TM_SIDE_##side, TM_ACCELERATOR_NONE } }
-#define UNKNOWN_DEVICE(name, accelerator) \
-    { name, sizeof(name) - 1, { TM_CLASS_DEVICE_OTHER, TM_SIDE_DEVICE, TM_ACCELERATOR_##accelerator } }
+#define ROW(name, class, side)                                                                                         \
+    {                                                                                                                  \
+        name, sizeof(name) - 1,                                                                                        \
+        {                                                                                                              \
+            TM_CLASS_##class, TM_SIDE_##side, TM_ACCELERATOR_NONE                                                      \
+        }                                                                                                              \
+    }
+#define UNKNOWN_DEVICE(name, accelerator)                                                                              \
+    {                                                                                                                  \
+        name, sizeof(name) - 1,                                                                                        \
+        {                                                                                                              \
+            TM_CLASS_DEVICE_OTHER, TM_SIDE_DEVICE, TM_ACCELERATOR_##accelerator                                        \
+        }                                                                                                              \
+    }
 
 /* The most frequent ones come first. */
 static const struct row {

@@ -6,8 +6,8 @@
 
 /* What the category of an event in PyTorch's profiles says: there it decides, not the name. */
 struct tm_category {
-    enum tm_class class;    /* goes into the record: see tm_class_question.given */
-    enum tm_side side;      /* where such events are, whatever their process is called */
+    enum tm_class class;             /* goes into the record: see tm_class_question.given */
+    enum tm_side side;               /* where such events are, whatever their process is called */
     enum tm_accelerator accelerator; /* whose events nobody here can tell apart; NONE of others */
 };
 

@@ -49,8 +49,8 @@ enum tm_side tm_side_of_plane(const char *name, size_t length, enum tm_device_ki
 
     if (is_device(plane, kind, ordinal))
         return TM_SIDE_DEVICE;
-    if (!tm_text_begins(plane, "/host:") || tm_text_begins(plane, "/host:__") ||
-        tm_text_is(plane, "/host:metadata") || tm_text_is(plane, "/host:tfstreamz"))
+    if (!tm_text_begins(plane, "/host:") || tm_text_begins(plane, "/host:__") || tm_text_is(plane, "/host:metadata") ||
+        tm_text_is(plane, "/host:tfstreamz"))
         return TM_SIDE_OTHER;
     return TM_SIDE_HOST;
 }
@@ -104,9 +104,8 @@ static bool is_derived_name(struct tm_text line)
 
 static enum tm_line host_line(struct tm_text line)
 {
-    if (tm_text_begins(line, "switchto") ||
-        (line.length && (memmem(line.at, line.length, "codegen", 7) ||
-                         memmem(line.at, line.length, "CompilerThreadPool", 18))))
+    if (tm_text_begins(line, "switchto") || (line.length && (memmem(line.at, line.length, "codegen", 7) ||
+                                                             memmem(line.at, line.length, "CompilerThreadPool", 18))))
         return TM_LINE_COMPILER;
     return is_derived_name(line) ? TM_LINE_DERIVED : TM_LINE_HOST;
 }
@@ -178,8 +177,7 @@ static enum tm_class classify_gpu(const struct tm_class_question *q)
         return TM_CLASS_MEMSET;
     if (kernel)
         return TM_CLASS_KERNEL;
-    return q->line == TM_LINE_OVERHEAD || (q->traits & TM_TRAIT_PROFILER) ? TM_CLASS_PROFILER
-                                                                          : TM_CLASS_DEVICE_OTHER;
+    return q->line == TM_LINE_OVERHEAD || (q->traits & TM_TRAIT_PROFILER) ? TM_CLASS_PROFILER : TM_CLASS_DEVICE_OTHER;
 }
 
 /* On a device the category tells all but collectives.  Waits are drawn on streams, but are the host's. */
@@ -219,8 +217,7 @@ static bool is_launch(const struct tm_class_question *q)
 
 static bool is_cpu_op(const struct tm_class_question *q)
 {
-    return (q->flags & (TM_FLAG_HLO_OP | TM_FLAG_CORRELATION)) == TM_FLAG_HLO_OP &&
-           !(q->traits & TM_TRAIT_END_MARKER);
+    return (q->flags & (TM_FLAG_HLO_OP | TM_FLAG_CORRELATION)) == TM_FLAG_HLO_OP && !(q->traits & TM_TRAIT_END_MARKER);
 }
 
 /* What no row of the table knows by name. */
@@ -262,8 +259,8 @@ static enum tm_class classify_host(const struct tm_class_question *q)
     const uint32_t traits = q->traits;
     const uint32_t compile = TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA;
     const uint32_t execute = TM_TRAIT_EXECUTE_THUNKS | TM_TRAIT_EXECUTE;
-    const uint32_t runtime = TM_TRAIT_RUNTIME | TM_TRAIT_PJIT | TM_TRAIT_DRIVER_CALL | TM_TRAIT_COLLECTIVE_TOKEN |
-                             TM_TRAIT_TPU_TRANSFER;
+    const uint32_t runtime =
+        TM_TRAIT_RUNTIME | TM_TRAIT_PJIT | TM_TRAIT_DRIVER_CALL | TM_TRAIT_COLLECTIVE_TOKEN | TM_TRAIT_TPU_TRANSFER;
 
     if (q->line == TM_LINE_DERIVED)
         return TM_CLASS_DERIVED;
@@ -279,7 +276,7 @@ static enum tm_class classify_host(const struct tm_class_question *q)
         return TM_CLASS_LAUNCH;
     if (is_cpu_op(q))
         return (q->hlo_traits & TM_TRAIT_COLLECTIVE_TOKEN) && !q->host_has_device ? TM_CLASS_COLLECTIVE
-                                                                                   : TM_CLASS_CPU_OP;
+                                                                                  : TM_CLASS_CPU_OP;
     if (traits & compile)
         return TM_CLASS_COMPILE;
     if (traits & TM_TRAIT_GC)

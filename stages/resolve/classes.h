@@ -8,36 +8,36 @@
  * when it is put into the names; then the class from traits, line and flags, per event, without any text. */
 
 enum tm_trait {
-    TM_TRAIT_PYTHON = 1 << 0,        /* begins with '$' */
-    TM_TRAIT_PJIT = 1 << 1,          /* PjitFunction(...) */
-    TM_TRAIT_COLLECTIVE_NAME = 1 << 2, /* nccl, rccl, all_?reduce ... anywhere, any case: for kernel names */
+    TM_TRAIT_PYTHON = 1 << 0,           /* begins with '$' */
+    TM_TRAIT_PJIT = 1 << 1,             /* PjitFunction(...) */
+    TM_TRAIT_COLLECTIVE_NAME = 1 << 2,  /* nccl, rccl, all_?reduce ... anywhere, any case: for kernel names */
     TM_TRAIT_COLLECTIVE_TOKEN = 1 << 3, /* is an HLO collective: all-reduce, all-gather-start.1 ... */
-    TM_TRAIT_COPY_NAME = 1 << 4,     /* ^Memcpy, MEMCPY, CopyHostTo..., __amd_rocclr_copyBuffer */
+    TM_TRAIT_COPY_NAME = 1 << 4,        /* ^Memcpy, MEMCPY, CopyHostTo..., __amd_rocclr_copyBuffer */
     TM_TRAIT_MEMSET_NAME = 1 << 5,
-    TM_TRAIT_GRAPH_NAME = 1 << 6,    /* CudaGraphExec */
+    TM_TRAIT_GRAPH_NAME = 1 << 6, /* CudaGraphExec */
     TM_TRAIT_SYNC = 1 << 7,
-    TM_TRAIT_LAUNCH = 1 << 8,        /* *Launch*Kernel*, *GraphLaunch, Memcpy*Async, Memset*Async, DoEnqueueProgram */
-    TM_TRAIT_DRIVER_CALL = 1 << 9,   /* ^(cu|cuda|hip)[A-Z] */
-    TM_TRAIT_COMPILE_WHOLE = 1 << 10, /* backend_compile(_and_load)?, the whole name */
+    TM_TRAIT_LAUNCH = 1 << 8,          /* *Launch*Kernel*, *GraphLaunch, Memcpy*Async, Memset*Async, DoEnqueueProgram */
+    TM_TRAIT_DRIVER_CALL = 1 << 9,     /* ^(cu|cuda|hip)[A-Z] */
+    TM_TRAIT_COMPILE_WHOLE = 1 << 10,  /* backend_compile(_and_load)?, the whole name */
     TM_TRAIT_COMPILE_CLIENT = 1 << 11, /* *Client::Compile(AndLoad)? */
-    TM_TRAIT_COMPILE_XLA = 1 << 12,  /* XlaCompile* */
+    TM_TRAIT_COMPILE_XLA = 1 << 12,    /* XlaCompile* */
     TM_TRAIT_INPUT = 1 << 13,
-    TM_TRAIT_GC = 1 << 14,           /* CollectGarbage, python gc */
-    TM_TRAIT_PROFILER = 1 << 15,     /* CUPTI overhead, buffer flush */
-    TM_TRAIT_RUNTIME = 1 << 16,      /* the table of XLA, PJRT, JAX and TF internals */
-    TM_TRAIT_ALLOC = 1 << 17,        /* MemoryAllocation */
-    TM_TRAIT_FREE = 1 << 18,         /* MemoryDeallocation */
-    TM_TRAIT_STEP_NAME = 1 << 19,    /* ProfilerStep#N */
+    TM_TRAIT_GC = 1 << 14,             /* CollectGarbage, python gc */
+    TM_TRAIT_PROFILER = 1 << 15,       /* CUPTI overhead, buffer flush */
+    TM_TRAIT_RUNTIME = 1 << 16,        /* the table of XLA, PJRT, JAX and TF internals */
+    TM_TRAIT_ALLOC = 1 << 17,          /* MemoryAllocation */
+    TM_TRAIT_FREE = 1 << 18,           /* MemoryDeallocation */
+    TM_TRAIT_STEP_NAME = 1 << 19,      /* ProfilerStep#N */
     TM_TRAIT_EXECUTE_THUNKS = 1 << 20, /* GpuExecutable::ExecuteThunks: an execution on a GPU */
-    TM_TRAIT_EXECUTE = 1 << 21,      /* other module executions: ExecuteHelper, TfrtCpuExecutable ... */
-    TM_TRAIT_KERNEL_LAUNCH = 1 << 22, /* a driver call that launches kernels: *Launch*Kernel*, *GraphLaunch */
-    TM_TRAIT_TPU_TRANSFER = 1 << 23, /* tpu::System::TransferToDevice, TransferFromDevice, exactly; has a direction */
-    TM_TRAIT_WAIT = 1 << 24,         /* blocked, the name does not tell for what: a lock, a queue, a hold */
-    TM_TRAIT_END_MARKER = 1 << 25,   /* "end: op" */
-    TM_TRAIT_BOOKKEEPING = 1 << 26,  /* on a GPU stream, but no work: UM_*, Memory <kind>, HostRegister ... */
-    TM_TRAIT_FRAMEWORK_OP = 1 << 27, /* TensorFlow's "scope/name:Type" */
-    TM_TRAIT_BACKWARD = 1 << 28,     /* of a backward pass or an optimizer: JAX's transpose(jvp(..)), PyTorch's autograd */
-    TM_TRAIT_DIRECTION_SHIFT = 29,   /* bits 29 to 31: enum tm_direction + 1 that the name tells, 0 = none */
+    TM_TRAIT_EXECUTE = 1 << 21,        /* other module executions: ExecuteHelper, TfrtCpuExecutable ... */
+    TM_TRAIT_KERNEL_LAUNCH = 1 << 22,  /* a driver call that launches kernels: *Launch*Kernel*, *GraphLaunch */
+    TM_TRAIT_TPU_TRANSFER = 1 << 23,   /* tpu::System::TransferToDevice, TransferFromDevice, exactly; has a direction */
+    TM_TRAIT_WAIT = 1 << 24,           /* blocked, the name does not tell for what: a lock, a queue, a hold */
+    TM_TRAIT_END_MARKER = 1 << 25,     /* "end: op" */
+    TM_TRAIT_BOOKKEEPING = 1 << 26,    /* on a GPU stream, but no work: UM_*, Memory <kind>, HostRegister ... */
+    TM_TRAIT_FRAMEWORK_OP = 1 << 27,   /* TensorFlow's "scope/name:Type" */
+    TM_TRAIT_BACKWARD = 1 << 28, /* of a backward pass or an optimizer: JAX's transpose(jvp(..)), PyTorch's autograd */
+    TM_TRAIT_DIRECTION_SHIFT = 29, /* bits 29 to 31: enum tm_direction + 1 that the name tells, 0 = none */
 };
 
 /* Traits of any name.  in: any bytes, length bytes.  Never fails. */
@@ -70,23 +70,22 @@ enum tm_accelerator tm_accelerator_of_process(const char *name, size_t length, c
                                               bool beside_ascend);
 /* "GPU2": the queues of a GPU, as rocmProfileData and rocprof name such processes.  out: *ordinal  where true */
 bool tm_is_gpu_process(const char *name, size_t length, int64_t *ordinal);
-enum tm_line tm_line_of(enum tm_side side, enum tm_device_kind kind, const char *name, size_t length,
-                        int64_t id);
+enum tm_line tm_line_of(enum tm_side side, enum tm_device_kind kind, const char *name, size_t length, int64_t id);
 
 /* What the class of an event rests on. */
 struct tm_class_question {
-    uint32_t traits;         /* of the event's name */
-    uint32_t hlo_traits;     /* of its hlo_op, 0 = none: only COLLECTIVE_TOKEN counts */
-    uint16_t flags;          /* enum tm_record_flag */
-    uint8_t line;            /* enum tm_line */
-    uint8_t side;            /* enum tm_side */
-    uint8_t kind;            /* enum tm_kind */
-    uint8_t given;           /* enum tm_class that the event's own category says, TM_CLASS_UNRESOLVED = none */
-    uint8_t tpu_collective;  /* TPU op: its level is TM_LEVEL_COLLECTIVE */
+    uint32_t traits;             /* of the event's name */
+    uint32_t hlo_traits;         /* of its hlo_op, 0 = none: only COLLECTIVE_TOKEN counts */
+    uint16_t flags;              /* enum tm_record_flag */
+    uint8_t line;                /* enum tm_line */
+    uint8_t side;                /* enum tm_side */
+    uint8_t kind;                /* enum tm_kind */
+    uint8_t given;               /* enum tm_class that the event's own category says, TM_CLASS_UNRESOLVED = none */
+    uint8_t tpu_collective;      /* TPU op: its level is TM_LEVEL_COLLECTIVE */
     bool device_has_correlation; /* some device activity bears its correlation id */
-    bool line_is_user;       /* the line also holds python or step markers */
-    bool host_has_device;    /* the host has GPU or TPU activity: cpu_op events are fallbacks, not activities */
-    bool inside_runtime;     /* it lies inside an ExecuteThunks or a compile of its thread, or is named like an
+    bool line_is_user;           /* the line also holds python or step markers */
+    bool host_has_device;        /* the host has GPU or TPU activity: cpu_op events are fallbacks, not activities */
+    bool inside_runtime;         /* it lies inside an ExecuteThunks or a compile of its thread, or is named like an
                                 hlo_op of the file: no annotation of the user's */
 };
 /* The class of an event; no text is looked at.  Beyond METRICS section 1:

@@ -136,8 +136,8 @@ void tm_parse_kernel_details(const char *text, size_t length, struct tm_config *
             continue;
         else if (tm_text_is(key, "regs"))
             config->registers = (uint32_t)number;
-        else if (tm_text_is(key, "static_shared") || tm_text_is(key, "dynamic_shared") ||
-                 tm_text_is(key, "shm") || tm_text_is(key, "group_mem"))
+        else if (tm_text_is(key, "static_shared") || tm_text_is(key, "dynamic_shared") || tm_text_is(key, "shm") ||
+                 tm_text_is(key, "group_mem"))
             config->shared_bytes += number;
     }
 }

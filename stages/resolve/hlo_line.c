@@ -7,8 +7,9 @@ size_t tm_shape_length(struct tm_text text)
 {
     /* Most characters of the long texts that this reads say nothing here. */
     enum { OPENS = 1, CLOSES, BLANK };
-    static const uint8_t sorts[UCHAR_MAX + 1] = { ['('] = OPENS,  ['['] = OPENS,  ['{'] = OPENS, [' '] = BLANK,
-                                                  [')'] = CLOSES, [']'] = CLOSES, ['}'] = CLOSES };
+    static const uint8_t sorts[UCHAR_MAX + 1] = {
+        ['('] = OPENS, ['['] = OPENS, ['{'] = OPENS, [' '] = BLANK, [')'] = CLOSES, [']'] = CLOSES, ['}'] = CLOSES
+    };
     size_t depth = 0;
 
     for (size_t i = 0; i < text.length; i++) {

@@ -7,9 +7,18 @@
  * JAX's own annotations, TensorFlow's executor, CUPTI and ROCTracer.  Names with "::" need no row: they are
  * runtime by that alone.  Longer rows may stand behind shorter ones: all rows that match are joined. */
 
-#define WHOLE(text, traits) { text, sizeof(text) - 1, TM_KNOWN_WHOLE, traits }
-#define PREFIX(text, traits) { text, sizeof(text) - 1, TM_KNOWN_PREFIX, traits }
-#define SUFFIX(text, traits) { text, sizeof(text) - 1, TM_KNOWN_SUFFIX, traits }
+#define WHOLE(text, traits)                                                                                            \
+    {                                                                                                                  \
+        text, sizeof(text) - 1, TM_KNOWN_WHOLE, traits                                                                 \
+    }
+#define PREFIX(text, traits)                                                                                           \
+    {                                                                                                                  \
+        text, sizeof(text) - 1, TM_KNOWN_PREFIX, traits                                                                \
+    }
+#define SUFFIX(text, traits)                                                                                           \
+    {                                                                                                                  \
+        text, sizeof(text) - 1, TM_KNOWN_SUFFIX, traits                                                                \
+    }
 #define DIRECTION(which) ((uint32_t)((which) + 1) << TM_TRAIT_DIRECTION_SHIFT)
 
 const struct tm_known_name tm_known_names[] = {
@@ -202,19 +211,21 @@ const struct tm_known_name tm_known_names[] = {
 const size_t tm_known_name_count = sizeof(tm_known_names) / sizeof(tm_known_names[0]);
 
 const char *const tm_input_words[] = {
-    "data_loading", "data_load", "dataloader", "next_batch", "fetch_batch", "load_batch",
-    "wait_for_training_batch", "prefetch", "infeed", "to_device", "device_put",
+    "data_loading", "data_load", "dataloader", "next_batch", "fetch_batch", "load_batch", "wait_for_training_batch",
+    "prefetch",     "infeed",    "to_device",  "device_put",
 };
 const size_t tm_input_word_count = sizeof(tm_input_words) / sizeof(tm_input_words[0]);
 
 const char *const tm_collective_parts[] = {
-    "nccl", "rccl", "nvshmem", "msccl", "all_reduce", "all_gather", "reduce_scatter", "all_to_all",
-    "cross_device_reduce", "multimem",
+    "nccl",           "rccl",       "nvshmem",
+    "msccl",          "all_reduce", "all_gather",
+    "reduce_scatter", "all_to_all", "cross_device_reduce",
+    "multimem",
 };
 const size_t tm_collective_part_count = sizeof(tm_collective_parts) / sizeof(tm_collective_parts[0]);
 
 const char *const tm_collective_opcodes[] = {
-    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute", "collective-broadcast",
-    "ragged-all-to-all", "send", "recv",
+    "all-reduce",           "all-gather",        "reduce-scatter", "all-to-all", "collective-permute",
+    "collective-broadcast", "ragged-all-to-all", "send",           "recv",
 };
 const size_t tm_collective_opcode_count = sizeof(tm_collective_opcodes) / sizeof(tm_collective_opcodes[0]);

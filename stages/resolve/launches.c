@@ -67,7 +67,7 @@ static size_t dense_bytes(const struct tm_launches *l)
 
 static bool replaces_row(const struct tm_short_launch *old, const struct tm_short_launch *new)
 {
-    const bool is_named = (new->rest & TM_LAUNCH_NAMED) != 0;
+    const bool is_named = (new->rest &TM_LAUNCH_NAMED) != 0;
 
     if (((old->rest & TM_LAUNCH_NAMED) != 0) != is_named)
         return is_named;

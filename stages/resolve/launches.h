@@ -29,9 +29,14 @@ struct tm_short_launch {
 };
 
 enum {
-    TM_LAUNCH_THERE = 1, TM_LAUNCH_NAMED = 2, TM_LAUNCH_UNCERTAIN = 4, TM_LAUNCH_WIDE = 8,
-    TM_LAUNCH_DIRECTION_SHIFT = 4, TM_LAUNCH_DIRECTION_MASK = 7,
-    TM_LAUNCH_THREAD_SHIFT = 8, TM_LAUNCH_THREAD_MASK = TM_THREADS_MOST - 1,
+    TM_LAUNCH_THERE = 1,
+    TM_LAUNCH_NAMED = 2,
+    TM_LAUNCH_UNCERTAIN = 4,
+    TM_LAUNCH_WIDE = 8,
+    TM_LAUNCH_DIRECTION_SHIFT = 4,
+    TM_LAUNCH_DIRECTION_MASK = 7,
+    TM_LAUNCH_THREAD_SHIFT = 8,
+    TM_LAUNCH_THREAD_MASK = TM_THREADS_MOST - 1,
     TM_LAUNCH_DUR_SHIFT = 20,
 };
 
@@ -44,8 +49,8 @@ struct tm_launches {
     uint64_t least_key;
     size_t capacity, used, count; /* count: of different keys */
     size_t drawn_bytes;
-    struct tm_index *sparse;      /* struct tm_sparse_launch; NULL while dense */
-    struct tm_rows *wide;         /* struct tm_wide_launch; NULL before the first */
+    struct tm_index *sparse;          /* struct tm_sparse_launch; NULL while dense */
+    struct tm_rows *wide;             /* struct tm_wide_launch; NULL before the first */
     uint32_t tracks[TM_THREADS_MOST]; /* by thread */
 };
 

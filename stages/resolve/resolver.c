@@ -36,7 +36,8 @@ static tm_status contains(struct tm_index *set, uint64_t key, bool *found)
     return st;
 }
 
-tm_status tm_look_up_id(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw, bool *is_known)
+tm_status tm_look_up_id(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
+                        bool *is_known)
 {
     const bool is_graph = track->side != TM_SIDE_HOST || raw->record.class == TM_CLASS_GRAPH;
     const bool has_some = is_graph ? r->has_expanded : r->has_launched;
@@ -111,8 +112,10 @@ tm_status tm_tell(struct tm_resolver *r, const struct tm_track *track, const str
         .host_has_device = r->has_devices,
     };
 
-    *told = (struct tm_told){ .class = (uint8_t)tm_classify(&question), .level = TM_LEVEL_NONE,
-                              .direction = TM_OTHER_DIRECTION, .device = TM_NONE };
+    *told = (struct tm_told){ .class = (uint8_t)tm_classify(&question),
+                              .level = TM_LEVEL_NONE,
+                              .direction = TM_OTHER_DIRECTION,
+                              .device = TM_NONE };
     if (told->class == TM_CLASS_TPU_ASYNC || told->class == TM_CLASS_MODULE)
         told->device = track->device;
     if (!is_device_class((enum tm_class)told->class) || (track->side == TM_SIDE_HOST && r->has_devices))
@@ -122,9 +125,16 @@ tm_status tm_tell(struct tm_resolver *r, const struct tm_track *track, const str
 
 /* --- what was told is remembered by site --- */
 
-enum { DEVICE_BITS = 11, NO_DEVICE = (1 << DEVICE_BITS) - 1, LEVEL_SHIFT = 8, DIRECTION_SHIFT = 16, ACTIVITY_SHIFT = 20,
-       DEVICE_SHIFT = 21 };
-static_assert((int)TM_DEVICES_MOST < (int)NO_DEVICE && DEVICE_SHIFT + DEVICE_BITS == 32, "what is told fits in 32 bits");
+enum {
+    DEVICE_BITS = 11,
+    NO_DEVICE = (1 << DEVICE_BITS) - 1,
+    LEVEL_SHIFT = 8,
+    DIRECTION_SHIFT = 16,
+    ACTIVITY_SHIFT = 20,
+    DEVICE_SHIFT = 21
+};
+static_assert((int)TM_DEVICES_MOST < (int)NO_DEVICE && DEVICE_SHIFT + DEVICE_BITS == 32,
+              "what is told fits in 32 bits");
 
 static inline uint32_t pack_device(uint32_t device)
 {
@@ -141,14 +151,16 @@ static inline struct tm_told unpack(uint32_t bits)
 {
     const uint32_t device = bits >> DEVICE_SHIFT;
 
-    return (struct tm_told){ .class = (uint8_t)bits, .level = (uint8_t)(bits >> LEVEL_SHIFT),
-                             .direction = bits >> DIRECTION_SHIFT & 0xf, .is_activity = bits >> ACTIVITY_SHIFT & 1,
+    return (struct tm_told){ .class = (uint8_t)bits,
+                             .level = (uint8_t)(bits >> LEVEL_SHIFT),
+                             .direction = bits >> DIRECTION_SHIFT & 0xf,
+                             .is_activity = bits >> ACTIVITY_SHIFT & 1,
                              .device = device == NO_DEVICE ? (uint32_t)TM_NONE : device };
 }
 
 /* All that tm_tell looks at. */
-static inline struct tm_site site_of(const struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
-                                     const struct tm_circumstances *around)
+static inline struct tm_site site_of(const struct tm_resolver *r, const struct tm_track *track,
+                                     const struct tm_raw_record *raw, const struct tm_circumstances *around)
 {
     const struct tm_record *record = &raw->record;
     const bool has_devices = track->side == TM_SIDE_HOST && r->has_devices;
@@ -166,7 +178,8 @@ static inline struct tm_site site_of(const struct tm_resolver *r, const struct t
 
 void tm_expect(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
 {
-    const struct tm_circumstances any = { .direction = TM_OTHER_DIRECTION }; /* they do not matter to where a site lies */
+    const struct tm_circumstances any = { .direction =
+                                              TM_OTHER_DIRECTION }; /* they do not matter to where a site lies */
     const struct tm_site site = site_of(r, track, raw, &any);
 
     tm_sites_expect(&r->sites, &site);
@@ -202,7 +215,8 @@ static inline tm_status find_told(struct tm_resolver *r, const struct tm_track *
 }
 
 /* The launch of the execution that a TPU's op lies in. */
-static tm_status find_run_launch(struct tm_resolver *r, const struct tm_event *event, const struct tm_run_launch **found)
+static tm_status find_run_launch(struct tm_resolver *r, const struct tm_event *event,
+                                 const struct tm_run_launch **found)
 {
     struct tm_run_launch *const last = &r->run_launches[event->device & (TM_RUN_LAUNCHES - 1)];
     const struct tm_span *program;
@@ -298,8 +312,8 @@ static tm_status resolve_activity(struct tm_resolver *r, const struct tm_track *
         st = find_told(r, track, raw, around, event, &is_activity);
     if (st == TM_OK && r->knows_steps)
         st = find_step(r, raw, event);
-    event->chosen = steps->all || (event->step != TM_NONE && event->step >= steps->chosen_begin &&
-                                   event->step < steps->chosen_end);
+    event->chosen =
+        steps->all || (event->step != TM_NONE && event->step >= steps->chosen_begin && event->step < steps->chosen_end);
     return st;
 }
 

@@ -33,17 +33,18 @@ struct tm_resolver {
     struct tm_index *launched;        /* struct tm_id: uncertain launches that a device activity bears the id of */
     struct tm_index *expanded_graphs; /* struct tm_id: correlation ids of graphs whose kernels were recorded */
     struct tm_spans *programs;        /* TPU: executions by device; value = tm_run_key */
-    struct tm_run_launch run_launches[TM_RUN_LAUNCHES]; /* looked up last: of devices by the lowest bits of their number */
-    struct tm_spans *steps;           /* markers or executions; the lane is by the source of the steps: host 0,
+    struct tm_run_launch
+        run_launches[TM_RUN_LAUNCHES]; /* looked up last: of devices by the lowest bits of their number */
+    struct tm_spans *steps;            /* markers or executions; the lane is by the source of the steps: host 0,
                                          TPU the device, GPU executions the launching track,
                                          and TM_NONE for executions on any track */
-    struct tm_index *group_steps;     /* struct tm_group_step; source group */
-    int64_t *inside_until_ps;         /* by thread: the end of the last execution or compilation that began on it;
+    struct tm_index *group_steps;      /* struct tm_group_step; source group */
+    int64_t *inside_until_ps;          /* by thread: the end of the last execution or compilation that began on it;
                                          NULL before the ordered reading */
-    struct tm_sites sites;            /* `told`: a struct tm_told in 32 bits */
-    bool knows_launches, knows_steps; /* what of it stands by now */
-    bool has_launched, has_expanded;  /* there are some in `launched` and `expanded_graphs`, which are finished */
-    bool has_devices;                 /* a GPU or TPU was active: cpu_op events are no activities */
+    struct tm_sites sites;             /* `told`: a struct tm_told in 32 bits */
+    bool knows_launches, knows_steps;  /* what of it stands by now */
+    bool has_launched, has_expanded;   /* there are some in `launched` and `expanded_graphs`, which are finished */
+    bool has_devices;                  /* a GPU or TPU was active: cpu_op events are no activities */
 };
 
 /* Ordinal of a viewer's group. */
@@ -62,7 +63,7 @@ struct tm_circumstances {
 /* What follows for the event; the same for all of a site. */
 struct tm_told {
     uint8_t class, level, direction;
-    bool is_activity;  /* of a device: it may have a launch and a step */
+    bool is_activity; /* of a device: it may have a launch and a step */
     uint32_t device;
 };
 
@@ -88,7 +89,8 @@ tm_status tm_look_up_id(struct tm_resolver *resolver, const struct tm_track *tra
 
 /* Names of executions and compilations: what has no class of its own inside one is part of the runtime. */
 enum {
-    TM_TRAITS_RUNTIME = TM_TRAIT_EXECUTE_THUNKS | TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA
+    TM_TRAITS_RUNTIME =
+        TM_TRAIT_EXECUTE_THUNKS | TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA
 };
 
 /* Resolve one record.  Without `knows_launches` and `knows_steps` only class, device and level are decided.

@@ -46,8 +46,7 @@ static enum sort sort_of_async(const struct tm_hlo_line *line)
         called = tm_text_from(line->operands, (size_t)(calls - line->operands.at) + 6);
         called = without_prefix(without_prefix(without_prefix(called, "%"), "async_"), "wrapped_");
     }
-    if (names_collective(called) || names_collective(line->name) ||
-        tm_text_begins(line->name, "async-collective"))
+    if (names_collective(called) || names_collective(line->name) || tm_text_begins(line->name, "async-collective"))
         return SORT_COLLECTIVE;
     return SORT_COPY;
 }

@@ -40,14 +40,14 @@ struct waiting {
 struct tm_census {
     struct tm_trace *trace;
     struct tm_run *run;
-    struct tally *table;       /* 1 << bits places, at most half of them used */
+    struct tally *table; /* 1 << bits places, at most half of them used */
     uint32_t bits, used;
     uint64_t seed;
-    struct tm_groups *groups;  /* struct census_row */
-    struct tm_rows *waiting;   /* struct waiting */
-    unsigned marks;            /* of all records by now */
-    uint64_t track;            /* that is being counted; UINT64_MAX = none yet */
-    int64_t inside_until_ps;   /* on it: end of the last execution or compilation */
+    struct tm_groups *groups; /* struct census_row */
+    struct tm_rows *waiting;  /* struct waiting */
+    unsigned marks;           /* of all records by now */
+    uint64_t track;           /* that is being counted; UINT64_MAX = none yet */
+    int64_t inside_until_ps;  /* on it: end of the last execution or compilation */
 };
 
 static void add_row(void *into, const void *from)
@@ -210,8 +210,8 @@ void tm_census_recount(struct tm_census *c)
 /* --- telling --- */
 
 /* A record of a sort, and its track.  out: *holds  it was counted in the order that it needs */
-static tm_status find_sort(const struct tm_census *c, const struct sort *sort, struct tm_raw_record *raw, struct tm_track *track,
-                           bool *holds)
+static tm_status find_sort(const struct tm_census *c, const struct sort *sort, struct tm_raw_record *raw,
+                           struct tm_track *track, bool *holds)
 {
     const uint32_t number = (uint32_t)(sort->rest >> TRACK_SHIFT);
     const struct tm_track *row = tm_rows_at(c->trace->tracks, number);
@@ -220,9 +220,12 @@ static tm_status find_sort(const struct tm_census *c, const struct sort *sort, s
         return c->run->error.status;
     *track = *row;
     *raw = (struct tm_raw_record){
-        .record = { .name = (tm_strid)(sort->name_and_config >> 32), .config = (uint32_t)sort->name_and_config,
-                    .track = number, .flags = (uint16_t)(sort->rest >> FLAGS_SHIFT),
-                    .class = (uint8_t)(sort->rest >> CLASS_SHIFT), .kind = sort->rest >> KIND_SHIFT & 0xf },
+        .record = { .name = (tm_strid)(sort->name_and_config >> 32),
+                    .config = (uint32_t)sort->name_and_config,
+                    .track = number,
+                    .flags = (uint16_t)(sort->rest >> FLAGS_SHIFT),
+                    .class = (uint8_t)(sort->rest >> CLASS_SHIFT),
+                    .kind = sort->rest >> KIND_SHIFT & 0xf },
         .traits = (uint32_t)sort->traits,
     };
     *holds = sort->rest & IS_IN_ORDER || !tm_census_needs_order(c, track);

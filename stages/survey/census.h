@@ -16,7 +16,8 @@ struct tm_census *tm_census_new(struct tm_trace *trace) TM_MUST_USE;
 void tm_census_free(struct tm_census *census); /* tolerates NULL */
 
 /* Count a record.  All of a track come one after the other. */
-tm_status tm_census_take(struct tm_census *census, const struct tm_track *track, const struct tm_raw_record *raw) TM_MUST_USE;
+tm_status tm_census_take(struct tm_census *census, const struct tm_track *track,
+                         const struct tm_raw_record *raw) TM_MUST_USE;
 
 /* Whether what was counted on a track does not hold: which event lies inside which is told from the order of time.  Its
  * records are to be taken again, in order, after tm_census_recount. */

@@ -60,8 +60,8 @@ static tm_status make_tables(struct tm_survey *s)
         return run->error.status;
     r->launches = tm_launches_new(run, launches / 2);
     r->launched = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_id), launches / 8, TM_INDEX_FIRST, NULL);
-    r->expanded_graphs = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_id), launches / 8, TM_INDEX_FIRST,
-                                      NULL);
+    r->expanded_graphs =
+        tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_id), launches / 8, TM_INDEX_FIRST, NULL);
     r->programs = tm_spans_new(run, TM_ACCOUNT_LAUNCHES, launches / 16 * 3);
     s->markers = tm_spans_new(run, TM_ACCOUNT_STEPS, steps / 8);
     s->tpu_steps = tm_spans_new(run, TM_ACCOUNT_STEPS, steps / 8);
@@ -71,8 +71,8 @@ static tm_status make_tables(struct tm_survey *s)
     s->groups = tm_groups_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_group_span), steps / 16, widen_group);
     s->graphs = tm_sorter_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_graph_event), steps / 16, in_any_order);
     s->compiles = tm_sorter_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_compile_mark), steps / 16, by_begin);
-    return r->launches && r->launched && r->expanded_graphs && r->programs && s->markers && s->tpu_steps &&
-                   s->thunks && s->executions && s->module_times && s->compiles && s->groups && s->graphs
+    return r->launches && r->launched && r->expanded_graphs && r->programs && s->markers && s->tpu_steps && s->thunks &&
+                   s->executions && s->module_times && s->compiles && s->groups && s->graphs
                ? TM_OK
                : run->error.status;
 }
@@ -118,8 +118,12 @@ static tm_status survey_devices(struct tm_survey *s)
 tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choice, struct tm_census *census,
                     struct tm_resolver *resolver)
 {
-    struct tm_survey s = { .source = source, .trace = source->trace, .run = source->trace->run,
-                           .resolver = resolver, .census = census, .buffer_bytes = SURVEY_BUFFER };
+    struct tm_survey s = { .source = source,
+                           .trace = source->trace,
+                           .run = source->trace->run,
+                           .resolver = resolver,
+                           .census = census,
+                           .buffer_bytes = SURVEY_BUFFER };
     tm_status st;
 
     *resolver = (struct tm_resolver){ .run = s.run, .trace = s.trace };
@@ -144,8 +148,8 @@ tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choi
         st = tm_survey_finish_steps(&s, choice);
     free_tables(&s);
     if (st == TM_OK && s.trace->thread_count) {
-        resolver->inside_until_ps = tm_take(&s.run->budget, TM_ACCOUNT_THREADS,
-                                            s.trace->thread_count * sizeof(int64_t), &s.run->error);
+        resolver->inside_until_ps =
+            tm_take(&s.run->budget, TM_ACCOUNT_THREADS, s.trace->thread_count * sizeof(int64_t), &s.run->error);
         st = resolver->inside_until_ps ? TM_OK : s.run->error.status;
     }
     s.trace->launch_numbers = st == TM_OK ? tm_launches_most_number(resolver->launches) : 0;

@@ -11,12 +11,12 @@
 
 /* Which steps the user wants. */
 struct tm_chosen_steps {
-    bool all;                /* --steps all */
-    bool has_range;          /* --steps A:B */
-    uint64_t begin, end;     /* of the range, ordinals */
-    bool has_skip;           /* --skip-steps N */
+    bool all;            /* --steps all */
+    bool has_range;      /* --steps A:B */
+    uint64_t begin, end; /* of the range, ordinals */
+    bool has_skip;       /* --skip-steps N */
     uint64_t skip;
-    bool session;            /* --window session: the window is the whole profiling session */
+    bool session; /* --window session: the window is the whole profiling session */
 };
 
 /* Survey a scanned trace: fills track facts, devices, steps and the main track of source->trace.

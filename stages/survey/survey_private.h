@@ -11,9 +11,9 @@ enum { TM_EXECUTORS_MOST = 128 };
 
 /* An execution of a program: a candidate for a step. */
 struct tm_execution {
-    struct tm_key module;  /* hash of its name */
+    struct tm_key module; /* hash of its name */
     tm_strid name;
-    uint64_t lane;         /* device (TPU) or host track (GPU) */
+    uint64_t lane; /* device (TPU) or host track (GPU) */
     int64_t begin_ps, end_ps;
 };
 
@@ -36,26 +36,26 @@ struct tm_survey {
     struct tm_trace *trace;
     struct tm_run *run;
     struct tm_resolver *resolver;
-    struct tm_census *census;          /* NULL = nobody counts */
+    struct tm_census *census; /* NULL = nobody counts */
     size_t buffer_bytes;
     /* gathered on the host's lines */
     struct tm_spans *markers;
-    struct tm_sorter *executions;      /* struct tm_execution by (module, lane, begin) */
+    struct tm_sorter *executions; /* struct tm_execution by (module, lane, begin) */
     struct tm_groups *module_times;
-    struct tm_sorter *compiles;        /* struct tm_compile_mark in the order of time */
+    struct tm_sorter *compiles; /* struct tm_compile_mark in the order of time */
     uint64_t compile_counts[3];
     uint64_t marker_count;
     bool has_uncertain_launches, has_groups, has_cpu_ops;
-    uint64_t main_score;               /* of the best main track so far */
-    struct tm_spans *thunks;           /* executions of programs on GPUs, by track */
+    uint64_t main_score;                   /* of the best main track so far */
+    struct tm_spans *thunks;               /* executions of programs on GPUs, by track */
     uint32_t executors[TM_EXECUTORS_MOST]; /* tracks that have some, and no launches of their own */
     uint32_t executor_count;
-    bool has_drivers;                  /* lines of nothing but calls of the driver */
+    bool has_drivers; /* lines of nothing but calls of the driver */
     /* gathered on the devices' lines */
     struct tm_spans *tpu_steps;
     uint64_t tpu_step_count, tpu_programs;
-    struct tm_groups *groups;          /* struct tm_group_span */
-    struct tm_sorter *graphs;          /* struct tm_graph_event: looked at when it is known which are expanded */
+    struct tm_groups *groups; /* struct tm_group_span */
+    struct tm_sorter *graphs; /* struct tm_graph_event: looked at when it is known which are expanded */
     uint64_t last_node_id, last_launched_id;
 };
 

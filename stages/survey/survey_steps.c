@@ -72,8 +72,9 @@ static tm_status add_executions(struct tm_survey *s, const struct tm_key *module
             continue;
         ordinal = e->lane == lane ? ordinal + 1 : 0;
         lane = e->lane;
-        span = (struct tm_span){ .lane = lane, .begin_ps = e->begin_ps, .end_ps = e->end_ps,
-                                 .value = (uint64_t)INT64_MIN };
+        span = (struct tm_span){
+            .lane = lane, .begin_ps = e->begin_ps, .end_ps = e->end_ps, .value = (uint64_t)INT64_MIN
+        };
         st = tm_spans_add(s->resolver->steps, &span);
         if (st == TM_OK && !s->tpu_programs)
             st = widen(s, anywhere, ordinal, &span);
@@ -104,8 +105,8 @@ static tm_status take_groups(struct tm_survey *s)
     tm_status st = tm_groups_finish(s->groups);
     struct tm_group_step step = { .ordinal = 0 };
 
-    s->resolver->group_steps = tm_index_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct tm_group_step), share / 8,
-                                            TM_INDEX_FIRST, NULL);
+    s->resolver->group_steps =
+        tm_index_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct tm_group_step), share / 8, TM_INDEX_FIRST, NULL);
     if (!s->resolver->group_steps)
         return s->run->error.status;
     while (st == TM_OK) {
@@ -307,7 +308,8 @@ static tm_status extent_in_group(struct tm_survey *s, uint32_t first_device, uin
     return TM_OK;
 }
 
-static tm_status set_period(struct tm_survey *s, uint32_t first_device, uint64_t ordinal, int64_t begin_ps, int64_t end_ps)
+static tm_status set_period(struct tm_survey *s, uint32_t first_device, uint64_t ordinal, int64_t begin_ps,
+                            int64_t end_ps)
 {
     for (uint32_t i = first_device; i != TM_NONE; i = s->trace->devices[i].next_in_group) {
         struct tm_step_row *row = tm_rows_change(s->trace->steps.rows, s->trace->devices[i].first_step_row + ordinal);

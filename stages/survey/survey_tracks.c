@@ -115,9 +115,11 @@ static tm_status keep_launch(struct tm_survey *s, struct tm_track *track, const 
 static tm_status keep_marker(struct tm_survey *s, const struct tm_raw_record *raw)
 {
     const struct tm_record *r = &raw->record;
-    const int64_t number = r->args_length == sizeof(struct tm_number) ? ((const struct tm_number *)raw->args)->value
-                                                                      : INT64_MIN;
-    const struct tm_span span = { .begin_ps = r->start_ps, .end_ps = r->start_ps + r->dur_ps, .value = (uint64_t)number };
+    const int64_t number =
+        r->args_length == sizeof(struct tm_number) ? ((const struct tm_number *)raw->args)->value : INT64_MIN;
+    const struct tm_span span = { .begin_ps = r->start_ps,
+                                  .end_ps = r->start_ps + r->dur_ps,
+                                  .value = (uint64_t)number };
 
     s->marker_count++;
     return tm_spans_add(s->markers, &span);
@@ -137,8 +139,9 @@ static tm_status keep_execution(struct tm_survey *s, tm_strid module, uint64_t l
                                 bool is_device_time)
 {
     struct tm_name info;
-    struct tm_execution execution = { .name = module, .lane = lane, .begin_ps = record->start_ps,
-                                      .end_ps = record->start_ps + record->dur_ps };
+    struct tm_execution execution = {
+        .name = module, .lane = lane, .begin_ps = record->start_ps, .end_ps = record->start_ps + record->dur_ps
+    };
     struct tm_module_time time = { .name = module, .executions = 1, .total_ps = is_device_time ? record->dur_ps : 0 };
     tm_status st = tm_names_info(s->trace->names, module, &info);
 
@@ -322,8 +325,9 @@ static tm_status take_program(struct tm_survey *s, struct tm_track *track, const
 {
     struct device_reading *d = (struct device_reading *)track;
     const struct tm_record *r = &raw->record;
-    const struct tm_span span = { .lane = track->device, .begin_ps = r->start_ps, .end_ps = r->start_ps + r->dur_ps,
-                                  .value = r->correlation };
+    const struct tm_span span = {
+        .lane = track->device, .begin_ps = r->start_ps, .end_ps = r->start_ps + r->dur_ps, .value = r->correlation
+    };
     tm_status st;
 
     check_order(track, &d->before, r);

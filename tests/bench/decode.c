@@ -75,8 +75,7 @@ static tm_status read_file(struct tm_run *run, const char *mode, const char *pat
         st = tm_fail(&run->error, TM_ERR_INPUT, -1, "%s", input.problem);
     tm_input_close(&input);
     if (!st)
-        printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", counts.events, counts.with_length,
-               counts.bytes);
+        printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", counts.events, counts.with_length, counts.bytes);
     return st;
 }
 

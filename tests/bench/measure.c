@@ -44,9 +44,7 @@ static int write_result(const char *path, const struct rusage *usage, int64_t el
     if (!to)
         return -1;
     const int printed =
-        fprintf(to,
-                "{\"user_us\":%" PRId64 ",\"system_us\":%" PRId64 ",\"clock_us\":%" PRId64
-                ",\"peak_kib\":%ld}\n",
+        fprintf(to, "{\"user_us\":%" PRId64 ",\"system_us\":%" PRId64 ",\"clock_us\":%" PRId64 ",\"peak_kib\":%ld}\n",
                 us_of(usage->ru_utime), us_of(usage->ru_stime), elapsed_us, usage->ru_maxrss);
 
     return fclose(to) == 0 && printed > 0 ? 0 : -1;
@@ -69,8 +67,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "measure: cannot run '%s': %s\n", argv[2], strerror(errno));
         _exit(127);
     }
-    if (child < 0 || wait_for(child, &status, &usage) < 0 ||
-        write_result(argv[1], &usage, clock_us() - begin_us) < 0) {
+    if (child < 0 || wait_for(child, &status, &usage) < 0 || write_result(argv[1], &usage, clock_us() - begin_us) < 0) {
         (void)fprintf(stderr, "measure: %s\n", strerror(errno));
         return 126;
     }

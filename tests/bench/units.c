@@ -118,13 +118,14 @@ static void unit_groups(struct units *u, const char *name, uint64_t keys, size_t
 
 static void unit_front(struct units *u)
 {
-    struct tm_groups *groups =
-        tm_groups_new(u->run, TM_ACCOUNT_TABLES, sizeof(struct tm_length), 8 << 20, add_counts);
+    struct tm_groups *groups = tm_groups_new(u->run, TM_ACCOUNT_TABLES, sizeof(struct tm_length), 8 << 20, add_counts);
     struct tm_front front = { .run = NULL };
     uint64_t state = 1;
 
-    need(u, groups ? tm_front_init(&front, u->run, TM_ACCOUNT_TABLES, sizeof(struct tm_length), 1 << 20, groups)
-                   : TM_ERR_LIMIT, "front");
+    need(u,
+         groups ? tm_front_init(&front, u->run, TM_ACCOUNT_TABLES, sizeof(struct tm_length), 1 << 20, groups)
+                : TM_ERR_LIMIT,
+         "front");
     begin(u);
     for (int i = 0; i < ITEMS; i++) {
         const uint64_t site = next_number(&state) % KEYS + 1;
@@ -192,8 +193,7 @@ static int by_number(const void *a, const void *b)
 
 static void unit_sorter(struct units *u, const char *name, size_t memory_bytes)
 {
-    struct tm_sorter *sorter =
-        tm_sorter_new(u->run, TM_ACCOUNT_SORT, 4 * sizeof(uint64_t), memory_bytes, by_number);
+    struct tm_sorter *sorter = tm_sorter_new(u->run, TM_ACCOUNT_SORT, 4 * sizeof(uint64_t), memory_bytes, by_number);
     uint64_t state = 1;
     const void *row;
 
@@ -219,8 +219,8 @@ struct index_row {
 
 static void unit_index(struct units *u)
 {
-    struct tm_index *index = tm_index_new(u->run, TM_ACCOUNT_LAUNCHES, sizeof(struct index_row), 16 << 20,
-                                          TM_INDEX_FIRST, NULL);
+    struct tm_index *index =
+        tm_index_new(u->run, TM_ACCOUNT_LAUNCHES, sizeof(struct index_row), 16 << 20, TM_INDEX_FIRST, NULL);
     uint64_t state = 1;
 
     if (!index)

@@ -39,10 +39,10 @@ static void *refuse(void)
 }
 
 /* The next definition of a function; memory cannot be had by what looks it up. */
-#define NEXT(name) \
-    static __typeof__(name) *next; \
-    if (!next) \
-        next = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
+#define NEXT(name)                                                                                                     \
+    static __typeof__(name) *next;                                                                                     \
+    if (!next)                                                                                                         \
+    next = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
 
 int sigaction(int number, const struct sigaction *restrict now, struct sigaction *restrict before)
 {

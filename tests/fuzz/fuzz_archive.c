@@ -121,7 +121,8 @@ static void check_input(const char *path)
     const struct tm_input_options other = { .engine = choices.bytes[0] & 0x40 ? TM_INFLATE_ZLIB : TM_INFLATE_DEFAULT,
                                             .read_most = choices.bytes[0] & 0x20 ? fuzz_step(choices.bytes[1]) : 0 };
     const uint64_t hash = read_file(path, &as_usual, stream, sizeof(first.bytes), &first);
-    const uint64_t other_hash = read_file(path, &other, choices.bytes[0] & 0x80 ? hold : stream, fuzz_step(choices.bytes[0]), &second);
+    const uint64_t other_hash =
+        read_file(path, &other, choices.bytes[0] & 0x80 ? hold : stream, fuzz_step(choices.bytes[0]), &second);
 
     require_same(&first, &second);
     FUZZ_REQUIRE(!hash || !other_hash || hash == other_hash);

@@ -73,8 +73,9 @@ static void compare(const struct tm_manifest *one, const struct tm_manifest *oth
                 strcmp(a->keys.night, b->keys.night) == 0 && a->keys.step == b->keys.step);
         for (size_t k = 0; k < a->files; k++)
             require(strcmp(a->file[k].path, b->file[k].path) == 0 &&
-                    strcmp(a->file[k].fingerprint, b->file[k].fingerprint) == 0 && a->file[k].bytes == b->file[k].bytes &&
-                    !a->file[k].member == !b->file[k].member && a->file[k].mtime_ns == b->file[k].mtime_ns);
+                    strcmp(a->file[k].fingerprint, b->file[k].fingerprint) == 0 &&
+                    a->file[k].bytes == b->file[k].bytes && !a->file[k].member == !b->file[k].member &&
+                    a->file[k].mtime_ns == b->file[k].mtime_ns);
     }
 }
 

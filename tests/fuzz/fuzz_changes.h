@@ -15,8 +15,8 @@
  * with find_next_change; copy_inside(script, to, base(kind), 1) makes the summary. */
 
 enum {
-    BASES = 16,          /* platforms by depths of null */
-    TEXT_BYTES = 64,     /* of a text, before it is repeated */
+    BASES = 16,      /* platforms by depths of null */
+    TEXT_BYTES = 64, /* of a text, before it is repeated */
     LONG_BYTES = 16384,
     ROWS_MOST = 200,     /* of a list that is made longer */
     VALUES_MOST = 20000, /* of a summary: what is repeated may hold what is repeated */
@@ -75,13 +75,32 @@ static inline const char *next_text(struct script *script, size_t *length)
 
 /* --- changes --- */
 
-enum change { AS_IT_IS, NULL_VALUE, REASON, FLAG, EXTREME, INTEGER, NUMBER, TEXT, EMPTY_LIST, EMPTY_OBJECT, NO_VALUE,
-              REPEATED, OTHER_KEY, NESTED_LISTS, NEGATIVE, SMALL, CHANGES };
+enum change {
+    AS_IT_IS,
+    NULL_VALUE,
+    REASON,
+    FLAG,
+    EXTREME,
+    INTEGER,
+    NUMBER,
+    TEXT,
+    EMPTY_LIST,
+    EMPTY_OBJECT,
+    NO_VALUE,
+    REPEATED,
+    OTHER_KEY,
+    NESTED_LISTS,
+    NEGATIVE,
+    SMALL,
+    CHANGES
+};
 
 static inline void add_extreme(struct script *script, struct tm_value *to, const char *key)
 {
-    static const int64_t integers[] = { 0, 1, -1, INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MIN + 1, UINT32_MAX,
-                                        INT32_MAX, INT32_MIN, INT64_C(1) << 53, 1000000000000 };
+    static const int64_t integers[] = {
+        0,          1,         -1,        INT64_MAX,        INT64_MIN,    INT64_MAX - 1, INT64_MIN + 1,
+        UINT32_MAX, INT32_MAX, INT32_MIN, INT64_C(1) << 53, 1000000000000
+    };
     static const double numbers[] = { DBL_MAX, -DBL_MAX, DBL_MIN, -0.0, 1e-300, 1e300, 9.2e18, -9.3e18, 100, 99.99999 };
     const size_t integer_count = sizeof(integers) / sizeof(integers[0]);
     const size_t which = next_byte(script) % (integer_count + sizeof(numbers) / sizeof(numbers[0]));
@@ -122,19 +141,44 @@ static inline void add_text(struct script *script, struct tm_value *to, const ch
 static inline void add_other(struct script *script, enum change change, struct tm_value *to, const char *key)
 {
     switch (change) {
-    case NULL_VALUE: tm_add_null(to, key, NULL); return;
-    case REASON: add_text(script, to, key, true); return;
-    case FLAG: tm_add_bool(to, key, next_byte(script) % 2 == 1); return;
-    case EXTREME: add_extreme(script, to, key); return;
-    case INTEGER: tm_add_int(to, key, (int64_t)next_bytes(script, 8)); return;
-    case NUMBER: add_number(script, to, key); return;
-    case TEXT: add_text(script, to, key, false); return;
-    case EMPTY_LIST: (void)tm_add_array(to, key); return;
-    case EMPTY_OBJECT: (void)tm_add_object(to, key); return;
-    case NESTED_LISTS: add_nested(to, key); return;
-    case NEGATIVE: tm_add_int(to, key, -(int64_t)next_bytes(script, 3)); return;
-    case SMALL: tm_add_int(to, key, next_byte(script)); return;
-    default: return; /* there is none */
+    case NULL_VALUE:
+        tm_add_null(to, key, NULL);
+        return;
+    case REASON:
+        add_text(script, to, key, true);
+        return;
+    case FLAG:
+        tm_add_bool(to, key, next_byte(script) % 2 == 1);
+        return;
+    case EXTREME:
+        add_extreme(script, to, key);
+        return;
+    case INTEGER:
+        tm_add_int(to, key, (int64_t)next_bytes(script, 8));
+        return;
+    case NUMBER:
+        add_number(script, to, key);
+        return;
+    case TEXT:
+        add_text(script, to, key, false);
+        return;
+    case EMPTY_LIST:
+        (void)tm_add_array(to, key);
+        return;
+    case EMPTY_OBJECT:
+        (void)tm_add_object(to, key);
+        return;
+    case NESTED_LISTS:
+        add_nested(to, key);
+        return;
+    case NEGATIVE:
+        tm_add_int(to, key, -(int64_t)next_bytes(script, 3));
+        return;
+    case SMALL:
+        tm_add_int(to, key, next_byte(script));
+        return;
+    default:
+        return; /* there is none */
     }
 }
 
@@ -152,16 +196,30 @@ static inline void copy_inside(struct script *script, struct tm_value *to, const
 }
 
 static inline void copy_value(struct script *script, struct tm_value *to, const char *key, const struct tm_value *from,
-                       uint32_t times)
+                              uint32_t times)
 {
     switch (tm_type_of(from)) {
-    case TM_NULL: tm_add_null(to, key, tm_why(from)); return;
-    case TM_BOOL: tm_add_bool(to, key, tm_is(from)); return;
-    case TM_INT: tm_add_int(to, key, tm_int(from)); return;
-    case TM_DOUBLE: tm_add_double(to, key, tm_double(from)); return;
-    case TM_STRING: tm_add_string(to, key, tm_text(from)); return;
-    case TM_ARRAY: copy_inside(script, tm_add_array(to, key), from, times); return;
-    case TM_OBJECT: copy_inside(script, tm_add_object(to, key), from, times); return;
+    case TM_NULL:
+        tm_add_null(to, key, tm_why(from));
+        return;
+    case TM_BOOL:
+        tm_add_bool(to, key, tm_is(from));
+        return;
+    case TM_INT:
+        tm_add_int(to, key, tm_int(from));
+        return;
+    case TM_DOUBLE:
+        tm_add_double(to, key, tm_double(from));
+        return;
+    case TM_STRING:
+        tm_add_string(to, key, tm_text(from));
+        return;
+    case TM_ARRAY:
+        copy_inside(script, tm_add_array(to, key), from, times);
+        return;
+    case TM_OBJECT:
+        copy_inside(script, tm_add_object(to, key), from, times);
+        return;
     }
 }
 

@@ -13,17 +13,25 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 /* --- seeds --- */
 
 static const char *const seeds[] = {
-    "{\"displayTimeUnit\":\"ns\",\"metadata\":{\"highres-ticks\":true},\"traceEvents\":[{\"ph\":\"M\",\"pid\":3,\"name\":"
-    "\"process_name\",\"args\":{\"name\":\"/device:TPU:0\"}},{\"ph\":\"X\",\"pid\":3,\"tid\":2,\"ts\":962334.41700000002,"
+    "{\"displayTimeUnit\":\"ns\",\"metadata\":{\"highres-ticks\":true},\"traceEvents\":[{\"ph\":\"M\",\"pid\":3,"
+    "\"name\":"
+    "\"process_name\",\"args\":{\"name\":\"/"
+    "device:TPU:0\"}},{\"ph\":\"X\",\"pid\":3,\"tid\":2,\"ts\":962334.41700000002,"
     "\"dur\":9.9999999999999995e-07,\"name\":\"fusion.1\",\"args\":{\"correlation_id\":\"100\",\"hlo_op\":\"a\"}},{}]}",
-    "\n{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {\n      \"id\": 0, \"name\": \"A100\", \"totalGlobalMem\": "
-    "85174583296,\n \"computeMajor\": 8, \"numSms\": 108}\n  ],\n \"distributedInfo\": {\"rank\": 0, \"backend\": \"nccl\"},\n"
-    "\"traceEvents\": [\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclKernel\", \"pid\": 0, \"tid\": \"stream 7\",\n"
-    "\"ts\": 1623143093498246, \"dur\": 78,\n \"args\": {\n \"device\": 0, \"grid\": [1, 2, 3], \"Input Dims\": [[3], []], "
+    "\n{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {\n      \"id\": 0, \"name\": \"A100\", "
+    "\"totalGlobalMem\": "
+    "85174583296,\n \"computeMajor\": 8, \"numSms\": 108}\n  ],\n \"distributedInfo\": {\"rank\": 0, \"backend\": "
+    "\"nccl\"},\n"
+    "\"traceEvents\": [\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclKernel\", \"pid\": 0, \"tid\": "
+    "\"stream 7\",\n"
+    "\"ts\": 1623143093498246, \"dur\": 78,\n \"args\": {\n \"device\": 0, \"grid\": [1, 2, 3], \"Input Dims\": [[3], "
+    "[]], "
     "\"est. achieved occupancy %\": 12.5}\n  }\n], \"traceName\": \"t\"}",
-    "[{\"ph\":\"b\",\"id2\":{\"local\":\"0x1\"},\"ts\":\"1.5\",\"name\":\"\\ud83d\\ude00\\ud83d\\n\"},null,{\"s\":\"g\",\"bp\":\"e\",\"bind_id\":1e3},",
-    ("[{\"ph\":\"f\",\"bp\":\"e\",\"id\":18446744073709551615,\"ts\":1,\"args\":{\"a\\u0041\":{\"k\":[[],{\"\":-0}]},\"a\":1.5,\"b\":"
-    "\"a text that does not stay in place \\n\",\"c\":-9223372036854775808,\"d\":18446744073709551616}}]"),
+    "[{\"ph\":\"b\",\"id2\":{\"local\":\"0x1\"},\"ts\":\"1.5\",\"name\":\"\\ud83d\\ude00\\ud83d\\n\"},null,{\"s\":"
+    "\"g\",\"bp\":\"e\",\"bind_id\":1e3},",
+    ("[{\"ph\":\"f\",\"bp\":\"e\",\"id\":18446744073709551615,\"ts\":1,\"args\":{\"a\\u0041\":{\"k\":[[],{\"\":-0}]},"
+     "\"a\":1.5,\"b\":"
+     "\"a text that does not stay in place \\n\",\"c\":-9223372036854775808,\"d\":18446744073709551616}}]"),
     "[{\"args\":{\"a\":[NaN,-Infinity,true,false,null,-1.5E+10,{}],\"bytes\":-5,\"bytes\":null},\"args\":{}}]\0\0",
 };
 
@@ -139,9 +147,15 @@ static struct tm_chrome_words chosen_words(void)
 {
     const uint8_t flags = choices.bytes[5];
 
-    return (struct tm_chrome_words){ .has_category = flags & 1, .has_id = flags & 2, .has_place = flags & 4,
-                                     .is_enclosed = flags & 16, .has_texts_only = flags & 32, .takes_members = flags & 64,
-                                     .is_joined = flags & 128, .is_converted = flags & 1, .place = 9 };
+    return (struct tm_chrome_words){ .has_category = flags & 1,
+                                     .has_id = flags & 2,
+                                     .has_place = flags & 4,
+                                     .is_enclosed = flags & 16,
+                                     .has_texts_only = flags & 32,
+                                     .takes_members = flags & 64,
+                                     .is_joined = flags & 128,
+                                     .is_converted = flags & 1,
+                                     .place = 9 };
 }
 
 static void look(void *to, const struct tm_chrome_event *event)
@@ -228,11 +242,13 @@ static void use_file(const char *path, size_t size)
 {
     const uint8_t *const chosen = choices.bytes;
     const bool is_same_window = chosen[5] & 8;
-    const struct tm_chrome_options first = { .window_bytes = window_bytes(chosen[1], chosen[2]), .read_bytes = read_bytes(chosen[3]),
+    const struct tm_chrome_options first = { .window_bytes = window_bytes(chosen[1], chosen[2]),
+                                             .read_bytes = read_bytes(chosen[3]),
                                              .engine = chosen[0] % 4 };
-    const struct tm_chrome_options second = {
-        .window_bytes = is_same_window ? first.window_bytes : window_bytes(chosen[2], chosen[1]),
-        .read_bytes = read_bytes(chosen[4]), .engine = chosen[0] / 4 % 4 };
+    const struct tm_chrome_options second = { .window_bytes = is_same_window ? first.window_bytes
+                                                                             : window_bytes(chosen[2], chosen[1]),
+                                              .read_bytes = read_bytes(chosen[4]),
+                                              .engine = chosen[0] / 4 % 4 };
     struct tm_chrome_arguments *arguments = NULL;
     struct tm_names *names;
     struct tm_run run;
@@ -245,7 +261,8 @@ static void use_file(const char *path, size_t size)
     if (arguments) {
         const struct reading a = read_trace(&run, names, arguments, path, &first, false);
 
-        tm_chrome_arguments_free(arguments); /* it knows the keys of one host: those that are no UTF-8 are tallied once */
+        tm_chrome_arguments_free(
+            arguments); /* it knows the keys of one host: those that are no UTF-8 are tallied once */
         arguments = tm_chrome_arguments_new(&run, names);
         if (!arguments)
             abort();
@@ -253,7 +270,8 @@ static void use_file(const char *path, size_t size)
 
         if (a.hash != b.hash && (is_same_window || (!a.is_cut && !b.is_cut)))
             abort(); /* two results */
-        if (!is_same_header(&a.header, &b.header, is_same_window ? 0 : smaller(first.window_bytes, second.window_bytes)))
+        if (!is_same_header(&a.header, &b.header,
+                            is_same_window ? 0 : smaller(first.window_bytes, second.window_bytes)))
             abort(); /* two headers */
     }
     tm_chrome_arguments_free(arguments);

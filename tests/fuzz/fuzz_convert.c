@@ -68,8 +68,11 @@ static tm_status write_trace(struct tm_conversion *c, const struct tm_trace_writ
 {
     struct parts parts = { .run = c->run, .every = every };
     const struct tm_writer_options options = tm_conversion_writer(c, false);
-    struct tm_export_options export = { .derived = c->derived, .names_hosts = c->inputs.host_count > 1,
-                                        .wants_cut = every ? wants_cut : NULL, .next_file = next_file, .to = &parts };
+    struct tm_export_options export = { .derived = c->derived,
+                                        .names_hosts = c->inputs.host_count > 1,
+                                        .wants_cut = every ? wants_cut : NULL,
+                                        .next_file = next_file,
+                                        .to = &parts };
     struct tm_exporter *exporter = NULL;
     tm_status st = TM_OK;
 

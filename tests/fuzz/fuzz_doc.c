@@ -56,9 +56,8 @@ static bool pass(const uint8_t *data, size_t size, FILE *from, FILE *to)
         st = tm_doc_read_from(doc, tm_doc_root(doc), fileno(from), UINT64_MAX, "file");
     if (st != run.error.status || (st != TM_OK && run.error.what[0] == '\0'))
         abort();
-    if (st == TM_OK &&
-        (ftruncate(fileno(to), 0) != 0 || lseek(fileno(to), 0, SEEK_SET) != 0 ||
-         tm_doc_print(doc, &run, fileno(to)) != TM_OK || lseek(fileno(to), 0, SEEK_SET) != 0))
+    if (st == TM_OK && (ftruncate(fileno(to), 0) != 0 || lseek(fileno(to), 0, SEEK_SET) != 0 ||
+                        tm_doc_print(doc, &run, fileno(to)) != TM_OK || lseek(fileno(to), 0, SEEK_SET) != 0))
         abort();
     tm_doc_free(doc);
     if (run.budget.used_bytes[TM_ACCOUNT_MODEL] != 0)

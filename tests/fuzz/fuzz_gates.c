@@ -48,9 +48,7 @@ static void make_samples(void)
 
         tm_add_bool(input, "partial", false);
         (void)tm_add_array(input, "files");
-        sample[i] = (struct tm_compared_run){ .summary = tm_doc_root(doc),
-                                              .path = "run",
-                                              .measured_ps = -1 };
+        sample[i] = (struct tm_compared_run){ .summary = tm_doc_root(doc), .path = "run", .measured_ps = -1 };
     }
 }
 
@@ -117,14 +115,13 @@ static void judge(struct tm_run *run, tm_status st, struct tm_gates *gates)
     for (int i = 0; i < 2 && st == TM_OK; i++) {
         struct tm_doc *const result = tm_doc_new(run);
 
-        st = result ? tm_gates_judge(run, result, gates, &sample[0], i ? &baseline : NULL, &failed)
-                    : TM_ERR_LIMIT;
+        st = result ? tm_gates_judge(run, result, gates, &sample[0], i ? &baseline : NULL, &failed) : TM_ERR_LIMIT;
         if (st == TM_OK)
             check_result(run, result, failed);
         tm_doc_free(result);
     }
-    expect(st == TM_OK || ((st == TM_ERR_USAGE || st == TM_ERR_LIMIT) && run->error.status == st &&
-                           run->error.what[0]));
+    expect(st == TM_OK ||
+           ((st == TM_ERR_USAGE || st == TM_ERR_LIMIT) && run->error.status == st && run->error.what[0]));
     tm_gates_free(gates);
 }
 
@@ -147,8 +144,7 @@ static void use_lines(const uint8_t *data, size_t size)
 
     for (int count = 0; size > 0 && count < LINES_MOST; count++) {
         const uint8_t *const end = memchr(data, '\n', size);
-        const size_t whole = end ? (size_t)(end - data) : size,
-                     n = whole < LINE_BYTES ? whole : LINE_BYTES - 1;
+        const size_t whole = end ? (size_t)(end - data) : size, n = whole < LINE_BYTES ? whole : LINE_BYTES - 1;
         const char *const expression = line;
         struct tm_gates *gates = NULL;
         struct tm_run run;

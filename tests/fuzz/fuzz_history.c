@@ -21,10 +21,12 @@ static char folder[64], history_path[PATH_BYTES];
 
 static struct tm_history_run some_run(const char *id)
 {
+    /* clang-format off */
     struct tm_history_run row = { .id = id, .name = "run", .path = "a/b", .status = "done", .message = "", .report = "", .summary = "",
                                   .platform = "gpu", .model = "H100", .hosts = 1, .devices = 8, .verdict = "fine", .severity = "good",
                                   .finding = "", .gates = "passed", .gates_text = "", .fingerprint = "00000000000000f1",
                                   .version = "0.1.0", .options = "00000000000000a1", .definitions = TM_SUMMARY_VERSION };
+    /* clang-format on */
 
     (void)snprintf(row.keys.job, sizeof(row.keys.job), "train");
     (void)snprintf(row.keys.night, sizeof(row.keys.night), "2026-11-21");
@@ -56,7 +58,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
     (void)argc;
     (void)argv;
-    (void)snprintf(folder, sizeof(folder), "%s/tracemill-fuzz-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    (void)snprintf(folder, sizeof(folder), "%s/tracemill-fuzz-XXXXXX",
+                   access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     FUZZ_REQUIRE(mkdtemp(folder) != NULL);
     (void)snprintf(history_path, sizeof(history_path), "%s/history.db", folder);
     for (int runs = 1; seeds && runs <= 4; runs += 3) {
@@ -86,10 +89,12 @@ static void require_text(const char *text)
 static tm_status take(void *to, const struct tm_history_run *row)
 {
     uint64_t *const rows = to;
-    const char *const texts[] = { row->id, row->name, row->path, row->keys.job, row->keys.night, row->keys.revision,
-                                  row->keys.label, row->keys.training, row->status, row->message, row->report, row->summary,
-                                  row->platform, row->model, row->verdict, row->severity, row->finding, row->gates,
-                                  row->gates_text, row->fingerprint, row->version, row->options };
+    const char *const texts[] = { row->id,         row->name,          row->path,       row->keys.job,
+                                  row->keys.night, row->keys.revision, row->keys.label, row->keys.training,
+                                  row->status,     row->message,       row->report,     row->summary,
+                                  row->platform,   row->model,         row->verdict,    row->severity,
+                                  row->finding,    row->gates,         row->gates_text, row->fingerprint,
+                                  row->version,    row->options };
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         require_text(texts[i]);

@@ -75,8 +75,8 @@ static void check_op(struct reading *r, const struct tm_hlo_op *op)
 {
     const uint64_t names = tm_names_count(r->trace.names);
 
-    FUZZ_REQUIRE(op->name < names && op->opcode < names && op->module < names && op->path < names && op->source < names &&
-                 op->target < names && op->groups < names);
+    FUZZ_REQUIRE(op->name < names && op->opcode < names && op->module < names && op->path < names &&
+                 op->source < names && op->target < names && op->groups < names);
     FUZZ_REQUIRE(op->precision < TM_PRECISION_COUNT && (op->has_flops || !op->flops) && (op->has_bytes || !op->bytes));
     FUZZ_REQUIRE(op->program_id == FIRST_ID || op->program_id == FIRST_ID + 1);
 }
@@ -111,7 +111,8 @@ static void compare(struct reading *r)
     }
     module = tm_rows_at(r->trace.hlo_modules, 0);
     instructions = module->instructions;
-    FUZZ_REQUIRE(instructions >= count / 2 && instructions <= r->input.bytes && (!module->why || tm_names_count(r->trace.names)));
+    FUZZ_REQUIRE(instructions >= count / 2 && instructions <= r->input.bytes &&
+                 (!module->why || tm_names_count(r->trace.names)));
     module = tm_rows_at(r->trace.hlo_modules, 1);
     FUZZ_REQUIRE(module->instructions == instructions);
 }
@@ -123,8 +124,9 @@ static void use_file(const char *path, size_t size)
 
     begin(&r, path);
     for (uint64_t i = 0; i < 2; i++) {
-        const struct tm_hlo_program program = { .begin = PREFIX + i * length, .end = PREFIX + (i + 1) * length,
-                                                .id = FIRST_ID + (int64_t)i, .has_id = true };
+        const struct tm_hlo_program program = {
+            .begin = PREFIX + i * length, .end = PREFIX + (i + 1) * length, .id = FIRST_ID + (int64_t)i, .has_id = true
+        };
 
         FUZZ_REQUIRE(tm_hlo_add(r.hlo, &program) == TM_OK);
     }

@@ -43,12 +43,18 @@ static inline struct tm_redactor *fuzz_redactor(struct tm_run *run)
 static inline tm_status fuzz_write_file(struct tm_run *run, const struct tm_doc *doc, enum fuzz_medium medium, FILE *to)
 {
     switch (medium) {
-    case FUZZ_JSON: return tm_doc_print(doc, run, fileno(to));
-    case FUZZ_HTML: return tm_html_write(run, doc, to);
-    case FUZZ_TEXT: return tm_text_write(run, doc, to);
-    case FUZZ_MARKDOWN: return tm_markdown_write(run, doc, to);
-    case FUZZ_COLLAPSED: return tm_collapsed_write(run, doc, to);
-    default: return tm_pdf_write(run, doc, medium == FUZZ_PDF ? TM_PAPER_A4 : TM_PAPER_LETTER, to);
+    case FUZZ_JSON:
+        return tm_doc_print(doc, run, fileno(to));
+    case FUZZ_HTML:
+        return tm_html_write(run, doc, to);
+    case FUZZ_TEXT:
+        return tm_text_write(run, doc, to);
+    case FUZZ_MARKDOWN:
+        return tm_markdown_write(run, doc, to);
+    case FUZZ_COLLAPSED:
+        return tm_collapsed_write(run, doc, to);
+    default:
+        return tm_pdf_write(run, doc, medium == FUZZ_PDF ? TM_PAPER_A4 : TM_PAPER_LETTER, to);
     }
 }
 

@@ -14,8 +14,8 @@
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, uint8_t *out, size_t most,
-                                 unsigned seed);
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, uint8_t *out,
+                                 size_t most, unsigned seed);
 
 MUTATE_UNWATCHED_BEGIN
 
@@ -29,7 +29,8 @@ static inline enum fuzz_format fuzz_format_of(const uint8_t *data, size_t size)
         at++;
     if (at < size && (data[at] == '{' || data[at] == '['))
         return FUZZ_AS_JSON;
-    if (size < 2 || (data[0] == 0x1f && data[1] == 0x8b) || (data[0] == 0x28 && data[1] == 0xb5) || memcmp(data, "PK", 2) == 0)
+    if (size < 2 || (data[0] == 0x1f && data[1] == 0x8b) || (data[0] == 0x28 && data[1] == 0xb5) ||
+        memcmp(data, "PK", 2) == 0)
         return FUZZ_AS_BYTES; /* compressed */
     return (data[0] & 7) <= 5 && data[0] >= 8 && data[0] < 0x60 ? FUZZ_AS_MESSAGE : FUZZ_AS_BYTES;
 }
@@ -37,9 +38,12 @@ static inline enum fuzz_format fuzz_format_of(const uint8_t *data, size_t size)
 static inline size_t fuzz_change(uint8_t *data, size_t size, size_t most, unsigned seed, mutate_bytes_fn *bytes)
 {
     switch (fuzz_format_of(data, size)) {
-    case FUZZ_AS_JSON: return mutate_json(data, size, most, seed, bytes);
-    case FUZZ_AS_MESSAGE: return mutate_protobuf(data, size, most, seed, bytes);
-    default: return 0;
+    case FUZZ_AS_JSON:
+        return mutate_json(data, size, most, seed, bytes);
+    case FUZZ_AS_MESSAGE:
+        return mutate_protobuf(data, size, most, seed, bytes);
+    default:
+        return 0;
     }
 }
 
@@ -59,8 +63,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
     return tail ? length + fuzz_choices_put(data + length, &choices) : length;
 }
 
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, uint8_t *out, size_t most,
-                                 unsigned seed)
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, uint8_t *out,
+                                 size_t most, unsigned seed)
 {
     const struct fuzz_choices choices = fuzz_choices_take(a, &a_size);
     const enum fuzz_format format = fuzz_format_of(a, a_size);

@@ -84,7 +84,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         (void)snprintf(path, sizeof(path), "%s/partial-%s", seeds, entry->d_name + 5);
         to = fopen(path, "wb");
         FUZZ_REQUIRE(to && partial.length > TM_PARTIAL_MAGIC_BYTES + CHECKSUM_BYTES);
-        (void)fwrite(partial.bytes + TM_PARTIAL_MAGIC_BYTES, 1, partial.length - TM_PARTIAL_MAGIC_BYTES - CHECKSUM_BYTES, to);
+        (void)fwrite(partial.bytes + TM_PARTIAL_MAGIC_BYTES, 1,
+                     partial.length - TM_PARTIAL_MAGIC_BYTES - CHECKSUM_BYTES, to);
         FUZZ_REQUIRE(fclose(to) == 0);
     }
     if (folder)

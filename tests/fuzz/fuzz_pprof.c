@@ -32,7 +32,8 @@ static tm_status take(void *to, const struct tm_memory_sample *sample)
         const struct tm_frame *const frame = &sample->frames[i];
 
         FUZZ_REQUIRE(frame->function < names && frame->file < names);
-        r->hash = XXH3_64bits_withSeed(&frame->line, sizeof(frame->line), r->hash ^ frame->function ^ (uint64_t)frame->file << 32);
+        r->hash = XXH3_64bits_withSeed(&frame->line, sizeof(frame->line),
+                                       r->hash ^ frame->function ^ (uint64_t)frame->file << 32);
     }
     r->hash = XXH3_64bits_withSeed(&sample->bytes, sizeof(sample->bytes), r->hash ^ sample->count);
     r->samples++;

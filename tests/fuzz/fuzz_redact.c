@@ -34,8 +34,9 @@ static void plant(struct names *names, const uint8_t *data, size_t size)
         const uint8_t *const sign = memchr(data, '@', length);
         const size_t before = sign ? (size_t)(sign - data) : length;
 
-        (void)snprintf(line, sizeof(names->line[0]), "%.*s%s%s%s%.*s", (int)before, (const char *)data, sign ? "" : " ", planted,
-                       sign ? "" : " ", (int)(length - before - (sign != NULL)), sign ? (const char *)sign + 1 : "");
+        (void)snprintf(line, sizeof(names->line[0]), "%.*s%s%s%s%.*s", (int)before, (const char *)data, sign ? "" : " ",
+                       planted, sign ? "" : " ", (int)(length - before - (sign != NULL)),
+                       sign ? (const char *)sign + 1 : "");
         data += whole + (stop != NULL);
     }
 }
@@ -88,7 +89,8 @@ static const char *map_path(void)
     static char path[64];
 
     if (!path[0])
-        (void)snprintf(path, sizeof(path), "%s/tracemill-fuzz-%d.names", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", getpid());
+        (void)snprintf(path, sizeof(path), "%s/tracemill-fuzz-%d.names", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm",
+                       getpid());
     return path;
 }
 

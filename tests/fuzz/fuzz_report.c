@@ -23,8 +23,10 @@ static struct choice choice;
 /* FUZZ_MEDIA = none */
 static enum fuzz_medium chosen_medium(void)
 {
-    static const uint8_t shares[FUZZ_MEDIA] = { [FUZZ_JSON] = 90, [FUZZ_HTML] = 24, [FUZZ_TEXT] = 24, [FUZZ_MARKDOWN] = 24,
-                                                [FUZZ_COLLAPSED] = 12, [FUZZ_CSV] = 6, [FUZZ_PDF] = 6, [FUZZ_PDF_LETTER] = 2 };
+    static const uint8_t shares[FUZZ_MEDIA] = {
+        [FUZZ_JSON] = 90,      [FUZZ_HTML] = 24, [FUZZ_TEXT] = 24, [FUZZ_MARKDOWN] = 24,
+        [FUZZ_COLLAPSED] = 12, [FUZZ_CSV] = 6,   [FUZZ_PDF] = 6,   [FUZZ_PDF_LETTER] = 2
+    };
     int left = choice.bytes[0], medium = 0;
 
     while (medium < FUZZ_MEDIA && left >= shares[medium])

@@ -139,7 +139,11 @@ static void read_time(const char *text)
         return;
     }
     const long double number = strtold(text, &end);
-    const long double unit = *end == '\0' || *end == 'p' ? 1 : *end == 'n' ? 1e3L : *end == 'm' ? 1e9L : *end == 's' ? 1e12L : 1e6L;
+    const long double unit = *end == '\0' || *end == 'p' ? 1
+                             : *end == 'n'               ? 1e3L
+                             : *end == 'm'               ? 1e9L
+                             : *end == 's'               ? 1e12L
+                                                         : 1e6L;
 
     FUZZ_REQUIRE(ps >= 0 && fabsl(number * unit - (long double)ps) <= 1e-18L * (long double)ps + 0.5L);
 }
@@ -209,15 +213,33 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(text, data + 1, length);
     text[length] = '\0';
     switch (size ? data[0] % 10 : 0) {
-    case 0: read_config(text, length); break;
-    case 1: read_thresholds(text, length); break;
-    case 2: read_filter(text); break;
-    case 3: fit_pattern(text); break;
-    case 4: read_size(text); break;
-    case 5: read_time(text); break;
-    case 6: read_range(text); break;
-    case 7: read_operand(text); break;
-    default: read_keys(text); break;
+    case 0:
+        read_config(text, length);
+        break;
+    case 1:
+        read_thresholds(text, length);
+        break;
+    case 2:
+        read_filter(text);
+        break;
+    case 3:
+        fit_pattern(text);
+        break;
+    case 4:
+        read_size(text);
+        break;
+    case 5:
+        read_time(text);
+        break;
+    case 6:
+        read_range(text);
+        break;
+    case 7:
+        read_operand(text);
+        break;
+    default:
+        read_keys(text);
+        break;
     }
     free(text);
     return 0;

@@ -162,7 +162,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     docs[1] = docs[0] ? make_summary(&run, &second, (uint8_t)(kind / BASES)) : NULL;
     if (docs[1]) {
         for (int i = 0; i < 2; i++)
-            runs[i] = (struct tm_compared_run){ .summary = tm_doc_root(docs[i]), .path = "summary.json", .is_summary = true, .measured_ps = -1 };
+            runs[i] = (struct tm_compared_run){
+                .summary = tm_doc_root(docs[i]), .path = "summary.json", .is_summary = true, .measured_ps = -1
+            };
         const struct tm_comparison_side side[2] = { { "a", &runs[0], 1 }, { "b", &runs[1], 1 } };
 
         use[medium % USES](&run, side, medium / USES);

@@ -259,12 +259,18 @@ static void read_profile(struct tm_run *run, const char *path, size_t size)
 {
     const uint8_t *const chosen = choices.bytes;
     const struct tm_host_options options = {
-        .steps = { .all = chosen[0] % 4 == 1, .has_range = chosen[0] % 4 == 2, .begin = chosen[1] % 4, .end = chosen[1] % 4 + chosen[1] / 4 % 8,
-                   .has_skip = chosen[0] % 4 == 3, .skip = chosen[1] % 6 },
+        .steps = { .all = chosen[0] % 4 == 1,
+                   .has_range = chosen[0] % 4 == 2,
+                   .begin = chosen[1] % 4,
+                   .end = chosen[1] % 4 + chosen[1] / 4 % 8,
+                   .has_skip = chosen[0] % 4 == 3,
+                   .skip = chosen[1] % 6 },
         .keeps_arguments = chosen[2] % 2,
         .warn = ignore_warning,
     };
-    const struct tm_settings settings = { .gap_min_ps = 1000, .table_rows = 50, .session_window = chosen[2] / 2 % 4 == 1 };
+    const struct tm_settings settings = { .gap_min_ps = 1000,
+                                          .table_rows = 50,
+                                          .session_window = chosen[2] / 2 % 4 == 1 };
     struct tm_names *const names = tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
     struct tm_host_run host = { .run = NULL };
     struct way way = { .stage = { .type = &tm_device_time_stage, .run = run, .settings = &settings }, .host = &host };

@@ -46,6 +46,7 @@ int main(void)
 enum { PROCESSES = 64, CANNOT = 125, NUMBERS = 512 };
 
 #define CALL(name) [SYS_##name] = #name
+/* clang-format off */
 static const char *const name_of[NUMBERS] = {
     CALL(read), CALL(write), CALL(open), CALL(close), CALL(stat), CALL(fstat), CALL(lstat), CALL(poll), CALL(lseek),
     CALL(mmap), CALL(mprotect), CALL(munmap), CALL(brk), CALL(rt_sigaction), CALL(rt_sigprocmask), CALL(ioctl),
@@ -66,18 +67,19 @@ static const char *const name_of[NUMBERS] = {
     CALL(sigaltstack), CALL(arch_prctl), CALL(set_tid_address), CALL(times), CALL(getuid), CALL(geteuid), CALL(getgid),
     CALL(getegid), CALL(getsid), CALL(getpgid), CALL(setpgid), CALL(pause), CALL(alarm),
 };
+/* clang-format on */
 
 struct process {
-    pid_t pid;          /* 0 = a free place */
-    bool has_begun;     /* its calls count */
-    bool is_other;      /* it runs another program */
-    bool counts;        /* this call of it */
-    bool is_inside;     /* between the begin and the end of a call */
-    bool comes_again;   /* the call was held back, and is made at its end */
-    bool is_left_out;   /* the call was not made, and succeeds */
-    long fails_with;    /* the call was not made: 0, or an errno */
-    uint64_t bytes;     /* what the call asked for, to be put back; 0 = as it was */
-    uint64_t number;    /* of the call */
+    pid_t pid;        /* 0 = a free place */
+    bool has_begun;   /* its calls count */
+    bool is_other;    /* it runs another program */
+    bool counts;      /* this call of it */
+    bool is_inside;   /* between the begin and the end of a call */
+    bool comes_again; /* the call was held back, and is made at its end */
+    bool is_left_out; /* the call was not made, and succeeds */
+    long fails_with;  /* the call was not made: 0, or an errno */
+    uint64_t bytes;   /* what the call asked for, to be put back; 0 = as it was */
+    uint64_t number;  /* of the call */
 };
 
 static struct {
@@ -252,7 +254,8 @@ static void begin_call(struct process *process)
 
         move_fewer(process, &registers, 1 + roll() % most);
     }
-    process->counts = process->has_begun && process->number < NUMBERS && wish.counts[process->number] && !is_message(&registers);
+    process->counts =
+        process->has_begun && process->number < NUMBERS && wish.counts[process->number] && !is_message(&registers);
     if (process->counts)
         count_call(process, &registers);
     else if (process->has_begun && process->number == SYS_fsync)

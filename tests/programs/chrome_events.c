@@ -22,8 +22,8 @@
 struct job {
     const char *path;
     struct tm_chrome_options options;
-    FILE *out;      /* NULL = nothing is printed */
-    struct tm_names *names;                /* of what is printed */
+    FILE *out;              /* NULL = nothing is printed */
+    struct tm_names *names; /* of what is printed */
     struct tm_chrome_arguments *arguments;
     double seconds;
 };
@@ -45,7 +45,8 @@ static void print_time(FILE *out, const char *key, struct tm_json_time time)
     const uint64_t low = (uint64_t)(size % billion), middle = (uint64_t)(size / billion % billion),
                    high = (uint64_t)(size / billion / billion);
 
-    (void)fprintf(out, ",\"%s\":\"%s%" PRIu64 "%09" PRIu64 "%09" PRIu64 "\"", key, ps < 0 ? "-" : "", high, middle, low);
+    (void)fprintf(out, ",\"%s\":\"%s%" PRIu64 "%09" PRIu64 "%09" PRIu64 "\"", key, ps < 0 ? "-" : "", high, middle,
+                  low);
 }
 
 static void print_id(FILE *out, const char *key, const struct tm_json_id *id)
@@ -95,17 +96,32 @@ static void print_hex_name(FILE *out, struct tm_names *names, uint64_t name)
 static void print_node(FILE *out, struct tm_names *names, const struct tm_argument *node)
 {
     switch (node->type) {
-    case TM_ARGUMENT_NULL: (void)fputs("null", out); return;
-    case TM_ARGUMENT_FALSE: (void)fputs("false", out); return;
-    case TM_ARGUMENT_TRUE: (void)fputs("true", out); return;
-    case TM_ARGUMENT_INT: (void)fprintf(out, "%" PRId64, node->number); return;
-    case TM_ARGUMENT_UINT: (void)fprintf(out, "%" PRIu64, node->value); return;
-    case TM_ARGUMENT_NUMBER: (void)fprintf(out, "{\"number\":\"%.*s\"}", (int)node->length, node->text); return;
-    case TM_ARGUMENT_NAME: print_hex_name(out, names, node->value); return;
+    case TM_ARGUMENT_NULL:
+        (void)fputs("null", out);
+        return;
+    case TM_ARGUMENT_FALSE:
+        (void)fputs("false", out);
+        return;
+    case TM_ARGUMENT_TRUE:
+        (void)fputs("true", out);
+        return;
+    case TM_ARGUMENT_INT:
+        (void)fprintf(out, "%" PRId64, node->number);
+        return;
+    case TM_ARGUMENT_UINT:
+        (void)fprintf(out, "%" PRIu64, node->value);
+        return;
+    case TM_ARGUMENT_NUMBER:
+        (void)fprintf(out, "{\"number\":\"%.*s\"}", (int)node->length, node->text);
+        return;
+    case TM_ARGUMENT_NAME:
+        print_hex_name(out, names, node->value);
+        return;
     case TM_ARGUMENT_TEXT:
         print_text(out, (struct tm_json_slice){ node->text, (uint32_t)node->length });
         return;
-    default: (void)fputs(node->type == TM_ARGUMENT_OBJECT ? "{\"pairs\":[" : "[", out);
+    default:
+        (void)fputs(node->type == TM_ARGUMENT_OBJECT ? "{\"pairs\":[" : "[", out);
     }
 }
 
@@ -232,9 +248,9 @@ static void print_end(FILE *out, const struct tm_run *run, const struct tm_chrom
     }
     (void)fputs("}}\n", out);
     if (damage->problem)
-        (void)fprintf(out, "{\"problem\":\"%s\",\"damage\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                      ",%d]}\n", damage->problem, damage->at, damage->from, damage->to, damage->places, damage->bytes,
-                      damage->is_left);
+        (void)fprintf(
+            out, "{\"problem\":\"%s\",\"damage\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d]}\n",
+            damage->problem, damage->at, damage->from, damage->to, damage->places, damage->bytes, damage->is_left);
 }
 
 /* It changes nothing. */

@@ -130,10 +130,12 @@ static bool is_member(const char *member, const char *key)
 /* Figures of a device that depend on when others were active, or came to its collectives. */
 static bool is_of_window(const char *member, size_t length)
 {
+    /* clang-format off */
     static const char *const keys[] = { "\"window_begin_ps\"", "\"window_end_ps\"", "\"span_ps\"", "\"idle_ps\"",
                                         "\"lead_ps\"", "\"trail_ps\"", "\"utilization_pct\"", "\"utilization\"",
                                         "\"gaps\"", "\"steps\"", "\"aliases\"", "\"exposed_wait_ps\"",
                                         "\"exposed_move_ps\"", "\"exposed_unmatched_ps\"", "\"why\"" };
+    /* clang-format on */
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         if (length > strlen(keys[i]) && strncmp(member, keys[i], strlen(keys[i])) == 0)
@@ -194,7 +196,8 @@ static void print_summary(struct job *job)
     read_all(fileno(file), &job->text);
     (void)fclose(file);
     (void)unlink(job->summary);
-    for (const char *member = next_member(job->text.at, &length); member; member = next_member(member + length, &length)) {
+    for (const char *member = next_member(job->text.at, &length); member;
+         member = next_member(member + length, &length)) {
         const bool is_input = is_member(member, "input"), is_coverage = is_member(member, "coverage");
 
         if (is_input && (found = strstr(member, "\n    \"partial\": ")) && found < member + length)

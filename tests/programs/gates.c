@@ -31,8 +31,7 @@ static tm_status load(struct job *job, char *const *path)
             return TM_ERR_LIMIT;
         struct tm_value *root = tm_doc_root(job->doc[job->runs]);
 
-        job->compared[job->runs] =
-            (struct tm_compared_run){ .summary = root, .path = *path, .is_summary = true };
+        job->compared[job->runs] = (struct tm_compared_run){ .summary = root, .path = *path, .is_summary = true };
         job->runs++;
         const tm_status st = tm_doc_read_file(job->doc[job->runs - 1], root, *path);
 
@@ -48,8 +47,8 @@ static tm_status judge(struct job *job, bool is_junit, size_t *failed)
 
     if (!(job->result = tm_doc_new(&job->run)))
         return TM_ERR_LIMIT;
-    const tm_status st = tm_gates_judge(&job->run, job->result, job->gates, job->compared,
-                                        job->runs > 1 ? &baseline : NULL, failed);
+    const tm_status st =
+        tm_gates_judge(&job->run, job->result, job->gates, job->compared, job->runs > 1 ? &baseline : NULL, failed);
 
     if (st != TM_OK)
         return st;

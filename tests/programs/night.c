@@ -106,16 +106,16 @@ static tm_status make_history(struct tm_run *run, const char *rows, const char *
     return st;
 }
 
-static tm_status tell(struct tm_run *run, struct tm_history *history, const char *out, size_t rows, const char *gates_path)
+static tm_status tell(struct tm_run *run, struct tm_history *history, const char *out, size_t rows,
+                      const char *gates_path)
 {
-    static const struct tm_options options = { .formats = TM_FORMAT_JSON | TM_FORMAT_HTML | TM_FORMAT_PDF | TM_FORMAT_TEXT |
-                                                          TM_FORMAT_MARKDOWN | TM_FORMAT_CSV };
+    static const struct tm_options options = { .formats = TM_FORMAT_JSON | TM_FORMAT_HTML | TM_FORMAT_PDF |
+                                                          TM_FORMAT_TEXT | TM_FORMAT_MARKDOWN | TM_FORMAT_CSV };
     struct tm_doc *doc = tm_doc_new(run), *gates = tm_doc_new(run);
     struct tm_judged_night judged = { .until = "" };
-    const struct tm_night_options night = { .rows = rows,
-                                            .judged = &judged,
-                                            .report = "report.html",
-                                            .gates = gates_path ? tm_doc_root(gates) : NULL };
+    const struct tm_night_options night = {
+        .rows = rows, .judged = &judged, .report = "report.html", .gates = gates_path ? tm_doc_root(gates) : NULL
+    };
     const struct tm_document_result result = { .doc = doc, .paper = TM_PAPER_A4 };
     tm_status st = doc && gates ? TM_OK : run->error.status;
 

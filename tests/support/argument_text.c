@@ -29,23 +29,48 @@ static void print_quoted(FILE *to, const char *before, const struct tm_argument 
 static void print_value(FILE *to, struct tm_names *names, const struct tm_argument *argument)
 {
     switch (argument->type) {
-    case TM_ARGUMENT_NULL: (void)fputs("null", to); return;
-    case TM_ARGUMENT_FALSE: (void)fputs("false", to); return;
-    case TM_ARGUMENT_TRUE: (void)fputs("true", to); return;
-    case TM_ARGUMENT_INT: (void)fprintf(to, "%" PRId64, argument->number); return;
-    case TM_ARGUMENT_UINT: (void)fprintf(to, "%" PRIu64 "u", argument->value); return;
-    case TM_ARGUMENT_DOUBLE: (void)fprintf(to, "~%g", argument->real); return;
-    case TM_ARGUMENT_NUMBER: (void)fprintf(to, "#%.*s", (int)argument->length, argument->text); return;
-    case TM_ARGUMENT_TEXT: print_quoted(to, "", argument); return;
+    case TM_ARGUMENT_NULL:
+        (void)fputs("null", to);
+        return;
+    case TM_ARGUMENT_FALSE:
+        (void)fputs("false", to);
+        return;
+    case TM_ARGUMENT_TRUE:
+        (void)fputs("true", to);
+        return;
+    case TM_ARGUMENT_INT:
+        (void)fprintf(to, "%" PRId64, argument->number);
+        return;
+    case TM_ARGUMENT_UINT:
+        (void)fprintf(to, "%" PRIu64 "u", argument->value);
+        return;
+    case TM_ARGUMENT_DOUBLE:
+        (void)fprintf(to, "~%g", argument->real);
+        return;
+    case TM_ARGUMENT_NUMBER:
+        (void)fprintf(to, "#%.*s", (int)argument->length, argument->text);
+        return;
+    case TM_ARGUMENT_TEXT:
+        print_quoted(to, "", argument);
+        return;
     case TM_ARGUMENT_NAME:
         (void)fputc('@', to);
         print_name(to, names, (tm_strid)argument->value);
         return;
-    case TM_ARGUMENT_CATEGORY: print_quoted(to, "cat=", argument); return;
-    case TM_ARGUMENT_ID: print_quoted(to, "id=", argument); return;
-    case TM_ARGUMENT_PLACE: (void)fprintf(to, "place=%" PRIu64, argument->value); return;
-    case TM_ARGUMENT_ENCLOSED: (void)fputs("enclosed", to); return;
-    default: (void)fputs(argument->type == TM_ARGUMENT_OBJECT ? "{" : "[", to);
+    case TM_ARGUMENT_CATEGORY:
+        print_quoted(to, "cat=", argument);
+        return;
+    case TM_ARGUMENT_ID:
+        print_quoted(to, "id=", argument);
+        return;
+    case TM_ARGUMENT_PLACE:
+        (void)fprintf(to, "place=%" PRIu64, argument->value);
+        return;
+    case TM_ARGUMENT_ENCLOSED:
+        (void)fputs("enclosed", to);
+        return;
+    default:
+        (void)fputs(argument->type == TM_ARGUMENT_OBJECT ? "{" : "[", to);
     }
 }
 
@@ -74,8 +99,8 @@ void print_arguments(FILE *to, struct tm_names *names, struct tm_arguments list)
         if (argument.type != TM_ARGUMENT_OBJECT && argument.type != TM_ARGUMENT_ARRAY)
             continue;
         assert_true(depth <= TM_ARGUMENTS_DEEPEST);
-        levels[depth++] = (struct level){ .left = argument.inside, .is_array = argument.type == TM_ARGUMENT_ARRAY,
-                                          .is_first = true };
+        levels[depth++] =
+            (struct level){ .left = argument.inside, .is_array = argument.type == TM_ARGUMENT_ARRAY, .is_first = true };
     }
 }
 

@@ -32,8 +32,8 @@ static int64_t compile_ps(const struct test_steps *s, int step)
     return s->compiling == 0 || step < s->compiling ? s->compile_ps : 0;
 }
 
-static void put_parts(struct tm_value *to, const struct test_steps *s, int64_t times,
-                      int64_t all_compile_ps, int64_t more_ps)
+static void put_parts(struct tm_value *to, const struct test_steps *s, int64_t times, int64_t all_compile_ps,
+                      int64_t more_ps)
 {
     struct tm_value *copies, *idle;
 
@@ -59,8 +59,7 @@ static int by_value(const void *a, const void *b)
 void test_put_steps(struct tm_value *summary, const struct test_steps *s)
 {
     const int64_t rest_ps = s->collective_ps + s->h2d_ps + s->wait_ps + s->host_ps;
-    struct tm_value *steps = tm_member(summary, "steps"), *samples, *list, *parts,
-                    *total = tm_member(summary, "total");
+    struct tm_value *steps = tm_member(summary, "steps"), *samples, *list, *parts, *total = tm_member(summary, "total");
     int64_t sorted[64], sum_ps = 0, more_ps = 0, all_compile_ps = 0;
 
     assert_true(s->count > 0 && s->count <= 64);
@@ -98,16 +97,15 @@ void test_put_steps(struct tm_value *summary, const struct test_steps *s)
         struct tm_value *device = tm_element(tm_member(summary, "devices"), d), *busy;
 
         tm_add_int(device, "compute_ps", s->compute_ps * s->count + more_ps);
-        tm_add_int(device, "busy_ps",
-                   (s->compute_ps + s->collective_ps + s->h2d_ps) * s->count + more_ps);
+        tm_add_int(device, "busy_ps", (s->compute_ps + s->collective_ps + s->h2d_ps) * s->count + more_ps);
         busy = tm_add_array(tm_add_object(device, "steps"), "busy_ps");
         for (int i = 0; i < s->count; i++)
             tm_add_int(busy, NULL, s->compute_ps + s->collective_ps + s->h2d_ps + jitter(s, i));
     }
 }
 
-struct tm_value *test_add_run(struct test_compared *t, const char *label,
-                              const struct test_steps *steps, const char *patch)
+struct tm_value *test_add_run(struct test_compared *t, const char *label, const struct test_steps *steps,
+                              const char *patch)
 {
     const size_t number = t->count;
     struct tm_value *summary, *file;
@@ -123,9 +121,7 @@ struct tm_value *test_add_run(struct test_compared *t, const char *label,
     (void)snprintf(hash, sizeof(hash), "%016zx", number + 1);
     file = tm_element(tm_member(tm_member(summary, "input"), "files"), 0);
     tm_add_string(file, "xxh3", hash);
-    t->runs[number] = (struct tm_compared_run){ .summary = summary,
-                                                .path = label ? label : "more",
-                                                .measured_ps = -1 };
+    t->runs[number] = (struct tm_compared_run){ .summary = summary, .path = label ? label : "more", .measured_ps = -1 };
     if (label)
         t->side[t->sides++] = (struct tm_comparison_side){ .label = label, .run = &t->runs[number] };
     t->side[t->sides - 1].runs++;
@@ -135,11 +131,11 @@ struct tm_value *test_add_run(struct test_compared *t, const char *label,
 tm_status test_compare(struct test_compared *t)
 {
     const struct tm_spread spread[] = { { "steps.median_ps", t->run_spread_pct },
-                                        { "steps.mean_ps", t->mean_spread_pct > 0 ? t->mean_spread_pct : t->run_spread_pct } };
-    const struct tm_compare_options options = { .rows = 100,
-                                                .spread = spread,
-                                                .spreads = t->run_spread_pct > 0 ? 2 : 0,
-                                                .run_spread_from = "--run-spread" };
+                                        { "steps.mean_ps",
+                                          t->mean_spread_pct > 0 ? t->mean_spread_pct : t->run_spread_pct } };
+    const struct tm_compare_options options = {
+        .rows = 100, .spread = spread, .spreads = t->run_spread_pct > 0 ? 2 : 0, .run_spread_from = "--run-spread"
+    };
     tm_status st;
 
     t->doc = tm_doc_new(&t->run);
@@ -155,8 +151,7 @@ const struct tm_value *test_at(const struct test_compared *t, const char *path)
     return tm_path(t->root, path);
 }
 
-static const struct tm_value *element(const struct tm_value *list, const char *key,
-                                      const char *text)
+static const struct tm_value *element(const struct tm_value *list, const char *key, const char *text)
 {
     for (size_t i = 0; i < tm_length(list); i++) {
         if (strcmp(tm_text(tm_get(tm_at(list, i), key)), text) == 0)

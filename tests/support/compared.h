@@ -8,8 +8,7 @@
  * patch, with steps of a given make. */
 struct test_steps {
     int count;
-    int64_t compute_ps, collective_ps, h2d_ps, wait_ps, compile_ps,
-        host_ps;       /* of each step and device */
+    int64_t compute_ps, collective_ps, h2d_ps, wait_ps, compile_ps, host_ps; /* of each step and device */
     int compiling;     /* compile_ps comes in the first so many steps; 0 = in all */
     int64_t jitter_ps; /* step i computes longer by this times (0, 7, 3, -1, -5, 2 ...), which is 0
                           on average of 11 */
@@ -33,8 +32,8 @@ void test_compared_init(struct test_compared *t);
 void test_compared_free(struct test_compared *t);
 /* Another run; `label` begins a side, NULL = it belongs to the one before.  patch: as in
  * test_summary_load_changed */
-struct tm_value *test_add_run(struct test_compared *t, const char *label,
-                              const struct test_steps *steps, const char *patch);
+struct tm_value *test_add_run(struct test_compared *t, const char *label, const struct test_steps *steps,
+                              const char *patch);
 /* Put what a run of such steps has into a summary: steps, total, devices' times. */
 void test_put_steps(struct tm_value *summary, const struct test_steps *steps);
 tm_status test_compare(struct test_compared *t);

@@ -140,7 +140,8 @@ static tm_status note_begin(struct tm_trace_writer *w, const struct tm_out_event
 static tm_status note_end(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     const struct recorder *const r = recorder_of(w);
-    struct tm_out_event rest = { .marks = event->marks, .whole_begin_ps = event->whole_begin_ps,
+    struct tm_out_event rest = { .marks = event->marks,
+                                 .whole_begin_ps = event->whole_begin_ps,
                                  .whole_end_ps = event->whole_end_ps };
 
     if (!line(w))
@@ -201,13 +202,21 @@ static uint64_t raw_bytes(const struct tm_trace_writer *w)
     return ((const struct recorder *)w)->calls * 100;
 }
 
+/* clang-format off */
 const struct tm_trace_writer_type recorder_with_ends = {
     .writes_ends = true, .begin_file = note_file, .row = note_row, .begin = note_begin, .end = note_end,
     .instant = note_instant, .counter = note_counter, .flow = note_flow, .end_file = note_close, .raw_bytes = raw_bytes,
 };
+/* clang-format on */
 const struct tm_trace_writer_type recorder_without_ends = {
-    .begin_file = note_file, .row = note_row, .end = note_span, .instant = note_instant, .counter = note_counter,
-    .flow = note_flow, .end_file = note_close, .raw_bytes = raw_bytes,
+    .begin_file = note_file,
+    .row = note_row,
+    .end = note_span,
+    .instant = note_instant,
+    .counter = note_counter,
+    .flow = note_flow,
+    .end_file = note_close,
+    .raw_bytes = raw_bytes,
 };
 
 /* --- the trace --- */
@@ -219,8 +228,13 @@ void export_rig_init(struct export_rig *rig, struct tm_run *run, const struct tm
     run->budget.refuse_in = 0;
     *rig = (struct export_rig){ .run = run };
     rig->names = tm_names_new(run, 1 << 20, NULL);
-    rig->trace = (struct tm_trace){ .run = run, .names = rig->names, .host_name = "h0", .keeps_arguments = true,
-                                    .devices = rig->devices, .main_track = TM_NONE, .origin = TM_ORIGIN_OTHER };
+    rig->trace = (struct tm_trace){ .run = run,
+                                    .names = rig->names,
+                                    .host_name = "h0",
+                                    .keeps_arguments = true,
+                                    .devices = rig->devices,
+                                    .main_track = TM_NONE,
+                                    .origin = TM_ORIGIN_OTHER };
     rig->trace.tracks = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), 1 << 20);
     rig->trace.steps.marks = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_step_mark), 128 << 10);
     assert_non_null(rig->names);
@@ -287,9 +301,11 @@ struct tm_event export_rig_event(struct export_rig *rig, uint32_t track, enum tm
     static const struct tm_config none = { .ordinal = TM_NONE };
 
     return (struct tm_event){
+        /* clang-format off */
         .record = { .start_ps = start_ps, .dur_ps = dur_ps, .name = *name ? export_rig_name(rig, name) : 0,
                     .track = track, .class = TM_CLASS_OTHER, .kind = (uint8_t)kind },
         .config = &none, .device = TM_NONE, .step = TM_NONE, .level = TM_LEVEL_NONE, .thread = TM_NONE,
         .launch_track = TM_NONE, .launch_thread = TM_NONE,
     };
+    /* clang-format on */
 }

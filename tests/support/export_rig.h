@@ -20,11 +20,11 @@ enum { RIG_DEVICES = 4 };
 struct recorder {
     struct tm_trace_writer writer; /* first: it is cast to it */
     struct tm_names *names;
-    FILE *to;                      /* NULL: only counted */
+    FILE *to; /* NULL: only counted */
     char *text;
     size_t text_bytes;
     uint64_t calls, files;
-    bool tells_rows;               /* rows have lines too */
+    bool tells_rows; /* rows have lines too */
 };
 
 struct export_rig {

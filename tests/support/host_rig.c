@@ -15,8 +15,11 @@ static tm_status add_tracks(struct bench *b)
     tm_status st = TM_OK;
 
     for (uint32_t i = 0; i < RIG_TRACKS && st == TM_OK; i++) {
-        const struct tm_track track = { .name = bench_name(b, names[i]), .id = i, .device = TM_NONE,
-                                        .side = i == RIG_STREAM ? TM_SIDE_DEVICE : TM_SIDE_HOST, .thread = i };
+        const struct tm_track track = { .name = bench_name(b, names[i]),
+                                        .id = i,
+                                        .device = TM_NONE,
+                                        .side = i == RIG_STREAM ? TM_SIDE_DEVICE : TM_SIDE_HOST,
+                                        .thread = i };
 
         st = track.name ? tm_rows_append(b->trace.tracks, &track) : b->run->error.status;
     }
@@ -37,8 +40,9 @@ tm_status host_rig_open(struct host_rig *r, const struct tm_stage_type *type)
     if (!b->trace.tracks || !b->trace.steps.marks)
         return r->run.error.status;
     for (int64_t i = 0; i < BENCH_STEPS && st == TM_OK; i++) {
-        const struct tm_step_mark mark = { .number = i, .begin_ps = i * 100 * US, .dur_ps = 80 * US, .complete = 1,
-                                           .chosen = 1 };
+        const struct tm_step_mark mark = {
+            .number = i, .begin_ps = i * 100 * US, .dur_ps = 80 * US, .complete = 1, .chosen = 1
+        };
 
         st = tm_rows_append(b->trace.steps.marks, &mark);
     }

@@ -63,22 +63,24 @@ static void fill_summary(struct made_nights *m, const struct made_night_run *of,
     const double step_ps = (of->step_ms > 0 ? of->step_ms : 100) * 1e9;
     char json[JSON_BYTES];
 
-    (void)snprintf(json, sizeof(json),
-                   "{'schema': 'tracemill.summary', 'schema_version': 2, 'input': {'run': '%s', 'partial': %s,"
-                   " 'files': [{'xxh3': '%016llx'}]}, 'environment': {'devices': [{'model': 'GPU 1'}]},"
-                   " 'steps': {'source': 'host', 'basis': 'period', 'median_ps': %.0f, 'mean_ps': %.0f, 'samples_ps': []},"
-                   " 'ops': {'rows': [{'name': 'fusion.1', 'self_ps': 5}]}, 'memory': null,"
-                   " 'kpis': [{'id': 'device_utilization', 'title': 'Device utilization', 'value': 80, 'unit': '%%'},"
-                   " {'id': 'step_time', 'title': 'Step time', 'value': %.17g, 'unit': 'ms'}],"
-                   " 'why': {'memory': 'the profile has no memory events'}}",
-                   id, of->is_partial ? "true" : "false",
-                   of->is_copy ? 7 : (unsigned long long)next_number(&m->random), step_ps, step_ps, step_ps / 1e9);
+    (void)snprintf(
+        json, sizeof(json),
+        "{'schema': 'tracemill.summary', 'schema_version': 2, 'input': {'run': '%s', 'partial': %s,"
+        " 'files': [{'xxh3': '%016llx'}]}, 'environment': {'devices': [{'model': 'GPU 1'}]},"
+        " 'steps': {'source': 'host', 'basis': 'period', 'median_ps': %.0f, 'mean_ps': %.0f, 'samples_ps': []},"
+        " 'ops': {'rows': [{'name': 'fusion.1', 'self_ps': 5}]}, 'memory': null,"
+        " 'kpis': [{'id': 'device_utilization', 'title': 'Device utilization', 'value': 80, 'unit': '%%'},"
+        " {'id': 'step_time', 'title': 'Step time', 'value': %.17g, 'unit': 'ms'}],"
+        " 'why': {'memory': 'the profile has no memory events'}}",
+        id, of->is_partial ? "true" : "false", of->is_copy ? 7 : (unsigned long long)next_number(&m->random), step_ps,
+        step_ps, step_ps / 1e9);
     test_summary_load_changed(root, json, of->patch ? of->patch : "{}");
     struct tm_value *const samples = tm_member(tm_member(root, "steps"), "samples_ps");
 
     for (int i = 0; i < STEPS; i++) /* symmetric, all different, in no order: the median is step_ps */
-        tm_add_int(samples, NULL,
-                   (int64_t)(step_ps * (1 + (of->step_noise > 0 ? of->step_noise : 0.02) * (2 * (i * 7 % STEPS) - 19) / 19)));
+        tm_add_int(
+            samples, NULL,
+            (int64_t)(step_ps * (1 + (of->step_noise > 0 ? of->step_noise : 0.02) * (2 * (i * 7 % STEPS) - 19) / 19)));
 }
 
 static void write_summary(struct made_nights *m, const struct made_night_run *of, const char *id)
@@ -99,30 +101,32 @@ static void write_summary(struct made_nights *m, const struct made_night_run *of
     tm_doc_free(doc);
 }
 
-static const char *or(const char *text, const char *other)
+static const char * or (const char *text, const char *other)
 {
     return text ? text : other;
 }
 
 void made_nights_add(struct made_nights *m, const struct made_night_run *of, char id[TM_KEY_BYTES])
 {
-    const char *status = or(of->status, of->is_partial ? "partial" : "done");
+    const char *status = or (of->status, of->is_partial ? "partial" : "done");
     const bool has_report = strcmp(status, "done") == 0 || strcmp(status, "partial") == 0;
     char report[TM_KEY_BYTES + 8], summary[TM_KEY_BYTES + 32], name[TM_KEY_BYTES];
+    /* clang-format off */
     struct tm_history_run row = {
         .id = name, .name = "run", .path = "run", .status = status, .message = or(of->message, ""), .report = report, .summary = summary,
         .platform = "gpu", .model = or(of->model, "H100"), .hosts = 1, .devices = of->devices ? of->devices : 8,
         .verdict = "", .severity = "", .finding = "", .gates = or(of->gates, ""), .gates_text = "",
         .fingerprint = "f", .version = "v", .options = "o", .definitions = TM_SUMMARY_VERSION
     };
+    /* clang-format on */
 
     (void)snprintf(name, sizeof(name), "run-%016llx", (unsigned long long)next_number(&m->random));
     (void)snprintf(report, sizeof(report), "%s%s", has_report && !of->is_pruned ? "runs/" : "",
                    has_report && !of->is_pruned ? name : "");
     (void)snprintf(summary, sizeof(summary), "%s%s", report, *report ? "/summary.json" : "");
-    (void)snprintf(row.keys.job, sizeof(row.keys.job), "%s", or(of->job, "train"));
+    (void)snprintf(row.keys.job, sizeof(row.keys.job), "%s", or (of->job, "train"));
     (void)snprintf(row.keys.night, sizeof(row.keys.night), "2026-11-%02u", (unsigned)of->night % 32);
-    (void)snprintf(row.keys.label, sizeof(row.keys.label), "%s", or(of->label, ""));
+    (void)snprintf(row.keys.label, sizeof(row.keys.label), "%s", or (of->label, ""));
     (void)snprintf(row.keys.revision, sizeof(row.keys.revision), "abcdef%02d", of->night);
     row.keys.when_ns = (1793491200 + ((int64_t)of->night - 1) * 86400 + of->hour * 3600) * 1000000000;
     row.keys.step = -1;

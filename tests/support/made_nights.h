@@ -25,12 +25,12 @@ struct made_night_run {
     const char *job; /* "train" */
     int night;       /* 1 to 28, of November 2026 */
     const char *status, *gates, *label, *model, *message;
-    double step_ms, step_noise; /* 100; each of the 20 steps by up to so much of it, either way */
-    int devices;                /* 8 */
-    int hour;                   /* of several in a night */
-    bool is_partial;            /* its summary says so */
+    double step_ms, step_noise;           /* 100; each of the 20 steps by up to so much of it, either way */
+    int devices;                          /* 8 */
+    int hour;                             /* of several in a night */
+    bool is_partial;                      /* its summary says so */
     bool is_pruned, has_no_file, is_copy; /* a copy has the same files in every night */
-    const char *patch;          /* of the summary: tests/support/summary_json.h */
+    const char *patch;                    /* of the summary: tests/support/summary_json.h */
 };
 
 void made_nights_begin(struct made_nights *m);

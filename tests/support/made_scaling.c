@@ -57,8 +57,7 @@ static void add_steps(struct tm_value *to, const struct made_point *point, int64
     tm_add_int(list, "h2d", point->copy_us * all);
     list = tm_add_object(parts, "idle_ps");
     tm_add_int(list, "launch", point->idle_us * all);
-    tm_add_int(parts, "total_ps",
-               (point->compute_us + point->collective_us + point->copy_us + point->idle_us) * all);
+    tm_add_int(parts, "total_ps", (point->compute_us + point->collective_us + point->copy_us + point->idle_us) * all);
 }
 
 static void add_devices(struct tm_value *to, const struct made_point *point)
@@ -92,8 +91,7 @@ static void add_devices(struct tm_value *to, const struct made_point *point)
     }
 }
 
-static void make_run(struct made_study *study, const struct made_point *point, size_t at,
-                     size_t run, int64_t step_ps)
+static void make_run(struct made_study *study, const struct made_point *point, size_t at, size_t run, int64_t step_ps)
 {
     struct tm_doc *doc = study->summary[at][run] = tm_doc_new(&study->run);
 
@@ -103,10 +101,9 @@ static void make_run(struct made_study *study, const struct made_point *point, s
     add_steps(tm_doc_root(doc), point, step_ps);
     add_devices(tm_doc_root(doc), point);
     (void)snprintf(study->path[at][run], sizeof(study->path[at][run]), "path/%zu/%zu", at, run);
-    study->runs[at][run] = (struct tm_compared_run){ .summary = tm_doc_root(doc),
-                                                     .path = study->path[at][run],
-                                                     .is_summary = true,
-                                                     .measured_ps = -1 };
+    study->runs[at][run] = (struct tm_compared_run){
+        .summary = tm_doc_root(doc), .path = study->path[at][run], .is_summary = true, .measured_ps = -1
+    };
 }
 
 void made_study_begin(struct made_study *study, const struct made_point *point)
@@ -116,20 +113,17 @@ void made_study_begin(struct made_study *study, const struct made_point *point)
     tm_budget_init(&study->run.budget, (size_t)256 * TM_MIB);
     for (; point->devices > 0; point++) {
         const size_t at = study->points++, runs = point->runs ? (size_t)point->runs : 1;
-        const int64_t step_us =
-            point->compute_us + point->collective_us + point->copy_us + point->idle_us;
+        const int64_t step_us = point->compute_us + point->collective_us + point->copy_us + point->idle_us;
 
         assert_true(at < MADE_POINTS && runs <= MADE_RUNS);
         for (size_t r = 0; r < runs; r++)
             make_run(study, point, at, r,
-                     step_us * us / 200 *
-                         (200 + (2 * (int64_t)r - (int64_t)runs + 1) * point->percent_apart));
+                     step_us * us / 200 * (200 + (2 * (int64_t)r - (int64_t)runs + 1) * point->percent_apart));
         (void)snprintf(study->label[at], sizeof(study->label[at]), "%d device%s", point->devices,
                        point->devices == 1 ? "" : "s");
-        study->point[at] = (struct tm_scaling_point){
-            { study->label[at], study->runs[at], runs },
-            (uint32_t)(point->said_devices ? point->said_devices : point->devices)
-        };
+        study->point[at] =
+            (struct tm_scaling_point){ { study->label[at], study->runs[at], runs },
+                                       (uint32_t)(point->said_devices ? point->said_devices : point->devices) };
     }
 }
 
@@ -144,8 +138,7 @@ const struct tm_value *made_study_fill(struct made_study *study)
 
     study->doc = tm_doc_new(&study->run);
     assert_non_null(study->doc);
-    assert_int_equal(tm_scaling(&study->run, study->doc, study->point, study->points, &options),
-                     TM_OK);
+    assert_int_equal(tm_scaling(&study->run, study->doc, study->point, study->points, &options), TM_OK);
     return tm_doc_root(study->doc);
 }
 

@@ -17,9 +17,8 @@ struct made_point {
     int said_devices;  /* 0 = those of the profile */
 };
 
-#define MADE(n, compute, collective, copy, idle)                                                   \
-    .devices = (n), .compute_us = (compute), .collective_us = (collective), .copy_us = (copy),     \
-    .idle_us = (idle)
+#define MADE(n, compute, collective, copy, idle)                                                                       \
+    .devices = (n), .compute_us = (compute), .collective_us = (collective), .copy_us = (copy), .idle_us = (idle)
 
 struct made_study {
     struct tm_run run;

@@ -10,7 +10,7 @@
  * The mutators themselves are not watched by the fuzzer, which would take their comparisons for the program's. */
 
 #ifdef __clang__
-#define MUTATE_UNWATCHED_BEGIN \
+#define MUTATE_UNWATCHED_BEGIN                                                                                         \
     _Pragma("clang attribute push(__attribute__((no_sanitize(\"coverage\"))), apply_to = function)")
 #define MUTATE_UNWATCHED_END _Pragma("clang attribute pop")
 #else

@@ -39,7 +39,8 @@ static bool is_space(uint8_t c)
 
 static bool is_plain(uint8_t c) /* of a number or a word */
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+' || c == '.';
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+' ||
+           c == '.';
 }
 
 static size_t end_of_text(size_t at)
@@ -67,8 +68,11 @@ static uint32_t note(struct state *state, size_t begin, size_t end)
 
     if (walk.count == SPANS_MOST)
         return UINT32_MAX;
-    *span = (struct span){ .from = (uint32_t)(state->key == SIZE_MAX ? begin : state->key), .begin = (uint32_t)begin,
-                           .end = (uint32_t)end, .kind = walk.data[begin], .has_key = state->key != SIZE_MAX,
+    *span = (struct span){ .from = (uint32_t)(state->key == SIZE_MAX ? begin : state->key),
+                           .begin = (uint32_t)begin,
+                           .end = (uint32_t)end,
+                           .kind = walk.data[begin],
+                           .has_key = state->key != SIZE_MAX,
                            .is_whole = true };
     state->key = SIZE_MAX;
     return walk.count++;
@@ -160,6 +164,7 @@ static bool put_string(size_t begin, size_t end, const char *with)
 
 /* --- what is put in --- */
 
+/* clang-format off */
 static const char *const numbers[] = {
     "0", "-0", "1", "-1", "7", "12.5", "0.0000005", "0.00000049", "1e3", "2.5E+1", "1e-7", "5e-7", "123456789012345678",
     "2147483647", "2147483648", "4294967295", "4294967296", "9007199254740993", "9223372036854775807", "9223372036854775808",
@@ -169,14 +174,18 @@ static const char *const numbers[] = {
     "0.333333333333333333333333333333333333333333333333333333333333333333333333", "77777777777777777777777777777777777777777",
     "1666382280874284.1234567", "\"1.5\"", "\"-3\"", "\"18446744073709551615\"", "\"1e3\"", "01", "1.", ".5", "+1", "-", "1e", "0x1f",
 };
+/* clang-format on */
 
+/* clang-format off */
 static const char *const values[] = {
     "null", "true", "false", "NaN", "Infinity", "-Infinity", "{}", "[]", "[[]]", "[{}]", "{\"\":{}}", "\"\"", "[1,2,3]",
     "{\"a\":1,\"a\":2}", "{\"name\":\"/device:TPU:0\"}", "{\"sort_index\":-1}", "{\"labels\":\"GPU 0\"}", "{\"local\":\"0x1\"}",
     "{\"global\":18446744073709551615}", "[[3,4],[]]", "{\"correlation\":80,\"External id\":1}", "nul", "tru", "\"",
 };
+/* clang-format on */
 
 /* What keys and texts may be, without their quotes. */
+/* clang-format off */
 static const char *const words[] = {
     "X", "B", "E", "b", "e", "n", "i", "I", "C", "M", "s", "t", "f", "P", "N", "O", "D", "v", "R", "c", "XX", "", "g", "p",
     "process_name", "thread_name", "process_sort_index", "thread_sort_index", "process_labels", "/device:GPU:0",
@@ -192,7 +201,9 @@ static const char *const words[] = {
     "\\x", "\\u12", "\\", "\xff", "\xed\xa0\x80", "\xc0\x80", "\xf0\x9f\x98\x80", "\x01", "\n", "\x7f", "\xe2\x80\xa8", "=1+1", "<script>",
     "../../x", "a/b/c",
 };
+/* clang-format on */
 
+/* clang-format off */
 static const char *const keys[] = {
     "ph", "ts", "dur", "tts", "tdur", "pid", "tid", "name", "cat", "args", "id", "id2", "local", "global", "bind_id", "s", "bp", "sf",
     "cname", "traceEvents", "displayTimeUnit", "metadata", "highres-ticks", "schemaVersion", "deviceProperties", "distributedInfo",
@@ -206,7 +217,9 @@ static const char *const keys[] = {
     "Collective name", "dtype", "In msg nelems", "Out msg nelems", "Group size", "Process Group Name", "Process Group Ranks",
     "Python id", "Python parent id", "_r", "_p", "_c", "", "a", "n\\u0061me", "arg\\u0073", "\\u0000",
 };
+/* clang-format on */
 
+/* clang-format off */
 static const char *const elements[] = {
     "{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":100,\"dur\":50,\"name\":\"a\"}", "{\"ph\":\"B\",\"pid\":1,\"tid\":2,\"ts\":1,\"name\":\"b\"}",
     "{\"ph\":\"E\",\"pid\":1,\"tid\":2,\"ts\":9}", "{\"ph\":\"b\",\"cat\":\"io\",\"id\":\"0x1\",\"pid\":1,\"ts\":2,\"name\":\"n\"}",
@@ -220,9 +233,12 @@ static const char *const elements[] = {
     "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"pid\":7,\"tid\":7,\"ts\":9,\"dur\":4,\"name\":\"cudaLaunchKernel\",\"args\":{\"correlation\":80}}",
     "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"pid\":7,\"tid\":7,\"ts\":0,\"dur\":800,\"name\":\"ProfilerStep#3\"}",
 };
+/* clang-format on */
 
-static const char *const broken[] = { "{", "}", "[", "]", "\"", ",", ":", "\\", "-", "e", ".", "\xff", "//", "'", "}}", "]]" };
-static const char *const spaces[] = { " ", "\n", "\t", "\r\n", "\n      ", "                                                  " };
+static const char *const broken[] = { "{", "}", "[", "]",    "\"", ",", ":",  "\\",
+                                      "-", "e", ".", "\xff", "//", "'", "}}", "]]" };
+static const char *const spaces[] = { " ",    "\n",       "\t",
+                                      "\r\n", "\n      ", "                                                  " };
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 #define ANY(list) ((list)[below(COUNT(list))])
@@ -264,8 +280,12 @@ static void change_number(const struct span *span)
     char digits[24];
 
     switch (below(5)) {
-    case 0: walk.data[at] = (uint8_t)('0' + below(10)); break;
-    case 1: (void)put_string(at, at, ANY(((const char *const[]){ "9", "0", ".", "e", "E-", "-", "00000000", "99999999" }))); break;
+    case 0:
+        walk.data[at] = (uint8_t)('0' + below(10));
+        break;
+    case 1:
+        (void)put_string(at, at, ANY(((const char *const[]){ "9", "0", ".", "e", "E-", "-", "00000000", "99999999" })));
+        break;
     case 2:
         (void)snprintf(digits, sizeof(digits), "%lld", (long long)(mutate_bits(&walk.dice) >> below(64)));
         (void)put_string(span->begin, span->end, digits);
@@ -276,14 +296,17 @@ static void change_number(const struct span *span)
             break;
         }
         /* fall through */
-    default: (void)put_string(span->begin, span->end, ANY(numbers)); break;
+    default:
+        (void)put_string(span->begin, span->end, ANY(numbers));
+        break;
     }
 }
 
 /* One byte again and again, or a letter of several bytes. */
 static size_t repeat_letter(char *out, size_t most)
 {
-    const char *const letter = ANY(((const char *const[]){ "a", "\\n", "\\u00e9", "\xe6\xbc\xa2", "\\\\", " ", "\\ud83d\\ude00" }));
+    const char *const letter =
+        ANY(((const char *const[]){ "a", "\\n", "\\u00e9", "\xe6\xbc\xa2", "\\\\", " ", "\\ud83d\\ude00" }));
     const size_t length = strlen(letter), wanted = below(below(4) ? 200 : most);
     size_t at = 0;
 
@@ -301,14 +324,20 @@ static void change_inside(size_t begin, size_t end)
     const size_t at = begin + below(end - begin + 1);
 
     switch (below(6)) {
-    case 0: (void)put_string(at, at, word); break;
-    case 1: (void)put(begin, end, text, repeat_letter(text, sizeof(text))); break;
+    case 0:
+        (void)put_string(at, at, word);
+        break;
+    case 1:
+        (void)put(begin, end, text, repeat_letter(text, sizeof(text)));
+        break;
     case 2:
         memcpy(text, walk.data + begin, length);
         if (walk.bytes)
             (void)put(begin, end, text, walk.bytes((uint8_t *)text, length, length + 64));
         break;
-    default: (void)put_string(begin, end, word); break;
+    default:
+        (void)put_string(begin, end, word);
+        break;
     }
 }
 
@@ -430,7 +459,8 @@ static void insert(const struct span *list)
     if (list->kind == '[')
         (void)snprintf(text, sizeof(text), "%s%s", ANY(elements), is_empty ? "" : ",");
     else
-        (void)snprintf(text, sizeof(text), "\"%s\":%s%s", ANY(keys), below(2) ? ANY(values) : ANY(numbers), is_empty ? "" : ",");
+        (void)snprintf(text, sizeof(text), "\"%s\":%s%s", ANY(keys), below(2) ? ANY(values) : ANY(numbers),
+                       is_empty ? "" : ",");
     (void)put_string(at, at, text);
 }
 
@@ -471,9 +501,15 @@ static void damage(const struct span *span)
     const size_t at = ANY(places), left = walk.size - at;
 
     switch (below(4)) {
-    case 0: (void)put(at, at + (left > 0), "", 0); break;
-    case 1: walk.size = at ? at : walk.size; break; /* cut there */
-    default: (void)put_string(at, at, ANY(broken)); break;
+    case 0:
+        (void)put(at, at + (left > 0), "", 0);
+        break;
+    case 1:
+        walk.size = at ? at : walk.size;
+        break; /* cut there */
+    default:
+        (void)put_string(at, at, ANY(broken));
+        break;
     }
 }
 
@@ -485,21 +521,50 @@ static void change(void)
     if (!span)
         return;
     switch (below(24)) {
-    case 0: case 1: change_key(span); break;
-    case 2: case 3: if (span->begin) drop(span); break;
-    case 4: case 5: if (span->begin) repeat(*span); break;
-    case 6: swap(*span, *other); break;
-    case 7: case 8: splice(span, other); break;
-    case 9: nest(span); break;
-    case 10: case 11:
+    case 0:
+    case 1:
+        change_key(span);
+        break;
+    case 2:
+    case 3:
+        if (span->begin)
+            drop(span);
+        break;
+    case 4:
+    case 5:
+        if (span->begin)
+            repeat(*span);
+        break;
+    case 6:
+        swap(*span, *other);
+        break;
+    case 7:
+    case 8:
+        splice(span, other);
+        break;
+    case 9:
+        nest(span);
+        break;
+    case 10:
+    case 11:
         other = any_of("[{");
         if (other)
             insert(other);
         break;
-    case 12: case 13: set_phase(); break;
-    case 14: add_space(span); break;
-    case 15: if (below(4) == 0) damage(span); break;
-    default: change_value(span); break;
+    case 12:
+    case 13:
+        set_phase();
+        break;
+    case 14:
+        add_space(span);
+        break;
+    case 15:
+        if (below(4) == 0)
+            damage(span);
+        break;
+    default:
+        change_value(span);
+        break;
     }
 }
 

@@ -12,14 +12,14 @@ enum { NODES_MOST = 8192, DEEPEST = 24, CHANGES_MOST = 4, WRAPS_MOST = 80, COPIE
 enum wire { VARINT, FIXED64, LENGTH, GROUP, GROUP_END, FIXED32, WIRES = 8 };
 
 struct node {
-    uint64_t tag;          /* number << 3 | wire */
-    uint64_t value;        /* of a number */
-    const uint8_t *at;     /* of what is no message: its bytes */
+    uint64_t tag;      /* number << 3 | wire */
+    uint64_t value;    /* of a number */
+    const uint8_t *at; /* of what is no message: its bytes */
     size_t length;
-    uint64_t told;         /* the length that is written, of one that lies */
-    size_t content_bytes;  /* as it will be written, without tag and length */
-    uint32_t first, next;  /* children and siblings; 0 = none */
-    uint8_t padding;       /* bytes more than its number, or its length, needs */
+    uint64_t told;        /* the length that is written, of one that lies */
+    size_t content_bytes; /* as it will be written, without tag and length */
+    uint32_t first, next; /* children and siblings; 0 = none */
+    uint8_t padding;      /* bytes more than its number, or its length, needs */
     bool is_message, is_raw, lies, is_dropped;
 };
 
@@ -112,11 +112,16 @@ static bool read_value(uint32_t index, struct view *view, int depth)
     struct node *const node = &tree.nodes[index];
 
     switch (node->tag & 7) {
-    case VARINT: return read_varint(view, &node->value);
-    case FIXED64: return read_fixed(view, &node->value, 8);
-    case FIXED32: return read_fixed(view, &node->value, 4);
-    case LENGTH: return read_length(node, index, view, depth);
-    default: return false; /* groups stay with the rest */
+    case VARINT:
+        return read_varint(view, &node->value);
+    case FIXED64:
+        return read_fixed(view, &node->value, 8);
+    case FIXED32:
+        return read_fixed(view, &node->value, 4);
+    case LENGTH:
+        return read_length(node, index, view, depth);
+    default:
+        return false; /* groups stay with the rest */
     }
 }
 
@@ -137,7 +142,8 @@ static bool read_fields(uint32_t parent, struct view view, int depth, bool keeps
         if (!is_read && !keeps_rest)
             return false;
         if (!is_read) {
-            tree.nodes[index] = (struct node){ .is_raw = true, .at = begin.at, .length = (size_t)(begin.end - begin.at) };
+            tree.nodes[index] =
+                (struct node){ .is_raw = true, .at = begin.at, .length = (size_t)(begin.end - begin.at) };
             view.at = view.end;
         }
         *(last ? &tree.nodes[last].next : &tree.nodes[parent].first) = index;
@@ -208,12 +214,18 @@ static size_t whole_bytes(const struct node *node)
     if (node->is_raw)
         return node->content_bytes;
     switch (node->tag & 7) {
-    case VARINT: return tag + padded_bytes(node->value, node->padding);
-    case FIXED64: return tag + 8;
-    case FIXED32: return tag + 4;
-    case LENGTH: return tag + padded_bytes(told_length(node), node->padding) + node->content_bytes;
-    case GROUP: return 2 * tag + node->content_bytes;
-    default: return tag;
+    case VARINT:
+        return tag + padded_bytes(node->value, node->padding);
+    case FIXED64:
+        return tag + 8;
+    case FIXED32:
+        return tag + 4;
+    case LENGTH:
+        return tag + padded_bytes(told_length(node), node->padding) + node->content_bytes;
+    case GROUP:
+        return 2 * tag + node->content_bytes;
+    default:
+        return tag;
     }
 }
 
@@ -254,9 +266,15 @@ static void put_node(uint32_t index)
     if (!node->is_raw)
         put_varint(node->tag, 0);
     switch (node->is_raw ? (unsigned)WIRES : (unsigned)(node->tag & 7)) {
-    case VARINT: put_varint(node->value, node->padding); break;
-    case FIXED64: put_fixed(node->value, 8); break;
-    case FIXED32: put_fixed(node->value, 4); break;
+    case VARINT:
+        put_varint(node->value, node->padding);
+        break;
+    case FIXED64:
+        put_fixed(node->value, 8);
+        break;
+    case FIXED32:
+        put_fixed(node->value, 4);
+        break;
     case LENGTH:
         put_varint(told_length(node), node->padding);
         put_content(node);
@@ -265,8 +283,11 @@ static void put_node(uint32_t index)
         put_content(node);
         put_varint(node->tag + 1, 0);
         break;
-    case WIRES: put_content(node); break;
-    default: break;
+    case WIRES:
+        put_content(node);
+        break;
+    default:
+        break;
     }
 }
 
@@ -283,6 +304,7 @@ static size_t write_message(uint32_t root, size_t most)
 
 /* --- changes --- */
 
+/* clang-format off */
 static const uint64_t numbers[] = {
     0, 1, 2, 3, 7, 100, 127, 128, 255, 256, 999, 1000, 65535, 65536, 1000000, 999999999, 0x7fffffff, 0x80000000, 0xffffffff,
     0x100000000, 1000000000000, (UINT64_C(1) << 53) - 1, (UINT64_C(1) << 53) + 1, 1767225600000000000, INT64_MAX / 1000,
@@ -290,8 +312,10 @@ static const uint64_t numbers[] = {
     UINT64_MAX - 999, UINT64_C(0x3ff0000000000000), UINT64_C(0x7ff0000000000000), UINT64_C(0x7ff8000000000001),
     UINT64_C(0xfff0000000000000), UINT64_C(0x7fefffffffffffff), UINT64_C(0x8000000000000001),
 };
+/* clang-format on */
 
 /* What the program looks for in names of planes, lines, events and stats, and what is no text. */
+/* clang-format off */
 static const char *const words[] = {
     "", "/host:CPU", "/host:metadata", "/device:GPU:0", "/device:GPU:1", "/device:GPU:4294967296", "/device:TPU:0",
     "/device:TPU:1 SparseCore 0", "/device:CUSTOM:0", "Task Environment", "XLA Ops", "XLA Modules", "Steps", "Async XLA Ops",
@@ -315,6 +339,7 @@ static const char *const words[] = {
     "0", "-1", "18446744073709551616", "1e400", "nan", "-", "%", "a/b/c/d", "\xff\xfe", "\xed\xa0\x80", "\xf0\x9f\x98\x80",
     "x\ny", "\t", "<script>", "=1+1", "../../x",
 };
+/* clang-format on */
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
@@ -345,13 +370,20 @@ static uint64_t new_number(uint64_t old)
     const struct node *const other = &tree.nodes[any_node()];
 
     switch (below(8)) {
-    case 0: return old + 1;
-    case 1: return old - 1;
-    case 2: return old ^ UINT64_C(1) << below(64);
-    case 3: return mutate_bits(&tree.dice) >> below(64);
-    case 4: return old * 1000 + below(3) - 1;
-    case 5: return is_number(other) ? other->value : 0; /* another's id, or time */
-    default: return numbers[below(COUNT(numbers))];
+    case 0:
+        return old + 1;
+    case 1:
+        return old - 1;
+    case 2:
+        return old ^ UINT64_C(1) << below(64);
+    case 3:
+        return mutate_bits(&tree.dice) >> below(64);
+    case 4:
+        return old * 1000 + below(3) - 1;
+    case 5:
+        return is_number(other) ? other->value : 0; /* another's id, or time */
+    default:
+        return numbers[below(COUNT(numbers))];
     }
 }
 
@@ -537,8 +569,9 @@ static void wrap(uint32_t index)
             return;
         tree.nodes[inside] = *node;
         tree.nodes[inside].next = 0;
-        *node = (struct node){ .tag = (node->tag & ~UINT64_C(7)) | LENGTH, .first = inside, .next = node->next,
-                               .is_message = true };
+        *node = (struct node){
+            .tag = (node->tag & ~UINT64_C(7)) | LENGTH, .first = inside, .next = node->next, .is_message = true
+        };
     }
 }
 
@@ -550,17 +583,42 @@ static void change(void)
     if (!index)
         return;
     switch (below(20)) {
-    case 0: change_tag(node); break;
-    case 1: change_wire(node); break;
-    case 2: lie(node); break;
-    case 3: case 4: repeat(index); break;
-    case 5: case 6: node->is_dropped = true; break;
-    case 7: swap(node); break;
-    case 8: case 9: splice(index); break;
-    case 10: insert(index); break;
-    case 11: wrap(index); break;
-    case 12: node->padding = (uint8_t)below(VARINT_MOST + 1); break;
-    default: change_value(node); break;
+    case 0:
+        change_tag(node);
+        break;
+    case 1:
+        change_wire(node);
+        break;
+    case 2:
+        lie(node);
+        break;
+    case 3:
+    case 4:
+        repeat(index);
+        break;
+    case 5:
+    case 6:
+        node->is_dropped = true;
+        break;
+    case 7:
+        swap(node);
+        break;
+    case 8:
+    case 9:
+        splice(index);
+        break;
+    case 10:
+        insert(index);
+        break;
+    case 11:
+        wrap(index);
+        break;
+    case 12:
+        node->padding = (uint8_t)below(VARINT_MOST + 1);
+        break;
+    default:
+        change_value(node);
+        break;
     }
 }
 
@@ -587,8 +645,8 @@ size_t mutate_protobuf(uint8_t *data, size_t size, size_t most, unsigned seed, m
     return length;
 }
 
-size_t mutate_protobuf_cross(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, uint8_t *out, size_t most,
-                             unsigned seed)
+size_t mutate_protobuf_cross(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, uint8_t *out,
+                             size_t most, unsigned seed)
 {
     uint32_t end;
     size_t length;

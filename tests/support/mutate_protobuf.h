@@ -13,7 +13,7 @@
 size_t mutate_protobuf(uint8_t *data, size_t size, size_t most, unsigned seed, mutate_bytes_fn *bytes);
 
 /* The first message with a few fields of the second: added, or in the place of others.  out: as above, in `out` */
-size_t mutate_protobuf_cross(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, uint8_t *out, size_t most,
-                             unsigned seed);
+size_t mutate_protobuf_cross(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, uint8_t *out,
+                             size_t most, unsigned seed);
 
 #endif

@@ -23,7 +23,8 @@ static const char gpu_head[] =
     "'input':{'run':'2026_11_20_20_37_30','hosts':['trainer-7'],'partial':false,'files':[{'path':"
     "'plugins/profile/2026_11_20_20_37_30/"
     "trainer-7.xplane.pb','kind':'xspace','bytes':48211920,'xxh3':"
-    "'90f3c1d4a7be2210','host':'trainer-7','events':914233,'origin_us':0,'clock_ns':0,'first_ps':0,'trace_ps':0,'archived':false,'partial':false,'problems':[],'notes':[]}]},"
+    "'90f3c1d4a7be2210','host':'trainer-7','events':914233,'origin_us':0,'clock_ns':0,'first_ps':0,'trace_ps':0,'"
+    "archived':false,'partial':false,'problems':[],'notes':[]}]},"
     "'environment':{'platform':'gpu','hosts':[{'host':'trainer-7','jax':'0.8.1','jaxlib':'0.8.1',"
     "'platform_version':'PJRT C "
     "API','cuda':'12.8','cuda_runtime':12080,'driver':'570.86.10','rocm':null,"
@@ -91,8 +92,10 @@ static const char gpu_tail[] =
     "'data_loading/decode','name':'decode','depth':1,'count':30,'host_ps':1000000000,'host_self_ps':1000000000,"
     "'device_ps':0,'activities':0}],'annotations_rest':{'rows':0,'host_self_ps':0,'device_ps':0}},"
     "'collectives':{'total':{'count':400,"
-    "'total_ps':90000000000,'bytes':2298656000,'unknown_bytes_count':0,'exposed_ps':54000000000,'overlap_pct':40},'rows':[{'kind':'all-"
-    "reduce','message_bytes':5746640,'count':400,'exposed_ps':54000000000,'overlap_pct':40,'total_ps':90000000000,'mean_ps':225000000,"
+    "'total_ps':90000000000,'bytes':2298656000,'unknown_bytes_count':0,'exposed_ps':54000000000,'overlap_pct':40},'"
+    "rows':[{'kind':'all-"
+    "reduce','message_bytes':5746640,'count':400,'exposed_ps':54000000000,'overlap_pct':40,'total_ps':90000000000,'"
+    "mean_ps':225000000,"
     "'bytes':2298656000,'group_size':8,'data_type':'BFloat16'}],'rest':{'rows':0,'count':0,"
     "'total_ps':0,'exposed_ps':0},"
     "'skew':{'communicators':1,'matched':400,'unmatched':0,'checked':400,'overlapping_pct':100,'late_ps':"
@@ -130,7 +133,8 @@ static const char gpu_tail[] =
     "'exposed_collective_ps':32000000000,'kernels':24000},{'device':'trainer-7/gpu:1','busy_ps':315000000000,"
     "'compute_ps':318000000000,'exposed_collective_ps':22000000000,'kernels':24000}]},"
     "'fallback':{'callbacks':{'count':30,'total_ps':12000000000,'rows':[{'name':'$train.py:40 host_fn','kind':"
-    "'pure_callback','op':null,'count':30,'total_ps':12000000000,'host':'trainer-7','begin_ps':233000000000,'longest_ps':500000000}],"
+    "'pure_callback','op':null,'count':30,'total_ps':12000000000,'host':'trainer-7','begin_ps':233000000000,'longest_"
+    "ps':500000000}],"
     "'rest':{'rows':0,'count':0,'total_ps':0}},'cpu_ops':{'count':0,'total_ps':0,'rows':[],'rest':{'rows':0,"
     "'count':0,'total_ps':0}},'host_ops':{'count':0,'total_ps':0,'rows':[],'rest':{'rows':0,'count':0,'total_ps':0}},"
     "'round_trips':{'count':30,'host_ps':6000000000,'bytes':245760,'longest':[{'device':'trainer-7/gpu:0',"
@@ -203,12 +207,9 @@ static void add_step(struct tm_value *list, int number)
     struct tm_value *step = tm_add_object(list, NULL), *copy, *idle;
     const int64_t wobble = (number * 7919 % 13) * 90 * US;
     const bool compiles = number == 0 || number == 21;
-    const int64_t compute = 9400 * US + wobble, collective = 900 * US, h2d = 360 * US,
-                  d2h = 65 * US;
-    const int64_t input = number % 4 == 0 ? 2300 * US : 700 * US, launch = 800 * US + wobble / 3,
-                  wait = 1200 * US;
-    const int64_t compile = compiles ? 48 * MS / (number ? 2 : 1) : 0,
-                  host = number % 9 == 5 ? 1500 * US : 150 * US;
+    const int64_t compute = 9400 * US + wobble, collective = 900 * US, h2d = 360 * US, d2h = 65 * US;
+    const int64_t input = number % 4 == 0 ? 2300 * US : 700 * US, launch = 800 * US + wobble / 3, wait = 1200 * US;
+    const int64_t compile = compiles ? 48 * MS / (number ? 2 : 1) : 0, host = number % 9 == 5 ? 1500 * US : 150 * US;
     const int64_t idle_ps = input + launch + wait + compile + host;
 
     tm_add_int(step, "number", number);
@@ -239,13 +240,12 @@ static void add_gpu_steps(struct tm_value *root, int count)
 {
     struct tm_value *steps = tm_add_object(root, "steps"), *list;
 
-    test_summary_load(
-        steps,
-        "{'source':'host','module':null,'count':31,'chosen':30,'warmup':1,'incomplete':0,'skipped':"
-        "[{'number':0,'reason':'warm-up: it "
-        "compiles'}],'basis':'period','samples':29,'mean_ps':15310000000,"
-        "'median_ps':14310000000,'p90_ps':16900000000,'p95_ps':17800000000,'stddev_ps':4200000000,"
-        "'min_ps':13575000000,'max_ps':37900000000,'samples_ps':[]}");
+    test_summary_load(steps,
+                      "{'source':'host','module':null,'count':31,'chosen':30,'warmup':1,'incomplete':0,'skipped':"
+                      "[{'number':0,'reason':'warm-up: it "
+                      "compiles'}],'basis':'period','samples':29,'mean_ps':15310000000,"
+                      "'median_ps':14310000000,'p90_ps':16900000000,'p95_ps':17800000000,'stddev_ps':4200000000,"
+                      "'min_ps':13575000000,'max_ps':37900000000,'samples_ps':[]}");
     tm_add_int(steps, "count", count);
     tm_add_int(steps, "chosen", count - 1);
     list = tm_add_array(steps, "list");
@@ -271,8 +271,7 @@ static void add_gpu_device(struct tm_value *devices, int number)
     struct tm_value *device = tm_add_object(devices, NULL), *causes;
     static const char *const cause[] = { "device_wait", "launch",   "compile", "input",     "sync",
                                          "gc",          "profiler", "host",    "unrecorded" };
-    static const int64_t idle_ms[2][9] = { { 30, 18, 0, 40, 0, 0, 0, 4, 3 },
-                                           { 34, 24, 4, 46, 4, 1, 2, 6, 4 } };
+    static const int64_t idle_ms[2][9] = { { 30, 18, 0, 40, 0, 0, 0, 4, 3 }, { 34, 24, 4, 46, 4, 1, 2, 6, 4 } };
     const int64_t idle = number ? 125 * MS : 95 * MS, compute = number ? 280 * MS : 300 * MS;
     char id[32];
 
@@ -292,8 +291,7 @@ static void add_gpu_device(struct tm_value *devices, int number)
                       "{'h2d':11000000000,'d2h':2000000000,'p2p':0,'d2d':0,'other':0}");
     tm_add_null(device, "wait_ps", "only a TPU records waits");
     tm_add_null(device, "hidden_ps", "only a TPU records it");
-    tm_add_double(device, "utilization_pct",
-                  100.0 * (double)(440 * MS - idle) / (double)(440 * MS));
+    tm_add_double(device, "utilization_pct", 100.0 * (double)(440 * MS - idle) / (double)(440 * MS));
     add_utilization(device, number);
     tm_add_int(device, "activities", 24571);
     tm_add_string(device, "reliability", "full");
@@ -313,31 +311,30 @@ static void add_gaps(struct tm_value *root)
     struct tm_value *gaps = tm_add_object(root, "gaps"), *list;
 
     test_summary_load(
-        gaps,
-        "{'count':2408,'count_min':611,'total_ps':220000000000,'gap_min_ps':10000000,'pauses':{'below_ps':"
-        "10000000,'count':1797,'total_ps':5400000000},'by_cause':{"
-        "'device_wait':{'count':1100,'total_ps':64000000000,'share_pct':29.1},'launch':{'count':"
-        "800,'total_ps':"
-        "42000000000,'share_pct':19.1},'compile':{'count':1,'total_ps':4000000000,'share_pct':1.8},"
-        "'input':{'count':61,"
-        "'total_ps':86000000000,'share_pct':39.1},'sync':{'count':31,'total_ps':4000000000,'share_"
-        "pct':1.8},'gc':"
-        "{'count':2,'total_ps':1000000000,'share_pct':0.5},'profiler':{'count':4,'total_ps':"
-        "2000000000,'share_pct':0.9},"
-        "'host':{'count':309,'total_ps':10000000000,'share_pct':4.5},'unrecorded':{'count':100,'"
-        "total_ps':"
-        "7000000000,'share_pct':3.2}},'longest':[{'device':'trainer-7/"
-        "gpu:0','begin_ps':288000000000,'dur_ps':"
-        "3100000000,'before':'loop_add_fusion_12','after':'MemcpyH2D','step':12,'cause':'input','"
-        "host_event':"
-        "'$loader.py:118 "
-        "next_batch','parts':{'input':3000000000,'launch':100000000}},{'device':'trainer-7/gpu:1',"
-        "'begin_ps':301000000000,'dur_ps':2900000000,'before':'void "
-        "cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_"
-        "relu_bf16_256x128_64x3_tn_align8>(cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_"
-        "64x3_tn_align8::Params)',"
-        "'after':'input_transpose_fusion','step':13,'cause':'launch','host_event':'PjitFunction("
-        "train_step)','parts':{}}]}");
+        gaps, "{'count':2408,'count_min':611,'total_ps':220000000000,'gap_min_ps':10000000,'pauses':{'below_ps':"
+              "10000000,'count':1797,'total_ps':5400000000},'by_cause':{"
+              "'device_wait':{'count':1100,'total_ps':64000000000,'share_pct':29.1},'launch':{'count':"
+              "800,'total_ps':"
+              "42000000000,'share_pct':19.1},'compile':{'count':1,'total_ps':4000000000,'share_pct':1.8},"
+              "'input':{'count':61,"
+              "'total_ps':86000000000,'share_pct':39.1},'sync':{'count':31,'total_ps':4000000000,'share_"
+              "pct':1.8},'gc':"
+              "{'count':2,'total_ps':1000000000,'share_pct':0.5},'profiler':{'count':4,'total_ps':"
+              "2000000000,'share_pct':0.9},"
+              "'host':{'count':309,'total_ps':10000000000,'share_pct':4.5},'unrecorded':{'count':100,'"
+              "total_ps':"
+              "7000000000,'share_pct':3.2}},'longest':[{'device':'trainer-7/"
+              "gpu:0','begin_ps':288000000000,'dur_ps':"
+              "3100000000,'before':'loop_add_fusion_12','after':'MemcpyH2D','step':12,'cause':'input','"
+              "host_event':"
+              "'$loader.py:118 "
+              "next_batch','parts':{'input':3000000000,'launch':100000000}},{'device':'trainer-7/gpu:1',"
+              "'begin_ps':301000000000,'dur_ps':2900000000,'before':'void "
+              "cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_"
+              "relu_bf16_256x128_64x3_tn_align8>(cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_"
+              "64x3_tn_align8::Params)',"
+              "'after':'input_transpose_fusion','step':13,'cause':'launch','host_event':'PjitFunction("
+              "train_step)','parts':{}}]}");
     list = tm_add_array(gaps, "histogram");
     for (int i = 0; i < 11; i++) {
         struct tm_value *row = tm_add_object(list, NULL);
@@ -380,13 +377,14 @@ static void add_occupancy(struct tm_value *root, const char *name)
 {
     struct tm_value *row;
 
-    test_summary_load(tm_add_object(root, "occupancy"),
-                      "{'mean_pct':44.1,'known_ps':590000000000,'unknown_ps':10000000000,'with_collectives':{"
-                      "'mean_pct':44,'known_ps':600000000000},'histogram':[{'from_pct':40,'to_pct':50,'count':30000,'total_ps':"
-                      "590000000000}],'limiters':{'registers':400000000000,'shared_memory':90000000000,'block_size':0,"
-                      "'grid':50000000000,'none':40000000000,'unknown':10000000000},'tail':{'known_ps':580000000000,"
-                      "'lost_ps':3000000000,'below_one_wave_ps':1000000000,'idle_multiprocessors_ps':500000000,'rows':"
-                      "[]}}");
+    test_summary_load(
+        tm_add_object(root, "occupancy"),
+        "{'mean_pct':44.1,'known_ps':590000000000,'unknown_ps':10000000000,'with_collectives':{"
+        "'mean_pct':44,'known_ps':600000000000},'histogram':[{'from_pct':40,'to_pct':50,'count':30000,'total_ps':"
+        "590000000000}],'limiters':{'registers':400000000000,'shared_memory':90000000000,'block_size':0,"
+        "'grid':50000000000,'none':40000000000,'unknown':10000000000},'tail':{'known_ps':580000000000,"
+        "'lost_ps':3000000000,'below_one_wave_ps':1000000000,'idle_multiprocessors_ps':500000000,'rows':"
+        "[]}}");
     row = tm_add_object(tm_add_array(tm_member(root, "occupancy"), "low"), NULL);
     test_summary_load(row, "{'op':'jit(train_step)/dot_general','category':'gemm/dot','variants':12,"
                            "'occupancy_pct':12.5,"
@@ -403,16 +401,14 @@ static void add_occupancy(struct tm_value *root, const char *name)
 static void add_kernels(struct tm_value *root, int rows, const char *name)
 {
     struct tm_value *kernels = tm_add_object(root, "kernels"), *list;
-    static const char *const names[] = {
-        "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_nn", "loop_add_fusion",
-        "input_reduce_fusion",
-        "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
-        "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, "
-        "cutlass::bfloat16_t>, true, false>(Flash_fwd_params)"
-    };
+    static const char *const names[] = { "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_nn",
+                                         "loop_add_fusion", "input_reduce_fusion",
+                                         "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+                                         "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, "
+                                         "cutlass::bfloat16_t>, true, false>(Flash_fwd_params)" };
     static const char *const classes[] = { "kernel", "kernel", "kernel", "collective", "kernel" };
-    static const char *const categories[] = { "gemm/dot", "elementwise fusion", "reduction",
-                                              "collective", "attention" };
+    static const char *const categories[] = { "gemm/dot", "elementwise fusion", "reduction", "collective",
+                                              "attention" };
 
     test_summary_load(kernels, "{'count':48211,'total_ps':648000000000,'distinct':612,'rest':{'"
                                "rows':112,'count':900,'total_ps':"
@@ -481,8 +477,7 @@ static void add_memory(struct tm_value *root, const char *name, const char *mode
         struct tm_value *point = tm_add_array(timeline, NULL);
         const int64_t base = INT64_C(30) << 30,
                       wave = (i % 20 < 12 ? i % 20 : 24 - i % 20 * 5 / 4) * (INT64_C(5) << 29);
-        const int64_t bytes =
-            i == 200 ? INT64_C(67645734912) : base + wave / 2 + (i > 150 ? INT64_C(8) << 30 : 0);
+        const int64_t bytes = i == 200 ? INT64_C(67645734912) : base + wave / 2 + (i > 150 ? INT64_C(8) << 30 : 0);
 
         tm_add_int(point, NULL, 100 * MS + i * 1551 * US);
         tm_add_int(point, NULL, bytes);
@@ -539,8 +534,7 @@ static void add_scopes(struct tm_value *root, const char *long_name)
 static void fill_hostile(struct tm_value *root)
 {
     static char long_name[5001];
-    struct tm_value *input, *files, *file, *devices, *device, *gaps, *longest, *gap, *findings,
-        *finding, *texts;
+    struct tm_value *input, *files, *file, *devices, *device, *gaps, *longest, *gap, *findings, *finding, *texts;
 
     memset(long_name, 'A', sizeof(long_name) - 1);
     memcpy(long_name + 3000, "<script>", 8);
@@ -556,8 +550,7 @@ static void fill_hostile(struct tm_value *root)
     tm_add_string(file, "host", attack);
     tm_add_int(file, "bytes", 1234);
     tm_add_bool(file, "partial", true);
-    tm_add_string(tm_add_array(file, "problems"), NULL,
-                  "the data ends inside a message (byte 913408122)");
+    tm_add_string(tm_add_array(file, "problems"), NULL, "the data ends inside a message (byte 913408122)");
     add_gpu_steps(root, 700);
     devices = tm_add_array(root, "devices");
     for (int i = 0; i < 40; i++) {
@@ -599,10 +592,9 @@ static void fill_tpu(struct tm_value *root)
     struct tm_value *steps, *list;
 
     test_summary_load(root, gpu_head);
-    test_summary_load(
-        tm_add_object(root, "environment"),
-        "{'platform':'tpu','hosts':[{'host':'t1v-n-0','jax':'0.8.1','libtpu':'0.0.24'}],"
-        "'devices':[{'model':'TPU v5e','kind':'tpu','count':1,'used':1}]}");
+    test_summary_load(tm_add_object(root, "environment"),
+                      "{'platform':'tpu','hosts':[{'host':'t1v-n-0','jax':'0.8.1','libtpu':'0.0.24'}],"
+                      "'devices':[{'model':'TPU v5e','kind':'tpu','count':1,'used':1}]}");
     test_summary_load(root, "{'input':{'run':'tpu_run','hosts':['t1v-n-0'],'partial':false,'files':"
                             "[]},'window':{'mode':'steps',"
                             "'hosts':[{'host':'t1v-n-0','begin_ps':0,'end_ps':32000000000,'span_ps'"
@@ -617,32 +609,30 @@ static void fill_tpu(struct tm_value *root)
     for (int i = 0; i < 4; i++) {
         struct tm_value *step = tm_add_object(list, NULL);
 
-        test_summary_load(
-            step, "{'host_span_ps':null,'period_ps':8000000000,'compute_ps':6000000000,'exposed_"
-                  "collective_ps':500000000,"
-                  "'exposed_copy_ps':{'h2d':0,'d2d':300000000},'idle_ps':{'device_wait':700000000,'"
-                  "input':500000000},"
-                  "'complete':true,'chosen':true,'why':{'host_span_ps':'steps of a device'}}");
+        test_summary_load(step, "{'host_span_ps':null,'period_ps':8000000000,'compute_ps':6000000000,'exposed_"
+                                "collective_ps':500000000,"
+                                "'exposed_copy_ps':{'h2d':0,'d2d':300000000},'idle_ps':{'device_wait':700000000,'"
+                                "input':500000000},"
+                                "'complete':true,'chosen':true,'why':{'host_span_ps':'steps of a device'}}");
         tm_add_int(step, "number", i);
     }
-    test_summary_load(
-        root, "{'devices':[{'id':'t1v-n-0/tpu:0','host':'t1v-n-0','kind':'tpu','model':'TPU "
-              "v5e','span_ps':32000000000,"
-              "'busy_ps':27200000000,'idle_ps':4800000000,'compute_ps':24000000000,'exposed_"
-              "collective_ps':2000000000,"
-              "'exposed_copy_ps':1200000000,'exposed_by_direction_ps':{'d2d':1200000000},'wait_ps':"
-              "2600000000,'hidden_ps':"
-              "900000000,'utilization_pct':76.9,'activities':4000,'reliability':'full','gaps':{'"
-              "count':12,'by_cause':{'device_wait':"
-              "{'count':8,'total_ps':2800000000},'input':{'count':4,'total_ps':2000000000}}}}],'"
-              "unused':[{'host':'t1v-n-0','name':"
-              "'/device:TPU:1'}],'kernels':null,'why':{'kernels':'a TPU has no "
-              "kernels'},'gaps':null,'compile':{'count':0,'total_ps':0},"
-              "'memory':null,'kpis':[{'id':'device_utilization','title':'Device "
-              "utilization','value':76.9,'unit':'%','band':'warning',"
-              "'good':80,'bad':50,'definition':'Busy time without waits as a share of the "
-              "window.'}],'verdict':{'text':'The device is busy "
-              "for 76.9 % of the window.','severity':'warning'},'findings':[]}");
+    test_summary_load(root, "{'devices':[{'id':'t1v-n-0/tpu:0','host':'t1v-n-0','kind':'tpu','model':'TPU "
+                            "v5e','span_ps':32000000000,"
+                            "'busy_ps':27200000000,'idle_ps':4800000000,'compute_ps':24000000000,'exposed_"
+                            "collective_ps':2000000000,"
+                            "'exposed_copy_ps':1200000000,'exposed_by_direction_ps':{'d2d':1200000000},'wait_ps':"
+                            "2600000000,'hidden_ps':"
+                            "900000000,'utilization_pct':76.9,'activities':4000,'reliability':'full','gaps':{'"
+                            "count':12,'by_cause':{'device_wait':"
+                            "{'count':8,'total_ps':2800000000},'input':{'count':4,'total_ps':2000000000}}}}],'"
+                            "unused':[{'host':'t1v-n-0','name':"
+                            "'/device:TPU:1'}],'kernels':null,'why':{'kernels':'a TPU has no "
+                            "kernels'},'gaps':null,'compile':{'count':0,'total_ps':0},"
+                            "'memory':null,'kpis':[{'id':'device_utilization','title':'Device "
+                            "utilization','value':76.9,'unit':'%','band':'warning',"
+                            "'good':80,'bad':50,'definition':'Busy time without waits as a share of the "
+                            "window.'}],'verdict':{'text':'The device is busy "
+                            "for 76.9 % of the window.','severity':'warning'},'findings':[]}");
 }
 
 static void fill_cpu(struct tm_value *root)
@@ -657,10 +647,9 @@ static void fill_cpu(struct tm_value *root)
                             "'laptop','begin_ps':null,'end_ps':null,'span_ps':null,'why':{'span_ps'"
                             ":'no device activity'}}],'total_ps':null}}");
     steps = tm_add_object(root, "steps");
-    test_summary_load(steps,
-                      "{'source':'host','count':5,'chosen':5,'warmup':0,'basis':'host_span','"
-                      "samples':5,'mean_ps':3100000,"
-                      "'median_ps':3000000,'p95_ps':3500000,'min_ps':2900000,'max_ps':3500000}");
+    test_summary_load(steps, "{'source':'host','count':5,'chosen':5,'warmup':0,'basis':'host_span','"
+                             "samples':5,'mean_ps':3100000,"
+                             "'median_ps':3000000,'p95_ps':3500000,'min_ps':2900000,'max_ps':3500000}");
     list = tm_add_array(steps, "list");
     for (int i = 0; i < 5; i++) {
         struct tm_value *step = tm_add_object(list, NULL);
@@ -676,7 +665,8 @@ static void fill_cpu(struct tm_value *root)
                             "'host':{'overhead_pct':null,'overhead_ps':"
                             "null,'launches':null,'launch_delay':null,'queue_empty':null,'sync':null,"
                             "'why':{'overhead_pct':'no device','overhead_ps':'no device','launches':'no device',"
-                            "'launch_delay':'no device','queue_empty':'no device','sync':'no device'}},'compile':{'count':1,'total_ps':120000000000,'longest_ps':"
+                            "'launch_delay':'no device','queue_empty':'no device','sync':'no "
+                            "device'}},'compile':{'count':1,'total_ps':120000000000,'longest_ps':"
                             "120000000000,'inside_steps':{'count':0,'total_ps':0},'source':'client'"
                             ",'recompiled':[],'events':[{'module':'jit_f',"
                             "'host':'laptop','begin_ps':5000000,'dur_ps':120000000000,'step':null}]"
@@ -711,9 +701,8 @@ static void fill_empty(struct tm_value *root)
 struct tm_doc *tm_sample_summary(struct tm_run *run, enum tm_sample which)
 {
     static void (*const fill[TM_SAMPLES])(struct tm_value * root) = {
-        [TM_SAMPLE_GPU] = fill_gpu,         [TM_SAMPLE_TPU] = fill_tpu,
-        [TM_SAMPLE_CPU] = fill_cpu,         [TM_SAMPLE_EMPTY] = fill_empty,
-        [TM_SAMPLE_HOSTILE] = fill_hostile,
+        [TM_SAMPLE_GPU] = fill_gpu,     [TM_SAMPLE_TPU] = fill_tpu,         [TM_SAMPLE_CPU] = fill_cpu,
+        [TM_SAMPLE_EMPTY] = fill_empty, [TM_SAMPLE_HOSTILE] = fill_hostile,
     };
     struct tm_doc *doc = tm_doc_new(run);
 

@@ -9,8 +9,7 @@
 #include "stages/input/records/configs.h"
 #include "stages/resolve/classes.h"
 
-void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, int64_t begin_ps,
-                   int64_t end_ps)
+void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, int64_t begin_ps, int64_t end_ps)
 {
     static const char *const kinds[] = { "gpu", "tpu", "cpu" };
 
@@ -23,8 +22,7 @@ void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, in
                                             .last_ps = end_ps,
                                             .chosen_begin_ps = begin_ps,
                                             .chosen_end_ps = end_ps };
-        (void)snprintf(b->devices[i].id, sizeof(b->devices[i].id), "h%u/%s:%u", b->trace.host,
-                       kinds[kind], i);
+        (void)snprintf(b->devices[i].id, sizeof(b->devices[i].id), "h%u/%s:%u", b->trace.host, kinds[kind], i);
     }
     b->trace.devices = b->devices;
     b->trace.device_count = count;
@@ -37,9 +35,7 @@ tm_status bench_open(struct bench *b, struct tm_run *run, const struct tm_stage_
     b->settings = (struct tm_settings){ .gap_min_ps = 10000000, .table_rows = 500 };
     b->stage = (struct tm_stage){ .type = type, .run = run, .settings = &b->settings };
     b->trace.run = run;
-    b->trace.steps = (struct tm_steps){ .source = TM_STEPS_HOST,
-                                        .count = BENCH_STEPS,
-                                        .chosen_end = BENCH_STEPS };
+    b->trace.steps = (struct tm_steps){ .source = TM_STEPS_HOST, .count = BENCH_STEPS, .chosen_end = BENCH_STEPS };
     bench_devices(b, 1, TM_DEVICE_GPU, 0, INT64_MAX);
     b->doc = tm_doc_new(run);
     if (!b->doc)
@@ -140,8 +136,8 @@ tm_strid bench_name(struct bench *b, const char *text)
     return id;
 }
 
-struct tm_event bench_event(tm_strid name, enum tm_class class, const struct tm_config *config,
-                            int64_t start_ps, int64_t dur_ps)
+struct tm_event bench_event(tm_strid name, enum tm_class class, const struct tm_config *config, int64_t start_ps,
+                            int64_t dur_ps)
 {
     static const enum tm_level level_of[TM_DIRECTION_COUNT] = {
         [TM_H2D] = TM_LEVEL_H2D,
@@ -151,10 +147,7 @@ struct tm_event bench_event(tm_strid name, enum tm_class class, const struct tm_
         [TM_OTHER_DIRECTION] = TM_LEVEL_OTHER_COPY,
     };
     struct tm_event event = {
-        .record = { .start_ps = start_ps,
-                    .dur_ps = dur_ps,
-                    .name = name,
-                    .class = (uint8_t) class },
+        .record = { .start_ps = start_ps, .dur_ps = dur_ps, .name = name, .class = (uint8_t) class },
         .config = config,
         .direction = config->has_copy ? config->direction : TM_OTHER_DIRECTION,
         .chosen = true,

@@ -18,19 +18,16 @@ struct bench {
     struct tm_trace trace;
     struct tm_device devices[BENCH_DEVICES];
     struct tm_sites sites; /* of the present host's activities */
-    bool tells_hosts; /* in partials: hosts are called h0 and h1, else all are called h0 */
+    bool tells_hosts;      /* in partials: hosts are called h0 and h1, else all are called h0 */
 };
 
 /* Open a stage for a run, with a first host "h0" of one GPU and BENCH_STEPS chosen steps.  The host
  * begins with the first event: its devices and steps may be changed until then. */
-tm_status bench_open(struct bench *b, struct tm_run *run,
-                     const struct tm_stage_type *type) TM_MUST_USE;
+tm_status bench_open(struct bench *b, struct tm_run *run, const struct tm_stage_type *type) TM_MUST_USE;
 /* Give the present host so many devices of a kind, all active; their window is [begin, end). */
-void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, int64_t begin_ps,
-                   int64_t end_ps);
+void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, int64_t begin_ps, int64_t end_ps);
 tm_status bench_begin(struct bench *b) TM_MUST_USE; /* the host begins */
-tm_status
-bench_end(struct bench *b) TM_MUST_USE; /* the host ends; the next one has the number after it */
+tm_status bench_end(struct bench *b) TM_MUST_USE;   /* the host ends; the next one has the number after it */
 tm_status bench_report(struct bench *b) TM_MUST_USE;
 void bench_close(struct bench *b); /* after anything */
 
@@ -42,8 +39,8 @@ tm_status bench_load(struct bench *b, const char *path, uint32_t host) TM_MUST_U
 tm_strid bench_name(struct bench *b, const char *text); /* 0 where it failed */
 
 /* An activity of a device in step 0, chosen.  Change what is different. */
-struct tm_event bench_event(tm_strid name, enum tm_class class, const struct tm_config *config,
-                            int64_t start_ps, int64_t dur_ps);
+struct tm_event bench_event(tm_strid name, enum tm_class class, const struct tm_config *config, int64_t start_ps,
+                            int64_t dur_ps);
 tm_status bench_take(struct bench *b, const struct tm_event *event) TM_MUST_USE;
 
 /* A value of the summary by path, and its printed form as JSON in memory that the caller frees. */

@@ -36,8 +36,7 @@ static void merge(cJSON *into, const cJSON *patch)
         if (cJSON_IsObject(old) && cJSON_IsObject(member))
             merge(old, member);
         else if (old)
-            assert_true(cJSON_ReplaceItemInObjectCaseSensitive(into, member->string,
-                                                               cJSON_Duplicate(member, true)));
+            assert_true(cJSON_ReplaceItemInObjectCaseSensitive(into, member->string, cJSON_Duplicate(member, true)));
         else
             assert_true(cJSON_AddItemToObject(into, member->string, cJSON_Duplicate(member, true)));
     }
@@ -103,34 +102,32 @@ void test_summary_load(struct tm_value *to, const char *json)
 /* One of two devices that are alike: 93 ms compute, 0.8 ms exposed collectives, 1.2 ms exposed
  * copies. */
 #define WAITS "{'device_wait': {'count': 2000, 'total_ps': 5000000000}}"
-#define DEVICE(n)                                                                                  \
-    "{'id': 'vm/gpu:" n "', 'host': 'vm', 'name': '/device:GPU:" n                                 \
-    "', 'kind': 'gpu', 'model': 'GPU',"                                                            \
-    " 'window_begin_ps': 20000000000, 'window_end_ps': 120000000000,"                              \
-    " 'first_ps': 20000000000, 'last_ps': 120000000000, 'span_ps': 100000000000, 'busy_ps': "      \
-    "95000000000,"                                                                                 \
-    " 'idle_ps': 5000000000, 'lead_ps': 0, 'trail_ps': 0, 'compute_ps': 93000000000,"              \
-    " 'collective_ps': 4000000000, 'exposed_collective_ps': 800000000, 'copy_ps': 2500000000,"     \
-    " 'exposed_copy_ps': 1200000000, 'exposed_by_direction_ps': {'h2d': 700000000, 'd2h': "        \
-    "500000000, 'p2p': 0,"                                                                         \
-    " 'd2d': 0, 'other': 0}, 'wait_ps': 0, 'wait_copy_ps': 0, 'wait_collective_ps': 0, "           \
-    "'wait_host_ps': 0,"                                                                           \
-    " 'in_flight_ps': 0, 'hidden_ps': null, 'tpu': null, 'utilization_pct': 95, 'activities': "    \
-    "10030,"                                                                                       \
-    " 'gaps': {'count': 2000, 'count_min': 50, 'total_ps': 5000000000, 'by_cause': " WAITS       \
-    ", 'longest': []},"                                                                            \
-    " 'kernels': {'count': 10000, 'total_ps': 93000000000, 'min_ps': 9000000, 'max_ps': "          \
-    "11000000},"                                                                                   \
-    " 'collectives': {'count': 10, 'total_ps': 4000000000}, 'copies': {'count': 20, 'total_ps': "  \
-    "2500000000,"                                                                                  \
-    " 'bytes': 10485800}, 'memsets': {'count': 0, 'total_ps': 0, 'bytes': 0}, 'graphs': "          \
-    "{'count': 0,"                                                                                 \
-    " 'total_ps': 0}, 'reliability': 'full', 'steps': {'first_ps': [], 'last_ps': [], "            \
-    "'period_ps': [],"                                                                             \
-    " 'device_span_ps': [], 'busy_ps': [], 'activities': []}, 'aliases': {'computation': "         \
-    "93000000000,"                                                                                 \
-    " 'exposed_comm': 800000000, 'exposed_memcpy': 1200000000, 'busy': 95000000000, 'idle': "      \
-    "5000000000},"                                                                                 \
+#define DEVICE(n)                                                                                                      \
+    "{'id': 'vm/gpu:" n "', 'host': 'vm', 'name': '/device:GPU:" n "', 'kind': 'gpu', 'model': 'GPU',"                 \
+    " 'window_begin_ps': 20000000000, 'window_end_ps': 120000000000,"                                                  \
+    " 'first_ps': 20000000000, 'last_ps': 120000000000, 'span_ps': 100000000000, 'busy_ps': "                          \
+    "95000000000,"                                                                                                     \
+    " 'idle_ps': 5000000000, 'lead_ps': 0, 'trail_ps': 0, 'compute_ps': 93000000000,"                                  \
+    " 'collective_ps': 4000000000, 'exposed_collective_ps': 800000000, 'copy_ps': 2500000000,"                         \
+    " 'exposed_copy_ps': 1200000000, 'exposed_by_direction_ps': {'h2d': 700000000, 'd2h': "                            \
+    "500000000, 'p2p': 0,"                                                                                             \
+    " 'd2d': 0, 'other': 0}, 'wait_ps': 0, 'wait_copy_ps': 0, 'wait_collective_ps': 0, "                               \
+    "'wait_host_ps': 0,"                                                                                               \
+    " 'in_flight_ps': 0, 'hidden_ps': null, 'tpu': null, 'utilization_pct': 95, 'activities': "                        \
+    "10030,"                                                                                                           \
+    " 'gaps': {'count': 2000, 'count_min': 50, 'total_ps': 5000000000, 'by_cause': " WAITS ", 'longest': []},"         \
+    " 'kernels': {'count': 10000, 'total_ps': 93000000000, 'min_ps': 9000000, 'max_ps': "                              \
+    "11000000},"                                                                                                       \
+    " 'collectives': {'count': 10, 'total_ps': 4000000000}, 'copies': {'count': 20, 'total_ps': "                      \
+    "2500000000,"                                                                                                      \
+    " 'bytes': 10485800}, 'memsets': {'count': 0, 'total_ps': 0, 'bytes': 0}, 'graphs': "                              \
+    "{'count': 0,"                                                                                                     \
+    " 'total_ps': 0}, 'reliability': 'full', 'steps': {'first_ps': [], 'last_ps': [], "                                \
+    "'period_ps': [],"                                                                                                 \
+    " 'device_span_ps': [], 'busy_ps': [], 'activities': []}, 'aliases': {'computation': "                             \
+    "93000000000,"                                                                                                     \
+    " 'exposed_comm': 800000000, 'exposed_memcpy': 1200000000, 'busy': 95000000000, 'idle': "                          \
+    "5000000000},"                                                                                                     \
     " 'why': {'hidden_ps': 'only a TPU tells it'}}"
 
 /* 2 devices, each with a window of 10 steps of 10 ms: 200 ms of device time, 190 ms busy. */
@@ -141,7 +138,8 @@ const char test_healthy_summary[] =
     "'run/vm.xplane.pb',"
     " 'kind': 'xspace', 'bytes': 1000000, 'xxh3': '0123456789abcdef', 'host': 'vm', 'events': "
     "100000,"
-    " 'origin_us': 0, 'clock_ns': 0, 'first_ps': 0, 'trace_ps': 0, 'archived': false, 'partial': false, 'problems': [], 'notes': []}]},"
+    " 'origin_us': 0, 'clock_ns': 0, 'first_ps': 0, 'trace_ps': 0, 'archived': false, 'partial': false, 'problems': "
+    "[], 'notes': []}]},"
     "'environment': {'platform': 'gpu', 'hosts': [{'host': 'vm', 'jax': '0.10.2', 'jaxlib': "
     "'0.10.2',"
     " 'platform_version': null, 'cuda': '12.9', 'cuda_runtime': null, 'driver': null, 'rocm': "
@@ -203,7 +201,8 @@ const char test_healthy_summary[] =
              "[], 'longest': []},"
              "'kernels': {'count': 20000, 'total_ps': 186000000000, 'distinct': 3, 'rows': [], "
              "'rest': {'rows': 3, 'count': 20000,"
-             " 'total_ps': 186000000000}, 'compute_count': 20000, 'weighted_mean_ps': 1500000000, 'compute_mean_ps': 9300000, 'by_category': "
+             " 'total_ps': 186000000000}, 'compute_count': 20000, 'weighted_mean_ps': 1500000000, 'compute_mean_ps': "
+             "9300000, 'by_category': "
              "[], 'by_name': ["
              " {'name': 'gemm_a', 'count': 5000, 'total_ps': 50000000000, 'min_ps': 9000000, "
              "'max_ps': 11000000},"
@@ -236,7 +235,8 @@ const char test_healthy_summary[] =
              "'compile': {'count': 2, 'total_ps': 1500000000000, 'longest_ps': 1000000000000, "
              "'inside_steps': {'count': 0,"
              " 'total_ps': 0}, 'source': 'backend_compile', 'recompiled': [], 'events': []},"
-             "'memory': {'small_below_bytes': 1024, 'allocators': [{'name': 'GPU_0_bfc', 'host': 'vm', 'capacity_bytes': "
+             "'memory': {'small_below_bytes': 1024, 'allocators': [{'name': 'GPU_0_bfc', 'host': 'vm', "
+             "'capacity_bytes': "
              "60000000000,"
              " 'peak_bytes': 30000000000, 'peak_at_ps': 50000000000, 'lifetime_peak_bytes': "
              "30000000000,"

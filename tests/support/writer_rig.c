@@ -76,4 +76,3 @@ struct tm_arguments_builder *rig_arguments(struct writer_rig *rig)
     tm_arguments_begin(&rig->arguments, rig->names, rig->buffer, sizeof(rig->buffer));
     return &rig->arguments;
 }
-

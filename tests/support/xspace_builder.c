@@ -506,8 +506,8 @@ void xb_real(struct xb_line *line, const char *stat, double real)
 
 void xb_ref(struct xb_line *line, const char *stat, const char *text)
 {
-    add_to_last(line, stat, (struct stat){ .kind = STAT_REF,
-                                           .number = (uint64_t)entry_of(&line->plane->stat_names, text)->id });
+    add_to_last(line, stat,
+                (struct stat){ .kind = STAT_REF, .number = (uint64_t)entry_of(&line->plane->stat_names, text)->id });
 }
 
 void xb_str(struct xb_line *line, const char *stat, const char *text)

@@ -72,14 +72,15 @@ void xb_blob(struct xb_line *line, const char *stat, size_t length); /* bytes_va
 /* --- its bytes --- */
 
 struct xb_style {
-    uint64_t shuffle;      /* seed: the fields of every message in any order, but those of one number in theirs; 0: by number */
-    bool metadata_first;   /* tables before lines; writers put them behind */
-    bool names_last;       /* of planes and lines, behind everything else */
-    bool keeps_zeros;      /* numbers of 0 are written, writers leave them out */
-    bool unknown_fields;   /* fields that no reader knows, in every message */
-    bool groups;           /* groups that hold fields of the numbers that readers know */
-    bool long_numbers;     /* every varint with needless bytes */
-    bool duplicates;       /* every metadata entry has a wrong one before it */
+    uint64_t
+        shuffle; /* seed: the fields of every message in any order, but those of one number in theirs; 0: by number */
+    bool metadata_first; /* tables before lines; writers put them behind */
+    bool names_last;     /* of planes and lines, behind everything else */
+    bool keeps_zeros;    /* numbers of 0 are written, writers leave them out */
+    bool unknown_fields; /* fields that no reader knows, in every message */
+    bool groups;         /* groups that hold fields of the numbers that readers know */
+    bool long_numbers;   /* every varint with needless bytes */
+    bool duplicates;     /* every metadata entry has a wrong one before it */
 };
 
 void xb_encode(const struct xb_space *space, const struct xb_style *style, struct xb_bytes *to);

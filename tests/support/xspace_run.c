@@ -38,8 +38,8 @@ static tm_status make_tables(struct xspace_run *x, bool keeps_arguments)
     const size_t share = tm_budget_share(budget, TM_ACCOUNT_METADATA);
 
     x->names = tm_names_new(&x->run, tm_budget_share(budget, TM_ACCOUNT_NAMES), tm_traits_of);
-    *trace = (struct tm_trace){ .run = &x->run, .names = x->names, .host_name = "host",
-                                .keeps_arguments = keeps_arguments };
+    *trace =
+        (struct tm_trace){ .run = &x->run, .names = x->names, .host_name = "host", .keeps_arguments = keeps_arguments };
     trace->tracks = tm_rows_new(&x->run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), share / 16);
     trace->configs = tm_rows_new(&x->run, TM_ACCOUNT_METADATA, sizeof(struct tm_config), share / 8);
     trace->hlo_ops = tm_rows_new(&x->run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_op), share / 16);
@@ -147,17 +147,17 @@ static void print_config(struct xspace_run *x, uint32_t row, FILE *to)
 
     assert_non_null(at);
     c = *at;
-    (void)fprintf(to, " grid=%u,%u,%u block=%u,%u,%u registers=%u occupancy=%u shared=%llu bytes=%llu", c.grid[0], c.grid[1],
-                  c.grid[2], c.block[0], c.block[1], c.block[2], c.registers, c.occupancy_milli,
+    (void)fprintf(to, " grid=%u,%u,%u block=%u,%u,%u registers=%u occupancy=%u shared=%llu bytes=%llu", c.grid[0],
+                  c.grid[1], c.grid[2], c.block[0], c.block[1], c.block[2], c.registers, c.occupancy_milli,
                   (unsigned long long)c.shared_bytes, (unsigned long long)c.copy_bytes);
     print_name(x, "op", c.op, to);
     print_name(x, "hlo_op", c.hlo_op, to);
     print_name(x, "module", c.module, to);
     print_name(x, "category", c.category, to);
-    (void)fprintf(to, " program=%lld flops=%llu accessed=%llu graph=%u ordinal=%d copy=%d,%d,%d,%d kernel=%d tpu=%d level=%d",
-                  (long long)c.program_id, (unsigned long long)c.flops, (unsigned long long)c.bytes_accessed,
-                  c.graph_exec, (int)c.ordinal, c.has_copy, c.has_copy_bytes, c.direction, c.pageable, c.has_kernel,
-                  c.tpu_part, c.level);
+    (void)fprintf(
+        to, " program=%lld flops=%llu accessed=%llu graph=%u ordinal=%d copy=%d,%d,%d,%d kernel=%d tpu=%d level=%d",
+        (long long)c.program_id, (unsigned long long)c.flops, (unsigned long long)c.bytes_accessed, c.graph_exec,
+        (int)c.ordinal, c.has_copy, c.has_copy_bytes, c.direction, c.pageable, c.has_kernel, c.tpu_part, c.level);
 }
 
 static void print_args(struct xspace_run *x, const struct tm_raw_record *raw, FILE *to)
@@ -249,8 +249,8 @@ void xspace_print(struct xspace_run *x, size_t buffer_bytes, FILE *to)
     for (uint32_t i = 0; i < trace->device_count; i++) {
         const struct tm_device *const d = &trace->devices[i];
 
-        (void)fprintf(to, "device %s '%s' model '%s' vendor '%s' cores %llu bandwidth %llu memory %llu %u.%u %g\n", d->id,
-                      d->name, d->model, d->vendor, (unsigned long long)d->core_count,
+        (void)fprintf(to, "device %s '%s' model '%s' vendor '%s' cores %llu bandwidth %llu memory %llu %u.%u %g\n",
+                      d->id, d->name, d->model, d->vendor, (unsigned long long)d->core_count,
                       (unsigned long long)d->memory_bandwidth_bytes, (unsigned long long)d->memory_bytes,
                       d->capability_major, d->capability_minor, d->peak_tflops);
     }

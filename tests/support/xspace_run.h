@@ -21,8 +21,8 @@ tm_status xspace_scan(struct xspace_run *x, const struct xb_bytes *bytes, size_t
 tm_status xspace_scan_refusing(struct xspace_run *x, const struct xb_bytes *bytes, uint64_t refuse_in);
 /* The same, as the options say. */
 struct xspace_options {
-    size_t memory_mib;    /* 0 = the least */
-    uint64_t refuse_in;   /* 0 = nothing is refused */
+    size_t memory_mib;  /* 0 = the least */
+    uint64_t refuse_in; /* 0 = nothing is refused */
     bool keeps_arguments;
 };
 tm_status xspace_scan_with(struct xspace_run *x, const struct xb_bytes *bytes, const struct xspace_options *options);

@@ -677,8 +677,8 @@ static void close_input(void)
 /* A gzip of `big` in packed; out: its length */
 static size_t pack(uint8_t *packed, size_t room)
 {
-    struct archive *const a = begin(&(struct form){ "raw", archive_write_set_format_raw,
-                                                    archive_write_add_filter_gzip, false });
+    struct archive *const a =
+        begin(&(struct form){ "raw", archive_write_set_format_raw, archive_write_add_filter_gzip, false });
     size_t bytes = 0;
 
     assert_int_equal(archive_write_open_memory(a, packed, room, &bytes), ARCHIVE_OK);

@@ -157,7 +157,10 @@ static void a_cut_list_ends(void **state)
 
 static void bytes_that_are_no_list_end(void **state)
 {
-    static const struct { uint8_t bytes[12]; size_t length; } rows[] = {
+    static const struct {
+        uint8_t bytes[12];
+        size_t length;
+    } rows[] = {
         { { 0, TM_ARGUMENT_TYPES }, 2 },
         { { 0, 255 }, 2 },
         { { 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0 }, 12 }, /* a key of 11 groups */

@@ -271,8 +271,7 @@ static void many_ops_keep_to_the_memory(void **state)
     OK(many(&r, 40000));
     assert_int_equal(integer(&r, "balance.op_kinds.all"), 10000);
     assert_int_equal(integer(&r, "balance.same_work.devices[3].total_ps"), (int64_t)40000 * US);
-    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <=
-                tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 16);
+    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 16);
     end_rig(&r);
 }
 

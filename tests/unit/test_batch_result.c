@@ -15,8 +15,11 @@ static const struct tm_batch_file hosts[] = {
     { .path = "night/a.xplane.pb", .host = "a", .id = "a" },
     { .path = "night/b.xplane.pb", .host = "b", .id = "b" },
 };
-static const struct tm_batch_run batch_run = { .id = "night-0123456789abcdef", .root = "/data", .path = "night",
-                                               .file = (struct tm_batch_file *)(uintptr_t)hosts, .files = 2 };
+static const struct tm_batch_run batch_run = { .id = "night-0123456789abcdef",
+                                               .root = "/data",
+                                               .path = "night",
+                                               .file = (struct tm_batch_file *)(uintptr_t)hosts,
+                                               .files = 2 };
 static const char *const made[] = { "summary.json", "tables/" };
 static const char *const outputs[] = { "summary.json", "report.html", "tables/" };
 
@@ -62,8 +65,9 @@ static int clear_all(void **state)
 
 static struct tm_result_about about_of(enum tm_result_status status)
 {
-    return (struct tm_result_about){ .batch_run = &batch_run, .fingerprint = "00000000000000f1",
-                                     .options = "00000000000000a1", .status = status };
+    return (struct tm_result_about){
+        .batch_run = &batch_run, .fingerprint = "00000000000000f1", .options = "00000000000000a1", .status = status
+    };
 }
 
 static void write_result(struct tm_run *run, const struct tm_result_about *about, size_t count)
@@ -115,7 +119,9 @@ static void a_result_stands_for_its_inputs_options_and_files(void **state)
 
 static void the_status_tells_whether_it_is_done_again(void **state)
 {
-    static const bool stands[][2] = { { true, true }, { true, true }, { true, false }, { false, false }, { false, false } };
+    static const bool stands[][2] = {
+        { true, true }, { true, true }, { true, false }, { false, false }, { false, false }
+    };
     char message[TM_RESULT_MESSAGE_BYTES];
     struct tm_run run;
 
@@ -138,8 +144,9 @@ static void the_status_tells_whether_it_is_done_again(void **state)
 
 static void members_are_those_of_the_schema(void **state)
 {
-    static const char *const keys[] = { "schema", "schema_version", "tool", "definitions", "id", "host", "status",
-                                        "exit_status", "message", "hint", "fingerprint", "options", "pruned", "files", "figures", "facts", "verdict" };
+    static const char *const keys[] = { "schema", "schema_version", "tool",    "definitions", "id",          "host",
+                                        "status", "exit_status",    "message", "hint",        "fingerprint", "options",
+                                        "pruned", "files",          "figures", "facts",       "verdict" };
     struct tm_result_about about = about_of(TM_RESULT_FAILED);
     struct tm_doc *doc;
     struct tm_run run;
@@ -185,8 +192,11 @@ static void a_file_that_is_not_there_is_no_result(void **state)
 
 static void before_work_the_record_and_what_was_left_go_away(void **state)
 {
-    static const char *const left[] = { ".report.html.123-0.part", ".report.a.7.html.99999-12.part", ".run.partial.5-0.part", ".a.1-2.part.old" };
-    static const char *const others[] = { "notes.txt", ".report.html.part", ".report.html.x-0.part", ".a.1-2.partly", ".hidden", ".1-2.part", ".a.-2.part", ".a.1-.part" };
+    static const char *const left[] = { ".report.html.123-0.part", ".report.a.7.html.99999-12.part",
+                                        ".run.partial.5-0.part", ".a.1-2.part.old" };
+    static const char *const others[] = { "notes.txt",     ".report.html.part", ".report.html.x-0.part",
+                                          ".a.1-2.partly", ".hidden",           ".1-2.part",
+                                          ".a.-2.part",    ".a.1-.part" };
     const struct tm_result_about about = about_of(TM_RESULT_DONE);
     char path[300];
     struct tm_run run;
@@ -204,7 +214,8 @@ static void before_work_the_record_and_what_was_left_go_away(void **state)
     assert_int_equal(mkdir(path, 0777), 0);
     write_text(".tables.5-0.part/kernels.csv", "name\n");
     assert_int_equal(tm_result_remove(&run, folder, outputs, 3), TM_OK);
-    assert_false(is_there("result.json") || is_there("summary.json") || is_there("tables") || is_there(".tables.5-0.part"));
+    assert_false(is_there("result.json") || is_there("summary.json") || is_there("tables") ||
+                 is_there(".tables.5-0.part"));
     for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
         assert_false(is_there(left[i]));
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)

@@ -30,9 +30,14 @@ struct sorts {
 static tm_status add(void *to, const struct tm_event *event, uint64_t count)
 {
     struct sorts *const sorts = to;
-    const struct sort sort = { .track = event->record.track, .name = event->record.name, .thread = event->thread,
-                               .device = event->device, .traits = event->traits, .class = event->record.class,
-                               .is_activity = event->level != TM_LEVEL_NONE, .has_length = event->record.dur_ps > 0 };
+    const struct sort sort = { .track = event->record.track,
+                               .name = event->record.name,
+                               .thread = event->thread,
+                               .device = event->device,
+                               .traits = event->traits,
+                               .class = event->record.class,
+                               .is_activity = event->level != TM_LEVEL_NONE,
+                               .has_length = event->record.dur_ps > 0 };
     size_t i = 0;
 
     assert_non_null(event->config);
@@ -100,9 +105,13 @@ static void put_host_event(struct xb_line *line, unsigned kind, int64_t at_ps, i
         int64_t dur_ps;
         bool has_id;
     } kinds[] = {
-        { "GpuExecutable::ExecuteThunks", 400, false }, { "own", 20, false }, { "own", 0, false },
-        { "$main.py:1 f", 30, false },                  { "cuLaunchKernel", 5, true },
-        { "cuEventRecord", 5, true },                   { "cuMemcpyPeer", 5, true },
+        { "GpuExecutable::ExecuteThunks", 400, false },
+        { "own", 20, false },
+        { "own", 0, false },
+        { "$main.py:1 f", 30, false },
+        { "cuLaunchKernel", 5, true },
+        { "cuEventRecord", 5, true },
+        { "cuMemcpyPeer", 5, true },
         { "backend_compile", 300, false },
     };
     const size_t i = kind % (sizeof(kinds) / sizeof(kinds[0]));

@@ -54,8 +54,8 @@ static void fill(enum noise noise, size_t count, size_t at, double jump, uint64_
 
 static size_t find(size_t count, double least_change)
 {
-    return tm_change_points((struct tm_sample){ value, count }, (struct tm_least_change){ .share = least_change }, scratch,
-                            point);
+    return tm_change_points((struct tm_sample){ value, count }, (struct tm_least_change){ .share = least_change },
+                            scratch, point);
 }
 
 /* --- rates --- */
@@ -180,8 +180,8 @@ static void small_changes_are_not_told(void **state)
     assert_int_equal(find(60, 0.02), 1);
     assert_int_equal(point[0].at, 40);
     assert_true(fabs(point[0].before - 101) < 0.05); /* of both levels before it */
-    assert_int_equal(tm_change_points((struct tm_sample){ value, 60 }, (struct tm_least_change){ .amount = 5 }, scratch, point),
-                     1);
+    assert_int_equal(
+        tm_change_points((struct tm_sample){ value, 60 }, (struct tm_least_change){ .amount = 5 }, scratch, point), 1);
     assert_int_equal(point[0].at, 40);
 }
 

@@ -130,11 +130,11 @@ static const char operations[] =
 
 struct twist {
     const char *what;
-    const char *name;       /* stands in the place of names; "" = as they are */
-    size_t rows;            /* rows of what charts are drawn from are repeated until there are so many */
-    int64_t number;         /* stands in the place of numbers, below 0: as they are */
+    const char *name; /* stands in the place of names; "" = as they are */
+    size_t rows;      /* rows of what charts are drawn from are repeated until there are so many */
+    int64_t number;   /* stands in the place of numbers, below 0: as they are */
     double real;
-    uint64_t seed;          /* else numbers of any size */
+    uint64_t seed; /* else numbers of any size */
 };
 
 static bool is_one_of(const char *key, const char *const *keys, size_t count)
@@ -234,7 +234,11 @@ static void check_twisted(enum tm_sample which, struct twist twist)
 static void check_twisted_study(struct twist twist, size_t points)
 {
     static const struct made_point made[] = {
-        { MADE(1, 720, 0, 40, 40) }, { MADE(2, 360, 20, 20, 20) }, { MADE(4, 180, 25, 10, 15) }, { MADE(8, 90, 30, 5, 15) }, { 0 },
+        { MADE(1, 720, 0, 40, 40) },
+        { MADE(2, 360, 20, 20, 20) },
+        { MADE(4, 180, 25, 10, 15) },
+        { MADE(8, 90, 30, 5, 15) },
+        { 0 },
     };
     struct made_study study;
     struct tm_value *list;
@@ -267,9 +271,11 @@ static void scaling_studies_have_room(void **state)
     check_twisted_study((struct twist){ .what = "64 points", .name = "", .number = -1 }, 64);
     for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
         for (size_t r = 0; r < sizeof(reals) / sizeof(reals[0]); r++)
-            check_twisted_study((struct twist){ .what = "equal numbers", .name = "", .number = numbers[n], .real = reals[r] }, 8);
+            check_twisted_study(
+                (struct twist){ .what = "equal numbers", .name = "", .number = numbers[n], .real = reals[r] }, 8);
     for (uint64_t seed = 1; seed <= 20; seed++)
-        check_twisted_study((struct twist){ .what = "any numbers", .name = "", .number = -1, .real = 50, .seed = seed }, 6);
+        check_twisted_study((struct twist){ .what = "any numbers", .name = "", .number = -1, .real = 50, .seed = seed },
+                            6);
 }
 
 /* A night: the sample of its schema, with points that grow, and a job with a step time. */
@@ -318,7 +324,8 @@ static void nights_have_room(void **state)
     for (size_t r = 0; r < sizeof(reals) / sizeof(reals[0]); r++)
         check_twisted_night((struct twist){ .what = "equal numbers", .name = "", .number = 1, .real = reals[r] }, 30);
     for (uint64_t seed = 1; seed <= 20; seed++)
-        check_twisted_night((struct twist){ .what = "any numbers", .name = "", .number = -1, .real = 50, .seed = seed }, 30);
+        check_twisted_night((struct twist){ .what = "any numbers", .name = "", .number = -1, .real = 50, .seed = seed },
+                            30);
 }
 
 static void texts_have_room_on_the_samples(void **state)
@@ -357,9 +364,9 @@ static void any_number_is_borne(void **state)
     (void)state;
     for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
         for (size_t r = 0; r < sizeof(reals) / sizeof(reals[0]); r++)
-            check_twisted(TM_SAMPLE_GPU,
-                          (struct twist){
-                              .what = "equal numbers", .name = "", .number = numbers[n], .real = reals[r] });
+            check_twisted(
+                TM_SAMPLE_GPU,
+                (struct twist){ .what = "equal numbers", .name = "", .number = numbers[n], .real = reals[r] });
     for (uint64_t seed = 1; seed <= 40; seed++)
         check_twisted(TM_SAMPLE_GPU,
                       (struct twist){ .what = "any numbers", .name = "", .number = -1, .real = 50, .seed = seed });
@@ -368,12 +375,9 @@ static void any_number_is_borne(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_have_room_on_the_samples),
-        cmocka_unit_test(long_names_are_cut_to_their_room),
-        cmocka_unit_test(many_rows_are_capped),
-        cmocka_unit_test(any_number_is_borne),
-        cmocka_unit_test(scaling_studies_have_room),
-        cmocka_unit_test(nights_have_room),
+        cmocka_unit_test(texts_have_room_on_the_samples), cmocka_unit_test(long_names_are_cut_to_their_room),
+        cmocka_unit_test(many_rows_are_capped),           cmocka_unit_test(any_number_is_borne),
+        cmocka_unit_test(scaling_studies_have_room),      cmocka_unit_test(nights_have_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

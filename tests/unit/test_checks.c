@@ -11,9 +11,10 @@
 #include "tests/support/judged.h"
 #include "tests/support/summary_json.h"
 
-#define STEP(period, idle)                                                                               \
-    "{'steps': {'list': [{'number': 7, 'device': 'vm/gpu:0', 'begin_ps': 100, 'host_span_ps': 50, 'end_ps': 160, " \
-    "'period_ps': " period ", 'compute_ps': 10, 'exposed_collective_ps': 20, 'exposed_copy_ps': {'h2d': 3, 'd2h': 4}, " \
+#define STEP(period, idle)                                                                                             \
+    "{'steps': {'list': [{'number': 7, 'device': 'vm/gpu:0', 'begin_ps': 100, 'host_span_ps': 50, 'end_ps': 160, "     \
+    "'period_ps': " period                                                                                             \
+    ", 'compute_ps': 10, 'exposed_collective_ps': 20, 'exposed_copy_ps': {'h2d': 3, 'd2h': 4}, "                       \
     "'idle_ps': {'host': " idle "}}]}}"
 #define DEVICE(fields) "{'devices': [{'id': 'vm/gpu:1', " fields "}]}"
 
@@ -24,18 +25,23 @@ static const struct {
 } broken[] = {
     { "{'window': {'hosts': [{'host': 'vm', 'span_ps': 100, 'steps_ps': 99}]}}", "steps_fill_window", "vm", 100, 99 },
     { "{'window': {'job': {'span_ps': 100, 'steps_ps': 101}}}", "steps_fill_window", "all hosts", 100, 101 },
-    { DEVICE("'span_ps': 100, 'busy_ps': 30, 'idle_ps': 71, 'gaps': {'total_ps': 71, 'by_cause': {'host': {'total_ps': 71}}}"),
+    { DEVICE("'span_ps': 100, 'busy_ps': 30, 'idle_ps': 71, 'gaps': {'total_ps': 71, 'by_cause': {'host': {'total_ps': "
+             "71}}}"),
       "busy_and_idle", "vm/gpu:1", 100, 101 },
-    { DEVICE("'span_ps': 10, 'busy_ps': 11, 'idle_ps': -1, 'gaps': {'total_ps': -1, 'by_cause': {'host': {'total_ps': -1}}}"),
+    { DEVICE("'span_ps': 10, 'busy_ps': 11, 'idle_ps': -1, 'gaps': {'total_ps': -1, 'by_cause': {'host': {'total_ps': "
+             "-1}}}"),
       "busy_within_window", "vm/gpu:1", 10, 11 },
     { STEP("60", "22"), "step_parts", "step 7 on vm/gpu:0", 60, 59 },
     { DEVICE("'span_ps': 10, 'busy_ps': 4, 'idle_ps': 6, 'gaps': {'total_ps': 6, 'by_cause': {'host': {'total_ps': 2}, "
-             "'sync': {'total_ps': 3}}}"), "idle_by_cause", "vm/gpu:1", 6, 5 },
-    { DEVICE("'span_ps': 10, 'busy_ps': 4, 'idle_ps': 6, 'gaps': {'total_ps': 7, 'by_cause': {'host': {'total_ps': 6}}}"),
+             "'sync': {'total_ps': 3}}}"),
+      "idle_by_cause", "vm/gpu:1", 6, 5 },
+    { DEVICE(
+          "'span_ps': 10, 'busy_ps': 4, 'idle_ps': 6, 'gaps': {'total_ps': 7, 'by_cause': {'host': {'total_ps': 6}}}"),
       "gaps_are_idle", "vm/gpu:1", 6, 7 },
     { "{'transfers': {'by_direction': [{'direction': 'h2d', 'total_ps': 5, 'exposed_ps': 6}]}}", "exposed_within_total",
       "h2d", 5, 6 },
-    { "{'steps': {'samples': 3, 'mean_ps': 100, 'samples_ps': [100, 100, 104]}}", "mean_of_samples", "steps", 304, 300 },
+    { "{'steps': {'samples': 3, 'mean_ps': 100, 'samples_ps': [100, 100, 104]}}", "mean_of_samples", "steps", 304,
+      300 },
     { "{'kernels': {'total_ps': 100, 'rows': [{'total_ps': 60}], 'rest': {'total_ps': 39}}}", "rows_and_rest",
       "kernels.rows", 100, 99 },
     { "{'steps': {'list': [{'number': 7, 'device': 'vm/gpu:0', 'begin_ps': 100, 'host_span_ps': 50, 'end_ps': 99}]}}",
@@ -102,8 +108,8 @@ static void what_does_not_fit_contradicts_nothing(void **state)
     test_judged_free(&j);
 }
 
-#define INSPECTION(events, lines, classes)                                                                       \
-    "{'file_count': 1, 'files': [{'events': 10}], 'contents': [{'lines': [{'events': " lines "}], 'more_lines': " \
+#define INSPECTION(events, lines, classes)                                                                             \
+    "{'file_count': 1, 'files': [{'events': 10}], 'contents': [{'lines': [{'events': " lines "}], 'more_lines': "      \
     "{'events': 2}}], 'coverage': {'events_read': " events ", 'classes': {'kernel': " classes ", 'copy': 1}}}"
 
 static void an_inspection_is_checked_too(void **state)

@@ -56,7 +56,9 @@ static void assert_list(struct encoder *e, const char *args, const char *expecte
         fail_msg("%s\nbecame %s\nnot    %s", args, text, expected);
 }
 
-static const struct { const char *args, *expected; } tables[] = {
+static const struct {
+    const char *args, *expected;
+} tables[] = {
     { "{}", "" },
     { "{ }", "" },
     { "{\"a\":1}", "a:1" },
@@ -156,8 +158,9 @@ static void what_belongs_to_the_event_comes_first(void **state)
     (void)state;
     begin_test(&e);
     e.event.cat = (struct tm_json_slice){ "kernel", 6 };
-    e.words = (struct tm_chrome_words){ .has_category = true, .has_id = true, .has_place = true, .is_enclosed = true,
-                                        .place = 7 };
+    e.words = (struct tm_chrome_words){
+        .has_category = true, .has_id = true, .has_place = true, .is_enclosed = true, .place = 7
+    };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         e.event.id = rows[i].id;
         assert_list(&e, "{\"a\":1}", rows[i].expected);
@@ -191,7 +194,8 @@ static void make_args(uint64_t *seed, char *args, size_t room)
 {
     static const char *const parts[][4] = {
         { "\"id\":\"12\"", "\"id\":\"123\"", "\"id\":12", "\"id\":123" },
-        { "\"module\":\"jit_train_step_of_a_model\"", "\"module\":\"jit_train_step_of_a_modem\"", "", "\"module\": true" },
+        { "\"module\":\"jit_train_step_of_a_model\"", "\"module\":\"jit_train_step_of_a_modem\"", "",
+          "\"module\": true" },
         { "\"list\":[1,{\"a\":2},3]", "\"list\":[1,{\"a\":2}]", "\"list\":{\"b\":{}}", "\"list\":[]" },
         { "\"text\":\"a,\\\"b\\\",}\"", "\"text\":\"a\"", "\"text\":\"a,\\\"b\\\"\"", " \"text\" : null " },
         { "\"last\":1", "\"last\":12", "\"last\":1.5", "\"last\":-1" },
@@ -307,9 +311,10 @@ static void each_refused_request_ends_clean(void **state)
 
 static void where_all_are_texts_whole_numbers_are_numbers_again(void **state)
 {
-    static const char args[] = "{\"a\":\"0\",\"a\":\"-7\",\"a\":\"123456789012345678\",\"a\":\"-123456789012345678\","
-                               "\"b\":\"1234567890123456789\",\"b\":\"-0\",\"b\":\"00\",\"b\":\"07\",\"b\":\"\",\"b\":\"-\","
-                               "\"b\":\"+1\",\"b\":\"1.5\",\"b\":\"1e3\",\"b\":\" 1\",\"b\":\"12x\",\"c\":5}";
+    static const char args[] =
+        "{\"a\":\"0\",\"a\":\"-7\",\"a\":\"123456789012345678\",\"a\":\"-123456789012345678\","
+        "\"b\":\"1234567890123456789\",\"b\":\"-0\",\"b\":\"00\",\"b\":\"07\",\"b\":\"\",\"b\":\"-\","
+        "\"b\":\"+1\",\"b\":\"1.5\",\"b\":\"1e3\",\"b\":\" 1\",\"b\":\"12x\",\"c\":5}";
     struct encoder e;
 
     (void)state;

@@ -15,12 +15,24 @@ static const struct tm_writer_options plain = { .args = TM_ARGS_ALL };
 
 static void make_rows(void)
 {
+    /* clang-format off */
     process = (struct tm_out_row){ .uuid = 1, .sort = TM_OUT_PROCESS, .pid = 7, .name = rig_name(&rig, "P"),
                                    .order = 2 };
-    thread = (struct tm_out_row){ .uuid = 2, .parent = 1, .sort = TM_OUT_THREAD, .pid = 7, .tid = 9,
-                                  .name = rig_name(&rig, "T"), .order = INT64_MAX };
-    other = (struct tm_out_row){ .uuid = 3, .parent = 1, .sort = TM_OUT_LANE, .pid = 7, .tid = 10,
-                                 .name = rig_name(&rig, "T"), .order = INT64_MIN };
+    /* clang-format on */
+    thread = (struct tm_out_row){ .uuid = 2,
+                                  .parent = 1,
+                                  .sort = TM_OUT_THREAD,
+                                  .pid = 7,
+                                  .tid = 9,
+                                  .name = rig_name(&rig, "T"),
+                                  .order = INT64_MAX };
+    other = (struct tm_out_row){ .uuid = 3,
+                                 .parent = 1,
+                                 .sort = TM_OUT_LANE,
+                                 .pid = 7,
+                                 .tid = 10,
+                                 .name = rig_name(&rig, "T"),
+                                 .order = INT64_MIN };
     assert_int_equal(rig.writer->type->row(rig.writer, &process), TM_OK);
     assert_int_equal(rig.writer->type->row(rig.writer, &thread), TM_OK);
     assert_int_equal(rig.writer->type->row(rig.writer, &other), TM_OK);
@@ -41,8 +53,12 @@ static void close_rig(void)
 
 static struct tm_out_event span(const struct tm_out_row *row, int64_t begin_ps, int64_t end_ps, const char *name)
 {
-    return (struct tm_out_event){ .row = row, .begin_ps = begin_ps, .end_ps = end_ps, .whole_begin_ps = begin_ps,
-                                  .whole_end_ps = end_ps, .name = rig_name(&rig, name) };
+    return (struct tm_out_event){ .row = row,
+                                  .begin_ps = begin_ps,
+                                  .end_ps = end_ps,
+                                  .whole_begin_ps = begin_ps,
+                                  .whole_end_ps = end_ps,
+                                  .name = rig_name(&rig, name) };
 }
 
 static void put_end(const struct tm_out_event *event)
@@ -181,12 +197,33 @@ static void numbers_stand_as_they_are_if_every_reader_takes_them(void **state)
         const char *text;
         bool is_good;
     } table[] = {
-        { "0", true }, { "-0", true }, { "-0.0", true }, { "1.50", true }, { "1e5", true }, { "1E+05", true },
-        { "123456789012345678.25", true }, { "1e-999", true }, { "1e307", true }, { "0.1e-7", true },
-        { "", false }, { "-", false }, { "01", false }, { "+1", false }, { ".5", false }, { "1.", false },
+        { "0", true },
+        { "-0", true },
+        { "-0.0", true },
+        { "1.50", true },
+        { "1e5", true },
+        { "1E+05", true },
+        { "123456789012345678.25", true },
+        { "1e-999", true },
+        { "1e307", true },
+        { "0.1e-7", true },
+        { "", false },
+        { "-", false },
+        { "01", false },
+        { "+1", false },
+        { ".5", false },
+        { "1.", false },
         { "1e", false },
-        { "1e+", false }, { "1e999", false }, { "1e99999999999999999999", false }, { "NaN", false }, { "0x10", false },
-        { "1234567890123456789", false }, { "1 ", false }, { "1,2", false }, { "1e5x", false }, { "-Infinity", false },
+        { "1e+", false },
+        { "1e999", false },
+        { "1e99999999999999999999", false },
+        { "NaN", false },
+        { "0x10", false },
+        { "1234567890123456789", false },
+        { "1 ", false },
+        { "1,2", false },
+        { "1e5x", false },
+        { "-Infinity", false },
     };
     char want[100];
 
@@ -417,7 +454,8 @@ static void cuts_are_marked(void **state)
     event.marks = TM_OUT_CUTS | TM_OUT_UNFINISHED;
     put_end(&event);
     finish();
-    assert_has("\"name\":\"e\",\"args\":{\"tracemill_cut\":\"begin\",\"tracemill_begin_ns\":1,\"tracemill_dur_ns\":8}}");
+    assert_has(
+        "\"name\":\"e\",\"args\":{\"tracemill_cut\":\"begin\",\"tracemill_begin_ns\":1,\"tracemill_dur_ns\":8}}");
     assert_has("\"name\":\"e2\",\"args\":{\"tracemill_cut\":\"end\",");
     assert_has("{\"tracemill_cut\":\"both\",\"tracemill_begin_ns\":1,"
                "\"tracemill_dur_ns\":8,\"tracemill_unfinished\":true}");
@@ -452,7 +490,8 @@ static void of_spans_that_begin_together_the_longer_one_stands_first(void **stat
 {
     (void)state;
     open_with(&plain);
-    const struct tm_out_event inner = span(&thread, 10000, 20100, "inner"), outer = span(&thread, 10000, 20200, "outer");
+    const struct tm_out_event inner = span(&thread, 10000, 20100, "inner"),
+                              outer = span(&thread, 10000, 20200, "outer");
 
     put_end(&inner);
     put_end(&outer);
@@ -540,8 +579,12 @@ static void ends_of_arrows_of_the_file_are_written(void **state)
 {
     (void)state;
     open_with(&plain);
-    const struct tm_out_flow flow = { .row = &thread, .time_ps = 5000, .id = UINT64_MAX, .name = rig_name(&rig, "n"),
-                                      .category = rig_name(&rig, "c"), .kind = TM_FLOW_BEGIN };
+    const struct tm_out_flow flow = { .row = &thread,
+                                      .time_ps = 5000,
+                                      .id = UINT64_MAX,
+                                      .name = rig_name(&rig, "n"),
+                                      .category = rig_name(&rig, "c"),
+                                      .kind = TM_FLOW_BEGIN };
     struct tm_out_flow end = flow;
 
     assert_int_equal(rig.writer->type->flow(rig.writer, &flow), TM_OK);
@@ -567,7 +610,8 @@ static void counters_and_instants_are_written(void **state)
     } table[] = {
         { "GPU 0 bytes", "\"name\":\"GPU 0\",\"args\":{\"bytes\":5}}" },
         { "x", "\"name\":\"x\",\"args\":{\"value\":5}}" },
-        { " x", "\"name\":\" x\",\"args\":{\"value\":5}}" },  { "x ", "\"name\":\"x\",\"args\":{\"value\":5}}" },
+        { " x", "\"name\":\" x\",\"args\":{\"value\":5}}" },
+        { "x ", "\"name\":\"x\",\"args\":{\"value\":5}}" },
         { "", "\"name\":\"\",\"args\":{\"value\":5}}" },
     };
 

@@ -26,8 +26,8 @@ static void who_wrote_a_trace_is_told_by_its_content(void **state)
         enum tm_origin origin;
         const char *framework;
     } rows[] = {
-        { "{\"traceEvents\":[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"/host:CPU\"}},"
-          SPAN("1", "") "]}",
+        { "{\"traceEvents\":[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"/"
+          "host:CPU\"}}," SPAN("1", "") "]}",
           TM_ORIGIN_JSON_COPY, "jax" },
         { "{\"schemaVersion\":1,\"traceEvents\":[" SPAN("1", ",\"cat\":\"cpu_op\"") "]}", TM_ORIGIN_PYTORCH,
           "pytorch" },

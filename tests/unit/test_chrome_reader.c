@@ -81,9 +81,11 @@ static void the_members_of_an_event_are_read(void **state)
 {
     struct reading r;
     const struct tm_chrome_event *const e = only_event(
-        &r, " [{\"cat\":\"kernel\",\"name\":\"gemm\",\"ph\":\"X\",\"pid\":3,\"tid\":\"stream 7\",\"ts\":12.5,\"dur\":-2,"
-            "\"id\":18446744073709551615,\"bp\":\"e\",\"s\":\"t\",\"tts\":[{}],\"args\":{\"correlation\":9,\"grid\":[1,2,3],"
-            "\"device\":\"0\",\"stream\":7}}]");
+        &r,
+        " [{\"cat\":\"kernel\",\"name\":\"gemm\",\"ph\":\"X\",\"pid\":3,\"tid\":\"stream 7\",\"ts\":12.5,\"dur\":-2,"
+        "\"id\":18446744073709551615,\"bp\":\"e\",\"s\":\"t\",\"tts\":[{}],\"args\":{\"correlation\":9,\"grid\":[1,2,3]"
+        ","
+        "\"device\":\"0\",\"stream\":7}}]");
 
     (void)state;
     assert_int_equal(e->offset, 2);
@@ -116,9 +118,9 @@ static void the_members_of_an_event_are_read(void **state)
 static void what_a_member_cannot_be_is_missing(void **state)
 {
     struct reading r;
-    const struct tm_chrome_event *const e = only_event(
-        &r, "[{\"name\":[1],\"cat\":null,\"ph\":7,\"pid\":true,\"tid\":{},\"ts\":true,\"dur\":\"x\",\"s\":\"q\",\"args\":[1],"
-            "\"id\":NaN,\"bp\":\"x\"}]");
+    const struct tm_chrome_event *const e = only_event(&r, "[{\"name\":[1],\"cat\":null,\"ph\":7,\"pid\":true,\"tid\":{"
+                                                           "},\"ts\":true,\"dur\":\"x\",\"s\":\"q\",\"args\":[1],"
+                                                           "\"id\":NaN,\"bp\":\"x\"}]");
 
     (void)state;
     assert_int_equal(e->has, TM_CHROME_OTHERS);
@@ -180,12 +182,22 @@ static void ids_are_numbers_where_they_can_be(void **state)
         const char *text; /* NULL = the number */
         int64_t number;
     } cases[] = {
-        { "0", NULL, 0 },           { "\"0\"", NULL, 0 },          { "-7", NULL, -7 },
-        { "\"-7\"", NULL, -7 },     { "12.0", NULL, 12 },          { "1e2", NULL, 100 },
-        { "\"012\"", "012", 0 },    { "\"1e2\"", "1e2", 0 },       { "\"-0\"", "-0", 0 },
-        { "1.5", "1.5", 0 },        { "\"\"", "", 0 },             { "18446744073709551616", "18446744073709551616", 0 },
-        { "-9223372036854775808", NULL, INT64_MIN },               { "-9223372036854775809", "-9223372036854775809", 0 },
-        { "\"0x1f\"", "0x1f", 0 },  { "9223372036854775807", NULL, INT64_MAX },
+        { "0", NULL, 0 },
+        { "\"0\"", NULL, 0 },
+        { "-7", NULL, -7 },
+        { "\"-7\"", NULL, -7 },
+        { "12.0", NULL, 12 },
+        { "1e2", NULL, 100 },
+        { "\"012\"", "012", 0 },
+        { "\"1e2\"", "1e2", 0 },
+        { "\"-0\"", "-0", 0 },
+        { "1.5", "1.5", 0 },
+        { "\"\"", "", 0 },
+        { "18446744073709551616", "18446744073709551616", 0 },
+        { "-9223372036854775808", NULL, INT64_MIN },
+        { "-9223372036854775809", "-9223372036854775809", 0 },
+        { "\"0x1f\"", "0x1f", 0 },
+        { "9223372036854775807", NULL, INT64_MAX },
         { "\"\\u0037\"", NULL, 7 },
     };
     char text[128];
@@ -269,8 +281,8 @@ static void times_are_exact(void **state)
 
 static void what_is_no_time_is_told(void **state)
 {
-    static const char *const written[] = { "NaN", "Infinity", "-Infinity", "null", "\"\"", "\"1 \"", "\"0x10\"", "\"01\"",
-                                           "[1]", "{}", "\"nan\"", "\"1.\"", "false" };
+    static const char *const written[] = { "NaN",    "Infinity", "-Infinity", "null",    "\"\"",   "\"1 \"", "\"0x10\"",
+                                           "\"01\"", "[1]",      "{}",        "\"nan\"", "\"1.\"", "false" };
     char text[128];
 
     (void)state;
@@ -309,10 +321,11 @@ static void the_last_of_repeated_keys_counts(void **state)
 {
     struct reading r;
     const struct tm_chrome_event *e = only_event(
-        &r, "[{\"name\":\"a\",\"n\\u0061me\":\"b\",\"ts\":1,\"ts\":null,\"args\":{\"device\":1,\"device\":null,\"bytes\":1,"
-            "\"bytes\":2}},{\"args\":{\"device\":1},\"args\":{\"bytes\":2}},{\"args\":{\"device\":1},\"args\":1},"
-            "{\"other\":1,\"other\":2},{\"args\":{\"zz\":1,\"zz\":2}},{\"args\":{\"zz\":1},\"zz\":2},"
-            "{\"id2\":{\"q\":1,\"q\":1}}]");
+        &r,
+        "[{\"name\":\"a\",\"n\\u0061me\":\"b\",\"ts\":1,\"ts\":null,\"args\":{\"device\":1,\"device\":null,\"bytes\":1,"
+        "\"bytes\":2}},{\"args\":{\"device\":1},\"args\":{\"bytes\":2}},{\"args\":{\"device\":1},\"args\":1},"
+        "{\"other\":1,\"other\":2},{\"args\":{\"zz\":1,\"zz\":2}},{\"args\":{\"zz\":1},\"zz\":2},"
+        "{\"id2\":{\"q\":1,\"q\":1}}]");
 
     (void)state;
     assert_text(e->name, "b");
@@ -343,8 +356,8 @@ static void repeated_keys_are_noticed_among_many(void **state)
     for (int event = 0; event < 500; event++) { /* keys enough to fill the table many times */
         at += snprintf(text + at, 32, "%s{\"args\":{", event ? "," : "");
         for (int key = 0; key < 40; key++)
-            at += snprintf(text + at, 64, "%s\"%.*s%d\":0", key ? "," : "", key, "a long key that goes on and on, and on, and on.",
-                           event % 10 ? event * 50 + key : 0);
+            at += snprintf(text + at, 64, "%s\"%.*s%d\":0", key ? "," : "", key,
+                           "a long key that goes on and on, and on, and on.", event % 10 ? event * 50 + key : 0);
         at += snprintf(text + at, 16, "}}");
     }
     (void)snprintf(text + at, 2, "]");
@@ -379,8 +392,12 @@ static void facts_are_integers_where_they_can_be(void **state)
 
 static void doubles_are_those_of_strtod(void **state)
 {
-    static const char *const written[] = { "0.1", "1.7976931348623157e308", "4.9e-324", "2.4703282292062327e-324",
-                                           "9007199254740993.00000000000000000000000001", "123456.789e-3",
+    static const char *const written[] = { "0.1",
+                                           "1.7976931348623157e308",
+                                           "4.9e-324",
+                                           "2.4703282292062327e-324",
+                                           "9007199254740993.00000000000000000000000001",
+                                           "123456.789e-3",
                                            "0.500000000000000166533453693773481063544750213623046875",
                                            "-1.00000000000000011102230246251565404236316680908203125" };
     char text[1400];
@@ -401,9 +418,15 @@ static void nested_arguments_are_told_once_for_an_event(void **state)
         const char *args;
         uint64_t count;
     } cases[] = {
-        { "{\"a\":{}}", 1 },         { "{\"a\":[]}", 0 },     { "{\"a\":[1,\"[\"]}", 0 },
-        { "{\"a\":[[]],\"b\":{}}", 1 }, { "{\"grid\":[[1]]}", 1 }, { "{\"a\":[{\"b\":1}]}", 1 },
-        { "{\"grid\":{\"a\":1}}", 1 }, { "[{}]", 0 },          { "{}", 0 },
+        { "{\"a\":{}}", 1 },
+        { "{\"a\":[]}", 0 },
+        { "{\"a\":[1,\"[\"]}", 0 },
+        { "{\"a\":[[]],\"b\":{}}", 1 },
+        { "{\"grid\":[[1]]}", 1 },
+        { "{\"a\":[{\"b\":1}]}", 1 },
+        { "{\"grid\":{\"a\":1}}", 1 },
+        { "[{}]", 0 },
+        { "{}", 0 },
     };
     char text[128];
 
@@ -425,9 +448,10 @@ static void nested_arguments_are_told_once_for_an_event(void **state)
 static void escapes_become_what_they_stand_for(void **state)
 {
     struct reading r;
-    const struct tm_chrome_event *const e =
-        only_event(&r, "[{\"name\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\\u00e9\\u20ac\\ud83d\\ude00\",\"cat\":\"a\\ud83db\\ude00\\ud83d\\ud83d\\ude00\","
-                       "\"args\":{\"hlo_op\":\"\\u0031\",\"tf_op\":\"plain\"}}]");
+    const struct tm_chrome_event *const e = only_event(
+        &r, "[{\"name\":\"\\\"\\\\\\/"
+            "\\b\\f\\n\\r\\t\\u0041\\u00e9\\u20ac\\ud83d\\ude00\",\"cat\":\"a\\ud83db\\ude00\\ud83d\\ud83d\\ude00\","
+            "\"args\":{\"hlo_op\":\"\\u0031\",\"tf_op\":\"plain\"}}]");
 
     (void)state;
     assert_text(e->name, "\"\\/\b\f\n\r\tA\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
@@ -448,10 +472,20 @@ static void odd_names_are_told(void **state)
         const char *name;
         uint64_t unicode, control, surrogate;
     } cases[] = {
-        { "plain", 0, 0, 0 },          { "caf\xc3\xa9", 1, 0, 0 },  { "caf\\u00e9", 1, 0, 0 }, { "\xff", 1, 0, 0 },
-        { "tab\t", 0, 1, 0 },          { "tab\\t", 0, 1, 0 },       { "a del at the end \x7f", 0, 1, 0 },
-        { "\\u007f", 0, 1, 0 },        { "\\u0001", 0, 1, 0 },      { "\\ud800", 0, 0, 1 },
-        { "\\udc00\\ud800x", 0, 0, 1 }, { "\\ud83d\\ude00", 1, 0, 0 }, { "\\\"\\\\\\/", 0, 0, 0 }, { "~~~~~~~~~", 0, 0, 0 },
+        { "plain", 0, 0, 0 },
+        { "caf\xc3\xa9", 1, 0, 0 },
+        { "caf\\u00e9", 1, 0, 0 },
+        { "\xff", 1, 0, 0 },
+        { "tab\t", 0, 1, 0 },
+        { "tab\\t", 0, 1, 0 },
+        { "a del at the end \x7f", 0, 1, 0 },
+        { "\\u007f", 0, 1, 0 },
+        { "\\u0001", 0, 1, 0 },
+        { "\\ud800", 0, 0, 1 },
+        { "\\udc00\\ud800x", 0, 0, 1 },
+        { "\\ud83d\\ude00", 1, 0, 0 },
+        { "\\\"\\\\\\/", 0, 0, 0 },
+        { "~~~~~~~~~", 0, 0, 0 },
         { "", 0, 0, 0 },
     };
     char text[128];
@@ -507,7 +541,8 @@ static void documents_may_have_these_forms(void **state)
         { TEXT("[{\"a\":1}\0\0"), 1, true, true, true, false },
         { TEXT("[{\"a\":1}]\0\n\0"), 1, true, false, true, false },
         { TEXT("\xef\xbb\xbf[{\"a\":1}]"), 1, true, false, false, true },
-        { TEXT("{\"a\":[[],{}],\"traceEvents\":[{\"a\":1}],\"b\":{\"traceEvents\":[{\"a\":1}]}}"), 1, false, false, false, false },
+        { TEXT("{\"a\":[[],{}],\"traceEvents\":[{\"a\":1}],\"b\":{\"traceEvents\":[{\"a\":1}]}}"), 1, false, false,
+          false, false },
         { TEXT("{\"traceEvents\":[],\"b\":1}"), 0, false, false, false, false },
         { TEXT("{\"tr\\u0061ceEvents\":[{\"a\":1}]}"), 1, false, false, false, false },
     };
@@ -630,22 +665,34 @@ static void reading_goes_on_behind_damage(void **state)
         { "[{\"ph:\"X\",\"name\":\"a\"}," NAMED("b") "]", "b", { "a colon is missing", 7, 1, 22, 1, 21, false } },
         /* a lost brace, colon, and what is no value */
         { "[{\"ph\":\"X\",\"args\":{\"a\":1," NAMED("b") "]", "b", { "a key is missing", 25, 1, 25, 1, 24, false } },
-        { "[{\"ph\":\"X\",\"args\" {\"name\":\"x\"}}," NAMED("b") "]", "b", { "a colon is missing", 18, 1, 32, 1, 31, false } },
-        { "[{\"ph\":\"X\",\"ts\":1.x,\"args\":{\"ph\":\"x\"}}," NAMED("b") "]", "b",
+        { "[{\"ph\":\"X\",\"args\" {\"name\":\"x\"}}," NAMED("b") "]",
+          "b",
+          { "a colon is missing", 18, 1, 32, 1, 31, false } },
+        { "[{\"ph\":\"X\",\"ts\":1.x,\"args\":{\"ph\":\"x\"}}," NAMED("b") "]",
+          "b",
           { "a number is not one of JSON", 18, 1, 39, 1, 38, false } },
         { "[" NAMED("a") ",x," NAMED("b") "]", "ab", { "a value is missing", 23, 23, 25, 1, 2, false } },
         /* objects of arguments that stand in lists say no phase */
-        { "[{\"ph\":\"X\",\"args\":{\"l\":[x,{\"name\":\"y\"},{\"name\":\"z\",\"name\":\"z\"}]}}," NAMED("b") "]", "b",
+        { "[{\"ph\":\"X\",\"args\":{\"l\":[x,{\"name\":\"y\"},{\"name\":\"z\",\"name\":\"z\"}]}}," NAMED("b") "]",
+          "b",
           { "a value is missing", 24, 1, 66, 1, 65, false } },
         /* two places, in both forms; and the document goes on to its end */
-        { "{\"traceEvents\":[{\"ph\":1x}," NAMED("a") ",{\"ph\" 1}," NAMED("b") "],\"traceName\":\"t\"}", "ab",
+        { "{\"traceEvents\":[{\"ph\":1x}," NAMED("a") ",{\"ph\" 1}," NAMED("b") "],\"traceName\":\"t\"}",
+          "ab",
           { "a comma is missing", 23, 16, 26, 2, 19, false } },
         /* in the header, and behind the list */
-        { "{\"metadata\":{]},\"traceEvents\":[" NAMED("a") "]}", "a", { "a key is missing", 13, 13, 31, 1, 18, false } },
-        { "{\"traceEvents\":[" NAMED("a") "],\"a\":x,\"b\":[{\"c\":1}]}", "a", { "a value is missing", 43, 43, 59, 1, 16, false } },
+        { "{\"metadata\":{]},\"traceEvents\":[" NAMED("a") "]}",
+          "a",
+          { "a key is missing", 13, 13, 31, 1, 18, false } },
+        { "{\"traceEvents\":[" NAMED("a") "],\"a\":x,\"b\":[{\"c\":1}]}",
+          "a",
+          { "a value is missing", 43, 43, 59, 1, 16, false } },
         /* a bracket for the comma; what follows a whole document is no part of it */
-        { "[" NAMED("a") "]" NAMED("b") "]", "ab", { "something follows the end of the JSON", 23, 23, 23, 1, 0, false } },
-        { "{\"traceEvents\":[" NAMED("a") "]}," NAMED("b") "]}", "a",
+        { "[" NAMED("a") "]" NAMED("b") "]",
+          "ab",
+          { "something follows the end of the JSON", 23, 23, 23, 1, 0, false } },
+        { "{\"traceEvents\":[" NAMED("a") "]}," NAMED("b") "]}",
+          "a",
           { "something follows the end of the JSON", 39, 39, 39, 1, 0, true } },
         /* the second of them is cut */
         { "[{\"ph\":},{\"ph\":\"X", "", { "a value is missing", 7, 1, 17, 1, 16, false } },
@@ -661,10 +708,10 @@ static void reading_goes_on_behind_damage(void **state)
         read_names(&r, names);
         got = tm_chrome_damage(r.reader);
         if (strcmp(names, cases[i].names) != 0 || !got->problem || strcmp(got->problem, wanted->problem) != 0 ||
-            got->at != wanted->at || got->from != wanted->from || got->to != wanted->to || got->places != wanted->places ||
-            got->bytes != wanted->bytes || got->is_left != wanted->is_left)
-            fail_msg("%s: '%s', %s at %d, %d to %d, %d places, %d bytes", cases[i].text, names, got->problem, (int)got->at,
-                     (int)got->from, (int)got->to, (int)got->places, (int)got->bytes);
+            got->at != wanted->at || got->from != wanted->from || got->to != wanted->to ||
+            got->places != wanted->places || got->bytes != wanted->bytes || got->is_left != wanted->is_left)
+            fail_msg("%s: '%s', %s at %d, %d to %d, %d places, %d bytes", cases[i].text, names, got->problem,
+                     (int)got->at, (int)got->from, (int)got->to, (int)got->places, (int)got->bytes);
         assert_int_equal(tally(&r, TM_TALLY_DAMAGED_TEXT), wanted->places);
         assert_int_equal(tally(&r, TM_TALLY_REPEATED_KEY), 0);
         close_reading(&r);
@@ -708,8 +755,8 @@ static void look_at(void *to, const struct tm_chrome_event *event)
 /* Whatever the reads are, the same is looked at, through damage too, and nothing of it is taken. */
 static void looking_ahead_takes_nothing(void **state)
 {
-    static const char text[] = "{\"traceEvents\":[" NAMED("a\\u0041") "," NAMED("b") ",{}," NAMED("c") " " NAMED("d") ","
-                               NAMED("e") "],\"host_name\":\"h\"}";
+    static const char text[] = "{\"traceEvents\":[" NAMED("a\\u0041") "," NAMED("b") ",{}," NAMED("c") " " NAMED(
+        "d") "," NAMED("e") "],\"host_name\":\"h\"}";
 
     (void)state;
     for (size_t read = 1; read < sizeof(text); read++) {
@@ -775,12 +822,16 @@ static void the_header_is_read_in_any_order(void **state)
     const struct tm_chrome_header *header;
 
     (void)state;
-    open_text(&r, "{\"deviceProperties\":[{\"id\":0,\"name\":\"A100\",\"totalGlobalMem\":85174583296,\"numSms\":108,"
-                  "\"computeMajor\":8,\"computeMinor\":6,\"x\":[{}]}, 7 ,{\"id\":\"5\"}],\"traceEvents\":[{\"a\":1}],"
-                  "\"metadata\":{\"x\":[1],\"highres-ticks\":true},\"schemaVersion\":1,\"baseTimeNanoseconds\":1775078550000000000,"
-                  "\"distributedInfo\":{\"backend\":\"nccl\",\"pg_config\":[{\"ranks\":[0,1]}],\"rank\":3,\"world_size\":\"16\"},"
-                  "\"host_name\":\"h\\u00f6st\",\"traceName\":\"/tmp/a.json\",\"cuda_driver_version\":12090,"
-                  "\"cuda_runtime_version\":12040,\"hip_driver_version\":6,\"hip_runtime_version\":7,\"stackFrames\":{\"1\":{}}}");
+    open_text(
+        &r,
+        "{\"deviceProperties\":[{\"id\":0,\"name\":\"A100\",\"totalGlobalMem\":85174583296,\"numSms\":108,"
+        "\"computeMajor\":8,\"computeMinor\":6,\"x\":[{}]}, 7 ,{\"id\":\"5\"}],\"traceEvents\":[{\"a\":1}],"
+        "\"metadata\":{\"x\":[1],\"highres-ticks\":true},\"schemaVersion\":1,\"baseTimeNanoseconds\":"
+        "1775078550000000000,"
+        "\"distributedInfo\":{\"backend\":\"nccl\",\"pg_config\":[{\"ranks\":[0,1]}],\"rank\":3,\"world_size\":\"16\"},"
+        "\"host_name\":\"h\\u00f6st\",\"traceName\":\"/tmp/a.json\",\"cuda_driver_version\":12090,"
+        "\"cuda_runtime_version\":12040,\"hip_driver_version\":6,\"hip_runtime_version\":7,\"stackFrames\":{\"1\":{}}"
+        "}");
     assert_int_equal(read_rest(&r), 1);
     assert_no_problem(&r);
     header = tm_chrome_header(r.reader);
@@ -811,8 +862,9 @@ static void a_header_without_members_has_its_defaults(void **state)
     const struct tm_chrome_header *header;
 
     (void)state;
-    open_text(&r, "{\"metadata\":{\"highres-ticks\":false},\"distributedInfo\":7,\"deviceProperties\":{},\"host_name\":7,"
-                  "\"baseTimeNanoseconds\":1e30}");
+    open_text(&r,
+              "{\"metadata\":{\"highres-ticks\":false},\"distributedInfo\":7,\"deviceProperties\":{},\"host_name\":7,"
+              "\"baseTimeNanoseconds\":1e30}");
     assert_int_equal(read_rest(&r), 0);
     assert_no_problem(&r);
     header = tm_chrome_header(r.reader);
@@ -832,7 +884,8 @@ static void many_devices_and_long_names_are_bounded(void **state)
     int at;
 
     (void)state;
-    at = snprintf(text, MOST_TEXT, "{\"traceName\":\"%300s\",\"host_name\":\"%0126d\xe2\x82\xac\",\"deviceProperties\":[", "x", 0);
+    at = snprintf(text, MOST_TEXT,
+                  "{\"traceName\":\"%300s\",\"host_name\":\"%0126d\xe2\x82\xac\",\"deviceProperties\":[", "x", 0);
     for (int i = 0; i < 1100; i++)
         at += snprintf(text + at, 64, "%s{\"name\":\"gpu %d\"}", i ? "," : "", i);
     (void)snprintf(text + at, 8, "]}");
@@ -859,12 +912,14 @@ static void an_event_may_outgrow_the_window(void **state)
     int at;
 
     (void)state;
-    at = snprintf(text, sizeof(text), "[{\"name\":\"a \\u0041 name\",\"cat\":\"kernel\",\"tid\":\"stream\",\"args\":{\"grid\":[1,2,3],"
-                                      "\"hlo_op\":\"op\",\"stack\":[");
+    at = snprintf(text, sizeof(text),
+                  "[{\"name\":\"a \\u0041 name\",\"cat\":\"kernel\",\"tid\":\"stream\",\"args\":{\"grid\":[1,2,3],"
+                  "\"hlo_op\":\"op\",\"stack\":[");
     for (int i = 0; i < 100; i++)
         at += snprintf(text + at, 32, "%s{\"f\\u0041\":%d.5}", i ? "," : "", i);
     (void)snprintf(text + at, sizeof(text) - (size_t)at,
-                   "],\"hlo_module\":\"module\",\"block\":[4, 5],\"tf_op\":\"\\ttab\"},\"ts\":1.5,\"id\":\"late id\"},{\"name\":\"next\"}]");
+                   "],\"hlo_module\":\"module\",\"block\":[4, 5],\"tf_op\":\"\\ttab\"},\"ts\":1.5,\"id\":\"late "
+                   "id\"},{\"name\":\"next\"}]");
     open_reading(&r, text, strlen(text), &options);
     e = next(&r);
     assert_text(e->name, "a A name");
@@ -900,7 +955,8 @@ static void arguments_behind_a_long_member_are_lost_with_a_word(void **state)
         const struct tm_chrome_event *e;
         char text[1024];
 
-        (void)snprintf(text, sizeof(text), "[{\"long\":\"%0*d\",\"ts\":1,\"args\":{\"hlo_op\":\"op\"},\"tid\":\"b\"}]", length, 0);
+        (void)snprintf(text, sizeof(text), "[{\"long\":\"%0*d\",\"ts\":1,\"args\":{\"hlo_op\":\"op\"},\"tid\":\"b\"}]",
+                       length, 0);
         open_reading(&r, text, strlen(text), &options);
         e = next(&r);
         assert_true(e->has & TM_CHROME_ARGS);
@@ -983,7 +1039,8 @@ static void a_key_that_is_cut_is_told(void **state)
         for (int length = 100; length < 160; length++) {
             struct reading r;
 
-            (void)snprintf(text, sizeof(text), "[{\"ph\":\"X\",%s\"%0*d\":1%s}]", places[i], length, 0, places[i][0] ? "}" : "");
+            (void)snprintf(text, sizeof(text), "[{\"ph\":\"X\",%s\"%0*d\":1%s}]", places[i], length, 0,
+                           places[i][0] ? "}" : "");
             open_reading(&r, text, strlen(text), &options);
             assert_int_equal(next(&r)->phase, 'X');
             assert_int_equal(tally(&r, TM_TALLY_LONG_VALUE), length > 128);
@@ -1003,11 +1060,14 @@ static void a_cut_text_ends_with_a_whole_character(void **state)
         struct reading r;
         const struct tm_chrome_event *e;
 
-        (void)snprintf(text, sizeof(text), "[{\"name\":\"%0*d\\u20ac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\\ud83d\\ude00%050d\"}]",
-                       before, 0, 0);
+        (void)snprintf(
+            text, sizeof(text),
+            "[{\"name\":\"%0*d\\u20ac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\\ud83d\\ude00%050d\"}]", before,
+            0, 0);
         open_reading(&r, text, strlen(text), &options);
         e = next(&r);
-        assert_int_equal((e->name.length - (uint32_t)before) % 3, before < 104 ? (e->name.length - (uint32_t)before) % 3 : 0);
+        assert_int_equal((e->name.length - (uint32_t)before) % 3,
+                         before < 104 ? (e->name.length - (uint32_t)before) % 3 : 0);
         assert_true(e->name.length >= (uint32_t)before && e->name.length <= 128);
         assert_int_equal(tally(&r, TM_TALLY_LONG_VALUE), 1);
         close_reading(&r);
@@ -1026,8 +1086,10 @@ static void what_is_skipped_may_have_any_size(void **state)
     at = snprintf(text, MOST_TEXT, "{\"stackFrames\":[\"");
     memset(text + at, 'x', LENGTH);
     at += LENGTH;
-    (void)snprintf(text + at, MOST_TEXT - (size_t)at, "\",{\"%0500d\":%0400d1.5}],\"traceEvents\":[{\"%0700d\":1,\"tts\":1%0900d,\"dur\":2%0300d.%0600d1e-300}]}",
-                   1, 0, 2, 0, 0, 0);
+    (void)snprintf(
+        text + at, MOST_TEXT - (size_t)at,
+        "\",{\"%0500d\":%0400d1.5}],\"traceEvents\":[{\"%0700d\":1,\"tts\":1%0900d,\"dur\":2%0300d.%0600d1e-300}]}", 1,
+        0, 2, 0, 0, 0);
     open_reading(&r, text, strlen(text), &options);
     assert_int_equal(read_rest(&r), 0);
     assert_problem(&r, "a number is not one of JSON", strlen(text) - strlen(strchr(strstr(text, "\":0"), ':')) + 2);
@@ -1071,12 +1133,18 @@ static void nesting_has_a_limit(void **state)
 /* --- every way of reading gives the same --- */
 
 static const char sample[] =
-    "\xef\xbb\xbf {\n \"displayTimeUnit\" : \"ns\", \"metadata\":{\"highres-ticks\":true},\"deviceProperties\":[{\"id\":0,"
-    "\"name\":\"A100\",\"numSms\":108}],\"traceEvents\":[{},\n{\"ph\":\"M\",\"pid\":3,\"name\":\"process_name\",\"args\":{\"name\":"
-    "\"/device:GPU:0\"}},{\"ph\":\"X\",\"pid\":1,\"tid\":13,\"ts\":962334.41700000002,\"dur\":48.579000000000001,\"name\":"
-    "\"gemm_fusion\\u0041_\\ud83d\\ude00\",\"args\":{\"context_id\":\"$$1\",\"correlation_id\":\"100\",\"kernel_details\":"
-    "\"regs:128 grid:265,1,1\",\"occupancy\":[1, 2,3],\"deep\":{\"a\":[true,false,null,NaN]}}},{\"ph\":\"B\",\"ts\":\"17.25e0\","
-    "\"tid\":\"a\\tb\",\"pid\":-7,\"cat\":\"c\",\"id2\":{\"local\":\"0x7\"},\"s\":\"g\",\"ts\":1e-3}\n,null,{}],\"traceName\":\"t\"}\n";
+    "\xef\xbb\xbf {\n \"displayTimeUnit\" : \"ns\", "
+    "\"metadata\":{\"highres-ticks\":true},\"deviceProperties\":[{\"id\":0,"
+    "\"name\":\"A100\",\"numSms\":108}],\"traceEvents\":[{},\n{\"ph\":\"M\",\"pid\":3,\"name\":\"process_name\","
+    "\"args\":{\"name\":"
+    "\"/"
+    "device:GPU:0\"}},{\"ph\":\"X\",\"pid\":1,\"tid\":13,\"ts\":962334.41700000002,\"dur\":48.579000000000001,\"name\":"
+    "\"gemm_fusion\\u0041_\\ud83d\\ude00\",\"args\":{\"context_id\":\"$$1\",\"correlation_id\":\"100\",\"kernel_"
+    "details\":"
+    "\"regs:128 grid:265,1,1\",\"occupancy\":[1, "
+    "2,3],\"deep\":{\"a\":[true,false,null,NaN]}}},{\"ph\":\"B\",\"ts\":\"17.25e0\","
+    "\"tid\":\"a\\tb\",\"pid\":-7,\"cat\":\"c\",\"id2\":{\"local\":\"0x7\"},\"s\":\"g\",\"ts\":1e-3}\n,null,{}],"
+    "\"traceName\":\"t\"}\n";
 
 /* Everything that was read, as one number. */
 static uint64_t read_sample(const char *text, size_t length, const struct tm_chrome_options *options, int *events)
@@ -1092,7 +1160,8 @@ static uint64_t read_sample(const char *text, size_t length, const struct tm_chr
         hash = tm_fact_mix(hash, XXH3_64bits(e->name.at, e->name.length) ^ e->offset ^ e->has);
         hash = tm_fact_mix(hash, XXH3_64bits(e->args.at, e->args.length) ^ (uint64_t)e->phase);
         hash = tm_fact_mix(hash, (uint64_t)(e->ts.us ^ e->ts.ps ^ e->dur.us ^ e->dur.ps));
-        hash = tm_fact_mix(hash, (uint64_t)(e->pid.number ^ e->tid.number) ^ XXH3_64bits(e->tid.text.at, e->tid.text.length));
+        hash = tm_fact_mix(hash,
+                           (uint64_t)(e->pid.number ^ e->tid.number) ^ XXH3_64bits(e->tid.text.at, e->tid.text.length));
         hash = tm_fact_mix(hash, XXH3_64bits(e->id.text.at, e->id.text.length) ^ e->facts.has ^ e->facts.config_hash);
         ++*events;
     }
@@ -1106,8 +1175,10 @@ static uint64_t read_sample(const char *text, size_t length, const struct tm_chr
 }
 
 static const char damaged_sample[] =
-    "{\"metadata\":{\"highres-ticks\" true},\"traceEvents\":[{},{\"ph\":\"M\",\"name\":\"a\"}\0\0\0 {\"ph\":\"X\",\"ts\":1.,\"args\":"
-    "{\"ph\":\"\\u0041\",\"l\":[{\"ts\":1e},{\"name\":\"\xff\"}]}},\n{\"ph\":\"X\",\"name\":\"b,\"args\":{}},{\"name\":\"\xc3\xa9\",\"ph\":\"X\"},"
+    "{\"metadata\":{\"highres-ticks\" true},\"traceEvents\":[{},{\"ph\":\"M\",\"name\":\"a\"}\0\0\0 "
+    "{\"ph\":\"X\",\"ts\":1.,\"args\":"
+    "{\"ph\":\"\\u0041\",\"l\":[{\"ts\":1e},{\"name\":\"\xff\"}]}},\n{\"ph\":\"X\",\"name\":\"b,\"args\":{}},{\"name\":"
+    "\"\xc3\xa9\",\"ph\":\"X\"},"
     "{\"ph\":\"\\x\"},{\"ph\":\"i\",\"ts\":NaN,\"args\":{\"a\":[Infinity]}},nul,{\"ph\":\"X\",\"dur\":1}]}";
 
 static void try_every_way(const char *text, size_t length, int wanted_count)

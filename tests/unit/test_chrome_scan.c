@@ -88,8 +88,8 @@ static void put_records(struct opened *o, FILE *to, uint64_t track)
         assert_int_equal(source->type->next(cursor, &raw, &more), TM_OK);
         if (!more)
             break;
-        (void)fprintf(to, " %s %s %" PRId64 "+%" PRId64 " ", kinds[raw.record.kind],
-                      tm_class_name[raw.record.class], raw.record.start_ps, raw.record.dur_ps);
+        (void)fprintf(to, " %s %s %" PRId64 "+%" PRId64 " ", kinds[raw.record.kind], tm_class_name[raw.record.class],
+                      raw.record.start_ps, raw.record.dur_ps);
         put_name(o, to, raw.record.name);
         if (raw.record.flags & TM_FLAG_OPEN)
             (void)fputs(" open", to);
@@ -137,7 +137,7 @@ static void assert_tracks(const char *json, const char *expected)
 
 #define EVENT(ph, rest) "{\"ph\":\"" ph "\",\"pid\":1,\"tid\":2,\"name\":\"a\"" rest "}"
 #define NAMED(ph, name, rest) "{\"ph\":\"" ph "\",\"pid\":1,\"tid\":2,\"name\":\"" name "\"" rest "}"
-#define META(what, pid, rest, name) \
+#define META(what, pid, rest, name)                                                                                    \
     "{\"ph\":\"M\",\"pid\":" pid rest ",\"name\":\"" what "\",\"args\":{\"name\":\"" name "\"}}"
 
 static void phases_become_records(void **state)
@@ -149,7 +149,8 @@ static void phases_become_records(void **state)
         { EVENT("X", ",\"ts\":1"), "[process 1|thread 2|host] instant unresolved 1000000+0 a;" },
         { EVENT("X", ",\"ts\":1,\"dur\":-4"), "[process 1|thread 2|host] instant unresolved 1000000+0 a;" },
         { EVENT("X", ",\"ts\":1,\"dur\":1e-6"), "[process 1|thread 2|host] instant unresolved 1000000+0 a;" },
-        { EVENT("X", ",\"cat\":\"x\",\"ts\":1,\"dur\":1e-6"), "[process 1|thread 2|host] span unresolved 1000000+1 a;" },
+        { EVENT("X", ",\"cat\":\"x\",\"ts\":1,\"dur\":1e-6"),
+          "[process 1|thread 2|host] span unresolved 1000000+1 a;" },
         { EVENT("B", ",\"ts\":1") "," EVENT("E", ",\"ts\":3"),
           "[process 1|thread 2|host] span unresolved 1000000+2000000 a;" },
         { EVENT("E", ",\"ts\":3") "," EVENT("B", ",\"ts\":1"),
@@ -164,8 +165,8 @@ static void phases_become_records(void **state)
           "[process 1|(counters)|other] counter counter 1000000+0 [memory];" },
         { EVENT("s", ",\"ts\":1,\"id\":7") "," EVENT("f", ",\"ts\":2,\"id\":7"),
           "[process 1|(flows)|other] s flow 1000000+0 a; f flow 2000000+0 a;" },
-        { EVENT("b", ",\"ts\":1,\"id\":7") "," EVENT("b", ",\"ts\":2,\"id\":8") "," EVENT("e", ",\"ts\":4,\"id\":7") ","
-          EVENT("e", ",\"ts\":5,\"id\":8"),
+        { EVENT("b", ",\"ts\":1,\"id\":7") "," EVENT("b", ",\"ts\":2,\"id\":8") "," EVENT(
+              "e", ",\"ts\":4,\"id\":7") "," EVENT("e", ",\"ts\":5,\"id\":8"),
           "[process 1|(async)|other] span async 1000000+3000000 a; span async 2000000+3000000 a;" },
         { EVENT("X", ",\"ts\":5,\"dur\":1") "," EVENT("X", ",\"ts\":1,\"dur\":1"),
           "[process 1|thread 2|host] span unresolved 1000000+1000000 a; span unresolved 5000000+1000000 a;" },
@@ -213,8 +214,9 @@ static void processes_are_called_by_name_label_or_id(void **state)
     } rows[] = {
         { X("\"\"", "2", ""), "[process \"\"|thread 2|host] " ONE },
         { X("1", "2", "") "," META("process_name", "1", "", "python"), "[python|thread 2|host] " ONE },
-        { X("1", "2", "") "," META("process_name", "1", "", "python")
-          ",{\"ph\":\"M\",\"pid\":1,\"name\":\"process_labels\",\"args\":{\"labels\":\"GPU 0\"}}",
+        { X("1", "2", "") "," META(
+              "process_name", "1", "",
+              "python") ",{\"ph\":\"M\",\"pid\":1,\"name\":\"process_labels\",\"args\":{\"labels\":\"GPU 0\"}}",
           "[python (GPU 0)|thread 2|host] " ONE },
     };
     char json[1024];
@@ -226,8 +228,9 @@ static void processes_are_called_by_name_label_or_id(void **state)
     }
 }
 
-#define KERNEL(device) \
-    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":1,\"args\":{\"device\":" device "}}"
+#define KERNEL(device)                                                                                                 \
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":1,\"args\":{"                \
+    "\"device\":" device "}}"
 
 static void devices_stand_in_the_order_of_their_numbers(void **state)
 {
@@ -250,8 +253,10 @@ static void devices_stand_in_the_order_of_their_numbers(void **state)
 static void names_may_come_last(void **state)
 {
     static const char *const events = X("701", "5", "") "," X("1", "9", ",\"args\":{\"kernel_details\":\"regs:4\"}");
-    static const char *const names = META("process_name", "1", "", "/device:GPU:0") "," META("thread_name", "1", ",\"tid\":9", "Stream #9(Compute)")
-        "," META("process_name", "701", "", "/host:CPU") "," META("thread_name", "701", ",\"tid\":5", "python");
+    static const char *const names = META("process_name", "1", "", "/device:GPU:0") "," META(
+        "thread_name", "1", ",\"tid\":9", "Stream #9(Compute)") "," META("process_name", "701", "",
+                                                                         "/host:CPU") "," META("thread_name", "701",
+                                                                                               ",\"tid\":5", "python");
     char json[2048];
     const char *expected = "[/host:CPU|python|host] " ONE "[/device:GPU:0|Stream #9(Compute)|device|h0/gpu:0] " ONE;
 
@@ -271,22 +276,27 @@ static void beside_planes_other_processes_are_no_hosts(void **state)
 static void pytorch_is_told_by_its_categories(void **state)
 {
     static const char *const json =
-        "{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":3,\"name\":\"GPU X\",\"totalGlobalMem\":1024,\"numSms\":8}],"
+        "{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":3,\"name\":\"GPU "
+        "X\",\"totalGlobalMem\":1024,\"numSms\":8}],"
         "\"traceEvents\":["
-        "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#12\",\"pid\":8,\"tid\":8,\"ts\":1,\"dur\":9},"
-        "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":8,\"tid\":8,\"ts\":2,\"dur\":1,\"args\":{\"correlation\":5}},"
-        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":0,\"tid\":7,\"ts\":4,\"dur\":2,\"args\":{\"device\":3,\"correlation\":5}},"
-        "{\"ph\":\"X\",\"cat\":\"Memcpy\",\"name\":\"Memcpy HtoD (Pageable -> Device)\",\"pid\":0,\"tid\":\"stream 7\",\"ts\":6,\"dur\":1,\"args\":{\"device\":3,\"bytes\":64}},"
-        "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"ProfilerStep#12\",\"pid\":0,\"tid\":7,\"ts\":4,\"dur\":2,\"args\":{\"device\":3}}]}";
+        "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#12\",\"pid\":8,\"tid\":8,\"ts\":1,\"dur\":9}"
+        ","
+        "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":8,\"tid\":8,\"ts\":2,\"dur\":1,"
+        "\"args\":{\"correlation\":5}},"
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":0,\"tid\":7,\"ts\":4,\"dur\":2,\"args\":{"
+        "\"device\":3,\"correlation\":5}},"
+        "{\"ph\":\"X\",\"cat\":\"Memcpy\",\"name\":\"Memcpy HtoD (Pageable -> Device)\",\"pid\":0,\"tid\":\"stream "
+        "7\",\"ts\":6,\"dur\":1,\"args\":{\"device\":3,\"bytes\":64}},"
+        "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"ProfilerStep#12\",\"pid\":0,\"tid\":7,\"ts\":4,"
+        "\"dur\":2,\"args\":{\"device\":3}}]}";
     struct opened o = { .fd = -1 };
 
     (void)state;
-    assert_tracks(json,
-                  "[process 8|thread 8|host] span annotation 1000000+9000000 ProfilerStep#12 =12;"
-                  " span runtime 2000000+1000000 cudaLaunchKernel #5;"
-                  "[GPU 3|stream 7|device|h0/gpu:3] span kernel 4000000+2000000 gemm #5;"
-                  " span derived 4000000+2000000 ProfilerStep#12 =12;"
-                  "[GPU 3|stream 7|device|h0/gpu:3] span copy 6000000+1000000 Memcpy HtoD (Pageable -> Device);");
+    assert_tracks(json, "[process 8|thread 8|host] span annotation 1000000+9000000 ProfilerStep#12 =12;"
+                        " span runtime 2000000+1000000 cudaLaunchKernel #5;"
+                        "[GPU 3|stream 7|device|h0/gpu:3] span kernel 4000000+2000000 gemm #5;"
+                        " span derived 4000000+2000000 ProfilerStep#12 =12;"
+                        "[GPU 3|stream 7|device|h0/gpu:3] span copy 6000000+1000000 Memcpy HtoD (Pageable -> Device);");
     assert_int_equal(open_trace(&o, json), TM_OK);
     assert_int_equal(o.host.trace.device_count, 1);
     assert_string_equal(o.host.trace.devices[0].model, "GPU X");
@@ -300,9 +310,10 @@ static void pytorch_is_told_by_its_categories(void **state)
 static void epochs_keep_their_fractions(void **state)
 {
     (void)state;
-    assert_tracks("[" NAMED("X", "a", ",\"ts\":1666382280874284.123456,\"dur\":1") ","
-                  NAMED("X", "b", ",\"ts\":1666382279999999.5,\"dur\":1") "]",
-                  "[process 1|thread 2|host] span unresolved -500000+1000000 b; span unresolved 874284123456+1000000 a;");
+    assert_tracks(
+        "[" NAMED("X", "a", ",\"ts\":1666382280874284.123456,\"dur\":1") "," NAMED(
+            "X", "b", ",\"ts\":1666382279999999.5,\"dur\":1") "]",
+        "[process 1|thread 2|host] span unresolved -500000+1000000 b; span unresolved 874284123456+1000000 a;");
     assert_tracks("[" NAMED("X", "a", ",\"ts\":5000000.25,\"dur\":1") "]",
                   "[process 1|thread 2|host] span unresolved 5000000250000+1000000 a;");
     assert_tracks("[" NAMED("X", "a", ",\"ts\":3600000000.25,\"dur\":1") "]",
@@ -344,13 +355,16 @@ static void oddities_are_tallied_by_name(void **state)
         { TM_TALLY_MISSING_PROCESS, 0, "{\"ph\":\"i\",\"s\":\"g\",\"ts\":1,\"name\":\"a\"}" },
         { TM_TALLY_MISSING_THREAD, 1, "{\"ph\":\"X\",\"pid\":1,\"ts\":1,\"dur\":1,\"name\":\"a\"}" },
         { TM_TALLY_METADATA_EVENT, 1, META("process_name", "1", "", "p") },
-        { TM_TALLY_RENAMED, 1, META("process_name", "1", "", "p") "," META("process_name", "1", "", "q") ","
-                               META("process_name", "1", "", "q") },
-        { TM_TALLY_RENAMED, 1, META("thread_name", "1", ",\"tid\":1", "p") "," META("thread_name", "1", ",\"tid\":1", "q") },
-        { TM_TALLY_CLOCK_OUTLIER, 2, EVENT("X", ",\"ts\":8640001000000,\"dur\":1") ","
-                                     EVENT("X", ",\"ts\":1,\"dur\":1e300") },
-        { TM_TALLY_UNMATCHED_BEGIN, 0, EVENT("X", ",\"ts\":1,\"dur\":1,\"bind_id\":4") "," EVENT("b", ",\"ts\":1") ","
-                                       EVENT("X", ",\"ts\":1,\"dur\":1,\"bind_id\":5") "," EVENT("e", ",\"ts\":2") },
+        { TM_TALLY_RENAMED, 1,
+          META("process_name", "1", "", "p") "," META("process_name", "1", "", "q") "," META("process_name", "1", "",
+                                                                                             "q") },
+        { TM_TALLY_RENAMED, 1,
+          META("thread_name", "1", ",\"tid\":1", "p") "," META("thread_name", "1", ",\"tid\":1", "q") },
+        { TM_TALLY_CLOCK_OUTLIER, 2,
+          EVENT("X", ",\"ts\":8640001000000,\"dur\":1") "," EVENT("X", ",\"ts\":1,\"dur\":1e300") },
+        { TM_TALLY_UNMATCHED_BEGIN, 0,
+          EVENT("X", ",\"ts\":1,\"dur\":1,\"bind_id\":4") "," EVENT("b", ",\"ts\":1") "," EVENT(
+              "X", ",\"ts\":1,\"dur\":1,\"bind_id\":5") "," EVENT("e", ",\"ts\":2") },
         { TM_TALLY_INSTANT_EVENT, 2, EVENT("R", ",\"ts\":1") "," EVENT("P", ",\"ts\":1") },
         { TM_TALLY_BEGIN_END_EVENT, 2, EVENT("B", ",\"ts\":1") "," EVENT("E", ",\"ts\":2") },
         { TM_TALLY_UNMATCHED_BEGIN, 1, EVENT("B", ",\"ts\":1") },
@@ -370,7 +384,8 @@ static void oddities_are_tallied_by_name(void **state)
         const uint64_t count = tally_of(rows[i].events, rows[i].tally);
 
         if (count != rows[i].count)
-            fail_msg("row %zu: %s is %" PRIu64 ", not %" PRIu64, i, tm_tally_info[rows[i].tally].name, count, rows[i].count);
+            fail_msg("row %zu: %s is %" PRIu64 ", not %" PRIu64, i, tm_tally_info[rows[i].tally].name, count,
+                     rows[i].count);
     }
 }
 
@@ -378,9 +393,9 @@ static void the_execution_of_a_tpu_bears_its_device(void **state)
 {
     static const char *const json =
         "[{\"ph\":\"X\",\"pid\":2,\"tid\":1,\"ts\":1,\"dur\":5,\"name\":\"jit_f\",\"args\":{\"run_id\":\"77\"}},"
-        "{\"ph\":\"X\",\"pid\":701,\"tid\":1,\"ts\":0,\"dur\":1,\"name\":\"DoEnqueueProgram\",\"args\":{\"run_id\":\"77\",\"device_ordinal\":\"1\"}},"
-        META("process_name", "2", "", "/device:TPU:1") "," META("thread_name", "2", ",\"tid\":1", "XLA Modules") ","
-        META("process_name", "701", "", "/host:CPU") "]";
+        "{\"ph\":\"X\",\"pid\":701,\"tid\":1,\"ts\":0,\"dur\":1,\"name\":\"DoEnqueueProgram\",\"args\":{\"run_id\":"
+        "\"77\",\"device_ordinal\":\"1\"}}," META("process_name", "2", "", "/device:TPU:1") "," META(
+            "thread_name", "2", ",\"tid\":1", "XLA Modules") "," META("process_name", "701", "", "/host:CPU") "]";
     struct opened o = { .fd = -1 };
 
     (void)state;
@@ -432,7 +447,8 @@ static void times_are_counted_from_where_most_events_are(void **state)
 
         (void)snprintf(json, sizeof(json), "[%s]", rows[i].events);
         assert_int_equal(open_trace(&o, json), TM_OK);
-        if (o.run.tallies.count[TM_TALLY_CLOCK_OUTLIER] != rows[i].outliers || o.host.trace.origin_us != rows[i].origin_us)
+        if (o.run.tallies.count[TM_TALLY_CLOCK_OUTLIER] != rows[i].outliers ||
+            o.host.trace.origin_us != rows[i].origin_us)
             fail_msg("row %zu: %" PRIu64 " outliers, origin %" PRId64, i, o.run.tallies.count[TM_TALLY_CLOCK_OUTLIER],
                      o.host.trace.origin_us);
         close_trace(&o);
@@ -483,7 +499,8 @@ static void events_come_with_their_arguments(void **state)
         { EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"k\":[1,\"x\"]}"), "0 a k:[1 'x'];" },
         { EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":[1]"), "0 a args:[1];" },
         { EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":\"t\",\"zz\":null"), "0 a args:'t' zz:null;" },
-        { EVENT("X", ",\"tts\":1.5,\"ts\":1,\"dur\":1,\"tdur\":2 , \"cname\" : \"red\\\"\",\"args\":{\"k\":1},\"sf\":{\"a\":[1,{}]}"),
+        { EVENT("X", ",\"tts\":1.5,\"ts\":1,\"dur\":1,\"tdur\":2 , \"cname\" : "
+                     "\"red\\\"\",\"args\":{\"k\":1},\"sf\":{\"a\":[1,{}]}"),
           "0 a k:1 tts:#1.5 tdur:2 cname:'red\"' sf:{a:[1 {}]};" },
         { EVENT("X", ",\"ts\":1,\"dur\":1,\"id\":\"0x7\""), "0 a id:'0x7';" },
         { EVENT("B", ",\"ts\":1,\"tts\":1") "," EVENT("E", ",\"ts\":2,\"tts\":2"), "0 a tts:1 tts:2;" },
@@ -496,10 +513,11 @@ static void events_come_with_their_arguments(void **state)
         { EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"step_num\":7}"), "0 a step_num:7;" },
         { EVENT("i", ",\"ts\":1,\"s\":\"p\",\"args\":{\"k\":1}"), "0 a k:1;" },
         { EVENT("C", ",\"ts\":1,\"id\":\"x\",\"args\":{\"v\":1.5}"), "0 a id='x' v:#1.5;" },
-        { EVENT("B", ",\"ts\":1,\"cat\":\"c\",\"args\":{\"k\":1}") ","
-          EVENT("E", ",\"ts\":2,\"cat\":\"c\",\"args\":{\"k\":2,\"l\":3}"), "0 a cat='c' k:1 k:2 l:3;" },
-        { EVENT("b", ",\"ts\":1,\"cat\":\"c\",\"id2\":{\"local\":\"0x1\"}") ","
-          EVENT("e", ",\"ts\":2,\"cat\":\"c\",\"id2\":{\"local\":\"0x1\"},\"args\":{\"k\":1}"),
+        { EVENT("B", ",\"ts\":1,\"cat\":\"c\",\"args\":{\"k\":1}") "," EVENT(
+              "E", ",\"ts\":2,\"cat\":\"c\",\"args\":{\"k\":2,\"l\":3}"),
+          "0 a cat='c' k:1 k:2 l:3;" },
+        { EVENT("b", ",\"ts\":1,\"cat\":\"c\",\"id2\":{\"local\":\"0x1\"}") "," EVENT(
+              "e", ",\"ts\":2,\"cat\":\"c\",\"id2\":{\"local\":\"0x1\"},\"args\":{\"k\":1}"),
           "0 a cat='c' id='0x1' k:1;" },
         { EVENT("n", ",\"ts\":1,\"cat\":\"c\",\"id\":7"), "0 a cat='c' id='7';" },
     };
@@ -512,10 +530,11 @@ static void events_come_with_their_arguments(void **state)
     }
 }
 
-#define FLOW(ph, pid, tid, ts, more) \
+#define FLOW(ph, pid, tid, ts, more)                                                                                   \
     "{\"ph\":\"" ph "\",\"pid\":" pid ",\"tid\":" tid ",\"name\":\"" ph "\",\"cat\":\"c\",\"id\":5,\"ts\":" ts more "}"
-#define ON_DEVICE(cat, ts, args) \
-    "{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":" ts ",\"dur\":1,\"args\":{" args "}}"
+#define ON_DEVICE(cat, ts, args)                                                                                       \
+    "{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":" ts ",\"dur\":1,\"args\":{" args "}" \
+    "}"
 
 static void flows_tell_where_they_lie(void **state)
 {
@@ -537,8 +556,8 @@ static void flows_tell_where_they_lie(void **state)
         { FLOW("f", "0", "8", "1", "") "," ON_DEVICE("kernel", "1", "\"device\":3"),
           "2 k cat='kernel' device:3;0 f! cat='c' id='5' place=1;" },
         /* What is drawn on a stream but lies on a thread */
-        { ON_DEVICE("kernel", "1", "\"device\":3") "," ON_DEVICE("cuda_sync", "2", "\"k\":1") ","
-          FLOW("f", "0", "7", "2", ""),
+        { ON_DEVICE("kernel", "1", "\"device\":3") "," ON_DEVICE("cuda_sync", "2", "\"k\":1") "," FLOW("f", "0", "7",
+                                                                                                       "2", ""),
           "0 k cat='kernel' device:3;1 k cat='cuda_sync' k:1;2 f! cat='c' id='5' place=1;" },
     };
     char json[2048];
@@ -567,7 +586,8 @@ static void long_arguments_are_tallied_and_kept_as_far_as_they_fit(void **state)
     close_trace(&o);
 }
 
-#define WITH_NUL EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"long\":\"0123456789012345678901234567890123\",\"a\":\"x\\u0000y\"}")
+#define WITH_NUL                                                                                                       \
+    EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"long\":\"0123456789012345678901234567890123\",\"a\":\"x\\u0000y\"}")
 
 /* What is not written is told, once for each event. */
 static void what_is_left_out_is_tallied(void **state)
@@ -583,7 +603,8 @@ static void what_is_left_out_is_tallied(void **state)
         { TM_TALLY_UNWRITTEN_MEMBER, 1, EVENT("s", ",\"ts\":1,\"id\":2,\"cname\":\"x\"") },
         { TM_TALLY_UNWRITTEN_MEMBER, 1, EVENT("s", ",\"ts\":1,\"id\":2,\"args\":{\"v\":1}") },
         { TM_TALLY_UNWRITTEN_MEMBER, 0, EVENT("s", ",\"ts\":1,\"id\":2,\"args\":{}") },
-        { TM_TALLY_NUL_IN_ARGUMENTS, 1, EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"a\":\"x\\u0000y\",\"b\":\"\\u0000\"}") },
+        { TM_TALLY_NUL_IN_ARGUMENTS, 1,
+          EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"a\":\"x\\u0000y\",\"b\":\"\\u0000\"}") },
         { TM_TALLY_NUL_IN_ARGUMENTS, 1, EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"a\\u0000\":1}") },
         { TM_TALLY_NUL_IN_ARGUMENTS, 0, EVENT("X", ",\"ts\":1,\"dur\":1,\"args\":{\"a\":\"x\\u0001y\\\\u0000\"}") },
         /* also where it stands so in the event before */
@@ -624,17 +645,33 @@ static void arguments_cost_nothing_where_they_are_not_kept(void **state)
 
 /* --- whose tracks they are --- */
 
-#define SORT_INDEX(what, tid, index) \
+#define SORT_INDEX(what, tid, index)                                                                                   \
     "{\"ph\":\"M\",\"pid\":1" tid ",\"name\":\"" what "_sort_index\",\"args\":{\"sort_index\":" index "}}"
 
 static void tracks_know_their_process_and_order(void **state)
 {
     static const char *const json =
-        "[" SORT_INDEX("process", "", "5") "," SORT_INDEX("process", "", "-3") "," SORT_INDEX("thread", ",\"tid\":2", "9")
-        "," X("1", "2", "") "," X("\"p\"", "\"t\"", "") "," X("1", "4", "") "," EVENT("C", ",\"ts\":1") ","
-        EVENT("b", ",\"ts\":1,\"id\":1") "," EVENT("i", ",\"ts\":1,\"s\":\"p\"") "," EVENT("s", ",\"ts\":1,\"id\":1") ","
-        KERNEL("2") "," KERNEL("1") ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":1,\"tid\":8,\"ts\":1,\"dur\":1,"
-        "\"args\":{\"device\":2}}]";
+        "[" SORT_INDEX("process", "", "5") "," SORT_INDEX("process", "", "-3") "," SORT_INDEX("thread", ",\"tid\":2", "9") "," X(
+            "1", "2",
+            "") "," X("\"p\"", "\"t\"",
+                      "") "," X("1", "4",
+                                "") "," EVENT("C",
+                                              ",\"ts\":1") "," EVENT("b",
+                                                                     ",\"ts\":1,\"id\":1") "," EVENT("i",
+                                                                                                     ",\"ts\":1,\"s\":"
+                                                                                                     "\"p\"") "," EVENT("s",
+                                                                                                                        ","
+                                                                                                                        "\""
+                                                                                                                        "ts"
+                                                                                                                        "\""
+                                                                                                                        ":1"
+                                                                                                                        ","
+                                                                                                                        "\""
+                                                                                                                        "id"
+                                                                                                                        "\""
+                                                                                                                        ":"
+                                                                                                                        "1") "," KERNEL("2") "," KERNEL("1") ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":1,\"tid\":8,\"ts\":1,\"dur\":1,"
+                                                                                                                                                             "\"args\":{\"device\":2}}]";
     static const struct {
         int64_t process_id, id, process_order, order;
         uint32_t process;
@@ -666,7 +703,9 @@ static void tracks_know_their_process_and_order(void **state)
 static void a_trace_without_events_is_refused(void **state)
 {
     static const char *const traces[] = {
-        "{\"traceEvents\":[]}", "{\"traceEvents\":[{}]}", "{\"traceEvents\":[" META("process_name", "1", "", "p") "]}",
+        "{\"traceEvents\":[]}",
+        "{\"traceEvents\":[{}]}",
+        "{\"traceEvents\":[" META("process_name", "1", "", "p") "]}",
         "{\"traceEvents\":[{\"ph\":",
     };
 
@@ -688,7 +727,8 @@ static void events_may_come_after_a_long_head(void **state)
     struct opened o = { .fd = -1 };
 
     (void)state;
-    (void)snprintf(json, sizeof(json), "{\"other\":\"%*s\",\"traceEvents\":[%s]}", TM_KIND_HEAD_BYTES, "", X("1", "1", ""));
+    (void)snprintf(json, sizeof(json), "{\"other\":\"%*s\",\"traceEvents\":[%s]}", TM_KIND_HEAD_BYTES, "",
+                   X("1", "1", ""));
     assert_int_equal(open_trace(&o, json), TM_OK);
     assert_int_equal(o.host.trace.events, 1);
     close_trace(&o);
@@ -710,10 +750,10 @@ static void what_came_before_damage_counts(void **state)
     close_trace(&o);
 }
 
-static const char *const wide =
-    "{\"traceEvents\":[" EVENT("B", ",\"ts\":1") "," EVENT("E", ",\"ts\":2") "," EVENT("s", ",\"ts\":1,\"id\":1") ","
-    X("1", "3", ",\"cat\":\"kernel\",\"args\":{\"device\":1,\"grid\":[1,2,3],\"Collective name\":\"allreduce\"}") ","
-    META("process_name", "1", "", "p") "]}";
+static const char *const wide = "{\"traceEvents\":[" EVENT("B", ",\"ts\":1") "," EVENT("E", ",\"ts\":2") "," EVENT(
+    "s", ",\"ts\":1,\"id\":1") "," X("1", "3",
+                                     ",\"cat\":\"kernel\",\"args\":{\"device\":1,\"grid\":[1,2,3],\"Collective "
+                                     "name\":\"allreduce\"}") "," META("process_name", "1", "", "p") "]}";
 
 static tm_status take_nothing(void *to, const struct tm_event *event)
 {

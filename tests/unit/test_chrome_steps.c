@@ -64,8 +64,10 @@ static void put_number(struct text *t)
 
 static void put_any_text(struct text *t)
 {
+    /* clang-format off */
     static const char *const parts[] = { "loop_add_fusion", ".", "7", "kernel_with_a_long_name_that_goes_on_", "\\u0041", "\xc3\xa9",
                                          "\\ud83d\\ude00", "\x7f", "\\n", "a" };
+    /* clang-format on */
 
     put(t, "\"");
     for (uint32_t left = chance(6); left > 0; left--)
@@ -75,13 +77,16 @@ static void put_any_text(struct text *t)
 
 static void put_value(struct text *t)
 {
-    static const char *const others[] = { "null", "true", "[1,2,[3]]", "{\"a\":{}}", "\"12\"", "\"007\"", "\"93.75\"", "NaN", "{}", "-0" };
+    static const char *const others[] = { "null",    "true",      "[1,2,[3]]", "{\"a\":{}}", "\"12\"",
+                                          "\"007\"", "\"93.75\"", "NaN",       "{}",         "-0" };
 
     switch (chance(8)) {
     case 0:
         put(t, others[chance(10)]);
         break;
-    case 1: case 2: case 3:
+    case 1:
+    case 2:
+    case 3:
         put_any_text(t);
         break;
     default:
@@ -102,8 +107,12 @@ static void put_key(struct text *t, const char *key)
 
 static void put_args(struct text *t)
 {
-    static const char *const keys[] = { "correlation_id", "hlo_op", "name", "External id", "grid", "bytes", "hlo\\u005fop",
-                                        "a key that is longer than what is held of one, by far, and not known to anybody" };
+    static const char *const keys[] = {
+        "correlation_id", "hlo_op",
+        "name",           "External id",
+        "grid",           "bytes",
+        "hlo\\u005fop",   "a key that is longer than what is held of one, by far, and not known to anybody"
+    };
 
     put(t, "{");
     for (uint32_t i = chance(3); i < 6; i += 1 + chance(20) / 19) {
@@ -120,7 +129,8 @@ static void put_args(struct text *t)
 static void put_member(struct text *t, const char *key)
 {
     static const char *const phases[] = { "\"X\"", "\"B\"", "\"i\"", "7", "\"\\u0058\"" };
-    static const char *const ids[] = { "1", "13", "\"stream 7\"", "3152652472", "null", "1.5", "\"12\"", "18446744073709551615" };
+    static const char *const ids[] = { "1",    "13",  "\"stream 7\"", "3152652472",
+                                       "null", "1.5", "\"12\"",       "18446744073709551615" };
     static const char *const categories[] = { "\"kernel\"", "\"cpu_op\"", "\"\\u0063\"", "4" };
 
     put_key(t, key);
@@ -228,8 +238,8 @@ static void read_together(const char *document, size_t length, const struct tm_c
                           const uint64_t *hashes, const uint64_t *tallies)
 {
     static const enum tm_tally which[] = {
-        TM_TALLY_REPEATED_KEY,    TM_TALLY_NESTED_ARGUMENT,  TM_TALLY_BAD_NUMBER,        TM_TALLY_STRING_NUMBER,
-        TM_TALLY_EXPONENT_NUMBER, TM_TALLY_UNICODE_NAME, TM_TALLY_CONTROL_CHARACTER, TM_TALLY_LONE_SURROGATE,
+        TM_TALLY_REPEATED_KEY,    TM_TALLY_NESTED_ARGUMENT, TM_TALLY_BAD_NUMBER,        TM_TALLY_STRING_NUMBER,
+        TM_TALLY_EXPONENT_NUMBER, TM_TALLY_UNICODE_NAME,    TM_TALLY_CONTROL_CHARACTER, TM_TALLY_LONE_SURROGATE,
     };
     const struct tm_chrome_event *e;
     struct reading r;

@@ -57,7 +57,7 @@ static void planes_are_told_by_name(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        enum tm_device_kind kind = (enum tm_device_kind)-1;
+        enum tm_device_kind kind = (enum tm_device_kind) - 1;
         int64_t ordinal = -1;
 
         assert_int_equal(tm_side_of_plane(rows[i].name, strlen(rows[i].name), &kind, &ordinal), rows[i].side);
@@ -92,8 +92,8 @@ static void processes_of_others_are_told_by_name(void **state)
     static const struct {
         const char *name;
         int64_t ordinal; /* -1 = none */
-    } queues[] = { { "GPU0", 0 }, { "GPU12", 12 }, { "GPU", -1 }, { "GPU 0", -1 }, { "GPU0x", -1 }, { "gpu0", -1 },
-                   { "", -1 } };
+    } queues[] = { { "GPU0", 0 },   { "GPU12", 12 }, { "GPU", -1 }, { "GPU 0", -1 },
+                   { "GPU0x", -1 }, { "gpu0", -1 },  { "", -1 } };
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -150,8 +150,8 @@ static void lines_are_told_by_name_and_id(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
-        assert_int_equal(
-            tm_line_of(rows[i].side, rows[i].kind, rows[i].name, strlen(rows[i].name), rows[i].id), rows[i].line);
+        assert_int_equal(tm_line_of(rows[i].side, rows[i].kind, rows[i].name, strlen(rows[i].name), rows[i].id),
+                         rows[i].line);
 }
 
 /* "hlo_op=x" among the facts: takes what stands behind it. */
@@ -179,10 +179,14 @@ static void take_fact(const char *fact, struct tm_class_question *q, const char 
         const char *name;
         enum tm_record_flag flag;
     } flags[] = {
-        { "kernel_details", TM_FLAG_KERNEL_DETAILS }, { "copy_details", TM_FLAG_COPY_DETAILS },
-        { "memset_details", TM_FLAG_MEMSET_DETAILS }, { "correlation", TM_FLAG_CORRELATION },
-        { "step", TM_FLAG_STEP },                     { "graph_exec", TM_FLAG_GRAPH_EXEC },
-        { "graph_node", TM_FLAG_GRAPH_NODE },         { "run_id", TM_FLAG_RUN_ID },
+        { "kernel_details", TM_FLAG_KERNEL_DETAILS },
+        { "copy_details", TM_FLAG_COPY_DETAILS },
+        { "memset_details", TM_FLAG_MEMSET_DETAILS },
+        { "correlation", TM_FLAG_CORRELATION },
+        { "step", TM_FLAG_STEP },
+        { "graph_exec", TM_FLAG_GRAPH_EXEC },
+        { "graph_node", TM_FLAG_GRAPH_NODE },
+        { "run_id", TM_FLAG_RUN_ID },
     };
     const char *value;
 
@@ -469,13 +473,14 @@ static void what_a_category_gives_decides(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct tm_class_question q = { .traits = traits(rows[i].name), .flags = rows[i].flags,
-                                             .side = (uint8_t)rows[i].side, .given = (uint8_t)rows[i].given,
+        const struct tm_class_question q = { .traits = traits(rows[i].name),
+                                             .flags = rows[i].flags,
+                                             .side = (uint8_t)rows[i].side,
+                                             .given = (uint8_t)rows[i].given,
                                              .line = TM_LINE_STREAM };
 
         if (tm_classify(&q) != rows[i].class)
-            fail_msg("%s given as %s: %s", rows[i].name, tm_class_name[rows[i].given],
-                     tm_class_name[tm_classify(&q)]);
+            fail_msg("%s given as %s: %s", rows[i].name, tm_class_name[rows[i].given], tm_class_name[tm_classify(&q)]);
     }
 }
 
@@ -494,10 +499,13 @@ static void flows_and_the_unknown_are_no_categories(void **state)
 
 static void devices_that_nobody_knows_are_told_by_their_categories(void **state)
 {
-    static const struct { const char *name; enum tm_accelerator accelerator; } rows[] = {
-        { "mtia_ccp_events", TM_ACCELERATOR_MTIA },   { "mtia_insight", TM_ACCELERATOR_MTIA },
-        { "hpu_op", TM_ACCELERATOR_GAUDI },           { "collective_comm", TM_ACCELERATOR_OTHER },
-        { "kernel", TM_ACCELERATOR_NONE },            { "mtia_runtime", TM_ACCELERATOR_NONE },
+    static const struct {
+        const char *name;
+        enum tm_accelerator accelerator;
+    } rows[] = {
+        { "mtia_ccp_events", TM_ACCELERATOR_MTIA }, { "mtia_insight", TM_ACCELERATOR_MTIA },
+        { "hpu_op", TM_ACCELERATOR_GAUDI },         { "collective_comm", TM_ACCELERATOR_OTHER },
+        { "kernel", TM_ACCELERATOR_NONE },          { "mtia_runtime", TM_ACCELERATOR_NONE },
         { "cuda_event", TM_ACCELERATOR_NONE },
     };
 
@@ -513,7 +521,10 @@ static void devices_that_nobody_knows_are_told_by_their_categories(void **state)
 /* A thread that is blocked does nothing, and its name does not tell what it waits for.  Of their class they stay. */
 static void names_of_blocked_threads_are_waits(void **state)
 {
-    static const struct { const char *name; bool waits; } rows[] = {
+    static const struct {
+        const char *name;
+        bool waits;
+    } rows[] = {
         { "Wait for donation holds", true },
         { "Wait for usage holds", true },
         { "Wait: pending_threads=2/4", true },
@@ -567,15 +578,31 @@ static void names_tell_the_direction_of_a_copy(void **state)
         const char *name;
         enum tm_direction direction;
     } rows[] = {
-        { "MemcpyH2D", TM_H2D }, { "MemcpyD2H", TM_D2H }, { "MemcpyD2D", TM_D2D }, { "MemcpyP2P", TM_P2P },
-        { "MemcpyOther", TM_OTHER_DIRECTION }, { "MEMCPYHtoD", TM_H2D }, { "MEMCPYDToH", TM_D2H },
-        { "Memcpy HtoD (Pageable -> Device)", TM_H2D }, { "Memcpy PtoP (Device -> Device)", TM_P2P },
-        { "Memcpy", TM_OTHER_DIRECTION }, { "Memcpy ", TM_OTHER_DIRECTION }, { "MemcpyH2", TM_OTHER_DIRECTION },
-        { "CopyHostToDevice", TM_H2D }, { "CopyDeviceToHost", TM_D2H }, { "CopyDeviceToDevice", TM_D2D },
-        { "CopyHostToHost", TM_OTHER_DIRECTION }, { "__amd_rocclr_copyBuffer.kd", TM_OTHER_DIRECTION },
-        { "cuMemcpyHtoDAsync_v2", TM_H2D }, { "hipMemcpyDtoHAsync", TM_D2H }, { "cuMemcpyDtoD", TM_D2D },
-        { "cuMemcpyPeerAsync", TM_P2P }, { "cuMemcpyAtoH_v2", TM_D2H }, { "cudaMemcpyAsync", TM_OTHER_DIRECTION },
-        { "loop_fusion", TM_OTHER_DIRECTION }, { "", TM_OTHER_DIRECTION },
+        { "MemcpyH2D", TM_H2D },
+        { "MemcpyD2H", TM_D2H },
+        { "MemcpyD2D", TM_D2D },
+        { "MemcpyP2P", TM_P2P },
+        { "MemcpyOther", TM_OTHER_DIRECTION },
+        { "MEMCPYHtoD", TM_H2D },
+        { "MEMCPYDToH", TM_D2H },
+        { "Memcpy HtoD (Pageable -> Device)", TM_H2D },
+        { "Memcpy PtoP (Device -> Device)", TM_P2P },
+        { "Memcpy", TM_OTHER_DIRECTION },
+        { "Memcpy ", TM_OTHER_DIRECTION },
+        { "MemcpyH2", TM_OTHER_DIRECTION },
+        { "CopyHostToDevice", TM_H2D },
+        { "CopyDeviceToHost", TM_D2H },
+        { "CopyDeviceToDevice", TM_D2D },
+        { "CopyHostToHost", TM_OTHER_DIRECTION },
+        { "__amd_rocclr_copyBuffer.kd", TM_OTHER_DIRECTION },
+        { "cuMemcpyHtoDAsync_v2", TM_H2D },
+        { "hipMemcpyDtoHAsync", TM_D2H },
+        { "cuMemcpyDtoD", TM_D2D },
+        { "cuMemcpyPeerAsync", TM_P2P },
+        { "cuMemcpyAtoH_v2", TM_D2H },
+        { "cudaMemcpyAsync", TM_OTHER_DIRECTION },
+        { "loop_fusion", TM_OTHER_DIRECTION },
+        { "", TM_OTHER_DIRECTION },
     };
 
     (void)state;
@@ -585,6 +612,7 @@ static void names_tell_the_direction_of_a_copy(void **state)
 
 static void hlo_names_tell_collectives(void **state)
 {
+    /* clang-format off */
     static const char *const yes[] = {
         "all-reduce", "all-reduce.1", "all-gather-start", "all-gather-done.3", "reduce-scatter.2.remat",
         "ragged-all-to-all.4", "collective-broadcast", "send-done.1", "recv", "while.1::all-to-all.2",
@@ -594,6 +622,7 @@ static void hlo_names_tell_collectives(void **state)
         "all-reduce-scatter-fusion", "all-reduces", "sender", "recv-starter", "loop_all-reduce", "fusion.1",
         "all-reduce-done-x", "%all-reduce = f32[] all-reduce(f32[] %x)", "::", "all-reduce.1::fusion.2",
     };
+    /* clang-format on */
 
     (void)state;
     for (size_t i = 0; i < COUNT(yes); i++)
@@ -628,8 +657,9 @@ static void classes_have_their_levels(void **state)
 static void any_bytes_are_a_name(void **state)
 {
     static const char *const pieces[] = {
-        "$", "%", "cu", "cuda", "hip", "Memcpy", "Async", "_v2", "::", "Iterator", "all_", "all-", "reduce", ":",
-        "/", " ", "\xff", "H", "2", "to", "D", "_ptsz", "-start", ".", "Launch", "Kernel", "next_batch", "",
+        "$",    "%",     "cu",     "cuda", "hip",    "Memcpy", "Async",      "_v2", "::", "Iterator",
+        "all_", "all-",  "reduce", ":",    "/",      " ",      "\xff",       "H",   "2",  "to",
+        "D",    "_ptsz", "-start", ".",    "Launch", "Kernel", "next_batch", "",
     };
     uint64_t seed = 88172645463325252u;
 

@@ -57,9 +57,10 @@ static void depths_of_a_damaged_summary_have_an_end(void **state)
 static void a_run_without_scopes_has_its_operations(void **state)
 {
     (void)state;
-    assert_stacks("{'scopes': null, 'ops': {'self_ps': 7000, 'rows': [{'name': 'a b', 'category': 'gemm/dot', 'self_ps': "
-                  "4000}, {'name': 'c', 'category': '', 'self_ps': 0}], 'rest': {'rows': 2, 'self_ps': 3000}}}",
-                  "(no scopes recorded);gemm/dot;a_b 4\n(rows not listed) 3\n");
+    assert_stacks(
+        "{'scopes': null, 'ops': {'self_ps': 7000, 'rows': [{'name': 'a b', 'category': 'gemm/dot', 'self_ps': "
+        "4000}, {'name': 'c', 'category': '', 'self_ps': 0}], 'rest': {'rows': 2, 'self_ps': 3000}}}",
+        "(no scopes recorded);gemm/dot;a_b 4\n(rows not listed) 3\n");
     assert_stacks("{}", "");
 }
 

@@ -31,8 +31,7 @@ static tm_status try_rig(struct rig *r)
     if (st != TM_OK)
         return st;
     b->trace.messages = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(none), 1 << 16);
-    b->trace.steps.marks =
-        tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_step_mark), 1 << 16);
+    b->trace.steps.marks = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_step_mark), 1 << 16);
     if (!b->trace.messages || !b->trace.steps.marks)
         return r->run.error.status;
     bench_devices(b, 2, TM_DEVICE_GPU, 0, INT64_MAX);
@@ -86,8 +85,7 @@ static struct tm_config message_of(struct rig *r, const char *operation, uint64_
 /* number: of the configuration, as the trace's table would have it */
 static void take(struct rig *r, const char *name, const struct tm_config *config, uint32_t number, int64_t dur_us)
 {
-    struct tm_event event =
-        bench_event(bench_name(&r->bench, name), TM_CLASS_COLLECTIVE, config, 0, dur_us * US);
+    struct tm_event event = bench_event(bench_name(&r->bench, name), TM_CLASS_COLLECTIVE, config, 0, dur_us * US);
 
     event.record.config = number;
     OK(bench_take(&r->bench, &event));
@@ -112,6 +110,7 @@ static bool has(const struct rig *r, const char *path)
 
 static void names_of_every_sort_tell_the_kind(void **state)
 {
+    /* clang-format off */
     static const struct { const char *name; enum tm_collective_kind kind; } rows[] = {
         { "allreduce", TM_ALL_REDUCE }, { "allreduce_coalesced", TM_ALL_REDUCE }, { "all-reduce-start.1", TM_ALL_REDUCE },
         { "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)", TM_ALL_REDUCE },
@@ -127,6 +126,7 @@ static void names_of_every_sort_tell_the_kind(void **state)
         { "barrier", TM_OTHER_COLLECTIVE }, { "all_red", TM_OTHER_COLLECTIVE }, { "", TM_OTHER_COLLECTIVE },
         { "all___reduce", TM_ALL_REDUCE }, { "_-_-", TM_OTHER_COLLECTIVE },
     };
+    /* clang-format on */
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -160,15 +160,13 @@ static void ranks_tell_whether_a_group_lies_in_one_node(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
-        if (tm_reach_of_ranks(rows[i].ranks, strlen(rows[i].ranks), rows[i].node_devices) !=
-            rows[i].reach)
+        if (tm_reach_of_ranks(rows[i].ranks, strlen(rows[i].ranks), rows[i].node_devices) != rows[i].reach)
             fail_msg("%s of %u", rows[i].ranks, rows[i].node_devices);
 }
 
 static void collectives_within_a_node_are_rows_of_their_own(void **state)
 {
-    static const char *const ranks[] = { "[8, 9, 10, 11, 12, 13, 14, 15]",
-                                         "[0, 8, 16, 24, 32, 40, 48, 56]" };
+    static const char *const ranks[] = { "[8, 9, 10, 11, 12, 13, 14, 15]", "[0, 8, 16, 24, 32, 40, 48, 56]" };
     struct rig r;
 
     (void)state;
@@ -293,7 +291,11 @@ static void what_is_no_collective_of_a_chosen_step_does_not_count(void **state)
 
 static void ops_of_a_tpu_are_told_by_opcode_and_counted_at_their_wait(void **state)
 {
-    static const struct { const char *text, *category; enum tm_tpu_part part; int64_t dur_us; } ops[] = {
+    static const struct {
+        const char *text, *category;
+        enum tm_tpu_part part;
+        int64_t dur_us;
+    } ops[] = {
         { "%async-collective-done.1 = f32[8] reduce-scatter-done(f32[8] %all-reduce.1)", "", TM_TPU_WAIT, 40 },
         { "%async-collective-start.1 = f32[8] reduce-scatter-start(f32[8] %all-reduce.1)", "", TM_TPU_START, 2 },
         { "%x.1 = f32[8] async-done(f32[8] %y), calls=%wrapped_all_gather, other=%all-reduce", "", TM_TPU_WAIT, 30 },
@@ -379,8 +381,8 @@ static void a_profile_without_a_device_has_none(void **state)
 
 static void take_at(struct rig *r, const char *name, enum tm_class class, int64_t begin_us, int64_t end_us)
 {
-    const struct tm_event event = bench_event(bench_name(&r->bench, name), class, &no_config, begin_us * US,
-                                              (end_us - begin_us) * US);
+    const struct tm_event event =
+        bench_event(bench_name(&r->bench, name), class, &no_config, begin_us * US, (end_us - begin_us) * US);
 
     OK(bench_take(&r->bench, &event));
 }
@@ -401,13 +403,13 @@ static void exposed_time_belongs_to_one_of_those_that_run(void **state)
 
     (void)state;
     open_rig(&r);
-    take_at(&r, "all_reduce", TM_CLASS_COLLECTIVE, 0, 10);     /* keeps [0, 10) */
-    take_at(&r, "broadcast", TM_CLASS_COLLECTIVE, 2, 30);      /* the latest end: [10, 30) but for compute */
-    take_at(&r, "all_gather", TM_CLASS_COLLECTIVE, 3, 25);     /* nothing */
+    take_at(&r, "all_reduce", TM_CLASS_COLLECTIVE, 0, 10); /* keeps [0, 10) */
+    take_at(&r, "broadcast", TM_CLASS_COLLECTIVE, 2, 30);  /* the latest end: [10, 30) but for compute */
+    take_at(&r, "all_gather", TM_CLASS_COLLECTIVE, 3, 25); /* nothing */
     take_at(&r, "kernel", TM_CLASS_KERNEL, 12, 20);
     take_at(&r, "reduce_scatter", TM_CLASS_COLLECTIVE, 30, 40); /* covered from its begin to 35 */
     take_at(&r, "kernel", TM_CLASS_KERNEL, 30, 35);
-    take_at(&r, "all_to_all", TM_CLASS_COLLECTIVE, 50, 50);    /* no length */
+    take_at(&r, "all_to_all", TM_CLASS_COLLECTIVE, 50, 50); /* no length */
     report_rig(&r);
     assert_int_equal(exposed(&r, "all-reduce"), 10 * US);
     assert_int_equal(exposed(&r, "broadcast"), 12 * US);
@@ -435,8 +437,7 @@ static void exposed_time_is_cut_to_what_counts_of_the_device(void **state)
     OK(bench_take(&r.bench, &event));
     report_rig(&r);
     assert_int_equal(exposed(&r, "all-reduce"), 5 * US);
-    assert_int_equal(exposed(&r, "broadcast"),
-                     -1); /* a row is about the same collectives in all of its columns */
+    assert_int_equal(exposed(&r, "broadcast"), -1); /* a row is about the same collectives in all of its columns */
     assert_int_equal(integer(&r, "collectives.total.exposed_ps"), 5 * US);
     assert_int_equal(integer(&r, "collectives.outside.exposed_ps"), 20 * US);
     assert_int_equal(integer(&r, "collectives.total.count"), 1);
@@ -452,9 +453,16 @@ static bool is_near(const struct rig *r, const char *path, double value)
 
 static void bandwidth_is_what_nccl_tests_call_it(void **state)
 {
-    static const struct { const char *operation; double factor; } rows[] = {
-        { "allreduce", 2 * 7.0 / 8 }, { "_allgather_base", 7.0 / 8 }, { "_reduce_scatter_base", 7.0 / 8 },
-        { "all_to_allv", 7.0 / 8 },   { "broadcast", 1 },             { "send", 1 },
+    static const struct {
+        const char *operation;
+        double factor;
+    } rows[] = {
+        { "allreduce", 2 * 7.0 / 8 },
+        { "_allgather_base", 7.0 / 8 },
+        { "_reduce_scatter_base", 7.0 / 8 },
+        { "all_to_allv", 7.0 / 8 },
+        { "broadcast", 1 },
+        { "send", 1 },
     };
 
     (void)state;

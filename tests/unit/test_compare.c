@@ -42,8 +42,7 @@ static void a_run_is_not_compared_with_itself(void **state)
     (void)test_add_run(&t, "a", &plain, NULL);
     same = test_add_run(&t, "b", &plain, NULL);
     assert_int_equal(tm_compare_check(&t.run, t.side, t.sides), TM_OK);
-    tm_add_string(tm_element(tm_member(tm_member(same, "input"), "files"), 0), "xxh3",
-                  "0000000000000001");
+    tm_add_string(tm_element(tm_member(tm_member(same, "input"), "files"), 0), "xxh3", "0000000000000001");
     assert_int_equal(tm_compare_check(&t.run, t.side, t.sides), TM_ERR_USAGE);
     assert_non_null(strstr(t.run.error.what, "same run"));
     assert_true(*t.run.error.hint);
@@ -59,8 +58,7 @@ static void two_parts_of_one_run_are_compared(void **state)
     test_compared_init(&t);
     (void)test_add_run(&t, "a", &plain, "{'settings': {'steps': '0:5'}}");
     same = test_add_run(&t, "b", &plain, "{'settings': {'steps': '5:10'}}");
-    tm_add_string(tm_element(tm_member(tm_member(same, "input"), "files"), 0), "xxh3",
-                  "0000000000000001");
+    tm_add_string(tm_element(tm_member(tm_member(same, "input"), "files"), 0), "xxh3", "0000000000000001");
     assert_int_equal(tm_compare_check(&t.run, t.side, t.sides), TM_OK);
     test_compared_free(&t);
 }
@@ -74,9 +72,7 @@ static void one_side_and_a_side_without_a_trace_are_refused(void **state)
     (void)test_add_run(&t, "a", &plain, NULL);
     assert_int_equal(tm_compare_check(&t.run, t.side, t.sides), TM_ERR_USAGE);
     memset(&t.run.error, 0, sizeof(t.run.error));
-    (void)test_add_run(
-        &t, "b", NULL,
-        "{'input': {'hosts': []}, 'memory': {'device_profiles': [{'file': 'x.prof'}]}}");
+    (void)test_add_run(&t, "b", NULL, "{'input': {'hosts': []}, 'memory': {'device_profiles': [{'file': 'x.prof'}]}}");
     assert_int_equal(tm_compare_check(&t.run, t.side, t.sides), TM_ERR_INPUT);
     test_compared_free(&t);
 }
@@ -104,8 +100,7 @@ static void six_steps_apart_from_six_have_the_least_p(void **state)
     assert_string_equal(tm_text(test_at(&t, "verdict.verdict")), "regression");
     assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), "between these two runs"));
     assert_int_equal(tm_int(test_at(&t, "tests[0].change_ps")), 900000000);
-    assert_near(tm_double(test_at(&t, "tests[0].change_pct")), 9,
-                0.01); /* of 10 ms, jitter apart */
+    assert_near(tm_double(test_at(&t, "tests[0].change_pct")), 9, 0.01); /* of 10 ms, jitter apart */
     assert_true(tm_is(test_at(&t, "tests[0].changed")));
     assert_string_equal(tm_text(test_at(&t, "tests[0].direction")), "slower");
     test_compared_free(&t);
@@ -192,7 +187,9 @@ static void a_change_has_to_exceed_what_runs_differ_by(void **state)
     static const struct {
         double spread_pct;
         const char *verdict, *note;
-    } cases[] = { { 0, "regression", "not known" }, { 5, "regression", "differ by up to 5" }, { 12, "no_change", "differ by up to 12" } };
+    } cases[] = { { 0, "regression", "not known" },
+                  { 5, "regression", "differ by up to 5" },
+                  { 12, "no_change", "differ by up to 12" } };
     const struct test_steps other = changed(900000000); /* 9 % */
     struct test_compared t;
 
@@ -269,7 +266,8 @@ static void other_devices_are_told_first(void **state)
     (void)test_add_run(&t, "b", &plain, "{'environment': {'devices': [{'model': 'H100'}]}}");
     assert_int_equal(test_compare(&t), TM_OK);
     assert_int_equal(strncmp(tm_text(test_at(&t, "verdict.text")),
-                             "Different device models: 2 \u00d7 H100 against 2 \u00d7 A100. ", 50), 0);
+                             "Different device models: 2 \u00d7 H100 against 2 \u00d7 A100. ", 50),
+                     0);
     assert_string_equal(tm_text(test_at(&t, "comparability.device_model.same")), "no");
     assert_string_equal(tm_text(test_at(&t, "comparability.device_model.values[1]")), "H100");
     assert_string_equal(tm_text(test_at(&t, "comparability.device_count.same")), "yes");
@@ -278,7 +276,7 @@ static void other_devices_are_told_first(void **state)
     test_compared_free(&t);
 }
 
-#define DEVICE_OF(platform, vendor, model)                                                         \
+#define DEVICE_OF(platform, vendor, model)                                                                             \
     "{'environment': {'platform': " platform ", 'devices': [{'vendor': " vendor ", 'model': " model "}]}}"
 
 static void devices_without_a_model_differ_by_their_vendor_or_platform(void **state)
@@ -321,10 +319,9 @@ static void groups_are_tested_by_their_runs(void **state)
     test_compared_init(&t);
     for (int side = 0; side < 2; side++) {
         for (int i = 0; i < 3; i++) { /* medians of 10.0, 10.2, 10.4 ms against 11.0, 11.2, 11.4 */
-            const struct test_steps steps = { .count = 11,
-                                              .compute_ps = INT64_C(10000000000) +
-                                                            side * INT64_C(1000000000) +
-                                                            i * INT64_C(200000000) };
+            const struct test_steps steps = {
+                .count = 11, .compute_ps = INT64_C(10000000000) + side * INT64_C(1000000000) + i * INT64_C(200000000)
+            };
 
             (void)test_add_run(&t, i ? NULL : side ? "new" : "old", &steps, NULL);
         }
@@ -374,8 +371,7 @@ static void the_waterfall_adds_up_to_the_picosecond(void **state)
     (void)state;
     test_compared_init(&t);
     summary = test_add_run(&t, "a", &base, NULL);
-    parts = tm_member(tm_member(summary, "steps"),
-                      "parts"); /* 607, 67, 46, 32, 18 = 770; a sixth: 128.33 */
+    parts = tm_member(tm_member(summary, "steps"), "parts"); /* 607, 67, 46, 32, 18 = 770; a sixth: 128.33 */
     tm_add_int(parts, "compute_ps", 607);
     tm_add_int(parts, "exposed_collective_ps", 67);
     tm_add_int(tm_member(parts, "exposed_copy_ps"), "h2d", 46);
@@ -457,15 +453,11 @@ static void figures_that_are_sums_are_told_per_step_and_device(void **state)
                 1e-9); /* 20,000 in 10 steps of 2 devices */
     assert_near(tm_double(test_at(&t, "figures[kernels.count].values[1]")), 1100, 1e-9);
     assert_near(tm_double(test_at(&t, "figures[kernels.count].changes[0].pct")), 10, 1e-9);
-    assert_string_equal(tm_text(test_at(&t, "figures[kernels.count].changes[0].judgement")),
-                        "worse");
-    assert_int_equal(tm_type_of(test_at(&t, "figures[kernels.count].changes[0].significant")),
-                     TM_NULL);
+    assert_string_equal(tm_text(test_at(&t, "figures[kernels.count].changes[0].judgement")), "worse");
+    assert_int_equal(tm_type_of(test_at(&t, "figures[kernels.count].changes[0].significant")), TM_NULL);
     assert_true(tm_is(test_at(&t, "figures[total.compute_ps].changes[0].significant")));
-    assert_string_equal(tm_text(test_at(&t, "figures[total.compute_ps].changes[0].judgement")),
-                        "worse");
-    assert_string_equal(
-        tm_text(test_at(&t, "figures[total.exposed_collective_ps].changes[0].judgement")), "same");
+    assert_string_equal(tm_text(test_at(&t, "figures[total.compute_ps].changes[0].judgement")), "worse");
+    assert_string_equal(tm_text(test_at(&t, "figures[total.exposed_collective_ps].changes[0].judgement")), "same");
     test_compared_free(&t);
 }
 
@@ -473,12 +465,8 @@ static void the_geomean_is_of_times_that_all_sides_have(void **state)
 {
     /* step 10 to 20 ms, compute 8 to 16 ms, idle 2 to 4 ms: all twice; no collectives, no copies */
     const struct test_steps base = { .count = 10, .compute_ps = 8000000000, .wait_ps = 2000000000 };
-    const struct test_steps twice = { .count = 10,
-                                      .compute_ps = 16000000000,
-                                      .wait_ps = 4000000000 };
-    const struct test_steps half_idle = { .count = 10,
-                                          .compute_ps = 8000000000,
-                                          .wait_ps = 1000000000 };
+    const struct test_steps twice = { .count = 10, .compute_ps = 16000000000, .wait_ps = 4000000000 };
+    const struct test_steps half_idle = { .count = 10, .compute_ps = 8000000000, .wait_ps = 1000000000 };
     struct test_compared t;
 
     (void)state;

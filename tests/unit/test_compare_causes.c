@@ -15,13 +15,12 @@ static const struct test_steps plain = { .count = 10,
                                          .jitter_ps = 5000000 };
 
 /* Ten steps of two devices: a count of 20 is once per step and device. */
-#define OP(name, count, self)                                                                      \
-    "{'name': '" name "', 'op': '', 'category': 'other', 'count': " count ", 'self_ps': " self     \
-    ", 'total_ps': " self "}"
+#define OP(name, count, self)                                                                                          \
+    "{'name': '" name "', 'op': '', 'category': 'other', 'count': " count ", 'self_ps': " self ", 'total_ps': " self "}"
 #define OPS(rows) "'ops': {'rows': [" rows "], 'rest': {'rows': 0, 'self_ps': 0}}"
 /* 8 ms a step: four kinds of 2 ms */
-#define FOUR                                                                                       \
-    OP("dot.1", "20", "40000000000")                                                               \
+#define FOUR                                                                                                           \
+    OP("dot.1", "20", "40000000000")                                                                                   \
     ", " OP("conv", "20", "40000000000") ", " OP("softmax", "20", "40000000000")
 #define BASE "{" OPS(FOUR ", " OP("dot.2", "20", "40000000000")) "}"
 
@@ -40,8 +39,7 @@ static void assert_first(const struct test_compared *t, const char *id, int64_t 
 
     assert_string_equal(tm_text(tm_get(first, "id")), id);
     if (llabs(tm_int(tm_get(first, "change_ps")) - change_ps) > 20000000)
-        fail_msg("%s: %lld", tm_text(tm_get(first, "title")),
-                 (long long)tm_int(tm_get(first, "change_ps")));
+        fail_msg("%s: %lld", tm_text(tm_get(first, "title")), (long long)tm_int(tm_get(first, "change_ps")));
 }
 
 static double explained(const struct test_compared *t)
@@ -114,15 +112,15 @@ static void a_family_of_operations_is_one_cause(void **state)
 }
 
 /* Of nine dots eight vary much: the family has not changed by more than they do, the ninth has. */
-#define WILD(name)                                                                                 \
-    "{'name': '" name "', 'op': '', 'category': 'other', 'count': 20, 'self_ps': 18000000000, "     \
+#define WILD(name)                                                                                                     \
+    "{'name': '" name "', 'op': '', 'category': 'other', 'count': 20, 'self_ps': 18000000000, "                        \
     "'total_ps': 18000000000, 'self_stddev_ps': 900000000}"
-#define TAME(self)                                                                                 \
-    "{'name': 'dot.9', 'op': '', 'category': 'other', 'count': 20, 'self_ps': " self                \
-    ", 'total_ps': " self ", 'self_stddev_ps': 10000000}"
-#define NINE(self)                                                                                 \
-    OPS(WILD("dot.1") ", " WILD("dot.2") ", " WILD("dot.3") ", " WILD("dot.4") ", " WILD(          \
-        "dot.5") ", " WILD("dot.6") ", " WILD("dot.7") ", " WILD("dot.8") ", " TAME(self))
+#define TAME(self)                                                                                                     \
+    "{'name': 'dot.9', 'op': '', 'category': 'other', 'count': 20, 'self_ps': " self ", 'total_ps': " self             \
+    ", 'self_stddev_ps': 10000000}"
+#define NINE(self)                                                                                                     \
+    OPS(WILD("dot.1") ", " WILD("dot.2") ", " WILD("dot.3") ", " WILD("dot.4") ", " WILD("dot.5") ", " WILD(           \
+        "dot.6") ", " WILD("dot.7") ", " WILD("dot.8") ", " TAME(self))
 
 static void one_operation_of_a_family_that_varies(void **state)
 {
@@ -162,11 +160,10 @@ static void a_fusion_that_is_broken_up(void **state)
 
     (void)state;
     other.compute_ps += 1000000000;
-    compare(&t, &plain, BASE, &other,
-            "{" OPS(OP("dot.1", "20", "40000000000") ", " OP("dot.2", "20", "40000000000") ", " OP(
-                "conv", "20", "40000000000") ", " OP("exp", "20",
-                                                     "30000000000") ", " OP("div", "20",
-                                                                            "30000000000")) "}");
+    compare(
+        &t, &plain, BASE, &other,
+        "{" OPS(OP("dot.1", "20", "40000000000") ", " OP("dot.2", "20", "40000000000") ", " OP(
+            "conv", "20", "40000000000") ", " OP("exp", "20", "30000000000") ", " OP("div", "20", "30000000000")) "}");
     assert_first(&t, "fusion_broken", 1000000000);
     assert_non_null(strstr(tm_text(test_at(&t, "findings[0].title")), "replace 1 (softmax)"));
     test_compared_free(&t);
@@ -198,8 +195,8 @@ static void more_copies(void **state)
             "{'transfers': {'by_direction': [{'direction': 'h2d', 'count': 40, 'bytes': 41943040, "
             "'total_ps': 33000000000}]}}");
     assert_first(&t, "transfer_more", 1500000000);
-    assert_non_null(strstr(tm_text(test_at(&t, "findings[0].title")),
-                           "2 copies to the device per step and device, before 1"));
+    assert_non_null(
+        strstr(tm_text(test_at(&t, "findings[0].title")), "2 copies to the device per step and device, before 1"));
     test_compared_free(&t);
 }
 
@@ -241,8 +238,7 @@ static void compilations_inside_the_steps(void **state)
 
     (void)state;
     other.compile_ps += 3000000000;
-    compare(&t, &plain, BASE, &other,
-            "{'compile': {'inside_steps': {'count': 6, 'total_ps': 30000000000}}}");
+    compare(&t, &plain, BASE, &other, "{'compile': {'inside_steps': {'count': 6, 'total_ps': 30000000000}}}");
     assert_first(&t, "recompiles", 3000000000);
     test_compared_free(&t);
 }
@@ -259,15 +255,14 @@ static void compilations_in_some_of_the_steps(void **state)
     other = base;
     other.compile_ps = 100000000000;
     other.compiling = 8;
-    compare(&t, &base, "{}", &other,
-            "{'compile': {'inside_steps': {'count': 8, 'total_ps': 800000000000}}}");
+    compare(&t, &base, "{}", &other, "{'compile': {'inside_steps': {'count': 8, 'total_ps': 800000000000}}}");
     assert_true(tm_is(test_at(&t, "tests[0].changed")));
     assert_string_equal(tm_text(test_at(&t, "tests[0].moved")), "mean");
     assert_true(tm_double(test_at(&t, "waterfalls[0].parts[9].p")) > 0.005 / 8);
     assert_true(tm_is(test_at(&t, "waterfalls[0].parts[9].significant")));
     assert_first(&t, "recompiles", 40000000000);
-    assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")),
-                           ": 8 of 20 steps compile. Largest cause: 8 compilations inside"));
+    assert_non_null(
+        strstr(tm_text(test_at(&t, "verdict.text")), ": 8 of 20 steps compile. Largest cause: 8 compilations inside"));
     test_compared_free(&t);
 }
 
@@ -281,8 +276,7 @@ static void two_of_twenty_steps_that_compile_are_a_regression_of_the_mean(void *
     other = base;
     other.compile_ps = 50000000000;
     other.compiling = 2;
-    compare(&t, &base, "{}", &other,
-            "{'compile': {'inside_steps': {'count': 2, 'total_ps': 100000000000}}}");
+    compare(&t, &base, "{}", &other, "{'compile': {'inside_steps': {'count': 2, 'total_ps': 100000000000}}}");
     assert_string_equal(tm_text(test_at(&t, "verdict.verdict")), "regression");
     assert_string_equal(tm_text(test_at(&t, "tests[0].moved")), "mean");
     assert_true(tm_is(test_at(&t, "tests[0].recorded")));
@@ -290,8 +284,8 @@ static void two_of_twenty_steps_that_compile_are_a_regression_of_the_mean(void *
     assert_false(tm_is(test_at(&t, "tests[0].median.changed")));
     assert_first(&t, "recompiles", 5000000000);
     assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), "median unchanged"));
-    assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")),
-                           ": 2 of 20 steps compile. Largest cause: 2 compilations"));
+    assert_non_null(
+        strstr(tm_text(test_at(&t, "verdict.text")), ": 2 of 20 steps compile. Largest cause: 2 compilations"));
     test_compared_free(&t);
     compare(&t, &other, "{'compile': {'inside_steps': {'count': 2, 'total_ps': 100000000000}}}", &other,
             "{'compile': {'inside_steps': {'count': 2, 'total_ps': 100000000000}}}");
@@ -317,13 +311,11 @@ static void one_device_that_is_slower_than_before(void **state)
         tm_add_int(device, "busy_ps", INT64_C(86000000000) + (d ? INT64_C(20000000000) : 0));
         busy = tm_add_array(tm_member(device, "steps"), "busy_ps");
         for (int i = 0; i < 10; i++)
-            tm_add_int(busy, NULL,
-                       INT64_C(8600000000) + i * 1000000 + (d ? INT64_C(2000000000) : 0));
+            tm_add_int(busy, NULL, INT64_C(8600000000) + i * 1000000 + (d ? INT64_C(2000000000) : 0));
     }
     assert_int_equal(test_compare(&t), TM_OK);
     assert_first(&t, "slow_device", 2000000000);
-    assert_non_null(
-        strstr(tm_text(test_at(&t, "findings[0].title")), "gpu:1 alone computes 25.0 % longer"));
+    assert_non_null(strstr(tm_text(test_at(&t, "findings[0].title")), "gpu:1 alone computes 25.0 % longer"));
     assert_int_equal(tm_length(test_at(&t, "findings")), 1);
     test_compared_free(&t);
 }
@@ -350,8 +342,7 @@ static void idle_time_that_only_changes_hands_is_no_cause(void **state)
     other.wait_ps -= 900000000;
     compare(&t, &plain, BASE, &other, BASE);
     assert_int_equal(tm_length(test_at(&t, "findings")), 0);
-    assert_true(tm_is(
-        test_at(&t, "waterfalls[0].parts[idle_host].significant"))); /* the waterfall has it */
+    assert_true(tm_is(test_at(&t, "waterfalls[0].parts[idle_host].significant"))); /* the waterfall has it */
     test_compared_free(&t);
 }
 
@@ -368,8 +359,7 @@ static void without_a_test_causes_are_told_by_size_and_marked(void **state)
     assert_non_null(test_cause(&t, "idle_host"));
     assert_false(tm_is(tm_get(test_cause(&t, "idle_host"), "tested")));
     evidence = tm_get(test_cause(&t, "idle_host"), "evidence");
-    assert_non_null(
-        strstr(tm_text(tm_at(evidence, tm_length(evidence) - 1)), "no significance: 2 steps"));
+    assert_non_null(strstr(tm_text(tm_at(evidence, tm_length(evidence) - 1)), "no significance: 2 steps"));
     test_compared_free(&t);
 }
 
@@ -402,8 +392,7 @@ static void the_verdict_tells_a_changed_part_of_a_step_that_has_not_changed(void
     compare(&t, &base, BASE, &other, BASE);
     assert_false(tm_is(test_at(&t, "tests[0].changed")));
     assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), "No significant change"));
-    assert_non_null(
-        strstr(tm_text(test_at(&t, "verdict.text")), "But: The device waits longer for other host code"));
+    assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), "But: The device waits longer for other host code"));
     test_compared_free(&t);
 }
 
@@ -412,18 +401,16 @@ static void memory_and_versions_are_facts(void **state)
     struct test_compared t;
 
     (void)state;
-    compare(
-        &t, &plain, BASE, &plain,
-        "{" OPS(FOUR ", " OP(
-            "dot.2", "20",
-            "40000000000")) ", 'environment': {'hosts': [{'jax': '0.11.0', 'jaxlib': '0.11.0'}]},"
-                            " 'memory': {'allocators': [{'name': 'GPU_0_bfc', 'peak_bytes': "
-                            "57000000000, 'peak_pct': 95}]}}");
+    compare(&t, &plain, BASE, &plain,
+            "{" OPS(FOUR ", " OP("dot.2", "20",
+                                 "40000000000")) ", 'environment': {'hosts': [{'jax': '0.11.0', 'jaxlib': '0.11.0'}]},"
+                                                 " 'memory': {'allocators': [{'name': 'GPU_0_bfc', 'peak_bytes': "
+                                                 "57000000000, 'peak_pct': 95}]}}");
     assert_string_equal(tm_text(tm_get(test_cause(&t, "memory_more"), "severity")), "warning");
     assert_string_equal(tm_text(tm_get(test_cause(&t, "environment"), "severity")), "info");
     assert_int_equal(tm_type_of(tm_get(test_cause(&t, "memory_more"), "change_ps")), TM_NULL);
-    assert_non_null(strstr(tm_text(tm_path(test_cause(&t, "environment"), "evidence[0]")),
-                           "jax: 0.11.0, before 0.10.2"));
+    assert_non_null(
+        strstr(tm_text(tm_path(test_cause(&t, "environment"), "evidence[0]")), "jax: 0.11.0, before 0.10.2"));
     test_compared_free(&t);
 }
 

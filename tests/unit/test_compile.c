@@ -50,9 +50,9 @@ static void close_bench(struct bench *b)
 /* A program of the present host. */
 static tm_status program(struct bench *b, const char *name, int64_t id, const char *shapes)
 {
-    const struct tm_hlo_module module = {
-        .name = bench_name(b, name), .shapes = bench_name(b, shapes), .program_id = id
-    };
+    const struct tm_hlo_module module = { .name = bench_name(b, name),
+                                          .shapes = bench_name(b, shapes),
+                                          .program_id = id };
 
     return tm_rows_append(b->trace.hlo_modules, &module);
 }
@@ -119,8 +119,8 @@ static void what_lies_in_a_compile_is_part_of_it(void **state)
     (void)state;
     begin(&f);
     assert_int_equal(compile(&f.b, MAIN, 10, 50), TM_OK);
-    assert_int_equal(compile(&f.b, MAIN, 10, 40), TM_OK);  /* the same thread */
-    assert_int_equal(compile(&f.b, POOL, 20, 30), TM_OK);  /* a thread of the compiler */
+    assert_int_equal(compile(&f.b, MAIN, 10, 40), TM_OK);      /* the same thread */
+    assert_int_equal(compile(&f.b, POOL, 20, 30), TM_OK);      /* a thread of the compiler */
     assert_int_equal(compile(&f.b, OTHER_POOL, 60, 0), TM_OK); /* at its very end */
     end(&f);
     assert_int_equal(number(&f, "compile.count"), 1);
@@ -198,8 +198,8 @@ static void the_function_that_is_called_gives_the_name(void **state)
     assert_int_equal(call(&f.b, MAIN, "PjitFunction(outer)", 0, 100), TM_OK);
     assert_int_equal(call(&f.b, MAIN, "PjitFunction(inner)", 10, 20), TM_OK);
     assert_int_equal(compile(&f.b, MAIN, 12, 5), TM_OK);
-    assert_int_equal(compile(&f.b, MAIN, 40, 5), TM_OK);  /* inner has returned */
-    assert_int_equal(compile(&f.b, USER, 50, 5), TM_OK);  /* no call on this thread */
+    assert_int_equal(compile(&f.b, MAIN, 40, 5), TM_OK); /* inner has returned */
+    assert_int_equal(compile(&f.b, USER, 50, 5), TM_OK); /* no call on this thread */
     assert_int_equal(compile(&f.b, MAIN, 60, 5), TM_OK);
     end(&f);
     assert_string_equal(tm_text(bench_get(&f.b, "compile.events[0].module")), "inner");
@@ -359,7 +359,9 @@ static void programs_without_an_order_tell_no_shapes(void **state)
         int64_t first, second;
         int compiles;
         bool known;
-    } rows[] = { { 1, 2, 2, true }, { 1, 2, 3, false }, { -6255983156473747731, 9, 2, false }, { 5, INT64_MAX, 1, false } };
+    } rows[] = {
+        { 1, 2, 2, true }, { 1, 2, 3, false }, { -6255983156473747731, 9, 2, false }, { 5, INT64_MAX, 1, false }
+    };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

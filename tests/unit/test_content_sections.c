@@ -194,9 +194,14 @@ static void take_finding(void *to, const struct tm_value *finding, size_t number
 }
 
 static const struct tm_medium medium = {
-    .section = take_section,       .end_section = take_end, .subheading = take_subheading,
-    .paragraph = take_paragraph,   .facts = take_facts,     .table = take_table,
-    .charts = take_charts,         .finding = take_finding,
+    .section = take_section,
+    .end_section = take_end,
+    .subheading = take_subheading,
+    .paragraph = take_paragraph,
+    .facts = take_facts,
+    .table = take_table,
+    .charts = take_charts,
+    .finding = take_finding,
 };
 
 /* Say it to a screen, to paper, and to what draws no charts.  out: of the last one */
@@ -206,8 +211,8 @@ static void say(struct book *book, const struct tm_value *summary, bool is_whole
         struct tm_room room;
         bool has_charts;
     } media[] = { { { .rows = 500 }, true },
-                { { .is_paper = true, .rows = 500 }, true },
-                { { .is_data = true, .rows = SIZE_MAX }, false } };
+                  { { .is_paper = true, .rows = 500 }, true },
+                  { { .is_data = true, .rows = SIZE_MAX }, false } };
 
     for (size_t i = 0; i < sizeof(media) / sizeof(media[0]); i++) {
         struct tm_medium to = medium;
@@ -226,8 +231,7 @@ static void ids_are_unique_in_all_sections(void **state)
     for (size_t i = 0; i < tm_report_document.section_count; i++) {
         assert_true(*tm_report_document.sections[i]->id && *tm_report_document.sections[i]->title);
         for (size_t k = 0; k < i; k++)
-            assert_string_not_equal(tm_report_document.sections[i]->id,
-                                    tm_report_document.sections[k]->id);
+            assert_string_not_equal(tm_report_document.sections[i]->id, tm_report_document.sections[k]->id);
     }
 }
 

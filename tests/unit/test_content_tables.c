@@ -79,7 +79,7 @@ static void assert_columns(const struct tm_layout *layout, const size_t *wanted,
     for (size_t i = 0; i < count; i++)
         assert_int_equal(layout->column[i], wanted[i]);
 }
-#define ASSERT_COLUMNS(layout, ...) \
+#define ASSERT_COLUMNS(layout, ...)                                                                                    \
     assert_columns((layout), (const size_t[]){ __VA_ARGS__ }, sizeof((size_t[]){ __VA_ARGS__ }) / sizeof(size_t))
 
 static void assert_note(const struct tm_layout *layout, const char *title, const char *text, bool is_same,
@@ -381,9 +381,8 @@ static void cells_need_no_summary(void **state)
 {
     static const struct tm_column two[] = { { "What", "w", TM_CELL_WORD }, { "Count", "c", TM_CELL_COUNT | TM_SUMS } };
     const struct tm_cell cells[] = {
-        tm_cell_of_text(TM_CELL_WORD, "x"), tm_cell_of_int(TM_CELL_COUNT, 1),
-        tm_cell_of_text(TM_CELL_WORD, "y"), tm_cell_of_int(TM_CELL_COUNT, 2),
-        tm_cell_of_text(TM_CELL_WORD, "z"), tm_cell_of_int(TM_CELL_COUNT, 3),
+        tm_cell_of_text(TM_CELL_WORD, "x"), tm_cell_of_int(TM_CELL_COUNT, 1),   tm_cell_of_text(TM_CELL_WORD, "y"),
+        tm_cell_of_int(TM_CELL_COUNT, 2),   tm_cell_of_text(TM_CELL_WORD, "z"), tm_cell_of_int(TM_CELL_COUNT, 3),
     };
     const struct tm_table table = { .id = "t", .caption = "C", TM_COLUMNS(two), .cells = cells, .cell_rows = 3 };
     struct tm_layout layout;

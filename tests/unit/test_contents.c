@@ -23,8 +23,12 @@ static tm_status open_bench(struct bench *b, struct tm_run *run, uint32_t count)
     if (!b->trace.tracks)
         return run->error.status;
     for (uint32_t i = 0; i < count && st == TM_OK; i++) {
-        struct tm_track track = { .side = TM_SIDE_HOST, .id = i, .events = i % 3 ? 2 : 0, .records = i == 1 ? 2 : 0,
-                                  .first_ps = -5, .last_ps = 120 };
+        struct tm_track track = { .side = TM_SIDE_HOST,
+                                  .id = i,
+                                  .events = i % 3 ? 2 : 0,
+                                  .records = i == 1 ? 2 : 0,
+                                  .first_ps = -5,
+                                  .last_ps = 120 };
         char name[32];
 
         (void)snprintf(name, sizeof(name), "line %u", i);

@@ -144,12 +144,14 @@ static void write_crowded_trace(void)
     for (int i = 0; i < EVENTS; i++) {
         const int track = i % TRACKS, pid = track % 100 + 1, turn = i / TRACKS;
 
-        (void)fprintf(file, "%s{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%d,\"dur\":9,\"name\":\"f%d\",\"args\":{\"k%d\":%d}}",
-                      i ? ",\n" : "", pid, track, i, i % 9000, i % 2000, turn);
+        (void)fprintf(
+            file, "%s{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%d,\"dur\":9,\"name\":\"f%d\",\"args\":{\"k%d\":%d}}",
+            i ? ",\n" : "", pid, track, i, i % 9000, i % 2000, turn);
         (void)fprintf(file, ",\n{\"ph\":\"C\",\"pid\":%d,\"ts\":%d,\"name\":\"c%d\",\"args\":{\"v\":%d}}", pid, i,
                       i % 19000, turn);
         if (i % 4 == 0)
-            (void)fprintf(file, ",\n{\"ph\":\"s\",\"pid\":%d,\"tid\":%d,\"ts\":%d,\"id\":%d,\"name\":\"a\"}", pid, track, i, i);
+            (void)fprintf(file, ",\n{\"ph\":\"s\",\"pid\":%d,\"tid\":%d,\"ts\":%d,\"id\":%d,\"name\":\"a\"}", pid,
+                          track, i, i);
     }
     (void)fputs("]}", file);
     assert_int_equal(fclose(file), 0);

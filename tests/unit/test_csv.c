@@ -42,12 +42,26 @@ static void texts_are_quoted_and_no_formulas(void **state)
         { "\rx", "\"'\\rx\"", "\"'\rx\"", false },
         { "a\nb", "\"a\\nb\"", "\"a\nb\"", false },
         { "\xc2\xb5s", "\"\xc2\xb5s\"", NULL, false },
-        { "a\xff" "b", "\"a\xef\xbf\xbd" "b\"", NULL, false },
+        { "a\xff"
+          "b",
+          "\"a\xef\xbf\xbd"
+          "b\"",
+          NULL, false },
         /* ESC, C1, DEL, an override of direction, a tag */
         { "a\033[31m", "\"a\\u001b[31m\"", "\"a\033[31m\"", false },
-        { "\xc2\x9b" "31m,", "\"\\u009b31m,\"", "\"\xc2\x9b" "31m,\"", false },
+        { "\xc2\x9b"
+          "31m,",
+          "\"\\u009b31m,\"",
+          "\"\xc2\x9b"
+          "31m,\"",
+          false },
         { "\177", "\"\\u007f\"", "\"\177\"", false },
-        { "a\xe2\x80\xae" "b", "\"a\\u202eb\"", "\"a\xe2\x80\xae" "b\"", false },
+        { "a\xe2\x80\xae"
+          "b",
+          "\"a\\u202eb\"",
+          "\"a\xe2\x80\xae"
+          "b\"",
+          false },
         { "\xf3\xa0\x80\x81", "\"\\u{e0001}\"", "\"\xf3\xa0\x80\x81\"", false },
         { "", "\"\"", NULL, true },
     };
@@ -118,11 +132,12 @@ static void tables_have_exact_numbers_and_whole_names(void **state)
     test_run_init(&run);
     doc = tm_doc_new(&run);
     assert_non_null(doc);
-    test_summary_load(tm_doc_root(doc),
-                      "{'steps': {'count': 2, 'median_ps': 1234567890123, 'module': null},"
-                      " 'gaps': {'count': 3, 'longest': [{'device': 'host/gpu:0', 'cause': 'device_wait', 'dur_ps': 7}]},"
-                      " 'findings': [{'id': 'idle_input', 'severity': 'critical', 'title': '=x', 'fix': ['one', '@two \\\"q\\\"']}],"
-                      " 'kpis': [{'id': 'a', 'title': 'High', 'value': 0.1, 'unit': '%', 'band': 'bad'}]}");
+    test_summary_load(
+        tm_doc_root(doc),
+        "{'steps': {'count': 2, 'median_ps': 1234567890123, 'module': null},"
+        " 'gaps': {'count': 3, 'longest': [{'device': 'host/gpu:0', 'cause': 'device_wait', 'dur_ps': 7}]},"
+        " 'findings': [{'id': 'idle_input', 'severity': 'critical', 'title': '=x', 'fix': ['one', '@two \\\"q\\\"']}],"
+        " 'kpis': [{'id': 'a', 'title': 'High', 'value': 0.1, 'unit': '%', 'band': 'bad'}]}");
     assert_int_equal(write_tables(&run, doc), TM_OK);
     read_table("gaps-longest.csv", text, sizeof(text));
     assert_non_null(strstr(text, "begin_ps,dur_ps,device,"));

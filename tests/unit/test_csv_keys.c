@@ -21,10 +21,12 @@ static void headings_are_paths_units_and_unique(void **state)
         { "Again", "share_pct", TM_CELL_PCT },
         { "\xe4\xb8\xad", "", TM_CELL_WORD },
     };
+    /* clang-format off */
     static const char *const keys[] = {
         "name",  "total_ps",      "h2d_ps", "outside_total_ps", "share_pct", "mean_bandwidth_bytes_per_s", "flop_rate_per_s",
         "cause", "quarters_bytes_0", "bytes", "share_pct_2", "column",
     };
+    /* clang-format on */
     const struct tm_table table = { TM_COLUMNS(columns) };
 
     (void)state;

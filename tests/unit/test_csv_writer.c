@@ -20,12 +20,19 @@ static const char header[] = "host,process,row,lane,kind,class,name,start_ps,dur
 static void open_rig_on_run(void)
 {
     assert_int_equal(rig_open(&rig, &run, &tm_csv_writer, &plain), TM_OK);
-    row = (struct tm_out_row){ .uuid = 2, .parent = 1, .sort = TM_OUT_LANE, .lane = 3, .pid = 7, .tid = 9,
-                               .name = rig_name(&rig, "T,1"), .process = rig_name(&rig, "P") };
+    row = (struct tm_out_row){ .uuid = 2,
+                               .parent = 1,
+                               .sort = TM_OUT_LANE,
+                               .lane = 3,
+                               .pid = 7,
+                               .tid = 9,
+                               .name = rig_name(&rig, "T,1"),
+                               .process = rig_name(&rig, "P") };
     device = (struct tm_device){ .id = "host0/gpu:0" };
     trace = (struct tm_trace){ .host_name = "host0", .devices = &device, .device_count = 1 };
     of = (struct tm_event){ .record = { .start_ps = -5, .dur_ps = 1234567890123, .class = TM_CLASS_KERNEL },
-                            .step = TM_NONE, .device = TM_NONE };
+                            .step = TM_NONE,
+                            .device = TM_NONE };
     assert_int_equal(rig.writer->type->row(rig.writer, &row), TM_OK);
 }
 
@@ -43,8 +50,9 @@ static void close_rig(void)
 
 static struct tm_out_event event_of(const char *name)
 {
-    return (struct tm_out_event){ .row = &row, .whole_begin_ps = 10, .whole_end_ps = 30, .name = rig_name(&rig, name),
-                                  .of = &of, .trace = &trace };
+    return (struct tm_out_event){
+        .row = &row, .whole_begin_ps = 10, .whole_end_ps = 30, .name = rig_name(&rig, name), .of = &of, .trace = &trace
+    };
 }
 
 static void put(const struct tm_out_event *event)
@@ -115,10 +123,12 @@ static void counters_have_a_value(void **state)
 {
     (void)state;
     open_rig();
-    const struct tm_out_row counted = { .sort = TM_OUT_COUNTER, .process = rig_name(&rig, "P"),
+    const struct tm_out_row counted = { .sort = TM_OUT_COUNTER,
+                                        .process = rig_name(&rig, "P"),
                                         .name = rig_name(&rig, "bytes in use") };
-    struct tm_out_counter counter = { .row = &counted, .time_ps = 7, .start_ps = -3, .whole = -4, .is_whole = true,
-                                      .trace = &trace };
+    struct tm_out_counter counter = {
+        .row = &counted, .time_ps = 7, .start_ps = -3, .whole = -4, .is_whole = true, .trace = &trace
+    };
 
     assert_int_equal(rig.writer->type->counter(rig.writer, &counter), TM_OK);
     counter.is_whole = false;
@@ -153,7 +163,10 @@ static void hostile_names_stay_in_their_cells(void **state)
         { " =1", "\"' =1\"" },
         { "\"=1", "\"'\"\"=1\"" },
         { "'+1", "\"''+1\"" },
-        { "\xef\xbc\x9d" "1", "\"'\xef\xbc\x9d" "1\"" },
+        { "\xef\xbc\x9d"
+          "1",
+          "\"'\xef\xbc\x9d"
+          "1\"" },
         { "\xef\xbc\xa0x", "\"'\xef\xbc\xa0x\"" },
         { "a;=1;b", "\"a;'=1;b\"" },
         { "a;\"-1", "\"a;'\"\"-1\"" },

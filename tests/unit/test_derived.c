@@ -32,8 +32,9 @@ static tm_status open_rig(struct rig *r, struct tm_run *run)
     r->names = tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
     if (!r->names)
         return run->error.status;
-    r->trace = (struct tm_trace){ .run = run, .names = r->names, .host_name = "vm", .devices = r->devices,
-                                  .steps.source = TM_STEPS_SESSION };
+    r->trace = (struct tm_trace){
+        .run = run, .names = r->names, .host_name = "vm", .devices = r->devices, .steps.source = TM_STEPS_SESSION
+    };
     r->derived = tm_derived_new(run, r->names);
     return r->derived ? TM_OK : run->error.status;
 }
@@ -50,8 +51,12 @@ static void add_device(struct rig *r, int64_t first_ps, int64_t last_ps)
 {
     struct tm_device *device = &r->devices[r->trace.device_count];
 
-    *device = (struct tm_device){ .index = r->trace.device_count++, .activities = 1, .first_ps = first_ps,
-                                  .last_ps = last_ps, .chosen_begin_ps = first_ps, .chosen_end_ps = last_ps };
+    *device = (struct tm_device){ .index = r->trace.device_count++,
+                                  .activities = 1,
+                                  .first_ps = first_ps,
+                                  .last_ps = last_ps,
+                                  .chosen_begin_ps = first_ps,
+                                  .chosen_end_ps = last_ps };
     (void)snprintf(device->id, sizeof(device->id), "%s/gpu:%u", r->trace.host_name, device->index);
 }
 
@@ -289,8 +294,7 @@ static void take_made(struct rig *r, struct made (*lists)[MADE_MOST], const size
         uint32_t first = TM_NONE;
 
         for (uint32_t i = 0; i < RIG_DEVICES; i++)
-            if (at[i] < counts[i] &&
-                (first == TM_NONE || lists[i][at[i]].begin_ps < lists[first][at[first]].begin_ps))
+            if (at[i] < counts[i] && (first == TM_NONE || lists[i][at[i]].begin_ps < lists[first][at[first]].begin_ps))
                 first = i;
         if (first == TM_NONE)
             return;
@@ -451,8 +455,8 @@ static void observe(struct observed *o, int64_t gap_min_ps)
     OK(xspace_survey(&o->x, &all));
     o->derived = tm_derived_new(&o->x.run, o->x.names);
     assert_non_null(o->derived);
-    o->settings = (struct tm_settings){ .gap_min_ps = gap_min_ps, .table_rows = 500, .take_gap = take_gap,
-                                        .gap_taker = o };
+    o->settings =
+        (struct tm_settings){ .gap_min_ps = gap_min_ps, .table_rows = 500, .take_gap = take_gap, .gap_taker = o };
     *stage = (struct tm_stage){ .type = &tm_device_time_stage, .run = &o->x.run, .settings = &o->settings };
     stage->state = tm_take(&o->x.run.budget, TM_ACCOUNT_MODEL, stage->type->state_bytes, &o->x.run.error);
     assert_non_null(stage->state);
@@ -486,7 +490,8 @@ static void check_gap(struct observed *o, const struct tm_derived_row *row)
         (void)snprintf(name, sizeof(name), "idle: %s", gap->cause);
         assert_string_equal(text_of(o->x.names, row->name), name);
         assert_string_equal(argument_text(o->x.names, row->arguments, "cause"), gap->cause);
-        assert_string_equal(argument_text(o->x.names, row->arguments, "after"), gap->after ? "k" : ""); /* "": the last one */
+        assert_string_equal(argument_text(o->x.names, row->arguments, "after"),
+                            gap->after ? "k" : ""); /* "": the last one */
         assert_int_equal(number_of(o->x.names, row, "length_ns"), (gap->end_ps - gap->begin_ps) / 1000);
         assert_int_equal(number_of(o->x.names, row, "step"), 10 + (int64_t)gap->step);
         return;
@@ -588,17 +593,17 @@ static void steps_are_those_of_the_host_and_of_each_device(void **state)
 
 /* --- findings and facts --- */
 
-#define SUMMARY                                                                                                       \
-    "{'input': {'run': 'nightly', 'hosts': ['vm', 'h1'], 'partial': false}, 'environment': {'platform': 'gpu', "     \
-    "'hosts': [{'host': 'vm', 'jax': '0.4.1', 'framework': 'jax', 'rank': 0, 'rocm': null}, {'host': 'h1', 'jax': "  \
-    "'0.4.2'}]}, 'devices': [{'id': 'vm/gpu:0', 'host': 'vm', 'model': 'H200'}], 'verdict': {'text': 'Well done.'}, " \
-    "'kpis': [{'id': 'u', 'title': 'Utilization', 'value': 92.5, 'unit': '%'}, {'id': 'v', 'title': 'None', "        \
-    "'value': null, 'unit': '%'}], 'findings': [{'id': 'idle_input', 'severity': 'critical', 'title': 'It waits', "       \
+#define SUMMARY                                                                                                        \
+    "{'input': {'run': 'nightly', 'hosts': ['vm', 'h1'], 'partial': false}, 'environment': {'platform': 'gpu', "       \
+    "'hosts': [{'host': 'vm', 'jax': '0.4.1', 'framework': 'jax', 'rank': 0, 'rocm': null}, {'host': 'h1', 'jax': "    \
+    "'0.4.2'}]}, 'devices': [{'id': 'vm/gpu:0', 'host': 'vm', 'model': 'H200'}], 'verdict': {'text': 'Well done.'}, "  \
+    "'kpis': [{'id': 'u', 'title': 'Utilization', 'value': 92.5, 'unit': '%'}, {'id': 'v', 'title': 'None', "          \
+    "'value': null, 'unit': '%'}], 'findings': [{'id': 'idle_input', 'severity': 'critical', 'title': 'It waits', "    \
     "'value': 21.5, 'unit': '%', 'limit': null, 'evidence': ['one', 'a text that is longer than twenty-four bytes'], " \
-    "'at_stake_ps': 7000000, 'share_pct': 21.5, 'cause': 'because', 'fix': ['do it'], 'where': [{'begin_ps': "       \
-    "30000000, 'end_ps': 32000000, 'device': 'vm/gpu:1'}, {'begin_ps': 50000000, 'end_ps': 50000001, 'device': "     \
-    "'h1'}, {'begin_ps': -9000000, 'end_ps': 0, 'device': 'h1/gpu:0'}]}, {'id': 'fact', 'severity': 'info', "        \
-    "'title': '', 'value': null, 'unit': '', 'limit': null, 'evidence': [], 'at_stake_ps': 0, 'share_pct': null, "   \
+    "'at_stake_ps': 7000000, 'share_pct': 21.5, 'cause': 'because', 'fix': ['do it'], 'where': [{'begin_ps': "         \
+    "30000000, 'end_ps': 32000000, 'device': 'vm/gpu:1'}, {'begin_ps': 50000000, 'end_ps': 50000001, 'device': "       \
+    "'h1'}, {'begin_ps': -9000000, 'end_ps': 0, 'device': 'h1/gpu:0'}]}, {'id': 'fact', 'severity': 'info', "          \
+    "'title': '', 'value': null, 'unit': '', 'limit': null, 'evidence': [], 'at_stake_ps': 0, 'share_pct': null, "     \
     "'cause': '', 'fix': [], 'where': []}]}"
 
 /* Two hosts, h1 from 20 us on. */

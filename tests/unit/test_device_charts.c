@@ -68,16 +68,15 @@ static bool says(const struct fixture *f, const char *text)
 
 static void assert_cell(const struct fixture *f, size_t row, int column, const char *text)
 {
-    assert_string_equal(tm_chart_text(&f->chart, f->chart.table.cell[row * (size_t)f->chart.table.columns +
-                                                                     (size_t)column]), text);
+    assert_string_equal(
+        tm_chart_text(&f->chart, f->chart.table.cell[row * (size_t)f->chart.table.columns + (size_t)column]), text);
 }
 
 /* --- utilization --- */
 
-#define DEVICE(host, id, use, begin, end, bin, busy)                                                       \
-    "{'id': '" host "/" id "', 'host': '" host "', 'utilization_pct': " use ", 'first_ps': " begin        \
-    ", 'last_ps': " end ", 'utilization': {'begin_ps': " begin ", 'end_ps': " end ", 'bin_ps': " bin      \
-    ", 'busy_ps': [" busy "]}}"
+#define DEVICE(host, id, use, begin, end, bin, busy)                                                                   \
+    "{'id': '" host "/" id "', 'host': '" host "', 'utilization_pct': " use ", 'first_ps': " begin ", 'last_ps': " end \
+    ", 'utilization': {'begin_ps': " begin ", 'end_ps': " end ", 'bin_ps': " bin ", 'busy_ps': [" busy "]}}"
 
 /* Bins of 100 ms from 250 ms on, the first and the last of which are shorter. */
 static void stretches_of_one_colour_are_one_box(void **state)
@@ -104,12 +103,12 @@ static void stretches_of_one_colour_are_one_box(void **state)
     tear_down(&f);
 }
 
-#define TWO_HOSTS(aligned)                                                                                            \
-    "{'input': {'hosts': ['a', 'b'], 'files': [{'host': 'a', 'origin_us': null}, {'host': 'b', 'origin_us': null}]}," \
-    "'environment': {'hosts': [{'host': 'a', 'begin_ns': 5000}, {'host': 'b', 'begin_ns': 5100}]},"                   \
-    "'collectives': {'skew': {'clock': {'aligned': " aligned "}}}, 'window': {'mode': 'all'}, 'devices': ["          \
-    DEVICE("a", "gpu:0", "60", "0", "100000", "50000", "1, 2") ","                                                    \
-    DEVICE("b", "gpu:0", "60", "100000", "200000", "50000", "1, 2") "]}"
+#define TWO_HOSTS(aligned)                                                                                             \
+    "{'input': {'hosts': ['a', 'b'], 'files': [{'host': 'a', 'origin_us': null}, {'host': 'b', 'origin_us': null}]},"  \
+    "'environment': {'hosts': [{'host': 'a', 'begin_ns': 5000}, {'host': 'b', 'begin_ns': 5100}]},"                    \
+    "'collectives': {'skew': {'clock': {'aligned': " aligned "}}}, 'window': {'mode': 'all'}, 'devices': [" DEVICE(    \
+        "a", "gpu:0", "60", "0", "100000", "50000", "1, 2") "," DEVICE("b", "gpu:0", "60", "100000", "200000",         \
+                                                                       "50000", "1, 2") "]}"
 
 /* Host b began 100 ns later, and its device another 100 ns later. */
 static void hosts_share_a_scale_where_their_clocks_agree(void **state)
@@ -165,8 +164,8 @@ static void who_is_late_is_named(void **state)
     tear_down(&f);
 }
 
-#define BALANCE(band, second)                                                                                      \
-    "{'input': {'hosts': ['vm']}, 'kpis': [{'id': 'imbalance', 'band': '" band "'}], 'balance': {'slowest': "     \
+#define BALANCE(band, second)                                                                                          \
+    "{'input': {'hosts': ['vm']}, 'kpis': [{'id': 'imbalance', 'band': '" band "'}], 'balance': {'slowest': "          \
     "'vm/gpu:1', 'busy': [{'device': 'vm/gpu:0', 'compute_ps': 1000}" second "]}}"
 
 static void the_slowest_device_has_the_colour_of_the_judgement(void **state)
@@ -207,13 +206,13 @@ static void occupancy_lies_between_its_limits(void **state)
 
 /* --- what would hide the others --- */
 
-#define STEP(number, length)                                                                                     \
-    "{'number': " number ", 'host': 'vm', 'chosen': true, 'period_ps': " length ", 'compute_ps': " length ", " \
+#define STEP(number, length)                                                                                           \
+    "{'number': " number ", 'host': 'vm', 'chosen': true, 'period_ps': " length ", 'compute_ps': " length ", "         \
     "'idle_ps': {'host': " length "}}"
 
-static const char long_step[] = "{'steps': {'basis': 'period', 'count': 4, 'chosen': 4, 'median_ps': 10000, 'max_ps': "
-                                "300000, 'list': [" STEP("1", "10000") "," STEP("2", "9000") "," STEP("3", "300000") ","
-                                STEP("4", "10000") "]}}";
+static const char long_step[] =
+    "{'steps': {'basis': 'period', 'count': 4, 'chosen': 4, 'median_ps': 10000, 'max_ps': "
+    "300000, 'list': [" STEP("1", "10000") "," STEP("2", "9000") "," STEP("3", "300000") "," STEP("4", "10000") "]}}";
 
 static void a_long_step_is_cut_with_its_length_beside_it(void **state)
 {

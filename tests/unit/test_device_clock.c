@@ -54,7 +54,8 @@ static tm_status make_clock(struct clocked *c, const struct line *lines, size_t 
     if (!c->trace.tracks)
         return c->run.error.status;
     for (size_t i = 0; i < count && st == TM_OK; i++) {
-        const struct tm_track track = { .device = lines[i].device, .events = lines[i].count,
+        const struct tm_track track = { .device = lines[i].device,
+                                        .events = lines[i].count,
                                         .line = lines[i].device == TM_NONE ? TM_LINE_HOST : TM_LINE_TPU_OPS };
 
         st = tm_rows_append(c->trace.tracks, &track);
@@ -90,7 +91,8 @@ static struct tm_clock_place place_on(struct clocked *c, uint32_t device, enum t
     return place;
 }
 
-static void assert_carried(struct tm_clock_place *place, int64_t start_ps, int64_t dur_ps, int64_t to_ps, int64_t to_dur_ps)
+static void assert_carried(struct tm_clock_place *place, int64_t start_ps, int64_t dur_ps, int64_t to_ps,
+                           int64_t to_dur_ps)
 {
     struct tm_record r = { .start_ps = start_ps, .dur_ps = dur_ps };
     bool fits;
@@ -102,7 +104,7 @@ static void assert_carried(struct tm_clock_place *place, int64_t start_ps, int64
 }
 
 /* Differences 100, 100, 100, 130, 130 and 90: the median is the third of six, 100. */
-static const struct op drifting[] = { { 1000, 900, 10 }, { 1200, 1100, 10 }, { 1400, 1300, 10 },
+static const struct op drifting[] = { { 1000, 900, 10 },  { 1200, 1100, 10 }, { 1400, 1300, 10 },
                                       { 1630, 1500, 10 }, { 1830, 1700, 10 }, { 2000, 1910, 10 } };
 
 static void others_lie_between_the_ops_around_them(void **state)
@@ -119,14 +121,14 @@ static void others_lie_between_the_ops_around_them(void **state)
     assert_carried(&place, 1000, 200, 1000, 200);
     assert_carried(&place, 1399, 1, 1399, 1);
     assert_carried(&place, 1400, 230, 1400, 200);
-    assert_carried(&place, 1515, 0, 1500, 0);           /* half of the way */
-    assert_carried(&place, 1401, 1, 1400, 1);           /* 200 / 230 and 400 / 230, rounded down */
+    assert_carried(&place, 1515, 0, 1500, 0); /* half of the way */
+    assert_carried(&place, 1401, 1, 1400, 1); /* 200 / 230 and 400 / 230, rounded down */
     assert_carried(&place, 1630, 370, 1600, 410);
-    assert_carried(&place, 1915, 0, 1905, 0);           /* 85 / 170 of 210 */
-    assert_carried(&place, 0, 500, 0, 500);             /* before the first op its difference holds */
-    assert_carried(&place, 2500, 10, 2510, 10);         /* and after the last one that of the last */
+    assert_carried(&place, 1915, 0, 1905, 0);   /* 85 / 170 of 210 */
+    assert_carried(&place, 0, 500, 0, 500);     /* before the first op its difference holds */
+    assert_carried(&place, 2500, 10, 2510, 10); /* and after the last one that of the last */
     assert_carried(&place, 900, 2000, 900, 2010);
-    assert_carried(&place, 1830, 0, 1800, 0);           /* back again */
+    assert_carried(&place, 1830, 0, 1800, 0); /* back again */
     end_test(&c);
 }
 
@@ -155,10 +157,12 @@ static void ops_have_their_own_times(void **state)
 /* The same ops in any order, on one line or several, give the same clock. */
 static void the_order_of_the_ops_does_not_matter(void **state)
 {
-    static const struct op mixed[] = { { 2000, 1910, 10 }, { 1000, 900, 10 }, { 1830, 1700, 10 },
+    static const struct op mixed[] = { { 2000, 1910, 10 }, { 1000, 900, 10 },  { 1830, 1700, 10 },
                                        { 1400, 1300, 10 }, { 1630, 1500, 10 }, { 1200, 1100, 10 } };
     const struct line whole[] = { { NULL, 0, 0 }, { mixed, 6, 0 } };
-    const struct line parts[] = { { drifting, 3, 0 }, { drifting, 6, 1 }, { drifting + 3, 3, 0 }, { mixed, 6, TM_NONE } };
+    const struct line parts[] = {
+        { drifting, 3, 0 }, { drifting, 6, 1 }, { drifting + 3, 3, 0 }, { mixed, 6, TM_NONE }
+    };
     const struct line crossing[] = { { mixed, 1, 0 }, { mixed + 1, 1, 0 }, { mixed + 2, 4, 0 } };
     const struct {
         const struct line *lines;
@@ -184,7 +188,9 @@ static void the_order_of_the_ops_does_not_matter(void **state)
 /* Where recorded times stand still, the earliest op on the device counts for what lies there, the last for what follows. */
 static void ops_of_one_recorded_time_are_a_step(void **state)
 {
-    static const struct op ops[] = { { 100, 100, 5 }, { 200, 260, 5 }, { 200, 200, 5 }, { 200, 230, 5 }, { 300, 300, 5 } };
+    static const struct op ops[] = {
+        { 100, 100, 5 }, { 200, 260, 5 }, { 200, 200, 5 }, { 200, 230, 5 }, { 300, 300, 5 }
+    };
     const struct line line = { ops, 5, 2 };
     struct tm_clock_place place;
     struct clocked c;
@@ -201,8 +207,9 @@ static void ops_of_one_recorded_time_are_a_step(void **state)
 
 static void jumps_over_a_millisecond_are_counted(void **state)
 {
-    static const struct op ops[] = { { 0, 0, 1 }, { 2 * MS, MS, 1 }, { 10 * MS, 9 * MS - 1, 1 }, { 12 * MS, 10 * MS - 2, 1 },
-                                     { 40 * MS, 43 * MS, 1 } };
+    static const struct op ops[] = {
+        { 0, 0, 1 }, { 2 * MS, MS, 1 }, { 10 * MS, 9 * MS - 1, 1 }, { 12 * MS, 10 * MS - 2, 1 }, { 40 * MS, 43 * MS, 1 }
+    };
     const struct line line = { ops, 5, 0 };
     struct clocked c;
 

@@ -94,7 +94,11 @@ struct gap_case {
     const char *what;
     bool has_launch;
     int64_t launch_ps, launch_dur_ps;
-    struct { const char *name; int64_t begin_ps, end_ps; bool on_main; } events[4];
+    struct {
+        const char *name;
+        int64_t begin_ps, end_ps;
+        bool on_main;
+    } events[4];
     int64_t parts[TM_CAUSE_COUNT]; /* expected; together 100 */
     const char *host_event;        /* expected; NULL = none */
 };
@@ -157,6 +161,7 @@ static void check_gap(const struct gap_case *c)
 
 static void each_rule_gives_its_causes(void **state)
 {
+    /* clang-format off */
     static const struct gap_case cases[] = {
         /* 1: the launch was there before the gap */
         { "a launch that ended before the gap", true, 20, 30, { { "$busy", 0, 300, false } },
@@ -206,6 +211,7 @@ static void each_rule_gives_its_causes(void **state)
         { "a launch behind the activity: clocks differ", true, 250, 5, { { "$outer", 0, 400, false } },
           { [TM_CAUSE_HOST] = 100 }, "$outer" },
     };
+    /* clang-format on */
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -215,10 +221,15 @@ static void each_rule_gives_its_causes(void **state)
 /* The host event of a gap is one that ran in it, whatever the thread did long before and after. */
 static void a_gap_is_named_by_what_ran_in_it(void **state)
 {
-    struct gap_case c = { "named", true, 200, 5,
-                          { { "$long_before", -1900, 90, false }, { "$in_it", 90, 205, false },
-                            { "$long_after", 205, 9000, false } },
-                          { [TM_CAUSE_HOST] = 100 }, "$in_it" };
+    struct gap_case c = {
+        "named",
+        true,
+        200,
+        5,
+        { { "$long_before", -1900, 90, false }, { "$in_it", 90, 205, false }, { "$long_after", 205, 9000, false } },
+        { [TM_CAUSE_HOST] = 100 },
+        "$in_it"
+    };
 
     (void)state;
     check_gap(&c);
@@ -549,15 +560,20 @@ struct made {
     int host_count;
     struct made_activity activities[ACTIVITIES];
     int activity_count;
-    struct { int64_t begin_ps, end_ps; } markers[STEPS];
+    struct {
+        int64_t begin_ps, end_ps;
+    } markers[STEPS];
     int marker_count;
 };
 
 /* What the figures of a group of devices are, by looking at every picosecond. */
 struct plain {
-    bool has[DEVICES];        /* which devices are in it */
-    struct { int64_t begin_ps, end_ps; bool has_activity; } periods[STEPS];
-    int64_t begin_ps, end_ps; /* of its window */
+    bool has[DEVICES]; /* which devices are in it */
+    struct {
+        int64_t begin_ps, end_ps;
+        bool has_activity;
+    } periods[STEPS];
+    int64_t begin_ps, end_ps;  /* of its window */
     int64_t from_ps, until_ps; /* of its steps and its window */
 };
 
@@ -570,8 +586,9 @@ static void add_host_event(struct made *m, int line, int64_t begin_ps, int64_t e
 {
     if (m->host_count < HOST_EVENTS && begin_ps < end_ps) {
         /* Launches are written behind the others of their line. */
-        m->host[m->host_count] = (struct made_host_event){
-            line, begin_ps, end_ps, cause, m->host_count + (cause == TM_CAUSE_LAUNCH ? HOST_EVENTS : 0) };
+        m->host[m->host_count] =
+            (struct made_host_event){ line, begin_ps, end_ps, cause,
+                                      m->host_count + (cause == TM_CAUSE_LAUNCH ? HOST_EVENTS : 0) };
         m->host_count++;
     }
 }
@@ -606,8 +623,10 @@ static void make_activities(struct made *m, uint64_t *seed)
     for (m->activity_count = 0; m->activity_count < count; m->activity_count++) {
         struct made_activity *const a = &m->activities[m->activity_count];
 
-        *a = (struct made_activity){ .begin_ps = below(seed, LENGTH - 200), .launch_line = -1,
-                                     .level = (int)below(seed, 3), .device = (int)below(seed, m->devices) };
+        *a = (struct made_activity){ .begin_ps = below(seed, LENGTH - 200),
+                                     .launch_line = -1,
+                                     .level = (int)below(seed, 3),
+                                     .device = (int)below(seed, m->devices) };
         if (m->devices == DEVICES && a->device == 1) /* sometimes one is done before the others begin */
             a->begin_ps /= 10;
         a->end_ps = a->begin_ps + 1 + below(seed, longest_ps);
@@ -618,7 +637,8 @@ static void make_activities(struct made *m, uint64_t *seed)
                 a->launch_ps = 0;
             a->launch_end_ps = a->launch_ps + 1 + below(seed, 30);
             add_host_event(m, a->launch_line, a->launch_ps, a->launch_end_ps, TM_CAUSE_LAUNCH);
-            if (m->host[m->host_count - 1].begin_ps != a->launch_ps || m->host[m->host_count - 1].cause != TM_CAUSE_LAUNCH)
+            if (m->host[m->host_count - 1].begin_ps != a->launch_ps ||
+                m->host[m->host_count - 1].cause != TM_CAUSE_LAUNCH)
                 a->launch_line = -1; /* no room for it */
         }
         a->step = step_at(m, a->launch_line >= 0 ? a->launch_ps : a->begin_ps);
@@ -627,21 +647,26 @@ static void make_activities(struct made *m, uint64_t *seed)
 
 static void make_host(struct made *m, uint64_t *seed)
 {
-    static const enum tm_cause causes[] = { TM_CAUSE_HOST, TM_CAUSE_HOST, TM_CAUSE_SYNC, TM_CAUSE_COMPILE,
-                                            TM_CAUSE_INPUT, TM_CAUSE_GC };
+    static const enum tm_cause causes[] = { TM_CAUSE_HOST,    TM_CAUSE_HOST,  TM_CAUSE_SYNC,
+                                            TM_CAUSE_COMPILE, TM_CAUSE_INPUT, TM_CAUSE_GC };
 
     for (int64_t i = below(seed, 25); i > 0; i--) {
         const int64_t begin_ps = below(seed, LENGTH - 100);
 
-        add_host_event(m, (int)below(seed, HOST_LINES), begin_ps, begin_ps + 1 + below(seed, 300), causes[below(seed, 6)]);
+        add_host_event(m, (int)below(seed, HOST_LINES), begin_ps, begin_ps + 1 + below(seed, 300),
+                       causes[below(seed, 6)]);
     }
 }
 
 static const char *name_of(enum tm_cause cause)
 {
     static const char *const names[TM_CAUSE_COUNT] = {
-        [TM_CAUSE_HOST] = "$python", [TM_CAUSE_SYNC] = "BlockHostUntilReady", [TM_CAUSE_COMPILE] = "backend_compile",
-        [TM_CAUSE_INPUT] = "data_loading", [TM_CAUSE_GC] = "CollectGarbage", [TM_CAUSE_LAUNCH] = "cuLaunchKernel",
+        [TM_CAUSE_HOST] = "$python",
+        [TM_CAUSE_SYNC] = "BlockHostUntilReady",
+        [TM_CAUSE_COMPILE] = "backend_compile",
+        [TM_CAUSE_INPUT] = "data_loading",
+        [TM_CAUSE_GC] = "CollectGarbage",
+        [TM_CAUSE_LAUNCH] = "cuLaunchKernel",
     };
 
     return names[cause];
@@ -654,8 +679,11 @@ static bool is_marker(const struct made *m, const struct made_host_event *e)
 
 static void put_activity(struct xb_line *stream, const struct made_activity *a, int number)
 {
-    xb_event(stream, a->level == 0 ? "kernel" : a->level == 1 ? "ncclKernel" : "MemcpyH2D", a->begin_ps,
-             a->end_ps - a->begin_ps);
+    xb_event(stream,
+             a->level == 0   ? "kernel"
+             : a->level == 1 ? "ncclKernel"
+                             : "MemcpyH2D",
+             a->begin_ps, a->end_ps - a->begin_ps);
     if (a->launch_line >= 0)
         xb_int(stream, "correlation_id", number + 1);
 }
@@ -1009,8 +1037,10 @@ static void check_random(uint64_t seed)
     make_markers(&m, &seed);
     make_activities(&m, &seed);
     make_host(&m, &seed);
-    choice = (struct tm_chosen_steps){ .all = !m.marker_count || number % 2, .has_range = m.marker_count && number % 2 == 0,
-                                       .begin = number % 5 ? 0 : 1, .end = UINT64_MAX };
+    choice = (struct tm_chosen_steps){ .all = !m.marker_count || number % 2,
+                                       .has_range = m.marker_count && number % 2 == 0,
+                                       .begin = number % 5 ? 0 : 1,
+                                       .end = UINT64_MAX };
     if (!choice.all && (int)choice.begin >= m.marker_count)
         choice.begin = 0;
     work_out(&t, space_of_made(&m), &choice);
@@ -1069,7 +1099,8 @@ static void check_sums(uint64_t seed)
         (void)snprintf(path, sizeof(path), "/device:GPU:%d", i);
         stream = xb_line(xb_plane(space, path), 1, "Stream #1", 0);
         for (int k = 0; k < 30; k++)
-            xb_event(stream, k % 3 ? "k" : "MemcpyD2H", scale * below(&seed, 1000), scale * below(&seed, 3) * below(&seed, 20));
+            xb_event(stream, k % 3 ? "k" : "MemcpyD2H", scale * below(&seed, 1000),
+                     scale * below(&seed, 3) * below(&seed, 20));
     }
     work_out(&t, space, seed % 2 ? &all_steps : NULL);
     for (int i = 0; i < devices; i++) {

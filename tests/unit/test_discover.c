@@ -335,7 +335,7 @@ static void the_latest_run_is_chosen_by_date_then_by_time(void **state)
     assert_int_equal(tm_choose_run(&run, &found, NULL, true, &chosen), TM_OK);
     assert_string_equal(chosen->name, "2026_01_02_03_04_06");
     forget();
-    make_file("p/other/vm.xplane.pb", 10, 2000000000); /* in 2033 */
+    make_file("p/other/vm.xplane.pb", 10, 2000000000);         /* in 2033 */
     make_file("p/2026_13_02_03_04_06/vm.xplane.pb", 10, 1000); /* no date */
     discover(root);
     assert_string_equal(found.runs[0].name, "2026_13_02_03_04_06");
@@ -407,8 +407,7 @@ static void more_than_the_share_is_a_limit(void **state)
     test_run_init(&run);
     run.budget.limit_bytes = 100 * 4096;
     assert_int_equal(tm_discover(&run, root, &found), TM_ERR_LIMIT);
-    assert_true(run.budget.peak_bytes[TM_ACCOUNT_MODEL] <
-                2 * tm_budget_share(&run.budget, TM_ACCOUNT_MODEL) + 4096);
+    assert_true(run.budget.peak_bytes[TM_ACCOUNT_MODEL] < 2 * tm_budget_share(&run.budget, TM_ACCOUNT_MODEL) + 4096);
     forget();
 }
 
@@ -517,7 +516,9 @@ static tm_status sniff_path(struct tm_run *one, const char *path, enum tm_sniffe
 {
     if (strstr(path, "locked"))
         return tm_fail(&one->error, TM_ERR_INPUT, -1, "it is locked");
-    *sniffed = strstr(path, "rank") ? TM_SNIFFED_TRACE_JSON : strstr(path, "space") ? TM_SNIFFED_XSPACE : TM_SNIFFED_OTHER;
+    *sniffed = strstr(path, "rank")    ? TM_SNIFFED_TRACE_JSON
+               : strstr(path, "space") ? TM_SNIFFED_XSPACE
+                                       : TM_SNIFFED_OTHER;
     return TM_OK;
 }
 
@@ -566,8 +567,9 @@ static tm_status sniff_member(const struct tm_member *member, enum tm_sniffed *s
 {
     struct tm_run *const one = member->of;
 
-    *sniffed = strstr(member->name, "rank") ? TM_SNIFFED_TRACE_JSON : strstr(member->name, "space") ? TM_SNIFFED_XSPACE :
-                                                                                            TM_SNIFFED_OTHER;
+    *sniffed = strstr(member->name, "rank")    ? TM_SNIFFED_TRACE_JSON
+               : strstr(member->name, "space") ? TM_SNIFFED_XSPACE
+                                               : TM_SNIFFED_OTHER;
     return strstr(member->name, "locked") ? tm_fail(&one->error, TM_ERR_INPUT, -1, "it is locked") : TM_OK;
 }
 
@@ -576,11 +578,18 @@ static tm_status give_member(struct tm_run *one, size_t i, tm_take_member *take,
     const char *const text = members[i], *arrow = strstr(text, " -> ");
     const bool is_hard = !arrow && strstr(text, " => "), is_bare = text[0] != '>' && text[0] != '|';
     char name[256];
-    struct tm_member m = { .name = name, .position = i + 1, .bytes = 10 + i, .mtime_ns = 1000 + (int64_t)i,
-                           .is_special = text[0] == '|', .is_hard = is_hard, .sniff = sniff_member, .of = one };
+    struct tm_member m = { .name = name,
+                           .position = i + 1,
+                           .bytes = 10 + i,
+                           .mtime_ns = 1000 + (int64_t)i,
+                           .is_special = text[0] == '|',
+                           .is_hard = is_hard,
+                           .sniff = sniff_member,
+                           .of = one };
 
     arrow = is_hard ? strstr(text, " => ") : arrow;
-    (void)snprintf(name, sizeof(name), "%.*s", arrow ? (int)(arrow - text) : (int)strlen(text) - !is_bare, text + !is_bare);
+    (void)snprintf(name, sizeof(name), "%.*s", arrow ? (int)(arrow - text) : (int)strlen(text) - !is_bare,
+                   text + !is_bare);
     m.link = arrow ? arrow + 4 : NULL;
     m.is_regular = is_bare && !arrow;
     return take(to, &m);
@@ -734,8 +743,8 @@ static void hard_links_are_what_they_lead_to(void **state)
     assert_int_equal(listings, 1); /* what is known already is not looked for */
     forget();
     /* an older content of the name: the link was put in when that was the content */
-    discovered("a/vm.xplane.pb", "b/vm.xplane.pb => a/vm.xplane.pb", "a/vm.xplane.pb", "d/vm.xplane.pb -> ../a/vm.xplane.pb",
-               "x/1", "c/vm.xplane.pb => x/1", "x/1");
+    discovered("a/vm.xplane.pb", "b/vm.xplane.pb => a/vm.xplane.pb", "a/vm.xplane.pb",
+               "d/vm.xplane.pb -> ../a/vm.xplane.pb", "x/1", "c/vm.xplane.pb => x/1", "x/1");
     assert_target("b", "b/vm.xplane.pb", "a/vm.xplane.pb", 1);
     assert_target("c", "c/vm.xplane.pb", "x/1", 5);
     assert_target("d", "d/vm.xplane.pb", "a/vm.xplane.pb", 3);
@@ -746,11 +755,12 @@ static void hard_links_are_what_they_lead_to(void **state)
 static void symbolic_links_are_followed_inside_an_archive(void **state)
 {
     (void)state;
-    discovered("top/a/vm.xplane.pb", "top/b/vm.xplane.pb -> ../a/vm.xplane.pb", "top/c/vm.xplane.pb -> .././a//vm.xplane.pb",
-               "top/d/vm.xplane.pb -> /top/a/vm.xplane.pb", "top/e/vm.xplane.pb -> ../../../top/a/vm.xplane.pb",
-               "top/f/vm.xplane.pb -> ../b/vm.xplane.pb", "top/g/vm.xplane.pb -> ../way/vm.xplane.pb", "top/way -> other",
-               "top/other -> a", "top/h/vm.xplane.pb -> vm.xplane.pb", "top/i/vm.xplane.pb -> ../j/vm.xplane.pb",
-               "top/j/vm.xplane.pb -> ../i/vm.xplane.pb", "top/k/vm.xplane.pb -> ../way", "top/l -> /data/l", "top/m -> n");
+    discovered(
+        "top/a/vm.xplane.pb", "top/b/vm.xplane.pb -> ../a/vm.xplane.pb", "top/c/vm.xplane.pb -> .././a//vm.xplane.pb",
+        "top/d/vm.xplane.pb -> /top/a/vm.xplane.pb", "top/e/vm.xplane.pb -> ../../../top/a/vm.xplane.pb",
+        "top/f/vm.xplane.pb -> ../b/vm.xplane.pb", "top/g/vm.xplane.pb -> ../way/vm.xplane.pb", "top/way -> other",
+        "top/other -> a", "top/h/vm.xplane.pb -> vm.xplane.pb", "top/i/vm.xplane.pb -> ../j/vm.xplane.pb",
+        "top/j/vm.xplane.pb -> ../i/vm.xplane.pb", "top/k/vm.xplane.pb -> ../way", "top/l -> /data/l", "top/m -> n");
     assert_int_equal(found.run_count, 5);
     assert_target("a", "top/a/vm.xplane.pb", "top/a/vm.xplane.pb", 1);
     assert_target("b", "top/b/vm.xplane.pb", "top/a/vm.xplane.pb", 1);
@@ -811,7 +821,10 @@ static void members_of_plain_names_are_told_by_content(void **state)
         assert_int_equal(r->file_count, two ? 2 : 1); /* beside an XSpace, JSON is made of it */
         assert_int_equal(r->all_count, r->name[0] == 'a' ? 3 : r->name[0] == 'b' ? 2 : 1);
         assert_int_equal(r->files[0].kind, r->name[0] == 'b' ? TM_FOUND_XPLANE : TM_FOUND_TRACE_JSON);
-        assert_string_equal(r->files[0].host, two ? "rank0" : r->name[0] == 'b' ? "space" : r->name[0] == 'c' ? "rank7" : "link");
+        assert_string_equal(r->files[0].host, two                 ? "rank0"
+                                              : r->name[0] == 'b' ? "space"
+                                              : r->name[0] == 'c' ? "rank7"
+                                                                  : "link");
     }
     assert_int_equal(found.left_out.not_traces, 1);
     forget();
@@ -861,11 +874,12 @@ static void memory_refused_for_members_is_a_clean_error(void **state)
 {
     (void)state;
     members_problem = "damaged";
-    discovered("three/a.xplane.pb => one/b", "three/rank.json -> ../four/x/b.xplane.pb", "four/x -> ../one", "one/b.xplane.pb -> b",
-               "one/b");
+    discovered("three/a.xplane.pb => one/b", "three/rank.json -> ../four/x/b.xplane.pb", "four/x -> ../one",
+               "one/b.xplane.pb -> b", "one/b");
     forget();
     refuse_each_request(discover_members_once);
-    discovered("one/a\x01.xplane.pb", "one/a\x02.xplane.pb", "two/a.xplane.pb", "two/a.xplane.pb", "two/one/b.xplane.pb");
+    discovered("one/a\x01.xplane.pb", "one/a\x02.xplane.pb", "two/a.xplane.pb", "two/a.xplane.pb",
+               "two/one/b.xplane.pb");
     forget();
     refuse_each_request(discover_members_once);
     discovered("vm.xplane.pb");

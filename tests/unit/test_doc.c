@@ -100,10 +100,8 @@ static void members_are_printed_in_the_order_they_were_put_in(void **state)
     (void)tm_add_object(list, NULL);
     (void)tm_add_array(list, NULL);
     tm_add_double(list, NULL, 0.5);
-    assert_prints(
-        &f,
-        "{\n  \"z\": -5,\n  \"a\": true,\n  \"list\": [\n    \"x\",\n    {},\n    [],\n    0.5\n"
-        "  ]\n}\n");
+    assert_prints(&f, "{\n  \"z\": -5,\n  \"a\": true,\n  \"list\": [\n    \"x\",\n    {},\n    [],\n    0.5\n"
+                      "  ]\n}\n");
     assert_int_equal(tm_doc_status(f.doc), TM_OK);
     close_doc(&f);
 }
@@ -132,10 +130,8 @@ static void reasons_of_nulls_come_at_the_end_of_their_object(void **state)
     tm_add_int(f.root, "b", 2);
     tm_add_null(f.root, "plain", NULL);
     tm_add_null(f.root, "c", "because");
-    assert_prints(
-        &f,
-        "{\n  \"fusion\": null,\n  \"b\": 2,\n  \"plain\": null,\n  \"c\": null,\n  \"why\": {\n"
-        "    \"fusion\": \"no \\\"HLO\\\" in the trace\",\n    \"c\": \"because\"\n  }\n}\n");
+    assert_prints(&f, "{\n  \"fusion\": null,\n  \"b\": 2,\n  \"plain\": null,\n  \"c\": null,\n  \"why\": {\n"
+                      "    \"fusion\": \"no \\\"HLO\\\" in the trace\",\n    \"c\": \"because\"\n  }\n}\n");
     assert_string_equal(tm_why(tm_get(f.root, "c")), "because");
     assert_string_equal(tm_why(tm_get(f.root, "plain")), "");
     assert_string_equal(tm_why(tm_get(f.root, "b")), "");
@@ -305,8 +301,7 @@ static void texts_are_escaped_and_made_valid(void **state)
 
         open_doc(&f);
         tm_add_text(tm_add_array(f.root, "t"), NULL, table[i].in, table[i].length);
-        (void)snprintf(expected, sizeof(expected), "{\n  \"t\": [\n    \"%s\"\n  ]\n}\n",
-                       table[i].out);
+        (void)snprintf(expected, sizeof(expected), "{\n  \"t\": [\n    \"%s\"\n  ]\n}\n", table[i].out);
         assert_prints(&f, expected);
         close_doc(&f);
     }
@@ -499,8 +494,7 @@ static void a_summary_past_its_share_is_a_limit_and_stays_readable(void **state)
         tm_add_string(tm_add_object(list, NULL), "text", text);
     assert_int_equal(tm_doc_status(f.doc), TM_ERR_LIMIT);
     assert_int_equal(f.run.error.status, TM_ERR_LIMIT);
-    assert_true(f.run.budget.peak_bytes[TM_ACCOUNT_MODEL] <=
-                tm_budget_share(&f.run.budget, TM_ACCOUNT_MODEL));
+    assert_true(f.run.budget.peak_bytes[TM_ACCOUNT_MODEL] <= tm_budget_share(&f.run.budget, TM_ACCOUNT_MODEL));
     assert_int_equal(tm_int(tm_get(f.root, "first")), 1);
     close_doc(&f);
 }

@@ -160,9 +160,8 @@ static void numbers_keep_all_their_digits(void **state)
         assert_int_equal(tm_type_of(tm_get(f.root, "n")), rows[i].type);
         close_doc(&f);
     }
-    assert_reads_as(
-        "{\"n\":1e999}",
-        "{\n  \"n\": null,\n  \"why\": {\n    \"n\": \"the number is too large\"\n  }\n}\n");
+    assert_reads_as("{\"n\":1e999}",
+                    "{\n  \"n\": null,\n  \"why\": {\n    \"n\": \"the number is too large\"\n  }\n}\n");
 }
 
 static void texts_are_unescaped_and_made_valid(void **state)
@@ -210,17 +209,14 @@ static void nulls_get_their_reasons(void **state)
 
     (void)state;
     open_doc(&f);
-    v = read_into(&f,
-                  "{\"a\":null,\"b\":1,\"c\":null,\"why\":{\"a\":\"not recorded\",\"c\":\"\"}}");
+    v = read_into(&f, "{\"a\":null,\"b\":1,\"c\":null,\"why\":{\"a\":\"not recorded\",\"c\":\"\"}}");
     assert_string_equal(tm_why(tm_get(v, "a")), "not recorded");
     assert_string_equal(tm_why(tm_get(v, "c")), "");
     assert_null(tm_get(v, "why"));
     close_doc(&f);
 
     open_doc(&f); /* what is not about a null stays, and a null may come later */
-    v = read_into(
-        &f,
-        "{\"a\":null,\"b\":1,\"why\":{\"a\":\"x\",\"b\":\"y\",\"c\":\"z\",\"d\":[1]},\"c\":null}");
+    v = read_into(&f, "{\"a\":null,\"b\":1,\"why\":{\"a\":\"x\",\"b\":\"y\",\"c\":\"z\",\"d\":[1]},\"c\":null}");
     assert_string_equal(tm_why(tm_get(v, "a")), "x");
     assert_string_equal(tm_why(tm_get(v, "c")), "z");
     assert_string_equal(tm_text(tm_path(v, "why.a")), "x");
@@ -229,15 +225,13 @@ static void nulls_get_their_reasons(void **state)
     close_doc(&f);
 
     open_doc(&f); /* a key like any other */
-    v = read_into(
-        &f, "{\"a\":null,\"why\":\"because\",\"o\":{\"why\":{}},\"l\":[null,{\"why\":null}]}");
+    v = read_into(&f, "{\"a\":null,\"why\":\"because\",\"o\":{\"why\":{}},\"l\":[null,{\"why\":null}]}");
     assert_string_equal(tm_text(tm_get(v, "why")), "because");
     assert_int_equal(tm_type_of(tm_path(v, "o.why")), TM_OBJECT);
     assert_string_equal(tm_why(tm_get(v, "a")), "");
     close_doc(&f);
-    assert_reads_as(
-        "{\"why\":{\"why\":{\"x\":1},\"y\":null}}",
-        "{\n  \"why\": {\n    \"why\": {\n      \"x\": 1\n    },\n    \"y\": null\n  }\n}\n");
+    assert_reads_as("{\"why\":{\"why\":{\"x\":1},\"y\":null}}",
+                    "{\n  \"why\": {\n    \"why\": {\n      \"x\": 1\n    },\n    \"y\": null\n  }\n}\n");
     assert_reads_as("{\"a\":null,\"why\":{\"a\":\"1\"},\"why\":{\"a\":\"2\"}}",
                     "{\n  \"a\": null,\n  \"why\": {\n    \"a\": \"2\"\n  }\n}\n");
 }
@@ -287,9 +281,8 @@ static void what_is_no_json_is_refused(void **state)
 
 static void a_text_cut_at_any_byte_is_refused_with_the_byte(void **state)
 {
-    static const char json[] =
-        "{\"a\": [1, -2.5e+3, \"x\\n\\ud83d\\ude00\", null, true], \"why\": {\"b\": \"c\"},"
-        " \"n\": null, \"why\": {\"n\": \"gone\"}, \"o\": {\"p\": false}}";
+    static const char json[] = "{\"a\": [1, -2.5e+3, \"x\\n\\ud83d\\ude00\", null, true], \"why\": {\"b\": \"c\"},"
+                               " \"n\": null, \"why\": {\"n\": \"gone\"}, \"o\": {\"p\": false}}";
 
     (void)state;
     for (size_t cut = 0; cut + 1 < sizeof(json); cut++) {
@@ -353,8 +346,7 @@ static void length_and_memory_have_bounds(void **state)
     assert_int_equal(read_bytes(&f, text, most), TM_OK);
     close_doc(&f);
 
-    assert_int_equal(ftruncate(fileno(file), (off_t)most + 4096),
-                     0); /* blanks, then nothing: a hole of zeros */
+    assert_int_equal(ftruncate(fileno(file), (off_t)most + 4096), 0); /* blanks, then nothing: a hole of zeros */
     assert_int_equal(pwrite(fileno(file), text, most, 0), most);
     open_doc(&f); /* what follows the part is not looked at */
     assert_int_equal(tm_doc_read_from(f.doc, f.root, fileno(file), most, "part"), TM_OK);
@@ -363,8 +355,7 @@ static void length_and_memory_have_bounds(void **state)
     text[most - 1] = ' ';
     assert_int_equal(pwrite(fileno(file), text, most, 0), most);
     open_doc(&f);
-    assert_int_equal(tm_doc_read_from(f.doc, f.root, fileno(file), UINT64_MAX, "some.json"),
-                     TM_ERR_LIMIT);
+    assert_int_equal(tm_doc_read_from(f.doc, f.root, fileno(file), UINT64_MAX, "some.json"), TM_ERR_LIMIT);
     close_doc(&f);
     (void)fclose(file);
 
@@ -431,15 +422,13 @@ static void a_file_that_cannot_be_read_is_told(void **state)
 
 static tm_status job(struct tm_run *run)
 {
-    static const char json[] =
-        "{\"key\": [1, \"text\", {\"n\": null, \"why\": {\"n\": \"a reason\"}}], \"long\": "
-        "\"................................................................................"
-        "................................................................................"
-        "................................................................................"
-        "...........................................\"}";
+    static const char json[] = "{\"key\": [1, \"text\", {\"n\": null, \"why\": {\"n\": \"a reason\"}}], \"long\": "
+                               "\"................................................................................"
+                               "................................................................................"
+                               "................................................................................"
+                               "...........................................\"}";
     struct tm_doc *doc = tm_doc_new(run);
-    tm_status st = doc ? tm_doc_read(doc, tm_doc_root(doc), json, sizeof(json) - 1, "some.json")
-                       : run->error.status;
+    tm_status st = doc ? tm_doc_read(doc, tm_doc_root(doc), json, sizeof(json) - 1, "some.json") : run->error.status;
 
     tm_doc_free(doc);
     return st;

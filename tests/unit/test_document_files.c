@@ -24,9 +24,9 @@ static const struct {
     const char *name;
     bool is_redacted;
 } cases[] = {
-    { TM_FORMAT_JSON, "summary.json", true },       { TM_FORMAT_TEXT, "report.txt", false },
-    { TM_FORMAT_HTML, "report.html", false },       { TM_FORMAT_PDF, "report.pdf", false },
-    { TM_FORMAT_MARKDOWN, "report.md", false },     { TM_FORMAT_COLLAPSED, "scopes.collapsed", true },
+    { TM_FORMAT_JSON, "summary.json", true },   { TM_FORMAT_TEXT, "report.txt", false },
+    { TM_FORMAT_HTML, "report.html", false },   { TM_FORMAT_PDF, "report.pdf", false },
+    { TM_FORMAT_MARKDOWN, "report.md", false }, { TM_FORMAT_COLLAPSED, "scopes.collapsed", true },
 };
 
 static char names[96]; /* the map, beside the folder */

@@ -28,8 +28,7 @@ static void the_first_failure_wins(void **state)
     struct tm_error error = { 0 };
 
     (void)state;
-    assert_int_equal(tm_fail(&error, TM_ERR_INPUT, 12, "'%s' is empty (%d bytes)", "x", 0),
-                     TM_ERR_INPUT);
+    assert_int_equal(tm_fail(&error, TM_ERR_INPUT, 12, "'%s' is empty (%d bytes)", "x", 0), TM_ERR_INPUT);
     assert_int_equal(tm_fail(&error, TM_ERR_LIMIT, -1, "something later"), TM_ERR_LIMIT);
     assert_int_equal(error.status, TM_ERR_INPUT);
     assert_string_equal(error.what, "'x' is empty (0 bytes)");
@@ -47,9 +46,8 @@ static void an_error_is_printed_with_place_causes_and_hint(void **state)
     assert_int_equal(tm_while(&error, "reading '%s'", "a.pb"), TM_ERR_INPUT);
     (void)tm_while(&error, "running report");
     tm_hint(&error, "copy the file again");
-    assert_prints(&error,
-                  "tracemill: the data ends inside a message (byte 99)\n"
-                  "  while reading 'a.pb'\n  while running report\nhint: copy the file again\n");
+    assert_prints(&error, "tracemill: the data ends inside a message (byte 99)\n"
+                          "  while reading 'a.pb'\n  while running report\nhint: copy the file again\n");
 }
 
 static void causes_past_the_last_place_are_left_out(void **state)

@@ -24,10 +24,11 @@ static void rig_init(struct filter_rig *rig, struct tm_run *run)
         assert_int_equal(tm_rows_append(rig->export.trace.steps.marks, &mark), TM_OK);
     }
     rig->export.trace.first_ps = 500;
-    rig->host = (struct tm_track){ .device = TM_NONE, .side = TM_SIDE_HOST,
+    rig->host = (struct tm_track){ .device = TM_NONE,
+                                   .side = TM_SIDE_HOST,
                                    .name = export_rig_name(&rig->export, "main thread") };
-    rig->stream = (struct tm_track){ .device = 1, .side = TM_SIDE_DEVICE,
-                                     .name = export_rig_name(&rig->export, "Stream #14") };
+    rig->stream =
+        (struct tm_track){ .device = 1, .side = TM_SIDE_DEVICE, .name = export_rig_name(&rig->export, "Stream #14") };
 }
 
 static void rig_free(struct filter_rig *rig)
@@ -114,8 +115,11 @@ static void test_times(void **state)
 
 static void test_devices(void **state)
 {
-    static const struct { const char *term; const char *expected; } cases[] = {
-        { "gpu:1", "0-9 -" }, { "gpu:0", "- -" }, { "gpu", "0-9 -" }, { "tpu", "- -" }, { "h0/gpu:1", "0-9 -" },
+    static const struct {
+        const char *term;
+        const char *expected;
+    } cases[] = {
+        { "gpu:1", "0-9 -" },  { "gpu:0", "- -" },    { "gpu", "0-9 -" },  { "tpu", "- -" },    { "h0/gpu:1", "0-9 -" },
         { "h0/gpu", "0-9 -" }, { "h1/gpu:1", "- -" }, { "host", "- 0-9" }, { "gpu:10", "- -" },
     };
     struct filter_rig rig;
@@ -177,9 +181,12 @@ static void test_steps(void **state)
 
 static void test_names(void **state)
 {
-    static const struct { const char *name; bool is_wanted; } cases[] = {
-        { "gemm_1", true }, { "gemm_2", false }, { "a gemm", false }, { "copy", true }, { "copy2", false },
-        { "", false },
+    static const struct {
+        const char *name;
+        bool is_wanted;
+    } cases[] = {
+        { "gemm_1", true }, { "gemm_2", false }, { "a gemm", false },
+        { "copy", true },   { "copy2", false },  { "", false },
     };
     struct filter_rig rig;
     struct tm_event_filter *f;
@@ -241,7 +248,7 @@ static void test_others(void **state)
     add_range(&rig, TM_FILTER_CLASS, TM_CLASS_COPY, 0);
     f = open_filter(&rig);
     event = export_rig_event(&rig.export, 0, TM_SPAN, "a", 0, 10);
-    for (uint8_t class = 0; class < TM_CLASS_COUNT; class++) {
+    for (uint8_t class = 0; class < TM_CLASS_COUNT; class ++) {
         event.record.class = class;
         assert_left(&rig, f, &rig.host, &event, class == TM_CLASS_KERNEL || class == TM_CLASS_COPY ? "0-10" : "-");
     }
@@ -284,7 +291,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_times), cmocka_unit_test(test_devices), cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_names), cmocka_unit_test(test_others), cmocka_unit_test(test_derived),
+        cmocka_unit_test(test_names), cmocka_unit_test(test_others),  cmocka_unit_test(test_derived),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

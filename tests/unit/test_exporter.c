@@ -26,18 +26,27 @@ struct exporter_rig {
 
 static void add_tracks(struct export_rig *rig)
 {
-    static const struct { const char *name; uint8_t sort; } rows[TRACKS] = {
-        [MAIN] = { "main", TM_TRACK_THREAD }, [WORKER] = { "worker", TM_TRACK_THREAD },
-        [STREAM] = { "stream", TM_TRACK_THREAD }, [LOOSE] = { "(no thread)", TM_TRACK_LOOSE },
-        [ASYNC] = { "(async)", TM_TRACK_ASYNC }, [FLOWS] = { "(flows)", TM_TRACK_FLOWS },
+    static const struct {
+        const char *name;
+        uint8_t sort;
+    } rows[TRACKS] = {
+        [MAIN] = { "main", TM_TRACK_THREAD },
+        [WORKER] = { "worker", TM_TRACK_THREAD },
+        [STREAM] = { "stream", TM_TRACK_THREAD },
+        [LOOSE] = { "(no thread)", TM_TRACK_LOOSE },
+        [ASYNC] = { "(async)", TM_TRACK_ASYNC },
+        [FLOWS] = { "(flows)", TM_TRACK_FLOWS },
         [COUNTERS] = { "(counters)", TM_TRACK_COUNTERS },
     };
 
     for (uint32_t i = 0; i < TRACKS; i++) {
         const bool is_stream = i == STREAM;
-        const struct tm_track track = { .id = i + 1, .sort = rows[i].sort, .process = is_stream,
+        const struct tm_track track = { .id = i + 1,
+                                        .sort = rows[i].sort,
+                                        .process = is_stream,
                                         .process_order = is_stream,
-                                        .process_id = 10 + is_stream, .device = is_stream ? 0 : TM_NONE,
+                                        .process_id = 10 + is_stream,
+                                        .device = is_stream ? 0 : TM_NONE,
                                         .side = is_stream ? TM_SIDE_DEVICE : TM_SIDE_HOST };
 
         (void)export_rig_track(rig, &track, is_stream ? "gpu" : "host", rows[i].name);
@@ -232,8 +241,15 @@ static void test_whole_spans(void **state)
 /* Spans of one id nest, of others they lie beside each other; what is on no thread has its row. */
 static void test_async(void **state)
 {
-    static const struct { const char *name; int64_t begin, end; uint64_t id; } spans[] = {
-        { "a", 0, 100, 7 }, { "b", 10, 20, 8 }, { "c", 10, 20, 7 }, { "d", 20, 30, 9 },
+    static const struct {
+        const char *name;
+        int64_t begin, end;
+        uint64_t id;
+    } spans[] = {
+        { "a", 0, 100, 7 },
+        { "b", 10, 20, 8 },
+        { "c", 10, 20, 7 },
+        { "d", 20, 30, 9 },
     };
     struct exporter_rig rig;
     struct tm_event event;
@@ -391,7 +407,8 @@ static void test_counters(void **state)
 /* Of an XSpace: a statistic makes a counter; an allocator's bytes are counters of its device, where they change. */
 static void test_counters_of_xspace(void **state)
 {
-    struct tm_allocation a = { .has = TM_HAS_ALLOCATED | TM_HAS_PEAK, .bytes_allocated = 100,
+    struct tm_allocation a = { .has = TM_HAS_ALLOCATED | TM_HAS_PEAK,
+                               .bytes_allocated = 100,
                                .peak_bytes_in_use = 100 };
     struct exporter_rig rig;
     struct tm_event event;
@@ -472,8 +489,8 @@ static void test_flows(void **state)
     take_span(&rig, MAIN, "b", 20, 60); /* on a lane */
     take_flow(&rig, TM_FLOW_BEGIN, 1, MAIN, 20, false, false);
     take_flow(&rig, TM_FLOW_BEGIN, 2, MAIN, 25, false, false);
-    take_flow(&rig, TM_FLOW_END, 5, MAIN, 26, true, false); /* its begin was lost */
-    take_flow(&rig, TM_FLOW_END, 7, MAIN, 27, true, true);  /* nobody began it */
+    take_flow(&rig, TM_FLOW_END, 5, MAIN, 26, true, false);   /* its begin was lost */
+    take_flow(&rig, TM_FLOW_END, 7, MAIN, 27, true, true);    /* nobody began it */
     take_flow(&rig, TM_FLOW_BEGIN, 5, MAIN, 28, true, false); /* the id again */
     take_span(&rig, STREAM, "k", 30, 40);
     take_flow(&rig, TM_FLOW_STEP, 1, STREAM, 30, false, false);
@@ -947,7 +964,7 @@ static void cut_randomly(uint64_t seed, int64_t cut_every, uint64_t most_slices)
     assert_int_equal(rig.slices - rig.pieces, MANY);
     assert_true(rig.export.recorder.files > 10);
     (void)export_rig_lines(&rig.export);
-    join_pieces(&rig, (const int64_t (*)[2])spans);
+    join_pieces(&rig, (const int64_t(*)[2])spans);
     rig_free(&rig);
     assert_ledger_is_even(&run);
 }
@@ -1004,8 +1021,9 @@ static void test_device(void **state)
     for (int on_device = 0; on_device < 2; on_device++) {
         test_run_init(&run);
         rig_init(&rig, &run, &recorder_with_ends);
-        assert_int_equal(rig_open(&rig, (struct tm_export_options){ .has_device = true,
-                                                                    .device = on_device ? 0 : TM_NONE }, 0), TM_OK);
+        assert_int_equal(
+            rig_open(&rig, (struct tm_export_options){ .has_device = true, .device = on_device ? 0 : TM_NONE }, 0),
+            TM_OK);
         take_span(&rig, MAIN, "a", 0, 10);
         take_span(&rig, STREAM, "k", 5, 10);
         event = span_of(&rig, MAIN, "op", 20, 30); /* an activity on the host's thread */
@@ -1042,8 +1060,9 @@ static void test_device(void **state)
 static void add_derived(struct tm_derived *d, struct exporter_rig *rig, enum tm_derived_sort sort, uint32_t device,
                         int64_t begin, int64_t end, const char *name)
 {
-    const struct derived_row row = { .begin_ps = begin, .end_ps = end, .value = 2.5, .name = key(rig, name),
-                                     .device = device, .sort = (uint8_t)sort };
+    const struct derived_row row = {
+        .begin_ps = begin, .end_ps = end, .value = 2.5, .name = key(rig, name), .device = device, .sort = (uint8_t)sort
+    };
 
     tm_put_int(tm_derived_list(d), key(rig, "n"), begin);
     assert_int_equal(tm_derived_push(d, &row), TM_OK);
@@ -1071,31 +1090,32 @@ static void test_derived(void **state)
     take_span(&rig, MAIN, "a", 0, 10);
     take_span(&rig, MAIN, "b", 15, 50);
     rig_end(&rig);
-    assert_string_equal(export_rig_lines(&rig.export), "file 1\n"
-                                                       "group 1000001 Analysis \u00b7 tracemill @0\n"
-                                                       "row 1000001/1000003 verdict \u00b7 tracemill @0\n"
-                                                       "begin verdict \u00b7 tracemill all is well 0-60 (tracemill) [derived] { n=0 }\n"
-                                                       "process 11 gpu @1\n"
-                                                       "row 11/1000001 steps \u00b7 tracemill @0\n"
-                                                       "begin steps \u00b7 tracemill step 0 0-40 (tracemill) [derived] { n=0 }\n"
-                                                       "process 10 host @2\n"
-                                                       "thread 10/1 main @512\n"
-                                                       "begin main a 0-10\n"
-                                                       "row 1000001/1000001 host steps \u00b7 tracemill @128\n"
-                                                       "begin host steps \u00b7 tracemill step 0 5-20 (tracemill) [derived] { n=5 }\n"
-                                                       "end main 10\n"
-                                                       "row 11/1000002 idle gaps \u00b7 tracemill @64\n"
-                                                       "begin idle gaps \u00b7 tracemill idle: input 15-18 (tracemill) [derived] { n=15 }\n"
-                                                       "begin main b 15-50\n"
-                                                       "counter 11 busy share \u00b7 tracemill %\n"
-                                                       "value busy share \u00b7 tracemill 16 2.5 real\n"
-                                                       "end idle gaps \u00b7 tracemill 18\n"
-                                                       "end host steps \u00b7 tracemill 20\n"
-                                                       "end steps \u00b7 tracemill 40\n"
-                                                       "end main 50\n"
-                                                       "end verdict \u00b7 tracemill 60\n"
-                                                       "row 1000001/1000002 findings \u00b7 tracemill @64\n"
-                                                       "instant findings \u00b7 tracemill slow 60 (tracemill) [derived] { n=60 }\n");
+    assert_string_equal(export_rig_lines(&rig.export),
+                        "file 1\n"
+                        "group 1000001 Analysis \u00b7 tracemill @0\n"
+                        "row 1000001/1000003 verdict \u00b7 tracemill @0\n"
+                        "begin verdict \u00b7 tracemill all is well 0-60 (tracemill) [derived] { n=0 }\n"
+                        "process 11 gpu @1\n"
+                        "row 11/1000001 steps \u00b7 tracemill @0\n"
+                        "begin steps \u00b7 tracemill step 0 0-40 (tracemill) [derived] { n=0 }\n"
+                        "process 10 host @2\n"
+                        "thread 10/1 main @512\n"
+                        "begin main a 0-10\n"
+                        "row 1000001/1000001 host steps \u00b7 tracemill @128\n"
+                        "begin host steps \u00b7 tracemill step 0 5-20 (tracemill) [derived] { n=5 }\n"
+                        "end main 10\n"
+                        "row 11/1000002 idle gaps \u00b7 tracemill @64\n"
+                        "begin idle gaps \u00b7 tracemill idle: input 15-18 (tracemill) [derived] { n=15 }\n"
+                        "begin main b 15-50\n"
+                        "counter 11 busy share \u00b7 tracemill %\n"
+                        "value busy share \u00b7 tracemill 16 2.5 real\n"
+                        "end idle gaps \u00b7 tracemill 18\n"
+                        "end host steps \u00b7 tracemill 20\n"
+                        "end steps \u00b7 tracemill 40\n"
+                        "end main 50\n"
+                        "end verdict \u00b7 tracemill 60\n"
+                        "row 1000001/1000002 findings \u00b7 tracemill @64\n"
+                        "instant findings \u00b7 tracemill slow 60 (tracemill) [derived] { n=60 }\n");
     rig_free(&rig);
     tm_derived_free(derived);
     assert_ledger_is_even(&run);
@@ -1160,8 +1180,7 @@ static void test_memory(void **state)
     }
     rig_end(&rig);
     assert_true(run.tallies.count[TM_TALLY_COUNTER_NOT_REPEATED] > 0);
-    assert_in_range(run.budget.peak_bytes[TM_ACCOUNT_TABLES], 1,
-                    tm_budget_share(&run.budget, TM_ACCOUNT_TABLES) / 2);
+    assert_in_range(run.budget.peak_bytes[TM_ACCOUNT_TABLES], 1, tm_budget_share(&run.budget, TM_ACCOUNT_TABLES) / 2);
     assert_in_range(run.budget.peak_bytes[TM_ACCOUNT_THREADS], 1, tm_budget_share(&run.budget, TM_ACCOUNT_THREADS));
     rig_free(&rig);
     assert_ledger_is_even(&run);
@@ -1239,6 +1258,7 @@ static void test_refusals(void **state)
 
 int main(void)
 {
+    /* clang-format off */
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spans), cmocka_unit_test(test_whole_spans), cmocka_unit_test(test_async),
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_counters), cmocka_unit_test(test_counters_of_xspace),
@@ -1251,6 +1271,7 @@ int main(void)
         cmocka_unit_test(test_before_the_clock), cmocka_unit_test(test_memory), cmocka_unit_test(test_too_many_open),
         cmocka_unit_test(test_refusals),
     };
+    /* clang-format on */
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

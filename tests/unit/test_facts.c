@@ -109,6 +109,7 @@ static void assert_name(struct bed *b, tm_strid id, const char *wanted)
 
 static void every_name_that_means_something_is_known(void **state)
 {
+    /* clang-format off */
     static const struct { const char *name; enum tm_stat statistic, argument; } rows[] = {
 #define BOTH(name, stat) { name, stat, stat }
         BOTH("Memset_details", TM_STAT_MEMSET_DETAILS), BOTH("_r", TM_STAT_ROOT), BOTH("addr", TM_STAT_ADDRESS),
@@ -147,6 +148,7 @@ static void every_name_that_means_something_is_known(void **state)
         JSON("dev-id", TM_STAT_QUEUE_DEVICE),
 #undef JSON
     };
+    /* clang-format on */
     uint64_t seen = 0;
 
     (void)state;
@@ -172,8 +174,10 @@ static void every_name_that_means_something_is_known(void **state)
 
 static void names_of_no_meaning_are_unknown(void **state)
 {
+    /* clang-format off */
     static const char *const names[] = { "", "x", "External id", "stream", "cbid", "graph id", "graph node id",
                                          "Device", "Name", "warps per SM", "a name that is longer than all of ours" };
+    /* clang-format on */
 
     (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
@@ -184,6 +188,7 @@ static void names_of_no_meaning_are_unknown(void **state)
 
 static void numbers_that_are_written_as_text_are_both(void **state)
 {
+    /* clang-format off */
     static const struct { const char *text; int64_t whole; double value; } rows[] = {
         { "0", 0, 0 }, { "851", 851, 851 }, { "-3", -3, -3 }, { "9223372036854775807", INT64_MAX, 9.2233720368547758e18 },
         { "18446744073709551615", -1, -1 }, { "-9223372036854775808", INT64_MIN, -9.2233720368547758e18 },
@@ -191,6 +196,7 @@ static void numbers_that_are_written_as_text_are_both(void **state)
         { "", 0, 0 }, { "-", 0, 0 }, { "1x", 0, 0 }, { "0x10", 0, 0 }, { "1e999", 0, 0 }, { "1.2.3", 0, 0 },
         { "[1, 2]", 0, 0 }, { "nan", 0, 0 }, { " 1", 0, 0 }, { "-9223372036854775809", 0, -9.2233720368547758e18 },
     };
+    /* clang-format on */
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -264,7 +270,7 @@ static void a_kernel_of_pytorch_has_its_launch(void **state)
 
 static void shapes_are_read_whole_or_not_at_all(void **state)
 {
-    static const char *const bad[] = { "", "8,32,32", "[8,32]", "[8,32,32", "[8,32,-1]", "[8,32,4294967296]",
+    static const char *const bad[] = { "",          "8,32,32",   "[8,32]", "[8,32,32", "[8,32,-1]", "[8,32,4294967296]",
                                        "[8;32;32]", "[8.5,1,1]", "[,,]" };
 
     (void)state;
@@ -278,12 +284,20 @@ static void shapes_are_read_whole_or_not_at_all(void **state)
 
 static void a_copy_tells_its_kinds_of_memory_by_its_name(void **state)
 {
-    static const struct { const char *name; enum tm_direction direction; int pageable; } rows[] = {
-        { "Memcpy HtoD (Pageable -> Device)", TM_H2D, 1 }, { "Memcpy DtoH (Device -> Pinned)", TM_D2H, 0 },
-        { "Memcpy DtoH (Device -> Pageable)", TM_D2H, 1 }, { "Memcpy DtoD (Device -> Device)", TM_D2D, 0 },
-        { "Memcpy HtoD (Host -> Device)", TM_H2D, 0 },     { "Memcpy HtoD", TM_OTHER_DIRECTION, 0 },
+    static const struct {
+        const char *name;
+        enum tm_direction direction;
+        int pageable;
+    } rows[] = {
+        { "Memcpy HtoD (Pageable -> Device)", TM_H2D, 1 },
+        { "Memcpy DtoH (Device -> Pinned)", TM_D2H, 0 },
+        { "Memcpy DtoH (Device -> Pageable)", TM_D2H, 1 },
+        { "Memcpy DtoD (Device -> Device)", TM_D2D, 0 },
+        { "Memcpy HtoD (Host -> Device)", TM_H2D, 0 },
+        { "Memcpy HtoD", TM_OTHER_DIRECTION, 0 },
         { "Memcpy HtoH (Pageable -> Pinned)", TM_OTHER_DIRECTION, 1 },
-        { "Memcpy (Unknown -> Managed)", TM_OTHER_DIRECTION, 0 }, { "(Device -> ", TM_OTHER_DIRECTION, 0 },
+        { "Memcpy (Unknown -> Managed)", TM_OTHER_DIRECTION, 0 },
+        { "(Device -> ", TM_OTHER_DIRECTION, 0 },
         { "", TM_OTHER_DIRECTION, 0 },
     };
     struct bed b;
@@ -510,10 +524,12 @@ static void a_block_of_pytorch_tells_its_allocator(void **state)
 
 static void older_blocks_tell_only_their_size(void **state)
 {
+    /* clang-format off */
     static const struct { int64_t type, id; const char *name; } rows[] = {
         { 0, -1, "cpu" }, { 1, 3, "gpu:3" }, { 6, 0, "gpu:0" }, { 12, 1, "xpu:1" }, { 3, 0, "device:0" },
         { -1, 0, "device:0" }, { INT64_MAX, INT64_MIN, "device" },
     };
+    /* clang-format on */
     struct bed b;
 
     (void)state;
@@ -568,10 +584,10 @@ static void facts_that_were_made_to_have_one_hash_are_told_apart(void **state)
         uint64_t numbers[2];
     } pairs[][2] = {
         { { { TM_STAT_PROGRAM_ID, TM_STAT_BYTES }, { 7, 4096 } },
-          { { TM_STAT_PROGRAM_ID, TM_STAT_BYTES }, { 7 | UINT64_C(1) << 63, 4096 ^ UINT64_C(1) << 63 ^ UINT64_C(1) << 31 } } },
-        { { { TM_STAT_PROGRAM_ID, TM_STAT_REGISTERS }, { 7, 32 } },
           { { TM_STAT_PROGRAM_ID, TM_STAT_BYTES },
-            { 7, 32 ^ (uint64_t)(TM_STAT_REGISTERS ^ TM_STAT_BYTES) << 56 } } },
+            { 7 | UINT64_C(1) << 63, 4096 ^ UINT64_C(1) << 63 ^ UINT64_C(1) << 31 } } },
+        { { { TM_STAT_PROGRAM_ID, TM_STAT_REGISTERS }, { 7, 32 } },
+          { { TM_STAT_PROGRAM_ID, TM_STAT_BYTES }, { 7, 32 ^ (uint64_t)(TM_STAT_REGISTERS ^ TM_STAT_BYTES) << 56 } } },
     };
 
     (void)state;

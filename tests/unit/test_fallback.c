@@ -56,8 +56,7 @@ static void names_tell_what_a_span_is_to_a_call_back(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const struct tm_callback_name name =
-            tm_callback_name_of(rows[i].name, strlen(rows[i].name), rows[i].is_cpu_op);
+        const struct tm_callback_name name = tm_callback_name_of(rows[i].name, strlen(rows[i].name), rows[i].is_cpu_op);
 
         if (name.role != rows[i].role || name.kind != rows[i].kind)
             fail_msg("'%s' is %d, %d", rows[i].name, name.role, name.kind);
@@ -99,8 +98,7 @@ static void more_calls_back_than_are_followed_are_counted(void **state)
     open_rig(&r);
     OK(bench_begin(&r.bench));
     for (int i = 0; i < 100; i++) { /* one row of the table of tracks is enough: the spans are of other tracks */
-        struct tm_event event =
-            host_rig_span(&r, RIG_MAIN, "xla_python_gpu_callback", TM_CLASS_RUNTIME, i, 1000 - i);
+        struct tm_event event = host_rig_span(&r, RIG_MAIN, "xla_python_gpu_callback", TM_CLASS_RUNTIME, i, 1000 - i);
         const struct tm_track track = { .name = event.record.name, .side = TM_SIDE_HOST };
 
         event.record.track = (uint32_t)tm_rows_count(r.bench.trace.tracks);
@@ -194,8 +192,12 @@ static void the_hlo_tells_what_works_with_the_host(void **state)
 static void copy(struct host_rig *r, enum tm_direction direction, int64_t start_us, int64_t dur_us, int64_t launch_us,
                  uint32_t step)
 {
-    const struct tm_config config = { .has_copy = 1, .has_copy_bytes = 1, .copy_bytes = 100, .direction = direction,
-                                      .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
+    const struct tm_config config = { .has_copy = 1,
+                                      .has_copy_bytes = 1,
+                                      .copy_bytes = 100,
+                                      .direction = direction,
+                                      .level = TM_LEVEL_NONE,
+                                      .ordinal = TM_NONE };
     struct tm_event event = host_rig_work(r, 0, TM_CLASS_COPY, start_us, dur_us, launch_us);
 
     event.config = &config;
@@ -221,16 +223,16 @@ static void a_round_trip_is_idle_between_two_copies_of_a_step(void **state)
     OK(bench_begin(&r.bench));
     kernel(&r, 0, 10);
     copy(&r, TM_D2H, 10, 5, 9, 0);
-    copy(&r, TM_H2D, 40, 5, 35, 0);  /* yes: 15 to 40 */
+    copy(&r, TM_H2D, 40, 5, 35, 0); /* yes: 15 to 40 */
     copy(&r, TM_D2H, 50, 5, 49, 0);
-    copy(&r, TM_H2D, 60, 5, 51, 0);  /* launched before the copy to the host had ended */
+    copy(&r, TM_H2D, 60, 5, 51, 0); /* launched before the copy to the host had ended */
     copy(&r, TM_D2H, 70, 5, 69, 0);
-    copy(&r, TM_H2D, 80, 5, 78, 1);  /* another step */
+    copy(&r, TM_H2D, 80, 5, 78, 1); /* another step */
     copy(&r, TM_D2H, 90, 5, 89, 0);
-    kernel(&r, 92, 6);               /* ends later */
+    kernel(&r, 92, 6); /* ends later */
     copy(&r, TM_H2D, 105, 5, 99, 0);
     copy(&r, TM_D2H, 120, 5, 119, 0);
-    kernel(&r, 130, 5);              /* ends the gap */
+    kernel(&r, 130, 5); /* ends the gap */
     copy(&r, TM_H2D, 135, 5, 131, 0);
     report_rig(&r);
     assert_int_equal(integer(&r, "fallback.round_trips.count"), 1);
@@ -334,8 +336,7 @@ static void many_names_keep_to_the_memory(void **state)
     OK(many_ops(&r));
     assert_int_equal(integer(&r, "fallback.cpu_ops.count"), 8000);
     assert_int_equal(integer(&r, "fallback.cpu_ops.rest.rows"), 7500);
-    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <=
-                tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 16);
+    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 16);
     end_rig(&r);
 }
 

@@ -40,8 +40,12 @@ static void a_tree_is_indented_and_summed_up(void **state)
     (void)state;
     open_rows(&run, &doc);
     const struct tm_value *summary = tm_doc_root(doc);
-    const struct tm_table table = { .id = "t", TM_COLUMNS(columns), .rows = tm_get(summary, "rows"), .depth = "depth",
-                                    .total = summary, .total_title = "all" };
+    const struct tm_table table = { .id = "t",
+                                    TM_COLUMNS(columns),
+                                    .rows = tm_get(summary, "rows"),
+                                    .depth = "depth",
+                                    .total = summary,
+                                    .total_title = "all" };
 
     tm_sheet_fill(&sheet, &layout, &table, summary, &room);
     assert_int_equal(sheet.columns, 3); /* the wide one is not there, the same one is a note */
@@ -71,8 +75,9 @@ static void what_has_no_sums_is_counted_in_a_note(void **state)
 
     (void)state;
     open_rows(&run, &doc);
-    const struct tm_table table = { .id = "t", .column = columns, .columns = 1,
-                                    .rows = tm_get(tm_doc_root(doc), "rows") };
+    const struct tm_table table = {
+        .id = "t", .column = columns, .columns = 1, .rows = tm_get(tm_doc_root(doc), "rows")
+    };
 
     tm_sheet_fill(&sheet, &layout, &table, tm_doc_root(doc), &room);
     assert_int_equal(sheet.rows, 1);
@@ -109,8 +114,8 @@ static void facts_tell_why_they_are_missing(void **state)
 static void columns_with_the_same_to_say_share_a_sentence(void **state)
 {
     static const struct tm_column few[] = {
-        { "Name", "name", TM_CELL_NAME },  { "Rate", "rate", TM_CELL_RATE },   { "Size", "size", TM_CELL_BYTES },
-        { "Time", "time", TM_CELL_TIME },  { "Best", "best", TM_CELL_RATE },   { "Mean", "mean", TM_CELL_TIME },
+        { "Name", "name", TM_CELL_NAME }, { "Rate", "rate", TM_CELL_RATE }, { "Size", "size", TM_CELL_BYTES },
+        { "Time", "time", TM_CELL_TIME }, { "Best", "best", TM_CELL_RATE }, { "Mean", "mean", TM_CELL_TIME },
     };
     const struct tm_room room = { .is_paper = true, .rows = 9 };
     struct tm_layout layout;

@@ -197,10 +197,8 @@ static void many_stars_end_soon(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terms_are_read_exactly),
-        cmocka_unit_test(what_is_no_filter_is_refused_with_its_reason),
-        cmocka_unit_test(there_are_at_most_so_many),
-        cmocka_unit_test(patterns_fit_whole_texts),
+        cmocka_unit_test(terms_are_read_exactly),    cmocka_unit_test(what_is_no_filter_is_refused_with_its_reason),
+        cmocka_unit_test(there_are_at_most_so_many), cmocka_unit_test(patterns_fit_whole_texts),
         cmocka_unit_test(many_stars_end_soon),
     };
 

@@ -108,12 +108,13 @@ static void findings_lead_where_their_figures_are(void **state)
 {
     static const char *const rows[][2] = {
         { "idle_input", "gaps" },          { "idle_edges", "devices" },      { "transfer_repeated_h2d", "transfers" },
-        { "kernel_short", "fusion" },      { "kernel_dominant", "kernels" }, { "op_short", "programs" },        { "eager_dispatch", "fusion" },
-        { "op_dominant", "ops" },          { "op_repeated", "fusion" },      { "op_memory_far", "roofline" },
-        { "precision_f32", "fusion" },     { "straggler", "collectives" },   { "slow_device", "balance" },
-        { "layer_slow", "scopes" },        { "recomputed", "scopes" },       { "memory_holders", "memory" },
-        { "cpu_one_thread", "host" },      { "round_trips", "fallback" },    { "occupancy_tail", "occupancy" },
-        { "no_steps", "steps" },           { "events_lost", "coverage" },    { "json_copy", "coverage" },
+        { "kernel_short", "fusion" },      { "kernel_dominant", "kernels" }, { "op_short", "programs" },
+        { "eager_dispatch", "fusion" },    { "op_dominant", "ops" },         { "op_repeated", "fusion" },
+        { "op_memory_far", "roofline" },   { "precision_f32", "fusion" },    { "straggler", "collectives" },
+        { "slow_device", "balance" },      { "layer_slow", "scopes" },       { "recomputed", "scopes" },
+        { "memory_holders", "memory" },    { "cpu_one_thread", "host" },     { "round_trips", "fallback" },
+        { "occupancy_tail", "occupancy" }, { "no_steps", "steps" },          { "events_lost", "coverage" },
+        { "json_copy", "coverage" },
     };
 
     (void)state;
@@ -150,8 +151,8 @@ static void check_place(const struct place *row)
 #define COLUMNS "select id, ts, dur, track_id, name from slice"
 #define SQL(before, after) COLUMNS " where ts < " before " and ts + dur > " after " order by dur desc"
 /* A Chrome trace with a clock of its own: as recorded it reads `origin` or more. */
-#define OWN(origin, zero, before, after) \
-    "with clock as (select case when max(ts) < " origin " then 0 else " zero " end as zero from slice) " COLUMNS \
+#define OWN(origin, zero, before, after)                                                                               \
+    "with clock as (select case when max(ts) < " origin " then 0 else " zero " end as zero from slice) " COLUMNS       \
     ", clock where ts - zero < " before " and ts - zero + dur > " after " order by dur desc"
 #define FILE_OF(host, origin, shift) "{'host':'" host "','origin_us':" origin ",'trace_ps':" shift "}"
 #define ONE(origin) "{'input':{'hosts':['vm'],'files':[" FILE_OF("vm", origin, "0") "]}}"
@@ -163,7 +164,8 @@ static void places_tell_time_and_device_and_have_sql(void **state)
     static const char on_b[] = "{'begin_ps':1000,'end_ps':2000,'device':'b/gpu:1'}";
     static const struct place rows[] = {
         { ONE("0"), at, "at 0.367214627 s, for 1.35 s, gpu:0", SQL("1717214628", "367214627") },
-        { ONE("1000"), at, "at 0.367214627 s, for 1.35 s, gpu:0", OWN("1000000", "1000000", "1717214628", "367214627") },
+        { ONE("1000"), at, "at 0.367214627 s, for 1.35 s, gpu:0",
+          OWN("1000000", "1000000", "1717214628", "367214627") },
         { ONE("-1000"), at, "at 0.367214627 s, for 1.35 s, gpu:0", SQL("1717214628", "367214627") },
         { ONE("0"), "{'begin_ps':-1500,'end_ps':-500,'device':'vm'}", "at -0.000000002 s, for 1.00 ns, vm",
           SQL("0", "-2") },

@@ -127,18 +127,17 @@ static void a_fact_has_the_severity_of_its_case(void **state)
         const char *id, *of_case;
         enum tm_severity severity;
     } rows[] = {
-        { "memory_growth", NULL, TM_INFO },        { "memory_growth", "soon_full", TM_WARNING },
-        { "kernels_lost", NULL, TM_CRITICAL },     { "kernels_lost", "some", TM_WARNING },
-        { "idle_launch", "once", TM_INFO },        { "idle_launch", "large", TM_WARNING },
+        { "memory_growth", NULL, TM_INFO },           { "memory_growth", "soon_full", TM_WARNING },
+        { "kernels_lost", NULL, TM_CRITICAL },        { "kernels_lost", "some", TM_WARNING },
+        { "idle_launch", "once", TM_INFO },           { "idle_launch", "large", TM_WARNING },
         { "idle_input", NULL, TM_SEVERITY_BY_SHARE },
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct tm_finding_row *row = tm_finding_row(rows[i].id);
-        const struct tm_situation situation = {
-            .cases = rows[i].of_case ? tm_finding_case_bit(row, rows[i].of_case) : 0
-        };
+        const struct tm_situation situation = { .cases =
+                                                    rows[i].of_case ? tm_finding_case_bit(row, rows[i].of_case) : 0 };
 
         assert_int_equal(tm_finding_severity_for(row, situation), rows[i].severity);
     }

@@ -17,43 +17,42 @@
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
 
-#define LONG_GAP(cause)                                                                            \
-    "'longest': [{'device': 'vm/gpu:1', 'begin_ps': 30000000000, 'dur_ps': 2000000000, 'before': " \
-    "'fusion',"                                                                                    \
-    " 'after': 'gemm_a', 'step': 4, 'cause': '" cause "', 'host_event': 'what_the_host_did',"      \
+#define LONG_GAP(cause)                                                                                                \
+    "'longest': [{'device': 'vm/gpu:1', 'begin_ps': 30000000000, 'dur_ps': 2000000000, 'before': "                     \
+    "'fusion',"                                                                                                        \
+    " 'after': 'gemm_a', 'step': 4, 'cause': '" cause "', 'host_event': 'what_the_host_did',"                          \
     " 'parts': {'" cause "': 2000000000}}]"
-#define IDLE(cause, ps)                                                                            \
-    "{'gaps': {'by_cause': {'" cause "': {'count': 40, 'total_ps': " ps "}}, " LONG_GAP(cause) "}" \
+#define IDLE(cause, ps)                                                                                                \
+    "{'gaps': {'by_cause': {'" cause "': {'count': 40, 'total_ps': " ps "}}, " LONG_GAP(cause) "}"                     \
                                                                                                "}"
-#define COPIES(direction, exposed)                                                                 \
-    "{'total': {'exposed_by_direction_ps': {'" direction "': " exposed                             \
-    "}}, 'transfers': {'by_direction':"                                                            \
-    " [{'direction': '" direction "', 'count': 20, 'bytes': 2147483648, 'total_ps': 50000000000,"  \
+#define COPIES(direction, exposed)                                                                                     \
+    "{'total': {'exposed_by_direction_ps': {'" direction "': " exposed "}}, 'transfers': {'by_direction':"             \
+    " [{'direction': '" direction "', 'count': 20, 'bytes': 2147483648, 'total_ps': 50000000000,"                      \
     " 'exposed_ps': " exposed ", 'mean_bandwidth': 12000000000}]}}"
-#define ALLOCATOR(fields)                                                                          \
-    "{'memory': {'allocators': [{'name': 'GPU_0_bfc', 'host': 'vm', " fields "}]}}"
-#define KEPT(count, quarters)                                                                      \
+#define ALLOCATOR(fields) "{'memory': {'allocators': [{'name': 'GPU_0_bfc', 'host': 'vm', " fields "}]}}"
+#define KEPT(count, quarters)                                                                                          \
     "'kept': {'count': " count ", 'quarters_bytes': [" quarters "], 'op': 'dot', 'largest_bytes': 1024}"
-#define COLLECTIVES(fields)                                                                        \
+#define COLLECTIVES(fields)                                                                                            \
     "{'steps': {'chosen': 30}, 'devices': [{'id': 'a'}, {'id': 'b'}], 'collectives': {" fields "}}"
-#define EXPOSED(fields)                                                                            \
+#define EXPOSED(fields)                                                                                                \
     "{'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}, 'collectives': {" fields "}}"
-#define STRAGGLER_FIELDS(late, others)                                                             \
-    "'devices': [{'id': 'a'}, {'id': 'b', 'exposed_collective_ps': 40000000000}], 'collectives': {'skew': "    \
-    "{'straggler': 'a', 'members': [{'device': 'a', 'count': 80, 'last_count': 60, 'late_ps': " late ", "       \
-    "'caused_ps': " late ", 'caused_pct': 77.1, 'alone_ps': 12000000000, 'collective_ps': 1000000000}, "       \
-    "{'device': 'b', 'count': 80, 'last_count': 20, 'late_ps': " others ", 'caused_ps': " others ", "          \
-    "'caused_pct': 22.9, 'collective_ps': 70000000000}], 'worst': [{'kind': 'all-reduce', 'name': 'psum', "     \
-    "'step': 7, 'ordinal': 2, "                                                                                \
+#define STRAGGLER_FIELDS(late, others)                                                                                 \
+    "'devices': [{'id': 'a'}, {'id': 'b', 'exposed_collective_ps': 40000000000}], 'collectives': {'skew': "            \
+    "{'straggler': 'a', 'members': [{'device': 'a', 'count': 80, 'last_count': 60, 'late_ps': " late ", "              \
+    "'caused_ps': " late ", 'caused_pct': 77.1, 'alone_ps': 12000000000, 'collective_ps': 1000000000}, "               \
+    "{'device': 'b', 'count': 80, 'last_count': 20, 'late_ps': " others ", 'caused_ps': " others ", "                  \
+    "'caused_pct': 22.9, 'collective_ps': 70000000000}], 'worst': [{'kind': 'all-reduce', 'name': 'psum', "            \
+    "'step': 7, 'ordinal': 2, "                                                                                        \
     "'skew_ps': 2000000000, 'last': 'a', 'begin_ps': 5000000000, 'first': 'b'}]}}"
-#define SPLIT(wait, move, unmatched)                                                               \
-    "'total': {'exposed_collective_ps': 50000000000, 'exposed_wait_ps': " wait ", 'exposed_move_ps': " move ", "  \
+#define SPLIT(wait, move, unmatched)                                                                                   \
+    "'total': {'exposed_collective_ps': 50000000000, 'exposed_wait_ps': " wait ", 'exposed_move_ps': " move ", "       \
     "'exposed_unmatched_ps': " unmatched "}, "
 #define STRAGGLER(late, others) "{" SPLIT("30000000000", "0", "0") STRAGGLER_FIELDS(late, others) "}"
 
 /* An operation with its self time and its share of its roof; a change of the healthy run that has operations. */
 #define OP(name, self, bound, roof)                                                                                    \
-    "{'name': '" name "', 'longest': '" name "', 'members': 1, 'counts_as_one': true, 'module': 'jit_f', 'op': 'jit(f)/mlp/dot', 'source': 'model.py:12', 'category': "            \
+    "{'name': '" name "', 'longest': '" name "', 'members': 1, 'counts_as_one': true, 'module': 'jit_f', 'op': "       \
+    "'jit(f)/mlp/dot', 'source': 'model.py:12', 'category': "                                                          \
     "'elementwise fusion', 'executions': 100, 'self_ps': " self ", 'mean_ps': 300000000, 'bound': '" bound             \
     "', 'roof_pct': " roof ", 'bandwidth': 500000000000, 'flop_rate': 90000000000000, 'first': {'device': "            \
     "'vm/gpu:1', 'begin_ps': 30000000000, 'dur_ps': 1000000}}"
@@ -66,46 +65,47 @@
     "'self_ps': " self ", 'mean_ps': 300000000, 'bound': 'memory', 'roof_pct': " roof "}"
 #define OPS(roofline, rows) "{" roofline ", 'ops': {'basis': 'hlo_op', 'families': [" rows "], 'rows': [" rows "]}}"
 
-#define SHORT(count, pauses, busy)                                                                 \
-    "{'total': {'busy_ps': " busy "}, 'gaps': {'by_cause': {'device_wait': {'count': 12000, "      \
-    "'total_ps': " pauses "}}, 'pauses': {'below_ps': 10000000, 'count': 12000, 'total_ps': " pauses "}}, " \
-    "'kernels': {'count': " count "}, 'fusion': {'kernels': {'count': " count "}, 'per_step': "    \
-    "1000, 'small': {'below_ps': 100000000, 'count': 19000, 'total_ps': 80000000000, 'share_pct': "\
-    "80}, 'runs': {'gap_below_ps': 10000000, 'count': 700, 'kernels': 18000, 'kernel_ps': "        \
-    "70000000000, 'gap_ps': 1, 'longest': [{'device': 'vm/gpu:0', 'begin_ps': 1000, 'dur_ps': "    \
+#define SHORT(count, pauses, busy)                                                                                     \
+    "{'total': {'busy_ps': " busy "}, 'gaps': {'by_cause': {'device_wait': {'count': 12000, "                          \
+    "'total_ps': " pauses "}}, 'pauses': {'below_ps': 10000000, 'count': 12000, 'total_ps': " pauses "}}, "            \
+    "'kernels': {'count': " count "}, 'fusion': {'kernels': {'count': " count "}, 'per_step': "                        \
+    "1000, 'small': {'below_ps': 100000000, 'count': 19000, 'total_ps': 80000000000, 'share_pct': "                    \
+    "80}, 'runs': {'gap_below_ps': 10000000, 'count': 700, 'kernels': 18000, 'kernel_ps': "                            \
+    "70000000000, 'gap_ps': 1, 'longest': [{'device': 'vm/gpu:0', 'begin_ps': 1000, 'dur_ps': "                        \
     "900000000, 'kernels': 80, 'step': 3, 'names': ['add']}]}}}"
-#define PROGRAMS(per_step, pauses)                                                                 \
-    "{'gaps': {'by_cause': {'host': {'count': 400, 'total_ps': " pauses "}}}, 'programs': {'count': 400, 'per_step': " per_step ", 'operations': 600, 'operation_ps': "     \
-    "6000000000, 'pauses': {'count': 380, 'total_ps': " pauses ", 'longest': [{'device': "          \
-    "'vm/gpu:0', 'begin_ps': 1000, 'dur_ps': 95000000, 'step': 3, 'before': 'jit_add', "            \
+#define PROGRAMS(per_step, pauses)                                                                                     \
+    "{'gaps': {'by_cause': {'host': {'count': 400, 'total_ps': " pauses                                                \
+    "}}}, 'programs': {'count': 400, 'per_step': " per_step ", 'operations': 600, 'operation_ps': "                    \
+    "6000000000, 'pauses': {'count': 380, 'total_ps': " pauses ", 'longest': [{'device': "                             \
+    "'vm/gpu:0', 'begin_ps': 1000, 'dur_ps': 95000000, 'step': 3, 'before': 'jit_add', "                               \
     "'after': 'jit_tanh'}]}}}"
-#define REPEATED(utilization, mean, count, steps)                                                  \
-    "{'total': {'utilization_pct': " utilization "}, 'fusion': {'tiny': {'below_ps': 10000000}, "   \
-    "'runs': {'launch_ps': 5000000}, 'repeated': [{'name': 'mask', 'op': 'jit(f)/mask', "           \
-    "'per_step': 20, 'steps': " steps ", 'count': " count ", 'mean_ps': " mean ", 'total_ps': "     \
+#define REPEATED(utilization, mean, count, steps)                                                                      \
+    "{'total': {'utilization_pct': " utilization "}, 'fusion': {'tiny': {'below_ps': 10000000}, "                      \
+    "'runs': {'launch_ps': 5000000}, 'repeated': [{'name': 'mask', 'op': 'jit(f)/mask', "                              \
+    "'per_step': 20, 'steps': " steps ", 'count': " count ", 'mean_ps': " mean ", 'total_ps': "                        \
     "8000000000}]}}"
-#define LOW(category, limiter, occupancy)                                                          \
-    "{'occupancy': {'mean_pct': 60, 'low': [{'name': 'slow', 'op': 'jit(f)/sum', 'category': '"     \
-    category "', 'limiter': '" limiter "', 'occupancy_pct': " occupancy ", 'block': '256,1,1', "    \
+#define LOW(category, limiter, occupancy)                                                                              \
+    "{'occupancy': {'mean_pct': 60, 'low': [{'name': 'slow', 'op': 'jit(f)/sum', 'category': '" category               \
+    "', 'limiter': '" limiter "', 'occupancy_pct': " occupancy ", 'block': '256,1,1', "                                \
     "'registers': 90, 'shared_bytes': 0, 'total_ps': 40000000000, 'share_pct': 20}]}}"
-#define TAIL(waves, pct, lost, idle)                                                               \
-    "{'occupancy': {'tail': {'idle_multiprocessors_ps': " idle ", 'rows': [{'name': 'k', 'grid': "  \
-    "'9,1,1', 'waves': " waves ", 'tail_pct': " pct ", 'lost_ps': " lost ", 'total_ps': "           \
+#define TAIL(waves, pct, lost, idle)                                                                                   \
+    "{'occupancy': {'tail': {'idle_multiprocessors_ps': " idle ", 'rows': [{'name': 'k', 'grid': "                     \
+    "'9,1,1', 'waves': " waves ", 'tail_pct': " pct ", 'lost_ps': " lost ", 'total_ps': "                              \
     "20000000000}]}}}"
 
-#define EMPTY_STEPS(platform, source, span)                                                        \
-    "{'environment': {'platform': '" platform "'}, 'steps': {'source': '" source "', 'list': ["     \
-    "{'number': 5, 'chosen': false, 'device_span_ps': null}, {'number': 6, 'chosen': true, "        \
-    "'device_span_ps': 900}, {'number': 7, 'host': 'vm', 'chosen': true, 'begin_ps': 70000000, "    \
+#define EMPTY_STEPS(platform, source, span)                                                                            \
+    "{'environment': {'platform': '" platform "'}, 'steps': {'source': '" source "', 'list': ["                        \
+    "{'number': 5, 'chosen': false, 'device_span_ps': null}, {'number': 6, 'chosen': true, "                           \
+    "'device_span_ps': 900}, {'number': 7, 'host': 'vm', 'chosen': true, 'begin_ps': 70000000, "                       \
     "'host_span_ps': 3000000, 'device_span_ps': " span "}]}}"
 
-#define LAYER(number, ps)                                                                          \
-    "{'layer': 'layer_" number "', 'path': 'step/layer_" number "', 'family': 'step/layer_', "     \
+#define LAYER(number, ps)                                                                                              \
+    "{'layer': 'layer_" number "', 'path': 'step/layer_" number "', 'family': 'step/layer_', "                         \
     "'count': 50, 'forward_ps': " ps ", 'backward_ps': 0, 'other_ps': 0, 'total_ps': " ps "}"
-#define LAYERS(a, b, c, d)                                                                         \
+#define LAYERS(a, b, c, d)                                                                                             \
     "{'scopes': {'layers': [" LAYER("0", a) ", " LAYER("1", b) ", " LAYER("2", c) ", " LAYER("3", d) "]}}"
-#define RECOMPUTED(ps, memory)                                                                     \
-    "{'scopes': {'recomputed': {'count': 30, 'self_ps': " ps                                       \
+#define RECOMPUTED(ps, memory)                                                                                         \
+    "{'scopes': {'recomputed': {'count': 30, 'self_ps': " ps                                                           \
     "}, 'passes': {'backward': 80000000000}}, 'memory': " memory "}"
 
 /* A change of the healthy run, and the finding that it must give; the window is 200 ms. */
@@ -486,8 +486,7 @@ static void check_all(const struct judged *j)
         const struct tm_value *f = tm_at(findings, i), *where = tm_get(f, "where");
         const int64_t stake_ps = tm_int(tm_get(f, "at_stake_ps"));
 
-        assert_true(*tm_text(tm_get(f, "id")) && *tm_text(tm_get(f, "title")) &&
-                    *tm_text(tm_get(f, "cause")));
+        assert_true(*tm_text(tm_get(f, "id")) && *tm_text(tm_get(f, "title")) && *tm_text(tm_get(f, "cause")));
         assert_true(tm_length(tm_get(f, "evidence")) > 0);
         assert_true(tm_length(tm_get(f, "fix")) > 0);
         assert_in_range(stake_ps, 0, window_ps);
@@ -496,8 +495,7 @@ static void check_all(const struct judged *j)
             assert_string_equal(tm_text(tm_get(f, "severity")),
                                 stake_ps >= window_ps / 10 ? "critical" : "warning"); /* below 3 % none is told */
         for (size_t k = 0; k < tm_length(where); k++)
-            assert_true(tm_int(tm_get(tm_at(where, k), "end_ps")) >=
-                        tm_int(tm_get(tm_at(where, k), "begin_ps")));
+            assert_true(tm_int(tm_get(tm_at(where, k), "end_ps")) >= tm_int(tm_get(tm_at(where, k), "begin_ps")));
         if (i > 0) {
             const struct tm_value *before = tm_at(findings, i - 1);
             const int64_t before_ps = tm_int(tm_get(before, "at_stake_ps"));
@@ -537,9 +535,8 @@ static void check_rule(const struct rule *rule)
                  tm_text(tm_path(j.summary, "findings[0].id")), tm_text(tm_path(j.summary, "findings[1].id")));
     if (strcmp(tm_text(tm_get(f, "severity")), rule->severity) != 0 ||
         tm_int(tm_get(f, "at_stake_ps")) != rule->at_stake_ps)
-        fail_msg("%s is %s with %lld ps at stake, not %s with %lld", rule->id,
-                 tm_text(tm_get(f, "severity")), (long long)tm_int(tm_get(f, "at_stake_ps")),
-                 rule->severity, (long long)rule->at_stake_ps);
+        fail_msg("%s is %s with %lld ps at stake, not %s with %lld", rule->id, tm_text(tm_get(f, "severity")),
+                 (long long)tm_int(tm_get(f, "at_stake_ps")), rule->severity, (long long)rule->at_stake_ps);
     if (!has_text(tm_get(f, "evidence"), rule->evidence))
         fail_msg("%s has no evidence '%s'; the first is '%s'", rule->id, rule->evidence,
                  tm_text(tm_at(tm_get(f, "evidence"), 0)));
@@ -581,9 +578,8 @@ static void an_empty_step_tells_its_host(void **state)
     test_judged_free(&j);
 }
 
-#define GAP(device, step, event)                                                                   \
-    "{'device': '" device "', 'begin_ps': 1, 'dur_ps': 5, 'step': " step                           \
-    ", 'cause': 'input', 'host_event':"                                                            \
+#define GAP(device, step, event)                                                                                       \
+    "{'device': '" device "', 'begin_ps': 1, 'dur_ps': 5, 'step': " step ", 'cause': 'input', 'host_event':"           \
     " '" event "'}"
 
 static void one_wait_of_several_devices_is_told_once(void **state)
@@ -592,12 +588,11 @@ static void one_wait_of_several_devices_is_told_once(void **state)
     struct judged j;
 
     (void)state;
-    test_judge(
-        &j,
-        "{'gaps': {'by_cause': {'input': {'count': 6, 'total_ps': 30000000000}}, 'longest': "
-        "[" GAP("a", "1", "load") "," GAP("b", "1", "load") "," GAP("a", "1", "decode") "," GAP(
-            "a", "2", "load") "," GAP("a", "3", "load") "," GAP("a", "null", "load") "]}}",
-        NULL);
+    test_judge(&j,
+               "{'gaps': {'by_cause': {'input': {'count': 6, 'total_ps': 30000000000}}, 'longest': "
+               "[" GAP("a", "1", "load") "," GAP("b", "1", "load") "," GAP("a", "1", "decode") "," GAP(
+                   "a", "2", "load") "," GAP("a", "3", "load") "," GAP("a", "null", "load") "]}}",
+               NULL);
     f = test_finding(&j, "idle_input");
     assert_int_equal(tm_length(tm_get(f, "evidence")), 5); /* share, count, 3 gaps */
     assert_non_null(strstr(tm_text(tm_at(tm_get(f, "evidence"), 3)), "decode"));
@@ -621,7 +616,8 @@ static void long_waits_are_no_pauses_between_short_kernels(void **state)
 
     (void)state;
     test_judge(&j,
-               "{'total': {'busy_ps': 70000000000}, 'kernels': {'count': 5000}, 'fusion': {}, 'gaps': {'by_cause': {'device_wait': "
+               "{'total': {'busy_ps': 70000000000}, 'kernels': {'count': 5000}, 'fusion': {}, 'gaps': {'by_cause': "
+               "{'device_wait': "
                "{'count': 4000, 'total_ps': 60000000000}}, 'pauses': {'count': 3000, 'total_ps': 20000000000}}}",
                NULL);
     expect_stake(&j, "kernel_short", 20000000000);
@@ -631,8 +627,8 @@ static void long_waits_are_no_pauses_between_short_kernels(void **state)
 }
 
 /* Two devices of which one has more work: where the other one waits for it is not at stake again. */
-#define UNEVEN                                                                                     \
-    "'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': 'b', "  \
+#define UNEVEN                                                                                                         \
+    "'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': 'b', "                      \
     "'compute_ps': 60000000000, 'kernels': {'count': 600}}]"
 
 static void a_wait_is_at_stake_where_its_reason_is(void **state)
@@ -640,8 +636,7 @@ static void a_wait_is_at_stake_where_its_reason_is(void **state)
     struct judged j;
 
     (void)state;
-    test_judge(&j,
-               "{" UNEVEN ", 'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}}", NULL);
+    test_judge(&j, "{" UNEVEN ", 'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}}", NULL);
     expect_stake(&j, "imbalance", 30000000000);
     assert_null(test_finding(&j, "collective_exposed"));
     test_judged_free(&j);
@@ -663,13 +658,12 @@ static void a_wait_is_at_stake_where_its_reason_is(void **state)
 }
 
 /* Devices as UNEVEN has them, active in these milliseconds, and where the others wait. */
-#define ACTIVE(host, id, ms, begin, end)                                                           \
-    "{'id': '" id "', 'host': '" host "', 'compute_ps': " ms "000000000, 'kernels': {'count': " ms "0}, "       \
+#define ACTIVE(host, id, ms, begin, end)                                                                               \
+    "{'id': '" id "', 'host': '" host "', 'compute_ps': " ms "000000000, 'kernels': {'count': " ms "0}, "              \
     "'window_begin_ps': " begin "000000000, 'window_end_ps': " end "000000000}"
-#define GROUP(host, begin, end)                                                                    \
-    "{'host': '" host "', 'begin_ps': " begin "000000000, 'end_ps': " end "000000000}"
-#define ACTIVE_RUN(groups, devices)                                                                \
-    "{'window': {'hosts': [" groups "]}, 'devices': [" devices "], "                               \
+#define GROUP(host, begin, end) "{'host': '" host "', 'begin_ps': " begin "000000000, 'end_ps': " end "000000000}"
+#define ACTIVE_RUN(groups, devices)                                                                                    \
+    "{'window': {'hosts': [" groups "]}, 'devices': [" devices "], "                                                   \
     "'gaps': {'by_cause': {'device_wait': {'total_ps': 90000000000}}}"
 
 static void devices_that_are_not_active_at_the_same_time_have_no_imbalance(void **state)
@@ -679,23 +673,30 @@ static void devices_that_are_not_active_at_the_same_time_have_no_imbalance(void 
         int64_t stake_ps; /* 0 = none */
     } cases[] = {
         { ACTIVE_RUN(GROUP("a", "0", "100") ", " GROUP("a", "200", "300"),
-                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("a", "gpu:1", "60", "200", "300")) "}", 0 },
-        { ACTIVE_RUN(GROUP("a", "0", "100"), ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("a", "gpu:1", "60", "0", "100")) "}",
+                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("a", "gpu:1", "60", "200", "300")) "}",
+          0 },
+        { ACTIVE_RUN(GROUP("a", "0", "100"),
+                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("a", "gpu:1", "60", "0", "100")) "}",
           30000000000 },
         /* of two groups the one that loses more; the third device, with the least of all, is in neither */
         { ACTIVE_RUN(GROUP("a", "0", "100") ", " GROUP("a", "200", "300") ", " GROUP("a", "400", "500"),
-                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("a", "gpu:1", "80", "0", "100") ", "
-                     ACTIVE("a", "gpu:2", "90", "200", "300") ", " ACTIVE("a", "gpu:3", "50", "200", "300") ", "
-                     ACTIVE("a", "gpu:4", "10", "400", "500")) "}", 40000000000 },
+                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("a", "gpu:1", "80", "0", "100") ", " ACTIVE(
+                         "a", "gpu:2", "90", "200", "300") ", " ACTIVE("a", "gpu:3", "50", "200",
+                                                                       "300") ", " ACTIVE("a", "gpu:4", "10", "400",
+                                                                                          "500")) "}",
+          40000000000 },
         /* hosts run together where their windows overlap, */
         { ACTIVE_RUN(GROUP("a", "0", "100") ", " GROUP("b", "50", "150"),
-                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("b", "gpu:1", "60", "50", "150")) "}", 30000000000 },
+                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("b", "gpu:1", "60", "50", "150")) "}",
+          30000000000 },
         { ACTIVE_RUN(GROUP("a", "0", "100") ", " GROUP("b", "60", "160"),
-                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("b", "gpu:1", "60", "60", "160")) "}", 0 },
+                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("b", "gpu:1", "60", "60", "160")) "}",
+          0 },
         /* or where their clocks do not tell */
         { ACTIVE_RUN(GROUP("a", "0", "100") ", " GROUP("b", "60", "160"),
-                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE("b", "gpu:1", "60", "60", "160"))
-          ", 'collectives': {'skew': {'clock': {'aligned': false}}}}", 30000000000 },
+                     ACTIVE("a", "gpu:0", "90", "0", "100") ", " ACTIVE(
+                         "b", "gpu:1", "60", "60", "160")) ", 'collectives': {'skew': {'clock': {'aligned': false}}}}",
+          30000000000 },
     };
 
     (void)state;
@@ -729,8 +730,8 @@ static void a_share_is_of_the_devices_that_a_finding_is_about(void **state)
     assert_int_equal(tm_int(tm_get(f, "window_ps")), 100000000000);
     assert_int_equal(tm_int(tm_get(f, "idle_ps")), 5000000000);
     assert_true(has_text(tm_get(f, "evidence"), "Mostly on 1 of 2 devices"));
-    assert_non_null(strstr(tm_text(tm_path(j.summary, "verdict.text")),
-                           "waiting for input (5.0 % of the window of 1 device)"));
+    assert_non_null(
+        strstr(tm_text(tm_path(j.summary, "verdict.text")), "waiting for input (5.0 % of the window of 1 device)"));
     test_judged_free(&j);
 }
 
@@ -741,15 +742,26 @@ static void the_share_of_copies_and_collectives_is_of_their_devices(void **state
         const char *id, *patch;
         double share_pct; /* of one device */
     } cases[] = {
-#define ON_ONE(device, total) "{'devices': [{'id': 'a', 'span_ps': 100000000000, " device "}, {'id': 'b', 'span_ps': 100000000000, " \
-                      "'exposed_by_direction_ps': {'h2d': 0, 'd2h': 0}, 'exposed_copy_ps': 0, 'exposed_collective_ps': 0}], " total "}"
-        { "transfer_h2d", ON_ONE("'exposed_by_direction_ps': {'h2d': 5000000000}", "'total': {'exposed_by_direction_ps': {'h2d': 5000000000}}"), 5 },
-        { "transfer_d2h", ON_ONE("'exposed_by_direction_ps': {'d2h': 40000000000}", "'total': {'exposed_by_direction_ps': {'d2h': 40000000000}}"), 40 },
-        { "collective_exposed", ON_ONE("'exposed_collective_ps': 8000000000",
-                                 "'total': {'exposed_collective_ps': 8000000000, 'collective_ps': 9000000000}"), 8 },
-        { "straggler", ON_ONE("'exposed_collective_ps': 4000000000",
-                        "'total': {'exposed_collective_ps': 4000000000, 'exposed_wait_ps': 4000000000, 'exposed_move_ps': 0, "
-                        "'exposed_unmatched_ps': 0}"), 4 },
+#define ON_ONE(device, total)                                                                                          \
+    "{'devices': [{'id': 'a', 'span_ps': 100000000000, " device "}, {'id': 'b', 'span_ps': 100000000000, "             \
+    "'exposed_by_direction_ps': {'h2d': 0, 'd2h': 0}, 'exposed_copy_ps': 0, 'exposed_collective_ps': 0}], " total "}"
+        { "transfer_h2d",
+          ON_ONE("'exposed_by_direction_ps': {'h2d': 5000000000}",
+                 "'total': {'exposed_by_direction_ps': {'h2d': 5000000000}}"),
+          5 },
+        { "transfer_d2h",
+          ON_ONE("'exposed_by_direction_ps': {'d2h': 40000000000}",
+                 "'total': {'exposed_by_direction_ps': {'d2h': 40000000000}}"),
+          40 },
+        { "collective_exposed",
+          ON_ONE("'exposed_collective_ps': 8000000000",
+                 "'total': {'exposed_collective_ps': 8000000000, 'collective_ps': 9000000000}"),
+          8 },
+        { "straggler",
+          ON_ONE("'exposed_collective_ps': 4000000000",
+                 "'total': {'exposed_collective_ps': 4000000000, 'exposed_wait_ps': 4000000000, 'exposed_move_ps': 0, "
+                 "'exposed_unmatched_ps': 0}"),
+          4 },
     };
 
     (void)state;
@@ -810,13 +822,11 @@ static void advice_about_collectives_fits_what_they_are_for(void **state)
         { "send-recv", "## PooledEmbeddingsAwaitable wait() ##", "Names in the profile tell of sharded embeddings.",
           "TrainPipelineSparseDist", "Tensor parallelism" },
         { "all-to-all", "model/layers.3/fused_moe", "Names in the profile tell of expert parallelism.",
-          "Expert parallelism",
-          "Sharded embeddings" },
+          "Expert parallelism", "Sharded embeddings" },
         { "all-to-all", "DistributedDataParallel.forward", "No name in the profile tells what they are for.", NULL,
           "DDP" },
         { "all-reduce", "DistributedDataParallel.forward", "Names in the profile tell of data parallelism.",
-          "bucket_cap_mb",
-          "Tensor parallelism" },
+          "bucket_cap_mb", "Tensor parallelism" },
         { "all-gather", "FullyShardedDataParallel.forward", "Names in the profile tell of sharded data parallelism.",
           "forward_prefetch", "bucket_cap_mb" },
         { "all-reduce", "megatron/core/tensor_parallel/mappings.py(30): _reduce",
@@ -855,23 +865,27 @@ static void pauses_between_programs_are_no_host_work(void **state)
     struct judged j;
 
     (void)state;
-    test_judge(&j,
-               "{'programs': {'count': 400, 'per_step': 17, 'pauses': {'count': 380, 'total_ps': 20000000000}}, 'gaps': "
-               "{'by_cause': {'host': {'count': 400, 'total_ps': 30000000000}}}}",
-               NULL);
+    test_judge(
+        &j,
+        "{'programs': {'count': 400, 'per_step': 17, 'pauses': {'count': 380, 'total_ps': 20000000000}}, 'gaps': "
+        "{'by_cause': {'host': {'count': 400, 'total_ps': 30000000000}}}}",
+        NULL);
     expect_stake(&j, "op_short", 20000000000);
     expect_stake(&j, "idle_host", 10000000000);
     test_judged_free(&j);
 }
 
 /* PyTorch without a compiler: gaps, launches and host time are one finding. */
-#define EAGER(launches, gaps, names)                                                                                     \
-    "{'environment': {'platform': 'gpu', 'hosts': [{'host': 'vm', 'framework': 'pytorch'}]}, 'input': {'files': "         \
-    "[{'path': 'a.json', 'kind': 'chrome_json', 'host': 'vm'}]}, 'kernels': {'count': 5000, 'by_name': [{'name': '" names \
-    "', 'count': 4000}]}, 'host': {'launches': {'count': " launches "}}, 'fusion': {'kernels': {'count': 5000}, 'small': " \
-    "{'below_ps': 100000000, 'count': 4900, 'total_ps': 49000000000, 'share_pct': 90}}, 'gaps': {'short': {'from_ps': " \
-    "10000000, 'below_ps': 1000000000, 'by_cause': {'device_wait': {'count': 9000, 'total_ps': 8000000000}, 'host': "       \
-    "{'count': " gaps ", 'total_ps': 36000000000}, 'launch': {'count': 0, 'total_ps': 14000000000}}}, 'pauses': {'below_ps': 10000000, 'count': 3000, 'total_ps': "         \
+#define EAGER(launches, gaps, names)                                                                                   \
+    "{'environment': {'platform': 'gpu', 'hosts': [{'host': 'vm', 'framework': 'pytorch'}]}, 'input': {'files': "      \
+    "[{'path': 'a.json', 'kind': 'chrome_json', 'host': 'vm'}]}, 'kernels': {'count': 5000, 'by_name': [{'name': "     \
+    "'" names "', 'count': 4000}]}, 'host': {'launches': {'count': " launches                                          \
+    "}}, 'fusion': {'kernels': {'count': 5000}, 'small': "                                                             \
+    "{'below_ps': 100000000, 'count': 4900, 'total_ps': 49000000000, 'share_pct': 90}}, 'gaps': {'short': "            \
+    "{'from_ps': "                                                                                                     \
+    "10000000, 'below_ps': 1000000000, 'by_cause': {'device_wait': {'count': 9000, 'total_ps': 8000000000}, 'host': "  \
+    "{'count': " gaps ", 'total_ps': 36000000000}, 'launch': {'count': 0, 'total_ps': 14000000000}}}, 'pauses': "      \
+    "{'below_ps': 10000000, 'count': 3000, 'total_ps': "                                                               \
     "30000000000}, 'by_cause': {'host': {'total_ps': 45000000000}, 'launch': {'total_ps': 14000000000}}}}"
 
 /* A profile that begins with the program. */
@@ -887,11 +901,12 @@ static void what_a_driver_does_once_is_no_host_code(void **state)
         char patch[512];
         struct judged j;
 
-        (void)snprintf(patch, sizeof(patch),
-                       "{'gaps': {'by_cause': {'host': {'count': 9, 'total_ps': 40000000000}}, 'longest': [{'device': "
-                       "'vm/gpu:0', 'begin_ps': 1, 'dur_ps': 30000000000, 'cause': 'host', 'host_event': '%s', 'parts': "
-                       "{'host': 20000000000}}]}}",
-                       calls[i][0]);
+        (void)snprintf(
+            patch, sizeof(patch),
+            "{'gaps': {'by_cause': {'host': {'count': 9, 'total_ps': 40000000000}}, 'longest': [{'device': "
+            "'vm/gpu:0', 'begin_ps': 1, 'dur_ps': 30000000000, 'cause': 'host', 'host_event': '%s', 'parts': "
+            "{'host': 20000000000}}]}}",
+            calls[i][0]);
         test_judge(&j, patch, NULL);
         expect_stake(&j, "idle_host", 40000000000);
         if (!strstr(tm_text(tm_get(test_finding(&j, "idle_host"), "title")), calls[i][1]))
@@ -934,12 +949,13 @@ static void a_layer_is_not_slow_for_what_a_dominant_operation_takes(void **state
     (void)state;
     test_judge(&j,
                "{'roofline': {'compute_ps': 100000000000}, 'ops': {'basis': 'hlo_op', 'families': [{'family': 'flash', "
-               "'longest': 'flash.1', 'members': 2, 'counts_as_one': true, 'op': 'jit(step)/jvp(layer_*)/dot', 'self_ps': 60000000001}, {'longest': "
+               "'longest': 'flash.1', 'members': 2, 'counts_as_one': true, 'op': 'jit(step)/jvp(layer_*)/dot', "
+               "'self_ps': 60000000001}, {'longest': "
                "'b', 'members': 1, 'self_ps': 1}], 'rows': [{'name': 'flash.1', 'family': 0, 'op': "
                "'jit(step)/jvp(layer_3)/dot', 'self_ps': 60000000000}, {'name': 'flash.2', 'family': 0, 'op': "
                "'jit(step)/jvp(layer_2)/dot', 'self_ps': 1}, {'name': 'b', 'family': 1, 'self_ps': 1}]}, "
-               "'scopes': {'layers': [" LAYER("0", "10000000000") ", " LAYER("1", "10000000000") ", "
-               LAYER("2", "10000000000") ", " LAYER("3", "69000000000") "]}}",
+               "'scopes': {'layers': [" LAYER("0", "10000000000") ", " LAYER("1", "10000000000") ", " LAYER(
+                   "2", "10000000000") ", " LAYER("3", "69000000000") "]}}",
                NULL);
     assert_non_null(test_finding(&j, "op_dominant"));
     assert_string_equal(tm_text(tm_get(test_finding(&j, "op_dominant"), "title")),
@@ -1007,14 +1023,13 @@ static void compiling_inside_steps_is_told_once(void **state)
 
 static void copies_that_come_back_are_told_beside_their_direction(void **state)
 {
-    static const char patch[] =
-        "{'total': {'exposed_by_direction_ps': null}, 'transfers': {'by_direction': "
-        "[{'direction': 'h2d', 'count': 20, 'bytes': 20, 'total_ps': 9, 'exposed_ps': "
-        "40000000000}, {'direction': 'd2h', 'count': 20, 'bytes': 20, 'total_ps': 9, "
-        "'exposed_ps': 10000000000}], 'repeated': [{'direction': 'h2d', 'bytes': 1048576, "
-        "'per_step': 1, 'count': 20, 'total_ps': 60000000000}, {'direction': 'h2d', 'bytes': "
-        "1048575, 'per_step': 1, 'count': 20, 'total_ps': 60000000000}], 'pageable': {'count': "
-        "40, 'total_ps': 45000000000, 'share_pct': 25}, 'ping_pong': {'count': 10}}}";
+    static const char patch[] = "{'total': {'exposed_by_direction_ps': null}, 'transfers': {'by_direction': "
+                                "[{'direction': 'h2d', 'count': 20, 'bytes': 20, 'total_ps': 9, 'exposed_ps': "
+                                "40000000000}, {'direction': 'd2h', 'count': 20, 'bytes': 20, 'total_ps': 9, "
+                                "'exposed_ps': 10000000000}], 'repeated': [{'direction': 'h2d', 'bytes': 1048576, "
+                                "'per_step': 1, 'count': 20, 'total_ps': 60000000000}, {'direction': 'h2d', 'bytes': "
+                                "1048575, 'per_step': 1, 'count': 20, 'total_ps': 60000000000}], 'pageable': {'count': "
+                                "40, 'total_ps': 45000000000, 'share_pct': 25}, 'ping_pong': {'count': 10}}}";
     struct judged j;
 
     (void)state;
@@ -1032,9 +1047,7 @@ static void copies_that_come_back_are_told_beside_their_direction(void **state)
     assert_null(test_finding(&j, "transfer_repeated_d2h"));
     test_judged_free(&j);
 
-    test_judge(
-        &j, patch,
-        "{'limits': [{'id': 'ping_pong', 'value': 1.1}, {'id': 'pageable_share', 'value': 26}]}");
+    test_judge(&j, patch, "{'limits': [{'id': 'ping_pong', 'value': 1.1}, {'id': 'pageable_share', 'value': 26}]}");
     assert_null(test_finding(&j, "transfer_ping_pong"));
     assert_null(test_finding(&j, "transfer_pageable"));
     test_judged_free(&j);
@@ -1051,8 +1064,7 @@ static void jumps_of_a_full_allocator_are_told(void **state)
                NULL);
     assert_string_equal(tm_text(tm_get(test_finding(&j, "memory_spikes"), "severity")), "warning");
     assert_true(has_text(tm_get(test_finding(&j, "memory_spikes"), "evidence"), "rises 30 times"));
-    assert_true(has_text(tm_get(test_finding(&j, "memory_spikes"), "evidence"),
-                         "By 1.00 GiB at 0.007000000 s"));
+    assert_true(has_text(tm_get(test_finding(&j, "memory_spikes"), "evidence"), "By 1.00 GiB at 0.007000000 s"));
     test_judged_free(&j);
 }
 
@@ -1062,14 +1074,13 @@ static void a_full_and_fragmented_allocator_is_a_warning(void **state)
 
     (void)state;
     test_judge(&j, ALLOCATOR("'peak_pct': 85, 'fragmentation_pct': 60"), NULL);
-    assert_string_equal(tm_text(tm_get(test_finding(&j, "memory_fragmentation"), "severity")),
-                        "warning");
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "memory_fragmentation"), "severity")), "warning");
     test_judged_free(&j);
 }
 
-#define NO_HOST                                                                                    \
-    "'coverage': {'classes': {'python': 0, 'annotation': 0, 'step_marker': 0, 'module': 0, "       \
-    "'compile': 0,"                                                                                \
+#define NO_HOST                                                                                                        \
+    "'coverage': {'classes': {'python': 0, 'annotation': 0, 'step_marker': 0, 'module': 0, "                           \
+    "'compile': 0,"                                                                                                    \
     " 'runtime': 0, 'launch': 0, 'input': 0}}"
 
 static void without_host_events_idle_time_is_told_as_that(void **state)
@@ -1077,10 +1088,7 @@ static void without_host_events_idle_time_is_told_as_that(void **state)
     struct judged j;
 
     (void)state;
-    test_judge(&j,
-               "{" NO_HOST
-               ", 'gaps': {'by_cause': {'unrecorded': {'count': 9, 'total_ps': 60000000000}}}}",
-               NULL);
+    test_judge(&j, "{" NO_HOST ", 'gaps': {'by_cause': {'unrecorded': {'count': 9, 'total_ps': 60000000000}}}}", NULL);
     assert_non_null(test_finding(&j, "no_host_events"));
     assert_string_equal(tm_text(tm_get(test_finding(&j, "no_host_events"), "severity")), "warning");
     assert_null(test_finding(&j, "idle_unrecorded"));
@@ -1106,10 +1114,12 @@ static void few_late_launches_are_not_many_launches(void **state)
     test_judge(&j,
                "{'gaps': {'by_cause': {'launch': {'count': 9, 'total_ps': 30000000000}}, 'longest': [{'device': "
                "'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 12000000000, 'cause': 'launch', 'parts': {'launch': "
-               "9000000000, 'host': 3000000000}, 'launch': {'begin_ps': 3000001000, 'dur_ps': 5000000}}, {'device': 'vm/gpu:0', "
+               "9000000000, 'host': 3000000000}, 'launch': {'begin_ps': 3000001000, 'dur_ps': 5000000}}, {'device': "
+               "'vm/gpu:0', "
                "'begin_ps': 40000000000, 'dur_ps': 8000000000, 'cause': 'launch', 'parts': {'launch': 8000000000}}]}}",
                NULL);
-    assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "launched 9.00 ms before its start by a call of 5.00"));
+    assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"),
+                         "launched 9.00 ms before its start by a call of 5.00"));
     assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "Launched work starts late");
     assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "CUDA graphs"));
     assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "fix"), "CUDA_MODULE_LOADING"));
@@ -1119,9 +1129,11 @@ static void few_late_launches_are_not_many_launches(void **state)
 /* One gap is most of it: an event, not a loss of each step. */
 static void a_single_event_is_told_as_one(void **state)
 {
-#define LONE(cause, steps, ps)                                                                                                  \
-    "{'steps': {'chosen': " steps ", 'parts': {'total_ps': 100000000000, 'idle_ps': {'" cause "': 30000000000}}}, 'gaps': " \
-    "{'by_cause': {'" cause "': {'count': 9, 'total_ps': 30000000000}}, 'longest': [{'device': 'vm/gpu:1', 'begin_ps': "    \
+#define LONE(cause, steps, ps)                                                                                         \
+    "{'steps': {'chosen': " steps ", 'parts': {'total_ps': 100000000000, 'idle_ps': {'" cause                          \
+    "': 30000000000}}}, 'gaps': "                                                                                      \
+    "{'by_cause': {'" cause                                                                                            \
+    "': {'count': 9, 'total_ps': 30000000000}}, 'longest': [{'device': 'vm/gpu:1', 'begin_ps': "                       \
     "1000, 'dur_ps': 30000000000, 'cause': '" cause "', 'parts': {'" cause "': " ps "}}]}}"
     struct judged j;
 
@@ -1129,32 +1141,38 @@ static void a_single_event_is_told_as_one(void **state)
     test_judge(&j, LONE("launch", "30", "16000000000"), NULL);
     assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "Launched work starts late");
     expect_stake(&j, "idle_launch", 14000000000);
-    assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"),
-                         "One gap has 16.0 ms of it (53.3 %), from 0.000000001 s on: an event in one of 30 steps, not a loss "
-                         "of each; not counted as potential savings."));
+    assert_true(
+        has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"),
+                 "One gap has 16.0 ms of it (53.3 %), from 0.000000001 s on: an event in one of 30 steps, not a loss "
+                 "of each; not counted as potential savings."));
     assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "average step"));
     test_judged_free(&j);
     /* on two devices at once it is still one */
-    test_judge(&j,
-               "{'steps': {'chosen': 30}, 'gaps': {'by_cause': {'launch': {'count': 9, 'total_ps': 30000000000}}, 'longest': "
-               "[{'device': 'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 9000000000, 'cause': 'launch', 'parts': {'launch': "
-               "9000000000}}, {'device': 'vm/gpu:0', 'begin_ps': 8000000000, 'dur_ps': 8000000000, 'cause': 'launch', 'parts': "
-               "{'launch': 7000000000}}]}}",
-               NULL);
+    test_judge(
+        &j,
+        "{'steps': {'chosen': 30}, 'gaps': {'by_cause': {'launch': {'count': 9, 'total_ps': 30000000000}}, 'longest': "
+        "[{'device': 'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 9000000000, 'cause': 'launch', 'parts': {'launch': "
+        "9000000000}}, {'device': 'vm/gpu:0', 'begin_ps': 8000000000, 'dur_ps': 8000000000, 'cause': 'launch', "
+        "'parts': "
+        "{'launch': 7000000000}}]}}",
+        NULL);
     assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"),
                          "2 gaps at the same time have 16.0 ms of it (53.3 %), from 0.000000001 s on: an event"));
     test_judged_free(&j);
     /* and where another one is half as long, each step may have its own */
-    test_judge(&j,
-               "{'steps': {'chosen': 2}, 'gaps': {'by_cause': {'launch': {'count': 2, 'total_ps': 30000000000}}, 'longest': "
-               "[{'device': 'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 19000000000, 'cause': 'launch', 'parts': {'launch': "
-               "19000000000}}, {'device': 'vm/gpu:1', 'begin_ps': 50000000000, 'dur_ps': 11000000000, 'cause': 'launch', 'parts': "
-               "{'launch': 11000000000}}]}}",
-               NULL);
+    test_judge(
+        &j,
+        "{'steps': {'chosen': 2}, 'gaps': {'by_cause': {'launch': {'count': 2, 'total_ps': 30000000000}}, 'longest': "
+        "[{'device': 'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 19000000000, 'cause': 'launch', 'parts': {'launch': "
+        "19000000000}}, {'device': 'vm/gpu:1', 'begin_ps': 50000000000, 'dur_ps': 11000000000, 'cause': 'launch', "
+        "'parts': "
+        "{'launch': 11000000000}}]}}",
+        NULL);
     assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "an event in one of"));
     test_judged_free(&j);
     test_judge(&j, LONE("launch", "30", "28000000000"), NULL); /* nothing but that one: a fact */
-    assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "Launched work starts late once, by 28.0 ms");
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")),
+                        "Launched work starts late once, by 28.0 ms");
     expect_stake(&j, "idle_launch", 0);
     assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "severity")), "warning");
     test_judged_free(&j);
@@ -1169,9 +1187,10 @@ static void a_single_event_is_told_as_one(void **state)
 /* Calls that took many times what those of their name take: what the thread did is not their work. */
 static void a_call_that_is_held_up_is_not_blamed(void **state)
 {
-#define HELD(count, long_count, usual)                                                                                      \
-    "{'gaps': {'by_cause': {'host': {'count': 9, 'total_ps': 30000000000}}, 'longest': [{'device': 'vm/gpu:1', 'begin_ps': " \
-    "1000, 'dur_ps': 20000000000, 'cause': 'host', 'host_event': 'aten::empty', 'host_thread': 'launching', 'calls': "      \
+#define HELD(count, long_count, usual)                                                                                 \
+    "{'gaps': {'by_cause': {'host': {'count': 9, 'total_ps': 30000000000}}, 'longest': [{'device': 'vm/gpu:1', "       \
+    "'begin_ps': "                                                                                                     \
+    "1000, 'dur_ps': 20000000000, 'cause': 'host', 'host_event': 'aten::empty', 'host_thread': 'launching', 'calls': " \
     "{'count': " count ", 'long_count': " long_count ", 'usual_ps': " usual "}, 'parts': {'host': 16000000000}}]}}"
     static const char *const others[] = { HELD("19", "1", "8000000"), HELD("331", "34", "8000000"),
                                           HELD("331", "0", "8000000"), HELD("331", "2", "900000000"),
@@ -1196,16 +1215,19 @@ static void a_call_that_is_held_up_is_not_blamed(void **state)
 /* Another thread launches and recorded too little: what the main thread did is told as that. */
 static void the_main_thread_is_not_taken_for_the_launching_one(void **state)
 {
-#define MAIN(cause, main_ps)                                                                                                \
-    "{'gaps': {'by_cause': {'" cause "': {'count': 9, 'total_ps': 30000000000, 'main_ps': " main_ps "}}, 'longest': "        \
-    "[{'device': 'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 12000000000, 'cause': '" cause "', 'host_event': 'backward', "     \
+#define MAIN(cause, main_ps)                                                                                           \
+    "{'gaps': {'by_cause': {'" cause "': {'count': 9, 'total_ps': 30000000000, 'main_ps': " main_ps "}}, 'longest': "  \
+    "[{'device': 'vm/gpu:1', 'begin_ps': 1000, 'dur_ps': 12000000000, 'cause': '" cause                                \
+    "', 'host_event': 'backward', "                                                                                    \
     "'host_thread': 'main', 'parts': {'" cause "': 12000000000}}]}}"
     struct judged j;
 
     (void)state;
     test_judge(&j, MAIN("host", "16000000000"), NULL);
-    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "idle_host"), "title")), "launching thread recorded nothing"));
-    assert_true(has_text(tm_get(test_finding(&j, "idle_host"), "evidence"), "In 16.0 ms of it the thread that launches recorded too little"));
+    assert_non_null(
+        strstr(tm_text(tm_get(test_finding(&j, "idle_host"), "title")), "launching thread recorded nothing"));
+    assert_true(has_text(tm_get(test_finding(&j, "idle_host"), "evidence"),
+                         "In 16.0 ms of it the thread that launches recorded too little"));
     assert_true(has_text(tm_get(test_finding(&j, "idle_host"), "evidence"), "main thread in 'backward'"));
     test_judged_free(&j);
     test_judge(&j, MAIN("host", "2000000000"), NULL);
@@ -1213,29 +1235,36 @@ static void the_main_thread_is_not_taken_for_the_launching_one(void **state)
     assert_false(has_text(tm_get(test_finding(&j, "idle_host"), "evidence"), "recorded too little"));
     test_judged_free(&j);
     test_judge(&j, MAIN("sync", "30000000000"), NULL);
-    assert_true(has_text(tm_get(test_finding(&j, "idle_sync"), "evidence"), "threads that launch recorded nothing either"));
-    assert_true(has_text(tm_get(test_finding(&j, "idle_sync"), "evidence"), "The host waits for up to 12.0 ms while the device has nothing"));
+    assert_true(
+        has_text(tm_get(test_finding(&j, "idle_sync"), "evidence"), "threads that launch recorded nothing either"));
+    assert_true(has_text(tm_get(test_finding(&j, "idle_sync"), "evidence"),
+                         "The host waits for up to 12.0 ms while the device has nothing"));
     test_judged_free(&j);
 }
 
 /* One rank of several: waiting for the others cannot be told from moving data. */
 static void a_rank_alone_is_told_to_be_one(void **state)
 {
-#define RANKS(world, unmatched)                                                                                             \
-    "{'environment': {'platform': 'gpu', 'hosts': [{'host': 'vm', 'rank': 0, 'world_size': " world "}]}, 'devices': [{'id': " \
-    "'vm/gpu:0'}], 'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000, 'exposed_wait_ps': null, " \
+#define RANKS(world, unmatched)                                                                                        \
+    "{'environment': {'platform': 'gpu', 'hosts': [{'host': 'vm', 'rank': 0, 'world_size': " world                     \
+    "}]}, 'devices': [{'id': "                                                                                         \
+    "'vm/gpu:0'}], 'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000, 'exposed_wait_ps': "  \
+    "null, "                                                                                                           \
     "'exposed_move_ps': null, 'exposed_unmatched_ps': " unmatched "}}"
     struct judged j;
 
     (void)state;
     test_judge(&j, RANKS("8", "30000000000"), NULL);
-    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "collective_exposed"), "title")), "or wait for other devices"));
+    assert_non_null(
+        strstr(tm_text(tm_get(test_finding(&j, "collective_exposed"), "title")), "or wait for other devices"));
     assert_true(has_text(tm_get(test_finding(&j, "collective_exposed"), "evidence"),
                          "The profile has 1 of the job's 8 ranks: how much of 30.0 ms is waiting"));
-    assert_non_null(strstr(tm_text(tm_path(test_finding(&j, "collective_exposed"), "fix[0]")), "tracemill report first.json"));
+    assert_non_null(
+        strstr(tm_text(tm_path(test_finding(&j, "collective_exposed"), "fix[0]")), "tracemill report first.json"));
     test_judged_free(&j);
     test_judge(&j, RANKS("1", "30000000000"), NULL);
-    assert_true(has_text(tm_get(test_finding(&j, "collective_exposed"), "evidence"), "no counterpart on another device is known"));
+    assert_true(has_text(tm_get(test_finding(&j, "collective_exposed"), "evidence"),
+                         "no counterpart on another device is known"));
     test_judged_free(&j);
 }
 
@@ -1263,8 +1292,10 @@ static void eager_dispatch_draws_from_the_causes_of_its_gaps(void **state)
 
     (void)state;
     test_judge(&j, EAGER("5100", "1300", "at::native::add"), NULL);
-    assert_true(has_text(tm_get(test_finding(&j, "eager_dispatch"), "evidence"), "before 1,300 of them the device is idle"));
-    assert_null(test_finding(&j, "idle_device_wait")); /* launched work that waits is none of it, and too little to tell */
+    assert_true(
+        has_text(tm_get(test_finding(&j, "eager_dispatch"), "evidence"), "before 1,300 of them the device is idle"));
+    assert_null(
+        test_finding(&j, "idle_device_wait")); /* launched work that waits is none of it, and too little to tell */
     test_judged_free(&j);
 }
 
@@ -1285,8 +1316,8 @@ static void advice_for_gpus_is_for_gpus(void **state)
     test_judged_free(&j);
 }
 
-#define OF_FRAMEWORK(framework)                                                                    \
-    "{'environment': {'platform': 'gpu', 'hosts': [{'host': 'vm', 'framework': " framework "}]}, " \
+#define OF_FRAMEWORK(framework)                                                                                        \
+    "{'environment': {'platform': 'gpu', 'hosts': [{'host': 'vm', 'framework': " framework "}]}, "                     \
     "'input': {'files': [{'path': 'a.json', 'kind': 'chrome_json', 'host': 'vm'}]}, "
 
 static void advice_is_of_the_framework(void **state)
@@ -1306,8 +1337,7 @@ static void advice_is_of_the_framework(void **state)
         char patch[1024];
         struct judged j;
 
-        (void)snprintf(patch, sizeof(patch), "%s%s", rows[i].framework,
-                       &IDLE("launch", "30000000000")[1]);
+        (void)snprintf(patch, sizeof(patch), "%s%s", rows[i].framework, &IDLE("launch", "30000000000")[1]);
         test_judge(&j, patch, NULL);
         f = test_finding(&j, "idle_launch");
         assert_non_null(f);
@@ -1343,8 +1373,8 @@ static void no_rule_speaks_of_jax_to_others(void **state)
             char patch[4096];
             struct judged j;
 
-            if (!rules[i].id || strstr(rules[i].patch, "'environment'") ||
-                strstr(rules[i].patch, "'input': {") || is_of_jax_alone(rules[i].id) ||
+            if (!rules[i].id || strstr(rules[i].patch, "'environment'") || strstr(rules[i].patch, "'input': {") ||
+                is_of_jax_alone(rules[i].id) ||
                 (k == 0 && strcmp(rules[i].id, "memory_allocations") == 0)) /* PyTorch's allocator is made for them */
                 continue;
             (void)snprintf(patch, sizeof(patch), "%s%s", frameworks[k], &rules[i].patch[1]);
@@ -1354,8 +1384,8 @@ static void no_rule_speaks_of_jax_to_others(void **state)
             if (!f)
                 fail_msg("%s gives no '%s'", patch, rules[i].id);
             for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
-                const bool is_where_to_find_it = strcmp(rules[i].id, "no_device_activity") == 0 ||
-                                                 strcmp(rules[i].id, "no_steps") == 0;
+                const bool is_where_to_find_it =
+                    strcmp(rules[i].id, "no_device_activity") == 0 || strcmp(rules[i].id, "no_steps") == 0;
 
                 if (has_text(tm_get(f, "fix"), words[w]) && !(k == 1 && is_where_to_find_it))
                     fail_msg("the advice of %s holds '%s'", rules[i].id, words[w]);
@@ -1372,7 +1402,8 @@ static void the_limit_of_jax_is_no_limit_of_others(void **state)
     struct judged j;
 
     (void)state;
-    test_judge(&j, "{'environment': {'hosts': [{'host': 'vm', 'framework': 'pytorch', 'device_events': 2097152}]}}", NULL);
+    test_judge(&j, "{'environment': {'hosts': [{'host': 'vm', 'framework': 'pytorch', 'device_events': 2097152}]}}",
+               NULL);
     assert_null(test_finding(&j, "events_capped"));
     test_judged_free(&j);
 }
@@ -1382,7 +1413,8 @@ static void the_json_of_jax_is_told_to_be_a_copy(void **state)
     struct judged j;
 
     (void)state;
-    test_judge(&j, "{'input': {'files': [{'path': 'a.json', 'kind': 'chrome_json', 'notes': ['it lacks HLO']}]}}", NULL);
+    test_judge(&j, "{'input': {'files': [{'path': 'a.json', 'kind': 'chrome_json', 'notes': ['it lacks HLO']}]}}",
+               NULL);
     assert_true(has_text(tm_get(test_finding(&j, "json_copy"), "evidence"), "it lacks HLO"));
     assert_true(has_text(tm_get(test_finding(&j, "json_copy"), "fix"), ".xplane.pb"));
     test_judged_free(&j);
@@ -1433,8 +1465,7 @@ static void frameworks_that_differ_are_none(void **state)
     } rows[] = {
         { "{'framework': 'pytorch'}, {'framework': 'pytorch'}", "{'kind': 'chrome_json'}", "pytorch" },
         { "{'framework': 'pytorch'}, {'framework': null}", "{'kind': 'chrome_json'}", "" },
-        { "{'framework': 'pytorch'}, {'framework': 'jax'}",
-          "{'kind': 'chrome_json'}, {'kind': 'xspace'}", "jax" },
+        { "{'framework': 'pytorch'}, {'framework': 'jax'}", "{'kind': 'chrome_json'}, {'kind': 'xspace'}", "jax" },
         { "{'framework': null}", "{'kind': 'xspace'}", "jax" },
         { "{'framework': null}", "{'kind': 'chrome_json'}", "" },
     };
@@ -1444,9 +1475,8 @@ static void frameworks_that_differ_are_none(void **state)
         char patch[512];
         struct judged j;
 
-        (void)snprintf(patch, sizeof(patch),
-                       "{'environment': {'hosts': [%s]}, 'input': {'files': [%s]}}", rows[i].hosts,
-                       rows[i].files);
+        (void)snprintf(patch, sizeof(patch), "{'environment': {'hosts': [%s]}, 'input': {'files': [%s]}}",
+                       rows[i].hosts, rows[i].files);
         test_judge(&j, patch, NULL);
         assert_string_equal(tm_ask_framework(j.summary), rows[i].framework);
         test_judged_free(&j);
@@ -1472,9 +1502,8 @@ static void limits_of_the_user_decide(void **state)
     struct judged j;
 
     (void)state;
-    test_judge(
-        &j, IDLE("input", "30000000000"),
-        "{'limits': [{'id': 'critical_share', 'value': 40}, {'id': 'warning_share', 'value': 20}]}");
+    test_judge(&j, IDLE("input", "30000000000"),
+               "{'limits': [{'id': 'critical_share', 'value': 40}, {'id': 'warning_share', 'value': 20}]}");
     assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_input"), "severity")), "info");
     test_judged_free(&j);
 }
@@ -1502,12 +1531,14 @@ static void the_verdict_names_the_largest_loss(void **state)
           "warning" },
         { "{'total': {'utilization_pct': 70}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
           "'total_ps': 50000000000}}}}",
-          "The 2 devices are busy 70.0 % of the time, and no single avoidable loss reaches 3.0 % of the window. For 25.0 % "
+          "The 2 devices are busy 70.0 % of the time, and no single avoidable loss reaches 3.0 % of the window. For "
+          "25.0 % "
           "of the window, launched work waits on the device; the recoverable part is unknown.",
           "info" },
         { "{'total': {'utilization_pct': 50}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
           "'total_ps': 70000000000}, 'gc': {'count': 9, 'total_ps': 30000000000}}}}",
-          "The 2 devices are busy 50.0 % of the time; the largest loss is garbage collection (15.0 % of the window). For "
+          "The 2 devices are busy 50.0 % of the time; the largest loss is garbage collection (15.0 % of the window). "
+          "For "
           "35.0 % of the window, launched work waits on the device; the recoverable part is unknown.",
           "critical" },
         { "{'total': {'utilization_pct': 50}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
@@ -1515,8 +1546,10 @@ static void the_verdict_names_the_largest_loss(void **state)
           "The 2 devices are busy 50.0 % of the time; the largest loss is garbage collection "
           "(15.0 % of the window).",
           "critical" },
-        { "{'roofline': {'compute_ps': 100000000000}, 'ops': {'basis': 'hlo_op', 'families': [{'longest': 'dot', 'members': "
-          "1, 'counts_as_one': true, 'self_ps': 60000000000}], 'rows': [{'name': 'dot', 'self_ps': 60000000000}, {'name': "
+        { "{'roofline': {'compute_ps': 100000000000}, 'ops': {'basis': 'hlo_op', 'families': [{'longest': 'dot', "
+          "'members': "
+          "1, 'counts_as_one': true, 'self_ps': 60000000000}], 'rows': [{'name': 'dot', 'self_ps': 60000000000}, "
+          "{'name': "
           "'b', 'self_ps': 1}]}}",
           "The 2 devices are busy 95.0 % of the time; the largest loss is one operation that takes most of the time "
           "(27.9 % of the window).",
@@ -1526,7 +1559,8 @@ static void the_verdict_names_the_largest_loss(void **state)
           "of the window.",
           "info" },
         { "{'occupancy': {'mean_pct': 12, 'known_ps': 1, 'unknown_ps': 0}}",
-          "Healthy: the 2 devices are busy 95.0 % of the time, and no single avoidable loss reaches 3.0 % of the window.",
+          "Healthy: the 2 devices are busy 95.0 % of the time, and no single avoidable loss reaches 3.0 % of the "
+          "window.",
           "info" },
         { "{'compile': {'total_ps': 11000000000000}}",
           "The 2 devices are busy 95.0 % of the time, and no single avoidable loss reaches 3.0 % "
@@ -1578,9 +1612,8 @@ static void any_summary_can_be_judged(void **state)
         test_summary_load(tm_doc_root(doc), summaries[i]);
         assert_int_equal(tm_findings_add(&run, tm_doc_root(doc), &t), TM_OK);
         assert_int_equal(tm_verdict_add(&run, tm_doc_root(doc), &t), TM_OK);
-        assert_string_equal(
-            tm_text(tm_path(tm_doc_root(doc), "verdict.text")),
-            "No device activity was recorded, so there are no device figures.");
+        assert_string_equal(tm_text(tm_path(tm_doc_root(doc), "verdict.text")),
+                            "No device activity was recorded, so there are no device figures.");
         tm_doc_free(doc);
     }
 }
@@ -1609,9 +1642,11 @@ static void numbers_past_any_range_stay_in_the_window(void **state)
         "null}, 'gaps': {'by_cause': {'input': {'count': 1, 'total_ps': 9.3e18}, 'sync': "
         "{'count': -5, 'total_ps': -9.3e18}, 'launch': {'total_ps': 9.3e18, 'main_ps': -9e18}}, 'short': {'by_cause': "
         "{'host': {'count': 9e18, 'total_ps': -9e18}, 'launch': {'count': 9e18, 'total_ps': 9e18}}}, 'longest': "
-        "[{'cause': 'input', 'begin_ps': 9.2e18, 'dur_ps': 9.2e18, 'device': 'x'}, {'cause': 'launch', 'begin_ps': 9.2e18, "
+        "[{'cause': 'input', 'begin_ps': 9.2e18, 'dur_ps': 9.2e18, 'device': 'x'}, {'cause': 'launch', 'begin_ps': "
+        "9.2e18, "
         "'dur_ps': 9.2e18, 'device': 'x', 'parts': {'launch': 1e18}, 'launch': {'begin_ps': -9.2e18, 'dur_ps': -1}, "
-        "'calls': {'count': 9e18, 'long_count': -9e18, 'usual_ps': -9e18}}]}, 'devices': [{'id': 'a', 'lead_idle_ps': 9e18, "
+        "'calls': {'count': 9e18, 'long_count': -9e18, 'usual_ps': -9e18}}]}, 'devices': [{'id': 'a', 'lead_idle_ps': "
+        "9e18, "
         "'trail_idle_ps': 9e18, 'compute_ps': 9e18}, {'id': 'b', 'lead_idle_ps': 9e18, "
         "'compute_ps': 1}], 'balance': {'imbalance_pct': 900}, 'transfers': {'by_direction': "
         "[{'direction': 'h2d', 'exposed_ps': 9e18}, {'direction': 'd2h', 'exposed_ps': 9e18}], "

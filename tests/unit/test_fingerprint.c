@@ -37,10 +37,14 @@ static void files_differ_by_size_time_and_both_ends(void **state)
         time_t seconds;
         bool same; /* as the first */
     } cases[] = {
-        { 1 << 20, SIZE_MAX, 5, true },          { 1 << 20, SIZE_MAX, 6, false },
-        { (1 << 20) + 1, SIZE_MAX, 5, false },   { 1 << 20, 0, 5, false },
-        { 1 << 20, (64 << 10) - 1, 5, false },   { 1 << 20, 64 << 10, 5, true }, /* amid: its time would tell */
-        { 1 << 20, (1 << 20) - 1, 5, false },    { 1 << 20, (1 << 20) - (64 << 10), 5, false },
+        { 1 << 20, SIZE_MAX, 5, true },
+        { 1 << 20, SIZE_MAX, 6, false },
+        { (1 << 20) + 1, SIZE_MAX, 5, false },
+        { 1 << 20, 0, 5, false },
+        { 1 << 20, (64 << 10) - 1, 5, false },
+        { 1 << 20, 64 << 10, 5, true }, /* amid: its time would tell */
+        { 1 << 20, (1 << 20) - 1, 5, false },
+        { 1 << 20, (1 << 20) - (64 << 10), 5, false },
         { 0, SIZE_MAX, 5, false },
     };
     char first[TM_FINGERPRINT_BYTES] = "", other[TM_FINGERPRINT_BYTES];
@@ -68,8 +72,10 @@ static void files_differ_by_size_time_and_both_ends(void **state)
 static void a_time_that_64_bits_do_not_hold_is_the_last_one(void **state)
 {
     const struct stat cases[] = {
-        { .st_mtim = { 9223372036, 854775807 } }, { .st_mtim = { 9223372036, 854775808 } },
-        { .st_mtim = { 1LL << 62, 5 } },          { .st_mtim = { -(1LL << 62), 5 } },
+        { .st_mtim = { 9223372036, 854775807 } },
+        { .st_mtim = { 9223372036, 854775808 } },
+        { .st_mtim = { 1LL << 62, 5 } },
+        { .st_mtim = { -(1LL << 62), 5 } },
         { .st_mtim = { -1, 5 } },
     };
     const int64_t ns[] = { INT64_MAX, INT64_MAX, INT64_MAX, INT64_MIN, -999999995 };
@@ -83,13 +89,12 @@ static void a_time_that_64_bits_do_not_hold_is_the_last_one(void **state)
 
 /* Options of a batch that are nothing of one report: where and how it is worked, and what is made of all of them. */
 static const enum tm_option_index without[] = {
-    TM_OPTION_OUTPUT, TM_OPTION_GATE,  TM_OPTION_BASELINE, TM_OPTION_JUNIT,   TM_OPTION_MARKDOWN,
-    TM_OPTION_MANIFEST, TM_OPTION_JOBS, TM_OPTION_SHARD,   TM_OPTION_ITEM_TIMEOUT, TM_OPTION_RETRY,
-    TM_OPTION_KEYS,   TM_OPTION_LABEL, TM_OPTION_OPENMETRICS, TM_OPTION_SLURM, TM_OPTION_TASKS,
-    TM_OPTION_SBATCH, TM_OPTION_DRY_RUN, TM_OPTION_KEEP,   TM_OPTION_FORCE,   TM_OPTION_JSON,
-    TM_OPTION_MEMORY, TM_OPTION_TMP,   TM_OPTION_STATS,    TM_OPTION_QUIET,   TM_OPTION_COLOR,
-    TM_OPTION_CONFIG, TM_OPTION_VERSION, TM_OPTION_HELP, TM_OPTION_RAISE_LIMITS,
-    TM_OPTION_FOLLOW_LINKS,
+    TM_OPTION_OUTPUT,   TM_OPTION_GATE,    TM_OPTION_BASELINE,    TM_OPTION_JUNIT,        TM_OPTION_MARKDOWN,
+    TM_OPTION_MANIFEST, TM_OPTION_JOBS,    TM_OPTION_SHARD,       TM_OPTION_ITEM_TIMEOUT, TM_OPTION_RETRY,
+    TM_OPTION_KEYS,     TM_OPTION_LABEL,   TM_OPTION_OPENMETRICS, TM_OPTION_SLURM,        TM_OPTION_TASKS,
+    TM_OPTION_SBATCH,   TM_OPTION_DRY_RUN, TM_OPTION_KEEP,        TM_OPTION_FORCE,        TM_OPTION_JSON,
+    TM_OPTION_MEMORY,   TM_OPTION_TMP,     TM_OPTION_STATS,       TM_OPTION_QUIET,        TM_OPTION_COLOR,
+    TM_OPTION_CONFIG,   TM_OPTION_VERSION, TM_OPTION_HELP,        TM_OPTION_RAISE_LIMITS, TM_OPTION_FOLLOW_LINKS,
 };
 
 /* Another value for each of the others. */
@@ -97,10 +102,10 @@ static const struct {
     enum tm_option_index index;
     const char *text;
 } with[] = {
-    { TM_OPTION_FORMAT, "json" },     { TM_OPTION_NOTE, "n" },       { TM_OPTION_PAPER, "letter" },
-    { TM_OPTION_STEPS, "all" },       { TM_OPTION_STEPS, "1:" },     { TM_OPTION_STEPS, "1:5" },
-    { TM_OPTION_SKIP_STEPS, "3" },    { TM_OPTION_WINDOW, "session" }, { TM_OPTION_GAP_MIN, "11us" },
-    { TM_OPTION_ROWS, "20" },         { TM_OPTION_STRICT, "yes" },   { TM_OPTION_THRESHOLDS, "/dev/null" },
+    { TM_OPTION_FORMAT, "json" },  { TM_OPTION_NOTE, "n" },         { TM_OPTION_PAPER, "letter" },
+    { TM_OPTION_STEPS, "all" },    { TM_OPTION_STEPS, "1:" },       { TM_OPTION_STEPS, "1:5" },
+    { TM_OPTION_SKIP_STEPS, "3" }, { TM_OPTION_WINDOW, "session" }, { TM_OPTION_GAP_MIN, "11us" },
+    { TM_OPTION_ROWS, "20" },      { TM_OPTION_STRICT, "yes" },     { TM_OPTION_THRESHOLDS, "/dev/null" },
 };
 
 static const char *fingerprint_of(const struct tm_options *options)
@@ -153,7 +158,8 @@ static void options_of_a_report_count_and_others_do_not(void **state)
 
 static void every_option_of_a_batch_is_one_or_the_other(void **state)
 {
-    const uint32_t batch = TM_FOR_BATCH | TM_FOR_BATCH_SCAN | TM_FOR_BATCH_RUN | TM_FOR_BATCH_MERGE | TM_FOR_BATCH_SUBMIT;
+    const uint32_t batch =
+        TM_FOR_BATCH | TM_FOR_BATCH_SCAN | TM_FOR_BATCH_RUN | TM_FOR_BATCH_MERGE | TM_FOR_BATCH_SUBMIT;
 
     (void)state;
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {

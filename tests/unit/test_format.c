@@ -56,18 +56,10 @@ static void rough_times_have_two_digits(void **state)
         int64_t ps;
         const char *text;
     } table[] = {
-        { 0, "0 s" },
-        { 7, "7 ps" },
-        { 128, "130 ps" },
-        { 8388608, "8.4 µs" },
-        { 16777216, "17 µs" },
-        { 134217728, "130 µs" },
-        { 999500, "1 µs" },
-        { 1000000, "1 µs" },
-        { 1073741824, "1.1 ms" },
-        { 20000000, "20 µs" },
-        { -8388608, "-8.4 µs" },
-        { INT64_C(2199023255552), "2.2 s" },
+        { 0, "0 s" },          { 7, "7 ps" },           { 128, "130 ps" },
+        { 8388608, "8.4 µs" }, { 16777216, "17 µs" },   { 134217728, "130 µs" },
+        { 999500, "1 µs" },    { 1000000, "1 µs" },     { 1073741824, "1.1 ms" },
+        { 20000000, "20 µs" }, { -8388608, "-8.4 µs" }, { INT64_C(2199023255552), "2.2 s" },
     };
     char out[TM_FORMAT_BYTES];
 
@@ -93,8 +85,7 @@ static void dates_are_in_utc(void **state)
     char out[TM_FORMAT_BYTES];
 
     (void)state;
-    assert_string_equal(tm_format_date(out, INT64_C(1790000000999999999)),
-                        "2026-09-21 14:13:20 UTC");
+    assert_string_equal(tm_format_date(out, INT64_C(1790000000999999999)), "2026-09-21 14:13:20 UTC");
     assert_string_equal(tm_format_date(out, 0), "1970-01-01 00:00:00 UTC");
     assert_string_equal(tm_format_date(out, -1), "");
     assert_string_equal(tm_format_date(out, INT64_MAX), "2262-04-11 23:47:16 UTC");
@@ -175,8 +166,7 @@ static void units_choose_the_form(void **state)
     assert_string_equal(tm_format_unit(out, 2048, "bytes"), "2.00 KiB");
     assert_string_equal(tm_format_unit(out, 2.5, "TFLOP/s"), "2.50 TFLOP/s");
     assert_string_equal(tm_format_unit(out, 1e300, "s"), "1e+300 s");
-    assert_true(strlen(tm_format_unit(out, -1e14, "a unit that is much longer than any unit")) <
-                TM_FORMAT_BYTES);
+    assert_true(strlen(tm_format_unit(out, -1e14, "a unit that is much longer than any unit")) < TM_FORMAT_BYTES);
 }
 
 static void what_cannot_be_seen_becomes_an_escape(void **state)

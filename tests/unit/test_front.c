@@ -52,10 +52,9 @@ static void the_title_is_the_run_or_what_the_user_gave(void **state)
     } rows[] = {
         { "{'input':{'run':'r1','hosts':['vm']},'devices':[{}]}", "r1", "1 host, 1 device", "" },
         { "{'input':{'run':'r1','hosts':['a','b']},'devices':[{},{},{}]}", "r1", "2 hosts, 3 devices", "" },
-        { "{'input':{'run':'r1','hosts':['vm']},'devices':[{},{}],'report':{'title':'Before','note':'try 2'}}", "Before",
-          "r1: 1 host, 2 devices", "try 2" },
-        { "{'input':{'run':'r1','hosts':[]},'devices':[],'report':{'title':null,'note':null}}", "r1",
-          "", "" },
+        { "{'input':{'run':'r1','hosts':['vm']},'devices':[{},{}],'report':{'title':'Before','note':'try 2'}}",
+          "Before", "r1: 1 host, 2 devices", "try 2" },
+        { "{'input':{'run':'r1','hosts':[]},'devices':[],'report':{'title':null,'note':null}}", "r1", "", "" },
         { "{'input':{'run':'r1','hosts':['vm']},'devices':[]}", "r1", "1 host, no device activity", "" },
         { "{}", "profile", "", "" },
     };
@@ -102,7 +101,8 @@ static void many_hosts_are_counted_and_some_named(void **state)
     static const char json[] =
         "{'input':{'run':'r','hosts':['n0','n1','n2','n3','n4','n5'],'files':[{},{},{}]},'environment':{'devices':["
         "{'model':'H100','used':8,'count':8},{'model':null,'kind':'gpu','used':2,'count':4}],'hosts':[{'framework':"
-        "'pytorch'}]},'window':{'mode':'session','hosts':[{'begin_ps':0,'span_ps':1000000000},{'begin_ps':0,'span_ps':9}]},'steps':null}";
+        "'pytorch'}]},'window':{'mode':'session','hosts':[{'begin_ps':0,'span_ps':1000000000},{'begin_ps':0,'span_ps':"
+        "9}]},'steps':null}";
     struct tm_front_page front;
     struct summary s;
 
@@ -186,8 +186,9 @@ static void damaged_input_is_said_at_the_top(void **state)
     load(&s, "{'input':{'partial':true,'files':[{'partial':true},{'partial':false},{'partial':true}]}}");
     tm_front_make(&front, s.root);
     assert_true(front.is_partial);
-    assert_string_equal(front.partial, "The input is damaged or cut short. The figures cover what could be read; partial "
-                                       "files: 2 of 3.");
+    assert_string_equal(front.partial,
+                        "The input is damaged or cut short. The figures cover what could be read; partial "
+                        "files: 2 of 3.");
     end(&s);
 }
 
@@ -291,11 +292,12 @@ static void a_figure_that_costs_nothing_is_neutral(void **state)
     struct summary s;
 
     (void)state;
-    load(&s, "{'findings':[{'id':'idle_input'},{'id':'op_short'}],'kpis':[{'id':'a','value':5,'unit':'%','good':9,'bad':7,"
-             "'band':'bad','finding':'op_short','why':null},{'id':'b','value':5,'unit':'%','good':9,'bad':7,'band':'bad',"
-             "'finding':null,'why':'compute-bound'},{'id':'step_time','value':1,'unit':'ms','band':'unknown'},{'id':'c',"
-             "'value':8,'unit':'%','good':9,'bad':7,'band':'good','finding':null,'why':null},{'id':"
-             "'model_flop_utilization','value':40,'unit':'%','band':'unknown'}]}");
+    load(&s,
+         "{'findings':[{'id':'idle_input'},{'id':'op_short'}],'kpis':[{'id':'a','value':5,'unit':'%','good':9,'bad':7,"
+         "'band':'bad','finding':'op_short','why':null},{'id':'b','value':5,'unit':'%','good':9,'bad':7,'band':'bad',"
+         "'finding':null,'why':'compute-bound'},{'id':'step_time','value':1,'unit':'ms','band':'unknown'},{'id':'c',"
+         "'value':8,'unit':'%','good':9,'bad':7,'band':'good','finding':null,'why':null},{'id':"
+         "'model_flop_utilization','value':40,'unit':'%','band':'unknown'}]}");
     assert_int_equal(tm_kpi_count(s.root), 5);
     for (size_t i = 0; i < 5; i++) {
         tm_kpi_at(&kpi, s.root, i);

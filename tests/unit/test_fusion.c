@@ -175,7 +175,8 @@ static void kernels_are_small_below_their_limits(void **state)
 /* Kernels of ATen in a row are a chain, whatever the pauses; kernels of compilers are as large as these made them. */
 static void pointwise_kernels_of_eager_mode_make_chains(void **state)
 {
-    static const char add[] = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)";
+    static const char add[] =
+        "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)";
     static const char mean[] = "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>(int)";
     struct rig r;
 
@@ -206,12 +207,12 @@ static void a_run_is_kernels_with_hardly_a_pause(void **state)
     (void)state;
     open_rig(&r);
     take(&r, "loop_add_fusion_1", 0, 4);
-    take(&r, "loop_add_fusion_2", 6, 4);  /* 2 us of pause */
-    take(&r, "loop_mul_fusion", 19, 10);  /* 9 us */
-    take(&r, "loop_add_fusion", 39, 4);   /* 10 us: another run, of one kernel */
+    take(&r, "loop_add_fusion_2", 6, 4); /* 2 us of pause */
+    take(&r, "loop_mul_fusion", 19, 10); /* 9 us */
+    take(&r, "loop_add_fusion", 39, 4);  /* 10 us: another run, of one kernel */
     take(&r, "large", 44, 100);
     take(&r, "a", 145, 1);
-    take(&r, "b", 146, 1);                /* 5 us of launch are more than the run */
+    take(&r, "b", 146, 1); /* 5 us of launch are more than the run */
     report_rig(&r);
     assert_int_equal(integer(&r, "fusion.runs.count"), 2);
     assert_int_equal(integer(&r, "fusion.runs.kernels"), 5);
@@ -320,8 +321,8 @@ static void a_softmax_between_batched_products_is_attention(void **state)
         { "gemm_batched_kernel", NULL, "cunn_SoftMaxForward<8, float, float>", NULL, "gemm_batched_kernel", NULL, 1 },
         { "cublas_gemm", "jit(f)/bi,io->bo/dot_general", "loop_exp_fusion", "jit(f)/softmax/exp", "cublas_gemm",
           "jit(f)/bi,io->bo/dot_general", 0 }, /* no letter is in all three */
-        { "gemm_batched_kernel", NULL, "cunn_SoftMaxForward<8, LogSoftMaxForwardEpilogue>", NULL,
-          "gemm_batched_kernel", NULL, 0 },
+        { "gemm_batched_kernel", NULL, "cunn_SoftMaxForward<8, LogSoftMaxForwardEpilogue>", NULL, "gemm_batched_kernel",
+          NULL, 0 },
         { "gemm_batched_kernel", NULL, "softmax_warp_forward<float, float, float, 10, true, false>", NULL,
           "gemm_batched_kernel", NULL, 0 },
         { "gemm_batched_kernel", NULL, "softmax_warp_forward<float, float, float, 10, false, false>", NULL,
@@ -429,7 +430,7 @@ static void products_in_32_bits_are_told_beside_matrix_units(void **state)
     open_rig(&r);
     take_op(&r, "ampere_sgemm_128x64_nn", "jit(f)/dot", NULL, 0);
     take_op(&r, "ampere_sgemm_128x64_tn", NULL, &f32, 10);
-    take_op(&r, "ampere_sgemm_128x64_tt", NULL, &bf16, 20); /* the HLO knows better */
+    take_op(&r, "ampere_sgemm_128x64_tt", NULL, &bf16, 20);              /* the HLO knows better */
     take_op(&r, "sm80_xmma_gemm_f32f32_tf32f32_f32_tn", NULL, &f32, 30); /* on the units */
     take_op(&r, "custom_gemm", NULL, &f32, 40);                          /* who knows where */
     report_rig(&r);
@@ -441,9 +442,15 @@ static void products_in_32_bits_are_told_beside_matrix_units(void **state)
 
 static void devices_without_matrix_units_have_no_such_figure(void **state)
 {
-    static const struct { uint32_t major, minor; uint64_t cores; const char *vendor; bool has; } rows[] = {
+    static const struct {
+        uint32_t major, minor;
+        uint64_t cores;
+        const char *vendor;
+        bool has;
+    } rows[] = {
         { 6, 1, 28, "Nvidia", false }, { 7, 0, 80, "Nvidia", true }, { 0, 0, 0, "", false },
-        { 9, 0, 64, "AMD", false }, { 9, 0, 104, "AMD", true }, { 9, 4, 304, "AMD", true }, { 11, 0, 96, "AMD", false },
+        { 9, 0, 64, "AMD", false },    { 9, 0, 104, "AMD", true },   { 9, 4, 304, "AMD", true },
+        { 11, 0, 96, "AMD", false },
     };
 
     (void)state;
@@ -490,11 +497,13 @@ static void other_devices_have_no_kernels_to_fuse(void **state)
 
 static void numbers_of_xla_are_no_part_of_a_name(void **state)
 {
+    /* clang-format off */
     static const struct { const char *name, *want; } rows[] = {
         { "loop_add_fusion_12", "loop_add_fusion" }, { "fusion.3", "fusion" }, { "gemm_fusion_dot", "gemm_fusion_dot" },
         { "kernel2", "kernel2" }, { "_7", "_7" }, { "a_7", "a" }, { "12", "12" }, { "", "" },
         { "f<float>_3", "f<float>" },
     };
+    /* clang-format on */
     struct rig r;
 
     (void)state;
@@ -577,7 +586,9 @@ static struct drawn draw(uint64_t *random, uint32_t ordinal)
     r = (uint32_t)(*random >> 33);
     return (struct drawn){ .op = r % 5 ? r / 5 % SOME_OPS : r / 5 % MANY_OPS,
                            .device = r >> 20 & 1,
-                           .step = r % 37 ? step : step ? step - (r % 2 ? 1 : step) : 0,
+                           .step = r % 37 ? step
+                                   : step ? step - (r % 2 ? 1 : step)
+                                          : 0,
                            .is_kernel = (r >> 24) % 8 != 0 };
 }
 
@@ -692,8 +703,7 @@ static void many_kernels_keep_to_the_memory(void **state)
     test_run_init(&r.run);
     OK(many_kernels(&r, 20000));
     assert_int_equal(integer(&r, "fusion.small.count"), 20000);
-    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <=
-                tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 16);
+    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 16);
     end_rig(&r);
 }
 

@@ -68,8 +68,7 @@ static void rig_add(struct rig *rig, const char *patch)
     test_summary_load_changed(tm_doc_root(doc), run_json, patch);
     rig->doc[rig->docs] = doc;
     rig->compared[rig->docs] =
-        (struct tm_compared_run){ .summary = tm_doc_root(doc),
-                                  .path = rig->docs ? "base.json" : "new.json" };
+        (struct tm_compared_run){ .summary = tm_doc_root(doc), .path = rig->docs ? "base.json" : "new.json" };
     rig->docs++;
 }
 
@@ -122,8 +121,8 @@ static tm_status judge(struct rig *rig)
     const struct tm_comparison_side baseline = { "base", rig->compared + 1, rig->docs - 1 };
 
     rig->result = tm_doc_new(&rig->run);
-    return tm_gates_judge(&rig->run, rig->result, rig->gates, rig->compared,
-                          rig->docs > 1 ? &baseline : NULL, &rig->failed);
+    return tm_gates_judge(&rig->run, rig->result, rig->gates, rig->compared, rig->docs > 1 ? &baseline : NULL,
+                          &rig->failed);
 }
 
 static tm_status judge_file(struct rig *rig, const char *json)
@@ -176,29 +175,16 @@ static void limits_are_numbers_with_units(void **state)
         double number;
         enum tm_limit_unit kind;
     } good[] = {
-        { "150ms", 150e9, TM_IN_TIME },
-        { "1.5 s", 1.5e12, TM_IN_TIME },
-        { "7ps", 7, TM_IN_TIME },
-        { "+20us", 20e6, TM_IN_TIME },
-        { "-3ns", -3000, TM_IN_TIME },
-        { "20\xc2\xb5s", 20e6, TM_IN_TIME },
-        { "90%", 90, TM_IN_PERCENT },
-        { "0.5 %", 0.5, TM_IN_PERCENT },
-        { "3GiB", 3221225472, TM_IN_BYTES },
-        { "1.5KiB", 1536, TM_IN_BYTES },
-        { "2M", 2097152, TM_IN_BYTES },
-        { "17B", 17, TM_IN_BYTES },
-        { "900GB/s", 9e11, TM_IN_BYTE_RATE },
-        { "1.5x", 1.5, TM_IN_FACTOR },
-        { "12", 12, TM_IN_BARE },
-        { "1e3", 1000, TM_IN_BARE },
-        { "-0.25", -0.25, TM_IN_BARE },
-        { "60TFLOP/s", 6e13, TM_IN_FLOP_RATE },
+        { "150ms", 150e9, TM_IN_TIME },       { "1.5 s", 1.5e12, TM_IN_TIME }, { "7ps", 7, TM_IN_TIME },
+        { "+20us", 20e6, TM_IN_TIME },        { "-3ns", -3000, TM_IN_TIME },   { "20\xc2\xb5s", 20e6, TM_IN_TIME },
+        { "90%", 90, TM_IN_PERCENT },         { "0.5 %", 0.5, TM_IN_PERCENT }, { "3GiB", 3221225472, TM_IN_BYTES },
+        { "1.5KiB", 1536, TM_IN_BYTES },      { "2M", 2097152, TM_IN_BYTES },  { "17B", 17, TM_IN_BYTES },
+        { "900GB/s", 9e11, TM_IN_BYTE_RATE }, { "1.5x", 1.5, TM_IN_FACTOR },   { "12", 12, TM_IN_BARE },
+        { "1e3", 1000, TM_IN_BARE },          { "-0.25", -0.25, TM_IN_BARE },  { "60TFLOP/s", 6e13, TM_IN_FLOP_RATE },
     };
-    static const char *const bad[] = { "",          "ms",    "-",       "1.",    ".5",
-                                       "5 parsecs", "1e999", "0x10",    "nan",   "inf",
-                                       "1,5ms",     "1GB",   "--5",     "5%%",   "5ms ",
-                                       "1e5ms",     "0.1ps", "9e9999%", "1 000", "200000000s" };
+    static const char *const bad[] = { "",     "ms",    "-",     "1.",      ".5",    "5 parsecs", "1e999",
+                                       "0x10", "nan",   "inf",   "1,5ms",   "1GB",   "--5",       "5%%",
+                                       "5ms ", "1e5ms", "0.1ps", "9e9999%", "1 000", "200000000s" };
     struct tm_gate_limit limit;
     struct tm_wrong wrong;
 
@@ -223,11 +209,10 @@ static void limits_go_into_the_unit_of_the_figure(void **state)
         const char *text, *unit;
         double number; /* NaN = refused */
     } cases[] = {
-        { "150us", "ms", 0.15 },   { "2s", "ps", 2e12 },        { "90%", "%", 90 },
-        { "90", "%", 90 },         { "12", "count", 12 },       { "12", "", 12 },
-        { "1KiB", "bytes", 1024 }, { "1GB/s", "bytes/s", 1e9 }, { "90%", "ps", NAN },
-        { "150", "ps", NAN },      { "5ms", "%", NAN },         { "5ms", "count", NAN },
-        { "5", "bytes", NAN },     { "5%", "", NAN },           { "1GiB", "bytes/s", NAN },
+        { "150us", "ms", 0.15 }, { "2s", "ps", 2e12 }, { "90%", "%", 90 },         { "90", "%", 90 },
+        { "12", "count", 12 },   { "12", "", 12 },     { "1KiB", "bytes", 1024 },  { "1GB/s", "bytes/s", 1e9 },
+        { "90%", "ps", NAN },    { "150", "ps", NAN }, { "5ms", "%", NAN },        { "5ms", "count", NAN },
+        { "5", "bytes", NAN },   { "5%", "", NAN },    { "1GiB", "bytes/s", NAN },
     };
 
     (void)state;
@@ -244,8 +229,7 @@ static void limits_go_into_the_unit_of_the_figure(void **state)
     }
     double number;
 
-    assert_true(
-        tm_gate_limit_in_unit((struct tm_gate_limit){ 5, TM_IN_NUMBER }, "ms", &number, NULL));
+    assert_true(tm_gate_limit_in_unit((struct tm_gate_limit){ 5, TM_IN_NUMBER }, "ms", &number, NULL));
     assert_true(number == 5); /* a JSON number is in the figure's own unit */
 }
 
@@ -276,8 +260,7 @@ static void figures_are_found_by_path(void **state)
         { "devices[*].hidden_ps", TM_FIGURE_NULL, 0, "ps", "" },
         { "kpis[occupancy].value", TM_FIGURE_NULL, 0, "%", "occupancy is a figure of GPUs" },
         { "memory", TM_FIGURE_NULL, 0, "", "the profile has no memory events" },
-        { "memory.allocators[*].peak_bytes", TM_FIGURE_NULL, 0, "bytes",
-          "the profile has no memory events" },
+        { "memory.allocators[*].peak_bytes", TM_FIGURE_NULL, 0, "bytes", "the profile has no memory events" },
         { "unused[*].name", TM_FIGURE_NULL, 0, "", "there are none" },
         { "devices[9].busy_ps", TM_FIGURE_NO_ELEMENT, 0, NULL, NULL },
         { "ops.rows[fusion.4].self_ps", TM_FIGURE_NO_ELEMENT, 0, NULL, NULL },
@@ -453,16 +436,14 @@ static void small_effects_do_not_count(void **state)
     rig_init(&rig, "{}");
     rig_add(&rig, "{'input': {'files': [{'xxh3': '00000000000000b1'}]},"
                   " 'devices': [{'busy_ps': 89000000000}]}");
-    assert_int_equal(
-        judge_file(&rig, "{'gates': [{'figure': 'devices[*].busy_ps', 'max_increase_pct': 0.5,"
-                         " 'min_effect_pct': 2}]}"),
-        TM_OK);
+    assert_int_equal(judge_file(&rig, "{'gates': [{'figure': 'devices[*].busy_ps', 'max_increase_pct': 0.5,"
+                                      " 'min_effect_pct': 2}]}"),
+                     TM_OK);
     assert_string_equal(text(&rig, 0, "status"), "passed");
     assert_has(text(&rig, 0, "why"), "a change below 2.0 % does not count");
-    assert_int_equal(
-        judge_file(&rig, "{'gates': [{'figure': 'devices[*].busy_ps', 'max_increase_pct': '0.5%',"
-                         " 'min_effect_pct': '1%'}]}"),
-        TM_OK);
+    assert_int_equal(judge_file(&rig, "{'gates': [{'figure': 'devices[*].busy_ps', 'max_increase_pct': '0.5%',"
+                                      " 'min_effect_pct': '1%'}]}"),
+                     TM_OK);
     assert_string_equal(text(&rig, 0, "status"), "failed");
     rig_free(&rig);
 }
@@ -478,10 +459,9 @@ static void add_steps(struct rig *rig, double factor, size_t count, const char *
     for (size_t i = 0; i < count; i++)
         used += (size_t)snprintf(samples + used, sizeof(samples) - used, "%s%.0f", i ? ", " : "",
                                  factor * (90.5e9 + 1e9 * (double)(i * 7 % count)) + (double)(7 * i));
-    (void)snprintf(
-        patch, sizeof(patch),
-        "{'input': {'files': [{'xxh3': '%s'}]}, 'steps': {'median_ps': %.0f, 'samples_ps': [%s]}}",
-        id, factor * 100e9, samples);
+    (void)snprintf(patch, sizeof(patch),
+                   "{'input': {'files': [{'xxh3': '%s'}]}, 'steps': {'median_ps': %.0f, 'samples_ps': [%s]}}", id,
+                   factor * 100e9, samples);
     rig_add(rig, patch);
 }
 
@@ -517,9 +497,8 @@ static void too_few_steps_are_told_and_the_limit_holds(void **state)
     rig_init(&rig, "{}");
     add_steps(&rig, 1 / 1.03, 5, "00000000000000b1");
     assert_status(&rig, "step_time>+2%", "failed");
-    assert_string_equal(
-        text(&rig, 0, "why"),
-        "5 and 20 steps are too few for a test, which needs 6 each: the limit holds as it is");
+    assert_string_equal(text(&rig, 0, "why"),
+                        "5 and 20 steps are too few for a test, which needs 6 each: the limit holds as it is");
     assert_false(tm_has(tm_get(row(&rig, 0), "p")));
     rig_free(&rig);
 }
@@ -530,17 +509,15 @@ static void steps_of_another_kind_are_not_compared(void **state)
 
     (void)state;
     rig_init(&rig, "{}");
-    rig_add(
-        &rig,
-        "{'input': {'files': [{'xxh3': '00000000000000b1'}]}, 'steps': {'basis': 'host_span'}}");
+    rig_add(&rig, "{'input': {'files': [{'xxh3': '00000000000000b1'}]}, 'steps': {'basis': 'host_span'}}");
     assert_status(&rig, "step_time>+2%", "unknown");
     assert_has(text(&rig, 0, "why"), "measured in two ways");
     rig_free(&rig);
 }
 
 /* The gates of rig, where a comparison said so of the step time. */
-static void assert_compared(struct rig *rig, const char *expression, const char *tests,
-                            const struct tm_spread *spread, const char *status, const char *why)
+static void assert_compared(struct rig *rig, const char *expression, const char *tests, const struct tm_spread *spread,
+                            const char *status, const char *why)
 {
     const struct tm_comparison_side baseline = { "base", rig->compared + 1, rig->docs - 1 };
     struct tm_doc *doc = tm_doc_new(&rig->run);
@@ -562,13 +539,14 @@ static void assert_compared(struct rig *rig, const char *expression, const char 
 static void a_comparison_has_the_last_word(void **state)
 {
 #define MIDDLE(name, change, pct) "'" name "': {'changed': " change ", 'change_pct': " pct ", 'p': 0.2}"
-    static const char regression[] = "{'verdict': 'regression', " MIDDLE("mean", "true", "20") ", "
-                                     MIDDLE("median", "false", "20") "}",
-                      other_way[] = "{'verdict': 'improvement', " MIDDLE("mean", "true", "-3") ", "
-                                    MIDDLE("median", "true", "-3") "}",
-                      open[] = "{'verdict': 'inconclusive', " MIDDLE("mean", "false", "20") ", "
-                               MIDDLE("median", "false", "20") "}";
-    const struct tm_spread none = { "none", 50 }, median = { "steps.median_ps", 25 }, compiles = { "compile.inside_steps.count", 40 };
+    static const char regression[] =
+        "{'verdict': 'regression', " MIDDLE("mean", "true", "20") ", " MIDDLE("median", "false", "20") "}",
+                      other_way[] = "{'verdict': 'improvement', " MIDDLE("mean", "true",
+                                                                         "-3") ", " MIDDLE("median", "true", "-3") "}",
+                      open[] = "{'verdict': 'inconclusive', " MIDDLE("mean", "false",
+                                                                     "20") ", " MIDDLE("median", "false", "20") "}";
+    const struct tm_spread none = { "none", 50 }, median = { "steps.median_ps", 25 },
+                           compiles = { "compile.inside_steps.count", 40 };
     struct rig rig;
 
     (void)state;
@@ -577,7 +555,8 @@ static void a_comparison_has_the_last_word(void **state)
     assert_compared(&rig, "step_time>+5%", regression, &none, "passed", "hold mean_step_time too");
     assert_compared(&rig, "step_time>+5%", other_way, &none, "passed", "within noise");
     assert_compared(&rig, "step_time>+5%", open, &none, "failed", ""); /* it says nothing: the steps do */
-    assert_compared(&rig, "step_time>+5%", open, &median, "passed", "two runs of the same program differ by up to 25.0");
+    assert_compared(&rig, "step_time>+5%", open, &median, "passed",
+                    "two runs of the same program differ by up to 25.0");
     assert_true(tm_double(tm_get(row(&rig, 0), "noise_pct")) >= 25);
     assert_compared(&rig, "step_time<+25%", open, &median, "failed", ""); /* demanded */
     assert_compared(&rig, "step_time>150ms", regression, &median, "passed", "");
@@ -585,7 +564,8 @@ static void a_comparison_has_the_last_word(void **state)
     rig_init(&rig, "{'compile': {'inside_steps': {'count': 13}}, 'steps': {'mean_ps': 120000000000}}");
     rig_add(&rig, "{'input': {'files': [{'xxh3': '00000000000000b1'}]}, 'compile': {'inside_steps': {'count': 10}}}");
     assert_compared(&rig, "mean_step_time>+5%", regression, &median, "failed", ""); /* a figure of its own */
-    assert_compared(&rig, "compile.inside_steps.count.total>+5%", regression, &compiles, "passed", "differ by up to 40.0");
+    assert_compared(&rig, "compile.inside_steps.count.total>+5%", regression, &compiles, "passed",
+                    "differ by up to 40.0");
     assert_compared(&rig, "compile.inside_steps.count.total>+5%", regression, &none, "failed", "");
     rig_free(&rig);
 }
@@ -662,8 +642,7 @@ static int failures(int pairs, double factor, double cv, const char *expression)
         for (int k = 0; k < 2; k++) {
             rig.doc[k] = tm_doc_new(&rig.run);
             set_steps(rig.doc[k], k == 0 ? factor : 1, cv, &seed);
-            rig.compared[k] =
-                (struct tm_compared_run){ .summary = tm_doc_root(rig.doc[k]), .path = "x" };
+            rig.compared[k] = (struct tm_compared_run){ .summary = tm_doc_root(rig.doc[k]), .path = "x" };
         }
         assert_int_equal(judge_expression(&rig, expression), TM_OK);
         count += rig.failed > 0;
@@ -682,18 +661,24 @@ static void false_alarms_are_rare_and_true_changes_are_found(void **state)
 
 /* --- sums are compared per step --- */
 
-static const char sums_of_20[] = "{'input': {'files': [{'xxh3': '00000000000000b1'}]}, 'steps': {'chosen': 20, 'source': 'host'},"
-                                 " 'gaps': {'count': 200, 'total_ps': 4000000000, 'by_cause': {'launch': {'total_ps': 1000}}},"
-                                 " 'kernels': {'count': 100, 'mean_ps': 5000, 'rows': [{'name': 'k', 'count': 20, 'total_ps': 777}]},"
-                                 " 'collectives': {'total': {'count': 40, 'overlap_pct': 50}}}";
-static const char sums_of_60[] = "{'steps': {'chosen': 60, 'source': 'host'},"
-                                 " 'gaps': {'count': 600, 'total_ps': 12000000000, 'by_cause': {'launch': {'total_ps': 3300}}},"
-                                 " 'kernels': {'count': 300, 'mean_ps': 5000, 'rows': [{'name': 'k', 'count': 60, 'total_ps': 2331}]},"
-                                 " 'collectives': {'total': {'count': 120, 'overlap_pct': 50}}, 'ops': {'rows': [{'name': 'fusion.3', 'self_ps': 24000000000}]}}";
+static const char sums_of_20[] =
+    "{'input': {'files': [{'xxh3': '00000000000000b1'}]}, 'steps': {'chosen': 20, 'source': 'host'},"
+    " 'gaps': {'count': 200, 'total_ps': 4000000000, 'by_cause': {'launch': {'total_ps': 1000}}},"
+    " 'kernels': {'count': 100, 'mean_ps': 5000, 'rows': [{'name': 'k', 'count': 20, 'total_ps': 777}]},"
+    " 'collectives': {'total': {'count': 40, 'overlap_pct': 50}}}";
+static const char sums_of_60[] =
+    "{'steps': {'chosen': 60, 'source': 'host'},"
+    " 'gaps': {'count': 600, 'total_ps': 12000000000, 'by_cause': {'launch': {'total_ps': 3300}}},"
+    " 'kernels': {'count': 300, 'mean_ps': 5000, 'rows': [{'name': 'k', 'count': 60, 'total_ps': 2331}]},"
+    " 'collectives': {'total': {'count': 120, 'overlap_pct': 50}}, 'ops': {'rows': [{'name': 'fusion.3', 'self_ps': "
+    "24000000000}]}}";
 
 static void sums_are_held_against_the_baseline_per_step(void **state)
 {
-    static const char *const sums[] = { "gaps.count", "gaps.total_ps", "kernels.count", "kernels.rows[k].total_ps",
+    static const char *const sums[] = { "gaps.count",
+                                        "gaps.total_ps",
+                                        "kernels.count",
+                                        "kernels.rows[k].total_ps",
                                         "ops.rows[fusion.3].self_ps",
                                         "collectives.total.count" };
     char expression[80];
@@ -732,6 +717,7 @@ static void sums_are_held_against_the_baseline_per_step(void **state)
 
 static void each_figure_is_a_sum_or_not(void **state)
 {
+    /* clang-format off */
     static const char *const sums[] = { "total.busy_ps", "total.window_ps", "devices[vm/gpu:0].exposed_copy_ps",
                                         "devices[*].gaps.total_ps",
                                         "devices[0].exposed_by_direction_ps.h2d", "devices[0].aliases.busy",
@@ -755,6 +741,7 @@ static void each_figure_is_a_sum_or_not(void **state)
                                                     "total.devices", "roofline.flop_rate",
                                                 "collectives.skew.clock.checked", "steps", "",
                                                     "fusion.small.below_ps" };
+    /* clang-format on */
 
     (void)state;
     for (size_t i = 0; i < COUNT(sums); i++)
@@ -811,7 +798,8 @@ static void the_mean_and_the_median_have_tests_of_their_own(void **state)
 
     (void)state;
     for (int i = 0; i < 20; i++) {
-        const double end = (double)((i * 7 + 3) % 11 - 5) * 4e8; /* the end of a step of 10 ms comes up to 2 ms early or late */
+        const double end =
+            (double)((i * 7 + 3) % 11 - 5) * 4e8; /* the end of a step of 10 ms comes up to 2 ms early or late */
 
         base[i] = 1e10 + (i * 7 % 20) * 1e6;
         now[i] = base[i] + (i == 4 || i == 13 ? 5e10 : 0);
@@ -829,8 +817,8 @@ static void the_mean_and_the_median_have_tests_of_their_own(void **state)
     for (int i = 0; i < 20; i++)
         base[i] = 1e10;
     for (size_t i = 0; i < 2; i++) { /* the same steps, with ends that jitter: they telescope */
-        assert_string_equal(judged(base, jittered, "                    ", i ? "mean_step_time>+0%" : "step_time>+0%",
-                                   &rig), "passed");
+        assert_string_equal(
+            judged(base, jittered, "                    ", i ? "mean_step_time>+0%" : "step_time>+0%", &rig), "passed");
         rig_free(&rig);
     }
 }
@@ -860,10 +848,9 @@ static void partial_runs_are_not_judged_unless_it_is_allowed(void **state)
 
     (void)state;
     rig_init(&rig, "{'input': {'partial': true}}");
-    assert_int_equal(judge_file(&rig,
-                                "{'gates': [{'figure': 'step_time', 'max': '1ms'},"
-                                " {'figure': 'step_time', 'min': '1ms', 'allow_partial': true},"
-                                " {'figure': 'utilization', 'min': '1%', 'required': false}]}"),
+    assert_int_equal(judge_file(&rig, "{'gates': [{'figure': 'step_time', 'max': '1ms'},"
+                                      " {'figure': 'step_time', 'min': '1ms', 'allow_partial': true},"
+                                      " {'figure': 'utilization', 'min': '1%', 'required': false}]}"),
                      TM_OK);
     assert_string_equal(text(&rig, 0, "status"), "unknown");
     assert_string_equal(text(&rig, 0, "why"), "the input is partial");
@@ -886,27 +873,22 @@ static void what_is_not_required_is_skipped_where_it_is_not_known(void **state)
 
     (void)state;
     rig_init(&rig, "{}");
-    assert_int_equal(
-        judge_file(
-            &rig,
-            "{'gates': ["
-            " {'figure': 'ops.rows[gone].self_ps', 'max': '1ms', 'required': false},"
-            " {'figure': 'memory.allocators[*].peak_bytes', 'max': '1GiB', 'required': false},"
-            " {'figure': 'step_time', 'max_increase_pct': 5, 'required': false},"
-            " {'figure': 'step_time', 'max': '99ms', 'required': false, 'title': 'T', 'note': "
-            "'N'}]}"),
-        TM_OK);
+    assert_int_equal(judge_file(&rig,
+                                "{'gates': ["
+                                " {'figure': 'ops.rows[gone].self_ps', 'max': '1ms', 'required': false},"
+                                " {'figure': 'memory.allocators[*].peak_bytes', 'max': '1GiB', 'required': false},"
+                                " {'figure': 'step_time', 'max_increase_pct': 5, 'required': false},"
+                                " {'figure': 'step_time', 'max': '99ms', 'required': false, 'title': 'T', 'note': "
+                                "'N'}]}"),
+                     TM_OK);
     assert_false(tm_gates_want_baseline(rig.gates));
     for (size_t i = 0; i < 3; i++)
         assert_string_equal(text(&rig, i, "status"), "skipped");
-    assert_string_equal(text(&rig, 3, "status"),
-                        "failed"); /* known and past its limit all the same */
+    assert_string_equal(text(&rig, 3, "status"), "failed"); /* known and past its limit all the same */
     assert_string_equal(text(&rig, 3, "title"), "T");
     assert_string_equal(text(&rig, 3, "note"), "N");
-    assert_int_equal(
-        judge_file(&rig,
-                   "{'gates': [{'figure': 'steps.medain_ps', 'max': '1ms', 'required': false}]}"),
-        TM_ERR_USAGE); /* a wrong name is wrong */
+    assert_int_equal(judge_file(&rig, "{'gates': [{'figure': 'steps.medain_ps', 'max': '1ms', 'required': false}]}"),
+                     TM_ERR_USAGE); /* a wrong name is wrong */
     rig_end_gates(&rig);
     const char *expression = "step_time>+5%";
 
@@ -921,8 +903,7 @@ static void a_run_is_no_baseline_of_itself(void **state)
 
     (void)state;
     rig_init(&rig, "{}");
-    rig_add(&rig,
-            "{'input': {'files': [{'xxh3': '00000000000000a2'}, {'xxh3': '00000000000000a1'}]}}");
+    rig_add(&rig, "{'input': {'files': [{'xxh3': '00000000000000a2'}, {'xxh3': '00000000000000a1'}]}}");
     assert_int_equal(judge_expression(&rig, "step_time>+5%"), TM_ERR_USAGE);
     assert_has(rig.run.error.what, "cannot compare 'new.json' with itself");
     rig_free(&rig);
@@ -932,8 +913,7 @@ static void a_run_is_no_baseline_of_itself(void **state)
     assert_int_equal(judge_expression(&rig, "step_time>+5%"), TM_ERR_USAGE);
     assert_has(rig.run.error.what, "are the same run");
     rig_free(&rig);
-    rig_init(&rig,
-             "{'input': {'files': [{'xxh3': null}]}}"); /* without fingerprints nobody knows */
+    rig_init(&rig, "{'input': {'files': [{'xxh3': null}]}}"); /* without fingerprints nobody knows */
     rig_add(&rig, "{'input': {'files': [{'xxh3': null}]}}");
     assert_int_equal(judge_expression(&rig, "step_time>+5%"), TM_OK);
     rig_free(&rig);
@@ -967,45 +947,37 @@ static void wrong_gate_files_are_told(void **state)
         { "{'gates': {}}", "it has no list 'gates'", "" },
         { "{'gates': []}", "there is no gate in it", "" },
         { "{'gats': []}", "'gats' is no member of a gate file", "did you mean 'gates'?" },
-        { "{'schema': 'tracemill.summary', 'gates': []}", "its 'schema' is not \"tracemill.gates\"",
-          "" },
+        { "{'schema': 'tracemill.summary', 'gates': []}", "its 'schema' is not \"tracemill.gates\"", "" },
         { "{'schema_version': 2, 'gates': []}", "its 'schema_version' is not 1", "" },
         { "{'gates': [5]}", "gate 1: it is no object", "" },
         { "{'gates': [{'max': 5}]}", "gate 1: it has no 'figure'", "path in summary.json" },
         { "{'gates': [{'figure': 5, 'max': 5}]}", "gate 1: 'figure' is no text", "" },
-        { "{'gates': [{'figure': 'step_time'}]}", "gate 1 ('step_time'): it has no limit",
-          "max_increase_pct" },
+        { "{'gates': [{'figure': 'step_time'}]}", "gate 1 ('step_time'): it has no limit", "max_increase_pct" },
         { "{'gates': [{'figure': 'a', 'max': 1}, {'figure': 'b', 'maxx': 5}]}",
           "gate 2 ('b'): 'maxx' is no member of a gate", "did you mean 'max'?" },
-        { "{'gates': [{'figure': 'a', 'max_increase_pc': 5}]}",
-          "'max_increase_pc' is no member of a gate", "did you mean 'max_increase_pct'?" },
-        { "{'gates': [{'figure': 'a', 'max': 'fast'}]}",
-          "the limit 'fast' of 'max' cannot be used: it is no number", "150ms" },
-        { "{'gates': [{'figure': 'a', 'max': '5furlongs'}]}", "its unit is not known",
-          "the units are" },
+        { "{'gates': [{'figure': 'a', 'max_increase_pc': 5}]}", "'max_increase_pc' is no member of a gate",
+          "did you mean 'max_increase_pct'?" },
+        { "{'gates': [{'figure': 'a', 'max': 'fast'}]}", "the limit 'fast' of 'max' cannot be used: it is no number",
+          "150ms" },
+        { "{'gates': [{'figure': 'a', 'max': '5furlongs'}]}", "its unit is not known", "the units are" },
         { "{'gates': [{'figure': 'a', 'max': null}]}", "the limit of 'max' cannot be used", "" },
         { "{'gates': [{'figure': 'a', 'max': []}]}", "the limit of 'max' cannot be used", "" },
         { "{'gates': [{'figure': 'a', 'max': 1e999}]}", "the limit of 'max' cannot be used", "" },
-        { "{'gates': [{'figure': 'a', 'max_increase': '1.5x'}]}",
-          "only max and min can be a multiple", "" },
-        { "{'gates': [{'figure': 'a', 'max_increase_pct': '5ms'}]}", "it is a change in percent",
-          "without '_pct'" },
-        { "{'gates': [{'figure': 'a', 'max': 5, 'required': 1}]}",
-          "'required' is neither true nor false", "" },
-        { "{'gates': [{'figure': 'a', 'max': 5, 'min_effect_pct': -1}]}",
-          "'min_effect_pct' is no number of percent", "" },
-        { "{'gates': [{'figure': 'a', 'max': 5, 'min_effect_pct': '1ms'}]}",
-          "'min_effect_pct' is no number of percent", "" },
+        { "{'gates': [{'figure': 'a', 'max_increase': '1.5x'}]}", "only max and min can be a multiple", "" },
+        { "{'gates': [{'figure': 'a', 'max_increase_pct': '5ms'}]}", "it is a change in percent", "without '_pct'" },
+        { "{'gates': [{'figure': 'a', 'max': 5, 'required': 1}]}", "'required' is neither true nor false", "" },
+        { "{'gates': [{'figure': 'a', 'max': 5, 'min_effect_pct': -1}]}", "'min_effect_pct' is no number of percent",
+          "" },
+        { "{'gates': [{'figure': 'a', 'max': 5, 'min_effect_pct': '1ms'}]}", "'min_effect_pct' is no number of percent",
+          "" },
         { "{'gates': [{'figure': 'a', 'max': 5, 'note': 7}]}", "'note' is no text", "" },
         { "{'gates': [{'figure': 'a', 'max': 5}, {'figure': 'a', 'max': 6}]}",
           "gate 2 ('a'): gate 1 has a 'max' of this figure too", "" },
         { "{'gates': [{'figure': 'steps.median_ps', 'max': '90%'}]}",
-          "gate 1 ('steps.median_ps'): the limit '90%' cannot be used: the figure is a time",
-          "as in 150ms" },
-        { "{'gates': [{'figure': 'steps.median_ps', 'max_increase': '5%'}]}",
-          "the figure is a time", "a change in percent is max_increase_pct" },
-        { "{'gates': [{'figure': 'memory.peak_bytes', 'max': '5ms'}]}", "the figure is a size",
-          "3GiB" },
+          "gate 1 ('steps.median_ps'): the limit '90%' cannot be used: the figure is a time", "as in 150ms" },
+        { "{'gates': [{'figure': 'steps.median_ps', 'max_increase': '5%'}]}", "the figure is a time",
+          "a change in percent is max_increase_pct" },
+        { "{'gates': [{'figure': 'memory.peak_bytes', 'max': '5ms'}]}", "the figure is a size", "3GiB" },
     };
     struct rig rig;
 
@@ -1077,14 +1049,11 @@ static void a_gate_file_cut_anywhere_is_refused(void **state)
     rig_init(&rig, "{}");
     for (size_t length = 0; length < sizeof(whole_file) - 1; length++) {
         rig_end_gates(&rig);
-        assert_int_equal(tm_gates_read(&rig.run, &rig.gates, path_of_text(whole_file, length)),
-                         TM_ERR_USAGE);
+        assert_int_equal(tm_gates_read(&rig.run, &rig.gates, path_of_text(whole_file, length)), TM_ERR_USAGE);
         assert_null(rig.gates);
     }
     rig_end_gates(&rig);
-    assert_int_equal(
-        tm_gates_read(&rig.run, &rig.gates, path_of_text(whole_file, sizeof(whole_file) - 1)),
-        TM_OK);
+    assert_int_equal(tm_gates_read(&rig.run, &rig.gates, path_of_text(whole_file, sizeof(whole_file) - 1)), TM_OK);
     rig_free(&rig);
 }
 
@@ -1102,8 +1071,7 @@ static void damaged_gate_files_do_no_harm(void **state)
             memcpy(copy, whole_file, sizeof(copy));
             copy[at] = other[i];
             rig_end_gates(&rig);
-            tm_status st =
-                tm_gates_read(&rig.run, &rig.gates, path_of_text(copy, sizeof(whole_file) - 1));
+            tm_status st = tm_gates_read(&rig.run, &rig.gates, path_of_text(copy, sizeof(whole_file) - 1));
 
             if (st == TM_OK)
                 st = judge(&rig);
@@ -1115,9 +1083,8 @@ static void damaged_gate_files_do_no_harm(void **state)
 
 static tm_status judge_whole_file(struct tm_run *run)
 {
-    static const char json[] =
-        "{'steps': {'median_ps': 5, 'basis': 'period', 'samples_ps': [1, 2, 3, 4, 5, 6, 7]},"
-        " 'kpis': [{'id': 'device_utilization', 'value': 5, 'unit': '%'}]}";
+    static const char json[] = "{'steps': {'median_ps': 5, 'basis': 'period', 'samples_ps': [1, 2, 3, 4, 5, 6, 7]},"
+                               " 'kpis': [{'id': 'device_utilization', 'value': 5, 'unit': '%'}]}";
     struct tm_run other; /* the summaries are not what is refused */
     struct tm_doc *summary;
     struct tm_gates *gates = NULL;
@@ -1129,9 +1096,7 @@ static tm_status judge_whole_file(struct tm_run *run)
     const struct tm_compared_run compared = { .summary = tm_doc_root(summary), .path = "x" };
     const struct tm_comparison_side baseline = { "base", &compared, 1 };
     struct tm_doc *const result = tm_doc_new(run);
-    tm_status st =
-        result ? tm_gates_read(run, &gates, path_of_text(whole_file, sizeof(whole_file) - 1))
-               : TM_ERR_LIMIT;
+    tm_status st = result ? tm_gates_read(run, &gates, path_of_text(whole_file, sizeof(whole_file) - 1)) : TM_ERR_LIMIT;
 
     if (st == TM_OK)
         st = tm_gates_judge(run, result, gates, &compared, &baseline, &failed);
@@ -1196,8 +1161,7 @@ static void a_made_gate_file_holds_for_the_run_it_was_made_from(void **state)
     assert_int_equal(judge(&rig), TM_OK);
     assert_int_equal(rig.failed, 0);
     assert_int_equal(tm_int(tm_path(tm_doc_root(rig.result), "counts.unknown")), 0);
-    assert_int_equal(tm_int(tm_path(tm_doc_root(rig.result), "counts.skipped")),
-                     2); /* those with a baseline */
+    assert_int_equal(tm_int(tm_path(tm_doc_root(rig.result), "counts.skipped")), 2); /* those with a baseline */
     rig_free(&rig);
 }
 
@@ -1224,27 +1188,20 @@ static void junit_has_a_case_for_each_gate(void **state)
 
     (void)state;
     rig_init(&rig, "{'ops': {'rows': [{'name': 'a\\u0001<b>&\\u202e\\uffff', 'self_ps': 5}]}}");
-    assert_int_equal(
-        judge_file(
-            &rig,
-            "{'gates': [{'figure': 'step_time', 'max': '1ms', 'note': 'say \\\"<hi>\\\" \\u0007'},"
-            " {'figure': 'utilization', 'min': '1%'}, {'figure': 'occupancy', 'min': '1%'},"
-            " {'figure': 'ops.rows[a\\u0001<b>&\\u202e\\uffff].self_ps', 'max': '1ps'},"
-            " {'figure': 'memory', 'max': 1, 'required': false}]}"),
-        TM_OK);
+    assert_int_equal(judge_file(&rig,
+                                "{'gates': [{'figure': 'step_time', 'max': '1ms', 'note': 'say \\\"<hi>\\\" \\u0007'},"
+                                " {'figure': 'utilization', 'min': '1%'}, {'figure': 'occupancy', 'min': '1%'},"
+                                " {'figure': 'ops.rows[a\\u0001<b>&\\u202e\\uffff].self_ps', 'max': '1ps'},"
+                                " {'figure': 'memory', 'max': 1, 'required': false}]}"),
+                     TM_OK);
     assert_int_equal(tm_junit_write(&rig.run, rig.result, file), TM_OK);
     const char *const xml = content(file, &length);
 
     assert_has(xml, "<testsuite name=\"tracemill check\" tests=\"5\" failures=\"2\" errors=\"1\" "
                     "skipped=\"1\" time=\"0\">");
-    assert_has(
-        xml,
-        "<testcase name=\"steps.median_ps max 1ms\" classname=\"tracemill.check\" time=\"0\">");
-    assert_has(
-        xml,
-        "<failure message=\"Step time: it is 100 ms\" type=\"gate\">say &quot;&lt;hi&gt;&quot; ");
-    assert_has(xml,
-               "<error message=\"Occupancy: occupancy is a figure of GPUs\" type=\"unknown\">");
+    assert_has(xml, "<testcase name=\"steps.median_ps max 1ms\" classname=\"tracemill.check\" time=\"0\">");
+    assert_has(xml, "<failure message=\"Step time: it is 100 ms\" type=\"gate\">say &quot;&lt;hi&gt;&quot; ");
+    assert_has(xml, "<error message=\"Occupancy: occupancy is a figure of GPUs\" type=\"unknown\">");
     assert_has(xml, "<skipped message=\"the profile has no memory events\"/>");
     assert_has(xml, "&lt;b&gt;&amp;");
     for (size_t i = 0; i < length; i++)

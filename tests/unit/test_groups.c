@@ -82,14 +82,12 @@ static void groups_are_the_same_in_every_memory(void **state)
             uint64_t seed = 11, events, mix;
 
             test_run_init(&run);
-            struct tm_groups *groups =
-                tm_groups_new(&run, TM_ACCOUNT_TABLES, sizeof(struct row), memories[m], merge);
+            struct tm_groups *groups = tm_groups_new(&run, TM_ACCOUNT_TABLES, sizeof(struct row), memories[m], merge);
 
             assert_non_null(groups);
             for (uint64_t i = 0; i < table[t].rows; i++) {
                 const uint64_t value = next_number(&seed) >> 20;
-                const struct row row = { key_for(next_number(&seed) % table[t].keys), 1, value,
-                                         value };
+                const struct row row = { key_for(next_number(&seed) % table[t].keys), 1, value, value };
 
                 assert_int_equal(tm_groups_add(groups, &row), TM_OK);
             }
@@ -126,8 +124,7 @@ static void few_groups_of_many_rows_are_not_spilled(void **state)
 
     (void)state;
     test_run_init(&run);
-    struct tm_groups *groups =
-        tm_groups_new(&run, TM_ACCOUNT_TABLES, sizeof(struct row), 256 << 10, merge);
+    struct tm_groups *groups = tm_groups_new(&run, TM_ACCOUNT_TABLES, sizeof(struct row), 256 << 10, merge);
 
     assert_non_null(groups);
     for (uint64_t i = 0; i < 1000000; i++) {
@@ -151,8 +148,7 @@ static void many_groups_keep_to_their_memory(void **state)
 
     (void)state;
     test_run_init(&run);
-    struct tm_groups *groups =
-        tm_groups_new(&run, TM_ACCOUNT_TABLES, sizeof(struct row), memory, merge);
+    struct tm_groups *groups = tm_groups_new(&run, TM_ACCOUNT_TABLES, sizeof(struct row), memory, merge);
 
     assert_non_null(groups);
     for (uint64_t i = 0; i < 600000; i++) { /* 24 MB of rows, each key twice */
@@ -171,8 +167,7 @@ static void many_groups_keep_to_their_memory(void **state)
 
 static tm_status use_groups(struct tm_run *run, size_t memory)
 {
-    struct tm_groups *groups =
-        tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct row), memory, merge);
+    struct tm_groups *groups = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct row), memory, merge);
     tm_status status = groups ? TM_OK : run->error.status;
     const void *row = NULL;
 

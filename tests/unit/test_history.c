@@ -28,6 +28,7 @@ static const char hostile[] = "x'); DROP TABLE runs; --\n\xe2\x80\xa8<script>\"\
 
 static struct tm_history_run plain_row(const char *id)
 {
+    /* clang-format off */
     struct tm_history_run row = { .id = id,        .name = "run",   .path = "train/2026-11-21/run",
                                   .status = "done", .message = "",  .report = "", .summary = "",
                                   .platform = "gpu", .model = "H100", .hosts = 1,
@@ -35,6 +36,7 @@ static struct tm_history_run plain_row(const char *id)
                                   .finding = "",    .gates = "",    .gates_text = "",
                                   .fingerprint = "00000000000000f1", .version = "0.1.0", .options = "00000000000000a1",
                                   .definitions = TM_SUMMARY_VERSION };
+    /* clang-format on */
 
     strcpy(row.keys.job, "train");
     strcpy(row.keys.night, "2026-11-21");
@@ -88,8 +90,10 @@ struct seen {
 static tm_status see(void *to, const struct tm_history_run *row)
 {
     struct seen *s = to;
-    const char *const from[] = { row->name,  row->path,    row->message,  row->platform, row->model, row->verdict,
-                                 row->gates, row->gates_text, row->finding, row->status, row->report, row->fingerprint };
+    const char *const from[] = {
+        row->name,  row->path,       row->message, row->platform, row->model,  row->verdict,
+        row->gates, row->gates_text, row->finding, row->status,   row->report, row->fingerprint
+    };
 
     assert_true(s->count < ROWS_MOST);
     (void)snprintf(s->id[s->count++], sizeof(s->id[0]), "%s", row->id);
@@ -298,7 +302,10 @@ static void texts_that_mean_harm_are_texts(void **state)
     assert_int_equal(tm_history_put(history, &row), TM_OK);
     assert_int_equal(tm_history_commit(history), TM_OK);
     tm_history_close(history);
-    visit(&run, (struct tm_history_query){ .job = hostile, .judged = &(struct tm_judged_night){ "2026-11-21", "9999-12-31" } }, &seen);
+    visit(
+        &run,
+        (struct tm_history_query){ .job = hostile, .judged = &(struct tm_judged_night){ "2026-11-21", "9999-12-31" } },
+        &seen);
     assert_int_equal(seen.count, 1);
     assert_string_equal(seen.text[0], hostile);
     assert_string_equal(seen.text[7], hostile);
@@ -328,12 +335,19 @@ static void rows_are_visited_in_order(void **state)
     assert_string_equal(seen.last.keys.job, "job 6");
     visit(&run, (struct tm_history_query){ .order = TM_HISTORY_BY_TIME, .most = 9 }, &seen);
     assert_int_equal(seen.count, 9);
-    assert_true(seen.last.keys.when_ns == 27LL * 1000000007 - 1000 || seen.last.keys.when_ns == 26LL * 1000000007 - 1000);
+    assert_true(seen.last.keys.when_ns == 27LL * 1000000007 - 1000 ||
+                seen.last.keys.when_ns == 26LL * 1000000007 - 1000);
     visit(&run, (struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .job = "job 3" }, &seen);
     assert_int_equal(seen.count, 43);
-    visit(&run, (struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .judged = &(struct tm_judged_night){ "2026-11-28", "9999-12-31" } }, &seen);
+    visit(&run,
+          (struct tm_history_query){ .order = TM_HISTORY_BY_JOB,
+                                     .judged = &(struct tm_judged_night){ "2026-11-28", "9999-12-31" } },
+          &seen);
     assert_int_equal(seen.count, 7);
-    visit(&run, (struct tm_history_query){ .job = "job 3", .judged = &(struct tm_judged_night){ "2026-11-02", "9999-12-31" } }, &seen);
+    visit(
+        &run,
+        (struct tm_history_query){ .job = "job 3", .judged = &(struct tm_judged_night){ "2026-11-02", "9999-12-31" } },
+        &seen);
     assert_int_equal(seen.count, 2);
     assert_int_equal(tm_history_open(&history, &run, path), TM_OK);
     assert_int_equal(tm_history_last_night(history, &judged), TM_OK);
@@ -368,7 +382,8 @@ static void tables_of_version_2_are_read(void **state)
     run_sql("PRAGMA application_id = 1414350914; PRAGMA user_version = 2");
     for (size_t i = 0; tm_history_object(sql, "", 2, i); i++)
         run_sql(sql);
-    run_sql("INSERT INTO runs (id, job, night, when_ns, status, definitions) VALUES ('a', 'job', '2026-11-20', 1, 'failed', 2)");
+    run_sql("INSERT INTO runs (id, job, night, when_ns, status, definitions) VALUES ('a', 'job', '2026-11-20', 1, "
+            "'failed', 2)");
     visit(&run, (struct tm_history_query){ .order = TM_HISTORY_BY_ID }, &seen);
     assert_int_equal(seen.count, 1);
     assert_string_equal(seen.last.keys.night, "2026-11-20");
@@ -393,8 +408,8 @@ static struct tm_history_run dated_row(const char *id, const char *night, const 
 }
 
 /* out: the ids that are judged with the last night, in order of their ids */
-static void merge(struct tm_run *run, const struct tm_history_run *rows, size_t count, const char *until, const char *last,
-                  const char *ids)
+static void merge(struct tm_run *run, const struct tm_history_run *rows, size_t count, const char *until,
+                  const char *last, const char *ids)
 {
     struct tm_judged_night judged = { .last = "" };
     static struct seen seen;
@@ -408,7 +423,9 @@ static void merge(struct tm_run *run, const struct tm_history_run *rows, size_t 
         assert_int_equal(tm_history_put(history, &rows[i]), TM_OK);
     assert_int_equal(tm_history_settle(history, &judged), TM_OK);
     assert_string_equal(judged.last, last);
-    assert_int_equal(tm_history_visit(history, &(struct tm_history_query){ .order = TM_HISTORY_BY_ID, .judged = &judged }, see, &seen),
+    assert_int_equal(tm_history_visit(history,
+                                      &(struct tm_history_query){ .order = TM_HISTORY_BY_ID, .judged = &judged }, see,
+                                      &seen),
                      TM_OK);
     for (size_t i = 0; i < seen.count; i++)
         (void)snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s ", seen.id[i]);
@@ -436,7 +453,7 @@ static void runs_are_judged_once(void **state)
     merge(&run, row, 5, "2026-11-23", "2026-11-22", "a e ");
     row[0].report = ""; /* pruned: it is not judged again */
     merge(&run, row, 5, "2026-11-23", "2026-11-22", "e ");
-    merge(&run, row, 5, "2026-11-01", "", "");               /* a clock that was put back */
+    merge(&run, row, 5, "2026-11-01", "", ""); /* a clock that was put back */
     row[0].fingerprint = "3";
     row[0].report = "runs/a";
     merge(&run, row, 5, "2026-11-18", "", "");
@@ -549,8 +566,9 @@ static void other_files_are_refused_and_kept(void **state)
 {
     struct tm_run run;
     const unsigned order[] = { 0, 1, 2 };
-    static const uint8_t text[] = "this is a text, and a long one, that somebody put there for a reason of their own; it has more"
-                                  " bytes than the head of a database, of which there are a hundred";
+    static const uint8_t text[] =
+        "this is a text, and a long one, that somebody put there for a reason of their own; it has more"
+        " bytes than the head of a database, of which there are a hundred";
 
     (void)state;
     init(&run);

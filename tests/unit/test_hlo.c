@@ -206,15 +206,15 @@ static const struct tm_hlo_module *module_of(struct fixture *f, uint64_t number)
     return tm_rows_at(f->x.host.trace.hlo_modules, number);
 }
 
-#define FLOPS(f, name, expected) \
-    do { \
-        assert_true(op_of(f, name)->has_flops); \
-        assert_int_equal(op_of(f, name)->flops, expected); \
+#define FLOPS(f, name, expected)                                                                                       \
+    do {                                                                                                               \
+        assert_true(op_of(f, name)->has_flops);                                                                        \
+        assert_int_equal(op_of(f, name)->flops, expected);                                                             \
     } while (0)
-#define BYTES(f, name, expected) \
-    do { \
-        assert_true(op_of(f, name)->has_bytes); \
-        assert_int_equal(op_of(f, name)->bytes, expected); \
+#define BYTES(f, name, expected)                                                                                       \
+    do {                                                                                                               \
+        assert_true(op_of(f, name)->has_bytes);                                                                        \
+        assert_int_equal(op_of(f, name)->bytes, expected);                                                             \
     } while (0)
 
 /* --- costs --- */
@@ -485,12 +485,12 @@ static void collectives_tell_their_groups_and_messages(void **state)
         uint32_t size;
         uint64_t bytes;
     } rows[] = {
-        { "all-reduce.1", "{{0,1},{2,3}}", 2, 400 },   { "all-gather.1", "{{0,2,4,6},{1,3,5,7}}", 4, 1600 },
-        { "reduce-scatter.1", "", 8, 400 },            { "all-gather-start.1", "", 2, 1600 },
-        { "permute.1", "{{0,1},{1,0}}", 2, 400 },      { "all-to-all.1", "", 2, 400 },
+        { "all-reduce.1", "{{0,1},{2,3}}", 2, 400 }, { "all-gather.1", "{{0,2,4,6},{1,3,5,7}}", 4, 1600 },
+        { "reduce-scatter.1", "", 8, 400 },          { "all-gather-start.1", "", 2, 1600 },
+        { "permute.1", "{{0,1},{1,0}}", 2, 400 },    { "all-to-all.1", "", 2, 400 },
         { "all-reduce-done.1", "", 0, 0 }, /* of nothing that began */
-        { "all-gather-done.1", "", 2, 1600 },          { "async.1", "{{5}}", 1, 400 },
-        { "async-update.1", "{{5}}", 1, 400 },         { "async-done.1", "{{5}}", 1, 400 },
+        { "all-gather-done.1", "", 2, 1600 },        { "async.1", "{{5}}", 1, 400 },
+        { "async-update.1", "{{5}}", 1, 400 },       { "async-done.1", "{{5}}", 1, 400 },
     };
     struct xb_bytes module = { .length = 0 }, c = { .length = 0 }, pair = { .length = 0 }, devices = { .length = 0 };
     struct xb_bytes in;
@@ -634,8 +634,9 @@ static void shapes_that_cannot_be_are_of_unknown_size(void **state)
     end(&module, &c, 1, 10, false);
     scan_module(&f, &module);
     for (size_t i = 0; i < 6; i++)
-        assert_false(op_of(&f, (const char *[]){ "large.1", "large.2", "negative.1", "strange.1", "deep.1",
-                                                 "none.1" }[i])->has_bytes);
+        assert_false(
+            op_of(&f, (const char *[]){ "large.1", "large.2", "negative.1", "strange.1", "deep.1", "none.1" }[i])
+                ->has_bytes);
     assert_false(op_of(&f, "large.1")->has_flops || op_of(&f, "negative.1")->has_flops);
     FLOPS(&f, "large.2", UINT64_C(1) << 62);
     assert_false(op_of(&f, "dot.1")->has_flops || op_of(&f, "dot.2")->has_flops);
@@ -713,10 +714,10 @@ static void events_find_their_op(void **state)
         { "fusion.1", 4, NULL, "4:a.py:1" },
         { "fusion.1", 5, NULL, "5:b.py:1" },
         { "command.3::fusion.1", 5, NULL, "5:b.py:1" },
-        { "fusion.1", 6, NULL, "-" },          /* another program */
-        { "fusion.1", -1, NULL, "-" },         /* two programs have one */
+        { "fusion.1", 6, NULL, "-" },  /* another program */
+        { "fusion.1", -1, NULL, "-" }, /* two programs have one */
         { "only.5", -1, NULL, "5:c.py:1" },
-        { "only.5", 4, NULL, "-" },            /* not this one */
+        { "only.5", 4, NULL, "-" }, /* not this one */
         { "zero.1", 0, "jit_zero", "0:z.py:1" },
         { "zero.1", -1, "jit_other", "0:z.py:1" },
         { "fusion.1", 0, "jit_zero", "-" },
@@ -881,7 +882,8 @@ static void each_sort_of_damage_is_told(void **state)
 
     (void)state;
     for (int way = 0; way < 4; way++) {
-        struct xb_bytes module = { .length = 0 }, c = { .length = 0 }, in = array_op(10, "negate.1", "negate", ARRAY(F32, 10), NO_IDS);
+        struct xb_bytes module = { .length = 0 }, c = { .length = 0 },
+                        in = array_op(10, "negate.1", "negate", ARRAY(F32, 10), NO_IDS);
         struct fixture f;
 
         if (way == 1)

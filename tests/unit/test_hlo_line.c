@@ -22,9 +22,10 @@ static void messages_of_collectives(void **state)
           "%fusion), channel_id=3, replica_groups=[1,2]<=[2], use_global_device_ids=true, to_apply=%add.2.clone",
           1024 * 5120 * 2, 2 },
         { "%all-gather.3 = s32[2,1,8]{2,1,0:T(1,128)S(1)} all-gather(s32[1,1,8]{2,1,0} %x), replica_groups={{0,1}}, "
-          "dimensions={0}", 64, 2 },
-        { "%r = f32[16]{0} reduce-scatter(f32[64]{0} %x), replica_groups={{0,1,2,3},{4,5,6,7}}, dimensions={0}",
-          256, 4 },
+          "dimensions={0}",
+          64, 2 },
+        { "%r = f32[16]{0} reduce-scatter(f32[64]{0} %x), replica_groups={{0,1,2,3},{4,5,6,7}}, dimensions={0}", 256,
+          4 },
         { "%a = (f32[8]{0}, bf16[4]{0:T(8,128)}) all-reduce(f32[8]{0} %x, bf16[4]{0} %y), replica_groups=[2,4]<=[8]",
           40, 4 },
         { "%s = (f32[16]{0:T(8)}, f32[64]{0:T(8)}) all-gather-start(f32[16]{0} %x), replica_groups=[2,4]<=[4,2]T(1,0)",

@@ -415,8 +415,7 @@ static void many_names_keep_to_the_memory(void **state)
     assert_int_equal(integer(&r, "host.launch_delay.p50_ps"), 3999);
     assert_int_equal(integer(&r, "host.sync.count"), 4000);
     assert_int_equal(integer(&r, "host.queue_empty.count"), 8000 - 1);
-    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <=
-                tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 8);
+    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 8);
     end_rig(&r);
 }
 

@@ -4,7 +4,8 @@
 #include "tests/support/test_run.h"
 
 enum { HOSTS = 3 };
-static const int64_t s_ns = 1000000000, day_ns = INT64_C(86400) * 1000000000, epoch_ns = INT64_C(1700000000) * 1000000000;
+static const int64_t s_ns = 1000000000, day_ns = INT64_C(86400) * 1000000000,
+                     epoch_ns = INT64_C(1700000000) * 1000000000;
 
 static void the_earliest_host_begins_the_clock_of_the_output(void **state)
 {
@@ -12,13 +13,22 @@ static void the_earliest_host_begins_the_clock_of_the_output(void **state)
         const char *label;
         int64_t base_ns[HOSTS], first_ps[HOSTS], epoch_ns, offset_ps[HOSTS];
     } cases[] = {
-        { "the second is the earliest", { epoch_ns + s_ns, epoch_ns, epoch_ns + 2 * s_ns }, { 5, 5, 5 }, epoch_ns,
+        { "the second is the earliest",
+          { epoch_ns + s_ns, epoch_ns, epoch_ns + 2 * s_ns },
+          { 5, 5, 5 },
+          epoch_ns,
           { s_ns * 1000, 0, 2 * s_ns * 1000 } },
         { "one does not tell", { epoch_ns + s_ns, 0, epoch_ns }, { 0 }, epoch_ns, { s_ns * 1000, 0, 0 } },
-        { "one tells a time that cannot be", { epoch_ns, epoch_ns + 3 * day_ns, epoch_ns + day_ns }, { 0 }, epoch_ns,
+        { "one tells a time that cannot be",
+          { epoch_ns, epoch_ns + 3 * day_ns, epoch_ns + day_ns },
+          { 0 },
+          epoch_ns,
           { 0, 0, day_ns * 1000 } },
         { "nobody tells", { 0 }, { 7, 8, 9 }, 0, { 0 } },
-        { "an event before time 0", { epoch_ns, epoch_ns, epoch_ns }, { 0, -1, -1001 }, epoch_ns - 2,
+        { "an event before time 0",
+          { epoch_ns, epoch_ns, epoch_ns },
+          { 0, -1, -1001 },
+          epoch_ns - 2,
           { 2000, 2000, 2000 } },
         { "the same on a clock that reads 0", { 0 }, { 0, -1, 0 }, 0, { 1000, 1000, 1000 } },
         { "further back than picoseconds count", { 0 }, { 0, INT64_MIN, 0 }, 0, { INT64_MAX, INT64_MAX, INT64_MAX } },
@@ -52,8 +62,9 @@ static void a_host_tells_what_its_clock_read(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct tm_trace trace = { .origin = cases[i].origin, .origin_us = cases[i].origin_us, .first_ps = 42,
-                                  .clock_ns = cases[i].clock_ns };
+        struct tm_trace trace = {
+            .origin = cases[i].origin, .origin_us = cases[i].origin_us, .first_ps = 42, .clock_ns = cases[i].clock_ns
+        };
         struct tm_host_clock clock;
 
         tm_host_clock_note(&clock, &trace);

@@ -13,20 +13,22 @@
 
 #define IDLE(cause, ps) "'gaps': {'by_cause': {'" cause "': {'count': 40, 'total_ps': " ps "}}, 'longest': []}"
 /* 30 ms, of which no cause is worth a finding */
-#define IDLE_30                                                                                                 \
-    "'total': {'idle_ps': 30000000000}, 'gaps': {'by_cause': {'device_wait': {'total_ps': 19000000000}, 'host': " \
+#define IDLE_30                                                                                                        \
+    "'total': {'idle_ps': 30000000000}, 'gaps': {'by_cause': {'device_wait': {'total_ps': 19000000000}, 'host': "      \
     "{'total_ps': 5500000000}, 'sync': {'total_ps': 5500000000}, 'launch': null, 'unrecorded': null}}"
-#define CALLS(sort, ps)                                                                                        \
-    "{" IDLE_30 ", 'fallback': {'" sort "': {'count': 20, 'total_ps': " ps               \
-    ", 'rows': [{'name': '$train.py:40 host_fn', 'kind': 'pure_callback', 'count': 20, 'total_ps': " ps         \
+#define CALLS(sort, ps)                                                                                                \
+    "{" IDLE_30 ", 'fallback': {'" sort "': {'count': 20, 'total_ps': " ps                                             \
+    ", 'rows': [{'name': '$train.py:40 host_fn', 'kind': 'pure_callback', 'count': 20, 'total_ps': " ps                \
     ", 'host': 'vm', 'begin_ps': 70000000000, 'longest_ps': 2000000}]}}}"
-#define TRIPS(ps, more)                                                                                         \
-    "{" IDLE_30 ", 'fallback': {'round_trips': {'count': 20, 'host_ps': " ps              \
-    ", 'longest': [{'device': 'vm/gpu:1', 'begin_ps': 30000000000, 'dur_ps': 2000000000, 'host_event': 'numpy'}]}}" more "}"
+#define TRIPS(ps, more)                                                                                                \
+    "{" IDLE_30 ", 'fallback': {'round_trips': {'count': 20, 'host_ps': " ps                                           \
+    ", 'longest': [{'device': 'vm/gpu:1', 'begin_ps': 30000000000, 'dur_ps': 2000000000, 'host_event': "               \
+    "'numpy'}]}}" more "}"
 #define THREAD(ps) "{'name': 'worker', 'ops': 9, 'op_ps': " ps "}"
-#define THREADS(first, busy)                                                                                     \
-    "{'environment': {'platform': 'cpu'}, 'total': {'utilization_pct': " busy "}, 'host': {'threads': ["         \
-    "{'name': 'python', 'ops': 0, 'op_ps': 0}, " THREAD(first) ", " THREAD("10") ", " THREAD("10") ", " THREAD("5") "]}}"
+#define THREADS(first, busy)                                                                                           \
+    "{'environment': {'platform': 'cpu'}, 'total': {'utilization_pct': " busy "}, 'host': {'threads': ["               \
+    "{'name': 'python', 'ops': 0, 'op_ps': 0}, " THREAD(first) ", " THREAD("10") ", " THREAD("10") ", " THREAD(        \
+        "5") "]}}"
 
 /* A change of the healthy run, and what it must give; the window is 200 ms. */
 struct rule {
@@ -48,36 +50,44 @@ static const struct rule rules[] = {
 
     /* evidence of the findings on idle time */
     { "{" IDLE("sync", "30000000000") ", 'host': {'sync': {'rows': [{'name': 'Buffer::Await', 'caller': "
-      "'$train.py:7 log', 'annotation': 'logging', 'count': 3, 'total_ps': 5000000000, 'longest_ps': 2000000000, "
-      "'longest_begin_ps': 1000000000}]}}}",
+                                      "'$train.py:7 log', 'annotation': 'logging', 'count': 3, 'total_ps': 5000000000, "
+                                      "'longest_ps': 2000000000, "
+                                      "'longest_begin_ps': 1000000000}]}}}",
       "idle_sync", "critical", 30000000000,
       "Waits in 'Buffer::Await', called in '$train.py:7 log', inside 'logging': 5.00 ms in 3 calls, the longest 2.00 "
       "ms at 0.001000000 s" },
-    { "{" IDLE("launch", "30000000000") "}", "idle_launch", "critical", 30000000000, "20,000 launches, 1,000 per step" },
+    { "{" IDLE("launch", "30000000000") "}", "idle_launch", "critical", 30000000000,
+      "20,000 launches, 1,000 per step" },
     { "{" IDLE("launch", "30000000000") "}", "idle_launch", "critical", 30000000000, "100 \xc2\xb5s in the median" },
     { "{" IDLE("host", "30000000000") ", 'host': {'python': [{'name': '$a.py:1 f', 'self_ps': 2000000000}, {'name': "
-      "'$a.py:2 g', 'self_ps': 1000000000}]}}",
+                                      "'$a.py:2 g', 'self_ps': 1000000000}]}}",
       "idle_host", "critical", 30000000000, "'$a.py:1 f' 2.00 ms, '$a.py:2 g' 1.00 ms." },
 
     { "{" IDLE("host", "30000000000") ", 'host': {'python': [{'name': 'threading.py(359): wait', 'self_ps': 9000000000}"
-      ", {'name': '$time sleep', 'self_ps': 8000000000}, {'name': '$queue.py:154 get', 'self_ps': 7000000000}"
-      ", {'name': '$api.py:3165 try_to_block', 'self_ps': 6500000000}"
-      ", {'name': '<built-in method poll of select.epoll object at 0x7f>', 'self_ps': 6000000000}, {'name': '<built-in "
-      "function sleep>', 'self_ps': 5000000000}, {'name': '$request_queue.py:9 get', 'self_ps': 2000000000}]}}",
+                                      ", {'name': '$time sleep', 'self_ps': 8000000000}, {'name': '$queue.py:154 get', "
+                                      "'self_ps': 7000000000}"
+                                      ", {'name': '$api.py:3165 try_to_block', 'self_ps': 6500000000}"
+                                      ", {'name': '<built-in method poll of select.epoll object at 0x7f>', 'self_ps': "
+                                      "6000000000}, {'name': '<built-in "
+                                      "function sleep>', 'self_ps': 5000000000}, {'name': '$request_queue.py:9 get', "
+                                      "'self_ps': 2000000000}]}}",
       "idle_host", "critical", 30000000000, "of their own: '$request_queue.py:9 get' 2.00 ms." },
     { "{" IDLE("input", "30000000000") ", 'host': {'python': [{'name': '$<unknown> acquire', 'self_ps': 9000000000}, "
-      "{'name': '$time sleep', 'self_ps': 8000000000}, {'name': '$selectors.py:451 select', 'self_ps': 7000000000}]}}",
+                                       "{'name': '$time sleep', 'self_ps': 8000000000}, {'name': '$selectors.py:451 "
+                                       "select', 'self_ps': 7000000000}]}}",
       "idle_input", "critical", 30000000000, "of their own: '$time sleep' 8.00 ms." },
 
     /* work on the host: no more than the devices were idle */
     { CALLS("callbacks", "5900000000"), NULL, NULL, 0, NULL },
     { CALLS("callbacks", "6000000000"), "fallback_callbacks", "warning", 6000000000,
       "'$train.py:40 host_fn', by pure_callback: 6.00 ms in 20 calls" },
-    { CALLS("callbacks", "90000000000"), "fallback_callbacks", "critical", 30000000000, "20 calls back to the host take 90.0" },
+    { CALLS("callbacks", "90000000000"), "fallback_callbacks", "critical", 30000000000,
+      "20 calls back to the host take 90.0" },
     { CALLS("cpu_ops", "5900000000"), NULL, NULL, 0, NULL },
     { CALLS("cpu_ops", "6000000000"), "fallback_cpu_ops", "warning", 6000000000, "ran on the host for 6.00 ms" },
     { TRIPS("5900000000", ""), NULL, NULL, 0, NULL },
-    { TRIPS("6000000000", ""), "round_trips", "warning", 6000000000, "2.00 ms at 0.030000000 s on gpu:1, host in 'numpy'" },
+    { TRIPS("6000000000", ""), "round_trips", "warning", 6000000000,
+      "2.00 ms at 0.030000000 s on gpu:1, host in 'numpy'" },
 
     /* the CPU as the device */
     { THREADS("74", "60"), NULL, NULL, 0, NULL },

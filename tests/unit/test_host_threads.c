@@ -91,9 +91,10 @@ static void ask_plainly(const struct plain *plain, uint32_t thread, int64_t begi
 /* Events that nest as calls do, or lie over each other in any way. */
 static void make_events(struct plain *plain, uint64_t *seed, bool nested)
 {
-    static const enum tm_class classes[] = { TM_CLASS_PYTHON, TM_CLASS_PYTHON, TM_CLASS_RUNTIME, TM_CLASS_ANNOTATION,
-                                             TM_CLASS_LAUNCH, TM_CLASS_COMPILE, TM_CLASS_SYNC, TM_CLASS_INPUT,
-                                             TM_CLASS_GC, TM_CLASS_PROFILER, TM_CLASS_STEP_MARKER };
+    static const enum tm_class classes[] = { TM_CLASS_PYTHON,     TM_CLASS_PYTHON,     TM_CLASS_RUNTIME,
+                                             TM_CLASS_ANNOTATION, TM_CLASS_LAUNCH,     TM_CLASS_COMPILE,
+                                             TM_CLASS_SYNC,       TM_CLASS_INPUT,      TM_CLASS_GC,
+                                             TM_CLASS_PROFILER,   TM_CLASS_STEP_MARKER };
     const size_t count = 1 + next_number(seed) % EVENTS;
 
     for (plain->count = 0; plain->count < count; plain->count++) {
@@ -118,7 +119,9 @@ static void make_events(struct plain *plain, uint64_t *seed, bool nested)
 
 static struct tm_event event_of(const struct plain_event *e)
 {
-    return (struct tm_event){ .record = { .start_ps = e->start_ps, .dur_ps = e->end_ps - e->start_ps, .name = e->name,
+    return (struct tm_event){ .record = { .start_ps = e->start_ps,
+                                          .dur_ps = e->end_ps - e->start_ps,
+                                          .name = e->name,
                                           .class = (uint8_t)e->class },
                               .traits = e->traits,
                               .thread = e->thread };
@@ -140,8 +143,8 @@ static void compare(struct tm_host_threads *threads, const struct plain *plain, 
 }
 
 /* The main thread, and in its waits what another one recorded. */
-static void compare_main(struct tm_host_threads *threads, const struct plain *plain, uint32_t main_thread, uint32_t other,
-                         int64_t begin_ps, int64_t end_ps)
+static void compare_main(struct tm_host_threads *threads, const struct plain *plain, uint32_t main_thread,
+                         uint32_t other, int64_t begin_ps, int64_t end_ps)
 {
     int64_t parts[TM_CAUSE_COUNT] = { 0 }, main_ps[TM_CAUSE_COUNT] = { 0 };
     int64_t expected[TM_CAUSE_COUNT] = { 0 }, expected_main[TM_CAUSE_COUNT] = { 0 };
@@ -157,13 +160,13 @@ static void compare_main(struct tm_host_threads *threads, const struct plain *pl
         expected[cause]++;
         expected_main[cause] += !is_other && cause != TM_CAUSE_UNRECORDED;
     }
-    assert_int_equal(tm_host_threads_ask_main(threads, main_thread, other, begin_ps, end_ps, parts, main_ps, names, by_main),
-                     TM_OK);
+    assert_int_equal(
+        tm_host_threads_ask_main(threads, main_thread, other, begin_ps, end_ps, parts, main_ps, names, by_main), TM_OK);
     for (int i = 0; i < TM_CAUSE_COUNT; i++) {
         if (parts[i] != expected[i] || main_ps[i] != expected_main[i])
-            fail_msg("threads %u and %u [%lld, %lld): %s is %lld, %lld of main's, instead of %lld, %lld", main_thread, other,
-                     (long long)begin_ps, (long long)end_ps, tm_cause_name[i], (long long)parts[i], (long long)main_ps[i],
-                     (long long)expected[i], (long long)expected_main[i]);
+            fail_msg("threads %u and %u [%lld, %lld): %s is %lld, %lld of main's, instead of %lld, %lld", main_thread,
+                     other, (long long)begin_ps, (long long)end_ps, tm_cause_name[i], (long long)parts[i],
+                     (long long)main_ps[i], (long long)expected[i], (long long)expected_main[i]);
         for (size_t k = 0; k < plain->count && names[i]; k++) /* a name is of the thread that it is said to be of */
             if (plain->events[k].name == names[i])
                 assert_int_equal(plain->events[k].thread, by_main[i] ? main_thread : other);
@@ -192,8 +195,8 @@ static void check_random(uint64_t seed, bool nested)
             const int64_t end_ps = begin_ps + (int64_t)(next_number(&seed) % (uint64_t)(now_ps - begin_ps + 1));
 
             compare(threads, &plain, (uint32_t)(next_number(&seed) % THREADS), begin_ps, end_ps);
-            compare_main(threads, &plain, (uint32_t)(next_number(&seed) % THREADS), (uint32_t)(next_number(&seed) % THREADS),
-                         begin_ps, end_ps);
+            compare_main(threads, &plain, (uint32_t)(next_number(&seed) % THREADS),
+                         (uint32_t)(next_number(&seed) % THREADS), begin_ps, end_ps);
             if (next_number(&seed) % 4 == 0)
                 tm_host_threads_forget(threads, horizon_ps = begin_ps);
         }
@@ -227,7 +230,9 @@ enum { MANY = 60000 };
 static int64_t put_calls(struct tm_host_threads *threads)
 {
     for (int i = 0; i < MANY; i++) {
-        struct tm_event event = { .record = { .start_ps = 10 * i, .dur_ps = 1 + i % 7, .name = (tm_strid)i + 1,
+        struct tm_event event = { .record = { .start_ps = 10 * i,
+                                              .dur_ps = 1 + i % 7,
+                                              .name = (tm_strid)i + 1,
                                               .class = i % 3 ? TM_CLASS_PYTHON : TM_CLASS_SYNC },
                                   .thread = (uint32_t)(i & 1) };
 
@@ -265,7 +270,8 @@ static void check_both(struct tm_host_threads *threads, int first, int last)
     bool by_main[TM_CAUSE_COUNT];
 
     assert_int_equal(tm_host_threads_ask(threads, 0, 10 * first, 10 * last, alone, NULL), TM_OK);
-    assert_int_equal(tm_host_threads_ask_main(threads, 0, 1, 10 * first, 10 * last, parts, main_ps, names, by_main), TM_OK);
+    assert_int_equal(tm_host_threads_ask_main(threads, 0, 1, 10 * first, 10 * last, parts, main_ps, names, by_main),
+                     TM_OK);
     for (int i = 0; i < TM_CAUSE_COUNT; i++) /* calls of the two never overlap */
         assert_int_equal(parts[i], alone[i]);
     for (int i = 0; i < TM_CAUSE_COUNT; i++)
@@ -297,7 +303,8 @@ static void a_log_that_is_spilled_answers_alike(void **state)
         check_both(threads, 0, MANY);
         check_calls(threads, 0, MANY - 5, MANY);
         tm_host_threads_free(threads);
-        assert_true(run.budget.peak_bytes[TM_ACCOUNT_THREADS] <= tm_budget_share(&run.budget, TM_ACCOUNT_THREADS) + (256 << 10));
+        assert_true(run.budget.peak_bytes[TM_ACCOUNT_THREADS] <=
+                    tm_budget_share(&run.budget, TM_ACCOUNT_THREADS) + (256 << 10));
         assert_ledger_is_even(&run);
     }
 }
@@ -313,9 +320,10 @@ static void what_was_forgotten_takes_no_memory(void **state)
     threads = tm_host_threads_new(&run, &trace);
     assert_non_null(threads);
     for (int i = 0; i < MANY; i++) {
-        const struct tm_event event = { .record = { .start_ps = 10 * i, .dur_ps = 5, .name = (tm_strid)i + 1,
-                                                    .class = TM_CLASS_PYTHON },
-                                        .thread = (uint32_t)(i & 1) };
+        const struct tm_event event = {
+            .record = { .start_ps = 10 * i, .dur_ps = 5, .name = (tm_strid)i + 1, .class = TM_CLASS_PYTHON },
+            .thread = (uint32_t)(i & 1)
+        };
 
         if (i >= 100 && i % 7 == 0) { /* from the horizon on everything is known */
             int64_t parts[TM_CAUSE_COUNT] = { 0 };
@@ -349,9 +357,10 @@ static void many_threads_keep_to_the_share(void **state)
     assert_non_null(threads);
     for (int turn = 0; turn < 6; turn++)
         for (uint32_t i = 0; i < TM_THREADS_MOST; i++, at_ps += 2) {
-            const struct tm_event event = { .record = { .start_ps = at_ps, .dur_ps = 1 + turn, .name = i + 1,
-                                                        .class = TM_CLASS_PYTHON },
-                                            .thread = i };
+            const struct tm_event event = {
+                .record = { .start_ps = at_ps, .dur_ps = 1 + turn, .name = i + 1, .class = TM_CLASS_PYTHON },
+                .thread = i
+            };
 
             assert_int_equal(tm_host_threads_take(threads, &event), TM_OK);
         }
@@ -379,7 +388,9 @@ static void events_nested_too_deeply_count_as_their_parents(void **state)
     threads = tm_host_threads_new(&run, &trace);
     assert_non_null(threads);
     for (int i = 0; i < DEEP; i++) {
-        const struct tm_event event = { .record = { .start_ps = i, .dur_ps = 100000 - 2 * i, .name = (tm_strid)i + 1,
+        const struct tm_event event = { .record = { .start_ps = i,
+                                                    .dur_ps = 100000 - 2 * i,
+                                                    .name = (tm_strid)i + 1,
                                                     .class = i == DEEP - 1 ? TM_CLASS_SYNC : TM_CLASS_PYTHON } };
 
         assert_int_equal(tm_host_threads_take(threads, &event), TM_OK);
@@ -406,9 +417,9 @@ static void all_stacks_together_are_bounded(void **state)
     assert_non_null(threads);
     for (int i = 0; i < DEEP; i++)
         for (uint32_t thread = 0; thread < STACKS; thread++) {
-            const struct tm_event event = { .record = { .start_ps = i, .dur_ps = 100000, .name = 1,
-                                                        .class = TM_CLASS_PYTHON },
-                                            .thread = thread };
+            const struct tm_event event = {
+                .record = { .start_ps = i, .dur_ps = 100000, .name = 1, .class = TM_CLASS_PYTHON }, .thread = thread
+            };
 
             assert_int_equal(tm_host_threads_take(threads, &event), TM_OK);
         }
@@ -459,7 +470,7 @@ static void waits_and_input_are_told_from_work(void **state)
     static const struct {
         const char *stack[4]; /* from the outermost one in */
         enum tm_cause cause;
-        int of;               /* of the stack */
+        int of; /* of the stack */
     } rows[] = {
         { { run }, TM_CAUSE_HOST, 0 },
         { { hold }, TM_CAUSE_SYNC, 0 },
@@ -491,9 +502,12 @@ static void waits_and_input_are_told_from_work(void **state)
         for (int k = 0; k < 4 && rows[i].stack[k]; k++) {
             const char *const name = rows[i].stack[k];
             const uint32_t traits = tm_traits_of(name, strlen(name));
-            const struct tm_class_question question = { .traits = traits, .side = TM_SIDE_HOST,
-                                                        .line = TM_LINE_HOST, .line_is_user = true };
-            const struct tm_event event = { .record = { .start_ps = k, .dur_ps = 100 - 2 * k, .name = (tm_strid)k + 1,
+            const struct tm_class_question question = {
+                .traits = traits, .side = TM_SIDE_HOST, .line = TM_LINE_HOST, .line_is_user = true
+            };
+            const struct tm_event event = { .record = { .start_ps = k,
+                                                        .dur_ps = 100 - 2 * k,
+                                                        .name = (tm_strid)k + 1,
                                                         .class = (uint8_t)tm_classify(&question) },
                                             .traits = traits };
 
@@ -519,7 +533,9 @@ static tm_status job(struct tm_run *run)
     threads = tm_host_threads_new(run, &trace);
     st = threads ? TM_OK : run->error.status;
     for (int i = 0; i < 5000 && st == TM_OK; i++) {
-        const struct tm_event event = { .record = { .start_ps = 10 * i, .dur_ps = 50 - i % 40, .name = (tm_strid)i + 1,
+        const struct tm_event event = { .record = { .start_ps = 10 * i,
+                                                    .dur_ps = 50 - i % 40,
+                                                    .name = (tm_strid)i + 1,
                                                     .class = i % 3 ? TM_CLASS_PYTHON : TM_CLASS_SYNC },
                                         .thread = (uint32_t)(i & 1) };
 

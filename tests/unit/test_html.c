@@ -211,8 +211,7 @@ static void check_tags(const char *page)
         if (closes) {
             assert_true(depth > 0);
             depth--;
-            assert_true(open[depth].length == length &&
-                        memcmp(open[depth].name, name, length) == 0);
+            assert_true(open[depth].length == length && memcmp(open[depth].name, name, length) == 0);
         } else if (end[-1] != '/') {
             assert_false(is_void(name, length));
             assert_true(depth < 64);
@@ -220,8 +219,7 @@ static void check_tags(const char *page)
             open[depth++].length = length;
         }
         at = end;
-        if (!closes &&
-            (strncmp(name, "style", length) == 0 || strncmp(name, "script", length) == 0)) {
+        if (!closes && (strncmp(name, "style", length) == 0 || strncmp(name, "script", length) == 0)) {
             at = strstr(at, "</"); /* the program's own text; embed.sh refuses end tags inside */
             assert_non_null(at);
         }
@@ -270,11 +268,9 @@ static void the_style_sheet_has_the_colours_of_the_palette(void **state)
     for (int role = 0; role < TM_ROLE_COUNT; role++) {
         char text[64];
 
-        (void)snprintf(text, sizeof(text), "--c-%s:#%06x;", tm_palette[role].name,
-                       tm_palette[role].light);
+        (void)snprintf(text, sizeof(text), "--c-%s:#%06x;", tm_palette[role].name, tm_palette[role].light);
         assert_has(tm_asset_style.bytes, text);
-        (void)snprintf(text, sizeof(text), "--c-%s:#%06x;", tm_palette[role].name,
-                       tm_palette[role].dark);
+        (void)snprintf(text, sizeof(text), "--c-%s:#%06x;", tm_palette[role].name, tm_palette[role].dark);
         assert_has(tm_asset_style.bytes, text);
         (void)snprintf(text, sizeof(text), ".f-%s{", tm_palette[role].name);
         assert_has(tm_asset_style.bytes, text);
@@ -329,10 +325,10 @@ static void the_first_screen_names_run_hosts_devices_versions_and_window(void **
 
 static void a_run_of_pytorch_has_no_columns_of_jax(void **state)
 {
-    char *page = page_of_json(
-        "{'environment': {'hosts': [{'host': 'h', 'framework': 'pytorch', 'rank': 3, 'world_size': "
-        "8, 'driver': '12.4', 'jax': null, 'jaxlib': null}]}, 'input': {'hosts': ['h'], "
-        "'files': [{'path': 'a', 'kind': 'chrome_json'}]}}");
+    char *page =
+        page_of_json("{'environment': {'hosts': [{'host': 'h', 'framework': 'pytorch', 'rank': 3, 'world_size': "
+                     "8, 'driver': '12.4', 'jax': null, 'jaxlib': null}]}, 'input': {'hosts': ['h'], "
+                     "'files': [{'path': 'a', 'kind': 'chrome_json'}]}}");
 
     (void)state;
     assert_has(page, "PyTorch (its version is not recorded), driver 12.4");
@@ -371,7 +367,7 @@ static void findings_have_stake_evidence_fix_and_place(void **state)
     assert_has(page, "<span>at 0.288000000 s, for 3.10 ms, gpu:0</span><code class=\"copy\">"
                      "select id, ts, dur, track_id, name from slice "
                      "where ts &lt; 291100000 and ts + dur &gt; 288000000 order by dur desc</code>");
-    assert_has(page, "ts &lt; 303900001 and"); /* the end is rounded up */
+    assert_has(page, "ts &lt; 303900001 and");                                  /* the end is rounded up */
     assert_has(page, "<a href=\"#finding-1\">Devices wait for input data</a>"); /* among the first ones */
     free(page);
 }
@@ -399,8 +395,8 @@ static void rows_past_the_cap_are_added_to_the_rest(void **state)
 
     (void)state;
     for (int i = 0; i < 502; i++)
-        (void)snprintf(json + strlen(json), sizeof(json) - strlen(json),
-                       "%s{'name':'k%d','count':3,'total_ps':1000}", i ? "," : "", i);
+        (void)snprintf(json + strlen(json), sizeof(json) - strlen(json), "%s{'name':'k%d','count':3,'total_ps':1000}",
+                       i ? "," : "", i);
     strcat(json, "]}}");
     page = page_of_json(json);
     assert_has(page, "k499</th>");
@@ -443,8 +439,7 @@ static void what_is_missing_is_named_with_its_reason(void **state)
 static void a_partial_input_is_said_at_the_top(void **state)
 {
     char *page = page_of(TM_SAMPLE_HOSTILE);
-    const char *banner = strstr(page, "The input is damaged or cut short."),
-               *title = strstr(page, "<h1>");
+    const char *banner = strstr(page, "The input is damaged or cut short."), *title = strstr(page, "<h1>");
 
     (void)state;
     assert_true(banner && title && banner < title);
@@ -455,8 +450,7 @@ static void a_partial_input_is_said_at_the_top(void **state)
 
 static void hostile_names_stay_texts(void **state)
 {
-    static const char *const never[] = { "<img", "<svg onload",  "</textarea",
-                                         "\x1b", "\xe2\x80\xae", "\xe2\x80\x8b" };
+    static const char *const never[] = { "<img", "<svg onload", "</textarea", "\x1b", "\xe2\x80\xae", "\xe2\x80\x8b" };
     char *page = page_of(TM_SAMPLE_HOSTILE);
 
     (void)state;
@@ -466,8 +460,7 @@ static void hostile_names_stay_texts(void **state)
     assert_int_equal(count(page, "</style"), 1);
     assert_int_equal(count(page, "</title>"), count(page, "<title>"));
     assert_has(page, "&lt;script&gt;document.title=&#39;owned&#39;&lt;/script&gt;");
-    assert_has(page,
-               "\\u202egnp.exe\\u200b &amp;lt;b&amp;gt;"); /* entities of the name are text, too */
+    assert_has(page, "\\u202egnp.exe\\u200b &amp;lt;b&amp;gt;"); /* entities of the name are text, too */
     free(page);
 }
 
@@ -737,7 +730,8 @@ static void a_table_ends_with_its_total(void **state)
                               "2000}, {'name': 'b', 'count': 3, 'total_ps': 1000}]}}");
 
     (void)state;
-    assert_has(page, "<tfoot><tr class=\"total\"><th scope=\"row\">all kernels</th><td class=\"n\">3.00 ns</td><td class=\"n\">7</td>");
+    assert_has(page, "<tfoot><tr class=\"total\"><th scope=\"row\">all kernels</th><td class=\"n\">3.00 ns</td><td "
+                     "class=\"n\">7</td>");
     free(page);
 }
 

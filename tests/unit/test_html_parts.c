@@ -63,8 +63,10 @@ static void parts_are_rows_with_links_and_bars(void **state)
 /* A list that somebody else made: no name of it becomes an address or an element. */
 static void other_names_are_no_links(void **state)
 {
-    static const char *const names[] = { "javascript:alert(1)", "../part-0001.pftrace", "part-0001/../x", "part-\"onclick=\"x",
-                                         "part-<b>", "http://example.org/part-0001" };
+    static const char *const names[] = {
+        "javascript:alert(1)",         "../part-0001.pftrace", "part-0001/../x", "part-\"onclick=\"x", "part-<b>",
+        "http://example.org/part-0001"
+    };
 
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

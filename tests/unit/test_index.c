@@ -42,8 +42,7 @@ struct expected {
     uint64_t count, twins;
 };
 
-static void expect(struct expected *e, uint64_t ordinal, const struct row *row,
-                   enum tm_index_twins twins)
+static void expect(struct expected *e, uint64_t ordinal, const struct row *row, enum tm_index_twins twins)
 {
     struct row *mine = &e->rows[ordinal];
 
@@ -58,8 +57,7 @@ static void expect(struct expected *e, uint64_t ordinal, const struct row *row,
     *mine = *row;
 }
 
-static void assert_same(struct tm_index *index, const struct expected *e, enum spread spread,
-                        uint64_t ordinal)
+static void assert_same(struct tm_index *index, const struct expected *e, enum spread spread, uint64_t ordinal)
 {
     const void *found = e;
 
@@ -81,8 +79,8 @@ static void check_index(size_t memory, enum spread spread, enum tm_index_twins t
 
     memset(&e, 0, sizeof(e));
     test_run_init(&run);
-    struct tm_index *index = tm_index_new(&run, TM_ACCOUNT_LAUNCHES, sizeof(struct row), memory,
-                                          twins, twins == TM_INDEX_ASK ? has_higher_rank : NULL);
+    struct tm_index *index = tm_index_new(&run, TM_ACCOUNT_LAUNCHES, sizeof(struct row), memory, twins,
+                                          twins == TM_INDEX_ASK ? has_higher_rank : NULL);
 
     assert_non_null(index);
     for (uint64_t i = 0; i < rows; i++) {
@@ -146,8 +144,8 @@ static void all_rows_of_one_key_leave_one(void **state)
         const void *found;
 
         test_run_init(&run);
-        struct tm_index *index = tm_index_new(&run, TM_ACCOUNT_LAUNCHES, sizeof(struct row),
-                                              memories[m], TM_INDEX_LAST, NULL);
+        struct tm_index *index =
+            tm_index_new(&run, TM_ACCOUNT_LAUNCHES, sizeof(struct row), memories[m], TM_INDEX_LAST, NULL);
 
         assert_non_null(index);
         for (uint64_t i = 0; i < 5000; i++) {
@@ -176,8 +174,7 @@ static void a_large_spilled_index_keeps_to_its_memory(void **state)
 
     (void)state;
     test_run_init(&run);
-    struct tm_index *index =
-        tm_index_new(&run, TM_ACCOUNT_LAUNCHES, sizeof(struct row), memory, TM_INDEX_FIRST, NULL);
+    struct tm_index *index = tm_index_new(&run, TM_ACCOUNT_LAUNCHES, sizeof(struct row), memory, TM_INDEX_FIRST, NULL);
 
     assert_non_null(index);
     for (uint64_t i = 0; i < count; i++) {
@@ -204,8 +201,7 @@ static void a_large_spilled_index_keeps_to_its_memory(void **state)
 
 static tm_status use_index(struct tm_run *run, size_t memory)
 {
-    struct tm_index *index =
-        tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct row), memory, TM_INDEX_FIRST, NULL);
+    struct tm_index *index = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct row), memory, TM_INDEX_FIRST, NULL);
     tm_status status = index ? TM_OK : run->error.status;
     const void *row;
 

@@ -21,7 +21,7 @@ static void append_word(struct bytes *b, uint32_t word)
 static void fill_text(uint8_t *text, size_t length, uint64_t seed)
 {
     for (size_t i = 0; i < length; i++)
-        text[i] = i % 1000 < 300 ? (uint8_t)next_number(&seed) : (uint8_t)"the quick brown fox "[i % 20];
+        text[i] = i % 1000 < 300 ? (uint8_t)next_number(&seed) : (uint8_t) "the quick brown fox "[i % 20];
 }
 
 /* Raw deflate data: how 0 stored, 1 fixed codes, 2 the best. */
@@ -324,8 +324,8 @@ static tm_status make_one(struct tm_run *run)
 /* Tables that zlib refuses, of no data.  Found by fuzzing. */
 static void an_empty_member_is_confirmed_by_its_bytes(void **state)
 {
-    static uint8_t odd[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 7, 0, 0x13, 0xed, 0xc1, 0x31, 1, 0, 0, 0, 0xc2, 0xa0, 0xf5,
-                             0x4f, 0x6d, 0x89, 0x5b, 0xa5, [94] = 0 };
+    static uint8_t odd[] = { 0x1f, 0x8b, 8, 0, 0,    0,    0,    7,    0,    0x13, 0xed, 0xc1, 0x31,
+                             1,    0,    0, 0, 0xc2, 0xa0, 0xf5, 0x4f, 0x6d, 0x89, 0x5b, 0xa5, [94] = 0 };
     static uint8_t usual[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, [19] = 0 };
     static const struct {
         struct bytes file;
@@ -351,8 +351,8 @@ static void an_empty_member_is_confirmed_by_its_bytes(void **state)
 /* A distance too far back, where ISA-L says that it has read more than it was given.  Found by fuzzing. */
 static void damage_at_the_end_of_a_chunk_is_inside_the_file(void **state)
 {
-    static uint8_t data[] = { 0x1f, 0x8b, 8,    0,    0xb9, 0xb9, 0xb9, 0,    0,    0,    0xd3, 0,    2,    0x7b, 0x0a,
-                              3,    0xb6, 0x20, 0x22, 0x73, 0xe3, 0x58, 0x6b, 1,    0x3f, 0x6b, 0xd7, 0x46, 0x14, 0xfd };
+    static uint8_t data[] = { 0x1f, 0x8b, 8,    0,    0xb9, 0xb9, 0xb9, 0,    0, 0,    0xd3, 0,    2,    0x7b, 0x0a,
+                              3,    0xb6, 0x20, 0x22, 0x73, 0xe3, 0x58, 0x6b, 1, 0x3f, 0x6b, 0xd7, 0x46, 0x14, 0xfd };
     const struct bytes file = { data, sizeof(data) };
 
     (void)state;

@@ -29,7 +29,7 @@ static int make_folder(void **state)
     (void)state;
     (void)snprintf(folder, sizeof(folder), "/var/tmp/tracemill-input-XXXXXX");
     for (size_t i = 0; i < LONG; i++)
-        text[i] = i % 1000 < 300 ? (uint8_t)next_number(&seed) : (uint8_t)"\x0a\x12vm/host:CPU"[i % 13];
+        text[i] = i % 1000 < 300 ? (uint8_t)next_number(&seed) : (uint8_t) "\x0a\x12vm/host:CPU"[i % 13];
     return mkdtemp(folder) ? 0 : -1;
 }
 
@@ -750,7 +750,7 @@ static void damage_far_inside_is_met_while_streaming(void **state)
 
     (void)state;
     for (size_t i = 0; i < JSON; i++) { /* long matches between numbers */
-        json[i] = (uint8_t)"{\"name\": \"fusion\", ts}, "[i % 24];
+        json[i] = (uint8_t) "{\"name\": \"fusion\", ts}, "[i % 24];
         if (i % 100 < 30)
             json[i] = (uint8_t)('0' + next_number(&seed) % 10);
     }

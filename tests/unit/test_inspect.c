@@ -9,15 +9,18 @@
 
 /* A run of a GPU that has everything. */
 static const char whole[] =
-    "{'files':[{'path':'log/h0.xplane.pb','host':'h0','bytes':2048,'gzip':true,'wrapping':'gzip','inflated_bytes':8192,'events':12,"
+    "{'files':[{'path':'log/"
+    "h0.xplane.pb','host':'h0','bytes':2048,'gzip':true,'wrapping':'gzip','inflated_bytes':8192,'events':12,"
     "'partial':false,'problems':[]}],'file_count':1,'partial':false,'warnings':[],'environment':{'platform':'gpu',"
     "'hosts':[{'host':'h0','jax':'0.8.1','begin_ns':1790000000000000000,'end_ns':1790000001000000000}]},'coverage':"
     "{'events_read':1234567,'events_used':1200000,'classes':{'kernel':5,'python':3,'compile':1,'step_marker':3,"
     "'alloc':2,'free':2},'tallies':{'negative-start':{'count':2,'level':'note','help':'starts before the profile'}}},"
     "'unused':[],'contents':[{'host':'h0','steps':{'source':'host','count':12,'chosen':10,'warmup':2,'incomplete':0},"
-    "'devices':[{'name':'/device:GPU:0','kind':'gpu','model':'H200','activities':5,'first_ps':1000000,'last_ps':2000000,"
+    "'devices':[{'name':'/"
+    "device:GPU:0','kind':'gpu','model':'H200','activities':5,'first_ps':1000000,'last_ps':2000000,"
     "'has_collapsed_graphs':false}],'lines':[{'plane':'/device:GPU:0','line':'Stream #1','id':1,'kind':'GPU stream',"
-    "'events':5,'first_ps':1000000,'last_ps':2000000}],'line_count':1,'empty_lines':1,'more_lines':{'count':0,'events':0},"
+    "'events':5,'first_ps':1000000,'last_ps':2000000}],'line_count':1,'empty_lines':1,'more_lines':{'count':0,'events':"
+    "0},"
     "'names':[{'name':'gemm','class':'kernel','count':5,'total_ps':500000}],'name_count':1}]}";
 
 struct fixture {
@@ -64,7 +67,8 @@ static void what_is_missing_is_advised(void **state)
         { "{'partial':true}", "partial" },
         { "{'environment':{'platform':'none'},'unused':[{'host':'h0','name':'/device:GPU:0'}]}", "no-device-activity" },
         { "{'environment':{'platform':'none'}}", "no-device-activity" },
-        { "{'environment':{'platform':'none'},'coverage':{'kernel_launches':50,'classes':{'kernel':0}}}", "kernels-lost" },
+        { "{'environment':{'platform':'none'},'coverage':{'kernel_launches':50,'classes':{'kernel':0}}}",
+          "kernels-lost" },
         { "{'coverage':{'kernel_launches':50,'classes':{'kernel':30}}}", "kernels-lost" },
         { "{'coverage':{'kernel_launches':50,'classes':{'kernel':50}}}", "" },
         { "{'environment':{'platform':'none'},'coverage':{'unknown_devices':[{'name':'MTIA','events':5}]}}",
@@ -103,12 +107,15 @@ static void what_is_missing_is_advised(void **state)
     }
 }
 
-#define TORCH "{'files':[{'path':'a.json','host':'h0','kind':'chrome_json'}],'environment':{'platform':'gpu','hosts':" \
-              "[{'host':'h0','framework':'pytorch'}]},"
-#define COPY "{'files':[{'path':'a.json','host':'h0','kind':'chrome_json'}],'environment':{'platform':'gpu','hosts':" \
-             "[{'host':'h0','framework':'jax'}]},"
-#define FOREIGN "{'files':[{'path':'a.json','host':'h0','kind':'chrome_json'}],'environment':{'platform':'none','hosts':" \
-                "[{'host':'h0','framework':null}]},"
+#define TORCH                                                                                                          \
+    "{'files':[{'path':'a.json','host':'h0','kind':'chrome_json'}],'environment':{'platform':'gpu','hosts':"           \
+    "[{'host':'h0','framework':'pytorch'}]},"
+#define COPY                                                                                                           \
+    "{'files':[{'path':'a.json','host':'h0','kind':'chrome_json'}],'environment':{'platform':'gpu','hosts':"           \
+    "[{'host':'h0','framework':'jax'}]},"
+#define FOREIGN                                                                                                        \
+    "{'files':[{'path':'a.json','host':'h0','kind':'chrome_json'}],'environment':{'platform':'none','hosts':"          \
+    "[{'host':'h0','framework':null}]},"
 
 static void advice_is_of_the_framework(void **state)
 {
@@ -120,11 +127,14 @@ static void advice_is_of_the_framework(void **state)
         { TORCH "'coverage':{'classes':{'kernel':5,'launch':9,'python':0,'step_marker':0,'compile':0}}}",
           "no-host-events", "ProfilerActivity.CPU" },
         { TORCH "'contents':[{'steps':{'source':'session','count':1,'chosen':1}}]}", "no-steps", "prof.step()" },
-        { TORCH "'contents':[{'steps':{'source':'host','count':2,'chosen':1}}]}", "one-step", "torch.profiler.schedule" },
+        { TORCH "'contents':[{'steps':{'source':'host','count':2,'chosen':1}}]}", "one-step",
+          "torch.profiler.schedule" },
         { TORCH "'partial':true}", "partial", "export_chrome_trace" },
         { COPY "'coverage':{'classes':{'alloc':0,'free':0}}}", "no-memory-events", NULL },
-        { "{'files':[{'path':'a.json','host':'h0','kind':'chrome_json','notes':['it lacks HLO']}],'environment':{'platform':"
-          "'gpu','hosts':[{'host':'h0','framework':'jax'}]}}", "json-copy", ".xplane.pb" },
+        { "{'files':[{'path':'a.json','host':'h0','kind':'chrome_json','notes':['it lacks "
+          "HLO']}],'environment':{'platform':"
+          "'gpu','hosts':[{'host':'h0','framework':'jax'}]}}",
+          "json-copy", ".xplane.pb" },
         { FOREIGN "'coverage':{'classes':{'python':0,'runtime':9}}}", "no-python", NULL },
         { FOREIGN "'unused':[]}", "no-device-activity", "JAX or PyTorch" },
     };
@@ -153,7 +163,9 @@ static void advice_is_of_the_framework(void **state)
 
 static void a_file_is_called_what_it_is(void **state)
 {
-    static const struct { const char *patch, *words; } rows[] = {
+    static const struct {
+        const char *patch, *words;
+    } rows[] = {
         { "{}", "XSpace, 2.00 KiB (gzip of 8.00 KiB)" },
         { TORCH "'unused':[]}", "Chrome JSON (PyTorch), " },
         { COPY "'unused':[]}", "Chrome JSON (JAX), " },
@@ -176,12 +188,14 @@ static void a_file_is_called_what_it_is(void **state)
 
 static void everything_that_was_found_is_printed(void **state)
 {
+    /* clang-format off */
     static const char *const parts[] = {
         "log/h0.xplane.pb", "2.00 KiB (gzip of 8.00 KiB)", "JAX 0.8.1", "2026-09-21", "12, marked on the host",
         "2 of them warm-up", "/device:GPU:0, H200, 5 activities", "Stream #1", "1 line without events", "gemm",
         "1,234,567 events read, 1,200,000 of them used", "kernel 5", "note: negative-start (2)",
         "the profile has all that the figures need",
     };
+    /* clang-format on */
     struct fixture f;
     char *text;
 

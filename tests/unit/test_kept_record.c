@@ -15,12 +15,14 @@ static void fill(uint64_t number, uint32_t length, uint8_t *args)
 static struct tm_raw_record made(uint64_t number, uint32_t length, const uint8_t *args)
 {
     return (struct tm_raw_record){
+        /* clang-format off */
         .record = { .start_ps = -(int64_t)number, .dur_ps = 3, .correlation = number, .name = 5, .track = 7,
                     .config = 11, .common = 13, .args_length = length, .class = 17, .kind = TM_INSTANT,
                     .flags = TM_FLAG_STEP },
         .args = length ? args : NULL,
         .traits = (uint32_t)number ^ 0x5a5a,
     };
+    /* clang-format on */
 }
 
 static void check(const struct tm_kept_args *args, const struct tm_kept_record *row, uint64_t number, uint32_t length)
@@ -194,9 +196,16 @@ static void keep_nodes(struct tm_run *run, struct tm_kept_args *args, uint32_t l
 static void own_arguments_of_two_rows_are_joined(void **state)
 {
     static const size_t most = TM_ARGUMENTS_MOST / 2;
-    static const struct { size_t nodes, with, joined; } rows[] = {
-        { 0, 0, 0 }, { 3, 0, 3 }, { 0, 3, 3 }, { 2, 3, 5 }, { 1000, 2000, 3000 },
-        { TM_ARGUMENTS_MOST / 2 - 1, 5, TM_ARGUMENTS_MOST / 2 }, { TM_ARGUMENTS_MOST / 2, 5, TM_ARGUMENTS_MOST / 2 },
+    static const struct {
+        size_t nodes, with, joined;
+    } rows[] = {
+        { 0, 0, 0 },
+        { 3, 0, 3 },
+        { 0, 3, 3 },
+        { 2, 3, 5 },
+        { 1000, 2000, 3000 },
+        { TM_ARGUMENTS_MOST / 2 - 1, 5, TM_ARGUMENTS_MOST / 2 },
+        { TM_ARGUMENTS_MOST / 2, 5, TM_ARGUMENTS_MOST / 2 },
     };
     struct tm_run run;
     struct tm_kept_args args = { .account = TM_ACCOUNT_SORT, .own_bytes = TM_KEPT_LEAST_BYTES };

@@ -33,8 +33,7 @@ static void close_bench(struct bench *b)
     assert_ledger_is_even(b->run);
 }
 
-static struct tm_event kernel(tm_strid name, const struct tm_config *config, int64_t start_ps,
-                              int64_t dur_ps)
+static struct tm_event kernel(tm_strid name, const struct tm_config *config, int64_t start_ps, int64_t dur_ps)
 {
     struct tm_event event = bench_event(name, TM_CLASS_KERNEL, config, start_ps, dur_ps);
 
@@ -42,8 +41,7 @@ static struct tm_event kernel(tm_strid name, const struct tm_config *config, int
     return event;
 }
 
-static void take_kernel(struct bench *b, const char *name, const struct tm_config *config,
-                        int64_t dur_ps)
+static void take_kernel(struct bench *b, const char *name, const struct tm_config *config, int64_t dur_ps)
 {
     struct tm_event event = kernel(bench_name(b, name), config, 0, dur_ps);
 
@@ -451,8 +449,7 @@ static void quantiles_are_of_the_sorted_lengths(void **state)
 
 /* --- many, large, hostile --- */
 
-static const char *const names_of_work[] = { "gemm_", "loop_add_fusion_",
-                                             "input_reduce_fusion_", "k" };
+static const char *const names_of_work[] = { "gemm_", "loop_add_fusion_", "input_reduce_fusion_", "k" };
 
 /* Kernels with so many names, each launched twice by two hosts. */
 static tm_status many_names(struct bench *b, struct tm_run *run, unsigned names, char **json)
@@ -463,15 +460,12 @@ static tm_status many_names(struct bench *b, struct tm_run *run, unsigned names,
         bench_devices(b, 8, TM_DEVICE_GPU, 0, US);
         st = bench_begin(b);
         for (unsigned i = 0; i < names && st == TM_OK; i++) {
-            struct tm_config config = { .has_kernel = 1,
-                                        .registers = 32,
-                                        .occupancy_milli = 33333 };
+            struct tm_config config = { .has_kernel = 1, .registers = 32, .occupancy_milli = 33333 };
             struct tm_event event;
             char name[64];
 
             (void)snprintf(name, sizeof(name), "%s%u", names_of_work[i % 4], i);
-            event = kernel(bench_name(b, name), &config, (int64_t)i * 10,
-                           (int64_t)(i % 9973 + 1) * NS + host);
+            event = kernel(bench_name(b, name), &config, (int64_t)i * 10, (int64_t)(i % 9973 + 1) * NS + host);
             event.device = i % 8;
             st = bench_take(b, &event);
         }
@@ -528,9 +522,7 @@ static void rows_and_rest_add_up(void **state)
     for (int table = 0; table < 2; table++) {
         const struct tm_value *rows = bench_get(&b, table ? "kernels.by_name" : "kernels.rows");
         int64_t count = integer(&b, table ? "kernels.by_name_rest.count" : "kernels.rest.count");
-        int64_t total =
-                    integer(&b, table ? "kernels.by_name_rest.total_ps" : "kernels.rest.total_ps"),
-                before = -1;
+        int64_t total = integer(&b, table ? "kernels.by_name_rest.total_ps" : "kernels.rest.total_ps"), before = -1;
 
         for (size_t i = 0; i < tm_length(rows); i++) {
             const int64_t ps = tm_int(tm_get(tm_at(rows, i), "total_ps"));
@@ -569,18 +561,17 @@ static void rows_of_equal_time_are_in_the_order_of_their_names(void **state)
 
         assert_int_equal(tm_length(rows), 20);
         for (size_t i = 1; i < 20; i++)
-            assert_true(strcmp(tm_text(tm_get(tm_at(rows, i - 1), "name")),
-                               tm_text(tm_get(tm_at(rows, i), "name"))) < 0);
+            assert_true(strcmp(tm_text(tm_get(tm_at(rows, i - 1), "name")), tm_text(tm_get(tm_at(rows, i), "name"))) <
+                        0);
     }
     close_bench(&b);
 }
 
 static void lengths_past_all_measure_do_no_harm(void **state)
 {
-    static const struct tm_config plain = { .has_kernel = 1,
-                                            .occupancy_milli = UINT32_MAX,
-                                            .registers = UINT32_MAX,
-                                            .shared_bytes = UINT64_MAX };
+    static const struct tm_config plain = {
+        .has_kernel = 1, .occupancy_milli = UINT32_MAX, .registers = UINT32_MAX, .shared_bytes = UINT64_MAX
+    };
     struct tm_run run;
     struct bench b;
 
@@ -1005,11 +996,9 @@ static void names_tell_precision_and_matrix_units(void **state)
         } else {
             assert_null(precision);
         }
-        assert_int_equal(tm_tensor_core_in(table[i].name, strlen(table[i].name)),
-                         table[i].tensor_core);
+        assert_int_equal(tm_tensor_core_in(table[i].name, strlen(table[i].name)), table[i].tensor_core);
     }
-    assert_string_equal(tm_precision_of_hlo("%f = (bf16[8]{0}, u32[]) fusion(f32[8] %x)", 42),
-                        "bf16");
+    assert_string_equal(tm_precision_of_hlo("%f = (bf16[8]{0}, u32[]) fusion(f32[8] %x)", 42), "bf16");
     assert_null(tm_precision_of_hlo("%f = u32[8]", 11));
     assert_null(tm_precision_of_hlo("%f = ", 5));
     assert_null(tm_precision_of_hlo("", 0));
@@ -1050,8 +1039,7 @@ static void top_rows_are_the_first_of_all(void **state)
     for (size_t m = 0; m < sizeof(mosts) / sizeof(mosts[0]); m++) {
         enum { ROWS = 3000 };
         static int64_t all[ROWS];
-        struct tm_top_rows *top =
-            tm_top_rows_new(&run, TM_ACCOUNT_TABLES, sizeof(int64_t), mosts[m], 100000, by_value);
+        struct tm_top_rows *top = tm_top_rows_new(&run, TM_ACCOUNT_TABLES, sizeof(int64_t), mosts[m], 100000, by_value);
         const uint64_t want = mosts[m] < ROWS ? mosts[m] : ROWS;
         uint64_t seed = m;
 

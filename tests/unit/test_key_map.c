@@ -47,7 +47,8 @@ static void number_member(struct tm_key_map *map, uint64_t i, uint64_t expected)
 {
     uint64_t number;
 
-    assert_int_equal(tm_key_map_number(map, key_of(i >> TM_KEY_MEMBER_BITS), i & ((1 << TM_KEY_MEMBER_BITS) - 1), &number), TM_OK);
+    assert_int_equal(
+        tm_key_map_number(map, key_of(i >> TM_KEY_MEMBER_BITS), i & ((1 << TM_KEY_MEMBER_BITS) - 1), &number), TM_OK);
     assert_int_equal(number, expected);
 }
 
@@ -64,7 +65,8 @@ static void members_of_families_cost_a_page_for_dozens_of_them(void **state)
         number_member(map, i, i);
         number_member(map, i - i % 100, i - i % 100);
     }
-    assert_in_range(run.budget.spilled_bytes, KEYS, (uint64_t)KEYS * PAGE_BYTES / 8); /* a page for each would be KEYS pages */
+    assert_in_range(run.budget.spilled_bytes, KEYS,
+                    (uint64_t)KEYS * PAGE_BYTES / 8); /* a page for each would be KEYS pages */
     for (uint64_t i = KEYS; i-- > 0;)
         number_member(map, i, i);
     tm_key_map_free(map);

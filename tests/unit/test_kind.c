@@ -124,7 +124,9 @@ static void magic_numbers_tell_the_kind(void **state)
     } rows[] = {
         { "\x1f\x8b\x08\0", 4, TM_FILE_GZIP },
         { "\x28\xb5\x2f\xfd\x04", 5, TM_FILE_ZSTD },
-        { "\xfd" "7zXZ\0\0", 7, TM_FILE_XZ },
+        { "\xfd"
+          "7zXZ\0\0",
+          7, TM_FILE_XZ },
         { "BZh9\x31\x41\x59\x26\x53\x59", 10, TM_FILE_BZIP2 },
         { "BZh9\x17\x72\x45\x38\x50\x90", 10, TM_FILE_BZIP2 },
         { "\x04\x22\x4d\x18\x64", 5, TM_FILE_LZ4 },
@@ -132,7 +134,9 @@ static void magic_numbers_tell_the_kind(void **state)
         { "PK\x05\x06\0", 5, TM_FILE_ZIP },
         { "7z\xbc\xaf\x27\x1c\0", 7, TM_FILE_SEVEN_ZIP },
         { "SQLite format 3\0\x10", 17, TM_FILE_SQLITE },
-        { "SQLite format 3\0\x10" "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (", 57, TM_FILE_NSIGHT_DATABASE },
+        { "SQLite format 3\0\x10"
+          "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (",
+          57, TM_FILE_NSIGHT_DATABASE },
         { "\xff\xfe{\0\"\0", 6, TM_FILE_UTF16 },
         { "\xfe\xff\0{\0\"", 6, TM_FILE_UTF16 },
         { "{\0\"\0t\0", 6, TM_FILE_UTF16 },
@@ -140,10 +144,13 @@ static void magic_numbers_tell_the_kind(void **state)
         { "#!/bin/sh\n", 10, TM_FILE_SCRIPT },
         { "\x83\xaf\x70\xd1\x0d\x88\x4a\x3f\0\0", 10, TM_FILE_RIEGELI },
         { "%PDF-1.7\n", 9, TM_FILE_PDF },
-        { "\x7f" "ELF\x02\x01", 6, TM_FILE_ELF },
+        { "\x7f"
+          "ELF\x02\x01",
+          6, TM_FILE_ELF },
         { "version https://git-lfs.github.com/spec/v1\noid sha256:00\n", 56, TM_FILE_GIT_LFS },
-        { "\x18\0\0\0\0\0\0\0\xa3\x7f\x4b\x22\x09\0\0\x80\xd4\x6d\x1e\xda\x41\x1a\x0d" "brain.Event:2", 36,
-          TM_FILE_TENSORBOARD },
+        { "\x18\0\0\0\0\0\0\0\xa3\x7f\x4b\x22\x09\0\0\x80\xd4\x6d\x1e\xda\x41\x1a\x0d"
+          "brain.Event:2",
+          36, TM_FILE_TENSORBOARD },
         { "", 0, TM_FILE_EMPTY },
         { "\0\0\0\0\0\0\0\0", 8, TM_FILE_UNKNOWN },
         { "\xde\xad\xbe\xef\xff\xff\xff\xff", 8, TM_FILE_UNKNOWN },
@@ -213,7 +220,8 @@ static void json_is_told_by_its_keys(void **state)
         { "{\"a\": \"traceEvents\"}", TM_FILE_OTHER_JSON },
         { "{\"a\": {\"traceEvents\": []}}", TM_FILE_OTHER_JSON },
         { "{\"a\": \"\\\"traceEvents\\\": \"}", TM_FILE_OTHER_JSON },
-        { "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\", \"profiles\": []}", TM_FILE_SPEEDSCOPE },
+        { "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\", \"profiles\": []}",
+          TM_FILE_SPEEDSCOPE },
         { "{\"schema\": \"1.1.1-chakra.0.0.4\", \"pid\": 7, \"nodes\": [{\"id\": 1}", TM_FILE_EXECUTION_TRACE },
         { "{\"schema\": 1, \"traceEvents\": [], \"nodes\": []", TM_FILE_CHROME_JSON },
         { "[1, 2, 3]", TM_FILE_OTHER_JSON },
@@ -228,7 +236,9 @@ static void json_is_told_by_its_keys(void **state)
         { "date,host,events\n2026,vm,12\n", TM_FILE_TEXT },
         { "junk", TM_FILE_TEXT }, /* as a protobuf, a field 13 of 117 bytes */
         { "x", TM_FILE_TEXT },
-        { "\x1b[31mGr\xc3\xbc\xc3\x9f" "e\n", TM_FILE_TEXT },
+        { "\x1b[31mGr\xc3\xbc\xc3\x9f"
+          "e\n",
+          TM_FILE_TEXT },
         { "\n\nhello world, this is a log\n", TM_FILE_TEXT },
     };
 
@@ -330,7 +340,8 @@ static void a_perfetto_trace_is_not_a_space(void **state)
 
 static void a_perfetto_trace_of_this_program_is_told(void **state)
 {
-    struct head attribute = { .length = 0 }, attributes = { .length = 0 }, packet = { .length = 0 }, trace = { .length = 0 };
+    struct head attribute = { .length = 0 }, attributes = { .length = 0 }, packet = { .length = 0 },
+                trace = { .length = 0 };
 
     (void)state;
     put_text(&attribute, 1, "tracemill.version");

@@ -25,8 +25,8 @@ static void expect(const struct judged *j, const char *id, double value, const c
 
     if (!tm_has(tm_get(kpi, "value")) || tm_double(tm_get(kpi, "value")) != value ||
         strcmp(tm_text(tm_get(kpi, "band")), band) != 0)
-        fail_msg("%s is %g (%s), not %g (%s)", id, tm_double(tm_get(kpi, "value")),
-                 tm_text(tm_get(kpi, "band")), value, band);
+        fail_msg("%s is %g (%s), not %g (%s)", id, tm_double(tm_get(kpi, "value")), tm_text(tm_get(kpi, "band")), value,
+                 band);
 }
 
 static void expect_unknown(const struct judged *j, const char *id, const char *why)
@@ -69,8 +69,10 @@ static void model_flop_utilization_comes_first_where_it_is_known(void **state)
     struct judged j;
 
     (void)state;
-    test_judge(&j, "{'roofline': {'mfu_pct': 41.5, 'flop_rate': 4e14, 'devices': [{'peak_flops': 8e14, 'peak_precision': "
-                   "'bf16'}]}}", NULL);
+    test_judge(&j,
+               "{'roofline': {'mfu_pct': 41.5, 'flop_rate': 4e14, 'devices': [{'peak_flops': 8e14, 'peak_precision': "
+               "'bf16'}]}}",
+               NULL);
     expect(&j, "model_flop_utilization", 41.5, "unknown"); /* without a band */
     assert_string_equal(tm_text(tm_path(j.summary, "kpis[0].id")), "model_flop_utilization");
     assert_string_equal(tm_text(tm_path(j.summary, "kpis[1].id")), "step_time");
@@ -99,8 +101,10 @@ static void bandwidth_is_told_where_most_costs_are_known(void **state)
     assert_string_equal(tm_text(tm_path(j.summary, "kpis[top_op_share].note")),
                         "fusion.7; 3 of 9 operations take 80 %");
     test_judged_free(&j);
-    test_judge(&j, "{'ops': {'top_share_pct': 38, 'rows_for_80_pct': 2, 'distinct': 9, 'families': [{'family': "
-                   "'fusion', 'longest': 'fusion.7', 'members': 512, 'counts_as_one': true}]}}", NULL);
+    test_judge(&j,
+               "{'ops': {'top_share_pct': 38, 'rows_for_80_pct': 2, 'distinct': 9, 'families': [{'family': "
+               "'fusion', 'longest': 'fusion.7', 'members': 512, 'counts_as_one': true}]}}",
+               NULL);
     expect(&j, "top_op_share", 38, "warning");
     assert_string_equal(tm_text(tm_path(j.summary, "kpis[top_op_share].note")),
                         "fusion (512 operations); 2 of 9 operations take 80 %");
@@ -122,11 +126,12 @@ static void a_figure_outside_its_band_has_a_finding_or_a_reason(void **state)
     struct judged j;
 
     (void)state;
-    test_judge(&j,
-               "{'total': {'utilization_pct': 40}, 'gaps': {'by_cause': {'input': {'count': 9, 'total_ps': 60000000000}}}, "
-               "'host': {'overhead_pct': 30}, 'occupancy': {'mean_pct': 12, 'known_ps': 1, 'unknown_ps': 0}, 'roofline': "
-               "{'memory_pct': 5, 'known_pct': 100, 'bound_ps': {'compute': 9, 'memory': 1, 'latency': 2}}}",
-               NULL);
+    test_judge(
+        &j,
+        "{'total': {'utilization_pct': 40}, 'gaps': {'by_cause': {'input': {'count': 9, 'total_ps': 60000000000}}}, "
+        "'host': {'overhead_pct': 30}, 'occupancy': {'mean_pct': 12, 'known_ps': 1, 'unknown_ps': 0}, 'roofline': "
+        "{'memory_pct': 5, 'known_pct': 100, 'bound_ps': {'compute': 9, 'memory': 1, 'latency': 2}}}",
+        NULL);
     expect_link(&j, "device_utilization", "idle_input", "");
     expect_link(&j, "host_overhead", "idle_input", "");
     expect_link(&j, "memory_bandwidth", "", "compute-bound: memory bandwidth is not the limit");
@@ -158,9 +163,10 @@ static void what_a_run_does_not_have_does_not_apply(void **state)
     test_judged_free(&j);
 }
 
-#define RECORDED(kernels, busy, source)                                                            \
-    "{'coverage': {'classes': {'kernel': " kernels ", 'copy': 0, 'memset': 0, 'collective': 0}}, 'steps': {'source': '" source "'}, 'devices': [{'id': 'a', "  \
-    "'busy_ps': " busy "}, {'id': 'b', 'busy_ps': 5}], 'total': {'utilization_pct': 40, 'busy_ps': " busy "}, "       \
+#define RECORDED(kernels, busy, source)                                                                                \
+    "{'coverage': {'classes': {'kernel': " kernels                                                                     \
+    ", 'copy': 0, 'memset': 0, 'collective': 0}}, 'steps': {'source': '" source "'}, 'devices': [{'id': 'a', "         \
+    "'busy_ps': " busy "}, {'id': 'b', 'busy_ps': 5}], 'total': {'utilization_pct': 40, 'busy_ps': " busy "}, "        \
     "'gaps': {'by_cause': {'input': {'count': 9, 'total_ps': 60000000000}}}}"
 
 static void too_little_is_not_judged(void **state)
@@ -169,7 +175,7 @@ static void too_little_is_not_judged(void **state)
         const char *patch;
         bool is_judged;
     } rows[] = {
-        { RECORDED("19", "9000000000", "host"), false },  { RECORDED("20", "9000000000", "host"), true },
+        { RECORDED("19", "9000000000", "host"), false },   { RECORDED("20", "9000000000", "host"), true },
         { RECORDED("20", "999999999", "session"), false }, { RECORDED("20", "1000000000", "session"), true },
         { RECORDED("20", "999999999", "module"), false },  { RECORDED("20", "999999999", "host"), true },
     };
@@ -208,18 +214,14 @@ static void the_plain_mean_and_idle_time_stand_beside(void **state)
 
     (void)state;
     test_judge(&j, "{}", NULL);
-    assert_non_null(
-        strstr(tm_text(tm_get(kpi_of(&j, "kernel_duration"), "note")), "plain mean 9.30"));
-    assert_non_null(
-        strstr(tm_text(tm_get(kpi_of(&j, "device_utilization"), "note")), "idle 5.0 %"));
+    assert_non_null(strstr(tm_text(tm_get(kpi_of(&j, "kernel_duration"), "note")), "plain mean 9.30"));
+    assert_non_null(strstr(tm_text(tm_get(kpi_of(&j, "device_utilization"), "note")), "idle 5.0 %"));
     test_judged_free(&j);
 }
 
 static void bands_follow_the_direction(void **state)
 {
-    const struct tm_threshold higher = {
-        .has_bands = true, .higher_is_better = true, .good = 80, .bad = 50
-    };
+    const struct tm_threshold higher = { .has_bands = true, .higher_is_better = true, .good = 80, .bad = 50 };
     const struct tm_threshold lower = { .has_bands = true, .good = 2, .bad = 10 };
     const struct tm_threshold none_allowed = { .has_bands = true, .good = 0, .bad = 0 };
     const struct tm_threshold without = { .has_bands = false };
@@ -244,13 +246,12 @@ static void what_the_input_cannot_support_is_null_with_the_reason(void **state)
     struct judged j;
 
     (void)state;
-    test_judge(
-        &j,
-        "{'host': {'overhead_pct': null, 'why': {'overhead_pct': 'the program ran on the CPU'}}, "
-        "'memory': null, 'kernels': {'count': 0, 'weighted_mean_ps': null}, 'balance': null, "
-        "'environment': {'platform': 'cpu'}, 'why': {'memory': 'no allocator events', 'balance': "
-        "'one device'}}",
-        NULL);
+    test_judge(&j,
+               "{'host': {'overhead_pct': null, 'why': {'overhead_pct': 'the program ran on the CPU'}}, "
+               "'memory': null, 'kernels': {'count': 0, 'weighted_mean_ps': null}, 'balance': null, "
+               "'environment': {'platform': 'cpu'}, 'why': {'memory': 'no allocator events', 'balance': "
+               "'one device'}}",
+               NULL);
     expect_unknown(&j, "host_overhead", "the program ran on the CPU");
     expect_unknown(&j, "peak_memory", "no allocator events");
     expect_unknown(&j, "kernel_duration", "only GPUs launch kernels");
@@ -311,11 +312,10 @@ static void the_fullest_allocator_counts(void **state)
     struct judged j;
 
     (void)state;
-    test_judge(
-        &j,
-        "{'memory': {'allocators': [{'name': 'a', 'peak_bytes': 5, 'peak_pct': 20}, {'name': 'b', "
-        "'peak_bytes': 7, 'peak_pct': 95}, {'name': 'c', 'peak_pct': null}]}}",
-        NULL);
+    test_judge(&j,
+               "{'memory': {'allocators': [{'name': 'a', 'peak_bytes': 5, 'peak_pct': 20}, {'name': 'b', "
+               "'peak_bytes': 7, 'peak_pct': 95}, {'name': 'c', 'peak_pct': null}]}}",
+               NULL);
     expect(&j, "peak_memory", 95, "bad");
     test_judged_free(&j);
 

@@ -336,8 +336,8 @@ static void test_refusals(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slow_model), cmocka_unit_test(test_arguments), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_each), cmocka_unit_test(test_many_tracks), cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_slow_model), cmocka_unit_test(test_arguments),   cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_each),       cmocka_unit_test(test_many_tracks), cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_refusals),
     };
 

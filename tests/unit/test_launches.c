@@ -36,8 +36,12 @@ static uint64_t key_of(enum spread spread, uint64_t ordinal)
 static struct tm_launch any_launch(uint64_t key, uint64_t *seed)
 {
     const uint64_t a = next_number(seed), b = next_number(seed);
-    struct tm_launch launch = { .key = key, .start_ps = (int64_t)(a % 64), .dur_ps = (int64_t)(b >> 20),
-                                .thread = a >> 8 & 7, .is_named = a >> 16 & 1, .is_uncertain = a >> 17 & 1,
+    struct tm_launch launch = { .key = key,
+                                .start_ps = (int64_t)(a % 64),
+                                .dur_ps = (int64_t)(b >> 20),
+                                .thread = a >> 8 & 7,
+                                .is_named = a >> 16 & 1,
+                                .is_uncertain = a >> 17 & 1,
                                 .direction = (uint8_t)((a >> 18) % TM_DIRECTION_COUNT) };
 
     launch.track = 100000 + 7 * launch.thread;

@@ -121,8 +121,8 @@ static uint64_t *make_words(enum shape shape, size_t count)
     uint64_t *words = test_malloc(count * sizeof(*words));
 
     for (size_t i = 0; i < count; i++)
-        words[i] = tm_length_word((uint32_t)(rows[i].group % groups), rows[i].value % values,
-                                  1 + (rows[i].count - 1) % 256);
+        words[i] =
+            tm_length_word((uint32_t)(rows[i].group % groups), rows[i].value % values, 1 + (rows[i].count - 1) % 256);
     test_free(rows);
     return words;
 }

@@ -21,7 +21,8 @@ static void the_hint_tells_more_than_there_is(void **state)
 
     (void)state;
     tm_limit_hint(&run, "give a part of it");
-    assert_string_equal(run.error.hint, "give a part of it; or, where you trust it, raise the limits: --raise-limits 4");
+    assert_string_equal(run.error.hint,
+                        "give a part of it; or, where you trust it, raise the limits: --raise-limits 4");
     run = (struct tm_run){ .limit_times = 50 };
     tm_limit_hint(&run, "give a part of it");
     assert_non_null(strstr(run.error.hint, "--raise-limits 200"));

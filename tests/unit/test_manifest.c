@@ -59,17 +59,21 @@ static void assert_same_file(const char *one, const char *other)
 
 static void make_manifest(struct tm_manifest *m, struct tm_run *run)
 {
+    /* clang-format off */
     static struct tm_batch_file files[] = {
         { .path = "a\xff/h\n.xplane.pb", .host = "h?", .bytes = 7, .mtime_ns = -3, .fingerprint = "0123456789abcdef", .id = "h" },
         { .path = "a.tar", .member = "x\xfe/y.trace.json.gz", .position = 5, .host = "y", .bytes = 1 << 20, .id = "y.1" },
     };
+    /* clang-format on */
     static const char *roots[] = { "/data/\xe9t\xe9", "/home" };
+    /* clang-format off */
     const struct tm_batch_run runs[] = {
         { .id = "a-1", .root = roots[0], .path = "a\xff", .name = "a?", .file = files, .files = 1, .bytes = 7,
           .keys = { .job = "j", .night = "2026-11-21", .revision = "r", .label = "l", .training = "t", .when_ns = -1, .step = 0 } },
         { .id = "a-2", .root = roots[1], .path = "", .name = "\xc3\xa9", .file = files, .files = 2, .bytes = (1 << 20) + 7,
           .keys = { .job = "j", .night = "2026-11-22", .revision = "", .label = "", .training = "", .when_ns = INT64_MAX, .step = -1 } },
     };
+    /* clang-format on */
 
     tm_manifest_begin(m, run);
     m->roots = roots;
@@ -131,7 +135,9 @@ static void what_was_written_is_read_as_it_was(void **state)
 
 static void keys_are_copied_whole(void **state)
 {
-    const struct tm_batch_keys keys = { .job = "j", .night = "2026-11-21", .revision = "r", .label = "l", .training = "t", .when_ns = 5, .step = 6 };
+    const struct tm_batch_keys keys = {
+        .job = "j", .night = "2026-11-21", .revision = "r", .label = "l", .training = "t", .when_ns = 5, .step = 6
+    };
     struct tm_run_keys copy;
 
     (void)state;
@@ -239,9 +245,12 @@ static void roots_that_hold_nothing_are_refused(void **state)
 
 /* --- hostile lists --- */
 
-#define HEADER "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": [{\"path\": \"/d\"}], \"runs\": 1, \"files\": 1}\n"
+#define HEADER                                                                                                         \
+    "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": [{\"path\": \"/d\"}], \"runs\": 1, "       \
+    "\"files\": 1}\n"
 #define KEYS "\"keys\": {\"job\": \"j\", \"night\": \"2026-11-21\", \"when_ns\": 1}"
-#define ONE_FILE(path, more) "\"files\": [{\"path\": \"" path "\", \"host\": \"h\", \"id\": \"h\", \"bytes\": 1, \"mtime_ns\": 1" more "}]"
+#define ONE_FILE(path, more)                                                                                           \
+    "\"files\": [{\"path\": \"" path "\", \"host\": \"h\", \"id\": \"h\", \"bytes\": 1, \"mtime_ns\": 1" more "}]"
 #define RUN(id, root, path) "{\"id\": \"" id "\", \"root\": " root ", \"path\": \"" path "\", \"run\": \"r\", "
 #define GOOD RUN("a", "0", "r") KEYS ", " ONE_FILE("r/h", "") "}\n"
 
@@ -254,9 +263,14 @@ static const struct {
     { "[1, 2]\n", "line 1" },
     { "{\"schema\": \"tracemill.manifest\", \"schema_version\": 2}\n", "it is of another version" },
     { "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": []}\n", "how much follows" },
-    { "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": [], \"runs\": 0, \"files\": 0}\n", "no roots" },
-    { "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": [{\"path\": \"d\"}], \"runs\": 0, \"files\": 0}\n", "no absolute path" },
-    { "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": [{\"path\": \"/d/../e\"}], \"runs\": 0, \"files\": 0}\n", "no absolute path" },
+    { "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": [], \"runs\": 0, \"files\": 0}\n",
+      "no roots" },
+    { "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": [{\"path\": \"d\"}], \"runs\": 0, "
+      "\"files\": 0}\n",
+      "no absolute path" },
+    { "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": [{\"path\": \"/d/../e\"}], \"runs\": 0, "
+      "\"files\": 0}\n",
+      "no absolute path" },
     { HEADER, "more or fewer runs" },
     { HEADER GOOD GOOD, "more or fewer runs" },
     { HEADER "{\"id\": \"a\"", "cut short" },
@@ -271,8 +285,12 @@ static const struct {
     { HEADER RUN("a", "0", "/r") KEYS ", " ONE_FILE("r/h", "") "}\n", "path of a run" },
     { HEADER RUN("a", "0", "r/../x") KEYS ", " ONE_FILE("r/h", "") "}\n", "path of a run" },
     { HEADER RUN("a", "0", "r") ONE_FILE("r/h", "") "}\n", "keys of a run" },
-    { HEADER RUN("a", "0", "r") "\"keys\": {\"job\": \"j\", \"night\": \"today\", \"when_ns\": 1}, " ONE_FILE("r/h", "") "}\n", "keys of a run" },
-    { HEADER RUN("a", "0", "r") "\"keys\": {\"job\": \"\", \"night\": \"2026-11-21\", \"when_ns\": 1}, " ONE_FILE("r/h", "") "}\n", "keys of a run" },
+    { HEADER RUN("a", "0", "r") "\"keys\": {\"job\": \"j\", \"night\": \"today\", \"when_ns\": 1}, " ONE_FILE("r/h",
+                                                                                                              "") "}\n",
+      "keys of a run" },
+    { HEADER RUN("a", "0", "r") "\"keys\": {\"job\": \"\", \"night\": \"2026-11-21\", \"when_ns\": 1}, " ONE_FILE(
+          "r/h", "") "}\n",
+      "keys of a run" },
     { HEADER RUN("a", "0", "r") KEYS "}\n", "has no traces" },
     { HEADER RUN("a", "0", "r") KEYS ", \"files\": []}\n", "has no traces" },
     { HEADER RUN("a", "0", "r") KEYS ", " ONE_FILE("", "") "}\n", "not below its root" },
@@ -288,9 +306,12 @@ static const struct {
     { HEADER RUN("a", "0", "r") KEYS ", " ONE_FILE("r", ", \"member\": \"m\"") "}\n", "no position" },
     { HEADER RUN("a", "0", "r") KEYS ", " ONE_FILE("r", ", \"member\": \"m\", \"position\": 0") "}\n", "no position" },
     { HEADER RUN("a", "0", "r") KEYS ", " ONE_FILE("r", ", \"fingerprint\": \"xyz\"") "}\n", "a fingerprint" },
-    { HEADER RUN("a", "0", "r") KEYS ", " ONE_FILE("r", ", \"fingerprint\": \"0123456789abcdefxyz\"") "}\n", "a fingerprint" },
-    { HEADER RUN("a", "0", "r") KEYS ", \"files\": [{\"path\": \"r\", \"host\": \"h\", \"id\": \"h\", \"bytes\": 1, \"mtime_ns\": 1}, "
-      "{\"path\": \"s\", \"host\": \"g\", \"id\": \"h\", \"bytes\": 1, \"mtime_ns\": 1}]}\n", "have one id" },
+    { HEADER RUN("a", "0", "r") KEYS ", " ONE_FILE("r", ", \"fingerprint\": \"0123456789abcdefxyz\"") "}\n",
+      "a fingerprint" },
+    { HEADER RUN("a", "0", "r") KEYS
+      ", \"files\": [{\"path\": \"r\", \"host\": \"h\", \"id\": \"h\", \"bytes\": 1, \"mtime_ns\": 1}, "
+      "{\"path\": \"s\", \"host\": \"g\", \"id\": \"h\", \"bytes\": 1, \"mtime_ns\": 1}]}\n",
+      "have one id" },
 };
 
 static void lists_that_cannot_be_trusted_are_refused(void **state)
@@ -317,9 +338,8 @@ static void lists_that_cannot_be_trusted_are_refused(void **state)
 
 static void two_runs_of_one_id_are_refused(void **state)
 {
-    static const char text[] =
-        "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": [{\"path\": \"/d\"}], \"runs\": 2, \"files\": 2}\n"
-        GOOD GOOD;
+    static const char text[] = "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": [{\"path\": "
+                               "\"/d\"}], \"runs\": 2, \"files\": 2}\n" GOOD GOOD;
     struct tm_run run;
     struct tm_manifest m;
 
@@ -346,12 +366,17 @@ static void a_list_that_memory_does_not_hold_is_refused(void **state)
     test_run_init(&run);
     file = fopen(in_folder("list"), "we");
     assert_non_null(file);
-    (void)fprintf(file, "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": [{\"path\": \"/d\"}], "
-                        "\"runs\": %zu, \"files\": %zu}\n", runs, runs);
+    (void)fprintf(file,
+                  "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": [{\"path\": \"/d\"}], "
+                  "\"runs\": %zu, \"files\": %zu}\n",
+                  runs, runs);
     memset(line, 'x', sizeof(line));
     line[400] = '\0';
     for (size_t i = 0; i < runs; i++)
-        (void)fprintf(file, "{\"id\": \"a%zu\", \"root\": 0, \"path\": \"%s\", \"run\": \"r\", " KEYS ", " ONE_FILE("r", "") "}\n", i, line);
+        (void)fprintf(file,
+                      "{\"id\": \"a%zu\", \"root\": 0, \"path\": \"%s\", \"run\": \"r\", " KEYS
+                      ", " ONE_FILE("r", "") "}\n",
+                      i, line);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(tm_manifest_read(&m, &run, in_folder("list")), TM_ERR_LIMIT);
     assert_non_null(strstr(run.error.what, "too many traces to hold their list in memory"));

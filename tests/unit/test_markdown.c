@@ -59,7 +59,8 @@ static void the_top_is_open_and_sections_are_folded(void **state)
     assert_says(&f, "# Night run\n\nvm\n\n> With the new loader.\n\n**critical**: It waits.\n");
     assert_says(&f, "| High | 75.0 % | **warning** | \\> 80 % |  |\n| Low | not recorded |  |  | nobody looked |\n");
     assert_says(&f, "## Findings\n");
-    assert_says(&f, "### 1. The device waits\n\n**critical**: potential savings 2.00 s of device time, 20.0 % of the window\n\nWhy.\n\nWhat to do:\n\n"
+    assert_says(&f, "### 1. The device waits\n\n**critical**: potential savings 2.00 s of device time, 20.0 % of the "
+                    "window\n\nWhy.\n\nWhat to do:\n\n"
                     "- Do `f(x, y)`.\n\nWhat shows it:\n\n- Seen in `a_b`.\n");
     assert_says(&f, "<details>\n<summary>Kernels</summary>\n\n");
     assert_says(&f, "| Kernel | Total | Count |\n| --- | ---: | ---: |\n| `k\\|1` | 2.00 ns | 1 |\n"
@@ -142,9 +143,10 @@ static void names_that_attack_stay_code(void **state)
     struct written_report f;
 
     (void)state;
-    open_json(&f, "{'report': {'title': '<script>@all', 'note': '</details>\\n# x'}, 'input': {'run': '[a](b)', 'hosts': "
-                  "['@you']}, 'findings': [{'severity': 'critical', 'title': '#1 \\u202e\\u001b[2J', 'fix': ['<img>']}],"
-                  " 'kernels': {'rows': [{'name': '</summary>|`', 'count': 1}]}}");
+    open_json(&f,
+              "{'report': {'title': '<script>@all', 'note': '</details>\\n# x'}, 'input': {'run': '[a](b)', 'hosts': "
+              "['@you']}, 'findings': [{'severity': 'critical', 'title': '#1 \\u202e\\u001b[2J', 'fix': ['<img>']}],"
+              " 'kernels': {'rows': [{'name': '</summary>|`', 'count': 1}]}}");
     assert_says(&f, "# `<script>@all`\n");
     assert_says(&f, "> `</details>\\n#` x\n");
     assert_says(&f, "`[a](b)`: 1 host");

@@ -42,16 +42,15 @@ static bool holds(const struct tm_value *list, const char *text)
     return false;
 }
 
-#define LOSS(name, level) \
-    "{'coverage':{'tallies':{'" name "':{'count':7,'level':'" level "','help':'x'}}}}"
+#define LOSS(name, level) "{'coverage':{'tallies':{'" name "':{'count':7,'level':'" level "','help':'x'}}}}"
 
 static void each_loss_marks_what_it_touches(void **state)
 {
     static const struct {
-        const char *patch, *id; /* NULL: no mark at all */
-        const char *text;       /* a part of it */
-        const char *section, *kpi;          /* touched */
-        const char *not_section, *not_kpi;  /* not touched; NULL = everything is */
+        const char *patch, *id;            /* NULL: no mark at all */
+        const char *text;                  /* a part of it */
+        const char *section, *kpi;         /* touched */
+        const char *not_section, *not_kpi; /* not touched; NULL = everything is */
     } rows[] = {
         { "{}", NULL, NULL, NULL, NULL, NULL, NULL },
         { LOSS("derived", "note"), NULL, NULL, NULL, NULL, NULL, NULL },
@@ -62,14 +61,14 @@ static void each_loss_marks_what_it_touches(void **state)
           "vm has exactly 2,097,152", "gaps", "device_utilization", "compile", "compile_time" },
         { "{'coverage':{'warnings':['x','12 GPU events dropped','y']}}", "events_dropped", "'12 GPU events dropped'",
           "kernels", "small_kernel_share", "memory", "peak_memory" },
-        { "{'coverage':{'warnings':['clock drift','and more']}}", "profiler_warning", "'clock drift' (and 1 more)", "host",
-          "host_overhead", "compile", "peak_memory" },
+        { "{'coverage':{'warnings':['clock drift','and more']}}", "profiler_warning", "'clock drift' (and 1 more)",
+          "host", "host_overhead", "compile", "peak_memory" },
         { "{'devices':[{'id':'a','reliability':'graph'},{'id':'b','reliability':'full'}]}", "graphs_collapsed",
           "on 1 device ", "gaps", "device_utilization", "host", "step_time" },
         { LOSS("negative-duration", "loss"), "events_lost", "7 (negative-duration)", "kernels", "kernel_duration", NULL,
           NULL },
-        { "{'input':{'files':[{'path':'a','kind':'chrome_json','notes':['lacks']}]}}", "lossy_copy", "JSON", "occupancy",
-          "occupancy", "gaps", "device_utilization" },
+        { "{'input':{'files':[{'path':'a','kind':'chrome_json','notes':['lacks']}]}}", "lossy_copy", "JSON",
+          "occupancy", "occupancy", "gaps", "device_utilization" },
         { LOSS("deep-nesting", "note"), "deep_nesting", "7 spans", "gaps", "host_overhead", "kernels", "occupancy" },
     };
 
@@ -92,8 +91,8 @@ static void each_loss_marks_what_it_touches(void **state)
             fail_msg("%s: '%s' is '%s'", rows[i].patch, rows[i].id, tm_text(tm_get(found, "text")));
         if (found && (!holds(tm_get(found, "sections"), rows[i].section) || !holds(tm_get(found, "kpis"), rows[i].kpi)))
             fail_msg("%s: does not touch %s, %s", rows[i].id, rows[i].section, rows[i].kpi);
-        if (rows[i].not_kpi && (holds(tm_get(found, "sections"), rows[i].not_section) ||
-                                holds(tm_get(found, "kpis"), rows[i].not_kpi)))
+        if (rows[i].not_kpi &&
+            (holds(tm_get(found, "sections"), rows[i].not_section) || holds(tm_get(found, "kpis"), rows[i].not_kpi)))
             fail_msg("%s: touches %s, %s", rows[i].id, rows[i].not_section, rows[i].not_kpi);
         finish(&m);
     }
@@ -111,7 +110,8 @@ static void a_cap_alone_is_no_damage(void **state)
 
         (void)snprintf(patch, sizeof(patch),
                        "{'input':{'partial':true,'files':[{'path':'a','partial':true,'problems':[%s]}]},"
-                       "'coverage':{'tallies':{'event-cap':{'count':1,'level':'loss','help':'x'}}}}", problems[i]);
+                       "'coverage':{'tallies':{'event-cap':{'count':1,'level':'loss','help':'x'}}}}",
+                       problems[i]);
         mark(&m, patch);
         assert_int_equal(tm_length(tm_path(m.root, "coverage.marks")), i + 1);
         finish(&m);

@@ -27,7 +27,8 @@ static void assert_prose(const struct row *rows, size_t count, bool in_table)
 static void plain_words_stay_as_they_are(void **state)
 {
     static const struct row rows[] = {
-        { "The device waits, 12.5 % (1.35 s at 0.367214627 s).", "The device waits, 12.5 % (1.35 s at 0.367214627 s)." },
+        { "The device waits, 12.5 % (1.35 s at 0.367214627 s).",
+          "The device waits, 12.5 % (1.35 s at 0.367214627 s)." },
         { "at 17:57:13 UTC - it's + fine = so!", "at 17:57:13 UTC - it's + fine = so!" },
         { "1.35 s", "1.35 s" },
         { "  two   spaces  ", "two spaces" },
@@ -63,8 +64,9 @@ static void words_that_mean_something_become_code(void **state)
 static void nothing_begins_a_block(void **state)
 {
     static const struct row rows[] = {
-        { "# a", "`#` a" }, { "- a", "`-` a" },   { "1. a", "`1`. a" },  { "12) a", "`12`) a" },
-        { "===", "`===`" }, { "---", "`---`" }, { "> a", "\\> a" }, { ">= <->", "\\>\\= `<->`" }, { "a # - 1. +", "a # - 1. +" },
+        { "# a", "`#` a" },     { "- a", "`-` a" },           { "1. a", "`1`. a" },
+        { "12) a", "`12`) a" }, { "===", "`===`" },           { "---", "`---`" },
+        { "> a", "\\> a" },     { ">= <->", "\\>\\= `<->`" }, { "a # - 1. +", "a # - 1. +" },
     };
 
     (void)state;
@@ -88,7 +90,10 @@ static void code_in_sentences_stays_one_piece(void **state)
 static void bars_do_not_break_tables(void **state)
 {
     static const struct row rows[] = {
-        { "a|b", "`a\\|b`" }, { "|", "`\\|`" }, { "a\\|b", "`a\\\\x7cb`" }, { "`a|b c`", "`a\\|b c`" },
+        { "a|b", "`a\\|b`" },
+        { "|", "`\\|`" },
+        { "a\\|b", "`a\\\\x7cb`" },
+        { "`a|b c`", "`a\\|b c`" },
     };
 
     (void)state;
@@ -98,12 +103,8 @@ static void bars_do_not_break_tables(void **state)
 static void names_are_code_whatever_they_hold(void **state)
 {
     static const struct row rows[] = {
-        { "fusion", "`fusion`" },
-        { "a `b`` c", "```a `b`` c```" },
-        { "`", "`` ` ``" },
-        { " a ", "`  a  `" },
-        { "x|y\n", "`x\\|y\\n`" },
-        { "", "" },
+        { "fusion", "`fusion`" }, { "a `b`` c", "```a `b`` c```" }, { "`", "`` ` ``" },
+        { " a ", "`  a  `" },     { "x|y\n", "`x\\|y\\n`" },        { "", "" },
     };
     static char room[ROOM];
 

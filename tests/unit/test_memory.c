@@ -256,11 +256,10 @@ static void a_fast_rise_is_a_spike(void **state)
     static const struct {
         int64_t at_us, in_use;
     } rows[] = {
-        { 0, 0 },           { 500, 90000 },     { 5000, 100000 },  /* no more than a tenth, or too slow */
-        { 10000, 100000 },  { 10400, 250000 },  { 10900, 310000 }, /* one of 210,000 from the latest low on */
-        { 12000, 100000 },  { 13500, 300000 },  /* slower than a millisecond */
-        { 20000, 50000 },   { 20001, 150001 },  { 20002, 50000 },
-        { 20003, 150001 },  /* the same millisecond: one */
+        { 0, 0 },          { 500, 90000 },    { 5000, 100000 },  /* no more than a tenth, or too slow */
+        { 10000, 100000 }, { 10400, 250000 }, { 10900, 310000 }, /* one of 210,000 from the latest low on */
+        { 12000, 100000 }, { 13500, 300000 },                    /* slower than a millisecond */
+        { 20000, 50000 },  { 20001, 150001 }, { 20002, 50000 },  { 20003, 150001 }, /* the same millisecond: one */
     };
     struct fixture f;
 
@@ -377,8 +376,7 @@ static void values_that_cannot_be_are_not_recorded(void **state)
     a = state_of(f.bfc, -5);
     a.peak_bytes_in_use = -1;
     take(&f, true, 2, a);
-    a = (struct tm_allocation){ .allocator = f.bfc, .has = TM_HAS_ALLOCATION | TM_HAS_ADDRESS,
-                                .allocation_bytes = -7 };
+    a = (struct tm_allocation){ .allocator = f.bfc, .has = TM_HAS_ALLOCATION | TM_HAS_ADDRESS, .allocation_bytes = -7 };
     take(&f, true, 3, a);
     a.allocation_bytes = INT64_MAX;
     take(&f, true, 4, a);

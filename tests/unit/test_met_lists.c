@@ -74,8 +74,7 @@ static void check_text(struct maker *m, uint64_t key, const char *event)
     size_t used = strlen(expected);
 
     for (const char *at = event; *at; at = strchr(at, ';') + 1)
-        used +=
-            (size_t)snprintf(expected + used, sizeof(expected) - used, " %c:%d", *at, atoi(at + 2));
+        used += (size_t)snprintf(expected + used, sizeof(expected) - used, " %c:%d", *at, atoi(at + 2));
     arguments_as_text(text, sizeof(text), m->names, make(m, key, event, LIST_ROOM));
     assert_string_equal(text, expected);
 }

@@ -20,8 +20,10 @@ typedef size_t mutate_fn(uint8_t *data, size_t size, size_t most, unsigned seed,
 typedef bool is_well_formed_fn(const uint8_t *data, size_t size);
 
 static const char trace[] =
-    "{\"displayTimeUnit\": \"ns\", \"traceEvents\":[\n {\"ph\":\"M\",\"pid\":3,\"name\":\"process_name\",\"args\":{\"name\":\"/device:TPU:0\"}},"
-    "{\"ph\":\"X\",\"pid\":3,\"tid\":2,\"ts\":962334.41700000002,\"dur\":9.9999999999999995e-07,\"name\":\"fusion.1\",\"args\":"
+    "{\"displayTimeUnit\": \"ns\", \"traceEvents\":[\n "
+    "{\"ph\":\"M\",\"pid\":3,\"name\":\"process_name\",\"args\":{\"name\":\"/device:TPU:0\"}},"
+    "{\"ph\":\"X\",\"pid\":3,\"tid\":2,\"ts\":962334.41700000002,\"dur\":9.9999999999999995e-07,\"name\":\"fusion.1\","
+    "\"args\":"
     "{\"correlation_id\":\"100\",\"hlo_op\":\"a\\u0041\",\"Input Dims\":[[3,4],[]],\"x\":null}},{}]}";
 
 /* A change of bytes that keeps to `most`: each byte its neighbour, and one more. */
@@ -79,13 +81,18 @@ static bool is_whole_message(const uint8_t *data, size_t size)
                 return false;
             value = 0;
             break;
-        case 1: value = 8; break;
+        case 1:
+            value = 8;
+            break;
         case 2:
             if (!take_varint(&at, end, &value))
                 return false;
             break;
-        case 5: value = 4; break;
-        default: return false;
+        case 5:
+            value = 4;
+            break;
+        default:
+            return false;
         }
         if (value > (uint64_t)(end - at))
             return false;
@@ -198,13 +205,15 @@ static void whatever_comes_is_kept_inside_its_room(void **state)
 /* What is inside one input stands in the other then. */
 static void two_inputs_become_one(void **state)
 {
-    static const char a[] = "{\"traceEvents\":[{\"name\":\"first\",\"ts\":1}]}", b[] = "[{\"name\":\"second\",\"ts\":2}]";
+    static const char a[] = "{\"traceEvents\":[{\"name\":\"first\",\"ts\":1}]}",
+                      b[] = "[{\"name\":\"second\",\"ts\":2}]";
     int found = 0;
 
     (void)state;
     for (unsigned seed = 0; seed < 300; seed++) {
         uint8_t out[512];
-        const size_t length = mutate_json_cross((const uint8_t *)a, strlen(a), (const uint8_t *)b, strlen(b), out, sizeof(out), seed);
+        const size_t length =
+            mutate_json_cross((const uint8_t *)a, strlen(a), (const uint8_t *)b, strlen(b), out, sizeof(out), seed);
 
         found += length && memmem(out, length, "traceEvents", 11) && memmem(out, length, "second", 6);
     }

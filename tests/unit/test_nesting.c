@@ -87,7 +87,10 @@ static void test_calls(void **state)
 static void test_overlap(void **state)
 {
     static const struct span spans[] = {
-        { 1, 0, 100, 0 }, { 1, 10, 40, 1 }, { 1, 30, 50, 2 }, { 1, 60, 10, 3 },
+        { 1, 0, 100, 0 },
+        { 1, 10, 40, 1 },
+        { 1, 30, 50, 2 },
+        { 1, 60, 10, 3 },
     };
     struct tm_run run;
     struct told told = { .count = 0 };
@@ -117,8 +120,7 @@ static void make_spans(struct span *spans, uint64_t *seed)
 {
     for (uint32_t i = 0; i < SPANS; i++) {
         const uint32_t at = i < LANES ? SPANS : (uint32_t)(next_number(seed) % i);
-        const struct span outer =
-            at == SPANS ? (struct span){ .lane = i, .start_ps = 0, .dur_ps = LENGTH } : spans[at];
+        const struct span outer = at == SPANS ? (struct span){ .lane = i, .start_ps = 0, .dur_ps = LENGTH } : spans[at];
         const int64_t begin = outer.dur_ps ? (int64_t)(next_number(seed) % (uint64_t)outer.dur_ps) : 0;
         const int64_t dur = (int64_t)(next_number(seed) % (uint64_t)(outer.dur_ps - begin + 1));
 
@@ -250,7 +252,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls), cmocka_unit_test(test_overlap), cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_room), cmocka_unit_test(test_around), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_room),  cmocka_unit_test(test_around),  cmocka_unit_test(test_refusals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,11 +20,13 @@ static void init(struct tm_run *run)
 /* A run of the night `number` days into November, with a step time in milliseconds. */
 static struct tm_history_run row_of(char id[NIGHT_ID], int number, double step_ms, const char *status)
 {
+    /* clang-format off */
     struct tm_history_run row = { .id = id,         .name = "",     .path = "",        .status = status, .message = "why not",
                                   .report = "",     .platform = "", .model = "",       .hosts = 1,       .devices = 8,
                                   .verdict = "",    .severity = "", .finding = "",     .gates = "",      .gates_text = "",
                                   .fingerprint = "", .version = "", .options = "",     .summary = "",          .page = "",
                                   .definitions = TM_SUMMARY_VERSION };
+    /* clang-format on */
 
     (void)snprintf(id, NIGHT_ID, "run-%02d", number);
     strcpy(row.keys.job, "job");
@@ -76,7 +78,10 @@ static void a_job_stands_as_its_newest_run(void **state)
         { "those that failed do not count", { 100, -1, 100, -1, -1, 150 }, 6, NIGHT_YOUNG },
         { "nor does one that went wrong", { 100, 100, 900, 100, 100, 100, 100, 103 }, 8, NIGHT_WORSE },
         { "runs differ", { 90, 100, 110, 95, 105, 90, 110, 125 }, 8, NIGHT_SAME },
-        { "by steps from one to the next", { 100, 110, 100, 110, 100, 110, 100, 100, 100, 100, 100, 112 }, 12, NIGHT_SAME },
+        { "by steps from one to the next",
+          { 100, 110, 100, 110, 100, 110, 100, 100, 100, 100, 100, 112 },
+          12,
+          NIGHT_SAME },
         { "a level is new after four of seven", { 100, 100, 100, 120, 120, 120, 120, 120 }, 8, NIGHT_SAME },
     };
 

@@ -68,9 +68,11 @@ static void baselines_are_words_or_paths(void **state)
         { "./last-good", TM_BASELINE_PATHS, 7 },
         { "main=a/summary.json", TM_BASELINE_PATHS, 7 },
     };
+    /* clang-format off */
     static const char *const bad[] = { "median:",    "median:0",    "median:65", "median:7x", "median:-1", "median: 7",
                                        "night:",     "night:today", "label:",    "night:2026-11-011",
                                        "median:99999999999999999999" };
+    /* clang-format on */
     struct tm_baseline_choice choice;
     struct tm_run run;
 
@@ -110,7 +112,7 @@ static void the_newest_good_run_before_it_is_the_baseline(void **state)
     add(&m, (struct made_night_run){ .night = 1, .gates = "passed", .step_ms = 80 });
     made_nights_add(&m, &(struct made_night_run){ .night = 2, .gates = "passed" }, second);
     add(&m, (struct made_night_run){ .night = 3, .gates = "failed", .step_ms = 112 });
-    add(&m, (struct made_night_run){ .night = 4, .step_ms = 112 });                     /* never judged */
+    add(&m, (struct made_night_run){ .night = 4, .step_ms = 112 }); /* never judged */
     add(&m, (struct made_night_run){ .night = 5, .gates = "unknown", .step_ms = 112 });
     add(&m, (struct made_night_run){ .night = 6, .gates = "passed", .step_ms = 112, .is_pruned = true });
     add(&m, (struct made_night_run){ .night = 7, .gates = "passed", .step_ms = 112, .devices = 16 });
@@ -225,7 +227,9 @@ static void a_planted_change_is_found_and_quiet_nights_are_quiet(void **state)
             const double effect = 1 + 0.01 * made_nights_normal(&m);
 
             (void)snprintf(job, sizeof(job), "job %d", i);
-            add(&m, (struct made_night_run){ .job = job, .night = night, .step_noise = 0.03,
+            add(&m, (struct made_night_run){ .job = job,
+                                             .night = night,
+                                             .step_noise = 0.03,
                                              .step_ms = 100 * effect * (night == 27 && i == 4 ? 1.1 : 1) });
         }
         assert_int_equal(made_nights_judge(&m, five_pct, "median:7"), TM_OK);
@@ -248,7 +252,8 @@ static void gates_may_be_of_some_jobs(void **state)
                                 " {'figure': 'step_time', 'min': '1ms', 'job': 'nobody*'}]}";
     static const char *const wrong[] = {
         "{'gates': [{'figure': 'step_time', 'max': '90ms', 'job': 'b*'}, {'figure': 'step_time', 'max': '1ms'}]}",
-        "{'gates': [{'figure': 'step_time', 'max': '9ms', 'job': 'b*'}, {'figure': 'step_time', 'max': '1ms', 'job': 'b*'}]}",
+        "{'gates': [{'figure': 'step_time', 'max': '9ms', 'job': 'b*'}, {'figure': 'step_time', 'max': '1ms', 'job': "
+        "'b*'}]}",
         "{'gates': [{'figure': 'step_time', 'max': '90ms', 'job': 'b['}]}",
         "{'gates': [{'figure': 'step_time', 'max': '90ms', 'job': 5}]}",
         "{'gates': [{'figure': 'step_tme', 'max': '90ms'}]}",
@@ -281,7 +286,8 @@ static void a_row_that_one_job_does_not_have_stops_no_other(void **state)
     (void)state;
     made_nights_begin(&m);
     add(&m, (struct made_night_run){ .night = 1, .job = "a" });
-    add(&m, (struct made_night_run){ .night = 1, .job = "b", .patch = "{'ops': {'rows': [{'name': 'fusion.9', 'self_ps': 3}]}}" });
+    add(&m, (struct made_night_run){
+                .night = 1, .job = "b", .patch = "{'ops': {'rows': [{'name': 'fusion.9', 'self_ps': 3}]}}" });
     judge(&m, gates, NULL, "unknown");
     assert_string_equal(text_at(&m, "runs[0].gates[0].why"), "the run has no such row");
     assert_string_equal(text_at(&m, "runs[1].verdict"), "passed");
@@ -296,7 +302,8 @@ static tm_status find(void *to, const struct tm_history_run *row)
 
 static void the_history_keeps_what_gates_said(void **state)
 {
-    const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .judged = &(struct tm_judged_night){ "2026-11-02", "9999-12-31" } };
+    const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB,
+                                            .judged = &(struct tm_judged_night){ "2026-11-02", "9999-12-31" } };
     char said[512];
     struct made_nights m;
 
@@ -418,8 +425,11 @@ static void markdown_of_a_large_night_has_a_bound(void **state)
     made_nights_begin(&m);
     for (int i = 0; i < 600; i++) {
         (void)snprintf(job, sizeof(job), "%d %0100d", i, 0);
-        add(&m, (struct made_night_run){ .night = 1, .job = job, .status = i % 2 ? NULL : "failed",
-                                         .has_no_file = true, .message = "it was killed: `|<b>" });
+        add(&m, (struct made_night_run){ .night = 1,
+                                         .job = job,
+                                         .status = i % 2 ? NULL : "failed",
+                                         .has_no_file = true,
+                                         .message = "it was killed: `|<b>" });
     }
     assert_int_equal(made_nights_judge(&m, NULL, NULL), TM_OK);
     const char *const text = written(&m, false);

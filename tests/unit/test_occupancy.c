@@ -71,9 +71,14 @@ static void an_estimate_of_0_is_a_value(void **state)
         { { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .has_achieved = 1 }, 132, 9, 0, 0, true },
         /* A100: 16 blocks of 128 threads, rounded to 1 %; one of 512, rounded to 0 */
         { { .grid = { 16, 1, 1 }, .block = { 128, 1, 1 }, .registers = 22, .occupancy_milli = 1000, .has_achieved = 1 },
-          108, 8, 0, 926, true },
+          108,
+          8,
+          0,
+          926,
+          true },
         { { .grid = { 1, 1, 1 }, .block = { 512, 1, 1 }, .registers = 22, .has_achieved = 1 }, 108, 8, 0, 231, true },
         /* registers limit it, not the grid: as recorded */
+        /* clang-format off */
         { { .grid = { 1280, 1, 1 }, .block = { 128, 1, 1 }, .registers = 255, .occupancy_milli = 13000,
             .has_achieved = 1 }, 132, 9, 0, 13000, true },
         /* 96 KiB of shared memory: the estimate has no block fit; one does */
@@ -90,6 +95,7 @@ static void an_estimate_of_0_is_a_value(void **state)
         { { .grid = { 16, 1, 1 }, .block = { 128, 1, 1 } }, 108, 8, 0, 0, false },
         { { .grid = { 16, 1, 1 }, .block = { 128, 1, 1 }, .occupancy_milli = 62500 }, 108, 8, 0, 62500, true },
     };
+    /* clang-format on */
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -359,8 +365,7 @@ static void many_kernels_keep_to_the_memory(void **state)
     test_run_init(&r.run);
     OK(many_kernels(&r, 20000));
     assert_int_equal(integer(&r, "occupancy.low[0].variants"), 20000);
-    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <=
-                tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 32);
+    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 32);
     end_rig(&r);
 }
 

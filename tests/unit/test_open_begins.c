@@ -27,7 +27,8 @@ static bool pop_plain(struct plain *plain, const struct tm_key *name, struct tm_
 
 static void push_both(struct tm_open_begins *open, struct plain *plain, uint64_t number, uint64_t name)
 {
-    const struct tm_open_begin begin = { .order = number, .name = { .low = name },
+    const struct tm_open_begin begin = { .order = number,
+                                         .name = { .low = name },
                                          .kept.record.start_ps = (int64_t)number * 3 };
 
     plain->all[plain->count++] = begin;

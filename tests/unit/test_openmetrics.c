@@ -82,7 +82,8 @@ static void texts_stay_in_their_quotes(void **state)
 
     (void)state;
     made_nights_begin(&m);
-    add(&m, (struct made_night_run){ .night = 1, .job = "a\"} 1\\", .model = "x\n# EOF\n\"\x01\xe2\x80\xae", .label = "}" });
+    add(&m, (struct made_night_run){
+                .night = 1, .job = "a\"} 1\\", .model = "x\n# EOF\n\"\x01\xe2\x80\xae", .label = "}" });
     const char *const text = written(&m);
 
     assert_has(text, "tracemill_run_success{job=\"a\\\"} 1\\\\\"} 1\n");

@@ -136,8 +136,8 @@ struct span {
 
 static void take(struct rig *r, const struct tm_config *config, uint32_t number, const struct span *span)
 {
-    struct tm_event event = bench_event(bench_name(&r->bench, span->name), span->class, config, span->begin_us * US,
-                                        span->dur_us * US);
+    struct tm_event event =
+        bench_event(bench_name(&r->bench, span->name), span->class, config, span->begin_us * US, span->dur_us * US);
 
     event.record.config = number;
     event.record.track = span->track;
@@ -375,16 +375,20 @@ static void deviations_are_of_self_times(void **state)
 /* Kernels follow one another on a stream: what tells one execution from the next. */
 static void an_operation_of_several_kernels_costs_once(void **state)
 {
-    static const struct { const char *op, *kernel; uint32_t track, step; } events[] = {
-        { "conv.1", "im2col", 0, 0 }, { "conv.1", "gemm", 0, 0 },           /* 1 */
-        { "other", "k", 0, 0 },
-        { "conv.1", "im2col", 0, 0 }, { "conv.1", "gemm", 0, 0 },           /* 2: after another operation */
-        { "conv.1", "im2col", 0, 0 }, { "conv.1", "gemm", 0, 0 },           /* 3: its first kernel again */
-        { "conv.1", "gemm", 0, 1 },   { "conv.1", "reduce", 0, 1 },         /* 4: in another step */
-        { "conv.1", "reduce", 1, 1 }, { "", "of no program", 1, 1 }, { "conv.1", "gemm", 1, 1 }, /* 5: elsewhere */
-        { "other", "k", 1, 1 },
-        { "conv.1", "fill", 1, 1 },   { "conv.1", "fill", 1, 1 },   { "conv.1", "gemm", 1, 1 },  /* 6: fills before */
-        { "conv.1", "fill", 1, 1 },   { "conv.1", "gemm", 1, 1 },           /* 7 */
+    static const struct {
+        const char *op, *kernel;
+        uint32_t track, step;
+    } events[] = {
+        { "conv.1", "im2col", 0, 0 }, { "conv.1", "gemm", 0, 0 }, /* 1 */
+        { "other", "k", 0, 0 },       { "conv.1", "im2col", 0, 0 },
+        { "conv.1", "gemm", 0, 0 },                                 /* 2: after another operation */
+        { "conv.1", "im2col", 0, 0 }, { "conv.1", "gemm", 0, 0 },   /* 3: its first kernel again */
+        { "conv.1", "gemm", 0, 1 },   { "conv.1", "reduce", 0, 1 }, /* 4: in another step */
+        { "conv.1", "reduce", 1, 1 }, { "", "of no program", 1, 1 },
+        { "conv.1", "gemm", 1, 1 }, /* 5: elsewhere */
+        { "other", "k", 1, 1 },       { "conv.1", "fill", 1, 1 },
+        { "conv.1", "fill", 1, 1 },   { "conv.1", "gemm", 1, 1 }, /* 6: fills before */
+        { "conv.1", "fill", 1, 1 },   { "conv.1", "gemm", 1, 1 }, /* 7 */
     };
     struct rig r;
     struct tm_config conv, other;
@@ -399,9 +403,9 @@ static void an_operation_of_several_kernels_costs_once(void **state)
     numbers[1] = add_config(&r, &other);
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
         const struct tm_config *config = !*events[i].op ? &no_config : events[i].op[0] == 'c' ? &conv : &other;
-        struct tm_event event = bench_event(bench_name(&r.bench, events[i].kernel),
-                                            *events[i].kernel == 'f' ? TM_CLASS_MEMSET : TM_CLASS_KERNEL, config,
-                                            (int64_t)i * US, US);
+        struct tm_event event =
+            bench_event(bench_name(&r.bench, events[i].kernel),
+                        *events[i].kernel == 'f' ? TM_CLASS_MEMSET : TM_CLASS_KERNEL, config, (int64_t)i * US, US);
 
         event.record.config = config == &no_config ? 0 : numbers[config == &other];
         event.record.track = events[i].track;
@@ -424,15 +428,21 @@ static void an_operation_of_several_kernels_costs_once(void **state)
 static void each_operation_is_measured_by_its_lower_roof(void **state)
 {
     struct rig r;
-    struct tm_config product = { .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = 500000000, .has_bytes_accessed = 1,
+    struct tm_config product = { .level = TM_LEVEL_COMPUTE,
+                                 .has_flops = 1,
+                                 .flops = 500000000,
+                                 .has_bytes_accessed = 1,
                                  .bytes_accessed = 1000000 };
-    struct tm_config stream = { .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = 2000000, .has_bytes_accessed = 1,
-                                .bytes_accessed = 2000000 };
+    struct tm_config stream = {
+        .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = 2000000, .has_bytes_accessed = 1, .bytes_accessed = 2000000
+    };
     struct tm_config silent = { .level = TM_LEVEL_COMPUTE };
-    struct tm_config wait = { .level = TM_LEVEL_D2D, .tpu_part = TM_TPU_WAIT, .has_bytes_accessed = 1,
-                              .bytes_accessed = 7 };
-    struct tm_config start = { .level = TM_LEVEL_D2D, .tpu_part = TM_TPU_START, .has_bytes_accessed = 1,
-                               .bytes_accessed = 7 }; /* counted where it is waited for */
+    struct tm_config wait = {
+        .level = TM_LEVEL_D2D, .tpu_part = TM_TPU_WAIT, .has_bytes_accessed = 1, .bytes_accessed = 7
+    };
+    struct tm_config start = {
+        .level = TM_LEVEL_D2D, .tpu_part = TM_TPU_START, .has_bytes_accessed = 1, .bytes_accessed = 7
+    }; /* counted where it is waited for */
 
     (void)state;
     open_rig(&r, TM_DEVICE_TPU);
@@ -480,8 +490,9 @@ static void each_operation_is_measured_by_its_lower_roof(void **state)
 static void what_reaches_neither_roof_is_bound_by_latency(void **state)
 {
     struct rig r;
-    struct tm_config op = { .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = 1, .has_bytes_accessed = 1,
-                            .bytes_accessed = 1999999 }; /* of 2 MB are 20 % of 10 us */
+    struct tm_config op = {
+        .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = 1, .has_bytes_accessed = 1, .bytes_accessed = 1999999
+    }; /* of 2 MB are 20 % of 10 us */
     struct tm_config more = op;
 
     (void)state;
@@ -503,8 +514,9 @@ static void what_reaches_neither_roof_is_bound_by_latency(void **state)
 static void a_recorded_0_of_a_custom_call_is_not_known(void **state)
 {
     struct rig r;
-    struct tm_config known = { .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = 1000, .has_bytes_accessed = 1,
-                               .bytes_accessed = 1000 };
+    struct tm_config known = {
+        .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = 1000, .has_bytes_accessed = 1, .bytes_accessed = 1000
+    };
     struct tm_config zero = { .level = TM_LEVEL_COMPUTE, .has_flops = 1, .has_bytes_accessed = 1 };
     struct tm_config told, named = zero;
 
@@ -543,8 +555,9 @@ static void a_recorded_0_of_a_custom_call_is_not_known(void **state)
 static void more_than_the_peak_is_shown(void **state)
 {
     struct rig r;
-    struct tm_config op = { .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = 1, .has_bytes_accessed = 1,
-                            .bytes_accessed = 40000000 };
+    struct tm_config op = {
+        .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = 1, .has_bytes_accessed = 1, .bytes_accessed = 40000000
+    };
 
     (void)state;
     open_rig(&r, TM_DEVICE_TPU);
@@ -566,14 +579,22 @@ static void what_the_hlo_says_of_an_operation_is_used(void **state)
     open_rig(&r, TM_DEVICE_GPU);
     dot = of_op(&r, "fusion.9", "");
     add_hlo(&r, &dot,
-            &(struct tm_hlo_op){ .opcode = bench_name(&r.bench, "fusion"), .module = bench_name(&r.bench, "jit_g"),
+            &(struct tm_hlo_op){ .opcode = bench_name(&r.bench, "fusion"),
+                                 .module = bench_name(&r.bench, "jit_g"),
                                  .path = bench_name(&r.bench, "jit(g)/mlp/dot_general"),
-                                 .source = bench_name(&r.bench, "model.py:12"), .precision = TM_F32, .has_matrix = 1,
-                                 .has_flops = 1, .flops = 12, .has_bytes = 1, .bytes = 34 });
+                                 .source = bench_name(&r.bench, "model.py:12"),
+                                 .precision = TM_F32,
+                                 .has_matrix = 1,
+                                 .has_flops = 1,
+                                 .flops = 12,
+                                 .has_bytes = 1,
+                                 .bytes = 34 });
     opaque = of_op(&r, "custom-call.1", "jit_g");
     add_hlo(&r, &opaque,
             &(struct tm_hlo_op){ .opcode = bench_name(&r.bench, "custom-call"),
-                                 .target = bench_name(&r.bench, "library"), .has_bytes = 1, .bytes = 5 });
+                                 .target = bench_name(&r.bench, "library"),
+                                 .has_bytes = 1,
+                                 .bytes = 5 });
     take(&r, &dot, add_config(&r, &dot), &(struct span){ "s1688gemm_tensorop", TM_CLASS_KERNEL, 0, 0, 0, 10 });
     take(&r, &opaque, add_config(&r, &opaque), &(struct span){ "k", TM_CLASS_KERNEL, 0, 0, 10, 4 });
     report_rig(&r);
@@ -616,7 +637,10 @@ static void what_is_not_chosen_does_not_count(void **state)
 static void sums_stay_at_the_largest_number(void **state)
 {
     struct rig r;
-    struct tm_config op = { .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = UINT64_MAX, .has_bytes_accessed = 1,
+    struct tm_config op = { .level = TM_LEVEL_COMPUTE,
+                            .has_flops = 1,
+                            .flops = UINT64_MAX,
+                            .has_bytes_accessed = 1,
                             .bytes_accessed = UINT64_MAX };
 
     (void)state;
@@ -652,8 +676,9 @@ static void a_profile_without_a_device_has_none(void **state)
 static void what_was_saved_is_read_again(void **state)
 {
     char path[KEPT_BENCH_PATH];
-    struct tm_config op = { .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = 600, .has_bytes_accessed = 1,
-                            .bytes_accessed = 60 };
+    struct tm_config op = {
+        .level = TM_LEVEL_COMPUTE, .has_flops = 1, .flops = 600, .has_bytes_accessed = 1, .bytes_accessed = 60
+    };
     struct rig r;
     struct tm_run run;
     struct bench again;

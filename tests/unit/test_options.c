@@ -16,8 +16,7 @@
 static const char origin[] = "--it";
 
 /* The name with every '-' as '_', after a prefix. */
-static void spell(char *out, size_t out_bytes, const char *prefix, const char *name,
-                  int (*letter)(int))
+static void spell(char *out, size_t out_bytes, const char *prefix, const char *name, int (*letter)(int))
 {
     (void)snprintf(out, out_bytes, "%s%s", prefix, name);
     for (char *at = out; *at; at++)
@@ -65,8 +64,7 @@ static void every_default_can_be_read(void **state)
             assert_int_equal(tm_option_read(row, row->fallback, origin, &options, &error), TM_OK);
     }
     assert_int_equal(options.memory_bytes, (size_t)TM_MEMORY_DEFAULT_MIB * TM_MIB);
-    assert_int_equal(options.formats,
-                     TM_FORMAT_HTML | TM_FORMAT_PDF | TM_FORMAT_JSON | TM_FORMAT_TEXT);
+    assert_int_equal(options.formats, TM_FORMAT_HTML | TM_FORMAT_PDF | TM_FORMAT_JSON | TM_FORMAT_TEXT);
     assert_int_equal(options.gap_min_ps, 10000000);
     assert_int_equal(options.rows, 500);
     assert_int_equal(options.skip_steps, -1);
@@ -78,8 +76,7 @@ static void every_default_can_be_read(void **state)
     assert_true(options.part_bytes > 95000000 && options.part_bytes <= 100000000);
     assert_int_equal(options.by, TM_BY_LIMITS);
     assert_int_equal(options.filter.count, 0);
-    assert_false(options.plain || options.strict || options.json || options.quiet || options.stats ||
-                 options.latest);
+    assert_false(options.plain || options.strict || options.json || options.quiet || options.stats || options.latest);
 }
 
 /* Read a text as one option does.  out: the status; *error holds the reason */
@@ -271,20 +268,13 @@ static void parts_end_where_they_are_told_to(void **state)
         uint64_t steps;
         int64_t time_ps;
     } cases[] = {
-        { "step", TM_OK, TM_BY_STEP, 1, 0 },
-        { "step=10", TM_OK, TM_BY_STEP, 10, 0 },
-        { "device", TM_OK, TM_BY_DEVICE, 1, 0 },
-        { "time=1.5s", TM_OK, TM_BY_TIME, 1, 1500000000000 },
-        { "", TM_ERR_USAGE, 0, 0, 0 },
-        { "s", TM_ERR_USAGE, 0, 0, 0 },
-        { "steps", TM_ERR_USAGE, 0, 0, 0 },
-        { "step=", TM_ERR_USAGE, 0, 0, 0 },
-        { "step=0", TM_ERR_USAGE, 0, 0, 0 },
-        { "step=2x", TM_ERR_USAGE, 0, 0, 0 },
-        { "device=gpu", TM_ERR_USAGE, 0, 0, 0 },
-        { "time=", TM_ERR_USAGE, 0, 0, 0 },
-        { "time=0", TM_ERR_USAGE, 0, 0, 0 },
-        { "time=5", TM_ERR_USAGE, 0, 0, 0 },
+        { "step", TM_OK, TM_BY_STEP, 1, 0 },     { "step=10", TM_OK, TM_BY_STEP, 10, 0 },
+        { "device", TM_OK, TM_BY_DEVICE, 1, 0 }, { "time=1.5s", TM_OK, TM_BY_TIME, 1, 1500000000000 },
+        { "", TM_ERR_USAGE, 0, 0, 0 },           { "s", TM_ERR_USAGE, 0, 0, 0 },
+        { "steps", TM_ERR_USAGE, 0, 0, 0 },      { "step=", TM_ERR_USAGE, 0, 0, 0 },
+        { "step=0", TM_ERR_USAGE, 0, 0, 0 },     { "step=2x", TM_ERR_USAGE, 0, 0, 0 },
+        { "device=gpu", TM_ERR_USAGE, 0, 0, 0 }, { "time=", TM_ERR_USAGE, 0, 0, 0 },
+        { "time=0", TM_ERR_USAGE, 0, 0, 0 },     { "time=5", TM_ERR_USAGE, 0, 0, 0 },
     };
     struct tm_options options;
     struct tm_error error;
@@ -351,8 +341,7 @@ static void words_numbers_and_flags_have_bounds(void **state)
     assert_int_equal(read_as(TM_OPTION_SKIP_STEPS, "3", &options, &error), TM_OK);
     assert_int_equal(options.skip_steps, 3);
     options.strict = true;
-    assert_int_equal(
-        tm_option_read(&tm_option_table[TM_OPTION_STRICT], "off", origin, &options, &error), TM_OK);
+    assert_int_equal(tm_option_read(&tm_option_table[TM_OPTION_STRICT], "off", origin, &options, &error), TM_OK);
     assert_false(options.strict);
 }
 
@@ -412,16 +401,16 @@ static void numbers_of_workers_are_auto_or_from_one_on(void **state)
         bool is_good;
         uint64_t number;
     } cases[] = {
-        { "auto", true, 0 }, { "1", true, 1 }, { "100000", true, 100000 },
-        { "0", false, 0 },   { "", false, 0 }, { "-1", false, 0 },
-        { "2x", false, 0 },  { "100001", false, 0 }, { "Auto", false, 0 },
+        { "auto", true, 0 }, { "1", true, 1 },   { "100000", true, 100000 }, { "0", false, 0 },    { "", false, 0 },
+        { "-1", false, 0 },  { "2x", false, 0 }, { "100001", false, 0 },     { "Auto", false, 0 },
     };
     struct tm_options options;
     struct tm_error error;
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        assert_int_equal(read_as(TM_OPTION_JOBS, cases[i].text, &options, &error), cases[i].is_good ? TM_OK : TM_ERR_USAGE);
+        assert_int_equal(read_as(TM_OPTION_JOBS, cases[i].text, &options, &error),
+                         cases[i].is_good ? TM_OK : TM_ERR_USAGE);
         if (cases[i].is_good)
             assert_int_equal(options.jobs, cases[i].number);
     }
@@ -434,15 +423,23 @@ static void shares_are_told_or_left_to_a_scheduler(void **state)
         bool is_good;
         struct tm_shard shard;
     } cases[] = {
-        { "auto", true, { 0, 0, false } },     { "auto/16", true, { 0, 16, false } },
-        { "0/1", true, { 0, 1, true } },       { "15/16", true, { 15, 16, true } },
+        { "auto", true, { 0, 0, false } },
+        { "auto/16", true, { 0, 16, false } },
+        { "0/1", true, { 0, 1, true } },
+        { "15/16", true, { 15, 16, true } },
         { "99999/100000", true, { 99999, 100000, true } },
-        { "16/16", false, { 0, 0, false } },   { "0/0", false, { 0, 0, false } },
-        { "auto/0", false, { 0, 0, false } },  { "0/100001", false, { 0, 0, false } },
-        { "", false, { 0, 0, false } },        { "1", false, { 0, 0, false } },
-        { "/2", false, { 0, 0, false } },      { "1/", false, { 0, 0, false } },
-        { "1/2x", false, { 0, 0, false } },    { "auto2", false, { 0, 0, false } },
-        { "-1/2", false, { 0, 0, false } },    { "1/2/3", false, { 0, 0, false } },
+        { "16/16", false, { 0, 0, false } },
+        { "0/0", false, { 0, 0, false } },
+        { "auto/0", false, { 0, 0, false } },
+        { "0/100001", false, { 0, 0, false } },
+        { "", false, { 0, 0, false } },
+        { "1", false, { 0, 0, false } },
+        { "/2", false, { 0, 0, false } },
+        { "1/", false, { 0, 0, false } },
+        { "1/2x", false, { 0, 0, false } },
+        { "auto2", false, { 0, 0, false } },
+        { "-1/2", false, { 0, 0, false } },
+        { "1/2/3", false, { 0, 0, false } },
     };
     struct tm_options options;
     struct tm_error error;

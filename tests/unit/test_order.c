@@ -41,8 +41,8 @@ static uint32_t fill_args(uint64_t number, uint8_t *args)
 static struct tm_cursor *open_made(struct tm_source *source, uint64_t track, size_t buffer_bytes)
 {
     struct made_source *const made = (struct made_source *)source;
-    struct made_cursor *const c = tm_take(&source->trace->run->budget, TM_ACCOUNT_INPUT, sizeof(*c),
-                                          &source->trace->run->error);
+    struct made_cursor *const c =
+        tm_take(&source->trace->run->budget, TM_ACCOUNT_INPUT, sizeof(*c), &source->trace->run->error);
 
     assert_true(buffer_bytes >= 4096);
     if (!c)
@@ -78,16 +78,17 @@ static void close_made(struct tm_cursor *cursor)
     tm_give(&cursor->source->trace->run->budget, TM_ACCOUNT_INPUT, cursor, sizeof(struct made_cursor));
 }
 
-static const struct tm_source_type made_type = { .name = "made", .open = open_made, .next = next_made,
-                                                 .close = close_made };
+static const struct tm_source_type made_type = {
+    .name = "made", .open = open_made, .next = next_made, .close = close_made
+};
 
 /* How the tracks look. */
 struct shape {
     uint64_t tracks, per_track;
-    int64_t range_ps;      /* starts lie below: small ones give many equal times */
-    unsigned unsorted_in;  /* one of that many tracks is out of order; 0 = none */
-    unsigned arrows_in;    /* one of that many tracks has ends of arrows, from the first one on; 0 = none */
-    bool uneven;           /* track i has about per_track / (i + 1) records */
+    int64_t range_ps;     /* starts lie below: small ones give many equal times */
+    unsigned unsorted_in; /* one of that many tracks is out of order; 0 = none */
+    unsigned arrows_in;   /* one of that many tracks has ends of arrows, from the first one on; 0 = none */
+    bool uneven;          /* track i has about per_track / (i + 1) records */
 };
 
 static int in_order(const struct tm_record *a, const struct tm_record *b)
@@ -108,7 +109,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Records are numbered track by track in the order of the file: ties are told by it. */
-static void fill_track(struct made_source *made, uint64_t number, const struct shape *shape, uint64_t *seed, uint64_t *next)
+static void fill_track(struct made_source *made, uint64_t number, const struct shape *shape, uint64_t *seed,
+                       uint64_t *next)
 {
     struct made_track *const track = &made->tracks[number];
     const bool is_unsorted = shape->unsorted_in && number % shape->unsorted_in == 0;
@@ -120,10 +122,12 @@ static void fill_track(struct made_source *made, uint64_t number, const struct s
     assert_non_null(track->records);
     row.events = track->count;
     for (uint64_t i = 0; i < track->count; i++)
-        track->records[i] = (struct tm_record){
-            .start_ps = (int64_t)(next_number(seed) % (uint64_t)shape->range_ps) - shape->range_ps / 4,
-            .dur_ps = has_arrows ? 0 : (int64_t)(next_number(seed) % 4), .track = (uint32_t)number, .correlation = i,
-            .kind = has_arrows ? TM_FLOW_STEP : TM_SPAN };
+        track->records[i] = (struct tm_record){ .start_ps = (int64_t)(next_number(seed) % (uint64_t)shape->range_ps) -
+                                                            shape->range_ps / 4,
+                                                .dur_ps = has_arrows ? 0 : (int64_t)(next_number(seed) % 4),
+                                                .track = (uint32_t)number,
+                                                .correlation = i,
+                                                .kind = has_arrows ? TM_FLOW_STEP : TM_SPAN };
     if (!is_unsorted)
         qsort(track->records, track->count, sizeof(*track->records), by_time);
     for (uint64_t i = 0; i < track->count; i++)

@@ -27,8 +27,9 @@ static size_t read_raw(const char *name, uint8_t *to, size_t room)
 /* Inflate one gzip member; *rest = bytes after it. */
 static size_t inflate_member(const uint8_t *from, size_t length, uint8_t *to, size_t room, size_t *rest)
 {
-    z_stream z = { .next_in = (z_const Bytef *)(uintptr_t)from, .avail_in = (uInt)length, .next_out = to,
-                   .avail_out = (uInt)room };
+    z_stream z = {
+        .next_in = (z_const Bytef *)(uintptr_t)from, .avail_in = (uInt)length, .next_out = to, .avail_out = (uInt)room
+    };
 
     assert_int_equal(inflateInit2(&z, 16 + MAX_WBITS), Z_OK);
     assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);

@@ -12,17 +12,23 @@ static void make_xspace(struct export_rig *rig)
 
     rig->trace.origin = TM_ORIGIN_XSPACE;
     rig->trace.main_track = 0;
-    (void)export_rig_track(rig, &(struct tm_track){ .process = 0, .process_order = 0, .id = 7, .side = TM_SIDE_HOST,
-                                                    .device = TM_NONE }, "/host:CPU", "main");
-    (void)export_rig_track(rig, &(struct tm_track){ .process = 1, .process_order = 1, .side = TM_SIDE_OTHER,
-                                                    .device = TM_NONE, .id = 1 }, "Task Environment", "task");
-    (void)export_rig_track(rig, &(struct tm_track){ .process = 2, .process_order = 2, .id = 15, .side = TM_SIDE_DEVICE,
-                                                    .device = second }, "/device:GPU:1", "stream 15");
-    (void)export_rig_track(rig, &(struct tm_track){ .process = 2, .process_order = 2, .id = 14, .order = 1,
-                                                    .side = TM_SIDE_DEVICE, .device = second }, "/device:GPU:1",
-                           "stream 14");
-    (void)export_rig_track(rig, &(struct tm_track){ .process = 3, .process_order = 3, .id = 14, .side = TM_SIDE_DEVICE,
-                                                    .device = first }, "/device:GPU:0", "stream 14");
+    (void)export_rig_track(
+        rig, &(struct tm_track){ .process = 0, .process_order = 0, .id = 7, .side = TM_SIDE_HOST, .device = TM_NONE },
+        "/host:CPU", "main");
+    (void)export_rig_track(
+        rig, &(struct tm_track){ .process = 1, .process_order = 1, .side = TM_SIDE_OTHER, .device = TM_NONE, .id = 1 },
+        "Task Environment", "task");
+    (void)export_rig_track(
+        rig, &(struct tm_track){ .process = 2, .process_order = 2, .id = 15, .side = TM_SIDE_DEVICE, .device = second },
+        "/device:GPU:1", "stream 15");
+    (void)export_rig_track(
+        rig,
+        &(struct tm_track){
+            .process = 2, .process_order = 2, .id = 14, .order = 1, .side = TM_SIDE_DEVICE, .device = second },
+        "/device:GPU:1", "stream 14");
+    (void)export_rig_track(
+        rig, &(struct tm_track){ .process = 3, .process_order = 3, .id = 14, .side = TM_SIDE_DEVICE, .device = first },
+        "/device:GPU:0", "stream 14");
 }
 
 static void use(struct export_rig *rig, struct tm_out_rows *rows, uint64_t number, uint32_t lane)
@@ -117,8 +123,11 @@ static void test_devices_without_a_process(void **state)
     use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_STEP, 1), 0);
     use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_GAP, 0), 0);
     for (uint32_t i = 0; i < 2; i++) {
-        struct tm_counter_row counter = { .hash = i + 1, .name = 1, .process = tm_out_rows_device_process(rows, i),
-                                          .device = i, .order = TM_COUNTER_BUSY };
+        struct tm_counter_row counter = { .hash = i + 1,
+                                          .name = 1,
+                                          .process = tm_out_rows_device_process(rows, i),
+                                          .device = i,
+                                          .order = TM_COUNTER_BUSY };
 
         assert_int_equal(tm_out_rows_use_counter(rows, &rig.recorder.writer, &counter, &row, &written), TM_OK);
         assert_int_equal(row.order, (3 + 4 * i + 3) * 64);
@@ -128,7 +137,8 @@ static void test_devices_without_a_process(void **state)
                                                    "row 1000001/1000003 cpu:1 steps \u00b7 tracemill @448\n"
                                                    "row 1000001/1000002 cpu:0 idle gaps \u00b7 tracemill @256\n"));
     assert_int_equal(tm_out_rows_use(rows, &rig.recorder.writer, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE),
-                                     0, &row, &written), TM_OK);
+                                     0, &row, &written),
+                     TM_OK);
     assert_int_equal(row.uuid, group.uuid);
     assert_int_equal(row.parent, group.uuid);
     tm_out_rows_free(rows);
@@ -140,11 +150,15 @@ static void test_devices_without_a_process(void **state)
 static void make_chrome(struct export_rig *rig)
 {
     const struct tm_track tracks[] = {
-        { .process = 0, .process_id = 40, .id = 40 },     { .process = 0, .process_id = 40, .id = 40 },
-        { .process = 0, .process_id = 40, .id = 0 },      { .process = 0, .process_id = 40, .id = 1000001 },
+        { .process = 0, .process_id = 40, .id = 40 },
+        { .process = 0, .process_id = 40, .id = 40 },
+        { .process = 0, .process_id = 40, .id = 0 },
+        { .process = 0, .process_id = 40, .id = 1000001 },
         { .process = 0, .process_id = 40, .sort = TM_TRACK_ASYNC },
-        { .process = 1, .process_id = 40, .id = 40 },     { .process = 2, .process_id = 0, .id = INT64_MAX },
-        { .process = 3, .process_id = -5, .id = 2147483647 }, { .process = 4, .process_id = 1000001, .id = 1 },
+        { .process = 1, .process_id = 40, .id = 40 },
+        { .process = 2, .process_id = 0, .id = INT64_MAX },
+        { .process = 3, .process_id = -5, .id = 2147483647 },
+        { .process = 4, .process_id = 1000001, .id = 1 },
     };
 
     for (size_t i = 0; i < sizeof(tracks) / sizeof(tracks[0]); i++) {
@@ -258,8 +272,10 @@ static void test_million(void **state)
     (void)fclose(rig.recorder.to);
     rig.recorder.to = NULL;
     for (int64_t i = 0; i < 1000000; i++) {
-        const struct tm_track track = { .process = (uint32_t)(i / 1000), .process_id = i / 1000 % 900 + 1,
-                                        .id = i % 10 ? i % 1000 : 5, .device = TM_NONE };
+        const struct tm_track track = { .process = (uint32_t)(i / 1000),
+                                        .process_id = i / 1000 % 900 + 1,
+                                        .id = i % 10 ? i % 1000 : 5,
+                                        .device = TM_NONE };
 
         assert_int_equal(tm_rows_append(rig.trace.tracks, &track), TM_OK);
     }
@@ -268,7 +284,8 @@ static void test_million(void **state)
     assert_int_equal(tm_out_rows_begin_host(rows, &rig.trace), TM_OK);
     for (int turn = 0; turn < 20000; turn++)
         assert_int_equal(tm_out_rows_use(rows, &rig.recorder.writer, next_number(&seed) % 1000000,
-                                         (uint32_t)(next_number(&seed) % 4), &row, &written), TM_OK);
+                                         (uint32_t)(next_number(&seed) % 4), &row, &written),
+                         TM_OK);
     assert_int_equal(tm_out_rows_use(rows, &rig.recorder.writer, 999999, 0, &row, &written), TM_OK);
     assert_int_equal(row.tid, 999);
     assert_int_equal(row.pid, 1000101);
@@ -306,7 +323,7 @@ static void test_refusals(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planes), cmocka_unit_test(test_devices_without_a_process),
+        cmocka_unit_test(test_planes),  cmocka_unit_test(test_devices_without_a_process),
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_ids),
         cmocka_unit_test(test_million), cmocka_unit_test(test_refusals),
     };

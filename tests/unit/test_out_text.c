@@ -18,10 +18,10 @@ static void what_is_no_utf8_is_replaced(void **state)
         { "\x01\x7f\n", 3, "\x01\x7f\n" },
         { "a\0b", 3, "a" BAD "b" },
         { "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80" },
-        { "\xed\xa0\xbd", 3, BAD BAD BAD }, /* half of a surrogate pair */
-        { "\xc0\x80", 2, BAD BAD },         /* overlong */
+        { "\xed\xa0\xbd", 3, BAD BAD BAD },         /* half of a surrogate pair */
+        { "\xc0\x80", 2, BAD BAD },                 /* overlong */
         { "\xf4\x90\x80\x80", 4, BAD BAD BAD BAD }, /* past U+10FFFF */
-        { "x\xe2\x82", 3, "x" BAD BAD },    /* cut */
+        { "x\xe2\x82", 3, "x" BAD BAD },            /* cut */
         { "\xffz", 2, BAD "z" },
     };
 
@@ -56,10 +56,13 @@ static void any_bytes_become_valid(void **state)
 
 static void what_joins_and_sizes_an_event_is_essential(void **state)
 {
-    static const char *const essential[] = { "Addr", "correlation_id", "External id", "hlo_op", "In msg nelems",
-                                             "kernel_details", "long_name", "step_num", "wait_on_stream" };
-    static const char *const others[] = { "", "A", "Ad", "Addr2", "correlation_i", "correlation_ids", "Ev Idx", "_src",
-                                          "wait_on_stream2", "zzz", "Call stack", "hlo" };
+    static const char *const essential[] = { "Addr",      "correlation_id", "External id",
+                                             "hlo_op",    "In msg nelems",  "kernel_details",
+                                             "long_name", "step_num",       "wait_on_stream" };
+    static const char *const others[] = {
+        "",    "A",          "Ad", "Addr2", "correlation_i", "correlation_ids", "Ev Idx", "_src", "wait_on_stream2",
+        "zzz", "Call stack", "hlo"
+    };
 
     (void)state;
     for (size_t i = 0; i < sizeof(essential) / sizeof(essential[0]); i++)

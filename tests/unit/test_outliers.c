@@ -14,10 +14,10 @@ static void a_few_long_values_do_not_set_the_scale(void **state)
     } cases[] = {
         { { 0 }, 0, 0 },
         { { 5 }, 1, 5 },
-        { { 100, 1 }, 2, 100 },                /* which of two is the usual one? */
+        { { 100, 1 }, 2, 100 }, /* which of two is the usual one? */
         { { 1, 2, 3 }, 3, 3 },
         { { 9, 300, 10 }, 3, 10 },
-        { { 10, 11, 12, 40, 9, 10 }, 6, 40 },  /* long, and yet readable */
+        { { 10, 11, 12, 40, 9, 10 }, 6, 40 }, /* long, and yet readable */
         { { 10, 11, 12, 50, 9, 10 }, 6, 12 },
         { { 10, 10, 10, 10, 10, 10, 90, 80 }, 8, 10 },
         { { 10, 10, 10, 10, 10, 90, 80, 70 }, 8, 90 }, /* many are no outliers */

@@ -148,12 +148,14 @@ static void keys_are_kept_apart(void **state)
 static void flows_are_told_apart_and_tallied(void **state)
 {
     static const struct joined rows[] = {
-        { "s1 #1;t2 #1;f3 #1;s4 #1;f5 #1;s6 #2", "s1 #1;t2 #1;f3 #1;s4 #hash;f5 #hash;s6 #2", { .flow = 1, .reused = 1 } },
+        { "s1 #1;t2 #1;f3 #1;s4 #1;f5 #1;s6 #2",
+          "s1 #1;t2 #1;f3 #1;s4 #hash;f5 #hash;s6 #2",
+          { .flow = 1, .reused = 1 } },
         { "s1 #1;f2 #1", "s1 #1;f2 #1", { 0 } },
-        { "s1 #1;f2 #1;f3 #1;f4 #1", "s1 #1;f2 #1;f3 #1;f4 #1", { 0 } },       /* one to many */
-        { "f1 #1;s2 #1", "f1! #1;s2 #1", { 0 } },                              /* clocks differ */
+        { "s1 #1;f2 #1;f3 #1;f4 #1", "s1 #1;f2 #1;f3 #1;f4 #1", { 0 } }, /* one to many */
+        { "f1 #1;s2 #1", "f1! #1;s2 #1", { 0 } },                        /* clocks differ */
         { "f1 #1;s2 #1;f3 #1", "f1! #1;s2 #1;f3 #1", { 0 } },
-        { "f1 #1;f2 #1", "f1! #1;f2! #1", { .flow = 1 } },                     /* one flow that never began */
+        { "f1 #1;f2 #1", "f1! #1;f2! #1", { .flow = 1 } }, /* one flow that never began */
         { "f1 #1;f2 #2", "f1! #1;f2! #2", { .flow = 2 } },
         { "s1 #1;t2 #1", "s1 #1;t2 #1", { .flow = 1 } },
         { "t1 #1", "t1! #1", { .flow = 1 } },
@@ -193,10 +195,20 @@ static void add_record(struct stored_trace *s, const struct tm_record *record, c
 static void a_span_has_everything_of_its_begin(void **state)
 {
     const struct tm_allocation args = { .has = 3, .address = 99 };
-    const struct tm_record begin = { .start_ps = 5, .correlation = 42, .name = 0, .track = 1, .config = 3, .kind = TM_BEGIN,
-                                     .args_length = sizeof(args), .class = TM_CLASS_RUNTIME,
+    const struct tm_record begin = { .start_ps = 5,
+                                     .correlation = 42,
+                                     .name = 0,
+                                     .track = 1,
+                                     .config = 3,
+                                     .kind = TM_BEGIN,
+                                     .args_length = sizeof(args),
+                                     .class = TM_CLASS_RUNTIME,
                                      .flags = TM_FLAG_CORRELATION };
-    const struct tm_record end = { .start_ps = 9, .correlation = 43, .track = 1, .config = 4, .kind = TM_END,
+    const struct tm_record end = { .start_ps = 9,
+                                   .correlation = 43,
+                                   .track = 1,
+                                   .config = 4,
+                                   .kind = TM_END,
                                    .flags = TM_FLAG_CORRELATION | TM_FLAG_STEP };
     struct tm_record span = begin;
     struct tm_record_place place;
@@ -314,10 +326,13 @@ static void check_deep(bool by_name)
 
     begin_test(&run, &s);
     for (int64_t i = 0; i < DEEP; i++)
-        add_record(&s, &(struct tm_record){ .start_ps = i, .name = (tm_strid)i + 1, .track = 1, .kind = TM_BEGIN }, NULL);
+        add_record(&s, &(struct tm_record){ .start_ps = i, .name = (tm_strid)i + 1, .track = 1, .kind = TM_BEGIN },
+                   NULL);
     for (int64_t i = 0; i < DEEP; i++)
-        add_record(&s, &(struct tm_record){ .start_ps = DEEP + i, .name = by_name ? (tm_strid)i + 1 : 0, .track = 1,
-                                            .kind = TM_END }, NULL);
+        add_record(&s,
+                   &(struct tm_record){
+                       .start_ps = DEEP + i, .name = by_name ? (tm_strid)i + 1 : 0, .track = 1, .kind = TM_END },
+                   NULL);
     assert_int_equal(tm_pairs_join(s.store, &s.trace, 1), TM_OK);
     assert_tallied(&run, &(struct tallied){ 0 });
     assert_int_equal(tm_record_store_begin(s.store, 1, &place), TM_OK);
@@ -351,8 +366,10 @@ static tm_status job(struct tm_run *run)
         refuse_in = run->budget.refuse_in;
         run->budget.refuse_in = 0;
         for (int64_t i = 0; i < 3000; i++)
-            add_record(&s, &(struct tm_record){ .start_ps = 9000 - i, .kind = i % 3 ? TM_BEGIN : TM_END,
-                                                .correlation = (uint64_t)i % 7 }, NULL);
+            add_record(&s,
+                       &(struct tm_record){
+                           .start_ps = 9000 - i, .kind = i % 3 ? TM_BEGIN : TM_END, .correlation = (uint64_t)i % 7 },
+                       NULL);
         run->budget.refuse_in = refuse_in;
     }
     st = s.store ? tm_pairs_join(s.store, &s.trace, 0) : run->error.status;

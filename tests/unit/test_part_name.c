@@ -11,10 +11,8 @@ static void hosts_and_devices_become_plain_parts_of_a_path(void **state)
         unsigned number;
         const char *text, *name;
     } cases[] = {
-        { 1, "node7", "part-0001-node7" },
-        { 12, "gpu:0", "part-0012-gpu0" },
-        { 9999, "../a b", "part-9999-.._a_b" },
-        { 3, "a-b", "part-0003-a_b" },
+        { 1, "node7", "part-0001-node7" },       { 12, "gpu:0", "part-0012-gpu0" },
+        { 9999, "../a b", "part-9999-.._a_b" },  { 3, "a-b", "part-0003-a_b" },
         { 4, "caf\xc3\xa9", "part-0004-caf__" },
     };
 
@@ -45,8 +43,8 @@ static void long_names_stay_inside_their_room(void **state)
 
 static void nothing_else_passes_for_a_part(void **state)
 {
-    static const char *const others[] = { "", "part", "PART-0001", "part-0001/../x", "part-a b", "./part-0001",
-                                          "part-\"x\"", "index.html" };
+    static const char *const others[] = { "",         "part",        "PART-0001",  "part-0001/../x",
+                                          "part-a b", "./part-0001", "part-\"x\"", "index.html" };
     char too_long[TM_PART_NAME_BYTES + 1];
 
     (void)state;

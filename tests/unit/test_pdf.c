@@ -75,8 +75,7 @@ static void finish(struct fixture *f)
 
 /* Run a tool on the report.  out: text  what it printed, cut to the room; result  its exit status.
  * Skips the running test where the tool is not installed. */
-static int ask(const struct fixture *f, const char *tool, const char *options, char *text,
-               size_t room)
+static int ask(const struct fixture *f, const char *tool, const char *options, char *text, size_t room)
 {
     char command[256];
     FILE *pipe;
@@ -419,9 +418,8 @@ static tm_status job(struct tm_run *run)
 
     assert_non_null(to);
     if (doc) {
-        test_summary_load(tm_doc_root(doc),
-                          "{'steps': {'list': [{'number': 1, 'period_ps': 5, 'chosen': true},"
-                          " {'number': 2, 'period_ps': 7, 'chosen': true}]}}");
+        test_summary_load(tm_doc_root(doc), "{'steps': {'list': [{'number': 1, 'period_ps': 5, 'chosen': true},"
+                                            " {'number': 2, 'period_ps': 7, 'chosen': true}]}}");
         st = tm_doc_status(doc);
     }
     if (st == TM_OK)

@@ -29,20 +29,59 @@ static void cores_and_clock_give_the_data_sheet(void **state)
         enum tm_precision type;
         double teraflops;
     } rows[] = {
-        { { .model = "Tesla V100-SXM2-16GB", .vendor = "Nvidia", .core_count = 80, .clock_khz = 1530000,
-            .capability_major = 7 }, TM_F16, 125 },
-        { { .model = "NVIDIA A100-SXM4-40GB", .vendor = "Nvidia", .core_count = 108, .clock_khz = 1410000,
-            .capability_major = 8 }, TM_TF32, 156 },
-        { { .model = "NVIDIA H100 80GB HBM3", .vendor = "Nvidia", .core_count = 132, .clock_khz = 1830000,
-            .capability_major = 9 }, TM_BF16, 989.4 },
-        { { .model = "NVIDIA GeForce RTX 4090", .vendor = "Nvidia", .core_count = 128, .clock_khz = 2520000,
-            .capability_major = 8, .capability_minor = 9 }, TM_BF16, 165.2 },
-        { { .model = "NVIDIA L40S", .vendor = "Nvidia", .core_count = 142, .clock_khz = 2520000,
-            .capability_major = 8, .capability_minor = 9 }, TM_F8, 733 },
-        { { .model = "", .vendor = "AMD", .core_count = 304, .clock_khz = 2100000, .capability_major = 9,
-            .capability_minor = 4 }, TM_BF16, 1307.4 },
-        { { .model = "", .vendor = "AMD", .core_count = 256, .clock_khz = 2400000, .capability_major = 9,
-            .capability_minor = 5 }, TM_F8, 5033.2 },
+        { { .model = "Tesla V100-SXM2-16GB",
+            .vendor = "Nvidia",
+            .core_count = 80,
+            .clock_khz = 1530000,
+            .capability_major = 7 },
+          TM_F16,
+          125 },
+        { { .model = "NVIDIA A100-SXM4-40GB",
+            .vendor = "Nvidia",
+            .core_count = 108,
+            .clock_khz = 1410000,
+            .capability_major = 8 },
+          TM_TF32,
+          156 },
+        { { .model = "NVIDIA H100 80GB HBM3",
+            .vendor = "Nvidia",
+            .core_count = 132,
+            .clock_khz = 1830000,
+            .capability_major = 9 },
+          TM_BF16,
+          989.4 },
+        { { .model = "NVIDIA GeForce RTX 4090",
+            .vendor = "Nvidia",
+            .core_count = 128,
+            .clock_khz = 2520000,
+            .capability_major = 8,
+            .capability_minor = 9 },
+          TM_BF16,
+          165.2 },
+        { { .model = "NVIDIA L40S",
+            .vendor = "Nvidia",
+            .core_count = 142,
+            .clock_khz = 2520000,
+            .capability_major = 8,
+            .capability_minor = 9 },
+          TM_F8,
+          733 },
+        { { .model = "",
+            .vendor = "AMD",
+            .core_count = 304,
+            .clock_khz = 2100000,
+            .capability_major = 9,
+            .capability_minor = 4 },
+          TM_BF16,
+          1307.4 },
+        { { .model = "",
+            .vendor = "AMD",
+            .core_count = 256,
+            .clock_khz = 2400000,
+            .capability_major = 9,
+            .capability_minor = 5 },
+          TM_F8,
+          5033.2 },
     };
 
     (void)state;
@@ -91,8 +130,11 @@ static void a_model_alone_is_looked_up(void **state)
 
 static void the_profile_goes_before_the_table(void **state)
 {
-    struct tm_peak_question device = { .model = "TPU v6 Lite", .vendor = "", .kind = TM_DEVICE_TPU,
-                                       .peak_tflops = 900, .memory_bandwidth_bytes = 1500000000000 };
+    struct tm_peak_question device = { .model = "TPU v6 Lite",
+                                       .vendor = "",
+                                       .kind = TM_DEVICE_TPU,
+                                       .peak_tflops = 900,
+                                       .memory_bandwidth_bytes = 1500000000000 };
     struct tm_peaks peaks;
 
     (void)state;
@@ -109,9 +151,14 @@ static void the_profile_goes_before_the_table(void **state)
 /* The ROCm profiler says 2.66 TB/s of an MI300X. */
 static void the_bandwidth_of_amd_is_the_data_sheets(void **state)
 {
-    struct tm_peak_question device = { .model = "", .vendor = "AMD", .kind = TM_DEVICE_GPU, .core_count = 304,
-                                       .clock_khz = 2100000, .memory_bytes = 206141652992,
-                                       .memory_bandwidth_bytes = 2662400000000, .capability_major = 9,
+    struct tm_peak_question device = { .model = "",
+                                       .vendor = "AMD",
+                                       .kind = TM_DEVICE_GPU,
+                                       .core_count = 304,
+                                       .clock_khz = 2100000,
+                                       .memory_bytes = 206141652992,
+                                       .memory_bandwidth_bytes = 2662400000000,
+                                       .capability_major = 9,
                                        .capability_minor = 4 };
     struct tm_peaks peaks;
 

@@ -10,7 +10,12 @@
 #include "stages/output/trace_writer.h"
 #include "tests/support/test_run.h"
 
-enum { PACKETS_MOST = 200000, BLOCKS_MOST = 200, IIDS_MOST = 20000, EPOCH_NS = 1000000 /* less than a clock since 1970 reads */ };
+enum {
+    PACKETS_MOST = 200000,
+    BLOCKS_MOST = 200,
+    IIDS_MOST = 20000,
+    EPOCH_NS = 1000000 /* less than a clock since 1970 reads */
+};
 
 /* --- writing --- */
 
@@ -107,8 +112,12 @@ static void begin_list(struct rig *r)
 
 static struct tm_out_event event_of(struct rig *r, const char *name, int64_t begin_ps, int64_t end_ps)
 {
-    return (struct tm_out_event){ .row = &thread_row, .name = id_of(r, name), .begin_ps = begin_ps, .end_ps = end_ps,
-                                  .whole_begin_ps = begin_ps, .whole_end_ps = end_ps };
+    return (struct tm_out_event){ .row = &thread_row,
+                                  .name = id_of(r, name),
+                                  .begin_ps = begin_ps,
+                                  .end_ps = end_ps,
+                                  .whole_begin_ps = begin_ps,
+                                  .whole_end_ps = end_ps };
 }
 
 static void put_slice(struct rig *r, const struct tm_out_event *event)
@@ -328,13 +337,13 @@ static void assert_is(ProtobufCBinaryData text, const char *expected)
 static ProtobufCBinaryData name_of(const struct trace *t, const Perfetto__TrackEvent *event)
 {
     return event->name_field_case == PERFETTO__TRACK_EVENT__NAME_FIELD_NAME_IID ? known(t, NAMES, event->name_iid)
-                                                                               : event->name;
+                                                                                : event->name;
 }
 
 static ProtobufCBinaryData key_of(const struct trace *t, const Perfetto__DebugAnnotation *a)
 {
     return a->name_field_case == PERFETTO__DEBUG_ANNOTATION__NAME_FIELD_NAME_IID ? known(t, KEYS, a->name_iid)
-                                                                                : a->name;
+                                                                                 : a->name;
 }
 
 static ProtobufCBinaryData string_of(const struct trace *t, const Perfetto__DebugAnnotation *a)
@@ -443,16 +452,33 @@ static void rows_are_tracks_with_their_order(void **state)
     struct rig *r = new_rig(all);
     const struct tm_out_row rows[] = {
         { .uuid = 10, .sort = TM_OUT_PROCESS, .pid = 1, .name = id_of(r, "/device:GPU:0"), .order = -3 },
-        { .uuid = 11, .parent = 10, .sort = TM_OUT_THREAD, .pid = 1, .tid = 14, .name = id_of(r, "Stream"),
+        { .uuid = 11,
+          .parent = 10,
+          .sort = TM_OUT_THREAD,
+          .pid = 1,
+          .tid = 14,
+          .name = id_of(r, "Stream"),
           .order = INT64_MAX },
         { .uuid = 12, .parent = 11, .sort = TM_OUT_LANE, .pid = 1, .tid = 15, .name = id_of(r, "Stream"), .order = 1 },
-        { .uuid = 13, .parent = 10, .sort = TM_OUT_ROW, .pid = 1, .tid = 16, .name = id_of(r, "(async\xff)"),
+        { .uuid = 13,
+          .parent = 10,
+          .sort = TM_OUT_ROW,
+          .pid = 1,
+          .tid = 16,
+          .name = id_of(r, "(async\xff)"),
           .order = 2 },
-        { .uuid = 14, .parent = 10, .sort = TM_OUT_COUNTER, .pid = 1, .name = id_of(r, "memory"),
+        { .uuid = 14,
+          .parent = 10,
+          .sort = TM_OUT_COUNTER,
+          .pid = 1,
+          .name = id_of(r, "memory"),
           .unit = id_of(r, "bytes") },
-        { .uuid = 15, .parent = 10, .sort = TM_OUT_COUNTER, .pid = 1, .name = id_of(r, "busy"),
-          .unit = id_of(r, "%") },
-        { .uuid = 16, .parent = 10, .sort = TM_OUT_COUNTER, .pid = 1, .name = id_of(r, "queue"),
+        { .uuid = 15, .parent = 10, .sort = TM_OUT_COUNTER, .pid = 1, .name = id_of(r, "busy"), .unit = id_of(r, "%") },
+        { .uuid = 16,
+          .parent = 10,
+          .sort = TM_OUT_COUNTER,
+          .pid = 1,
+          .name = id_of(r, "queue"),
           .unit = id_of(r, "count") },
         { .uuid = 17, .parent = 10, .sort = TM_OUT_COUNTER, .pid = 1, .name = id_of(r, "other") },
     };
@@ -669,8 +695,8 @@ static void arguments_keep_their_kind(void **state)
 
     struct trace *t = write_one(r, &event, &slice);
     Perfetto__DebugAnnotation **a = slice->debug_annotations;
-    static const char *const keys[] = { "nothing", "no", "int", "uint", "large", "real", "nan", "below", "number",
-                                        "huge", "text", "name", "" };
+    static const char *const keys[] = { "nothing", "no",     "int",  "uint", "large", "real", "nan",
+                                        "below",   "number", "huge", "text", "name",  "" };
 
     assert_int_equal(slice->n_debug_annotations, 13);
     for (size_t i = 0; i < 13; i++)
@@ -689,7 +715,8 @@ static void arguments_keep_their_kind(void **state)
     assert_is(string_of(t, a[7]), "-Infinity");
     assert_true(a[8]->double_value == 12345678901234567890.5);
     assert_is(string_of(t, a[9]), "-1e999");
-    assert_is(string_of(t, a[10]), "a\xef\xbf\xbd\xef\xbf\xbd" "b");
+    assert_is(string_of(t, a[10]), "a\xef\xbf\xbd\xef\xbf\xbd"
+                                   "b");
     assert_int_equal(a[11]->value_case, PERFETTO__DEBUG_ANNOTATION__VALUE_STRING_VALUE_IID);
     assert_is(string_of(t, a[11]), long_text);
     assert_is(string_of(t, a[12]), "");
@@ -752,9 +779,13 @@ static void levels_choose_arguments_but_marks_stay(void **state)
         uint8_t marks;
         size_t count;
     } cases[] = {
-        { TM_ARGS_ALL, 0, 3 },       { TM_ARGS_ESSENTIAL, 0, 1 }, { TM_ARGS_NONE, 0, 0 },
-        { TM_ARGS_NONE, TM_OUT_DERIVED, 3 }, { TM_ARGS_NONE, TM_OUT_UNFINISHED, 1 },
-        { TM_ARGS_NONE, TM_OUT_CUT_BEGIN, 0 }, { TM_ARGS_ALL, TM_OUT_CUT_END | TM_OUT_UNFINISHED, 4 },
+        { TM_ARGS_ALL, 0, 3 },
+        { TM_ARGS_ESSENTIAL, 0, 1 },
+        { TM_ARGS_NONE, 0, 0 },
+        { TM_ARGS_NONE, TM_OUT_DERIVED, 3 },
+        { TM_ARGS_NONE, TM_OUT_UNFINISHED, 1 },
+        { TM_ARGS_NONE, TM_OUT_CUT_BEGIN, 0 },
+        { TM_ARGS_ALL, TM_OUT_CUT_END | TM_OUT_UNFINISHED, 4 },
     };
 
     (void)state;
@@ -818,16 +849,22 @@ static void ends_of_arrows_are_legacy_events(void **state)
         bool is_enclosed;
         char phase;
         bool is_bound;
-    } cases[] = { { TM_FLOW_BEGIN, true, 's', false }, { TM_FLOW_STEP, true, 't', false },
-                  { TM_FLOW_END, true, 'f', true }, { TM_FLOW_END, false, 'f', false } };
+    } cases[] = { { TM_FLOW_BEGIN, true, 's', false },
+                  { TM_FLOW_STEP, true, 't', false },
+                  { TM_FLOW_END, true, 'f', true },
+                  { TM_FLOW_END, false, 'f', false } };
     struct rig *r = new_rig(all);
 
     (void)state;
     assert_int_equal(begin_file(r, 0), TM_OK);
     for (size_t i = 0; i < 4; i++) {
-        const struct tm_out_flow flow = { .row = &thread_row, .time_ps = 5000, .id = UINT64_MAX - i,
-                                          .name = id_of(r, "ac2g"), .category = id_of(r, "link"),
-                                          .kind = cases[i].kind, .is_enclosed = cases[i].is_enclosed };
+        const struct tm_out_flow flow = { .row = &thread_row,
+                                          .time_ps = 5000,
+                                          .id = UINT64_MAX - i,
+                                          .name = id_of(r, "ac2g"),
+                                          .category = id_of(r, "link"),
+                                          .kind = cases[i].kind,
+                                          .is_enclosed = cases[i].is_enclosed };
 
         assert_int_equal(tm_perfetto_writer.flow(r->w, &flow), TM_OK);
     }
@@ -1256,8 +1293,12 @@ static void times_count_from_the_start_and_the_clock_of_the_recording_is_told(vo
         int64_t epoch_ns, time_ps;
         uint32_t clock; /* 0 = none is told */
     } cases[] = {
-        { INT64_MAX, 1000, REALTIME }, { INT64_C(1738771524325858254), INT64_MAX, REALTIME },
-        { 99999999999999999, 0, MONOTONIC }, { 100000000000000000, 0, REALTIME }, { 1, 5000, MONOTONIC }, { -5, 4000, 0 },
+        { INT64_MAX, 1000, REALTIME },
+        { INT64_C(1738771524325858254), INT64_MAX, REALTIME },
+        { 99999999999999999, 0, MONOTONIC },
+        { 100000000000000000, 0, REALTIME },
+        { 1, 5000, MONOTONIC },
+        { -5, 4000, 0 },
     };
 
     (void)state;

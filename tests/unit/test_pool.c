@@ -59,8 +59,7 @@ static void *fill_sorter(struct tm_run *run, uint64_t count)
 
 static void *fill_index(struct tm_run *run, uint64_t count)
 {
-    struct tm_index *index =
-        tm_index_new(run, TM_ACCOUNT_TABLES, sizeof(struct row), SURE_BYTES, TM_INDEX_FIRST, NULL);
+    struct tm_index *index = tm_index_new(run, TM_ACCOUNT_TABLES, sizeof(struct row), SURE_BYTES, TM_INDEX_FIRST, NULL);
 
     for (uint64_t i = 0; i < count; i++) {
         const struct row row = row_of(i);
@@ -202,8 +201,7 @@ static void many_structures_share_the_pool(void **state)
 
     for (size_t i = 0; i < 12; i++) {
         structures[i] = kinds[i % 6].fill(&run, 200000);
-        assert_true(run.budget.used_bytes[TM_ACCOUNT_TABLES] <=
-                    (i + 1) * SURE_BYTES + pool - run.budget.pool_bytes);
+        assert_true(run.budget.used_bytes[TM_ACCOUNT_TABLES] <= (i + 1) * SURE_BYTES + pool - run.budget.pool_bytes);
     }
     assert_true(run.budget.pool_bytes > 0);
     for (size_t i = 0; i < 12; i++)

@@ -14,13 +14,32 @@
 /* --- profiles by hand --- */
 
 /* The strings of all of them, by number. */
-enum text { NONE, ALLOCATIONS, COUNT, SPACE, BYTES, KIND, BUFFER, DEVICE, GPU, ONES, JAX_FILE, INIT, MAIN, OWN_FILE,
-            FLAX, FLAX_FILE, TEXTS };
+enum text {
+    NONE,
+    ALLOCATIONS,
+    COUNT,
+    SPACE,
+    BYTES,
+    KIND,
+    BUFFER,
+    DEVICE,
+    GPU,
+    ONES,
+    JAX_FILE,
+    INIT,
+    MAIN,
+    OWN_FILE,
+    FLAX,
+    FLAX_FILE,
+    TEXTS
+};
+/* clang-format off */
 static const char *const texts[TEXTS] = {
     "", "allocations", "count", "space", "bytes", "kind", "buffer", "device", "cuda:0", "ones",
     "/v/site-packages/jax/_src/numpy/array_creation.py", "init", "main", "/home/a/train.py", "apply",
     "/v/site-packages/flax/core.py",
 };
+/* clang-format on */
 
 static void put_inside(struct xb_bytes *to, uint32_t field, struct xb_bytes *inside)
 {

@@ -85,8 +85,7 @@ static void op(struct rig *r, const char *module, const char *name, int64_t at_u
                                       .ordinal = TM_NONE,
                                       .module = module ? bench_name(&r->bench, module) : 0,
                                       .hlo_op = bench_name(&r->bench, name) };
-    struct tm_event event =
-        bench_event(bench_name(&r->bench, name), TM_CLASS_CPU_OP, &config, at_us * US, dur_us * US);
+    struct tm_event event = bench_event(bench_name(&r->bench, name), TM_CLASS_CPU_OP, &config, at_us * US, dur_us * US);
 
     event.record.config = ++r->next_config;
     event.step = (uint32_t)(at_us / STEP_US);
@@ -153,7 +152,10 @@ static void programs_of_one_op_are_told(void **state)
 /* An op that tells no program belongs to what its launch launched. */
 static void launches_of_one_kernel_are_told(void **state)
 {
-    static const struct { int64_t at_us, dur_us; uint64_t launch; } kernels[] = {
+    static const struct {
+        int64_t at_us, dur_us;
+        uint64_t launch;
+    } kernels[] = {
         { 1010, 10, 1 }, { 1030, 10, 2 }, { 1041, 10, 2 }, { 1060, 10, 3 }, { 2010, 150, 4 },
     };
     struct rig r;
@@ -161,9 +163,9 @@ static void launches_of_one_kernel_are_told(void **state)
     (void)state;
     open_rig(&r, TM_DEVICE_GPU);
     for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
-        struct tm_event event = bench_event(bench_name(&r.bench, "gemm"), TM_CLASS_KERNEL,
-                                            &(struct tm_config){ .level = TM_LEVEL_NONE }, kernels[i].at_us * US,
-                                            kernels[i].dur_us * US);
+        struct tm_event event =
+            bench_event(bench_name(&r.bench, "gemm"), TM_CLASS_KERNEL, &(struct tm_config){ .level = TM_LEVEL_NONE },
+                        kernels[i].at_us * US, kernels[i].dur_us * US);
 
         event.step = (uint32_t)(kernels[i].at_us / STEP_US);
         event.chosen = true;

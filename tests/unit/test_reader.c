@@ -385,8 +385,14 @@ static void damage_is_told(void **state)
         { "a length one too large", "\x0a\x02x", 3 },
         { "a length of 2^64 - 1", "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01xyz", 14 },
         { "a length of 2^63", "\x0a\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01xyz", 14 },
-        { "7 bytes of 8", "\x09" "1234567", 8 },
-        { "3 bytes of 4", "\x0d" "123", 4 },
+        { "7 bytes of 8",
+          "\x09"
+          "1234567",
+          8 },
+        { "3 bytes of 4",
+          "\x0d"
+          "123",
+          4 },
         { "a group without an end", "\x0b\x08\x01", 3 },
         { "the end of another group", "\x0b\x08\x01\x14", 4 },
         { "the end of no group", "\x0c\x08\x01", 3 },
@@ -447,7 +453,9 @@ static void a_cut_chunk_has_its_head(void **state)
 
 static void a_part_outside_the_input_is_empty(void **state)
 {
-    static const struct { uint64_t begin, end; } rows[] = {
+    static const struct {
+        uint64_t begin, end;
+    } rows[] = {
         { 3, 3 }, { 9, 20 }, { 20, 30 }, { UINT64_MAX, UINT64_MAX }, { UINT64_MAX - 1, 4 }, { 7, 2 },
     };
     struct tm_run run;

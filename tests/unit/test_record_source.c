@@ -113,9 +113,11 @@ static void each_record_is_finished(void **state)
 
 static void the_reading_that_counts_tallies_what_spans_are_to_each_other(void **state)
 {
-    static const char *const tracks[] = { "X207+1 c;X205+10 b;X200+10 a;i205 m",    /* out of order in the file */
-                                          "X300+5 twin;X300+5 twin;X301+2 b", /* the same again is not for another track */
-                                          "X300+5 twin", "B1 a;B5 b;E8 a;E9 b", NULL };
+    static const char *const tracks[] = {
+        "X207+1 c;X205+10 b;X200+10 a;i205 m", /* out of order in the file */
+        "X300+5 twin;X300+5 twin;X301+2 b",    /* the same again is not for another track */
+        "X300+5 twin", "B1 a;B5 b;E8 a;E9 b", NULL
+    };
     struct tm_run run;
     struct stored_trace s;
     struct tm_source *const source = begin_test(&run, &s, tracks, NULL);
@@ -151,8 +153,9 @@ static tm_status take(void *to, const struct tm_track *track, const struct tm_ra
 
 static void records_come_in_the_order_of_time(void **state)
 {
-    static const char *const tracks[] = { "X9+1 a;X2+2 b;X5+3 c", "B1 a;B2 b;E3 b;E9 a", "f7 #4;s6 #4;s1 #9",
-                                          "X4+1 a", "", NULL };
+    static const char *const tracks[] = {
+        "X9+1 a;X2+2 b;X5+3 c", "B1 a;B2 b;E3 b;E9 a", "f7 #4;s6 #4;s1 #9", "X4+1 a", "", NULL
+    };
     struct taken taken = { .last_ps = INT64_MIN };
     struct tm_run run;
     struct stored_trace s;

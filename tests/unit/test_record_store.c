@@ -8,8 +8,13 @@ static struct tm_raw_record made(uint32_t track, uint64_t at, struct tm_allocati
 
     memset(args, (int)(mix % 251), sizeof(*args));
     return (struct tm_raw_record){
-        .record = { .start_ps = (int64_t)mix, .dur_ps = (int64_t)(mix % 97), .correlation = mix, .track = track,
-                    .args_length = mix % 10 == 0 ? sizeof(*args) : mix % 3 == 0 ? 8 : 0 },
+        .record = { .start_ps = (int64_t)mix,
+                    .dur_ps = (int64_t)(mix % 97),
+                    .correlation = mix,
+                    .track = track,
+                    .args_length = mix % 10 == 0  ? sizeof(*args)
+                                   : mix % 3 == 0 ? 8
+                                                  : 0 },
         .args = args,
         .traits = (uint32_t)mix ^ 0x5a5a,
     };
@@ -268,16 +273,23 @@ static void rows_are_put_back_as_they_are(void **state)
  * values at the borders of what a row holds. */
 static struct tm_raw_record bordering(uint64_t at)
 {
-    static const int64_t starts_ps[] = { INT64_C(-1), 0, UINT32_MAX - 1, UINT32_MAX, INT64_C(0x1fffffffe),
-                                         INT64_C(0x1fffffffe), INT64_C(0x2fffffffe), 7, 8 };
+    static const int64_t starts_ps[] = {
+        INT64_C(-1), 0, UINT32_MAX - 1, UINT32_MAX, INT64_C(0x1fffffffe), INT64_C(0x1fffffffe), INT64_C(0x2fffffffe),
+        7,           8
+    };
     static const int64_t durs_ps[] = { 0, UINT32_MAX, INT64_C(0x100000000), INT64_MAX / 4 };
-    static const uint64_t ids[] = { 0, 100000, 100000 + 0x7fff, 0, 100000, 100000 + 0x8000, 100000, UINT32_MAX,
-                                    UINT64_C(0x100000000), UINT64_MAX, 3 };
+    static const uint64_t ids[] = { 0,      100000,     100000 + 0x7fff,       0,          100000, 100000 + 0x8000,
+                                    100000, UINT32_MAX, UINT64_C(0x100000000), UINT64_MAX, 3 };
     const uint32_t shape = at % 2 ? (uint32_t)(at % 5) : (uint32_t)at;
 
     return (struct tm_raw_record){
-        .record = { .start_ps = starts_ps[at % 9], .dur_ps = durs_ps[at / 9 % 4], .correlation = ids[at % 11],
-                    .name = ~shape, .track = 3, .config = shape << 8, .class = (uint8_t)shape,
+        .record = { .start_ps = starts_ps[at % 9],
+                    .dur_ps = durs_ps[at / 9 % 4],
+                    .correlation = ids[at % 11],
+                    .name = ~shape,
+                    .track = 3,
+                    .config = shape << 8,
+                    .class = (uint8_t)shape,
                     .kind = (uint8_t)(shape % (TM_END + 1)),
                     .flags = (uint16_t)((0xffff - shape) & ~TM_FLAG_TIMED) /* which is the store's own */ },
         .traits = ~shape << 3,
@@ -394,8 +406,9 @@ static tm_status fill_and_read(struct stored_trace *s)
 /* Ops with times of their own: near the recorded ones, far from them, with a number, with an id. */
 static void ops_with_own_times_come_back_with_them(void **state)
 {
-    static const int64_t ahead_ps[] = { 0, 78, -78, 5000, INT64_C(1) << 54, -(INT64_C(1) << 54), (INT64_C(1) << 54) - 1,
-                                        INT64_C(8000000000000000000) };
+    static const int64_t ahead_ps[] = {
+        0, 78, -78, 5000, INT64_C(1) << 54, -(INT64_C(1) << 54), (INT64_C(1) << 54) - 1, INT64_C(8000000000000000000)
+    };
     static const int64_t longer_ps[] = { 0, 127, 128, -128, -129, 1000000 };
     struct tm_record_place place;
     struct stored_trace s;
@@ -412,18 +425,23 @@ static void ops_with_own_times_come_back_with_them(void **state)
             for (size_t l = 0; l < sizeof(longer_ps) / sizeof(longer_ps[0]); l++, i++) {
                 const struct tm_number number = { (int64_t)i };
                 const struct tm_raw_record raw = {
-                    .record = { .start_ps = (int64_t)i * 100, .dur_ps = 2000000, .correlation = i % 5 == 4 ? i : 0,
-                                .args_length = i % 7 == 6 ? sizeof(number) : 0, .flags = TM_FLAG_HLO_OP },
+                    .record = { .start_ps = (int64_t)i * 100,
+                                .dur_ps = 2000000,
+                                .correlation = i % 5 == 4 ? i : 0,
+                                .args_length = i % 7 == 6 ? sizeof(number) : 0,
+                                .flags = TM_FLAG_HLO_OP },
                     .args = &number,
                 };
-                const struct tm_device_times times = { raw.record.start_ps - ahead_ps[a], raw.record.dur_ps - longer_ps[l] };
+                const struct tm_device_times times = { raw.record.start_ps - ahead_ps[a],
+                                                       raw.record.dur_ps - longer_ps[l] };
                 const bool is_timed = i % 11 != 10;
                 struct tm_raw_record got;
                 bool more;
 
                 if (!turn) {
                     assert_int_equal(is_timed ? tm_record_store_add_timed(s.store, &raw, &times)
-                                              : tm_record_store_add(s.store, &raw), TM_OK);
+                                              : tm_record_store_add(s.store, &raw),
+                                     TM_OK);
                     continue;
                 }
                 assert_int_equal(tm_record_store_next(&place, &got, &more), TM_OK);
@@ -431,8 +449,8 @@ static void ops_with_own_times_come_back_with_them(void **state)
                 assert_memory_equal(&got.record, &raw.record, sizeof(got.record));
                 assert_memory_equal(got.args, raw.args, raw.record.args_length);
                 assert_int_equal(place.has_times, is_timed);
-                assert_true(!is_timed || (place.times.offset_ps == times.offset_ps &&
-                                          place.times.duration_ps == times.duration_ps));
+                assert_true(!is_timed ||
+                            (place.times.offset_ps == times.offset_ps && place.times.duration_ps == times.duration_ps));
             }
         }
     }

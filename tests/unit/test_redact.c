@@ -45,6 +45,7 @@ static void the_hash_is_that_of_its_authors(void **state)
 
 static void public_words_stay(void **state)
 {
+    /* clang-format off */
     static const char *const texts[] = {
         "", "fusion.12", "fusion.123456", "all-reduce-start.3", "cudaLaunchKernel", "hipMemcpyAsync", "MemcpyD2D",
         "TfrtCpuExecutable::Execute", "PjRtCpuClient", "ampere_sgemm_128x64_nn", "f32[131072,8]{1,0:T(8,128)}",
@@ -55,6 +56,7 @@ static void public_words_stay(void **state)
         "$queue.py:154 get",
         "/usr/lib/python3.11/threading.py:33 wait", "jit(f)/transpose", "x: /host:CPU", "where JAX stops writing",
     };
+    /* clang-format on */
     struct tm_run run;
 
     (void)state;
@@ -71,11 +73,11 @@ static void public_words_stay(void **state)
 /* What classes are told by must be the same in a trace with pseudonyms. */
 static void names_that_the_program_looks_for_stay(void **state)
 {
-    static const char *const processes[] = { "Ascend Hardware", "Communication", "HCCL", "Overlap Analysis",
-                                             "AIU Device0", "NPU", "AIU 0", "UserMarker frame: 3 ops" };
-    static const char *const built_in[] = { "<built-in method acquire of ", "<built-in method poll of ",
+    static const char *const processes[] = { "Ascend Hardware", "Communication", "HCCL",  "Overlap Analysis",
+                                             "AIU Device0",     "NPU",           "AIU 0", "UserMarker frame: 3 ops" };
+    static const char *const built_in[] = { "<built-in method acquire of ",    "<built-in method poll of ",
                                             "<built-in method get of _queue.", "<built-in method wait of _thread.",
-                                            "<built-in function select>", "<built-in function sleep>" };
+                                            "<built-in function select>",      "<built-in function sleep>" };
     struct tm_run run;
 
     (void)state;
@@ -108,14 +110,31 @@ static void other_words_go(void **state)
     static const struct {
         const char *text, *word;
     } rows[] = {
-        { "zsecret", "secret" }, { "Zsecret17q/fusion", "17q" }, { "my_zsecret_3", "secret" },
-        { "fusedZsecretKernel", "ecret" }, { "ZSECRET", "SECRET" }, { "user_48210233", "48210233" },
-        { "10.12.0.7", "12" }, { "ip-10-12-0-77.x", "77" }, { "deadbeef01", "beef" }, { "7f3ab2c9", "7f3a" },
-        { "u1234", "1234" }, { "/home/alice/train.py:12", "alice" }, { "/home/alice/train.py:12", "home" },
-        { "/home/alice/train.py:12", "train" }, { "load file:///train/model", "model" }, { "--dir=/train/model",
-        "train" },
-        { "caf\xc3\xa9", "\xc3\xa9" }, { "\xff\xfe" "zsecret", "zsecret" },
-        { "a\xe2\x80\xae" "zsecret", "zsecret" }, { "param_zsecret.1", "zsecret" }, { "1secret", "secret" },
+        { "zsecret", "secret" },
+        { "Zsecret17q/fusion", "17q" },
+        { "my_zsecret_3", "secret" },
+        { "fusedZsecretKernel", "ecret" },
+        { "ZSECRET", "SECRET" },
+        { "user_48210233", "48210233" },
+        { "10.12.0.7", "12" },
+        { "ip-10-12-0-77.x", "77" },
+        { "deadbeef01", "beef" },
+        { "7f3ab2c9", "7f3a" },
+        { "u1234", "1234" },
+        { "/home/alice/train.py:12", "alice" },
+        { "/home/alice/train.py:12", "home" },
+        { "/home/alice/train.py:12", "train" },
+        { "load file:///train/model", "model" },
+        { "--dir=/train/model", "train" },
+        { "caf\xc3\xa9", "\xc3\xa9" },
+        { "\xff\xfe"
+          "zsecret",
+          "zsecret" },
+        { "a\xe2\x80\xae"
+          "zsecret",
+          "zsecret" },
+        { "param_zsecret.1", "zsecret" },
+        { "1secret", "secret" },
     };
     struct tm_run run;
 

@@ -55,8 +55,7 @@ static void end_test(struct replayed *r)
 }
 
 /* Read at most so many records of a track; how many there were. */
-static uint64_t read_some(struct replayed *r, uint64_t track, bool counts, uint64_t most,
-                          struct tm_raw_record *last)
+static uint64_t read_some(struct replayed *r, uint64_t track, bool counts, uint64_t most, struct tm_raw_record *last)
 {
     const struct tm_source_type *const type = r->source->type;
     struct tm_cursor *const cursor = type->open(r->source, track, 4096);

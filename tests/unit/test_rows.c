@@ -45,8 +45,7 @@ static void rows_read_back_in_every_memory(void **state)
         }
         const size_t least = 2 * (64 << 10) + 4096;
 
-        assert_true(run.budget.peak_bytes[TM_ACCOUNT_METADATA] <=
-                    (memories[m] > least ? memories[m] : least));
+        assert_true(run.budget.peak_bytes[TM_ACCOUNT_METADATA] <= (memories[m] > least ? memories[m] : least));
         tm_rows_free(rows);
         assert_ledger_is_even(&run);
     }
@@ -94,8 +93,7 @@ static void new_rows_are_zero_after_growing_and_after_shrinking(void **state)
         assert_int_equal(tm_rows_count(rows), kept);
         assert_int_equal(tm_rows_resize(rows, 3 * MANY), TM_OK);
         for (uint64_t i = 0; i < 3 * MANY; i++)
-            assert_int_equal(((const struct wide *)tm_rows_at(rows, i))->number,
-                             i < kept ? i * i : 0);
+            assert_int_equal(((const struct wide *)tm_rows_at(rows, i))->number, i < kept ? i * i : 0);
         const struct wide last = { .number = 77 };
 
         assert_int_equal(tm_rows_append(rows, &last), TM_OK);

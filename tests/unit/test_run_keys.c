@@ -128,8 +128,10 @@ static void templates_say_what_parts_are(void **state)
         bool fits;
     } cases[] = {
         { "{job}/{night}/{revision}", "llama/2026-11-01/main", "llama", "2026-11-01", "main", "", "", -1, true },
-        { "{job}/{night}", "llama/20261101/plugins/profile/2026_11_01_02_00_00", "llama", "2026-11-01", "", "", "", -1, true },
-        { "{night}/{job}/{job}", "2026-11-01/llama/7b/anything/3f2a91c", "llama/7b", "2026-11-01", "3f2a91c", "", "", -1, true },
+        { "{job}/{night}", "llama/20261101/plugins/profile/2026_11_01_02_00_00", "llama", "2026-11-01", "", "", "", -1,
+          true },
+        { "{night}/{job}/{job}", "2026-11-01/llama/7b/anything/3f2a91c", "llama/7b", "2026-11-01", "3f2a91c", "", "",
+          -1, true },
         { "{}/{job}", "3f2a91c/llama/step_5", "llama", "2026-11-20", "", "", "3f2a91c/llama", 5, true },
         { "{label}/run-{step}", "warm/run-70", "logs", "2026-11-20", "", "warm", "warm", 70, true },
         { "{job}-{night}", "my-job-2026-11-01", "my-job", "2026-11-01", "", "", "", -1, true },
@@ -241,8 +243,10 @@ static void long_paths_stay_distinct(void **state)
 
 static void what_is_not_shown_stays_distinct(void **state)
 {
-    static const char *const paths[] = { "job",      "job?",         "job\x01",         "job\x02", "job\xe2\x80\x8b", "job\xe2\x80\x8c",
-                                         "job\xff",  "job\xfe",      "Job",             "job ",    "j\xe2\x80\xaeob",  "job\xc2\x9b" };
+    static const char *const paths[] = {
+        "job",     "job?",    "job\x01", "job\x02", "job\xe2\x80\x8b", "job\xe2\x80\x8c",
+        "job\xff", "job\xfe", "Job",     "job ",    "j\xe2\x80\xaeob", "job\xc2\x9b"
+    };
     enum { COUNT = sizeof(paths) / sizeof(paths[0]) };
     const struct tm_options options = { .inputs = NULL };
     struct tm_run_keys keys[COUNT];

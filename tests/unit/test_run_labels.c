@@ -27,8 +27,7 @@ static void label(struct fixture *f, char *words)
         struct tm_loaded_run *run = &f->runs[f->count];
 
         tm_run_operand_read(&f->operand[f->count], word);
-        *run =
-            (struct tm_loaded_run){ .path = f->operand[f->count].path, .doc = tm_doc_new(&f->run) };
+        *run = (struct tm_loaded_run){ .path = f->operand[f->count].path, .doc = tm_doc_new(&f->run) };
         assert_non_null(run->doc);
         tm_add_string(tm_add_object(tm_doc_root(run->doc), "input"), "run", "run");
         f->count++;
@@ -138,8 +137,7 @@ static void labels_hold_whatever_is_given(void **state)
                 texts[i][k] = alphabet[next_number(&random) % (sizeof(alphabet) - 1)];
             texts[i][length] = '\0';
             tm_run_operand_read(&f.operand[i], texts[i]);
-            f.runs[i] =
-                (struct tm_loaded_run){ .path = f.operand[i].path, .doc = tm_doc_new(&f.run) };
+            f.runs[i] = (struct tm_loaded_run){ .path = f.operand[i].path, .doc = tm_doc_new(&f.run) };
             assert_non_null(f.runs[i].doc);
         }
         tm_label_runs(f.runs, f.operand, f.count);

@@ -25,8 +25,7 @@ static void TM_PRINTF(2, 3) note(struct notes *notes, const char *format, ...)
     va_list list;
 
     va_start(list, format);
-    notes->used +=
-        (size_t)vsnprintf(notes->text + notes->used, sizeof(notes->text) - notes->used, format, list);
+    notes->used += (size_t)vsnprintf(notes->text + notes->used, sizeof(notes->text) - notes->used, format, list);
     va_end(list);
     assert_true(notes->used < sizeof(notes->text));
 }
@@ -64,8 +63,9 @@ struct bench {
 
 static void begin(struct bench *b, const char *json)
 {
-    *b = (struct bench){ .medium = { .room = { .rows = 500 }, .paragraph = take_paragraph, .table = take_table,
-                                     .facts = take_facts } };
+    *b = (struct bench){
+        .medium = { .room = { .rows = 500 }, .paragraph = take_paragraph, .table = take_table, .facts = take_facts }
+    };
     test_run_init(&b->run);
     b->doc = tm_doc_new(&b->run);
     assert_non_null(b->doc);

@@ -87,22 +87,17 @@ static void strong_scaling_is_told_by_its_speedup(void **state)
     assert_null_because(root, "points[0].imbalance_pct", "one device");
     assert_null_because(root, "points[3].measured_speedup", "no benchmark");
     assert_string_equal(tm_text(tm_path(root, "input.run")), "1 to 8 devices");
-    assert_non_null(
-        strstr(verdict_of(root), "Strong scaling from 1 to 8 devices: 5.71 times as fast"));
-    assert_non_null(strstr(verdict_of(root),
-                           "efficiency 71.4 %. Most is lost to exposed collectives: 21.4 %."));
+    assert_non_null(strstr(verdict_of(root), "Strong scaling from 1 to 8 devices: 5.71 times as fast"));
+    assert_non_null(strstr(verdict_of(root), "efficiency 71.4 %. Most is lost to exposed collectives: 21.4 %."));
     assert_string_equal(tm_text(tm_path(root, "verdict.severity")), "warning");
     made_study_end(&study);
 }
 
 static void what_is_lost_and_the_efficiency_add_up(void **state)
 {
-    static const char *const parts[] = { "compute_ps", "exposed_collective_ps", "exposed_copy_ps",
-                                         "idle_ps" };
-    static const char *const lost[] = { "communication_pct", "idle_pct", "compute_pct",
-                                        "copies_pct" };
-    static const char *const shares[] = { "compute_pct", "exposed_collective_pct",
-                                          "exposed_copy_pct", "idle_pct" };
+    static const char *const parts[] = { "compute_ps", "exposed_collective_ps", "exposed_copy_ps", "idle_ps" };
+    static const char *const lost[] = { "communication_pct", "idle_pct", "compute_pct", "copies_pct" };
+    static const char *const shares[] = { "compute_pct", "exposed_collective_pct", "exposed_copy_pct", "idle_pct" };
     struct made_study study;
     const struct tm_value *root;
 
@@ -123,8 +118,7 @@ static void what_is_lost_and_the_efficiency_add_up(void **state)
         assert_true(fabs(sum - 100) < 1e-9 && fabs(growth) < 1e-9);
     }
     assert_near(root, "points[3].lost.communication_pct", 100 * 30.0 / 140);
-    assert_near(root, "points[3].lost.idle_pct",
-                100 * (15.0 - 5) / 140); /* 40 us by 8 would be its part */
+    assert_near(root, "points[3].lost.idle_pct", 100 * (15.0 - 5) / 140); /* 40 us by 8 would be its part */
     assert_near(root, "points[3].lost.compute_pct", 0);
     assert_near(root, "points[3].lost.copies_pct", 0);
     assert_near(root, "points[3].growth.exposed_collective_pct", 100 * 30.0 / 140);
@@ -148,8 +142,7 @@ static void weak_scaling_counts_the_work(void **state)
     assert_near(root, "points[2].lost.communication_pct", 100 * 23.0 / 125);
     assert_near(root, "points[2].lost.compute_pct", 100 * (92.0 - 90) / 125);
     assert_null_because(root, "fit", "four points");
-    assert_non_null(
-        strstr(verdict_of(root), "Weak scaling from 1 to 4 devices: 3.20 times the work per time"));
+    assert_non_null(strstr(verdict_of(root), "Weak scaling from 1 to 4 devices: 3.20 times the work per time"));
     assert_string_equal(tm_text(tm_path(root, "verdict.severity")), "good");
     assert_non_null(found(root, "findings", "scaling_work_grows"));
     made_study_end(&study);
@@ -157,9 +150,7 @@ static void weak_scaling_counts_the_work(void **state)
 
 static void work_that_changes_in_neither_way_is_told(void **state)
 {
-    static const struct made_point points[] = { { MADE(1, 90, 0, 0, 10) },
-                                                { MADE(4, 45, 20, 0, 10) },
-                                                { 0 } };
+    static const struct made_point points[] = { { MADE(1, 90, 0, 0, 10) }, { MADE(4, 45, 20, 0, 10) }, { 0 } };
     struct made_study study;
     const struct tm_value *root;
 
@@ -171,13 +162,11 @@ static void work_that_changes_in_neither_way_is_told(void **state)
     assert_near(root, "work.device_change_pct", -50);
     assert_near(root, "points[1].efficiency_pct", 100 * 100.0 / 75 / 4);
     assert_near(root, "points[1].weak_efficiency_pct", 100 * 100.0 / 75);
-    assert_non_null(
-        strstr(verdict_of(root),
-               "neither strong nor weak scaling. The efficiency is 33.3 % if the work is the "
-               "same, 133.3 % if it grows"));
+    assert_non_null(strstr(verdict_of(root),
+                           "neither strong nor weak scaling. The efficiency is 33.3 % if the work is the "
+                           "same, 133.3 % if it grows"));
     assert_string_equal(tm_text(tm_path(root, "verdict.severity")), "info");
-    assert_string_equal(tm_text(tm_path(root, "findings[0].id")),
-                        "scaling_computing"); /* repeated work */
+    assert_string_equal(tm_text(tm_path(root, "findings[0].id")), "scaling_computing"); /* repeated work */
     assert_non_null(found(root, "findings", "scaling_work_unclear"));
     made_study_end(&study);
 }
@@ -186,11 +175,9 @@ static void runs_of_a_point_are_the_unit(void **state)
 {
     /* 98, 100, 102 us and 49, 50, 51 us: both spread by 2 %; t of 4 degrees of freedom is 2.776445
      */
-    static const struct made_point points[] = {
-        { MADE(1, 90, 0, 0, 10), .runs = 3, .percent_apart = 2 },
-        { MADE(2, 45, 0, 0, 5), .runs = 3, .percent_apart = 2 },
-        { 0 }
-    };
+    static const struct made_point points[] = { { MADE(1, 90, 0, 0, 10), .runs = 3, .percent_apart = 2 },
+                                                { MADE(2, 45, 0, 0, 5), .runs = 3, .percent_apart = 2 },
+                                                { 0 } };
     const double half = 2.776445 * sqrt(2 * 4e-4 / 3);
     struct made_study study;
     const struct tm_value *root;
@@ -213,9 +200,9 @@ static void runs_of_a_point_are_the_unit(void **state)
 
 static void one_run_beside_several_has_no_interval(void **state)
 {
-    static const struct made_point points[] = {
-        { MADE(1, 90, 0, 0, 10) }, { MADE(2, 45, 0, 0, 5), .runs = 2, .percent_apart = 2 }, { 0 }
-    };
+    static const struct made_point points[] = { { MADE(1, 90, 0, 0, 10) },
+                                                { MADE(2, 45, 0, 0, 5), .runs = 2, .percent_apart = 2 },
+                                                { 0 } };
     struct made_study study;
     const struct tm_value *root;
 
@@ -278,8 +265,7 @@ static void the_law_of_weak_scaling_has_no_limit(void **state)
     assert_near(root, "fit.serial_pct", 10);
     assert_null_because(root, "fit.speedup_limit", "grows with the devices");
     assert_near(root, "fit.next[0].step_ps", 250e6);
-    assert_near(root, "fit.next[0].speedup",
-                8 * 110.0 / 250); /* 16 devices are 8 times the first two */
+    assert_near(root, "fit.next[0].speedup", 8 * 110.0 / 250); /* 16 devices are 8 times the first two */
     assert_non_null(found(root, "notes", "first_point"));
     made_study_end(&study);
 }
@@ -314,10 +300,8 @@ static void findings_are_ordered_by_what_they_cost(void **state)
     assert_string_equal(tm_text(tm_get(first, "id")), "scaling_communication");
     assert_string_equal(tm_text(tm_get(first, "severity")), "critical");
     assert_near(first, "value", 100 * 30.0 / 140);
-    assert_non_null(
-        strstr(tm_text(tm_path(first, "evidence[1]")), "1: 0.0 %, 2: 4.8 %, 4: 10.9 %, 8: 21.4 %"));
-    assert_non_null(strstr(tm_text(tm_path(first, "evidence[3]")),
-                           "all-reduce: 30.0 µs of a step, 0 s if it scaled"));
+    assert_non_null(strstr(tm_text(tm_path(first, "evidence[1]")), "1: 0.0 %, 2: 4.8 %, 4: 10.9 %, 8: 21.4 %"));
+    assert_non_null(strstr(tm_text(tm_path(first, "evidence[3]")), "all-reduce: 30.0 µs of a step, 0 s if it scaled"));
     assert_string_equal(tm_text(tm_path(root, "findings[1].id")), "scaling_idle");
     assert_non_null(found(root, "findings", "scaling_efficiency"));
     assert_string_equal(tm_text(tm_get(found(root, "findings", "scaling_best"), "title")),
@@ -331,9 +315,7 @@ static void work_that_is_repeated_is_named(void **state)
 {
     /* Half of the computing is the same on each device, little enough for strong scaling to be
      * told. */
-    static const struct made_point points[] = { { MADE(1, 100, 0, 0, 0) },
-                                                { MADE(2, 58, 0, 0, 0) },
-                                                { 0 } };
+    static const struct made_point points[] = { { MADE(1, 100, 0, 0, 0) }, { MADE(2, 58, 0, 0, 0) }, { 0 } };
     struct made_study study;
     const struct tm_value *root, *first;
 
@@ -344,8 +326,7 @@ static void work_that_is_repeated_is_named(void **state)
     assert_string_equal(tm_text(tm_get(root, "mode")), "strong");
     assert_string_equal(tm_text(tm_get(first, "id")), "scaling_computing");
     assert_near(first, "value", 100 * 8.0 / 58);
-    assert_string_equal(tm_text(tm_path(first, "evidence[2]")),
-                        "fusion.1: 58.0 µs of a step, 50.0 µs if it scaled");
+    assert_string_equal(tm_text(tm_path(first, "evidence[2]")), "fusion.1: 58.0 µs of a step, 50.0 µs if it scaled");
     made_study_end(&study);
 }
 
@@ -365,11 +346,9 @@ static void a_slow_device_and_more_devices_that_are_slower_are_told(void **state
     finding = found(root, "findings", "scaling_imbalance");
     assert_near(finding, "value", 20);
     assert_string_equal(tm_text(tm_get(finding, "severity")), "critical");
-    assert_non_null(strstr(tm_text(tm_get(finding, "title")),
-                           "Of 2 devices the slowest computes 20.0 % longer"));
+    assert_non_null(strstr(tm_text(tm_get(finding, "title")), "Of 2 devices the slowest computes 20.0 % longer"));
     finding = found(root, "findings", "scaling_slower");
-    assert_string_equal(tm_text(tm_get(finding, "title")),
-                        "4 devices do less per time than 2 devices");
+    assert_string_equal(tm_text(tm_get(finding, "title")), "4 devices do less per time than 2 devices");
     made_study_end(&study);
 }
 
@@ -384,19 +363,16 @@ static void differences_of_the_runs_are_noted(void **state)
     (void)state;
     made_study_begin(&study, strong);
     summary = made_summary(&study, 1, 0);
-    tm_add_string(tm_element(tm_member(tm_member(summary, "environment"), "devices"), 0), "model",
-                  "A100");
-    tm_add_string(tm_element(tm_member(tm_member(summary, "environment"), "hosts"), 0), "jax",
-                  "0.9.0");
+    tm_add_string(tm_element(tm_member(tm_member(summary, "environment"), "devices"), 0), "model", "A100");
+    tm_add_string(tm_element(tm_member(tm_member(summary, "environment"), "hosts"), 0), "jax", "0.9.0");
     tm_add_bool(tm_member(summary, "input"), "partial", true);
     study.point[3].devices = 16;
     root = made_study_fill(&study);
     assert_non_null(found(root, "notes", "model"));
     assert_non_null(found(root, "notes", "versions"));
-    assert_non_null(strstr(tm_text(tm_get(found(root, "notes", "partial"), "text")),
-                           "2 devices: the input is damaged"));
     assert_non_null(
-        strstr(tm_text(tm_get(found(root, "notes", "devices"), "text")), "has 8 of 16 devices"));
+        strstr(tm_text(tm_get(found(root, "notes", "partial"), "text")), "2 devices: the input is damaged"));
+    assert_non_null(strstr(tm_text(tm_get(found(root, "notes", "devices"), "text")), "has 8 of 16 devices"));
     assert_true(tm_is(tm_path(root, "input.partial")));
     made_study_end(&study);
 }
@@ -408,12 +384,10 @@ static void ranks_that_were_not_given_are_noted(void **state)
 
     (void)state;
     made_study_begin(&study, strong);
-    tm_add_int(
-        tm_element(tm_member(tm_member(made_summary(&study, 0, 0), "environment"), "hosts"), 0),
-        "world_size", 4);
+    tm_add_int(tm_element(tm_member(tm_member(made_summary(&study, 0, 0), "environment"), "hosts"), 0), "world_size",
+               4);
     root = made_study_fill(&study);
-    assert_non_null(strstr(tm_text(tm_get(found(root, "notes", "devices"), "text")),
-                           "1 device of a job of 4 ranks"));
+    assert_non_null(strstr(tm_text(tm_get(found(root, "notes", "devices"), "text")), "1 device of a job of 4 ranks"));
     made_study_end(&study);
 }
 
@@ -527,9 +501,7 @@ static void empty_summaries_and_one_point_do_no_harm(void **state)
 
 static void points_with_few_steps_have_no_interval(void **state)
 {
-    static const struct made_point points[] = { { MADE(1, 90, 0, 0, 10) },
-                                                { MADE(2, 45, 0, 0, 5) },
-                                                { 0 } };
+    static const struct made_point points[] = { { MADE(1, 90, 0, 0, 10) }, { MADE(2, 45, 0, 0, 5) }, { 0 } };
     struct made_study study;
     struct tm_value *samples;
     const struct tm_value *root;
@@ -548,9 +520,7 @@ static void points_with_few_steps_have_no_interval(void **state)
 
 static void the_interval_of_a_speedup_holds_the_truth(void **state)
 {
-    static const struct made_point points[] = { { MADE(1, 90, 0, 0, 10) },
-                                                { MADE(2, 45, 0, 0, 5) },
-                                                { 0 } };
+    static const struct made_point points[] = { { MADE(1, 90, 0, 0, 10) }, { MADE(2, 45, 0, 0, 5) }, { 0 } };
     struct made_study study;
     const struct tm_value *root;
     uint64_t seed = 3;
@@ -559,13 +529,11 @@ static void the_interval_of_a_speedup_holds_the_truth(void **state)
     (void)state;
     made_study_begin(&study, points);
     for (size_t p = 0; p < 2; p++) {
-        struct tm_value *samples =
-            tm_add_array(tm_member(made_summary(&study, p, 0), "steps"), "samples_ps");
+        struct tm_value *samples = tm_add_array(tm_member(made_summary(&study, p, 0), "steps"), "samples_ps");
 
         for (int i = 0; i < 40; i++) /* spread evenly over 10 % */
             tm_add_int(samples, NULL,
-                       (int64_t)((p ? 50e6 : 100e6) *
-                                 (0.95 + 0.1 * (double)(next_number(&seed) % 1000) / 1000)));
+                       (int64_t)((p ? 50e6 : 100e6) * (0.95 + 0.1 * (double)(next_number(&seed) % 1000) / 1000)));
     }
     root = made_study_fill(&study);
     low = tm_double(tm_path(root, "points[1].speedup_low"));

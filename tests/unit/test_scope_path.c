@@ -17,7 +17,11 @@ static struct tm_scope_path path_of(const char *text)
 
 static void paths_of_every_sort_tell_their_scopes(void **state)
 {
-    static const struct { const char *text, *scopes; enum tm_scope_pass pass; bool is_recomputed; } rows[] = {
+    static const struct {
+        const char *text, *scopes;
+        enum tm_scope_pass pass;
+        bool is_recomputed;
+    } rows[] = {
         { "jit(train)/sub", "train", TM_PASS_OTHER, false },
         { "jit(train)/jit(main)/jvp(layer_0)/attn/dot_general", "train/layer_0/attn", TM_PASS_FORWARD, false },
         { "jit(train)/transpose(jvp(layer_0))/mlp/transpose", "train/layer_0/mlp", TM_PASS_BACKWARD, false },
@@ -133,11 +137,17 @@ static void hostile_paths_end(void **state)
 
 static void numbered_names_are_layers(void **state)
 {
-    static const struct { const char *name; bool is; size_t digits_at; uint64_t number; } rows[] = {
-        { "layer_3", true, 6, 3 },   { "h.12", true, 2, 12 }, { "block7", true, 5, 7 },
-        { "Dense_0", true, 6, 0 },   { "3", true, 0, 3 },     { "layer", false, 0, 0 },
-        { "", false, 0, 0 },         { "layer_", false, 0, 0 }, { "layer_007", true, 6, 7 },
-        { "x_1234567890123456789", false, 0, 0 },
+    static const struct {
+        const char *name;
+        bool is;
+        size_t digits_at;
+        uint64_t number;
+    } rows[] = {
+        { "layer_3", true, 6, 3 },   { "h.12", true, 2, 12 },
+        { "block7", true, 5, 7 },    { "Dense_0", true, 6, 0 },
+        { "3", true, 0, 3 },         { "layer", false, 0, 0 },
+        { "", false, 0, 0 },         { "layer_", false, 0, 0 },
+        { "layer_007", true, 6, 7 }, { "x_1234567890123456789", false, 0, 0 },
     };
 
     (void)state;

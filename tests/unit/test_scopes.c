@@ -34,8 +34,8 @@ static tm_status fill_tables(struct rig *r)
     for (int i = 0; i < TRACKS && st == TM_OK; i++)
         st = tm_rows_append(trace->tracks, &(struct tm_track){ .side = TM_SIDE_HOST, .is_user = i < 2 });
     for (int i = 0; i < 2 && st == TM_OK; i++)
-        st = tm_rows_append(trace->hlo_ops, &(struct tm_hlo_op){
-                                                .path = i ? bench_name(&r->bench, "jit(f)/jvp(layer_0)/mul") : 0 });
+        st = tm_rows_append(trace->hlo_ops,
+                            &(struct tm_hlo_op){ .path = i ? bench_name(&r->bench, "jit(f)/jvp(layer_0)/mul") : 0 });
     for (int i = 0; i < BENCH_STEPS && st == TM_OK; i++)
         st = tm_rows_append(trace->steps.marks, &(struct tm_step_mark){ .begin_ps = i * 100 * US, .dur_ps = 90 * US });
     return st;
@@ -405,10 +405,10 @@ static void annotations_are_a_tree_with_what_they_launched(void **state)
     annotate(&r, "inner", 0, 20, 10);
     annotate(&r, "inner", 1, 100, 5);
     annotate(&r, "outer", 0, 60, 20);
-    take_launched(&r, 0, 10, 3);   /* in the first inner one, at its begin */
-    take_launched(&r, 0, 30, 5);   /* at the end of the second: no longer in it */
-    take_launched(&r, 0, 50, 7);   /* in none */
-    take_launched(&r, 1, 20, 11);  /* on a thread that had none then */
+    take_launched(&r, 0, 10, 3);  /* in the first inner one, at its begin */
+    take_launched(&r, 0, 30, 5);  /* at the end of the second: no longer in it */
+    take_launched(&r, 0, 50, 7);  /* in none */
+    take_launched(&r, 1, 20, 11); /* on a thread that had none then */
     take_launched(&r, 1, 104, 13);
     take_launched(&r, 2, 104, 17); /* on no thread of the user's */
     report_rig(&r);

@@ -194,19 +194,15 @@ static void flags_override_environment_overrides_file_overrides_default(void **s
     (void)setenv("TRACEMILL_TMP", "", 1); /* empty = not set */
     assert_int_equal(take_line("report --memory 128M x"), TM_OK);
     assert_int_equal(tm_settings_take_environment(&set, &error), TM_OK);
-    assert_int_equal(
-        take_config("{\"memory\": \"32M\", \"rows\": 30, \"gap_min\": \"1ms\", \"tmp\": \"t\"}"),
-        TM_OK);
+    assert_int_equal(take_config("{\"memory\": \"32M\", \"rows\": 30, \"gap_min\": \"1ms\", \"tmp\": \"t\"}"), TM_OK);
     assert_int_equal(tm_settings_apply(&set, &options, &error), TM_OK);
     assert_int_equal(options.memory_bytes, 128 << 20);
     assert_int_equal(options.rows, 20);
     assert_int_equal(options.gap_min_ps, 1000000000);
     assert_string_equal(options.tmp, "t");
     assert_int_equal(options.window, TM_WINDOW_STEPS);
-    assert_string_equal(tm_settings_place(&set, TM_OPTION_MEMORY, place, sizeof(place)),
-                        "--memory");
-    assert_string_equal(tm_settings_place(&set, TM_OPTION_ROWS, place, sizeof(place)),
-                        "TRACEMILL_ROWS");
+    assert_string_equal(tm_settings_place(&set, TM_OPTION_MEMORY, place, sizeof(place)), "--memory");
+    assert_string_equal(tm_settings_place(&set, TM_OPTION_ROWS, place, sizeof(place)), "TRACEMILL_ROWS");
     assert_string_equal(tm_settings_place(&set, TM_OPTION_GAP_MIN, place, sizeof(place)), "a.json");
     assert_string_equal(tm_settings_place(&set, TM_OPTION_WINDOW, place, sizeof(place)), "default");
     assert_ptr_equal(options.settings, &set);
@@ -217,11 +213,10 @@ static void config_values_have_their_json_types(void **state)
     struct tm_options options = { .inputs = NULL };
 
     (void)state;
-    assert_int_equal(
-        take_config(" {\"format\": [\"pdf\", \"json\"], \"strict\": true, \"quiet\": false,\n"
-                    "\"memory\": 67108864, \"skip_steps\": 2, \"steps\": \"all\",\n"
-                    "\"output\": \"\\u00e9 a\\\"b\"}\n"),
-        TM_OK);
+    assert_int_equal(take_config(" {\"format\": [\"pdf\", \"json\"], \"strict\": true, \"quiet\": false,\n"
+                                 "\"memory\": 67108864, \"skip_steps\": 2, \"steps\": \"all\",\n"
+                                 "\"output\": \"\\u00e9 a\\\"b\"}\n"),
+                     TM_OK);
     assert_int_equal(tm_settings_apply(&set, &options, &error), TM_OK);
     assert_int_equal(options.formats, TM_FORMAT_PDF | TM_FORMAT_JSON);
     assert_true(options.strict && !options.quiet);
@@ -303,8 +298,7 @@ static void wrong_configuration_is_refused(void **state)
         { "[1]", "is not a JSON object", "" },
         { "7", "is not a JSON object", "" },
         { "{\"row\": 5}", "'row' in 'a.json': there is no such setting", "did you mean 'rows'?" },
-        { "{\"gap-min\": \"1us\"}", "'gap-min' in 'a.json': there is no such setting",
-          "did you mean 'gap_min'?" },
+        { "{\"gap-min\": \"1us\"}", "'gap-min' in 'a.json': there is no such setting", "did you mean 'gap_min'?" },
         { "{\"config\": \"b.json\"}", "there is no such setting", "" },
         { "{\"help\": true}", "there is no such setting", "" },
         { "{\"rows\": 5, \"rows\": 6}", "it is there twice", "" },

@@ -103,7 +103,9 @@ static void weights_are_bytes_of_plain_profiles(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct tm_batch_file file = { .path = cases[i].path, .member = cases[i].member, .bytes = cases[i].bytes, .id = "x" };
+        struct tm_batch_file file = {
+            .path = cases[i].path, .member = cases[i].member, .bytes = cases[i].bytes, .id = "x"
+        };
         struct tm_batch_run one = { .id = "r", .file = &file, .files = 1 };
         struct tm_run run;
         const struct tm_manifest m = { .run = &run, .runs = &one, .count = 1, .files = 1 };

@@ -33,8 +33,7 @@ static void check(const struct row *row, const char *(*show)(const struct tm_val
 static void devices_are_named_without_what_all_share(void **state)
 {
     static const char one[] = "{'input': {'hosts': ['vm']}}";
-    static const char many[] =
-        "{'input': {'hosts': ['train-2026-job-0', 'train-2026-job-11', 'train-2026-job-2']}}";
+    static const char many[] = "{'input': {'hosts': ['train-2026-job-0', 'train-2026-job-11', 'train-2026-job-2']}}";
     static const struct row rows[] = {
         { one, "vm/gpu:0", "gpu:0" },
         { one, "vm", "vm" },
@@ -48,10 +47,9 @@ static void devices_are_named_without_what_all_share(void **state)
         { many, "", "" },
         { "{'input': {'hosts': ['vm0', 'vm1']}}", "vm1/gpu:0", "vm1/gpu:0" },
         { "{'input': {'hosts': ['node-0', 'node-1']}}", "node-1/gpu:0", "node-1/gpu:0" },
-        { "{'input': {'hosts': ['a-long-name-of-one', 'another-host']}}", "another-host/gpu:0",
-          "another-host/gpu:0" },
-        { "{'input': {'hosts': ['long-common-name', 'long-common-name-1']}}",
-          "long-common-name/gpu:0", "long-common-name/gpu:0" },
+        { "{'input': {'hosts': ['a-long-name-of-one', 'another-host']}}", "another-host/gpu:0", "another-host/gpu:0" },
+        { "{'input': {'hosts': ['long-common-name', 'long-common-name-1']}}", "long-common-name/gpu:0",
+          "long-common-name/gpu:0" },
         { "{'input': {'hosts': []}}", "vm/gpu:0", "vm/gpu:0" },
         { "{}", "vm/gpu:0", "vm/gpu:0" },
     };
@@ -66,8 +64,8 @@ static void hosts_keep_a_name(void **state)
     static const struct row rows[] = {
         { "{'input': {'hosts': ['a-very-long-name-of-a-host']}}", "a-very-long-name-of-a-host",
           "a-very-long-name-of-a-host" },
-        { "{'input': {'hosts': ['cluster_a.rack_7.node_1', 'cluster_a.rack_7.node_2']}}",
-          "cluster_a.rack_7.node_2", "node_2" },
+        { "{'input': {'hosts': ['cluster_a.rack_7.node_1', 'cluster_a.rack_7.node_2']}}", "cluster_a.rack_7.node_2",
+          "node_2" },
     };
 
     (void)state;

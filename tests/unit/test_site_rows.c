@@ -74,12 +74,12 @@ static void rows_grow_while_sites_meet_as_far_as_memory_goes(void **state)
         uint64_t sites, expected;
     } cases[] = {
         { 0, 32, 16, 16 },
-        { 0, 32, 17, 16 },                    /* the pool of the least limit is empty */
-        { 3 * 16 * 128, 32, 17, 17 },         /* both blocks are held while rows move */
+        { 0, 32, 17, 16 },            /* the pool of the least limit is empty */
+        { 3 * 16 * 128, 32, 17, 17 }, /* both blocks are held while rows move */
         { 3 * 16 * 128 - 1, 32, 17, 16 },
         { 3 * 512 * 128, 32, 5000, 1024 },
         { SIZE_MAX / 4, 32, 70000, 65536 },
-        { 0, 256, 5000, 5000 },               /* of the pool */
+        { 0, 256, 5000, 5000 }, /* of the pool */
         { 0, 256, 20000, 16384 },
     };
     struct tm_site_rows rows;

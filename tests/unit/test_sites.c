@@ -85,7 +85,9 @@ static void every_part_of_a_site_counts(void **state)
 {
     const struct tm_site site = { .name_and_config = 7 };
     const struct tm_site others[] = {
-        { .name_and_config = 8 }, { .name_and_config = 7, .rest = 1 }, { .name_and_config = 7, .traits = 1 },
+        { .name_and_config = 8 },
+        { .name_and_config = 7, .rest = 1 },
+        { .name_and_config = 7, .traits = 1 },
     };
     struct tm_sites sites;
     struct tm_run run;

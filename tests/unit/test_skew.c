@@ -155,8 +155,7 @@ static void the_last_one_is_late_and_the_others_wait(void **state)
     assert_int_equal(integer(&r, "members[2].late_max_ps"), 90 * US);
     assert_int_equal(integer(&r, "members[2].wait_ps"), 0);
     /* while one waits for two, each of them causes half of it */
-    assert_int_equal(integer(&r, "members[2].caused_ps"),
-                     (10 + 5) * US / 2 + (2 * 80 + 2 * 5) * US);
+    assert_int_equal(integer(&r, "members[2].caused_ps"), (10 + 5) * US / 2 + (2 * 80 + 2 * 5) * US);
     assert_int_equal(integer(&r, "members[1].caused_ps"), 10 * US / 2);
     assert_int_equal(integer(&r, "members[0].caused_ps"), 5 * US / 2);
     assert_int_equal(integer(&r, "members[2].alone_ps"), (2 * 80 + 2 * 5) * US);
@@ -592,8 +591,8 @@ static void steps_that_do_not_count_are_matched_too(void **state)
 }
 
 /* A collective of a process group, with a message of `elements` of 4 bytes and its number there. */
-static void take_numbered(struct rig *r, uint32_t device, uint64_t elements, int64_t sequence,
-                          int64_t begin_us, int64_t end_us)
+static void take_numbered(struct rig *r, uint32_t device, uint64_t elements, int64_t sequence, int64_t begin_us,
+                          int64_t end_us)
 {
     const struct tm_message message = { .elements_in = elements,
                                         .element_bytes = 4,
@@ -651,11 +650,9 @@ static void bandwidth_is_over_the_time_in_which_data_move(void **state)
     take_numbered(&r, 1, 1000000, 1, 100, 110);
     take_numbered(&r, 1, 2000000, 2, 200, 220); /* alone: 8 MB in 20 us, or less */
     report_rig(&r);
-    assert_string_equal(tm_text(bench_get(&r.bench, "collectives.rows[0].bandwidth_over")),
-                        "moving");
+    assert_string_equal(tm_text(bench_get(&r.bench, "collectives.rows[0].bandwidth_over")), "moving");
     expect_rate(&r, "collectives.rows[0].algorithm_bandwidth", 4e11);
-    assert_string_equal(tm_text(bench_get(&r.bench, "collectives.rows[1].bandwidth_over")),
-                        "duration");
+    assert_string_equal(tm_text(bench_get(&r.bench, "collectives.rows[1].bandwidth_over")), "duration");
     expect_rate(&r, "collectives.rows[1].algorithm_bandwidth", 4e11);
     end_rig(&r);
 }
@@ -679,8 +676,7 @@ static void the_wait_for_an_asynchronous_one_is_split_where_the_last_one_starts_
                                               .hlo_op = bench_name(&r.bench, "all-reduce-start.3"),
                                               .details = bench_name(&r.bench, texts[part]) };
             struct tm_event event =
-                collective(&r, texts[part], device, part ? 20 + 2 * device : 25 * device,
-                           part ? 60 : 25 * device + 1);
+                collective(&r, texts[part], device, part ? 20 + 2 * device : 25 * device, part ? 60 : 25 * device + 1);
 
             if (part && device)
                 event = collective(&r, texts[part], device, 30, 60);

@@ -74,8 +74,7 @@ static void assert_sorted(struct tm_sorter *sorter, uint32_t count)
         const struct row *row = next;
 
         assert_int_equal(row->check, row->key * UINT64_C(31) + row->number);
-        assert_true(i == 0 || before.key < row->key ||
-                    (before.key == row->key && before.number < row->number));
+        assert_true(i == 0 || before.key < row->key || (before.key == row->key && before.number < row->number));
         before = *row;
         sum += row->number;
     }
@@ -94,8 +93,7 @@ static void check_sort(size_t memory, enum pattern pattern, uint32_t count, tm_r
     uint64_t seed = 42;
 
     test_run_init(&run);
-    struct tm_sorter *sorter =
-        tm_sorter_new(&run, TM_ACCOUNT_SORT, sizeof(struct row), memory, by_key);
+    struct tm_sorter *sorter = tm_sorter_new(&run, TM_ACCOUNT_SORT, sizeof(struct row), memory, by_key);
 
     assert_non_null(sorter);
     tm_sorter_set_prefix(sorter, prefix);
@@ -120,8 +118,7 @@ static void check_sort(size_t memory, enum pattern pattern, uint32_t count, tm_r
         assert_sorted(sorter, count);
         assert_int_equal(round == 0 ? tm_sorter_finish(sorter) : tm_sorter_rewind(sorter), TM_OK);
     }
-    assert_int_equal(run.budget.spilled_bytes != 0,
-                     count * sizeof(struct row) > memory && count > 2);
+    assert_int_equal(run.budget.spilled_bytes != 0, count * sizeof(struct row) > memory && count > 2);
     tm_sorter_free(sorter);
     assert_ledger_is_even(&run);
 }
@@ -228,8 +225,7 @@ static void a_spilled_sort_keeps_to_its_memory(void **state)
 
 static tm_status sort_with(struct tm_run *run, size_t memory, int count)
 {
-    struct tm_sorter *sorter =
-        tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct row), memory, by_key);
+    struct tm_sorter *sorter = tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct row), memory, by_key);
     tm_status status = sorter ? TM_OK : run->error.status;
     const void *row = NULL;
 

@@ -22,8 +22,11 @@ static void count(const struct made_span *spans, size_t n, uint64_t overlapping,
     assert_non_null(trace.names);
     order = (struct tm_span_order){ .depth = 0 };
     for (size_t i = 0; i < n; i++) {
-        const struct tm_record record = { .start_ps = spans[i].start_ps, .dur_ps = spans[i].dur_ps,
-                                          .name = spans[i].name, .kind = spans[i].kind, .class = spans[i].class };
+        const struct tm_record record = { .start_ps = spans[i].start_ps,
+                                          .dur_ps = spans[i].dur_ps,
+                                          .name = spans[i].name,
+                                          .kind = spans[i].kind,
+                                          .class = spans[i].class };
 
         assert_int_equal(tm_span_order_take(&order, &trace, &record), TM_OK);
     }
@@ -36,10 +39,12 @@ static void count(const struct made_span *spans, size_t n, uint64_t overlapping,
 static void spans_that_nest_or_follow_do_not_overlap(void **state)
 {
     static const struct made_span spans[] = {
-        { .start_ps = -5, .dur_ps = 100 }, { .start_ps = -5, .dur_ps = 10 },  { .start_ps = 5, .dur_ps = 3 },
-        { .start_ps = 8, .dur_ps = 0 },    { .start_ps = 8, .dur_ps = 87 },   { .start_ps = 94, .dur_ps = 1 },
-        { .start_ps = 95, .dur_ps = 7 },   { .start_ps = 95, .dur_ps = 0 },   { .start_ps = 102, .dur_ps = 0 },
-        { .start_ps = 200, .dur_ps = INT64_MAX }, { .start_ps = 300, .dur_ps = INT64_MAX },
+        { .start_ps = -5, .dur_ps = 100 },        { .start_ps = -5, .dur_ps = 10 },
+        { .start_ps = 5, .dur_ps = 3 },           { .start_ps = 8, .dur_ps = 0 },
+        { .start_ps = 8, .dur_ps = 87 },          { .start_ps = 94, .dur_ps = 1 },
+        { .start_ps = 95, .dur_ps = 7 },          { .start_ps = 95, .dur_ps = 0 },
+        { .start_ps = 102, .dur_ps = 0 },         { .start_ps = 200, .dur_ps = INT64_MAX },
+        { .start_ps = 300, .dur_ps = INT64_MAX },
     };
 
     (void)state;
@@ -49,12 +54,10 @@ static void spans_that_nest_or_follow_do_not_overlap(void **state)
 static void a_span_that_ends_after_one_around_it_overlaps(void **state)
 {
     static const struct made_span spans[] = {
-        { .start_ps = 200, .dur_ps = 10 },
-        { .start_ps = 205, .dur_ps = 10 }, /* overlaps */
-        { .start_ps = 207, .dur_ps = 1 },
-        { .start_ps = 208, .dur_ps = 4 },  /* inside the second, but not the first */
-        { .start_ps = 212, .dur_ps = 3 },  /* inside the second, which is still open */
-        { .start_ps = 214, .dur_ps = 2 },  /* overlaps the second and the last: counts once */
+        { .start_ps = 200, .dur_ps = 10 }, { .start_ps = 205, .dur_ps = 10 }, /* overlaps */
+        { .start_ps = 207, .dur_ps = 1 },  { .start_ps = 208, .dur_ps = 4 },  /* inside the second, but not the first */
+        { .start_ps = 212, .dur_ps = 3 }, /* inside the second, which is still open */
+        { .start_ps = 214, .dur_ps = 2 }, /* overlaps the second and the last: counts once */
         { .start_ps = 216, .dur_ps = 1 },
     };
 
@@ -65,10 +68,10 @@ static void a_span_that_ends_after_one_around_it_overlaps(void **state)
 static void only_the_same_time_length_and_name_is_a_repetition(void **state)
 {
     static const struct made_span spans[] = {
-        { .start_ps = 0, .dur_ps = 0, .name = 0 },  { .start_ps = 3, .dur_ps = 5, .name = 1 },
-        { .start_ps = 3, .dur_ps = 5, .name = 1 },  { .start_ps = 3, .dur_ps = 5, .name = 1 },
-        { .start_ps = 3, .dur_ps = 5, .name = 2 },  { .start_ps = 3, .dur_ps = 4, .name = 2 },
-        { .start_ps = 4, .dur_ps = 3, .name = 2 },  { .start_ps = 8, .dur_ps = 0, .name = 2 },
+        { .start_ps = 0, .dur_ps = 0, .name = 0 }, { .start_ps = 3, .dur_ps = 5, .name = 1 },
+        { .start_ps = 3, .dur_ps = 5, .name = 1 }, { .start_ps = 3, .dur_ps = 5, .name = 1 },
+        { .start_ps = 3, .dur_ps = 5, .name = 2 }, { .start_ps = 3, .dur_ps = 4, .name = 2 },
+        { .start_ps = 4, .dur_ps = 3, .name = 2 }, { .start_ps = 8, .dur_ps = 0, .name = 2 },
         { .start_ps = 8, .dur_ps = 0, .name = 2 },
     };
 
@@ -82,9 +85,12 @@ static void what_is_no_span_of_a_thread_is_passed_by(void **state)
         { .start_ps = 0, .dur_ps = 10, .name = 1 },
         { .start_ps = 0, .dur_ps = 10, .name = 1, .class = TM_CLASS_ASYNC },
         { .start_ps = 2, .dur_ps = 20, .name = 1, .class = TM_CLASS_ASYNC },
-        { .start_ps = 3, .name = 1, .kind = TM_INSTANT },  { .start_ps = 3, .name = 1, .kind = TM_INSTANT },
-        { .start_ps = 3, .name = 1, .kind = TM_FLOW_END }, { .start_ps = 3, .name = 1, .kind = TM_FLOW_END },
-        { .start_ps = 3, .name = 1, .kind = TM_COUNTER },  { .start_ps = 3, .name = 1, .kind = TM_COUNTER },
+        { .start_ps = 3, .name = 1, .kind = TM_INSTANT },
+        { .start_ps = 3, .name = 1, .kind = TM_INSTANT },
+        { .start_ps = 3, .name = 1, .kind = TM_FLOW_END },
+        { .start_ps = 3, .name = 1, .kind = TM_FLOW_END },
+        { .start_ps = 3, .name = 1, .kind = TM_COUNTER },
+        { .start_ps = 3, .name = 1, .kind = TM_COUNTER },
     };
 
     (void)state;

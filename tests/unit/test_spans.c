@@ -59,7 +59,8 @@ static struct tm_span any_span(uint64_t *seed, int64_t range_ps, int64_t longest
 {
     const int64_t begin_ps = (int64_t)(next_number(seed) % (uint64_t)range_ps) - range_ps / 3;
 
-    return (struct tm_span){ .lane = lanes[next_number(seed) % LANES], .begin_ps = begin_ps,
+    return (struct tm_span){ .lane = lanes[next_number(seed) % LANES],
+                             .begin_ps = begin_ps,
                              .end_ps = begin_ps + (int64_t)(next_number(seed) % (uint64_t)longest_ps),
                              .value = next_number(seed) };
 }
@@ -115,7 +116,8 @@ static void check_random(size_t memory_bytes, uint64_t seed, size_t count, int64
     assert_non_null(spans);
     for (plain.count = 0; plain.count < count; plain.count++) {
         plain.spans[plain.count] = any_span(&seed, range_ps, longest_ps);
-        plain.spans[plain.count].value = (uint64_t)plain.spans[plain.count].begin_ps * 3 + plain.spans[plain.count].lane;
+        plain.spans[plain.count].value =
+            (uint64_t)plain.spans[plain.count].begin_ps * 3 + plain.spans[plain.count].lane;
         assert_int_equal(tm_spans_add(spans, &plain.spans[plain.count]), TM_OK);
     }
     assert_int_equal(tm_spans_finish(spans), TM_OK);
@@ -141,7 +143,7 @@ static void look_ups_are_those_of_a_plain_list(void **state)
     (void)state;
     for (size_t m = 0; m < sizeof(memories) / sizeof(memories[0]); m++)
         for (uint64_t seed = 1; seed <= 3; seed++) {
-            check_random(memories[m], seed, SPANS, 60);      /* hardly any overlap */
+            check_random(memories[m], seed, SPANS, 60);        /* hardly any overlap */
             check_random(memories[m], seed + 10, SPANS, 3000); /* many do, and lie in each other */
             check_random(memories[m], seed + 20, 1 + seed, 50000);
         }

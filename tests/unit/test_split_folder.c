@@ -54,11 +54,12 @@ static int remove_folder(void **state)
     return system(command);
 }
 
-static const char older[] = "{\n  \"schema\": \"tracemill.split\",\n  \"schema_version\": 1,\n  \"run\": \"part-9999.json\",\n"
-                            "  \"parts\": [\n    {\n      \"file\": \"part-0001.pftrace\",\n      \"bytes\": 3\n    },\n"
-                            "    {\n      \"file\": \"part-0002-host0.pftrace\"\n    },\n"
-                            "    {\n      \"file\": \"../part-0003.pftrace\"\n    },\n"
-                            "    {\n      \"file\": \"notes.txt\"\n    }\n  ]\n}\n";
+static const char older[] =
+    "{\n  \"schema\": \"tracemill.split\",\n  \"schema_version\": 1,\n  \"run\": \"part-9999.json\",\n"
+    "  \"parts\": [\n    {\n      \"file\": \"part-0001.pftrace\",\n      \"bytes\": 3\n    },\n"
+    "    {\n      \"file\": \"part-0002-host0.pftrace\"\n    },\n"
+    "    {\n      \"file\": \"../part-0003.pftrace\"\n    },\n"
+    "    {\n      \"file\": \"notes.txt\"\n    }\n  ]\n}\n";
 
 static void an_empty_folder_is_free(void **state)
 {

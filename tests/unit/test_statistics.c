@@ -10,10 +10,10 @@
 #include "reports/statistics/serial_fit.h"
 #include "tests/support/test_run.h"
 
-#define SAMPLE(...)                                                                                \
-    (struct tm_sample)                                                                             \
-    {                                                                                              \
-        (double[]){ __VA_ARGS__ }, sizeof((double[]){ __VA_ARGS__ }) / sizeof(double)              \
+#define SAMPLE(...)                                                                                                    \
+    (struct tm_sample)                                                                                                 \
+    {                                                                                                                  \
+        (double[]){ __VA_ARGS__ }, sizeof((double[]){ __VA_ARGS__ }) / sizeof(double)                                  \
     }
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -24,8 +24,7 @@ static void assert_close(double is, double expected, double relative)
 }
 
 /* `count` different numbers. */
-static struct tm_sample spread(double *to, size_t count, double from, unsigned factor,
-                               unsigned prime, double by)
+static struct tm_sample spread(double *to, size_t count, double from, unsigned factor, unsigned prime, double by)
 {
     for (unsigned i = 0; i < count; i++)
         to[i] = from + (i * factor) % prime * by;
@@ -76,8 +75,7 @@ static void values_that_are_no_numbers_are_sorted_last(void **state)
 
     (void)state;
     tm_sample_sort(values, COUNT(values));
-    assert_true(values[0] == -INFINITY && values[1] == 1 && values[2] == 2 &&
-                values[3] == INFINITY);
+    assert_true(values[0] == -INFINITY && values[1] == 1 && values[2] == 2 && values[3] == INFINITY);
     assert_true(isnan(values[4]) && isnan(values[5]));
 }
 
@@ -140,23 +138,18 @@ static void the_rank_test_is_that_of_scipy(void **state)
     (void)state;
     assert_close(tm_rank_test(SAMPLE(1, 2, 3), SAMPLE(4, 5, 6)), 0.1, 1e-14);
     assert_close(tm_rank_test(SAMPLE(1, 2), SAMPLE(3, 4)), 1.0 / 3, 1e-14);
-    assert_close(tm_rank_test(SAMPLE(19.8, 20.1, 20.3, 19.9, 20.6, 20.2),
-                              SAMPLE(20.9, 21.4, 20.4, 21.1, 21.0, 20.7)),
+    assert_close(tm_rank_test(SAMPLE(19.8, 20.1, 20.3, 19.9, 20.6, 20.2), SAMPLE(20.9, 21.4, 20.4, 21.1, 21.0, 20.7)),
                  0.004329004329004329, 1e-13);
-    assert_close(
-        tm_rank_test(spread(x, 20, 100, 37, 101, 0.1), spread(y, 20, 101.05, 53, 103, 0.1)),
-        0.8410127327426743, 1e-12);
-    assert_close(
-        tm_rank_test(spread(x, 20, 100, 37, 101, 0.1), spread(y, 20, 104.05, 53, 103, 0.1)),
-        0.002914511329658594, 1e-12);
-    assert_close(
-        tm_rank_test(spread(x, 20, 100, 37, 101, 0.1), spread(y, 20, 107.05, 53, 103, 0.1)),
-        7.571173601061881e-07, 1e-12);
+    assert_close(tm_rank_test(spread(x, 20, 100, 37, 101, 0.1), spread(y, 20, 101.05, 53, 103, 0.1)),
+                 0.8410127327426743, 1e-12);
+    assert_close(tm_rank_test(spread(x, 20, 100, 37, 101, 0.1), spread(y, 20, 104.05, 53, 103, 0.1)),
+                 0.002914511329658594, 1e-12);
+    assert_close(tm_rank_test(spread(x, 20, 100, 37, 101, 0.1), spread(y, 20, 107.05, 53, 103, 0.1)),
+                 7.571173601061881e-07, 1e-12);
     assert_close(tm_rank_test(spread(x, 7, 1000, 37, 101, 1), spread(y, 300, 900.75, 53, 307, 0.5)),
                  0.0005021236079095908, 1e-12);
-    assert_close(
-        tm_rank_test(spread(x, 20, 1000, 37, 101, 1), spread(y, 800, 980.26, 53, 811, 0.1)),
-        7.665200394757192e-05, 1e-9);
+    assert_close(tm_rank_test(spread(x, 20, 1000, 37, 101, 1), spread(y, 800, 980.26, 53, 811, 0.1)),
+                 7.665200394757192e-05, 1e-9);
 }
 
 static void many_or_equal_values_are_tested_by_the_normal_distribution(void **state)
@@ -164,11 +157,9 @@ static void many_or_equal_values_are_tested_by_the_normal_distribution(void **st
     double x[60], y[60];
 
     (void)state;
-    assert_close(
-        tm_rank_test(spread(x, 50, 100, 37, 101, 0.1), spread(y, 60, 101.55, 53, 103, 0.1)),
-        0.030458032772208734, 1e-12);
-    assert_close(tm_rank_test(spread(x, 30, 0, 7, 13, 1), spread(y, 30, 2, 5, 11, 1)),
-                 0.19186596156951163, 1e-12);
+    assert_close(tm_rank_test(spread(x, 50, 100, 37, 101, 0.1), spread(y, 60, 101.55, 53, 103, 0.1)),
+                 0.030458032772208734, 1e-12);
+    assert_close(tm_rank_test(spread(x, 30, 0, 7, 13, 1), spread(y, 30, 2, 5, 11, 1)), 0.19186596156951163, 1e-12);
     assert_true(tm_rank_test(SAMPLE(5, 5, 5), SAMPLE(5, 5, 5, 5)) == 1);
     assert_true(tm_rank_test(SAMPLE(1, 2, 3, 3), SAMPLE(1, 2, 3, 3)) == 1);
 }
@@ -266,7 +257,8 @@ static int changed_pairs(size_t count, double like, double spread, double factor
 
     for (int i = 0; i < 1000; i++) {
         double x[100], y[100];
-        const struct tm_sample a = series(x, count, 100, like, spread, &seed), b = series(y, count, 100 * factor, like, spread, &seed);
+        const struct tm_sample a = series(x, count, 100, like, spread, &seed),
+                               b = series(y, count, 100 * factor, like, spread, &seed);
         const struct tm_change_test test = tm_change_test(a, b, tm_pooled_lag1(a, b), 0.01);
 
         changed += test.is_enough && (test.p_median < 0.01 || test.p_mean < 0.01);
@@ -291,18 +283,24 @@ static void too_few_values_are_not_enough(void **state)
     static const struct {
         size_t a, b;
         bool is_tested, is_enough;
-    } counts[] = { { 3, 20, false, false }, { 4, 4, true, false }, { 5, 5, true, false }, { 6, 6, true, true }, { 4, 9, true, true } };
+    } counts[] = { { 3, 20, false, false },
+                   { 4, 4, true, false },
+                   { 5, 5, true, false },
+                   { 6, 6, true, true },
+                   { 4, 9, true, true } };
     double x[20], y[20], like[40];
     uint64_t seed = 3;
 
     (void)state;
     for (size_t i = 0; i < COUNT(counts); i++) {
-        struct tm_change_test test = tm_change_test(spread(x, counts[i].a, 100, 37, 101, 0.1), spread(y, counts[i].b, 200, 53, 103, 0.1), 0, 0.01);
+        struct tm_change_test test = tm_change_test(spread(x, counts[i].a, 100, 37, 101, 0.1),
+                                                    spread(y, counts[i].b, 200, 53, 103, 0.1), 0, 0.01);
 
         if (isnan(test.p_median) == counts[i].is_tested || test.is_enough != counts[i].is_enough)
             fail_msg("%zu against %zu: p = %g, %d", counts[i].a, counts[i].b, test.p_median, test.is_enough);
     }
-    const struct tm_sample slow = series(like, 20, 100, 0.97, 0.04, &seed), other = series(like + 20, 20, 100, 0.97, 0.04, &seed);
+    const struct tm_sample slow = series(like, 20, 100, 0.97, 0.04, &seed),
+                           other = series(like + 20, 20, 100, 0.97, 0.04, &seed);
     const struct tm_change_test test = tm_change_test(slow, other, tm_pooled_lag1(slow, other), 0.01);
 
     assert_true(test.lag1 > 0.7 && test.effective_a < 4 && !test.is_enough && isnan(test.p_mean));
@@ -355,8 +353,7 @@ static void means_are_tested_by_their_moments(void **state)
 static void an_interval_of_the_change_is_the_same_each_time(void **state)
 {
     double x[20], y[20], scratch[40 + TM_RESAMPLES];
-    const struct tm_sample a = spread(x, 20, 100, 37, 101, 0.1),
-                           b = spread(y, 20, 105.05, 53, 103, 0.1);
+    const struct tm_sample a = spread(x, 20, 100, 37, 101, 0.1), b = spread(y, 20, 105.05, 53, 103, 0.1);
     const struct tm_interval first = tm_median_change_interval(a, b, 0.95, scratch);
     const struct tm_interval again = tm_median_change_interval(a, b, 0.95, scratch);
 
@@ -373,8 +370,7 @@ static void an_interval_of_the_change_is_the_same_each_time(void **state)
 static void an_interval_of_samples_without_a_spread_is_a_point(void **state)
 {
     double scratch[8 + TM_RESAMPLES];
-    const struct tm_interval change =
-        tm_median_change_interval(SAMPLE(4, 4, 4), SAMPLE(5, 5), 0.95, scratch);
+    const struct tm_interval change = tm_median_change_interval(SAMPLE(4, 4, 4), SAMPLE(5, 5), 0.95, scratch);
     const struct tm_interval none =
         tm_median_change_interval(SAMPLE(4, 4), (struct tm_sample){ NULL, 0 }, 0.95, scratch);
 
@@ -506,8 +502,7 @@ static void exact_times_give_the_share_they_were_made_of(void **state)
             t[i] = 2e11 * (is_weak ? (1 - s) + s * n[i] : s + (1 - s) / n[i]);
         assert_true(tm_fit_serial(n, t, COUNT(n), is_weak, &fit));
         assert_true(fabs(fit.serial_pct - 100 * s) < 1e-10);
-        assert_true(fit.low_pct <= fit.serial_pct + 1e-10 &&
-                    fit.high_pct >= fit.serial_pct - 1e-10);
+        assert_true(fit.low_pct <= fit.serial_pct + 1e-10 && fit.high_pct >= fit.serial_pct - 1e-10);
         assert_true(fit.high_pct - fit.low_pct < 1e-6 && fit.residual_pct < 1e-9);
         assert_close(fit.t1, 2e11, 1e-12);
         for (size_t i = 0; i < COUNT(n); i++)
@@ -522,8 +517,7 @@ static void exact_times_give_the_share_they_were_made_of(void **state)
 static void noisy_times_are_fitted_with_an_interval(void **state)
 {
     static const double n[] = { 1, 2, 4, 8, 16 };
-    static const double strong[] = { 100, 53.1, 28.7, 17.2, 10.9 },
-                        weak[] = { 100, 104, 111.5, 128, 160.3 };
+    static const double strong[] = { 100, 53.1, 28.7, 17.2, 10.9 }, weak[] = { 100, 104, 111.5, 128, 160.3 };
     struct tm_serial_fit fit;
 
     (void)state;
@@ -561,9 +555,7 @@ static void a_share_is_never_negative(void **state)
 static void a_fit_wants_four_points_of_three_numbers(void **state)
 {
     static const double n[] = { 1, 2, 4, 8 }, same[] = { 1, 1, 2, 2, 2 }, t[] = { 9, 8, 7, 6, 5 };
-    static const double wrong[][4] = {
-        { 9, 8, 7, 0 }, { 9, -8, 7, 6 }, { NAN, 8, 7, 6 }, { 9, 8, INFINITY, 6 }
-    };
+    static const double wrong[][4] = { { 9, 8, 7, 0 }, { 9, -8, 7, 6 }, { NAN, 8, 7, 6 }, { 9, 8, INFINITY, 6 } };
     struct tm_serial_fit fit;
 
     (void)state;

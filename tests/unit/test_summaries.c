@@ -57,8 +57,7 @@ static char *printed(struct tm_run *run, const struct tm_doc *doc)
     return text;
 }
 
-static tm_status load(struct tm_run *run, struct tm_summaries *summaries, const char *const *words,
-                      size_t count)
+static tm_status load(struct tm_run *run, struct tm_summaries *summaries, const char *const *words, size_t count)
 {
     const struct tm_options options = defaults();
     struct tm_run_operand operand[8];
@@ -151,26 +150,20 @@ static void assert_refused(const char *content, tm_status status, const char *wh
 static void what_is_no_summary_is_refused(void **state)
 {
     (void)state;
-    assert_refused("{\"schema\":\"tracemill.comparison\",\"schema_version\":1}", TM_ERR_INPUT,
-                   "not a summary");
-    assert_refused(" {\n\"schema\" : \"tracemill.summary\",\"schema_version\":3}", TM_ERR_INPUT,
-                   "version 3");
+    assert_refused("{\"schema\":\"tracemill.comparison\",\"schema_version\":1}", TM_ERR_INPUT, "not a summary");
+    assert_refused(" {\n\"schema\" : \"tracemill.summary\",\"schema_version\":3}", TM_ERR_INPUT, "version 3");
     assert_refused("{\"schema\":\"tracemill.summary\",\"schema_version\":1}", TM_ERR_INPUT,
                    "it is a summary of version 1, whose figures are defined differently; this program reads version 2");
     assert_refused("{\"schema\":\"tracemill.summary\"}", TM_ERR_INPUT, "version 0");
-    assert_refused("{\"schema\":\"tracemill.summary\",\"schema_version\":2", TM_ERR_INPUT,
-                   "cut short");
-    assert_refused("{\"schema\":\"tracemill.summary\",\"schema_version\":2}{", TM_ERR_INPUT,
-                   "something follows");
-    assert_refused("{\"schema\":\"other\"}", TM_ERR_INPUT,
-                   "x.json"); /* for an analysis to refuse */
+    assert_refused("{\"schema\":\"tracemill.summary\",\"schema_version\":2", TM_ERR_INPUT, "cut short");
+    assert_refused("{\"schema\":\"tracemill.summary\",\"schema_version\":2}{", TM_ERR_INPUT, "something follows");
+    assert_refused("{\"schema\":\"other\"}", TM_ERR_INPUT, "x.json"); /* for an analysis to refuse */
 }
 
 static void strictness_looks_at_summaries_too(void **state)
 {
-    const char *const words[] = { put_file("x.json",
-                                           "{\"schema\":\"tracemill.summary\",\"schema_version\":2,"
-                                           "\"input\":{\"partial\":true,\"run\":\"r\"}}") };
+    const char *const words[] = { put_file("x.json", "{\"schema\":\"tracemill.summary\",\"schema_version\":2,"
+                                                     "\"input\":{\"partial\":true,\"run\":\"r\"}}") };
     struct tm_summaries s;
     struct tm_run run;
 
@@ -275,18 +268,16 @@ static void results_name_runs_and_their_times(void **state)
     (void)state;
     (void)put_file("here", "x");
     (void)put_file("-", "x");
-    assert_int_equal(
-        read_results(
-            &results, &run,
-            "{\"vjp\": {\"execution_time\": 1.5, \"tensorboard_trace\": \"here\"},"
-            " \"auto=diff\": {\"execution_time\": {\"mean\": 2.5e-6, \"std\": 1},"
-            "   \"tensorboard_trace\": \"" PROFILE "\"},"
-            " \"\": {\"tensorboard_trace\": \"-\", \"execution_time\": \"soon\"},"
-            " \"negative\": {\"tensorboard_trace\": \"/var/tmp\", \"execution_time\": -1},"
-            " \"endless\": {\"tensorboard_trace\": \"/var/tmp\", \"execution_time\": 1e300},"
-            " \"no trace\": {\"execution_time\": 1}, \"empty\": {\"tensorboard_trace\": \"\"},"
-            " \"list\": [1], \"text\": \"x\", \"number\": 5, \"nothing\": null}"),
-        TM_OK);
+    assert_int_equal(read_results(&results, &run,
+                                  "{\"vjp\": {\"execution_time\": 1.5, \"tensorboard_trace\": \"here\"},"
+                                  " \"auto=diff\": {\"execution_time\": {\"mean\": 2.5e-6, \"std\": 1},"
+                                  "   \"tensorboard_trace\": \"" PROFILE "\"},"
+                                  " \"\": {\"tensorboard_trace\": \"-\", \"execution_time\": \"soon\"},"
+                                  " \"negative\": {\"tensorboard_trace\": \"/var/tmp\", \"execution_time\": -1},"
+                                  " \"endless\": {\"tensorboard_trace\": \"/var/tmp\", \"execution_time\": 1e300},"
+                                  " \"no trace\": {\"execution_time\": 1}, \"empty\": {\"tensorboard_trace\": \"\"},"
+                                  " \"list\": [1], \"text\": \"x\", \"number\": 5, \"nothing\": null}"),
+                     TM_OK);
     assert_int_equal(results.count, 5);
     (void)snprintf(expected, sizeof(expected), "%s/here", folder);
     assert_string_equal(results.result[0].operand.path, expected);
@@ -315,8 +306,7 @@ static void results_without_their_traces_are_refused(void **state)
         { "{\"a\": {\"execution_time\": 1}}", TM_ERR_INPUT, "names no trace" },
         { "[]", TM_ERR_INPUT, "no JSON object" },
         { "{\"a\": {\"tensorboard_trace\": \"here\"}", TM_ERR_INPUT, "cut short" },
-        { "{\"a\": {\"tensorboard_trace\": \"nowhere\"}}", TM_ERR_USAGE,
-          "cannot find the trace 'nowhere' of 'a'" },
+        { "{\"a\": {\"tensorboard_trace\": \"nowhere\"}}", TM_ERR_USAGE, "cannot find the trace 'nowhere' of 'a'" },
         { "{\"a\": {\"tensorboard_trace\": \"\\u001b[31m\\n\"}}", TM_ERR_USAGE, "'?[31m?'" },
     };
 
@@ -337,8 +327,7 @@ static void results_without_their_traces_are_refused(void **state)
 
 static tm_status load_all(struct tm_run *run)
 {
-    static const char summary[] =
-        "{\"schema\":\"tracemill.summary\",\"schema_version\":2,\"n\":[1,{\"a\":null}]}";
+    static const char summary[] = "{\"schema\":\"tracemill.summary\",\"schema_version\":2,\"n\":[1,{\"a\":null}]}";
     const char *const words[] = { put_file("x.json", summary), put_file("y.json", summary) };
     struct tm_summaries s;
     const tm_status st = load(run, &s, words, 2);
@@ -349,8 +338,7 @@ static tm_status load_all(struct tm_run *run)
 
 static tm_status read_all_results(struct tm_run *run)
 {
-    const char *path =
-        put_file("results.json", "{\"a\": {\"tensorboard_trace\": \"results.json\"}}");
+    const char *path = put_file("results.json", "{\"a\": {\"tensorboard_trace\": \"results.json\"}}");
     struct tm_results results;
     const tm_status st = tm_results_read(&results, run, path);
 

@@ -71,7 +71,8 @@ static const struct tm_steps *steps_of(const struct fixture *f)
 
 static struct tm_step_row row_of(struct fixture *f, uint32_t device, uint64_t step)
 {
-    const struct tm_step_row *const row = tm_rows_at(steps_of(f)->rows, f->x.host.trace.devices[device].first_step_row + step);
+    const struct tm_step_row *const row =
+        tm_rows_at(steps_of(f)->rows, f->x.host.trace.devices[device].first_step_row + step);
 
     assert_non_null(row);
     return *row;
@@ -125,11 +126,19 @@ static void activities_belong_to_the_marker_of_their_launch(void **state)
     assert_int_equal(steps_of(&f)->source, TM_STEPS_HOST);
     assert_int_equal(steps_of(&f)->count, 3);
     /* The first step begins at its marker; each next one where the last activity of the one before ended, on any device. */
-    assert_row(&f, 0, 0, (struct tm_step_row){ .activities = 2, .first_ps = 150, .last_ps = 250, .begin_ps = 100, .end_ps = 250 });
-    assert_row(&f, 0, 1, (struct tm_step_row){ .activities = 1, .first_ps = 260, .last_ps = 290, .begin_ps = 250, .end_ps = 290 });
-    assert_row(&f, 0, 2, (struct tm_step_row){ .activities = 2, .first_ps = 340, .last_ps = 500, .begin_ps = 290, .end_ps = 500 });
+    assert_row(
+        &f, 0, 0,
+        (struct tm_step_row){ .activities = 2, .first_ps = 150, .last_ps = 250, .begin_ps = 100, .end_ps = 250 });
+    assert_row(
+        &f, 0, 1,
+        (struct tm_step_row){ .activities = 1, .first_ps = 260, .last_ps = 290, .begin_ps = 250, .end_ps = 290 });
+    assert_row(
+        &f, 0, 2,
+        (struct tm_step_row){ .activities = 2, .first_ps = 340, .last_ps = 500, .begin_ps = 290, .end_ps = 500 });
     assert_row(&f, 1, 0, (struct tm_step_row){ .activities = 0, .begin_ps = 100, .end_ps = 250 });
-    assert_row(&f, 1, 1, (struct tm_step_row){ .activities = 1, .first_ps = 280, .last_ps = 285, .begin_ps = 250, .end_ps = 290 });
+    assert_row(
+        &f, 1, 1,
+        (struct tm_step_row){ .activities = 1, .first_ps = 280, .last_ps = 285, .begin_ps = 250, .end_ps = 290 });
     assert_int_equal(row_of(&f, 0, 0).own_ps, 150); /* the device's own period */
     assert_int_equal(row_of(&f, 1, 1).own_ps, 85);
     for (int i = 0; i < 3; i++) {
@@ -153,7 +162,8 @@ static void a_first_step_begins_at_its_activity_if_that_is_earlier(void **state)
     put_launch(f.driver, 1, 110);
     put_kernel(f.streams[0], 1, 90, 60); /* clocks differ a little */
     survey(&f);
-    assert_row(&f, 0, 0, (struct tm_step_row){ .activities = 1, .first_ps = 90, .last_ps = 150, .begin_ps = 90, .end_ps = 150 });
+    assert_row(&f, 0, 0,
+               (struct tm_step_row){ .activities = 1, .first_ps = 90, .last_ps = 150, .begin_ps = 90, .end_ps = 150 });
     assert_int_equal(mark_of(&f, 0).number, 0); /* no step_num: its ordinal */
     tear_down(&f);
 }
@@ -175,9 +185,15 @@ static void a_period_is_never_below_nothing(void **state)
     put_kernel(f.streams[0], 2, 160, 20);
     put_kernel(f.streams[0], 3, 260, 20);
     survey_status(&f, &(struct tm_chosen_steps){ .all = true }, TM_OK);
-    assert_row(&f, 0, 0, (struct tm_step_row){ .activities = 1, .first_ps = 150, .last_ps = 250, .begin_ps = 100, .end_ps = 250 });
-    assert_row(&f, 0, 1, (struct tm_step_row){ .activities = 1, .first_ps = 160, .last_ps = 180, .begin_ps = 250, .end_ps = 250 });
-    assert_row(&f, 0, 2, (struct tm_step_row){ .activities = 1, .first_ps = 260, .last_ps = 280, .begin_ps = 250, .end_ps = 280 });
+    assert_row(
+        &f, 0, 0,
+        (struct tm_step_row){ .activities = 1, .first_ps = 150, .last_ps = 250, .begin_ps = 100, .end_ps = 250 });
+    assert_row(
+        &f, 0, 1,
+        (struct tm_step_row){ .activities = 1, .first_ps = 160, .last_ps = 180, .begin_ps = 250, .end_ps = 250 });
+    assert_row(
+        &f, 0, 2,
+        (struct tm_step_row){ .activities = 1, .first_ps = 260, .last_ps = 280, .begin_ps = 250, .end_ps = 280 });
     tear_down(&f);
 }
 
@@ -269,10 +285,14 @@ static void steps_of_a_tpu_are_steps(void **state)
     for (uint32_t device = 0; device < 2; device++) { /* each has its own */
         const int64_t at = 1000 * device;
 
-        assert_row(&f, device, 0, (struct tm_step_row){ .activities = 4, .first_ps = at + 5, .last_ps = at + 170,
-                                                        .begin_ps = at + 5, .end_ps = at + 170 });
-        assert_row(&f, device, 1, (struct tm_step_row){ .activities = 2, .first_ps = at + 205, .last_ps = at + 270,
-                                                        .begin_ps = at + 170, .end_ps = at + 270 });
+        assert_row(
+            &f, device, 0,
+            (struct tm_step_row){
+                .activities = 4, .first_ps = at + 5, .last_ps = at + 170, .begin_ps = at + 5, .end_ps = at + 170 });
+        assert_row(
+            &f, device, 1,
+            (struct tm_step_row){
+                .activities = 2, .first_ps = at + 205, .last_ps = at + 270, .begin_ps = at + 170, .end_ps = at + 270 });
     }
     tear_down(&f);
 }
@@ -293,7 +313,8 @@ static void executions_on_a_tpu_are_steps(void **state)
     for (uint32_t device = 0; device < 2; device++)
         for (uint64_t k = 0; k < 3; k++)
             assert_int_equal(row_of(&f, device, k).activities, 2);
-    assert_row(&f, 1, 1, (struct tm_step_row){ .activities = 2, .first_ps = 112, .last_ps = 177, .begin_ps = 77, .end_ps = 177 });
+    assert_row(&f, 1, 1,
+               (struct tm_step_row){ .activities = 2, .first_ps = 112, .last_ps = 177, .begin_ps = 77, .end_ps = 177 });
     tear_down(&f);
 }
 
@@ -353,7 +374,9 @@ static void without_any_of_it_the_session_is_the_step(void **state)
     assert_int_equal(steps_of(&f)->source, TM_STEPS_SESSION);
     assert_int_equal(steps_of(&f)->count, 1);
     assert_true(steps_of(&f)->all);
-    assert_row(&f, 0, 0, (struct tm_step_row){ .activities = 2, .first_ps = 100, .last_ps = 305, .begin_ps = 100, .end_ps = 305 });
+    assert_row(
+        &f, 0, 0,
+        (struct tm_step_row){ .activities = 2, .first_ps = 100, .last_ps = 305, .begin_ps = 100, .end_ps = 305 });
     assert_int_equal(f.x.host.trace.devices[0].chosen_begin_ps, 100);
     assert_int_equal(f.x.host.trace.devices[0].chosen_end_ps, 305);
     tear_down(&f);
@@ -434,11 +457,15 @@ static void check_warmup(const int64_t *lengths, const bool *compiles, size_t co
 
 static void warm_up_is_what_the_rule_says(void **state)
 {
-    static const struct { size_t count; int64_t lengths[STEPS_MOST]; bool compiles[STEPS_MOST]; } rows[] = {
+    static const struct {
+        size_t count;
+        int64_t lengths[STEPS_MOST];
+        bool compiles[STEPS_MOST];
+    } rows[] = {
         { 1, { 100 }, { true } },
         { 2, { 1000, 10 }, { true } },
         { 3, { 1000, 10, 10 }, { false } },
-        { 3, { 20, 10, 10 }, { false } },  /* exactly twice the median stays */
+        { 3, { 20, 10, 10 }, { false } }, /* exactly twice the median stays */
         { 3, { 21, 10, 10 }, { false } },
         { 4, { 300, 300, 10, 10 }, { true, true } },
         { 5, { 10, 10, 10, 10, 10 }, { true, true } },
@@ -528,7 +555,11 @@ static void the_choice_of_the_user_is_taken(void **state)
         { .choice = { .all = true }, .begin = 0, .end = 5, .from_ps = 1450, .to_ps = 2300 },
         { .choice = { .has_range = true, .begin = 2, .end = 4 }, .begin = 2, .end = 4, .from_ps = 2000, .to_ps = 2200 },
         { .choice = { .has_range = true, .begin = 0, .end = 1 }, .begin = 0, .end = 1, .from_ps = 1000, .to_ps = 1900 },
-        { .choice = { .has_range = true, .begin = 3, .end = UINT64_MAX }, .begin = 3, .end = 5, .from_ps = 2100, .to_ps = 2300 },
+        { .choice = { .has_range = true, .begin = 3, .end = UINT64_MAX },
+          .begin = 3,
+          .end = 5,
+          .from_ps = 2100,
+          .to_ps = 2300 },
         { .choice = { .has_range = true, .begin = 5, .end = 9 }, .status = TM_ERR_USAGE },
         { .choice = { .has_range = true, .begin = 3, .end = 3 }, .status = TM_ERR_USAGE },
         { .choice = { .has_range = true, .begin = UINT64_MAX, .end = UINT64_MAX }, .status = TM_ERR_USAGE },
@@ -661,7 +692,8 @@ static void a_line_of_driver_calls_is_the_thread_that_made_them(void **state)
     for (int k = 0; k < 6; k++)
         put_launch(nobody, 902 + k, 700 + 10 * k);
     both = xb_line(f.host, 24, "launches itself", 0);
-    xb_event(both, "GpuExecutable::ExecuteThunks", 0, 6000); /* all of them lie in this one, which has launches of its own */
+    xb_event(both, "GpuExecutable::ExecuteThunks", 0,
+             6000); /* all of them lie in this one, which has launches of its own */
     put_launch(both, 950, 5);
     put_kernel(f.streams[0], 1, 5000, 10);
     survey(&f);

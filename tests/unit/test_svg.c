@@ -31,8 +31,8 @@ static void every_role_stands_out_from_its_paper(void **state)
     (void)state;
     for (int role = 0; role < TM_ROLE_COUNT; role++) {
         const struct tm_colour *colour = &tm_palette[role];
-        const bool is_text = (role >= TM_ROLE_GOOD && role <= TM_ROLE_UNKNOWN) ||
-                             role == TM_ROLE_TEXT || role == TM_ROLE_QUIET;
+        const bool is_text =
+            (role >= TM_ROLE_GOOD && role <= TM_ROLE_UNKNOWN) || role == TM_ROLE_TEXT || role == TM_ROLE_QUIET;
         const double least = is_text ? 4.5 : 3;
 
         assert_non_null(colour->name);
@@ -41,10 +41,9 @@ static void every_role_stands_out_from_its_paper(void **state)
             continue; /* beside a line that carries the meaning */
         if (role >= TM_ROLE_USE_0 && role <= TM_ROLE_USE_4)
             continue; /* steps of a scale: below */
-        if (contrast_of(colour->light, paper->light) < least ||
-            contrast_of(colour->dark, paper->dark) < least)
-            fail_msg("%s: contrast %.2f on light, %.2f on dark", colour->name,
-                     contrast_of(colour->light, paper->light), contrast_of(colour->dark, paper->dark));
+        if (contrast_of(colour->light, paper->light) < least || contrast_of(colour->dark, paper->dark) < least)
+            fail_msg("%s: contrast %.2f on light, %.2f on dark", colour->name, contrast_of(colour->light, paper->light),
+                     contrast_of(colour->dark, paper->dark));
     }
 }
 
@@ -198,16 +197,17 @@ static void charts_without_data_are_left_out(void **state)
     set_up(&f, TM_SAMPLE_GPU);
     for (int kind = 0; kind < TM_CHART_KINDS; kind++)
         assert_int_equal(tm_charts_count((enum tm_chart_kind)kind, f.summary),
-                         kind != TM_CHART_ROOFLINE && kind < TM_CHART_SIDES); /* from there on they are of other documents */
+                         kind != TM_CHART_ROOFLINE &&
+                             kind < TM_CHART_SIDES); /* from there on they are of other documents */
     tear_down(&f);
 }
 
 /* A device with 100 TFLOP/s and 1 TB/s: its corner lies at 100 FLOP per byte. */
-#define ROOF(rows)                                                                                                   \
-    "{'roofline': {'devices': [{'peak_flops': null, 'peak_bandwidth': null}, {'peak_flops': 1e14, 'peak_bandwidth': " \
+#define ROOF(rows)                                                                                                     \
+    "{'roofline': {'devices': [{'peak_flops': null, 'peak_bandwidth': null}, {'peak_flops': 1e14, 'peak_bandwidth': "  \
     "1e12, 'peak_precision': 'bf16'}]}, 'ops': {'rows': [" rows "]}}"
-#define OP(name, intensity, rate, share)                                                                             \
-    "{'name': '" name "', 'intensity': " intensity ", 'flop_rate': " rate ", 'self_share_pct': " share                \
+#define OP(name, intensity, rate, share)                                                                               \
+    "{'name': '" name "', 'intensity': " intensity ", 'flop_rate': " rate ", 'self_share_pct': " share                 \
     ", 'self_ps': 1000000, 'roof_pct': 50}"
 
 static const struct tm_mark *find_kind(const struct tm_chart *chart, enum tm_mark_kind kind, int nth)
@@ -246,9 +246,9 @@ static void operations_stand_below_the_roof(void **state)
     const struct tm_mark *dot;
 
     (void)state;
-    draw_roofline(&f, ROOF(OP("at_the_corner", "100", "1e14", "64") ", " OP("lost", "10", "1e12", "1") ", "
-                           OP("no_cost", "null", "null", "1") ", " OP("far_away", "1e30", "1e14", "1") ", "
-                           OP("nothing", "0", "0", "1")));
+    draw_roofline(&f, ROOF(OP("at_the_corner", "100", "1e14", "64") ", " OP("lost", "10", "1e12", "1") ", " OP(
+                          "no_cost", "null", "null", "1") ", " OP("far_away", "1e30", "1e14",
+                                                                  "1") ", " OP("nothing", "0", "0", "1")));
     assert_int_equal(tm_charts_count(TM_CHART_ROOFLINE, f.summary), 1);
     assert_int_equal(count_marks(&f.chart, TM_MARK_DOT), 2);
     assert_int_equal(tm_chart_rows(&f.chart), 2);
@@ -269,8 +269,8 @@ static void names_of_dots_do_not_cover_others(void **state)
     struct fixture f;
 
     (void)state;
-    draw_roofline(&f, ROOF(OP("one", "50", "1e12", "5") ", " OP("two", "50.1", "1.01e12", "5") ", "
-                           OP("three", "50.2", "1.02e12", "5")));
+    draw_roofline(&f, ROOF(OP("one", "50", "1e12", "5") ", " OP("two", "50.1", "1.01e12",
+                                                                "5") ", " OP("three", "50.2", "1.02e12", "5")));
     assert_int_equal(count_marks(&f.chart, TM_MARK_DOT), 3);
     assert_true(count_text(&f.chart, "one") + count_text(&f.chart, "two") + count_text(&f.chart, "three") <= 2);
     tear_down(&f);
@@ -281,8 +281,8 @@ static void without_peaks_or_costs_there_is_no_roofline(void **state)
     static const char *const summaries[] = {
         "{'roofline': {'devices': []}, 'ops': {'rows': [" OP("a", "1", "1e12", "5") "]}}",
         "{'roofline': null, 'ops': {'rows': [" OP("a", "1", "1e12", "5") "]}}",
-        "{'roofline': {'devices': [{'peak_flops': 0, 'peak_bandwidth': 1e12}]}, 'ops': {'rows': ["
-        OP("a", "1", "1e12", "5") "]}}",
+        "{'roofline': {'devices': [{'peak_flops': 0, 'peak_bandwidth': 1e12}]}, 'ops': {'rows': [" OP("a", "1", "1e12",
+                                                                                                      "5") "]}}",
         ROOF(""),
         ROOF(OP("a", "null", "null", "5")),
     };
@@ -342,8 +342,7 @@ static void bars_never_leave_the_drawing(void **state)
                 tm_charts_draw(&f.chart, (enum tm_chart_kind)kind, c, f.summary);
                 assert_true(f.chart.title[0] && f.chart.caption[0]);
                 assert_true(f.chart.marks > 0 && f.chart.height > 0 && tm_chart_rows(&f.chart) > 0);
-                assert_int_equal(count_marks(&f.chart, TM_MARK_OPEN),
-                                 count_marks(&f.chart, TM_MARK_CLOSE));
+                assert_int_equal(count_marks(&f.chart, TM_MARK_OPEN), count_marks(&f.chart, TM_MARK_CLOSE));
                 for (size_t i = 0; i < f.chart.marks; i++) {
                     const struct tm_mark *mark = &f.chart.mark[i];
 
@@ -351,8 +350,7 @@ static void bars_never_leave_the_drawing(void **state)
                     assert_true(mark->x >= -0.01 && mark->x <= width + 0.01);
                     assert_true(mark->y >= -0.01 && mark->y <= f.chart.height + 0.01);
                     if (mark->kind == TM_MARK_RECT)
-                        assert_true(mark->width > 0 && mark->height >= 0 &&
-                                    mark->x + mark->width <= width + 0.01 &&
+                        assert_true(mark->width > 0 && mark->height >= 0 && mark->x + mark->width <= width + 0.01 &&
                                     mark->y + mark->height <= f.chart.height + 0.01);
                 }
             }
@@ -370,12 +368,10 @@ static void many_steps_are_sampled_and_the_slowest_is_kept(void **state)
     set_up(&f, TM_SAMPLE_HOSTILE); /* 699 chosen steps; step 21 compiles */
     tm_charts_draw(&f.chart, TM_CHART_STEPS, 0, f.summary);
     assert_true(tm_chart_rows(&f.chart) <= TM_CHART_BARS_MOST);
-    assert_non_null(strstr(f.chart.caption,
-                           "Each bar is the slowest of 12 steps in a row, of 699 listed steps."));
+    assert_non_null(strstr(f.chart.caption, "Each bar is the slowest of 12 steps in a row, of 699 listed steps."));
     for (size_t row = 0; row < tm_chart_rows(&f.chart); row++)
         found |=
-            strcmp(tm_chart_text(&f.chart, f.chart.table.cell[row * (size_t)f.chart.table.columns]),
-                   "step 21") == 0;
+            strcmp(tm_chart_text(&f.chart, f.chart.table.cell[row * (size_t)f.chart.table.columns]), "step 21") == 0;
     assert_true(found);
     tear_down(&f);
 }
@@ -384,7 +380,8 @@ static void of_several_devices_the_bar_says_which(void **state)
 {
     static const char json[] =
         "{'devices':[{'id':'h/gpu:0'},{'id':'h/gpu:1'}],'input':{'hosts':['h']},'steps':{'count':2,'chosen':2,'list':["
-        "{'number':1,'chosen':true,'period_ps':1000000,'compute_ps':600000,'idle_ps':{'input':400000},'device':'h/gpu:1'},"
+        "{'number':1,'chosen':true,'period_ps':1000000,'compute_ps':600000,'idle_ps':{'input':400000},'device':'h/"
+        "gpu:1'},"
         "{'number':2,'chosen':true,'period_ps':2000000,'compute_ps':2000000,'compile':true,'device':'h/gpu:0'}]}}";
     struct fixture f;
 
@@ -410,7 +407,8 @@ static void rows_of_several_groups_are_no_steps(void **state)
     int at;
 
     (void)state;
-    at = snprintf(json, sizeof(json), "{'devices':[{'id':'a'},{'id':'b'}],'steps':{'count':%d,'chosen':%d,'list':[", STEPS, STEPS);
+    at = snprintf(json, sizeof(json), "{'devices':[{'id':'a'},{'id':'b'}],'steps':{'count':%d,'chosen':%d,'list':[",
+                  STEPS, STEPS);
     for (int i = 0; i < STEPS * GROUPS; i++)
         at += snprintf(json + at, sizeof(json) - (size_t)at,
                        "%s{'number':%d,'chosen':true,'period_ps':1000,'compute_ps':600,'idle_ps':{'input':400}}",
@@ -423,8 +421,9 @@ static void rows_of_several_groups_are_no_steps(void **state)
     f.summary = tm_doc_root(f.doc);
     tm_chart_init(&f.chart, &f.run, width);
     tm_charts_draw(&f.chart, TM_CHART_STEPS, 0, f.summary);
-    assert_non_null(strstr(f.chart.caption, "in a row, of 200: one for each step and device group. Of several devices the "
-                                            "busiest one in the step is shown, and named."));
+    assert_non_null(strstr(f.chart.caption,
+                           "in a row, of 200: one for each step and device group. Of several devices the "
+                           "busiest one in the step is shown, and named."));
     tear_down(&f);
 }
 
@@ -454,12 +453,11 @@ static void of_many_devices_the_least_used_are_drawn(void **state)
     (void)state;
     for (int i = 0; i < 40; i++) /* device 0 is used most */
         (void)snprintf(json + strlen(json), sizeof(json) - strlen(json),
-                       "%s{'id':'d%d','compute_ps':%d000,'idle_ps':1000,'utilization_pct':%d}",
-                       i ? "," : "", i, 60 - i, 90 - i);
+                       "%s{'id':'d%d','compute_ps':%d000,'idle_ps':1000,'utilization_pct':%d}", i ? "," : "", i, 60 - i,
+                       90 - i);
     strcat(json, "]}");
     check_devices(json, TM_CHART_DEVICES_MOST, "d8", "The 32 least used of 40 devices are drawn.");
-    check_devices("{'devices':[{'id':'only','compute_ps':5,'idle_ps':5,'utilization_pct':50}]}", 1,
-                  "only", NULL);
+    check_devices("{'devices':[{'id':'only','compute_ps':5,'idle_ps':5,'utilization_pct':50}]}", 1, "only", NULL);
 }
 
 static void idle_that_has_no_cause_is_not_lost(void **state)
@@ -470,16 +468,13 @@ static void idle_that_has_no_cause_is_not_lost(void **state)
     test_run_init(&f.run);
     f.doc = tm_doc_new(&f.run);
     assert_non_null(f.doc);
-    test_summary_load(
-        tm_doc_root(f.doc),
-        "{'devices':[{'id':'d','compute_ps':100000,'idle_ps':100000,'gaps':{'by_cause':"
-        "{'launch':{'count':1,'total_ps':50000}}}}]}");
+    test_summary_load(tm_doc_root(f.doc),
+                      "{'devices':[{'id':'d','compute_ps':100000,'idle_ps':100000,'gaps':{'by_cause':"
+                      "{'launch':{'count':1,'total_ps':50000}}}}]}");
     tm_chart_init(&f.chart, &f.run, width);
     tm_charts_draw(&f.chart, TM_CHART_DEVICES, 0, tm_doc_root(f.doc));
-    assert_true(fabs(drawn(&f.chart, TM_ROLE_IDLE, true) -
-                     drawn(&f.chart, TM_ROLE_IDLE_LAUNCH, true)) < 0.01);
-    assert_true(fabs(drawn(&f.chart, TM_ROLE_COMPUTE, true) -
-                     2 * drawn(&f.chart, TM_ROLE_IDLE, true) - 0.6) < 0.01);
+    assert_true(fabs(drawn(&f.chart, TM_ROLE_IDLE, true) - drawn(&f.chart, TM_ROLE_IDLE_LAUNCH, true)) < 0.01);
+    assert_true(fabs(drawn(&f.chart, TM_ROLE_COMPUTE, true) - 2 * drawn(&f.chart, TM_ROLE_IDLE, true) - 0.6) < 0.01);
     tear_down(&f);
 }
 
@@ -538,16 +533,15 @@ static void each_mark_becomes_one_element(void **state)
     tm_chart_point(&chart, -1.5, 2);
     tm_chart_string(&chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_END, 7, 8, "x < y\x01");
     svg = svg_of(&chart);
-    assert_string_equal(
-        svg, "<svg role=\"img\" aria-label=\"&lt;Title&gt;\" viewBox=\"0,0 400,100.5 \">"
-             "<g><title>a &quot;tip&quot; &amp; more</title>"
-             "<rect class=\"f-compute\" x=\"1\" y=\"2.5\" width=\"30.26\" height=\"4\"/></g>"
-             "<line class=\"s-quiet\" x1=\"0\" y1=\"1\" x2=\"10\" y2=\"1\" stroke-width=\"1\" "
-             "stroke-dasharray=\"5 3\"/>"
-             "<circle class=\"f-bad\" cx=\"5\" cy=\"6\" r=\"2\"/>"
-             "<polyline class=\"s-series\" stroke-width=\"1.2\" points=\"0,0 -1.5,2 \"/>"
-             "<text class=\"t-small f-text\" x=\"7\" y=\"8\" text-anchor=\"end\">x &lt; "
-             "y\\u0001</text></svg>\n");
+    assert_string_equal(svg, "<svg role=\"img\" aria-label=\"&lt;Title&gt;\" viewBox=\"0,0 400,100.5 \">"
+                             "<g><title>a &quot;tip&quot; &amp; more</title>"
+                             "<rect class=\"f-compute\" x=\"1\" y=\"2.5\" width=\"30.26\" height=\"4\"/></g>"
+                             "<line class=\"s-quiet\" x1=\"0\" y1=\"1\" x2=\"10\" y2=\"1\" stroke-width=\"1\" "
+                             "stroke-dasharray=\"5 3\"/>"
+                             "<circle class=\"f-bad\" cx=\"5\" cy=\"6\" r=\"2\"/>"
+                             "<polyline class=\"s-series\" stroke-width=\"1.2\" points=\"0,0 -1.5,2 \"/>"
+                             "<text class=\"t-small f-text\" x=\"7\" y=\"8\" text-anchor=\"end\">x &lt; "
+                             "y\\u0001</text></svg>\n");
     free(svg);
     tm_chart_free(&chart);
     assert_ledger_is_even(&run);

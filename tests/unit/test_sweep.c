@@ -14,8 +14,8 @@ struct interval {
 };
 
 struct picture {
-    uint8_t levels[LENGTH];  /* bit per level that runs */
-    uint8_t told[LENGTH];    /* level + 1 that the sweep told, 0 = nothing told */
+    uint8_t levels[LENGTH]; /* bit per level that runs */
+    uint8_t told[LENGTH];   /* level + 1 that the sweep told, 0 = nothing told */
     int64_t last_end_ps;
     size_t stretches;
 };

@@ -59,10 +59,10 @@ static void take_table(void *to, const struct tm_table *table)
 
 static struct book *walk(void)
 {
-    static const char *const documents[][2] = { /* schema, platform */
-        { "summary", "gpu" }, { "summary", "tpu" }, { "summary", "cpu" },
-        { "comparison", "gpu" }, { "scaling", "gpu" }, { "check", "gpu" },
-        { "night", "gpu" },
+    static const char *const documents[][2] = {
+        /* schema, platform */
+        { "summary", "gpu" }, { "summary", "tpu" }, { "summary", "cpu" }, { "comparison", "gpu" },
+        { "scaling", "gpu" }, { "check", "gpu" },   { "night", "gpu" },
     };
     static const struct tm_medium medium = {
         .room = { .rows = SIZE_MAX }, .section = take_section, .table = take_table, .facts = take_table
@@ -129,7 +129,8 @@ static bool is_used(const struct book *book, const struct label *label)
         if (strcmp(book->used[i].section, label->section) != 0)
             continue;
         if (strcmp(book->used[i].text, label->text) == 0 ||
-            (used >= 0 && used == tm_term_find(label->section, label->text) && ends_with(book->used[i].text, label->text)))
+            (used >= 0 && used == tm_term_find(label->section, label->text) &&
+             ends_with(book->used[i].text, label->text)))
             return true;
     }
     return false;

@@ -63,9 +63,9 @@ static void every_line_of_every_sample_is_clean_and_fits(void **state)
 static void a_gpu_run_has_all_sections(void **state)
 {
     static const char *const titles[] = {
-        "Verdict",   "Key figures", "Top findings", "Findings",     "Steps", "Devices",
-        "Idle gaps", "Kernels",     "Fusion",       "Occupancy", "Transfers",    "Collectives", "Host",  "Compilation",
-        "Memory",    "Environment", "Data quality", "Definitions",
+        "Verdict",   "Key figures", "Top findings", "Findings",    "Steps",        "Devices",
+        "Idle gaps", "Kernels",     "Fusion",       "Occupancy",   "Transfers",    "Collectives",
+        "Host",      "Compilation", "Memory",       "Environment", "Data quality", "Definitions",
     };
     struct written_report f;
 
@@ -74,8 +74,7 @@ static void a_gpu_run_has_all_sections(void **state)
     for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
         char heading[64];
 
-        (void)snprintf(heading, sizeof(heading), "\n%s\n%.*s\n", titles[i], (int)strlen(titles[i]),
-                       "--------------");
+        (void)snprintf(heading, sizeof(heading), "\n%s\n%.*s\n", titles[i], (int)strlen(titles[i]), "--------------");
         assert_says(&f, heading);
     }
     assert_says(&f, "\nUnder 100 \xc2\xb5s ");
@@ -91,14 +90,13 @@ static void figures_stand_with_their_units_and_bands(void **state)
     assert_says(&f, "\nSteps    ");
     assert_is_silent_on(&f, "PARTIAL");
     test_written_report_free(&f);
-    open_json(&f,
-              "{'kpis': [{'id': 'a', 'title': 'High', 'value': 75, 'unit': '%', 'band': 'warning',"
-              " 'good': 80, 'bad': 50, 'definition': 'part of the whole'},"
-              " {'id': 'b', 'title': 'Low', 'value': null, 'unit': 's', 'band': 'unknown', 'good': "
-              "2,"
-              " 'bad': 10, 'why': 'nobody looked'},"
-              " {'id': 'c', 'title': 'None', 'value': 3, 'unit': 'count', 'band': 'bad', 'good': 0,"
-              " 'bad': 0}]}");
+    open_json(&f, "{'kpis': [{'id': 'a', 'title': 'High', 'value': 75, 'unit': '%', 'band': 'warning',"
+                  " 'good': 80, 'bad': 50, 'definition': 'part of the whole'},"
+                  " {'id': 'b', 'title': 'Low', 'value': null, 'unit': 's', 'band': 'unknown', 'good': "
+                  "2,"
+                  " 'bad': 10, 'why': 'nobody looked'},"
+                  " {'id': 'c', 'title': 'None', 'value': 3, 'unit': 'count', 'band': 'bad', 'good': 0,"
+                  " 'bad': 0}]}");
     assert_says(&f, "High          75.0 %  warning  > 80 %  < 50 %\n");
     assert_says(&f, "Low     not recorded            < 2 s  > 10 s  nobody looked\n");
     assert_says(&f, "None               3  bad           0     > 0\n");
@@ -142,10 +140,11 @@ static void the_top_stands_in_few_lines(void **state)
     struct written_report f;
 
     (void)state;
-    open_json(&f, "{'report': {'title': 'Night run', 'note': 'With the new loader.'}, 'input': {'run': 'vm', 'hosts': "
-                  "['vm']}, 'verdict': {'text': 'It waits.', 'severity': 'critical'}, 'findings': [{'severity': 'critical', "
-                  "'title': 'The device waits', 'at_stake_ps': 2000000000000, 'share_pct': 20, 'cause': 'Why.', 'fix': "
-                  "['Do.'], 'evidence': ['Seen.'], 'where': [{'begin_ps': 0, 'end_ps': 1000000, 'device': 'vm/gpu:0'}]}]}");
+    open_json(
+        &f, "{'report': {'title': 'Night run', 'note': 'With the new loader.'}, 'input': {'run': 'vm', 'hosts': "
+            "['vm']}, 'verdict': {'text': 'It waits.', 'severity': 'critical'}, 'findings': [{'severity': 'critical', "
+            "'title': 'The device waits', 'at_stake_ps': 2000000000000, 'share_pct': 20, 'cause': 'Why.', 'fix': "
+            "['Do.'], 'evidence': ['Seen.'], 'where': [{'begin_ps': 0, 'end_ps': 1000000, 'device': 'vm/gpu:0'}]}]}");
     assert_says(&f, "Night run\n=========\nvm: 1 host, no device activity\n\nWith the new loader.\n");
     assert_says(&f, "Verdict\n-------\nIt waits.\n");
     assert_says(&f, "1  critical  The device waits  2.00 s, 20.0 %\n");
@@ -236,10 +235,9 @@ static void long_names_keep_both_ends(void **state)
     struct written_report f;
 
     (void)state;
-    open_json(&f,
-              "{'kernels': {'rows': [{'name': 'begin_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-              "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_end', 'class':"
-              " 'kernel', 'count': 1}]}}");
+    open_json(&f, "{'kernels': {'rows': [{'name': 'begin_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_end', 'class':"
+                  " 'kernel', 'count': 1}]}}");
     assert_says(&f, "\nbegin_xx");
     assert_says(&f, "x\xe2\x80\xa6x");
     assert_says(&f, "xx_end      1\n");
@@ -265,9 +263,8 @@ static void names_that_attack_a_terminal_are_escaped(void **state)
     struct written_report f;
 
     (void)state;
-    open_json(
-        &f, "{'input': {'run': 'a\\u001b[31mb\\u202ec\\n', 'hosts': ['\\u0007'], 'partial': true},"
-            " 'findings': [{'severity': 'critical', 'title': '\\u009b2J', 'fix': ['\\u2066']}]}");
+    open_json(&f, "{'input': {'run': 'a\\u001b[31mb\\u202ec\\n', 'hosts': ['\\u0007'], 'partial': true},"
+                  " 'findings': [{'severity': 'critical', 'title': '\\u009b2J', 'fix': ['\\u2066']}]}");
     assert_says(&f, "a\\u001b[31mb\\u202ec\\n");
     assert_says(&f, "1. [critical] \\u009b2J\n");
     assert_says(&f, "\n*** PARTIAL ***\n");
@@ -346,12 +343,13 @@ static void names_and_sections_are_as_short_as_they_can_be(void **state)
     struct written_report f;
 
     (void)state;
-    open_json(&f, "{'input': {'run': 'vm', 'hosts': ['vm']}, 'devices': [{'id': 'vm/gpu:0'}], 'fallback': {'callbacks': "
-                  "{'count': 0}, 'cpu_ops': {'count': 0}, 'host_ops': {'count': 0}, 'round_trips': {'count': 0}}, "
-                  "'programs': {'count': 9, 'per_step': 1, 'operations': 30, 'pauses': {'count': 1, 'total_ps': 1000000, "
-                  "'longest': [{'device': 'vm/gpu:0', 'begin_ps': 0, 'dur_ps': 1000000, 'step': 5, 'before': 'jit_f', "
-                  "'after': 'jit_g'}]}}, 'compile': {'count': 1, 'events': [{'module': 'train', 'host': 'vm', 'begin_ps': "
-                  "1000000000000, 'dur_ps': 2000000, 'shapes': 'f32[8], s32[2]'}]}}");
+    open_json(&f,
+              "{'input': {'run': 'vm', 'hosts': ['vm']}, 'devices': [{'id': 'vm/gpu:0'}], 'fallback': {'callbacks': "
+              "{'count': 0}, 'cpu_ops': {'count': 0}, 'host_ops': {'count': 0}, 'round_trips': {'count': 0}}, "
+              "'programs': {'count': 9, 'per_step': 1, 'operations': 30, 'pauses': {'count': 1, 'total_ps': 1000000, "
+              "'longest': [{'device': 'vm/gpu:0', 'begin_ps': 0, 'dur_ps': 1000000, 'step': 5, 'before': 'jit_f', "
+              "'after': 'jit_g'}]}}, 'compile': {'count': 1, 'events': [{'module': 'train', 'host': 'vm', 'begin_ps': "
+              "1000000000000, 'dur_ps': 2000000, 'shapes': 'f32[8], s32[2]'}]}}");
     assert_says(&f, "vm\n==\n1 host, 1 device\n");
     assert_is_silent_on(&f, "\nHost          vm\n");
     assert_is_silent_on(&f, "vm/gpu:0");

@@ -85,9 +85,9 @@ static void an_old_name_of_a_limit_is_read(void **state)
     (void)state;
     assert_int_equal(apply(&t, "{'limits': [{'id': 'bad_share', 'value': 20}]}", &error), TM_OK);
     assert_true(t.limit[TM_LIMIT_CRITICAL_SHARE].value == 20);
-    assert_int_equal(apply(&t, "{'limits': [{'id': 'bad_share', 'value': 20}, {'id': 'critical_share', 'value': 30}]}",
-                           &error),
-                     TM_ERR_USAGE);
+    assert_int_equal(
+        apply(&t, "{'limits': [{'id': 'bad_share', 'value': 20}, {'id': 'critical_share', 'value': 30}]}", &error),
+        TM_ERR_USAGE);
 }
 
 static void a_file_replaces_only_what_it_names(void **state)
@@ -107,8 +107,7 @@ static void a_file_replaces_only_what_it_names(void **state)
     assert_true(t.kpi[TM_KPI_STEP_TIME].good == 12.5 && t.kpi[TM_KPI_STEP_TIME].bad == 15);
     assert_true(t.kpi[TM_KPI_COMPILE_TIME].good == 2 && t.kpi[TM_KPI_COMPILE_TIME].bad == 30);
     assert_true(t.limit[TM_LIMIT_CRITICAL_SHARE].value == 20);
-    assert_true(t.limit[TM_LIMIT_WARNING_SHARE].value ==
-                before.limit[TM_LIMIT_WARNING_SHARE].value);
+    assert_true(t.limit[TM_LIMIT_WARNING_SHARE].value == before.limit[TM_LIMIT_WARNING_SHARE].value);
     assert_memory_equal(&t.kpi[TM_KPI_OCCUPANCY], &before.kpi[TM_KPI_OCCUPANCY], sizeof(t.kpi[0]));
 }
 
@@ -118,8 +117,7 @@ static void null_takes_the_bands_away(void **state)
     struct tm_error error;
 
     (void)state;
-    assert_int_equal(
-        apply(&t, "{'kpis': [{'id': 'imbalance', 'good': null, 'bad': null}]}", &error), TM_OK);
+    assert_int_equal(apply(&t, "{'kpis': [{'id': 'imbalance', 'good': null, 'bad': null}]}", &error), TM_OK);
     assert_false(t.kpi[TM_KPI_IMBALANCE].has_bands);
 }
 
@@ -130,9 +128,7 @@ static void the_default_file_may_be_applied_to_itself(void **state)
     struct tm_error error = { 0 };
 
     (void)state;
-    assert_int_equal(
-        tm_thresholds_apply(&t, "copy", tm_thresholds_json, strlen(tm_thresholds_json), &error),
-        TM_OK);
+    assert_int_equal(tm_thresholds_apply(&t, "copy", tm_thresholds_json, strlen(tm_thresholds_json), &error), TM_OK);
     assert_memory_equal(&t, &before, sizeof(t));
 }
 
@@ -151,17 +147,13 @@ static void wrong_files_are_refused_and_change_nothing(void **state)
         { "{'kpis': {}}", "kpis is not an array", "" },
         { "{'kpis': [7]}", "without an 'id'", "" },
         { "{'kpis': [{'good': 1}]}", "without an 'id'", "" },
-        { "{'kpis': [{'id': 'devise_utilization'}]}", "unknown kpi 'devise_utilization'",
-          "device_utilization" },
+        { "{'kpis': [{'id': 'devise_utilization'}]}", "unknown kpi 'devise_utilization'", "device_utilization" },
         { "{'kpis': [{'id': 'qqq'}]}", "unknown kpi 'qqq'", "" },
-        { "{'kpis': [{'id': 'imbalance'}, {'id': 'imbalance'}]}", "imbalance stands there twice",
-          "" },
+        { "{'kpis': [{'id': 'imbalance'}, {'id': 'imbalance'}]}", "imbalance stands there twice", "" },
         { "{'kpis': [{'id': 'imbalance', 'godo': 1}]}", "unknown key 'godo'", "good" },
         { "{'kpis': [{'id': 'imbalance', 'good': 1, 'good': 2}]}", "good stands there twice", "" },
-        { "{'kpis': [{'id': 'imbalance', 'good': '5'}]}", "'good' of 'imbalance' is not a number",
-          "" },
-        { "{'kpis': [{'id': 'imbalance', 'good': null}]}", "'good' of 'imbalance' is not a number",
-          "" },
+        { "{'kpis': [{'id': 'imbalance', 'good': '5'}]}", "'good' of 'imbalance' is not a number", "" },
+        { "{'kpis': [{'id': 'imbalance', 'good': null}]}", "'good' of 'imbalance' is not a number", "" },
         { "{'kpis': [{'id': 'imbalance', 'good': -1}]}", "outside 0", "" },
         { "{'kpis': [{'id': 'imbalance', 'bad': 1e999}]}", "outside 0", "" },
         { "{'kpis': [{'id': 'peak_memory', 'bad': 900}]}", "outside 0 to 100", "" },
@@ -169,14 +161,12 @@ static void wrong_files_are_refused_and_change_nothing(void **state)
         { "{'kpis': [{'id': 'occupancy', 'good': 10}]}", "must not be below", "" },
         { "{'kpis': [{'id': 'step_time', 'good': 10}]}", "needs both", "" },
         { "{'kpis': [{'id': 'step_time', 'unit': 's'}]}", "the unit is 'ms', not 's'", "" },
-        { "{'kpis': [{'id': 'step_time', 'direction': 'higher'}]}", "direction cannot be changed",
-          "" },
+        { "{'kpis': [{'id': 'step_time', 'direction': 'higher'}]}", "direction cannot be changed", "" },
         { "{'kpis': [{'id': 'step_time', 'direction': 'lowerr'}]}", "unknown direction", "lower" },
         { "{'kpis': [{'id': 'step_time', 'title': ''}]}", "title is empty", "" },
         { "{'kpis': [{'id': 'step_time', 'title': 'a\\u0007b'}]}", "control character", "" },
         { "{'kpis': [{'id': 'step_time', 'title': 7}]}", "title is not a text", "" },
-        { "{'limits': [{'id': 'critical_shares', 'value': 7}]}", "unknown limit 'critical_shares'",
-          "critical_share" },
+        { "{'limits': [{'id': 'critical_shares', 'value': 7}]}", "unknown limit 'critical_shares'", "critical_share" },
         { "{'limits': [{'id': 'critical_share', 'good': 7}]}", "unknown key 'good'", "" },
         { "{'limits': [{'id': 'critical_share', 'value': 2}]}", "must rise", "" },
         { "{'limits': [{'id': 'critical_share', 'value': 101}]}", "outside 0 to 100", "" },
@@ -209,8 +199,7 @@ static void a_file_cut_at_any_byte_is_refused(void **state)
     for (size_t cut = 0; cut + 2 < length; cut += 7) {
         struct tm_error error = { 0 };
 
-        assert_int_equal(tm_thresholds_apply(&t, "cut", tm_thresholds_json, cut, &error),
-                         TM_ERR_USAGE);
+        assert_int_equal(tm_thresholds_apply(&t, "cut", tm_thresholds_json, cut, &error), TM_ERR_USAGE);
     }
 }
 

@@ -45,10 +45,9 @@ static const char *text(const struct bench *b, const char *path)
 /* bytes 0: the size is not known. */
 static struct tm_config config_of(enum tm_direction direction, uint64_t bytes)
 {
-    return (struct tm_config){ .has_copy = 1,
-                               .direction = (uint8_t)direction,
-                               .copy_bytes = bytes,
-                               .has_copy_bytes = bytes != 0 };
+    return (struct tm_config){
+        .has_copy = 1, .direction = (uint8_t)direction, .copy_bytes = bytes, .has_copy_bytes = bytes != 0
+    };
 }
 
 struct copy {
@@ -61,8 +60,7 @@ struct copy {
 static tm_status take_copy(struct bench *b, const struct copy *copy)
 {
     const struct tm_config config = config_of(copy->direction, copy->bytes);
-    struct tm_event event =
-        bench_event(0, TM_CLASS_COPY, &config, copy->start_us * US, copy->dur_us * US);
+    struct tm_event event = bench_event(0, TM_CLASS_COPY, &config, copy->start_us * US, copy->dur_us * US);
 
     event.device = copy->device;
     event.step = copy->step;
@@ -79,8 +77,7 @@ static void take_copies(struct bench *b, const struct copy *copies, size_t count
 static void take_kernel(struct bench *b, int64_t start_us, int64_t dur_us)
 {
     static const struct tm_config none = { .level = TM_LEVEL_NONE };
-    const struct tm_event event =
-        bench_event(0, TM_CLASS_KERNEL, &none, start_us * US, dur_us * US);
+    const struct tm_event event = bench_event(0, TM_CLASS_KERNEL, &none, start_us * US, dur_us * US);
 
     OK(bench_take(b, &event));
 }
@@ -174,8 +171,7 @@ static void what_runs_beside_a_copy_hides_it(void **state)
 /* Where a copy that counts and one that does not run at once, the time is that of the first. */
 static void a_row_is_about_the_same_copies_in_all_its_columns(void **state)
 {
-    static const struct copy before = { TM_H2D, 1, 0, 12, 0, TM_NONE },
-                             inside = { TM_H2D, 1, 10, 10, 0, 0 },
+    static const struct copy before = { TM_H2D, 1, 0, 12, 0, TM_NONE }, inside = { TM_H2D, 1, 10, 10, 0, 0 },
                              after = { TM_H2D, 1, 15, 20, 0, TM_NONE };
     struct tm_run run;
     struct bench b;
@@ -319,8 +315,7 @@ static void the_largest_copies_are_listed(void **state)
     open_bench(&b, &run);
     OK(bench_begin(&b));
     for (int i = 0; i < 100; i++) {
-        const struct copy copy = { TM_D2D, (uint64_t)(i * 37 % 50 + 1), i, 1,
-                                   0,      i == 0 ? TM_NONE : 0 };
+        const struct copy copy = { TM_D2D, (uint64_t)(i * 37 % 50 + 1), i, 1, 0, i == 0 ? TM_NONE : 0 };
 
         OK(take_copy(&b, &copy));
     }
@@ -328,8 +323,7 @@ static void the_largest_copies_are_listed(void **state)
     assert_int_equal(tm_length(bench_get(&b, "transfers.largest")), 20);
     assert_int_equal(integer(&b, "transfers.largest[0].bytes"), 50);
     assert_int_equal(integer(&b, "transfers.largest[1].bytes"), 50);
-    assert_true(integer(&b, "transfers.largest[0].begin_ps") <
-                integer(&b, "transfers.largest[1].begin_ps"));
+    assert_true(integer(&b, "transfers.largest[0].begin_ps") < integer(&b, "transfers.largest[1].begin_ps"));
     assert_int_equal(integer(&b, "transfers.largest[19].bytes"), 41);
     assert_string_equal(text(&b, "transfers.largest[0].device"), "h0/gpu:0");
     assert_string_equal(text(&b, "transfers.largest[0].direction"), "d2d");
@@ -507,15 +501,13 @@ static void copy_ops_of_a_tpu_are_transfers(void **state)
     bench_devices(&b, 1, TM_DEVICE_TPU, 0, INT64_MAX);
     OK(bench_begin(&b));
     for (int i = 0; i < 5; i++) {
-        const struct tm_event event =
-            bench_event(0, TM_CLASS_TPU_OP, &ops[i], i * 10 * US, (i + 1) * US);
+        const struct tm_event event = bench_event(0, TM_CLASS_TPU_OP, &ops[i], i * 10 * US, (i + 1) * US);
 
         OK(bench_take(&b, &event));
     }
     report_bench(&b);
     assert_int_equal(tm_length(bench_get(&b, "transfers.by_direction")), 2);
-    assert_int_equal(of(&b, "h2d", "count"),
-                     1); /* a copy counts where it is waited for, and its start takes time */
+    assert_int_equal(of(&b, "h2d", "count"), 1); /* a copy counts where it is waited for, and its start takes time */
     assert_int_equal(of(&b, "h2d", "total_ps"), 3 * US);
     assert_int_equal(of(&b, "h2d", "exposed_ps"), 3 * US);
     assert_int_equal(of(&b, "d2d", "total_ps"), 3 * US);
@@ -538,8 +530,10 @@ static void copies_of_a_tpu_have_the_rate_of_their_flight(void **state)
     const struct tm_config untimed = tpu_copy(TM_TPU_WAIT, TM_LEVEL_D2H, 512);
     struct tm_run run;
     struct tm_event events[] = {
-        bench_event(0, TM_CLASS_TPU_ASYNC, &start, 0, 100 * US),   bench_event(0, TM_CLASS_TPU_OP, &start, 0, US),
-        bench_event(0, TM_CLASS_TPU_OP, &wait, 90 * US, 10 * US),  bench_event(0, TM_CLASS_TPU_OP, &wait, 110 * US, 0),
+        bench_event(0, TM_CLASS_TPU_ASYNC, &start, 0, 100 * US),
+        bench_event(0, TM_CLASS_TPU_OP, &start, 0, US),
+        bench_event(0, TM_CLASS_TPU_OP, &wait, 90 * US, 10 * US),
+        bench_event(0, TM_CLASS_TPU_OP, &wait, 110 * US, 0),
         bench_event(0, TM_CLASS_TPU_OP, &untimed, 120 * US, US),
         bench_event(0, TM_CLASS_TPU_ASYNC, &start, 500 * US, US),
     };
@@ -634,8 +628,7 @@ static void times_and_sizes_past_all_measure_do_no_harm(void **state)
 
 /* Many sizes over many steps of two hosts; those that are multiples of 1000 come back in each step.
  */
-static tm_status many_sizes(struct bench *b, struct tm_run *run, uint32_t sizes, uint32_t steps,
-                            char **json)
+static tm_status many_sizes(struct bench *b, struct tm_run *run, uint32_t sizes, uint32_t steps, char **json)
 {
     tm_status st = bench_open(b, run, &tm_transfers_stage);
 
@@ -645,12 +638,9 @@ static tm_status many_sizes(struct bench *b, struct tm_run *run, uint32_t sizes,
         st = bench_begin(b);
         for (uint32_t i = 0; i < sizes * steps && st == TM_OK; i++) {
             const uint32_t size = i % sizes;
-            const struct copy copy = { size % 2 ? TM_D2H : TM_H2D,
-                                       size % 1000 ? 2 * i + 1 : size + 1000,
-                                       i,
-                                       2,
-                                       i % BENCH_DEVICES,
-                                       i / sizes };
+            const struct copy copy = {
+                size % 2 ? TM_D2H : TM_H2D, size % 1000 ? 2 * i + 1 : size + 1000, i, 2, i % BENCH_DEVICES, i / sizes
+            };
 
             st = take_copy(b, &copy);
         }
@@ -681,8 +671,7 @@ static void many_sizes_keep_to_the_memory_and_to_the_result(void **state)
         assert_int_equal(tm_length(bench_get(&b, "transfers.repeated")), 30);
         assert_int_equal(integer(&b, "transfers.repeated[0].count"), 20);
         assert_int_equal(tm_length(bench_get(&b, "transfers.by_pair")), 256);
-        assert_true(run.budget.peak_bytes[TM_ACCOUNT_TABLES] <=
-                    tm_budget_share(&run.budget, TM_ACCOUNT_TABLES) / 4);
+        assert_true(run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= tm_budget_share(&run.budget, TM_ACCOUNT_TABLES) / 4);
         assert_int_equal(run.budget.spilled_bytes > 0, m == 0);
         close_bench(&b);
         assert_non_null(json[m]);

@@ -39,8 +39,8 @@ static void assert_order(const struct row *rows, uint32_t count, const uint64_t 
 
 static void nodes_stand_before_what_is_in_them(void **state)
 {
-    const struct row rows[] = { row_of(1, 0), row_of(12, 1), row_of(2, 0), row_of(121, 12), row_of(11, 1),
-                                row_of(21, 2), row_of(122, 12) };
+    const struct row rows[] = { row_of(1, 0),  row_of(12, 1), row_of(2, 0),   row_of(121, 12),
+                                row_of(11, 1), row_of(21, 2), row_of(122, 12) };
 
     (void)state;
     assert_order(rows, 7, (const uint64_t[]){ 1, 12, 121, 122, 11, 2, 21 }, 7);

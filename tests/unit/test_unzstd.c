@@ -14,14 +14,14 @@ enum { MOST = BYTES_MOST, LONG = 700000, SHORT = 3000 };
 static void fill_text(uint8_t *text, size_t length, uint64_t seed)
 {
     for (size_t i = 0; i < length; i++)
-        text[i] = i % 1000 < 300 ? (uint8_t)next_number(&seed) : (uint8_t)"the quick brown fox "[i % 20];
+        text[i] = i % 1000 < 300 ? (uint8_t)next_number(&seed) : (uint8_t) "the quick brown fox "[i % 20];
 }
 
 /* How a frame is written. */
 struct way {
-    int level, window_log;      /* window_log 0 = as the level has it */
+    int level, window_log; /* window_log 0 = as the level has it */
     bool check, says_length;
-    size_t block;               /* a block ends after so many bytes; 0 = as the library likes */
+    size_t block; /* a block ends after so many bytes; 0 = as the library likes */
 };
 
 static void append_frame(struct bytes *b, const uint8_t *text, size_t length, const struct way *way)
@@ -102,8 +102,11 @@ static void any_frame_is_decompressed(void **state)
     assert_non_null(text);
     fill_text(text, 400000, 1); /* then zeros: blocks of one byte */
     for (size_t i = 0; i < 4 * sizeof(lengths) / sizeof(lengths[0]); i++) {
-        const struct way way = { .level = i % 8 < 4 ? 1 : 9, .check = i % 4 == 1, .says_length = i % 4 == 2,
-                                 .window_log = i % 4 == 3 ? 12 : 20, .block = i % 8 == 7 ? 5000 : 0 };
+        const struct way way = { .level = i % 8 < 4 ? 1 : 9,
+                                 .check = i % 4 == 1,
+                                 .says_length = i % 4 == 2,
+                                 .window_log = i % 4 == 3 ? 12 : 20,
+                                 .block = i % 8 == 7 ? 5000 : 0 };
         struct bytes file = new_bytes();
 
         append_frame(&file, text, lengths[i / 4], &way);
@@ -286,7 +289,8 @@ static void stored_blocks_past_the_end_of_their_frame_come_out_the_same(void **s
 {
     (void)state;
     for (uint8_t length = 1; length < 24; length++) {
-        const uint8_t head[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x20, 12, 8 << 3, 0, 0 }, next[] = { (uint8_t)(length << 3), 0, 0 };
+        const uint8_t head[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x20, 12, 8 << 3, 0, 0 },
+                      next[] = { (uint8_t)(length << 3), 0, 0 };
         struct bytes file = new_bytes();
 
         append(&file, head, sizeof(head));

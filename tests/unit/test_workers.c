@@ -57,8 +57,13 @@ static tm_status work_all(struct seen *seen, size_t count, unsigned jobs, int64_
 
     test_run_init(&run);
     seen->run = &run;
-    return tm_work_all(&run, &(struct tm_work){ .of = seen, .count = count, .jobs = jobs, .time_ps = time_ps,
-                                                .memory_bytes = (size_t)32 << 20, .work = do_work, .ended = note });
+    return tm_work_all(&run, &(struct tm_work){ .of = seen,
+                                                .count = count,
+                                                .jobs = jobs,
+                                                .time_ps = time_ps,
+                                                .memory_bytes = (size_t)32 << 20,
+                                                .work = do_work,
+                                                .ended = note });
 }
 
 /* --- outcomes --- */
@@ -374,9 +379,13 @@ static void the_driver_holds_no_more_for_more_pieces(void **state)
         size_t count = 0;
 
         test_run_init(&run);
-        assert_int_equal(tm_work_all(&run, &(struct tm_work){ .of = &count, .count = i ? 400 : 4, .jobs = 4,
-                                                              .memory_bytes = (size_t)32 << 20, .work = end_well,
-                                                              .ended = count_only }), TM_OK);
+        assert_int_equal(tm_work_all(&run, &(struct tm_work){ .of = &count,
+                                                              .count = i ? 400 : 4,
+                                                              .jobs = 4,
+                                                              .memory_bytes = (size_t)32 << 20,
+                                                              .work = end_well,
+                                                              .ended = count_only }),
+                         TM_OK);
         assert_int_equal(count, i ? 400 : 4);
         assert_int_equal(run.budget.used_bytes[TM_ACCOUNT_MODEL], 0);
         peaks[i] = run.budget.peak_bytes[TM_ACCOUNT_MODEL];

@@ -123,7 +123,8 @@ static const char sample_text[] =
     "  5010 +9000 '$model.py:3 step' correlation 0 flags 0 kind 0\n"
     "  5020 +30 'cuLaunchKernel' correlation 29 flags 10 kind 0\n"
     "line 'allocator' of '/host:CPU' id 8 device -1 side 1 kind 0 events 1\n"
-    "  5030 +0 'MemoryAllocation' correlation 0 flags 0 kind 1 has=c6 0,1048576,1099511627776,0,0,0,ffffabcd00001234,0.25 "
+    "  5030 +0 'MemoryAllocation' correlation 0 flags 0 kind 1 has=c6 "
+    "0,1048576,1099511627776,0,0,0,ffffabcd00001234,0.25 "
     "allocator='GPU_0_bfc' shape='f32[256]'\n";
 
 /* The text of all that was read. */
@@ -177,7 +178,8 @@ static void records_are_what_the_bytes_say(void **state)
 
 /* --- the same content in other bytes --- */
 
-static void check_style(const struct xb_space *space, const struct xb_style *style, size_t buffer_bytes, const char *expected)
+static void check_style(const struct xb_space *space, const struct xb_style *style, size_t buffer_bytes,
+                        const char *expected)
 {
     struct xspace_run x;
     char *text;
@@ -185,9 +187,10 @@ static void check_style(const struct xb_space *space, const struct xb_style *sty
     assert_int_equal(xspace_scan_space(&x, space, style), TM_OK);
     text = text_of(&x, buffer_bytes);
     if (strcmp(text, expected) != 0)
-        fail_msg("style {%llu %d %d %d %d %d %d %d}, buffer %zu:\n%s\ninstead of\n%s", (unsigned long long)style->shuffle,
-                 style->metadata_first, style->names_last, style->keeps_zeros, style->unknown_fields, style->groups,
-                 style->long_numbers, style->duplicates, buffer_bytes, text, expected);
+        fail_msg("style {%llu %d %d %d %d %d %d %d}, buffer %zu:\n%s\ninstead of\n%s",
+                 (unsigned long long)style->shuffle, style->metadata_first, style->names_last, style->keeps_zeros,
+                 style->unknown_fields, style->groups, style->long_numbers, style->duplicates, buffer_bytes, text,
+                 expected);
     assert_int_equal(x.run.tallies.count[TM_TALLY_BAD_FIELD], 0);
     assert_int_equal(x.run.tallies.count[TM_TALLY_UNKNOWN_FIELD] > 0, style->unknown_fields || style->groups);
     assert_int_equal(x.run.tallies.count[TM_TALLY_DUPLICATE_METADATA] > 0, style->duplicates);
@@ -206,8 +209,12 @@ static void every_encoding_of_a_profile_gives_the_same_records(void **state)
     expected = text_of(&x, BUFFER);
     xspace_close(&x);
     for (unsigned bits = 0; bits < 1 << 7; bits++) {
-        const struct xb_style style = { .metadata_first = bits & 1, .names_last = bits & 2, .keeps_zeros = bits & 4,
-                                        .unknown_fields = bits & 8, .groups = bits & 16, .long_numbers = bits & 32,
+        const struct xb_style style = { .metadata_first = bits & 1,
+                                        .names_last = bits & 2,
+                                        .keeps_zeros = bits & 4,
+                                        .unknown_fields = bits & 8,
+                                        .groups = bits & 16,
+                                        .long_numbers = bits & 32,
                                         .duplicates = bits & 64 };
 
         check_style(space, &style, bits % 3 ? BUFFER : LEAST_BUFFER, expected);
@@ -231,8 +238,12 @@ static void fields_in_any_order_give_the_same_records(void **state)
     expected = text_of(&x, BUFFER);
     xspace_close(&x);
     for (uint64_t seed = 1; seed <= 60; seed++) {
-        const struct xb_style style = { .shuffle = seed, .keeps_zeros = seed & 1, .unknown_fields = seed & 2,
-                                        .groups = seed & 4, .long_numbers = seed & 8, .duplicates = seed & 16 };
+        const struct xb_style style = { .shuffle = seed,
+                                        .keeps_zeros = seed & 1,
+                                        .unknown_fields = seed & 2,
+                                        .groups = seed & 4,
+                                        .long_numbers = seed & 8,
+                                        .duplicates = seed & 16 };
 
         check_style(space, &style, seed % 3 ? BUFFER : LEAST_BUFFER, expected);
     }
@@ -287,8 +298,8 @@ static size_t read_line(struct xspace_run *x, const char *name, size_t buffer_by
         if (!more)
             break;
         to[count].record = raw.record;
-        to[count].number = raw.record.args_length == sizeof(struct tm_number) ? ((const struct tm_number *)raw.args)->value
-                                                                              : 0;
+        to[count].number =
+            raw.record.args_length == sizeof(struct tm_number) ? ((const struct tm_number *)raw.args)->value : 0;
         (void)snprintf(to[count].name, sizeof(to[count].name), "%s", xspace_text(x, raw.record.name));
         count++;
     }
@@ -298,8 +309,9 @@ static size_t read_line(struct xspace_run *x, const char *name, size_t buffer_by
 
 static void ids_of_any_size_and_sign_find_their_names(void **state)
 {
-    static const int64_t ids[] = { 0, 1, 511, 512, INT64_MAX, INT64_MIN, -1, -512, (int64_t)1 << 40, ((int64_t)1 << 40) - 1,
-                                   (int64_t)1 << 62 };
+    static const int64_t ids[] = {
+        0, 1, 511, 512, INT64_MAX, INT64_MIN, -1, -512, (int64_t)1 << 40, ((int64_t)1 << 40) - 1, (int64_t)1 << 62
+    };
     enum { IDS = sizeof(ids) / sizeof(ids[0]) };
 
     (void)state;
@@ -422,7 +434,10 @@ static void parts_of_a_line_are_one_timeline(void **state)
 /* Start and number of occurrences exclude each other: the one that is written last holds. */
 static void of_start_and_occurrences_the_last_one_holds(void **state)
 {
-    static const struct { const char *event; bool is_aggregated; } rows[] = {
+    static const struct {
+        const char *event;
+        bool is_aggregated;
+    } rows[] = {
         { "\x28\x05\x10\x07\x18\x02", false },
         { "\x10\x07\x28\x05\x18\x02", true },
         { "\x28\x05\x10\x07\x28\x05", true },
@@ -491,8 +506,8 @@ static void times_are_kept_or_tallied(void **state)
                  rows[i].dur_ps);
         assert_int_equal(xspace_scan_space(&x, space, NULL), TM_OK);
         count = read_line(&x, "thread", BUFFER, records);
-        if (count != rows[i].is_kept ||
-            (count && (records[0].record.start_ps != rows[i].start_ps || records[0].record.dur_ps != rows[i].kept_dur_ps)))
+        if (count != rows[i].is_kept || (count && (records[0].record.start_ps != rows[i].start_ps ||
+                                                   records[0].record.dur_ps != rows[i].kept_dur_ps)))
             fail_msg("%s: wrong", rows[i].what);
         for (int t = 0; t < TM_TALLY_COUNT; t++)
             if (x.run.tallies.count[t] != (t == (int)rows[i].tally))
@@ -564,12 +579,13 @@ static void epoch_times_become_times_of_the_profile(void **state)
     static const int64_t epoch_ns = 1767225600123456789;
 
     (void)state;
-    check_times("from the profile's start",
-                timed_space((uint64_t)epoch_ns, epoch_ns + 40, epoch_ns + 3000), 40 * ps_per_ns + 500, 3000 * ps_per_ns);
+    check_times("from the profile's start", timed_space((uint64_t)epoch_ns, epoch_ns + 40, epoch_ns + 3000),
+                40 * ps_per_ns + 500, 3000 * ps_per_ns);
     check_times("from the whole second of the first line, where no start is known",
                 timed_space(0, epoch_ns + 40, epoch_ns + 3000), (123456789 + 40) * ps_per_ns + 500,
                 (123456789 + 3000) * ps_per_ns);
-    check_times("normalized ones stay", timed_space((uint64_t)epoch_ns, 40, 3000), 40 * ps_per_ns + 500, 3000 * ps_per_ns);
+    check_times("normalized ones stay", timed_space((uint64_t)epoch_ns, 40, 3000), 40 * ps_per_ns + 500,
+                3000 * ps_per_ns);
     check_times("of a mixed file, those after the start are moved",
                 timed_space((uint64_t)epoch_ns, 40, epoch_ns + 3000), 40 * ps_per_ns + 500, 3000 * ps_per_ns);
     check_times("a line a little before the start moves along",
@@ -672,7 +688,10 @@ static void values_of_another_wire_type_are_no_values(void **state)
                 if (type == TM_WIRE_VARINT)
                     xb_varint(&stat, large);
                 else if (type == TM_WIRE_LEN)
-                    xb_raw(&stat, "\x03" "abc", 4);
+                    xb_raw(&stat,
+                           "\x03"
+                           "abc",
+                           4);
                 else
                     xb_raw(&stat, &large, type == TM_WIRE_64 ? 8 : 4);
                 xb_chunk(&event, 4, stat.at, stat.length);
@@ -1045,8 +1064,8 @@ static void a_field_of_a_line_has_its_type(void **state)
     static const struct {
         const char *bytes;
         uint64_t told;
-    } rows[] = { { "\x48\x01", 0 }, { "\x50\x01", 0 }, { "\x5a\x01x", 0 },
-                 { "\x4a\x01x", 1 }, { "\x52\x01x", 1 }, { "\x58\x01", 1 }, { "\x20\x01", 1 }, { "\x0a\x01x", 1 } };
+    } rows[] = { { "\x48\x01", 0 },  { "\x50\x01", 0 }, { "\x5a\x01x", 0 }, { "\x4a\x01x", 1 },
+                 { "\x52\x01x", 1 }, { "\x58\x01", 1 }, { "\x20\x01", 1 },  { "\x0a\x01x", 1 } };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -1065,7 +1084,8 @@ static void a_field_of_a_line_has_its_type(void **state)
 }
 
 /* A profile of one plane whose event metadata, or which itself, has a statistic of these bytes. */
-static void put_space_with_stat(struct xb_bytes *space, const char *plane_name, bool is_of_event, const void *stat, size_t length)
+static void put_space_with_stat(struct xb_bytes *space, const char *plane_name, bool is_of_event, const void *stat,
+                                size_t length)
 {
     struct xb_bytes plane = { .length = 0 }, entry = { .length = 0 }, metadata = { .length = 0 };
 
@@ -1087,15 +1107,16 @@ static void put_space_with_stat(struct xb_bytes *space, const char *plane_name, 
 /* Also of planes, and by readers, that have no use for it. */
 static void a_damaged_statistic_is_told_wherever_it_stands(void **state)
 {
-    static const char *const planes[] = { "/host:CPU", "/device:GPU:0", "/device:TPU:0", "/host:metadata", "Task Environment", "x" };
+    static const char *const planes[] = { "/host:CPU",      "/device:GPU:0",    "/device:TPU:0",
+                                          "/host:metadata", "Task Environment", "x" };
     static const struct {
         const char *bytes;
         size_t length;
         uint64_t told;
     } rows[] = {
         { "\x08\x01\x20\x05", 4, 0 },
-        { "\x08\x01\x62\x61x", 5, 1 },             /* a length past the end */
-        { "\x08\x01\x0c", 3, 1 },                  /* the end of no group */
+        { "\x08\x01\x62\x61x", 5, 1 },                /* a length past the end */
+        { "\x08\x01\x0c", 3, 1 },                     /* the end of no group */
         { "\x08\x01\x80\x80\x80\x80\x10\x01", 8, 1 }, /* a key of 33 bits */
     };
 
@@ -1161,15 +1182,9 @@ static struct xb_space *clocked_space(int64_t first_id)
 
 /* "carried" lie on the line from (3500, 3400) to (9000, 3900), where the differences are 100 and 5,100. */
 static const char *const clocked_texts[] = {
-    "  1000 +50 'plain'",
-    "  2000 +50 'plain'",
-    "  3000 +50 'reals'",
-    "  3500 +50 'texts'",
-    "  3509 +9 'refs'",
-    "  3518 +9 'half'",
-    "  4000 +50 'twice'",
-    "  4000 +0 'fraction'",
-    "  1000 +3000 'jit_step(9)'",
+    "  1000 +50 'plain'", "  2000 +50 'plain'",   "  3000 +50 'reals'",
+    "  3500 +50 'texts'", "  3509 +9 'refs'",     "  3518 +9 'half'",
+    "  4000 +50 'twice'", "  4000 +0 'fraction'", "  1000 +3000 'jit_step(9)'",
 };
 
 static void ops_of_a_tpu_tell_their_own_times_in_any_form(void **state)

@@ -137,7 +137,8 @@ static void every_kind_of_value_keeps_its_kind(void **state)
     check_event("kinds", space, NULL,
                 "correlation_id=41 below zero=-9223372036854775808 fits=9223372036854775807 large=u9223372036854775808 "
                 "theoretical_occupancy_pct=d12.5 short='text' kernel_details=<grid:1,1,1 block:32,1,1 and more> "
-                "empty='' hlo_op=<fusion.1>", "");
+                "empty='' hlo_op=<fusion.1>",
+                "");
     xb_space_free(space);
 }
 
@@ -158,7 +159,8 @@ static void what_has_no_entry_is_said_by_its_id(void **state)
     xb_ref_of_id(line, "without letters", 600);
     check_event("ids", space, NULL,
                 "stat 99=5 stat -9223372036854775808=6 stat 600=7 lost='(no text 98)' very lost='(no text -1)' "
-                "without letters=''", "");
+                "without letters=''",
+                "");
     xb_space_free(space);
 }
 
@@ -179,7 +181,8 @@ static void bytes_are_shown_where_they_are_a_text(void **state)
     xb_blob(line, "longer", 5000);
     check_event("bytes", space, NULL,
                 "text='two\nlines \xc3\xa4' message='(6 bytes)' no UTF-8='(2 bytes)' none='' long='(1025 bytes)' "
-                "longer='(5000 bytes)'", "");
+                "longer='(5000 bytes)'",
+                "");
     xb_space_free(space);
 }
 
@@ -226,8 +229,9 @@ static void what_the_metadata_says_is_common_to_its_events(void **state)
 {
     static const char op[] = "%add.1 = f32[8]{0} add(f32[8]{0} %a, f32[8]{0} %b)";
     static const struct xb_style styles[] = {
-        { .shuffle = 0 }, { .metadata_first = true }, { .shuffle = 5 }, { .shuffle = 6 }, { .duplicates = true },
-        { .unknown_fields = true, .groups = true, .long_numbers = true, .names_last = true },
+        { .shuffle = 0 },       { .metadata_first = true },
+        { .shuffle = 5 },       { .shuffle = 6 },
+        { .duplicates = true }, { .unknown_fields = true, .groups = true, .long_numbers = true, .names_last = true },
     };
     struct xb_bytes proto = { .length = 0 };
     struct xb_space *const space = xb_space_new();

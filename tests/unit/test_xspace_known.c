@@ -82,11 +82,15 @@ static void check_lines(struct xspace_run *x, const char *what)
 /* A statistic of any kind and meaning, often the same. */
 static void put_stat(struct xb_line *line, uint64_t *seed)
 {
-    static const char *const names[] = { "correlation_id", "run_id", "group_id", "step_num", "_r", "size", "hlo_op",
-                                         "device_ordinal", "kernel_details", "program_id", "tf_op", "value", "flops",
-                                         "cuda_graph_node_id", "something", "something else", "bytes_reserved" };
-    static const char *const texts[] = { "fusion.1", "dot.2", "regs:32 static_shared:0 dynamic_shared:0 grid:8,1,1 "
-                                                              "block:64,1,1 occ_pct:50", "", "7" };
+    static const char *const names[] = {
+        "correlation_id", "run_id",         "group_id",      "step_num", "_r",    "size",  "hlo_op",
+        "device_ordinal", "kernel_details", "program_id",    "tf_op",    "value", "flops", "cuda_graph_node_id",
+        "something",      "something else", "bytes_reserved"
+    };
+    static const char *const texts[] = { "fusion.1", "dot.2",
+                                         "regs:32 static_shared:0 dynamic_shared:0 grid:8,1,1 "
+                                         "block:64,1,1 occ_pct:50",
+                                         "", "7" };
     const char *const name = names[next_number(seed) % (sizeof(names) / sizeof(names[0]))];
     const char *const text = texts[next_number(seed) % (sizeof(texts) / sizeof(texts[0]))];
     const uint64_t number = next_number(seed) >> next_number(seed) % 64;

@@ -43,10 +43,10 @@ struct tm_archive_source {
     uint64_t unpacked;        /* bytes that came of it, where it is wrapped */
     uint64_t heading;         /* bytes read before the first header: the directory of a zip, which is held */
     uint64_t heading_most;
-    bool counts;              /* heading is counted */
-    int reason;               /* errno of a read that failed */
-    tm_status failed;         /* of the unwrapping; the error is in the run */
-    bool too_long;            /* heading is past its limit */
+    bool counts;      /* heading is counted */
+    int reason;       /* errno of a read that failed */
+    tm_status failed; /* of the unwrapping; the error is in the run */
+    bool too_long;    /* heading is past its limit */
 };
 
 struct tm_archive_reader {
@@ -55,8 +55,9 @@ struct tm_archive_reader {
     char shown[TM_ARCHIVE_SHOWN + 3]; /* for messages, in quotes */
     struct tm_archive_source source;
     struct archive *archive;
-    struct archive_entry *entry; /* the present member; our own, since libarchive does not see that it has no memory for its */
-    locale_t locale;             /* names of zip and pax are UTF-8, and are to stay that */
+    struct archive_entry
+        *entry;      /* the present member; our own, since libarchive does not see that it has no memory for its */
+    locale_t locale; /* names of zip and pax are UTF-8, and are to stay that */
     bool is_zip, is_wrapped;
     bool in_order;   /* a zip that is read without its directory */
     uint64_t number; /* of the present member, from 1 */
@@ -182,8 +183,8 @@ static bool set_up(struct tm_archive_reader *r)
     int result;
 
     if (r->is_zip)
-        result = r->in_order ? archive_read_support_format_zip_streamable(a) :
-                               archive_read_support_format_zip_seekable(a);
+        result =
+            r->in_order ? archive_read_support_format_zip_streamable(a) : archive_read_support_format_zip_seekable(a);
     else
         result = archive_read_support_format_tar(a);
     if (result != ARCHIVE_OK || archive_read_set_read_callback(a, read_source) != ARCHIVE_OK ||
@@ -195,8 +196,9 @@ static bool set_up(struct tm_archive_reader *r)
 
 static tm_status begin_unwrapping(struct tm_archive_reader *r)
 {
-    const struct tm_raw_bytes raw = { .type = &tm_raw_file, .run = r->run, .name = r->shown, .fd = r->source.fd,
-                                .size = r->source.end };
+    const struct tm_raw_bytes raw = {
+        .type = &tm_raw_file, .run = r->run, .name = r->shown, .fd = r->source.fd, .size = r->source.end
+    };
 
     r->source.unwrap = tm_unwrap_new(&raw, TM_INFLATE_DEFAULT, 0);
     return r->source.unwrap ? TM_OK : r->run->error.status;
@@ -300,8 +302,8 @@ static tm_status archive_reader_refuse(const struct tm_archive_reader *r)
     if (r->source.failed != TM_OK)
         return r->source.failed;
     if (r->source.too_long) {
-        (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "the directory of %s takes more than %" PRIu64 " MiB",
-                      r->shown, tm_raised_limit(r->run, TM_ARCHIVE_DIRECTORY_MOST) >> 20);
+        (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "the directory of %s takes more than %" PRIu64 " MiB", r->shown,
+                      tm_raised_limit(r->run, TM_ARCHIVE_DIRECTORY_MOST) >> 20);
         tm_limit_hint(r->run, "unpack the part that holds the profiles, and give its folder");
         return TM_ERR_LIMIT;
     }
@@ -347,7 +349,8 @@ static tm_status rescue_zip(struct tm_archive_reader *r, struct archive_entry **
 
 /* Go to the next member.  out: how, *entry  it, a view */
 /* Go to the next member.  Names are read under a locale of UTF-8, of this thread and only here. */
-static tm_status archive_reader_next(struct tm_archive_reader *r, struct archive_entry **entry, enum tm_archive_advance *how)
+static tm_status archive_reader_next(struct tm_archive_reader *r, struct archive_entry **entry,
+                                     enum tm_archive_advance *how)
 {
     const locale_t before = r->locale ? uselocale(r->locale) : (locale_t)0;
     int result = next_header(r, entry);
@@ -456,7 +459,8 @@ static tm_status read_entry(void *from, uint8_t *to, size_t bytes, size_t *got)
     return n < 0 && archive_reader_refuse(r) == TM_ERR_LIMIT ? TM_ERR_LIMIT : TM_OK;
 }
 
-static tm_status archive_entry_require(const struct tm_archive_reader *r, struct archive_entry *entry, const char *name);
+static tm_status archive_entry_require(const struct tm_archive_reader *r, struct archive_entry *entry,
+                                       const char *name);
 
 static tm_status sniff_member(const struct tm_member *member, enum tm_sniffed *sniffed)
 {
@@ -478,15 +482,18 @@ static bool is_special(struct archive_entry *entry)
     return type == AE_IFCHR || type == AE_IFBLK || type == AE_IFIFO || type == AE_IFSOCK;
 }
 
-static tm_status take_member(const struct tm_archive_reader *r, struct archive_entry *entry, tm_take_member *take, void *to,
-                             struct tm_listing *listing)
+static tm_status take_member(const struct tm_archive_reader *r, struct archive_entry *entry, tm_take_member *take,
+                             void *to, struct tm_listing *listing)
 {
     struct present present = { r, entry };
-    struct tm_member member = {
-        .name = archive_entry_name(r, entry), .position = r->number, .bytes = archive_entry_bytes(entry),
-        .mtime_ns = archive_entry_ns(entry), .is_regular = archive_entry_is_regular(entry),
-        .is_special = is_special(entry), .sniff = r->in_order ? NULL : sniff_member, .of = &present
-    };
+    struct tm_member member = { .name = archive_entry_name(r, entry),
+                                .position = r->number,
+                                .bytes = archive_entry_bytes(entry),
+                                .mtime_ns = archive_entry_ns(entry),
+                                .is_regular = archive_entry_is_regular(entry),
+                                .is_special = is_special(entry),
+                                .sniff = r->in_order ? NULL : sniff_member,
+                                .of = &present };
 
     member.link = archive_entry_link(r, entry, &member.is_hard);
 
@@ -641,7 +648,7 @@ struct tm_archive_member {
     uint64_t block_at;    /* where in the member it begins; before that may lie a hole, which is zeros */
     uint64_t at;          /* given so far */
     bool ended;
-    bool lost;            /* damaged, or could not be read: nothing after it can be read of this reader */
+    bool lost; /* damaged, or could not be read: nothing after it can be read of this reader */
     char problem[256];
 };
 
@@ -661,7 +668,8 @@ static tm_status note_position(void *to, const struct tm_member *member)
 
 static tm_status refuse_missing(struct tm_run *run, const char *path, const char *name)
 {
-    (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "there is no '%.*s' in '%.*s'", TM_ARCHIVE_SHOWN, name, TM_ARCHIVE_SHOWN, path);
+    (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "there is no '%.*s' in '%.*s'", TM_ARCHIVE_SHOWN, name,
+                  TM_ARCHIVE_SHOWN, path);
     tm_hint(&run->error, "'tracemill list ARCHIVE' shows the profiles that are in it");
     return TM_ERR_INPUT;
 }
@@ -685,8 +693,9 @@ static tm_status check_packing(const struct tm_archive_reader *r, const char *na
     tell_packing(r, packing, sizeof(packing));
     if (strcmp(packing, "uncompressed") == 0 || strcmp(packing, "deflation") == 0)
         return TM_OK;
-    (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot unpack '%.*s' of %s: it is packed by '%s', and only deflate is read",
-                  TM_ARCHIVE_SHOWN, name, r->shown, packing);
+    (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1,
+                  "cannot unpack '%.*s' of %s: it is packed by '%s', and only deflate is read", TM_ARCHIVE_SHOWN, name,
+                  r->shown, packing);
     tm_hint(&r->run->error, "unpack the archive, and give the folder");
     return TM_ERR_INPUT;
 }
@@ -878,8 +887,9 @@ static tm_status refuse_hole(struct tm_archive_member *m)
     struct tm_archive_reader *const r = &m->reader;
 
     m->lost = true;
-    (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "a member of %s holds more than %" PRIu64
-                  " times the bytes of the archive, in holes", r->shown, tm_raised_limit(r->run, TM_ARCHIVE_HOLES_TIMES_MOST));
+    (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1,
+                  "a member of %s holds more than %" PRIu64 " times the bytes of the archive, in holes", r->shown,
+                  tm_raised_limit(r->run, TM_ARCHIVE_HOLES_TIMES_MOST));
     tm_limit_hint(r->run, "unpack it first");
     return TM_ERR_LIMIT;
 }
@@ -896,7 +906,8 @@ tm_status tm_archive_read(struct tm_archive_member *m, void *to, size_t bytes, s
     if (m->length == 0)
         return tm_unchanged_check(m->reader.source.opened, m->reader.source.fd, true, m->reader.run, m->reader.shown);
     if (m->at < m->block_at) {
-        if (m->block_at > TM_ARCHIVE_HOLES_FREE_BYTES && m->block_at / tm_raised_limit(m->reader.run, TM_ARCHIVE_HOLES_TIMES_MOST) > m->reader.source.end)
+        if (m->block_at > TM_ARCHIVE_HOLES_FREE_BYTES &&
+            m->block_at / tm_raised_limit(m->reader.run, TM_ARCHIVE_HOLES_TIMES_MOST) > m->reader.source.end)
             return refuse_hole(m);
         const uint64_t hole = m->block_at - m->at;
 

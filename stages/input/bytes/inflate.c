@@ -71,7 +71,7 @@ struct inflate {
     enum tm_inflate_engine engine;
     enum part part;
     uint64_t member_at, body_at; /* where the member begins, and its compressed data */
-    uint8_t small[HEAD_BYTES]; /* a piece of the wrapper that is being put together */
+    uint8_t small[HEAD_BYTES];   /* a piece of the wrapper that is being put together */
     size_t small_have;
     uint8_t flags;
     size_t extra_left;

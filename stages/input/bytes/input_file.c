@@ -151,10 +151,13 @@ static tm_status refuse_hollow(const struct tm_input *in, const struct tm_unwrap
         return refuse_empty(in);
     if (all->problem[0]) {
         (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "cannot %s %s: %s",
-                      in->wrapping == TM_ZSTD ? "decompress" : in->wrapping == TM_GZIP ? "inflate" : "read", in->name,
-                      all->problem);
+                      in->wrapping == TM_ZSTD   ? "decompress"
+                      : in->wrapping == TM_GZIP ? "inflate"
+                                                : "read",
+                      in->name, all->problem);
         if (in->wrapping == TM_ZSTD)
-            tm_hint(error_of(in), "copy the file again; if it was compressed with a dictionary: 'zstd -d -D DICTIONARY'");
+            tm_hint(error_of(in),
+                    "copy the file again; if it was compressed with a dictionary: 'zstd -d -D DICTIONARY'");
         tm_hint(error_of(in), "copy the file again, or take it from where it was written");
     } else {
         (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is empty once it is %s (0 bytes)", in->name,
@@ -206,7 +209,8 @@ static tm_status end_content(struct tm_input *in)
 }
 
 /* The first bytes tell the wrapping and, unwrapped, the kind. */
-static tm_status begin_content(struct tm_input *in, const struct tm_raw_bytes *raw, const struct tm_input_options *options)
+static tm_status begin_content(struct tm_input *in, const struct tm_raw_bytes *raw,
+                               const struct tm_input_options *options)
 {
     const enum tm_inflate_engine engine = options ? options->engine : TM_INFLATE_DEFAULT;
     struct tm_unwrapped all;
@@ -292,8 +296,9 @@ static enum tm_file_kind kind_of_unknown(const struct tm_input *in)
 {
     const char *const name = in->member[0] ? in->member : in->path;
 
-    return ends_with(name, ".nsys-rep") || ends_with(name, ".qdrep") || ends_with(name, ".qdstrm") ?
-               TM_FILE_NSIGHT_REPORT : TM_FILE_UNKNOWN;
+    return ends_with(name, ".nsys-rep") || ends_with(name, ".qdrep") || ends_with(name, ".qdstrm")
+               ? TM_FILE_NSIGHT_REPORT
+               : TM_FILE_UNKNOWN;
 }
 
 tm_status tm_input_require_readable(const struct tm_input *in)
@@ -340,8 +345,8 @@ static tm_status check_growth(const struct tm_input *in)
 
     if (held <= TM_HELD_FREE_BYTES || held / times <= packed_bytes(in))
         return TM_OK;
-    (void)tm_fail(error_of(in), TM_ERR_LIMIT, -1, "%s holds more than %" PRIu64 " times the bytes that it has", in->name,
-                  times);
+    (void)tm_fail(error_of(in), TM_ERR_LIMIT, -1, "%s holds more than %" PRIu64 " times the bytes that it has",
+                  in->name, times);
     tm_limit_hint(in->run, "unpack it first, plain files have no such limit");
     return TM_ERR_LIMIT;
 }

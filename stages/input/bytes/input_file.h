@@ -17,26 +17,26 @@ enum tm_wrapping { TM_PLAIN, TM_GZIP, TM_ZSTD };
  * Zeroed = not open. */
 struct tm_input {
     struct tm_run *run;
-    char path[4096];          /* as given; "-" = stdin */
-    char member[4096];        /* of the archive at `path`; "" = the file itself */
-    char name[320];           /* for messages: in quotes, cleaned, a long one cut at the front; "stdin" for "-";
+    char path[4096];        /* as given; "-" = stdin */
+    char member[4096];      /* of the archive at `path`; "" = the file itself */
+    char name[320];         /* for messages: in quotes, cleaned, a long one cut at the front; "stdin" for "-";
                                  'logs.tar.gz' (run1/host.xplane.pb) for a member */
-    enum tm_file_kind kind;   /* of the content */
+    enum tm_file_kind kind; /* of the content */
     enum tm_wrapping wrapping;
-    bool partial;             /* the wrapping was cut short or damaged (the content is what could be unwrapped), or
+    bool partial;        /* the wrapping was cut short or damaged (the content is what could be unwrapped), or
                                  the file grew while it was read.  Complete when all of it has been read */
-    uint64_t bytes;           /* of the content, unwrapped.  From here on: known when all of it has been read */
-    uint64_t disk_bytes;      /* as it lies on disk; of a member: as it lies in the archive, unpacked */
-    uint64_t members;         /* of the gzip, or frames of the zstd */
-    uint64_t xxh3;            /* XXH3-64 of the bytes as they lie on disk (of a member: of its bytes) */
-    int64_t modified_ns;      /* of the file or member, since the epoch; 0 = not a file */
-    uint64_t problem_at;      /* byte of the file on disk, where `partial` */
-    char problem[512];        /* what is wrong: "the gzip is damaged: ..."; "" = nothing.  Goes to the summary. */
+    uint64_t bytes;      /* of the content, unwrapped.  From here on: known when all of it has been read */
+    uint64_t disk_bytes; /* as it lies on disk; of a member: as it lies in the archive, unpacked */
+    uint64_t members;    /* of the gzip, or frames of the zstd */
+    uint64_t xxh3;       /* XXH3-64 of the bytes as they lie on disk (of a member: of its bytes) */
+    int64_t modified_ns; /* of the file or member, since the epoch; 0 = not a file */
+    uint64_t problem_at; /* byte of the file on disk, where `partial` */
+    char problem[512];   /* what is wrong: "the gzip is damaged: ..."; "" = nothing.  Goes to the summary. */
     /* private */
-    int fd;                   /* -1 = not open; the file itself, or the archive */
-    struct tm_unwrap *unwrap; /* while the content is streamed, or a file is held that has not all been read */
+    int fd;                     /* -1 = not open; the file itself, or the archive */
+    struct tm_unwrap *unwrap;   /* while the content is streamed, or a file is held that has not all been read */
     struct tm_unchanged opened; /* the file when it was opened */
-    bool held, spilled;       /* spilled: the content lies in `content`, not in `fd` */
+    bool held, spilled;         /* spilled: the content lies in `content`, not in `fd` */
     struct tm_spill content;
 };
 
@@ -46,9 +46,9 @@ enum { TM_HELD_TIMES_MOST = 256, TM_HELD_FREE_BYTES = 256 << 20 };
 
 /* How an input is opened.  Zeroed = the defaults. */
 struct tm_input_options {
-    const char *member;            /* of the archive at `path`, by its name there; NULL = the file itself */
-    const char *target;            /* the member that holds its content, where it is a link to one; NULL = itself */
-    uint64_t position;             /* of that, as a list of the archive told; 0 = not known: the last one of that name */
+    const char *member; /* of the archive at `path`, by its name there; NULL = the file itself */
+    const char *target; /* the member that holds its content, where it is a link to one; NULL = itself */
+    uint64_t position;  /* of that, as a list of the archive told; 0 = not known: the last one of that name */
     enum tm_inflate_engine engine; /* TM_INFLATE_DEFAULT: the fastest that was built in */
     size_t read_most;              /* bytes that one tm_input_next gives at most, for tests; 0 = no limit */
 };

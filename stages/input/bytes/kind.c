@@ -33,8 +33,7 @@ struct kind_row {
 #define GIVE_TRACE "give the .xplane.pb file that jax.profiler.trace() wrote, or the .json of torch.profiler"
 
 static const struct kind_row kind_rows[TM_FILE_KINDS] = {
-    [TM_FILE_UNKNOWN] = { "of a kind that is not known",
-                          GIVE_TRACE },
+    [TM_FILE_UNKNOWN] = { "of a kind that is not known", GIVE_TRACE },
     [TM_FILE_EMPTY] = { "empty once it is unwrapped", "profile again with block_until_ready() inside the trace" },
     [TM_FILE_XSPACE] = { "a profile of JAX or XLA (XSpace)", "" },
     [TM_FILE_CHROME_JSON] = { "a Chrome trace in JSON", "" },
@@ -65,10 +64,8 @@ static const struct kind_row kind_rows[TM_FILE_KINDS] = {
     [TM_FILE_PDF] = { "a PDF document", "give the trace that it was made from" },
     [TM_FILE_ELF] = { "a program or library (ELF)", "give the .xplane.pb file that jax.profiler.trace() wrote" },
     [TM_FILE_GIT_LFS] = { "a Git LFS pointer, not the file itself", "fetch the file with 'git lfs pull'" },
-    [TM_FILE_GZIP] = { "compressed twice, with gzip inside",
-                        "unwrap it once, with 'gunzip' or 'zstd -d'" },
-    [TM_FILE_ZSTD] = { "compressed twice, with zstd inside",
-                        "unwrap it once, with 'gunzip' or 'zstd -d'" },
+    [TM_FILE_GZIP] = { "compressed twice, with gzip inside", "unwrap it once, with 'gunzip' or 'zstd -d'" },
+    [TM_FILE_ZSTD] = { "compressed twice, with zstd inside", "unwrap it once, with 'gunzip' or 'zstd -d'" },
     [TM_FILE_XZ] = { "compressed with xz", "decompress it with 'xz -d'" },
     [TM_FILE_BZIP2] = { "compressed with bzip2", "decompress it with 'bzip2 -d'" },
     [TM_FILE_LZ4] = { "compressed with lz4", "decompress it with 'lz4 -d'" },
@@ -106,7 +103,9 @@ struct magic {
 static const struct magic magics[] = {
     { 0, 2, TM_FILE_GZIP, "\x1f\x8b" },
     { 0, 4, TM_FILE_ZSTD, "\x28\xb5\x2f\xfd" },
-    { 0, 6, TM_FILE_XZ, "\xfd" "7zXZ\0" },
+    { 0, 6, TM_FILE_XZ,
+      "\xfd"
+      "7zXZ\0" },
     { 4, 6, TM_FILE_BZIP2, "\x31\x41\x59\x26\x53\x59" }, /* a block of data */
     { 4, 6, TM_FILE_BZIP2, "\x17\x72\x45\x38\x50\x90" }, /* the end of an empty file */
     { 0, 4, TM_FILE_LZ4, "\x04\x22\x4d\x18" },
@@ -121,7 +120,9 @@ static const struct magic magics[] = {
     { 0, 2, TM_FILE_SCRIPT, "#!" },
     { 0, 8, TM_FILE_RIEGELI, "\x83\xaf\x70\xd1\x0d\x88\x4a\x3f" },
     { 0, 5, TM_FILE_PDF, "%PDF-" },
-    { 0, 4, TM_FILE_ELF, "\x7f" "ELF" },
+    { 0, 4, TM_FILE_ELF,
+      "\x7f"
+      "ELF" },
     { 0, 18, TM_FILE_PARTIAL, "TRACEMILL PARTIAL " },
     { 0, 24, TM_FILE_GIT_LFS, "version https://git-lfs." },
 };
@@ -310,8 +311,8 @@ static bool is_json(const uint8_t *first, size_t length, size_t at)
     next = skip_blanks(first, length, at + 1);
     if (next >= length)
         return true;
-    return first[at] == '{' ? first[next] == '"' || first[next] == '}' :
-                              strchr("{[\"]-0123456789tfn", first[next]) != NULL && first[next] != 0;
+    return first[at] == '{' ? first[next] == '"' || first[next] == '}'
+                            : strchr("{[\"]-0123456789tfn", first[next]) != NULL && first[next] != 0;
 }
 
 static bool begins_with(const uint8_t *first, size_t length, size_t at, const char *word)
@@ -342,8 +343,14 @@ static bool is_text(const uint8_t *first, size_t length)
 
 /* ---- protobuf ----------------------------------------------------------------------------------------- */
 
-enum { VARINT = 0, FIXED64 = 1, LEN = 2, FIXED32 = 5, TEXT = 8 /* LEN that holds text */,
-       NUMBERS = 9 /* repeated: LEN, or VARINT where each stands alone */ };
+enum {
+    VARINT = 0,
+    FIXED64 = 1,
+    LEN = 2,
+    FIXED32 = 5,
+    TEXT = 8 /* LEN that holds text */,
+    NUMBERS = 9 /* repeated: LEN, or VARINT where each stands alone */
+};
 
 /* A field of a message: its wire type, and what is inside. */
 struct field_shape {
@@ -357,18 +364,17 @@ struct shape {
     size_t count;
 };
 
-#define SHAPE(name, ...) \
-    static const struct field_shape name##_fields[] = { __VA_ARGS__ }; \
+#define SHAPE(name, ...)                                                                                               \
+    static const struct field_shape name##_fields[] = { __VA_ARGS__ };                                                 \
     static const struct shape name = { name##_fields, sizeof(name##_fields) / sizeof(name##_fields[0]) }
 
-SHAPE(x_stat, { 1, VARINT, NULL }, { 2, FIXED64, NULL }, { 3, VARINT, NULL }, { 4, VARINT, NULL },
-      { 5, LEN, NULL }, { 6, LEN, NULL }, { 7, VARINT, NULL });
+SHAPE(x_stat, { 1, VARINT, NULL }, { 2, FIXED64, NULL }, { 3, VARINT, NULL }, { 4, VARINT, NULL }, { 5, LEN, NULL },
+      { 6, LEN, NULL }, { 7, VARINT, NULL });
 
-SHAPE(x_event, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }, { 4, LEN, &x_stat },
-      { 5, VARINT, NULL });
+SHAPE(x_event, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }, { 4, LEN, &x_stat }, { 5, VARINT, NULL });
 
-SHAPE(x_line, { 1, VARINT, NULL }, { 2, LEN, NULL }, { 3, VARINT, NULL }, { 4, LEN, &x_event },
-      { 9, VARINT, NULL }, { 10, VARINT, NULL }, { 11, LEN, NULL });
+SHAPE(x_line, { 1, VARINT, NULL }, { 2, LEN, NULL }, { 3, VARINT, NULL }, { 4, LEN, &x_event }, { 9, VARINT, NULL },
+      { 10, VARINT, NULL }, { 11, LEN, NULL });
 
 SHAPE(x_map_entry, { 1, VARINT, NULL }, { 2, LEN, NULL });
 
@@ -381,16 +387,15 @@ SHAPE(perfetto_attribute, { 1, TEXT, NULL }, { 2, VARINT, NULL }, { 3, TEXT, NUL
 
 SHAPE(perfetto_attributes, { 1, LEN, &perfetto_attribute });
 
-SHAPE(perfetto_packet, { 1, LEN, NULL }, { 2, LEN, NULL }, { 3, VARINT, NULL }, { 5, LEN, NULL },
-      { 6, LEN, NULL }, { 7, LEN, NULL }, { 8, VARINT, NULL }, { 9, LEN, NULL }, { 10, VARINT, NULL },
-      { 11, LEN, NULL }, { 12, LEN, NULL }, { 13, VARINT, NULL }, { 33, LEN, NULL }, { 35, LEN, NULL },
-      { 36, LEN, NULL }, { 37, LEN, NULL }, { 38, LEN, NULL }, { 39, LEN, NULL }, { 41, VARINT, NULL },
-      { 42, VARINT, NULL }, { 43, LEN, NULL }, { 44, LEN, NULL }, { 45, LEN, NULL }, { 46, LEN, NULL },
-      { 48, LEN, NULL }, { 50, LEN, NULL }, { 52, LEN, NULL }, { 53, LEN, NULL }, { 54, LEN, NULL }, { 56, LEN, NULL },
-      { 58, VARINT, NULL }, { 59, LEN, NULL }, { 60, LEN, NULL }, { 64, LEN, NULL }, { 67, LEN, NULL },
-      { 69, LEN, NULL }, { 73, LEN, NULL }, { 75, LEN, NULL }, { 76, VARINT, NULL }, { 79, VARINT, NULL },
-      { 87, VARINT, NULL }, { 89, LEN, NULL }, { 98, VARINT, NULL },
-      { 126, LEN, &perfetto_attributes }, { 133, LEN, NULL });
+SHAPE(perfetto_packet, { 1, LEN, NULL }, { 2, LEN, NULL }, { 3, VARINT, NULL }, { 5, LEN, NULL }, { 6, LEN, NULL },
+      { 7, LEN, NULL }, { 8, VARINT, NULL }, { 9, LEN, NULL }, { 10, VARINT, NULL }, { 11, LEN, NULL },
+      { 12, LEN, NULL }, { 13, VARINT, NULL }, { 33, LEN, NULL }, { 35, LEN, NULL }, { 36, LEN, NULL },
+      { 37, LEN, NULL }, { 38, LEN, NULL }, { 39, LEN, NULL }, { 41, VARINT, NULL }, { 42, VARINT, NULL },
+      { 43, LEN, NULL }, { 44, LEN, NULL }, { 45, LEN, NULL }, { 46, LEN, NULL }, { 48, LEN, NULL }, { 50, LEN, NULL },
+      { 52, LEN, NULL }, { 53, LEN, NULL }, { 54, LEN, NULL }, { 56, LEN, NULL }, { 58, VARINT, NULL },
+      { 59, LEN, NULL }, { 60, LEN, NULL }, { 64, LEN, NULL }, { 67, LEN, NULL }, { 69, LEN, NULL }, { 73, LEN, NULL },
+      { 75, LEN, NULL }, { 76, VARINT, NULL }, { 79, VARINT, NULL }, { 87, VARINT, NULL }, { 89, LEN, NULL },
+      { 98, VARINT, NULL }, { 126, LEN, &perfetto_attributes }, { 133, LEN, NULL });
 
 SHAPE(perfetto, { 1, LEN, &perfetto_packet });
 
@@ -401,8 +406,8 @@ SHAPE(pprof_label, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }
 SHAPE(pprof_sample, { 1, NUMBERS, NULL }, { 2, NUMBERS, NULL }, { 3, LEN, &pprof_label });
 
 SHAPE(pprof_mapping, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL }, { 4, VARINT, NULL },
-      { 5, VARINT, NULL }, { 6, VARINT, NULL }, { 7, VARINT, NULL }, { 8, VARINT, NULL },
-      { 9, VARINT, NULL }, { 10, VARINT, NULL });
+      { 5, VARINT, NULL }, { 6, VARINT, NULL }, { 7, VARINT, NULL }, { 8, VARINT, NULL }, { 9, VARINT, NULL },
+      { 10, VARINT, NULL });
 
 SHAPE(pprof_line, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NULL });
 
@@ -414,18 +419,18 @@ SHAPE(pprof_function, { 1, VARINT, NULL }, { 2, VARINT, NULL }, { 3, VARINT, NUL
 
 SHAPE(pprof, { 1, LEN, &pprof_type }, { 2, LEN, &pprof_sample }, { 3, LEN, &pprof_mapping },
       { 4, LEN, &pprof_location }, { 5, LEN, &pprof_function }, { 6, TEXT, NULL }, { 7, VARINT, NULL },
-      { 8, VARINT, NULL }, { 9, VARINT, NULL }, { 10, VARINT, NULL }, { 11, LEN, &pprof_type },
-      { 12, VARINT, NULL }, { 13, LEN, NULL }, { 14, VARINT, NULL });
+      { 8, VARINT, NULL }, { 9, VARINT, NULL }, { 10, VARINT, NULL }, { 11, LEN, &pprof_type }, { 12, VARINT, NULL },
+      { 13, LEN, NULL }, { 14, VARINT, NULL });
 
-SHAPE(hlo_instruction, { 1, TEXT, NULL }, { 2, TEXT, NULL }, { 3, LEN, NULL }, { 7, LEN, NULL },
-      { 8, LEN, NULL }, { 9, VARINT, NULL }, { 35, VARINT, NULL }, { 36, LEN, NULL }, { 38, LEN, NULL });
+SHAPE(hlo_instruction, { 1, TEXT, NULL }, { 2, TEXT, NULL }, { 3, LEN, NULL }, { 7, LEN, NULL }, { 8, LEN, NULL },
+      { 9, VARINT, NULL }, { 35, VARINT, NULL }, { 36, LEN, NULL }, { 38, LEN, NULL });
 
 SHAPE(hlo_computation, { 1, TEXT, NULL }, { 2, LEN, &hlo_instruction }, { 4, LEN, NULL }, { 5, VARINT, NULL },
       { 6, VARINT, NULL }, { 7, VARINT, NULL }, { 8, TEXT, NULL });
 
 SHAPE(hlo_module, { 1, TEXT, NULL }, { 2, TEXT, NULL }, { 3, LEN, &hlo_computation }, { 4, LEN, NULL },
-      { 5, VARINT, NULL }, { 6, VARINT, NULL }, { 7, LEN, NULL }, { 8, LEN, NULL }, { 9, LEN, NULL },
-      { 10, LEN, NULL }, { 11, VARINT, NULL });
+      { 5, VARINT, NULL }, { 6, VARINT, NULL }, { 7, LEN, NULL }, { 8, LEN, NULL }, { 9, LEN, NULL }, { 10, LEN, NULL },
+      { 11, VARINT, NULL });
 
 SHAPE(hlo_proto, { 1, LEN, &hlo_module }, { 3, LEN, NULL });
 
@@ -595,9 +600,10 @@ static enum tm_file_kind protobuf_kind(const uint8_t *first, size_t length)
     static const struct {
         const struct shape *shape;
         enum tm_file_kind kind;
-    } candidates[] = { /* of equals, the first one */
-        { &x_space, TM_FILE_XSPACE },   { &perfetto, TM_FILE_PERFETTO }, { &pprof, TM_FILE_PPROF },
-        { &hlo_proto, TM_FILE_HLO }, { &hlo_module, TM_FILE_HLO },
+    } candidates[] = {
+        /* of equals, the first one */
+        { &x_space, TM_FILE_XSPACE }, { &perfetto, TM_FILE_PERFETTO }, { &pprof, TM_FILE_PPROF },
+        { &hlo_proto, TM_FILE_HLO },  { &hlo_module, TM_FILE_HLO },
     };
     const struct span all = { .at = first, .end = first + length, .cut = true };
     enum tm_file_kind kind = TM_FILE_UNKNOWN;
@@ -763,8 +769,8 @@ static tm_status read_file(void *from, uint8_t *to, size_t bytes, size_t *got)
     const struct file *const file = from;
     const int problem = tm_read_on(file->fd, to, bytes, got);
 
-    return !problem ? TM_OK :
-                      tm_fail_system(&file->run->error, TM_ERR_INPUT, -1, problem, "cannot read '%s'", file->path);
+    return !problem ? TM_OK
+                    : tm_fail_system(&file->run->error, TM_ERR_INPUT, -1, problem, "cannot read '%s'", file->path);
 }
 
 tm_status tm_sniff_file(struct tm_run *run, const char *path, enum tm_sniffed *sniffed)

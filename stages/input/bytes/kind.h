@@ -11,31 +11,31 @@
 /* What a file is, told by its first bytes and never by its name. */
 enum tm_file_kind {
     TM_FILE_UNKNOWN,
-    TM_FILE_EMPTY,         /* no content (an empty file, or a wrapping of nothing, is refused earlier) */
+    TM_FILE_EMPTY, /* no content (an empty file, or a wrapping of nothing, is refused earlier) */
     TM_FILE_XSPACE,
     TM_FILE_CHROME_JSON,
-    TM_FILE_ROCPROF_JSON,  /* rocprofv3's own JSON, not trace events */
-    TM_FILE_SPEEDSCOPE,    /* samples of a program, without devices */
+    TM_FILE_ROCPROF_JSON,    /* rocprofv3's own JSON, not trace events */
+    TM_FILE_SPEEDSCOPE,      /* samples of a program, without devices */
     TM_FILE_EXECUTION_TRACE, /* PyTorch's graph of operators, which has no kernels */
     TM_FILE_OTHER_JSON,
-    TM_FILE_SUMMARY_JSON,  /* a summary.json of this program */
-    TM_FILE_PARTIAL,       /* a partial of this program, of any version */
+    TM_FILE_SUMMARY_JSON, /* a summary.json of this program */
+    TM_FILE_PARTIAL,      /* a partial of this program, of any version */
     TM_FILE_PERFETTO,
-    TM_FILE_OWN_PERFETTO,  /* one that this program wrote */
+    TM_FILE_OWN_PERFETTO, /* one that this program wrote */
     TM_FILE_PPROF,
-    TM_FILE_HLO,           /* an HloProto or HloModuleProto */
+    TM_FILE_HLO, /* an HloProto or HloModuleProto */
     TM_FILE_HTML,
-    TM_FILE_NSIGHT_REPORT, /* .nsys-rep, .qdrep: by name, where nothing else fits (input_file.c) */
+    TM_FILE_NSIGHT_REPORT,   /* .nsys-rep, .qdrep: by name, where nothing else fits (input_file.c) */
     TM_FILE_NSIGHT_DATABASE, /* what `nsys export --type sqlite` writes */
-    TM_FILE_SQLITE,        /* any other; also rocpd databases */
+    TM_FILE_SQLITE,          /* any other; also rocpd databases */
     TM_FILE_RIEGELI,
-    TM_FILE_TENSORBOARD,   /* tfevents: TFRecord framing */
-    TM_FILE_UTF16,         /* text of 16-bit units, whatever it says */
+    TM_FILE_TENSORBOARD, /* tfevents: TFRecord framing */
+    TM_FILE_UTF16,       /* text of 16-bit units, whatever it says */
     TM_FILE_SCRIPT,
     TM_FILE_TEXT,
     TM_FILE_PDF,
     TM_FILE_ELF,
-    TM_FILE_GIT_LFS,       /* a pointer instead of the file */
+    TM_FILE_GIT_LFS, /* a pointer instead of the file */
     TM_FILE_GZIP,
     TM_FILE_ZSTD,
     TM_FILE_XZ,

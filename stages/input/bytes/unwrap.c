@@ -17,13 +17,12 @@
 /* The bytes of an input as they lie on disk: out of a file with pread, out of a stream with read.  No memory but
  * the state of the fingerprint (576 bytes of xxHash). */
 
-tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to, size_t bytes, uint64_t at,
-                         size_t *got)
+tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to, size_t bytes, uint64_t at, size_t *got)
 {
     const int problem = tm_read_at(fd, to, bytes, at, got);
 
-    return !problem ? TM_OK :
-                      tm_fail_system(&run->error, TM_ERR_INPUT, (int64_t)(at + *got), problem, "cannot read %s", name);
+    return !problem ? TM_OK
+                    : tm_fail_system(&run->error, TM_ERR_INPUT, (int64_t)(at + *got), problem, "cannot read %s", name);
 }
 
 static tm_status read_file(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, size_t *got)
@@ -47,8 +46,8 @@ static tm_status read_stream(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes
 {
     const int problem = tm_read_on(raw->fd, to, bytes, got);
 
-    return !problem ? TM_OK :
-                      tm_fail_system(&raw->run->error, TM_ERR_INPUT, (int64_t)(raw->at + *got), problem,
+    return !problem ? TM_OK
+                    : tm_fail_system(&raw->run->error, TM_ERR_INPUT, (int64_t)(raw->at + *got), problem,
                                      "cannot read %s", raw->name);
 }
 
@@ -129,9 +128,9 @@ struct tm_unwrap {
     enum tm_wrapping wrapping;
     struct tm_decoder *decoder; /* NULL = plain */
     size_t read_most;
-    uint64_t decoded;  /* bytes of the content, the head among them */
+    uint64_t decoded; /* bytes of the content, the head among them */
     uint64_t surplus;
-    bool ended;        /* all raw bytes have been read */
+    bool ended; /* all raw bytes have been read */
     size_t head_at, head_have;
     size_t block_at, block_have;
     uint8_t head[TM_KIND_HEAD_BYTES];
@@ -423,8 +422,9 @@ static void close_member(struct tm_raw_bytes *raw)
     raw->own = NULL;
 }
 
-static const struct tm_raw_type raw_member = { .read = read_member, .restart = restart_member,
-                                               .problem = problem_of_member, .close = close_member };
+static const struct tm_raw_type raw_member = {
+    .read = read_member, .restart = restart_member, .problem = problem_of_member, .close = close_member
+};
 
 tm_status tm_raw_member_open(struct tm_raw_bytes *raw, struct tm_run *run, const struct tm_member_place *place,
                              struct tm_member_facts *facts)

@@ -39,7 +39,7 @@ struct tm_raw_bytes {
     struct XXH3_state_s *hash;
 };
 
-extern const struct tm_raw_type tm_raw_file; /* a regular file: size is known, and more is not read */
+extern const struct tm_raw_type tm_raw_file;   /* a regular file: size is known, and more is not read */
 extern const struct tm_raw_type tm_raw_stream; /* a pipe */
 
 /* Read a file's own bytes at a place, for who needs any place of it.
@@ -85,8 +85,8 @@ void tm_unwrap_skip_noted(struct tm_unwrap *stream);
 
 /* What is known when the end has been reached. */
 struct tm_unwrapped {
-    uint64_t bytes;      /* of the content, as it was given out */
-    uint64_t surplus;    /* the last ones of these, given out before the damage was met: zlib alone would not */
+    uint64_t bytes;   /* of the content, as it was given out */
+    uint64_t surplus; /* the last ones of these, given out before the damage was met: zlib alone would not */
     uint64_t disk_bytes;
     uint64_t xxh3;
     uint64_t members;

@@ -28,17 +28,17 @@ struct unzstd {
     ZSTD_DCtx *zstd;
     uint64_t window_most;
     enum part part;
-    bool has_begun;                         /* a frame of any sort was there */
+    bool has_begun;                          /* a frame of any sort was there */
     uint8_t small[ZSTD_FRAMEHEADERSIZE_MAX]; /* a header that is being put together */
     size_t small_have, small_wanted;
-    uint64_t frame_at;  /* where the frame begins */
+    uint64_t frame_at; /* where the frame begins */
     uint64_t skip_left;
-    size_t piece_left;  /* of what libzstd asked for */
+    size_t piece_left; /* of what libzstd asked for */
     uint64_t piece_at;
-    bool is_stored;     /* the block of that piece */
+    bool is_stored;        /* the block of that piece */
     uint64_t content_left; /* of what the frame says to hold */
-    bool has_given;     /* something of the frame */
-    bool has_more;      /* libzstd holds bytes that had no room yet */
+    bool has_given;        /* something of the frame */
+    bool has_more;         /* libzstd holds bytes that had no room yet */
 };
 
 /* ---- memory ------------------------------------------------------------------------------------------- */
@@ -267,8 +267,8 @@ static tm_status take_failure(struct unzstd *z, struct tm_flow *flow, size_t fed
     if (code == ZSTD_error_memory_allocation)
         return z->base.run->error.status;
     if (code != ZSTD_error_checksum_wrong) {
-        lose(z, z->piece_at, "the compressed data of ", z->has_given ? " are damaged" :
-             " are damaged, or need a dictionary");
+        lose(z, z->piece_at, "the compressed data of ",
+             z->has_given ? " are damaged" : " are damaged, or need a dictionary");
         return TM_OK;
     }
     z->base.at += fed;

@@ -7,6 +7,7 @@
 #include "pipeline/store/sorter.h"
 #include "pipeline/whole_read.h"
 
+/* clang-format off */
 enum {
     END_BYTES = 22, END_MOST = END_BYTES + UINT16_MAX, END64_BYTES = 56, LOCATOR_BYTES = 20,
     ENTRY_BYTES = 46, HEADER_BYTES = 30, TEXTS_MOST = 2 * UINT16_MAX /* name and extra fields */,
@@ -14,6 +15,7 @@ enum {
     FLAG_DESCRIPTOR = 1 << 3, FLAG_MASKED = 1 << 13, EXTRA_ZIP64 = 1,
     SORT_BYTES = 512 * 1024
 };
+/* clang-format on */
 
 /* What an entry or a header says of its member. */
 struct facts {
@@ -39,13 +41,13 @@ struct check {
     uint64_t before;                   /* bytes before the zip, which its offsets do not count */
     uint64_t told;                     /* members by the end record */
     bool told_in_16_bits;
-    uint64_t count;                    /* members so far */
+    uint64_t count; /* members so far */
     uint64_t last_end;
     bool is_unordered;
-    struct tm_sorter *places;          /* NULL = they are not gathered */
+    struct tm_sorter *places; /* NULL = they are not gathered */
     uint64_t window_at;
     size_t window_have;
-    uint8_t *window, *header;          /* WINDOW_BYTES each */
+    uint8_t *window, *header; /* WINDOW_BYTES each */
 };
 
 static unsigned get16(const uint8_t *at)
@@ -80,8 +82,8 @@ static tm_status read_at(struct check *c, uint8_t *to, size_t bytes, uint64_t at
     const uint64_t left = at < c->bytes ? c->bytes - at : 0;
     const int reason = tm_read_at(c->fd, to, left < bytes ? (size_t)left : bytes, at, got);
 
-    return !reason ? TM_OK :
-                     tm_fail_system(&c->run->error, TM_ERR_INPUT, (int64_t)at, reason, "cannot read %s", c->shown);
+    return !reason ? TM_OK
+                   : tm_fail_system(&c->run->error, TM_ERR_INPUT, (int64_t)at, reason, "cannot read %s", c->shown);
 }
 
 /* --- the end of the directory --- */
@@ -198,9 +200,14 @@ static tm_status read_entry(struct check *c, uint64_t at, struct facts *e, uint6
     *next = 0;
     if (st != TM_OK || !view || memcmp(view, "PK\1\2", 4) != 0)
         return st;
-    *e = (struct facts){ .flags = get16(view + 8), .method = get16(view + 10), .crc = get32(view + 16),
-                         .packed = get32(view + 20), .plain = get32(view + 24), .at = get32(view + 42),
-                         .name_bytes = get16(view + 28), .extra_bytes = get16(view + 30) };
+    *e = (struct facts){ .flags = get16(view + 8),
+                         .method = get16(view + 10),
+                         .crc = get32(view + 16),
+                         .packed = get32(view + 20),
+                         .plain = get32(view + 24),
+                         .at = get32(view + 42),
+                         .name_bytes = get16(view + 28),
+                         .extra_bytes = get16(view + 30) };
     *next = at + ENTRY_BYTES + e->name_bytes + e->extra_bytes + get16(view + 32);
     st = look_at(c, at, ENTRY_BYTES + e->name_bytes + e->extra_bytes, &view);
     if (st != TM_OK || !view) {
@@ -223,8 +230,12 @@ static tm_status read_header(struct check *c, uint64_t at, size_t name_guess, st
     *h = (struct facts){ .name = NULL };
     if (st != TM_OK || got < HEADER_BYTES || memcmp(view, "PK\3\4", 4) != 0)
         return st;
-    *h = (struct facts){ .flags = get16(view + 6), .method = get16(view + 8), .crc = get32(view + 14),
-                         .packed = get32(view + 18), .plain = get32(view + 22), .name_bytes = get16(view + 26),
+    *h = (struct facts){ .flags = get16(view + 6),
+                         .method = get16(view + 8),
+                         .crc = get32(view + 14),
+                         .packed = get32(view + 18),
+                         .plain = get32(view + 22),
+                         .name_bytes = get16(view + 26),
                          .extra_bytes = get16(view + 28) };
     if (got < HEADER_BYTES + h->name_bytes + h->extra_bytes)
         st = read_at(c, c->header, HEADER_BYTES + h->name_bytes + h->extra_bytes, at, &got);
@@ -309,8 +320,7 @@ static tm_status walk(struct check *c)
         c->count++;
         st = check_entry(c, &e);
     }
-    if (st == TM_OK && !found(c) && c->count != c->told &&
-        !(c->told_in_16_bits && (c->count & UINT16_MAX) == c->told))
+    if (st == TM_OK && !found(c) && c->count != c->told && !(c->told_in_16_bits && (c->count & UINT16_MAX) == c->told))
         (void)snprintf(c->problem, TM_ZIP_PROBLEM_BYTES,
                        "the archive is damaged: its directory has %llu members, and its end tells of %llu",
                        (unsigned long long)c->count, (unsigned long long)c->told);

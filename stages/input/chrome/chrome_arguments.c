@@ -27,9 +27,9 @@ struct tm_chrome_arguments {
     struct tm_names *names;
     struct tm_met_lists *lists; /* by the name of the event */
     struct tm_arguments_builder builder;
-    const uint8_t *at, *end;    /* of the text */
-    bool has_texts_only;        /* struct tm_chrome_words */
-    tm_strid key;               /* of the value that follows; in a list of no meaning */
+    const uint8_t *at, *end; /* of the text */
+    bool has_texts_only;     /* struct tm_chrome_words */
+    tm_strid key;            /* of the value that follows; in a list of no meaning */
     struct seen_key keys[TM_KEY_SLOTS];
     struct tm_json_decimal decimal;
     uint8_t list[TM_ARGUMENTS_MOST];
@@ -271,11 +271,22 @@ static void take_value(struct tm_chrome_arguments *a)
         tm_put_array(&a->builder, a->key);
         a->at++;
         return;
-    case '}': case ']':
+    case '}':
+    case ']':
         tm_put_close(&a->builder);
         a->at++;
         return;
-    case '-': case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
+    case '-':
+    case '0':
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+    case '5':
+    case '6':
+    case '7':
+    case '8':
+    case '9':
         take_number(a);
         return;
     default:

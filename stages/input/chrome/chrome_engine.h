@@ -447,7 +447,8 @@ static __attribute__((noinline)) const uint8_t *take_new_argument(struct tm_chro
         is_plain = !r->text_traits;
         key = take_key(r, &length);
         *slot = (uint32_t)((r->key_is_cut ? tm_chrome_key_spare(keys, TM_STAT_UNKNOWN)
-                                          : tm_chrome_key(keys, key, length, TM_KEY_OF_ARGUMENTS)) - keys->slots);
+                                          : tm_chrome_key(keys, key, length, TM_KEY_OF_ARGUMENTS)) -
+                           keys->slots);
     }
     if (at && is_plain && after != TM_KEY_SPARE && *slot != TM_KEY_SPARE && base == r->window.base)
         learn_step(keys->steps[after], TM_ARGUMENT_STEPS, from, at, *slot);
@@ -538,12 +539,16 @@ static void learn_head(struct tm_chrome_reader *r, const uint8_t *at, enum event
     const uint8_t *const cat = (const uint8_t *)event->cat.at;
     struct tm_chrome_head *const head = r->heads;
 
-    if (member == MEMBER_OTHER || !begin || at - begin > TM_HEAD_BYTES || has_text || r->has_repeated_key || r->not_numbers ||
-        (has_cat && (cat < begin || cat >= at)))
+    if (member == MEMBER_OTHER || !begin || at - begin > TM_HEAD_BYTES || has_text || r->has_repeated_key ||
+        r->not_numbers || (has_cat && (cat < begin || cat >= at)))
         return;
     memmove(head + 1, head, (TM_HEADS - 1) * sizeof(*head));
-    *head = (struct tm_chrome_head){ .length = (uint32_t)(at - begin), .member = member, .seen = r->seen,
-                                     .phase = event->phase, .pid = event->pid, .tid = event->tid,
+    *head = (struct tm_chrome_head){ .length = (uint32_t)(at - begin),
+                                     .member = member,
+                                     .seen = r->seen,
+                                     .phase = event->phase,
+                                     .pid = event->pid,
+                                     .tid = event->tid,
                                      .has_cat = has_cat };
     if (has_cat) {
         head->cat_at = (uint32_t)(cat - begin);
@@ -641,8 +646,7 @@ static __attribute__((noinline)) const uint8_t *take_new_member(struct tm_chrome
 /* From behind a value to the next one, or behind the event.
  * in:     *member  whose value it was
  * out:    *member  of the next one; MEMBER_END */
-static inline const uint8_t *next_event_member(struct tm_chrome_reader *r, const uint8_t *at,
-                                               enum event_member *member)
+static inline const uint8_t *next_event_member(struct tm_chrome_reader *r, const uint8_t *at, enum event_member *member)
 {
     const struct tm_step *const step = usual_step(r->steps[*member], TM_STEPS, at);
 

@@ -11,10 +11,10 @@
  * size that is emptied between two events when it fills; an event with more than some hundred keys of its own is not
  * watched for repeated ones beyond those. */
 enum {
-    TM_KEY_SLOTS = 256,    /* a power of two */
-    TM_KEYS_MOST = 224,    /* in use */
-    TM_KEYS_ENOUGH = 96,   /* emptied before an event that begins with more */
-    TM_KEY_BYTES = 32,     /* of a key that is held itself; may be loaded whatever its length */
+    TM_KEY_SLOTS = 256,  /* a power of two */
+    TM_KEYS_MOST = 224,  /* in use */
+    TM_KEYS_ENOUGH = 96, /* emptied before an event that begins with more */
+    TM_KEY_BYTES = 32,   /* of a key that is held itself; may be loaded whatever its length */
 };
 
 /* Where a key stands: the same word means different things. */
@@ -29,8 +29,8 @@ struct tm_key_name {
 
 struct tm_key_slot {
     struct tm_key_name name;
-    uint32_t event;     /* the last one that had it */
-    uint32_t stat;      /* enum tm_stat, of arguments */
+    uint32_t event; /* the last one that had it */
+    uint32_t stat;  /* enum tm_stat, of arguments */
 };
 
 /* What stands between two values, byte by byte: `,"ts":`.  Writers repeat themselves, so that a comparison with what
@@ -49,7 +49,7 @@ enum { TM_KEY_SPARE = TM_KEY_SLOTS, TM_KEY_BEGIN, TM_KEY_END };
 struct tm_chrome_keys {
     struct tm_key_slot slots[TM_KEY_SLOTS + 1]; /* the last one is spare: of a key that is not in the table */
     uint32_t used;
-    uint32_t event;         /* the present one */
+    uint32_t event;                                            /* the present one */
     struct tm_step steps[TM_KEY_BEGIN + 1][TM_ARGUMENT_STEPS]; /* behind the value of each argument, the newest first */
 };
 

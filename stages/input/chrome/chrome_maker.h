@@ -10,12 +10,12 @@
 
 /* What lies on one track of ours.  Spans of threads must nest, so that nothing else lies between them. */
 enum tm_chrome_sort {
-    TM_CHROME_THREAD,  /* of a process */
-    TM_CHROME_DEVICE,  /* a stream: PyTorch's device is an argument of the event, its process may be any */
+    TM_CHROME_THREAD, /* of a process */
+    TM_CHROME_DEVICE, /* a stream: PyTorch's device is an argument of the event, its process may be any */
     TM_CHROME_UNKNOWN_DEVICE,
-    TM_CHROME_LOOSE,   /* of a process: instants on no thread, and what says nothing of its thread */
-    TM_CHROME_ASYNC,   /* of a process */
-    TM_CHROME_FLOW,    /* of the whole file: flows lead from one process to another */
+    TM_CHROME_LOOSE, /* of a process: instants on no thread, and what says nothing of its thread */
+    TM_CHROME_ASYNC, /* of a process */
+    TM_CHROME_FLOW,  /* of the whole file: flows lead from one process to another */
     TM_CHROME_COUNTER,
 };
 
@@ -35,16 +35,16 @@ struct tm_chrome_process {
 
 /* What belongs to a track beside its row in trace->tracks, which has the same number. */
 struct tm_chrome_track {
-    uint64_t process;     /* row of processes; of a device's stream: the one of its first event */
-    uint64_t number;      /* of its process in trace.tracks: all streams of a device have one of their own */
-    int64_t order;        /* thread_sort_index */
+    uint64_t process;         /* row of processes; of a device's stream: the one of its first event */
+    uint64_t number;          /* of its process in trace.tracks: all streams of a device have one of their own */
+    int64_t order;            /* thread_sort_index */
     struct tm_json_id thread; /* without its text */
-    tm_strid thread_text; /* 0 = the id is a number */
-    tm_strid name;        /* as thread_name says */
-    int64_t ordinal;      /* of the device */
-    uint32_t stream;      /* of a thread: see tm_track.stream */
-    uint8_t sort;         /* enum tm_chrome_sort */
-    uint8_t accelerator;  /* enum tm_accelerator, of TM_CHROME_UNKNOWN_DEVICE */
+    tm_strid thread_text;     /* 0 = the id is a number */
+    tm_strid name;            /* as thread_name says */
+    int64_t ordinal;          /* of the device */
+    uint32_t stream;          /* of a thread: see tm_track.stream */
+    uint8_t sort;             /* enum tm_chrome_sort */
+    uint8_t accelerator;      /* enum tm_accelerator, of TM_CHROME_UNKNOWN_DEVICE */
 };
 
 static inline bool tm_chrome_has_thread(enum tm_chrome_sort sort)
@@ -68,11 +68,11 @@ struct tm_chrome_tracks {
     struct tm_trace *trace;
     struct tm_key_map *process_numbers; /* hash of what tells a process -> its row */
     struct tm_key_map *track_numbers;
-    struct tm_rows *processes;        /* struct tm_chrome_process */
-    struct tm_rows *tracks;           /* struct tm_chrome_track */
+    struct tm_rows *processes; /* struct tm_chrome_process */
+    struct tm_rows *tracks;    /* struct tm_chrome_track */
     struct tm_near_track near[TM_CHROME_NEAR];
-    bool has_ascend;                  /* set at the end: a process has the name of Ascend's hardware */
-    bool has_planes;                  /* set at the end: the file comes from JAX's or TensorFlow's writer */
+    bool has_ascend; /* set at the end: a process has the name of Ascend's hardware */
+    bool has_planes; /* set at the end: the file comes from JAX's or TensorFlow's writer */
 };
 
 tm_status tm_chrome_tracks_open(struct tm_chrome_tracks *t, struct tm_trace *trace) TM_MUST_USE;
@@ -80,8 +80,8 @@ void tm_chrome_tracks_close(struct tm_chrome_tracks *t); /* tolerates a zeroed o
 
 /* The track of an event, found or made.
  * in: ordinal  of the device, for TM_CHROME_DEVICE and _UNKNOWN_DEVICE */
-tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event,
-                             enum tm_chrome_sort sort, int64_t ordinal, uint32_t *track) TM_MUST_USE;
+tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
+                             int64_t ordinal, uint32_t *track) TM_MUST_USE;
 /* Tracks are those of a thread, and of a stream some event of which names the same process and thread.  The first such
  * stream stays. */
 tm_status tm_chrome_pair_stream(struct tm_chrome_tracks *t, uint32_t thread, uint32_t stream) TM_MUST_USE;
@@ -105,12 +105,12 @@ struct tm_chrome_maker {
     struct tm_record_store *store;
     struct tm_configs *configs;
     struct tm_chrome_reader *reader;
-    const struct tm_chrome_header *header;  /* of the document, as far as it has been read */
+    const struct tm_chrome_header *header; /* of the document, as far as it has been read */
     struct tm_chrome_arguments *arguments; /* NULL = they are not kept */
     struct tm_chrome_lately lately;        /* where they are kept */
     bool has_origin;
-    int64_t origin_us;       /* subtracted from every time */
-    uint64_t complete;       /* X events */
+    int64_t origin_us; /* subtracted from every time */
+    uint64_t complete; /* X events */
     union tm_args args;
 };
 

@@ -26,8 +26,8 @@ enum tm_text_trait {
 enum tm_time_trait {
     TM_TIME_THERE = 1 << 0,
     TM_TIME_BAD = 1 << 1,
-    TM_TIME_LONG = 1 << 2,     /* no time has room for it */
-    TM_TIME_TEXT = 1 << 3,     /* a number written as text */
+    TM_TIME_LONG = 1 << 2, /* no time has room for it */
+    TM_TIME_TEXT = 1 << 3, /* a number written as text */
     TM_TIME_EXPONENT = 1 << 4,
 };
 
@@ -38,8 +38,8 @@ enum tm_id_source { TM_ID_OWN, TM_ID_LOCAL, TM_ID_GLOBAL, TM_ID_BIND, TM_ID_SOUR
 enum { TM_HEADS = 8, TM_HEAD_BYTES = 96 };
 struct tm_chrome_head {
     uint8_t text[TM_HEAD_BYTES];
-    uint32_t length;           /* 0 = none */
-    uint32_t member, seen;     /* of enum event_member: whose value follows, and what has come */
+    uint32_t length;       /* 0 = none */
+    uint32_t member, seen; /* of enum event_member: whose value follows, and what has come */
     uint32_t cat_at, cat_length;
     bool has_cat;
     char phase;
@@ -55,43 +55,49 @@ struct tm_chrome_reader {
     const uint8_t *at; /* between two calls */
 
     /* The walk. */
-    uint32_t text_traits;        /* of the last text: ESCAPED and CONTROL, the latter where it stands as it is */
-    bool key_is_cut;             /* the last key was too long to be known */
+    uint32_t text_traits; /* of the last text: ESCAPED and CONTROL, the latter where it stands as it is */
+    bool key_is_cut;      /* the last key was too long to be known */
     uint32_t key_length;
-    bool skipped_nested;         /* what was skipped last had a list or an object inside */
-    uint64_t not_numbers;        /* NaN and Infinity, in the present event or member */
+    bool skipped_nested;                      /* what was skipped last had a list or an object inside */
+    uint64_t not_numbers;                     /* NaN and Infinity, in the present event or member */
     uint64_t is_object[TM_JSON_DEEPEST / 64]; /* bit of a level: an object, else a list */
 
     /* The event. */
     struct tm_chrome_event event;
-    uint32_t ts, dur;            /* enum tm_time_trait */
+    uint32_t ts, dur; /* enum tm_time_trait */
     struct tm_json_id ids[TM_ID_SOURCES];
     uint32_t name_traits;
-    uint32_t seen;               /* members of enum event_member */
-    bool is_outgrown;            /* it is larger than the window: what is to stay is copied */
+    uint32_t seen;    /* members of enum event_member */
+    bool is_outgrown; /* it is larger than the window: what is to stay is copied */
     bool has_long_value, has_repeated_key, has_nested_argument, has_others;
     struct tm_chrome_keys keys;
-    struct tm_chrome_head heads[TM_HEADS]; /* the newest first */
+    struct tm_chrome_head heads[TM_HEADS];           /* the newest first */
     struct tm_step steps[TM_STEP_MEMBERS][TM_STEPS]; /* behind each member of an event, the newest first */
-    uint32_t text_most;          /* bytes of a text that may stay in the window */
-    uint8_t *side;               /* texts of the event that are not in the window as they are wanted; padded */
+    uint32_t text_most;                              /* bytes of a text that may stay in the window */
+    uint8_t *side; /* texts of the event that are not in the window as they are wanted; padded */
     size_t side_used;
-    size_t moved_by;             /* the last time */
+    size_t moved_by; /* the last time */
     struct tm_json_decimal decimal;
 
     /* The document. */
-    enum { TM_DOCUMENT_BEGIN, TM_DOCUMENT_MEMBERS, TM_DOCUMENT_LIST, TM_DOCUMENT_TAIL, TM_DOCUMENT_DAMAGED,
-           TM_DOCUMENT_END } state;
+    enum {
+        TM_DOCUMENT_BEGIN,
+        TM_DOCUMENT_MEMBERS,
+        TM_DOCUMENT_LIST,
+        TM_DOCUMENT_TAIL,
+        TM_DOCUMENT_DAMAGED,
+        TM_DOCUMENT_END
+    } state;
     bool in_event;
-    bool is_first;               /* nothing of the present list or of the document's members has been seen */
-    bool waits_empty;            /* the last element was {}: what follows tells of which kind */
+    bool is_first;    /* nothing of the present list or of the document's members has been seen */
+    bool waits_empty; /* the last element was {}: what follows tells of which kind */
     struct tm_chrome_header header;
     uint32_t device_capacity;
-    bool is_looking;             /* ahead: the list is all that there is */
+    bool is_looking; /* ahead: the list is all that there is */
     struct tm_chrome_damage damage;
-    bool is_in_damage;           /* no whole event has come since the last damage */
-    uint64_t damage_from;        /* of that one: the start of its event, or its byte */
-    const uint8_t *go_on_at;     /* TM_DOCUMENT_DAMAGED: what has not been looked at; until the window moves */
+    bool is_in_damage;       /* no whole event has come since the last damage */
+    uint64_t damage_from;    /* of that one: the start of its event, or its byte */
+    const uint8_t *go_on_at; /* TM_DOCUMENT_DAMAGED: what has not been looked at; until the window moves */
 };
 
 /* What is compiled for each kind of processor. */

@@ -32,7 +32,7 @@ struct tm_json_time {
  * given as the text that it is written as. */
 struct tm_json_id {
     enum { TM_JSON_NO_ID, TM_JSON_NUMBER, TM_JSON_TEXT } kind;
-    bool is_unsigned;     /* above INT64_MAX: number holds the bits of a uint64_t */
+    bool is_unsigned; /* above INT64_MAX: number holds the bits of a uint64_t */
     int64_t number;
     struct tm_json_slice text;
 };
@@ -53,11 +53,11 @@ enum tm_chrome_has {
     TM_CHROME_DUR = 1 << 1,
     TM_CHROME_NAME = 1 << 2,
     TM_CHROME_CAT = 1 << 3,
-    TM_CHROME_ARGS = 1 << 4,         /* an object */
+    TM_CHROME_ARGS = 1 << 4, /* an object */
     TM_CHROME_SCOPE = 1 << 5,
     TM_CHROME_BIND_ENCLOSING = 1 << 6, /* bp: "e" */
-    TM_CHROME_LONG_DUR = 1 << 7,     /* dur does not fit: it is INT64_MAX us */
-    TM_CHROME_OTHERS = 1 << 8,       /* members that are not below, or args that is no object: see members */
+    TM_CHROME_LONG_DUR = 1 << 7,       /* dur does not fit: it is INT64_MAX us */
+    TM_CHROME_OTHERS = 1 << 8,         /* members that are not below, or args that is no object: see members */
 };
 
 /* One event as it stands in the file.  What a member's value cannot be (a list as name, a dur of true) counts as
@@ -65,16 +65,16 @@ enum tm_chrome_has {
  * is read to its end, but what is kept of it is at most as large as the window, without the text of its args: both
  * are tallied as a long value. */
 struct tm_chrome_event {
-    uint64_t offset;               /* of its first byte in the content */
-    uint32_t has;                  /* enum tm_chrome_has */
-    char phase;                    /* ph; 0 = missing; any text but one character of ASCII: '?' */
-    char scope;                    /* s: g, p, t */
+    uint64_t offset; /* of its first byte in the content */
+    uint32_t has;    /* enum tm_chrome_has */
+    char phase;      /* ph; 0 = missing; any text but one character of ASCII: '?' */
+    char scope;      /* s: g, p, t */
     struct tm_json_time ts, dur;
     struct tm_json_id pid, tid, id; /* id: of id, else id2.local, else id2.global, else bind_id */
     struct tm_json_slice name, cat;
-    struct tm_json_slice args;      /* the text of the args object; nothing where the event outgrows the window */
-    const char *members;           /* all of it as it is written, from its brace on; NULL: it outgrows the window */
-    struct tm_facts facts;         /* of args: keys of tm_argument_of, at the first level.  Numbers that are written
+    struct tm_json_slice args; /* the text of the args object; nothing where the event outgrows the window */
+    const char *members;       /* all of it as it is written, from its brace on; NULL: it outgrows the window */
+    struct tm_facts facts;     /* of args: keys of tm_argument_of, at the first level.  Numbers that are written
                                       as text are both; lists of numbers are their JSON text */
 };
 
@@ -82,25 +82,25 @@ struct tm_chrome_event {
 struct tm_chrome_device {
     int64_t id;
     char name[128];
-    uint64_t memory_bytes, core_count; /* totalGlobalMem, numSms */
+    uint64_t memory_bytes, core_count;           /* totalGlobalMem, numSms */
     uint32_t capability_major, capability_minor; /* computeMajor, computeMinor */
 };
 
 /* What the document says beside its events: complete when the last event has been given out. */
 struct tm_chrome_header {
-    bool is_list;                /* the bare list */
-    bool has_events;             /* a member traceEvents has been seen */
-    bool has_highres_ticks;      /* metadata.highres-ticks: as JAX's writer does */
-    bool has_schema_version;     /* schemaVersion: as PyTorch's writer does */
-    bool is_converted;           /* otherData.tracemill.version: as our writer does */
-    int64_t base_time_ns;        /* baseTimeNanoseconds: of ts 0, epoch; 0 = not told */
-    int64_t rank, world_size;    /* distributedInfo; -1 = not told */
-    char backend[32];            /* distributedInfo.backend: "nccl" */
-    char host[128];              /* host_name */
+    bool is_list;             /* the bare list */
+    bool has_events;          /* a member traceEvents has been seen */
+    bool has_highres_ticks;   /* metadata.highres-ticks: as JAX's writer does */
+    bool has_schema_version;  /* schemaVersion: as PyTorch's writer does */
+    bool is_converted;        /* otherData.tracemill.version: as our writer does */
+    int64_t base_time_ns;     /* baseTimeNanoseconds: of ts 0, epoch; 0 = not told */
+    int64_t rank, world_size; /* distributedInfo; -1 = not told */
+    char backend[32];         /* distributedInfo.backend: "nccl" */
+    char host[128];           /* host_name */
     char trace_name[256];
     int64_t cuda_driver, cuda_runtime, hip_driver, hip_runtime; /* as the file has them; 0 = not told */
     struct tm_chrome_device *devices;
-    uint32_t device_count;       /* at most TM_DEVICES_MOST */
+    uint32_t device_count; /* at most TM_DEVICES_MOST */
 };
 
 struct tm_chrome_reader;
@@ -144,12 +144,12 @@ const char *tm_chrome_problem(const struct tm_chrome_reader *reader, uint64_t *a
 
 /* All that is wrong.  Places are bytes of the content. */
 struct tm_chrome_damage {
-    const char *problem;  /* the first one; NULL = none */
-    uint64_t at;          /* its byte */
-    uint64_t from, to;    /* what was skipped for it: from its event's start, or its byte, to the next whole event */
-    uint64_t places;      /* where something is wrong: not where the content ends too early */
-    uint64_t bytes;       /* skipped, all told */
-    bool is_left;         /* what follows was not read: it is no part of the document */
+    const char *problem; /* the first one; NULL = none */
+    uint64_t at;         /* its byte */
+    uint64_t from, to;   /* what was skipped for it: from its event's start, or its byte, to the next whole event */
+    uint64_t places;     /* where something is wrong: not where the content ends too early */
+    uint64_t bytes;      /* skipped, all told */
+    bool is_left;        /* what follows was not read: it is no part of the document */
 };
 
 const struct tm_chrome_damage *tm_chrome_damage(const struct tm_chrome_reader *reader);

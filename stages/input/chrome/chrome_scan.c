@@ -105,30 +105,60 @@ tm_status tm_chrome_finish_own(void *to, const struct tm_record *record, uint8_t
 static const int64_t ps_per_us = 1000000;
 
 /* What a phase is to us. */
+/* clang-format off */
 enum phase {
     PHASE_UNKNOWN, PHASE_COMPLETE, PHASE_BEGIN, PHASE_END, PHASE_INSTANT, PHASE_COUNTER, PHASE_FLOW_BEGIN,
     PHASE_FLOW_STEP, PHASE_FLOW_END, PHASE_ASYNC_BEGIN, PHASE_ASYNC_INSTANT, PHASE_ASYNC_END, PHASE_METADATA,
     PHASE_OTHER,
 };
+/* clang-format on */
 
 static enum phase phase_of(char letter)
 {
     switch (letter) {
-    case 'X': return PHASE_COMPLETE;
-    case 'B': return PHASE_BEGIN;
-    case 'E': return PHASE_END;
-    case 'i': case 'I': case 'R': case 'P': return PHASE_INSTANT; /* instants, marks, samples */
-    case 'C': return PHASE_COUNTER;
-    case 's': return PHASE_FLOW_BEGIN;
-    case 't': return PHASE_FLOW_STEP;
-    case 'f': return PHASE_FLOW_END;
-    case 'b': case 'S': return PHASE_ASYNC_BEGIN;
-    case 'n': case 'T': case 'p': return PHASE_ASYNC_INSTANT;
-    case 'e': case 'F': return PHASE_ASYNC_END;
-    case 'M': return PHASE_METADATA;
-    case 'N': case 'O': case 'D': case 'v': case 'V': case 'c': case 'a': case '(': case ')':
+    case 'X':
+        return PHASE_COMPLETE;
+    case 'B':
+        return PHASE_BEGIN;
+    case 'E':
+        return PHASE_END;
+    case 'i':
+    case 'I':
+    case 'R':
+    case 'P':
+        return PHASE_INSTANT; /* instants, marks, samples */
+    case 'C':
+        return PHASE_COUNTER;
+    case 's':
+        return PHASE_FLOW_BEGIN;
+    case 't':
+        return PHASE_FLOW_STEP;
+    case 'f':
+        return PHASE_FLOW_END;
+    case 'b':
+    case 'S':
+        return PHASE_ASYNC_BEGIN;
+    case 'n':
+    case 'T':
+    case 'p':
+        return PHASE_ASYNC_INSTANT;
+    case 'e':
+    case 'F':
+        return PHASE_ASYNC_END;
+    case 'M':
+        return PHASE_METADATA;
+    case 'N':
+    case 'O':
+    case 'D':
+    case 'v':
+    case 'V':
+    case 'c':
+    case 'a':
+    case '(':
+    case ')':
         return PHASE_OTHER; /* objects, memory dumps, clocks, contexts */
-    default: return PHASE_UNKNOWN;
+    default:
+        return PHASE_UNKNOWN;
     }
 }
 
@@ -259,8 +289,10 @@ static tm_status take_facts(struct tm_chrome_maker *m, const struct tm_chrome_ev
 {
     const struct tm_facts *f = &e->facts;
     struct tm_record *r = &raw->record;
-    const struct tm_fact_maker maker = { .trace = m->trace, .configs = m->configs,
-                                         .given = (enum tm_class)r->class, .name = e->name.at,
+    const struct tm_fact_maker maker = { .trace = m->trace,
+                                         .configs = m->configs,
+                                         .given = (enum tm_class)r->class,
+                                         .name = e->name.at,
                                          .name_length = e->name.length };
     int64_t number;
 
@@ -279,8 +311,7 @@ static tm_status take_facts(struct tm_chrome_maker *m, const struct tm_chrome_ev
         tm_raw_number(raw, &m->args, f->ints[TM_STAT_GROUP_ID]);
     else if (tm_facts_have(f, TM_STAT_SIZE))
         tm_raw_number(raw, &m->args, f->ints[TM_STAT_SIZE]);
-    else if (r->class == TM_CLASS_KERNEL && tm_facts_have(f, TM_STAT_SEQUENCE) &&
-             tm_facts_have(f, TM_STAT_COLLECTIVE))
+    else if (r->class == TM_CLASS_KERNEL && tm_facts_have(f, TM_STAT_SEQUENCE) && tm_facts_have(f, TM_STAT_COLLECTIVE))
         tm_raw_number(raw, &m->args, f->ints[TM_STAT_SEQUENCE]);
     return needs_config(r) ? tm_facts_config(&maker, f, 0, &r->config) : TM_OK;
 }
@@ -506,8 +537,10 @@ static void tell_cap(struct scan *s)
     if (s->maker.complete != 1000000 && s->maker.complete != 5000000)
         return;
     tm_tally_add(&s->run->tallies, TM_TALLY_EVENT_CAP, 1);
-    tm_trace_damage(s->trace, "the file holds exactly %" PRIu64 " events, where JAX stops writing: the end of the run is "
-                              "missing, and figures cover only what is there", s->maker.complete);
+    tm_trace_damage(s->trace,
+                    "the file holds exactly %" PRIu64 " events, where JAX stops writing: the end of the run is "
+                    "missing, and figures cover only what is there",
+                    s->maker.complete);
 }
 
 /* What was skipped because of damage, in words. */
@@ -542,10 +575,11 @@ static void tell_damage(struct scan *s)
 static void tell_losses(struct scan *s)
 {
     if (s->tracks.has_planes)
-        (void)snprintf(s->trace->note, sizeof(s->trace->note),
-                       "read from JSON, a lossy copy of the profile: it lacks allocator events, asynchronous TPU lines, "
-                       "program ids, device capabilities, HLO and the profiler's warnings; the .xplane.pb file of the "
-                       "run has them");
+        (void)snprintf(
+            s->trace->note, sizeof(s->trace->note),
+            "read from JSON, a lossy copy of the profile: it lacks allocator events, asynchronous TPU lines, "
+            "program ids, device capabilities, HLO and the profiler's warnings; the .xplane.pb file of the "
+            "run has them");
 }
 
 static void put_version(char *to, size_t room, int64_t version)
@@ -611,7 +645,8 @@ static tm_status refuse_bare(struct scan *s)
                       s->trace->problem);
         tm_hint(error, "copy the file again, or take the profile again");
     } else if (!header->is_list && !header->has_events) {
-        (void)tm_fail(error, TM_ERR_INPUT, -1, "it is %s: it has no member traceEvents", tm_kind_name(TM_FILE_OTHER_JSON));
+        (void)tm_fail(error, TM_ERR_INPUT, -1, "it is %s: it has no member traceEvents",
+                      tm_kind_name(TM_FILE_OTHER_JSON));
         tm_hint(error, "%s", tm_kind_hint(TM_FILE_OTHER_JSON));
     } else {
         (void)tm_fail(error, TM_ERR_INPUT, -1, "the trace has no events");

@@ -202,8 +202,8 @@ static inline bool is_near(const struct tm_near_track *near, const struct tm_nea
            near->ordinal == wanted->ordinal && near->sorts == wanted->sorts;
 }
 
-tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event,
-                             enum tm_chrome_sort sort, int64_t ordinal, uint32_t *track)
+tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
+                             int64_t ordinal, uint32_t *track)
 {
     const struct tm_json_id *thread = thread_of(event);
     const struct tm_near_track wanted = {
@@ -441,7 +441,7 @@ static tm_status name_after_id(struct tm_chrome_tracks *t, const char *what, con
         used = snprintf(text, sizeof(text), "%s \"\"", what);
     else
         used = id->is_unsigned ? snprintf(text, sizeof(text), "%s %" PRIu64, what, (uint64_t)id->number)
-                           : snprintf(text, sizeof(text), "%s %" PRId64, what, id->number);
+                               : snprintf(text, sizeof(text), "%s %" PRId64, what, id->number);
     return tm_names_put(t->trace->names, text, (size_t)used, name);
 }
 
@@ -565,7 +565,9 @@ static void place_track(const struct tm_chrome_track *row, const struct tm_chrom
 static tm_status finish_track(struct tm_chrome_tracks *t, uint64_t number)
 {
     static const char *const names[] = {
-        [TM_CHROME_LOOSE] = "(no thread)", [TM_CHROME_ASYNC] = "(async)", [TM_CHROME_FLOW] = "(flows)",
+        [TM_CHROME_LOOSE] = "(no thread)",
+        [TM_CHROME_ASYNC] = "(async)",
+        [TM_CHROME_FLOW] = "(flows)",
         [TM_CHROME_COUNTER] = "(counters)",
     };
     const struct tm_chrome_track *at = tm_rows_at(t->tracks, number);

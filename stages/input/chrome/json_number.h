@@ -22,11 +22,11 @@ struct tm_json_decimal {
         TM_DECIMAL_E,
         TM_DECIMAL_E_SIGN,
         TM_DECIMAL_EXPONENT,
-    } state;               /* how much of the grammar has been seen */
+    } state; /* how much of the grammar has been seen */
     bool negative;
     bool has_exponent;
     bool negative_exponent;
-    bool has_rest;         /* a digit above 0 follows the ones that are kept */
+    bool has_rest; /* a digit above 0 follows the ones that are kept */
     uint32_t count;
     int64_t point;
     int64_t exponent;

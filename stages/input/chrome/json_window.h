@@ -9,7 +9,7 @@
  * tm_json_more reads on.  That may move what is in the window: pointers into it hold until then, but for `keep`,
  * `token`, and those that `moved` puts right. */
 enum {
-    TM_JSON_PADDING = 64,               /* zero bytes behind the end: what may be loaded beyond it at once */
+    TM_JSON_PADDING = 64, /* zero bytes behind the end: what may be loaded beyond it at once */
     TM_JSON_WINDOW_LEAST = 256,
     TM_JSON_WINDOW_DEFAULT = 256 << 10, /* of an L2 cache, with what it is made into */
 };
@@ -18,11 +18,11 @@ struct tm_json_window {
     struct tm_run *run;
     struct tm_input *input;
     uint8_t *buffer;
-    size_t capacity;      /* of the buffer, without the padding */
-    size_t read_bytes;    /* read at most so many at once */
-    const uint8_t *end;   /* behind the last byte that is there */
-    uint64_t base;        /* where the buffer's first byte stands in the content */
-    bool at_end;          /* nothing follows; also after a failure */
+    size_t capacity;    /* of the buffer, without the padding */
+    size_t read_bytes;  /* read at most so many at once */
+    const uint8_t *end; /* behind the last byte that is there */
+    uint64_t base;      /* where the buffer's first byte stands in the content */
+    bool at_end;        /* nothing follows; also after a failure */
     tm_status status;
     /* What has to stay, or NULL: all from the begin of the event on, else all from the begin of a text or number. */
     const uint8_t *keep, *token;

@@ -98,8 +98,7 @@ static tm_status put_names(struct tm_hlo *hlo, struct tm_groups *names)
 tm_status tm_hlo_index(struct tm_hlo *hlo)
 {
     const size_t share = tm_budget_share(&hlo->run->budget, TM_ACCOUNT_SORT);
-    struct tm_groups *names =
-        tm_groups_new(hlo->run, TM_ACCOUNT_SORT, sizeof(struct name_row), share / 8, merge_names);
+    struct tm_groups *names = tm_groups_new(hlo->run, TM_ACCOUNT_SORT, sizeof(struct name_row), share / 8, merge_names);
     tm_status st;
 
     hlo->joins = tm_index_new(hlo->run, TM_ACCOUNT_METADATA, sizeof(struct hlo_join),
@@ -560,10 +559,8 @@ static tm_status make_tables(struct tm_hlo *hlo)
     hlo->operands = tm_take(&run->budget, TM_ACCOUNT_INPUT, HLO_OPERANDS_MOST * sizeof(*hlo->operands), &run->error);
     hlo->sorted = tm_take(&run->budget, TM_ACCOUNT_INPUT, HLO_OPERANDS_MOST * sizeof(*hlo->sorted), &run->error);
     hlo->reads = tm_hlo_reads_new(run);
-    hlo->partial_reads =
-        tm_index_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_read), share / 16, TM_INDEX_FIRST, NULL);
-    hlo->results =
-        tm_index_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_result), share / 4, TM_INDEX_FIRST, NULL);
+    hlo->partial_reads = tm_index_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_read), share / 16, TM_INDEX_FIRST, NULL);
+    hlo->results = tm_index_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_result), share / 4, TM_INDEX_FIRST, NULL);
     hlo->places = tm_index_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_place), share / 8, TM_INDEX_FIRST, NULL);
     hlo->computations = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_computation), share / 8);
     hlo->calls = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_call), share / 16);
@@ -798,7 +795,12 @@ tm_status tm_hlo_bytes(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_
  *         {file_location_id 1}}; xla/service/hlo.proto */
 
 enum {
-    INDEX_FILE = 1, INDEX_LOCATION = 3, INDEX_FRAME = 4, LOCATION_FILE = 1, LOCATION_LINE = 3, FRAME_LOCATION = 1,
+    INDEX_FILE = 1,
+    INDEX_LOCATION = 3,
+    INDEX_FRAME = 4,
+    LOCATION_FILE = 1,
+    LOCATION_LINE = 3,
+    FRAME_LOCATION = 1,
     ROW_BYTES_MOST = 256, /* of a location or frame: six numbers */
 };
 

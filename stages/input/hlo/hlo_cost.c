@@ -7,7 +7,10 @@
 #include "stages/input/hlo/hlo_private.h"
 
 enum {
-    DOT_CONTRACTING = 1, DOT_BATCH = 3, KERNEL_OUTPUT_FEATURE = 4, PRECISION_ALGORITHM = 2,
+    DOT_CONTRACTING = 1,
+    DOT_BATCH = 3,
+    KERNEL_OUTPUT_FEATURE = 4,
+    PRECISION_ALGORITHM = 2,
     SHAPE_MOST = 1024, /* bytes of the shape of an array */
 };
 
@@ -95,7 +98,7 @@ static bool dot_flops(const struct tm_hlo_shape *left, const struct tm_hlo_shape
 static uint8_t precision_of_algorithm(struct tm_wire config)
 {
     static const uint8_t precisions[] = {
-        [1] = TM_F8,   [2] = TM_F8,   [3] = TM_F16,  [4] = TM_F16,  [5] = TM_BF16, [6] = TM_BF16,  [7] = TM_BF16,
+        [1] = TM_F8,   [2] = TM_F8,   [3] = TM_F16,   [4] = TM_F16,  [5] = TM_BF16, [6] = TM_BF16,  [7] = TM_BF16,
         [8] = TM_BF16, [9] = TM_TF32, [10] = TM_TF32, [11] = TM_F32, [12] = TM_F64, [13] = TM_BF16,
     };
     struct tm_field field;
@@ -148,8 +151,7 @@ static bool convolution_flops(const struct tm_hlo_shape *output, const struct tm
                               uint64_t output_feature, uint64_t *flops)
 {
     *flops = 2;
-    if (!output->has_elements || !has_dims(kernel) || output_feature >= kernel->rank ||
-        !times(flops, output->elements))
+    if (!output->has_elements || !has_dims(kernel) || output_feature >= kernel->rank || !times(flops, output->elements))
         return false;
     for (uint32_t i = 0; i < kernel->rank; i++)
         if (i != output_feature && !times(flops, kernel->dims[i]))

@@ -12,12 +12,14 @@
 #include "stages/input/xspace/xspace_reader.h"
 #include "stages/resolve/name_text.h"
 
+/* clang-format off */
 enum {
     IN_NAME = 1, IN_OPCODE = 2, IN_SHAPE = 3, IN_METADATA = 7, IN_PARAMETER = 9, IN_CONVOLUTION = 16, IN_CHANNEL = 26,
     IN_TARGET = 28, IN_DOT = 30, IN_ID = 35, IN_OPERANDS = 36, IN_CALLED = 38, IN_CONFIG = 43, IN_HOST_TRANSFER = 47,
     IN_PRECISION = 51, IN_DEVICES = 87,
     META_PATH = 2, META_FILE = 3, META_LINE = 4, META_FRAME = 15,
 };
+/* clang-format on */
 
 /* In the order of their names.  source: xla/hlo/ir/hlo_opcode.h */
 static const struct tm_hlo_opcode opcodes[] = {

@@ -14,7 +14,7 @@ enum tm_hlo_kind {
     TM_HLO_ELEMENTWISE, /* one operation for each element of its result */
     TM_HLO_DOT,
     TM_HLO_CONVOLUTION,
-    TM_HLO_CALLS,       /* costs what the computation costs that it calls: fusion, call, async-start */
+    TM_HLO_CALLS, /* costs what the computation costs that it calls: fusion, call, async-start */
     TM_HLO_CUSTOM,
     TM_HLO_COLLECTIVE,
 };
@@ -27,7 +27,7 @@ enum tm_hlo_trait {
     TM_HLO_CONTAINER = 1 << 4, /* its parts run as ops of their own: while, conditional */
     TM_HLO_SILENT = 1 << 5,    /* never runs: a parameter, a tuple */
     TM_HLO_PARAMETER = 1 << 6,
-    TM_HLO_DONE = 1 << 7,      /* waits for what a -start began */
+    TM_HLO_DONE = 1 << 7, /* waits for what a -start began */
     TM_HLO_START = 1 << 8,
     TM_HLO_SLICES = 1 << 9,    /* reads of its first operand as much as it gives: dynamic-slice, gather */
     TM_HLO_UPDATES = 1 << 10,  /* writes its second operand into the first one's memory: dynamic-update-slice */
@@ -48,12 +48,12 @@ struct tm_hlo_instruction {
     struct tm_wire shape, convolution, dot, precision, devices, config;
     const struct tm_hlo_opcode *known;
     int64_t id, channel, source_line, stack_frame, parameter;
-    uint64_t called;        /* id of the first computation that it calls, where has_called */
-    uint64_t *operands;     /* ids; room is the caller's */
+    uint64_t called;    /* id of the first computation that it calls, where has_called */
+    uint64_t *operands; /* ids; room is the caller's */
     uint32_t operand_count;
     uint32_t operand_room;
     bool has_called, is_host_transfer;
-    bool is_cut;            /* there are more operands than room */
+    bool is_cut; /* there are more operands than room */
     bool is_damaged;
 };
 
@@ -73,14 +73,14 @@ enum { TM_HLO_RANK_MOST = 16, TM_HLO_NESTING_MOST = 16 };
 
 /* A shape: an array, or a tuple of shapes. */
 struct tm_hlo_shape {
-    uint64_t bytes;       /* of all its arrays, where has_bytes */
-    uint64_t part[2];     /* of a tuple: bytes of its first two elements */
-    uint64_t elements;    /* of its first array, where has_elements; likewise the type and the dimensions */
+    uint64_t bytes;    /* of all its arrays, where has_bytes */
+    uint64_t part[2];  /* of a tuple: bytes of its first two elements */
+    uint64_t elements; /* of its first array, where has_elements; likewise the type and the dimensions */
     uint64_t dims[TM_HLO_RANK_MOST];
-    uint32_t rank;        /* above TM_HLO_RANK_MOST: the dimensions are not known */
-    uint8_t element;      /* xla.PrimitiveType; 0 = there is no array */
+    uint32_t rank;   /* above TM_HLO_RANK_MOST: the dimensions are not known */
+    uint8_t element; /* xla.PrimitiveType; 0 = there is no array */
     uint8_t has_bytes, has_elements, is_tuple;
-    uint8_t is_damaged;   /* not all of it could be read */
+    uint8_t is_damaged; /* not all of it could be read */
 };
 
 /* A text that is written into memory of fixed size, and cut there. */

@@ -14,11 +14,11 @@
  * and the computations, the second one works out costs; then sums go from computations to what calls them. */
 
 enum {
-    HLO_BUFFER = 256 << 10,        /* an instruction that is larger is read without its large fields */
-    HLO_OPERANDS_MOST = 16 << 10,  /* of one instruction */
+    HLO_BUFFER = 256 << 10,          /* an instruction that is larger is read without its large fields */
+    HLO_OPERANDS_MOST = 16 << 10,    /* of one instruction */
     HLO_INSTRUCTIONS_MOST = 4 << 20, /* of a host's programs; those past it are not read.  The largest programs that
                                         are known have about a million */
-    HLO_TEXT_MOST = 4096,          /* bytes of a name or path */
+    HLO_TEXT_MOST = 4096,            /* bytes of a name or path */
 };
 
 /* A program, beside its row of trace->hlo_modules, which has the same number. */
@@ -27,7 +27,7 @@ struct hlo_module {
     uint64_t first_computation, computations;
     uint64_t first_file, files, first_location, locations, first_frame, frames; /* of the stack frames */
     uint64_t replicas, partitions; /* of the device assignment; 0 = not told */
-    uint64_t damaged_at; /* where it is damaged first, in the first walk */
+    uint64_t damaged_at;           /* where it is damaged first, in the first walk */
     uint8_t is_skipped, is_damaged, is_cut;
 };
 
@@ -37,17 +37,17 @@ struct hlo_sums {
     uint64_t message_bytes;
     uint32_t group_size;
     tm_strid groups, path, source;
-    uint16_t traits;       /* enum tm_hlo_trait, of any instruction */
-    uint8_t lacks_flops;   /* of some instruction they are not known */
+    uint16_t traits;     /* enum tm_hlo_trait, of any instruction */
+    uint8_t lacks_flops; /* of some instruction they are not known */
     uint8_t has_matrix, precision, is_batched;
 };
 
 struct hlo_computation {
     struct hlo_sums sums;
-    uint64_t first_call;   /* row of `calls` once they are sorted by what is called */
-    uint64_t calls;        /* how many call it */
-    uint64_t pending;      /* calls in it whose sums are not known yet */
-    uint64_t written;      /* bytes of its result that are written, where has_written */
+    uint64_t first_call; /* row of `calls` once they are sorted by what is called */
+    uint64_t calls;      /* how many call it */
+    uint64_t pending;    /* calls in it whose sums are not known yet */
+    uint64_t written;    /* bytes of its result that are written, where has_written */
     uint8_t has_written;
     uint8_t is_fusion, is_host;
 };
@@ -64,9 +64,9 @@ struct hlo_place {
 struct hlo_result {
     uint64_t key;
     int64_t id;
-    uint64_t shape_at;     /* of its ShapeProto in the input */
-    uint64_t bytes;        /* where has_bytes */
-    uint64_t elements;     /* of its first array, where has_elements */
+    uint64_t shape_at; /* of its ShapeProto in the input */
+    uint64_t bytes;    /* where has_bytes */
+    uint64_t elements; /* of its first array, where has_elements */
     uint32_t module;
     uint32_t shape_bytes;
     uint8_t element;
@@ -112,7 +112,7 @@ struct hlo_wait {
 };
 
 struct hlo_location {
-    uint64_t file;         /* number of a file, from 1 */
+    uint64_t file; /* number of a file, from 1 */
     int64_t line;
 };
 
@@ -129,25 +129,25 @@ struct tm_hlo {
     struct tm_trace *trace;
     struct tm_run *run;
     const struct tm_input *input;
-    struct tm_rows *modules;      /* struct hlo_module */
-    struct tm_index *joins;       /* struct hlo_join; NULL until all is read */
+    struct tm_rows *modules; /* struct hlo_module */
+    struct tm_index *joins;  /* struct hlo_join; NULL until all is read */
     /* while it reads */
-    uint8_t *buffer, *compact;    /* HLO_BUFFER each */
-    uint64_t *operands;           /* HLO_OPERANDS_MOST */
-    struct hlo_operand *sorted;   /* likewise */
-    struct hlo_reads *reads;      /* of the present computation */
+    uint8_t *buffer, *compact;      /* HLO_BUFFER each */
+    uint64_t *operands;             /* HLO_OPERANDS_MOST */
+    struct hlo_operand *sorted;     /* likewise */
+    struct hlo_reads *reads;        /* of the present computation */
     struct tm_index *partial_reads; /* struct hlo_read */
-    struct tm_index *results;     /* struct hlo_result */
-    struct tm_index *places;      /* struct hlo_place */
-    struct tm_rows *computations; /* struct hlo_computation */
-    struct tm_rows *calls;        /* struct hlo_call, sorted */
-    struct tm_sorter *sorter;     /* struct hlo_call */
-    struct hlo_waits waits;       /* of the present computation */
-    struct tm_rows *wait_rows;    /* struct hlo_wait */
-    struct tm_rows *files;        /* tm_strid */
-    struct tm_rows *locations;    /* struct hlo_location */
-    struct tm_rows *frames;       /* uint64_t: number of a location, from 1 */
-    uint64_t instructions;        /* of all programs so far */
+    struct tm_index *results;       /* struct hlo_result */
+    struct tm_index *places;        /* struct hlo_place */
+    struct tm_rows *computations;   /* struct hlo_computation */
+    struct tm_rows *calls;          /* struct hlo_call, sorted */
+    struct tm_sorter *sorter;       /* struct hlo_call */
+    struct hlo_waits waits;         /* of the present computation */
+    struct tm_rows *wait_rows;      /* struct hlo_wait */
+    struct tm_rows *files;          /* tm_strid */
+    struct tm_rows *locations;      /* struct hlo_location */
+    struct tm_rows *frames;         /* uint64_t: number of a location, from 1 */
+    uint64_t instructions;          /* of all programs so far */
 };
 
 /* Ids are small numbers, or a computation's and a small number side by side: the module's number is spread over all

@@ -13,8 +13,15 @@
  *         iota_transpose_perm 4}, SourceTarget {source 1, target 2}; xla/xla_data.proto */
 
 enum {
-    IN_GROUPS = 49, IN_PAIRS = 52, GROUP_IDS = 1, LIST_GROUPS = 1, LIST_IOTA = 2,
-    IOTA_GROUPS = 1, IOTA_DEVICES = 2, IOTA_DIMS = 3, IOTA_ORDER = 4,
+    IN_GROUPS = 49,
+    IN_PAIRS = 52,
+    GROUP_IDS = 1,
+    LIST_GROUPS = 1,
+    LIST_IOTA = 2,
+    IOTA_GROUPS = 1,
+    IOTA_DEVICES = 2,
+    IOTA_DIMS = 3,
+    IOTA_ORDER = 4,
     GROUPS_TEXT = 4096, /* longer ones end in "..." */
     IOTA_RANK_MOST = 8,
 };
@@ -148,7 +155,10 @@ static void take_iota(struct groups *g, struct tm_wire message)
     g->count = iota.groups;
     g->size = iota.devices;
     for (uint64_t n = 0; n < iota.groups * iota.devices && !g->text.cut; n++)
-        tm_hlo_write(&g->text, "%s%llu", n == 0 ? "{{" : n % iota.devices ? "," : "},{",
+        tm_hlo_write(&g->text, "%s%llu",
+                     n == 0             ? "{{"
+                     : n % iota.devices ? ","
+                                        : "},{",
                      (unsigned long long)iota_cell(&iota, n));
     tm_hlo_write(&g->text, "}}");
 }
@@ -222,12 +232,12 @@ enum { VALUES_MOST = 2048, SLOTS = 4096 /* a power of two */ };
 /* An instruction of the computation. */
 struct value {
     int64_t id;
-    uint64_t written;      /* bytes, if it is the result */
-    uint64_t read;         /* of a parameter: bytes that slices take */
-    int64_t number;        /* of a parameter */
-    uint16_t parameter;    /* the value, plus one, of the parameter that this is another shape of; 0 = none */
+    uint64_t written;   /* bytes, if it is the result */
+    uint64_t read;      /* of a parameter: bytes that slices take */
+    int64_t number;     /* of a parameter */
+    uint16_t parameter; /* the value, plus one, of the parameter that this is another shape of; 0 = none */
     uint8_t has_written;
-    uint8_t is_whole;      /* of a parameter: something reads all of it */
+    uint8_t is_whole; /* of a parameter: something reads all of it */
     uint8_t is_used;
 };
 
@@ -398,6 +408,7 @@ tm_status tm_hlo_read_of(struct tm_hlo *hlo, uint64_t computation, uint32_t numb
     return st;
 }
 
+/* clang-format off */
 enum {
     PROTO_MODULE = 1,
     MODULE_NAME = 1, MODULE_COMPUTATION = 3, MODULE_SHAPE = 4, MODULE_ID = 5, MODULE_DEVICES = 15, MODULE_FRAMES = 17,
@@ -408,15 +419,16 @@ enum {
     SMALL_FIELD = 32 << 10, /* of an instruction that is larger than the window */
     SHAPES_TEXT = 16 << 10,
 };
+/* clang-format on */
 
 struct walk {
     struct tm_hlo *hlo;
     struct hlo_module module; /* a copy: written back at the end */
     uint32_t number;
-    uint64_t computation;     /* row of the present one */
-    bool is_fusion, is_host;  /* the present one, in the second walk */
+    uint64_t computation;    /* row of the present one */
+    bool is_fusion, is_host; /* the present one, in the second walk */
     enum hlo_pass pass;
-    uint64_t shape_at;        /* of a large instruction: where its shape lies */
+    uint64_t shape_at; /* of a large instruction: where its shape lies */
     struct tm_reader w;
 };
 
@@ -440,8 +452,8 @@ static tm_status next_field(struct walk *k, uint64_t end, struct tm_head *head, 
     if (st != TM_OK)
         return st;
     if (*more && !damaged)
-        damaged = tm_reader_offset(&k->w) > end ||
-                  (head->type == TM_WIRE_LEN && head->value > end - tm_reader_offset(&k->w));
+        damaged =
+            tm_reader_offset(&k->w) > end || (head->type == TM_WIRE_LEN && head->value > end - tm_reader_offset(&k->w));
     if (damaged || !*more) {
         note_damage(k, head->offset);
         *more = false;

@@ -22,7 +22,11 @@ enum {
 
 /* Numbers of the fields of a profile. */
 enum {
-    PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5, PROFILE_STRING = 6,
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLE = 2,
+    PROFILE_LOCATION = 4,
+    PROFILE_FUNCTION = 5,
+    PROFILE_STRING = 6,
 };
 
 struct pprof_string {
@@ -43,7 +47,7 @@ struct pprof_function {
 };
 
 struct pprof_location {
-    uint64_t key;         /* its id */
+    uint64_t key;          /* its id */
     uint64_t first, count; /* rows of lines: what was inlined comes first */
 };
 
@@ -63,16 +67,16 @@ struct pprof {
     struct tm_names *names;
     struct tm_pprof_damage *damage;
     uint8_t *buffer, *sample_buffer; /* of windows */
-    char *text;                 /* PPROF_BUFFER bytes */
-    uint64_t end;               /* of the whole fields */
-    struct tm_rows *strings;    /* struct pprof_string */
-    struct tm_rows *raw;        /* struct pprof_raw_function */
-    struct tm_rows *lines;      /* struct pprof_line */
-    struct tm_index *locations; /* struct pprof_location */
-    struct tm_index *functions; /* struct pprof_function */
+    char *text;                      /* PPROF_BUFFER bytes */
+    uint64_t end;                    /* of the whole fields */
+    struct tm_rows *strings;         /* struct pprof_string */
+    struct tm_rows *raw;             /* struct pprof_raw_function */
+    struct tm_rows *lines;           /* struct pprof_line */
+    struct tm_index *locations;      /* struct pprof_location */
+    struct tm_index *functions;      /* struct pprof_function */
     struct pprof_type types[PPROF_VALUES_MOST];
     uint32_t type_count;
-    int count_at, bytes_at;     /* places among the values; count_at -1 = every sample is one */
+    int count_at, bytes_at; /* places among the values; count_at -1 = every sample is one */
 };
 
 /* The tables of a memory profile: strings by their place in the file, functions, locations, sorts of values.  They
@@ -135,8 +139,8 @@ typedef tm_status use_message(struct pprof *p, const struct tm_wire *bytes);
 static tm_status use_type(struct pprof *p, const struct tm_wire *bytes)
 {
     struct tm_unpacking unpacking;
-    Tracemill__Pprof__ValueType *m =
-        tracemill__pprof__value_type__unpack(tm_unpacking_begin(&unpacking), (size_t)(bytes->end - bytes->at), bytes->at);
+    Tracemill__Pprof__ValueType *m = tracemill__pprof__value_type__unpack(tm_unpacking_begin(&unpacking),
+                                                                          (size_t)(bytes->end - bytes->at), bytes->at);
 
     if (!m)
         return tm_unpacking_refused(&unpacking, p->run);

@@ -10,8 +10,13 @@
  * source: github.com/google/pprof, proto/profile.proto; schemas/profile.proto */
 
 /* Whose code a function is, told by its file: the nearest to the user first. */
-enum tm_code_owner { TM_CODE_USER, TM_CODE_LIBRARY, TM_CODE_RUNTIME /* JAX and XLA */, TM_CODE_OWNERS,
-                     TM_CODE_WRAPPER = TM_CODE_OWNERS /* JAX's wrapper of every call, which is left out */ };
+enum tm_code_owner {
+    TM_CODE_USER,
+    TM_CODE_LIBRARY,
+    TM_CODE_RUNTIME /* JAX and XLA */,
+    TM_CODE_OWNERS,
+    TM_CODE_WRAPPER = TM_CODE_OWNERS /* JAX's wrapper of every call, which is left out */
+};
 
 struct tm_frame {
     tm_strid function, file; /* 0 = not recorded */
@@ -23,7 +28,7 @@ enum { TM_FRAMES_MOST = 8 };
 /* Memory that one stack of calls holds. */
 struct tm_memory_sample {
     uint64_t count, bytes;
-    bool is_unsized; /* its size is not known: bytes is 0 */
+    bool is_unsized;       /* its size is not known: bytes is 0 */
     tm_strid kind, device; /* texts of the labels, "buffer" and "executable"; 0 = no such label */
     /* The site is the innermost frame of the user's own code; without any that of a library; else the innermost. */
     struct tm_frame frames[TM_FRAMES_MOST]; /* from the inside: what the site called, the site, its callers */

@@ -99,8 +99,8 @@ tm_status tm_device_clock_take(struct tm_device_clock *c, int64_t recorded_ps, c
     if (!times)
         return TM_OK;
     ahead_ps = recorded_ps - times->offset_ps; /* both fit */
-    c->is_out_of_order |= c->pairs && (recorded_ps < s->last_ps ||
-                                       (recorded_ps == s->last_ps && ahead_ps > s->ahead_ps));
+    c->is_out_of_order |=
+        c->pairs && (recorded_ps < s->last_ps || (recorded_ps == s->last_ps && ahead_ps > s->ahead_ps));
     c->pairs++;
     if (s->ops && ahead_ps == s->ahead_ps && !c->is_exact) {
         s->last_ps = recorded_ps;
@@ -379,7 +379,8 @@ tm_status tm_device_clock_read(struct tm_trace *trace, tm_read_clock *read, void
 {
     struct tm_run *const run = trace->run;
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_SORT);
-    struct tm_sorter *const sorter = tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct ops_track), share / 8, by_device);
+    struct tm_sorter *const sorter =
+        tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct ops_track), share / 8, by_device);
     struct tm_rows *const tracks = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct ops_track), share / 8);
     tm_status st = sorter && tracks ? TM_OK : run->error.status;
 
@@ -395,7 +396,8 @@ tm_status tm_device_clock_read(struct tm_trace *trace, tm_read_clock *read, void
 
 /* --- placing --- */
 
-tm_status tm_clock_place_begin(struct tm_device_clock *clock, const struct tm_track *track, struct tm_clock_place *place)
+tm_status tm_clock_place_begin(struct tm_device_clock *clock, const struct tm_track *track,
+                               struct tm_clock_place *place)
 {
     const struct device_points *points;
     const struct tm_clock_point *first;
@@ -409,9 +411,13 @@ tm_status tm_clock_place_begin(struct tm_device_clock *clock, const struct tm_tr
     first = tm_rows_at(clock->points, points->first);
     if (!first)
         return clock->trace->run->error.status;
-    *place = (struct tm_clock_place){ .clock = clock, .first = points->first, .count = points->count,
-                                      .shift_ps = points->shift_ps, .is_ops = track->line == TM_LINE_TPU_OPS,
-                                      .after = *first, .has_after = true };
+    *place = (struct tm_clock_place){ .clock = clock,
+                                      .first = points->first,
+                                      .count = points->count,
+                                      .shift_ps = points->shift_ps,
+                                      .is_ops = track->line == TM_LINE_TPU_OPS,
+                                      .after = *first,
+                                      .has_after = true };
     return TM_OK;
 }
 

@@ -63,7 +63,7 @@ struct tm_clock_place {
     int64_t shift_ps;              /* from the device's time to the host's */
     bool is_ops;
     /* The stretch that was asked for last: before.recorded_ps < t <= after.recorded_ps */
-    uint64_t next;                 /* of `after`, counted from the first */
+    uint64_t next; /* of `after`, counted from the first */
     struct tm_clock_point before, after;
     bool has_before, has_after;
 };

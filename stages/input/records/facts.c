@@ -11,11 +11,16 @@
 #include "pipeline/run.h"
 
 const uint16_t tm_fact_flags[TM_STAT_COUNT] = {
-    [TM_STAT_KERNEL_DETAILS] = TM_FLAG_KERNEL_DETAILS, [TM_STAT_MEMCPY_DETAILS] = TM_FLAG_COPY_DETAILS,
-    [TM_STAT_MEMSET_DETAILS] = TM_FLAG_MEMSET_DETAILS, [TM_STAT_HLO_OP] = TM_FLAG_HLO_OP,
-    [TM_STAT_CORRELATION_ID] = TM_FLAG_CORRELATION,    [TM_STAT_ROOT] = TM_FLAG_STEP,
-    [TM_STAT_STEP_NUM] = TM_FLAG_STEP,                 [TM_STAT_GRAPH_EXEC] = TM_FLAG_GRAPH_EXEC,
-    [TM_STAT_GRAPH_NODE] = TM_FLAG_GRAPH_NODE,         [TM_STAT_RUN_ID] = TM_FLAG_RUN_ID,
+    [TM_STAT_KERNEL_DETAILS] = TM_FLAG_KERNEL_DETAILS,
+    [TM_STAT_MEMCPY_DETAILS] = TM_FLAG_COPY_DETAILS,
+    [TM_STAT_MEMSET_DETAILS] = TM_FLAG_MEMSET_DETAILS,
+    [TM_STAT_HLO_OP] = TM_FLAG_HLO_OP,
+    [TM_STAT_CORRELATION_ID] = TM_FLAG_CORRELATION,
+    [TM_STAT_ROOT] = TM_FLAG_STEP,
+    [TM_STAT_STEP_NUM] = TM_FLAG_STEP,
+    [TM_STAT_GRAPH_EXEC] = TM_FLAG_GRAPH_EXEC,
+    [TM_STAT_GRAPH_NODE] = TM_FLAG_GRAPH_NODE,
+    [TM_STAT_RUN_ID] = TM_FLAG_RUN_ID,
     [TM_STAT_GROUP_ID] = TM_FLAG_GROUP,
 };
 
@@ -78,7 +83,9 @@ static inline bool whole_number(const char *text, size_t length, int64_t *number
  * does, at a tenth of its cost. */
 static bool short_decimal(const char *text, size_t length, double *number)
 {
-    static const double powers[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+    static const double powers[] = {
+        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15
+    };
     uint64_t digits = 0;
     size_t point = length;
 
@@ -106,8 +113,8 @@ static bool decimal_number(const char *text, size_t length, double *number)
     if (length >= sizeof(copy))
         return false;
     for (size_t i = 0; i < length; i++) { /* what strtod takes beside: blanks, hexadecimal, "nan" */
-        if ((text[i] < '0' || text[i] > '9') && text[i] != '.' && text[i] != '-' && text[i] != '+' &&
-            text[i] != 'e' && text[i] != 'E')
+        if ((text[i] < '0' || text[i] > '9') && text[i] != '.' && text[i] != '-' && text[i] != '+' && text[i] != 'e' &&
+            text[i] != 'E')
             return false;
         copy[i] = text[i];
     }
@@ -176,8 +183,9 @@ tm_status tm_facts_text(const struct tm_fact_maker *maker, const struct tm_facts
 /* source: c10/core/DeviceType.h; HIP shows as its own type, or as CUDA, which it stands in for */
 static const char *device_word(int64_t type)
 {
-    static const char *const words[] = { "cpu", "gpu", [6] = "gpu",  [9] = "xla",  [12] = "xpu",
-                                         [13] = "mps", [15] = "hpu", [19] = "mtia" };
+    static const char *const words[] = {
+        "cpu", "gpu", [6] = "gpu", [9] = "xla", [12] = "xpu", [13] = "mps", [15] = "hpu", [19] = "mtia"
+    };
 
     return type >= 0 && type < (int64_t)(sizeof(words) / sizeof(words[0])) && words[type] ? words[type] : "device";
 }
@@ -219,7 +227,10 @@ static tm_status fill_block(const struct tm_fact_maker *maker, const struct tm_f
 static tm_status fill_allocator(const struct tm_fact_maker *maker, const struct tm_facts *facts,
                                 struct tm_allocation *a)
 {
-    static const struct { enum tm_stat stat; size_t offset; } texts[] = {
+    static const struct {
+        enum tm_stat stat;
+        size_t offset;
+    } texts[] = {
         { TM_STAT_ALLOCATOR_NAME, offsetof(struct tm_allocation, allocator) },
         { TM_STAT_TF_OP, offsetof(struct tm_allocation, op) },
         { TM_STAT_SHAPE, offsetof(struct tm_allocation, shape) },
@@ -243,7 +254,11 @@ static tm_status fill_allocator(const struct tm_fact_maker *maker, const struct 
 tm_status tm_facts_allocation(const struct tm_fact_maker *maker, const struct tm_facts *facts,
                               struct tm_allocation *allocation)
 {
-    static const struct { enum tm_stat stat; uint32_t has; size_t offset; } numbers[] = {
+    static const struct {
+        enum tm_stat stat;
+        uint32_t has;
+        size_t offset;
+    } numbers[] = {
         { TM_STAT_BYTES_RESERVED, TM_HAS_RESERVED, offsetof(struct tm_allocation, bytes_reserved) },
         { TM_STAT_BYTES_ALLOCATED, TM_HAS_ALLOCATED, offsetof(struct tm_allocation, bytes_allocated) },
         { TM_STAT_BYTES_AVAILABLE, TM_HAS_AVAILABLE, offsetof(struct tm_allocation, bytes_available) },

@@ -45,34 +45,34 @@ enum tm_stat {
     TM_STAT_DATA_TYPE,
     TM_STAT_SHAPE,
     TM_STAT_INDEX_ON_HOST,
-    TM_STAT_SOURCE,        /* "file.py:12" */
+    TM_STAT_SOURCE, /* "file.py:12" */
     TM_STAT_COUNTER_VALUE,
-    TM_STAT_DEVICE_OFFSET,   /* of a TPU's op: by its own clock */
+    TM_STAT_DEVICE_OFFSET, /* of a TPU's op: by its own clock */
     TM_STAT_DEVICE_DURATION,
     /* Chrome JSON only */
-    TM_STAT_LONG_NAME,     /* JAX: the name where `name` is the short one (TPU: the HLO text) */
-    TM_STAT_LABELS,        /* of metadata: process_labels */
-    TM_STAT_SORT_INDEX,    /* of metadata: process_sort_index, thread_sort_index */
-    TM_STAT_DEVICE,        /* PyTorch: device */
-    TM_STAT_GRID,          /* [x,y,z], as text */
+    TM_STAT_LONG_NAME,  /* JAX: the name where `name` is the short one (TPU: the HLO text) */
+    TM_STAT_LABELS,     /* of metadata: process_labels */
+    TM_STAT_SORT_INDEX, /* of metadata: process_sort_index, thread_sort_index */
+    TM_STAT_DEVICE,     /* PyTorch: device */
+    TM_STAT_GRID,       /* [x,y,z], as text */
     TM_STAT_BLOCK,
     TM_STAT_REGISTERS,
     TM_STAT_SHARED_MEMORY,
-    TM_STAT_BYTES,         /* of a copy, a memset; signed: of an allocation (below 0: freed) */
+    TM_STAT_BYTES, /* of a copy, a memset; signed: of an allocation (below 0: freed) */
     TM_STAT_TOTAL_ALLOCATED,
     TM_STAT_TOTAL_RESERVED,
-    TM_STAT_DEVICE_TYPE,   /* 0 CPU, 1 CUDA; c10::DeviceType */
+    TM_STAT_DEVICE_TYPE, /* 0 CPU, 1 CUDA; c10::DeviceType */
     TM_STAT_DEVICE_ID,
-    TM_STAT_COLLECTIVE,    /* Collective name */
-    TM_STAT_ELEMENTS_IN,   /* In msg nelems */
+    TM_STAT_COLLECTIVE,  /* Collective name */
+    TM_STAT_ELEMENTS_IN, /* In msg nelems */
     TM_STAT_ELEMENTS_OUT,
     TM_STAT_GROUP_SIZE,
-    TM_STAT_ELEMENT_TYPE,  /* dtype */
-    TM_STAT_GROUP_NAME,    /* Process Group Name */
+    TM_STAT_ELEMENT_TYPE, /* dtype */
+    TM_STAT_GROUP_NAME,   /* Process Group Name */
     TM_STAT_GROUP_RANKS,
-    TM_STAT_SEQUENCE,      /* Seq: of a collective in its process group */
-    TM_STAT_DESCRIPTION,   /* rocmProfileData: desc */
-    TM_STAT_QUEUE_DEVICE,  /* rocprof: dev-id */
+    TM_STAT_SEQUENCE,     /* Seq: of a collective in its process group */
+    TM_STAT_DESCRIPTION,  /* rocmProfileData: desc */
+    TM_STAT_QUEUE_DEVICE, /* rocprof: dev-id */
     TM_STAT_COUNT
 };
 static_assert(TM_STAT_COUNT <= 64, "statistics are bits of a 64-bit set");
@@ -91,13 +91,13 @@ struct tm_fact_text {
 };
 
 struct tm_facts {
-    uint64_t has;                              /* bit 1 << enum tm_stat */
-    uint16_t flags;                            /* enum tm_record_flag */
-    uint64_t config_hash;                      /* of the statistics that make a config, in their order */
-    uint64_t secret;                           /* of this process: of config_hash, which nobody can choose */
-    int64_t ints[TM_STAT_COUNT];               /* of those that are numbers */
-    double doubles[TM_STAT_COUNT];             /* occupancy and fragmentation */
-    struct tm_fact_text texts[TM_STAT_COUNT];  /* of those that are texts */
+    uint64_t has;                             /* bit 1 << enum tm_stat */
+    uint16_t flags;                           /* enum tm_record_flag */
+    uint64_t config_hash;                     /* of the statistics that make a config, in their order */
+    uint64_t secret;                          /* of this process: of config_hash, which nobody can choose */
+    int64_t ints[TM_STAT_COUNT];              /* of those that are numbers */
+    double doubles[TM_STAT_COUNT];            /* occupancy and fragmentation */
+    struct tm_fact_text texts[TM_STAT_COUNT]; /* of those that are texts */
 };
 
 static inline bool tm_facts_have(const struct tm_facts *facts, enum tm_stat stat)
@@ -135,13 +135,11 @@ static inline uint64_t tm_fact_mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 32;
 }
 
-extern const uint16_t tm_fact_flags[TM_STAT_COUNT]; /* of a record, that a fact sets */
+extern const uint16_t tm_fact_flags[TM_STAT_COUNT];                                /* of a record, that a fact sets */
 enum tm_fact_kind { TM_FACT_INT, TM_FACT_DOUBLE, TM_FACT_TEXT, TM_FACT_TEXT_REF }; /* 5 and "5" are told apart */
 
 /* What else goes into the hash of a config, beside statistics: where their texts are, the op, the category, the name. */
-enum tm_fact_beside {
-    TM_FACT_OF_PLACE = TM_STAT_COUNT << 2, TM_FACT_OF_OP, TM_FACT_OF_CATEGORY, TM_FACT_OF_NAME
-};
+enum tm_fact_beside { TM_FACT_OF_PLACE = TM_STAT_COUNT << 2, TM_FACT_OF_OP, TM_FACT_OF_CATEGORY, TM_FACT_OF_NAME };
 
 /* That a fact is there.  hashed: what it says, as a number. */
 static inline void tm_facts_note(struct tm_facts *facts, enum tm_stat stat, enum tm_fact_kind kind, uint64_t hashed)
@@ -178,7 +176,8 @@ TM_INLINE void tm_facts_put_text_of(struct tm_facts *facts, enum tm_stat stat, c
     facts->doubles[stat] = (double)number;
     facts->texts[stat] =
         (struct tm_fact_text){ .kind = TM_FACT_BYTES, .bytes = (const uint8_t *)text, .length = length };
-    tm_facts_note(facts, stat, TM_FACT_TEXT, tm_config_facts >> stat & 1 ? tm_hash_text(text, length, facts->secret) : 0);
+    tm_facts_note(facts, stat, TM_FACT_TEXT,
+                  tm_config_facts >> stat & 1 ? tm_hash_text(text, length, facts->secret) : 0);
 }
 
 static inline void tm_facts_put_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length)

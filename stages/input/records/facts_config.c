@@ -62,8 +62,7 @@ static tm_status take_op(const struct tm_fact_maker *maker, const struct tm_fact
     return st == TM_OK ? tm_path_of_tf_op(maker->trace->names, tf_op, &config->op) : st;
 }
 
-static tm_status take_texts(const struct tm_fact_maker *maker, const struct tm_facts *facts,
-                            struct tm_config *config)
+static tm_status take_texts(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_config *config)
 {
     struct tm_name info;
     tm_status st = take_details(maker, facts, TM_STAT_KERNEL_DETAILS, tm_parse_kernel_details, config);
@@ -144,6 +143,7 @@ static void take_launch(const struct tm_fact_maker *maker, const struct tm_facts
 /* source: c10/core/ScalarType.h */
 static uint32_t element_bytes(const struct tm_fact_text *type)
 {
+    /* clang-format off */
     static const struct { const char *name; uint32_t bytes; } types[] = {
         { "Float", 4 },           { "BFloat16", 2 },      { "Half", 2 },            { "Int", 4 },
         { "Long", 8 },            { "Byte", 1 },          { "Char", 1 },            { "Bool", 1 },
@@ -151,6 +151,7 @@ static uint32_t element_bytes(const struct tm_fact_text *type)
         { "UInt64", 8 },          { "Float8_e4m3fn", 1 }, { "Float8_e5m2", 1 },     { "Float8_e4m3fnuz", 1 },
         { "Float8_e5m2fnuz", 1 }, { "ComplexHalf", 4 },   { "ComplexFloat", 8 },    { "ComplexDouble", 16 },
     };
+    /* clang-format on */
 
     for (size_t i = 0; type->kind == TM_FACT_BYTES && i < sizeof(types) / sizeof(types[0]); i++)
         if (type->length == strlen(types[i].name) && !memcmp(type->bytes, types[i].name, type->length))
@@ -160,8 +161,8 @@ static uint32_t element_bytes(const struct tm_fact_text *type)
 
 /* The message of a collective, as a row of its own.
  * out: *hash  of what it says; unchanged without a message */
-static tm_status take_message(const struct tm_fact_maker *maker, const struct tm_facts *facts,
-                              struct tm_config *config, uint64_t *hash)
+static tm_status take_message(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_config *config,
+                              uint64_t *hash)
 {
     struct tm_rows *messages = maker->trace->messages;
     struct tm_message message = {
@@ -227,9 +228,8 @@ static tm_status take_tpu_op(const struct tm_fact_maker *maker, const struct tm_
     config->has_bytes_accessed = tm_facts_have(facts, TM_STAT_BYTES_ACCESSED);
     config->bytes_accessed = number(facts, TM_STAT_BYTES_ACCESSED, INT64_MAX);
     st = tm_facts_text(maker, facts, TM_STAT_HLO_CATEGORY, &config->category);
-    return st == TM_OK
-               ? tm_names_put(maker->trace->names, (const char *)hlo->bytes, hlo->length, &config->details)
-               : st;
+    return st == TM_OK ? tm_names_put(maker->trace->names, (const char *)hlo->bytes, hlo->length, &config->details)
+                       : st;
 }
 
 /* --- all of it --- */
@@ -243,8 +243,7 @@ static uint64_t hash_of_facts(const struct tm_fact_maker *maker, const struct tm
         return hash;
     /* A name tells something only of a copy, and where it is an HLO text. */
     if (maker->given == TM_CLASS_COPY || (maker->name_length && *maker->name == '%'))
-        hash = tm_facts_mix(facts, hash, TM_FACT_OF_NAME,
-                            tm_hash_text(maker->name, maker->name_length, facts->secret));
+        hash = tm_facts_mix(facts, hash, TM_FACT_OF_NAME, tm_hash_text(maker->name, maker->name_length, facts->secret));
     return tm_facts_mix(facts, hash, TM_FACT_OF_CATEGORY, (uint64_t)maker->given);
 }
 
@@ -252,8 +251,7 @@ static bool is_made_of(const struct tm_fact_maker *maker, const struct tm_facts 
 {
     const bool is_copy = maker->given == TM_CLASS_COPY || maker->given == TM_CLASS_MEMSET;
 
-    return is_copy ||
-           (facts->has & tm_config_facts & ~(TM_FACT_BIT(TM_STAT_BYTES) | TM_FACT_BIT(TM_STAT_SOURCE))) ||
+    return is_copy || (facts->has & tm_config_facts & ~(TM_FACT_BIT(TM_STAT_BYTES) | TM_FACT_BIT(TM_STAT_SOURCE))) ||
            (maker->name_length && *maker->name == '%');
 }
 

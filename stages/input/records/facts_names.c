@@ -9,14 +9,14 @@
 
 enum { SLOTS = 256, LONGEST_NAME = 25 };
 /* The factors were searched for: any that part all names will do. */
-#define SLOT(length, first, quarter, later, last) \
-    (((length) * 106u + (first) * 188u + (quarter) * 148u + (later) * 14u + (last) * 247u) % SLOTS)
+#define SLOT(length, first, quarter, later, last)                                                                      \
+    (((length)*106u + (first)*188u + (quarter)*148u + (later)*14u + (last)*247u) % SLOTS)
 
 struct known {
     const char *name;
     uint8_t length;
-    uint8_t stat;       /* enum tm_stat */
-    bool is_statistic;  /* of an XSpace, too */
+    uint8_t stat;      /* enum tm_stat */
+    bool is_statistic; /* of an XSpace, too */
 };
 
 /* The letters stand at 0, a quarter, five eighths and the end of the name. */

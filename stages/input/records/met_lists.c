@@ -14,8 +14,7 @@ struct tm_met_lists {
 struct tm_met_lists *tm_met_lists_new(struct tm_run *run, size_t from_most)
 {
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_INPUT) / 16;
-    struct tm_met_lists *const lists =
-        tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*lists), &run->error);
+    struct tm_met_lists *const lists = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*lists), &run->error);
 
     if (!lists)
         return NULL;
@@ -25,8 +24,7 @@ struct tm_met_lists *tm_met_lists_new(struct tm_run *run, size_t from_most)
     lists->bits = LEAST_BITS;
     while (lists->bits < MOST_BITS && lists->row_bytes << (lists->bits + 1) <= share)
         lists->bits++;
-    lists->rows =
-        tm_take(&run->budget, TM_ACCOUNT_INPUT, lists->row_bytes << lists->bits, &run->error);
+    lists->rows = tm_take(&run->budget, TM_ACCOUNT_INPUT, lists->row_bytes << lists->bits, &run->error);
     if (lists->rows)
         return lists;
     tm_met_lists_free(lists);
@@ -37,8 +35,7 @@ void tm_met_lists_free(struct tm_met_lists *lists)
 {
     if (!lists)
         return;
-    tm_give(&lists->run->budget, TM_ACCOUNT_INPUT, lists->rows,
-            lists->rows ? lists->row_bytes << lists->bits : 0);
+    tm_give(&lists->run->budget, TM_ACCOUNT_INPUT, lists->rows, lists->rows ? lists->row_bytes << lists->bits : 0);
     tm_give(&lists->run->budget, TM_ACCOUNT_INPUT, lists, sizeof(*lists));
 }
 
@@ -49,8 +46,8 @@ static struct tm_met_list *place_of(const struct tm_met_lists *lists, uint64_t k
     return (struct tm_met_list *)(void *)(lists->rows + i * lists->row_bytes);
 }
 
-void tm_met_begin(struct tm_met_lists *lists, uint64_t key, const uint8_t *from,
-                  const struct tm_arguments_builder *b, struct tm_met_turn *turn)
+void tm_met_begin(struct tm_met_lists *lists, uint64_t key, const uint8_t *from, const struct tm_arguments_builder *b,
+                  struct tm_met_turn *turn)
 {
     struct tm_met_list *const list = place_of(lists, key);
 
@@ -85,12 +82,10 @@ static size_t same_bytes(const uint8_t *a, const uint8_t *b, size_t most)
     return same;
 }
 
-size_t tm_met_copy_run(struct tm_met_turn *turn, const uint8_t *at, size_t length,
-                       struct tm_arguments_builder *b)
+size_t tm_met_copy_run(struct tm_met_turn *turn, const uint8_t *at, size_t length, struct tm_arguments_builder *b)
 {
     const struct tm_met_list *const met = turn->list;
-    const struct tm_met_part before =
-        turn->part ? met->parts[turn->part - 1] : (struct tm_met_part){ 0 };
+    const struct tm_met_part before = turn->part ? met->parts[turn->part - 1] : (struct tm_met_part){ 0 };
     const size_t left = met->parts[met->count - 1].from_end - (size_t)before.from_end;
     const size_t same = same_bytes(met->from + before.from_end, at, length < left ? length : left);
     uint32_t end = same == left ? met->count : turn->part;
@@ -118,8 +113,8 @@ static void learn(struct tm_met_lists *lists, struct tm_met_turn *turn, size_t f
     const size_t list_bytes = b->used - turn->list_begin;
 
     list->credit = CREDIT;
-    if (!turn->part || turn->part > TM_MET_PARTS || from_bytes > lists->from_most ||
-        list_bytes > sizeof(list->list) || b->is_cut || b->has_nul || b->status != TM_OK)
+    if (!turn->part || turn->part > TM_MET_PARTS || from_bytes > lists->from_most || list_bytes > sizeof(list->list) ||
+        b->is_cut || b->has_nul || b->status != TM_OK)
         return;
     list->count = (uint8_t)turn->part;
     memcpy(list->list, b->bytes + turn->list_begin, list_bytes);

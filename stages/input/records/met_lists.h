@@ -49,11 +49,10 @@ struct tm_met_turn {
  * in: key   whose events are like each other
  *     from  its bytes, which stay until the turn ends
  *     b     where its parts go, at the top of a list */
-void tm_met_begin(struct tm_met_lists *lists, uint64_t key, const uint8_t *from,
-                  const struct tm_arguments_builder *b, struct tm_met_turn *turn);
+void tm_met_begin(struct tm_met_lists *lists, uint64_t key, const uint8_t *from, const struct tm_arguments_builder *b,
+                  struct tm_met_turn *turn);
 
-size_t tm_met_copy_run(struct tm_met_turn *turn, const uint8_t *at, size_t length,
-                       struct tm_arguments_builder *b);
+size_t tm_met_copy_run(struct tm_met_turn *turn, const uint8_t *at, size_t length, struct tm_arguments_builder *b);
 
 /* Put in what comes next as far as it came before.
  * in:  at, length  the rest of the event's bytes
@@ -67,13 +66,11 @@ static inline size_t tm_met_copy(struct tm_met_turn *turn, const uint8_t *at, si
 }
 
 /* A part that ends at `end` was put in by the caller. */
-static inline void tm_met_note(struct tm_met_turn *turn, const uint8_t *end,
-                               const struct tm_arguments_builder *b)
+static inline void tm_met_note(struct tm_met_turn *turn, const uint8_t *end, const struct tm_arguments_builder *b)
 {
     if (turn->is_learning && turn->part < TM_MET_PARTS)
         turn->list->parts[turn->part] =
-            (struct tm_met_part){ (uint16_t)(end - turn->from),
-                                  (uint16_t)(b->used - turn->list_begin),
+            (struct tm_met_part){ (uint16_t)(end - turn->from), (uint16_t)(b->used - turn->list_begin),
                                   (uint16_t)(b->spared - turn->spared_begin) };
     turn->part++;
     turn->made++;

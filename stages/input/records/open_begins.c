@@ -20,7 +20,7 @@ struct tm_open_begins {
     struct tm_rows *stack; /* struct entry; those from `depth` on are old */
     uint64_t depth;
     uint64_t seed;
-    uint64_t *inner;         /* the innermost open entry of each bucket, plus one; 0 = none */
+    uint64_t *inner; /* the innermost open entry of each bucket, plus one; 0 = none */
     uint32_t bucket_bits, most_bucket_bits;
 };
 
@@ -67,7 +67,8 @@ static uint64_t *bucket_of(struct tm_open_begins *open, const struct tm_key *nam
 static tm_status widen(struct tm_open_begins *open)
 {
     const size_t old_bytes = bucket_bytes(open->bucket_bits);
-    const uint32_t bits = open->bucket_bits + 2 < open->most_bucket_bits ? open->bucket_bits + 2 : open->most_bucket_bits;
+    const uint32_t bits =
+        open->bucket_bits + 2 < open->most_bucket_bits ? open->bucket_bits + 2 : open->most_bucket_bits;
     uint64_t *const inner = tm_take(&open->run->budget, open->account, bucket_bytes(bits), &open->run->error);
 
     if (!inner)

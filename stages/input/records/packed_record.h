@@ -107,7 +107,9 @@ static inline void tm_pack_small(const struct tm_record *r, uint32_t step_ps, ui
                                  union tm_packed *to)
 {
     to->small = (struct tm_packed_small){
-        .step_ps = step_ps, .dur_ps = (uint32_t)r->dur_ps, .id_step = id_step,
+        .step_ps = step_ps,
+        .dur_ps = (uint32_t)r->dur_ps,
+        .id_step = id_step,
         .shape_and_form = (uint16_t)(shape << TM_PACKED_FORM_BITS | TM_PACKED_SMALL),
     };
 }
@@ -116,10 +118,17 @@ static inline void tm_pack_whole(const struct tm_record *r, uint32_t traits, enu
                                  union tm_packed to[TM_PACKED_WHOLE_ROWS])
 {
     const struct tm_packed_whole whole = {
-        .start_low = (uint32_t)r->start_ps, .start_high = (uint32_t)((uint64_t)r->start_ps >> 32),
-        .dur_low = (uint32_t)r->dur_ps, .correlation_low = (uint32_t)r->correlation,
-        .correlation_high = (uint32_t)(r->correlation >> 32), .name = r->name, .config = r->config, .traits = traits,
-        .flags = r->flags, .class = r->class, .kind_and_form = (uint8_t)(r->kind << TM_PACKED_FORM_BITS | form),
+        .start_low = (uint32_t)r->start_ps,
+        .start_high = (uint32_t)((uint64_t)r->start_ps >> 32),
+        .dur_low = (uint32_t)r->dur_ps,
+        .correlation_low = (uint32_t)r->correlation,
+        .correlation_high = (uint32_t)(r->correlation >> 32),
+        .name = r->name,
+        .config = r->config,
+        .traits = traits,
+        .flags = r->flags,
+        .class = r->class,
+        .kind_and_form = (uint8_t)(r->kind << TM_PACKED_FORM_BITS | form),
     };
 
     memcpy(to, &whole, sizeof(whole));
@@ -130,8 +139,11 @@ static inline void tm_pack_long(const struct tm_kept_record *row,
 {
     const struct tm_record *r = &row->record;
     const struct tm_packed_more more = {
-        .args_low = (uint32_t)row->args, .args_high = (uint32_t)(row->args >> 32),
-        .dur_high = (uint32_t)((uint64_t)r->dur_ps >> 32), .common = r->common, .args_length = r->args_length,
+        .args_low = (uint32_t)row->args,
+        .args_high = (uint32_t)(row->args >> 32),
+        .dur_high = (uint32_t)((uint64_t)r->dur_ps >> 32),
+        .common = r->common,
+        .args_length = r->args_length,
         .own_length = row->own_length,
     };
 

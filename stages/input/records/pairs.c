@@ -15,7 +15,7 @@ struct ordered_row {
 
 /* The flow of the present key that was begun last. */
 struct flow {
-    bool is_any;     /* the key has flows */
+    bool is_any; /* the key has flows */
     bool has_begun;
     bool has_ended;
     uint64_t number; /* flows of the key before it */
@@ -29,8 +29,8 @@ struct join {
     struct tm_sorter *by_key, *by_time; /* struct ordered_row */
     struct tm_open_begins *open;        /* of the present key */
     uint64_t key;
-    struct flow flow;                   /* of the present key */
-    bool is_keyed;                      /* the track holds keys: it is no line of the file */
+    struct flow flow; /* of the present key */
+    bool is_keyed;    /* the track holds keys: it is no line of the file */
 };
 
 static uint64_t key_of(const struct tm_record *r)
@@ -302,8 +302,9 @@ static tm_status sort_and_join(struct join *j, struct tm_record_store *store, ui
 
 tm_status tm_pairs_join(struct tm_record_store *store, struct tm_trace *trace, uint64_t track)
 {
-    struct join j = { .run = trace->run, .names = trace->names, .store = store,
-                      .has_twins = tm_names_have_twins(trace->names) };
+    struct join j = {
+        .run = trace->run, .names = trace->names, .store = store, .has_twins = tm_names_have_twins(trace->names)
+    };
     struct tm_stored_track known;
     bool is_joined, is_unsorted;
     tm_status st = tm_record_store_track(store, track, &known);

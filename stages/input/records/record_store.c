@@ -41,7 +41,7 @@ struct timed_args {
 };
 
 struct block {
-    uint64_t next; /* plus one; 0 = the last one of its track */
+    uint64_t next;    /* plus one; 0 = the last one of its track */
     int64_t start_ps; /* of the record before its first */
     uint64_t id;      /* of the last one before that has any */
     uint32_t count;   /* of rows, of which a record has one, three or five */
@@ -59,22 +59,22 @@ struct chain {
     int64_t start_ps, dur_ps; /* of the record added last */
     uint64_t id;              /* of the last one that has any: its correlation */
     uint32_t traits;
-    uint32_t class;           /* of the last block; of all before it: their place in the chain, or the largest */
+    uint32_t class; /* of the last block; of all before it: their place in the chain, or the largest */
 };
 
 static const uint64_t NO_TRACK = UINT64_MAX;
 
 struct tm_record_store {
     struct tm_run *run;
-    struct tm_rows *blocks;  /* units; a block is known by its first one */
-    struct tm_rows *chains;  /* struct chain; row = track */
+    struct tm_rows *blocks; /* units; a block is known by its first one */
+    struct tm_rows *chains; /* struct chain; row = track */
     struct tm_kept_args args;
     struct tm_rows *timed;   /* struct timed_args; NULL = none */
     struct tm_shape *shapes; /* 1 << SHAPE_BITS, by hash; zero = a number that no shape has yet */
     uint64_t spare[CLASSES]; /* plus one: first of a chain of blocks that no track has */
     uint64_t track;          /* whose chain is at hand, or NO_TRACK; its row of `chains` is older */
     struct chain chain;
-    struct block *block;     /* the last one of that chain, or NULL; valid until the next call on `blocks` */
+    struct block *block; /* the last one of that chain, or NULL; valid until the next call on `blocks` */
 };
 
 struct tm_record_store *tm_record_store_new(struct tm_trace *trace)
@@ -334,7 +334,8 @@ static bool pack_times(const struct tm_record *r, const struct tm_device_times *
     if (ahead_ps < -TIMED_AHEAD_MOST || ahead_ps >= TIMED_AHEAD_MOST || longer_ps < -TIMED_LONGER_MOST ||
         longer_ps >= TIMED_LONGER_MOST)
         return false;
-    *packed = (uint64_t)(ahead_ps + TIMED_AHEAD_MOST) * (2 * TIMED_LONGER_MOST) + (uint64_t)(longer_ps + TIMED_LONGER_MOST);
+    *packed =
+        (uint64_t)(ahead_ps + TIMED_AHEAD_MOST) * (2 * TIMED_LONGER_MOST) + (uint64_t)(longer_ps + TIMED_LONGER_MOST);
     return *packed && !r->correlation && !r->args_length;
 }
 
@@ -347,10 +348,12 @@ static void unpack_times(struct tm_record *r, struct tm_device_times *times)
 }
 
 /* In the table, and the row is what the record has for arguments. */
-static tm_status add_timed_row(struct tm_record_store *store, const struct tm_raw_record *raw, const struct tm_device_times *times)
+static tm_status add_timed_row(struct tm_record_store *store, const struct tm_raw_record *raw,
+                               const struct tm_device_times *times)
 {
     const bool has_number = raw->record.args_length == sizeof(struct tm_number);
-    const struct timed_args args = { *times, has_number ? *(const struct tm_number *)raw->args : (struct tm_number){ 0 },
+    const struct timed_args args = { *times,
+                                     has_number ? *(const struct tm_number *)raw->args : (struct tm_number){ 0 },
                                      has_number };
     struct tm_raw_record timed = *raw;
     timed_row row;
@@ -361,8 +364,8 @@ static tm_status add_timed_row(struct tm_record_store *store, const struct tm_ra
     if (!store->timed)
         return store->run->error.status;
     if (tm_rows_count(store->timed) > UINT32_MAX)
-        return tm_fail(&store->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u ops with times of a device's clock",
-                       UINT32_MAX);
+        return tm_fail(&store->run->error, TM_ERR_LIMIT, -1,
+                       "the trace has more than %u ops with times of a device's clock", UINT32_MAX);
     row = (timed_row)tm_rows_count(store->timed);
     st = tm_rows_append(store->timed, &args);
     timed.args = &row;
@@ -421,7 +424,7 @@ tm_status tm_record_store_clear(struct tm_record_store *store, uint64_t track)
     uint64_t number, next;
 
     number = st == TM_OK ? store->chain.first : 0;
-    for (uint32_t class = 0; number; class++) {
+    for (uint32_t class = 0; number; class ++) {
         const uint64_t last = class < LARGEST ? number : store->chain.last; /* all behind the third are largest ones */
         struct block *const block = block_at(store, last);
 

@@ -48,16 +48,16 @@ tm_status tm_record_store_clear(struct tm_record_store *store, uint64_t track) T
  * places are cheap side by side however little memory the pages have. */
 struct tm_record_place {
     struct tm_record_store *store;
-    union tm_packed *rows;       /* TM_RECORD_PLACE_BYTES of the account `input`; NULL = not begun, or ended */
+    union tm_packed *rows; /* TM_RECORD_PLACE_BYTES of the account `input`; NULL = not begun, or ended */
     uint32_t track;
-    uint32_t at, count;          /* of rows */
-    int64_t start_ps;            /* of the record given out last, or of the one before the block */
-    uint64_t id;                 /* of the last one of those that has any */
-    uint64_t next_block;         /* plus one; 0 = these rows are the last */
-    struct tm_kept_record row;   /* given out last; of a short record only its own_length is set */
-    struct tm_allocation args;   /* of the record given out last, or what it has instead */
+    uint32_t at, count;        /* of rows */
+    int64_t start_ps;          /* of the record given out last, or of the one before the block */
+    uint64_t id;               /* of the last one of those that has any */
+    uint64_t next_block;       /* plus one; 0 = these rows are the last */
+    struct tm_kept_record row; /* given out last; of a short record only its own_length is set */
+    struct tm_allocation args; /* of the record given out last, or what it has instead */
     struct tm_device_times times;
-    bool has_times;              /* of the record given out last */
+    bool has_times; /* of the record given out last */
 };
 enum { TM_RECORD_PLACE_BYTES = 2016 };
 

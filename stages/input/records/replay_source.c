@@ -10,7 +10,7 @@ struct replay_source {
     struct tm_source *inner;
     struct tm_record_store *store;
     const struct replay_cursor *keeper; /* whose records go to the store, or NULL */
-    bool is_broken; /* some track is in the store in part: nothing is read from there any more */
+    bool is_broken;                     /* some track is in the store in part: nothing is read from there any more */
 };
 
 struct replay_cursor {
@@ -58,8 +58,7 @@ static struct tm_cursor *open_track(struct tm_source *source, uint64_t track, si
 {
     struct replay_source *const s = (struct replay_source *)source;
     struct tm_run *const run = source->trace->run;
-    struct replay_cursor *const c =
-        tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*c), &run->error);
+    struct replay_cursor *const c = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*c), &run->error);
     bool kept;
     tm_status st;
 
@@ -118,8 +117,7 @@ static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw_record *r
     struct replay_cursor *const c = (struct replay_cursor *)cursor;
     uint8_t *bytes;
 
-    return c->inner ? source_of(c)->inner->type->own(c->inner, raw)
-                    : tm_record_store_own(&c->place, raw, &bytes);
+    return c->inner ? source_of(c)->inner->type->own(c->inner, raw) : tm_record_store_own(&c->place, raw, &bytes);
 }
 
 static void free_source(struct tm_source *source)
@@ -143,8 +141,7 @@ static const struct tm_source_type replay_source_type = {
 tm_status tm_replay_source_new(struct tm_source *inner, struct tm_source **source)
 {
     struct tm_run *const run = inner->trace->run;
-    struct replay_source *const s =
-        tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*s), &run->error);
+    struct replay_source *const s = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*s), &run->error);
 
     *source = NULL;
     if (!s) {

@@ -15,7 +15,7 @@ enum {
     LONGEST_BYTES = 1024, /* of bytes that are shown as a text */
     MET_LEAST = 24,       /* bytes of statistics that are worth being remembered together */
     MET_MOST = 256,
-    SENTENCE_BYTES = 40,  /* "(no text -9223372036854775808)" */
+    SENTENCE_BYTES = 40, /* "(no text -9223372036854775808)" */
 };
 
 tm_status tm_xarguments_make(struct tm_xspace *x)

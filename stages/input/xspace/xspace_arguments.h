@@ -22,8 +22,8 @@ struct tm_xspace_arguments {
     uint8_t list[TM_ARGUMENTS_MOST];
     struct tm_xarguments_name keys[TM_XARGUMENTS_KEYS];   /* what statistics are called */
     struct tm_xarguments_name texts[TM_XARGUMENTS_TEXTS]; /* what values refer to */
-    struct tm_met_lists *lists; /* by plane and metadata */
-    tm_strid long_name, display_name; /* the keys of that name */
+    struct tm_met_lists *lists;                           /* by plane and metadata */
+    tm_strid long_name, display_name;                     /* the keys of that name */
 };
 
 /* in: x  its trace keeps arguments.  owns: x->arguments, freed with tm_xarguments_free */

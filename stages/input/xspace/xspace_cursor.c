@@ -137,7 +137,7 @@ static tm_status read_stat(struct tm_xspace *x, const struct tm_plane *plane, ui
 /* Read an event out of its bytes.  Texts of the facts lie in `bytes`, or are refs into the plane's table.
  * errors: false where the bytes are damaged: what came before is there */
 static tm_status xevent_read(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number,
-                         struct tm_wire bytes, struct tm_xevent *event, bool *damaged)
+                             struct tm_wire bytes, struct tm_xevent *event, bool *damaged)
 {
     struct tm_field field;
     tm_status st = TM_OK;
@@ -188,17 +188,17 @@ struct xspace_cursor {
     struct tm_plane plane;
     uint64_t plane_number;
     struct tm_track track;
-    uint64_t next_part;    /* row of more_lines, plus one; 0 = none */
-    int64_t line_ps;       /* what offsets count from */
-    bool line_is_outlier;  /* line_ps does not fit */
+    uint64_t next_part;   /* row of more_lines, plus one; 0 = none */
+    int64_t line_ps;      /* what offsets count from */
+    bool line_is_outlier; /* line_ps does not fit */
     struct tm_reader window;
     uint8_t *buffer;
     size_t buffer_bytes;
     uint64_t event_at, event_length; /* in the input: the event that was read last */
-    uint64_t times_length; /* its first bytes that are known to be no statistics */
+    uint64_t times_length;           /* its first bytes that are known to be no statistics */
     struct tm_xevent event;
-    bool has_metadata;     /* of the event that was read */
-    struct tm_xkin kin;    /* the same */
+    bool has_metadata;  /* of the event that was read */
+    struct tm_xkin kin; /* the same */
     struct tm_fact_maker maker;
     struct tm_clock_place clock;
     union tm_args args;
@@ -293,7 +293,9 @@ static struct tm_cursor *open_cursor(struct tm_source *source, uint64_t track, s
         return NULL;
     c->base = (struct tm_cursor){ .source = source, .track = track };
     c->x = (struct tm_xspace *)source;
-    c->maker = (struct tm_fact_maker){ .trace = source->trace, .configs = c->x->configs, .ref = find_ref, .to = c->x, .hlo = c->x->hlo };
+    c->maker = (struct tm_fact_maker){
+        .trace = source->trace, .configs = c->x->configs, .ref = find_ref, .to = c->x, .hlo = c->x->hlo
+    };
     c->buffer_bytes = buffer_bytes;
     if (set_up(c, track) == TM_OK)
         return &c->base;
@@ -305,8 +307,7 @@ static struct tm_cursor *open_cursor(struct tm_source *source, uint64_t track, s
 static uint64_t correlation_of(const struct xspace_cursor *c, uint32_t traits)
 {
     const struct tm_facts *facts = &c->event.facts;
-    const int64_t ordinal =
-        tm_facts_have(facts, TM_STAT_DEVICE_ORDINAL) ? facts->ints[TM_STAT_DEVICE_ORDINAL] : 0;
+    const int64_t ordinal = tm_facts_have(facts, TM_STAT_DEVICE_ORDINAL) ? facts->ints[TM_STAT_DEVICE_ORDINAL] : 0;
 
     if (facts->flags & TM_FLAG_CORRELATION)
         return (uint64_t)facts->ints[TM_STAT_CORRELATION_ID];
@@ -466,9 +467,12 @@ static tm_status make_known_record(struct xspace_cursor *c, const struct tm_xres
     const struct tm_device_times times = { facts->ints[TM_STAT_DEVICE_OFFSET], facts->ints[TM_STAT_DEVICE_DURATION] };
     tm_status st;
 
-    *raw = (struct tm_raw_record){ .record = { .name = result->name, .track = (uint32_t)c->base.track,
-                                        .config = result->config, .common = result->common, .flags = result->flags },
-                            .traits = result->traits };
+    *raw = (struct tm_raw_record){ .record = { .name = result->name,
+                                               .track = (uint32_t)c->base.track,
+                                               .config = result->config,
+                                               .common = result->common,
+                                               .flags = result->flags },
+                                   .traits = result->traits };
     st = take_times(c, result->has_device_times && tm_device_times_fit(&times) ? &times : NULL, &raw->record, kept);
     if (st != TM_OK || !*kept)
         return st;
@@ -733,7 +737,8 @@ TM_INLINE enum device_times read_device_times(const uint8_t *small_stats, const 
         }
         if (!(device_facts >> small_stats[id] & 1))
             continue;
-        if ((*w.at != TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT) && *w.at != TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT)) ||
+        if ((*w.at != TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT) &&
+             *w.at != TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT)) ||
             ++w.at >= at || !tm_wire_varint(&w, &value) || w.at != at)
             return MAYBE_DEVICE_TIMES;
         if (small_stats[id] == TM_STAT_DEVICE_DURATION) {

@@ -11,30 +11,30 @@
 /* Shared by the xspace_*.c files: the tables of a scanned XSpace. */
 
 enum {
-    TM_SMALL_STATS = 512,        /* ids of statistics below this are looked up in a small table per plane */
-    TM_LARGEST_NAME = 4 << 20,   /* a longer name is cut, and tallied */
-    TM_TIMELINE_SLOTS = 8192,    /* a power of two */
+    TM_SMALL_STATS = 512,      /* ids of statistics below this are looked up in a small table per plane */
+    TM_LARGEST_NAME = 4 << 20, /* a longer name is cut, and tallied */
+    TM_TIMELINE_SLOTS = 8192,  /* a power of two */
 };
 
 struct tm_plane {
     tm_strid name;
-    uint8_t side;         /* enum tm_side */
-    uint8_t device_kind;  /* enum tm_device_kind, device planes only */
+    uint8_t side;        /* enum tm_side */
+    uint8_t device_kind; /* enum tm_device_kind, device planes only */
     uint8_t is_environment, is_metadata, accelerator;
-    uint32_t process;     /* the first plane of its name */
-    uint64_t lines;       /* of that one: lines that its process has so far */
-    uint32_t device;      /* index into trace.devices, or TM_NONE */
-    uint64_t begin, end;  /* of its bytes */
+    uint32_t process;                    /* the first plane of its name */
+    uint64_t lines;                      /* of that one: lines that its process has so far */
+    uint32_t device;                     /* index into trace.devices, or TM_NONE */
+    uint64_t begin, end;                 /* of its bytes */
     uint8_t small_stats[TM_SMALL_STATS]; /* enum tm_stat by id */
 };
 
 struct tm_line_row {
-    uint64_t begin, end;  /* of its bytes */
+    uint64_t begin, end; /* of its bytes */
     int64_t timestamp_ns;
     uint64_t plane;
-    uint64_t next;        /* the part that follows: row of more_lines, plus one; 0 = none */
-    uint64_t last;        /* of the first part: the last one, likewise */
-    uint64_t longest;     /* of the first part: the most bytes that a part has */
+    uint64_t next;    /* the part that follows: row of more_lines, plus one; 0 = none */
+    uint64_t last;    /* of the first part: the last one, likewise */
+    uint64_t longest; /* of the first part: the most bytes that a part has */
 };
 
 /* Where a timeline was seen first. */
@@ -45,11 +45,11 @@ struct tm_timeline_slot {
 
 /* A row of the statistics' table: what an id means, and its text for ref_value. */
 struct tm_stat_row {
-    uint64_t key;         /* tm_metadata_key */
+    uint64_t key; /* tm_metadata_key */
     int64_t id;
     uint64_t plane;
     tm_strid name;
-    uint32_t stat;        /* enum tm_stat */
+    uint32_t stat; /* enum tm_stat */
 };
 
 /* A row of the events' table. */
@@ -59,27 +59,27 @@ struct tm_event_row {
     uint64_t plane;
     tm_strid name;
     uint32_t traits;
-    uint32_t config;      /* TPU ops: what their metadata says; 0 = nothing */
-    uint32_t common;      /* row of tm_trace.common; 0 = none, or not kept */
+    uint32_t config; /* TPU ops: what their metadata says; 0 = nothing */
+    uint32_t common; /* row of tm_trace.common; 0 = none, or not kept */
 };
 
 struct tm_xspace {
     struct tm_source source; /* first: a tm_source is cast to it */
     const struct tm_input *input;
-    struct tm_rows *planes;  /* struct tm_plane */
-    struct tm_rows *lines;   /* struct tm_line_row; row i is the first part of track i */
+    struct tm_rows *planes;     /* struct tm_plane */
+    struct tm_rows *lines;      /* struct tm_line_row; row i is the first part of track i */
     struct tm_rows *more_lines; /* struct tm_line_row: further lines of the same plane name, id and name, which
                                    are one timeline */
     struct tm_xspace_arguments *arguments; /* NULL = not kept: xspace_arguments.h */
-    struct tm_timeline_slot *timelines; /* a cache: what falls out of it stays a track of its own */
-    struct tm_index *stats;  /* struct tm_stat_row */
-    struct tm_index *events; /* struct tm_event_row */
-    struct tm_xknown *known; /* events that were met before: xspace_tables.h */
-    struct tm_device_clock *clock; /* NULL: recorded times hold */
+    struct tm_timeline_slot *timelines;    /* a cache: what falls out of it stays a track of its own */
+    struct tm_index *stats;                /* struct tm_stat_row */
+    struct tm_index *events;               /* struct tm_event_row */
+    struct tm_xknown *known;               /* events that were met before: xspace_tables.h */
+    struct tm_device_clock *clock;         /* NULL: recorded times hold */
     struct tm_configs *configs;
-    struct tm_hlo *hlo;      /* the programs that the file holds */
-    int64_t origin_ns;       /* subtracted from line times from it on: 0 where lines count from the profile's start */
-    uint8_t *scratch;        /* for names and statistics of the tables */
+    struct tm_hlo *hlo; /* the programs that the file holds */
+    int64_t origin_ns;  /* subtracted from line times from it on: 0 where lines count from the profile's start */
+    uint8_t *scratch;   /* for names and statistics of the tables */
     size_t scratch_bytes;
     void (*warn)(void *to, const char *text, size_t length);
     void *warn_to;

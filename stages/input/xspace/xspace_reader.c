@@ -108,15 +108,16 @@ bool tm_wire_any(struct tm_wire *w, struct tm_field *field)
 
     if (w->at == w->end)
         return false;
-    if (tm_wire_varint(w, &field->key) && field->key <= TM_WIRE_KEY_MOST && field->key >= TM_WIRE_KEY(1, 0) && take_value(w, field))
+    if (tm_wire_varint(w, &field->key) && field->key <= TM_WIRE_KEY_MOST && field->key >= TM_WIRE_KEY(1, 0) &&
+        take_value(w, field))
         return true;
     w->at = first;
     return false;
 }
 
 enum {
-    LONGEST_HEAD = 20,  /* a key and a number, ten bytes each */
-    SHORT_LEAP = 4096,  /* of a skip past the buffer: what was skipped is read, too, so that all is read in order */
+    LONGEST_HEAD = 20, /* a key and a number, ten bytes each */
+    SHORT_LEAP = 4096, /* of a skip past the buffer: what was skipped is read, too, so that all is read in order */
 };
 
 void tm_reader_init(struct tm_reader *w, const struct tm_input *input, uint8_t *buffer, size_t buffer_bytes,

@@ -12,7 +12,12 @@
 /* The protobuf wire format over bytes in memory (https://protobuf.dev/programming-guides/encoding/). */
 
 enum tm_wire_type {
-    TM_WIRE_VARINT = 0, TM_WIRE_64 = 1, TM_WIRE_LEN = 2, TM_WIRE_GROUP = 3, TM_WIRE_END = 4, TM_WIRE_32 = 5,
+    TM_WIRE_VARINT = 0,
+    TM_WIRE_64 = 1,
+    TM_WIRE_LEN = 2,
+    TM_WIRE_GROUP = 3,
+    TM_WIRE_END = 4,
+    TM_WIRE_32 = 5,
 };
 
 struct tm_wire {
@@ -21,7 +26,7 @@ struct tm_wire {
 
 /* One field: a number, or a view of its bytes (LEN; also 8 or 4 bytes of fixed fields). */
 struct tm_field {
-    uint64_t key;   /* number << 3 | type, as on the wire: one comparison tells both */
+    uint64_t key; /* number << 3 | type, as on the wire: one comparison tells both */
     uint64_t value;
     const uint8_t *bytes;
 };
@@ -54,7 +59,7 @@ static inline double tm_wire_double(uint64_t bits)
 static inline uint64_t tm_wire_pack(uint64_t bytes)
 {
     bytes &= UINT64_C(0x7f7f7f7f7f7f7f7f);
-    bytes -= (bytes & UINT64_C(0x7f007f007f007f00)) >> 1;     /* half of it is left: 7 bits and 7 above them */
+    bytes -= (bytes & UINT64_C(0x7f007f007f007f00)) >> 1;       /* half of it is left: 7 bits and 7 above them */
     bytes -= 3 * ((bytes & UINT64_C(0x3fff00003fff0000)) >> 2); /* a quarter: 14 and 14 */
     return (bytes >> 32 << 28) + (uint32_t)bytes;
 }

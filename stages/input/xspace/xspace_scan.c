@@ -12,6 +12,7 @@
 #include "stages/input/xspace/xspace_private.h"
 #include "stages/resolve/classes.h"
 
+/* clang-format off */
 enum {
     SCAN_BUFFER = 256 << 10,
     PLANES_MOST = 1 << 16, /* a row of half a KiB each; real profiles have under a hundred */
@@ -21,6 +22,7 @@ enum {
     LINE_DISPLAY_NAME = 11,
     LINE_NAME_MOST = 4096, /* of a name, to tell the sort of its line */
 };
+/* clang-format on */
 
 static const int64_t epoch_ns = (int64_t)1e17; /* 1973: no profile is that long */
 
@@ -36,10 +38,10 @@ struct scan {
     struct tm_xspace *x;
     struct tm_run *run;
     struct tm_trace *trace;
-    uint8_t *buffer;       /* of the windows: one at a time */
-    uint8_t *inner_buffer; /* for a walk inside a walk */
+    uint8_t *buffer;                /* of the windows: one at a time */
+    uint8_t *inner_buffer;          /* for a walk inside a walk */
     struct process_slot *processes; /* a cache: what falls out of it stays a process of its own */
-    bool is_cut;           /* the field that was read last runs past the end of its part */
+    bool is_cut;                    /* the field that was read last runs past the end of its part */
 };
 
 /* Bytes of a short LEN field at the window's place; the window steps over them. */
@@ -186,7 +188,8 @@ static tm_status timeline_of(struct scan *s, const struct tm_track *track, struc
 
 /* Lines of the same id and name in planes of the same name are one timeline: a writer may give it in parts.  The
  * slot of a timeline, and the track in it if it is this one's. */
-static tm_status find_timeline(struct scan *s, const struct tm_track *track, struct tm_timeline_slot **slot, bool *found)
+static tm_status find_timeline(struct scan *s, const struct tm_track *track, struct tm_timeline_slot **slot,
+                               bool *found)
 {
     struct timeline own, other;
     uint64_t hash;
@@ -208,7 +211,8 @@ static tm_status find_timeline(struct scan *s, const struct tm_track *track, str
 }
 
 /* Hang a further part behind the last one of its track. */
-static tm_status chain_line(struct scan *s, uint64_t number, const struct tm_track *track, const struct tm_line_row *line)
+static tm_status chain_line(struct scan *s, uint64_t number, const struct tm_track *track,
+                            const struct tm_line_row *line)
 {
     const uint64_t added = tm_rows_count(s->x->more_lines) + 1;
     struct tm_line_row *first = tm_rows_change(s->x->lines, number), *last;
@@ -359,8 +363,8 @@ static tm_status walk_plane(struct scan *s, uint64_t number, uint64_t begin, uin
                 break;
             head.value = w.end - tm_reader_offset(&w);
         }
-        is_known = head.type == TM_WIRE_LEN ? head.number > PLANE_ID && head.number <= PLANE_STAT
-                                            : head.number == PLANE_ID;
+        is_known =
+            head.type == TM_WIRE_LEN ? head.number > PLANE_ID && head.number <= PLANE_STAT : head.number == PLANE_ID;
         if (walk == WALK_LINES && !is_known)
             tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_FIELD, 1);
         if (head.type != TM_WIRE_LEN)
@@ -406,8 +410,7 @@ static tm_status find_planes(struct scan *s)
         if (st != TM_OK || !more)
             break;
         if (head.type == TM_WIRE_LEN && head.number == SPACE_PLANE) {
-            const struct tm_plane plane = { .begin = tm_reader_offset(&w),
-                                            .end = tm_reader_offset(&w) + head.value };
+            const struct tm_plane plane = { .begin = tm_reader_offset(&w), .end = tm_reader_offset(&w) + head.value };
 
             if (tm_rows_count(s->x->planes) == PLANES_MOST)
                 st = tm_fail(&s->run->error, TM_ERR_LIMIT, (int64_t)head.offset, "the profile has more than %d planes",
@@ -554,8 +557,7 @@ static tm_status make_tables(struct tm_xspace *x, struct tm_run *run)
 }
 
 tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
-                         void (*warn)(void *to, const char *text, size_t length), void *to,
-                         struct tm_source **source)
+                         void (*warn)(void *to, const char *text, size_t length), void *to, struct tm_source **source)
 {
     struct tm_run *run = trace->run;
     struct scan s = { .run = run, .trace = trace };

@@ -58,13 +58,15 @@ tm_status tm_xstat_find(const struct tm_input *input, uint64_t begin, uint64_t e
 
 enum {
     HOLES_MOST = 6,
-    HOLES_FREE = 4,     /* of those, for numbers that do not matter */
+    HOLES_FREE = 4, /* of those, for numbers that do not matter */
     STRENGTH_MOST = 3,
-    CREDIT = 16, CREDIT_MOST = 32,
-    RARELY = 64,        /* of so many misses of a shape that is of no use, one is learned */
+    CREDIT = 16,
+    CREDIT_MOST = 32,
+    RARELY = 64, /* of so many misses of a shape that is of no use, one is learned */
     HEAD_MOST = 8,
     STAT_KEY = TM_XEVENT_STATS << 3 | TM_WIRE_LEN,
-    LEAST_BITS = 6, MOST_BITS = 14,
+    LEAST_BITS = 6,
+    MOST_BITS = 14,
     MARK_MASK = (1 << 30) - 1,
 };
 
@@ -78,30 +80,30 @@ static const uint64_t used_numbers = TM_FACT_BIT(TM_STAT_CORRELATION_ID) | TM_FA
                                      TM_FACT_BIT(TM_STAT_DEVICE_DURATION);
 
 struct hole {
-    uint64_t head;      /* the bytes before the number: key, length (here 0), key and value of the id, key */
-    uint16_t before;    /* bytes between the hole before and this one */
+    uint64_t head;   /* the bytes before the number: key, length (here 0), key and value of the id, key */
+    uint16_t before; /* bytes between the hole before and this one */
     uint8_t head_bytes;
-    uint8_t stat;       /* enum tm_stat; TM_STAT_UNKNOWN: what it says does not matter */
+    uint8_t stat; /* enum tm_stat; TM_STAT_UNKNOWN: what it says does not matter */
 };
 
 struct shape {
     uint64_t plane;
     int64_t metadata_id;
-    uint64_t seed;       /* of the keys: hash of all of it */
-    uint32_t last;       /* the slot that was found last */
-    uint8_t credit;      /* grows by an event that is found, shrinks by one that is not */
-    uint8_t misses;      /* without credit */
+    uint64_t seed;  /* of the keys: hash of all of it */
+    uint32_t last;  /* the slot that was found last */
+    uint8_t credit; /* grows by an event that is found, shrinks by one that is not */
+    uint8_t misses; /* without credit */
     uint8_t hole_count;
-    bool is_used : 1;    /* plane and metadata_id are some */
-    bool is_known : 1;   /* the holes are */
-    bool is_wary : 1;    /* all numbers are holes that can be */
+    bool is_used : 1;              /* plane and metadata_id are some */
+    bool is_known : 1;             /* the holes are */
+    bool is_wary : 1;              /* all numbers are holes that can be */
     struct hole holes[HOLES_MOST]; /* of which most have one, in the first 64 bytes */
 };
 
 /* Whose shape it is, so that what is not there is seen at once. */
 struct tag {
-    uint32_t mark : 30;     /* of a hash; 0 = nobody's */
-    uint32_t strength : 2;  /* 0 = another one may take its place */
+    uint32_t mark : 30;    /* of a hash; 0 = nobody's */
+    uint32_t strength : 2; /* 0 = another one may take its place */
 };
 
 struct slot {
@@ -112,7 +114,7 @@ struct slot {
 /* All tables: what belongs to index i is at i or i ^ 1. */
 struct tm_xknown {
     struct tm_xspace *x;
-    struct tag *tags;       /* of the shapes, by the same index */
+    struct tag *tags; /* of the shapes, by the same index */
     struct shape *shapes;
     struct slot *slots;
     uint32_t shape_bits, slot_bits; /* 1 << bits of each */
@@ -140,8 +142,7 @@ struct tm_xknown *tm_xknown_new(struct tm_xspace *x)
     known->seed = tm_hash_seed(known);
     known->shape_bits = bits_for(share, sizeof(struct shape));
     known->slot_bits = bits_for(share, sizeof(struct slot));
-    known->shapes =
-        tm_take(&run->budget, TM_ACCOUNT_METADATA, sizeof(struct shape) << known->shape_bits, &run->error);
+    known->shapes = tm_take(&run->budget, TM_ACCOUNT_METADATA, sizeof(struct shape) << known->shape_bits, &run->error);
     known->tags = tm_take(&run->budget, TM_ACCOUNT_METADATA, sizeof(struct tag) << known->shape_bits, &run->error);
     known->slots = tm_take(&run->budget, TM_ACCOUNT_METADATA, sizeof(struct slot) << known->slot_bits, &run->error);
     if (known->tags && known->shapes && known->slots)
@@ -337,7 +338,8 @@ static struct shape *make_shape(struct tm_xknown *known, const struct tm_xkin *k
     }
     known->tags[i].strength = STRENGTH_MOST;
     if (!is_of(&known->shapes[i], kin))
-        known->shapes[i] = (struct shape){ .plane = kin->plane, .metadata_id = kin->metadata_id, .credit = CREDIT, .is_used = true };
+        known->shapes[i] =
+            (struct shape){ .plane = kin->plane, .metadata_id = kin->metadata_id, .credit = CREDIT, .is_used = true };
     return &known->shapes[i];
 }
 
@@ -465,8 +467,7 @@ tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, co
 /* A statistic is unpacked as a whole, at up to 50 times its size: a larger one is a serialized message. */
 enum { LARGEST_STAT = 64 << 10 };
 
-enum { ENTRY_KEY = 1, ENTRY_VALUE = 2, VALUE_ID = 1, VALUE_NAME = 2, VALUE_DISPLAY_NAME = 4,
-       VALUE_STATS = 5 };
+enum { ENTRY_KEY = 1, ENTRY_VALUE = 2, VALUE_ID = 1, VALUE_NAME = 2, VALUE_DISPLAY_NAME = 4, VALUE_STATS = 5 };
 
 tm_status tm_xspace_stat_row(struct tm_xspace *x, uint64_t plane, int64_t id, const struct tm_stat_row **row)
 {
@@ -840,8 +841,8 @@ static tm_status finish_entry(struct tm_xspace *x, struct event_entry *e)
     const struct tm_plane *const plane = tm_rows_at(x->planes, e->row.plane);
     struct tm_event_row *const row = &e->row;
     struct tm_name info = { .length = 0 };
-    tm_status st = plane ? add_op_config(x, plane, row->name, &e->facts, &row->config)
-                         : x->source.trace->run->error.status;
+    tm_status st =
+        plane ? add_op_config(x, plane, row->name, &e->facts, &row->config) : x->source.trace->run->error.status;
 
     if (st == TM_OK && row->name)
         st = tm_names_info(x->source.trace->names, row->name, &info);

@@ -52,7 +52,12 @@ tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, co
 
 /* A statistic on the wire: XStat {metadata_id 1, double 2, uint64 3, int64 4, str 5, bytes 6, ref 7}. */
 enum {
-    TM_XSTAT_ID = 1, TM_XSTAT_DOUBLE = 2, TM_XSTAT_UINT = 3, TM_XSTAT_INT = 4, TM_XSTAT_STR = 5, TM_XSTAT_BYTES = 6,
+    TM_XSTAT_ID = 1,
+    TM_XSTAT_DOUBLE = 2,
+    TM_XSTAT_UINT = 3,
+    TM_XSTAT_INT = 4,
+    TM_XSTAT_STR = 5,
+    TM_XSTAT_BYTES = 6,
     TM_XSTAT_REF = 7,
     TM_XSTAT_LARGEST = 64 << 10, /* a larger one is looked at where it lies */
 };
@@ -78,8 +83,8 @@ static inline void tm_xstat_read(struct tm_wire *bytes, struct tm_xstat *stat)
 /* What it means and where its value lies, of one that may be of any length.  The value is not read. */
 struct tm_xstat_place {
     int64_t id;
-    struct tm_head value;  /* type TM_WIRE_END: it has none */
-    uint64_t value_at;     /* LEN: of its first byte */
+    struct tm_head value; /* type TM_WIRE_END: it has none */
+    uint64_t value_at;    /* LEN: of its first byte */
 };
 
 /* in: begin, end  of its bytes; of one that is cut, what is there counts */

@@ -18,13 +18,13 @@
 enum { TM_CHROME_FLOW_SETS = 8192, TM_CHROME_FLOW_WAYS = 4 };
 
 struct tm_chrome_flow {
-    uint64_t flow;   /* 0 = empty */
-    uint64_t first;  /* the span that begins it: chrome_flow_span */
-    uint64_t id;     /* in the file */
+    uint64_t flow;  /* 0 = empty */
+    uint64_t first; /* the span that begins it: chrome_flow_span */
+    uint64_t id;    /* in the file */
 };
 
 struct tm_chrome_flows {
-    uint64_t ids;    /* given out in this file */
+    uint64_t ids;                                                         /* given out in this file */
     struct tm_chrome_flow sets[TM_CHROME_FLOW_SETS][TM_CHROME_FLOW_WAYS]; /* last used first */
 };
 
@@ -76,9 +76,8 @@ static void chrome_flows_begin(struct tm_chrome_flows *flows, uint64_t flow, uin
 
     while (way < TM_CHROME_FLOW_WAYS - 1 && set[way].flow && set[way].flow != flow)
         way++;
-    const struct tm_chrome_flow known = set[way].flow == flow
-        ? set[way]
-        : (struct tm_chrome_flow){ .flow = flow, .first = span, .id = ++flows->ids };
+    const struct tm_chrome_flow known =
+        set[way].flow == flow ? set[way] : (struct tm_chrome_flow){ .flow = flow, .first = span, .id = ++flows->ids };
 
     memmove(set + 1, set, way * sizeof(*set));
     set[0] = known;
@@ -136,8 +135,8 @@ static void make_way(struct tm_chrome_order *order, uint64_t place, uint64_t len
 }
 
 /* The line of a span was written at `at`: put it where it belongs. */
-static void chrome_order_place(struct tm_chrome_order *order, struct tm_text_sink *sink, const struct tm_out_event *span,
-                           uint64_t at)
+static void chrome_order_place(struct tm_chrome_order *order, struct tm_text_sink *sink,
+                               const struct tm_out_event *span, uint64_t at)
 {
     const int64_t begin_ns = tm_out_ns(span->begin_ps), end_ns = tm_out_ns(span->end_ps);
     uint64_t place = at;
@@ -327,8 +326,7 @@ static tm_status put_row(struct tm_trace_writer *w, const struct tm_out_row *row
 static tm_status begin_span(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     if (event->flow)
-        chrome_flows_begin(&writer_of(w)->flows, event->flow,
-                              chrome_flow_span(event->row->uuid, event->begin_ps));
+        chrome_flows_begin(&writer_of(w)->flows, event->flow, chrome_flow_span(event->row->uuid, event->begin_ps));
     return TM_OK;
 }
 

@@ -20,7 +20,7 @@
 #define TM_DERIVED_STRETCH_LEAST_PS INT64_C(1000000)
 
 struct derived_device {
-    uint32_t host, index;       /* host: row of derived.hosts */
+    uint32_t host, index; /* host: row of derived.hosts */
     char id[192];
 };
 
@@ -60,9 +60,13 @@ static int by_time(const void *a, const void *b)
 static tm_status push_value(struct tm_derived *d, uint32_t device, enum tm_derived_sort sort, int64_t time_ps,
                             double value)
 {
-    const struct derived_row row = { .begin_ps = time_ps, .end_ps = time_ps, .value = value,
+    const struct derived_row row = { .begin_ps = time_ps,
+                                     .end_ps = time_ps,
+                                     .value = value,
                                      .name = d->keys[sort == TM_DERIVED_QUEUE ? NAME_QUEUE : NAME_BUSY],
-                                     .host = d->host.number, .device = device, .sort = (uint8_t)sort };
+                                     .host = d->host.number,
+                                     .device = device,
+                                     .sort = (uint8_t)sort };
 
     return tm_sorter_push(d->sorter, &row);
 }
@@ -176,8 +180,9 @@ static void begin_queue(const struct tm_derived *d, uint32_t device)
     struct device_counters *c = &d->counters[device];
     struct queue_depth *q = &c->queue;
 
-    *q = (struct queue_depth){ .origin_ps = c->first_launch_ps, .at_ps = c->first_launch_ps, .end_ps = c->last_ps,
-                               .has_begun = true };
+    *q = (struct queue_depth){
+        .origin_ps = c->first_launch_ps, .at_ps = c->first_launch_ps, .end_ps = c->last_ps, .has_begun = true
+    };
     q->length_ps = stretch_length(q->end_ps - q->origin_ps, stretches_most(d));
 }
 
@@ -285,8 +290,8 @@ static void begin_device(const struct tm_derived *d, struct device_counters *c, 
     if (!device->activities || device->last_ps <= device->first_ps)
         return;
     c->last_ps = device->last_ps;
-    c->busy = (struct busy_share){ .origin_ps = device->first_ps, .until_ps = device->first_ps,
-                                   .end_ps = device->last_ps };
+    c->busy =
+        (struct busy_share){ .origin_ps = device->first_ps, .until_ps = device->first_ps, .end_ps = device->last_ps };
     c->busy.length_ps = stretch_length(device->last_ps - device->first_ps, stretches_most(d));
 }
 
@@ -344,6 +349,7 @@ static void derived_free_counters(struct tm_derived *d)
 
 enum { SORTER_PART = 8, BYTES_PART = 16, PLACES_PAGE = 4 << 10 };
 
+/* clang-format off */
 static const char *const key_text[DERIVED_KEYS] = {
     [KEY_NUMBER] = "number", [KEY_CHOSEN] = "chosen", [KEY_WARM_UP] = "warm_up", [KEY_INCOMPLETE] = "incomplete",
     [KEY_COMPILES] = "compiles", [KEY_ACTIVITIES] = "activities",
@@ -356,6 +362,7 @@ static const char *const key_text[DERIVED_KEYS] = {
     [KEY_DEVICES] = "devices", [KEY_KPIS] = "key_figures", [KEY_PARTIAL] = "partial",
     [NAME_QUEUE] = "queue depth", [NAME_BUSY] = "busy share", [NAME_FACTS] = "run", [NAME_UNTITLED] = "finding",
 };
+/* clang-format on */
 
 /* --- rows --- */
 
@@ -550,8 +557,12 @@ tm_status tm_derived_next(struct tm_derived *d, const struct tm_derived_row **ro
     if (st != TM_OK || !next || next->host != d->asked_host)
         return st;
     d->has_last = true;
-    d->given = (struct tm_derived_row){ .begin_ps = next->begin_ps, .end_ps = next->end_ps, .value = next->value,
-                                        .name = next->name, .host = next->host, .device = next->device,
+    d->given = (struct tm_derived_row){ .begin_ps = next->begin_ps,
+                                        .end_ps = next->end_ps,
+                                        .value = next->value,
+                                        .name = next->name,
+                                        .host = next->host,
+                                        .device = next->device,
                                         .sort = next->sort,
                                         .arguments = { d->buffer, next->arguments_length } };
     st = tm_rows_copy(d->bytes, next->arguments_at, d->buffer, next->arguments_length);
@@ -608,8 +619,11 @@ static tm_status push_step(struct tm_derived *d, uint64_t ordinal)
     (void)snprintf(text, sizeof(text), "step %" PRId64, mark.number);
     st = tm_names_put_string(d->names, text, &name);
     if (st == TM_OK && steps->source == TM_STEPS_HOST) {
-        const struct derived_row span = { .begin_ps = mark.begin_ps, .end_ps = mark.begin_ps + mark.dur_ps,
-                                          .name = name, .host = d->host.number, .device = TM_NONE,
+        const struct derived_row span = { .begin_ps = mark.begin_ps,
+                                          .end_ps = mark.begin_ps + mark.dur_ps,
+                                          .name = name,
+                                          .host = d->host.number,
+                                          .device = TM_NONE,
                                           .sort = TM_DERIVED_STEP };
 
         put_step(d, &mark);
@@ -656,8 +670,11 @@ static tm_status put_step_number(struct tm_derived *d, uint32_t ordinal)
 static tm_status derived_gap(void *derived, const struct tm_idle_gap *gap)
 {
     struct tm_derived *d = derived;
-    struct derived_row span = { .begin_ps = gap->begin_ps, .end_ps = gap->end_ps, .host = gap->host,
-                                .device = gap->device, .sort = TM_DERIVED_GAP };
+    struct derived_row span = { .begin_ps = gap->begin_ps,
+                                .end_ps = gap->end_ps,
+                                .host = gap->host,
+                                .device = gap->device,
+                                .sort = TM_DERIVED_GAP };
     struct tm_arguments_builder *list = tm_derived_list(d);
     char text[64];
     tm_status st;
@@ -710,7 +727,7 @@ static void put_number(struct tm_derived *d, enum derived_key key, const struct 
 /* Where a finding stands. */
 struct spot {
     struct derived_host host;
-    uint32_t device;    /* TM_NONE = of none */
+    uint32_t device; /* TM_NONE = of none */
     int64_t time_ps;
 };
 
@@ -915,8 +932,12 @@ static tm_status push_facts(struct tm_derived *d, const struct tm_value *summary
 {
     static const char tool[] = "tracemill " TM_VERSION;
     const char *const verdict = tm_text(tm_path(summary, "verdict.text"));
-    struct derived_row row = { .begin_ps = host->first_ps, .end_ps = host->last_ps, .name = d->keys[NAME_FACTS],
-                               .host = host->number, .device = TM_NONE, .sort = TM_DERIVED_FACTS };
+    struct derived_row row = { .begin_ps = host->first_ps,
+                               .end_ps = host->last_ps,
+                               .name = d->keys[NAME_FACTS],
+                               .host = host->number,
+                               .device = TM_NONE,
+                               .sort = TM_DERIVED_FACTS };
     struct tm_arguments_builder *list = tm_derived_list(d);
     tm_status st;
 

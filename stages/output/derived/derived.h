@@ -33,12 +33,12 @@ enum {
 };
 
 struct tm_derived_row {
-    int64_t begin_ps, end_ps;   /* on the clock of its host; of counters and instants equal */
-    double value;               /* of counters */
-    tm_strid name;              /* of counters: "queue depth", "busy share" */
-    uint32_t host;              /* number of the host in the run */
-    uint32_t device;            /* index into its trace's devices, the same in every reading of it; TM_NONE = of none */
-    uint8_t sort;               /* enum tm_derived_sort */
+    int64_t begin_ps, end_ps; /* on the clock of its host; of counters and instants equal */
+    double value;             /* of counters */
+    tm_strid name;            /* of counters: "queue depth", "busy share" */
+    uint32_t host;            /* number of the host in the run */
+    uint32_t device;          /* index into its trace's devices, the same in every reading of it; TM_NONE = of none */
+    uint8_t sort;             /* enum tm_derived_sort */
     struct tm_arguments arguments; /* borrowed until the next one is given out */
 };
 
@@ -60,6 +60,7 @@ tm_status tm_derived_begin(struct tm_derived *derived, uint32_t host) TM_MUST_US
 tm_status tm_derived_next(struct tm_derived *derived, const struct tm_derived_row **row) TM_MUST_USE;
 
 /* Keys of arguments, and names of rows. */
+/* clang-format off */
 enum derived_key {
     KEY_NUMBER, KEY_CHOSEN, KEY_WARM_UP, KEY_INCOMPLETE, KEY_COMPILES, KEY_ACTIVITIES,
     KEY_LENGTH_NS, KEY_CAUSE, KEY_BEFORE, KEY_AFTER, KEY_HOST_EVENT, KEY_STEP,
@@ -69,6 +70,7 @@ enum derived_key {
     NAME_QUEUE, NAME_BUSY, NAME_FACTS, NAME_UNTITLED,
     DERIVED_KEYS
 };
+/* clang-format on */
 
 /* A row as it is sorted; its arguments lie in derived.bytes. */
 struct derived_row {
@@ -86,26 +88,26 @@ struct derived_host {
     uint32_t number;
     char name[128];
     bool has_events;
-    int64_t first_ps, last_ps;  /* of its events: first begin, last end */
-    int64_t window_ps;          /* where the window of its devices begins; first_ps where it has none */
+    int64_t first_ps, last_ps; /* of its events: first begin, last end */
+    int64_t window_ps;         /* where the window of its devices begins; first_ps where it has none */
 };
 
 /* The largest depth of a queue in each stretch. */
 struct queue_depth {
     int64_t origin_ps, length_ps, end_ps;
-    int64_t at_ps;              /* until when it is counted */
-    int64_t depth, most;        /* now; in the present stretch */
-    int64_t told;               /* value of the last row */
-    uint64_t stretch;           /* the present one */
+    int64_t at_ps;       /* until when it is counted */
+    int64_t depth, most; /* now; in the present stretch */
+    int64_t told;        /* value of the last row */
+    uint64_t stretch;    /* the present one */
     bool has_begun, is_told;
 };
 
 /* The time in which a device is active, in each stretch. */
 struct busy_share {
     int64_t origin_ps, length_ps, end_ps;
-    int64_t until_ps;           /* covered so far */
-    int64_t sum_ps;             /* in the present stretch */
-    double told;                /* value of the last row */
+    int64_t until_ps; /* covered so far */
+    int64_t sum_ps;   /* in the present stretch */
+    double told;      /* value of the last row */
     uint64_t stretch;
     bool is_told;
 };
@@ -113,9 +115,9 @@ struct busy_share {
 struct device_counters {
     struct busy_share busy;
     struct queue_depth queue;
-    int64_t first_launch_ps;    /* INT64_MAX = none is known */
+    int64_t first_launch_ps; /* INT64_MAX = none is known */
     int64_t last_ps;
-    struct launched {           /* launches at one time that are not in derived.launches yet */
+    struct launched { /* launches at one time that are not in derived.launches yet */
         int64_t time_ps;
         uint32_t device, count;
     } pending;
@@ -125,10 +127,10 @@ struct tm_derived {
     struct tm_run *run;
     struct tm_names *names;
     tm_strid keys[DERIVED_KEYS];
-    struct tm_sorter *sorter;   /* struct derived_row */
-    struct tm_rows *bytes;      /* lists of arguments */
-    struct tm_rows *hosts;      /* struct derived_host */
-    struct tm_rows *devices;    /* struct derived_device */
+    struct tm_sorter *sorter; /* struct derived_row */
+    struct tm_rows *bytes;    /* lists of arguments */
+    struct tm_rows *hosts;    /* struct derived_host */
+    struct tm_rows *devices;  /* struct derived_device */
     /* the host that is observed */
     const struct tm_trace *trace; /* NULL = none */
     struct derived_host host;
@@ -139,7 +141,7 @@ struct tm_derived {
     /* giving out */
     bool is_finished;
     uint32_t asked_host;
-    bool has_last;              /* the row that came last was given out */
+    bool has_last;                   /* the row that came last was given out */
     const struct derived_row *ahead; /* of the sorter; NULL = the end */
     struct tm_derived_row given;
     /* of the list that is made, then of the one that is given out */

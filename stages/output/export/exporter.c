@@ -75,8 +75,11 @@ static tm_status device_of(struct tm_exporter *e, const struct tm_allocation *a,
 static tm_status exporter_take_allocation(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const struct tm_event *const event = item->event;
-    struct tm_counter_key c = { .process = item->track->process, .unit = e->bytes_unit, .order = TM_COUNTER_RECORDED,
-                         .only_changes = true, .event = event };
+    struct tm_counter_key c = { .process = item->track->process,
+                                .unit = e->bytes_unit,
+                                .order = TM_COUNTER_RECORDED,
+                                .only_changes = true,
+                                .event = event };
     struct tm_allocation a;
     char name[48];
     uint32_t device;
@@ -96,7 +99,11 @@ static tm_status exporter_take_allocation(struct tm_exporter *e, const struct tm
 
         st = tm_names_put(e->names, name, (size_t)length, &c.name);
     }
-    const struct { uint32_t has; const char *what; int64_t bytes; } states[] = {
+    const struct {
+        uint32_t has;
+        const char *what;
+        int64_t bytes;
+    } states[] = {
         { TM_HAS_ALLOCATED, " bytes allocated", a.bytes_allocated },
         { TM_HAS_RESERVED, " bytes reserved", a.bytes_reserved },
         { TM_HAS_AVAILABLE, " bytes available", a.bytes_available },
@@ -150,7 +157,8 @@ static bool value_of(const struct tm_argument *argument, struct tm_counter_value
     case TM_ARGUMENT_DOUBLE:
         value->value = argument->real;
         return isfinite(argument->real);
-    case TM_ARGUMENT_NUMBER: case TM_ARGUMENT_TEXT:
+    case TM_ARGUMENT_NUMBER:
+    case TM_ARGUMENT_TEXT:
         return read_number(argument, value);
     default:
         return false;
@@ -195,8 +203,10 @@ static tm_status exporter_take_counter(struct tm_exporter *e, const struct tm_ex
     struct tm_arguments list = item->event->own;
     struct tm_argument id, argument;
     const tm_strid name = item->event->record.name;
-    struct tm_counter_key c = { .process = item->track->process, .name = name ? name : e->no_name,
-                         .order = TM_COUNTER_RECORDED, .event = item->event };
+    struct tm_counter_key c = { .process = item->track->process,
+                                .name = name ? name : e->no_name,
+                                .order = TM_COUNTER_RECORDED,
+                                .event = item->event };
     bool is_any = false;
     tm_status st = TM_OK;
 
@@ -224,8 +234,11 @@ static tm_status exporter_take_derived_counter(struct tm_exporter *e, const stru
     const bool is_share = row->sort == TM_DERIVED_BUSY;
     char name[TM_OWN_NAME_BYTES];
     const struct tm_counter_key c = {
-        .process = tm_out_rows_device_process(e->rows, row->device), .device = row->device, .suffix = name,
-        .unit = is_share ? e->percent_unit : 0, .order = is_share ? TM_COUNTER_BUSY : TM_COUNTER_QUEUE,
+        .process = tm_out_rows_device_process(e->rows, row->device),
+        .device = row->device,
+        .suffix = name,
+        .unit = is_share ? e->percent_unit : 0,
+        .order = is_share ? TM_COUNTER_BUSY : TM_COUNTER_QUEUE,
     };
     const bool is_whole = !is_share && row->value == trunc(row->value) && fabs(row->value) < 9e15;
     const struct tm_counter_value value =
@@ -397,13 +410,16 @@ static tm_status exporter_take_flow(struct tm_exporter *e, const struct tm_expor
     const bool is_begin = record->kind == TM_FLOW_BEGIN;
     struct tm_argument argument;
     struct tm_out_row row;
-    struct tm_out_flow flow = { .row = &row, .time_ps = item->begin_ps, .id = id_of(e, record->correlation),
-                                .name = record->name ? record->name : e->no_name, .kind = record->kind };
+    struct tm_out_flow flow = { .row = &row,
+                                .time_ps = item->begin_ps,
+                                .id = id_of(e, record->correlation),
+                                .name = record->name ? record->name : e->no_name,
+                                .kind = record->kind };
     uint32_t lane;
     tm_status st;
 
-    flow.is_enclosed = record->kind != TM_FLOW_END ||
-                       tm_arguments_find(item->event->own, TM_ARGUMENT_ENCLOSED, &argument);
+    flow.is_enclosed =
+        record->kind != TM_FLOW_END || tm_arguments_find(item->event->own, TM_ARGUMENT_ENCLOSED, &argument);
     if (!is_begin && record->flags & TM_FLAG_OPEN)
         return drop(e, item->event, TM_TALLY_FLOW_NOT_BEGUN);
     if (!is_begin && is_lost(&e->lost, flow.id))
@@ -433,7 +449,7 @@ static uint64_t launch_id(uint64_t host, uint64_t correlation)
 
 /* The arrow from a call to what it launched, on which an event lies; 0 = none. */
 static uint64_t exporter_launch_arrow(const struct tm_exporter *e, const struct tm_track *track,
-                                  const struct tm_event *event)
+                                      const struct tm_event *event)
 {
     const bool is_launched = event->launch_track != TM_NONE && track->line != TM_LINE_TPU_OPS;
     uint64_t id;
@@ -568,8 +584,13 @@ static tm_status exporter_add_span(struct tm_exporter *e, struct tm_lane_span *s
 static bool is_telling(enum tm_class class)
 {
     switch (class) {
-    case TM_CLASS_UNRESOLVED: case TM_CLASS_OTHER: case TM_CLASS_DEVICE_OTHER: case TM_CLASS_INSTANT:
-    case TM_CLASS_COUNTER: case TM_CLASS_FLOW: case TM_CLASS_ASYNC:
+    case TM_CLASS_UNRESOLVED:
+    case TM_CLASS_OTHER:
+    case TM_CLASS_DEVICE_OTHER:
+    case TM_CLASS_INSTANT:
+    case TM_CLASS_COUNTER:
+    case TM_CLASS_FLOW:
+    case TM_CLASS_ASYNC:
         return false;
     default:
         return true;
@@ -595,8 +616,12 @@ static tm_status exporter_take_span(struct tm_exporter *e, const struct tm_expor
     struct tm_lane_span span = {
         .track = item->number,
         .key = item->track->sort == TM_TRACK_ASYNC ? key : 0,
-        .event = { .begin_ps = item->begin_ps, .end_ps = item->end_ps, .own = item->event->own, .of = item->event,
-                   .trace = e->trace, .name = record->name ? record->name : e->no_name,
+        .event = { .begin_ps = item->begin_ps,
+                   .end_ps = item->end_ps,
+                   .own = item->event->own,
+                   .of = item->event,
+                   .trace = e->trace,
+                   .name = record->name ? record->name : e->no_name,
                    .is_instant = tm_event_is_instant(record),
                    .flow = exporter_launch_arrow(e, item->track, item->event) },
     };
@@ -718,8 +743,10 @@ static tm_status open_parts(struct tm_exporter *e)
     struct tm_budget *const budget = &e->run->budget;
     const struct tm_trace_writer_type *const type = e->writer->type;
     const struct tm_lanes_options lanes = {
-        .account = TM_ACCOUNT_THREADS, .memory_bytes = tm_budget_share(budget, TM_ACCOUNT_THREADS) / 16 * 15,
-        .holds = e->may_cut, .outer_first = !type->writes_ends,
+        .account = TM_ACCOUNT_THREADS,
+        .memory_bytes = tm_budget_share(budget, TM_ACCOUNT_THREADS) / 16 * 15,
+        .holds = e->may_cut,
+        .outer_first = !type->writes_ends,
     };
 
     e->common = tm_take(budget, TM_ACCOUNT_TABLES, TM_ARGUMENTS_MOST, &e->run->error);
@@ -728,8 +755,8 @@ static tm_status open_parts(struct tm_exporter *e)
     if (e->begun)
         e->lanes = tm_lanes_new(e->run, &lanes);
     if (e->lanes)
-        e->rows = tm_out_rows_new(e->run, e->names, e->options.names_hosts,
-                                  tm_budget_share(budget, TM_ACCOUNT_MODEL) / 4);
+        e->rows =
+            tm_out_rows_new(e->run, e->names, e->options.names_hosts, tm_budget_share(budget, TM_ACCOUNT_MODEL) / 4);
     if (!e->rows)
         return e->run->error.status;
     if (e->options.filter && e->options.filter->count) {
@@ -1016,8 +1043,11 @@ static tm_status write_span(struct tm_exporter *e, const struct tm_derived_row *
 {
     struct tm_lane_span span = {
         .track = tm_out_rows_derived(e->rows, (enum tm_derived_sort)row->sort, row->device),
-        .event = { .begin_ps = e->derived_part.begin_ps, .end_ps = e->derived_part.end_ps,
-                   .name = row->name ? row->name : e->no_name, .category = e->own_category, .own = row->arguments,
+        .event = { .begin_ps = e->derived_part.begin_ps,
+                   .end_ps = e->derived_part.end_ps,
+                   .name = row->name ? row->name : e->no_name,
+                   .category = e->own_category,
+                   .own = row->arguments,
                    .marks = TM_OUT_DERIVED,
                    .is_instant = row->sort == TM_DERIVED_FINDING },
     };
@@ -1037,8 +1067,8 @@ static tm_status exporter_write_derived(struct tm_exporter *e)
 {
     const struct tm_derived_row *const row = e->derived;
     const bool is_counter = row->sort == TM_DERIVED_QUEUE || row->sort == TM_DERIVED_BUSY;
-    const tm_status st = is_counter ? exporter_take_derived_counter(e, row, e->derived_part.begin_ps)
-                                    : write_span(e, row);
+    const tm_status st =
+        is_counter ? exporter_take_derived_counter(e, row, e->derived_part.begin_ps) : write_span(e, row);
 
     return st == TM_OK ? find_next(e) : st;
 }

@@ -17,10 +17,10 @@ struct tm_exporter;
 
 /* What has been written since the file was begun. */
 struct tm_export_counts {
-    uint64_t slices;           /* pieces of spans that have begun, instants too */
-    uint64_t counters;         /* values */
-    uint64_t arrows;           /* that show in it: their later end was written, and the one before it in this file */
-    uint64_t arrow_ends;       /* of arrows that the input has */
+    uint64_t slices;     /* pieces of spans that have begun, instants too */
+    uint64_t counters;   /* values */
+    uint64_t arrows;     /* that show in it: their later end was written, and the one before it in this file */
+    uint64_t arrow_ends; /* of arrows that the input has */
     uint64_t rows;
     uint64_t pieces;           /* slices that go on from the part before */
     int64_t first_ps, last_ps; /* of its slices and counters, on the output's clock; first after last = nothing */
@@ -46,10 +46,10 @@ struct tm_export_options {
     /* Only what lies on this device: index into the devices of the host; TM_NONE: what lies on none */
     bool has_device;
     uint32_t device;
-    bool names_hosts;               /* rows of several hosts in one output: processes begin with the host's name */
-    tm_wants_cut *wants_cut;        /* NULL = never */
+    bool names_hosts;        /* rows of several hosts in one output: processes begin with the host's name */
+    tm_wants_cut *wants_cut; /* NULL = never */
     tm_next_file *next_file;
-    void *to;                       /* of both */
+    void *to; /* of both */
 };
 
 /* in:     names  of everything
@@ -80,14 +80,14 @@ enum { TM_ARROW_SETS = 4096, TM_ARROW_WAYS = 8 };
 
 /* Counters of the present host, by what tells them apart. */
 struct tm_series_table {
-    struct tm_rows *rows;  /* struct tm_series: exporter_series.c */
-    uint32_t *slots;       /* number of a row, plus 1; slot_count: a power of two */
+    struct tm_rows *rows; /* struct tm_series: exporter_series.c */
+    uint32_t *slots;      /* number of a row, plus 1; slot_count: a power of two */
     size_t slot_count;
     uint64_t seed;
 };
 
 struct tm_lost_flows {
-    uint64_t *ids;         /* 2 * TM_LOST_FLOWS_MOST places, 0 = free; NULL = none yet */
+    uint64_t *ids; /* 2 * TM_LOST_FLOWS_MOST places, 0 = free; NULL = none yet */
     size_t count;
     uint64_t seed;
 };
@@ -106,9 +106,9 @@ struct tm_exporter {
     struct tm_lost_flows lost;
     struct tm_export_counts counts;
     bool may_cut;
-    bool ends_at_once;         /* a span is written as a whole when it begins */
-    uint64_t (*begun)[TM_ARROW_WAYS]; /* TM_ARROW_SETS: arrows; 0 = free */
-    uint8_t *common;           /* TM_ARGUMENTS_MOST: the common arguments that were asked for last */
+    bool ends_at_once;                         /* a span is written as a whole when it begins */
+    uint64_t (*begun)[TM_ARROW_WAYS];          /* TM_ARROW_SETS: arrows; 0 = free */
+    uint8_t *common;                           /* TM_ARGUMENTS_MOST: the common arguments that were asked for last */
     struct tm_name_answer keys[TM_KNOWN_KEYS]; /* of arguments: whether it is "counter_value" */
     tm_strid no_name, own_category, bytes_unit, percent_unit, classes[TM_CLASS_COUNT];
     struct tm_key counter_value;
@@ -116,8 +116,8 @@ struct tm_exporter {
     const struct tm_trace *trace;
     int64_t offset_ps, now_ps; /* now: on the output's clock */
     uint64_t track_count;
-    bool has_arrows;           /* of the file's own */
-    bool is_cut;               /* it began in an earlier file */
+    bool has_arrows; /* of the file's own */
+    bool is_cut;     /* it began in an earlier file */
     size_t empty_spans, kept_together;
     const struct tm_derived_row *derived; /* the next one that is wanted; NULL = none */
     struct tm_wanted derived_part;        /* of it, on the output's clock */

@@ -64,7 +64,8 @@ static tm_status find_slot(struct tm_exporter *e, uint64_t hash, size_t *slot)
 {
     const struct tm_series_table *const t = &e->series;
 
-    for (*slot = (size_t)tm_hash_mix(hash, t->seed) & (t->slot_count - 1); t->slots[*slot]; *slot = (*slot + 1) & (t->slot_count - 1)) {
+    for (*slot = (size_t)tm_hash_mix(hash, t->seed) & (t->slot_count - 1); t->slots[*slot];
+         *slot = (*slot + 1) & (t->slot_count - 1)) {
         const struct tm_series *const series = tm_rows_at(t->rows, t->slots[*slot] - 1);
 
         if (!series)
@@ -184,8 +185,12 @@ static tm_status write_value(struct tm_exporter *e, struct tm_series *series, in
 {
     struct tm_out_row row;
     const struct tm_out_counter counter = {
-        .row = &row, .time_ps = time_ps, .value = series->last.value, .whole = series->last.whole,
-        .is_whole = series->last.is_whole, .trace = event ? e->trace : NULL,
+        .row = &row,
+        .time_ps = time_ps,
+        .value = series->last.value,
+        .whole = series->last.whole,
+        .is_whole = series->last.is_whole,
+        .trace = event ? e->trace : NULL,
         .start_ps = event ? event->record.start_ps : 0,
     };
     const tm_status st = tm_out_rows_use_counter(e->rows, e->writer, &series->row, &row, &e->counts.rows);
@@ -200,8 +205,8 @@ static bool is_same(const struct tm_counter_value *a, const struct tm_counter_va
     return a->is_whole == b->is_whole && (a->is_whole ? a->whole == b->whole : a->value == b->value);
 }
 
-tm_status tm_exporter_count(struct tm_exporter *e, const struct tm_counter_key *c,
-                            const struct tm_counter_value *value, int64_t time_ps)
+tm_status tm_exporter_count(struct tm_exporter *e, const struct tm_counter_key *c, const struct tm_counter_value *value,
+                            int64_t time_ps)
 {
     struct tm_series fresh = { .is_kept = false };
     struct tm_series *series;

@@ -13,16 +13,16 @@ enum { BLOCK_NODES = 128, SLOTS_FIRST = 64, LANES_FIRST = 4, LANES_KEPT = 64, NO
 
 struct node {
     struct tm_lane_span span;
-    uint64_t number;         /* counts up: when it was opened */
-    uint8_t *held;           /* own and common arguments; NULL = none */
+    uint64_t number; /* counts up: when it was opened */
+    uint8_t *held;   /* own and common arguments; NULL = none */
     size_t held_bytes;
-    uint32_t outer;          /* on its lane; of a free node the next free one */
-    uint32_t before, after;  /* in the order of opening */
-    uint32_t place;          /* in the heap */
+    uint32_t outer;         /* on its lane; of a free node the next free one */
+    uint32_t before, after; /* in the order of opening */
+    uint32_t place;         /* in the heap */
 };
 
 struct lane {
-    int64_t end_ps;          /* of the innermost */
+    int64_t end_ps; /* of the innermost */
     uint64_t key;
     uint32_t inner, depth;
 };
@@ -30,9 +30,9 @@ struct lane {
 struct slot {
     uint64_t track;
     struct lane first;
-    struct lane *more;       /* lanes from 1 on */
-    uint32_t count, room;    /* lanes looked at; `more` has room for */
-    uint32_t open;           /* spans on all of them */
+    struct lane *more;    /* lanes from 1 on */
+    uint32_t count, room; /* lanes looked at; `more` has room for */
+    uint32_t open;        /* spans on all of them */
     bool is_used;
 };
 
@@ -49,9 +49,9 @@ struct tm_lanes {
     uint64_t seed, opened;
     struct node **blocks;
     uint32_t block_count, block_room;
-    uint32_t free_node, ended; /* ended: was given out last, to be released */
-    uint32_t first, last;    /* open ones in the order of opening */
-    struct slot *slots;      /* slot_count: a power of two */
+    uint32_t free_node, ended;                  /* ended: was given out last, to be released */
+    uint32_t first, last;                       /* open ones in the order of opening */
+    struct slot *slots;                         /* slot_count: a power of two */
     size_t slot_count, slots_used, slots_empty; /* empty: used by a track with nothing open */
     struct entry *heap;
     size_t open, heap_room;
@@ -100,8 +100,14 @@ struct tm_lanes *tm_lanes_new(struct tm_run *run, const struct tm_lanes_options 
 
     if (!l)
         return NULL;
-    *l = (struct tm_lanes){ .run = run, .options = *options, .used_bytes = sizeof(*l), .seed = tm_hash_seed(l),
-                            .free_node = NO_NODE, .ended = NO_NODE, .first = NO_NODE, .last = NO_NODE };
+    *l = (struct tm_lanes){ .run = run,
+                            .options = *options,
+                            .used_bytes = sizeof(*l),
+                            .seed = tm_hash_seed(l),
+                            .free_node = NO_NODE,
+                            .ended = NO_NODE,
+                            .first = NO_NODE,
+                            .last = NO_NODE };
     if (grow(l, &slots, 0, SLOTS_FIRST * sizeof(*l->slots)) != TM_OK) {
         tm_lanes_free(l);
         return NULL;
@@ -350,8 +356,8 @@ bool tm_lanes_choose(const struct tm_lanes *l, struct tm_lane_span *span)
     for (span->lane = 0; span->lane < count; span->lane++) {
         const struct lane *const lane = lane_at(slot, span->lane);
 
-        if (!lane->depth || (lane->depth < TM_LANE_DEPTH && lane->key == span->key &&
-                             lane->end_ps >= span->event.end_ps))
+        if (!lane->depth ||
+            (lane->depth < TM_LANE_DEPTH && lane->key == span->key && lane->end_ps >= span->event.end_ps))
             return true;
     }
     return span->lane < TM_LANES_MOST;

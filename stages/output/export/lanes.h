@@ -25,9 +25,9 @@ struct tm_lanes *tm_lanes_new(struct tm_run *run, const struct tm_lanes_options 
 void tm_lanes_free(struct tm_lanes *lanes); /* tolerates NULL */
 
 struct tm_lane_span {
-    uint64_t track;      /* any number: spans of one number share lanes */
-    uint64_t key;        /* of asynchronous spans; spans nest only in those of the same key */
-    uint32_t lane;       /* out */
+    uint64_t track;            /* any number: spans of one number share lanes */
+    uint64_t key;              /* of asynchronous spans; spans nest only in those of the same key */
+    uint32_t lane;             /* out */
     struct tm_out_event event; /* row, of and trace are not kept: they are NULL when it is given back */
 };
 

@@ -89,9 +89,9 @@ enum { BLOCK_BYTES = 64 << 10 };
 struct tm_out_file {
     struct tm_run *run;
     struct tm_atomic_file file;
-    uint64_t written;         /* bytes in the file */
+    uint64_t written;             /* bytes in the file */
     struct tm_deflater *deflater; /* NULL = plain */
-    size_t used;              /* of block */
+    size_t used;                  /* of block */
     uint8_t block[BLOCK_BYTES];
     uint8_t deflated[BLOCK_BYTES];
 };

@@ -18,10 +18,12 @@ enum {
 
 /* Fields of TrackEvent and of DebugAnnotation. */
 enum { EVENT_ARGUMENTS = 4 };
+/* clang-format off */
 enum {
     NAME_IID = 1, BOOL_VALUE = 2, UINT_VALUE = 3, INT_VALUE = 4, DOUBLE_VALUE = 5, STRING_VALUE = 6, NAME = 10,
     DICT_ENTRIES = 11, ARRAY_VALUES = 12, STRING_VALUE_IID = 17
 };
+/* clang-format on */
 
 void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfetto_names *names)
 {
@@ -170,7 +172,8 @@ static tm_status put_name(struct tm_perfetto_arguments *a, tm_strid id)
 static tm_status put_scalar(struct tm_perfetto_arguments *a, const struct tm_argument *argument)
 {
     switch (argument->type) {
-    case TM_ARGUMENT_FALSE: case TM_ARGUMENT_TRUE:
+    case TM_ARGUMENT_FALSE:
+    case TM_ARGUMENT_TRUE:
         a->to = tm_pb_varint(a->to, BOOL_VALUE, argument->type == TM_ARGUMENT_TRUE);
         return TM_OK;
     case TM_ARGUMENT_INT:
@@ -249,8 +252,9 @@ static inline bool take_place(struct tm_perfetto_arguments *a, size_t depth)
 static void open_level(struct tm_perfetto_level *level, const struct tm_argument *argument, uint8_t *begin,
                        uint32_t object)
 {
-    *level = (struct tm_perfetto_level){ .rest = argument->inside, .begin = begin, .object = object,
-                                         .is_array = argument->type == TM_ARGUMENT_ARRAY };
+    *level = (struct tm_perfetto_level){
+        .rest = argument->inside, .begin = begin, .object = object, .is_array = argument->type == TM_ARGUMENT_ARRAY
+    };
 }
 
 /* in: depth  of the value.  out: *depth  of what comes next */
@@ -444,8 +448,8 @@ static tm_status put_list_alike(struct tm_perfetto_arguments *a, const struct tm
         }
         if (!tm_arguments_next(&list, true, &argument))
             break;
-        *is_alike = *node < alike->count &&
-                    alike->key[*node] == (tm_argument_is_value(&argument) ? argument.key : UINT32_MAX);
+        *is_alike =
+            *node < alike->count && alike->key[*node] == (tm_argument_is_value(&argument) ? argument.key : UINT32_MAX);
         if (!*is_alike)
             return TM_OK;
         if (put_other_number(a, alike, (*node)++, &argument))

@@ -16,16 +16,16 @@ enum {
 
 /* What is known of the name of an argument. */
 struct tm_perfetto_key {
-    tm_strid id;       /* 0 = none */
+    tm_strid id; /* 0 = none */
     bool is_essential;
-    uint64_t hash;     /* as viewers show it */
+    uint64_t hash; /* as viewers show it */
 };
 
 /* An object or a list that is open; at the top the arguments of the event. */
 struct tm_perfetto_level {
     struct tm_arguments rest;
-    uint8_t *begin;    /* of its value on the wire */
-    uint32_t object;   /* its number in the event; the top is 0 */
+    uint8_t *begin;  /* of its value on the wire */
+    uint32_t object; /* its number in the event; the top is 0 */
     bool is_array, has_values;
 };
 
@@ -33,16 +33,16 @@ struct tm_perfetto_level {
 struct tm_perfetto_arguments {
     struct tm_perfetto_names *names;
     enum tm_args_level level;
-    uint8_t *to;                        /* where the next one goes */
-    size_t count;                       /* of the event's arguments, without what is inside */
+    uint8_t *to;  /* where the next one goes */
+    size_t count; /* of the event's arguments, without what is inside */
     uint32_t objects;
-    bool is_alike;                      /* the keys of the top are those of the event before of its name */
-    bool has_twins;                     /* some key of the event came twice */
-    bool is_limited;                    /* there are more values than may be: those of lower depths come first */
-    uint32_t left[TM_PERFETTO_DEPTHS];  /* that may be; where is_limited */
+    bool is_alike;                     /* the keys of the top are those of the event before of its name */
+    bool has_twins;                    /* some key of the event came twice */
+    bool is_limited;                   /* there are more values than may be: those of lower depths come first */
+    uint32_t left[TM_PERFETTO_DEPTHS]; /* that may be; where is_limited */
     struct tm_perfetto_level levels[TM_PERFETTO_DEPTHS];
     struct tm_perfetto_key keys[TM_PERFETTO_KNOWN_KEYS];
-    struct tm_json_keys seen;           /* of this event */
+    struct tm_json_keys seen;               /* of this event */
     struct tm_alike draft, alike[TM_ALIKE]; /* of this event, as far as it fits; of those before */
 };
 

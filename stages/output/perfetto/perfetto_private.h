@@ -17,8 +17,9 @@ enum tm_perfetto_own_key {
 
 /* Bytes of a TrackEvent on the wire, at most: its own numbers, its arguments, texts. */
 enum {
-    TM_PERFETTO_EVENT_BYTES = 16 * TM_PB_MOST + (TM_PERFETTO_VALUES_MOST + TM_PERFETTO_OWN_KEYS) *
-                              TM_PERFETTO_VALUE_BYTES + TM_PERFETTO_COPIED_MOST + 2 * TM_ARGUMENTS_MOST,
+    TM_PERFETTO_EVENT_BYTES = 16 * TM_PB_MOST +
+                              (TM_PERFETTO_VALUES_MOST + TM_PERFETTO_OWN_KEYS) * TM_PERFETTO_VALUE_BYTES +
+                              TM_PERFETTO_COPIED_MOST + 2 * TM_ARGUMENTS_MOST,
 };
 
 enum { TM_PERFETTO_SEQUENCE = 1 };                         /* of all packets */

@@ -73,8 +73,8 @@ static void deflate_block(struct tm_packets *p)
 
     if (!bytes)
         return;
-    p->used = (size_t)(tm_pb_bytes(tm_pb_head(p->block, TRACE_PACKET, packet), COMPRESSED_PACKETS, p->deflated,
-                                     bytes) - p->block);
+    p->used = (size_t)(tm_pb_bytes(tm_pb_head(p->block, TRACE_PACKET, packet), COMPRESSED_PACKETS, p->deflated, bytes) -
+                       p->block);
 }
 
 /* What is gathered goes into the file as it is, not deflated. */
@@ -388,10 +388,12 @@ tm_status tm_perfetto_find(struct tm_perfetto_names *n, enum tm_perfetto_table t
 /* Fields of TracePacket; of TrackEvent; of LegacyEvent. */
 enum { TIMESTAMP = 8, SEQUENCE_ID = 10, TRACK_EVENT = 11, INTERNED_DATA = 12, SEQUENCE_FLAGS = 13 };
 
+/* clang-format off */
 enum {
     CATEGORY_IIDS = 3, LEGACY_EVENT = 6, TYPE = 9, NAME_IID = 10, TRACK_UUID = 11, CATEGORIES = 22, NAME = 23,
     COUNTER_VALUE = 30, DOUBLE_COUNTER_VALUE = 44, FLOW_IDS = 47
 };
+/* clang-format on */
 
 enum { PHASE = 2, UNSCOPED_ID = 6, BIND_TO_ENCLOSING = 12 };
 
@@ -504,8 +506,8 @@ static tm_status put_packet(struct tm_perfetto *w, uint64_t ns, const uint8_t *f
     at = tm_pb_head(at, TRACK_EVENT, event);
     head_bytes = (size_t)(at - head);
     tail_bytes = (size_t)(tm_pb_varint(tail, TIMESTAMP, ns) - tail);
-    at = packets_room(&w->packets, head_bytes + event + tail_bytes +
-                                          (fresh ? 1 + tm_pb_number_bytes(fresh) + fresh : 0));
+    at = packets_room(&w->packets,
+                      head_bytes + event + tail_bytes + (fresh ? 1 + tm_pb_number_bytes(fresh) + fresh : 0));
     if (!at)
         return w->base.run->error.status;
     at = mempcpy(mempcpy(at, head, head_bytes), from, event);

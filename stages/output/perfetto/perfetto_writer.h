@@ -14,16 +14,16 @@
  * packet (compressed_packets), which viewers read like the packets themselves. */
 enum {
     TM_PACKETS_BLOCK_BYTES = 512 << 10, /* what a block holds; a packet that is larger goes into the file as it is */
-    TM_PACKET_MOST = 1 << 20, /* bytes of one packet on the wire with its head, at most */
+    TM_PACKET_MOST = 1 << 20,           /* bytes of one packet on the wire with its head, at most */
 };
 
 struct tm_packets {
     struct tm_run *run;
-    struct tm_out_file *file;  /* NULL = none is open */
-    uint64_t raw_bytes;        /* of the file so far, before compression */
+    struct tm_out_file *file;           /* NULL = none is open */
+    uint64_t raw_bytes;                 /* of the file so far, before compression */
     struct tm_block_deflater *deflater; /* NULL = blocks are written as they are */
-    uint8_t *deflated;         /* TM_PACKETS_BLOCK_BYTES; NULL likewise */
-    size_t used;               /* of block */
+    uint8_t *deflated;                  /* TM_PACKETS_BLOCK_BYTES; NULL likewise */
+    size_t used;                        /* of block */
     uint8_t block[TM_PACKET_MOST];
 };
 
@@ -43,8 +43,8 @@ enum {
     TM_PERFETTO_NAME_BITS = 13,
     TM_PERFETTO_KEY_BITS = 11,
     TM_PERFETTO_STRING_BITS = 14,
-    TM_PERFETTO_SLOTS = (1 << TM_PERFETTO_CATEGORY_BITS) + (1 << TM_PERFETTO_NAME_BITS) +
-                        (1 << TM_PERFETTO_KEY_BITS) + (1 << TM_PERFETTO_STRING_BITS),
+    TM_PERFETTO_SLOTS = (1 << TM_PERFETTO_CATEGORY_BITS) + (1 << TM_PERFETTO_NAME_BITS) + (1 << TM_PERFETTO_KEY_BITS) +
+                        (1 << TM_PERFETTO_STRING_BITS),
     TM_PERFETTO_INTERNED_MOST = 64 << 10, /* bytes: longer texts stand in their packets */
     TM_PERFETTO_TEXT_MOST = 128 << 10,    /* bytes of a text as it comes; what is longer is cut */
     TM_PERFETTO_COPIED_MOST = 512 << 10,  /* bytes of the texts of one packet but those that stand in its arguments */
@@ -72,9 +72,9 @@ struct tm_perfetto_names {
     uint32_t count[TM_PERFETTO_TABLES];
     uint64_t seed;
     uint32_t tables; /* counts up whenever they begin anew */
-    bool is_full;  /* some table has no room for a text of this packet: clear, and make the packet anew */
-    bool is_cut;   /* some text of this packet is not whole, or not there */
-    size_t copied; /* bytes of texts of this packet, as TM_PERFETTO_COPIED_MOST counts them */
+    bool is_full;    /* some table has no room for a text of this packet: clear, and make the packet anew */
+    bool is_cut;     /* some text of this packet is not whole, or not there */
+    size_t copied;   /* bytes of texts of this packet, as TM_PERFETTO_COPIED_MOST counts them */
     uint32_t fresh_count[TM_PERFETTO_TABLES]; /* of this packet */
     size_t fresh_used;
     struct tm_perfetto_slot slots[TM_PERFETTO_SLOTS];
@@ -129,15 +129,18 @@ void tm_perfetto_put_argument(struct tm_perfetto_names *n, uint8_t **to, unsigne
  * events of a name differ in a number or two: what is the same is copied, a run of nodes at once.  Kept are lists in
  * which no key comes twice, and whose texts all stand in tables or in place.  Memory: fixed. */
 enum {
-    TM_ALIKE = 256, TM_ALIKE_NODES = 24, TM_ALIKE_NODE_BYTES = 240, TM_ALIKE_VALUE_BYTES = 400,
+    TM_ALIKE = 256,
+    TM_ALIKE_NODES = 24,
+    TM_ALIKE_NODE_BYTES = 240,
+    TM_ALIKE_VALUE_BYTES = 400,
     TM_ALIKE_HEAD = 8 /* most bytes of a head that is copied */
 };
 
 struct tm_alike {
-    tm_strid name;       /* 0 = none */
-    uint32_t tables;     /* which tables of names it was written with */
-    uint8_t level;       /* enum tm_args_level */
-    uint8_t count;       /* of nodes */
+    tm_strid name;   /* 0 = none */
+    uint32_t tables; /* which tables of names it was written with */
+    uint8_t level;   /* enum tm_args_level */
+    uint8_t count;   /* of nodes */
     /* Where a node ends, and what was written of it; how many values there are up to it; its key, 0 of no value. */
     uint16_t node_end[TM_ALIKE_NODES], value_end[TM_ALIKE_NODES];
     uint8_t values[TM_ALIKE_NODES];

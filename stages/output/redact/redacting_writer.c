@@ -112,7 +112,8 @@ static void put_inside(struct walk *w, tm_strid key, const struct tm_argument *a
 static tm_status put_value(struct walk *w, tm_strid key, const struct tm_argument *argument)
 {
     switch (argument->type) {
-    case TM_ARGUMENT_FALSE: case TM_ARGUMENT_TRUE:
+    case TM_ARGUMENT_FALSE:
+    case TM_ARGUMENT_TRUE:
         tm_put_bool(w->list, key, argument->type == TM_ARGUMENT_TRUE);
         return TM_OK;
     case TM_ARGUMENT_INT:
@@ -127,11 +128,14 @@ static tm_status put_value(struct walk *w, tm_strid key, const struct tm_argumen
     case TM_ARGUMENT_NUMBER:
         tm_put_number(w->list, key, argument->text, argument->length);
         return TM_OK;
-    case TM_ARGUMENT_TEXT: case TM_ARGUMENT_CATEGORY: case TM_ARGUMENT_ID:
+    case TM_ARGUMENT_TEXT:
+    case TM_ARGUMENT_CATEGORY:
+    case TM_ARGUMENT_ID:
         return put_text(w, key, argument);
     case TM_ARGUMENT_NAME:
         return put_name(w, key, (tm_strid)argument->value);
-    case TM_ARGUMENT_OBJECT: case TM_ARGUMENT_ARRAY:
+    case TM_ARGUMENT_OBJECT:
+    case TM_ARGUMENT_ARRAY:
         put_inside(w, key, argument);
         return TM_OK;
     case TM_ARGUMENT_PLACE:
@@ -170,7 +174,7 @@ static tm_status step(struct walk *w, bool *is_done)
  * node, and room->list.is_cut says so.
  * out: *out  in `room`, until it is used again */
 static tm_status redact_arguments(struct tm_redacted_arguments *room, struct tm_redacted_names *names,
-                              struct tm_arguments list, struct tm_arguments *out)
+                                  struct tm_arguments list, struct tm_arguments *out)
 {
     struct walk w = { .names = names, .list = &room->list, .open = { { list, true } } };
     bool is_done = false;
@@ -195,9 +199,9 @@ struct redacting {
     struct tm_redacted_names names;
     struct tm_redacted_arguments own, common;
     /* of the trace that came last */
-    const struct tm_trace *trace;   /* NULL = none */
+    const struct tm_trace *trace; /* NULL = none */
     uint32_t host;
-    struct tm_trace shown;          /* a copy with pseudonyms: devices are shown_devices of them */
+    struct tm_trace shown; /* a copy with pseudonyms: devices are shown_devices of them */
     uint32_t shown_devices;
     struct tm_out_row row;
 };
@@ -229,8 +233,7 @@ static tm_status show_row(struct redacting *r, const struct tm_out_row *row)
 
 static void give_devices(struct redacting *r)
 {
-    tm_give(&r->base.run->budget, TM_ACCOUNT_TABLES, r->shown.devices,
-            r->shown_devices * sizeof(*r->shown.devices));
+    tm_give(&r->base.run->budget, TM_ACCOUNT_TABLES, r->shown.devices, r->shown_devices * sizeof(*r->shown.devices));
     r->shown.devices = NULL;
     r->shown_devices = 0;
 }
@@ -243,8 +246,8 @@ static tm_status copy_devices(struct redacting *r, const struct tm_trace *trace)
     r->shown.devices = NULL;
     if (!count)
         return TM_OK;
-    r->shown.devices = tm_take(&r->base.run->budget, TM_ACCOUNT_TABLES, count * sizeof(*trace->devices),
-                               &r->base.run->error);
+    r->shown.devices =
+        tm_take(&r->base.run->budget, TM_ACCOUNT_TABLES, count * sizeof(*trace->devices), &r->base.run->error);
     if (!r->shown.devices)
         return r->base.run->error.status;
     r->shown_devices = count;

@@ -28,13 +28,13 @@ static_assert(1 << TM_LANE_CHUNKS == TM_LANES_MOST, "chunks hold all lanes");
 
 /* A process of the trace, or ours, which is the last one. */
 struct out_process {
-    int64_t id, order;      /* as the file has them */
+    int64_t id, order; /* as the file has them */
     tm_strid name;
-    int32_t pid, next_tid;  /* next_tid: perhaps free */
-    uint32_t device;        /* the first one of its tracks; TM_NONE = none */
-    uint32_t file;          /* that has its row */
-    uint32_t rank;          /* among the processes of the output */
-    uint8_t group;          /* enum process_group */
+    int32_t pid, next_tid; /* next_tid: perhaps free */
+    uint32_t device;       /* the first one of its tracks; TM_NONE = none */
+    uint32_t file;         /* that has its row */
+    uint32_t rank;         /* among the processes of the output */
+    uint8_t group;         /* enum process_group */
 };
 
 enum process_group { GROUP_OURS, GROUP_DEVICE, GROUP_HOST, GROUP_REST, GROUP_UNUSED };
@@ -43,15 +43,15 @@ enum process_group { GROUP_OURS, GROUP_DEVICE, GROUP_HOST, GROUP_REST, GROUP_UNU
 struct out_thread {
     tm_strid name;
     uint32_t process;
-    int32_t tid;            /* 0: nothing lies on it */
-    uint32_t rank;          /* among those of its process */
+    int32_t tid;   /* 0: nothing lies on it */
+    uint32_t rank; /* among those of its process */
     uint32_t file;
-    uint32_t lanes;         /* row of `chunks`; 0 = none yet */
-    uint8_t sort;           /* enum tm_out_sort */
+    uint32_t lanes; /* row of `chunks`; 0 = none yet */
+    uint8_t sort;   /* enum tm_out_sort */
 };
 
 struct out_lane {
-    int32_t tid;            /* 0 = not used yet */
+    int32_t tid; /* 0 = not used yet */
     uint32_t file;
 };
 
@@ -98,7 +98,8 @@ static inline uint32_t tm_own_rank(const struct tm_out_rows *r, uint32_t device,
 enum { NAME_MOST = 4096 };
 
 /* The next number from *next on that is not in `taken`. */
-static tm_status next_free_number(struct tm_run *run, struct tm_index *taken, uint64_t base, int32_t *next, int32_t *number)
+static tm_status next_free_number(struct tm_run *run, struct tm_index *taken, uint64_t base, int32_t *next,
+                                  int32_t *number)
 {
     const void *row;
     tm_status st;
@@ -152,7 +153,8 @@ static tm_status take_track(struct tm_out_rows *r, const struct tm_track *track)
     struct out_process *p;
 
     for (uint64_t i = count; i <= track->process; i++) {
-        static const struct out_process none = { .group = GROUP_UNUSED, .next_tid = TM_FIRST_FREE_NUMBER,
+        static const struct out_process none = { .group = GROUP_UNUSED,
+                                                 .next_tid = TM_FIRST_FREE_NUMBER,
                                                  .device = TM_NONE };
         const tm_status st = tm_rows_append(r->processes, &none);
 
@@ -177,8 +179,9 @@ static tm_status take_track(struct tm_out_rows *r, const struct tm_track *track)
 
 static tm_status take_tracks(struct tm_out_rows *r)
 {
-    struct out_process own = { .group = GROUP_OURS, .next_tid = TM_FIRST_FREE_NUMBER, .device = TM_NONE,
-                               .name = r->name_own };
+    struct out_process own = {
+        .group = GROUP_OURS, .next_tid = TM_FIRST_FREE_NUMBER, .device = TM_NONE, .name = r->name_own
+    };
 
     r->track_count = tm_rows_count(r->trace->tracks);
     for (uint64_t i = 0; i < r->track_count; i++) {
@@ -316,10 +319,10 @@ static tm_status place_processes(struct tm_out_rows *r, struct tm_sorter *places
 
 static tm_status order_processes(struct tm_out_rows *r)
 {
-    struct tm_sorter *const places = tm_sorter_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct process_place),
-                                                   r->memory_bytes / 4, compare_processes);
-    struct tm_index *const taken = tm_index_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct taken_number),
-                                                r->memory_bytes / 8, TM_INDEX_FIRST, NULL);
+    struct tm_sorter *const places =
+        tm_sorter_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct process_place), r->memory_bytes / 4, compare_processes);
+    struct tm_index *const taken =
+        tm_index_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct taken_number), r->memory_bytes / 8, TM_INDEX_FIRST, NULL);
     tm_status st = places && taken ? place_processes(r, places) : r->run->error.status;
 
     r->device_count = r->trace->device_count;
@@ -365,11 +368,15 @@ static bool has_row(uint8_t sort)
 static tm_status take_thread(struct tm_out_rows *r, uint32_t number, const struct tm_track *track,
                              struct tm_sorter *places)
 {
-    const struct out_thread row = { .name = track->name, .process = track->process,
+    const struct out_thread row = { .name = track->name,
+                                    .process = track->process,
                                     .sort = track->sort == TM_TRACK_THREAD ? TM_OUT_THREAD : TM_OUT_ROW };
     const bool by_number = group_of(track) == GROUP_DEVICE;
-    const struct thread_place place = { .order = by_number ? track->id : track->order, .process = track->process,
-                                        .track = number, .id = track->id, .sort = track->sort };
+    const struct thread_place place = { .order = by_number ? track->id : track->order,
+                                        .process = track->process,
+                                        .track = number,
+                                        .id = track->id,
+                                        .sort = track->sort };
     const struct taken_number wish = { tid_key(track->process, track->id), number };
     tm_status st = tm_rows_append(r->threads, &row);
 
@@ -423,12 +430,12 @@ static tm_status number_threads(struct tm_out_rows *r, struct tm_sorter *places)
 
 static tm_status order_threads(struct tm_out_rows *r)
 {
-    struct tm_sorter *const places = tm_sorter_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct thread_place),
-                                                   r->memory_bytes / 4, compare_threads);
+    struct tm_sorter *const places =
+        tm_sorter_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct thread_place), r->memory_bytes / 4, compare_threads);
     tm_status st;
 
-    r->tids = tm_index_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct taken_number), r->memory_bytes / 4, TM_INDEX_FIRST,
-                           NULL);
+    r->tids =
+        tm_index_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct taken_number), r->memory_bytes / 4, TM_INDEX_FIRST, NULL);
     st = places && r->tids ? TM_OK : r->run->error.status;
     for (uint64_t i = 0; i < r->track_count && st == TM_OK; i++) {
         const struct tm_track *const at = tm_rows_at(r->trace->tracks, i);
@@ -472,8 +479,7 @@ static void find_sharing_devices(struct tm_out_rows *r)
     }
 }
 
-void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, const char *what, char *name,
-                                size_t size)
+void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, const char *what, char *name, size_t size)
 {
     const char *id = "", *slash;
 
@@ -525,8 +531,7 @@ static tm_status out_rows_number(struct tm_out_rows *r)
     return st == TM_OK ? add_own_rows(r) : st;
 }
 
-enum { PAGE_BYTES = 4096, LANE_PLACES = 64 /* in the order of a process, for each thread */,
-       SMALL_LANES = 16 };
+enum { PAGE_BYTES = 4096, LANE_PLACES = 64 /* in the order of a process, for each thread */, SMALL_LANES = 16 };
 
 static const int64_t after_threads = INT64_C(2000000000);
 
@@ -744,9 +749,14 @@ static tm_status make_row(struct tm_out_rows *r, struct tm_trace_writer *writer,
     found->file = r->file;
     st = use_process(r, writer, thread.process, &process, rows);
     *row = (struct tm_out_row){
-        .uuid = uuid_of_thread(r, number, 0), .parent = uuid_of(r, TM_OUT_PROCESS, thread.process, 0),
-        .sort = thread.sort, .pid = process.pid, .tid = thread.tid, .name = thread.name,
-        .process = process.name, .order = (int64_t)thread.rank * LANE_PLACES,
+        .uuid = uuid_of_thread(r, number, 0),
+        .parent = uuid_of(r, TM_OUT_PROCESS, thread.process, 0),
+        .sort = thread.sort,
+        .pid = process.pid,
+        .tid = thread.tid,
+        .name = thread.name,
+        .process = process.name,
+        .order = (int64_t)thread.rank * LANE_PLACES,
     };
     if (number == tm_out_rows_derived(r, TM_DERIVED_FACTS, TM_NONE))
         row->uuid = row->parent;
@@ -784,8 +794,13 @@ tm_status tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer 
     counter->file = r->file;
     *row = (struct tm_out_row){
         .uuid = uuid_of(r, TM_OUT_COUNTER, counter->process, counter->hash),
-        .parent = uuid_of(r, TM_OUT_PROCESS, counter->process, 0), .sort = TM_OUT_COUNTER, .pid = process.pid,
-        .name = counter->name, .process = process.name, .unit = counter->unit, .order = after_threads,
+        .parent = uuid_of(r, TM_OUT_PROCESS, counter->process, 0),
+        .sort = TM_OUT_COUNTER,
+        .pid = process.pid,
+        .name = counter->name,
+        .process = process.name,
+        .unit = counter->unit,
+        .order = after_threads,
     };
     if (counter->order != TM_COUNTER_RECORDED)
         row->order = (int64_t)tm_own_rank(r, counter->device, PLACE_COUNTERS + counter->order) * LANE_PLACES;

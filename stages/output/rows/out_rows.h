@@ -47,12 +47,12 @@ tm_status tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer,
 
 /* A counter of a process. */
 struct tm_counter_row {
-    uint64_t hash;     /* of what tells it from others of its process; never the same for two of them */
+    uint64_t hash; /* of what tells it from others of its process; never the same for two of them */
     tm_strid name, unit;
     uint32_t process;
-    uint32_t device;   /* of what was worked out; of others anything */
-    uint32_t file;     /* of tm_out_rows: 0 at first */
-    uint8_t order;     /* enum tm_counter_order */
+    uint32_t device; /* of what was worked out; of others anything */
+    uint32_t file;   /* of tm_out_rows: 0 at first */
+    uint8_t order;   /* enum tm_counter_order */
 };
 
 enum tm_counter_order { TM_COUNTER_QUEUE, TM_COUNTER_BUSY, TM_COUNTER_RECORDED };
@@ -66,7 +66,7 @@ enum { TM_NEAR_ROWS = 64 };
 struct near_row {
     uint64_t number;
     uint32_t lane;
-    uint32_t file;             /* that has it; 0 = free */
+    uint32_t file; /* that has it; 0 = free */
     uint32_t host;
     struct tm_out_row row;
 };
@@ -77,14 +77,14 @@ struct tm_out_rows {
     const struct tm_trace *trace;
     bool names_hosts;
     size_t memory_bytes;
-    uint32_t file;             /* counts up from 1 */
-    struct tm_rows *pids;      /* int32_t: those that earlier hosts have */
-    int32_t next_pid;          /* perhaps free */
-    int32_t planes;            /* pid of the last one of all hosts so far */
-    uint32_t ranks;            /* of processes of all hosts so far */
+    uint32_t file;        /* counts up from 1 */
+    struct tm_rows *pids; /* int32_t: those that earlier hosts have */
+    int32_t next_pid;     /* perhaps free */
+    int32_t planes;       /* pid of the last one of all hosts so far */
+    uint32_t ranks;       /* of processes of all hosts so far */
     /* of the present host */
     struct tm_rows *processes, *threads, *chunks, *lanes;
-    struct tm_index *tids;     /* struct taken_number: threads that have their own number */
+    struct tm_index *tids; /* struct taken_number: threads that have their own number */
     uint64_t track_count;
     uint32_t device_count, own_process;
     uint32_t device_process[TM_DEVICES_MOST];

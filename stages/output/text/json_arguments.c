@@ -258,7 +258,8 @@ static size_t escape(const struct tm_json_text *json, char *to, char byte)
 static size_t escape_run(const struct tm_json_text *json, char *to, const char *text, size_t length)
 {
     static const char last_backslash[] = "\\u005c";
-    const char apart = json->quote_bytes == 2 ? ';' : '"'; /* in a cell a spreadsheet may begin another one there (quoting.h) */
+    const char apart =
+        json->quote_bytes == 2 ? ';' : '"'; /* in a cell a spreadsheet may begin another one there (quoting.h) */
     size_t used = 0;
 
     for (size_t i = 0; i < length; i++) {
@@ -347,7 +348,8 @@ static bool make_ready(struct tm_json_text *json, struct tm_json_ready *ready, c
 
 /* The entry of a name; NULL where it is too long for one, or the names failed: then *text, which is NULL after a
  * failure. */
-static const struct tm_json_ready *json_look_up(struct tm_json_text *json, tm_strid name, const char **text, size_t *length)
+static const struct tm_json_ready *json_look_up(struct tm_json_text *json, tm_strid name, const char **text,
+                                                size_t *length)
 {
     struct tm_json_ready *const ready = &json->ready[name % TM_JSON_READY];
 
@@ -405,7 +407,7 @@ void tm_json_double(struct tm_json_text *json, double value)
 /* An object or an array that is open. */
 struct open_list {
     struct tm_arguments rest;
-    uint32_t object;  /* its number in the event; the top is 0 */
+    uint32_t object; /* its number in the event; the top is 0 */
     bool is_array;
     uint32_t members;
 };
@@ -513,8 +515,7 @@ static void put_list(struct walk *w, const struct tm_argument *argument)
         return;
     }
     tm_sink_put(&w->json->sink, is_array ? "[" : "{", 1);
-    w->open[++w->depth] =
-        (struct open_list){ .rest = argument->inside, .object = ++w->objects, .is_array = is_array };
+    w->open[++w->depth] = (struct open_list){ .rest = argument->inside, .object = ++w->objects, .is_array = is_array };
 }
 
 static void put_value(struct walk *w, const struct tm_argument *argument)
@@ -546,7 +547,8 @@ static void put_value(struct walk *w, const struct tm_argument *argument)
     case TM_ARGUMENT_NAME:
         tm_json_name(json, (tm_strid)argument->value);
         break;
-    case TM_ARGUMENT_OBJECT: case TM_ARGUMENT_ARRAY:
+    case TM_ARGUMENT_OBJECT:
+    case TM_ARGUMENT_ARRAY:
         put_list(w, argument);
         break;
     default:

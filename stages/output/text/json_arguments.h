@@ -16,13 +16,13 @@ enum { TM_JSON_KEY_SLOTS = 4096, TM_JSON_KEYS_MOST = 3072 };
 
 struct tm_json_keys {
     uint64_t seed;
-    uint32_t event;      /* entries of other events count as empty */
-    uint32_t used;       /* of this event */
-    uint64_t past;       /* keys that came when the table was full */
+    uint32_t event; /* entries of other events count as empty */
+    uint32_t used;  /* of this event */
+    uint64_t past;  /* keys that came when the table was full */
     struct {
         uint64_t hash;
         uint32_t event;
-        uint32_t count;  /* times that it came */
+        uint32_t count; /* times that it came */
     } slots[TM_JSON_KEY_SLOTS];
 };
 
@@ -75,9 +75,9 @@ static inline uint64_t tm_json_keys_take(struct tm_json_keys *keys, uint64_t has
 enum { TM_JSON_READY = 2048, TM_JSON_READY_MOST = 109 };
 
 struct tm_json_ready {
-    uint64_t hash;       /* as a key: tm_json_key_hash */
-    tm_strid id;         /* 0 = none */
-    bool is_essential;   /* tm_is_essential_argument */
+    uint64_t hash;     /* as a key: tm_json_key_hash */
+    tm_strid id;       /* 0 = none */
+    bool is_essential; /* tm_is_essential_argument */
     uint8_t length;
     char quoted[TM_JSON_READY_MOST];
 };
@@ -85,11 +85,11 @@ struct tm_json_ready {
 struct tm_json_text {
     struct tm_text_sink sink;
     struct tm_names *names;
-    const char *quote;   /* one, or two in a cell */
+    const char *quote; /* one, or two in a cell */
     size_t quote_bytes;
     bool escapes_hidden; /* tm_utf8_is_hidden */
     struct tm_json_keys keys;
-    uint64_t arguments;  /* that tm_json_arguments has written, of the top level */
+    uint64_t arguments;                        /* that tm_json_arguments has written, of the top level */
     struct tm_json_ready ready[TM_JSON_READY]; /* by handle */
 };
 

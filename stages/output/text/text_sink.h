@@ -15,8 +15,8 @@ enum { TM_SINK_BYTES = 256 << 10, TM_SINK_PIECE = 4096 };
 struct tm_text_sink {
     struct tm_out_file *file;
     tm_status status;
-    uint64_t passed;      /* bytes that the file has */
-    uint64_t keep_from;   /* what lies there and after may still be put in another order; UINT64_MAX = nothing.  It is
+    uint64_t passed;    /* bytes that the file has */
+    uint64_t keep_from; /* what lies there and after may still be put in another order; UINT64_MAX = nothing.  It is
                              given up where the buffer is full of it */
     size_t used;
     char bytes[TM_SINK_BYTES];
