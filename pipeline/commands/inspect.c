@@ -19,8 +19,7 @@
 #include "reports/findings/finding_texts.h"
 #include "reports/findings/findings.h"
 #include "reports/format/format.h"
-#include "stages/figures/contents.h"
-#include "stages/figures/overview.h"
+#include "stages/figures/figure_stages.h"
 #include "stages/resolve/classes.h"
 
 /* What to change in the way of profiling, from what a trace holds and what it lacks. */

@@ -3,18 +3,295 @@
  * and never leaves an open tag or half a table. */
 #include "reports/markdown/markdown.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
+#include "pipeline/attributes.h"
 #include "pipeline/doc/doc.h"
 #include "pipeline/version.h"
 #include "reports/content/finding_places.h"
 #include "reports/content/front_page.h"
 #include "reports/content/sheet.h"
 #include "reports/format/format.h"
-#include "reports/markdown/mdw.h"
+
+static void mdw_rawf(struct tm_mdw *w, const char *format, ...) TM_PRINTF(2, 3);
+
+enum { NAME_BYTES = 4 * TM_MD_NAME_MOST + 1, RAW_BYTES = 256, SHORT_HASH = 7 };
+
+/* --- bytes --- */
+
+void tm_mdw_init(struct tm_mdw *w, char *room, size_t bytes)
+{
+    *w = (struct tm_mdw){ .at = room, .bytes = bytes };
+    room[0] = 0;
+}
+
+static void put(struct tm_mdw *w, const char *bytes, size_t length)
+{
+    if (w->is_full || length >= w->bytes - w->used) {
+        w->is_full = true;
+        return;
+    }
+    memcpy(w->at + w->used, bytes, length);
+    w->used += length;
+    w->at[w->used] = 0;
+}
+
+void tm_mdw_raw(struct tm_mdw *w, const char *markdown)
+{
+    put(w, markdown, strlen(markdown));
+}
+
+/* at most 255 bytes */
+static void mdw_rawf(struct tm_mdw *w, const char *format, ...)
+{
+    char text[RAW_BYTES];
+    va_list list;
+
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    tm_mdw_raw(w, text);
+}
+
+/* --- inline code --- */
+
+static size_t longest_fence(const char *text, size_t length)
+{
+    size_t longest = 0, run = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        run = text[i] == '`' ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+static void put_fence(struct tm_mdw *w, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        put(w, "`", 1);
+}
+
+/* In a table a bar is escaped even in code, and what a backslash before it means differs among readers. */
+static void put_bar(struct tm_mdw *w, bool after_backslash)
+{
+    tm_mdw_raw(w, after_backslash ? "\\x7c" : "\\|");
+}
+
+/* in: text  visible, not empty */
+static void put_code(struct tm_mdw *w, const char *text, size_t length, bool in_table)
+{
+    const size_t fence = longest_fence(text, length) + 1;
+    const char first = text[0], last = text[length - 1];
+    const bool is_padded = first == '`' || last == '`' || (first == ' ' && last == ' ');
+
+    if (w->used > 0 && w->at[w->used - 1] == '`') /* fences that touch are one fence */
+        put(w, " ", 1);
+    put_fence(w, fence);
+    if (is_padded)
+        put(w, " ", 1);
+    for (size_t i = 0; i < length; i++) {
+        if (in_table && text[i] == '|')
+            put_bar(w, i > 0 && text[i - 1] == '\\');
+        else
+            put(w, text + i, 1);
+    }
+    if (is_padded)
+        put(w, " ", 1);
+    put_fence(w, fence);
+}
+
+void tm_mdw_name(struct tm_mdw *w, const char *name, bool in_table)
+{
+    char visible[TM_MD_PROSE_BYTES], cut[NAME_BYTES];
+
+    tm_format_text(visible, sizeof(visible), name);
+    (void)tm_format_middle(cut, sizeof(cut), visible, TM_MD_NAME_MOST);
+    if (cut[0])
+        put_code(w, cut, strlen(cut), in_table);
+}
+
+/* --- words --- */
+
+static bool has_any(const char *word, size_t length, const char *of)
+{
+    for (size_t i = 0; i < length; i++)
+        if (strchr(of, word[i]))
+            return true;
+    return false;
+}
+
+static bool contains(const char *word, size_t length, const char *what)
+{
+    const size_t n = strlen(what);
+
+    for (size_t i = 0; i + n <= length; i++)
+        if (strncasecmp(word + i, what, n) == 0)
+            return true;
+    return false;
+}
+
+/* "#12", "gh-12", "!12", "%12", as forges refer to what they keep. */
+static bool is_reference(const char *word, size_t length)
+{
+    for (size_t i = 0; i + 1 < length; i++) {
+        const bool is_sign = strchr("#!%", word[i]) || (word[i] == '-' && i >= 2 && contains(word + i - 2, 2, "gh"));
+
+        if (is_sign && isdigit((unsigned char)word[i + 1]))
+            return true;
+    }
+    return false;
+}
+
+/* Some part of it could be a commit; a number with decimals is none. */
+static bool is_hash(const char *word, size_t length)
+{
+    size_t run = 0;
+
+    if (strspn(word, "0123456789.") >= length && memchr(word, '.', length))
+        return false;
+    for (size_t i = 0; i < length && run < SHORT_HASH; i++)
+        run = isxdigit((unsigned char)word[i]) ? run + 1 : 0;
+    return run >= SHORT_HASH;
+}
+
+/* A word for a picture: ":tada:".  A time of the day is none. */
+static bool is_shortcode(const char *word, size_t length)
+{
+    const char *first = memchr(word, ':', length);
+
+    return first && memchr(first + 1, ':', length - (size_t)(first + 1 - word)) &&
+           (strspn(word, "0123456789:") < length || length > sizeof("12:34:56") - 1);
+}
+
+/* What begins a list, a heading or a rule where it is the first of a line: "#", "-", "1.", "===". */
+static bool is_block_sign(const char *word, size_t length)
+{
+    const size_t digits = strspn(word, "0123456789");
+
+    return strspn(word, "#+-=") >= length || (digits > 0 && digits + 1 == length && strchr(".)", word[digits]));
+}
+
+static bool is_special(const char *word, size_t length, bool is_first)
+{
+    return has_any(word, length, "\\`*_[]<>|~&$@") || contains(word, length, "://") || contains(word, length, "www.") ||
+           contains(word, length, "mailto:") || contains(word, length, "xmpp:") || (word[0] == '%' && length > 1) ||
+           is_reference(word, length) || is_hash(word, length) || is_shortcode(word, length) ||
+           (is_first && is_block_sign(word, length));
+}
+
+/* Ends with a bracket that begins in it: "f(x)". */
+static bool closes(const char *word, size_t length)
+{
+    return word[length - 1] == ')' && memchr(word, '(', length);
+}
+
+/* A word with the brackets, quotes and stops around it, which stay outside of the code. */
+static void put_special(struct tm_mdw *w, const char *word, size_t length, bool in_table)
+{
+    size_t from = 0, to = length;
+
+    while (from < to && strchr("(\"'", word[from]))
+        from++;
+    while (to > from && strchr(",.;:)\"'", word[to - 1]) && !closes(word + from, to - from))
+        to--;
+    put(w, word, from);
+    if (to > from)
+        put_code(w, word + from, to - from, in_table);
+    put(w, word + to, length - to);
+}
+
+/* Signs that stand alone, as in "> 80 %". */
+static bool is_signs(const char *word, size_t length)
+{
+    return strspn(word, "<>=&*~") >= length && has_any(word, length, "<>&*~");
+}
+
+static void put_signs(struct tm_mdw *w, const char *word, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        put(w, "\\", 1);
+        put(w, word + i, 1);
+    }
+}
+
+/* Length of the code at the begin of a text, its two fences included; 0 = there is none. */
+static size_t code_length(const char *text)
+{
+    const char *end = text[0] == '`' && text[1] != '`' && text[1] ? strchr(text + 1, '`') : NULL;
+
+    return end && end[1] != '`' ? (size_t)(end + 1 - text) : 0;
+}
+
+/* Put what stands at the begin of a text.  out: its length */
+static size_t put_piece(struct tm_mdw *w, const char *text, bool in_table, bool is_first)
+{
+    const size_t code = code_length(text), length = code ? code : strcspn(text, " ");
+
+    if (code)
+        put_code(w, text + 1, code - 2, in_table);
+    else if (is_signs(text, length))
+        put_signs(w, text, length);
+    else if (is_special(text, length, is_first))
+        put_special(w, text, length, in_table);
+    else
+        put(w, text, length);
+    return length;
+}
+
+void tm_mdw_prose(struct tm_mdw *w, const char *text, bool in_table)
+{
+    char visible[TM_MD_PROSE_BYTES];
+    const char *at = visible;
+
+    tm_format_text(visible, sizeof(visible), text);
+    at += strspn(at, " ");
+    for (bool is_first = true; *at; is_first = false) {
+        const size_t spaces = is_first ? 0 : strspn(at, " ");
+
+        at += spaces;
+        if (spaces && *at)
+            put(w, " ", 1);
+        if (*at)
+            at += put_piece(w, at, in_table, is_first);
+    }
+}
+
+/* --- HTML --- */
+
+void tm_mdw_html(struct tm_mdw *w, const char *text)
+{
+    static const char *const entities[][2] = { { "&", "&amp;" }, { "<", "&lt;" }, { ">", "&gt;" }, { "\"", "&quot;" } };
+    char visible[TM_MD_PROSE_BYTES];
+
+    tm_format_text(visible, sizeof(visible), text);
+    for (const char *at = visible; *at; at++) {
+        const char *entity = NULL;
+
+        for (size_t i = 0; i < sizeof(entities) / sizeof(entities[0]); i++)
+            entity = *at == entities[i][0][0] ? entities[i][1] : entity;
+        if (entity)
+            tm_mdw_raw(w, entity);
+        else
+            put(w, at, 1);
+    }
+}
+
+/* Behind "[" and the text of a link: where it leads.  in: path  tm_link_is_safe */
+static void mdw_link_end(struct tm_mdw *w, const char *path)
+{
+    tm_mdw_raw(w, "](");
+    tm_mdw_raw(w, path);
+    tm_mdw_raw(w, ")");
+}
 
 /* Made in memory, row by row: a row that does not fit is taken back. */
 
@@ -59,9 +336,9 @@ static void put_name(struct writing *m, const struct tm_value *row)
         tm_mdw_name(&m->w, text_of(row, "revision"), true);
     }
     if (!is(row, "night", m->night))
-        tm_mdw_rawf(&m->w, " of %.10s", text_of(row, "night"));
+        mdw_rawf(&m->w, " of %.10s", text_of(row, "night"));
     if (tm_has(tm_get(row, "step")))
-        tm_mdw_rawf(&m->w, " step %" PRId64, tm_int(tm_get(row, "step")));
+        mdw_rawf(&m->w, " step %" PRId64, tm_int(tm_get(row, "step")));
 }
 
 static void put_cell(struct writing *m, const char *text)
@@ -111,7 +388,7 @@ static void put_gate(struct writing *m, const struct tm_value *row, const struct
 
     begin_table(m);
     put_name(m, row);
-    tm_mdw_rawf(&m->w, " | %s", is(gate, "status", "failed") ? "**failed**" : "unknown");
+    mdw_rawf(&m->w, " | %s", is(gate, "status", "failed") ? "**failed**" : "unknown");
     say_limit(limit, sizeof(limit), gate);
     (void)snprintf(text, sizeof(text), "%.120s: %s", text_of(gate, *text_of(gate, "title") ? "title" : "figure"),
                    limit);
@@ -151,7 +428,7 @@ static void put_without_gates(struct writing *m, bool has_report)
             continue;
         begin_table(m);
         put_name(m, row);
-        tm_mdw_rawf(&m->w, " | %s", has_report ? "unknown" : text_of(row, "status"));
+        mdw_rawf(&m->w, " | %s", has_report ? "unknown" : text_of(row, "status"));
         put_cell(m, text_of(row, has_report ? "text" : "message"));
         tm_mdw_raw(&m->w, " | | | |\n");
         keep(m, mark);
@@ -172,11 +449,11 @@ static void put_good(struct writing *m)
             tm_mdw_raw(&m->w, "<details><summary>Runs without a failed gate</summary>\n\n"
                               "| job | | gates | against |\n| --- | --- | ---: | --- |\n");
         put_name(m, row);
-        tm_mdw_rawf(&m->w, " | %s | %zu | ", text_of(row, "verdict"), tm_length(tm_get(row, "gates")));
+        mdw_rawf(&m->w, " | %s | %zu | ", text_of(row, "verdict"), tm_length(tm_get(row, "gates")));
         if (runs == 1)
             tm_mdw_name(&m->w, tm_text(tm_at(tm_get(row, "baseline"), 0)), true);
         else if (runs)
-            tm_mdw_rawf(&m->w, "%zu runs", runs);
+            mdw_rawf(&m->w, "%zu runs", runs);
         tm_mdw_raw(&m->w, " |\n");
         keep(m, mark);
         has_any |= m->w.used != mark;
@@ -201,7 +478,7 @@ static void put_all(struct writing *m, const struct tm_value *gates, const char 
 {
     tm_mdw_raw(&m->w, "### ");
     tm_mdw_prose(&m->w, title ? title : "Night", false);
-    tm_mdw_rawf(&m->w, " %s\n\n**", text_of(gates, "night"));
+    mdw_rawf(&m->w, " %s\n\n**", text_of(gates, "night"));
     tm_mdw_prose(&m->w, tm_text(tm_path(gates, "verdict.text")), false);
     tm_mdw_raw(&m->w, "**\n\n");
     put_gates(m, "failed");
@@ -212,7 +489,7 @@ static void put_all(struct writing *m, const struct tm_value *gates, const char 
     put_notes(m, tm_get(gates, "notes"));
     put_good(m);
     if (m->left_out)
-        tm_mdw_rawf(&m->w, "%" PRIu64 " more rows: see the JUnit file or index.html.\n\n", m->left_out);
+        mdw_rawf(&m->w, "%" PRIu64 " more rows: see the JUnit file or index.html.\n\n", m->left_out);
     if (*text_of(gates, "baseline")) {
         tm_mdw_raw(&m->w, "<sub>against ");
         tm_mdw_html(&m->w, text_of(gates, "baseline"));
@@ -290,7 +567,7 @@ static void markdown_put_cell(struct markdown *m, int row, int column, bool is_n
     else
         tm_mdw_prose(&m->w, text, true);
     if (link)
-        tm_mdw_link_end(&m->w, link);
+        mdw_link_end(&m->w, link);
     tm_mdw_raw(&m->w, is_bold ? "**" : "");
 }
 
@@ -422,7 +699,7 @@ static void end_section(void *to, const struct tm_section *section)
         tm_mdw_raw(&m->w, "</details>\n\n");
     m->has_fold = false;
     if (m->findings_left_out > 0)
-        tm_mdw_rawf(&m->w, "%zu more findings are in the other files of the report.\n\n", m->findings_left_out);
+        mdw_rawf(&m->w, "%zu more findings are in the other files of the report.\n\n", m->findings_left_out);
     m->findings_left_out = 0;
     if (!fits(m, m->mark))
         say_left_out(m, section->title);
@@ -434,7 +711,7 @@ static void put_list(struct markdown *m, const char *title, const struct tm_valu
 {
     if (tm_length(list) == 0)
         return;
-    tm_mdw_rawf(&m->w, "%s:\n\n", title);
+    mdw_rawf(&m->w, "%s:\n\n", title);
     for (size_t i = 0; i < tm_length(list) && i < TM_FINDING_LINES; i++) {
         tm_mdw_raw(&m->w, "- ");
         tm_mdw_prose(&m->w, tm_text(tm_at(list, i)), false);
@@ -464,7 +741,7 @@ static void put_finding_text(struct markdown *m, const struct tm_value *finding,
     const char *severity = tm_text(tm_get(finding, "severity")), *cause = tm_text(tm_get(finding, "cause"));
     char stake[TM_FINDING_BYTES];
 
-    tm_mdw_rawf(&m->w, "### %zu. ", number);
+    mdw_rawf(&m->w, "### %zu. ", number);
     tm_mdw_prose(&m->w, tm_text(tm_get(finding, "title")), false);
     tm_mdw_raw(&m->w, "\n\n**");
     tm_mdw_prose(&m->w, *severity ? severity : "unknown", false);
@@ -482,7 +759,7 @@ static void put_finding_text(struct markdown *m, const struct tm_value *finding,
     if (tm_finding_link(finding)) {
         tm_mdw_raw(&m->w, "[");
         tm_mdw_prose(&m->w, tm_text(tm_path(finding, "link.title")), false);
-        tm_mdw_link_end(&m->w, tm_finding_link(finding));
+        mdw_link_end(&m->w, tm_finding_link(finding));
         tm_mdw_raw(&m->w, "\n\n");
     }
 }
@@ -552,7 +829,7 @@ static void put_verdict(struct markdown *m)
 {
     if (!*m->front.verdict)
         return;
-    tm_mdw_rawf(&m->w, "**%s**: ", tone_word(m->front.tone));
+    mdw_rawf(&m->w, "**%s**: ", tone_word(m->front.tone));
     put_paragraph(m, TM_TONE_PLAIN, m->front.verdict);
 }
 
@@ -561,7 +838,7 @@ static void put_front_facts(struct markdown *m)
     for (size_t i = 0; i < m->front.facts; i++) {
         const size_t mark = m->w.used;
 
-        tm_mdw_rawf(&m->w, "- %s: ", m->front.fact[i].title);
+        mdw_rawf(&m->w, "- %s: ", m->front.fact[i].title);
         tm_mdw_prose(&m->w, m->front.fact[i].text, false);
         tm_mdw_raw(&m->w, "\n");
         (void)fits(m, mark);
@@ -589,7 +866,7 @@ static void put_kpi(struct markdown *m, size_t index)
     tm_mdw_prose(&m->w, kpi.good, true);
     tm_mdw_raw(&m->w, " | ");
     if (kpi.finding)
-        tm_mdw_rawf(&m->w, "finding %zu", kpi.finding);
+        mdw_rawf(&m->w, "finding %zu", kpi.finding);
     else
         tm_mdw_prose(&m->w, kpi.why, true);
     if (*tm_sign_of_kpi(sign, m->summary, kpi.kpi))

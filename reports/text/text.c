@@ -3,13 +3,398 @@
 #include "reports/text/text.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "reports/content/sheet.h"
+#include "pipeline/doc/doc.h"
 #include "reports/content/finding_places.h"
 #include "reports/content/front_page.h"
+#include "reports/content/sheet.h"
 #include "reports/format/format.h"
-#include "reports/text/textw.h"
+
+/* Blocks of plain text.  Texts of a trace enter here, any bytes, and what is not seen becomes visible.  No line is
+ * wider than TM_TEXT_COLUMNS, none ends in a space. */
+enum { TM_TEXT_CELL_BYTES = 2048 };
+
+/* What stands above, which says whether a blank line is due. */
+enum tm_text_block { TM_TEXT_NOTHING, TM_TEXT_PARAGRAPH, TM_TEXT_ITEM, TM_TEXT_SHEET };
+
+struct tm_textw {
+    FILE *to;
+    enum tm_text_block last;
+    char cell[TM_SHEET_COLUMNS][TM_TEXT_CELL_BYTES]; /* of the row that is printed, clean */
+};
+
+/* Texts in columns of a terminal.  All texts are valid UTF-8 without characters that are not seen.  A character that is
+ * not ASCII counts as its widest form where its width is not certain, so that a line may be shorter than it could be
+ * but never longer. */
+
+enum {
+    LEAST_CUT = 5,       /* columns that a cut in the middle makes sense in */
+    FIRST_WIDE = 0x1100, /* code points from here on may take two columns */
+    FIRST_NARROW = 0x2010,
+    LAST_NARROW = 0x22ff, /* punctuation, arrows, mathematics: one column */
+};
+
+/* Length in bytes of the character at `at`, and its columns. */
+static size_t text_character(const char *at, int *columns)
+{
+    const unsigned char *c = (const unsigned char *)at;
+    uint32_t code = c[0];
+    size_t n = 1;
+
+    if (c[0] >= 0xf0 && c[1] && c[2] && c[3]) {
+        code = FIRST_WIDE;
+        n = 4;
+    } else if (c[0] >= 0xe0 && c[0] < 0xf0 && c[1] && c[2]) {
+        code = (uint32_t)(c[0] & 15) << 12 | (uint32_t)(c[1] & 63) << 6 | (c[2] & 63);
+        n = 3;
+    } else if (c[0] >= 0xc0 && c[0] < 0xe0 && c[1]) {
+        code = (uint32_t)(c[0] & 31) << 6 | (c[1] & 63);
+        n = 2;
+    }
+    *columns = code < FIRST_WIDE || (code >= FIRST_NARROW && code <= LAST_NARROW) ? 1 : 2;
+    return n;
+}
+
+static int text_width(const char *text)
+{
+    int width = 0;
+
+    while (*text) {
+        int columns;
+
+        text += text_character(text, &columns);
+        width += columns;
+    }
+    return width;
+}
+
+/* Bytes of the longest beginning of `text` that takes at most `width` columns. */
+static size_t text_head(const char *text, int width)
+{
+    size_t used = 0;
+
+    while (text[used]) {
+        int columns;
+        const size_t n = text_character(text + used, &columns);
+
+        if (columns > width)
+            break;
+        width -= columns;
+        used += n;
+    }
+    return used;
+}
+
+/* Bytes of the next line of a text that is to be wrapped; at a space where there is one.  A line takes one character
+ * at least. */
+static size_t text_line(const char *text, int width)
+{
+    const size_t most = text_head(text, width);
+    size_t n = most;
+    int columns;
+
+    if (!text[most])
+        return most;
+    while (n > 0 && text[n] != ' ')
+        n--;
+    if (n > 0)
+        return n;
+    return most > 0 ? most : text_character(text, &columns);
+}
+
+/* The bytes without the spaces at their end. */
+static size_t text_trimmed(const char *text, size_t n)
+{
+    while (n > 0 && text[n - 1] == ' ')
+        n--;
+    return n;
+}
+
+/* Cut a text in the middle so that it takes at most `width` columns. */
+static void text_cut(char *text, int width)
+{
+    static const char ellipsis[] = "\xe2\x80\xa6";
+    const int whole = text_width(text), after = width - 1 - width / 2;
+    size_t head, tail;
+    int left = whole, columns;
+
+    if (whole <= width)
+        return;
+    head = text_head(text, width / 2);
+    for (tail = 0; left > after && text[tail]; left -= columns)
+        tail += text_character(text + tail, &columns);
+    if (tail < head + sizeof(ellipsis) - 1) /* the sign takes three bytes, and may replace two */
+        head = text_head(text, width / 2 - 1);
+    if (width < LEAST_CUT || tail < head + sizeof(ellipsis) - 1) {
+        text[text_head(text, width)] = 0;
+        return;
+    }
+    memcpy(text + head, ellipsis, sizeof(ellipsis) - 1);
+    memmove(text + head + sizeof(ellipsis) - 1, text + tail, strlen(text + tail) + 1);
+}
+
+enum {
+    GAP = 2,             /* columns between two columns of a table */
+    LABEL = 12,          /* columns of the label of an item */
+    INDENT = 2,          /* columns of a step down in a tree */
+    PROSE_BYTES = 16384, /* a paragraph, clean */
+    CELL_LINES = 6,      /* lines of one wrapped cell */
+    LEAST_NAME = 28,     /* columns of a name that is cut and still tells something */
+};
+
+static const double LEAST_SHARE = 0.8; /* of a name: less is cut far */
+
+static void put_spaces(struct tm_textw *w, int n)
+{
+    if (n > 0)
+        (void)fprintf(w->to, "%*s", n, "");
+}
+
+static void put_repeated(struct tm_textw *w, char c, int n)
+{
+    for (int i = 0; i < n; i++)
+        (void)fputc(c, w->to);
+}
+
+/* Print a clean text from the column `indent` on, where the cursor is. */
+static void put_wrapped(struct tm_textw *w, const char *text, int indent)
+{
+    while (*text) {
+        const size_t n = text_line(text, TM_TEXT_COLUMNS - indent);
+
+        (void)fwrite(text, 1, text_trimmed(text, n), w->to);
+        (void)fputc('\n', w->to);
+        text += n;
+        while (*text == ' ')
+            text++;
+        if (*text)
+            put_spaces(w, indent);
+    }
+}
+
+static void put_underlined(struct tm_textw *w, const char *text, char line)
+{
+    char title[TM_TEXT_CELL_BYTES];
+    size_t n;
+
+    tm_format_text(title, sizeof(title), text);
+    n = text_head(title, TM_TEXT_COLUMNS);
+    title[n] = 0;
+    (void)fprintf(w->to, "%s\n", title);
+    put_repeated(w, line, text_width(title));
+    (void)fputc('\n', w->to);
+}
+
+/* Begin a block, after a blank line where it is of another kind than what stands above and does not belong to it. */
+static void begin_block(struct tm_textw *w, enum tm_text_block block, bool belongs)
+{
+    if (w->last != TM_TEXT_NOTHING && (w->last != block || block == TM_TEXT_SHEET) && !belongs)
+        (void)fputc('\n', w->to);
+    w->last = block;
+}
+
+/* the first line of a file */
+static void textw_title(struct tm_textw *w, const char *text)
+{
+    put_underlined(w, text, '=');
+}
+
+static void textw_heading(struct tm_textw *w, const char *text)
+{
+    (void)fputc('\n', w->to);
+    put_underlined(w, text, '-');
+    w->last = TM_TEXT_NOTHING;
+}
+
+static void textw_subheading(struct tm_textw *w, const char *text)
+{
+    char title[TM_TEXT_CELL_BYTES];
+
+    tm_format_text(title, sizeof(title), text);
+    title[text_head(title, TM_TEXT_COLUMNS - 1)] = 0;
+    (void)fprintf(w->to, "%s%s:\n", w->last == TM_TEXT_NOTHING ? "" : "\n", title);
+    w->last = TM_TEXT_NOTHING;
+}
+
+/* in: belongs  to what stands above: no blank line between them */
+static void textw_paragraph(struct tm_textw *w, const char *text, bool belongs)
+{
+    char prose[PROSE_BYTES];
+
+    begin_block(w, TM_TEXT_PARAGRAPH, belongs);
+    tm_format_text(prose, sizeof(prose), text);
+    put_wrapped(w, prose, 0);
+}
+
+/* "  fix          Load ahead ...", the text hangs. */
+static void textw_item(struct tm_textw *w, const char *label, const char *text)
+{
+    const int width = text_width(label);
+    const int indent = GAP + (width < LABEL ? LABEL : width) + 1;
+    char prose[PROSE_BYTES];
+
+    begin_block(w, TM_TEXT_ITEM, w->last == TM_TEXT_PARAGRAPH);
+    tm_format_text(prose, sizeof(prose), text);
+    (void)fprintf(w->to, "%*s%s", GAP, "", label);
+    if (text_trimmed(prose, strlen(prose)) > 0) {
+        put_spaces(w, indent - GAP - width);
+        put_wrapped(w, prose, indent);
+    } else {
+        (void)fputc('\n', w->to);
+    }
+}
+
+/* --- tables --- */
+
+/* Columns before a cell of a tree's first column. */
+static int indent_of(const struct tm_sheet *sheet, int row, int column)
+{
+    return column == 0 && row >= 0 ? INDENT * sheet->indent[row] : 0;
+}
+
+/* Make a cell clean, with its indent.  in: row  -1 = the title */
+static void fill_cell(struct tm_textw *w, const struct tm_sheet *sheet, int row, int column)
+{
+    const int indent = indent_of(sheet, row, column);
+    char *cell = w->cell[column];
+
+    memset(cell, ' ', (size_t)indent);
+    tm_format_text(cell + indent, TM_TEXT_CELL_BYTES - (size_t)indent,
+                   row < 0 ? sheet->title[column] : sheet->text[row][column]);
+}
+
+static void cut_cell(struct tm_textw *w, const struct tm_sheet *sheet, int row, int column, int width)
+{
+    const int most = sheet->kind[column] == TM_COLUMN_PROSE ? width * (CELL_LINES - 1) : width;
+    int indent = indent_of(sheet, row, column);
+
+    indent = indent < most / 2 ? indent : 0;
+    text_cut(w->cell[column] + indent, most - indent);
+}
+
+/* How wide columns are, and how wide they would like to be. */
+static void measure(struct tm_textw *w, const struct tm_sheet *sheet, int *widths, double *natural)
+{
+    double actual[TM_SHEET_COLUMNS];
+
+    for (int c = 0; c < sheet->columns; c++) {
+        natural[c] = sheet->headed ? text_width(sheet->title[c]) : 0;
+        for (int r = 0; r < sheet->rows; r++) {
+            int width;
+
+            fill_cell(w, sheet, r, c);
+            width = text_width(w->cell[c]);
+            natural[c] = width > natural[c] ? width : natural[c];
+        }
+    }
+    tm_sheet_widths(sheet, natural, TM_TEXT_COLUMNS, GAP, actual);
+    for (int c = 0; c < sheet->columns; c++)
+        widths[c] = (int)actual[c];
+}
+
+/* A name of the table is cut so far that it tells little. */
+static bool textw_is_narrow(struct tm_textw *w, const struct tm_sheet *sheet)
+{
+    double natural[TM_SHEET_COLUMNS];
+    int widths[TM_SHEET_COLUMNS];
+    bool is_narrow = false;
+
+    measure(w, sheet, widths, natural);
+    for (int c = 0; c < sheet->columns; c++)
+        is_narrow |= sheet->kind[c] == TM_COLUMN_NAME && widths[c] < LEAST_NAME && widths[c] < natural[c] * LEAST_SHARE;
+    return is_narrow;
+}
+
+/* A line of a table that is being printed: spaces are held back until something follows them. */
+struct line {
+    struct tm_textw *w;
+    int held;
+};
+
+static void put_piece(struct line *line, const char *text, size_t bytes, int width, bool right)
+{
+    const size_t n = text_trimmed(text, bytes);
+    int used = 0, columns;
+
+    for (size_t i = 0; i < n; used += columns)
+        i += text_character(text + i, &columns);
+    if (n > 0) {
+        put_spaces(line->w, line->held + (right ? width - used : 0));
+        (void)fwrite(text, 1, n, line->w->to);
+        line->held = right ? 0 : width - used;
+    } else {
+        line->held += width;
+    }
+    line->held += GAP;
+}
+
+/* Print one line of a row and move on in its cells.  out: is anything left? */
+static bool put_row_line(struct tm_textw *w, const struct tm_sheet *sheet, const int *widths, const char **rest)
+{
+    struct line line = { .w = w };
+    bool more = false;
+
+    for (int c = 0; c < sheet->columns; c++) {
+        const bool wraps = sheet->kind[c] == TM_COLUMN_PROSE;
+        const size_t n = wraps ? text_line(rest[c], widths[c]) : strlen(rest[c]);
+
+        put_piece(&line, rest[c], n, widths[c], sheet->kind[c] == TM_COLUMN_NUMBER);
+        rest[c] += n;
+        while (*rest[c] == ' ')
+            rest[c]++;
+        more = more || *rest[c];
+    }
+    (void)fputc('\n', w->to);
+    return more;
+}
+
+/* in: row  -1 = the titles */
+static void put_row(struct tm_textw *w, const struct tm_sheet *sheet, const int *widths, int row)
+{
+    const char *rest[TM_SHEET_COLUMNS];
+    bool more = true;
+
+    for (int c = 0; c < sheet->columns; c++) {
+        fill_cell(w, sheet, row, c);
+        cut_cell(w, sheet, row, c, widths[c]);
+        rest[c] = w->cell[c];
+    }
+    for (int i = 0; more && i < CELL_LINES; i++)
+        more = put_row_line(w, sheet, widths, rest);
+}
+
+static void put_rule(struct tm_textw *w, const struct tm_sheet *sheet, const int *widths)
+{
+    int whole = GAP * (sheet->columns - 1);
+
+    for (int c = 0; c < sheet->columns; c++)
+        whole += widths[c];
+    put_repeated(w, '-', whole);
+    (void)fputc('\n', w->to);
+}
+
+static void textw_sheet(struct tm_textw *w, const struct tm_sheet *sheet)
+{
+    double natural[TM_SHEET_COLUMNS];
+    int widths[TM_SHEET_COLUMNS];
+
+    begin_block(w, TM_TEXT_SHEET, false);
+    measure(w, sheet, widths, natural);
+    if (sheet->headed) {
+        put_row(w, sheet, widths, -1);
+        put_rule(w, sheet, widths);
+    }
+    for (int r = 0; r < sheet->rows; r++) {
+        if (sheet->summed[r])
+            put_rule(w, sheet, widths);
+        put_row(w, sheet, widths, r);
+    }
+}
 
 enum {
     TOP_FINDINGS = 5,
@@ -38,7 +423,7 @@ static void begin_section(void *to, const struct tm_section *section)
     if (section->key)
         (void)tm_sign_of_section(sign, t->summary, section->key);
     (void)snprintf(title, sizeof(title), "%s%s", section->title, sign);
-    tm_textw_heading(&t->w, title);
+    textw_heading(&t->w, title);
 }
 
 static void put_mark(struct text *t, size_t at)
@@ -47,7 +432,7 @@ static void put_mark(struct text *t, size_t at)
 
     (void)snprintf(text, sizeof(text), "[%c] %s", tm_mark_letter(at),
                    tm_text(tm_get(tm_at(tm_path(t->summary, "coverage.marks"), at), "text")));
-    tm_textw_paragraph(&t->w, text, true);
+    textw_paragraph(&t->w, text, true);
 }
 
 /* What the letters in the heading of a section mean, where they stand for the first time. */
@@ -66,12 +451,12 @@ static void end_section(void *to, const struct tm_section *section)
 
 static void put_subheading(void *to, const char *text)
 {
-    tm_textw_subheading(&((struct text *)to)->w, text);
+    textw_subheading(&((struct text *)to)->w, text);
 }
 
 static void put_paragraph(void *to, enum tm_tone tone, const char *text)
 {
-    tm_textw_paragraph(&((struct text *)to)->w, text, tone == TM_TONE_QUIET);
+    textw_paragraph(&((struct text *)to)->w, text, tone == TM_TONE_QUIET);
 }
 
 static void put_facts(void *to, const struct tm_table *facts)
@@ -79,7 +464,7 @@ static void put_facts(void *to, const struct tm_table *facts)
     struct text *t = to;
 
     tm_sheet_fill_facts(&t->sheet, facts, t->summary);
-    tm_textw_sheet(&t->w, &t->sheet);
+    textw_sheet(&t->w, &t->sheet);
 }
 
 /* The last column that is not the first one with names. */
@@ -98,7 +483,7 @@ static void make_room(struct text *t, char *left_out)
     char later[TM_NOTE_BYTES];
 
     left_out[0] = 0;
-    while (t->sheet.columns > LEAST_COLUMNS && tm_textw_is_narrow(&t->w, &t->sheet)) {
+    while (t->sheet.columns > LEAST_COLUMNS && textw_is_narrow(&t->w, &t->sheet)) {
         const int column = least_column(&t->sheet);
 
         memcpy(later, left_out, sizeof(later));
@@ -113,15 +498,15 @@ static void put_table(void *to, const struct tm_table *table)
     struct text *t = to;
     char note[TM_NOTE_BYTES], left_out[TM_NOTE_BYTES], line[TM_NOTE_BYTES + 32];
 
-    tm_textw_subheading(&t->w, table->caption);
+    textw_subheading(&t->w, table->caption);
     tm_sheet_fill(&t->sheet, &t->layout, table, t->summary, &room);
     make_room(t, left_out);
-    tm_textw_sheet(&t->w, &t->sheet);
+    textw_sheet(&t->w, &t->sheet);
     (void)snprintf(line, sizeof(line), "No room here for: %s", left_out);
     if (*left_out)
-        tm_textw_paragraph(&t->w, line, true);
+        textw_paragraph(&t->w, line, true);
     for (size_t i = 0; tm_layout_note(&t->layout, i, note); i++)
-        tm_textw_paragraph(&t->w, note, true);
+        textw_paragraph(&t->w, note, true);
 }
 
 /* --- findings --- */
@@ -129,7 +514,7 @@ static void put_table(void *to, const struct tm_table *table)
 static void put_list(struct text *t, const char *label, const struct tm_value *list)
 {
     for (size_t i = 0; i < tm_length(list) && i < TM_FINDING_LINES; i++)
-        tm_textw_item(&t->w, label, tm_text(tm_at(list, i)));
+        textw_item(&t->w, label, tm_text(tm_at(list, i)));
 }
 
 static void put_finding(void *to, const struct tm_value *finding, size_t number)
@@ -144,19 +529,19 @@ static void put_finding(void *to, const struct tm_value *finding, size_t number)
         t->w.last = TM_TEXT_ITEM;
     (void)snprintf(text, sizeof(text), "%zu. [%s] %s", number, tm_text(tm_get(finding, "severity")),
                    tm_text(tm_get(finding, "title")));
-    tm_textw_paragraph(&t->w, text, false);
+    textw_paragraph(&t->w, text, false);
     if (*tm_finding_stake(text, finding))
-        tm_textw_item(&t->w, "how much", text);
+        textw_item(&t->w, "how much", text);
     if (*cause)
-        tm_textw_item(&t->w, "cause", cause);
+        textw_item(&t->w, "cause", cause);
     put_list(t, "fix", tm_get(finding, "fix"));
     put_list(t, "evidence", tm_get(finding, "evidence"));
     for (size_t i = 0; i < tm_length(where) && i < PLACES_MOST; i++) {
         tm_place_make(&place, t->summary, tm_at(where, i));
-        tm_textw_item(&t->w, "look", place.text);
+        textw_item(&t->w, "look", place.text);
     }
     if (tm_finding_link(finding))
-        tm_textw_item(&t->w, "report", tm_finding_link(finding));
+        textw_item(&t->w, "report", tm_finding_link(finding));
 }
 
 static const struct tm_medium text_medium = {
@@ -174,15 +559,15 @@ static const struct tm_medium text_medium = {
 
 static void put_titles(struct text *t)
 {
-    tm_textw_title(&t->w, t->front.title);
-    tm_textw_paragraph(&t->w, t->front.subtitle, true);
+    textw_title(&t->w, t->front.title);
+    textw_paragraph(&t->w, t->front.subtitle, true);
     if (t->front.is_partial) {
         (void)fputs("\n*** PARTIAL ***\n", t->w.to);
-        tm_textw_paragraph(&t->w, t->front.partial, true);
+        textw_paragraph(&t->w, t->front.partial, true);
     }
     if (*t->front.note) {
         (void)fputc('\n', t->w.to);
-        tm_textw_paragraph(&t->w, t->front.note, true);
+        textw_paragraph(&t->w, t->front.note, true);
     }
 }
 
@@ -196,13 +581,13 @@ static void put_front_facts(struct text *t)
         tm_sheet_text(&t->sheet, t->front.fact[i].text);
     }
     if (t->front.facts > 0)
-        tm_textw_sheet(&t->w, &t->sheet);
+        textw_sheet(&t->w, &t->sheet);
 }
 
 static void put_verdict(struct text *t)
 {
-    tm_textw_heading(&t->w, "Verdict");
-    tm_textw_paragraph(&t->w, *t->front.verdict ? t->front.verdict : "None: the summary has no verdict.", false);
+    textw_heading(&t->w, "Verdict");
+    textw_paragraph(&t->w, *t->front.verdict ? t->front.verdict : "None: the summary has no verdict.", false);
 }
 
 static void add_kpi(struct text *t, size_t index)
@@ -237,13 +622,13 @@ static void put_kpis(struct text *t)
 
     if (count == 0)
         return;
-    tm_textw_heading(&t->w, "Key figures");
+    textw_heading(&t->w, "Key figures");
     tm_sheet_start(&t->sheet, true);
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
         tm_sheet_column(&t->sheet, columns[i].title, columns[i].kind);
     for (size_t i = 0; i < count; i++)
         add_kpi(t, i);
-    tm_textw_sheet(&t->w, &t->sheet);
+    textw_sheet(&t->w, &t->sheet);
 }
 
 /* "1.51 s, 80.6 %". */
@@ -264,7 +649,7 @@ static void put_top_findings(struct text *t)
 
     if (count == 0)
         return;
-    tm_textw_heading(&t->w, "Top findings");
+    textw_heading(&t->w, "Top findings");
     tm_sheet_start(&t->sheet, true);
     tm_sheet_column(&t->sheet, "", TM_COLUMN_NUMBER);
     tm_sheet_column(&t->sheet, "", TM_COLUMN_WORD);
@@ -279,7 +664,7 @@ static void put_top_findings(struct text *t)
         tm_sheet_text(&t->sheet, tm_text(tm_get(finding, "title")));
         make_top_stake(tm_sheet_room(&t->sheet), finding);
     }
-    tm_textw_sheet(&t->w, &t->sheet);
+    textw_sheet(&t->w, &t->sheet);
 }
 
 static void put_maker(struct text *t)
@@ -287,7 +672,7 @@ static void put_maker(struct text *t)
     char maker[TITLE_BYTES];
 
     tm_format_text(maker, sizeof(maker), tm_text(tm_path(t->summary, "tool.version")));
-    maker[tm_text_trimmed(maker, tm_text_head(maker, TM_TEXT_COLUMNS / 2))] = 0;
+    maker[text_trimmed(maker, text_head(maker, TM_TEXT_COLUMNS / 2))] = 0;
     (void)fprintf(t->w.to, "\ntracemill%s%s\n", *maker ? " " : "", maker);
 }
 

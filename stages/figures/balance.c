@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Balance, the stage: folds what the devices compute by op and device, and by step and device.  Memory: events
  * gather by site in a table of fixed size; fixed per device what runs on it; groups spill. */
-#include "stages/figures/balance.h"
+#include "stages/figures/figure_stages.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "pipeline/front.h"
 #include "pipeline/stage.h"
+#include "pipeline/store/groups.h"
 #include "stages/figures/figure_rows.h"
+#include "stages/figures/host_window.h"
 #include "stages/figures/members.h"
 
 /* An op on a device.  The key is a hash of the op in its upper 96 bits and the device in its lower 32: the rows of an

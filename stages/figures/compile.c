@@ -3,17 +3,20 @@
  * end, so the outermost compiles of every sort are kept apart.  Events come by start, longer first: one lies in
  * another exactly if that began before and ends no earlier, so the latest end per track and sort is all that has to
  * be remembered.  Memory: rows that spill, and a fixed table of open PjitFunctions for the names of modules. */
-#include "stages/figures/compile.h"
+#include "stages/figures/figure_stages.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/store/groups.h"
 #include "pipeline/partial.h"
-#include "pipeline/store/sorter.h"
 #include "pipeline/stage.h"
+#include "pipeline/store/groups.h"
+#include "pipeline/store/sorter.h"
 #include "stages/figures/compile_programs.h"
 #include "stages/figures/figure_rows.h"
+#include "stages/figures/host_window.h"
 #include "stages/resolve/classes.h"
 
 enum { CALL_DEPTH = 32 /* calls that are open at once on one thread */ };

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a trace holds.  Memory: rows per line that spill, an external aggregation by name. */
-#include "stages/figures/contents.h"
+#include "stages/figures/figure_stages.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
+#include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/sorter.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/host_window.h"
 
 enum {
     LINES_PER_HOST = 200,

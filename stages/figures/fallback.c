@@ -1,18 +1,96 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What ran on the host although a device was there, the stage.  Memory: fixed per device of the present host and for
  * calls that are open; groups by name spill. */
-#include "stages/figures/fallback.h"
+#include "stages/figures/figure_stages.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "pipeline/store/groups.h"
 #include "pipeline/stage.h"
+#include "pipeline/store/groups.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/host.h"
 #include "stages/figures/host_window.h"
+
+/* FALLBACK_OPEN: calls back that are followed at once; of more the function is not told.  FALLBACK_FRONT: a power of
+ * two; names that are at hand.  FALLBACK_TRIPS: the longest round trips that are listed. */
+enum { FALLBACK_OPEN = 64, FALLBACK_FRONT = 1024, FALLBACK_TRIPS = 20 };
+
+enum fallback_sort {
+    FALLBACK_CALLBACK, /* a call of the program back to the host */
+    FALLBACK_CPU_OP,   /* an operation of the program on the host of a GPU or TPU */
+    FALLBACK_HOST_OP,  /* an operation on the device that the HLO tells to work with the host */
+    FALLBACK_SORTS
+};
+
+/* All of one name and op. */
+struct fallback_row {
+    struct tm_key key; /* of sort, kind and the two names */
+    uint64_t count;
+    int64_t total_ps;
+    struct tm_longest longest;
+    tm_strid name; /* callback: the function that was called, 0 = not known */
+    tm_strid op;   /* framework path; 0 = not recorded */
+    uint8_t sort;  /* enum fallback_sort */
+    uint8_t kind;  /* enum tm_callback_kind, of a callback */
+};
+
+struct fallback_sum {
+    uint64_t count;
+    int64_t total_ps;
+};
+
+/* A call back that has not ended. */
+struct open_callback {
+    int64_t begin_ps, end_ps;
+    uint32_t track;
+    tm_strid function, op;
+    enum tm_callback_kind kind;
+    bool is_calling; /* the next function is the user's */
+};
+
+/* A device, while its host is read. */
+struct trip_lane {
+    int64_t until_ps; /* it was active up to here */
+    bool ends_in_d2h; /* a copy to the host is the last that it did, or one of those that end last */
+    uint32_t d2h_step;
+    uint64_t d2h_bytes;
+    /* the latest gap */
+    int64_t gap_begin_ps, gap_end_ps;
+    bool is_after_d2h; /* and not counted yet */
+    bool is_used;
+};
+
+struct fallback_front {
+    tm_strid name;
+    uint8_t is_used, is_cpu_op;
+    struct tm_callback_name about;
+};
+
+struct fallback {
+    struct tm_run *run;
+    const struct tm_settings *settings;
+    struct tm_names *names;
+    /* of the present host */
+    const struct tm_trace *trace;
+    struct tm_host_window window;
+    struct trip_lane *lanes; /* by the device's index */
+    uint32_t lane_count;
+    struct open_callback open[FALLBACK_OPEN];
+    uint32_t open_count;
+    struct fallback_front *front;
+    bool is_accelerated; /* it has a GPU or TPU */
+    bool has_host_op;    /* the HLO of some op tells that it works with the host */
+    /* of the run */
+    struct tm_groups *rows; /* struct fallback_row */
+    struct fallback_sum sums[FALLBACK_SORTS];
+    struct tm_stretch trips[FALLBACK_TRIPS]; /* data went to the host and came back, with the device idle between */
+    uint32_t trips_listed;
+    uint64_t trip_count, trip_bytes, trips_of_unknown_bytes;
+    int64_t trip_ps;
+    bool has_accelerator, has_cpu_device, has_steps;
+};
 
 /* Parts of what the tables of this stage may take, in sixteenths. */
 enum { FALLBACK_ROWS = 6 };
@@ -218,7 +296,8 @@ struct key_text {
 
 static_assert(sizeof(struct key_text) == 48, "hashed as bytes");
 
-tm_status tm_fallback_count(struct fallback *f, const struct fallback_row *about, int64_t begin_ps, int64_t dur_ps)
+/* Count one of a sort; key and sums of the row are filled in here. */
+static tm_status fallback_count(struct fallback *f, const struct fallback_row *about, int64_t begin_ps, int64_t dur_ps)
 {
     struct fallback_sum *sum = &f->sums[about->sort];
     struct fallback_row row = *about;
@@ -246,7 +325,7 @@ static tm_status count_callback(struct fallback *f, const struct open_callback *
         .name = open->function, .op = open->op, .sort = FALLBACK_CALLBACK, .kind = (uint8_t)open->kind
     };
 
-    return tm_fallback_count(f, &row, open->begin_ps, open->end_ps - open->begin_ps);
+    return fallback_count(f, &row, open->begin_ps, open->end_ps - open->begin_ps);
 }
 
 /* those that end by then */
@@ -326,7 +405,7 @@ static tm_status count_cpu_op(struct fallback *f, const struct tm_event *event, 
 {
     const struct fallback_row row = { .name = event->record.name, .op = event->config->op, .sort = FALLBACK_CPU_OP };
 
-    return tm_fallback_count(f, &row, begin_ps, end_ps - begin_ps);
+    return fallback_count(f, &row, begin_ps, end_ps - begin_ps);
 }
 
 static tm_status take_cut_span(struct fallback *f, const struct tm_event *event, struct tm_callback_name about,
@@ -625,11 +704,13 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     return st;
 }
 
+static tm_status fallback_take_activity(struct fallback *f, const struct tm_event *event);
+
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct fallback *f = s->state;
 
-    return tm_is_on_accelerator(f->trace, event) ? tm_fallback_take_activity(f, event) : fallback_take_span(f, event);
+    return tm_is_on_accelerator(f->trace, event) ? fallback_take_activity(f, event) : fallback_take_span(f, event);
 }
 
 static tm_status end_host(struct tm_stage *s)
@@ -667,3 +748,90 @@ const struct tm_stage_type tm_fallback_stage = {
     .load = fallback_load,
     .close = close_stage,
 };
+
+/* Trips of data to the host and back: a device stands still between the end of a copy to the host and the begin of a
+ * copy from it, in one step, and the host launches the second one in between: it did something with the data. */
+
+static void count_trip(struct fallback *f, const struct trip_lane *lane, const struct tm_event *event)
+{
+    struct tm_stretch trip = { .begin_ps = lane->gap_begin_ps,
+                               .dur_ps = lane->gap_end_ps - lane->gap_begin_ps,
+                               .host = f->trace->host };
+
+    if (lane->d2h_bytes && event->config->has_copy_bytes)
+        trip.bytes = tm_sum_counts(lane->d2h_bytes, event->config->copy_bytes);
+    else
+        f->trips_of_unknown_bytes = tm_sum_counts(f->trips_of_unknown_bytes, 1);
+    memcpy(trip.device, f->trace->devices[event->device].id, sizeof(trip.device));
+    f->trip_count = tm_sum_counts(f->trip_count, 1);
+    f->trip_ps = tm_sum_times(f->trip_ps, trip.dur_ps);
+    f->trip_bytes = tm_sum_counts(f->trip_bytes, trip.bytes);
+    tm_stretches_add(f->trips, &f->trips_listed, FALLBACK_TRIPS, &trip);
+}
+
+/* The copy from the host that ends the gap. */
+static bool is_back(const struct trip_lane *lane, const struct tm_event *event)
+{
+    return event->level == TM_LEVEL_H2D && event->chosen && event->record.start_ps == lane->gap_end_ps &&
+           event->step == lane->d2h_step && event->launch_track != TM_NONE &&
+           event->launch_start_ps >= lane->gap_begin_ps;
+}
+
+static void note_end(struct trip_lane *lane, const struct tm_event *event)
+{
+    const int64_t end_ps = tm_sum_times(event->record.start_ps, event->record.dur_ps);
+    const bool is_d2h = event->level == TM_LEVEL_D2H && event->chosen;
+
+    if (end_ps < lane->until_ps)
+        return;
+    if (end_ps > lane->until_ps)
+        lane->ends_in_d2h = false;
+    lane->until_ps = end_ps;
+    if (!is_d2h)
+        return;
+    lane->ends_in_d2h = true;
+    lane->d2h_step = event->step;
+    lane->d2h_bytes = event->config->has_copy_bytes ? event->config->copy_bytes : 0;
+}
+
+static tm_status count_host_op(struct fallback *f, const struct tm_event *event)
+{
+    const struct tm_config *config = event->config;
+    const struct fallback_row row = { .name = config->hlo_op ? config->hlo_op : event->record.name,
+                                      .op = config->op,
+                                      .sort = FALLBACK_HOST_OP };
+
+    return fallback_count(f, &row, event->record.start_ps, event->record.dur_ps);
+}
+
+/* An op of the device that works with the host, as its HLO tells. */
+static tm_status take_op(struct fallback *f, const struct tm_event *event)
+{
+    const struct tm_hlo_op *op;
+    const tm_status st = tm_trace_hlo(f->trace, event->config, &op);
+
+    return op && op->is_host ? count_host_op(f, event) : st;
+}
+
+/* What the devices tell */
+static tm_status fallback_take_activity(struct fallback *f, const struct tm_event *event)
+{
+    struct trip_lane *lane = event->device < f->lane_count ? &f->lanes[event->device] : NULL;
+    const int64_t start_ps = event->record.start_ps;
+
+    if (!lane || !lane->is_used)
+        return TM_OK;
+    if (event->level != TM_LEVEL_NONE) {
+        if (start_ps > lane->until_ps) {
+            lane->is_after_d2h = lane->ends_in_d2h;
+            lane->gap_begin_ps = lane->until_ps;
+            lane->gap_end_ps = start_ps;
+        }
+        if (lane->is_after_d2h && is_back(lane, event)) {
+            count_trip(f, lane, event);
+            lane->is_after_d2h = false;
+        }
+        note_end(lane, event);
+    }
+    return event->chosen && f->has_host_op ? take_op(f, event) : TM_OK;
+}

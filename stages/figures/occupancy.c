@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Occupancy, the stage: folds the kernels whose occupancy is recorded by what it depends on.  Memory: kernels of a
  * site gather in a table of fixed size; groups spill. */
-#include "stages/figures/occupancy.h"
+#include "stages/figures/figure_stages.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include <xxhash.h>
 
 #include "pipeline/front.h"
 #include "pipeline/stage.h"
-#include "stages/figures/kernel_category.h"
-#include "stages/figures/sm_limits.h"
+#include "pipeline/store/groups.h"
 #include "stages/figures/figure_rows.h"
+#include "stages/figures/host_window.h"
+#include "stages/figures/kernel_category.h"
 #include "stages/figures/kernels.h"
+#include "stages/figures/sm_limits.h"
 
 enum {
     OCCUPANCY_LOW_MILLI = 50000, /* below it a kernel is listed, in thousandths of a percent */

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The overview: hosts, devices by model, events by class, tallies.  Memory: hosts, devices and unused planes spill; a
  * fixed table of models is made from the devices in the end, so that it does not matter which hosts came together. */
-#include "stages/figures/overview.h"
+#include "stages/figures/figure_stages.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
+#include "pipeline/stage.h"
+#include "pipeline/store/groups.h"
 #include "pipeline/store/rows.h"
 #include "stages/figures/backward.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/host_window.h"
 #include "stages/resolve/classes.h"
 
 enum {
@@ -19,7 +25,10 @@ static const char *const kind_name[] = {
     [TM_DEVICE_TPU] = "tpu",
     [TM_DEVICE_CPU] = "cpu",
 };
+
 enum { KIND_COUNT = sizeof(kind_name) / sizeof(kind_name[0]) };
+
+static inline bool is_used(const struct tm_event *event);
 
 /* What is told of a device. */
 struct device_row {
@@ -270,6 +279,7 @@ static tm_status end_host(struct tm_stage *s)
 /* --- the sections --- */
 
 static const char *const not_recorded = "not recorded";
+
 static const char *const not_in_copy = "not in a JSON trace; the .xplane.pb of the run has it";
 
 static void add_text_or(struct tm_value *to, const char *key, const char *text, const char *why)

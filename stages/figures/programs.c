@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs, the stage: counts executions by the calls that make them (on a TPU by the line of modules), and follows
  * each device from the ops of one program to those of the next.  Memory: one row per device of a host. */
-#include "stages/figures/programs.h"
+#include "stages/figures/figure_stages.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "pipeline/store/groups.h"
 #include "pipeline/stage.h"
+#include "pipeline/store/groups.h"
 #include "stages/figures/figure_rows.h"
+#include "stages/figures/host_window.h"
 
 /* Longer stretches between two programs are told by their cause, as idle gaps. */
 #define PROGRAMS_PAUSE_PS INT64_C(100000000)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transfers, the stage: sums by direction, size and device; a sweep per device tells which copies
  * nothing hides. Memory: fixed per device of the present host; sizes by step spill. */
-#include "stages/figures/transfers.h"
+#include "stages/figures/figure_stages.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "pipeline/store/groups.h"
 #include "pipeline/stage.h"
-#include "stages/figures/figure_rows.h"
+#include "pipeline/store/groups.h"
 #include "stages/figures/device_time.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/host_window.h"
 #include "stages/resolve/classes.h"
 
 /* SIZE_ROWS: powers of two of a 64-bit size.  RECENT: copies to the host that may still be

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/markdown/mdw.h"
+#include "reports/markdown/markdown.h"
 
 #include <string.h>
 
