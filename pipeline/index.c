@@ -27,10 +27,10 @@ struct tm_index {
     struct tm_run *run;
     enum tm_account account;
     size_t row_bytes, memory_bytes;
-    enum tm_index_twins twins;
+    enum tm_index_duplicates duplicates;
     tm_index_replaces *replaces;
     enum form form;
-    uint64_t count, twin_count;
+    uint64_t count, duplicate_count;
     struct tm_window window;
     uint64_t most_key;
     uint32_t *slots; /* row number + 1; 0 = empty */
@@ -48,9 +48,9 @@ struct tm_index {
 };
 
 struct tm_index *tm_index_new(struct tm_run *run, enum tm_account account, size_t row_bytes, size_t memory_bytes,
-                              enum tm_index_twins twins, tm_index_replaces *replaces)
+                              enum tm_index_duplicates duplicates, tm_index_replaces *replaces)
 {
-    assert(row_bytes >= sizeof(uint64_t) && (twins != TM_INDEX_ASK || replaces));
+    assert(row_bytes >= sizeof(uint64_t) && (duplicates != TM_INDEX_ASK || replaces));
     struct tm_index *index = tm_take(&run->budget, account, sizeof(*index), &run->error);
 
     if (!index)
@@ -59,7 +59,7 @@ struct tm_index *tm_index_new(struct tm_run *run, enum tm_account account, size_
     index->account = account;
     index->row_bytes = row_bytes;
     index->memory_bytes = memory_bytes - memory_bytes / 32;
-    index->twins = twins;
+    index->duplicates = duplicates;
     index->replaces = replaces;
     index->seed = tm_hash_seed(index);
     tm_window_init(&index->window, run, account, row_bytes, SLOT_BYTES_PER_ROW, index->memory_bytes);
@@ -172,9 +172,9 @@ tm_status tm_index_put(struct tm_index *index, const void *row)
 /* True if `later` takes the place of `former`. */
 static bool gives_way(const struct tm_index *index, const void *former, const void *later)
 {
-    if (index->twins == TM_INDEX_ASK)
+    if (index->duplicates == TM_INDEX_ASK)
         return index->replaces(former, later);
-    return index->twins == TM_INDEX_LAST;
+    return index->duplicates == TM_INDEX_LAST;
 }
 
 static inline size_t first_slot(const struct tm_index *index, uint64_t key)
@@ -235,7 +235,7 @@ static tm_status build_table(struct tm_index *index)
             index->count++;
             *slot = (uint32_t)i + 1;
         } else {
-            index->twin_count++;
+            index->duplicate_count++;
             if (gives_way(index, tm_window_at(&index->window, *slot - 1), row))
                 *slot = (uint32_t)i + 1;
         }
@@ -302,7 +302,7 @@ static tm_status fill_disk(struct tm_index *index, uint8_t *kept)
         if (status != TM_OK || !row)
             break;
         if (has_kept && key_of(kept) == key_of(row)) {
-            index->twin_count++;
+            index->duplicate_count++;
             if (!gives_way(index, kept, row))
                 continue;
         } else if (has_kept) {
@@ -479,7 +479,7 @@ uint64_t tm_index_count(const struct tm_index *index)
     return index->count;
 }
 
-uint64_t tm_index_twin_count(const struct tm_index *index)
+uint64_t tm_index_duplicate_count(const struct tm_index *index)
 {
-    return index->twin_count;
+    return index->duplicate_count;
 }

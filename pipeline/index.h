@@ -11,12 +11,12 @@
 struct tm_index;
 
 /* Which of two rows of the same key stays. */
-enum tm_index_twins { TM_INDEX_FIRST, TM_INDEX_LAST, TM_INDEX_ASK };
+enum tm_index_duplicates { TM_INDEX_FIRST, TM_INDEX_LAST, TM_INDEX_ASK };
 /* With TM_INDEX_ASK: true if `b`, put in later, replaces `a`. */
 typedef bool tm_index_replaces(const void *a, const void *b);
 
 struct tm_index *tm_index_new(struct tm_run *run, enum tm_account account, size_t row_bytes, size_t memory_bytes,
-                              enum tm_index_twins twins, tm_index_replaces *replaces) TM_MUST_USE;
+                              enum tm_index_duplicates duplicates, tm_index_replaces *replaces) TM_MUST_USE;
 void tm_index_free(struct tm_index *index);
 
 tm_status tm_index_put(struct tm_index *index, const void *row) TM_MUST_USE;
@@ -31,8 +31,8 @@ tm_status tm_index_find(struct tm_index *index, uint64_t key, const void **row, 
 void tm_index_expect(const struct tm_index *index, uint64_t key);
 /* After finish: no row has a larger number. */
 uint64_t tm_index_most_number(const struct tm_index *index);
-uint64_t tm_index_count(const struct tm_index *index);      /* after finish: different keys */
-uint64_t tm_index_twin_count(const struct tm_index *index); /* rows that gave way to another one of
+uint64_t tm_index_count(const struct tm_index *index);           /* after finish: different keys */
+uint64_t tm_index_duplicate_count(const struct tm_index *index); /* rows that gave way to another one of
                                                                 the same key */
 
 #endif

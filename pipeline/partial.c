@@ -60,46 +60,46 @@ struct tm_partial_writer {
     size_t used;
     struct tm_rows *numbers; /* uint32_t by handle: number of the text, 0 = not written yet */
     uint32_t texts;
-    struct tm_index *twins; /* struct twin: the first handle of each text; NULL = every text has one */
-    uint64_t length_at;     /* of the present section: where its length goes */
+    struct tm_index *duplicates; /* struct twin: the first handle of each text; NULL = every text has one */
+    uint64_t length_at;          /* of the present section: where its length goes */
     tm_status status;
 };
 
 /* A text may have several handles, and which ones depends on the memory.  The first one stands for all. */
-struct twin {
+struct duplicate {
     uint64_t low, high; /* of the hash */
     uint64_t handle;
 };
 
-static tm_status find_twins(struct tm_partial_writer *w)
+static tm_status find_duplicates(struct tm_partial_writer *w)
 {
     tm_status st = TM_OK;
 
-    w->twins = tm_index_new(w->run, TM_ACCOUNT_INPUT, sizeof(struct twin), quarters(w->run, TWINS_QUARTERS),
-                            TM_INDEX_FIRST, NULL);
-    if (!w->twins)
+    w->duplicates = tm_index_new(w->run, TM_ACCOUNT_INPUT, sizeof(struct duplicate), quarters(w->run, TWINS_QUARTERS),
+                                 TM_INDEX_FIRST, NULL);
+    if (!w->duplicates)
         return w->run->error.status;
     for (uint64_t i = 1; i < tm_names_count(w->names) && st == TM_OK; i++) {
         struct tm_name info;
 
         st = tm_names_info(w->names, (tm_strid)i, &info);
         if (st == TM_OK)
-            st = tm_index_put(w->twins, &(struct twin){ info.hash.low, info.hash.high, i });
+            st = tm_index_put(w->duplicates, &(struct duplicate){ info.hash.low, info.hash.high, i });
     }
-    return st == TM_OK ? tm_index_finish(w->twins) : st;
+    return st == TM_OK ? tm_index_finish(w->duplicates) : st;
 }
 
-static tm_status first_twin(struct tm_partial_writer *w, tm_strid name, tm_strid *first)
+static tm_status first_duplicate(struct tm_partial_writer *w, tm_strid name, tm_strid *first)
 {
     struct tm_name info;
     const void *row = NULL;
-    tm_status st = w->twins ? tm_names_info(w->names, name, &info) : TM_OK;
+    tm_status st = w->duplicates ? tm_names_info(w->names, name, &info) : TM_OK;
 
     *first = name;
-    if (st == TM_OK && w->twins)
-        st = tm_index_get(w->twins, info.hash.low, &row);
-    if (st == TM_OK && row && ((const struct twin *)row)->high == info.hash.high)
-        *first = (tm_strid)((const struct twin *)row)->handle;
+    if (st == TM_OK && w->duplicates)
+        st = tm_index_get(w->duplicates, info.hash.low, &row);
+    if (st == TM_OK && row && ((const struct duplicate *)row)->high == info.hash.high)
+        *first = (tm_strid)((const struct duplicate *)row)->handle;
     return st;
 }
 
@@ -116,7 +116,7 @@ struct tm_partial_writer *tm_partial_writer_new(struct tm_run *run, struct tm_na
         w->numbers = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(uint32_t), quarters(run, NUMBERS_QUARTERS),
                                        NUMBERS_PAGE_BYTES);
     if (w->numbers && tm_rows_resize(w->numbers, tm_names_count(names)) == TM_OK &&
-        (!tm_names_have_twins(names) || find_twins(w) == TM_OK) && tm_spill_open(&w->spill, run) == TM_OK)
+        (!tm_names_have_duplicates(names) || find_duplicates(w) == TM_OK) && tm_spill_open(&w->spill, run) == TM_OK)
         return w;
     tm_partial_writer_free(w);
     return NULL;
@@ -127,7 +127,7 @@ void tm_partial_writer_free(struct tm_partial_writer *w)
     if (!w)
         return;
     tm_rows_free(w->numbers);
-    tm_index_free(w->twins);
+    tm_index_free(w->duplicates);
     tm_spill_close(&w->spill);
     tm_give(&w->run->budget, TM_ACCOUNT_INPUT, w->buffer, BUFFER_BYTES);
     tm_give(&w->run->budget, TM_ACCOUNT_INPUT, w, sizeof(*w));
@@ -251,7 +251,7 @@ void tm_partial_put_name(struct tm_partial_writer *w, tm_strid name)
     uint32_t *number = NULL;
 
     if (w->status == TM_OK && name != 0)
-        w->status = first_twin(w, name, &first);
+        w->status = first_duplicate(w, name, &first);
     if (w->status != TM_OK)
         return;
     if (name == 0) {

@@ -30,8 +30,8 @@ static int by_lane_and_begin(const void *a, const void *b)
 
     if (x->lane != y->lane)
         return x->lane < y->lane ? -1 : 1;
-    if (x->begin_ps != y->begin_ps)
-        return x->begin_ps < y->begin_ps ? -1 : 1;
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
     return x->end_ps == y->end_ps ? 0 : x->end_ps > y->end_ps ? -1 : 1;
 }
 
@@ -115,7 +115,7 @@ static tm_status probe(struct tm_spans *spans, uint64_t index, uint64_t lane, in
 
     if (!span)
         return spans->run->error.status;
-    *is_before = span->lane != lane ? span->lane < lane : span->begin_ps <= at_ps;
+    *is_before = span->lane != lane ? span->lane < lane : span->start_ps <= at_ps;
     return TM_OK;
 }
 
@@ -185,13 +185,13 @@ static tm_status note(struct tm_spans *spans, struct recall *r, uint64_t lane, i
         found.span = *span;
     }
     if (found.has_span)
-        found.from_ps = found.span.begin_ps;
+        found.from_ps = found.span.start_ps;
     if (before < tm_rows_count(spans->rows)) {
         span = tm_rows_at(spans->rows, before);
         if (!span)
             return spans->run->error.status;
         if (span->lane == lane)
-            found.until_ps = span->begin_ps;
+            found.until_ps = span->start_ps;
     }
     *r = found;
     return TM_OK;

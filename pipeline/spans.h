@@ -9,7 +9,7 @@
  * Put in in any order, then finished, then only read.  Spills. */
 struct tm_span {
     uint64_t lane;
-    int64_t begin_ps, end_ps;
+    int64_t start_ps, end_ps;
     uint64_t value;   /* the caller's */
     uint64_t ordinal; /* position on its lane, in the order of time; set by finish */
 };

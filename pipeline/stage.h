@@ -75,7 +75,7 @@ struct tm_stage_type {
 /* A stretch in which a device was idle. */
 struct tm_idle_gap {
     uint32_t host, device; /* number of the host in the run; index into its trace's devices */
-    int64_t begin_ps, end_ps;
+    int64_t start_ps, end_ps;
     uint32_t step;          /* in whose period it ends; TM_NONE = in none */
     tm_strid before, after; /* activities; 0 = none */
     tm_strid host_event;    /* what the host did; 0 = nothing that is known */

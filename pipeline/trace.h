@@ -128,7 +128,7 @@ enum tm_step_source {
 
 /* One step of one device. */
 struct tm_step_row {
-    int64_t begin_ps, end_ps; /* of the step on all devices of the group, E(n-1) and E(n): the latest end of an activity
+    int64_t start_ps, end_ps; /* of the step on all devices of the group, E(n-1) and E(n): the latest end of an activity
                                   of that step or an earlier one; equal = the step takes no time of its own */
     int64_t first_ps, last_ps; /* of the device's own activities */
     int64_t own_ps;            /* the device's own period: from the end of its steps before to the end of this one */
@@ -138,7 +138,7 @@ struct tm_step_row {
 /* One marker (host step marker), or the session. */
 struct tm_step_mark {
     int64_t number; /* step_num, else its ordinal */
-    int64_t begin_ps, dur_ps;
+    int64_t start_ps, dur_ps;
     uint8_t has_compile, complete, warmup, chosen;
 };
 

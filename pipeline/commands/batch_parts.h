@@ -55,8 +55,8 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
  *                  what the gates say of each run is set in the history too
  *         verdict  TM_OK, TM_GATE, or TM_PARTIAL where one is unknown
  * errors: TM_ERR_USAGE  the file or an expression */
-tm_status tm_night_gates(struct tm_run *run, const struct tm_options *options, const char *out,
-                         struct tm_history *history, const struct tm_judged_night *judged, struct tm_value *result,
-                         tm_status *verdict) TM_MUST_USE;
+tm_status tm_nightly_gates(struct tm_run *run, const struct tm_options *options, const char *out,
+                           struct tm_history *history, const struct tm_judged_night *judged, struct tm_value *result,
+                           tm_status *verdict) TM_MUST_USE;
 
 #endif

@@ -15,7 +15,7 @@
 #include "pipeline/engine/file_facts.h"
 #include "pipeline/engine/inputs.h"
 #include "pipeline/version.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 #include "reports/findings/finding_texts.h"
 #include "reports/findings/findings.h"
 #include "reports/format/format.h"
@@ -226,9 +226,9 @@ static const struct advice unknown_device = {
 static bool advise_lost(const struct tm_value *found, struct tm_value *list)
 {
     char launches[TM_FORMAT_BYTES], recorded[TM_FORMAT_BYTES], what[160];
-    struct tm_ask_kernels kernels;
+    struct tm_query_kernels kernels;
 
-    if (!tm_ask_lost_kernels(found, &kernels))
+    if (!tm_query_lost_kernels(found, &kernels))
         return false;
     (void)snprintf(what, sizeof(what), "kernels were lost: %s calls that launch kernels were recorded, and %s kernel%s",
                    tm_format_count(launches, kernels.launches), tm_format_count(recorded, kernels.recorded),
@@ -242,7 +242,7 @@ static bool advise_unknown(const struct tm_value *found, struct tm_value *list)
     char names[80], count[TM_FORMAT_BYTES], what[200];
     int64_t events;
 
-    if (!tm_ask_unknown_devices(found, names, sizeof(names), &events))
+    if (!tm_query_unknown_devices(found, names, sizeof(names), &events))
         return false;
     (void)snprintf(what, sizeof(what), "device events of %s are not analyzed: %s were left out", names,
                    tm_format_count(count, events));
@@ -258,7 +258,7 @@ static void advise_device(const struct tm_value *found, struct tm_value *list)
         advise(found, list, tm_length(tm_get(found, "unused")) ? &idle_devices : &no_device);
     if (has_collapsed_graphs(found))
         advise(found, list, &collapsed_graphs);
-    if (tm_ask_capped_host(found))
+    if (tm_query_capped_host(found))
         advise(found, list, &capped);
 }
 
@@ -277,7 +277,7 @@ static bool has_host_events(const struct tm_value *found)
 /* What a profiler could have recorded of the host; of other traces nobody knows. */
 static void advise_host(const struct tm_value *found, struct tm_value *list)
 {
-    const bool is_json_copy = tm_audience_of(found) & TM_FOR_JAX && tm_ask_is_json(found);
+    const bool is_json_copy = tm_audience_of(found) & TM_FOR_JAX && tm_query_is_json(found);
     const bool has_host = has_host_events(found);
 
     if (!has_host)
@@ -323,7 +323,7 @@ void tm_inspect_advise(struct tm_value *found)
     advise_device(found, list);
     advise_host(found, list);
     advise_steps(found, list);
-    if (tm_ask_copy_note(found))
+    if (tm_query_copy_note(found))
         advise(found, list, &json_copy);
     if (tm_length(tm_get(found, "warnings")))
         advise(found, list, &warned);
@@ -811,7 +811,7 @@ static tm_status judge(const struct inspection *n)
         return tm_fail(&n->run->error, TM_ERR_INPUT, -1, "the input is not whole: %llu losses%s",
                        (unsigned long long)losses, n->is_partial ? ", and it is partial" : "");
     tm_print_failed_checks(n->root);
-    return n->is_partial || !tm_ask_checks_hold(n->root) ? TM_PARTIAL : TM_OK;
+    return n->is_partial || !tm_query_checks_hold(n->root) ? TM_PARTIAL : TM_OK;
 }
 
 tm_status tm_command_inspect(struct tm_run *run, const struct tm_options *options)

@@ -12,7 +12,7 @@
 #include "pipeline/engine/redaction.h"
 #include "pipeline/options.h"
 #include "reports/content/content.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 
 /* The summary of a run, then each wanted format of it into one folder. */
 
@@ -34,7 +34,7 @@ static tm_status deliver(struct tm_run *run, const struct tm_options *options, c
     st = tm_document_deliver(run, result, to, options);
     if (!st && taker)
         st = taker->take(taker->to, summary);
-    if (!st && !tm_ask_checks_hold(summary)) {
+    if (!st && !tm_query_checks_hold(summary)) {
         tm_print_failed_checks(summary);
         st = TM_PARTIAL;
     }

@@ -85,7 +85,7 @@ static int64_t step_begin(struct tm_split_borders *b, uint64_t ordinal)
         b->status = b->run->error.status;
         return INT64_MAX;
     }
-    return output_time(b, mark->begin_ps);
+    return output_time(b, mark->start_ps);
 }
 
 /* The first border after a time. */

@@ -159,7 +159,7 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
     if (st == TM_OK)
         st = keep_records(host, options);
     if (st == TM_OK && options->counts) {
-        host->census = tm_census_new(&host->trace);
+        host->census = tm_survey_stats_new(&host->trace);
         st = host->census ? TM_OK : run->error.status;
     }
     if (host->input->kind == TM_FILE_CHROME_JSON) /* all events were read; an XSpace is read by the survey */
@@ -180,7 +180,7 @@ void tm_host_close(struct tm_host_run *host)
 
     if (!host->run)
         return;
-    tm_census_free(host->census);
+    tm_survey_stats_free(host->census);
     if (host->resolver.run)
         tm_survey_free(&host->resolver);
     if (host->source)
@@ -247,7 +247,7 @@ tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, voi
 
 static tm_status recount(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
 {
-    return tm_census_take(to, track, raw);
+    return tm_survey_stats_take(to, track, raw);
 }
 
 tm_status tm_host_counts(struct tm_host_run *host, tm_take_alike *take, void *to)
@@ -255,16 +255,16 @@ tm_status tm_host_counts(struct tm_host_run *host, tm_take_alike *take, void *to
     const uint64_t count = tm_rows_count(host->trace.tracks);
     tm_status st = TM_OK;
 
-    tm_census_recount(host->census);
+    tm_survey_stats_recount(host->census);
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
         const struct tm_track *track = tm_rows_at(host->trace.tracks, i);
 
         if (!track)
             return host->run->error.status;
-        if (tm_census_needs_order(host->census, track))
+        if (tm_survey_stats_needs_order(host->census, track))
             st = tm_order_track(host->source, i, recount, host->census);
     }
-    return st == TM_OK ? tm_census_give(host->census, &host->resolver, take, to) : st;
+    return st == TM_OK ? tm_survey_stats_give(host->census, &host->resolver, take, to) : st;
 }
 
 /* Clocks of hosts: what each tells, and where it stands.  Holds no memory. */

@@ -608,7 +608,7 @@ tm_status tm_guard_options(struct tm_run *run, const struct tm_options *options)
 tm_status tm_guard_document(struct tm_run *run, const char *folder, const struct tm_document *document,
                             uint32_t formats)
 {
-    const char *const what = document == &tm_night_document ? "a file of the page" : "a file of the report";
+    const char *const what = document == &tm_nightly_document ? "a file of the page" : "a file of the report";
     char name[TM_DOCUMENT_FILE_BYTES], path[TM_PLACE_BYTES];
     const char *file;
     tm_status st = TM_OK;
@@ -645,5 +645,5 @@ tm_status tm_guard_batch(struct tm_run *run, const char *out)
         if (st == TM_OK)
             st = kept[i].is_tree ? tm_guard_tree(run, path, kept[i].what) : tm_guard_output(run, path, kept[i].what);
     }
-    return st == TM_OK ? tm_guard_document(run, out, &tm_night_document, of_pages) : st;
+    return st == TM_OK ? tm_guard_document(run, out, &tm_nightly_document, of_pages) : st;
 }

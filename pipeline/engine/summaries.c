@@ -20,7 +20,7 @@
 #include "pipeline/store/spill.h"
 #include "pipeline/version.h"
 #include "pipeline/whole_read.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 
 /* What all summaries together may take of the limit, in percent: the rest is for what is made of
  * them. */
@@ -306,7 +306,7 @@ static tm_status analyze(struct loading *l, struct tm_loaded_run *run, struct pr
     begin_counts(l->run);
     st = tm_analyze(l->run, &options, doc, NULL, NULL);
     if (st == TM_OK) {
-        run->is_partial = tm_is(tm_path(tm_doc_root(doc), "input.partial")) || !tm_ask_checks_hold(tm_doc_root(doc));
+        run->is_partial = tm_is(tm_path(tm_doc_root(doc), "input.partial")) || !tm_query_checks_hold(tm_doc_root(doc));
         st = tm_check_strict(l->run, run->is_partial, l->act);
     }
     if (st == TM_OK)
@@ -328,7 +328,7 @@ static tm_status read_file(struct loading *l, struct tm_loaded_run *run)
     st = find_summary(run->path, file)
              ? tm_summary_read(l->run, run->doc, file)
              : tm_fail(&l->run->error, TM_ERR_INPUT, -1, "cannot read '%s': it has changed", run->path);
-    run->is_partial = tm_is(tm_path(root, "input.partial")) || !tm_ask_checks_hold(root);
+    run->is_partial = tm_is(tm_path(root, "input.partial")) || !tm_query_checks_hold(root);
     begin_counts(l->run); /* losses were told when it was written */
     return st == TM_OK ? tm_check_strict(l->run, run->is_partial, l->act) : st;
 }

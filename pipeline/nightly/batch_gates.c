@@ -860,9 +860,9 @@ static tm_status hold(struct gated_night *n, const struct tm_options *options, s
     return st == TM_OK ? set_gates(n, history) : st;
 }
 
-tm_status tm_night_gates(struct tm_run *run, const struct tm_options *options, const char *out,
-                         struct tm_history *history, const struct tm_judged_night *judged, struct tm_value *result,
-                         tm_status *verdict)
+tm_status tm_nightly_gates(struct tm_run *run, const struct tm_options *options, const char *out,
+                           struct tm_history *history, const struct tm_judged_night *judged, struct tm_value *result,
+                           tm_status *verdict)
 {
     struct gated_night n = { .run = run, .out = out, .judged = judged };
     tm_status st = hold(&n, options, history, result);

@@ -80,21 +80,21 @@ static const char *report_file(uint32_t formats)
 
 /* OUT/index.html and the other files of the last night, in the formats of the options; those formats that are of single
  * runs are left out.  Then what tm_document_deliver says of it.
- * in:     gates  as tm_night_gates filled it; NULL = none were asked for
+ * in:     gates  as tm_nightly_gates filled it; NULL = none were asked for
  * errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
 static tm_status night_index_write(struct tm_run *run, const struct tm_options *options, const char *out,
                                    struct tm_history *history, const struct tm_judged_night *judged,
                                    const struct tm_value *gates)
 {
-    const struct tm_night_options night = { .title = options->title,
-                                            .note = options->note,
-                                            .rows = options->rows,
-                                            .report = report_file(options->formats),
-                                            .judged = judged,
-                                            .gates = gates };
+    const struct tm_nightly_options night = { .title = options->title,
+                                              .note = options->note,
+                                              .rows = options->rows,
+                                              .report = report_file(options->formats),
+                                              .judged = judged,
+                                              .gates = gates };
     struct tm_document_result result = { .doc = tm_doc_new(run), .paper = options->paper };
     struct tm_options written = *options;
-    tm_status st = result.doc ? tm_night_fill(run, result.doc, history, &night) : run->error.status;
+    tm_status st = result.doc ? tm_nightly_fill(run, result.doc, history, &night) : run->error.status;
 
     written.formats &= of_documents;
     if (!st)
@@ -470,7 +470,7 @@ struct merge {
     struct tm_history *history;
     struct tm_judged_night judged;
     struct tm_batch_counts counts;
-    struct tm_doc *gates; /* what tm_night_gates tells; NULL = nobody asks */
+    struct tm_doc *gates; /* what tm_nightly_gates tells; NULL = nobody asks */
     tm_status verdict;    /* of the gates */
 };
 
@@ -480,14 +480,14 @@ static tm_status write_junit(const void *of, FILE *to)
 {
     const struct merge *m = of;
 
-    return tm_night_junit_write(m->run, tm_doc_root(m->gates), to);
+    return tm_nightly_junit_write(m->run, tm_doc_root(m->gates), to);
 }
 
 static tm_status write_markdown(const void *of, FILE *to)
 {
     const struct merge *m = of;
 
-    return tm_night_markdown_write(m->run, tm_doc_root(m->gates), m->options->title, to);
+    return tm_nightly_markdown_write(m->run, tm_doc_root(m->gates), m->options->title, to);
 }
 
 static tm_status write_metrics(const void *of, FILE *to)
@@ -616,7 +616,7 @@ static tm_status judge(struct merge *m)
     tm_doc_set_most(m->gates, m->run->budget.limit_bytes / 100 * GATES_PCT);
 
     tm_status st =
-        tm_night_gates(m->run, m->options, m->out, m->history, &m->judged, tm_doc_root(m->gates), &m->verdict);
+        tm_nightly_gates(m->run, m->options, m->out, m->history, &m->judged, tm_doc_root(m->gates), &m->verdict);
 
     return st == TM_OK ? tm_doc_status(m->gates) : st;
 }

@@ -21,7 +21,7 @@
 #include "pipeline/nightly/out_folder.h"
 #include "pipeline/nightly/result.h"
 #include "pipeline/nightly/workers.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 #include "reports/findings/thresholds.h"
 #include "stages/input/bytes/archive.h"
 
@@ -68,7 +68,7 @@ static tm_status print_counts(struct tm_run *run, const struct tm_options *optio
     return st;
 }
 
-static void say_counts(const struct tm_options *options, const struct tm_batch_counts *counts)
+static void emit_counts(const struct tm_options *options, const struct tm_batch_counts *counts)
 {
     const char *separator = ": ";
 
@@ -95,7 +95,7 @@ static tm_status batch_close(struct tm_run *run, const struct tm_options *option
     if (options->json && !options->dry_run)
         st = print_counts(run, options, counts);
     else if (!options->quiet && !options->json && isatty(STDOUT_FILENO))
-        say_counts(options, counts);
+        emit_counts(options, counts);
     if (st != TM_OK || options->dry_run)
         return st;
     return counts->partial || counts->refused || counts->failed || counts->missing ? TM_PARTIAL : TM_OK;
@@ -239,7 +239,7 @@ static void tell_partial(const struct task *t, const struct tm_value *summary, c
 
 static tm_status write_result(struct task *t, const struct tm_value *summary)
 {
-    const bool is_partial = tm_is(tm_path(summary, "input.partial")) || !tm_ask_checks_hold(summary) ||
+    const bool is_partial = tm_is(tm_path(summary, "input.partial")) || !tm_query_checks_hold(summary) ||
                             tm_tally_losses(&t->run->tallies, t->run->tally_use) > 0;
     struct tm_result_about about = { .batch_run = t->task->batch_run,
                                      .file = t->task->part,

@@ -54,7 +54,7 @@ struct tm_names {
     size_t text_bytes;
     uint64_t seed;
     struct near near[1 << NEAR_BITS]; /* forgotten with the table */
-    bool have_twins;                  /* the table was cleared */
+    bool have_duplicates;             /* the table was cleared */
 };
 
 /* The two arrays take a quarter each at most, the table a quarter (a half as large while it grows),
@@ -150,7 +150,7 @@ static tm_status widen_table(struct tm_names *names)
         memset(old, 0, old_count * sizeof(*old));
         memset(names->near, 0, sizeof(names->near));
         names->used = 0;
-        names->have_twins = true;
+        names->have_duplicates = true;
         return TM_OK;
     }
     struct slot *slots = tm_take(&run->budget, TM_ACCOUNT_NAMES, 2 * old_count * sizeof(*old), &run->error);
@@ -295,9 +295,9 @@ uint64_t tm_names_count(const struct tm_names *names)
     return tm_rows_count(names->entries);
 }
 
-bool tm_names_have_twins(const struct tm_names *names)
+bool tm_names_have_duplicates(const struct tm_names *names)
 {
-    return names->have_twins;
+    return names->have_duplicates;
 }
 
 tm_status tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b, bool *are_same)
@@ -306,7 +306,7 @@ tm_status tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b, bool
     tm_status st;
 
     *are_same = a == b;
-    if (a == b || !tm_names_have_twins(names))
+    if (a == b || !tm_names_have_duplicates(names))
         return TM_OK;
     st = tm_names_hashes(names, (const tm_strid[]){ a, b }, 2, hashes);
     if (st == TM_OK)

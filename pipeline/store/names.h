@@ -59,7 +59,7 @@ tm_status tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note) 
 
 /* Handles go from 0 to count - 1.  Without twins every text has one handle. */
 uint64_t tm_names_count(const struct tm_names *names);
-bool tm_names_have_twins(const struct tm_names *names);
+bool tm_names_have_duplicates(const struct tm_names *names);
 /* Whether two handles are of the same text. */
 tm_status tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b, bool *are_same) TM_MUST_USE;
 

@@ -473,17 +473,17 @@ double tm_without_outliers(double *values, size_t count)
 
 static const double text_height = 10;
 
-static bool covers(const struct tm_spot *text, const struct tm_spots *spots)
+static bool covers(const struct tm_scatter_point *text, const struct tm_scatter *spots)
 {
     for (int i = 0; i < spots->labels; i++) {
-        const struct tm_spot *label = &spots->label[i];
+        const struct tm_scatter_point *label = &spots->label[i];
 
         if (fabs(label->y - text->y) < text_height && text->x < label->x + label->width &&
             label->x < text->x + text->width)
             return true;
     }
     for (int i = 0; i < spots->dots; i++) {
-        const struct tm_spot *dot = &spots->dot[i];
+        const struct tm_scatter_point *dot = &spots->dot[i];
 
         if (dot->x + dot->width > text->x && dot->x - dot->width < text->x + text->width &&
             dot->y + dot->width > text->y - text_height && dot->y - dot->width < text->y)
@@ -492,16 +492,16 @@ static bool covers(const struct tm_spot *text, const struct tm_spots *spots)
     return false;
 }
 
-void tm_spots_block(struct tm_spots *spots, struct tm_spot text)
+void tm_spots_block(struct tm_scatter *spots, struct tm_scatter_point text)
 {
     if (spots->labels < TM_SPOT_NAMES_MOST)
         spots->label[spots->labels++] = text;
 }
 
-void tm_spots_name(struct tm_chart *chart, struct tm_spots *spots, int dot, const char *name)
+void tm_spots_name(struct tm_chart *chart, struct tm_scatter *spots, int dot, const char *name)
 {
-    const struct tm_spot *at = &spots->dot[dot];
-    struct tm_spot text = { .y = at->y + 3, .width = tm_chart_text_width(name, TM_TEXT_SMALL) };
+    const struct tm_scatter_point *at = &spots->dot[dot];
+    struct tm_scatter_point text = { .y = at->y + 3, .width = tm_chart_text_width(name, TM_TEXT_SMALL) };
 
     for (int side = 0; side < 2 && spots->labels < TM_SPOT_NAMES_MOST; side++) {
         text.x = side == 0 ? at->x + at->width + 3 : at->x - at->width - 3 - text.width;

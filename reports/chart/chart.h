@@ -178,21 +178,21 @@ double tm_without_outliers(double *values, size_t count);
 enum { TM_SPOTS_MOST = 200, TM_SPOT_NAMES_MOST = 16 };
 
 /* A dot, with its radius as width, or a text from x on with its baseline at y. */
-struct tm_spot {
+struct tm_scatter_point {
     double x, y, width;
 };
 
-struct tm_spots {
-    struct tm_spot dot[TM_SPOTS_MOST], label[TM_SPOT_NAMES_MOST];
+struct tm_scatter {
+    struct tm_scatter_point dot[TM_SPOTS_MOST], label[TM_SPOT_NAMES_MOST];
     int dots, labels;
     double left, right; /* of the plot: names are inside */
 };
 
 /* Room that is taken already, by a text of the plot itself. */
-void tm_spots_block(struct tm_spots *spots, struct tm_spot text);
+void tm_spots_block(struct tm_scatter *spots, struct tm_scatter_point text);
 
 /* Write a name beside a dot, where it covers nothing; left out where there is no such place. */
-void tm_spots_name(struct tm_chart *chart, struct tm_spots *spots, int dot, const char *name);
+void tm_spots_name(struct tm_chart *chart, struct tm_scatter *spots, int dot, const char *name);
 
 /* The parts of a stretch of device time, as a step or a device of the summary has them: what was
  * done, what was exposed, and why it was idle. */

@@ -276,7 +276,7 @@ static void set_figure(struct tm_bar *bar, enum tm_role role, int64_t ps)
     bar->parts.total_ps = ps > 0 ? ps : 0;
 }
 
-static void say_left_out(struct tm_chart *chart, const struct ranking *r)
+static void emit_left_out(struct tm_chart *chart, const struct ranking *r)
 {
     char number[TM_FORMAT_BYTES];
 
@@ -337,7 +337,7 @@ void tm_draw_skew(struct tm_chart *chart, const struct tm_value *summary, size_t
     (void)snprintf(chart->caption, sizeof(chart->caption),
                    "How much later than the first device each one comes, summed over all collectives of several "
                    "devices. The others wait for the last one.");
-    say_left_out(chart, &r);
+    emit_left_out(chart, &r);
 }
 
 size_t tm_count_balance(const struct tm_value *summary)
@@ -399,7 +399,7 @@ void tm_draw_balance(struct tm_chart *chart, const struct tm_value *summary, siz
     (void)snprintf(chart->caption, sizeof(chart->caption),
                    "Compute time of each device in the analyzed steps, the longest first, and how far it is from the "
                    "mean of all. The slowest device sets the pace of the others.");
-    say_left_out(chart, &r);
+    emit_left_out(chart, &r);
 }
 
 /* Bytes in use over time, one chart per allocator. */
@@ -568,7 +568,7 @@ static const double dot_least = 2, dot_most = 9, plot_height = 190, top_room = 1
 struct scatter {
     double low, high; /* log10 of picoseconds; whole decades */
     double left, right, top, bottom;
-    struct tm_spots spots;
+    struct tm_scatter spots;
     const struct tm_value *row[TM_SPOTS_MOST];
 };
 
@@ -669,9 +669,10 @@ static void draw_dot(struct tm_chart *chart, struct scatter *s, int i, double mo
 {
     const struct tm_value *row = s->row[i];
     const double total_ps = fmax(tm_double(tm_get(row, "total_ps")), 0);
-    const struct tm_spot dot = { x_of(s, log10(fmax(tm_double(tm_get(row, "mean_ps")), 1))),
-                                 y_of(s, tm_double(tm_get(row, "occupancy_pct"))),
-                                 fmax(dot_least, dot_most * sqrt(most_ps > 0 ? fmin(total_ps / most_ps, 1) : 0)) };
+    const struct tm_scatter_point dot = {
+        x_of(s, log10(fmax(tm_double(tm_get(row, "mean_ps")), 1))), y_of(s, tm_double(tm_get(row, "occupancy_pct"))),
+        fmax(dot_least, dot_most * sqrt(most_ps > 0 ? fmin(total_ps / most_ps, 1) : 0))
+    };
     char name[TM_CHART_NAME_BYTES], pct[TM_FORMAT_BYTES], mean[TM_FORMAT_BYTES], total[TM_FORMAT_BYTES];
 
     tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(row, "name")));

@@ -209,7 +209,7 @@ struct roof {
 
 /* What is drawn inside the plot. */
 struct marks {
-    struct tm_spots spots;
+    struct tm_scatter spots;
     const struct tm_value *op[TM_SPOTS_MOST];
 };
 
@@ -329,18 +329,18 @@ static void draw_scales(struct tm_chart *chart, const struct roof *r)
 }
 
 /* A label of the roof: names of dots keep away from it. */
-static void put_roof_label(struct tm_chart *chart, struct tm_spots *spots, struct tm_point end, const char *text)
+static void put_roof_label(struct tm_chart *chart, struct tm_scatter *spots, struct tm_point end, const char *text)
 {
     const double width = tm_chart_text_width(text, TM_TEXT_SMALL);
     const double x = fmax(end.x - width, spots->left + 3);
 
     tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, x, end.y, text);
-    tm_spots_block(spots, (struct tm_spot){ x, end.y, width });
+    tm_spots_block(spots, (struct tm_scatter_point){ x, end.y, width });
 }
 
 /* The memory's slope from the left or the lower border up to the ridge, then the flat part.  The memory's label stands
  * in the middle of the slope, left of it. */
-static void draw_roof(struct tm_chart *chart, const struct roof *r, struct tm_spots *spots, const char *type)
+static void draw_roof(struct tm_chart *chart, const struct roof *r, struct tm_scatter *spots, const char *type)
 {
     const double flops = log10(r->flops), slope = log10(r->bandwidth), ridge = flops - slope;
     const double from = fmax(r->x_from, r->y_from - slope), middle = (from + ridge) / 2;
@@ -356,11 +356,12 @@ static void draw_roof(struct tm_chart *chart, const struct roof *r, struct tm_sp
                    tm_format_rate(rate, r->bandwidth));
 }
 
-static struct tm_spot draw_dot(struct tm_chart *chart, const struct roof *r, const struct tm_value *op)
+static struct tm_scatter_point draw_dot(struct tm_chart *chart, const struct roof *r, const struct tm_value *op)
 {
     const double share = fmin(fmax(tm_double(tm_get(op, "self_share_pct")), 0), 100) / 100;
-    const struct tm_spot dot = { x_of(r, log_of(op, "intensity")), fmax(y_of(r, log_of(op, "flop_rate")), r->top),
-                                 fmax(dot_least, dot_most * sqrt(share)) };
+    const struct tm_scatter_point dot = { x_of(r, log_of(op, "intensity")),
+                                          fmax(y_of(r, log_of(op, "flop_rate")), r->top),
+                                          fmax(dot_least, dot_most * sqrt(share)) };
     char rate[TM_FORMAT_BYTES], intensity[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], name[TM_CHART_NAME_BYTES];
 
     tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(op, "name")));
@@ -389,7 +390,7 @@ static void roofline_add_table_row(struct tm_chart *chart, const struct tm_value
 static void draw_dots(struct tm_chart *chart, const struct roof *r, struct marks *m, const struct tm_value *device,
                       const struct tm_value *rows)
 {
-    struct tm_spots *spots = &m->spots;
+    struct tm_scatter *spots = &m->spots;
 
     for (size_t i = 0; i < tm_length(rows) && i < LOOKED_AT && spots->dots < TM_SPOTS_MOST; i++) {
         const struct tm_value *op = tm_at(rows, i);

@@ -516,13 +516,13 @@ static const double tall_pitch = 20, tall_strip = 14, flat_pitch = 13, flat_stri
 /* A device's figures, and where its time lies on the scale. */
 struct strip {
     const struct tm_value *device, *busy;
-    int64_t begin_ps, end_ps, bin_ps;
+    int64_t start_ps, end_ps, bin_ps;
     double shift_ps; /* from the time of its host to that of the scale */
 };
 
 /* A stretch of several bins. */
 struct stretch {
-    int64_t begin_ps, end_ps, busy_ps;
+    int64_t start_ps, end_ps, busy_ps;
 };
 
 struct strips {
@@ -537,11 +537,11 @@ struct strips {
 static bool has_strip(const struct tm_value *device)
 {
     const struct tm_value *use = tm_get(device, "utilization");
-    const int64_t begin_ps = tm_int(tm_get(use, "begin_ps")), end_ps = tm_int(tm_get(use, "end_ps"));
+    const int64_t start_ps = tm_int(tm_get(use, "begin_ps")), end_ps = tm_int(tm_get(use, "end_ps"));
     int64_t span_ps;
 
     return tm_length(tm_get(use, "busy_ps")) > 0 && tm_int(tm_get(use, "bin_ps")) > 0 &&
-           !__builtin_sub_overflow(end_ps, begin_ps, &span_ps) && span_ps > 0;
+           !__builtin_sub_overflow(end_ps, start_ps, &span_ps) && span_ps > 0;
 }
 
 size_t tm_count_utilization(const struct tm_value *summary)
@@ -557,14 +557,14 @@ size_t tm_count_utilization(const struct tm_value *summary)
 /* Where bin `index` begins: bins end at the multiples of their width. */
 static int64_t begin_of(const struct strip *strip, size_t index)
 {
-    const int64_t past_ps = strip->begin_ps % strip->bin_ps;
+    const int64_t past_ps = strip->start_ps % strip->bin_ps;
     const int64_t first_ps = past_ps < 0 ? -past_ps : strip->bin_ps - past_ps; /* length of the first */
     int64_t at_ps;
 
     if (index == 0)
-        return strip->begin_ps;
+        return strip->start_ps;
     if (__builtin_mul_overflow((int64_t)index - 1, strip->bin_ps, &at_ps) ||
-        __builtin_add_overflow(at_ps, first_ps, &at_ps) || __builtin_add_overflow(at_ps, strip->begin_ps, &at_ps) ||
+        __builtin_add_overflow(at_ps, first_ps, &at_ps) || __builtin_add_overflow(at_ps, strip->start_ps, &at_ps) ||
         at_ps > strip->end_ps)
         return strip->end_ps;
     return at_ps;
@@ -572,7 +572,7 @@ static int64_t begin_of(const struct strip *strip, size_t index)
 
 static double share_of(const struct stretch *s)
 {
-    return s->end_ps > s->begin_ps ? 100.0 * (double)s->busy_ps / ((double)s->end_ps - (double)s->begin_ps) : 0;
+    return s->end_ps > s->start_ps ? 100.0 * (double)s->busy_ps / ((double)s->end_ps - (double)s->start_ps) : 0;
 }
 
 static int step_of(double pct)
@@ -660,7 +660,7 @@ static void shift_strips(struct strips *s)
         if (is_one_host)
             strip->shift_ps = 0;
         else
-            strip->shift_ps = s->is_shared ? (double)(clock[i] - first_ns) * 1000 : -(double)strip->begin_ps;
+            strip->shift_ps = s->is_shared ? (double)(clock[i] - first_ns) * 1000 : -(double)strip->start_ps;
     }
     s->is_shared |= is_one_host;
 }
@@ -676,10 +676,10 @@ static void choose_strips(struct strips *s, const struct tm_value *summary)
 
         s->strip[i] = (struct strip){ .device = found[i],
                                       .busy = tm_get(use, "busy_ps"),
-                                      .begin_ps = tm_int(tm_get(use, "begin_ps")),
+                                      .start_ps = tm_int(tm_get(use, "begin_ps")),
                                       .end_ps = tm_int(tm_get(use, "end_ps")),
                                       .bin_ps = tm_int(tm_get(use, "bin_ps")) };
-        s->has_window |= tm_int(tm_get(found[i], "window_begin_ps")) > s->strip[i].begin_ps ||
+        s->has_window |= tm_int(tm_get(found[i], "window_begin_ps")) > s->strip[i].start_ps ||
                          tm_int(tm_get(found[i], "window_end_ps")) < s->strip[i].end_ps;
     }
     s->has_window &= strcmp(tm_text(tm_path(summary, "window.mode")), "steps") == 0;
@@ -697,12 +697,12 @@ static void name_of(const struct strips *s, const struct strip *strip, char *nam
 static void tell_range(const struct strip *strip, const struct stretch *at, char *out, size_t out_bytes)
 {
     const struct tm_axis axis = { .kind = TM_AXIS_TIME,
-                                  .from = (double)strip->begin_ps,
+                                  .from = (double)strip->start_ps,
                                   .to = (double)strip->end_ps,
                                   .step = (double)strip->bin_ps };
     char begin[TM_FORMAT_BYTES], end[TM_FORMAT_BYTES];
 
-    (void)snprintf(out, out_bytes, "%s to %s", tm_axis_text(&axis, (double)at->begin_ps, begin),
+    (void)snprintf(out, out_bytes, "%s to %s", tm_axis_text(&axis, (double)at->start_ps, begin),
                    tm_axis_text(&axis, (double)at->end_ps, end));
 }
 
@@ -719,7 +719,7 @@ static void draw_strip(struct tm_chart *chart, const struct strips *s, const str
     name_of(s, strip, name);
     for (size_t i = 0; i < tm_length(strip->busy);) {
         const struct stretch at = next_stretch(strip, &i, has_colour_of);
-        const double x = place_of(s, strip, at.begin_ps);
+        const double x = place_of(s, strip, at.start_ps);
 
         tell_range(strip, &at, range, sizeof(range));
         tm_chart_open(chart, "%s, %s: %s busy", name, range, tm_format_pct(pct, share_of(&at)));
@@ -732,15 +732,15 @@ static void draw_strip(struct tm_chart *chart, const struct strips *s, const str
 /* A line below the strip where the analyzed steps are; the window may start before the first activity. */
 static void draw_window(struct tm_chart *chart, const struct strips *s, const struct strip *strip, double y)
 {
-    int64_t begin_ps = tm_int(tm_get(strip->device, "window_begin_ps")),
+    int64_t start_ps = tm_int(tm_get(strip->device, "window_begin_ps")),
             end_ps = tm_int(tm_get(strip->device, "window_end_ps"));
 
-    begin_ps = begin_ps > strip->begin_ps ? begin_ps : strip->begin_ps;
+    start_ps = start_ps > strip->start_ps ? start_ps : strip->start_ps;
     end_ps = end_ps < strip->end_ps ? end_ps : strip->end_ps;
-    if (!s->has_window || end_ps <= begin_ps)
+    if (!s->has_window || end_ps <= start_ps)
         return;
-    tm_chart_rect(chart, TM_ROLE_TEXT, place_of(s, strip, begin_ps), y,
-                  fmax(place_of(s, strip, end_ps) - place_of(s, strip, begin_ps), 0.5), window_height);
+    tm_chart_rect(chart, TM_ROLE_TEXT, place_of(s, strip, start_ps), y,
+                  fmax(place_of(s, strip, end_ps) - place_of(s, strip, start_ps), 0.5), window_height);
 }
 
 static double draw_legend(struct tm_chart *chart, const struct strips *s)
@@ -768,7 +768,7 @@ static void choose_scale(struct strips *s, const struct tm_chart *chart)
 
         name_of(s, &s->strip[i], name);
         names = fmax(names, tm_chart_text_width(name, name_size(s)));
-        low = fmin(low, (double)s->strip[i].begin_ps + s->strip[i].shift_ps);
+        low = fmin(low, (double)s->strip[i].start_ps + s->strip[i].shift_ps);
         high = fmax(high, (double)s->strip[i].end_ps + s->strip[i].shift_ps);
     }
     tm_axis_choose(&s->axis, TM_AXIS_TIME, low, high, 6, true);
@@ -811,7 +811,7 @@ static void draw_strips(struct tm_chart *chart, const struct strips *s)
 /* One row: what a reader looks for in the strip, in words. */
 static void add_table_row(struct tm_chart *chart, const struct strips *s, const struct strip *strip)
 {
-    struct stretch whole = { strip->begin_ps, strip->end_ps, 0 }, low = { 0, 0, 0 };
+    struct stretch whole = { strip->start_ps, strip->end_ps, 0 }, low = { 0, 0, 0 };
     char name[TM_CHART_NAME_BYTES], text[3 * TM_FORMAT_BYTES];
     double least = INFINITY;
 
@@ -824,14 +824,14 @@ static void add_table_row(struct tm_chart *chart, const struct strips *s, const 
     for (size_t i = 0; i < tm_length(strip->busy);) {
         const struct stretch at = next_stretch(strip, &i, is_low_as);
 
-        if (share_of(&at) < LOW_PCT && at.end_ps - at.begin_ps > low.end_ps - low.begin_ps)
+        if (share_of(&at) < LOW_PCT && at.end_ps - at.start_ps > low.end_ps - low.start_ps)
             low = at;
     }
     name_of(s, strip, name);
     tm_chart_cell(chart, name);
     tm_chart_cell(chart, tm_format_pct(text, share_of(&whole)));
     tm_chart_cell(chart, tm_format_pct(text, least));
-    if (low.end_ps > low.begin_ps)
+    if (low.end_ps > low.start_ps)
         tell_range(strip, &low, text, sizeof(text));
     else
         (void)snprintf(text, sizeof(text), "none");

@@ -11,7 +11,7 @@
 #include "pipeline/store/bounded_sum.h"
 #include "reports/compare/comparison.h"
 #include "reports/compare/row_table.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 #include "reports/format/format.h"
 
 /* From a step of the base to one of another side, part by part.  The parts are means per step and
@@ -660,7 +660,7 @@ static const char *shown(const struct family *f, size_t side, char out[TM_SHORT_
     return tm_short_name(out, *is_one && row ? row->name : f->name);
 }
 
-static void say_p(struct cause *cause, double p)
+static void emit_p(struct cause *cause, double p)
 {
     if (p < 0.0001)
         tm_cause_say(cause, "by chance in under 1 of 10,000 cases (p < 0.0001)");
@@ -693,7 +693,7 @@ static void tell_length(struct causes *k, const struct family *f, double change_
                  tm_format_number(b, is_one ? other->count : f->new_count),
                  tm_format_number(a, is_one ? base->count : f->base_count));
     if (!is_one || f->rows == 1)
-        say_p(cause, f->p_length);
+        emit_p(cause, f->p_length);
     cause->why = change_ps > 0 ? "The same operation takes longer each time it runs."
                                : "The same operation takes less time each time it runs.";
     cause->fixes = op_fixes;

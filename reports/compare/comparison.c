@@ -12,7 +12,7 @@
 #include "reports/compare/room.h"
 #include "reports/compare/sides.h"
 #include "reports/compare/step_samples.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 #include "reports/format/format.h"
 #include "reports/statistics/tests.h"
 
@@ -624,7 +624,7 @@ static tm_status check_pair(struct tm_run *run, const struct tm_compared_run *a,
 
 static tm_status check_run(struct tm_run *run, const struct tm_compared_run *one)
 {
-    if (tm_ask_has_trace(one->summary))
+    if (tm_query_has_trace(one->summary))
         return TM_OK;
     (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot compare '%s': there is no trace in it", one->path);
     tm_hint(&run->error, "a device memory profile alone has no steps; give the profile of the run");

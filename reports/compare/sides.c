@@ -13,7 +13,7 @@
 #include "reports/compare/compare.h"
 #include "reports/compare/comparison.h"
 #include "reports/compare/step_samples.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 #include "reports/format/format.h"
 
 /* What comparing asks of one summary. */
@@ -39,7 +39,7 @@ const struct tm_part_kind tm_part_kind[TM_PARTS] = {
 
 bool tm_has_steps(const struct tm_value *summary)
 {
-    return tm_int(tm_path(summary, "steps.chosen")) > 0 && !tm_ask_is_session(summary);
+    return tm_int(tm_path(summary, "steps.chosen")) > 0 && !tm_query_is_session(summary);
 }
 
 double tm_device_steps(const struct tm_value *summary)
@@ -197,11 +197,11 @@ void tm_add_compared_run(struct tm_value *list, const struct tm_compared_run *ru
     else
         tm_add_null(to, "fingerprint", "a file has no checksum");
     tm_add_bool(to, "partial", tm_is(tm_path(summary, "input.partial")));
-    tm_add_string(to, "platform", tm_ask_platform(summary));
+    tm_add_string(to, "platform", tm_query_platform(summary));
     tm_add_known(to, "device_model", tm_device_model(summary), not_one);
     tm_add_uint(to, "devices", tm_length(tm_get(summary, "devices")));
     tm_add_uint(to, "hosts", tm_length(tm_path(summary, "input.hosts")));
-    tm_add_known(to, "framework", tm_ask_framework(summary), not_one);
+    tm_add_known(to, "framework", tm_query_framework(summary), not_one);
     add_versions(to, summary);
     tm_add_ps(to, "measured_ps", run->measured_ps < 0 ? NAN : (double)run->measured_ps,
               "no benchmark result was given");

@@ -14,7 +14,7 @@ static double part_change(const struct causes *k, enum tm_part part)
     return (double)(k->w->new_part_ps[part] - k->w->base_part_ps[part]);
 }
 
-static void say_before(struct cause *cause, const char *what, double base_ps, double new_ps)
+static void emit_before(struct cause *cause, const char *what, double base_ps, double new_ps)
 {
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
@@ -100,7 +100,7 @@ tm_status tm_find_slow_device(struct causes *k)
                        tm_signed_time(time, change_ps));
     cause->value = 100 * (exp(growth) - 1);
     cause->unit = "%";
-    say_before(cause, device->name, device->compute_ps[0], device->compute_ps[k->side]);
+    emit_before(cause, device->name, device->compute_ps[0], device->compute_ps[k->side]);
     tm_cause_say(cause, "the other %zu device%s: %s%s (median)", c->device_count - 1, c->device_count == 2 ? "" : "s",
                  others < 0 ? "-" : "+", tm_format_pct(pct, fabs(100 * (exp(others) - 1))));
     cause->why = "The devices wait for each other, so that the slowest one sets the pace.";
@@ -148,8 +148,8 @@ tm_status tm_find_recompiles(struct causes *k)
     }
     cause->value = after - before;
     cause->unit = "count";
-    say_before(cause, "the device waits for the compiler", (double)k->w->base_part_ps[TM_PART_IDLE_COMPILE],
-               (double)k->w->new_part_ps[TM_PART_IDLE_COMPILE]);
+    emit_before(cause, "the device waits for the compiler", (double)k->w->base_part_ps[TM_PART_IDLE_COMPILE],
+                (double)k->w->new_part_ps[TM_PART_IDLE_COMPILE]);
     tm_cause_say(cause, "compiling inside the steps takes %s in all, before %s",
                  tm_format_time(b, tm_whole(tm_mean_over_runs(other, figure_at, time_path))),
                  tm_format_time(a, tm_whole(tm_mean_over_runs(base, figure_at, time_path))));
@@ -223,8 +223,8 @@ static void tell_transfer(struct causes *k, const struct direction *d, const str
     if (base->has_bytes || other->has_bytes)
         tm_cause_say(cause, "%s per step and device, before %s", tm_format_bytes(b, other->bytes),
                      tm_format_bytes(a, base->bytes));
-    say_before(cause, "copying", base->ps, other->ps);
-    say_before(cause, "exposed", (double)k->w->base_part_ps[d->part], (double)k->w->new_part_ps[d->part]);
+    emit_before(cause, "copying", base->ps, other->ps);
+    emit_before(cause, "exposed", (double)k->w->base_part_ps[d->part], (double)k->w->new_part_ps[d->part]);
     cause->why = is_work ? "The program copies another amount of data in each step."
                          : "The link between the memories is slower or faster than before, or the "
                            "host memory is pageable.";
@@ -295,9 +295,9 @@ tm_status tm_find_collective_causes(struct causes *k)
         tm_cause_set_title(cause, "Collectives take %s: %s per step", tm_longer_by(longer, before, after), time);
     cause->value = tm_change_pct(before, after);
     cause->unit = "%";
-    say_before(cause, "collectives", before, after);
-    say_before(cause, "exposed", (double)k->w->base_part_ps[TM_PART_COLLECTIVES],
-               (double)k->w->new_part_ps[TM_PART_COLLECTIVES]);
+    emit_before(cause, "collectives", before, after);
+    emit_before(cause, "exposed", (double)k->w->base_part_ps[TM_PART_COLLECTIVES],
+                (double)k->w->new_part_ps[TM_PART_COLLECTIVES]);
     cause->why = is_count ? "The program communicates more or less often."
                           : "The same collectives take longer or shorter: the network, their message "
                             "sizes, or a late device.";
@@ -347,8 +347,8 @@ tm_status tm_find_lost_overlap(struct causes *k)
                        tm_format_pct(b, after), tm_format_pct(a, before), tm_signed_time(time, change_ps));
     cause->value = after - before;
     cause->unit = "%";
-    say_before(cause, "collectives and copies", whole[0], whole[1]);
-    say_before(cause, "exposed", exposed[0], exposed[1]);
+    emit_before(cause, "collectives and copies", whole[0], whole[1]);
+    emit_before(cause, "exposed", exposed[0], exposed[1]);
     cause->why = "About the same is communicated and copied, but the devices compute less or more "
                  "meanwhile.";
     cause->fixes = overlap_fixes;
@@ -438,7 +438,7 @@ tm_status tm_find_idle_changes(struct causes *k)
                            idle_kinds[i].words, tm_signed_time(time, change_ps));
         cause->value = tm_change_pct((double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
         cause->unit = "%";
-        say_before(cause, "idle for this cause", (double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
+        emit_before(cause, "idle for this cause", (double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
         if (isfinite(before) && isfinite(after) && has_grown(before, after, change_ps < 0 ? -1 : 1))
             tm_cause_say(cause, "%s launches per step, before %s", tm_format_number(b, after),
                          tm_format_number(a, before));
@@ -467,7 +467,7 @@ tm_status tm_find_changed_parts(struct causes *k)
                            tm_signed_time(time, change_ps));
         cause->value = 100 * change_ps / k->step_ps;
         cause->unit = "%";
-        say_before(cause, tm_part_kind[part].title, (double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
+        emit_before(cause, tm_part_kind[part].title, (double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
     }
     return TM_OK;
 }

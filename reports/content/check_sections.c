@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "reports/content/content.h"
-#include "reports/content/say.h"
+#include "reports/content/emit.h"
 
 /* The gates of a check: those that failed first, then those that could not be judged, then the
  * rest. */
 
 enum { GATES_MOST = 4096 };
 
-static void say_counts(const struct tm_content *content)
+static void emit_counts(const struct tm_content *content)
 {
     static const struct tm_column counts[] = {
         { "Failed", "failed", TM_CELL_COUNT },
@@ -20,10 +20,10 @@ static void say_counts(const struct tm_content *content)
         { "Passed", "passed", TM_CELL_COUNT },
     };
 
-    tm_say_facts(content, "gate-counts", TM_FACTS(counts), tm_of(content, "counts"));
+    tm_emit_facts(content, "gate-counts", TM_FACTS(counts), tm_of(content, "counts"));
 }
 
-static void say_of_status(const struct tm_content *content, const char *status, const char *id, const char *caption)
+static void emit_of_status(const struct tm_content *content, const char *status, const char *id, const char *caption)
 {
     static const struct tm_column columns[] = {
         { "Figure", "title", TM_CELL_WORD },
@@ -47,27 +47,27 @@ static void say_of_status(const struct tm_content *content, const char *status, 
         if (strcmp(tm_text(tm_get(tm_at(gates, i), "status")), status) == 0)
             pick[picks++] = i;
     if (picks > 0)
-        tm_say_table(content, &(struct tm_table){ .id = id,
-                                                  .caption = caption,
-                                                  TM_COLUMNS(columns),
-                                                  .rows = gates,
-                                                  .pick = pick,
-                                                  .picks = picks,
-                                                  .is_only_picked = true,
-                                                  .paper_rows = 100 });
+        tm_emit_table(content, &(struct tm_table){ .id = id,
+                                                   .caption = caption,
+                                                   TM_COLUMNS(columns),
+                                                   .rows = gates,
+                                                   .pick = pick,
+                                                   .picks = picks,
+                                                   .is_only_picked = true,
+                                                   .paper_rows = 100 });
 }
 
-static void say_gates(const struct tm_content *content)
+static void emit_gates(const struct tm_content *content)
 {
     const struct tm_value *notes = tm_of(content, "notes");
 
-    say_counts(content);
+    emit_counts(content);
     for (size_t i = 0; i < tm_length(notes); i++)
         tm_say(content, TM_TONE_PLAIN, "%s", tm_text(tm_at(notes, i)));
-    say_of_status(content, "failed", "gates-failed", "Failed");
-    say_of_status(content, "unknown", "gates-unknown", "Not known");
-    say_of_status(content, "skipped", "gates-skipped", "Skipped");
-    say_of_status(content, "passed", "gates-passed", "Passed");
+    emit_of_status(content, "failed", "gates-failed", "Failed");
+    emit_of_status(content, "unknown", "gates-unknown", "Not known");
+    emit_of_status(content, "skipped", "gates-skipped", "Skipped");
+    emit_of_status(content, "passed", "gates-passed", "Passed");
 }
 
 static const char *nothing(const struct tm_value *check)
@@ -75,7 +75,7 @@ static const char *nothing(const struct tm_value *check)
     return tm_if_none(check, "gates", "the gate file has no gates");
 }
 
-const struct tm_section tm_gates_section = { "gates", "Gates", "gates", say_gates, nothing };
+const struct tm_section tm_gates_section = { "gates", "Gates", "gates", emit_gates, nothing };
 
 static const struct tm_section *const sections[] = {
     &tm_gates_section,

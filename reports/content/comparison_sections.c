@@ -5,7 +5,7 @@
 
 #include "reports/content/content.h"
 #include "reports/content/run_table.h"
-#include "reports/content/say.h"
+#include "reports/content/emit.h"
 
 /* Of a side the step itself has changed. */
 static bool has_changed(const struct tm_content *content)
@@ -18,7 +18,7 @@ static bool has_changed(const struct tm_content *content)
     return false;
 }
 
-static void say_causes(const struct tm_content *content)
+static void emit_causes(const struct tm_content *content)
 {
     const struct tm_value *findings = tm_of(content, "findings");
 
@@ -33,7 +33,7 @@ static void say_causes(const struct tm_content *content)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
-const struct tm_section tm_causes_section = { "findings", "What accounts for the change", "findings", say_causes,
+const struct tm_section tm_causes_section = { "findings", "What accounts for the change", "findings", emit_causes,
                                               NULL };
 
 /* The step times of the sides, and whether they differ. */
@@ -77,7 +77,7 @@ static void tell_middle(const struct tm_content *content, const struct tm_value 
 }
 
 /* "B: mean ...; median ... Regression between these two runs." */
-static void say_test(const struct tm_content *content, const struct tm_value *test, size_t side)
+static void emit_test(const struct tm_content *content, const struct tm_value *test, size_t side)
 {
     static const struct {
         const char *id, *words;
@@ -114,7 +114,7 @@ static void say_test(const struct tm_content *content, const struct tm_value *te
                tm_double(tm_get(test, "run_spread_pct")));
 }
 
-static void say_change(const struct tm_content *content)
+static void emit_change(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Side", "label", TM_CELL_NAME },
@@ -132,26 +132,26 @@ static void say_change(const struct tm_content *content)
     const struct tm_value *tests = tm_of(content, "tests"), *sides = tm_of(content, "sides");
 
     for (size_t i = 0; i < tm_length(tests); i++)
-        say_test(content, tm_at(tests, i), i + 1);
-    tm_say_charts(content, TM_CHART_SIDES);
-    tm_say_table(content,
-                 &(struct tm_table){
-                     .id = "sides", .caption = "Step times", TM_COLUMNS(columns), .rows = sides, .paper_rows = 16 });
+        emit_test(content, tm_at(tests, i), i + 1);
+    tm_emit_charts(content, TM_CHART_SIDES);
+    tm_emit_table(content,
+                  &(struct tm_table){
+                      .id = "sides", .caption = "Step times", TM_COLUMNS(columns), .rows = sides, .paper_rows = 16 });
     if (tm_has(tm_of(content, "geomean.ratios[0]"))) {
         struct tm_side_columns ratios = { .columns = 0 };
 
         tm_side_columns_add_sides(&ratios, content->summary, "geometric mean", "ratios", TM_CELL_NUMBER);
-        tm_say_facts(content, "geomean", ratios.column, ratios.columns, tm_of(content, "geomean"));
+        tm_emit_facts(content, "geomean", ratios.column, ratios.columns, tm_of(content, "geomean"));
         tm_say(content, TM_TONE_QUIET,
                "Geometric mean of the ratios to the base of the time of a step and of its parts: below 1 is faster.");
     }
 }
 
-const struct tm_section tm_change_section = { "change", "Step times", "tests", say_change, NULL };
+const struct tm_section tm_change_section = { "change", "Step times", "tests", emit_change, NULL };
 
 /* The devices of the sides beside each other. */
 
-static void say_devices(const struct tm_content *content)
+static void emit_devices(const struct tm_content *content)
 {
     const struct tm_value *devices = tm_of(content, "devices");
     struct tm_side_columns columns = { .columns = 0 }, balance = { .columns = 0 };
@@ -163,16 +163,16 @@ static void say_devices(const struct tm_content *content)
     tm_side_columns_add_changes(&columns, content->summary, "p", "p", TM_CELL_NUMBER | TM_WIDE);
     tm_side_columns_add_changes(&columns, content->summary, "Told from noise", "significant", TM_CELL_WORD);
     tm_side_columns_add_sides(&columns, content->summary, "computing", "compute", TM_CELL_TIME | TM_WIDE);
-    tm_say_table(content, &(struct tm_table){ .id = "devices",
-                                              .caption = "Busy time per step",
-                                              .column = columns.column,
-                                              .columns = columns.columns,
-                                              .rows = tm_get(devices, "rows") });
+    tm_emit_table(content, &(struct tm_table){ .id = "devices",
+                                               .caption = "Busy time per step",
+                                               .column = columns.column,
+                                               .columns = columns.columns,
+                                               .rows = tm_get(devices, "rows") });
     tm_side_columns_add_sides(&balance, content->summary, "imbalance", "imbalance_pct", TM_CELL_PCT);
-    tm_say_facts(content, "compared-balance", balance.column, balance.columns, devices);
+    tm_emit_facts(content, "compared-balance", balance.column, balance.columns, devices);
 }
 
-const struct tm_section tm_compared_devices_section = { "devices", "Devices", "devices", say_devices, NULL };
+const struct tm_section tm_compared_devices_section = { "devices", "Devices", "devices", emit_devices, NULL };
 
 /* The figures of the sides beside each other. */
 
@@ -212,7 +212,7 @@ static void fill_row(struct tm_cell *cell, const struct tm_side_columns *columns
     }
 }
 
-static void say_figures(const struct tm_content *content)
+static void emit_figures(const struct tm_content *content)
 {
     const struct tm_value *figures = tm_of(content, "figures");
     struct tm_side_columns columns = { .columns = 0 };
@@ -227,16 +227,16 @@ static void say_figures(const struct tm_content *content)
     tm_side_columns_add(&columns, "Path in the summary", "id", TM_CELL_NAME | TM_WIDE);
     for (; rows < tm_length(figures) && rows < FIGURES_MOST; rows++)
         fill_row(&cell[rows * columns.columns], &columns, tm_at(figures, rows));
-    tm_say_table(content, &(struct tm_table){ .id = "figures",
-                                              .caption = "Figures",
-                                              .column = columns.column,
-                                              .columns = columns.columns,
-                                              .cells = cell,
-                                              .cell_rows = rows,
-                                              .paper_rows = FIGURES_MOST });
+    tm_emit_table(content, &(struct tm_table){ .id = "figures",
+                                               .caption = "Figures",
+                                               .column = columns.column,
+                                               .columns = columns.columns,
+                                               .cells = cell,
+                                               .cell_rows = rows,
+                                               .paper_rows = FIGURES_MOST });
 }
 
-const struct tm_section tm_compared_figures_section = { "figures", "Figures", "figures", say_figures, NULL };
+const struct tm_section tm_compared_figures_section = { "figures", "Figures", "figures", emit_figures, NULL };
 
 /* What became of operations, kernels, scopes ...: a section for each table of the comparison. */
 
@@ -291,7 +291,7 @@ static size_t pick_rows(size_t *pick, const struct tm_value *rows, size_t sides)
     return picks;
 }
 
-static void say_rows(const struct tm_content *content, const struct rows *rows)
+static void emit_rows(const struct tm_content *content, const struct rows *rows)
 {
     const struct tm_value *table = tm_of(content, rows->key);
     const bool is_session = strcmp(tm_text(tm_get(table, "per")), "session") == 0;
@@ -301,25 +301,26 @@ static void say_rows(const struct tm_content *content, const struct rows *rows)
     const size_t picks = is_picked ? pick_rows(pick, tm_get(table, "rows"), tm_side_count(content->summary)) : 0;
 
     add_columns(&columns, rows, content);
-    tm_say_table(content, &(struct tm_table){ .id = rows->key,
-                                              .caption = is_session ? "Time in the session, by the largest change"
-                                                                    : "Time per step and device, by the largest change",
-                                              .column = columns.column,
-                                              .columns = columns.columns,
-                                              .rows = tm_get(table, "rows"),
-                                              .pick = is_picked ? pick : NULL,
-                                              .picks = picks,
-                                              .is_only_picked = is_picked,
-                                              .rest = tm_get(table, "rest"),
-                                              .total = tm_get(table, "total"),
-                                              .total_title = "all" });
+    tm_emit_table(content,
+                  &(struct tm_table){ .id = rows->key,
+                                      .caption = is_session ? "Time in the session, by the largest change"
+                                                            : "Time per step and device, by the largest change",
+                                      .column = columns.column,
+                                      .columns = columns.columns,
+                                      .rows = tm_get(table, "rows"),
+                                      .pick = is_picked ? pick : NULL,
+                                      .picks = picks,
+                                      .is_only_picked = is_picked,
+                                      .rest = tm_get(table, "rest"),
+                                      .total = tm_get(table, "total"),
+                                      .total_title = "all" });
 }
 
 /* One section for each table. */
 #define ROWS_SECTION(variable, id, title, name, group, kind)                                                           \
     static void say_##variable(const struct tm_content *content)                                                       \
     {                                                                                                                  \
-        say_rows(content, &(const struct rows){ id, name, group, kind });                                              \
+        emit_rows(content, &(const struct rows){ id, name, group, kind });                                             \
     }                                                                                                                  \
     static const char *none_of_##variable(const struct tm_value *comparison)                                           \
     {                                                                                                                  \
@@ -343,18 +344,18 @@ ROWS_SECTION(compile, "compile", "Compilations", "Module", "Group", TM_CELL_NAME
 
 /* What was compared: the runs of each side, and what to know of them. */
 
-static void say_side(const struct tm_content *content, const struct tm_value *side, size_t number)
+static void emit_side(const struct tm_content *content, const struct tm_value *side, size_t number)
 {
     char id[32], caption[TM_SIDE_TITLE_BYTES + 16], label[TM_SIDE_TITLE_BYTES];
 
     (void)snprintf(id, sizeof(id), "runs-%zu", number);
     (void)snprintf(caption, sizeof(caption), "%s: %s", number ? "New" : "Base",
                    tm_side_label(content->summary, number, label));
-    tm_say_runs(content, id, caption, tm_get(side, "runs"));
+    tm_emit_runs(content, id, caption, tm_get(side, "runs"));
 }
 
 /* "Same program: yes (jit_train_step). Same device model: no (A100 against H100)." */
-static void say_comparability(const struct tm_content *content)
+static void emit_comparability(const struct tm_content *content)
 {
     static const struct {
         const char *key, *words;
@@ -392,18 +393,18 @@ static void say_comparability(const struct tm_content *content)
     }
 }
 
-static void say_runs(const struct tm_content *content)
+static void emit_runs(const struct tm_content *content)
 {
     const struct tm_value *sides = tm_of(content, "sides"), *notes = tm_of(content, "notes");
 
     for (size_t i = 0; i < tm_length(notes); i++)
         tm_say(content, TM_TONE_PLAIN, "%s", tm_text(tm_get(tm_at(notes, i), "text")));
-    say_comparability(content);
+    emit_comparability(content);
     for (size_t i = 0; i < tm_length(sides); i++)
-        say_side(content, tm_at(sides, i), i);
+        emit_side(content, tm_at(sides, i), i);
 }
 
-const struct tm_section tm_compared_runs_section = { "runs", "What was compared", "sides", say_runs, NULL };
+const struct tm_section tm_compared_runs_section = { "runs", "What was compared", "sides", emit_runs, NULL };
 
 /* How the time of a step goes from the old to the new: parts that add up. */
 
@@ -420,7 +421,7 @@ static size_t pick_parts(size_t *pick, const struct tm_value *parts)
     return picks;
 }
 
-static void say_waterfall(const struct tm_content *content, const struct tm_value *waterfall, size_t side)
+static void emit_waterfall(const struct tm_content *content, const struct tm_value *waterfall, size_t side)
 {
     static const struct tm_column columns[] = {
         { "Part", "title", TM_CELL_WORD },
@@ -437,19 +438,19 @@ static void say_waterfall(const struct tm_content *content, const struct tm_valu
 
     (void)snprintf(id, sizeof(id), "waterfall-%zu", side);
     (void)snprintf(caption, sizeof(caption), "Parts of a step: %s", tm_side_label(content->summary, side, label));
-    tm_say_table(content, &(struct tm_table){ .id = id,
-                                              .caption = caption,
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(waterfall, "parts"),
-                                              .pick = pick,
-                                              .picks = picks,
-                                              .is_only_picked = true,
-                                              .total = waterfall,
-                                              .total_title = "the whole step",
-                                              .paper_rows = 24 });
+    tm_emit_table(content, &(struct tm_table){ .id = id,
+                                               .caption = caption,
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(waterfall, "parts"),
+                                               .pick = pick,
+                                               .picks = picks,
+                                               .is_only_picked = true,
+                                               .total = waterfall,
+                                               .total_title = "the whole step",
+                                               .paper_rows = 24 });
 }
 
-static void say_waterfalls(const struct tm_content *content)
+static void emit_waterfalls(const struct tm_content *content)
 {
     const struct tm_value *waterfalls = tm_of(content, "waterfalls");
 
@@ -457,12 +458,12 @@ static void say_waterfalls(const struct tm_content *content)
         content, TM_TONE_QUIET,
         "Mean time of a step and device. Every moment of it is of one part, so the changes of the parts add up to that "
         "of the step.");
-    tm_say_charts(content, TM_CHART_WATERFALL);
+    tm_emit_charts(content, TM_CHART_WATERFALL);
     for (size_t i = 0; i < tm_length(waterfalls); i++)
-        say_waterfall(content, tm_at(waterfalls, i), i + 1);
+        emit_waterfall(content, tm_at(waterfalls, i), i + 1);
 }
 
-const struct tm_section tm_waterfall_section = { "waterfall", "From old to new", "waterfalls", say_waterfalls, NULL };
+const struct tm_section tm_waterfall_section = { "waterfall", "From old to new", "waterfalls", emit_waterfalls, NULL };
 
 /* The comparison of runs. */
 

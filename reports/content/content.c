@@ -6,12 +6,12 @@
 #include "reports/chart/charts.h"
 #include "reports/content/cell.h"
 #include "reports/content/front_page.h"
-#include "reports/content/say.h"
+#include "reports/content/emit.h"
 #include "reports/content/table.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 #include "reports/format/format.h"
 
-static void say_findings(const struct tm_content *content)
+static void emit_findings(const struct tm_content *content)
 {
     const struct tm_value *findings = tm_of(content, "findings");
 
@@ -25,7 +25,7 @@ static void say_findings(const struct tm_content *content)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
-const struct tm_section tm_findings_section = { "findings", "Findings", "findings", say_findings, NULL };
+const struct tm_section tm_findings_section = { "findings", "Findings", "findings", emit_findings, NULL };
 
 /* The report of a run. */
 
@@ -55,7 +55,7 @@ const struct tm_document tm_report_document = {
 };
 
 static const struct tm_document *const documents[] = {
-    &tm_report_document, &tm_comparison_document, &tm_scaling_document, &tm_check_document, &tm_night_document,
+    &tm_report_document, &tm_comparison_document, &tm_scaling_document, &tm_check_document, &tm_nightly_document,
 };
 
 const struct tm_document *tm_document_of(const struct tm_value *root)

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/content/say.h"
-#include "reports/findings/ask.h"
+#include "reports/content/emit.h"
+#include "reports/findings/query.h"
 #include "reports/format/format.h"
 
 /* Transfers: copies of the devices by direction, which of them come again, between whom, how large. */
 
-static void say_directions(const struct tm_content *content, const struct tm_value *transfers)
+static void emit_directions(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column columns[] = {
         { "Direction", "direction", TM_CELL_DIRECTION },
@@ -28,15 +28,15 @@ static void say_directions(const struct tm_content *content, const struct tm_val
     };
     const struct tm_value *rows = tm_get(transfers, "by_direction");
 
-    if (tm_say_missing(content, rows, "Copies by direction"))
+    if (tm_emit_missing(content, rows, "Copies by direction"))
         return;
-    tm_say_table(content, &(struct tm_table){ .id = "transfer-directions",
-                                              .caption = "Copies by direction",
-                                              TM_COLUMNS(columns),
-                                              .rows = rows });
+    tm_emit_table(content, &(struct tm_table){ .id = "transfer-directions",
+                                               .caption = "Copies by direction",
+                                               TM_COLUMNS(columns),
+                                               .rows = rows });
 }
 
-static void say_costly(const struct tm_content *content, const struct tm_value *transfers)
+static void emit_costly(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column facts[] = {
         { "Copies of pageable host memory", "pageable.count", TM_CELL_COUNT | TM_RARE },
@@ -46,10 +46,10 @@ static void say_costly(const struct tm_content *content, const struct tm_value *
     };
 
     if (tm_int(tm_path(transfers, "pageable.count")) > 0 || tm_int(tm_path(transfers, "ping_pong.count")) > 0)
-        tm_say_facts(content, "transfer-facts", TM_FACTS(facts), transfers);
+        tm_emit_facts(content, "transfer-facts", TM_FACTS(facts), transfers);
 }
 
-static void say_repeated(const struct tm_content *content, const struct tm_value *transfers)
+static void emit_repeated(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column columns[] = {
         { "Direction", "direction", TM_CELL_DIRECTION }, { "Size of each", "bytes", TM_CELL_BYTES },
@@ -57,14 +57,14 @@ static void say_repeated(const struct tm_content *content, const struct tm_value
         { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "transfers-repeated",
-                                              .caption = "Copies of one size in every step",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(transfers, "repeated"),
-                                              .paper_rows = 8 });
+    tm_emit_table(content, &(struct tm_table){ .id = "transfers-repeated",
+                                               .caption = "Copies of one size in every step",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(transfers, "repeated"),
+                                               .paper_rows = 8 });
 }
 
-static void say_pairs(const struct tm_content *content, const struct tm_value *transfers)
+static void emit_pairs(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column columns[] = {
         { "From", "from", TM_CELL_DEVICE },
@@ -74,13 +74,13 @@ static void say_pairs(const struct tm_content *content, const struct tm_value *t
         { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "transfer-pairs",
-                                              .caption = "Copies by source and target",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(transfers, "by_pair") });
+    tm_emit_table(content, &(struct tm_table){ .id = "transfer-pairs",
+                                               .caption = "Copies by source and target",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(transfers, "by_pair") });
 }
 
-static void say_largest(const struct tm_content *content, const struct tm_value *transfers)
+static void emit_largest(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column columns[] = {
         { "Device", "device", TM_CELL_DEVICE }, { "Direction", "direction", TM_CELL_DIRECTION },
@@ -88,14 +88,14 @@ static void say_largest(const struct tm_content *content, const struct tm_value 
         { "Length", "dur_ps", TM_CELL_TIME },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "transfers-largest",
-                                              .caption = "Largest copies",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(transfers, "largest"),
-                                              .paper_rows = 5 });
+    tm_emit_table(content, &(struct tm_table){ .id = "transfers-largest",
+                                               .caption = "Largest copies",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(transfers, "largest"),
+                                               .paper_rows = 5 });
 }
 
-static void say_sizes(const struct tm_content *content, const struct tm_value *transfers)
+static void emit_sizes(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column columns[] = {
         { "From size", "from_bytes", TM_CELL_BYTES },   { "To size", "to_bytes", TM_CELL_BYTES },
@@ -103,15 +103,15 @@ static void say_sizes(const struct tm_content *content, const struct tm_value *t
         { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "transfer-sizes",
-                                              .caption = "Copies by size",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(transfers, "sizes"),
-                                              .paper_rows = 24 });
+    tm_emit_table(content, &(struct tm_table){ .id = "transfer-sizes",
+                                               .caption = "Copies by size",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(transfers, "sizes"),
+                                               .paper_rows = 24 });
 }
 
 /* TPU runs: what the host told of its transfers. */
-static void say_tpu_host(const struct tm_content *content, const struct tm_value *transfers)
+static void emit_tpu_host(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column columns[] = {
         { "Direction", "direction", TM_CELL_DIRECTION },
@@ -119,10 +119,10 @@ static void say_tpu_host(const struct tm_content *content, const struct tm_value
         { "Bytes", "bytes", TM_CELL_BYTES },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "transfers-of-host",
-                                              .caption = "Transfers that the host recorded",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(transfers, "tpu_host") });
+    tm_emit_table(content, &(struct tm_table){ .id = "transfers-of-host",
+                                               .caption = "Transfers that the host recorded",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(transfers, "tpu_host") });
     if (tm_length(tm_get(transfers, "tpu_host")) > 0)
         tm_say(content, TM_TONE_QUIET, "The profile does not tell how long the device needed for them.");
 }
@@ -142,21 +142,21 @@ static bool are_several(const struct tm_value *directions)
     return false;
 }
 
-static void say_transfers(const struct tm_content *content)
+static void emit_transfers(const struct tm_content *content)
 {
     const struct tm_value *transfers = tm_of(content, "transfers");
 
-    tm_say_charts(content, TM_CHART_TRANSFERS);
-    say_directions(content, transfers);
-    say_costly(content, transfers);
-    say_repeated(content, transfers);
+    tm_emit_charts(content, TM_CHART_TRANSFERS);
+    emit_directions(content, transfers);
+    emit_costly(content, transfers);
+    emit_repeated(content, transfers);
     if (content->medium->room.is_data || are_several(tm_get(transfers, "by_direction"))) {
-        say_pairs(content, transfers);
-        say_largest(content, transfers);
+        emit_pairs(content, transfers);
+        emit_largest(content, transfers);
     }
     if (content->medium->room.is_data || tm_length(tm_get(transfers, "sizes")) > 1)
-        say_sizes(content, transfers);
-    say_tpu_host(content, transfers);
+        emit_sizes(content, transfers);
+    emit_tpu_host(content, transfers);
 }
 
 static const char *nothing(const struct tm_value *summary)
@@ -169,11 +169,11 @@ static const char *nothing(const struct tm_value *summary)
     return tm_has(rows) || !*tm_why(rows) ? "no copy on a device was recorded" : tm_why(rows);
 }
 
-const struct tm_section tm_transfers_section = { "transfers", "Transfers", "transfers", say_transfers, nothing };
+const struct tm_section tm_transfers_section = { "transfers", "Transfers", "transfers", emit_transfers, nothing };
 
 /* Collectives: which, how long, how much of them is exposed, and who comes late to them. */
 
-static void say_totals(const struct tm_content *content, const struct tm_value *collectives)
+static void emit_totals(const struct tm_content *content, const struct tm_value *collectives)
 {
     const int64_t outside_ps = tm_int(tm_path(collectives, "outside.exposed_ps"));
     char time[TM_FORMAT_BYTES];
@@ -189,14 +189,14 @@ static void say_totals(const struct tm_content *content, const struct tm_value *
         { "Of unknown size", "total.unknown_bytes_count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
     };
 
-    tm_say_facts(content, "collective-facts", TM_FACTS(facts), collectives);
+    tm_emit_facts(content, "collective-facts", TM_FACTS(facts), collectives);
     if (outside_ps > 0)
         tm_say(content, TM_TONE_QUIET,
                "Collectives of steps that do not count take %s more of the devices' exposed collective time.",
                tm_format_time(time, outside_ps));
 }
 
-static void say_kinds(const struct tm_content *content, const struct tm_value *collectives)
+static void emit_kinds(const struct tm_content *content, const struct tm_value *collectives)
 {
     static const struct tm_column columns[] = {
         { "Kind", "kind", TM_CELL_WORD },
@@ -218,17 +218,17 @@ static void say_kinds(const struct tm_content *content, const struct tm_value *c
         { "Bandwidth over", "bandwidth_over", TM_CELL_WORD | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "collectives",
-                                              .caption = "Collectives by kind, size and group",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(collectives, "rows"),
-                                              .rest = tm_get(collectives, "rest"),
-                                              .total = tm_get(collectives, "total"),
-                                              .total_title = "all collectives" });
+    tm_emit_table(content, &(struct tm_table){ .id = "collectives",
+                                               .caption = "Collectives by kind, size and group",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(collectives, "rows"),
+                                               .rest = tm_get(collectives, "rest"),
+                                               .total = tm_get(collectives, "total"),
+                                               .total_title = "all collectives" });
 }
 
 /* What each device does in them: a device that comes late waits least. */
-static void say_devices(const struct tm_content *content)
+static void emit_devices(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Device", "id", TM_CELL_DEVICE },
@@ -241,16 +241,16 @@ static void say_devices(const struct tm_content *content)
     const struct tm_value *devices = tm_of(content, "devices");
 
     if (tm_length(devices) > 1 && tm_has(tm_path(content->summary, "collectives.total.exposed_wait_ps")))
-        tm_say_table(content, &(struct tm_table){ .id = "collective-devices",
-                                                  .caption = "Collectives of each device",
-                                                  TM_COLUMNS(columns),
-                                                  .rows = devices,
-                                                  .paper_rows = 32 });
+        tm_emit_table(content, &(struct tm_table){ .id = "collective-devices",
+                                                   .caption = "Collectives of each device",
+                                                   TM_COLUMNS(columns),
+                                                   .rows = devices,
+                                                   .paper_rows = 32 });
 }
 
 /* --- late arrivals --- */
 
-static void say_clock(const struct tm_content *content, const struct tm_value *clock)
+static void emit_clock(const struct tm_content *content, const struct tm_value *clock)
 {
     const struct tm_value *aligned = tm_get(clock, "aligned");
     char pct[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
@@ -268,7 +268,7 @@ static void say_clock(const struct tm_content *content, const struct tm_value *c
                tm_is(aligned) ? "agree" : "do not agree, and only devices of one host are compared");
 }
 
-static void say_members(const struct tm_content *content, const struct tm_value *skew)
+static void emit_members(const struct tm_content *content, const struct tm_value *skew)
 {
     static const struct tm_column columns[] = {
         { "Device", "device", TM_CELL_DEVICE },
@@ -283,14 +283,14 @@ static void say_members(const struct tm_content *content, const struct tm_value 
         { "In collectives", "collective_ps", TM_CELL_TIME | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "collective-members",
-                                              .caption = "Who comes late, and who waits",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(skew, "members"),
-                                              .paper_rows = 32 });
+    tm_emit_table(content, &(struct tm_table){ .id = "collective-members",
+                                               .caption = "Who comes late, and who waits",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(skew, "members"),
+                                               .paper_rows = 32 });
 }
 
-static void say_worst(const struct tm_content *content, const struct tm_value *skew)
+static void emit_worst(const struct tm_content *content, const struct tm_value *skew)
 {
     static const struct tm_column columns[] = {
         { "Collective", "name", TM_CELL_NAME },
@@ -305,16 +305,16 @@ static void say_worst(const struct tm_content *content, const struct tm_value *s
         { "Start of the first", "first_begin_ps", TM_CELL_MOMENT | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "collectives-latest",
-                                              .caption = "Latest arrivals",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(skew, "worst"),
-                                              .paper_rows = 8 });
+    tm_emit_table(content, &(struct tm_table){ .id = "collectives-latest",
+                                               .caption = "Latest arrivals",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(skew, "worst"),
+                                               .paper_rows = 8 });
     if (tm_length(tm_get(skew, "worst")) > 0 && tm_has_hosts(content))
         tm_say(content, TM_TONE_QUIET, "Times are those of the device's own host.");
 }
 
-static void say_skew(const struct tm_content *content, const struct tm_value *skew)
+static void emit_skew(const struct tm_content *content, const struct tm_value *skew)
 {
     static const struct tm_column facts[] = {
         { "Mostly late", "straggler", TM_CELL_DEVICE },
@@ -327,27 +327,27 @@ static void say_skew(const struct tm_content *content, const struct tm_value *sk
         { "With members not in the profile", "incomplete", TM_CELL_COUNT | TM_RARE },
     };
 
-    tm_say_subheading(content, "Late arrivals");
-    if (tm_say_missing(content, skew, "Who comes late"))
+    tm_emit_subheading(content, "Late arrivals");
+    if (tm_emit_missing(content, skew, "Who comes late"))
         return;
-    say_clock(content, tm_get(skew, "clock"));
-    if (tm_say_missing(content, tm_get(skew, "late_ps"), "Who comes late"))
+    emit_clock(content, tm_get(skew, "clock"));
+    if (tm_emit_missing(content, tm_get(skew, "late_ps"), "Who comes late"))
         return;
-    tm_say_charts(content, TM_CHART_SKEW);
-    tm_say_facts(content, "collective-skew", TM_FACTS(facts), skew);
-    say_members(content, skew);
-    say_worst(content, skew);
+    tm_emit_charts(content, TM_CHART_SKEW);
+    tm_emit_facts(content, "collective-skew", TM_FACTS(facts), skew);
+    emit_members(content, skew);
+    emit_worst(content, skew);
 }
 
-static void say_collectives(const struct tm_content *content)
+static void emit_collectives(const struct tm_content *content)
 {
     const struct tm_value *collectives = tm_of(content, "collectives");
 
-    tm_say_charts(content, TM_CHART_COLLECTIVES);
-    say_totals(content, collectives);
-    say_kinds(content, collectives);
-    say_devices(content);
-    say_skew(content, tm_get(collectives, "skew"));
+    tm_emit_charts(content, TM_CHART_COLLECTIVES);
+    emit_totals(content, collectives);
+    emit_kinds(content, collectives);
+    emit_devices(content);
+    emit_skew(content, tm_get(collectives, "skew"));
 }
 
 static const char *collectives_section_nothing(const struct tm_value *summary)
@@ -355,7 +355,7 @@ static const char *collectives_section_nothing(const struct tm_value *summary)
     return tm_if_none(summary, "collectives.rows", "no collective ran in the analyzed steps");
 }
 
-const struct tm_section tm_collectives_section = { "collectives", "Collectives", "collectives", say_collectives,
+const struct tm_section tm_collectives_section = { "collectives", "Collectives", "collectives", emit_collectives,
                                                    collectives_section_nothing };
 
 enum { DEVICES_ON_PAPER = 40, UNUSED_ON_PAPER = 8 };
@@ -382,7 +382,7 @@ static size_t graph_devices(const struct tm_value *devices)
     return count;
 }
 
-static void say_time(const struct tm_content *content, const struct tm_value *devices)
+static void emit_time(const struct tm_content *content, const struct tm_value *devices)
 {
     static const struct tm_column columns[] = {
         { "Device", "id", TM_CELL_DEVICE },
@@ -399,15 +399,15 @@ static void say_time(const struct tm_content *content, const struct tm_value *de
     };
     const size_t all = sizeof(columns) / sizeof(columns[0]);
 
-    tm_say_table(content, &(struct tm_table){ .id = "devices",
-                                              .caption = "Device time in the analyzed steps",
-                                              .column = columns,
-                                              .columns = graph_devices(devices) > 0 ? all : all - 1,
-                                              .rows = devices,
-                                              .total = total_of(content, devices),
-                                              .total_title = "all devices",
-                                              .screen_rows = rows_asked(content),
-                                              .paper_rows = DEVICES_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "devices",
+                                               .caption = "Device time in the analyzed steps",
+                                               .column = columns,
+                                               .columns = graph_devices(devices) > 0 ? all : all - 1,
+                                               .rows = devices,
+                                               .total = total_of(content, devices),
+                                               .total_title = "all devices",
+                                               .screen_rows = rows_asked(content),
+                                               .paper_rows = DEVICES_ON_PAPER });
 }
 
 /* Where whole graphs are one event, their pauses are not seen: the idle time is too low. */
@@ -422,7 +422,7 @@ static void warn_of_graphs(const struct tm_content *content, const struct tm_val
                count, tm_length(devices));
 }
 
-static void say_activities(const struct tm_content *content, const struct tm_value *devices)
+static void emit_activities(const struct tm_content *content, const struct tm_value *devices)
 {
     const struct tm_column columns[] = {
         { "Device", "id", TM_CELL_DEVICE },
@@ -438,16 +438,16 @@ static void say_activities(const struct tm_content *content, const struct tm_val
         { "Longest gap", "gaps.longest[0].dur_ps", TM_CELL_TIME },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "device-activities",
-                                              .caption = "What ran on the devices",
-                                              TM_COLUMNS(columns),
-                                              .rows = devices,
-                                              .screen_rows = rows_asked(content),
-                                              .paper_rows = DEVICES_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "device-activities",
+                                               .caption = "What ran on the devices",
+                                               TM_COLUMNS(columns),
+                                               .rows = devices,
+                                               .screen_rows = rows_asked(content),
+                                               .paper_rows = DEVICES_ON_PAPER });
 }
 
 /* TPUs record what they waited for and what was in flight; other devices do not. */
-static void say_waits(const struct tm_content *content, const struct tm_value *devices)
+static void emit_waits(const struct tm_content *content, const struct tm_value *devices)
 {
     static const struct tm_column columns[] = {
         { "Device", "id", TM_CELL_DEVICE },
@@ -464,43 +464,43 @@ static void say_waits(const struct tm_content *content, const struct tm_value *d
         is_any = tm_has(tm_get(tm_at(devices, i), "wait_ps"));
     if (!is_any)
         return;
-    tm_say_table(content, &(struct tm_table){ .id = "device-waits",
-                                              .caption = "Waits inside the busy time",
-                                              TM_COLUMNS(columns),
-                                              .rows = devices,
-                                              .screen_rows = rows_asked(content),
-                                              .paper_rows = DEVICES_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "device-waits",
+                                               .caption = "Waits inside the busy time",
+                                               TM_COLUMNS(columns),
+                                               .rows = devices,
+                                               .screen_rows = rows_asked(content),
+                                               .paper_rows = DEVICES_ON_PAPER });
     tm_say(content, TM_TONE_QUIET,
            "Utilization does not count these waits. In flight: copies and collectives that run beside the computing. "
            "Hidden: what of them ran while the device computed.");
 }
 
-static void say_unused(const struct tm_content *content)
+static void emit_unused(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Device without activity", "name", TM_CELL_NAME },
         { "Host", "host", TM_CELL_HOST },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "devices-unused",
-                                              .caption = "Devices that did nothing",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_of(content, "unused"),
-                                              .screen_rows = rows_asked(content),
-                                              .paper_rows = UNUSED_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "devices-unused",
+                                               .caption = "Devices that did nothing",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_of(content, "unused"),
+                                               .screen_rows = rows_asked(content),
+                                               .paper_rows = UNUSED_ON_PAPER });
 }
 
 static void devices_section_say_devices(const struct tm_content *content)
 {
     const struct tm_value *devices = tm_of(content, "devices");
 
-    tm_say_charts(content, TM_CHART_DEVICES);
-    tm_say_charts(content, TM_CHART_UTILIZATION);
-    say_time(content, devices);
+    tm_emit_charts(content, TM_CHART_DEVICES);
+    tm_emit_charts(content, TM_CHART_UTILIZATION);
+    emit_time(content, devices);
     warn_of_graphs(content, devices);
-    say_activities(content, devices);
-    say_waits(content, devices);
-    say_unused(content);
+    emit_activities(content, devices);
+    emit_waits(content, devices);
+    emit_unused(content);
 }
 
 static const char *devices_section_nothing(const struct tm_value *summary)
@@ -515,7 +515,7 @@ const struct tm_section tm_devices_section = { "devices", "Devices", "devices", 
 
 /* Balance: whether the devices of the run have the same to do. */
 
-static void say_facts(const struct tm_content *content, const struct tm_value *balance)
+static void emit_facts(const struct tm_content *content, const struct tm_value *balance)
 {
     static const struct tm_column facts[] = {
         { "Imbalance of compute", "imbalance_pct", TM_CELL_PCT },
@@ -527,7 +527,7 @@ static void say_facts(const struct tm_content *content, const struct tm_value *b
         { "Slowest at the same work", "same_work.slowest", TM_CELL_DEVICE },
     };
 
-    tm_say_facts(content, "balance-facts", TM_FACTS(facts), balance);
+    tm_emit_facts(content, "balance-facts", TM_FACTS(facts), balance);
 }
 
 static void balance_section_say_devices(const struct tm_content *content, const struct tm_value *balance)
@@ -544,22 +544,22 @@ static void balance_section_say_devices(const struct tm_content *content, const 
         { "Time", "total_ps", TM_CELL_TIME },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "balance-devices",
-                                              .caption = "What each device does",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(balance, "busy"),
-                                              .paper_rows = 32,
-                                              .repeats_chart = true });
-    tm_say_table(content, &(struct tm_table){ .id = "balance-same-work",
-                                              .caption = "Time of each device for the same work",
-                                              TM_COLUMNS(same),
-                                              .rows = tm_path(balance, "same_work.devices"),
-                                              .paper_rows = 32 });
+    tm_emit_table(content, &(struct tm_table){ .id = "balance-devices",
+                                               .caption = "What each device does",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(balance, "busy"),
+                                               .paper_rows = 32,
+                                               .repeats_chart = true });
+    tm_emit_table(content, &(struct tm_table){ .id = "balance-same-work",
+                                               .caption = "Time of each device for the same work",
+                                               TM_COLUMNS(same),
+                                               .rows = tm_path(balance, "same_work.devices"),
+                                               .paper_rows = 32 });
     if (tm_length(tm_path(balance, "same_work.devices")) > 0)
         tm_say(content, TM_TONE_QUIET, "The same work: operations that all devices run equally often.");
 }
 
-static void say_ops(const struct tm_content *content, const struct tm_value *balance)
+static void emit_ops(const struct tm_content *content, const struct tm_value *balance)
 {
     static const struct tm_column columns[] = {
         { "Operation", "name", TM_CELL_NAME },
@@ -575,23 +575,23 @@ static void say_ops(const struct tm_content *content, const struct tm_value *bal
         { "Excess", "excess_ps", TM_CELL_TIME | TM_SUMS },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "balance-ops",
-                                              .caption = "Operations that differ most between devices",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(balance, "ops"),
-                                              .paper_rows = 12 });
+    tm_emit_table(content, &(struct tm_table){ .id = "balance-ops",
+                                               .caption = "Operations that differ most between devices",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(balance, "ops"),
+                                               .paper_rows = 12 });
     if (tm_length(tm_get(balance, "ops")) > 0)
         tm_say(content, TM_TONE_QUIET, "Times are sums per device.");
 }
 
-static void say_balance(const struct tm_content *content)
+static void emit_balance(const struct tm_content *content)
 {
     const struct tm_value *balance = tm_of(content, "balance");
 
-    tm_say_charts(content, TM_CHART_BALANCE);
-    say_facts(content, balance);
+    tm_emit_charts(content, TM_CHART_BALANCE);
+    emit_facts(content, balance);
     balance_section_say_devices(content, balance);
-    say_ops(content, balance);
+    emit_ops(content, balance);
 }
 
 /* One device has nothing to be compared with. */
@@ -602,7 +602,7 @@ static const char *balance_section_nothing(const struct tm_value *summary)
     return tm_has(imbalance) ? "" : *tm_why(imbalance) ? tm_why(imbalance) : "not recorded";
 }
 
-const struct tm_section tm_balance_section = { "balance", "Balance", "balance", say_balance, balance_section_nothing };
+const struct tm_section tm_balance_section = { "balance", "Balance", "balance", emit_balance, balance_section_nothing };
 
 /* Memory: what the allocators handed out, what held it at the peak, what was kept, and device memory profiles. */
 
@@ -618,7 +618,7 @@ enum {
 
 /* --- allocators --- */
 
-static void say_allocators(const struct tm_content *content, const struct tm_value *allocators)
+static void emit_allocators(const struct tm_content *content, const struct tm_value *allocators)
 {
     static const struct tm_column columns[] = {
         { "Allocator", "name", TM_CELL_NAME },
@@ -637,14 +637,14 @@ static void say_allocators(const struct tm_content *content, const struct tm_val
         { "Allocated a second", "allocated_bytes_per_s", TM_CELL_RATE | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "memory-allocators",
-                                              .caption = "Allocators",
-                                              TM_COLUMNS(columns),
-                                              .rows = allocators,
-                                              .paper_rows = 24 });
+    tm_emit_table(content, &(struct tm_table){ .id = "memory-allocators",
+                                               .caption = "Allocators",
+                                               TM_COLUMNS(columns),
+                                               .rows = allocators,
+                                               .paper_rows = 24 });
 }
 
-static void say_kept(const struct tm_content *content, const struct tm_value *allocators)
+static void emit_kept(const struct tm_content *content, const struct tm_value *allocators)
 {
     static const struct tm_column columns[] = {
         { "Allocator", "name", TM_CELL_NAME },
@@ -663,13 +663,13 @@ static void say_kept(const struct tm_content *content, const struct tm_value *al
     for (size_t i = 0; i < tm_length(allocators) && n < KEPT_MOST; i++)
         if (tm_int(tm_path(tm_at(allocators, i), "kept.count")) > 0)
             pick[n++] = i;
-    tm_say_table(content, &(struct tm_table){ .id = "memory-kept",
-                                              .caption = "Buffers taken in the profile and not given back in it",
-                                              TM_COLUMNS(columns),
-                                              .rows = allocators,
-                                              .pick = pick,
-                                              .picks = n,
-                                              .is_only_picked = true });
+    tm_emit_table(content, &(struct tm_table){ .id = "memory-kept",
+                                               .caption = "Buffers taken in the profile and not given back in it",
+                                               TM_COLUMNS(columns),
+                                               .rows = allocators,
+                                               .pick = pick,
+                                               .picks = n,
+                                               .is_only_picked = true });
     if (n > 0)
         tm_say(content, TM_TONE_QUIET,
                "By the quarter of the profile in which they were taken: bytes in every quarter are a sign of growth.");
@@ -700,7 +700,7 @@ static void add_holders(struct holders *holders, const struct tm_value *allocato
 }
 
 /* The largest few of each allocator; sizes alone are nothing for paper. */
-static void say_holders(const struct tm_content *content, const struct tm_value *allocators)
+static void emit_holders(const struct tm_content *content, const struct tm_value *allocators)
 {
     static const struct tm_column columns[HOLDER_COLUMNS] = {
         { "Allocator", "name", TM_CELL_NAME }, { "Host", "host", TM_CELL_HOST },
@@ -717,31 +717,31 @@ static void say_holders(const struct tm_content *content, const struct tm_value 
         add_holders(&holders, tm_at(allocators, i), share < HOLDERS_LEAST ? HOLDERS_LEAST : share);
     if (content->medium->room.is_paper && !holders.are_named)
         return;
-    tm_say_table(content, &(struct tm_table){ .id = "memory-holders",
-                                              .caption = "Largest buffers at the peak of each allocator",
-                                              TM_COLUMNS(columns),
-                                              .cells = holders.cell[0],
-                                              .cell_rows = holders.count,
-                                              .paper_rows = PAPER_HOLDERS });
+    tm_emit_table(content, &(struct tm_table){ .id = "memory-holders",
+                                               .caption = "Largest buffers at the peak of each allocator",
+                                               TM_COLUMNS(columns),
+                                               .cells = holders.cell[0],
+                                               .cell_rows = holders.count,
+                                               .paper_rows = PAPER_HOLDERS });
 }
 
-static void say_of_allocators(const struct tm_content *content)
+static void emit_of_allocators(const struct tm_content *content)
 {
     const struct tm_value *allocators = tm_of(content, "memory.allocators");
 
-    if (!tm_ask_has_trace(content->summary) || tm_say_missing(content, allocators, "Use of memory over time"))
+    if (!tm_query_has_trace(content->summary) || tm_emit_missing(content, allocators, "Use of memory over time"))
         return;
     if (tm_length(allocators) == 0)
         tm_say(content, TM_TONE_PLAIN, "No allocator recorded anything.");
-    say_allocators(content, allocators);
-    tm_say_charts(content, TM_CHART_MEMORY);
-    say_holders(content, allocators);
-    say_kept(content, allocators);
+    emit_allocators(content, allocators);
+    tm_emit_charts(content, TM_CHART_MEMORY);
+    emit_holders(content, allocators);
+    emit_kept(content, allocators);
 }
 
 /* --- device memory profiles --- */
 
-static void say_shares(const struct tm_content *content, const struct tm_value *profile, size_t number)
+static void emit_shares(const struct tm_content *content, const struct tm_value *profile, size_t number)
 {
     static const struct tm_column kinds[] = {
         { "Kind", "kind", TM_CELL_TERM },
@@ -758,22 +758,22 @@ static void say_shares(const struct tm_content *content, const struct tm_value *
     char id[ID_BYTES];
 
     (void)snprintf(id, sizeof(id), "memory-kinds-%zu", number);
-    tm_say_table(content, &(struct tm_table){ .id = id,
-                                              .caption = "Held memory by kind",
-                                              TM_COLUMNS(kinds),
-                                              .rows = tm_get(profile, "kinds"),
-                                              .rest = tm_path(profile, "rest.kinds"),
-                                              .paper_rows = 8 });
+    tm_emit_table(content, &(struct tm_table){ .id = id,
+                                               .caption = "Held memory by kind",
+                                               TM_COLUMNS(kinds),
+                                               .rows = tm_get(profile, "kinds"),
+                                               .rest = tm_path(profile, "rest.kinds"),
+                                               .paper_rows = 8 });
     (void)snprintf(id, sizeof(id), "memory-devices-%zu", number);
-    tm_say_table(content, &(struct tm_table){ .id = id,
-                                              .caption = "Held memory by device",
-                                              TM_COLUMNS(devices),
-                                              .rows = tm_get(profile, "devices"),
-                                              .rest = tm_path(profile, "rest.devices"),
-                                              .paper_rows = 8 });
+    tm_emit_table(content, &(struct tm_table){ .id = id,
+                                               .caption = "Held memory by device",
+                                               TM_COLUMNS(devices),
+                                               .rows = tm_get(profile, "devices"),
+                                               .rest = tm_path(profile, "rest.devices"),
+                                               .paper_rows = 8 });
 }
 
-static void say_code(const struct tm_content *content, const struct tm_value *profile, size_t number)
+static void emit_code(const struct tm_content *content, const struct tm_value *profile, size_t number)
 {
     static const struct tm_column sites[] = {
         { "Held by", "function", TM_CELL_NAME },
@@ -792,22 +792,22 @@ static void say_code(const struct tm_content *content, const struct tm_value *pr
     char id[ID_BYTES];
 
     (void)snprintf(id, sizeof(id), "memory-sites-%zu", number);
-    tm_say_table(content, &(struct tm_table){ .id = id,
-                                              .caption = "Held memory by place in the code",
-                                              TM_COLUMNS(sites),
-                                              .rows = tm_get(profile, "sites"),
-                                              .rest = tm_path(profile, "rest.sites"),
-                                              .paper_rows = 12 });
+    tm_emit_table(content, &(struct tm_table){ .id = id,
+                                               .caption = "Held memory by place in the code",
+                                               TM_COLUMNS(sites),
+                                               .rows = tm_get(profile, "sites"),
+                                               .rest = tm_path(profile, "rest.sites"),
+                                               .paper_rows = 12 });
     (void)snprintf(id, sizeof(id), "memory-functions-%zu", number);
-    tm_say_table(content, &(struct tm_table){ .id = id,
-                                              .caption = "Held memory by function",
-                                              TM_COLUMNS(functions),
-                                              .rows = tm_get(profile, "functions"),
-                                              .rest = tm_path(profile, "rest.functions"),
-                                              .paper_rows = 8 });
+    tm_emit_table(content, &(struct tm_table){ .id = id,
+                                               .caption = "Held memory by function",
+                                               TM_COLUMNS(functions),
+                                               .rows = tm_get(profile, "functions"),
+                                               .rest = tm_path(profile, "rest.functions"),
+                                               .paper_rows = 8 });
 }
 
-static void say_profile(const struct tm_content *content, const struct tm_value *profile, size_t number)
+static void emit_profile(const struct tm_content *content, const struct tm_value *profile, size_t number)
 {
     static const struct tm_column facts[] = {
         { "File", "file", TM_CELL_NAME },
@@ -816,23 +816,23 @@ static void say_profile(const struct tm_content *content, const struct tm_value 
     };
     char id[ID_BYTES];
 
-    tm_say_subheading(content, "Device memory profile");
+    tm_emit_subheading(content, "Device memory profile");
     (void)snprintf(id, sizeof(id), "memory-profile-%zu", number);
-    tm_say_facts(content, id, TM_FACTS(facts), profile);
-    say_shares(content, profile, number);
-    say_code(content, profile, number);
+    tm_emit_facts(content, id, TM_FACTS(facts), profile);
+    emit_shares(content, profile, number);
+    emit_code(content, profile, number);
 }
 
-static void say_memory(const struct tm_content *content)
+static void emit_memory(const struct tm_content *content)
 {
     const struct tm_value *profiles = tm_of(content, "memory.device_profiles");
     const size_t n = tm_length(profiles), most = content->medium->room.is_paper ? PAPER_PROFILES : PROFILES_MOST;
 
-    say_of_allocators(content);
+    emit_of_allocators(content);
     for (size_t i = 0; i < n && i < most; i++)
-        say_profile(content, tm_at(profiles, i), i + 1);
+        emit_profile(content, tm_at(profiles, i), i + 1);
     if (n > most)
         tm_say(content, TM_TONE_QUIET, "%zu more device memory profiles are in summary.json.", n - most);
 }
 
-const struct tm_section tm_memory_section = { "memory", "Memory", "memory", say_memory, NULL };
+const struct tm_section tm_memory_section = { "memory", "Memory", "memory", emit_memory, NULL };

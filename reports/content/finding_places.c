@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "reports/content/cell.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 #include "reports/findings/finding_texts.h"
 #include "reports/format/format.h"
 

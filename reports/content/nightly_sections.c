@@ -3,11 +3,11 @@
 #include <stdio.h>
 
 #include "reports/content/content.h"
-#include "reports/content/say.h"
+#include "reports/content/emit.h"
 
 /* What the morning has to know: what failed, what got worse, what is missing. */
 
-static void say_findings(const struct tm_content *content)
+static void emit_findings(const struct tm_content *content)
 {
     const struct tm_value *findings = tm_of(content, "findings");
 
@@ -20,11 +20,11 @@ static void say_findings(const struct tm_content *content)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
-const struct tm_section tm_night_findings_section = { "findings", "Findings", "findings", say_findings, NULL };
+const struct tm_section tm_nightly_findings_section = { "findings", "Findings", "findings", emit_findings, NULL };
 
 /* Gates that the night's runs did not pass. */
 
-static void say_gates(const struct tm_content *content)
+static void emit_gates(const struct tm_content *content)
 {
     static const struct tm_column counts[] = {
         { "Runs that failed", "failed", TM_CELL_COUNT },
@@ -45,19 +45,19 @@ static void say_gates(const struct tm_content *content)
     };
     const struct tm_value *gates = tm_of(content, "gates");
 
-    tm_say_facts(content, "gate-counts", TM_FACTS(counts), tm_get(gates, "counts"));
-    tm_say_table(content, &(struct tm_table){ .id = "gates",
-                                              .caption = "Gates that did not pass",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(gates, "list"),
-                                              .paper_rows = 100 });
+    tm_emit_facts(content, "gate-counts", TM_FACTS(counts), tm_get(gates, "counts"));
+    tm_emit_table(content, &(struct tm_table){ .id = "gates",
+                                               .caption = "Gates that did not pass",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(gates, "list"),
+                                               .paper_rows = 100 });
 }
 
-const struct tm_section tm_night_gates_section = { "gates", "Gates", "gates", say_gates, NULL };
+const struct tm_section tm_nightly_gates_section = { "gates", "Gates", "gates", emit_gates, NULL };
 
 /* Figures over nights and over the steps of a training run, and where their level changes. */
 
-static void say_changes(const struct tm_content *content)
+static void emit_changes(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Job", "job", TM_CELL_NAME },
@@ -74,14 +74,14 @@ static void say_changes(const struct tm_content *content)
         { "First run", "id", TM_CELL_NAME | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "change-points",
-                                              .caption = "Where the level of a figure changed",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_of(content, "change_points"),
-                                              .paper_rows = 30 });
+    tm_emit_table(content, &(struct tm_table){ .id = "change-points",
+                                               .caption = "Where the level of a figure changed",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_of(content, "change_points"),
+                                               .paper_rows = 30 });
 }
 
-static void say_older(const struct tm_content *content)
+static void emit_older(const struct tm_content *content)
 {
     const long long older = (long long)tm_int(tm_path(content->summary, "counts.history_older_runs"));
 
@@ -92,13 +92,13 @@ static void say_older(const struct tm_content *content)
                older, tm_format_plural(older), older == 1 ? "stays" : "stay", older == 1 ? "is" : "are");
 }
 
-static void say_trends(const struct tm_content *content)
+static void emit_trends(const struct tm_content *content)
 {
     const struct tm_value *left_out = tm_of(content, "left_out");
     const long long jobs = (long long)tm_int(tm_get(left_out, "jobs_without_trend")),
                     points = (long long)tm_int(tm_get(left_out, "change_points"));
 
-    say_older(content);
+    emit_older(content);
     if (content->medium->has_charts)
         tm_say(
             content, TM_TONE_QUIET,
@@ -106,14 +106,14 @@ static void say_trends(const struct tm_content *content)
             "run "
             "that failed, a line from top to bottom a change of the level, from the dashed line before it to the one "
             "behind it.");
-    tm_say_charts(content, TM_CHART_TRENDS);
+    tm_emit_charts(content, TM_CHART_TRENDS);
     if (jobs > 0 && content->medium->has_charts)
         tm_say(content, TM_TONE_QUIET, "%lld other job%s %s no chart here.", jobs, tm_format_plural(jobs),
                jobs == 1 ? "has" : "have");
     tm_say(content, TM_TONE_QUIET, "%s",
            tm_length(tm_of(content, "change_points")) > 0 ? "Changes of the level are told from 20 good runs on."
                                                           : "No level changed, of figures with 20 good runs and more.");
-    say_changes(content);
+    emit_changes(content);
     if (points > 0)
         tm_say(content, TM_TONE_QUIET, "%lld more changes are not listed.", points);
 }
@@ -125,7 +125,7 @@ static const char *nothing(const struct tm_value *night)
                : tm_if_none(night, "trends", "no job has two runs with figures");
 }
 
-const struct tm_section tm_night_trends_section = { "trends", "Trends", "trends", say_trends, nothing };
+const struct tm_section tm_nightly_trends_section = { "trends", "Trends", "trends", emit_trends, nothing };
 
 static const struct tm_column night_changes_section_columns[] = {
     { "Job", "job", TM_CELL_NAME },         { "Report", "report", TM_CELL_LINK },
@@ -134,12 +134,12 @@ static const struct tm_column night_changes_section_columns[] = {
     { "Usual", "band_text", TM_CELL_WORD }, { "Runs before", "runs", TM_CELL_COUNT | TM_WIDE },
 };
 
-static void say_changed(const struct tm_content *content, const char *key, const char *caption)
+static void emit_changed(const struct tm_content *content, const char *key, const char *caption)
 {
     const struct tm_value *rows = tm_of(content, key);
     const long long left_out = (long long)tm_int(tm_get(tm_of(content, "left_out"), key));
 
-    tm_say_table(
+    tm_emit_table(
         content,
         &(struct tm_table){
             .id = key, .caption = caption, TM_COLUMNS(night_changes_section_columns), .rows = rows, .paper_rows = 40 });
@@ -153,8 +153,8 @@ static void night_changes_section_say_changes(const struct tm_content *content)
            "The newest run of each job against the median of its seven good runs before. What differs by less than is "
            "usual "
            "is not listed.");
-    say_changed(content, "worse", "Got worse");
-    say_changed(content, "better", "Got better");
+    emit_changed(content, "worse", "Got worse");
+    emit_changed(content, "better", "Got better");
 }
 
 static const char *night_changes_section_nothing(const struct tm_value *night)
@@ -164,12 +164,13 @@ static const char *night_changes_section_nothing(const struct tm_value *night)
                : "";
 }
 
-const struct tm_section tm_night_changes_section = { "changes", "What changed", "worse",
-                                                     night_changes_section_say_changes, night_changes_section_nothing };
+const struct tm_section tm_nightly_changes_section = { "changes", "What changed", "worse",
+                                                       night_changes_section_say_changes,
+                                                       night_changes_section_nothing };
 
 /* Runs of the night without a whole report, and why. */
 
-static void say_failures(const struct tm_content *content)
+static void emit_failures(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Job", "job", TM_CELL_NAME },
@@ -181,11 +182,11 @@ static void say_failures(const struct tm_content *content)
         { "Why", "message", TM_CELL_PROSE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "failures",
-                                              .caption = "Runs that failed, or are of damaged input",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_of(content, "failures"),
-                                              .paper_rows = 100 });
+    tm_emit_table(content, &(struct tm_table){ .id = "failures",
+                                               .caption = "Runs that failed, or are of damaged input",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_of(content, "failures"),
+                                               .paper_rows = 100 });
 }
 
 static const char *night_failures_section_nothing(const struct tm_value *night)
@@ -193,12 +194,12 @@ static const char *night_failures_section_nothing(const struct tm_value *night)
     return tm_if_none(night, "failures", "all runs are done");
 }
 
-const struct tm_section tm_night_failures_section = { "failures", "Failures", "failures", say_failures,
-                                                      night_failures_section_nothing };
+const struct tm_section tm_nightly_failures_section = { "failures", "Failures", "failures", emit_failures,
+                                                        night_failures_section_nothing };
 
 /* All jobs with their newest run. */
 
-static void say_jobs(const struct tm_content *content)
+static void emit_jobs(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Job", "job", TM_CELL_NAME },
@@ -227,11 +228,11 @@ static void say_jobs(const struct tm_content *content)
     };
     const long long left_out = (long long)tm_int(tm_path(content->summary, "left_out.jobs"));
 
-    tm_say_table(content, &(struct tm_table){ .id = "jobs",
-                                              .caption = "Jobs, with the newest run of each",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_of(content, "jobs"),
-                                              .paper_rows = 60 });
+    tm_emit_table(content, &(struct tm_table){ .id = "jobs",
+                                               .caption = "Jobs, with the newest run of each",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_of(content, "jobs"),
+                                               .paper_rows = 60 });
     if (left_out > 0)
         tm_say(content, TM_TONE_QUIET, "%lld more job%s %s not listed.", left_out, tm_format_plural(left_out),
                left_out == 1 ? "is" : "are");
@@ -242,11 +243,11 @@ static const char *night_jobs_section_nothing(const struct tm_value *night)
     return tm_if_none(night, "jobs", "the history is empty");
 }
 
-const struct tm_section tm_night_jobs_section = { "jobs", "Jobs", "jobs", say_jobs, night_jobs_section_nothing };
+const struct tm_section tm_nightly_jobs_section = { "jobs", "Jobs", "jobs", emit_jobs, night_jobs_section_nothing };
 
 /* All runs that are judged, and those that are dated ahead. */
 
-static void say_ahead(const struct tm_content *content)
+static void emit_ahead(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Run", "run", TM_CELL_NAME },       { "Report", "report", TM_CELL_LINK },
@@ -260,14 +261,14 @@ static void say_ahead(const struct tm_content *content)
     tm_say(content, TM_TONE_PLAIN,
            "%lld run%s dated more than a day ahead of the clock %s not judged, and %s in no trend and no baseline.",
            ahead, tm_format_plural(ahead), ahead == 1 ? "is" : "are", ahead == 1 ? "is" : "are");
-    tm_say_table(content, &(struct tm_table){ .id = "dated-ahead",
-                                              .caption = "Runs that are dated ahead",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_of(content, "dated_ahead"),
-                                              .paper_rows = 20 });
+    tm_emit_table(content, &(struct tm_table){ .id = "dated-ahead",
+                                               .caption = "Runs that are dated ahead",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_of(content, "dated_ahead"),
+                                               .paper_rows = 20 });
 }
 
-static void say_runs(const struct tm_content *content)
+static void emit_runs(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Run", "run", TM_CELL_NAME },
@@ -293,15 +294,15 @@ static void say_runs(const struct tm_content *content)
     if (tm_int(tm_path(content->summary, "counts.other_nights")) > 0)
         tm_say(content, TM_TONE_QUIET,
                "Runs of other nights that were added or changed since are judged with those of the last one.");
-    tm_say_table(content, &(struct tm_table){ .id = "runs",
-                                              .caption = "Runs of the night",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_of(content, "runs"),
-                                              .paper_rows = 40 });
+    tm_emit_table(content, &(struct tm_table){ .id = "runs",
+                                               .caption = "Runs of the night",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_of(content, "runs"),
+                                               .paper_rows = 40 });
     if (left_out > 0)
         tm_say(content, TM_TONE_QUIET, "%lld more run%s %s not listed.", left_out, tm_format_plural(left_out),
                left_out == 1 ? "is" : "are");
-    say_ahead(content);
+    emit_ahead(content);
 }
 
 static const char *night_runs_section_nothing(const struct tm_value *night)
@@ -311,15 +312,15 @@ static const char *night_runs_section_nothing(const struct tm_value *night)
     return tm_if_none(night, "runs", "the history is empty");
 }
 
-const struct tm_section tm_night_runs_section = { "runs", "Runs of the night", "runs", say_runs,
-                                                  night_runs_section_nothing };
+const struct tm_section tm_nightly_runs_section = { "runs", "Runs of the night", "runs", emit_runs,
+                                                    night_runs_section_nothing };
 
 /* The last night of a batch, and what came with it. */
 
 static const struct tm_section *const sections[] = {
-    &tm_night_findings_section, &tm_night_changes_section, &tm_night_failures_section,
-    &tm_night_gates_section,    &tm_night_trends_section,  &tm_night_jobs_section,
-    &tm_night_runs_section,     &tm_missing_night_section, &tm_definitions_section,
+    &tm_nightly_findings_section, &tm_nightly_changes_section, &tm_nightly_failures_section,
+    &tm_nightly_gates_section,    &tm_nightly_trends_section,  &tm_nightly_jobs_section,
+    &tm_nightly_runs_section,     &tm_missing_night_section,   &tm_definitions_section,
 };
 
 static long long count_of(const struct tm_value *night, const char *key)
@@ -358,7 +359,7 @@ static void make_front(struct tm_front_page *front, const struct tm_value *night
                           (long long)tm_int(tm_get(counts, "passed")));
 }
 
-const struct tm_document tm_night_document = {
+const struct tm_document tm_nightly_document = {
     .schema = "tracemill.night",
     .what = "night",
     .kicker = "THE LAST NIGHT",

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/content/say.h"
+#include "reports/content/emit.h"
 #include "reports/content/terms.h"
 #include "reports/format/format.h"
 
@@ -13,7 +13,7 @@
 enum { SCOPES_ON_PAPER = 30, ANNOTATIONS_ON_PAPER = 16, LAYERS_ON_PAPER = 24 };
 
 /* A tree of which those rows are shown that have most of `key`. */
-static void say_tree(const struct tm_content *content, struct tm_table tree, const char *key)
+static void emit_tree(const struct tm_content *content, struct tm_table tree, const char *key)
 {
     const struct tm_room *room = &content->medium->room;
     const size_t most = room->is_paper && tree.paper_rows < room->rows ? tree.paper_rows : room->rows;
@@ -25,7 +25,7 @@ static void say_tree(const struct tm_content *content, struct tm_table tree, con
         tm_pick_in_order(pick, tree.picks);
     }
     tree.depth = "depth";
-    tm_say_table(content, &tree);
+    tm_emit_table(content, &tree);
 }
 
 /* Of a training step, whose passes are told apart. */
@@ -34,7 +34,7 @@ static bool has_passes(const struct tm_value *scopes)
     return tm_int(tm_path(scopes, "passes.backward")) > 0 || tm_int(tm_path(scopes, "passes.forward")) > 0;
 }
 
-static void say_facts(const struct tm_content *content, const struct tm_value *scopes)
+static void emit_facts(const struct tm_content *content, const struct tm_value *scopes)
 {
     struct tm_column facts[6] = {
         { "Device time in scopes", "self_ps", TM_CELL_TIME },
@@ -49,10 +49,10 @@ static void say_facts(const struct tm_content *content, const struct tm_value *s
     }
     if (tm_int(tm_path(scopes, "recomputed.self_ps")) > 0)
         facts[n++] = (struct tm_column){ "Computed again (part of backward)", "recomputed.self_ps", TM_CELL_TIME };
-    tm_say_facts(content, "scope-facts", facts, n, scopes);
+    tm_emit_facts(content, "scope-facts", facts, n, scopes);
 }
 
-static void say_scope_tree(const struct tm_content *content, const struct tm_value *scopes)
+static void emit_scope_tree(const struct tm_content *content, const struct tm_value *scopes)
 {
     static const struct tm_column columns[] = {
         { "Scope", "name", TM_CELL_NAME },
@@ -63,20 +63,20 @@ static void say_scope_tree(const struct tm_content *content, const struct tm_val
         { "Pass", "pass", TM_CELL_TERM },
     };
 
-    say_tree(content,
-             (struct tm_table){ .id = "scopes",
-                                .caption = "Device time by scope: a scope, then what is in it",
-                                .column = columns,
-                                .columns = sizeof(columns) / sizeof(columns[0]) - !has_passes(scopes),
-                                .rows = tm_get(scopes, "rows"),
-                                .rest = tm_get(scopes, "rest"),
-                                .total = scopes,
-                                .total_title = "all scopes",
-                                .paper_rows = SCOPES_ON_PAPER },
-             "total_ps");
+    emit_tree(content,
+              (struct tm_table){ .id = "scopes",
+                                 .caption = "Device time by scope: a scope, then what is in it",
+                                 .column = columns,
+                                 .columns = sizeof(columns) / sizeof(columns[0]) - !has_passes(scopes),
+                                 .rows = tm_get(scopes, "rows"),
+                                 .rest = tm_get(scopes, "rest"),
+                                 .total = scopes,
+                                 .total_title = "all scopes",
+                                 .paper_rows = SCOPES_ON_PAPER },
+              "total_ps");
 }
 
-static void say_layers(const struct tm_content *content, const struct tm_value *scopes)
+static void emit_layers(const struct tm_content *content, const struct tm_value *scopes)
 {
     static const struct tm_column columns[] = {
         { "Layer", "path", TM_CELL_NAME },         { "Count", "count", TM_CELL_COUNT },
@@ -84,15 +84,15 @@ static void say_layers(const struct tm_content *content, const struct tm_value *
         { "Neither", "other_ps", TM_CELL_TIME },   { "Total", "total_ps", TM_CELL_TIME | TM_SUMS },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "layers",
-                                              .caption = "Layers: numbered scopes that are alike",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(scopes, "layers"),
-                                              .rest = tm_get(scopes, "layers_rest"),
-                                              .paper_rows = LAYERS_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "layers",
+                                               .caption = "Layers: numbered scopes that are alike",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(scopes, "layers"),
+                                               .rest = tm_get(scopes, "layers_rest"),
+                                               .paper_rows = LAYERS_ON_PAPER });
 }
 
-static void say_annotations(const struct tm_content *content, const struct tm_value *scopes)
+static void emit_annotations(const struct tm_content *content, const struct tm_value *scopes)
 {
     static const struct tm_column columns[] = {
         { "Annotation", "name", TM_CELL_NAME },      { "Count", "count", TM_CELL_COUNT },
@@ -101,27 +101,27 @@ static void say_annotations(const struct tm_content *content, const struct tm_va
     };
 
     if (tm_length(tm_get(scopes, "annotations")) > 0)
-        say_tree(content,
-                 (struct tm_table){ .id = "annotations",
-                                    .caption = "Annotations on host threads: one, then what is in it",
-                                    TM_COLUMNS(columns),
-                                    .rows = tm_get(scopes, "annotations"),
-                                    .rest = tm_get(scopes, "annotations_rest"),
-                                    .paper_rows = ANNOTATIONS_ON_PAPER },
-                 "host_ps");
+        emit_tree(content,
+                  (struct tm_table){ .id = "annotations",
+                                     .caption = "Annotations on host threads: one, then what is in it",
+                                     TM_COLUMNS(columns),
+                                     .rows = tm_get(scopes, "annotations"),
+                                     .rest = tm_get(scopes, "annotations_rest"),
+                                     .paper_rows = ANNOTATIONS_ON_PAPER },
+                  "host_ps");
 }
 
-static void say_scopes(const struct tm_content *content)
+static void emit_scopes(const struct tm_content *content)
 {
     const struct tm_value *scopes = tm_of(content, "scopes");
 
-    if (!tm_say_missing(content, tm_get(scopes, "rows"), "Scopes")) {
-        say_facts(content, scopes);
-        tm_say_charts(content, TM_CHART_SCOPES);
-        say_scope_tree(content, scopes);
-        say_layers(content, scopes);
+    if (!tm_emit_missing(content, tm_get(scopes, "rows"), "Scopes")) {
+        emit_facts(content, scopes);
+        tm_emit_charts(content, TM_CHART_SCOPES);
+        emit_scope_tree(content, scopes);
+        emit_layers(content, scopes);
     }
-    say_annotations(content, scopes);
+    emit_annotations(content, scopes);
 }
 
 /* Neither scopes nor annotations: the reason for the former, which most readers look for. */
@@ -134,7 +134,7 @@ static const char *nothing(const struct tm_value *summary)
     return tm_has(rows) || !*tm_why(rows) ? "no operation tells a scope" : tm_why(rows);
 }
 
-const struct tm_section tm_scopes_section = { "scopes", "Scopes", "scopes", say_scopes, nothing };
+const struct tm_section tm_scopes_section = { "scopes", "Scopes", "scopes", emit_scopes, nothing };
 
 /* Occupancy: how full the kernels keep the devices, and what limits them. */
 
@@ -150,10 +150,10 @@ static void occupancy_section_say_facts(const struct tm_content *content, const 
         { "Multiprocessors without a block", "tail.idle_multiprocessors_ps", TM_CELL_TIME },
     };
 
-    tm_say_facts(content, "occupancy-facts", TM_FACTS(facts), occupancy);
+    tm_emit_facts(content, "occupancy-facts", TM_FACTS(facts), occupancy);
 }
 
-static void say_limiters(const struct tm_content *content, const struct tm_value *occupancy)
+static void emit_limiters(const struct tm_content *content, const struct tm_value *occupancy)
 {
     static const struct tm_column columns[] = {
         { "Limited by", "limiter", TM_CELL_TERM },
@@ -173,14 +173,14 @@ static void say_limiters(const struct tm_content *content, const struct tm_value
         cell[n][1] = tm_cell_of_value(TM_CELL_TIME, time);
         cell[n++][2] = tm_cell_of_share(time, tm_get(occupancy, "known_ps"));
     }
-    tm_say_table(content, &(struct tm_table){ .id = "occupancy-limiters",
-                                              .caption = "Kernel time by what limits the occupancy",
-                                              TM_COLUMNS(columns),
-                                              .cells = cell[0],
-                                              .cell_rows = n });
+    tm_emit_table(content, &(struct tm_table){ .id = "occupancy-limiters",
+                                               .caption = "Kernel time by what limits the occupancy",
+                                               TM_COLUMNS(columns),
+                                               .cells = cell[0],
+                                               .cell_rows = n });
 }
 
-static void say_histogram(const struct tm_content *content, const struct tm_value *occupancy)
+static void emit_histogram(const struct tm_content *content, const struct tm_value *occupancy)
 {
     static const struct tm_column columns[] = {
         { "From", "from_pct", TM_CELL_PCT },
@@ -195,16 +195,16 @@ static void say_histogram(const struct tm_content *content, const struct tm_valu
     for (size_t i = 0; i < tm_length(rows) && n < BINS_MOST; i++)
         if (tm_int(tm_get(tm_at(rows, i), "count")) > 0)
             pick[n++] = i;
-    tm_say_table(content, &(struct tm_table){ .id = "occupancy-histogram",
-                                              .caption = "Kernels by occupancy",
-                                              TM_COLUMNS(columns),
-                                              .rows = rows,
-                                              .pick = pick,
-                                              .picks = n,
-                                              .is_only_picked = true });
+    tm_emit_table(content, &(struct tm_table){ .id = "occupancy-histogram",
+                                               .caption = "Kernels by occupancy",
+                                               TM_COLUMNS(columns),
+                                               .rows = rows,
+                                               .pick = pick,
+                                               .picks = n,
+                                               .is_only_picked = true });
 }
 
-static void say_low(const struct tm_content *content, const struct tm_value *occupancy)
+static void emit_low(const struct tm_content *content, const struct tm_value *occupancy)
 {
     static const struct tm_column columns[] = {
         { "Kernel", "name", TM_CELL_NAME },
@@ -225,15 +225,15 @@ static void say_low(const struct tm_content *content, const struct tm_value *occ
         { "Op", "op", TM_CELL_NAME | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "occupancy-low",
-                                              .caption = "Kernels under 50 % occupancy, of 1 % of the kernel time "
-                                                         "or more",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(occupancy, "low"),
-                                              .paper_rows = LOW_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "occupancy-low",
+                                               .caption = "Kernels under 50 % occupancy, of 1 % of the kernel time "
+                                                          "or more",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(occupancy, "low"),
+                                               .paper_rows = LOW_ON_PAPER });
 }
 
-static void say_tail(const struct tm_content *content, const struct tm_value *occupancy)
+static void emit_tail(const struct tm_content *content, const struct tm_value *occupancy)
 {
     static const struct tm_column columns[] = {
         { "Kernel", "name", TM_CELL_NAME },
@@ -254,26 +254,26 @@ static void say_tail(const struct tm_content *content, const struct tm_value *oc
         { "Op", "op", TM_CELL_NAME | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "occupancy-tail",
-                                              .caption = "Kernels whose last wave of blocks loses most",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_path(occupancy, "tail.rows"),
-                                              .paper_rows = TAIL_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "occupancy-tail",
+                                               .caption = "Kernels whose last wave of blocks loses most",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_path(occupancy, "tail.rows"),
+                                               .paper_rows = TAIL_ON_PAPER });
 }
 
-static void say_occupancy(const struct tm_content *content)
+static void emit_occupancy(const struct tm_content *content)
 {
     const struct tm_value *occupancy = tm_of(content, "occupancy");
 
     occupancy_section_say_facts(content, occupancy);
-    tm_say_charts(content, TM_CHART_OCCUPANCY);
-    say_low(content, occupancy);
-    say_limiters(content, occupancy);
-    say_tail(content, occupancy);
-    say_histogram(content, occupancy);
+    tm_emit_charts(content, TM_CHART_OCCUPANCY);
+    emit_low(content, occupancy);
+    emit_limiters(content, occupancy);
+    emit_tail(content, occupancy);
+    emit_histogram(content, occupancy);
 }
 
-const struct tm_section tm_occupancy_section = { "occupancy", "Occupancy", "occupancy", say_occupancy, NULL };
+const struct tm_section tm_occupancy_section = { "occupancy", "Occupancy", "occupancy", emit_occupancy, NULL };
 
 /* Fusion: kernels so small or so many that one could do the work of several. */
 
@@ -290,7 +290,7 @@ static void fusion_section_say_facts(const struct tm_content *content, const str
         { "Pauses in runs of small kernels", "runs.gap_ps", TM_CELL_TIME },
     };
 
-    tm_say_facts(content, "fusion-facts", TM_FACTS(facts), fusion);
+    tm_emit_facts(content, "fusion-facts", TM_FACTS(facts), fusion);
 }
 
 /* --- what could be one kernel --- */
@@ -335,7 +335,7 @@ static void fill_loss(struct tm_cell *row, const struct loss *loss, const struct
 }
 
 /* The titles of what was looked for and is not there, in one sentence. */
-static void say_what_is_not(const struct tm_content *content, const struct tm_value *fusion)
+static void emit_what_is_not(const struct tm_content *content, const struct tm_value *fusion)
 {
     char text[TEXT_BYTES] = "";
     size_t length = 0;
@@ -351,7 +351,7 @@ static void say_what_is_not(const struct tm_content *content, const struct tm_va
         tm_say(content, TM_TONE_QUIET, "Looked for and not found: %s.", text);
 }
 
-static void say_losses(const struct tm_content *content, const struct tm_value *fusion)
+static void emit_losses(const struct tm_content *content, const struct tm_value *fusion)
 {
     static const struct tm_column columns[LOSS_COLUMNS] = {
         { "Kernels", "what", TM_CELL_WORD },
@@ -368,20 +368,20 @@ static void say_losses(const struct tm_content *content, const struct tm_value *
     for (size_t i = 0; i < LOSSES; i++)
         if (tm_int(tm_get(tm_path(fusion, losses[i].key), "count")) > 0)
             fill_loss(cell[n++], &losses[i], fusion);
-    tm_say_table(content, &(struct tm_table){ .id = "fusion-kinds",
-                                              .caption = "Kernels that could be fewer or faster",
-                                              TM_COLUMNS(columns),
-                                              .cells = cell[0],
-                                              .cell_rows = n });
-    say_what_is_not(content, fusion);
+    tm_emit_table(content, &(struct tm_table){ .id = "fusion-kinds",
+                                               .caption = "Kernels that could be fewer or faster",
+                                               TM_COLUMNS(columns),
+                                               .cells = cell[0],
+                                               .cell_rows = n });
+    emit_what_is_not(content, fusion);
     for (size_t i = 0; i < LOSSES; i++)
         if (tm_path(fusion, losses[i].key))
-            (void)tm_say_missing(content, tm_path(fusion, losses[i].key), losses[i].title);
+            (void)tm_emit_missing(content, tm_path(fusion, losses[i].key), losses[i].title);
 }
 
 /* --- which ones --- */
 
-static void say_runs(const struct tm_content *content, const struct tm_value *fusion)
+static void emit_runs(const struct tm_content *content, const struct tm_value *fusion)
 {
     static const struct tm_column columns[] = {
         { "Begin", "begin_ps", TM_CELL_MOMENT },
@@ -396,14 +396,14 @@ static void say_runs(const struct tm_content *content, const struct tm_value *fu
         { "Stream", "track", TM_CELL_NAME | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "fusion-runs",
-                                              .caption = "Longest runs of small kernels on a stream",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_path(fusion, "runs.longest"),
-                                              .paper_rows = RUNS_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "fusion-runs",
+                                               .caption = "Longest runs of small kernels on a stream",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_path(fusion, "runs.longest"),
+                                               .paper_rows = RUNS_ON_PAPER });
 }
 
-static void say_repeated(const struct tm_content *content, const struct tm_value *fusion)
+static void emit_repeated(const struct tm_content *content, const struct tm_value *fusion)
 {
     static const struct tm_column columns[] = {
         { "Kernel", "name", TM_CELL_NAME },         { "Op", "op", TM_CELL_NAME },
@@ -411,16 +411,16 @@ static void say_repeated(const struct tm_content *content, const struct tm_value
         { "Total", "total_ps", TM_CELL_TIME },      { "Mean", "mean_ps", TM_CELL_TIME },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "fusion-repeated",
-                                              .caption = "Small kernels that come more than 10 times in a step",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(fusion, "repeated"),
-                                              .paper_rows = OPS_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "fusion-repeated",
+                                               .caption = "Small kernels that come more than 10 times in a step",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(fusion, "repeated"),
+                                               .paper_rows = OPS_ON_PAPER });
 }
 
 /* The kernels of one kind: {"rows", "rest"}. */
-static void say_kernels(const struct tm_content *content, const struct tm_value *of, const char *id,
-                        const char *caption)
+static void emit_kernels(const struct tm_content *content, const struct tm_value *of, const char *id,
+                         const char *caption)
 {
     static const struct tm_column columns[] = {
         { "Kernel", "name", TM_CELL_NAME },
@@ -429,27 +429,27 @@ static void say_kernels(const struct tm_content *content, const struct tm_value 
         { "Total", "total_ps", TM_CELL_TIME | TM_SUMS },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = id,
-                                              .caption = caption,
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(of, "rows"),
-                                              .rest = tm_get(of, "rest"),
-                                              .paper_rows = OPS_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = id,
+                                               .caption = caption,
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(of, "rows"),
+                                               .rest = tm_get(of, "rest"),
+                                               .paper_rows = OPS_ON_PAPER });
 }
 
-static void say_fusion(const struct tm_content *content)
+static void emit_fusion(const struct tm_content *content)
 {
     const struct tm_value *fusion = tm_of(content, "fusion");
 
     fusion_section_say_facts(content, fusion);
-    say_losses(content, fusion);
-    say_runs(content, fusion);
-    say_repeated(content, fusion);
-    say_kernels(content, tm_get(fusion, "attention_unfused"), "fusion-attention",
-                "Attention in pieces: what stands between the products");
-    say_kernels(content, tm_get(fusion, "layout_copies"), "fusion-layout-copies",
-                "Copies and transposes that no operation asked for");
-    say_kernels(content, tm_path(fusion, "matrix.f32"), "fusion-32-bit", "32-bit products beside the matrix units");
+    emit_losses(content, fusion);
+    emit_runs(content, fusion);
+    emit_repeated(content, fusion);
+    emit_kernels(content, tm_get(fusion, "attention_unfused"), "fusion-attention",
+                 "Attention in pieces: what stands between the products");
+    emit_kernels(content, tm_get(fusion, "layout_copies"), "fusion-layout-copies",
+                 "Copies and transposes that no operation asked for");
+    emit_kernels(content, tm_path(fusion, "matrix.f32"), "fusion-32-bit", "32-bit products beside the matrix units");
 }
 
 static const char *fusion_section_nothing(const struct tm_value *summary)
@@ -457,7 +457,7 @@ static const char *fusion_section_nothing(const struct tm_value *summary)
     return tm_if_none(summary, "fusion.kernels.count", "no kernel ran in the analyzed steps");
 }
 
-const struct tm_section tm_fusion_section = { "fusion", "Fusion", "fusion", say_fusion, fusion_section_nothing };
+const struct tm_section tm_fusion_section = { "fusion", "Fusion", "fusion", emit_fusion, fusion_section_nothing };
 
 /* Operations: which ones device time goes to, and where in the program they come from. */
 
@@ -473,14 +473,14 @@ static void ops_section_say_facts(const struct tm_content *content, const struct
         { "Operations covering 80 %", "rows_for_80_pct", TM_CELL_COUNT },
     };
 
-    tm_say_facts(content, "op-facts", TM_FACTS(facts), ops);
+    tm_emit_facts(content, "op-facts", TM_FACTS(facts), ops);
     if (strcmp(tm_text(tm_get(ops, "basis")), "kernel") == 0)
         tm_say(content, TM_TONE_INFO,
                "The profile does not tell which operations its kernels are of: kernels stand for them.");
 }
 
 /* With GPUs it stands with the kernels. */
-static void say_categories(const struct tm_content *content)
+static void emit_categories(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Category", "category", TM_CELL_WORD },
@@ -490,14 +490,14 @@ static void say_categories(const struct tm_content *content)
     };
 
     if (!tm_is_for("gpu", content->summary))
-        tm_say_table(content, &(struct tm_table){ .id = "op-categories",
-                                                  .caption = "Time by category",
-                                                  TM_COLUMNS(columns),
-                                                  .rows = tm_of(content, "kernels.by_category") });
+        tm_emit_table(content, &(struct tm_table){ .id = "op-categories",
+                                                   .caption = "Time by category",
+                                                   TM_COLUMNS(columns),
+                                                   .rows = tm_of(content, "kernels.by_category") });
 }
 
 /* Where each operation is a family of its own, the table of operations says it all. */
-static void say_families(const struct tm_content *content, const struct tm_value *ops)
+static void emit_families(const struct tm_content *content, const struct tm_value *ops)
 {
     static const struct tm_column columns[] = {
         { "Family", "family", TM_CELL_NAME },
@@ -523,21 +523,21 @@ static void say_families(const struct tm_content *content, const struct tm_value
 
     if (!content->medium->room.is_data && tm_int(tm_get(ops, "distinct_families")) == tm_int(tm_get(ops, "distinct")))
         return;
-    tm_say_table(content, &(struct tm_table){ .id = "op-families",
-                                              .caption = "Families of operations by self time",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(ops, "families"),
-                                              .rest = tm_get(ops, "families_rest"),
-                                              .total = ops,
-                                              .total_title = "all operations",
-                                              .paper_rows = OPS_SECTION_OPS_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "op-families",
+                                               .caption = "Families of operations by self time",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(ops, "families"),
+                                               .rest = tm_get(ops, "families_rest"),
+                                               .total = ops,
+                                               .total_title = "all operations",
+                                               .paper_rows = OPS_SECTION_OPS_ON_PAPER });
     tm_say(
         content, TM_TONE_QUIET,
         "A family is all operations whose names are equal without numbers and whose framework paths are equal without "
         "layer numbers.");
 }
 
-static void say_op_table(const struct tm_content *content, const struct tm_value *ops)
+static void emit_op_table(const struct tm_content *content, const struct tm_value *ops)
 {
     static const struct tm_column columns[] = {
         { "Operation", "name", TM_CELL_NAME },
@@ -565,18 +565,18 @@ static void say_op_table(const struct tm_content *content, const struct tm_value
         { "On", "first.device", TM_CELL_DEVICE | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "ops",
-                                              .caption = "Operations by self time",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(ops, "rows"),
-                                              .rest = tm_get(ops, "rest"),
-                                              .total = ops,
-                                              .total_title = "all operations",
-                                              .paper_rows = OPS_SECTION_OPS_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "ops",
+                                               .caption = "Operations by self time",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(ops, "rows"),
+                                               .rest = tm_get(ops, "rest"),
+                                               .total = ops,
+                                               .total_title = "all operations",
+                                               .paper_rows = OPS_SECTION_OPS_ON_PAPER });
 }
 
 /* Paper has no room for it in the table of the operations. */
-static void say_origins(const struct tm_content *content, const struct tm_value *rows)
+static void emit_origins(const struct tm_content *content, const struct tm_value *rows)
 {
     static const struct tm_column columns[] = {
         { "Operation", "name", TM_CELL_NAME },
@@ -592,24 +592,24 @@ static void say_origins(const struct tm_content *content, const struct tm_value 
             pick[n++] = i;
     if (n == 0)
         return;
-    tm_say_table(content, &(struct tm_table){ .id = "op-origins",
-                                              .caption = "Where the longest operations come from",
-                                              TM_COLUMNS(columns),
-                                              .rows = rows,
-                                              .pick = pick,
-                                              .picks = n,
-                                              .is_only_picked = true });
+    tm_emit_table(content, &(struct tm_table){ .id = "op-origins",
+                                               .caption = "Where the longest operations come from",
+                                               TM_COLUMNS(columns),
+                                               .rows = rows,
+                                               .pick = pick,
+                                               .picks = n,
+                                               .is_only_picked = true });
 }
 
-static void say_ops(const struct tm_content *content)
+static void emit_ops(const struct tm_content *content)
 {
     const struct tm_value *ops = tm_of(content, "ops");
 
     ops_section_say_facts(content, ops);
-    say_categories(content);
-    say_families(content, ops);
-    say_op_table(content, ops);
-    say_origins(content, tm_get(ops, "rows"));
+    emit_categories(content);
+    emit_families(content, ops);
+    emit_op_table(content, ops);
+    emit_origins(content, tm_get(ops, "rows"));
 }
 
 static const char *ops_section_nothing(const struct tm_value *summary)
@@ -617,7 +617,7 @@ static const char *ops_section_nothing(const struct tm_value *summary)
     return tm_if_none(summary, "ops.rows", "no operation lies in the analyzed steps");
 }
 
-const struct tm_section tm_ops_section = { "ops", "Operations", "ops", say_ops, ops_section_nothing };
+const struct tm_section tm_ops_section = { "ops", "Operations", "ops", emit_ops, ops_section_nothing };
 
 enum { KERNELS_ON_PAPER = 20, NAMES_MOST = 100, VARIANTS_MOST = 512 };
 
@@ -630,15 +630,15 @@ static void kernels_section_say_categories(const struct tm_content *content, con
         { "Share", "share_pct", TM_CELL_PCT },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "kernel-categories",
-                                              .caption = "Time by category",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(kernels, "by_category"),
-                                              .total = kernels,
-                                              .total_title = "all kernels" });
+    tm_emit_table(content, &(struct tm_table){ .id = "kernel-categories",
+                                               .caption = "Time by category",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(kernels, "by_category"),
+                                               .total = kernels,
+                                               .total_title = "all kernels" });
 }
 
-static void say_names(const struct tm_content *content, const struct tm_value *kernels)
+static void emit_names(const struct tm_content *content, const struct tm_value *kernels)
 {
     static const struct tm_column columns[] = {
         { "Kernel", "name", TM_CELL_NAME },
@@ -655,14 +655,14 @@ static void say_names(const struct tm_content *content, const struct tm_value *k
         { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "kernel-names",
-                                              .caption = "Kernels by total time",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(kernels, "by_name"),
-                                              .rest = tm_get(kernels, "by_name_rest"),
-                                              .total = kernels,
-                                              .total_title = "all kernels",
-                                              .paper_rows = KERNELS_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "kernel-names",
+                                               .caption = "Kernels by total time",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(kernels, "by_name"),
+                                               .rest = tm_get(kernels, "by_name_rest"),
+                                               .total = kernels,
+                                               .total_title = "all kernels",
+                                               .paper_rows = KERNELS_ON_PAPER });
 }
 
 /* The variants of the names that take most time, those of a name together.
@@ -681,7 +681,7 @@ static size_t pick_variants(const struct tm_value *names, const struct tm_value 
     return n;
 }
 
-static void say_variants(const struct tm_content *content, const struct tm_value *kernels)
+static void emit_variants(const struct tm_content *content, const struct tm_value *kernels)
 {
     static const struct tm_column columns[] = {
         { "Kernel", "name", TM_CELL_NAME },
@@ -710,16 +710,16 @@ static void say_variants(const struct tm_content *content, const struct tm_value
     size_t pick[VARIANTS_MOST];
     const size_t picks = is_data ? 0 : pick_variants(tm_get(kernels, "by_name"), rows, pick);
 
-    tm_say_table(content, &(struct tm_table){ .id = "kernels",
-                                              .caption = "Variants of each kernel",
-                                              TM_COLUMNS(columns),
-                                              .rows = rows,
-                                              .pick = picks ? pick : NULL,
-                                              .picks = picks,
-                                              .rest = tm_get(kernels, "rest"),
-                                              .total = kernels,
-                                              .total_title = "all kernels",
-                                              .paper_rows = KERNELS_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "kernels",
+                                               .caption = "Variants of each kernel",
+                                               TM_COLUMNS(columns),
+                                               .rows = rows,
+                                               .pick = picks ? pick : NULL,
+                                               .picks = picks,
+                                               .rest = tm_get(kernels, "rest"),
+                                               .total = kernels,
+                                               .total_title = "all kernels",
+                                               .paper_rows = KERNELS_ON_PAPER });
     if (tm_length(rows) > 0)
         tm_say(content, TM_TONE_QUIET,
                "A variant is a kernel with one grid, block, number of registers, size of shared memory, and op.");
@@ -737,10 +737,10 @@ static void kernels_section_say_kernels(const struct tm_content *content)
     };
     const struct tm_value *kernels = tm_of(content, "kernels");
 
-    tm_say_facts(content, "kernel-facts", TM_FACTS(facts), kernels);
+    tm_emit_facts(content, "kernel-facts", TM_FACTS(facts), kernels);
     kernels_section_say_categories(content, kernels);
-    say_names(content, kernels);
-    say_variants(content, kernels);
+    emit_names(content, kernels);
+    emit_variants(content, kernels);
 }
 
 static const char *kernels_section_nothing(const struct tm_value *summary)
@@ -766,10 +766,10 @@ static void roofline_section_say_facts(const struct tm_content *content, const s
         { "FLOPs known of computing time", "flops_known_pct", TM_CELL_PCT },
     };
 
-    tm_say_facts(content, "roofline-facts", TM_FACTS(facts), roofline);
+    tm_emit_facts(content, "roofline-facts", TM_FACTS(facts), roofline);
 }
 
-static void say_bounds(const struct tm_content *content, const struct tm_value *roofline)
+static void emit_bounds(const struct tm_content *content, const struct tm_value *roofline)
 {
     static const struct tm_column columns[] = {
         { "Bound by", "bound", TM_CELL_TERM },
@@ -785,16 +785,16 @@ static void say_bounds(const struct tm_content *content, const struct tm_value *
         cell[n][0] = tm_cell_of_text(TM_CELL_TERM, tm_key_at(bounds, i));
         cell[n++][1] = tm_cell_of_value(TM_CELL_TIME, tm_value_at(bounds, i));
     }
-    tm_say_table(content, &(struct tm_table){ .id = "roofline-bounds",
-                                              .caption = "Computing time by what bounds it",
-                                              TM_COLUMNS(columns),
-                                              .cells = cell[0],
-                                              .cell_rows = n });
+    tm_emit_table(content, &(struct tm_table){ .id = "roofline-bounds",
+                                               .caption = "Computing time by what bounds it",
+                                               TM_COLUMNS(columns),
+                                               .cells = cell[0],
+                                               .cell_rows = n });
 }
 
 /* Paper has no room for a column with it: each source is said once. */
-static void say_sources(const struct tm_content *content, const struct tm_value *devices, const char *key,
-                        const char *title)
+static void emit_sources(const struct tm_content *content, const struct tm_value *devices, const char *key,
+                         const char *title)
 {
     const char *said = "";
 
@@ -807,7 +807,7 @@ static void say_sources(const struct tm_content *content, const struct tm_value 
     }
 }
 
-static void say_peaks(const struct tm_content *content, const struct tm_value *devices, bool has_costs)
+static void emit_peaks(const struct tm_content *content, const struct tm_value *devices, bool has_costs)
 {
     static const struct tm_column columns[] = {
         { "Device", "device", TM_CELL_DEVICE },
@@ -824,15 +824,15 @@ static void say_peaks(const struct tm_content *content, const struct tm_value *d
 
     const char *caption = has_costs ? "What the devices did of what they can do" : "What the devices can do";
 
-    tm_say_table(content, &(struct tm_table){ .id = "roofline-devices",
-                                              .caption = caption,
-                                              TM_COLUMNS(columns),
-                                              .rows = devices,
-                                              .paper_rows = DEVICES_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "roofline-devices",
+                                               .caption = caption,
+                                               TM_COLUMNS(columns),
+                                               .rows = devices,
+                                               .paper_rows = DEVICES_ON_PAPER });
     if (!content->medium->room.is_paper)
         return;
-    say_sources(content, devices, "peak_source", "Peak of computing");
-    say_sources(content, devices, "bandwidth_source", "Peak of memory");
+    emit_sources(content, devices, "peak_source", "Peak of computing");
+    emit_sources(content, devices, "bandwidth_source", "Peak of memory");
 }
 
 /* Shares past what can be: said where they are shown. */
@@ -850,7 +850,7 @@ static void warn_of_impossible(const struct tm_content *content)
                count, count == 1 ? " passes" : "s pass", count == 1 ? "its" : "their");
 }
 
-static void say_far(const struct tm_content *content, const struct tm_value *roofline)
+static void emit_far(const struct tm_content *content, const struct tm_value *roofline)
 {
     static const struct tm_column columns[] = {
         { "Operation", "name", TM_CELL_NAME },           { "Self time", "self_ps", TM_CELL_TIME },
@@ -861,14 +861,14 @@ static void say_far(const struct tm_content *content, const struct tm_value *roo
         { "Source", "source", TM_CELL_NAME | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "roofline-far",
-                                              .caption = "Operations under half of their roof",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(roofline, "far"),
-                                              .paper_rows = FAR_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "roofline-far",
+                                               .caption = "Operations under half of their roof",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(roofline, "far"),
+                                               .paper_rows = FAR_ON_PAPER });
 }
 
-static void say_types(const struct tm_content *content, const struct tm_value *roofline)
+static void emit_types(const struct tm_content *content, const struct tm_value *roofline)
 {
     static const struct tm_column columns[] = {
         { "Type", "precision", TM_CELL_WORD },
@@ -882,36 +882,36 @@ static void say_types(const struct tm_content *content, const struct tm_value *r
     const struct tm_value *rows = tm_get(roofline, "precisions");
     size_t pick[TYPES_MOST];
 
-    tm_say_table(content, &(struct tm_table){ .id = "types",
-                                              .caption = "Computing time by type of number",
-                                              TM_COLUMNS(columns),
-                                              .rows = rows,
-                                              .pick = pick,
-                                              .picks = tm_pick_largest(rows, "total_ps", NULL, TYPES_MOST, pick) });
+    tm_emit_table(content, &(struct tm_table){ .id = "types",
+                                               .caption = "Computing time by type of number",
+                                               TM_COLUMNS(columns),
+                                               .rows = rows,
+                                               .pick = pick,
+                                               .picks = tm_pick_largest(rows, "total_ps", NULL, TYPES_MOST, pick) });
 }
 
-static void say_roofline(const struct tm_content *content)
+static void emit_roofline(const struct tm_content *content)
 {
     const struct tm_value *roofline = tm_of(content, "roofline");
 
-    if (!tm_say_missing(content, tm_get(roofline, "source"), "What operations cost")) {
+    if (!tm_emit_missing(content, tm_get(roofline, "source"), "What operations cost")) {
         roofline_section_say_facts(content, roofline);
-        tm_say_charts(content, TM_CHART_ROOFLINE);
+        tm_emit_charts(content, TM_CHART_ROOFLINE);
         warn_of_impossible(content);
-        say_far(content, roofline);
-        say_bounds(content, roofline);
+        emit_far(content, roofline);
+        emit_bounds(content, roofline);
     }
-    say_peaks(content, tm_get(roofline, "devices"), tm_has(tm_get(roofline, "source")));
-    say_types(content, roofline);
+    emit_peaks(content, tm_get(roofline, "devices"), tm_has(tm_get(roofline, "source")));
+    emit_types(content, roofline);
 }
 
-const struct tm_section tm_roofline_section = { "roofline", "Roofline", "roofline", say_roofline, NULL };
+const struct tm_section tm_roofline_section = { "roofline", "Roofline", "roofline", emit_roofline, NULL };
 
 /* Programs: how many run in a step, and the pauses between two of them. */
 
 enum { PAUSES_ON_PAPER = 5 };
 
-static void say_pauses(const struct tm_content *content, const struct tm_value *pauses)
+static void emit_pauses(const struct tm_content *content, const struct tm_value *pauses)
 {
     static const struct tm_column columns[] = {
         { "Begin", "begin_ps", TM_CELL_MOMENT }, { "Length", "dur_ps", TM_CELL_TIME },
@@ -919,14 +919,14 @@ static void say_pauses(const struct tm_content *content, const struct tm_value *
         { "Before", "before", TM_CELL_NAME },    { "After", "after", TM_CELL_NAME },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "program-pauses",
-                                              .caption = "Longest pauses between two programs",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(pauses, "longest"),
-                                              .paper_rows = PAUSES_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "program-pauses",
+                                               .caption = "Longest pauses between two programs",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(pauses, "longest"),
+                                               .paper_rows = PAUSES_ON_PAPER });
 }
 
-static void say_programs(const struct tm_content *content)
+static void emit_programs(const struct tm_content *content)
 {
     static const struct tm_column facts[] = {
         { "Programs per step and device", "per_step", TM_CELL_NUMBER },
@@ -938,8 +938,8 @@ static void say_programs(const struct tm_content *content)
     };
     const struct tm_value *programs = tm_of(content, "programs");
 
-    tm_say_facts(content, "program-facts", TM_FACTS(facts), programs);
-    say_pauses(content, tm_get(programs, "pauses"));
+    tm_emit_facts(content, "program-facts", TM_FACTS(facts), programs);
+    emit_pauses(content, tm_get(programs, "pauses"));
 }
 
 static const char *programs_section_nothing(const struct tm_value *summary)
@@ -947,5 +947,5 @@ static const char *programs_section_nothing(const struct tm_value *summary)
     return tm_if_none(summary, "programs.count", "no compiled program ran in the analyzed steps");
 }
 
-const struct tm_section tm_programs_section = { "programs", "Programs", "programs", say_programs,
+const struct tm_section tm_programs_section = { "programs", "Programs", "programs", emit_programs,
                                                 programs_section_nothing };

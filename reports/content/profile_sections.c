@@ -9,7 +9,7 @@
 #include "pipeline/store/bounded_sum.h"
 #include "reports/content/content.h"
 #include "reports/content/front_page.h"
-#include "reports/content/say.h"
+#include "reports/content/emit.h"
 #include "reports/content/terms.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
@@ -46,7 +46,7 @@ static void put_input(char *out, const struct tm_value *files)
                    tm_format_count(events, tm_whole(number)));
 }
 
-static void say_program(const struct tm_content *content)
+static void emit_program(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Program", "program", TM_CELL_WORD },
@@ -80,7 +80,7 @@ static void say_program(const struct tm_content *content)
 
 /* --- choices --- */
 
-static void say_choices(const struct tm_content *content)
+static void emit_choices(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Option", "option", TM_CELL_WORD },
@@ -104,11 +104,11 @@ static void say_choices(const struct tm_content *content)
         cell[n][2] = tm_cell_of_text(TM_CELL_WORD, option->fallback);
         cell[n++][3] = tm_cell_of_text(TM_CELL_PROSE, option->help);
     }
-    tm_say_table(content, &(struct tm_table){ .id = "choices",
-                                              .caption = "Choices that the figures depend on",
-                                              TM_COLUMNS(columns),
-                                              .cells = cell[0],
-                                              .cell_rows = n });
+    tm_emit_table(content, &(struct tm_table){ .id = "choices",
+                                               .caption = "Choices that the figures depend on",
+                                               TM_COLUMNS(columns),
+                                               .cells = cell[0],
+                                               .cell_rows = n });
 }
 
 /* --- thresholds --- */
@@ -178,7 +178,7 @@ static const struct tm_value *threshold_of(const struct tm_content *content, con
 }
 
 /* out: how many differ from those that are built in */
-static size_t say_thresholds(const struct tm_content *content)
+static size_t emit_thresholds(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Threshold", "title", TM_CELL_WORD },
@@ -195,12 +195,12 @@ static size_t say_thresholds(const struct tm_content *content)
         compare_bands(&changes, threshold_of(content, "kpis", tm_kpi_id[i]), &built_in.kpi[i]);
     for (int i = 0; i < TM_LIMIT_COUNT; i++)
         compare_limit(&changes, threshold_of(content, "limits", tm_limit_id[i]), &built_in.limit[i]);
-    tm_say_table(content, &(struct tm_table){ .id = "thresholds-changed",
-                                              .caption = "Thresholds that are not those of the program",
-                                              TM_COLUMNS(columns),
-                                              .cells = changes.cell[0],
-                                              .cell_rows = changes.count,
-                                              .paper_rows = CHANGES_MOST });
+    tm_emit_table(content, &(struct tm_table){ .id = "thresholds-changed",
+                                               .caption = "Thresholds that are not those of the program",
+                                               TM_COLUMNS(columns),
+                                               .cells = changes.cell[0],
+                                               .cell_rows = changes.count,
+                                               .paper_rows = CHANGES_MOST });
     return changes.count;
 }
 
@@ -260,7 +260,7 @@ static bool has_archives(const struct tm_value *files)
     return false;
 }
 
-static void say_command(const struct tm_content *content, bool has_thresholds)
+static void emit_command(const struct tm_content *content, bool has_thresholds)
 {
     const struct tm_value *files = tm_of(content, "input.files");
     const bool is_redacted = tm_is(tm_of(content, "report.redacted"));
@@ -285,17 +285,17 @@ static void say_command(const struct tm_content *content, bool has_thresholds)
         tm_say(content, TM_TONE_QUIET, "FILE: the section \"thresholds\" of summary.json, cut out.");
 }
 
-static void say_provenance(const struct tm_content *content)
+static void emit_provenance(const struct tm_content *content)
 {
     size_t changes;
 
-    say_program(content);
-    say_choices(content);
-    changes = say_thresholds(content);
-    say_command(content, changes > 0);
+    emit_program(content);
+    emit_choices(content);
+    changes = emit_thresholds(content);
+    emit_command(content, changes > 0);
 }
 
-const struct tm_section tm_provenance_section = { "provenance", "How this report was made", NULL, say_provenance,
+const struct tm_section tm_provenance_section = { "provenance", "How this report was made", NULL, emit_provenance,
                                                   NULL };
 
 /* Data quality: what was read, what is in no figure, and which figures that touches. */
@@ -323,7 +323,7 @@ static void put_touched(char *out, const struct tm_value *mark, const struct tm_
         (void)snprintf(out, TOUCHED_BYTES, "nearly all sections");
 }
 
-static void say_marks(const struct tm_content *content, const struct tm_value *marks)
+static void emit_marks(const struct tm_content *content, const struct tm_value *marks)
 {
     static const struct tm_column columns[] = {
         { "Mark", "mark", TM_CELL_WORD },
@@ -342,20 +342,20 @@ static void say_marks(const struct tm_content *content, const struct tm_value *m
         cell[n][1] = tm_cell_of_value(TM_CELL_PROSE, tm_get(tm_at(marks, n), "text"));
         cell[n][2] = tm_cell_of_text(TM_CELL_PROSE, touched[n]);
     }
-    tm_say_table(content, &(struct tm_table){ .id = "marks",
-                                              .caption = "What the losses of the input touch",
-                                              TM_COLUMNS(columns),
-                                              .cells = cell[0],
-                                              .cell_rows = n,
-                                              .anchor = "mark",
-                                              .paper_rows = TM_MARKS_SHOWN });
+    tm_emit_table(content, &(struct tm_table){ .id = "marks",
+                                               .caption = "What the losses of the input touch",
+                                               TM_COLUMNS(columns),
+                                               .cells = cell[0],
+                                               .cell_rows = n,
+                                               .anchor = "mark",
+                                               .paper_rows = TM_MARKS_SHOWN });
     if (n > 0)
         tm_say(content, TM_TONE_QUIET, "The letters stand beside the figures and the headings that are touched.");
 }
 
 /* --- what was read --- */
 
-static void say_files(const struct tm_content *content, const struct tm_value *files)
+static void emit_files(const struct tm_content *content, const struct tm_value *files)
 {
     static const struct tm_column columns[] = {
         { "File", "path", TM_CELL_NAME },
@@ -367,15 +367,15 @@ static void say_files(const struct tm_content *content, const struct tm_value *f
         { "XXH3", "xxh3", TM_CELL_WORD },
     };
 
-    tm_say_table(
+    tm_emit_table(
         content,
         &(struct tm_table){
             .id = "files", .caption = "Files of the input", TM_COLUMNS(columns), .rows = files, .paper_rows = 32 });
 }
 
 /* What files tell under a key: "problems", "notes". */
-static void say_of_files(const struct tm_content *content, const struct tm_value *files, const char *key,
-                         const char *id, const char *caption)
+static void emit_of_files(const struct tm_content *content, const struct tm_value *files, const char *key,
+                          const char *id, const char *caption)
 {
     static const struct tm_column columns[] = {
         { "File", "path", TM_CELL_NAME },
@@ -393,7 +393,7 @@ static void say_of_files(const struct tm_content *content, const struct tm_value
         }
         more += tm_length(texts);
     }
-    tm_say_table(
+    tm_emit_table(
         content,
         &(struct tm_table){
             .id = id, .caption = caption, TM_COLUMNS(columns), .cells = cell[0], .cell_rows = n, .paper_rows = 24 });
@@ -401,7 +401,7 @@ static void say_of_files(const struct tm_content *content, const struct tm_value
         tm_say(content, TM_TONE_QUIET, "%zu more in summary.json.", more - n);
 }
 
-static void say_warnings(const struct tm_content *content, const struct tm_value *warnings)
+static void emit_warnings(const struct tm_content *content, const struct tm_value *warnings)
 {
     static const struct tm_column columns[] = { { "Warning", "text", TM_CELL_PROSE } };
     struct tm_cell cell[TEXTS_MOST];
@@ -409,17 +409,17 @@ static void say_warnings(const struct tm_content *content, const struct tm_value
 
     for (; n < tm_length(warnings) && n < TEXTS_MOST; n++)
         cell[n] = tm_cell_of_value(TM_CELL_PROSE, tm_at(warnings, n));
-    tm_say_table(content, &(struct tm_table){ .id = "warnings",
-                                              .caption = "Warnings of the profiler",
-                                              TM_COLUMNS(columns),
-                                              .cells = cell,
-                                              .cell_rows = n,
-                                              .paper_rows = 20 });
+    tm_emit_table(content, &(struct tm_table){ .id = "warnings",
+                                               .caption = "Warnings of the profiler",
+                                               TM_COLUMNS(columns),
+                                               .cells = cell,
+                                               .cell_rows = n,
+                                               .paper_rows = 20 });
 }
 
 /* --- what became of it --- */
 
-static void say_tallies(const struct tm_content *content, const struct tm_value *tallies)
+static void emit_tallies(const struct tm_content *content, const struct tm_value *tallies)
 {
     static const struct tm_column columns[] = {
         { "What", "help", TM_CELL_PROSE },
@@ -432,11 +432,11 @@ static void say_tallies(const struct tm_content *content, const struct tm_value 
         tm_say(content, TM_TONE_GOOD, "Nothing was left out and nothing was repaired.");
         return;
     }
-    tm_say_table(content, &(struct tm_table){ .id = "tallies",
-                                              .caption = "What is in no figure, or was repaired",
-                                              TM_COLUMNS(columns),
-                                              .rows = tallies,
-                                              .paper_rows = 40 });
+    tm_emit_table(content, &(struct tm_table){ .id = "tallies",
+                                               .caption = "What is in no figure, or was repaired",
+                                               TM_COLUMNS(columns),
+                                               .rows = tallies,
+                                               .paper_rows = 40 });
     tm_say(content, TM_TONE_QUIET, "A loss may make figures smaller than they were; a note does not.");
 }
 
@@ -482,7 +482,7 @@ static const char *words_of_class(const char *class)
     return class;
 }
 
-static void say_classes(const struct tm_content *content, const struct tm_value *classes)
+static void emit_classes(const struct tm_content *content, const struct tm_value *classes)
 {
     static const struct tm_column columns[] = {
         { "Kind of event", "class", TM_CELL_WORD },
@@ -497,15 +497,15 @@ static void say_classes(const struct tm_content *content, const struct tm_value 
         cell[n][0] = tm_cell_of_text(TM_CELL_WORD, words_of_class(tm_key_at(classes, i)));
         cell[n++][1] = tm_cell_of_value(TM_CELL_COUNT, tm_value_at(classes, i));
     }
-    tm_say_table(content, &(struct tm_table){ .id = "event-classes",
-                                              .caption = "Events by kind",
-                                              TM_COLUMNS(columns),
-                                              .cells = cell[0],
-                                              .cell_rows = n,
-                                              .paper_rows = CLASSES_MOST });
+    tm_emit_table(content, &(struct tm_table){ .id = "event-classes",
+                                               .caption = "Events by kind",
+                                               TM_COLUMNS(columns),
+                                               .cells = cell[0],
+                                               .cell_rows = n,
+                                               .paper_rows = CLASSES_MOST });
 }
 
-static void say_coverage(const struct tm_content *content)
+static void emit_coverage(const struct tm_content *content)
 {
     static const struct tm_column facts[] = {
         { "Events read", "events_read", TM_CELL_COUNT },
@@ -515,23 +515,23 @@ static void say_coverage(const struct tm_content *content)
 
     if (tm_is(tm_of(content, "input.partial")))
         tm_say(content, TM_TONE_WARNING, "The input is damaged or cut short: a figure may be smaller than the truth.");
-    tm_say_facts(content, "coverage-facts", TM_FACTS(facts), coverage);
-    say_marks(content, tm_get(coverage, "marks"));
-    say_tallies(content, tm_get(coverage, "tallies"));
-    say_warnings(content, tm_get(coverage, "warnings"));
-    say_of_files(content, files, "problems", "file-problems", "Problems of the input");
-    say_of_files(content, files, "notes", "file-notes", "What the input lacks");
-    say_files(content, files);
-    say_classes(content, tm_get(coverage, "classes"));
+    tm_emit_facts(content, "coverage-facts", TM_FACTS(facts), coverage);
+    emit_marks(content, tm_get(coverage, "marks"));
+    emit_tallies(content, tm_get(coverage, "tallies"));
+    emit_warnings(content, tm_get(coverage, "warnings"));
+    emit_of_files(content, files, "problems", "file-problems", "Problems of the input");
+    emit_of_files(content, files, "notes", "file-notes", "What the input lacks");
+    emit_files(content, files);
+    emit_classes(content, tm_get(coverage, "classes"));
 }
 
-const struct tm_section tm_coverage_section = { "coverage", "Data quality", "coverage", say_coverage, NULL };
+const struct tm_section tm_coverage_section = { "coverage", "Data quality", "coverage", emit_coverage, NULL };
 
 /* Definitions: the key figures with their limits, and the figures and columns that the report shows. */
 
 enum { KPIS_MOST = 64, LABEL_BYTES = 320 };
 
-static void say_figures(const struct tm_content *content)
+static void emit_figures(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Figure", "title", TM_CELL_WORD },
@@ -553,13 +553,13 @@ static void say_figures(const struct tm_content *content)
         cell[n][2] = tm_cell_of_text(TM_CELL_WORD, kpi[n].bad);
         cell[n][3] = tm_cell_of_text(TM_CELL_PROSE, kpi[n].definition);
     }
-    tm_say_table(content, &(struct tm_table){ .id = "definitions",
-                                              .caption = "Key figures",
-                                              TM_COLUMNS(columns),
-                                              .cells = cell[0],
-                                              .cell_rows = n,
-                                              .anchor = "definition",
-                                              .paper_rows = KPIS_MOST });
+    tm_emit_table(content, &(struct tm_table){ .id = "definitions",
+                                               .caption = "Key figures",
+                                               TM_COLUMNS(columns),
+                                               .cells = cell[0],
+                                               .cell_rows = n,
+                                               .anchor = "definition",
+                                               .paper_rows = KPIS_MOST });
     if (has_limits)
         tm_say(content, TM_TONE_QUIET, "What lies between good and bad is a warning.");
 }
@@ -657,7 +657,7 @@ static const char *title_of(const struct tm_content *content, const struct tm_te
     return title;
 }
 
-static void say_terms(const struct tm_content *content)
+static void emit_terms(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Section", "section", TM_CELL_WORD },
@@ -679,23 +679,23 @@ static void say_terms(const struct tm_content *content)
         cell[n][1] = tm_cell_of_text(TM_CELL_PROSE, put_labels(labels[n], tm_terms[i].labels));
         cell[n++][2] = tm_cell_of_text(TM_CELL_PROSE, tm_terms[i].text);
     }
-    tm_say_table(content, &(struct tm_table){ .id = "terms",
-                                              .caption = "Figures and columns of the sections",
-                                              TM_COLUMNS(columns),
-                                              .cells = cell[0],
-                                              .cell_rows = n,
-                                              .anchor = "term",
-                                              .anchors = place,
-                                              .paper_rows = TM_TERMS_MOST });
+    tm_emit_table(content, &(struct tm_table){ .id = "terms",
+                                               .caption = "Figures and columns of the sections",
+                                               TM_COLUMNS(columns),
+                                               .cells = cell[0],
+                                               .cell_rows = n,
+                                               .anchor = "term",
+                                               .anchors = place,
+                                               .paper_rows = TM_TERMS_MOST });
 }
 
-static void say_definitions(const struct tm_content *content)
+static void emit_definitions(const struct tm_content *content)
 {
-    say_figures(content);
-    say_terms(content);
+    emit_figures(content);
+    emit_terms(content);
 }
 
-const struct tm_section tm_definitions_section = { "definitions", "Definitions", NULL, say_definitions, NULL };
+const struct tm_section tm_definitions_section = { "definitions", "Definitions", NULL, emit_definitions, NULL };
 
 /* The identities that the figures satisfy, with their numbers. */
 
@@ -709,7 +709,7 @@ static const char *result_of(const struct tm_value *check)
 }
 
 /* Exact numbers: a difference of a picosecond is one. */
-static void say_checks(const struct tm_content *content)
+static void emit_checks(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Check", "title", TM_CELL_PROSE },       { "Result", "holds", TM_CELL_WORD },
@@ -729,12 +729,12 @@ static void say_checks(const struct tm_content *content)
         cell[rows][1] = tm_cell_of_text(TM_CELL_WORD, result_of(check));
         cell[rows][5] = tm_cell_of_text(TM_CELL_NAME, tm_text(tm_get(check, "where")));
     }
-    tm_say_table(content, &(struct tm_table){ .id = "checks",
-                                              .caption = "Identities verified on this input",
-                                              TM_COLUMNS(columns),
-                                              .cells = cell[0],
-                                              .cell_rows = rows,
-                                              .paper_rows = ROWS_MOST });
+    tm_emit_table(content, &(struct tm_table){ .id = "checks",
+                                               .caption = "Identities verified on this input",
+                                               TM_COLUMNS(columns),
+                                               .cells = cell[0],
+                                               .cell_rows = rows,
+                                               .paper_rows = ROWS_MOST });
 }
 
 static const char *nothing(const struct tm_value *summary)
@@ -742,7 +742,7 @@ static const char *nothing(const struct tm_value *summary)
     return tm_if_none(summary, "checks", "no trace was read");
 }
 
-const struct tm_section tm_checks_section = { "checks", "Checks", "checks", say_checks, nothing };
+const struct tm_section tm_checks_section = { "checks", "Checks", "checks", emit_checks, nothing };
 
 enum { COLUMNS_MOST = 16 };
 
@@ -771,7 +771,7 @@ static size_t choose(struct tm_column known[COLUMNS_MOST], const struct tm_colum
     return n;
 }
 
-static void say_hosts(const struct tm_content *content, const struct tm_value *hosts)
+static void emit_hosts(const struct tm_content *content, const struct tm_value *hosts)
 {
     static const struct tm_column columns[] = {
         { "Host", "host", TM_CELL_NAME },
@@ -793,17 +793,17 @@ static void say_hosts(const struct tm_content *content, const struct tm_value *h
     const size_t n = choose(known, TM_FACTS(columns), hosts);
 
     if (tm_length(hosts) == 1)
-        tm_say_facts(content, "environment-host", known, n, tm_at(hosts, 0));
+        tm_emit_facts(content, "environment-host", known, n, tm_at(hosts, 0));
     else if (n > 0)
-        tm_say_table(content, &(struct tm_table){ .id = "environment-hosts",
-                                                  .caption = "Hosts and versions",
-                                                  .column = known,
-                                                  .columns = n,
-                                                  .rows = hosts,
-                                                  .paper_rows = 32 });
+        tm_emit_table(content, &(struct tm_table){ .id = "environment-hosts",
+                                                   .caption = "Hosts and versions",
+                                                   .column = known,
+                                                   .columns = n,
+                                                   .rows = hosts,
+                                                   .paper_rows = 32 });
 }
 
-static void say_dates(const struct tm_content *content, const struct tm_value *hosts)
+static void emit_dates(const struct tm_content *content, const struct tm_value *hosts)
 {
     const struct tm_value *first = tm_at(hosts, 0);
     char begin[TM_FORMAT_BYTES] = "", end[TM_FORMAT_BYTES] = "";
@@ -819,7 +819,7 @@ static void say_dates(const struct tm_content *content, const struct tm_value *h
 }
 
 /* By which clock the times of TPUs are. */
-static void say_clocks(const struct tm_content *content, const struct tm_value *hosts)
+static void emit_clocks(const struct tm_content *content, const struct tm_value *hosts)
 {
     int64_t devices = 0, own = 0, jumps = 0, largest_ps = 0;
     char jump[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
@@ -845,7 +845,7 @@ static void say_clocks(const struct tm_content *content, const struct tm_value *
                tm_format_count(count, jumps), tm_format_time(jump, largest_ps));
 }
 
-static void say_devices(const struct tm_content *content, const struct tm_value *devices)
+static void emit_devices(const struct tm_content *content, const struct tm_value *devices)
 {
     static const struct tm_column columns[] = {
         { "Model", "model", TM_CELL_NAME },
@@ -863,21 +863,21 @@ static void say_devices(const struct tm_content *content, const struct tm_value 
     const size_t n = choose(known, TM_FACTS(columns), devices);
 
     if (n > 0)
-        tm_say_table(
+        tm_emit_table(
             content,
             &(struct tm_table){
                 .id = "environment-devices", .caption = "Devices", .column = known, .columns = n, .rows = devices });
 }
 
-static void say_environment(const struct tm_content *content)
+static void emit_environment(const struct tm_content *content)
 {
     const struct tm_value *environment = tm_of(content, "environment"), *hosts = tm_get(environment, "hosts"),
                           *devices = tm_get(environment, "devices");
 
-    say_hosts(content, hosts);
-    say_dates(content, hosts);
-    say_clocks(content, hosts);
-    say_devices(content, devices);
+    emit_hosts(content, hosts);
+    emit_dates(content, hosts);
+    emit_clocks(content, hosts);
+    emit_devices(content, devices);
 }
 
 static const char *environment_section_nothing(const struct tm_value *summary)
@@ -888,7 +888,7 @@ static const char *environment_section_nothing(const struct tm_value *summary)
     return is_any ? "" : "the profile says nothing about its hosts and devices";
 }
 
-const struct tm_section tm_environment_section = { "environment", "Environment", "environment", say_environment,
+const struct tm_section tm_environment_section = { "environment", "Environment", "environment", emit_environment,
                                                    environment_section_nothing };
 
 /* What is not in the report, or in another document: the sections that this input cannot support or of which the run has nothing, each with its
@@ -927,7 +927,7 @@ static void add_section(struct reasons *reasons, const char *title, const char *
     add_title(reasons->titles[at], title);
 }
 
-static void say_missing(const struct tm_content *content)
+static void emit_missing(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Section", "section", TM_CELL_PROSE },
@@ -948,12 +948,12 @@ static void say_missing(const struct tm_content *content)
         (void)snprintf(title, sizeof(title), "%s%s", section->title, sign);
         add_section(&reasons, title, why);
     }
-    tm_say_table(content, &(struct tm_table){ .id = "missing",
-                                              .caption = "Sections with nothing to show",
-                                              TM_COLUMNS(columns),
-                                              .cells = reasons.cell[0],
-                                              .cell_rows = reasons.count,
-                                              .paper_rows = REASONS_MOST });
+    tm_emit_table(content, &(struct tm_table){ .id = "missing",
+                                               .caption = "Sections with nothing to show",
+                                               TM_COLUMNS(columns),
+                                               .cells = reasons.cell[0],
+                                               .cell_rows = reasons.count,
+                                               .paper_rows = REASONS_MOST });
 }
 
 static const char *missing_section_nothing(const struct tm_value *summary)
@@ -966,17 +966,17 @@ static const char *missing_section_nothing(const struct tm_value *summary)
     return "every section has something to show";
 }
 
-const struct tm_section tm_missing_section = { "missing", "Not in this report", NULL, say_missing,
+const struct tm_section tm_missing_section = { "missing", "Not in this report", NULL, emit_missing,
                                                missing_section_nothing };
 
-const struct tm_section tm_missing_compared_section = { "missing", "Not in this comparison", NULL, say_missing,
+const struct tm_section tm_missing_compared_section = { "missing", "Not in this comparison", NULL, emit_missing,
                                                         missing_section_nothing };
 
-const struct tm_section tm_missing_scaled_section = { "missing", "Not in this study", NULL, say_missing,
+const struct tm_section tm_missing_scaled_section = { "missing", "Not in this study", NULL, emit_missing,
                                                       missing_section_nothing };
 
-const struct tm_section tm_missing_night_section = { "missing", "Not of this night", NULL, say_missing,
+const struct tm_section tm_missing_night_section = { "missing", "Not of this night", NULL, emit_missing,
                                                      missing_section_nothing };
 
-const struct tm_section tm_missing_checked_section = { "missing", "Not in this check", NULL, say_missing,
+const struct tm_section tm_missing_checked_section = { "missing", "Not in this check", NULL, emit_missing,
                                                        missing_section_nothing };

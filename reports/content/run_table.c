@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "reports/content/content.h"
-#include "reports/content/say.h"
+#include "reports/content/emit.h"
 
 /* in: at  path of the run in a row */
 #define RUN_COLUMNS(at)                                                                                                \
@@ -19,21 +19,21 @@
         { "Read from", at "kind", TM_CELL_WORD | TM_WIDE },                                                            \
         { "Fingerprint", at "fingerprint", TM_CELL_NAME | TM_WIDE }, { "Path", at "path", TM_CELL_NAME },
 
-void tm_say_runs(const struct tm_content *content, const char *id, const char *caption, const struct tm_value *runs)
+void tm_emit_runs(const struct tm_content *content, const char *id, const char *caption, const struct tm_value *runs)
 {
     static const struct tm_column columns[] = { RUN_COLUMNS("") };
 
-    tm_say_table(content, &(struct tm_table){
-                              .id = id, .caption = caption, TM_COLUMNS(columns), .rows = runs, .paper_rows = 16 });
+    tm_emit_table(content, &(struct tm_table){
+                               .id = id, .caption = caption, TM_COLUMNS(columns), .rows = runs, .paper_rows = 16 });
 }
 
-void tm_say_single_runs(const struct tm_content *content, const char *id, const char *caption,
-                        const struct tm_value *sides)
+void tm_emit_single_runs(const struct tm_content *content, const char *id, const char *caption,
+                         const struct tm_value *sides)
 {
     static const struct tm_column columns[] = { { "Label", "label", TM_CELL_NAME }, RUN_COLUMNS("runs[0].") };
 
-    tm_say_table(content, &(struct tm_table){
-                              .id = id, .caption = caption, TM_COLUMNS(columns), .rows = sides, .paper_rows = 64 });
+    tm_emit_table(content, &(struct tm_table){
+                               .id = id, .caption = caption, TM_COLUMNS(columns), .rows = sides, .paper_rows = 64 });
 }
 
 enum { LABEL_CHARS = 24 };

@@ -6,12 +6,12 @@
 
 /* The table of the runs that a side of a comparison, or a point of a scaling study, is made of.
  * in: runs  schemas/COMPARISON.md */
-void tm_say_runs(const struct tm_content *content, const char *id, const char *caption, const struct tm_value *runs);
+void tm_emit_runs(const struct tm_content *content, const char *id, const char *caption, const struct tm_value *runs);
 
 /* The same of sides, or points, with one run each: a row for each of them.  in: sides  with a
  * member `runs` */
-void tm_say_single_runs(const struct tm_content *content, const char *id, const char *caption,
-                        const struct tm_value *sides);
+void tm_emit_single_runs(const struct tm_content *content, const char *id, const char *caption,
+                         const struct tm_value *sides);
 
 /* Columns of a table that has one for each side of a comparison (schemas/COMPARISON.md), or one for each but the base. */
 enum { TM_SIDE_TITLE_BYTES = 128, TM_SIDE_KEY_BYTES = 64 };

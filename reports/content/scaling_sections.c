@@ -5,11 +5,11 @@
 
 #include "reports/content/content.h"
 #include "reports/content/run_table.h"
-#include "reports/content/say.h"
+#include "reports/content/emit.h"
 
 /* The fitted serial share, and what it predicts for more devices. */
 
-static void say_fit(const struct tm_content *content)
+static void emit_fit(const struct tm_content *content)
 {
     static const struct tm_column facts[] = {
         { "Serial share", "serial_pct", TM_CELL_PCT },
@@ -32,22 +32,22 @@ static void say_fit(const struct tm_content *content)
                      "share s."
                    : "By Amdahl's law: a step takes t (s + (1 - s) / n) on n devices, with a "
                      "serial share s.");
-    tm_say_facts(content, "fit-facts", TM_FACTS(facts), fit);
-    tm_say_table(content, &(struct tm_table){ .id = "fit-next",
-                                              .caption = "Predicted for more devices",
-                                              TM_COLUMNS(next),
-                                              .rows = tm_get(fit, "next") });
+    tm_emit_facts(content, "fit-facts", TM_FACTS(facts), fit);
+    tm_emit_table(content, &(struct tm_table){ .id = "fit-next",
+                                               .caption = "Predicted for more devices",
+                                               TM_COLUMNS(next),
+                                               .rows = tm_get(fit, "next") });
     tm_say(content, TM_TONE_QUIET,
            "A law with one share: it knows no limits of memory, of links or of the batch. Further "
            "than twice the largest run it is "
            "a guess.");
 }
 
-const struct tm_section tm_fit_section = { "fit", "Serial share", "fit", say_fit, NULL };
+const struct tm_section tm_fit_section = { "fit", "Serial share", "fit", emit_fit, NULL };
 
 /* What keeps a program from scaling: the findings of a scaling study. */
 
-static void say_limits(const struct tm_content *content)
+static void emit_limits(const struct tm_content *content)
 {
     const struct tm_value *findings = tm_of(content, "findings");
 
@@ -61,7 +61,7 @@ static void say_limits(const struct tm_content *content)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
-const struct tm_section tm_limits_section = { "findings", "What limits the scaling", "findings", say_limits, NULL };
+const struct tm_section tm_limits_section = { "findings", "What limits the scaling", "findings", emit_limits, NULL };
 
 /* What a scaling study was made of. */
 
@@ -75,14 +75,14 @@ static bool has_groups(const struct tm_value *points)
     return false;
 }
 
-static void say_runs(const struct tm_content *content)
+static void emit_runs(const struct tm_content *content)
 {
     const struct tm_value *points = tm_of(content, "points"), *notes = tm_of(content, "notes");
 
     for (size_t i = 0; i < tm_length(notes); i++)
         tm_say(content, TM_TONE_PLAIN, "%s", tm_text(tm_get(tm_at(notes, i), "text")));
     if (!has_groups(points))
-        tm_say_single_runs(content, "runs", "Runs", points);
+        tm_emit_single_runs(content, "runs", "Runs", points);
     for (size_t i = 0; has_groups(points) && i < tm_length(points); i++) {
         const char *label = tm_text(tm_get(tm_at(points, i), "label"));
         char id[32], shown[512], caption[LABEL_BYTES];
@@ -90,16 +90,16 @@ static void say_runs(const struct tm_content *content)
         (void)tm_format_visible(shown, sizeof(shown), label, strlen(label));
         (void)tm_format_middle(caption, sizeof(caption), shown, LABEL_CHARS);
         (void)snprintf(id, sizeof(id), "runs-%zu", i);
-        tm_say_runs(content, id, *caption ? caption : "Runs", tm_get(tm_at(points, i), "runs"));
+        tm_emit_runs(content, id, *caption ? caption : "Runs", tm_get(tm_at(points, i), "runs"));
     }
 }
 
-const struct tm_section tm_scaled_runs_section = { "runs", "What was studied", "points", say_runs, NULL };
+const struct tm_section tm_scaled_runs_section = { "runs", "What was studied", "points", emit_runs, NULL };
 
 /* Speed-up and efficiency by devices, as charts and as the table that is quoted. */
 
 /* What kind of scaling it is taken for, and why. */
-static void say_mode(const struct tm_content *content)
+static void emit_mode(const struct tm_content *content)
 {
     const char *mode = tm_text(tm_of(content, "mode"));
     const struct tm_value *total = tm_of(content, "work.total_change_pct"),
@@ -130,7 +130,7 @@ static void say_mode(const struct tm_content *content)
                tm_cell_shown(&cell[0], content->summary, text[0]), tm_cell_shown(&cell[1], content->summary, text[1]));
 }
 
-static void say_quoted(const struct tm_content *content)
+static void emit_quoted(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Devices", "devices", TM_CELL_COUNT },
@@ -144,14 +144,14 @@ static void say_quoted(const struct tm_content *content)
         { "Imbalance", "imbalance_pct", TM_CELL_PCT },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "points",
-                                              .caption = "Scaling",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_of(content, "points"),
-                                              .paper_rows = 64 });
+    tm_emit_table(content, &(struct tm_table){ .id = "points",
+                                               .caption = "Scaling",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_of(content, "points"),
+                                               .paper_rows = 64 });
 }
 
-static void say_step_times(const struct tm_content *content)
+static void emit_step_times(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Devices", "devices", TM_CELL_COUNT },
@@ -168,27 +168,27 @@ static void say_step_times(const struct tm_content *content)
         { "Speed-up measured", "measured_speedup", TM_CELL_NUMBER | TM_GIVEN },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "step-times",
-                                              .caption = "Step times",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_of(content, "points"),
-                                              .paper_rows = 64 });
+    tm_emit_table(content, &(struct tm_table){ .id = "step-times",
+                                               .caption = "Step times",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_of(content, "points"),
+                                               .paper_rows = 64 });
 }
 
-static void say_speedup(const struct tm_content *content)
+static void emit_speedup(const struct tm_content *content)
 {
-    say_mode(content);
-    tm_say_charts(content, TM_CHART_SPEEDUP);
-    say_quoted(content);
-    tm_say_charts(content, TM_CHART_EFFICIENCY);
-    say_step_times(content);
+    emit_mode(content);
+    tm_emit_charts(content, TM_CHART_SPEEDUP);
+    emit_quoted(content);
+    tm_emit_charts(content, TM_CHART_EFFICIENCY);
+    emit_step_times(content);
 }
 
-const struct tm_section tm_speedup_section = { "speedup", "Speed-up", "points", say_speedup, NULL };
+const struct tm_section tm_speedup_section = { "speedup", "Speed-up", "points", emit_speedup, NULL };
 
 /* What a step is made of by devices, and to what the efficiency is lost. */
 
-static void say_parts(const struct tm_content *content)
+static void emit_parts(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Devices", "devices", TM_CELL_COUNT },
@@ -200,14 +200,14 @@ static void say_parts(const struct tm_content *content)
         { "Total compute time", "work_ps", TM_CELL_TIME },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "scaled-parts",
-                                              .caption = "Per step and device",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_of(content, "points"),
-                                              .paper_rows = 64 });
+    tm_emit_table(content, &(struct tm_table){ .id = "scaled-parts",
+                                               .caption = "Per step and device",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_of(content, "points"),
+                                               .paper_rows = 64 });
 }
 
-static void say_lost(const struct tm_content *content)
+static void emit_lost(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Devices", "devices", TM_CELL_COUNT },
@@ -222,22 +222,22 @@ static void say_lost(const struct tm_content *content)
         { "Share of copies grew", "growth.exposed_copy_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "lost",
-                                              .caption = "Where the efficiency is lost",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_of(content, "points"),
-                                              .paper_rows = 64 });
+    tm_emit_table(content, &(struct tm_table){ .id = "lost",
+                                               .caption = "Where the efficiency is lost",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_of(content, "points"),
+                                               .paper_rows = 64 });
     tm_say(content, TM_TONE_QUIET,
            "Efficiency and losses of a point add up to 100 %%. A loss below 0 is a gain: that part "
            "takes less than it would if "
            "it scaled.");
 }
 
-static void say_step(const struct tm_content *content)
+static void emit_step(const struct tm_content *content)
 {
-    tm_say_charts(content, TM_CHART_SCALED_STEP);
-    say_parts(content);
-    say_lost(content);
+    tm_emit_charts(content, TM_CHART_SCALED_STEP);
+    emit_parts(content);
+    emit_lost(content);
 }
 
 static const char *nothing(const struct tm_value *scaling)
@@ -250,11 +250,11 @@ static const char *nothing(const struct tm_value *scaling)
     return "the parts of the steps are not known";
 }
 
-const struct tm_section tm_scaled_step_section = { "step", "What a step is made of", "points", say_step, nothing };
+const struct tm_section tm_scaled_step_section = { "step", "What a step is made of", "points", emit_step, nothing };
 
 /* What the devices exchange by their number, and how evenly they work. */
 
-static void say_exchange(const struct tm_content *content)
+static void emit_exchange(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Devices", "devices", TM_CELL_COUNT },
@@ -266,11 +266,11 @@ static void say_exchange(const struct tm_content *content)
         { "Spread of a step", "spread_pct", TM_CELL_PCT },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "exchange",
-                                              .caption = "Per step and device",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_of(content, "points"),
-                                              .paper_rows = 64 });
+    tm_emit_table(content, &(struct tm_table){ .id = "exchange",
+                                               .caption = "Per step and device",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_of(content, "points"),
+                                               .paper_rows = 64 });
 }
 
 static const char *exchange_section_nothing(const struct tm_value *scaling)
@@ -285,7 +285,7 @@ static const char *exchange_section_nothing(const struct tm_value *scaling)
     return "the devices exchange nothing, and none is slower than the others";
 }
 
-const struct tm_section tm_exchange_section = { "exchange", "Collectives and balance", "points", say_exchange,
+const struct tm_section tm_exchange_section = { "exchange", "Collectives and balance", "points", emit_exchange,
                                                 exchange_section_nothing };
 
 static const struct tm_section *const sections[] = {

@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "reports/chart/palette.h"
-#include "reports/content/say.h"
-#include "reports/findings/ask.h"
+#include "reports/content/emit.h"
+#include "reports/findings/query.h"
 #include "reports/format/format.h"
 
 /* Compilation: how much, in which steps, of what, and what was compiled again. */
 
 enum { EVENTS_MOST = 500 };
 
-static void say_facts(const struct tm_content *content, const struct tm_value *compile)
+static void emit_facts(const struct tm_content *content, const struct tm_value *compile)
 {
     static const struct tm_column facts[] = {
         { "Compiles", "count", TM_CELL_COUNT },
@@ -23,10 +23,10 @@ static void say_facts(const struct tm_content *content, const struct tm_value *c
         { "Counted by the events of", "source", TM_CELL_WORD | TM_WIDE },
     };
 
-    tm_say_facts(content, "compile-facts", TM_FACTS(facts), compile);
+    tm_emit_facts(content, "compile-facts", TM_FACTS(facts), compile);
 }
 
-static void say_again(const struct tm_content *content, const struct tm_value *compile)
+static void emit_again(const struct tm_content *content, const struct tm_value *compile)
 {
     static const struct tm_column again[] = {
         { "Module", "module", TM_CELL_NAME },
@@ -38,19 +38,19 @@ static void say_again(const struct tm_content *content, const struct tm_value *c
         { "Shapes", "shapes", TM_CELL_NAME },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "compile-again",
-                                              .caption = "Modules compiled more than once",
-                                              TM_COLUMNS(again),
-                                              .rows = tm_get(compile, "recompiled"),
-                                              .paper_rows = 10 });
-    tm_say_table(content, &(struct tm_table){ .id = "compile-programs",
-                                              .caption = "Modules with several programs",
-                                              TM_COLUMNS(programs),
-                                              .rows = tm_get(compile, "programs"),
-                                              .paper_rows = 10 });
+    tm_emit_table(content, &(struct tm_table){ .id = "compile-again",
+                                               .caption = "Modules compiled more than once",
+                                               TM_COLUMNS(again),
+                                               .rows = tm_get(compile, "recompiled"),
+                                               .paper_rows = 10 });
+    tm_emit_table(content, &(struct tm_table){ .id = "compile-programs",
+                                               .caption = "Modules with several programs",
+                                               TM_COLUMNS(programs),
+                                               .rows = tm_get(compile, "programs"),
+                                               .paper_rows = 10 });
 }
 
-static void say_events(const struct tm_content *content, const struct tm_value *compile)
+static void emit_events(const struct tm_content *content, const struct tm_value *compile)
 {
     static const struct tm_column columns[] = {
         { "Module", "module", TM_CELL_NAME },    { "Host", "host", TM_CELL_HOST },
@@ -61,21 +61,21 @@ static void say_events(const struct tm_content *content, const struct tm_value *
     size_t pick[EVENTS_MOST];
     const size_t n = tm_pick_largest(events, "dur_ps", NULL, EVENTS_MOST, pick);
 
-    tm_say_table(content, &(struct tm_table){ .id = "compiles",
-                                              .caption = "Compiles, longest first",
-                                              TM_COLUMNS(columns),
-                                              .rows = events,
-                                              .pick = pick,
-                                              .picks = n });
+    tm_emit_table(content, &(struct tm_table){ .id = "compiles",
+                                               .caption = "Compiles, longest first",
+                                               TM_COLUMNS(columns),
+                                               .rows = events,
+                                               .pick = pick,
+                                               .picks = n });
 }
 
-static void say_compile(const struct tm_content *content)
+static void emit_compile(const struct tm_content *content)
 {
     const struct tm_value *compile = tm_of(content, "compile");
 
-    say_facts(content, compile);
-    say_again(content, compile);
-    say_events(content, compile);
+    emit_facts(content, compile);
+    emit_again(content, compile);
+    emit_events(content, compile);
 }
 
 static const char *nothing(const struct tm_value *summary)
@@ -83,7 +83,7 @@ static const char *nothing(const struct tm_value *summary)
     return tm_if_none(summary, "compile.count", "nothing was compiled while the profile was taken");
 }
 
-const struct tm_section tm_compile_section = { "compile", "Compilation", "compile", say_compile, nothing };
+const struct tm_section tm_compile_section = { "compile", "Compilation", "compile", emit_compile, nothing };
 
 enum { FACTS_MOST = 16, PARTS_MOST = 32, SLOWEST_MOST = 100, SLOWEST_LEAST = 2 };
 
@@ -129,7 +129,7 @@ static void steps_section_say_facts(const struct tm_content *content, const stru
         add_facts(&facts, TM_FACTS(one));
     else
         add_facts(&facts, TM_FACTS(several));
-    tm_say_facts(content, "step-facts", facts.column, facts.count, steps);
+    tm_emit_facts(content, "step-facts", facts.column, facts.count, steps);
 }
 
 /* --- parts --- */
@@ -152,7 +152,7 @@ static void add_part(struct parts *parts, struct tm_cell title, const struct tm_
     row[2] = tm_cell_of_share(part, parts->total);
 }
 
-static void say_parts(const struct tm_content *content, const struct tm_value *steps)
+static void emit_parts(const struct tm_content *content, const struct tm_value *steps)
 {
     static const struct tm_column columns[] = {
         { "Part", "part", TM_CELL_WORD },
@@ -171,19 +171,19 @@ static void say_parts(const struct tm_content *content, const struct tm_value *s
     for (size_t i = 0; i < tm_length(idle); i++)
         add_part(&parts, tm_cell_of_text(TM_CELL_WORD, tm_palette[tm_role_of_cause(tm_key_at(idle, i))].label),
                  tm_value_at(idle, i));
-    tm_say_table(content, &(struct tm_table){ .id = "step-parts",
-                                              .caption = "What the analyzed steps are made of, all devices",
-                                              TM_COLUMNS(columns),
-                                              .cells = parts.cell[0],
-                                              .cell_rows = parts.count,
-                                              .total = of,
-                                              .total_title = "all analyzed steps, all devices",
-                                              .paper_rows = PARTS_MOST });
+    tm_emit_table(content, &(struct tm_table){ .id = "step-parts",
+                                               .caption = "What the analyzed steps are made of, all devices",
+                                               TM_COLUMNS(columns),
+                                               .cells = parts.cell[0],
+                                               .cell_rows = parts.count,
+                                               .total = of,
+                                               .total_title = "all analyzed steps, all devices",
+                                               .paper_rows = PARTS_MOST });
 }
 
 /* --- the slowest --- */
 
-static void say_slowest(const struct tm_content *content, const struct tm_value *steps)
+static void emit_slowest(const struct tm_content *content, const struct tm_value *steps)
 {
     static const struct tm_column columns[] = {
         { "Step", "number", TM_CELL_WORD },
@@ -205,17 +205,17 @@ static void say_slowest(const struct tm_content *content, const struct tm_value 
     const size_t n = tm_pick_largest(list, by_host ? "host_span_ps" : "period_ps", "chosen", SLOWEST_MOST, pick);
 
     if (n >= SLOWEST_LEAST)
-        tm_say_table(content, &(struct tm_table){ .id = "steps-slowest",
-                                                  .caption = "Slowest analyzed steps",
-                                                  TM_COLUMNS(columns),
-                                                  .rows = list,
-                                                  .pick = pick,
-                                                  .picks = n,
-                                                  .is_only_picked = true,
-                                                  .paper_rows = 10 });
+        tm_emit_table(content, &(struct tm_table){ .id = "steps-slowest",
+                                                   .caption = "Slowest analyzed steps",
+                                                   TM_COLUMNS(columns),
+                                                   .rows = list,
+                                                   .pick = pick,
+                                                   .picks = n,
+                                                   .is_only_picked = true,
+                                                   .paper_rows = 10 });
 }
 
-static void say_steps(const struct tm_content *content)
+static void emit_steps(const struct tm_content *content)
 {
     static const struct tm_column skipped[] = {
         { "Step", "number", TM_CELL_WORD },
@@ -224,18 +224,18 @@ static void say_steps(const struct tm_content *content)
     };
     const struct tm_value *steps = tm_of(content, "steps");
 
-    tm_say_charts(content, TM_CHART_STEPS);
-    tm_say_charts(content, TM_CHART_STEP_TIMES);
+    tm_emit_charts(content, TM_CHART_STEPS);
+    tm_emit_charts(content, TM_CHART_STEP_TIMES);
     steps_section_say_facts(content, steps);
-    say_parts(content, steps);
-    say_slowest(content, steps);
-    tm_say_table(content, &(struct tm_table){ .id = "steps-skipped",
-                                              .caption = "Steps that are in no figure",
-                                              TM_COLUMNS(skipped),
-                                              .rows = tm_get(steps, "skipped") });
+    emit_parts(content, steps);
+    emit_slowest(content, steps);
+    tm_emit_table(content, &(struct tm_table){ .id = "steps-skipped",
+                                               .caption = "Steps that are in no figure",
+                                               TM_COLUMNS(skipped),
+                                               .rows = tm_get(steps, "skipped") });
 }
 
-const struct tm_section tm_steps_section = { "steps", "Steps", "steps", say_steps, NULL };
+const struct tm_section tm_steps_section = { "steps", "Steps", "steps", emit_steps, NULL };
 
 /* Idle gaps: what they are attributed to, how long they are, the longest ones. */
 
@@ -247,7 +247,7 @@ static bool is_cause(const struct tm_value *cause)
     return tm_int(tm_get(cause, "count")) != 0 || tm_int(tm_get(cause, "total_ps")) != 0;
 }
 
-static void say_causes(const struct tm_content *content, const struct tm_value *gaps)
+static void emit_causes(const struct tm_content *content, const struct tm_value *gaps)
 {
     static const struct tm_column columns[] = {
         { "Cause", "", TM_CELL_CAUSE },
@@ -262,23 +262,23 @@ static void say_causes(const struct tm_content *content, const struct tm_value *
     for (size_t i = 0; i < tm_length(causes) && n < CAUSES_MOST; i++)
         if (is_cause(tm_value_at(causes, i)))
             pick[n++] = i;
-    tm_say_table(content, &(struct tm_table){ .id = "gap-causes",
-                                              .caption = "Idle time by cause",
-                                              TM_COLUMNS(columns),
-                                              .rows = causes,
-                                              .pick = pick,
-                                              .picks = n,
-                                              .is_only_picked = true,
-                                              .total = gaps,
-                                              .total_title = "all idle time",
-                                              .repeats_chart = true });
+    tm_emit_table(content, &(struct tm_table){ .id = "gap-causes",
+                                               .caption = "Idle time by cause",
+                                               TM_COLUMNS(columns),
+                                               .rows = causes,
+                                               .pick = pick,
+                                               .picks = n,
+                                               .is_only_picked = true,
+                                               .total = gaps,
+                                               .total_title = "all idle time",
+                                               .repeats_chart = true });
     if (n > 0)
         tm_say(content, TM_TONE_QUIET,
                "The time of a gap is split between its causes; the gap itself is counted with the largest of them.");
 }
 
 /* Gaps before the next operation or two: what eager dispatch is judged by. */
-static void say_short(const struct tm_content *content, const struct tm_value *shorter)
+static void emit_short(const struct tm_content *content, const struct tm_value *shorter)
 {
     static const struct tm_column columns[] = {
         { "Cause", "", TM_CELL_CAUSE },
@@ -297,13 +297,13 @@ static void say_short(const struct tm_content *content, const struct tm_value *s
     (void)snprintf(caption, sizeof(caption), "Gaps of %s to %s by cause",
                    tm_format_time(from, tm_int(tm_get(shorter, "from_ps"))),
                    tm_format_time(below, tm_int(tm_get(shorter, "below_ps"))));
-    tm_say_table(content, &(struct tm_table){ .id = "gap-short",
-                                              .caption = caption,
-                                              TM_COLUMNS(columns),
-                                              .rows = causes,
-                                              .pick = pick,
-                                              .picks = n,
-                                              .is_only_picked = true });
+    tm_emit_table(content, &(struct tm_table){ .id = "gap-short",
+                                               .caption = caption,
+                                               TM_COLUMNS(columns),
+                                               .rows = causes,
+                                               .pick = pick,
+                                               .picks = n,
+                                               .is_only_picked = true });
 }
 
 static void gaps_section_say_facts(const struct tm_content *content, const struct tm_value *gaps)
@@ -320,11 +320,11 @@ static void gaps_section_say_facts(const struct tm_content *content, const struc
 
     (void)snprintf(long_gaps, sizeof(long_gaps), "Of %s or more",
                    tm_has(least) ? tm_format_time(time, tm_int(least)) : "the least length");
-    tm_say_facts(content, "gap-facts", TM_FACTS(facts), gaps);
+    tm_emit_facts(content, "gap-facts", TM_FACTS(facts), gaps);
 }
 
 /* What is no wait: the short pauses of device_wait. */
-static void say_pauses(const struct tm_content *content, const struct tm_value *pauses)
+static void emit_pauses(const struct tm_content *content, const struct tm_value *pauses)
 {
     char below[TM_FORMAT_BYTES];
 
@@ -335,7 +335,7 @@ static void say_pauses(const struct tm_content *content, const struct tm_value *
                tm_format_time(below, tm_int(tm_get(pauses, "below_ps"))));
 }
 
-static void say_lengths(const struct tm_content *content, const struct tm_value *gaps)
+static void emit_lengths(const struct tm_content *content, const struct tm_value *gaps)
 {
     static const struct tm_column columns[] = {
         { "From", "from_ps", TM_CELL_TIME },
@@ -344,15 +344,15 @@ static void say_lengths(const struct tm_content *content, const struct tm_value 
         { "Time", "total_ps", TM_CELL_TIME },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "gap-lengths",
-                                              .caption = "Long gaps by length",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(gaps, "histogram"),
-                                              .paper_rows = BINS_ON_PAPER,
-                                              .repeats_chart = true });
+    tm_emit_table(content, &(struct tm_table){ .id = "gap-lengths",
+                                               .caption = "Long gaps by length",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(gaps, "histogram"),
+                                               .paper_rows = BINS_ON_PAPER,
+                                               .repeats_chart = true });
 }
 
-static void say_longest(const struct tm_content *content, const struct tm_value *gaps)
+static void emit_longest(const struct tm_content *content, const struct tm_value *gaps)
 {
     static const struct tm_column columns[] = {
         { "Begin", "begin_ps", TM_CELL_MOMENT },
@@ -368,25 +368,25 @@ static void say_longest(const struct tm_content *content, const struct tm_value 
         { "After", "after", TM_CELL_NAME },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "gaps-longest",
-                                              .caption = "Longest gaps and what the host did meanwhile",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(gaps, "longest"),
-                                              .paper_rows = LONGEST_ON_PAPER });
+    tm_emit_table(content, &(struct tm_table){ .id = "gaps-longest",
+                                               .caption = "Longest gaps and what the host did meanwhile",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(gaps, "longest"),
+                                               .paper_rows = LONGEST_ON_PAPER });
 }
 
-static void say_gaps(const struct tm_content *content)
+static void emit_gaps(const struct tm_content *content)
 {
     const struct tm_value *gaps = tm_of(content, "gaps");
 
-    tm_say_charts(content, TM_CHART_CAUSES);
-    say_causes(content, gaps);
+    tm_emit_charts(content, TM_CHART_CAUSES);
+    emit_causes(content, gaps);
     gaps_section_say_facts(content, gaps);
-    say_pauses(content, tm_get(gaps, "pauses"));
-    say_short(content, tm_get(gaps, "short"));
-    tm_say_charts(content, TM_CHART_GAPS);
-    say_lengths(content, gaps);
-    say_longest(content, gaps);
+    emit_pauses(content, tm_get(gaps, "pauses"));
+    emit_short(content, tm_get(gaps, "short"));
+    tm_emit_charts(content, TM_CHART_GAPS);
+    emit_lengths(content, gaps);
+    emit_longest(content, gaps);
 }
 
 static const char *gaps_section_nothing(const struct tm_value *summary)
@@ -394,7 +394,7 @@ static const char *gaps_section_nothing(const struct tm_value *summary)
     return tm_if_none(summary, "gaps.count", "there is no gap between the activities of a device");
 }
 
-const struct tm_section tm_gaps_section = { "gaps", "Idle gaps", "gaps", say_gaps, gaps_section_nothing };
+const struct tm_section tm_gaps_section = { "gaps", "Idle gaps", "gaps", emit_gaps, gaps_section_nothing };
 
 /* Host: what it costs the devices, what it waits for, what its functions and threads do. */
 
@@ -430,11 +430,11 @@ static void host_section_say_facts(const struct tm_content *content, const struc
 
     const size_t known = tm_has(tm_get(host, "overhead_pct")) ? 0 : OVERHEAD_FACTS;
 
-    tm_say_facts(content, "host-facts", facts + known, sizeof(facts) / sizeof(facts[0]) - known, host);
-    tm_say_nulls(content, host, parts, sizeof(parts) / sizeof(parts[0]));
+    tm_emit_facts(content, "host-facts", facts + known, sizeof(facts) / sizeof(facts[0]) - known, host);
+    tm_emit_nulls(content, host, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
-static void say_waits(const struct tm_content *content, const struct tm_value *sync)
+static void emit_waits(const struct tm_content *content, const struct tm_value *sync)
 {
     static const struct tm_column columns[] = {
         { "Wait", "name", TM_CELL_NAME },
@@ -447,17 +447,17 @@ static void say_waits(const struct tm_content *content, const struct tm_value *s
         { "Host", "host", TM_CELL_HOST | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "host-waits",
-                                              .caption = "Where the host waits for the device or for a result",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(sync, "rows"),
-                                              .rest = tm_get(sync, "rest"),
-                                              .total = sync,
-                                              .total_title = "all waits",
-                                              .paper_rows = 8 });
+    tm_emit_table(content, &(struct tm_table){ .id = "host-waits",
+                                               .caption = "Where the host waits for the device or for a result",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(sync, "rows"),
+                                               .rest = tm_get(sync, "rest"),
+                                               .total = sync,
+                                               .total_title = "all waits",
+                                               .paper_rows = 8 });
 }
 
-static void say_empty_queues(const struct tm_content *content, const struct tm_value *host)
+static void emit_empty_queues(const struct tm_content *content, const struct tm_value *host)
 {
     static const struct tm_column columns[] = {
         { "Device", "device", TM_CELL_DEVICE },
@@ -465,14 +465,14 @@ static void say_empty_queues(const struct tm_content *content, const struct tm_v
         { "Length", "dur_ps", TM_CELL_TIME },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "host-queue-empty",
-                                              .caption = "Longest stretches with nothing launched",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_path(host, "queue_empty.longest"),
-                                              .paper_rows = 5 });
+    tm_emit_table(content, &(struct tm_table){ .id = "host-queue-empty",
+                                               .caption = "Longest stretches with nothing launched",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_path(host, "queue_empty.longest"),
+                                               .paper_rows = 5 });
 }
 
-static void say_calls(const struct tm_content *content, const struct tm_value *host)
+static void emit_calls(const struct tm_content *content, const struct tm_value *host)
 {
     static const struct tm_column functions[] = {
         { "Function", "name", TM_CELL_NAME },
@@ -487,21 +487,21 @@ static void say_calls(const struct tm_content *content, const struct tm_value *h
         { "Total", "total_ps", TM_CELL_TIME },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "host-functions",
-                                              .caption = "Python functions by self time",
-                                              TM_COLUMNS(functions),
-                                              .rows = tm_get(host, "python"),
-                                              .rest = tm_get(host, "python_rest"),
-                                              .paper_rows = 10 });
-    tm_say_table(content, &(struct tm_table){ .id = "host-annotations",
-                                              .caption = "Annotations by self time",
-                                              TM_COLUMNS(annotations),
-                                              .rows = tm_get(host, "annotations"),
-                                              .rest = tm_get(host, "annotations_rest"),
-                                              .paper_rows = 8 });
+    tm_emit_table(content, &(struct tm_table){ .id = "host-functions",
+                                               .caption = "Python functions by self time",
+                                               TM_COLUMNS(functions),
+                                               .rows = tm_get(host, "python"),
+                                               .rest = tm_get(host, "python_rest"),
+                                               .paper_rows = 10 });
+    tm_emit_table(content, &(struct tm_table){ .id = "host-annotations",
+                                               .caption = "Annotations by self time",
+                                               TM_COLUMNS(annotations),
+                                               .rows = tm_get(host, "annotations"),
+                                               .rest = tm_get(host, "annotations_rest"),
+                                               .paper_rows = 8 });
 }
 
-static void say_threads(const struct tm_content *content, const struct tm_value *host)
+static void emit_threads(const struct tm_content *content, const struct tm_value *host)
 {
     static const struct tm_column columns[] = {
         { "Thread", "name", TM_CELL_NAME },
@@ -516,26 +516,26 @@ static void say_threads(const struct tm_content *content, const struct tm_value 
         { "Last", "last_ps", TM_CELL_MOMENT | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "host-threads",
-                                              .caption = "Threads by busy time",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(host, "threads"),
-                                              .rest = tm_get(host, "threads_rest"),
-                                              .paper_rows = 12 });
+    tm_emit_table(content, &(struct tm_table){ .id = "host-threads",
+                                               .caption = "Threads by busy time",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(host, "threads"),
+                                               .rest = tm_get(host, "threads_rest"),
+                                               .paper_rows = 12 });
 }
 
-static void say_host(const struct tm_content *content)
+static void emit_host(const struct tm_content *content)
 {
     const struct tm_value *host = tm_of(content, "host");
 
     host_section_say_facts(content, host);
-    say_waits(content, tm_get(host, "sync"));
-    say_empty_queues(content, host);
-    say_calls(content, host);
-    say_threads(content, host);
+    emit_waits(content, tm_get(host, "sync"));
+    emit_empty_queues(content, host);
+    emit_calls(content, host);
+    emit_threads(content, host);
 }
 
-const struct tm_section tm_host_section = { "host", "Host", "host", say_host, NULL };
+const struct tm_section tm_host_section = { "host", "Host", "host", emit_host, NULL };
 
 /* CPU fallback: what ran on the host that a device could have run, and data that went there and back. */
 
@@ -555,11 +555,11 @@ static void fallback_section_say_facts(const struct tm_content *content, const s
                                             { "host_ops", "Device operations that work with the host" },
                                             { "round_trips", "Round trips over the host" } };
 
-    tm_say_facts(content, "fallback-facts", TM_FACTS(facts), fallback);
-    tm_say_nulls(content, fallback, parts, sizeof(parts) / sizeof(parts[0]));
+    tm_emit_facts(content, "fallback-facts", TM_FACTS(facts), fallback);
+    tm_emit_nulls(content, fallback, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
-static void say_callbacks(const struct tm_content *content, const struct tm_value *callbacks)
+static void emit_callbacks(const struct tm_content *content, const struct tm_value *callbacks)
 {
     static const struct tm_column columns[] = {
         { "Function", "name", TM_CELL_NAME },           { "Kind", "kind", TM_CELL_WORD },
@@ -568,18 +568,18 @@ static void say_callbacks(const struct tm_content *content, const struct tm_valu
         { "At", "begin_ps", TM_CELL_MOMENT },           { "Host", "host", TM_CELL_HOST | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "fallback-callbacks",
-                                              .caption = "Calls of the program back to the host",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(callbacks, "rows"),
-                                              .rest = tm_get(callbacks, "rest"),
-                                              .total = callbacks,
-                                              .total_title = "all calls back",
-                                              .paper_rows = 8 });
+    tm_emit_table(content, &(struct tm_table){ .id = "fallback-callbacks",
+                                               .caption = "Calls of the program back to the host",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(callbacks, "rows"),
+                                               .rest = tm_get(callbacks, "rest"),
+                                               .total = callbacks,
+                                               .total_title = "all calls back",
+                                               .paper_rows = 8 });
 }
 
-static void say_operations(const struct tm_content *content, const struct tm_value *of, const char *id,
-                           const char *caption)
+static void emit_operations(const struct tm_content *content, const struct tm_value *of, const char *id,
+                            const char *caption)
 {
     static const struct tm_column columns[] = {
         { "Operation", "name", TM_CELL_NAME },         { "Op", "op", TM_CELL_NAME | TM_WIDE },
@@ -588,17 +588,17 @@ static void say_operations(const struct tm_content *content, const struct tm_val
         { "Host", "host", TM_CELL_HOST | TM_WIDE },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = id,
-                                              .caption = caption,
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(of, "rows"),
-                                              .rest = tm_get(of, "rest"),
-                                              .total = of,
-                                              .total_title = "all of them",
-                                              .paper_rows = 8 });
+    tm_emit_table(content, &(struct tm_table){ .id = id,
+                                               .caption = caption,
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(of, "rows"),
+                                               .rest = tm_get(of, "rest"),
+                                               .total = of,
+                                               .total_title = "all of them",
+                                               .paper_rows = 8 });
 }
 
-static void say_trips(const struct tm_content *content, const struct tm_value *trips)
+static void emit_trips(const struct tm_content *content, const struct tm_value *trips)
 {
     static const struct tm_column columns[] = {
         { "Device", "device", TM_CELL_DEVICE },        { "Begin", "begin_ps", TM_CELL_MOMENT },
@@ -606,23 +606,23 @@ static void say_trips(const struct tm_content *content, const struct tm_value *t
         { "On the host", "host_event", TM_CELL_NAME },
     };
 
-    tm_say_table(content, &(struct tm_table){ .id = "fallback-round-trips",
-                                              .caption = "Longest round trips over the host",
-                                              TM_COLUMNS(columns),
-                                              .rows = tm_get(trips, "longest"),
-                                              .paper_rows = 5 });
+    tm_emit_table(content, &(struct tm_table){ .id = "fallback-round-trips",
+                                               .caption = "Longest round trips over the host",
+                                               TM_COLUMNS(columns),
+                                               .rows = tm_get(trips, "longest"),
+                                               .paper_rows = 5 });
 }
 
-static void say_fallback(const struct tm_content *content)
+static void emit_fallback(const struct tm_content *content)
 {
     const struct tm_value *fallback = tm_of(content, "fallback");
 
     fallback_section_say_facts(content, fallback);
-    say_callbacks(content, tm_get(fallback, "callbacks"));
-    say_operations(content, tm_get(fallback, "cpu_ops"), "fallback-cpu-ops", "Operations that ran on the host");
-    say_operations(content, tm_get(fallback, "host_ops"), "fallback-host-ops",
-                   "Operations of the device that work with the host");
-    say_trips(content, tm_get(fallback, "round_trips"));
+    emit_callbacks(content, tm_get(fallback, "callbacks"));
+    emit_operations(content, tm_get(fallback, "cpu_ops"), "fallback-cpu-ops", "Operations that ran on the host");
+    emit_operations(content, tm_get(fallback, "host_ops"), "fallback-host-ops",
+                    "Operations of the device that work with the host");
+    emit_trips(content, tm_get(fallback, "round_trips"));
 }
 
 static const char *fallback_section_nothing(const struct tm_value *summary)
@@ -630,7 +630,7 @@ static const char *fallback_section_nothing(const struct tm_value *summary)
     static const char *const counts[] = { "fallback.callbacks.count", "fallback.cpu_ops.count",
                                           "fallback.host_ops.count", "fallback.round_trips.count" };
 
-    if (tm_ask_is_without_fallback(summary))
+    if (tm_query_is_without_fallback(summary))
         return TM_NO_FALLBACK;
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         if (tm_int(tm_path(summary, counts[i])) > 0)
@@ -638,5 +638,5 @@ static const char *fallback_section_nothing(const struct tm_value *summary)
     return "nothing of it was found, as far as the profile tells";
 }
 
-const struct tm_section tm_fallback_section = { "fallback", "CPU fallback", "fallback", say_fallback,
+const struct tm_section tm_fallback_section = { "fallback", "CPU fallback", "fallback", emit_fallback,
                                                 fallback_section_nothing };

@@ -31,16 +31,16 @@ static bool is_beside(const struct tm_value *summary, const struct tm_value *dev
 {
     const struct tm_value *aligned = tm_path(summary, "collectives.skew.clock.aligned"),
                           *begin = tm_get(device, "window_begin_ps");
-    const int64_t begin_ps = tm_int(begin), end_ps = tm_int(tm_get(device, "window_end_ps")),
+    const int64_t start_ps = tm_int(begin), end_ps = tm_int(tm_get(device, "window_end_ps")),
                   group_begin_ps = tm_int(tm_get(group, "begin_ps")), group_end_ps = tm_int(tm_get(group, "end_ps"));
-    const double first_ps = (double)(begin_ps > group_begin_ps ? begin_ps : group_begin_ps),
+    const double first_ps = (double)(start_ps > group_begin_ps ? start_ps : group_begin_ps),
                  last_ps = (double)(end_ps < group_end_ps ? end_ps : group_end_ps);
     const bool is_other_host = strcmp(tm_text(tm_get(device, "host")), tm_text(tm_get(group, "host"))) != 0;
 
     if (!group || !tm_has(begin) || (is_other_host && tm_has(aligned) && !tm_is(aligned)))
         return true;
     return 2 * (last_ps - first_ps) >=
-           fmin((double)end_ps - (double)begin_ps, (double)group_end_ps - (double)group_begin_ps);
+           fmin((double)end_ps - (double)start_ps, (double)group_end_ps - (double)group_begin_ps);
 }
 
 static struct loads loads_of(const struct tm_value *summary, const struct tm_value *group)

@@ -410,7 +410,7 @@ static int64_t world_of(const struct tm_findings *all)
 /* CPU devices are threads of one process and compete for its cores. */
 static bool shares_cores(const struct tm_findings *all)
 {
-    return tm_ask_is_platform(all->summary, "cpu") && tm_length(tm_get(all->summary, "devices")) > 1;
+    return tm_query_is_platform(all->summary, "cpu") && tm_length(tm_get(all->summary, "devices")) > 1;
 }
 
 /* What looks like moving data may be a wait for a device that is not in the profile. */
@@ -573,7 +573,7 @@ static void find_slow(struct tm_findings *all)
         }
     }
     if (!worst || !tm_is_worth_mention_on(all, stake_ps, EXPOSED) ||
-        tm_ask_is_platform(all->summary, "cpu")) /* threads of one process have no links */
+        tm_query_is_platform(all->summary, "cpu")) /* threads of one process have no links */
         return;
     is_moving = strcmp(tm_text(tm_get(worst, "bandwidth_over")), "duration") != 0;
     if (!is_moving && tm_has(tm_path(all->summary, "collectives.skew.straggler")))
@@ -695,7 +695,7 @@ static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst
 
     for (size_t i = 0; i < tm_length(worst); i++) {
         const struct tm_value *row = tm_at(worst, i);
-        const int64_t skew_ps = tm_int(tm_get(row, "skew_ps")), begin_ps = tm_int(tm_get(row, "begin_ps"));
+        const int64_t skew_ps = tm_int(tm_get(row, "skew_ps")), start_ps = tm_int(tm_get(row, "begin_ps"));
 
         if (!is_late(late, tm_text(tm_get(row, "last"))))
             continue;
@@ -705,8 +705,8 @@ static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst
             tm_finding_evidence(f, "%s '%s' number %lld%s: %s comes %s after %s, at %s.", tm_text(tm_get(row, "kind")),
                                 tm_row_name(name, row, "name"), (long long)tm_int(tm_get(row, "ordinal")), step,
                                 tm_finding_device(f, last, tm_get(row, "last")), tm_format_time(a, skew_ps),
-                                tm_finding_device(f, first, tm_get(row, "first")), tm_format_moment(b, begin_ps));
-        tm_finding_where(f, begin_ps < INT64_MIN + skew_ps ? INT64_MIN : begin_ps - skew_ps, skew_ps,
+                                tm_finding_device(f, first, tm_get(row, "first")), tm_format_moment(b, start_ps));
+        tm_finding_where(f, start_ps < INT64_MIN + skew_ps ? INT64_MIN : start_ps - skew_ps, skew_ps,
                          tm_text(tm_get(row, "last")));
     }
 }

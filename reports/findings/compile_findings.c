@@ -175,7 +175,7 @@ int64_t tm_compiles_inside_steps(const struct tm_findings *all)
 {
     const struct tm_value *count = tm_path(all->summary, "compile.inside_steps.count");
 
-    return tm_has(count) && !tm_ask_is_session(all->summary) ? tm_int(count) : 0;
+    return tm_has(count) && !tm_query_is_session(all->summary) ? tm_int(count) : 0;
 }
 
 static void emit_recompiled(struct tm_findings *all, struct tm_finding *f, int64_t least)

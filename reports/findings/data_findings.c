@@ -297,7 +297,7 @@ static double growth_of(const struct tm_findings *all, const struct tm_value *al
     const int64_t steps = tm_int(tm_path(all->summary, "steps.count"));
     double sum = 0, least = 0, most = 0;
 
-    if (steps < STEPS_LEAST || tm_ask_is_session(all->summary) || tm_int(tm_get(kept, "count")) < steps)
+    if (steps < STEPS_LEAST || tm_query_is_session(all->summary) || tm_int(tm_get(kept, "count")) < steps)
         return 0;
     for (size_t i = 0; i + 1 < tm_length(quarters); i++) {
         const double bytes = tm_double(tm_at(quarters, i));
@@ -364,7 +364,7 @@ static void find_small_allocations(struct tm_findings *all, const struct tm_valu
     struct tm_finding *f;
 
     if (per_step < tm_limit_of(all, TM_LIMIT_SMALL_ALLOCATIONS) || all->audience & TM_FOR_TORCH || steps < 2 ||
-        tm_ask_is_session(all->summary))
+        tm_query_is_session(all->summary))
         return;
     f = tm_finding_of_fact(all, "memory_allocations");
     tm_finding_value(f, per_step, "count");

@@ -2,7 +2,7 @@
 #ifndef TM_FINDING_H
 #define TM_FINDING_H
 
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 #include "reports/findings/finding_texts.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
@@ -104,9 +104,9 @@ void tm_finding_limit(struct tm_finding *f, double limit);
 /* Add one measured fact as a sentence. */
 void tm_finding_evidence(struct tm_finding *f, const char *format, ...) TM_PRINTF(2, 3);
 /* A range of time that shows it. */
-void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, const char *device);
+void tm_finding_where(struct tm_finding *f, int64_t start_ps, int64_t dur_ps, const char *device);
 
-/* The same for a row with begin_ps, dur_ps and device. */
+/* The same for a row with start_ps, dur_ps and device. */
 void tm_finding_where_row(struct tm_finding *f, const struct tm_value *row);
 
 /* Members of a row, formatted for evidence.  out:    out  returned; TM_FORMAT_BYTES, of a name TM_SHORT_NAME_BYTES */

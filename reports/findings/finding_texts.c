@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 
 /* --- which runs a text is for --- */
 
@@ -51,7 +51,7 @@ static bool is_inference(const struct tm_value *summary)
 
 unsigned tm_audience_of(const struct tm_value *summary)
 {
-    const char *platform = tm_ask_platform(summary), *framework = tm_ask_framework(summary);
+    const char *platform = tm_query_platform(summary), *framework = tm_query_framework(summary);
     const unsigned set =
         (bit_of(platform, strlen(platform)) & PLATFORMS) | (is_inference(summary) ? TM_FOR_INFER : TM_FOR_TRAIN);
 

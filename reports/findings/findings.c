@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 #include "reports/findings/finding.h"
 #include "reports/findings/finding_texts.h"
 #include "reports/format/format.h"
@@ -20,7 +20,7 @@
 enum { TITLE_BYTES = 200, ARGUMENTS_BYTES = 400, ADVICE_MOST = 6 };
 
 struct place {
-    int64_t begin_ps, end_ps;
+    int64_t start_ps, end_ps;
     char device[192];
 };
 
@@ -302,16 +302,16 @@ int64_t tm_findings_idle_ps(const struct tm_findings *all)
     return sum_ps;
 }
 
-void tm_finding_where(struct tm_finding *f, int64_t begin_ps, int64_t dur_ps, const char *device)
+void tm_finding_where(struct tm_finding *f, int64_t start_ps, int64_t dur_ps, const char *device)
 {
     struct place *where = &f->where[f->where_count];
 
     if (f->where_count == TM_WHERE_MOST)
         return;
     f->where_count++;
-    where->begin_ps = begin_ps;
-    if (__builtin_add_overflow(begin_ps, dur_ps < 0 ? 0 : dur_ps, &where->end_ps))
-        where->end_ps = begin_ps;
+    where->start_ps = start_ps;
+    if (__builtin_add_overflow(start_ps, dur_ps < 0 ? 0 : dur_ps, &where->end_ps))
+        where->end_ps = start_ps;
     (void)snprintf(where->device, sizeof(where->device), "%s", device);
 }
 
@@ -402,7 +402,7 @@ static void write_where(const struct tm_finding *f, struct tm_value *to)
     for (int i = 0; i < f->where_count; i++) {
         struct tm_value *range = tm_add_object(list, NULL);
 
-        tm_add_int(range, "begin_ps", f->where[i].begin_ps);
+        tm_add_int(range, "begin_ps", f->where[i].start_ps);
         tm_add_int(range, "end_ps", f->where[i].end_ps);
         tm_add_string(range, "device", f->where[i].device);
     }
@@ -525,13 +525,13 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary, const st
     all.list = tm_take(&run->budget, TM_ACCOUNT_MODEL, list_bytes, &run->error);
     if (!all.list)
         return TM_ERR_LIMIT;
-    all.window_ps = tm_ask_window_ps(summary);
+    all.window_ps = tm_query_window_ps(summary);
     all.audience = tm_audience_of(summary);
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-        if (rules[i] == tm_find_memory || tm_ask_has_trace(summary))
+        if (rules[i] == tm_find_memory || tm_query_has_trace(summary))
             rules[i](&all);
     settle_severities(&all);
-    if (tm_ask_is_too_little(summary))
+    if (tm_query_is_too_little(summary))
         keep_of_profile(&all);
     qsort(all.list, (size_t)all.count, sizeof(all.list[0]), by_stake);
     list = tm_add_array(summary, "findings");
@@ -602,7 +602,7 @@ static const struct tm_value *finding_of(const struct tm_value *findings, const 
 static void subject(const struct tm_value *summary, char *out, size_t out_bytes)
 {
     const long long devices = tm_int(tm_path(summary, "total.devices"));
-    const char *what = tm_ask_is_platform(summary, "cpu") ? "CPU device" : "device";
+    const char *what = tm_query_is_platform(summary, "cpu") ? "CPU device" : "device";
 
     if (devices > 1)
         (void)snprintf(out, out_bytes, "the %lld %ss are", devices, what);
@@ -746,7 +746,7 @@ static void append_busy(struct verdict *v, const struct tm_value *summary, const
 
 static void append_too_little(struct verdict *v, const struct tm_value *summary)
 {
-    const int64_t activities = tm_ask_activities(summary);
+    const int64_t activities = tm_query_activities(summary);
     char count[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], text[200];
 
     (void)snprintf(text, sizeof(text), "Too little was recorded to judge: %s device activit%s, %s of busy time.",
@@ -790,11 +790,11 @@ tm_status tm_verdict_add(struct tm_run *run, struct tm_value *summary, const str
     struct verdict v = { .severity = "info" };
     struct tm_value *to = tm_add_object(summary, "verdict");
 
-    if (!tm_ask_has_trace(summary))
+    if (!tm_query_has_trace(summary))
         append_memory(&v, summary);
-    else if (tm_ask_window_ps(summary) == 0 || !tm_has(tm_path(summary, "total.utilization_pct")))
+    else if (tm_query_window_ps(summary) == 0 || !tm_has(tm_path(summary, "total.utilization_pct")))
         append_no_device(&v, summary);
-    else if (tm_ask_is_too_little(summary))
+    else if (tm_query_is_too_little(summary))
         append_too_little(&v, summary);
     else
         append_busy(&v, summary, t);

@@ -135,7 +135,7 @@ static struct tm_finding *begin_host(struct tm_findings *all, const char *id, in
     const size_t count = sizeof(waits) / sizeof(waits[0]);
     int64_t left_ps = 0;
 
-    if (tm_ask_is_platform(all->summary, "cpu"))
+    if (tm_query_is_platform(all->summary, "cpu"))
         return tm_is_worth_mention(all, host_ps) ? tm_finding_of_time(all, id, host_ps) : NULL;
     for (size_t i = 0; i < count; i++)
         left_ps = tm_sum_times(left_ps, tm_wait_left(all, waits[i]));
@@ -259,7 +259,7 @@ static void find_lone_thread(struct tm_findings *all)
         name[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
-    if (!tm_ask_is_platform(all->summary, "cpu") || w.count < THREADS_LEAST || share < ALONE_PCT ||
+    if (!tm_query_is_platform(all->summary, "cpu") || w.count < THREADS_LEAST || share < ALONE_PCT ||
         tm_double(tm_path(all->summary, "total.utilization_pct")) < CPU_BUSY_PCT)
         return;
     f = tm_finding_of_fact(all, "cpu_one_thread");
@@ -296,7 +296,7 @@ static void per_step(struct tm_findings *all, const char *cause, char *out, size
     char idle[TM_FORMAT_BYTES], period[TM_FORMAT_BYTES];
 
     *out = '\0';
-    if (chosen < 2 || devices < 1 || idle_ps <= 0 || tm_ask_is_session(all->summary))
+    if (chosen < 2 || devices < 1 || idle_ps <= 0 || tm_query_is_session(all->summary))
         return;
     (void)snprintf(out, out_bytes, ", %s of %s in an average step", tm_format_time(idle, idle_ps / chosen / devices),
                    tm_format_time(period, total_ps / chosen / devices));

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 #include "reports/findings/finding_texts.h"
 #include "reports/format/format.h"
 
@@ -50,7 +50,7 @@ static void take(const struct tm_value *s, const char *path, double unit, struct
 /* The figure at `path` as a share of the window. */
 static void take_share(const struct tm_value *s, const char *path, struct figure *f)
 {
-    const int64_t window_ps = tm_ask_window_ps(s);
+    const int64_t window_ps = tm_query_window_ps(s);
     const struct tm_value *v = tm_path(s, path);
 
     if (!tm_has(v))
@@ -76,7 +76,7 @@ static void measure_kernel_duration(const struct tm_value *s, struct figure *f)
     const struct tm_value *plain = tm_path(s, "kernels.compute_mean_ps");
     char mean[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
 
-    if (tm_ask_is_platform(s, "tpu") || tm_ask_is_platform(s, "cpu")) {
+    if (tm_query_is_platform(s, "tpu") || tm_query_is_platform(s, "cpu")) {
         unknown(f, "only GPUs launch kernels; the table of kernels holds operations here");
         return;
     }
@@ -106,7 +106,7 @@ static void measure_compile_time(const struct tm_value *s, struct figure *f)
 
 static void measure_unexpected_compiles(const struct tm_value *s, struct figure *f)
 {
-    if (tm_ask_is_session(s))
+    if (tm_query_is_session(s))
         unknown(f, "no steps are marked, so that a compile inside of one cannot be told");
     else
         take(s, "compile.inside_steps.count", 1, f);
@@ -136,7 +136,7 @@ static void measure_peak_memory(const struct tm_value *s, struct figure *f)
 
 static void measure_transfer_share(const struct tm_value *s, struct figure *f)
 {
-    if (tm_ask_is_platform(s, "cpu"))
+    if (tm_query_is_platform(s, "cpu"))
         unknown(f, "the program ran on the CPU: nothing is copied to or from a device");
     else
         take_share(s, "total.exposed_copy_ps", f);
@@ -166,7 +166,7 @@ static void measure_step_time(const struct tm_value *s, struct figure *f)
 {
     char mean[TM_FORMAT_BYTES];
 
-    if (tm_ask_is_session(s)) {
+    if (tm_query_is_session(s)) {
         unknown(f, "no steps are marked in this profile");
         return;
     }
@@ -461,7 +461,7 @@ static bool does_apply(const struct tm_value *s, int kpi)
         return !is_alone;
     case TM_KPI_COMPILE_TIME:
     case TM_KPI_UNEXPECTED_COMPILES:
-        return tm_has(compiles) ? tm_int(compiles) > 0 : strcmp(tm_ask_framework(s), "pytorch") != 0;
+        return tm_has(compiles) ? tm_int(compiles) > 0 : strcmp(tm_query_framework(s), "pytorch") != 0;
     default:
         return true;
     }
@@ -521,7 +521,7 @@ tm_status tm_kpis_add(struct tm_run *run, struct tm_value *summary, const struct
         struct tm_value *to = tm_add_object(kpis, NULL);
 
         figures[i].measure(summary, &f);
-        if (tm_ask_is_too_little(summary) && f.is_known)
+        if (tm_query_is_too_little(summary) && f.is_known)
             unknown(&f, "too little was recorded to judge");
         add_kpi(to, tm_kpi_id[i], &t->kpi[i], &f, tm_path(summary, "coverage.marks"));
         tm_add_bool(to, "applies", tm_is_for(figures[i].platforms, summary) && does_apply(summary, i));

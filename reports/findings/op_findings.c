@@ -23,7 +23,7 @@ enum {
 
 static bool is_gpu(const struct tm_findings *all)
 {
-    return !tm_ask_is_platform(all->summary, "tpu") && !tm_ask_is_platform(all->summary, "cpu");
+    return !tm_query_is_platform(all->summary, "tpu") && !tm_query_is_platform(all->summary, "cpu");
 }
 
 static int64_t self_of(const struct tm_value *op)

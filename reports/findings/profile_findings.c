@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 #include "reports/findings/finding.h"
 #include "reports/findings/findings.h"
 #include "reports/findings/thresholds.h"
@@ -17,7 +17,7 @@ static int64_t sum_classes(const struct tm_findings *all, const char *const *cla
     int64_t sum = 0;
 
     for (size_t i = 0; i < count; i++)
-        sum = tm_sum_times(sum, tm_ask_class_count(all->summary, classes[i]));
+        sum = tm_sum_times(sum, tm_query_class_count(all->summary, classes[i]));
     return sum;
 }
 
@@ -34,9 +34,9 @@ bool tm_host_was_not_recorded(const struct tm_findings *all)
         return false;
     if (all->audience & TM_FOR_OTHER) /* of other writers: calls of the driver are of the host */
         return sum_classes(all, on_tpu, sizeof(on_tpu) / sizeof(on_tpu[0])) == 0;
-    if (tm_ask_is_platform(all->summary, "gpu"))
+    if (tm_query_is_platform(all->summary, "gpu"))
         return sum_classes(all, on_gpu, sizeof(on_gpu) / sizeof(on_gpu[0])) == 0;
-    if (tm_ask_is_platform(all->summary, "tpu"))
+    if (tm_query_is_platform(all->summary, "tpu"))
         return sum_classes(all, on_tpu, sizeof(on_tpu) / sizeof(on_tpu[0])) == 0;
     return false;
 }
@@ -53,7 +53,7 @@ static void find_unknown_device(struct tm_findings *all)
     struct tm_finding *f;
     int64_t events;
 
-    if (!tm_ask_unknown_devices(all->summary, names, sizeof(names), &events))
+    if (!tm_query_unknown_devices(all->summary, names, sizeof(names), &events))
         return;
     f = tm_finding_of_fact(all, "unknown_device");
     if (has_device_activity(all))
@@ -69,11 +69,11 @@ static void find_lost_kernels(struct tm_findings *all)
 {
     const size_t unused = tm_length(tm_get(all->summary, "unused"));
     char launches[TM_FORMAT_BYTES], recorded[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
-    struct tm_ask_kernels kernels;
+    struct tm_query_kernels kernels;
     struct tm_finding *f;
     double lost_pct;
 
-    if (!tm_ask_lost_kernels(all->summary, &kernels))
+    if (!tm_query_lost_kernels(all->summary, &kernels))
         return;
     lost_pct = 100 * (double)(kernels.launches - kernels.recorded) / (double)kernels.launches;
     f = tm_finding_of_fact(all, "kernels_lost");
@@ -95,7 +95,8 @@ static void find_lost_kernels(struct tm_findings *all)
 static void find_nothing_on_device(struct tm_findings *all)
 {
     const size_t unused = tm_length(tm_get(all->summary, "unused"));
-    const bool on_cpu = !unused && all->audience & TM_FOR_TORCH && tm_ask_class_count(all->summary, "framework_op") > 0;
+    const bool on_cpu =
+        !unused && all->audience & TM_FOR_TORCH && tm_query_class_count(all->summary, "framework_op") > 0;
     char name[TM_SHORT_NAME_BYTES], events[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
@@ -118,7 +119,7 @@ static void find_nothing_on_device(struct tm_findings *all)
 static void find_no_steps(struct tm_findings *all)
 {
     const char *source = tm_text(tm_path(all->summary, "steps.source"));
-    const bool is_session = tm_ask_is_session(all->summary);
+    const bool is_session = tm_query_is_session(all->summary);
     const int64_t count = tm_int(tm_path(all->summary, "steps.count"));
     char name[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
@@ -143,7 +144,7 @@ static void find_one_step(struct tm_findings *all)
 {
     struct tm_finding *f;
 
-    if (tm_ask_is_session(all->summary) || tm_int(tm_path(all->summary, "steps.chosen")) != 1)
+    if (tm_query_is_session(all->summary) || tm_int(tm_path(all->summary, "steps.chosen")) != 1)
         return;
     f = tm_finding_of_fact(all, "one_step");
     tm_finding_value(f, 1, "count");
@@ -187,7 +188,7 @@ static void find_empty_steps(struct tm_findings *all)
     char span[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!empty || !tm_ask_is_platform(all->summary, "cpu") ||
+    if (!empty || !tm_query_is_platform(all->summary, "cpu") ||
         strcmp(tm_text(tm_path(all->summary, "steps.source")), "host") != 0)
         return;
     f = tm_finding_of_fact(all, "steps_without_activity");
@@ -255,7 +256,7 @@ static void find_warnings(struct tm_findings *all)
     if (count == 0)
         return;
     for (size_t i = 0; i < count; i++)
-        is_dropped |= tm_ask_says_dropped(tm_text(tm_at(warnings, i)));
+        is_dropped |= tm_query_says_dropped(tm_text(tm_at(warnings, i)));
     f = tm_finding_of_fact(all, "profiler_warnings");
     if (is_dropped)
         tm_finding_case(f, "dropped");
@@ -269,7 +270,7 @@ static void find_warnings(struct tm_findings *all)
 
 static void find_json_copy(struct tm_findings *all)
 {
-    const char *note = tm_ask_copy_note(all->summary);
+    const char *note = tm_query_copy_note(all->summary);
     char text[TM_EVIDENCE_BYTES - 16];
     struct tm_finding *f;
 
@@ -283,7 +284,7 @@ static void find_json_copy(struct tm_findings *all)
 /* A host has exactly as many device events as JAX's profiler keeps: the rest is missing. */
 static void find_device_cap(struct tm_findings *all)
 {
-    const struct tm_value *host = tm_ask_capped_host(all->summary);
+    const struct tm_value *host = tm_query_capped_host(all->summary);
     const int64_t events = tm_int(tm_get(host, "device_events"));
     char count[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
@@ -324,7 +325,7 @@ static void find_no_paths(struct tm_findings *all)
     char count[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
-    if (!(all->audience & TM_FOR_JAX) || !tm_ask_is_platform(all->summary, "gpu") || tm_ask_copy_note(all->summary))
+    if (!(all->audience & TM_FOR_JAX) || !tm_query_is_platform(all->summary, "gpu") || tm_query_copy_note(all->summary))
         return;
     for (size_t i = 0; i < tm_length(rows); i++)
         if (tm_has(tm_get(tm_at(rows, i), "op")))
@@ -494,7 +495,7 @@ static void describe_event_cap(const struct tm_value *summary, char text[MARK_BY
 
 static void describe_device_cap(const struct tm_value *summary, char text[MARK_BYTES])
 {
-    const struct tm_value *host = tm_ask_capped_host(summary);
+    const struct tm_value *host = tm_query_capped_host(summary);
     char count[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
 
     if (host)
@@ -515,7 +516,7 @@ static void describe_warning(const struct tm_value *summary, bool of_drops, cons
     for (size_t i = 0; i < tm_length(warnings); i++) {
         const char *warning = tm_text(tm_at(warnings, i));
 
-        if (tm_ask_says_dropped(warning) != of_drops)
+        if (tm_query_says_dropped(warning) != of_drops)
             continue;
         first = first ? first : warning;
         count++;
@@ -568,7 +569,7 @@ static void describe_damage(const struct tm_value *summary, char text[MARK_BYTES
 
 static void describe_copy(const struct tm_value *summary, char text[MARK_BYTES])
 {
-    if (tm_ask_copy_note(summary))
+    if (tm_query_copy_note(summary))
         tm_format_append(text, MARK_BYTES, "read from JAX's JSON, a copy of the profile that lacks a part of it");
 }
 

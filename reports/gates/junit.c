@@ -350,7 +350,7 @@ static void put_suite(FILE *to, const struct tm_value *row, const char *night, s
     (void)fputs("  </testsuite>\n", to);
 }
 
-tm_status tm_night_junit_write(struct tm_run *run, const struct tm_value *gates, FILE *to)
+tm_status tm_nightly_junit_write(struct tm_run *run, const struct tm_value *gates, FILE *to)
 {
     const struct tm_value *const rows = tm_get(gates, "runs");
     struct counts all = { 0 };

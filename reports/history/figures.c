@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "reports/compare/sides.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 
 #define BIT(part) (UINT32_C(1) << (part))
 #define COPIES                                                                                                         \

@@ -113,16 +113,16 @@ tm_status tm_history_export(struct tm_history *history, FILE *to) TM_MUST_USE;
  * failures.
  * in:     rows  of each table
  * errors: TM_ERR_LIMIT when memory ends */
-struct tm_night_options {
+struct tm_nightly_options {
     const char *title, *note; /* NULL = none */
     size_t rows;
     const char *report; /* name of the file of a run's folder that links lead to: "report.html"; NULL = to the folder */
     const struct tm_judged_night *judged;
-    const struct tm_value *gates; /* of this merge: tm_night_gates; NULL = none were asked for */
+    const struct tm_value *gates; /* of this merge: tm_nightly_gates; NULL = none were asked for */
 };
 
-tm_status tm_night_fill(struct tm_run *run, struct tm_doc *out, struct tm_history *history,
-                        const struct tm_night_options *options) TM_MUST_USE;
+tm_status tm_nightly_fill(struct tm_run *run, struct tm_doc *out, struct tm_history *history,
+                          const struct tm_nightly_options *options) TM_MUST_USE;
 
 /* The newest figures of each job, and how its newest run went, in the OpenMetrics text format. */
 tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, const struct tm_judged_night *judged,

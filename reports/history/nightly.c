@@ -18,7 +18,7 @@
 
 static const double whole_most = 1e15; /* a double tells each of them */
 
-void tm_night_add_number(struct tm_value *to, const char *key, double value, const char *why)
+void tm_nightly_add_number(struct tm_value *to, const char *key, double value, const char *why)
 {
     if (fabs(value) <= whole_most && rint(value) == value)
         tm_add_int(to, key, (int64_t)value);
@@ -39,12 +39,12 @@ static void night_add_link(struct tm_value *to, const char *key, const struct ni
         tm_add_null(to, key, "there is no report of it");
 }
 
-char *tm_night_value(char *out, double value, const struct tm_history_figure *figure)
+char *tm_nightly_value(char *out, double value, const struct tm_history_figure *figure)
 {
     return tm_format_unit(out, value, *figure->unit ? figure->unit : "count");
 }
 
-char *tm_night_change(char *out, double change, const struct tm_history_figure *figure)
+char *tm_nightly_change(char *out, double change, const struct tm_history_figure *figure)
 {
     const bool is_share = strcmp(figure->unit, "%") == 0;
 
@@ -73,7 +73,7 @@ static void add_figures(struct night *night)
         const struct tm_history_figure *figure = &tm_figure_table[i];
         struct tm_value *to;
 
-        if (!tm_night_counts(figure))
+        if (!tm_nightly_counts(figure))
             continue;
         to = tm_add_object(list, NULL);
         tm_add_string(to, "id", figure->id);
@@ -144,7 +144,7 @@ static void add_kpi(struct tm_value *list, const struct kpi *kpi, double value, 
 
     tm_add_string(to, "id", kpi->id);
     tm_add_string(to, "title", kpi->title);
-    tm_night_add_number(to, "value", value, why);
+    tm_nightly_add_number(to, "value", value, why);
     tm_add_string(to, "unit", kpi->unit);
     tm_add_string(to, "band", band);
     tm_add_null(to, "good", "it has no limit of its own");
@@ -241,7 +241,7 @@ static void night_add_left_out(struct night *night)
 
 static const char *severity_of(const struct night *night)
 {
-    if (failed_of(night) > 0 || tm_night_gates_failed(night) > 0 || is_step_worse(night, bad_pct))
+    if (failed_of(night) > 0 || tm_nightly_gates_failed(night) > 0 || is_step_worse(night, bad_pct))
         return "critical";
     if (night->of_state[NIGHT_WORSE] > 0 || night->of_state[NIGHT_ABSENT] > 0 || night->status[TM_RESULT_PARTIAL] > 0 ||
         night->ahead > 0)
@@ -282,9 +282,9 @@ static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
         tm_format_append(text, TEXT_BYTES,
                          judged_count(night) > 0 ? "; no job changed by more than runs differ otherwise"
                                                  : "; no job has enough good runs before to compare with");
-    if (tm_night_gates_failed(night) > 0)
-        tm_format_append(text, TEXT_BYTES, "; %llu failed %s gates", (unsigned long long)tm_night_gates_failed(night),
-                         tm_night_gates_failed(night) == 1 ? "its" : "their");
+    if (tm_nightly_gates_failed(night) > 0)
+        tm_format_append(text, TEXT_BYTES, "; %llu failed %s gates", (unsigned long long)tm_nightly_gates_failed(night),
+                         tm_nightly_gates_failed(night) == 1 ? "its" : "their");
     if (absent > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu job%s used to run and did not", absent, tm_format_plural(absent));
     if (fresh > 0)
@@ -358,10 +358,10 @@ static void add_details(struct tm_value *to, const struct tm_history_run *row)
         tm_add_null(to, "step", "it is not of a training run");
     tm_add_known(to, "platform", row->platform, "it is not known");
     tm_add_known(to, "model", row->model, "it is not known");
-    tm_night_add_number(to, "hosts", row->hosts >= 0 ? (double)row->hosts : NAN, "it is not known");
-    tm_night_add_number(to, "devices", row->devices >= 0 ? (double)row->devices : NAN, "it is not known");
+    tm_nightly_add_number(to, "hosts", row->hosts >= 0 ? (double)row->hosts : NAN, "it is not known");
+    tm_nightly_add_number(to, "devices", row->devices >= 0 ? (double)row->devices : NAN, "it is not known");
     if (tm_history_is_current(row))
-        tm_night_add_number(to, "step_time_ps", row->figure[0], "it has none");
+        tm_nightly_add_number(to, "step_time_ps", row->figure[0], "it has none");
     else
         tm_add_null(to, "step_time_ps", "an older tracemill defined it differently");
     tm_add_known(to, "severity", row->severity, "it has no verdict");
@@ -418,11 +418,11 @@ static void add_figure(struct tm_value *to, const struct night_figure *judged)
 {
     static const char not_judged[] = "there are fewer than three good runs before";
 
-    tm_night_add_number(to, "value", judged->value, "the run does not have it");
-    tm_night_add_number(to, "before", judged->before, not_judged);
-    tm_night_add_number(to, "band", judged->band, not_judged);
-    tm_night_add_number(to, "change", judged->change, not_judged);
-    tm_add_string(to, "state", tm_night_state_words[judged->state]);
+    tm_nightly_add_number(to, "value", judged->value, "the run does not have it");
+    tm_nightly_add_number(to, "before", judged->before, not_judged);
+    tm_nightly_add_number(to, "band", judged->band, not_judged);
+    tm_nightly_add_number(to, "change", judged->change, not_judged);
+    tm_add_string(to, "state", tm_nightly_state_words[judged->state]);
 }
 
 static void add_newest(struct tm_value *to, const struct night *night, const struct night_judgement *judged)
@@ -440,8 +440,8 @@ static void add_newest(struct tm_value *to, const struct night *night, const str
     tm_add_known(to, "label", texts->label, "none was given");
     tm_add_known(to, "platform", texts->platform, "it is not known");
     tm_add_known(to, "model", texts->model, "it is not known");
-    tm_night_add_number(to, "hosts", texts->hosts >= 0 ? (double)texts->hosts : NAN, "it is not known");
-    tm_night_add_number(to, "devices", texts->devices >= 0 ? (double)texts->devices : NAN, "it is not known");
+    tm_nightly_add_number(to, "hosts", texts->hosts >= 0 ? (double)texts->hosts : NAN, "it is not known");
+    tm_nightly_add_number(to, "devices", texts->devices >= 0 ? (double)texts->devices : NAN, "it is not known");
     tm_add_known(to, "severity", texts->severity, "it has no verdict");
     tm_add_known(to, "verdict", texts->verdict, "it has no verdict");
     tm_add_known(to, "finding", texts->finding, "it has none");
@@ -455,12 +455,12 @@ static void night_add_job(struct night *night, const struct night_judgement *jud
     struct tm_value *to = tm_add_object(tm_member(night->root, "jobs"), NULL), *figures;
 
     tm_add_text(to, "job", night->history->job, strlen(night->history->job));
-    tm_add_string(to, "state", tm_night_state_words[judged->state]);
+    tm_add_string(to, "state", tm_nightly_state_words[judged->state]);
     add_newest(to, night, judged);
     tm_add_uint(to, "runs", night->history->runs);
     figures = tm_add_object(to, "figures");
     for (size_t i = 0; i < tm_figure_count; i++)
-        if (tm_night_counts(&tm_figure_table[i]))
+        if (tm_nightly_counts(&tm_figure_table[i]))
             add_figure(tm_add_object(figures, tm_figure_table[i].id), &judged->figure[i]);
 }
 
@@ -477,15 +477,15 @@ static void add_change(struct tm_value *list, const struct night *night, const s
     tm_add_string(to, "figure", tm_figure_table[figure].id);
     tm_add_string(to, "title", tm_figure_table[figure].title);
     tm_add_string(to, "unit", tm_figure_table[figure].unit);
-    tm_night_add_number(to, "value", change->value, "");
-    tm_night_add_number(to, "before", change->before, "");
-    tm_night_add_number(to, "change", change->change, "it was 0");
-    tm_night_add_number(to, "band", change->band, "");
+    tm_nightly_add_number(to, "value", change->value, "");
+    tm_nightly_add_number(to, "before", change->before, "");
+    tm_nightly_add_number(to, "change", change->change, "it was 0");
+    tm_nightly_add_number(to, "band", change->band, "");
     tm_add_uint(to, "runs", change->runs);
-    tm_add_string(to, "value_text", tm_night_value(text, change->value, &tm_figure_table[figure]));
-    tm_add_string(to, "before_text", tm_night_value(text, change->before, &tm_figure_table[figure]));
-    tm_add_known(to, "change_text", tm_night_change(text, change->change, &tm_figure_table[figure]), "it was 0");
-    tm_add_string(to, "band_text", tm_night_value(text, change->band, &tm_figure_table[figure]));
+    tm_add_string(to, "value_text", tm_nightly_value(text, change->value, &tm_figure_table[figure]));
+    tm_add_string(to, "before_text", tm_nightly_value(text, change->before, &tm_figure_table[figure]));
+    tm_add_known(to, "change_text", tm_nightly_change(text, change->change, &tm_figure_table[figure]), "it was 0");
+    tm_add_string(to, "band_text", tm_nightly_value(text, change->band, &tm_figure_table[figure]));
 }
 
 static void night_add_changes(struct night *night, const struct night_judgement *judged)
@@ -494,7 +494,7 @@ static void night_add_changes(struct night *night, const struct night_judgement 
         const enum night_state state = judged->figure[i].state;
         struct tm_value *list = tm_member(night->root, state == NIGHT_WORSE ? "worse" : "better");
 
-        if ((state != NIGHT_WORSE && state != NIGHT_BETTER) || !tm_night_counts(&tm_figure_table[i]))
+        if ((state != NIGHT_WORSE && state != NIGHT_BETTER) || !tm_nightly_counts(&tm_figure_table[i]))
             continue;
         if (tm_length(list) < night->options->rows)
             add_change(list, night, judged, i);
@@ -505,7 +505,7 @@ static void night_add_changes(struct night *night, const struct night_judgement 
 
 /* The last runs of one job, in a ring. */
 
-void tm_night_history_begin(struct night_history *history, const char *job, const struct tm_judged_night *judged)
+void tm_nightly_history_begin(struct night_history *history, const char *job, const struct tm_judged_night *judged)
 {
     history->judged = judged;
     history->texts = (struct night_texts){ .hosts = -1, .devices = -1 };
@@ -548,7 +548,7 @@ static void keep_texts(struct night_texts *to, const struct tm_history_run *row)
     to->devices = row->devices;
 }
 
-void tm_night_history_add(struct night_history *history, const struct tm_history_run *row)
+void tm_nightly_history_add(struct night_history *history, const struct tm_history_run *row)
 {
     const size_t at = (history->first + history->count) % NIGHT_POINTS;
     struct night_point *point = &history->point[at];
@@ -576,12 +576,12 @@ void tm_night_history_add(struct night_history *history, const struct tm_history
         point->figure[i] = point->is_current ? row->figure[i] : NAN;
 }
 
-const struct night_point *tm_night_point_at(const struct night_history *history, size_t index)
+const struct night_point *tm_nightly_point_at(const struct night_history *history, size_t index)
 {
     return &history->point[(history->first + index) % NIGHT_POINTS];
 }
 
-bool tm_night_is_good(const struct night_point *point)
+bool tm_nightly_is_good(const struct night_point *point)
 {
     return point->status == TM_RESULT_DONE;
 }
@@ -615,7 +615,7 @@ static tm_status end_job(struct night *night)
         return TM_OK;
     if (more_room(night))
         return night->run->error.status;
-    tm_night_judge(&judged, night->history);
+    tm_nightly_judge(&judged, night->history);
     job = &night->job[night->jobs++];
     memcpy(job->job, night->history->job, sizeof(job->job));
     memcpy(job->nights, night->history->nights, sizeof(job->nights));
@@ -641,9 +641,9 @@ static tm_status night_take_run(void *to, const struct tm_history_run *row)
     if (night->history->count == 0 || strcmp(night->history->job, row->keys.job) != 0) {
         if (end_job(night))
             return night->run->error.status;
-        tm_night_history_begin(night->history, row->keys.job, night->judged);
+        tm_nightly_history_begin(night->history, row->keys.job, night->judged);
     }
-    tm_night_history_add(night->history, row);
+    tm_nightly_history_add(night->history, row);
     return TM_OK;
 }
 
@@ -689,7 +689,7 @@ static tm_status look_at_jobs(struct night *night)
     const struct tm_history_query all = { .order = TM_HISTORY_BY_JOB };
     tm_status st;
 
-    tm_night_history_begin(night->history, "", night->judged);
+    tm_nightly_history_begin(night->history, "", night->judged);
     st = tm_history_visit(night->source, &all, night_take_run, night);
     if (!st)
         st = end_job(night);
@@ -711,7 +711,7 @@ static tm_status look_at_jobs(struct night *night)
 
 static tm_status take_run_of_job(void *to, const struct tm_history_run *row)
 {
-    tm_night_history_add(to, row);
+    tm_nightly_history_add(to, row);
     return TM_OK;
 }
 
@@ -720,7 +720,7 @@ static tm_status night_read_job(struct night *night, const char *job)
 {
     const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .job = job, .until = night->judged->until };
 
-    tm_night_history_begin(night->history, job, night->judged);
+    tm_nightly_history_begin(night->history, job, night->judged);
     return tm_history_visit(night->source, &query, take_run_of_job, night->history);
 }
 
@@ -733,12 +733,12 @@ static tm_status night_tell_jobs(struct night *night)
 
         if (night_read_job(night, night->job[i].job))
             return night->run->error.status;
-        tm_night_judge(&judged, night->history);
+        tm_nightly_judge(&judged, night->history);
         judged.state = night->job[i].state;
         night_add_job(night, &judged);
         night_add_changes(night, &judged);
-        tm_night_add_worse_finding(night, &judged);
-        tm_night_add_trends(night, &judged, i < NIGHT_TREND_JOBS);
+        tm_nightly_add_worse_finding(night, &judged);
+        tm_nightly_add_trends(night, &judged, i < NIGHT_TREND_JOBS);
     }
     return tm_doc_status(night->doc);
 }
@@ -768,21 +768,21 @@ static tm_status fill(struct night *night)
     if (st)
         return st;
     night_add_head(night);
-    tm_night_add_failed_finding(night);
-    tm_night_add_gates_finding(night);
+    tm_nightly_add_failed_finding(night);
+    tm_nightly_add_gates_finding(night);
     st = night_tell_jobs(night);
     if (st)
         return st;
-    tm_night_add_absent_finding(night);
-    tm_night_add_ahead_finding(night);
-    tm_night_add_gates(night);
+    tm_nightly_add_absent_finding(night);
+    tm_nightly_add_ahead_finding(night);
+    tm_nightly_add_gates(night);
     night_add_left_out(night);
     night_add_verdict(night);
     return tm_doc_status(night->doc);
 }
 
-tm_status tm_night_fill(struct tm_run *run, struct tm_doc *out, struct tm_history *history,
-                        const struct tm_night_options *options)
+tm_status tm_nightly_fill(struct tm_run *run, struct tm_doc *out, struct tm_history *history,
+                          const struct tm_nightly_options *options)
 {
     const size_t bytes = sizeof(struct night_history) + NUMBERS * sizeof(double);
     struct night night = { .run = run,

@@ -7,7 +7,7 @@
 #include "reports/history/history.h"
 #include "reports/statistics/change_points.h"
 
-/* What the parts of tm_night_fill share.  The history is gone through once, job by job, which tells how each job stands; then
+/* What the parts of tm_nightly_fill share.  The history is gone through once, job by job, which tells how each job stands; then
  * the jobs that matter most are read again, one after the other, for what is told of them.  Only the last runs of one job
  * are in memory at a time, and a short record of each job. */
 enum {
@@ -56,10 +56,10 @@ struct night_history {
     struct night_point point[NIGHT_POINTS];
 };
 
-void tm_night_history_begin(struct night_history *history, const char *job, const struct tm_judged_night *judged);
-void tm_night_history_add(struct night_history *history, const struct tm_history_run *row);
-const struct night_point *tm_night_point_at(const struct night_history *history, size_t index);
-bool tm_night_is_good(const struct night_point *point); /* its figures count: done, of an input that is whole */
+void tm_nightly_history_begin(struct night_history *history, const char *job, const struct tm_judged_night *judged);
+void tm_nightly_history_add(struct night_history *history, const struct tm_history_run *row);
+const struct night_point *tm_nightly_point_at(const struct night_history *history, size_t index);
+bool tm_nightly_is_good(const struct night_point *point); /* its figures count: done, of an input that is whole */
 
 /* --- how a job stands --- */
 
@@ -75,7 +75,7 @@ enum night_state {               /* in the order in which jobs are told */
                    NIGHT_GONE, /* of another night, and not missed: not told */
 };
 
-extern const char *const tm_night_state_words[];
+extern const char *const tm_nightly_state_words[];
 
 struct night_figure {
     double value, before, band; /* NaN = not known; band: a smaller change is not told */
@@ -94,11 +94,11 @@ struct night_judgement {
 };
 
 /* out: of a job without a run of the page: NIGHT_GONE and its newest run; whether it is missed, the other jobs' nights tell */
-void tm_night_judge(struct night_judgement *to, const struct night_history *history);
+void tm_nightly_judge(struct night_judgement *to, const struct night_history *history);
 /* Below it a change is not told. */
-struct tm_least_change tm_night_least_change(const struct tm_history_figure *figure);
+struct tm_least_change tm_nightly_least_change(const struct tm_history_figure *figure);
 /* Is it a figure by which a job is judged? */
-bool tm_night_counts(const struct tm_history_figure *figure);
+bool tm_nightly_counts(const struct tm_history_figure *figure);
 
 /* --- all jobs --- */
 
@@ -116,7 +116,7 @@ struct night {
     struct tm_doc *doc;
     struct tm_value *root;
     struct tm_history *source;
-    const struct tm_night_options *options;
+    const struct tm_nightly_options *options;
     const struct tm_judged_night *judged;
     const char *date; /* the last night */
     char usual[NIGHT_NIGHTS][NIGHT_DATE];
@@ -136,36 +136,36 @@ struct night {
 
 /* --- the parts of the document --- */
 
-void tm_night_add_worse_finding(struct night *night, const struct night_judgement *judged);
-void tm_night_add_trends(struct night *night, const struct night_judgement *judged, bool is_drawn);
-void tm_night_add_failed_finding(struct night *night);
-void tm_night_add_gates_finding(struct night *night);
-void tm_night_add_absent_finding(struct night *night);
-void tm_night_add_ahead_finding(struct night *night);
-void tm_night_add_gates(struct night *night);
+void tm_nightly_add_worse_finding(struct night *night, const struct night_judgement *judged);
+void tm_nightly_add_trends(struct night *night, const struct night_judgement *judged, bool is_drawn);
+void tm_nightly_add_failed_finding(struct night *night);
+void tm_nightly_add_gates_finding(struct night *night);
+void tm_nightly_add_absent_finding(struct night *night);
+void tm_nightly_add_ahead_finding(struct night *night);
+void tm_nightly_add_gates(struct night *night);
 
 /* Runs of which a gate failed. */
-uint64_t tm_night_gates_failed(const struct night *night);
+uint64_t tm_nightly_gates_failed(const struct night *night);
 
 /* The good values of a figure in the runs of `index`, and where they change.
  * in:     index  places in the history, `count` of them
  * out:    value_index  of each value: its place in `index`
  * (returns) the number of changes; their `at` is a place in `index` */
-size_t tm_night_find_changes(const struct night *night, size_t figure, const uint16_t *index, size_t count,
-                             struct tm_change_point points[TM_CHANGE_POINTS_MOST]);
+size_t tm_nightly_find_changes(const struct night *night, size_t figure, const uint16_t *index, size_t count,
+                               struct tm_change_point points[TM_CHANGE_POINTS_MOST]);
 /* The places of runs whose figures can be compared, in order of time.  out: their number */
-size_t tm_night_all_places(const struct night_history *history, uint16_t place[NIGHT_POINTS]);
+size_t tm_nightly_all_places(const struct night_history *history, uint16_t place[NIGHT_POINTS]);
 
 /* --- members --- */
 
 /* A number; a whole one is written as such.  NaN = null */
-void tm_night_add_number(struct tm_value *to, const char *key, double value, const char *why);
+void tm_nightly_add_number(struct tm_value *to, const char *key, double value, const char *why);
 /* In percent, or in points of a share; NaN = 0 before. */
-double tm_night_change_of(const struct tm_history_figure *figure, double before, double after);
+double tm_nightly_change_of(const struct tm_history_figure *figure, double before, double after);
 
 /* A figure with its unit, as people read it.  out: TM_FORMAT_BYTES, returned */
-char *tm_night_value(char *out, double value, const struct tm_history_figure *figure);
+char *tm_nightly_value(char *out, double value, const struct tm_history_figure *figure);
 /* "+12.4 %"; of a share "+2.1 points"; "" of NaN.  out: TM_FORMAT_BYTES, returned */
-char *tm_night_change(char *out, double change, const struct tm_history_figure *figure);
+char *tm_nightly_change(char *out, double change, const struct tm_history_figure *figure);
 
 #endif

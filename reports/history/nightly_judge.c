@@ -13,13 +13,13 @@
 
 static const double deviations = 3 * 1.4826, part_least = 0.01 /* of a step */;
 
-const char *const tm_night_state_words[] = {
+const char *const tm_nightly_state_words[] = {
     [NIGHT_FAILED] = "failed",    [NIGHT_WORSE] = "worse",   [NIGHT_ABSENT] = "absent",
     [NIGHT_PARTIAL] = "partial",  [NIGHT_BETTER] = "better", [NIGHT_NEW] = "new",
     [NIGHT_YOUNG] = "not_judged", [NIGHT_SAME] = "same",     [NIGHT_GONE] = "gone",
 };
 
-bool tm_night_counts(const struct tm_history_figure *figure)
+bool tm_nightly_counts(const struct tm_history_figure *figure)
 {
     return figure->has_trend && figure->better != TM_BETTER_NEITHER;
 }
@@ -31,9 +31,9 @@ static size_t values_before(const struct night_history *history, size_t newest, 
     size_t count = 0;
 
     for (size_t i = newest; i > 0 && count < NIGHT_SPREAD; i--) {
-        const struct night_point *point = tm_night_point_at(history, i - 1);
+        const struct night_point *point = tm_nightly_point_at(history, i - 1);
 
-        if (tm_night_is_good(point) && !isnan(point->figure[figure]))
+        if (tm_nightly_is_good(point) && !isnan(point->figure[figure]))
             value[count++] = point->figure[figure];
     }
     return count;
@@ -71,7 +71,7 @@ static bool is_share(const struct tm_history_figure *figure)
     return strcmp(figure->unit, "%") == 0;
 }
 
-struct tm_least_change tm_night_least_change(const struct tm_history_figure *figure)
+struct tm_least_change tm_nightly_least_change(const struct tm_history_figure *figure)
 {
     struct tm_least_change least = { .share = 0 };
 
@@ -82,7 +82,7 @@ struct tm_least_change tm_night_least_change(const struct tm_history_figure *fig
     return least;
 }
 
-double tm_night_change_of(const struct tm_history_figure *figure, double before, double after)
+double tm_nightly_change_of(const struct tm_history_figure *figure, double before, double after)
 {
     return is_share(figure) ? after - before : before != 0 ? 100 * (after - before) / fabs(before) : NAN;
 }
@@ -91,7 +91,7 @@ static void judge_figure(struct night_figure *to, const struct tm_history_figure
                          size_t count, double step_before)
 {
     const size_t recent = count < NIGHT_BEFORE ? count : NIGHT_BEFORE;
-    const struct tm_least_change least = tm_night_least_change(figure);
+    const struct tm_least_change least = tm_nightly_least_change(figure);
     double change;
 
     to->runs = recent;
@@ -103,7 +103,7 @@ static void judge_figure(struct night_figure *to, const struct tm_history_figure
     if (figure->parts && !isnan(step_before))
         to->band = fmax(to->band, part_least * fabs(step_before));
     change = to->value - to->before;
-    to->change = tm_night_change_of(figure, to->before, to->value);
+    to->change = tm_nightly_change_of(figure, to->before, to->value);
     to->weight = figure->parts && step_before > 0 ? fabs(change) / step_before
                  : !isnan(to->change)             ? fabs(to->change) / 100
                                                   : 1; /* of nothing */
@@ -122,8 +122,8 @@ static void judge_job(struct night_judgement *to)
         const struct night_figure *figure = &to->figure[i];
         const bool is_step = i == 0, is_first = to->worst == tm_figure_count;
 
-        judged += tm_night_counts(&tm_figure_table[i]) && figure->state != NIGHT_YOUNG;
-        if (!tm_night_counts(&tm_figure_table[i]) || (figure->state != NIGHT_WORSE && figure->state != NIGHT_BETTER))
+        judged += tm_nightly_counts(&tm_figure_table[i]) && figure->state != NIGHT_YOUNG;
+        if (!tm_nightly_counts(&tm_figure_table[i]) || (figure->state != NIGHT_WORSE && figure->state != NIGHT_BETTER))
             continue;
         if (!is_first && (to->worst == 0 || figure->state > to->state ||
                           (figure->state == to->state && figure->weight <= to->weight)))
@@ -141,17 +141,17 @@ static size_t find_newest(const struct night_history *history)
 {
     size_t at = history->count;
 
-    while (at > 0 && !tm_night_point_at(history, at - 1)->is_judged)
+    while (at > 0 && !tm_nightly_point_at(history, at - 1)->is_judged)
         at--;
     return at;
 }
 
 static bool ran_before(const struct night_history *history)
 {
-    return history->runs > history->count || !tm_night_point_at(history, 0)->is_judged;
+    return history->runs > history->count || !tm_nightly_point_at(history, 0)->is_judged;
 }
 
-void tm_night_judge(struct night_judgement *to, const struct night_history *history)
+void tm_nightly_judge(struct night_judgement *to, const struct night_history *history)
 {
     const size_t newest = find_newest(history);
     double value[NIGHT_SPREAD];
@@ -159,12 +159,12 @@ void tm_night_judge(struct night_judgement *to, const struct night_history *hist
     *to = (struct night_judgement){ .state = NIGHT_GONE, .worst = tm_figure_count };
     if (history->count == 0)
         return;
-    to->newest = tm_night_point_at(history, newest > 0 ? newest - 1 : history->count - 1);
+    to->newest = tm_nightly_point_at(history, newest > 0 ? newest - 1 : history->count - 1);
     for (size_t i = 0; i < tm_figure_count; i++)
         to->figure[i] = (struct night_figure){ to->newest->figure[i], NAN, NAN, NAN, 0, NIGHT_YOUNG, 0 };
     if (newest == 0)
         return;
-    if (!tm_night_is_good(to->newest)) {
+    if (!tm_nightly_is_good(to->newest)) {
         to->state = to->newest->status == TM_RESULT_PARTIAL ? NIGHT_PARTIAL : NIGHT_FAILED;
         return;
     }
@@ -223,12 +223,12 @@ static void add_counts(struct tm_value *to, const struct tm_value *counts)
             tm_add_int(to, tm_key_at(counts, i), tm_int(tm_value_at(counts, i)));
 }
 
-uint64_t tm_night_gates_failed(const struct night *night)
+uint64_t tm_nightly_gates_failed(const struct night *night)
 {
     return (uint64_t)tm_int(tm_path(night->options->gates, "counts.failed"));
 }
 
-void tm_night_add_gates(struct night *night)
+void tm_nightly_add_gates(struct night *night)
 {
     const struct tm_value *gates = night->options->gates;
     struct tm_value *to, *list;
@@ -257,12 +257,12 @@ struct axis {
     uint64_t left_out; /* older ones */
 };
 
-size_t tm_night_all_places(const struct night_history *history, uint16_t place[NIGHT_POINTS])
+size_t tm_nightly_all_places(const struct night_history *history, uint16_t place[NIGHT_POINTS])
 {
     size_t count = 0;
 
     for (size_t i = 0; i < history->count; i++)
-        if (tm_night_point_at(history, i)->is_current)
+        if (tm_nightly_point_at(history, i)->is_current)
             place[count++] = (uint16_t)i;
     return count;
 }
@@ -270,7 +270,7 @@ size_t tm_night_all_places(const struct night_history *history, uint16_t place[N
 static int by_step(const void *a, const void *b, void *of)
 {
     const uint16_t x = *(const uint16_t *)a, y = *(const uint16_t *)b;
-    const int64_t x_step = tm_night_point_at(of, x)->step, y_step = tm_night_point_at(of, y)->step;
+    const int64_t x_step = tm_nightly_point_at(of, x)->step, y_step = tm_nightly_point_at(of, y)->step;
 
     return x_step != y_step ? (x_step < y_step ? -1 : 1) : (x > y) - (x < y);
 }
@@ -279,7 +279,7 @@ static void take_training(struct axis *to, struct night_history *history, const 
 {
     *to = (struct axis){ .name = "step", .training = training };
     for (size_t i = 0; i < history->count; i++) {
-        const struct night_point *point = tm_night_point_at(history, i);
+        const struct night_point *point = tm_nightly_point_at(history, i);
 
         if (point->is_current && point->step >= 0 && strcmp(point->training, training) == 0)
             to->place[to->count++] = (uint16_t)i;
@@ -287,22 +287,22 @@ static void take_training(struct axis *to, struct night_history *history, const 
     qsort_r(to->place, to->count, sizeof(to->place[0]), by_step, history);
 }
 
-size_t tm_night_find_changes(const struct night *night, size_t figure, const uint16_t *index, size_t count,
-                             struct tm_change_point points[TM_CHANGE_POINTS_MOST])
+size_t tm_nightly_find_changes(const struct night *night, size_t figure, const uint16_t *index, size_t count,
+                               struct tm_change_point points[TM_CHANGE_POINTS_MOST])
 {
     const struct tm_history_figure *kind = &tm_figure_table[figure];
     uint16_t place[NIGHT_POINTS] = { 0 };
     size_t values = 0, found;
 
     for (size_t i = 0; i < count; i++) {
-        const struct night_point *point = tm_night_point_at(night->history, index[i]);
+        const struct night_point *point = tm_nightly_point_at(night->history, index[i]);
 
-        if (!tm_night_is_good(point) || isnan(point->figure[figure]))
+        if (!tm_nightly_is_good(point) || isnan(point->figure[figure]))
             continue;
         place[values] = (uint16_t)i;
         night->series[values++] = point->figure[figure];
     }
-    found = tm_change_points((struct tm_sample){ night->series, values }, tm_night_least_change(kind), night->scratch,
+    found = tm_change_points((struct tm_sample){ night->series, values }, tm_nightly_least_change(kind), night->scratch,
                              points);
     for (size_t i = 0; i < found; i++)
         points[i].at = place[points[i].at];
@@ -322,12 +322,12 @@ static void add_change(struct tm_value *to, const struct night *night, size_t fi
                        const struct tm_change_point *change)
 {
     const struct tm_history_figure *kind = &tm_figure_table[figure];
-    const struct night_point *point = tm_night_point_at(night->history, axis->place[change->at]);
+    const struct night_point *point = tm_nightly_point_at(night->history, axis->place[change->at]);
 
     tm_add_string(to, "state", change_word(kind, change));
-    tm_night_add_number(to, "before", change->before, "");
-    tm_night_add_number(to, "after", change->after, "");
-    tm_night_add_number(to, "change", tm_night_change_of(kind, change->before, change->after), "it was 0");
+    tm_nightly_add_number(to, "before", change->before, "");
+    tm_nightly_add_number(to, "after", change->after, "");
+    tm_nightly_add_number(to, "change", tm_nightly_change_of(kind, change->before, change->after), "it was 0");
     tm_add_double(to, "p", change->p);
     tm_add_string(to, "night", point->night);
     tm_add_int(to, "when_ns", point->when_ns);
@@ -338,7 +338,7 @@ static void add_change(struct tm_value *to, const struct night *night, size_t fi
     tm_add_string(to, "id", point->id);
     tm_add_known(to, "revision", point->revision, "it is not known");
     tm_add_known(to, "revision_before",
-                 change->at > 0 ? tm_night_point_at(night->history, axis->place[change->at - 1])->revision : "",
+                 change->at > 0 ? tm_nightly_point_at(night->history, axis->place[change->at - 1])->revision : "",
                  "it is not known");
 }
 
@@ -372,11 +372,12 @@ static void tell_changes(struct night *night, size_t figure, const struct axis *
         to = tm_add_object(list, NULL);
         add_place(to, night, figure, axis);
         add_change(to, night, figure, axis, &points[i - 1]);
-        tm_add_string(to, "before_text", tm_night_value(text, points[i - 1].before, kind));
-        tm_add_string(to, "after_text", tm_night_value(text, points[i - 1].after, kind));
-        tm_add_known(to, "change_text",
-                     tm_night_change(text, tm_night_change_of(kind, points[i - 1].before, points[i - 1].after), kind),
-                     "it was 0");
+        tm_add_string(to, "before_text", tm_nightly_value(text, points[i - 1].before, kind));
+        tm_add_string(to, "after_text", tm_nightly_value(text, points[i - 1].after, kind));
+        tm_add_known(
+            to, "change_text",
+            tm_nightly_change(text, tm_nightly_change_of(kind, points[i - 1].before, points[i - 1].after), kind),
+            "it was 0");
     }
 }
 
@@ -385,9 +386,9 @@ static void add_usual(struct tm_value *to, const struct night_figure *judged, bo
 {
     static const char why[] = "the newest run is not compared";
 
-    tm_add_string(to, "state", tm_night_state_words[is_by_time ? judged->state : NIGHT_YOUNG]);
-    tm_night_add_number(to, "before", is_by_time ? judged->before : NAN, why);
-    tm_night_add_number(to, "band", is_by_time ? judged->band : NAN, why);
+    tm_add_string(to, "state", tm_nightly_state_words[is_by_time ? judged->state : NIGHT_YOUNG]);
+    tm_nightly_add_number(to, "before", is_by_time ? judged->before : NAN, why);
+    tm_nightly_add_number(to, "band", is_by_time ? judged->band : NAN, why);
     tm_add_uint(to, "runs", is_by_time ? judged->runs : 0);
 }
 
@@ -400,12 +401,12 @@ static void draw(struct night *night, const struct night_figure *judged, size_t 
     add_usual(to, judged, !axis->training);
     list = tm_add_array(to, "points");
     for (size_t i = 0; i < axis->count; i++) {
-        const struct night_point *point = tm_night_point_at(night->history, axis->place[i]);
+        const struct night_point *point = tm_nightly_point_at(night->history, axis->place[i]);
         struct tm_value *of = tm_add_object(list, NULL);
 
         tm_add_int(of, "at", axis->training ? point->step : point->when_ns);
         if (point->status <= TM_RESULT_PARTIAL)
-            tm_night_add_number(of, "value", point->figure[figure], "the run does not have it");
+            tm_nightly_add_number(of, "value", point->figure[figure], "the run does not have it");
         else
             tm_add_null(of, "value", "the run failed");
         tm_add_string(of, "status", tm_result_status_words[point->status]);
@@ -428,7 +429,7 @@ static size_t known(const struct night *night, size_t figure, const struct axis 
     size_t count = 0;
 
     for (size_t i = 0; i < axis->count; i++)
-        count += !isnan(tm_night_point_at(night->history, axis->place[i])->figure[figure]);
+        count += !isnan(tm_nightly_point_at(night->history, axis->place[i])->figure[figure]);
     return count;
 }
 
@@ -455,7 +456,7 @@ static void add_axis(struct night *night, const struct night_judgement *judged, 
 
         if (!tm_figure_table[i].has_trend || known(night, i, axis) < 2)
             continue;
-        count = tm_night_find_changes(night, i, axis->place, axis->count, points);
+        count = tm_nightly_find_changes(night, i, axis->place, axis->count, points);
         tell_changes(night, i, axis, points, count);
         of[i] = interest(judged, i, count);
     }
@@ -464,7 +465,7 @@ static void add_axis(struct night *night, const struct night_judgement *judged, 
             if (of[i] != wanted || drawn == NIGHT_TRENDS_OF_JOB || night->trends == NIGHT_TRENDS)
                 continue;
             draw(night, &judged->figure[i], i, axis, points,
-                 tm_night_find_changes(night, i, axis->place, axis->count, points));
+                 tm_nightly_find_changes(night, i, axis->place, axis->count, points));
             drawn++;
         }
 }
@@ -474,7 +475,7 @@ static bool has_nights(const struct night_history *history)
     return *history->nights[1] != 0;
 }
 
-void tm_night_add_trends(struct night *night, const struct night_judgement *judged, bool is_drawn)
+void tm_nightly_add_trends(struct night *night, const struct night_judgement *judged, bool is_drawn)
 {
     struct night_history *history = night->history;
     struct axis axis = { .name = "time" };
@@ -482,7 +483,7 @@ void tm_night_add_trends(struct night *night, const struct night_judgement *judg
 
     const size_t drawn = night->trends;
 
-    axis.count = tm_night_all_places(history, axis.place);
+    axis.count = tm_nightly_all_places(history, axis.place);
     axis.left_out = history->runs - axis.count;
     if (has_nights(history) || !*training)
         add_axis(night, judged, &axis, is_drawn);
@@ -512,9 +513,9 @@ static struct tm_value *begin(struct night *night, const char *id, const char *s
 
 static struct tm_value *add_value(struct tm_value *to, double value, const char *unit, double limit)
 {
-    tm_night_add_number(to, "value", value, "it is not told by one figure");
+    tm_nightly_add_number(to, "value", value, "it is not told by one figure");
     tm_add_string(to, "unit", unit);
-    tm_night_add_number(to, "limit", limit, "it has none");
+    tm_nightly_add_number(to, "limit", limit, "it has none");
     return tm_add_array(to, "evidence");
 }
 
@@ -567,7 +568,7 @@ static void add_name(char *names, size_t number, size_t of, const char *name)
 
 /* --- failed --- */
 
-void tm_night_add_failed_finding(struct night *night)
+void tm_nightly_add_failed_finding(struct night *night)
 {
     const struct tm_value *failures = tm_get(night->root, "failures");
     const uint64_t failed = night->of_night - night->status[TM_RESULT_DONE] - night->status[TM_RESULT_PARTIAL];
@@ -604,7 +605,7 @@ static bool has_failed(const struct tm_value *row)
 }
 
 /* "step time 171 ms, limit 160 ms" of the gates that a run failed. */
-static void say_gates(struct tm_value *evidence, const struct tm_value *row)
+static void emit_gates(struct tm_value *evidence, const struct tm_value *row)
 {
     const struct tm_value *gates = tm_get(row, "gates");
     char name[4 * NAME_CHARS + 1];
@@ -620,10 +621,10 @@ static void say_gates(struct tm_value *evidence, const struct tm_value *row)
     }
 }
 
-void tm_night_add_gates_finding(struct night *night)
+void tm_nightly_add_gates_finding(struct night *night)
 {
     const struct tm_value *rows = tm_get(night->options->gates, "runs");
-    const uint64_t failed = tm_night_gates_failed(night);
+    const uint64_t failed = tm_nightly_gates_failed(night);
     char names[TEXT_BYTES] = "";
     struct tm_value *to, *evidence;
     size_t number = 0;
@@ -639,12 +640,12 @@ void tm_night_add_gates_finding(struct night *night)
     evidence = add_value(to, (double)failed, "count", NAN);
     for (size_t i = 0; i < tm_length(rows); i++)
         if (has_failed(tm_at(rows, i)))
-            say_gates(evidence, tm_at(rows, i));
+            emit_gates(evidence, tm_at(rows, i));
     (void)end(to, 0);
     add_report(to, "", "");
 }
 
-void tm_night_add_absent_finding(struct night *night)
+void tm_nightly_add_absent_finding(struct night *night)
 {
     char names[TEXT_BYTES] = "", name[4 * NAME_CHARS + 1];
     const size_t absent = night->of_state[NIGHT_ABSENT];
@@ -669,7 +670,7 @@ void tm_night_add_absent_finding(struct night *night)
     add_report(to, "", "");
 }
 
-void tm_night_add_ahead_finding(struct night *night)
+void tm_nightly_add_ahead_finding(struct night *night)
 {
     const struct tm_value *rows = tm_get(night->root, "dated_ahead");
     char name[4 * NAME_CHARS + 1];
@@ -697,19 +698,19 @@ void tm_night_add_ahead_finding(struct night *night)
 
 /* --- worse --- */
 
-static void say_figure(struct tm_value *to, const char *key, const char *prefix, const struct night_figure *judged,
-                       const struct tm_history_figure *figure)
+static void emit_figure(struct tm_value *to, const char *key, const char *prefix, const struct night_figure *judged,
+                        const struct tm_history_figure *figure)
 {
     char before[TM_FORMAT_BYTES], value[TM_FORMAT_BYTES], change[TM_FORMAT_BYTES];
 
-    tm_night_change(change, judged->change, figure);
+    tm_nightly_change(change, judged->change, figure);
     tm_add_printed(to, key, "%s%s %s \xe2\x86\x92 %s%s%s%s", prefix, figure->title,
-                   tm_night_value(before, judged->before, figure), tm_night_value(value, judged->value, figure),
+                   tm_nightly_value(before, judged->before, figure), tm_nightly_value(value, judged->value, figure),
                    *change ? " (" : "", change, *change ? ")" : "");
 }
 
 /* What else changed for the worse, the most first. */
-static void say_others(struct tm_value *evidence, const struct night_judgement *judged)
+static void emit_others(struct tm_value *evidence, const struct night_judgement *judged)
 {
     bool told[TM_FIGURES_MOST] = { false };
 
@@ -724,39 +725,39 @@ static void say_others(struct tm_value *evidence, const struct night_judgement *
         if (most == tm_figure_count)
             return;
         told[most] = true;
-        say_figure(evidence, NULL, "Also: ", &judged->figure[most], &tm_figure_table[most]);
+        emit_figure(evidence, NULL, "Also: ", &judged->figure[most], &tm_figure_table[most]);
     }
 }
 
 /* Since when it is so, where it is not only this night. */
-static void say_since(struct tm_value *evidence, const struct night *night, const struct night_judgement *judged)
+static void emit_since(struct tm_value *evidence, const struct night *night, const struct night_judgement *judged)
 {
     struct tm_change_point points[TM_CHANGE_POINTS_MOST];
     uint16_t place[NIGHT_POINTS];
-    const size_t count = tm_night_all_places(night->history, place),
-                 found = tm_night_find_changes(night, judged->worst, place, count, points);
+    const size_t count = tm_nightly_all_places(night->history, place),
+                 found = tm_nightly_find_changes(night, judged->worst, place, count, points);
     const struct tm_change_point *last = found > 0 ? &points[found - 1] : NULL;
-    const struct night_point *point = last ? tm_night_point_at(night->history, last->at) : NULL;
+    const struct night_point *point = last ? tm_nightly_point_at(night->history, last->at) : NULL;
     char before[TM_FORMAT_BYTES], after[TM_FORMAT_BYTES];
 
     if (last)
         tm_add_printed(evidence, NULL, "The last change of its level before: on %s%s%s, %s \xe2\x86\x92 %s",
                        point->night, *point->revision ? ", revision " : "", point->revision,
-                       tm_night_value(before, last->before, &tm_figure_table[judged->worst]),
-                       tm_night_value(after, last->after, &tm_figure_table[judged->worst]));
+                       tm_nightly_value(before, last->before, &tm_figure_table[judged->worst]),
+                       tm_nightly_value(after, last->after, &tm_figure_table[judged->worst]));
 }
 
 static const struct night_point *last_good(const struct night_history *history, const struct night_point *newest)
 {
     const struct night_point *good = NULL;
 
-    for (size_t i = 0; i < history->count && tm_night_point_at(history, i) != newest; i++)
-        if (tm_night_is_good(tm_night_point_at(history, i)))
-            good = tm_night_point_at(history, i);
+    for (size_t i = 0; i < history->count && tm_nightly_point_at(history, i) != newest; i++)
+        if (tm_nightly_is_good(tm_nightly_point_at(history, i)))
+            good = tm_nightly_point_at(history, i);
     return good;
 }
 
-static void say_revisions(struct tm_value *evidence, const struct night_point *before, const struct night_point *now)
+static void emit_revisions(struct tm_value *evidence, const struct night_point *before, const struct night_point *now)
 {
     if (before && *before->revision && *now->revision && strcmp(before->revision, now->revision) != 0)
         tm_add_printed(evidence, NULL, "Revision %s; the good run before it, of %s, has %s", now->revision,
@@ -776,7 +777,7 @@ static void add_compare(struct tm_value *fix, const struct night_point *before, 
         before->id, now->id);
 }
 
-void tm_night_add_worse_finding(struct night *night, const struct night_judgement *judged)
+void tm_nightly_add_worse_finding(struct night *night, const struct night_judgement *judged)
 {
     const struct night_figure *worst = &judged->figure[judged->worst];
     const struct tm_history_figure *figure = &tm_figure_table[judged->worst];
@@ -791,13 +792,13 @@ void tm_night_add_worse_finding(struct night *night, const struct night_judgemen
     to = begin(night, "night_worse",
                (judged->worst == 0 || figure->parts) && judged->figure[0].change >= bad_pct ? "critical" : "warning");
     (void)snprintf(prefix, sizeof(prefix), "%s: ", short_name(name, night->history->job));
-    say_figure(to, "title", prefix, worst, figure);
+    emit_figure(to, "title", prefix, worst, figure);
     evidence = add_value(to, worst->value, *figure->unit ? figure->unit : "count", NAN);
     tm_add_printed(evidence, NULL, "Median of the %zu good runs before: %s; changes up to %s are not told", worst->runs,
-                   tm_night_value(text, worst->before, figure), tm_night_value(band, worst->band, figure));
-    say_others(evidence, judged);
-    say_since(evidence, night, judged);
-    say_revisions(evidence, before, judged->newest);
+                   tm_nightly_value(text, worst->before, figure), tm_nightly_value(band, worst->band, figure));
+    emit_others(evidence, judged);
+    emit_since(evidence, night, judged);
+    emit_revisions(evidence, before, judged->newest);
     if (*night->history->texts.finding)
         tm_add_printed(evidence, NULL, "First finding of its report: %s", night->history->texts.finding);
     add_compare(end(to, judged->worst == 0 ? tm_whole(worst->value - worst->before) : 0), before, judged->newest);

@@ -274,7 +274,7 @@ void tm_page_table(void *to, const struct tm_table *table)
 
 enum { ID_BYTES = 48 };
 
-static void put_twin_head(struct tm_page *page, const struct tm_chart_table *table)
+static void put_duplicate_head(struct tm_page *page, const struct tm_chart_table *table)
 {
     tm_htmlw_open(&page->w, "thead");
     tm_htmlw_open(&page->w, "tr");
@@ -290,7 +290,7 @@ static void put_twin_head(struct tm_page *page, const struct tm_chart_table *tab
     tm_htmlw_close_line(&page->w);
 }
 
-static void put_twin_row(struct tm_page *page, const struct tm_chart *chart, size_t row)
+static void put_duplicate_row(struct tm_page *page, const struct tm_chart *chart, size_t row)
 {
     const struct tm_chart_table *table = &chart->table;
 
@@ -307,7 +307,7 @@ static void put_twin_row(struct tm_page *page, const struct tm_chart *chart, siz
     tm_htmlw_close_line(&page->w);
 }
 
-static void put_twin(struct tm_page *page, const char *title_id)
+static void put_duplicate(struct tm_page *page, const char *title_id)
 {
     const struct tm_chart *chart = &page->chart;
 
@@ -316,10 +316,10 @@ static void put_twin(struct tm_page *page, const char *title_id)
     tm_page_open_scroll(page, "scroll", title_id);
     tm_htmlw_open(&page->w, "table");
     tm_htmlw_attr(&page->w, "aria-labelledby", title_id);
-    put_twin_head(page, &chart->table);
+    put_duplicate_head(page, &chart->table);
     tm_htmlw_open(&page->w, "tbody");
     for (size_t r = 0; r < tm_chart_rows(chart); r++)
-        put_twin_row(page, chart, r);
+        put_duplicate_row(page, chart, r);
     for (int i = 0; i < 3; i++) /* tbody, table, region */
         tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
@@ -346,7 +346,7 @@ static void put_chart(struct tm_page *page, enum tm_chart_kind kind, size_t inde
     tm_htmlw_open(&page->w, "figcaption");
     tm_page_text(page, page->chart.caption);
     tm_htmlw_close_line(&page->w);
-    put_twin(page, title_id);
+    put_duplicate(page, title_id);
     tm_htmlw_close_line(&page->w);
 }
 

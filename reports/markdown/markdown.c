@@ -348,7 +348,7 @@ static void put_cell(struct writing *m, const char *text)
 }
 
 /* "at most 150ms", "grows by 5 % at most" */
-static void say_limit(char *to, size_t bytes, const struct tm_value *gate)
+static void emit_limit(char *to, size_t bytes, const struct tm_value *gate)
 {
     static const struct {
         const char *rule, *before, *behind;
@@ -389,7 +389,7 @@ static void put_gate(struct writing *m, const struct tm_value *row, const struct
     begin_table(m);
     put_name(m, row);
     mdw_rawf(&m->w, " | %s", is(gate, "status", "failed") ? "**failed**" : "unknown");
-    say_limit(limit, sizeof(limit), gate);
+    emit_limit(limit, sizeof(limit), gate);
     (void)snprintf(text, sizeof(text), "%.120s: %s", text_of(gate, *text_of(gate, "title") ? "title" : "figure"),
                    limit);
     put_cell(m, text);
@@ -500,7 +500,7 @@ static void put_all(struct writing *m, const struct tm_value *gates, const char 
     tm_mdw_raw(&m->w, "tracemill " TM_VERSION "</sub>\n");
 }
 
-tm_status tm_night_markdown_write(struct tm_run *run, const struct tm_value *gates, const char *title, FILE *to)
+tm_status tm_nightly_markdown_write(struct tm_run *run, const struct tm_value *gates, const char *title, FILE *to)
 {
     struct writing *const m = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*m), &run->error);
     bool is_written;
@@ -669,7 +669,7 @@ static void begin_section(void *to, const struct tm_section *section)
     tm_mdw_raw(&m->w, m->is_findings ? "\n\n" : "</summary>\n\n");
 }
 
-static void say_left_out(struct markdown *m, const char *title)
+static void emit_left_out(struct markdown *m, const char *title)
 {
     const size_t used = strlen(m->left_out);
 
@@ -702,7 +702,7 @@ static void end_section(void *to, const struct tm_section *section)
         mdw_rawf(&m->w, "%zu more findings are in the other files of the report.\n\n", m->findings_left_out);
     m->findings_left_out = 0;
     if (!fits(m, m->mark))
-        say_left_out(m, section->title);
+        emit_left_out(m, section->title);
 }
 
 /* --- findings --- */

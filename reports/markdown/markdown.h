@@ -21,11 +21,11 @@ tm_status tm_markdown_write(struct tm_run *run, const struct tm_doc *doc, FILE *
 
 /* A night in short, for a pull request or a chat: what failed first, then what cannot be judged or has no report; what
  * passed is folded.  At most TM_MARKDOWN_BYTES_MOST bytes: what there is no room for is counted.
- * in:     gates  as tm_night_gates fills it
+ * in:     gates  as tm_nightly_gates fills it
  *         title  NULL = none
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT */
-tm_status tm_night_markdown_write(struct tm_run *run, const struct tm_value *gates, const char *title,
-                                  FILE *to) TM_MUST_USE;
+tm_status tm_nightly_markdown_write(struct tm_run *run, const struct tm_value *gates, const char *title,
+                                    FILE *to) TM_MUST_USE;
 
 /* Markdown as GitHub renders it, into a buffer of fixed size.  Texts of a trace enter here only.  What Markdown or its
  * reader would act on stands in inline code: nothing opens HTML, a link, an image, a formula, mentions a person

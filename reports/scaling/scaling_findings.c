@@ -7,7 +7,7 @@
 
 #include "pipeline/store/bounded_sum.h"
 #include "reports/compare/sides.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 #include "reports/format/format.h"
 #include "reports/scaling/scaling_points.h"
 
@@ -319,8 +319,8 @@ static void end(struct tm_value *to, const char *cause, const char *const *fixes
 /* --- evidence --- */
 
 /* "1 device 8.1 %, 2: 12.0 %, 4: 20.1 %": of many points some, the last one among them. */
-static void say_by_points(const struct scaling_study *s, struct tm_value *evidence, const char *what,
-                          double (*figure)(const struct point_facts *facts, int part), int part)
+static void emit_by_points(const struct scaling_study *s, struct tm_value *evidence, const char *what,
+                           double (*figure)(const struct point_facts *facts, int part), int part)
 {
     const size_t each = (s->points + POINTS_TOLD - 1) / POINTS_TOLD;
     char text[TEXT_BYTES] = "", number[TM_FORMAT_BYTES], devices[DEVICES_TEXT];
@@ -359,7 +359,7 @@ static double imbalance_of(const struct point_facts *facts, int part)
     return facts->imbalance_pct;
 }
 
-static void say_times(const struct scaling_study *s, struct tm_value *evidence, enum scaling_part part)
+static void emit_times(const struct scaling_study *s, struct tm_value *evidence, enum scaling_part part)
 {
     const struct point_facts *first = &s->facts[0], *last = tm_last_point(s);
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], n[DEVICES_TEXT], m[DEVICES_TEXT];
@@ -373,7 +373,7 @@ static void say_times(const struct scaling_study *s, struct tm_value *evidence, 
 static size_t find_grown_rows(const struct scaling_study *s, enum scaling_part part,
                               struct grown_row row[GROWN_ROWS_MOST]);
 
-static void say_grown_rows(const struct scaling_study *s, struct tm_value *evidence, enum scaling_part part)
+static void emit_grown_rows(const struct scaling_study *s, struct tm_value *evidence, enum scaling_part part)
 {
     struct grown_row row[GROWN_ROWS_MOST];
     const size_t count = find_grown_rows(s, part, row);
@@ -456,12 +456,12 @@ static void add_loss(struct scaling_study *s, enum scaling_part part)
                    tm_devices_text(devices, tm_last_point(s)->devices));
     add_value(to, lost_pct, "%", least_pct);
     evidence = tm_member(to, "evidence");
-    say_times(s, evidence, part);
+    emit_times(s, evidence, part);
     (void)snprintf(share, sizeof(share), "Share of %s in a step", tm_scaling_part_title(part));
-    say_by_points(s, evidence, share, share_of_step, part);
+    emit_by_points(s, evidence, share, share_of_step, part);
     if (part == SCALING_COMMUNICATION && isfinite(tm_last_point(s)->overlap_pct))
-        say_by_points(s, evidence, "Share of collective time overlapped with compute", overlap_of, part);
-    say_grown_rows(s, evidence, part);
+        emit_by_points(s, evidence, "Share of collective time overlapped with compute", overlap_of, part);
+    emit_grown_rows(s, evidence, part);
     end(to, loss->cause, loss->fix);
 }
 
@@ -509,7 +509,7 @@ static void add_imbalance(struct scaling_study *s)
                    tm_devices_text(devices, s->facts[worst].devices),
                    tm_format_pct(pct, s->facts[worst].imbalance_pct));
     add_value(to, s->facts[worst].imbalance_pct, "%", imbalance_pct);
-    say_by_points(s, tm_member(to, "evidence"), "Imbalance", imbalance_of, 0);
+    emit_by_points(s, tm_member(to, "evidence"), "Imbalance", imbalance_of, 0);
     end(to, "The others wait for it in collectives, so that it costs their time, too.", fixes);
 }
 
@@ -547,7 +547,7 @@ static void add_efficiency(struct scaling_study *s)
     tm_add_printed(to, "title", "%s work at %s efficiency", tm_devices_text(devices, last->devices),
                    tm_format_pct(pct, last->efficiency_pct));
     add_value(to, last->efficiency_pct, "%", SCALING_GOOD_PCT);
-    say_by_points(s, tm_member(to, "evidence"), "Efficiency", efficiency_of, 0);
+    emit_by_points(s, tm_member(to, "evidence"), "Efficiency", efficiency_of, 0);
     if (!interval->why)
         tm_add_printed(tm_member(to, "evidence"), NULL, "95 %% interval of the last one: %s to %s",
                        tm_format_pct(low, 100 * interval->low / last->ideal),
@@ -624,7 +624,7 @@ static void add_superlinear(struct scaling_study *s)
                    tm_devices_text(devices, tm_last_point(s)->devices),
                    tm_format_pct(pct, tm_last_point(s)->efficiency_pct));
     add_value(to, tm_last_point(s)->efficiency_pct, "%", superlinear_pct);
-    say_by_points(s, tm_member(to, "evidence"), "Efficiency", efficiency_of, 0);
+    emit_by_points(s, tm_member(to, "evidence"), "Efficiency", efficiency_of, 0);
     end(to, "The first point is slower than it could be.", fixes);
 }
 

@@ -10,7 +10,7 @@
 #include "reports/compare/compare.h"
 #include "reports/compare/sides.h"
 #include "reports/compare/step_samples.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 #include "reports/scaling/scaling_points.h"
 
 /* Can these runs be a scaling study?  Asked before anything is worked out. */

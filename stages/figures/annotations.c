@@ -526,18 +526,18 @@ static tm_status find_window(struct annotations *a)
     const struct tm_steps *steps = &a->trace->steps;
     const struct tm_step_mark *mark;
 
-    a->begin_ps = INT64_MIN;
+    a->start_ps = INT64_MIN;
     a->end_ps = INT64_MAX;
     if (steps->all || steps->source != TM_STEPS_HOST || steps->chosen_begin >= steps->chosen_end)
         return TM_OK;
     mark = tm_rows_at(steps->marks, steps->chosen_begin);
     if (!mark)
         return a->run->error.status;
-    a->begin_ps = mark->begin_ps;
+    a->start_ps = mark->start_ps;
     mark = tm_rows_at(steps->marks, steps->chosen_end - 1);
     if (!mark)
         return a->run->error.status;
-    a->end_ps = tm_sum_times(mark->begin_ps, mark->dur_ps);
+    a->end_ps = tm_sum_times(mark->start_ps, mark->dur_ps);
     return TM_OK;
 }
 
@@ -564,7 +564,7 @@ static tm_status take_leads(struct annotations *a)
     while (a->leads && st == TM_OK && (st = tm_sorter_next(a->leads, &row)) == TM_OK && row) {
         const struct lead *lead = row;
 
-        st = begin_span(a, lead->track, a->begin_ps, lead->dur_ps, lead->name);
+        st = begin_span(a, lead->track, a->start_ps, lead->dur_ps, lead->name);
     }
     tm_sorter_free(a->leads);
     a->leads = NULL;
@@ -592,10 +592,10 @@ static tm_status take_annotation(struct annotations *a, const struct tm_record *
     const int64_t end_ps = tm_sum_times(record->start_ps, record->dur_ps);
     const int64_t until_ps = end_ps < a->end_ps ? end_ps : a->end_ps;
 
-    if (until_ps < record->start_ps || until_ps < a->begin_ps)
+    if (until_ps < record->start_ps || until_ps < a->start_ps)
         return TM_OK;
     if (a->leads) {
-        const struct lead lead = { until_ps - a->begin_ps, record->track, record->name };
+        const struct lead lead = { until_ps - a->start_ps, record->track, record->name };
 
         return tm_sorter_push(a->leads, &lead);
     }
@@ -607,7 +607,7 @@ static tm_status take_launch(struct annotations *a, const struct tm_event *event
     const struct launch launch = { event->launch_start_ps, event->record.dur_ps, event->launch_track, event->device };
 
     a->launched++;
-    if (launch.at_ps < a->begin_ps)
+    if (launch.at_ps < a->start_ps)
         return TM_OK;
     return launch.at_ps < event->record.start_ps ? add_launch(a, &launch) : tm_rows_append(a->early, &launch);
 }
@@ -617,7 +617,7 @@ tm_status tm_annotations_take(struct annotations *a, const struct tm_event *even
     bool is = false;
     tm_status st = TM_OK;
 
-    if (a->leads && event->record.start_ps > a->begin_ps)
+    if (a->leads && event->record.start_ps > a->start_ps)
         st = take_leads(a);
     if (st != TM_OK)
         return st;

@@ -47,7 +47,7 @@ struct annotations {
     struct tm_rows *early;   /* of it: struct launch, of activities that came before it */
     struct launches launches[ANNOTATION_LAUNCHES]; /* of it, by thread and device */
     struct tm_groups *rows;                        /* struct annotation_row */
-    int64_t begin_ps, end_ps;                      /* what counts of the present host */
+    int64_t start_ps, end_ps;                      /* what counts of the present host */
     uint64_t launched;                             /* activities of which the launch is known */
     uint64_t inside;                               /* those whose launch lies in an annotation */
     int64_t host_self_ps, inside_ps;

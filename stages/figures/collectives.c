@@ -58,7 +58,7 @@ struct collective_front {
 struct stretch {
     struct tm_key row; /* of struct collective_row */
     uint64_t serial;   /* of the collective on its device; a wait has that of what it waits for */
-    int64_t begin_ps, end_ps;
+    int64_t start_ps, end_ps;
     uint32_t member;
     uint32_t is_chosen;
 };
@@ -79,7 +79,7 @@ struct start {
 
 /* The exposed time of a device. */
 struct exposure {
-    int64_t begin_ps, end_ps; /* what counts of the device */
+    int64_t start_ps, end_ps; /* what counts of the device */
     int64_t at_ps;            /* everything before is shared out */
     int64_t computes_until_ps;
     struct exposed owner, next; /* next: of those that end after the owner the one with the latest end */
@@ -225,8 +225,8 @@ static tm_status save_stretches(struct collectives *c, struct tm_partial_writer 
 
         tm_partial_put_words(w, &stretch->row, 2);
         tm_partial_put_u64(w, stretch->serial);
-        tm_partial_put_i64(w, stretch->begin_ps);
-        tm_partial_put_i64(w, stretch->end_ps - stretch->begin_ps);
+        tm_partial_put_i64(w, stretch->start_ps);
+        tm_partial_put_i64(w, stretch->end_ps - stretch->start_ps);
         tm_partial_put_u32(w, stretch->member);
         tm_partial_put_u8(w, stretch->is_chosen);
     }
@@ -281,13 +281,13 @@ static tm_status load_stretches(struct collectives *c, struct tm_partial_reader 
 
         tm_partial_words(r, &stretch.row, 2);
         stretch.serial = tm_partial_u64(r);
-        stretch.begin_ps = tm_partial_i64(r);
+        stretch.start_ps = tm_partial_i64(r);
         dur_ps = tm_partial_time(r);
         stretch.member = first + tm_partial_below_u32(r, c->skew.members.count - first);
         stretch.is_chosen = tm_partial_bool(r);
-        if (tm_partial_is_ok(r) && !tm_time_fits(stretch.begin_ps, dur_ps))
+        if (tm_partial_is_ok(r) && !tm_time_fits(stretch.start_ps, dur_ps))
             (void)tm_partial_damaged(r, "a time is out of its range");
-        stretch.end_ps = tm_sum_times(stretch.begin_ps, dur_ps);
+        stretch.end_ps = tm_sum_times(stretch.start_ps, dur_ps);
         st = tm_partial_is_ok(r) ? tm_sorter_push(c->stretches, &stretch) : tm_partial_status(r);
     }
     return st;
@@ -388,14 +388,14 @@ static bool is_before(const struct matched *m, const struct stretch *stretch)
 
 static tm_status add_stretch(struct splitting *s, const struct stretch *stretch)
 {
-    const int64_t exposed_ps = stretch->end_ps - stretch->begin_ps;
+    const int64_t exposed_ps = stretch->end_ps - stretch->start_ps;
     struct collective_row row = { .key = stretch->row };
     struct exposed_parts *parts = &row.exposed;
 
     if (s->has_at && s->at.member == stretch->member && s->at.serial == stretch->serial) {
         const int64_t last_ps = s->at.last_ps < stretch->end_ps ? s->at.last_ps : stretch->end_ps;
 
-        parts->wait_ps = last_ps > stretch->begin_ps ? last_ps - stretch->begin_ps : 0;
+        parts->wait_ps = last_ps > stretch->start_ps ? last_ps - stretch->start_ps : 0;
         parts->move_ps = exposed_ps - parts->wait_ps;
     } else {
         parts->unmatched_ps = exposed_ps;
@@ -791,18 +791,18 @@ static tm_status collectives_report(struct tm_stage *s, struct tm_value *summary
  * the device's exposed_collective_ps.  Where in a collective they lie is kept, as nobody knows here
  * when the last device came. source: docs/metrics.md, "Collectives" */
 
-static void init_exposure(struct exposure *e, int64_t begin_ps, int64_t end_ps)
+static void init_exposure(struct exposure *e, int64_t start_ps, int64_t end_ps)
 {
     *e =
-        (struct exposure){ .begin_ps = begin_ps, .end_ps = end_ps, .at_ps = INT64_MIN, .computes_until_ps = INT64_MIN };
+        (struct exposure){ .start_ps = start_ps, .end_ps = end_ps, .at_ps = INT64_MIN, .computes_until_ps = INT64_MIN };
 }
 
 TM_NOT_INLINE tm_status tell(struct exposure *e, struct tm_sorter *stretches)
 {
     const struct stretch stretch = e->open;
 
-    e->open.begin_ps = e->open.end_ps;
-    return stretch.end_ps > stretch.begin_ps ? tm_sorter_push(stretches, &stretch) : TM_OK;
+    e->open.start_ps = e->open.end_ps;
+    return stretch.end_ps > stretch.start_ps ? tm_sorter_push(stretches, &stretch) : TM_OK;
 }
 
 /* The owner runs in [at, until). */
@@ -811,18 +811,18 @@ static tm_status collective_exposure_add_exposed(struct exposure *e, int64_t unt
     int64_t from_ps = e->at_ps > e->computes_until_ps ? e->at_ps : e->computes_until_ps;
     tm_status st;
 
-    from_ps = from_ps > e->begin_ps ? from_ps : e->begin_ps;
+    from_ps = from_ps > e->start_ps ? from_ps : e->start_ps;
     until_ps = until_ps < e->end_ps ? until_ps : e->end_ps;
     if (until_ps <= from_ps)
         return TM_OK;
-    if (e->open.end_ps > e->open.begin_ps && e->open.end_ps == from_ps && e->open.serial == e->owner.stretch.serial &&
+    if (e->open.end_ps > e->open.start_ps && e->open.end_ps == from_ps && e->open.serial == e->owner.stretch.serial &&
         e->open.is_chosen == e->owner.stretch.is_chosen && tm_is_same_key(e->open.row, e->owner.stretch.row)) {
         e->open.end_ps = until_ps;
         return TM_OK;
     }
     st = tell(e, stretches);
     e->open = e->owner.stretch;
-    e->open.begin_ps = from_ps;
+    e->open.start_ps = from_ps;
     e->open.end_ps = until_ps;
     return st;
 }
@@ -1064,7 +1064,7 @@ static int by_serial(const void *a, const void *b)
         return x->member < y->member ? -1 : 1;
     if (x->serial != y->serial)
         return x->serial < y->serial ? -1 : 1;
-    return (x->begin_ps > y->begin_ps) - (x->begin_ps < y->begin_ps);
+    return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
 }
 
 static uint64_t serial_prefix(const void *row)
@@ -1282,7 +1282,7 @@ static tm_status take_flight(struct collectives *c, const struct exposure *e, co
     uint64_t start;
     tm_status st;
 
-    if (event->config->level != TM_LEVEL_COLLECTIVE || event->record.start_ps < e->begin_ps ||
+    if (event->config->level != TM_LEVEL_COLLECTIVE || event->record.start_ps < e->start_ps ||
         event->record.start_ps >= e->end_ps)
         return TM_OK;
     st = find_row(c, event, &row, &start);

@@ -26,7 +26,7 @@ enum sort { SORT_WHOLE, SORT_CLIENT, SORT_XLA, SORT_COUNT };
 
 /* A compile that lies in no other one. */
 struct compile {
-    int64_t begin_ps, dur_ps, step_number;
+    int64_t start_ps, dur_ps, step_number;
     uint32_t host;
     tm_strid module;
     tm_strid shapes; /* of the program that it made; 0 = not known.  Set by the report */
@@ -88,7 +88,7 @@ static tm_status compile_save(struct tm_stage *s, struct tm_partial_writer *w)
 
         if (!row)
             return s->run->error.status;
-        tm_partial_put_i64(w, row->begin_ps);
+        tm_partial_put_i64(w, row->start_ps);
         tm_partial_put_i64(w, row->dur_ps);
         tm_partial_put_i64(w, row->step_number);
         tm_partial_put_u32(w, row->host);
@@ -104,7 +104,7 @@ static void load_compile(struct tm_partial_reader *r, struct compile *row)
 {
     int64_t end_ps;
 
-    row->begin_ps = tm_partial_i64(r);
+    row->start_ps = tm_partial_i64(r);
     row->dur_ps = tm_partial_time(r);
     row->step_number = tm_partial_i64(r);
     row->host = tm_partial_below_u32(r, tm_partial_host_count(r));
@@ -112,7 +112,7 @@ static void load_compile(struct tm_partial_reader *r, struct compile *row)
     row->sort = tm_partial_below_u8(r, SORT_COUNT);
     row->has_step = tm_partial_bool(r);
     row->in_chosen = tm_partial_bool(r);
-    if (__builtin_add_overflow(row->begin_ps, row->dur_ps, &end_ps))
+    if (__builtin_add_overflow(row->start_ps, row->dur_ps, &end_ps))
         (void)tm_partial_damaged(r, "a time is out of its range");
 }
 
@@ -137,7 +137,7 @@ static tm_status compile_load(struct tm_stage *s, struct tm_partial_reader *r)
         c->found[i] += tm_partial_u64(r);
     count = tm_partial_u64(r);
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        struct compile row = { .begin_ps = 0 };
+        struct compile row = { .start_ps = 0 };
 
         load_compile(r, &row);
         row.host += first_host;
@@ -177,14 +177,14 @@ struct cover {
 
 static void cover_add(struct cover *cover, const struct compile *compile)
 {
-    const int64_t end_ps = compile->begin_ps + compile->dur_ps;
-    int64_t begin_ps = compile->begin_ps;
+    const int64_t end_ps = compile->start_ps + compile->dur_ps;
+    int64_t start_ps = compile->start_ps;
 
-    if (cover->has_begun && cover->host == compile->host && begin_ps < cover->until_ps)
-        begin_ps = cover->until_ps;
-    if (end_ps <= begin_ps)
+    if (cover->has_begun && cover->host == compile->host && start_ps < cover->until_ps)
+        start_ps = cover->until_ps;
+    if (end_ps <= start_ps)
         return;
-    cover->total_ps += end_ps - begin_ps;
+    cover->total_ps += end_ps - start_ps;
     cover->until_ps = end_ps;
     cover->host = compile->host;
     cover->has_begun = true;
@@ -331,7 +331,7 @@ static tm_status add_event(struct compiles *c, uint64_t at, struct tm_value *lis
     to = tm_add_object(list, NULL);
     st = add_module(c, to, compile.module);
     tm_add_string(to, "host", host->text);
-    tm_add_int(to, "begin_ps", compile.begin_ps);
+    tm_add_int(to, "begin_ps", compile.start_ps);
     tm_add_int(to, "dur_ps", compile.dur_ps);
     if (compile.has_step)
         tm_add_int(to, "step", compile.step_number);
@@ -371,7 +371,7 @@ static tm_status find_programs(struct compiles *c, enum sort sort)
             st = c->run->error.status;
             break;
         }
-        row.begin_ps = compile->begin_ps;
+        row.start_ps = compile->start_ps;
         row.module = compile->module;
         row.host = compile->host;
         if (compile->sort == sort && compile->module)
@@ -621,7 +621,7 @@ static tm_status find_step(struct compiles *c, struct compile *compile)
         mark = tm_rows_at(steps->marks, middle);
         if (!mark)
             return c->run->error.status;
-        if (mark->begin_ps > compile->begin_ps)
+        if (mark->start_ps > compile->start_ps)
             high = middle;
         else
             low = middle + 1;
@@ -631,7 +631,7 @@ static tm_status find_step(struct compiles *c, struct compile *compile)
     mark = tm_rows_at(steps->marks, low - 1);
     if (!mark)
         return c->run->error.status;
-    if (compile->begin_ps - mark->begin_ps > mark->dur_ps)
+    if (compile->start_ps - mark->start_ps > mark->dur_ps)
         return TM_OK;
     compile->has_step = 1;
     compile->in_chosen = mark->chosen;
@@ -644,7 +644,7 @@ static tm_status take_compile(struct compiles *c, const struct tm_event *event)
     const struct tm_record *r = &event->record;
     const int64_t end_ps = r->start_ps + r->dur_ps;
     const enum sort sort = sort_of(event->traits);
-    struct compile compile = { .begin_ps = r->start_ps, .dur_ps = r->dur_ps, .sort = (uint8_t)sort };
+    struct compile compile = { .start_ps = r->start_ps, .dur_ps = r->dur_ps, .sort = (uint8_t)sort };
     const struct tm_track *track = tm_rows_at(c->trace->tracks, r->track);
     struct track_ends *ends = tm_rows_change(c->tracks, r->track);
     tm_status st;

@@ -182,9 +182,9 @@ static int made_order(const void *a, const void *b)
     const struct made *x = a, *y = b;
     const int difference = by_function(x->function, x->of.host, y->function, y->of.host);
 
-    if (difference || x->of.begin_ps == y->of.begin_ps)
+    if (difference || x->of.start_ps == y->of.start_ps)
         return difference ? difference : (x->of.row > y->of.row) - (x->of.row < y->of.row);
-    return x->of.begin_ps < y->of.begin_ps ? -1 : 1;
+    return x->of.start_ps < y->of.start_ps ? -1 : 1;
 }
 
 /* Rows out of a sorter, side by side.  owns: the caller frees *rows, also after a failure */

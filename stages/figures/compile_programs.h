@@ -26,7 +26,7 @@ tm_status tm_compiled_load(struct tm_compiled *programs, struct tm_partial_reade
 
 /* A compile whose program is looked for. */
 struct tm_made {
-    int64_t begin_ps;
+    int64_t start_ps;
     uint64_t row;    /* the caller's number of it */
     tm_strid module; /* its name: "jit_step", "PjitFunction(step)" */
     uint32_t host;

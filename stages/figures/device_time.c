@@ -24,9 +24,9 @@ static int64_t number_of(int64_t at_ps, int64_t bin_ps)
     return at_ps / bin_ps - (at_ps % bin_ps < 0);
 }
 
-static uint64_t count_of(int64_t begin_ps, int64_t end_ps, int64_t bin_ps)
+static uint64_t count_of(int64_t start_ps, int64_t end_ps, int64_t bin_ps)
 {
-    return end_ps > begin_ps ? (uint64_t)number_of(end_ps - 1, bin_ps) - (uint64_t)number_of(begin_ps, bin_ps) + 1 : 0;
+    return end_ps > start_ps ? (uint64_t)number_of(end_ps - 1, bin_ps) - (uint64_t)number_of(start_ps, bin_ps) + 1 : 0;
 }
 
 /* By how much a round width grows to the next one that it divides: 1 to 2, 2 to 10, 5 to 10. */
@@ -47,19 +47,19 @@ static int64_t wider(int64_t bin_ps)
     return first == 2 ? bin_ps / 2 * 5 : bin_ps * 2;
 }
 
-void tm_busy_bins_init(struct tm_busy_bins *bins, int64_t begin_ps, int64_t end_ps)
+void tm_busy_bins_init(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_ps)
 {
-    *bins = (struct tm_busy_bins){ .begin_ps = begin_ps, .end_ps = end_ps, .bin_ps = 1 };
-    while (count_of(begin_ps, end_ps, bins->bin_ps) > TM_BUSY_BINS_MOST)
+    *bins = (struct tm_busy_bins){ .start_ps = start_ps, .end_ps = end_ps, .bin_ps = 1 };
+    while (count_of(start_ps, end_ps, bins->bin_ps) > TM_BUSY_BINS_MOST)
         bins->bin_ps = wider(bins->bin_ps);
-    bins->count = (uint32_t)count_of(begin_ps, end_ps, bins->bin_ps);
+    bins->count = (uint32_t)count_of(start_ps, end_ps, bins->bin_ps);
 }
 
 static void find_bin(struct tm_busy_bins *bins, int64_t at_ps)
 {
     const int64_t number = number_of(at_ps, bins->bin_ps);
 
-    bins->last = (uint32_t)(number - number_of(bins->begin_ps, bins->bin_ps));
+    bins->last = (uint32_t)(number - number_of(bins->start_ps, bins->bin_ps));
     /* The multiples below the first moment that can be told, and above the last one, are not told either. */
     if (__builtin_mul_overflow(number, bins->bin_ps, &bins->last_begin_ps))
         bins->last_begin_ps = INT64_MIN;
@@ -67,18 +67,18 @@ static void find_bin(struct tm_busy_bins *bins, int64_t at_ps)
         bins->last_end_ps = INT64_MAX;
 }
 
-void tm_busy_bins_add(struct tm_busy_bins *bins, int64_t begin_ps, int64_t end_ps, int sign)
+void tm_busy_bins_add(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_ps, int sign)
 {
-    begin_ps = begin_ps > bins->begin_ps ? begin_ps : bins->begin_ps;
+    start_ps = start_ps > bins->start_ps ? start_ps : bins->start_ps;
     end_ps = end_ps < bins->end_ps ? end_ps : bins->end_ps;
-    while (begin_ps < end_ps) {
+    while (start_ps < end_ps) {
         int64_t part_ps;
 
-        if (begin_ps < bins->last_begin_ps || begin_ps >= bins->last_end_ps)
-            find_bin(bins, begin_ps);
-        part_ps = (end_ps < bins->last_end_ps ? end_ps : bins->last_end_ps) - begin_ps;
+        if (start_ps < bins->last_begin_ps || start_ps >= bins->last_end_ps)
+            find_bin(bins, start_ps);
+        part_ps = (end_ps < bins->last_end_ps ? end_ps : bins->last_end_ps) - start_ps;
         bins->busy_ps[bins->last] += sign < 0 ? -part_ps : part_ps;
-        begin_ps += part_ps;
+        start_ps += part_ps;
     }
 }
 
@@ -87,7 +87,7 @@ void tm_busy_bins_merge(struct tm_busy_bins *bins, uint32_t most)
     bins->last_begin_ps = bins->last_end_ps = 0;
     while (bins->count > most && bins->count > 3 && bins->bin_ps <= INT64_MAX / 5) {
         const int factor = growth_of(bins->bin_ps);
-        const int64_t first = number_of(bins->begin_ps, bins->bin_ps);
+        const int64_t first = number_of(bins->start_ps, bins->bin_ps);
         const int64_t wide_first = number_of(first, factor);
 
         for (uint32_t i = 0; i < bins->count; i++) {
@@ -97,7 +97,7 @@ void tm_busy_bins_merge(struct tm_busy_bins *bins, uint32_t most)
             bins->busy_ps[number_of(first + i, factor) - wide_first] += part_ps;
         }
         bins->bin_ps *= factor;
-        bins->count = (uint32_t)count_of(bins->begin_ps, bins->end_ps, bins->bin_ps);
+        bins->count = (uint32_t)count_of(bins->start_ps, bins->end_ps, bins->bin_ps);
     }
 }
 
@@ -177,8 +177,8 @@ tm_status tm_find_period(struct device_time *d, const struct lane *lane, struct 
 
         if (!row)
             return d->run->error.status;
-        if (row->end_ps > row->begin_ps) {
-            *period = (struct period){ period->ordinal, row->begin_ps, row->end_ps, true };
+        if (row->end_ps > row->start_ps) {
+            *period = (struct period){ period->ordinal, row->start_ps, row->end_ps, true };
             return TM_OK;
         }
     }
@@ -191,17 +191,17 @@ static tm_status find_extent(struct device_time *d, struct lane *lane)
     const struct tm_steps *steps = &d->trace->steps;
     tm_status st = tm_find_period(d, lane, &lane->period);
 
-    lane->from_ps = has_window(lane) ? lane->begin_ps : lane->device.first_ps;
+    lane->from_ps = has_window(lane) ? lane->start_ps : lane->device.first_ps;
     lane->until_ps = has_window(lane) ? lane->end_ps : lane->device.last_ps;
     if (st != TM_OK || !lane->period.exists)
         return st;
-    lane->from_ps = lane->period.begin_ps < lane->from_ps ? lane->period.begin_ps : lane->from_ps;
+    lane->from_ps = lane->period.start_ps < lane->from_ps ? lane->period.start_ps : lane->from_ps;
     for (uint64_t k = steps->count; k > 0; k--) {
         const struct tm_step_row *row = tm_rows_at(steps->rows, lane->first_step_row + k - 1);
 
         if (!row)
             return d->run->error.status;
-        if (row->end_ps > row->begin_ps) {
+        if (row->end_ps > row->start_ps) {
             lane->until_ps = row->end_ps > lane->until_ps ? row->end_ps : lane->until_ps;
             return TM_OK;
         }
@@ -253,14 +253,14 @@ static tm_status add_lane(struct device_time *d, const struct tm_device *device)
     lane->host = d->host_count - 1;
     lane->group = d->first_group + device->group;
     begin_bins(d->trace, lane);
-    lane->begin_ps = device->chosen_begin_ps;
+    lane->start_ps = device->chosen_begin_ps;
     lane->end_ps = device->chosen_end_ps;
     group = &d->groups[lane->group];
     if (group->first_lane == TM_NONE)
         group->first_lane = d->lane_count - 1;
     if (has_window(lane)) {
         group->devices++;
-        group->begin_ps = lane->begin_ps;
+        group->start_ps = lane->start_ps;
         group->end_ps = lane->end_ps;
     }
     lane->first_step_row = device->first_step_row;
@@ -323,16 +323,16 @@ static void add_part(struct time_parts *parts, enum tm_level level, int64_t leng
 }
 
 /* Put a stretch into the rows of the steps in whose periods it lies; TM_LEVEL_NONE: only find the period. */
-static tm_status add_to_periods(struct device_time *d, struct lane *lane, enum tm_level level, int64_t begin_ps,
+static tm_status add_to_periods(struct device_time *d, struct lane *lane, enum tm_level level, int64_t start_ps,
                                 int64_t end_ps)
 {
     struct period *period = &lane->period;
 
-    while (begin_ps < end_ps && period->exists) {
+    while (start_ps < end_ps && period->exists) {
         struct time_parts *row;
         int64_t to_ps = end_ps;
 
-        if (begin_ps >= period->end_ps) {
+        if (start_ps >= period->end_ps) {
             tm_status st;
 
             period->ordinal++;
@@ -341,8 +341,8 @@ static tm_status add_to_periods(struct device_time *d, struct lane *lane, enum t
                 return st;
             continue;
         }
-        if (begin_ps < period->begin_ps) {
-            begin_ps = period->begin_ps;
+        if (start_ps < period->start_ps) {
+            start_ps = period->start_ps;
             continue;
         }
         if (period->end_ps < to_ps)
@@ -351,9 +351,9 @@ static tm_status add_to_periods(struct device_time *d, struct lane *lane, enum t
             row = tm_rows_change(d->parts, lane->first_parts_row + period->ordinal);
             if (!row)
                 return d->run->error.status;
-            add_part(row, level, to_ps - begin_ps);
+            add_part(row, level, to_ps - start_ps);
         }
-        begin_ps = to_ps;
+        start_ps = to_ps;
     }
     return TM_OK;
 }
@@ -364,10 +364,10 @@ struct told {
 };
 
 /* in:     the lane's period is the one in which the gap begins, or the first one after that */
-static void open_gap(struct lane *lane, int64_t begin_ps, int64_t end_ps)
+static void open_gap(struct lane *lane, int64_t start_ps, int64_t end_ps)
 {
     lane->gap = (struct open_gap){ .is_open = true,
-                                   .begin_ps = begin_ps,
+                                   .start_ps = start_ps,
                                    .end_ps = end_ps,
                                    .period = lane->period,
                                    .before = lane->last_name,
@@ -381,21 +381,21 @@ static void await_gap_end(struct device_time *d, const struct lane *lane)
     d->open_gap_end_ps = lane->gap.end_ps;
 }
 
-static tm_status take_stretch(void *to, enum tm_level level, int64_t begin_ps, int64_t end_ps)
+static tm_status take_stretch(void *to, enum tm_level level, int64_t start_ps, int64_t end_ps)
 {
     struct told *told = to;
     struct lane *lane = told->lane;
-    const int64_t from_ps = begin_ps > lane->begin_ps ? begin_ps : lane->begin_ps;
+    const int64_t from_ps = start_ps > lane->start_ps ? start_ps : lane->start_ps;
     const int64_t to_ps = end_ps < lane->end_ps ? end_ps : lane->end_ps;
     tm_status st;
 
     if (level != TM_LEVEL_NONE && to_ps > from_ps)
         add_part(&lane->parts, level, to_ps - from_ps);
     if (level != TM_LEVEL_NONE)
-        tm_busy_bins_add(&lane->bins, begin_ps, end_ps, 1);
-    st = add_to_periods(told->d, lane, level, begin_ps, level == TM_LEVEL_NONE ? begin_ps + 1 : end_ps);
+        tm_busy_bins_add(&lane->bins, start_ps, end_ps, 1);
+    st = add_to_periods(told->d, lane, level, start_ps, level == TM_LEVEL_NONE ? start_ps + 1 : end_ps);
     if (st == TM_OK && level == TM_LEVEL_NONE) {
-        open_gap(lane, begin_ps, end_ps);
+        open_gap(lane, start_ps, end_ps);
         await_gap_end(told->d, lane);
     }
     return st;
@@ -403,8 +403,8 @@ static tm_status take_stretch(void *to, enum tm_level level, int64_t begin_ps, i
 
 static void cover_add(struct cover *cover, const struct lane *lane, int64_t start_ps, int64_t end_ps)
 {
-    if (start_ps < lane->begin_ps)
-        start_ps = lane->begin_ps;
+    if (start_ps < lane->start_ps)
+        start_ps = lane->start_ps;
     if (end_ps > lane->end_ps)
         end_ps = lane->end_ps;
     if (cover->has_begun && start_ps < cover->until_ps)
@@ -554,7 +554,7 @@ static int64_t find_horizon(const struct device_time *d, int64_t now_ps)
         const struct lane *lane = &d->lanes[i];
 
         if (lane->sweep.has_begun && tm_sweep_busy_until(&lane->sweep) < lane->until_ps) {
-            const int64_t from_ps = lane->gap.is_open ? lane->gap.begin_ps : lane->sweep.at_ps;
+            const int64_t from_ps = lane->gap.is_open ? lane->gap.start_ps : lane->sweep.at_ps;
 
             horizon_ps = from_ps < horizon_ps ? from_ps : horizon_ps;
         } else if (!lane->sweep.has_begun && lane->from_ps < horizon_ps) {
@@ -613,7 +613,7 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
         cover_add(&lane->flight_or_compute, lane, event->record.start_ps, end_ps);
         lane->has_flights = true;
         /* a flight is in no step: those count that start while the chosen steps run */
-        if (event->record.start_ps >= lane->begin_ps && event->record.start_ps < lane->end_ps)
+        if (event->record.start_ps >= lane->start_ps && event->record.start_ps < lane->end_ps)
             sum_add(&lane->flights[event->config->level == TM_LEVEL_COLLECTIVE], event, event->config->bytes_accessed);
         return TM_OK;
     }
@@ -667,7 +667,7 @@ static tm_status find_busiest(struct device_time *d, uint32_t group, uint64_t or
         line->has_activity = 1;
         line->lane = i;
         line->end_ps = row->end_ps;
-        line->period_ps = row->end_ps - row->begin_ps;
+        line->period_ps = row->end_ps - row->start_ps;
         line->device_span_ps = row->last_ps - row->first_ps;
         line->parts = *parts;
     }
@@ -684,7 +684,7 @@ static tm_status keep_step(struct device_time *d, uint32_t group, uint64_t ordin
     if (!mark)
         return d->run->error.status;
     line.number = mark->number;
-    line.begin_ps = mark->begin_ps;
+    line.start_ps = mark->start_ps;
     line.host_span_ps = mark->dur_ps;
     line.has_host_span = steps->source == TM_STEPS_HOST;
     line.has_compile = mark->has_compile;

@@ -20,10 +20,10 @@ extern const struct tm_stage_type tm_device_time_stage;
 enum { TM_BUSY_BINS_MOST = 240 };
 
 /* How busy a device is over its recorded time, cut at the multiples of a round width: 1, 2 or 5 times a power of ten.
- * The first bin begins at begin_ps, the last one ends at end_ps, so both may be shorter than the others.
+ * The first bin begins at start_ps, the last one ends at end_ps, so both may be shorter than the others.
  * source: docs/metrics.md, "Device time", utilization over time */
 struct tm_busy_bins {
-    int64_t begin_ps, end_ps, bin_ps;
+    int64_t start_ps, end_ps, bin_ps;
     uint32_t count;
     int64_t busy_ps[TM_BUSY_BINS_MOST];
     uint32_t last;                      /* the bin that something was added to last */
@@ -31,12 +31,12 @@ struct tm_busy_bins {
 };
 
 /* Empty bins, of the smallest round width of which there are not too many.
- * in:     begin_ps, end_ps  nothing between them: no bins */
-void tm_busy_bins_init(struct tm_busy_bins *bins, int64_t begin_ps, int64_t end_ps);
+ * in:     start_ps, end_ps  nothing between them: no bins */
+void tm_busy_bins_init(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_ps);
 
 /* Share [begin, end) out over the bins that it touches; what lies outside of them is left out.  With sign -1 it is
  * taken out again. */
-void tm_busy_bins_add(struct tm_busy_bins *bins, int64_t begin_ps, int64_t end_ps, int sign);
+void tm_busy_bins_add(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_ps, int sign);
 
 /* Merge them until there are at most so many: into the next round widths.  in: most  at least 1; 3 can be reached */
 void tm_busy_bins_merge(struct tm_busy_bins *bins, uint32_t most);
@@ -52,7 +52,7 @@ struct tm_sweep {
 };
 
 /* Told for every stretch [begin, end) in order: its level, TM_LEVEL_NONE where nothing runs. */
-typedef tm_status tm_sweep_told(void *to, enum tm_level level, int64_t begin_ps, int64_t end_ps);
+typedef tm_status tm_sweep_told(void *to, enum tm_level level, int64_t start_ps, int64_t end_ps);
 
 static inline enum tm_level tm_sweep_running(const struct tm_sweep *sweep)
 {
@@ -71,13 +71,13 @@ static inline TM_MUST_USE tm_status tm_sweep_to(struct tm_sweep *sweep, int64_t 
         return TM_OK;
     while (sweep->at_ps < to_ps) {
         const enum tm_level level = tm_sweep_running(sweep);
-        const int64_t begin_ps = sweep->at_ps;
+        const int64_t start_ps = sweep->at_ps;
         tm_status st;
 
         sweep->at_ps = to_ps;
         if (level != TM_LEVEL_NONE && sweep->covered_ps[level] < to_ps)
             sweep->at_ps = sweep->covered_ps[level];
-        st = told(to, level, begin_ps, sweep->at_ps);
+        st = told(to, level, start_ps, sweep->at_ps);
         if (st != TM_OK)
             return st;
     }
@@ -144,14 +144,14 @@ struct sum {
 /* A step of a lane that takes time: the one at `ordinal` or the next one after it. */
 struct period {
     uint64_t ordinal;
-    int64_t begin_ps, end_ps;
+    int64_t start_ps, end_ps;
     bool exists;
 };
 
 /* A gap that waits until everything that begins at its end has been seen. */
 struct open_gap {
     bool is_open;
-    int64_t begin_ps, end_ps;
+    int64_t start_ps, end_ps;
     struct period period; /* the one in which it begins, or the first one after that */
     bool is_inside_run;   /* CPU: the same execution goes on behind it */
     bool has_launch;
@@ -171,7 +171,7 @@ enum told_by {
 
 /* One of the longest gaps. */
 struct listed_gap {
-    int64_t begin_ps, dur_ps;
+    int64_t start_ps, dur_ps;
     uint64_t step;       /* ordinal; TM_NONE = in no step */
     int64_t step_number; /* as its marker says */
     uint32_t lane;
@@ -185,7 +185,7 @@ struct listed_gap {
 };
 
 struct short_gap {
-    int64_t begin_ps, dur_ps;
+    int64_t start_ps, dur_ps;
 };
 
 /* One device of the run. */
@@ -194,7 +194,7 @@ struct lane {
     uint32_t host, group; /* group: row of device_time.groups */
     struct tm_sweep sweep;
     int64_t from_ps, until_ps; /* its steps and its window lie in here */
-    int64_t begin_ps, end_ps;  /* its window; equal = no activity in the analyzed steps */
+    int64_t start_ps, end_ps;  /* its window; equal = no activity in the analyzed steps */
     int64_t lead_ps, trail_ps; /* idle time in the window before the first and after the last activity */
     struct time_parts parts;   /* of the window */
     struct cover compute, collective, copy;
@@ -223,7 +223,7 @@ struct lane {
 
 /* One step of one group of devices, for the list and the statistics. */
 struct step_line {
-    int64_t number, begin_ps, host_span_ps, device_span_ps, period_ps;
+    int64_t number, start_ps, host_span_ps, device_span_ps, period_ps;
     int64_t end_ps;      /* of the period: E(n) */
     uint64_t ordinal;    /* of the host's steps */
     uint32_t host, lane; /* lane: the busiest one of the group in it; TM_NONE = no activity */
@@ -247,7 +247,7 @@ struct host_facts {
 struct group_facts {
     uint32_t host, devices;   /* devices: that have a window */
     uint32_t first_lane;      /* while its host is read; TM_NONE = the host has no device */
-    int64_t begin_ps, end_ps; /* the window; equal = none */
+    int64_t start_ps, end_ps; /* the window; equal = none */
     int64_t steps_ps;         /* of the analyzed steps: they add up to the window where it is theirs */
 };
 
@@ -321,7 +321,7 @@ static inline void add_all_parts(struct time_parts *to, const struct time_parts 
 
 static inline bool has_window(const struct lane *lane)
 {
-    return lane->end_ps > lane->begin_ps;
+    return lane->end_ps > lane->start_ps;
 }
 
 /* device_time.c: the period at `ordinal` of a lane of the present host, or the next one that takes time */

@@ -49,7 +49,7 @@ static void save_device(struct tm_partial_writer *w, const struct lane *lane)
     tm_partial_put_text(w, device->model);
     tm_partial_put_u8(w, device->has_collapsed_graphs);
     tm_partial_put_u8(w, lane->has_flights);
-    tm_partial_put_i64(w, lane->begin_ps);
+    tm_partial_put_i64(w, lane->start_ps);
     tm_partial_put_i64(w, lane->end_ps);
     tm_partial_put_u32(w, lane->group);
     tm_partial_put_i64(w, lane->lead_ps);
@@ -58,7 +58,7 @@ static void save_device(struct tm_partial_writer *w, const struct lane *lane)
 
 static void save_bins(struct tm_partial_writer *w, const struct tm_busy_bins *bins)
 {
-    tm_partial_put_i64(w, bins->begin_ps);
+    tm_partial_put_i64(w, bins->start_ps);
     tm_partial_put_i64(w, bins->end_ps);
     for (uint32_t i = 0; i < bins->count; i++)
         tm_partial_put_i64(w, bins->busy_ps[i]);
@@ -110,7 +110,7 @@ static tm_status save_lanes(struct device_time *d, struct tm_partial_writer *w)
 static void save_step(struct tm_partial_writer *w, const struct step_line *line)
 {
     tm_partial_put_i64(w, line->number);
-    tm_partial_put_i64(w, line->begin_ps);
+    tm_partial_put_i64(w, line->start_ps);
     tm_partial_put_i64(w, line->host_span_ps);
     tm_partial_put_i64(w, line->device_span_ps);
     tm_partial_put_i64(w, line->period_ps);
@@ -159,7 +159,7 @@ static void save_gaps(const struct device_time *d, struct tm_partial_writer *w)
     for (uint32_t i = 0; i < d->longest_count; i++) {
         const struct listed_gap *gap = &d->longest[i];
 
-        tm_partial_put_i64(w, gap->begin_ps);
+        tm_partial_put_i64(w, gap->start_ps);
         tm_partial_put_i64(w, gap->dur_ps);
         tm_partial_put_u64(w, gap->step);
         tm_partial_put_i64(w, gap->step_number);
@@ -193,7 +193,7 @@ tm_status tm_device_time_save(struct tm_stage *s, struct tm_partial_writer *w)
     for (uint32_t i = 0; i < d->group_count; i++) {
         tm_partial_put_u32(w, d->groups[i].host);
         tm_partial_put_u32(w, d->groups[i].devices);
-        tm_partial_put_i64(w, d->groups[i].begin_ps);
+        tm_partial_put_i64(w, d->groups[i].start_ps);
         tm_partial_put_i64(w, d->groups[i].end_ps);
         tm_partial_put_i64(w, d->groups[i].steps_ps);
     }
@@ -223,11 +223,11 @@ static void load_parts(struct tm_partial_reader *r, struct time_parts *parts)
 }
 
 /* Two moments whose distance is a time. */
-static void check_span(struct tm_partial_reader *r, int64_t begin_ps, int64_t end_ps)
+static void check_span(struct tm_partial_reader *r, int64_t start_ps, int64_t end_ps)
 {
     int64_t span_ps;
 
-    if (__builtin_sub_overflow(end_ps, begin_ps, &span_ps))
+    if (__builtin_sub_overflow(end_ps, start_ps, &span_ps))
         (void)tm_partial_damaged(r, "moments that are too far apart");
 }
 
@@ -258,10 +258,10 @@ static tm_status load_groups(struct loading *l)
             return l->d->run->error.status;
         group->host = l->first_host + tm_partial_below_u32(r, tm_partial_host_count(r));
         group->devices = tm_partial_u32(r);
-        group->begin_ps = tm_partial_i64(r);
+        group->start_ps = tm_partial_i64(r);
         group->end_ps = tm_partial_i64(r);
         group->steps_ps = tm_partial_time(r);
-        check_span(r, group->begin_ps, group->end_ps);
+        check_span(r, group->start_ps, group->end_ps);
     }
     return tm_partial_status(r);
 }
@@ -279,25 +279,25 @@ static void load_device(const struct loading *l, struct lane *lane)
     tm_partial_text(r, device->model, sizeof(device->model));
     device->has_collapsed_graphs = tm_partial_bool(r);
     lane->has_flights = tm_partial_bool(r);
-    lane->begin_ps = tm_partial_i64(r);
+    lane->start_ps = tm_partial_i64(r);
     lane->end_ps = tm_partial_i64(r);
     lane->group = l->first_group + tm_partial_below_u32(r, l->groups);
     lane->lead_ps = tm_partial_time(r);
     lane->trail_ps = tm_partial_time(r);
-    check_span(r, lane->begin_ps, lane->end_ps);
-    if (has_window(lane) && tm_sum_times(lane->lead_ps, lane->trail_ps) > lane->end_ps - lane->begin_ps)
+    check_span(r, lane->start_ps, lane->end_ps);
+    if (has_window(lane) && tm_sum_times(lane->lead_ps, lane->trail_ps) > lane->end_ps - lane->start_ps)
         (void)tm_partial_damaged(r, "a device that is idle for longer than its window");
 }
 
 /* How many there are and how wide they are follows from the time that they span. */
 static void load_bins(struct tm_partial_reader *r, struct tm_busy_bins *bins)
 {
-    const int64_t begin_ps = tm_partial_i64(r), end_ps = tm_partial_i64(r);
+    const int64_t start_ps = tm_partial_i64(r), end_ps = tm_partial_i64(r);
 
-    check_span(r, begin_ps, end_ps);
+    check_span(r, start_ps, end_ps);
     if (!tm_partial_is_ok(r))
         return;
-    tm_busy_bins_init(bins, begin_ps, end_ps);
+    tm_busy_bins_init(bins, start_ps, end_ps);
     for (uint32_t i = 0; i < bins->count; i++) {
         bins->busy_ps[i] = tm_partial_time(r);
         if (bins->busy_ps[i] > bins->bin_ps)
@@ -385,7 +385,7 @@ static tm_status load_steps(const struct loading *l)
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
         struct step_line line = { .number = tm_partial_i64(r) };
 
-        line.begin_ps = tm_partial_i64(r);
+        line.start_ps = tm_partial_i64(r);
         line.host_span_ps = tm_partial_time(r);
         line.device_span_ps = tm_partial_time(r);
         line.period_ps = tm_partial_time(r);
@@ -426,7 +426,7 @@ static tm_status load_gaps(const struct loading *l)
     }
     count = tm_partial_below_u32(r, RUN_GAPS + 1);
     for (uint32_t i = 0; i < count && tm_partial_is_ok(r); i++) {
-        struct listed_gap gap = { .begin_ps = tm_partial_i64(r) };
+        struct listed_gap gap = { .start_ps = tm_partial_i64(r) };
 
         gap.dur_ps = tm_partial_time(r);
         gap.step = tm_partial_u64(r);

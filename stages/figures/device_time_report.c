@@ -89,7 +89,7 @@ static void add_gaps(struct tm_value *to, const struct lane *lane)
     for (uint32_t i = 0; i < lane->longest_count; i++) {
         struct tm_value *gap = tm_add_object(longest, NULL);
 
-        tm_add_int(gap, "begin_ps", lane->longest[i].begin_ps);
+        tm_add_int(gap, "begin_ps", lane->longest[i].start_ps);
         tm_add_int(gap, "dur_ps", lane->longest[i].dur_ps);
     }
 }
@@ -171,7 +171,7 @@ static void add_utilization(const struct device_time *d, struct tm_value *to, co
     struct tm_busy_bins bins = lane->bins;
 
     tm_busy_bins_merge(&bins, STRETCHES_MOST / d->lane_count);
-    tm_add_int(utilization, "begin_ps", bins.begin_ps);
+    tm_add_int(utilization, "begin_ps", bins.start_ps);
     tm_add_int(utilization, "end_ps", bins.end_ps);
     tm_add_int(utilization, "bin_ps", bins.bin_ps);
     busy = tm_add_array(utilization, "busy_ps");
@@ -181,14 +181,14 @@ static void add_utilization(const struct device_time *d, struct tm_value *to, co
 
 static int64_t window_of(const struct lane *lane)
 {
-    return lane->end_ps - lane->begin_ps;
+    return lane->end_ps - lane->start_ps;
 }
 
 /* The window of a device, and its first start and last end of an activity in it. */
 static void add_extent(struct tm_value *to, const struct lane *lane)
 {
     static const char *const keys[] = { "window_begin_ps", "window_end_ps", "first_ps", "last_ps" };
-    const int64_t values[] = { lane->begin_ps, lane->end_ps, lane->begin_ps + lane->lead_ps,
+    const int64_t values[] = { lane->start_ps, lane->end_ps, lane->start_ps + lane->lead_ps,
                                lane->end_ps - lane->trail_ps };
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -248,7 +248,7 @@ static void add_window(struct device_time *d, struct tm_value *summary)
     for (uint32_t i = 0; i < d->group_count; i++) {
         static const char *const keys[] = { "begin_ps", "end_ps", "span_ps", "steps_ps" };
         const struct group_facts *group = &d->groups[i];
-        const int64_t values[] = { group->begin_ps, group->end_ps, group->end_ps - group->begin_ps, group->steps_ps };
+        const int64_t values[] = { group->start_ps, group->end_ps, group->end_ps - group->start_ps, group->steps_ps };
         struct tm_value *host = tm_add_object(hosts, NULL);
 
         tm_add_string(host, "host", d->hosts[group->host].name);
@@ -456,7 +456,7 @@ static tm_status add_listed(struct device_time *d, const struct listed_gap *gap,
     tm_status st;
 
     tm_add_string(to, "device", d->lanes[gap->lane].device.id);
-    tm_add_int(to, "begin_ps", gap->begin_ps);
+    tm_add_int(to, "begin_ps", gap->start_ps);
     tm_add_int(to, "dur_ps", gap->dur_ps);
     st = add_name(d, to, "before", gap->before);
     if (st == TM_OK)

@@ -43,7 +43,7 @@ struct fallback_sum {
 
 /* A call back that has not ended. */
 struct open_callback {
-    int64_t begin_ps, end_ps;
+    int64_t start_ps, end_ps;
     uint32_t track;
     tm_strid function, op;
     enum tm_callback_kind kind;
@@ -297,7 +297,7 @@ struct key_text {
 static_assert(sizeof(struct key_text) == 48, "hashed as bytes");
 
 /* Count one of a sort; key and sums of the row are filled in here. */
-static tm_status fallback_count(struct fallback *f, const struct fallback_row *about, int64_t begin_ps, int64_t dur_ps)
+static tm_status fallback_count(struct fallback *f, const struct fallback_row *about, int64_t start_ps, int64_t dur_ps)
 {
     struct fallback_sum *sum = &f->sums[about->sort];
     struct fallback_row row = *about;
@@ -311,7 +311,7 @@ static tm_status fallback_count(struct fallback *f, const struct fallback_row *a
     row.key = tm_hash_key(&text, sizeof(text));
     row.count = 1;
     row.total_ps = dur_ps;
-    row.longest = (struct tm_longest){ dur_ps, begin_ps, f->trace->host };
+    row.longest = (struct tm_longest){ dur_ps, start_ps, f->trace->host };
     sum->count = tm_sum_counts(sum->count, 1);
     sum->total_ps = tm_sum_times(sum->total_ps, dur_ps);
     return tm_groups_add(f->rows, &row);
@@ -325,7 +325,7 @@ static tm_status count_callback(struct fallback *f, const struct open_callback *
         .name = open->function, .op = open->op, .sort = FALLBACK_CALLBACK, .kind = (uint8_t)open->kind
     };
 
-    return fallback_count(f, &row, open->begin_ps, open->end_ps - open->begin_ps);
+    return fallback_count(f, &row, open->start_ps, open->end_ps - open->start_ps);
 }
 
 /* those that end by then */
@@ -387,10 +387,10 @@ static void learn(struct open_callback *open, const struct tm_event *event, stru
 }
 
 static tm_status begin_callback(struct fallback *f, const struct tm_event *event, enum tm_callback_kind kind,
-                                int64_t begin_ps, int64_t end_ps)
+                                int64_t start_ps, int64_t end_ps)
 {
     const struct open_callback open = {
-        .begin_ps = begin_ps, .end_ps = end_ps, .track = event->record.track, .op = event->config->op, .kind = kind
+        .start_ps = start_ps, .end_ps = end_ps, .track = event->record.track, .op = event->config->op, .kind = kind
     };
 
     if (f->open_count == FALLBACK_OPEN)
@@ -401,15 +401,15 @@ static tm_status begin_callback(struct fallback *f, const struct tm_event *event
 
 /* --- events --- */
 
-static tm_status count_cpu_op(struct fallback *f, const struct tm_event *event, int64_t begin_ps, int64_t end_ps)
+static tm_status count_cpu_op(struct fallback *f, const struct tm_event *event, int64_t start_ps, int64_t end_ps)
 {
     const struct fallback_row row = { .name = event->record.name, .op = event->config->op, .sort = FALLBACK_CPU_OP };
 
-    return fallback_count(f, &row, begin_ps, end_ps - begin_ps);
+    return fallback_count(f, &row, start_ps, end_ps - start_ps);
 }
 
 static tm_status take_cut_span(struct fallback *f, const struct tm_event *event, struct tm_callback_name about,
-                               int64_t begin_ps, int64_t end_ps)
+                               int64_t start_ps, int64_t end_ps)
 {
     const bool is_cpu_op = event->record.class == TM_CLASS_CPU_OP;
     struct open_callback *around = find_open(f, event->record.track);
@@ -427,8 +427,8 @@ static tm_status take_cut_span(struct fallback *f, const struct tm_event *event,
         return st;
     is_host = op && op->is_host;
     if (about.role == TM_ROLE_BEGINS || is_host)
-        return begin_callback(f, event, is_host ? TM_HOST_CUSTOM_CALL : about.kind, begin_ps, end_ps);
-    return is_cpu_op && f->is_accelerated ? count_cpu_op(f, event, begin_ps, end_ps) : TM_OK;
+        return begin_callback(f, event, is_host ? TM_HOST_CUSTOM_CALL : about.kind, start_ps, end_ps);
+    return is_cpu_op && f->is_accelerated ? count_cpu_op(f, event, start_ps, end_ps) : TM_OK;
 }
 
 /* Whether a span is of no concern: it begins no call back, lies in none, and is no operation. */
@@ -440,22 +440,22 @@ static bool is_nothing(const struct fallback *f, const struct tm_event *event, s
 /* What the threads tell */
 static tm_status fallback_take_span(struct fallback *f, const struct tm_event *event)
 {
-    int64_t begin_ps = event->record.start_ps, end_ps = tm_sum_times(begin_ps, event->record.dur_ps);
+    int64_t start_ps = event->record.start_ps, end_ps = tm_sum_times(start_ps, event->record.dur_ps);
     struct tm_callback_name about;
     const struct tm_track *track;
     tm_status st = TM_OK;
 
     if (f->open_count)
-        st = fallback_close_callbacks(f, begin_ps);
+        st = fallback_close_callbacks(f, start_ps);
     if (st == TM_OK)
         st = look_up(f, event, &about);
     if (st != TM_OK || is_nothing(f, event, about) || !tm_is_host_span(event) || !f->trace->tracks ||
-        event->record.track >= tm_rows_count(f->trace->tracks) || !tm_cut_to_window(&f->window, &begin_ps, &end_ps))
+        event->record.track >= tm_rows_count(f->trace->tracks) || !tm_cut_to_window(&f->window, &start_ps, &end_ps))
         return st;
     track = tm_rows_at(f->trace->tracks, event->record.track);
     if (!track)
         return f->run->error.status;
-    return track->side == TM_SIDE_HOST ? take_cut_span(f, event, about, begin_ps, end_ps) : TM_OK;
+    return track->side == TM_SIDE_HOST ? take_cut_span(f, event, about, start_ps, end_ps) : TM_OK;
 }
 
 /* The section fallback. */
@@ -488,7 +488,7 @@ static tm_status add_row(struct fallback *f, const struct fallback_row *row, con
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "total_ps", row->total_ps);
     tm_add_string(to, "host", tm_text(tm_at(hosts, row->longest.host)));
-    tm_add_int(to, "begin_ps", row->longest.begin_ps);
+    tm_add_int(to, "begin_ps", row->longest.start_ps);
     tm_add_int(to, "longest_ps", row->longest.dur_ps);
     return st;
 }
@@ -548,7 +548,7 @@ static const char *host_event_of(const struct tm_value *summary, const struct tm
     for (size_t i = 0; i < tm_length(gaps); i++) {
         const struct tm_value *gap = tm_at(gaps, i);
 
-        if (tm_int(tm_get(gap, "begin_ps")) == trip->begin_ps && tm_int(tm_get(gap, "dur_ps")) == trip->dur_ps &&
+        if (tm_int(tm_get(gap, "begin_ps")) == trip->start_ps && tm_int(tm_get(gap, "dur_ps")) == trip->dur_ps &&
             strcmp(tm_text(tm_get(gap, "device")), trip->device) == 0)
             return tm_text(tm_get(gap, "host_event"));
     }
@@ -561,7 +561,7 @@ static void add_trip(const struct tm_value *summary, const struct tm_stretch *tr
     const char *event = host_event_of(summary, trip);
 
     tm_add_string(to, "device", trip->device);
-    tm_add_int(to, "begin_ps", trip->begin_ps);
+    tm_add_int(to, "begin_ps", trip->start_ps);
     tm_add_int(to, "dur_ps", trip->dur_ps);
     if (trip->bytes)
         tm_add_uint(to, "bytes", trip->bytes);
@@ -754,7 +754,7 @@ const struct tm_stage_type tm_fallback_stage = {
 
 static void count_trip(struct fallback *f, const struct trip_lane *lane, const struct tm_event *event)
 {
-    struct tm_stretch trip = { .begin_ps = lane->gap_begin_ps,
+    struct tm_stretch trip = { .start_ps = lane->gap_begin_ps,
                                .dur_ps = lane->gap_end_ps - lane->gap_begin_ps,
                                .host = f->trace->host };
 

@@ -111,7 +111,7 @@ static bool is_longer(const struct tm_longest *a, const struct tm_longest *b)
         return a->dur_ps > b->dur_ps;
     if (a->host != b->host)
         return a->host < b->host;
-    return a->begin_ps < b->begin_ps;
+    return a->start_ps < b->start_ps;
 }
 
 void tm_longest_merge(struct tm_longest *into, const struct tm_longest *from)
@@ -123,14 +123,14 @@ void tm_longest_merge(struct tm_longest *into, const struct tm_longest *from)
 void tm_longest_save(struct tm_partial_writer *w, const struct tm_longest *longest)
 {
     tm_partial_put_i64(w, longest->dur_ps);
-    tm_partial_put_i64(w, longest->begin_ps);
+    tm_partial_put_i64(w, longest->start_ps);
     tm_partial_put_u32(w, longest->host);
 }
 
 void tm_longest_load(struct tm_partial_reader *r, struct tm_longest *longest)
 {
     longest->dur_ps = tm_partial_time(r);
-    longest->begin_ps = tm_partial_i64(r);
+    longest->start_ps = tm_partial_i64(r);
     longest->host = tm_partial_run_host(r);
 }
 
@@ -142,8 +142,8 @@ static int stretch_order(const struct tm_stretch *a, const struct tm_stretch *b)
         return a->dur_ps > b->dur_ps ? -1 : 1;
     if (a->host != b->host)
         return a->host < b->host ? -1 : 1;
-    if (a->begin_ps != b->begin_ps)
-        return a->begin_ps < b->begin_ps ? -1 : 1;
+    if (a->start_ps != b->start_ps)
+        return a->start_ps < b->start_ps ? -1 : 1;
     return strcmp(a->device, b->device);
 }
 
@@ -164,14 +164,14 @@ void tm_stretches_add(struct tm_stretch *list, uint32_t *count, uint32_t most, c
 void tm_stretch_save(struct tm_partial_writer *w, const struct tm_stretch *stretch)
 {
     tm_partial_put_device(w, stretch->host, stretch->device);
-    tm_partial_put_i64(w, stretch->begin_ps);
+    tm_partial_put_i64(w, stretch->start_ps);
     tm_partial_put_i64(w, stretch->dur_ps);
 }
 
 void tm_stretch_load(struct tm_partial_reader *r, struct tm_stretch *stretch)
 {
     stretch->host = tm_partial_device(r, stretch->device, sizeof(stretch->device));
-    stretch->begin_ps = tm_partial_i64(r);
+    stretch->start_ps = tm_partial_i64(r);
     stretch->dur_ps = tm_partial_time(r);
 }
 

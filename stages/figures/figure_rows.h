@@ -50,7 +50,7 @@ void tm_add_row_text(struct tm_value *to, const char *key, const char *text, siz
 
 /* The longest of some events; of equal ones that of the first host, the earliest one. */
 struct tm_longest {
-    int64_t dur_ps, begin_ps;
+    int64_t dur_ps, start_ps;
     uint32_t host;
 };
 
@@ -60,7 +60,7 @@ void tm_longest_load(struct tm_partial_reader *r, struct tm_longest *longest);
 
 /* A time in which a device did nothing. */
 struct tm_stretch {
-    int64_t begin_ps, dur_ps;
+    int64_t start_ps, dur_ps;
     uint64_t bytes; /* that were copied right before and after it; 0 = not asked for, or not recorded */
     uint32_t host;
     char device[192]; /* id */

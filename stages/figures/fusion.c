@@ -48,7 +48,7 @@ static_assert(sizeof(struct fusion_site) <= 64, "one per kernel that is taken");
 /* One stream of the present host.  All zero: nothing has run. */
 struct fusion_lane {
     /* small kernels in a row; kernels 0 = none */
-    int64_t begin_ps, end_ps, kernel_ps, gap_ps;
+    int64_t start_ps, end_ps, kernel_ps, gap_ps;
     uint64_t kernels;
     uint32_t device, step;
     /* eager pointwise kernels in a row; chain_kernels 0 = none */
@@ -94,7 +94,7 @@ static int fusion_longest_first(const void *a, const void *b)
     if (!order)
         order = compare_numbers(x->device_index, y->device_index);
     if (!order)
-        order = compare_times(x->begin_ps, y->begin_ps);
+        order = compare_times(x->start_ps, y->start_ps);
     return order ? order : compare_numbers(x->track, y->track);
 }
 
@@ -102,7 +102,7 @@ static int fusion_longest_first(const void *a, const void *b)
 
 static int64_t stake_of(const struct fusion_lane *lane)
 {
-    const int64_t dur_ps = lane->end_ps - lane->begin_ps;
+    const int64_t dur_ps = lane->end_ps - lane->start_ps;
     const unsigned __int128 stake =
         (unsigned __int128)(lane->kernels - 1) * (uint64_t)FUSION_LAUNCH_PS + (uint64_t)lane->gap_ps;
 
@@ -114,8 +114,8 @@ static tm_status list_run(struct fusion *f, const struct fusion_lane *lane, uint
     const struct tm_device *device = &f->trace->devices[lane->device];
     const struct tm_track *line;
     const struct tm_steps *steps = &f->trace->steps;
-    struct fusion_run run = { .begin_ps = lane->begin_ps,
-                              .dur_ps = lane->end_ps - lane->begin_ps,
+    struct fusion_run run = { .start_ps = lane->start_ps,
+                              .dur_ps = lane->end_ps - lane->start_ps,
                               .kernel_ps = lane->kernel_ps,
                               .gap_ps = lane->gap_ps,
                               .stake_ps = stake_of(lane),
@@ -217,7 +217,7 @@ static void note_name(struct fusion_lane *lane, const struct fusion_site *site)
 
 static void begin_run(struct fusion_lane *lane, const struct tm_event *event)
 {
-    lane->begin_ps = lane->end_ps = event->record.start_ps;
+    lane->start_ps = lane->end_ps = event->record.start_ps;
     lane->kernel_ps = lane->gap_ps = 0;
     lane->device = event->device;
     lane->step = event->step;
@@ -347,7 +347,7 @@ static void save_run(struct tm_partial_writer *w, const struct fusion_run *run)
     tm_partial_put_device(w, run->host, run->device);
     tm_partial_put_u32(w, run->device_index);
     tm_partial_put_u32(w, run->track);
-    tm_partial_put_i64(w, run->begin_ps);
+    tm_partial_put_i64(w, run->start_ps);
     tm_partial_put_i64(w, run->dur_ps);
     tm_partial_put_i64(w, run->kernel_ps);
     tm_partial_put_i64(w, run->gap_ps);
@@ -404,7 +404,7 @@ static void load_run(struct tm_partial_reader *r, struct fusion_run *run)
     run->host = tm_partial_device(r, run->device, sizeof(run->device));
     run->device_index = tm_partial_below_u32(r, TM_DEVICES_MOST);
     run->track = tm_partial_u32(r);
-    run->begin_ps = tm_partial_i64(r);
+    run->start_ps = tm_partial_i64(r);
     run->dur_ps = tm_partial_time(r);
     run->kernel_ps = tm_partial_time(r);
     run->gap_ps = tm_partial_time(r);

@@ -82,7 +82,7 @@ struct fusion_op {
 
 /* One listed run. */
 struct fusion_run {
-    int64_t begin_ps, dur_ps, kernel_ps, gap_ps, stake_ps, step_number;
+    int64_t start_ps, dur_ps, kernel_ps, gap_ps, stake_ps, step_number;
     uint64_t kernels;
     uint32_t host, device_index, track;
     tm_strid track_name, names[FUSION_RUN_NAMES];

@@ -74,7 +74,7 @@ static tm_status add_run(struct fusion *f, const struct fusion_run *run, struct 
 
     tm_add_string(to, "device", run->device);
     st = add_name(f, to, "track", run->track_name, "the stream has no name");
-    tm_add_int(to, "begin_ps", run->begin_ps);
+    tm_add_int(to, "begin_ps", run->start_ps);
     tm_add_int(to, "dur_ps", run->dur_ps);
     tm_add_uint(to, "kernels", run->kernels);
     tm_add_int(to, "kernel_ps", run->kernel_ps);

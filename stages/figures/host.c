@@ -42,12 +42,12 @@ struct sync_row {
 
 /* A stretch of a device without activity and without launched work, until more is known: of the present host. */
 struct empty_row {
-    int64_t begin_ps, end_ps;
+    int64_t start_ps, end_ps;
     uint64_t below; /* the one before it on its device, plus one; of an unused row the next unused one */
 };
 
 struct empty_lane {
-    int64_t begin_ps, end_ps;         /* what counts of the device */
+    int64_t start_ps, end_ps;         /* what counts of the device */
     int64_t until_ps;                 /* it was active, or something was, up to here */
     int64_t gap_begin_ps, gap_end_ps; /* the latest gap */
     uint64_t top;                     /* row of its latest stretch, plus one; 0 = none */
@@ -70,7 +70,7 @@ struct thread_row {
 /* One host of the run. */
 struct host_row {
     char name[128];
-    int64_t begin_ps, end_ps; /* what counts of it; equal = nothing was recorded */
+    int64_t start_ps, end_ps; /* what counts of it; equal = nothing was recorded */
     uint8_t basis;            /* enum tm_host_basis */
 };
 
@@ -160,7 +160,7 @@ static tm_status open_lanes(struct host *h)
             continue;
         h->has_cpu_device |= device->kind == TM_DEVICE_CPU;
         h->has_accelerator |= device->kind != TM_DEVICE_CPU;
-        h->lanes[i] = (struct empty_lane){ .begin_ps = device->chosen_begin_ps,
+        h->lanes[i] = (struct empty_lane){ .start_ps = device->chosen_begin_ps,
                                            .end_ps = device->chosen_end_ps,
                                            .until_ps = device->chosen_begin_ps,
                                            .gap_begin_ps = device->chosen_begin_ps,
@@ -197,9 +197,9 @@ static void host_free_launches(struct host *h)
 
 /* --- stretches without launched work --- */
 
-static tm_status push_stretch(struct host *h, struct empty_lane *lane, int64_t begin_ps, int64_t end_ps)
+static tm_status push_stretch(struct host *h, struct empty_lane *lane, int64_t start_ps, int64_t end_ps)
 {
-    const struct empty_row row = { begin_ps, end_ps, lane->top };
+    const struct empty_row row = { start_ps, end_ps, lane->top };
     struct empty_row *unused;
 
     lane->top_end_ps = end_ps;
@@ -227,7 +227,7 @@ static tm_status cut_stretches(struct host *h, struct empty_lane *lane, int64_t 
 
         if (!row)
             return h->run->error.status;
-        if (row->begin_ps < from_ps) {
+        if (row->start_ps < from_ps) {
             if (row->end_ps > from_ps)
                 row->end_ps = from_ps;
             lane->top_end_ps = row->end_ps;
@@ -319,8 +319,8 @@ static tm_status count_stretches(struct host *h, uint32_t device)
 
         if (!row)
             return h->run->error.status;
-        stretch.begin_ps = row->begin_ps;
-        stretch.dur_ps = row->end_ps - row->begin_ps;
+        stretch.start_ps = row->start_ps;
+        stretch.dur_ps = row->end_ps - row->start_ps;
         memcpy(stretch.device, h->trace->devices[device].id, sizeof(stretch.device));
         h->empty_count = tm_sum_counts(h->empty_count, 1);
         h->empty_ps = tm_sum_times(h->empty_ps, stretch.dur_ps);
@@ -395,7 +395,7 @@ static tm_status save_hosts(struct host *h, struct tm_partial_writer *w)
 
         if (!row)
             return h->run->error.status;
-        tm_partial_put_i64(w, row->begin_ps);
+        tm_partial_put_i64(w, row->start_ps);
         tm_partial_put_i64(w, row->end_ps);
         tm_partial_put_u8(w, row->basis);
     }
@@ -487,13 +487,13 @@ static tm_status load_hosts(struct host *h, struct tm_partial_reader *r)
     tm_status st = tm_partial_status(r);
 
     for (uint32_t i = 0; i < tm_partial_host_count(r) && st == TM_OK; i++) {
-        struct host_row row = { .begin_ps = tm_partial_i64(r) };
+        struct host_row row = { .start_ps = tm_partial_i64(r) };
         int64_t length_ps;
 
         row.end_ps = tm_partial_i64(r);
         row.basis = tm_partial_below_u8(r, TM_HOST_BASIS_COUNT);
         tm_partial_copy_host(r, i, row.name, sizeof(row.name));
-        if (row.end_ps < row.begin_ps || __builtin_sub_overflow(row.end_ps, row.begin_ps, &length_ps))
+        if (row.end_ps < row.start_ps || __builtin_sub_overflow(row.end_ps, row.start_ps, &length_ps))
             return tm_partial_damaged(r, "a time is out of its range");
         st = tm_partial_is_ok(r) ? tm_rows_append(h->hosts, &row) : tm_partial_status(r);
     }
@@ -681,7 +681,7 @@ static void add_queue_empty(const struct host *h, const struct tm_value *summary
         struct tm_value *row = tm_add_object(longest, NULL);
 
         tm_add_string(row, "device", h->empty[i].device);
-        tm_add_int(row, "begin_ps", h->empty[i].begin_ps);
+        tm_add_int(row, "begin_ps", h->empty[i].start_ps);
         tm_add_int(row, "dur_ps", h->empty[i].dur_ps);
     }
 }
@@ -733,7 +733,7 @@ static tm_status add_sync(struct host *h, const struct sync_row *row, struct tm_
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "total_ps", row->total_ps);
     tm_add_string(to, "host", host_name(h, row->longest.host));
-    tm_add_int(to, "longest_begin_ps", row->longest.begin_ps);
+    tm_add_int(to, "longest_begin_ps", row->longest.start_ps);
     tm_add_int(to, "longest_ps", row->longest.dur_ps);
     return st;
 }
@@ -867,7 +867,7 @@ static tm_status add_thread(struct host *h, const struct thread_row *row, struct
     st = tm_add_name(to, "name", h->names, row->name);
     tm_add_uint(to, "events", row->events);
     tm_add_int(to, "busy_ps", row->busy_ps);
-    add_share(to, row->busy_ps, found->end_ps - found->begin_ps);
+    add_share(to, row->busy_ps, found->end_ps - found->start_ps);
     tm_add_int(to, "first_ps", row->first_ps);
     tm_add_int(to, "last_ps", row->last_ps);
     tm_add_uint(to, "ops", row->ops);
@@ -934,7 +934,7 @@ static tm_status add_windows(struct host *h, struct tm_value *section)
         to = tm_add_object(list, NULL);
         tm_add_string(to, "host", row->name);
         tm_add_string(to, "basis", tm_host_basis_name[row->basis]);
-        tm_add_int(to, "begin_ps", row->begin_ps);
+        tm_add_int(to, "begin_ps", row->start_ps);
         tm_add_int(to, "end_ps", row->end_ps);
     }
     return TM_OK;
@@ -1099,9 +1099,9 @@ static tm_status describe(struct host *h, const struct tm_event *event, const st
 }
 
 /* A union of spans that come in the order of their begins. */
-static int64_t cover(int64_t *until_ps, int64_t begin_ps, int64_t end_ps)
+static int64_t cover(int64_t *until_ps, int64_t start_ps, int64_t end_ps)
 {
-    const int64_t from_ps = begin_ps > *until_ps ? begin_ps : *until_ps;
+    const int64_t from_ps = start_ps > *until_ps ? start_ps : *until_ps;
 
     if (end_ps <= from_ps)
         return 0;
@@ -1109,25 +1109,25 @@ static int64_t cover(int64_t *until_ps, int64_t begin_ps, int64_t end_ps)
     return end_ps - from_ps;
 }
 
-static void add_to_thread(struct thread_row *thread, const struct tm_event *event, int64_t begin_ps, int64_t end_ps)
+static void add_to_thread(struct thread_row *thread, const struct tm_event *event, int64_t start_ps, int64_t end_ps)
 {
     const bool is_op = event->record.class == TM_CLASS_CPU_OP || event->record.class == TM_CLASS_COLLECTIVE;
 
     if (!thread->events)
-        thread->first_ps = begin_ps;
+        thread->first_ps = start_ps;
     if (!thread->events || end_ps > thread->last_ps)
         thread->last_ps = end_ps;
     thread->events++;
-    thread->busy_ps = tm_sum_times(thread->busy_ps, cover(&thread->busy_until_ps, begin_ps, end_ps));
+    thread->busy_ps = tm_sum_times(thread->busy_ps, cover(&thread->busy_until_ps, start_ps, end_ps));
     if (!is_op)
         return;
     thread->ops++;
-    thread->op_ps = tm_sum_times(thread->op_ps, cover(&thread->op_until_ps, begin_ps, end_ps));
+    thread->op_ps = tm_sum_times(thread->op_ps, cover(&thread->op_until_ps, start_ps, end_ps));
 }
 
 static tm_status host_take_span(struct host *h, const struct tm_event *event)
 {
-    int64_t begin_ps = event->record.start_ps, end_ps = tm_sum_times(begin_ps, event->record.dur_ps);
+    int64_t start_ps = event->record.start_ps, end_ps = tm_sum_times(start_ps, event->record.dur_ps);
     const uint32_t track = event->record.track;
     const void *around = NULL;
     struct host_span about;
@@ -1135,22 +1135,22 @@ static tm_status host_take_span(struct host *h, const struct tm_event *event)
     tm_status st;
 
     if (track >= tm_rows_count(h->lines) || !tm_is_host_span(event) ||
-        !tm_cut_to_window(&h->window, &begin_ps, &end_ps))
+        !tm_cut_to_window(&h->window, &start_ps, &end_ps))
         return TM_OK;
     thread = tm_rows_change(h->lines, track);
     if (!thread)
         return h->run->error.status;
     if (!thread->is_host)
         return TM_OK;
-    add_to_thread(thread, event, begin_ps, end_ps);
-    if (begin_ps < h->seen_begin_ps)
-        h->seen_begin_ps = begin_ps;
+    add_to_thread(thread, event, start_ps, end_ps);
+    if (start_ps < h->seen_begin_ps)
+        h->seen_begin_ps = start_ps;
     if (end_ps > h->seen_end_ps)
         h->seen_end_ps = end_ps;
-    st = tm_nesting_around(h->nesting, track, begin_ps, &around);
+    st = tm_nesting_around(h->nesting, track, start_ps, &around);
     if (st == TM_OK)
         st = describe(h, event, around, &about);
-    return st == TM_OK ? tm_nesting_take(h->nesting, track, begin_ps, end_ps - begin_ps, &about) : st;
+    return st == TM_OK ? tm_nesting_take(h->nesting, track, start_ps, end_ps - start_ps, &about) : st;
 }
 
 /* --- a host begins and ends --- */
@@ -1198,10 +1198,10 @@ static tm_status keep_host(struct host *h)
 
     memcpy(row.name, h->trace->host_name, sizeof(row.name));
     if (h->window.basis != TM_HOST_ALL) {
-        row.begin_ps = h->window.begin_ps;
+        row.start_ps = h->window.start_ps;
         row.end_ps = h->window.end_ps;
     } else if (h->seen_begin_ps <= h->seen_end_ps) {
-        row.begin_ps = h->seen_begin_ps;
+        row.start_ps = h->seen_begin_ps;
         row.end_ps = h->seen_end_ps;
     }
     return tm_rows_append(h->hosts, &row);

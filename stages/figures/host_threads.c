@@ -16,7 +16,7 @@ enum {
 
 /* From begin to the begin of the next one. */
 struct stretch {
-    int64_t begin_ps;
+    int64_t start_ps;
     tm_strid name; /* of the event that gives the cause, else of the innermost one */
     uint32_t cause;
 };
@@ -123,7 +123,7 @@ void tm_host_threads_free(struct tm_host_threads *t)
 
 static int64_t end_of(const struct thread *thread, const struct chunk *chunk)
 {
-    return chunk->next && chunk->next->count ? chunk->next->stretches[0].begin_ps : thread->current.begin_ps;
+    return chunk->next && chunk->next->count ? chunk->next->stretches[0].start_ps : thread->current.start_ps;
 }
 
 static void drop_before_horizon(struct tm_host_threads *t, struct thread *thread)
@@ -198,10 +198,10 @@ static inline tm_status begin_stretch(struct tm_host_threads *t, struct thread *
 
     if (thread->has_begun && cause == thread->current.cause && name == thread->current.name)
         return TM_OK;
-    if (thread->has_begun && thread->current.begin_ps < at_ps)
+    if (thread->has_begun && thread->current.start_ps < at_ps)
         st = keep_stretch(t, thread);
     thread->has_begun = true;
-    thread->current = (struct stretch){ .begin_ps = at_ps, .name = name, .cause = cause };
+    thread->current = (struct stretch){ .start_ps = at_ps, .name = name, .cause = cause };
     return st;
 }
 
@@ -338,7 +338,7 @@ void tm_host_threads_forget(struct tm_host_threads *t, int64_t horizon_ps)
 
 struct answer {
     struct tm_host_threads *threads;
-    int64_t begin_ps, end_ps;
+    int64_t start_ps, end_ps;
     int64_t parts[TM_CAUSE_COUNT];
     int64_t longest_ps[TM_CAUSE_COUNT], longest_begin_ps[TM_CAUSE_COUNT];
     tm_strid names[TM_CAUSE_COUNT];
@@ -351,14 +351,14 @@ struct answer {
 static tm_status gather(struct answer *a, const struct thread *thread);
 
 /* Stretches may come in any order: chunks are looked at from the last one back.  out: the name is that of this one */
-static bool add_time(struct answer *a, uint32_t cause, int64_t ps, int64_t longest_ps, int64_t begin_ps, tm_strid name)
+static bool add_time(struct answer *a, uint32_t cause, int64_t ps, int64_t longest_ps, int64_t start_ps, tm_strid name)
 {
     a->parts[cause] += ps;
     if (longest_ps < a->longest_ps[cause] ||
-        (longest_ps == a->longest_ps[cause] && (!longest_ps || begin_ps >= a->longest_begin_ps[cause])))
+        (longest_ps == a->longest_ps[cause] && (!longest_ps || start_ps >= a->longest_begin_ps[cause])))
         return false;
     a->longest_ps[cause] = longest_ps;
-    a->longest_begin_ps[cause] = begin_ps;
+    a->longest_begin_ps[cause] = start_ps;
     a->names[cause] = name;
     a->is_of_other[cause] = false;
     return true;
@@ -367,7 +367,7 @@ static bool add_time(struct answer *a, uint32_t cause, int64_t ps, int64_t longe
 /* A wait: what the other thread recorded meanwhile is told of it, the rest is the wait. */
 static tm_status add_wait(struct answer *a, int64_t from_ps, int64_t to_ps, tm_strid name)
 {
-    struct answer other = { .threads = a->threads, .begin_ps = from_ps, .end_ps = to_ps };
+    struct answer other = { .threads = a->threads, .start_ps = from_ps, .end_ps = to_ps };
     const tm_status st = gather(&other, a->other);
     int64_t left_ps = to_ps - from_ps;
 
@@ -385,7 +385,7 @@ static tm_status add_wait(struct answer *a, int64_t from_ps, int64_t to_ps, tm_s
 
 static tm_status add_stretch(struct answer *a, const struct stretch *stretch, int64_t until_ps)
 {
-    const int64_t from_ps = stretch->begin_ps > a->begin_ps ? stretch->begin_ps : a->begin_ps;
+    const int64_t from_ps = stretch->start_ps > a->start_ps ? stretch->start_ps : a->start_ps;
     const int64_t to_ps = until_ps < a->end_ps ? until_ps : a->end_ps;
 
     if (to_ps <= from_ps)
@@ -401,7 +401,7 @@ static tm_status add_stretches(struct answer *a, const struct stretch *stretches
     tm_status st = TM_OK;
 
     for (uint32_t i = 0; i < count && st == TM_OK; i++)
-        st = add_stretch(a, &stretches[i], i + 1 < count ? stretches[i + 1].begin_ps : end_ps);
+        st = add_stretch(a, &stretches[i], i + 1 < count ? stretches[i + 1].start_ps : end_ps);
     return st;
 }
 
@@ -417,10 +417,10 @@ static tm_status add_spilled(struct answer *a, const struct thread *thread)
 
         if (!there)
             return t->run->error.status;
-        if (there->end_ps <= a->begin_ps)
+        if (there->end_ps <= a->start_ps)
             break;
         at = there->before;
-        if (there->stretches[0].begin_ps >= a->end_ps)
+        if (there->stretches[0].start_ps >= a->end_ps)
             continue;
         row = *there; /* the other thread may be asked: another row */
         st = add_stretches(a, row.stretches, row.count, row.end_ps);
@@ -437,7 +437,7 @@ static tm_status gather(struct answer *a, const struct thread *thread)
     if (!thread->has_begun)
         return TM_OK;
     st = add_stretch(a, &thread->current, a->end_ps);
-    for (; st == TM_OK && chunk && end_of(thread, chunk) > a->begin_ps; chunk = chunk->before)
+    for (; st == TM_OK && chunk && end_of(thread, chunk) > a->start_ps; chunk = chunk->before)
         st = add_stretches(a, chunk->stretches, chunk->count, end_of(thread, chunk));
     return st == TM_OK && !chunk ? add_spilled(a, thread) : st;
 }
@@ -459,14 +459,14 @@ static tm_status ask(struct answer *a, uint32_t number, uint32_t other)
         st = gather(a, thread);
     for (int i = 0; i < TM_CAUSE_COUNT; i++)
         seen_ps += a->parts[i];
-    a->parts[TM_CAUSE_UNRECORDED] += a->end_ps - a->begin_ps - seen_ps;
+    a->parts[TM_CAUSE_UNRECORDED] += a->end_ps - a->start_ps - seen_ps;
     return st;
 }
 
-tm_status tm_host_threads_ask(struct tm_host_threads *t, uint32_t thread, int64_t begin_ps, int64_t end_ps,
+tm_status tm_host_threads_ask(struct tm_host_threads *t, uint32_t thread, int64_t start_ps, int64_t end_ps,
                               int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
 {
-    struct answer a = { .threads = t, .begin_ps = begin_ps, .end_ps = end_ps };
+    struct answer a = { .threads = t, .start_ps = start_ps, .end_ps = end_ps };
     const tm_status st = ask(&a, thread, TM_NONE);
 
     for (int i = 0; i < TM_CAUSE_COUNT; i++)
@@ -476,11 +476,11 @@ tm_status tm_host_threads_ask(struct tm_host_threads *t, uint32_t thread, int64_
     return st;
 }
 
-tm_status tm_host_threads_ask_main(struct tm_host_threads *t, uint32_t main, uint32_t launching, int64_t begin_ps,
+tm_status tm_host_threads_ask_main(struct tm_host_threads *t, uint32_t main, uint32_t launching, int64_t start_ps,
                                    int64_t end_ps, int64_t parts[TM_CAUSE_COUNT], int64_t main_ps[TM_CAUSE_COUNT],
                                    tm_strid names[TM_CAUSE_COUNT], bool by_main[TM_CAUSE_COUNT])
 {
-    struct answer a = { .threads = t, .begin_ps = begin_ps, .end_ps = end_ps };
+    struct answer a = { .threads = t, .start_ps = start_ps, .end_ps = end_ps };
     const tm_status st = ask(&a, main, launching);
 
     for (int i = 0; i < TM_CAUSE_COUNT; i++) {

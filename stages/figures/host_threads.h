@@ -23,14 +23,14 @@ void tm_host_threads_forget(struct tm_host_threads *threads, int64_t horizon_ps)
  * out: names   per cause the event that had the longest stretch of it there, of equal ones the earliest; 0 = none;
  *              may be NULL
  *      thread  TM_NONE: all of it is unrecorded */
-tm_status tm_host_threads_ask(struct tm_host_threads *threads, uint32_t thread, int64_t begin_ps, int64_t end_ps,
+tm_status tm_host_threads_ask(struct tm_host_threads *threads, uint32_t thread, int64_t start_ps, int64_t end_ps,
                               int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT]) TM_MUST_USE;
 
 /* The same of the main thread, where another one launches and recorded too little to be asked alone: what main did, but
  * while main waits for results, what the other one recorded meanwhile.
  * out: main_ps  of what was added to parts, that which main tells; added to
  *      by_main  per cause, whether its name is one of main's */
-tm_status tm_host_threads_ask_main(struct tm_host_threads *threads, uint32_t main, uint32_t launching, int64_t begin_ps,
+tm_status tm_host_threads_ask_main(struct tm_host_threads *threads, uint32_t main, uint32_t launching, int64_t start_ps,
                                    int64_t end_ps, int64_t parts[TM_CAUSE_COUNT], int64_t main_ps[TM_CAUSE_COUNT],
                                    tm_strid names[TM_CAUSE_COUNT], bool by_main[TM_CAUSE_COUNT]) TM_MUST_USE;
 

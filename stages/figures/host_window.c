@@ -4,10 +4,10 @@
 
 const char *const tm_host_basis_name[TM_HOST_BASIS_COUNT] = { "steps", "devices", "all" };
 
-static void include(struct tm_host_window *window, int64_t begin_ps, int64_t end_ps)
+static void include(struct tm_host_window *window, int64_t start_ps, int64_t end_ps)
 {
-    if (begin_ps < window->begin_ps)
-        window->begin_ps = begin_ps;
+    if (start_ps < window->start_ps)
+        window->start_ps = start_ps;
     if (end_ps > window->end_ps)
         window->end_ps = end_ps;
 }
@@ -21,7 +21,7 @@ static tm_status include_steps(const struct tm_trace *trace, struct tm_host_wind
 
         if (!mark)
             return trace->run->error.status;
-        include(window, mark->begin_ps, mark->begin_ps + mark->dur_ps);
+        include(window, mark->start_ps, mark->start_ps + mark->dur_ps);
     }
     return TM_OK;
 }
@@ -49,7 +49,7 @@ tm_status tm_find_host_window(const struct tm_trace *trace, const struct tm_sett
         else
             include_devices(trace, window);
     }
-    if (window->begin_ps > window->end_ps)
+    if (window->start_ps > window->end_ps)
         *window = (struct tm_host_window){ INT64_MIN, INT64_MAX, TM_HOST_ALL };
     return st;
 }

@@ -15,7 +15,7 @@ enum tm_host_basis {
 extern const char *const tm_host_basis_name[TM_HOST_BASIS_COUNT]; /* "steps", "devices", "all" */
 
 struct tm_host_window {
-    int64_t begin_ps, end_ps; /* of everything: INT64_MIN and INT64_MAX */
+    int64_t start_ps, end_ps; /* of everything: INT64_MIN and INT64_MAX */
     enum tm_host_basis basis;
 };
 
@@ -24,13 +24,13 @@ tm_status tm_find_host_window(const struct tm_trace *trace, const struct tm_sett
                               struct tm_host_window *window) TM_MUST_USE;
 
 /* Cut a span to the window.  out: false where nothing of it lies in it */
-static inline bool tm_cut_to_window(const struct tm_host_window *window, int64_t *begin_ps, int64_t *end_ps)
+static inline bool tm_cut_to_window(const struct tm_host_window *window, int64_t *start_ps, int64_t *end_ps)
 {
-    if (*begin_ps < window->begin_ps)
-        *begin_ps = window->begin_ps;
+    if (*start_ps < window->start_ps)
+        *start_ps = window->start_ps;
     if (*end_ps > window->end_ps)
         *end_ps = window->end_ps;
-    return *begin_ps < *end_ps;
+    return *start_ps < *end_ps;
 }
 
 /* Of a GPU or TPU, and so on no thread. */

@@ -86,9 +86,9 @@ static enum tm_cause sole_cause(const struct open_gap *gap)
 {
     if (gap->is_inside_run)
         return TM_CAUSE_DEVICE_WAIT;
-    if (!gap->has_launch || gap->launch_start_ps >= gap->begin_ps)
+    if (!gap->has_launch || gap->launch_start_ps >= gap->start_ps)
         return TM_CAUSE_COUNT;
-    return gap->launch_start_ps + gap->launch_dur_ps <= gap->begin_ps ? TM_CAUSE_DEVICE_WAIT : TM_CAUSE_LAUNCH;
+    return gap->launch_start_ps + gap->launch_dur_ps <= gap->start_ps ? TM_CAUSE_DEVICE_WAIT : TM_CAUSE_LAUNCH;
 }
 
 static bool is_longer(int64_t dur_a, int64_t begin_a, int64_t dur_b, int64_t begin_b)
@@ -97,11 +97,11 @@ static bool is_longer(int64_t dur_a, int64_t begin_a, int64_t dur_b, int64_t beg
 }
 
 /* Keep the longest ones in order: the list is short. */
-static void list_of_lane(struct lane *lane, int64_t begin_ps, int64_t dur_ps)
+static void list_of_lane(struct lane *lane, int64_t start_ps, int64_t dur_ps)
 {
     uint32_t at = lane->longest_count;
 
-    while (at && is_longer(dur_ps, begin_ps, lane->longest[at - 1].dur_ps, lane->longest[at - 1].begin_ps))
+    while (at && is_longer(dur_ps, start_ps, lane->longest[at - 1].dur_ps, lane->longest[at - 1].start_ps))
         at--;
     if (at == LANE_GAPS)
         return;
@@ -109,7 +109,7 @@ static void list_of_lane(struct lane *lane, int64_t begin_ps, int64_t dur_ps)
         lane->longest_count++;
     for (uint32_t i = lane->longest_count - 1; i > at; i--)
         lane->longest[i] = lane->longest[i - 1];
-    lane->longest[at] = (struct short_gap){ begin_ps, dur_ps };
+    lane->longest[at] = (struct short_gap){ start_ps, dur_ps };
 }
 
 /* Where a gap goes among the longest ones of the run; RUN_GAPS = nowhere. */
@@ -117,7 +117,7 @@ static uint32_t place_in_run(const struct device_time *d, const struct listed_ga
 {
     uint32_t at = d->longest_count;
 
-    while (at && is_longer(gap->dur_ps, gap->begin_ps, d->longest[at - 1].dur_ps, d->longest[at - 1].begin_ps))
+    while (at && is_longer(gap->dur_ps, gap->start_ps, d->longest[at - 1].dur_ps, d->longest[at - 1].start_ps))
         at--;
     return at;
 }
@@ -166,8 +166,8 @@ static tm_status show_gap(const struct device_time *d, const struct lane *lane, 
 {
     const struct tm_idle_gap shown = { .host = d->trace->host,
                                        .device = lane->device.index,
-                                       .begin_ps = gap->begin_ps,
-                                       .end_ps = gap->begin_ps + gap->dur_ps,
+                                       .start_ps = gap->start_ps,
+                                       .end_ps = gap->start_ps + gap->dur_ps,
                                        .step = (uint32_t)gap->step,
                                        .before = gap->before,
                                        .after = gap->after,
@@ -200,14 +200,14 @@ struct gap_causes {
     struct reasons reasons; /* of the whole gap */
 };
 
-static tm_status ask(struct device_time *d, const struct gap_causes *causes, int64_t begin_ps, int64_t end_ps,
+static tm_status ask(struct device_time *d, const struct gap_causes *causes, int64_t start_ps, int64_t end_ps,
                      struct reasons *reasons)
 {
     int64_t any_ps[TM_CAUSE_COUNT] = { 0 };
 
     if (!causes->asks_main)
-        return tm_host_threads_ask(d->threads, causes->thread, begin_ps, end_ps, reasons->parts, reasons->names);
-    return tm_host_threads_ask_main(d->threads, d->trace->main_thread, causes->thread, begin_ps, end_ps, reasons->parts,
+        return tm_host_threads_ask(d->threads, causes->thread, start_ps, end_ps, reasons->parts, reasons->names);
+    return tm_host_threads_ask_main(d->threads, d->trace->main_thread, causes->thread, start_ps, end_ps, reasons->parts,
                                     causes->thread != TM_NONE ? reasons->main_ps : any_ps, reasons->names,
                                     reasons->by_main);
 }
@@ -216,18 +216,18 @@ static tm_status ask(struct device_time *d, const struct gap_causes *causes, int
  * launch is known, the main thread. */
 static tm_status ask_thread(struct device_time *d, const struct open_gap *gap, struct gap_causes *causes)
 {
-    const int64_t length_ps = causes->until_ps - gap->begin_ps;
+    const int64_t length_ps = causes->until_ps - gap->start_ps;
     const int64_t *unrecorded_ps = &causes->reasons.parts[TM_CAUSE_UNRECORDED];
 
     if (gap->has_launch) {
-        const tm_status st = ask(d, causes, gap->begin_ps, causes->until_ps, &causes->reasons);
+        const tm_status st = ask(d, causes, gap->start_ps, causes->until_ps, &causes->reasons);
 
         if (st != TM_OK || *unrecorded_ps <= length_ps - *unrecorded_ps || causes->thread == d->trace->main_thread)
             return st;
         causes->reasons = (struct reasons){ .parts = { 0 } };
     }
     causes->asks_main = true;
-    return ask(d, causes, gap->begin_ps, causes->until_ps, &causes->reasons);
+    return ask(d, causes, gap->start_ps, causes->until_ps, &causes->reasons);
 }
 
 static tm_status find_causes(struct device_time *d, const struct open_gap *gap, struct gap_causes *causes)
@@ -238,7 +238,7 @@ static tm_status find_causes(struct device_time *d, const struct open_gap *gap, 
                                    .until_ps = gap->end_ps,
                                    .thread = gap->has_launch ? gap->launch_thread : TM_NONE };
     if (gap->has_launch && gap->launch_start_ps < gap->end_ps)
-        causes->until_ps = gap->launch_start_ps > gap->begin_ps ? gap->launch_start_ps : gap->begin_ps;
+        causes->until_ps = gap->launch_start_ps > gap->start_ps ? gap->launch_start_ps : gap->start_ps;
     st = ask_thread(d, gap, causes);
     causes->reasons.parts[TM_CAUSE_LAUNCH] += gap->end_ps - causes->until_ps;
     return st;
@@ -246,21 +246,21 @@ static tm_status find_causes(struct device_time *d, const struct open_gap *gap, 
 
 /* The causes of a piece of a gap: those of its pieces add up to those of the gap.  in: *reasons is empty */
 static tm_status split(struct device_time *d, const struct open_gap *gap, const struct gap_causes *causes,
-                       int64_t begin_ps, int64_t end_ps, struct reasons *reasons)
+                       int64_t start_ps, int64_t end_ps, struct reasons *reasons)
 {
-    const int64_t launch_ps = causes->until_ps > begin_ps ? causes->until_ps : begin_ps;
+    const int64_t launch_ps = causes->until_ps > start_ps ? causes->until_ps : start_ps;
     tm_status st = TM_OK;
 
     if (causes->sole != TM_CAUSE_COUNT) {
-        reasons->parts[causes->sole] = end_ps - begin_ps;
+        reasons->parts[causes->sole] = end_ps - start_ps;
         return TM_OK;
     }
-    if (begin_ps == gap->begin_ps && end_ps == gap->end_ps) {
+    if (start_ps == gap->start_ps && end_ps == gap->end_ps) {
         *reasons = causes->reasons;
         return TM_OK;
     }
-    if (begin_ps < causes->until_ps)
-        st = ask(d, causes, begin_ps, end_ps < causes->until_ps ? end_ps : causes->until_ps, reasons);
+    if (start_ps < causes->until_ps)
+        st = ask(d, causes, start_ps, end_ps < causes->until_ps ? end_ps : causes->until_ps, reasons);
     if (end_ps > launch_ps)
         reasons->parts[TM_CAUSE_LAUNCH] += end_ps - launch_ps;
     return st;
@@ -276,15 +276,15 @@ static tm_status add_to_steps(struct device_time *d, const struct lane *lane, co
     tm_status st = TM_OK;
 
     *step = TM_NONE;
-    while (st == TM_OK && period.exists && period.begin_ps < gap->end_ps) {
-        const int64_t begin_ps = gap->begin_ps > period.begin_ps ? gap->begin_ps : period.begin_ps;
+    while (st == TM_OK && period.exists && period.start_ps < gap->end_ps) {
+        const int64_t start_ps = gap->start_ps > period.start_ps ? gap->start_ps : period.start_ps;
         const int64_t end_ps = gap->end_ps < period.end_ps ? gap->end_ps : period.end_ps;
 
-        if (end_ps > begin_ps) {
+        if (end_ps > start_ps) {
             struct reasons reasons = { .parts = { 0 } };
             struct time_parts *row;
 
-            st = split(d, gap, causes, begin_ps, end_ps, &reasons);
+            st = split(d, gap, causes, start_ps, end_ps, &reasons);
             row = st == TM_OK ? tm_rows_change(d->parts, lane->first_parts_row + period.ordinal) : NULL;
             if (!row)
                 return d->run->error.status;
@@ -300,13 +300,13 @@ static tm_status add_to_steps(struct device_time *d, const struct lane *lane, co
     return st;
 }
 
-static void count_gap(struct device_time *d, struct lane *lane, int64_t begin_ps, int64_t dur_ps, enum tm_cause cause,
+static void count_gap(struct device_time *d, struct lane *lane, int64_t start_ps, int64_t dur_ps, enum tm_cause cause,
                       int64_t wait_ps)
 {
     lane->gap_count++;
     lane->gap_total_ps += dur_ps;
     lane->cause_counts[cause]++;
-    list_of_lane(lane, begin_ps, dur_ps);
+    list_of_lane(lane, start_ps, dur_ps);
     if (dur_ps < PAUSE_BELOW_PS && wait_ps) {
         d->pauses.count++;
         d->pauses.total_ps = tm_sum_times(d->pauses.total_ps, wait_ps);
@@ -327,11 +327,11 @@ static void count_short(struct device_time *d, int64_t dur_ps, enum tm_cause cau
 
 /* --- a gap is over --- */
 
-static struct listed_gap listed_from(const struct device_time *d, const struct lane *lane, int64_t begin_ps,
+static struct listed_gap listed_from(const struct device_time *d, const struct lane *lane, int64_t start_ps,
                                      int64_t end_ps)
 {
-    return (struct listed_gap){ .begin_ps = begin_ps,
-                                .dur_ps = end_ps - begin_ps,
+    return (struct listed_gap){ .start_ps = start_ps,
+                                .dur_ps = end_ps - start_ps,
                                 .lane = (uint32_t)(lane - d->lanes),
                                 .before = lane->gap.before,
                                 .after = lane->gap.after,
@@ -344,14 +344,14 @@ static bool is_plain(const struct lane *lane, enum tm_cause cause)
 {
     const struct open_gap *gap = &lane->gap;
 
-    return cause != TM_CAUSE_COUNT && gap->period.exists && gap->period.begin_ps <= gap->begin_ps &&
-           gap->end_ps <= gap->period.end_ps && gap->begin_ps > lane->begin_ps && gap->end_ps < lane->end_ps;
+    return cause != TM_CAUSE_COUNT && gap->period.exists && gap->period.start_ps <= gap->start_ps &&
+           gap->end_ps <= gap->period.end_ps && gap->start_ps > lane->start_ps && gap->end_ps < lane->end_ps;
 }
 
 static tm_status close_plain(struct device_time *d, struct lane *lane, enum tm_cause cause)
 {
     const struct open_gap *gap = &lane->gap;
-    const int64_t dur_ps = gap->end_ps - gap->begin_ps;
+    const int64_t dur_ps = gap->end_ps - gap->start_ps;
     struct time_parts *row = tm_rows_change(d->parts, lane->first_parts_row + gap->period.ordinal);
     struct listed_gap listed;
 
@@ -359,11 +359,11 @@ static tm_status close_plain(struct device_time *d, struct lane *lane, enum tm_c
         return d->run->error.status;
     row->idle_ps[cause] += dur_ps;
     lane->parts.idle_ps[cause] += dur_ps;
-    count_gap(d, lane, gap->begin_ps, dur_ps, cause, cause == TM_CAUSE_DEVICE_WAIT ? dur_ps : 0);
+    count_gap(d, lane, gap->start_ps, dur_ps, cause, cause == TM_CAUSE_DEVICE_WAIT ? dur_ps : 0);
     count_short(d, dur_ps, cause, NULL);
     if (dur_ps < d->settings->gap_min_ps)
         return TM_OK;
-    listed = listed_from(d, lane, gap->begin_ps, gap->end_ps);
+    listed = listed_from(d, lane, gap->start_ps, gap->end_ps);
     listed.step = gap->period.ordinal;
     listed.cause = cause;
     listed.parts[cause] = dur_ps;
@@ -384,15 +384,15 @@ static enum told_by told_by(const struct gap_causes *causes, tm_strid name, bool
 static tm_status close_split(struct device_time *d, struct lane *lane, const struct gap_causes *causes)
 {
     const struct open_gap *gap = &lane->gap;
-    const int64_t begin_ps = gap->begin_ps > lane->begin_ps ? gap->begin_ps : lane->begin_ps;
+    const int64_t start_ps = gap->start_ps > lane->start_ps ? gap->start_ps : lane->start_ps;
     const int64_t end_ps = gap->end_ps < lane->end_ps ? gap->end_ps : lane->end_ps;
-    struct listed_gap listed = listed_from(d, lane, begin_ps, end_ps);
+    struct listed_gap listed = listed_from(d, lane, start_ps, end_ps);
     struct reasons reasons = { .parts = { 0 } };
     tm_status st = add_to_steps(d, lane, causes, &listed.step);
 
-    if (st != TM_OK || end_ps <= begin_ps)
+    if (st != TM_OK || end_ps <= start_ps)
         return st;
-    st = split(d, gap, causes, begin_ps, end_ps, &reasons);
+    st = split(d, gap, causes, start_ps, end_ps, &reasons);
     if (st != TM_OK)
         return st;
     memcpy(listed.parts, reasons.parts, sizeof(listed.parts));
@@ -403,9 +403,9 @@ static tm_status close_split(struct device_time *d, struct lane *lane, const str
         lane->parts.idle_ps[i] += listed.parts[i];
         lane->main_ps[i] = tm_sum_times(lane->main_ps[i], reasons.main_ps[i]);
     }
-    count_gap(d, lane, begin_ps, listed.dur_ps, listed.cause, listed.parts[TM_CAUSE_DEVICE_WAIT]);
+    count_gap(d, lane, start_ps, listed.dur_ps, listed.cause, listed.parts[TM_CAUSE_DEVICE_WAIT]);
     count_short(d, listed.dur_ps, listed.cause, listed.parts);
-    if (begin_ps == lane->begin_ps)
+    if (start_ps == lane->start_ps)
         lane->lead_ps = listed.dur_ps;
     else if (end_ps == lane->end_ps)
         lane->trail_ps = listed.dur_ps;

@@ -49,7 +49,7 @@ static void save_lists(struct tm_partial_writer *w, const struct memory_facts *f
 {
     tm_partial_put_u32(w, f->spikes_kept);
     for (uint32_t i = 0; i < f->spikes_kept; i++) {
-        tm_partial_put_i64(w, f->spikes[i].begin_ps);
+        tm_partial_put_i64(w, f->spikes[i].start_ps);
         tm_partial_put_i64(w, f->spikes[i].rise);
     }
     tm_partial_put_u32(w, f->holder_count);
@@ -142,7 +142,7 @@ static void load_lists(struct tm_partial_reader *r, struct memory_facts *f)
 {
     f->spikes_kept = tm_partial_below_u32(r, MEMORY_SPIKES + 1);
     for (uint32_t i = 0; i < f->spikes_kept; i++) {
-        f->spikes[i].begin_ps = tm_partial_i64(r);
+        f->spikes[i].start_ps = tm_partial_i64(r);
         f->spikes[i].rise = tm_partial_i64(r);
     }
     f->holder_count = tm_partial_below_u32(r, MEMORY_HOLDERS + 1);
@@ -490,12 +490,12 @@ static void look_for_spike(struct allocator *a, const struct memory_point *point
         const int64_t rise = point->in_use - low->in_use;
 
         if (rise > (point->in_use + point->available) / 10) {
-            if (a->has_spike && low->at_ps - a->spike.begin_ps > spike_ps) {
+            if (a->has_spike && low->at_ps - a->spike.start_ps > spike_ps) {
                 keep_spike(&a->facts, &a->spike);
                 a->has_spike = false;
             }
             if (!a->has_spike)
-                a->spike = (struct memory_spike){ .begin_ps = low->at_ps };
+                a->spike = (struct memory_spike){ .start_ps = low->at_ps };
             a->has_spike = true;
             if (rise > a->spike.rise)
                 a->spike.rise = rise;

@@ -37,7 +37,7 @@ struct memory_holder {
 };
 
 struct memory_spike {
-    int64_t begin_ps, rise;
+    int64_t start_ps, rise;
 };
 
 /* Buffers that were taken inside the profile and not given back in it. */

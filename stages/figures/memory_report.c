@@ -162,7 +162,7 @@ static void add_spikes(const struct memory_facts *f, struct tm_value *to)
     for (uint32_t i = 0; i < f->spikes_kept; i++) {
         struct tm_value *row = tm_add_object(list, NULL);
 
-        tm_add_int(row, "begin_ps", f->spikes[i].begin_ps);
+        tm_add_int(row, "begin_ps", f->spikes[i].start_ps);
         tm_add_int(row, "rise_bytes", f->spikes[i].rise);
     }
     tm_add_uint(to, "spike_count", f->spike_count);

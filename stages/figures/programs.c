@@ -61,7 +61,7 @@ struct program_lane {
 };
 
 struct program_pause {
-    int64_t begin_ps, dur_ps, step_number;
+    int64_t start_ps, dur_ps, step_number;
     uint32_t host, device_index;
     tm_strid before, after; /* programs */
     uint8_t has_step;
@@ -119,7 +119,7 @@ static tm_status add_pauses(struct programs *p, struct tm_value *section)
         struct tm_value *to = tm_add_object(list, NULL);
 
         tm_add_string(to, "device", pause->device);
-        tm_add_int(to, "begin_ps", pause->begin_ps);
+        tm_add_int(to, "begin_ps", pause->start_ps);
         tm_add_int(to, "dur_ps", pause->dur_ps);
         if (pause->has_step)
             tm_add_int(to, "step", pause->step_number);
@@ -227,7 +227,7 @@ static tm_status programs_save(struct tm_stage *s, struct tm_partial_writer *w)
 
         tm_partial_put_device(w, pause->host, pause->device);
         tm_partial_put_u32(w, pause->device_index);
-        tm_partial_put_i64(w, pause->begin_ps);
+        tm_partial_put_i64(w, pause->start_ps);
         tm_partial_put_i64(w, pause->dur_ps);
         tm_partial_put_u8(w, pause->has_step);
         tm_partial_put_i64(w, pause->step_number);
@@ -241,7 +241,7 @@ static void load_pause(struct tm_partial_reader *r, struct program_pause *pause)
 {
     pause->host = tm_partial_device(r, pause->device, sizeof(pause->device));
     pause->device_index = tm_partial_below_u32(r, TM_DEVICES_MOST);
-    pause->begin_ps = tm_partial_i64(r);
+    pause->start_ps = tm_partial_i64(r);
     pause->dur_ps = tm_partial_time(r);
     pause->has_step = tm_partial_bool(r);
     pause->step_number = tm_partial_i64(r);
@@ -291,7 +291,7 @@ static int programs_longest_first(const void *a, const void *b)
         return x->host < y->host ? -1 : 1;
     if (x->device_index != y->device_index)
         return x->device_index < y->device_index ? -1 : 1;
-    return compare_times(x->begin_ps, y->begin_ps);
+    return compare_times(x->start_ps, y->start_ps);
 }
 
 static tm_status open_stage(struct tm_stage *s)
@@ -346,9 +346,9 @@ static tm_status find_mark(struct programs *p, int64_t at_ps, bool *is_inside)
 
         if (!mark)
             return p->run->error.status;
-        if (at_ps < mark->begin_ps)
+        if (at_ps < mark->start_ps)
             return TM_OK;
-        if (at_ps - mark->begin_ps < mark->dur_ps) {
+        if (at_ps - mark->start_ps < mark->dur_ps) {
             *is_inside = true;
             return TM_OK;
         }
@@ -401,7 +401,7 @@ static tm_status take_pause(struct programs *p, const struct program_lane *lane,
 {
     const struct tm_device *device = &p->trace->devices[event->device];
     const struct tm_steps *steps = &p->trace->steps;
-    struct program_pause pause = { .begin_ps = lane->end_ps,
+    struct program_pause pause = { .start_ps = lane->end_ps,
                                    .dur_ps = event->record.start_ps - lane->end_ps,
                                    .host = p->trace->host,
                                    .device_index = event->device,

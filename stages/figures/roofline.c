@@ -250,7 +250,7 @@ static bool is_known_enough(int64_t known_ps, int64_t compute_ps)
                                (unsigned __int128)(uint64_t)compute_ps * COSTS_KNOWN_LEAST_PCT;
 }
 
-static void say_unknown(char *why, size_t bytes, const char *what, int64_t known_ps, int64_t compute_ps)
+static void emit_unknown(char *why, size_t bytes, const char *what, int64_t known_ps, int64_t compute_ps)
 {
     (void)snprintf(
         why, bytes,
@@ -265,11 +265,11 @@ static struct known_rates find_known(const struct ops *o, const char *why)
                                  .bytes = is_known_enough(o->cost.bytes_ps, o->compute_ps) };
 
     if (o->cost.flops_ps > 0)
-        say_unknown(known.no_flops, sizeof(known.no_flops), "operations", o->cost.flops_ps, o->compute_ps);
+        emit_unknown(known.no_flops, sizeof(known.no_flops), "operations", o->cost.flops_ps, o->compute_ps);
     else
         (void)snprintf(known.no_flops, sizeof(known.no_flops), "%s", why);
     if (o->cost.bytes_ps > 0)
-        say_unknown(known.no_bytes, sizeof(known.no_bytes), "bytes", o->cost.bytes_ps, o->compute_ps);
+        emit_unknown(known.no_bytes, sizeof(known.no_bytes), "bytes", o->cost.bytes_ps, o->compute_ps);
     else
         (void)snprintf(known.no_bytes, sizeof(known.no_bytes), "%s", why);
     return known;

@@ -74,7 +74,7 @@ struct joined {
 
 /* One of the collectives with the latest arrivals. */
 struct late_row {
-    int64_t skew_ps, begin_ps, first_begin_ps; /* begins of the last and the first device, in their hosts' times */
+    int64_t skew_ps, start_ps, first_begin_ps; /* begins of the last and the first device, in their hosts' times */
     uint64_t block, ordinal;
     uint32_t subgroup, last, first;
 };
@@ -902,7 +902,7 @@ static tm_status look_at_overlap(struct adding *a, bool *has_to, bool *does, boo
 {
     const struct instance *it = &a->instance;
     const struct block *block = tm_rows_at(a->m->blocks, it->rows[0].block);
-    int64_t begin_ps = INT64_MIN, end_ps = INT64_MAX;
+    int64_t latest_start_ps = INT64_MIN, first_end_ps = INT64_MAX;
 
     if (!block)
         return a->k->run->error.status;
@@ -915,10 +915,10 @@ static tm_status look_at_overlap(struct adding *a, bool *has_to, bool *does, boo
         const int64_t stop_ps = shared(a, &it->rows[i], it->rows[i].end_ps);
 
         *has_to &= !it->rows[i].is_start && stop_ps > start_ps;
-        begin_ps = start_ps > begin_ps ? start_ps : begin_ps;
-        end_ps = stop_ps < end_ps ? stop_ps : end_ps;
+        latest_start_ps = start_ps > latest_start_ps ? start_ps : latest_start_ps;
+        first_end_ps = stop_ps < first_end_ps ? stop_ps : first_end_ps;
     }
-    *does = begin_ps < end_ps;
+    *does = latest_start_ps < first_end_ps;
     return TM_OK;
 }
 
@@ -1049,7 +1049,7 @@ static tm_status add_instance(struct adding *a)
     const struct coming *last = put_in_order(a), *first = a->order;
     const int64_t skew_ps = last->start_ps - first->start_ps;
     const struct late_row row = { .skew_ps = skew_ps,
-                                  .begin_ps = last->row->start_ps,
+                                  .start_ps = last->row->start_ps,
                                   .first_begin_ps = first->row->start_ps,
                                   .block = last->row->block,
                                   .ordinal = last->row->ordinal,
@@ -1355,7 +1355,7 @@ static tm_status add_worst_row(const struct skew *k, struct matches *m, const st
     tm_add_uint(to, "ordinal", row->ordinal + 1);
     tm_add_int(to, "skew_ps", row->skew_ps);
     tm_add_string(to, "last", k->members.rows[row->last].device);
-    tm_add_int(to, "begin_ps", row->begin_ps);
+    tm_add_int(to, "begin_ps", row->start_ps);
     tm_add_string(to, "first", k->members.rows[row->first].device);
     tm_add_int(to, "first_begin_ps", row->first_begin_ps);
     return st;

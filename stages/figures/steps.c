@@ -188,13 +188,13 @@ struct run_steps {
     /* on a shared clock */
     bool has_begun, has_window;
     int64_t reached_ps;                 /* E(n) of the latest step */
-    int64_t begin_ps, end_ps, steps_ps; /* the window of the analyzed steps, and the sum of their times */
+    int64_t start_ps, end_ps, steps_ps; /* the window of the analyzed steps, and the sum of their times */
 };
 
 /* A line, to be put together with the others of its number. */
 struct numbered {
     int64_t number, length_ps;
-    int64_t begin_ps, end_ps; /* of its period */
+    int64_t start_ps, end_ps; /* of its period */
     uint8_t has_activity, has_length, chosen, warmup, incomplete;
 };
 
@@ -242,7 +242,7 @@ static tm_status sort_lines(struct device_time *d, const struct shared_clock *cl
             return d->run->error.status;
         row.number = counted_up ? line->number : (int64_t)line->ordinal;
         row.has_length = has_length(d, line, &row.length_ps);
-        row.begin_ps = shared_time(clock, line->host, line->end_ps - line->period_ps);
+        row.start_ps = shared_time(clock, line->host, line->end_ps - line->period_ps);
         row.end_ps = shared_time(clock, line->host, line->end_ps);
         row.has_activity = line->has_activity;
         row.chosen = line->chosen;
@@ -257,7 +257,7 @@ static tm_status sort_lines(struct device_time *d, const struct shared_clock *cl
 struct gathered {
     bool has_line, has_activity, chosen, warmup, incomplete;
     int64_t number;
-    int64_t begin_ps, end_ps; /* the earliest begin and the latest end of its periods */
+    int64_t start_ps, end_ps; /* the earliest begin and the latest end of its periods */
     __int128 total_ps;
     int64_t lengths;
 };
@@ -265,20 +265,20 @@ struct gathered {
 /* out: the time of the step on the clock of all hosts */
 static int64_t advance(struct run_steps *steps, const struct gathered *step)
 {
-    const int64_t begin_ps = steps->has_begun ? steps->reached_ps : step->begin_ps;
+    const int64_t start_ps = steps->has_begun ? steps->reached_ps : step->start_ps;
 
     if (!step->has_activity)
         return 0;
     steps->has_begun = true;
-    steps->reached_ps = step->end_ps > begin_ps ? step->end_ps : begin_ps;
+    steps->reached_ps = step->end_ps > start_ps ? step->end_ps : start_ps;
     if (step->chosen) {
         if (!steps->has_window)
-            steps->begin_ps = begin_ps;
+            steps->start_ps = start_ps;
         steps->has_window = true;
         steps->end_ps = steps->reached_ps;
-        steps->steps_ps = tm_sum_times(steps->steps_ps, steps->reached_ps - begin_ps);
+        steps->steps_ps = tm_sum_times(steps->steps_ps, steps->reached_ps - start_ps);
     }
-    return steps->reached_ps - begin_ps;
+    return steps->reached_ps - start_ps;
 }
 
 static tm_status count_step(struct run_steps *steps, const struct gathered *step)
@@ -323,8 +323,8 @@ static tm_status gather_steps(struct tm_sorter *sorter, struct run_steps *steps)
         step.lengths += line->has_length;
         if (!line->has_activity)
             continue;
-        if (!step.has_activity || line->begin_ps < step.begin_ps)
-            step.begin_ps = line->begin_ps;
+        if (!step.has_activity || line->start_ps < step.start_ps)
+            step.start_ps = line->start_ps;
         if (!step.has_activity || line->end_ps > step.end_ps)
             step.end_ps = line->end_ps;
         step.has_activity = true;
@@ -533,7 +533,7 @@ static void add_line(const struct device_time *d, const struct step_line *line, 
 
     tm_add_int(to, "number", line->number);
     tm_add_string(to, "host", d->hosts[line->host].name);
-    tm_add_int(to, "begin_ps", line->begin_ps);
+    tm_add_int(to, "begin_ps", line->start_ps);
     if (line->has_host_span)
         tm_add_int(to, "host_span_ps", line->host_span_ps);
     else
@@ -667,9 +667,9 @@ static void add_job(const struct device_time *d, const struct run_steps *run, st
         return;
     }
     job = tm_add_object(window, "job");
-    tm_add_int(job, "begin_ps", run->begin_ps);
+    tm_add_int(job, "begin_ps", run->start_ps);
     tm_add_int(job, "end_ps", run->end_ps);
-    tm_add_int(job, "span_ps", run->end_ps - run->begin_ps);
+    tm_add_int(job, "span_ps", run->end_ps - run->start_ps);
     tm_add_int(job, "steps_ps", run->steps_ps);
 }
 

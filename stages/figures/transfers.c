@@ -46,14 +46,14 @@ struct recent_copy {
 
 /* A stretch in which one copy or more of a direction is in flight. */
 struct flight {
-    int64_t begin_ps, until_ps;
+    int64_t start_ps, until_ps;
     uint64_t bytes;
 };
 
 /* One device of the present host. */
 struct copy_lane {
     uint32_t number;          /* in the run */
-    int64_t begin_ps, end_ps; /* what counts of it */
+    int64_t start_ps, end_ps; /* what counts of it */
     struct tm_sweep sweep;
     int64_t copies_until_ps;                     /* until when copies run */
     int64_t chosen_until_ps[TM_DIRECTION_COUNT]; /* the same of those in chosen steps */
@@ -77,7 +77,7 @@ struct copy_pair {
 
 struct large_copy {
     uint64_t bytes;
-    int64_t begin_ps, dur_ps;
+    int64_t start_ps, dur_ps;
     uint32_t number;    /* of the device */
     uint32_t direction; /* enum tm_direction */
 };
@@ -167,7 +167,7 @@ static void save_largest(struct transfers *t, struct tm_partial_writer *w)
         const struct large_copy *copy = tm_top_rows_at(t->largest, i);
 
         tm_partial_put_u64(w, copy->bytes);
-        tm_partial_put_i64(w, copy->begin_ps);
+        tm_partial_put_i64(w, copy->start_ps);
         tm_partial_put_i64(w, copy->dur_ps);
         tm_partial_put_u32(w, copy->number);
         tm_partial_put_u32(w, copy->direction);
@@ -307,7 +307,7 @@ static tm_status load_largest(struct transfers *t, struct tm_partial_reader *r, 
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
         struct large_copy copy = { .bytes = tm_partial_u64(r) };
 
-        copy.begin_ps = tm_partial_i64(r);
+        copy.start_ps = tm_partial_i64(r);
         copy.dur_ps = tm_partial_time(r);
         copy.number = (uint32_t)first + tm_partial_below_u32(r, devices);
         copy.direction = tm_partial_below_u32(r, TM_DIRECTION_COUNT);
@@ -487,7 +487,7 @@ static tm_status add_largest(struct transfers *t, struct tm_value *transfers)
         tm_add_string(to, "device", id->id);
         tm_add_string(to, "direction", tm_direction_name[copy->direction]);
         tm_add_uint(to, "bytes", copy->bytes);
-        tm_add_int(to, "begin_ps", copy->begin_ps);
+        tm_add_int(to, "begin_ps", copy->start_ps);
         tm_add_int(to, "dur_ps", copy->dur_ps);
     }
     return TM_OK;
@@ -651,8 +651,8 @@ static int largest_first(const void *a, const void *b)
 
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
-    if (x->begin_ps != y->begin_ps)
-        return x->begin_ps < y->begin_ps ? -1 : 1;
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
     if (x->number != y->number)
         return x->number < y->number ? -1 : 1;
     if (x->dur_ps != y->dur_ps)
@@ -701,7 +701,7 @@ static tm_status open_lane(struct transfers *t, const struct tm_device *device)
     struct device_id id;
 
     lane->number = (uint32_t)tm_rows_count(t->ids);
-    lane->begin_ps = device->chosen_begin_ps;
+    lane->start_ps = device->chosen_begin_ps;
     lane->end_ps = device->chosen_end_ps;
     lane->copies_until_ps = INT64_MIN;
     for (int i = 0; i < TM_DIRECTION_COUNT; i++)
@@ -746,7 +746,7 @@ static void end_flight(struct transfers *t, struct copy_lane *lane, uint32_t dev
     struct copy_direction *direction = &t->directions[which];
     const struct tm_device *of = &t->trace->devices[device];
     const double most = of->kind == TM_DEVICE_TPU ? (double)of->memory_bandwidth_bytes : 0;
-    const int64_t dur_ps = flight->bytes ? flight->until_ps - flight->begin_ps : 0;
+    const int64_t dur_ps = flight->bytes ? flight->until_ps - flight->start_ps : 0;
     const double rate = dur_ps > 0 ? (double)flight->bytes * 1e12 / (double)dur_ps : 0;
 
     if (rate > direction->best_rate && (most <= 0 || rate <= most))
@@ -765,7 +765,7 @@ static void add_flight(struct transfers *t, struct copy_lane *lane, enum tm_dire
 
     if (start_ps >= flight->until_ps) {
         end_flight(t, lane, event->device, which);
-        flight->begin_ps = flight->until_ps = start_ps;
+        flight->start_ps = flight->until_ps = start_ps;
     }
     flight->bytes = tm_sum_counts(flight->bytes, event->config->copy_bytes);
     sum->moved_bytes = tm_sum_counts(sum->moved_bytes, event->config->copy_bytes);
@@ -827,7 +827,7 @@ static tm_status note_large(struct transfers *t, struct copy_lane *lane, const s
                             enum tm_direction which)
 {
     const struct large_copy large = { .bytes = event->config->copy_bytes,
-                                      .begin_ps = event->record.start_ps,
+                                      .start_ps = event->record.start_ps,
                                       .dur_ps = event->record.dur_ps,
                                       .number = lane->number,
                                       .direction = which };
@@ -927,10 +927,10 @@ static void add_exposed(struct told *told, enum tm_direction which, int64_t from
     direction->outside_exposed_ps = tm_sum_times(direction->outside_exposed_ps, to_ps - border_ps);
 }
 
-static tm_status take_stretch(void *to, enum tm_level level, int64_t begin_ps, int64_t end_ps)
+static tm_status take_stretch(void *to, enum tm_level level, int64_t start_ps, int64_t end_ps)
 {
     struct told *told = to;
-    const int64_t from_ps = begin_ps > told->lane->begin_ps ? begin_ps : told->lane->begin_ps;
+    const int64_t from_ps = start_ps > told->lane->start_ps ? start_ps : told->lane->start_ps;
     const int64_t to_ps = end_ps < told->lane->end_ps ? end_ps : told->lane->end_ps;
 
     if (is_copy_level(level) && from_ps < to_ps)
@@ -993,7 +993,7 @@ TM_NOT_INLINE tm_status take_flight(struct transfers *t, struct copy_lane *lane,
     const struct tm_config *c = event->config;
     enum tm_direction which;
 
-    if (!is_copy_level(c->level) || !c->has_copy_bytes || r->start_ps < lane->begin_ps || r->start_ps >= lane->end_ps)
+    if (!is_copy_level(c->level) || !c->has_copy_bytes || r->start_ps < lane->start_ps || r->start_ps >= lane->end_ps)
         return TM_OK;
     which = direction_of((enum tm_level)c->level);
     return note_large(t, lane, event, which);

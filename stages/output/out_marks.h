@@ -21,7 +21,7 @@ static inline const char *tm_out_cut_text(unsigned marks)
 /* The sides on which a piece is less than the whole. */
 static inline uint8_t tm_out_cuts_of(const struct tm_out_event *event)
 {
-    return (uint8_t)((event->begin_ps > event->whole_begin_ps ? TM_OUT_CUT_BEGIN : 0) |
+    return (uint8_t)((event->start_ps > event->whole_begin_ps ? TM_OUT_CUT_BEGIN : 0) |
                      (event->end_ps < event->whole_end_ps ? TM_OUT_CUT_END : 0));
 }
 

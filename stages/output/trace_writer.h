@@ -60,7 +60,7 @@ enum tm_out_mark {
 /* A span or an instant. */
 struct tm_out_event {
     const struct tm_out_row *row;
-    int64_t begin_ps, end_ps;             /* of this piece */
+    int64_t start_ps, end_ps;             /* of this piece */
     int64_t whole_begin_ps, whole_end_ps; /* before it was cut */
     tm_strid name;                        /* never 0 */
     tm_strid category;                    /* 0 = none */

@@ -14,14 +14,14 @@ static int by_module_and_lane(const void *a, const void *b)
         return modules;
     if (x->lane != y->lane)
         return x->lane < y->lane ? -1 : 1;
-    return (x->begin_ps > y->begin_ps) - (x->begin_ps < y->begin_ps);
+    return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
 }
 
 static int by_begin(const void *a, const void *b)
 {
     const struct tm_compile_mark *x = a, *y = b;
 
-    return (x->begin_ps > y->begin_ps) - (x->begin_ps < y->begin_ps);
+    return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
 }
 
 static void add_module_time(void *into, const void *from)
@@ -38,7 +38,7 @@ static void widen_group(void *into, const void *from)
     struct tm_group_span *to = into;
     const struct tm_group_span *more = from;
 
-    to->begin_ps = more->begin_ps < to->begin_ps ? more->begin_ps : to->begin_ps;
+    to->start_ps = more->start_ps < to->start_ps ? more->start_ps : to->start_ps;
     to->end_ps = more->end_ps > to->end_ps ? more->end_ps : to->end_ps;
 }
 
@@ -115,7 +115,7 @@ static tm_status survey_devices(struct tm_survey *s)
     return st;
 }
 
-tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choice, struct tm_census *census,
+tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choice, struct tm_survey_stats *census,
                     struct tm_resolver *resolver)
 {
     struct tm_survey s = { .source = source,

@@ -2,7 +2,7 @@
 #ifndef TM_SURVEY_H
 #define TM_SURVEY_H
 
-#include "stages/survey/census.h"
+#include "stages/survey/survey_stats.h"
 
 /* One look at all records, track by track and in no order of time, before they are put in order: which thread
  * launched what, where the steps are, which devices were active.  Afterwards every event can be told its step
@@ -24,7 +24,7 @@ struct tm_chosen_steps {
  * out:    resolver  ready for tm_resolve
  * owns:   the caller frees what the resolver holds with tm_survey_free
  * errors: as of the tables and the input */
-tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choice, struct tm_census *census,
+tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choice, struct tm_survey_stats *census,
                     struct tm_resolver *resolver) TM_MUST_USE;
 /* The events will be resolved again, from the first one on. */
 void tm_survey_rewind(struct tm_resolver *resolver);

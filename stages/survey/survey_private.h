@@ -14,7 +14,7 @@ struct tm_execution {
     struct tm_key module; /* hash of its name */
     tm_strid name;
     uint64_t lane; /* device (TPU) or host track (GPU) */
-    int64_t begin_ps, end_ps;
+    int64_t start_ps, end_ps;
 };
 
 /* Device time by program: which one is the step. */
@@ -27,7 +27,7 @@ struct tm_module_time {
 
 /* A compilation that begins at a time; which of the names matched. */
 struct tm_compile_mark {
-    int64_t begin_ps;
+    int64_t start_ps;
     uint32_t kind; /* 0 whole name, 1 client, 2 XlaCompile */
 };
 
@@ -36,7 +36,7 @@ struct tm_survey {
     struct tm_trace *trace;
     struct tm_run *run;
     struct tm_resolver *resolver;
-    struct tm_census *census; /* NULL = nobody counts */
+    struct tm_survey_stats *census; /* NULL = nobody counts */
     size_t buffer_bytes;
     /* gathered on the host's lines */
     struct tm_spans *markers;
@@ -62,7 +62,7 @@ struct tm_survey {
 /* When the events of a viewer's group lie. */
 struct tm_group_span {
     struct tm_key key; /* low = group_id */
-    int64_t begin_ps, end_ps;
+    int64_t start_ps, end_ps;
 };
 
 /* A graph's event, put aside. */

@@ -49,7 +49,7 @@ static tm_status widen(struct tm_survey *s, struct tm_rows *anywhere, uint64_t o
     row = tm_rows_change(anywhere, ordinal);
     if (!row)
         return s->run->error.status;
-    row->begin_ps = span->begin_ps < row->begin_ps ? span->begin_ps : row->begin_ps;
+    row->start_ps = span->start_ps < row->start_ps ? span->start_ps : row->start_ps;
     row->end_ps = span->end_ps > row->end_ps ? span->end_ps : row->end_ps;
     return TM_OK;
 }
@@ -73,7 +73,7 @@ static tm_status add_executions(struct tm_survey *s, const struct tm_key *module
         ordinal = e->lane == lane ? ordinal + 1 : 0;
         lane = e->lane;
         span = (struct tm_span){
-            .lane = lane, .begin_ps = e->begin_ps, .end_ps = e->end_ps, .value = (uint64_t)INT64_MIN
+            .lane = lane, .start_ps = e->start_ps, .end_ps = e->end_ps, .value = (uint64_t)INT64_MIN
         };
         st = tm_spans_add(s->resolver->steps, &span);
         if (st == TM_OK && !s->tpu_programs)
@@ -238,13 +238,13 @@ static void group_devices(struct tm_trace *trace)
 
 /* Where the first step of a device begins: at its marker or execution, if that is earlier than its activity. */
 static tm_status first_begin(struct tm_survey *s, const struct tm_device *device, uint64_t ordinal, int64_t first_ps,
-                             int64_t *begin_ps)
+                             int64_t *start_ps)
 {
     const struct tm_steps *steps = &s->trace->steps;
     const struct tm_span *span = NULL;
     tm_status st = TM_OK;
 
-    *begin_ps = first_ps;
+    *start_ps = first_ps;
     if (steps->source == TM_STEPS_HOST) {
         span = tm_spans_at(s->resolver->steps, ordinal);
         if (!span)
@@ -252,8 +252,8 @@ static tm_status first_begin(struct tm_survey *s, const struct tm_device *device
     } else if (device->kind == TM_DEVICE_TPU && s->resolver->steps) {
         st = tm_spans_find(s->resolver->steps, device->index, first_ps, &span);
     }
-    if (span && span->begin_ps < *begin_ps)
-        *begin_ps = span->begin_ps;
+    if (span && span->start_ps < *start_ps)
+        *start_ps = span->start_ps;
     return st;
 }
 
@@ -308,7 +308,7 @@ static tm_status extent_in_group(struct tm_survey *s, uint32_t first_device, uin
     return TM_OK;
 }
 
-static tm_status set_period(struct tm_survey *s, uint32_t first_device, uint64_t ordinal, int64_t begin_ps,
+static tm_status set_period(struct tm_survey *s, uint32_t first_device, uint64_t ordinal, int64_t start_ps,
                             int64_t end_ps)
 {
     for (uint32_t i = first_device; i != TM_NONE; i = s->trace->devices[i].next_in_group) {
@@ -316,7 +316,7 @@ static tm_status set_period(struct tm_survey *s, uint32_t first_device, uint64_t
 
         if (!row)
             return s->run->error.status;
-        row->begin_ps = begin_ps;
+        row->start_ps = start_ps;
         row->end_ps = end_ps;
     }
     return TM_OK;
@@ -333,7 +333,7 @@ static tm_status make_periods(struct tm_survey *s, uint32_t first_device)
     int64_t reached_ps = 0;
 
     for (uint64_t k = 0; k < steps->count; k++) {
-        int64_t first_ps, last_ps, begin_ps = reached_ps;
+        int64_t first_ps, last_ps, start_ps = reached_ps;
         tm_status st = extent_in_group(s, first_device, k, &first_ps, &last_ps);
 
         if (st != TM_OK)
@@ -341,18 +341,18 @@ static tm_status make_periods(struct tm_survey *s, uint32_t first_device)
         if (last_ps < first_ps)
             continue;
         if (!has_before) {
-            begin_ps = first_ps;
+            start_ps = first_ps;
             if (steps->source == TM_STEPS_HOST) {
                 const struct tm_span *span = tm_spans_at(s->resolver->steps, k);
 
                 if (!span)
                     return s->run->error.status;
-                begin_ps = span->begin_ps < begin_ps ? span->begin_ps : begin_ps;
+                start_ps = span->start_ps < start_ps ? span->start_ps : start_ps;
             }
         }
-        reached_ps = last_ps > begin_ps ? last_ps : begin_ps;
+        reached_ps = last_ps > start_ps ? last_ps : start_ps;
         has_before = true;
-        st = set_period(s, first_device, k, begin_ps, reached_ps);
+        st = set_period(s, first_device, k, start_ps, reached_ps);
         if (st != TM_OK)
             return st;
     }
@@ -361,13 +361,13 @@ static tm_status make_periods(struct tm_survey *s, uint32_t first_device)
 
 /* One step over all devices: its length (the longest one of the groups), its activities, where it begins. */
 struct step_facts {
-    int64_t begin_ps, end_ps, period_ps;
+    int64_t start_ps, end_ps, period_ps;
     uint64_t activities;
 };
 
 static tm_status facts_of(struct tm_survey *s, uint64_t ordinal, struct step_facts *facts)
 {
-    *facts = (struct step_facts){ .begin_ps = INT64_MAX, .end_ps = INT64_MIN };
+    *facts = (struct step_facts){ .start_ps = INT64_MAX, .end_ps = INT64_MIN };
     for (uint32_t i = 0; i < s->trace->device_count; i++) {
         const struct tm_device *device = &s->trace->devices[i];
         const struct tm_step_row *row;
@@ -380,10 +380,10 @@ static tm_status facts_of(struct tm_survey *s, uint64_t ordinal, struct step_fac
         if (!row->activities)
             continue;
         facts->activities += row->activities;
-        facts->begin_ps = row->first_ps < facts->begin_ps ? row->first_ps : facts->begin_ps;
+        facts->start_ps = row->first_ps < facts->start_ps ? row->first_ps : facts->start_ps;
         facts->end_ps = row->last_ps > facts->end_ps ? row->last_ps : facts->end_ps;
-        if (row->end_ps - row->begin_ps > facts->period_ps)
-            facts->period_ps = row->end_ps - row->begin_ps;
+        if (row->end_ps - row->start_ps > facts->period_ps)
+            facts->period_ps = row->end_ps - row->start_ps;
     }
     return TM_OK;
 }
@@ -402,12 +402,12 @@ static tm_status make_mark(struct tm_survey *s, uint64_t ordinal)
 
         if (!span)
             return s->run->error.status;
-        mark.begin_ps = span->begin_ps;
-        mark.dur_ps = span->end_ps - span->begin_ps;
+        mark.start_ps = span->start_ps;
+        mark.dur_ps = span->end_ps - span->start_ps;
         if ((int64_t)span->value != INT64_MIN)
             mark.number = (int64_t)span->value;
     } else {
-        mark.begin_ps = facts.activities ? facts.begin_ps : 0;
+        mark.start_ps = facts.activities ? facts.start_ps : 0;
     }
     return tm_rows_append(steps->marks, &mark);
 }
@@ -431,7 +431,7 @@ static tm_status mark_compiles(struct tm_survey *s)
         compile = row;
         if (compile->kind != kind)
             continue;
-        st = tm_spans_find(s->resolver->steps, 0, compile->begin_ps, &span);
+        st = tm_spans_find(s->resolver->steps, 0, compile->start_ps, &span);
         if (st == TM_OK && span) {
             struct tm_step_mark *mark = tm_rows_change(s->trace->steps.marks, span->ordinal);
 
@@ -612,30 +612,30 @@ static tm_status mark_choice(struct tm_survey *s)
 }
 
 /* The whole profiling session, as recorded, else from the first event to the end of the last one. */
-static void session_window(const struct tm_trace *trace, int64_t *begin_ps, int64_t *end_ps)
+static void session_window(const struct tm_trace *trace, int64_t *start_ps, int64_t *end_ps)
 {
     const struct tm_environment *e = &trace->environment;
     const uint64_t longest_ns = 8640000000000000; /* 100 days */
 
-    *begin_ps = trace->first_ps;
+    *start_ps = trace->first_ps;
     *end_ps = trace->last_ps;
     if (e->end_ns > e->begin_ns && e->end_ns - e->begin_ns < longest_ns) {
-        *begin_ps = 0;
+        *start_ps = 0;
         *end_ps = (int64_t)(e->end_ns - e->begin_ns) * 1000;
     }
 }
 
 /* From the first to the last activity of a group. */
-static void activity_window(const struct tm_trace *trace, uint32_t group, int64_t *begin_ps, int64_t *end_ps)
+static void activity_window(const struct tm_trace *trace, uint32_t group, int64_t *start_ps, int64_t *end_ps)
 {
-    *begin_ps = INT64_MAX;
+    *start_ps = INT64_MAX;
     *end_ps = INT64_MIN;
     for (uint32_t i = 0; i < trace->device_count; i++) {
         const struct tm_device *device = &trace->devices[i];
 
         if (device->group != group)
             continue;
-        *begin_ps = device->first_ps < *begin_ps ? device->first_ps : *begin_ps;
+        *start_ps = device->first_ps < *start_ps ? device->first_ps : *start_ps;
         *end_ps = device->last_ps > *end_ps ? device->last_ps : *end_ps;
     }
 }
@@ -656,10 +656,10 @@ static tm_status choose_window(struct tm_survey *s, const struct tm_chosen_steps
         if (!row)
             return s->run->error.status;
         is_active |= row->activities > 0;
-        if (row->end_ps <= row->begin_ps)
+        if (row->end_ps <= row->start_ps)
             continue;
         if (!has_window)
-            device->chosen_begin_ps = row->begin_ps;
+            device->chosen_begin_ps = row->start_ps;
         device->chosen_end_ps = row->end_ps;
         has_window = true;
     }

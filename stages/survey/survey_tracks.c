@@ -21,7 +21,7 @@ static void note_times(struct tm_track *track, const struct tm_record *record)
 static tm_status count_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     note_times(track, &raw->record);
-    return s->census ? tm_census_take(s->census, track, raw) : TM_OK;
+    return s->census ? tm_survey_stats_take(s->census, track, raw) : TM_OK;
 }
 
 static void note_track(struct tm_trace *trace, const struct tm_track *track)
@@ -117,7 +117,7 @@ static tm_status keep_marker(struct tm_survey *s, const struct tm_raw_record *ra
     const struct tm_record *r = &raw->record;
     const int64_t number =
         r->args_length == sizeof(struct tm_number) ? ((const struct tm_number *)raw->args)->value : INT64_MIN;
-    const struct tm_span span = { .begin_ps = r->start_ps,
+    const struct tm_span span = { .start_ps = r->start_ps,
                                   .end_ps = r->start_ps + r->dur_ps,
                                   .value = (uint64_t)number };
 
@@ -140,7 +140,7 @@ static tm_status keep_execution(struct tm_survey *s, tm_strid module, uint64_t l
 {
     struct tm_name info;
     struct tm_execution execution = {
-        .name = module, .lane = lane, .begin_ps = record->start_ps, .end_ps = record->start_ps + record->dur_ps
+        .name = module, .lane = lane, .start_ps = record->start_ps, .end_ps = record->start_ps + record->dur_ps
     };
     struct tm_module_time time = { .name = module, .executions = 1, .total_ps = is_device_time ? record->dur_ps : 0 };
     tm_status st = tm_names_info(s->trace->names, module, &info);
@@ -171,7 +171,7 @@ static tm_status keep_cpu_op(struct tm_survey *s, struct tm_track *track, const 
 
 static tm_status keep_thunks(struct tm_survey *s, const struct tm_record *r)
 {
-    const struct tm_span span = { .lane = r->track, .begin_ps = r->start_ps, .end_ps = r->start_ps + r->dur_ps };
+    const struct tm_span span = { .lane = r->track, .start_ps = r->start_ps, .end_ps = r->start_ps + r->dur_ps };
 
     return tm_spans_add(s->thunks, &span);
 }
@@ -326,7 +326,7 @@ static tm_status take_program(struct tm_survey *s, struct tm_track *track, const
     struct device_reading *d = (struct device_reading *)track;
     const struct tm_record *r = &raw->record;
     const struct tm_span span = {
-        .lane = track->device, .begin_ps = r->start_ps, .end_ps = r->start_ps + r->dur_ps, .value = r->correlation
+        .lane = track->device, .start_ps = r->start_ps, .end_ps = r->start_ps + r->dur_ps, .value = r->correlation
     };
     tm_status st;
 
@@ -398,7 +398,7 @@ static tm_status keep_module_time(struct tm_survey *s, const struct tm_event *ev
 
 static tm_status keep_group(struct tm_survey *s, const struct tm_raw_record *raw)
 {
-    struct tm_group_span span = { .begin_ps = raw->record.start_ps,
+    struct tm_group_span span = { .start_ps = raw->record.start_ps,
                                   .end_ps = raw->record.start_ps + raw->record.dur_ps };
 
     if (s->marker_count || !(raw->record.flags & TM_FLAG_GROUP) || raw->record.args_length != sizeof(struct tm_number))

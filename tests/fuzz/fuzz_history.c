@@ -147,7 +147,7 @@ static void write_text(struct tm_run *run, struct tm_history *history, write_all
 static void make_night(struct tm_run *run, struct tm_history *history)
 {
     struct tm_judged_night judged = { .until = "9999-12-31" };
-    const struct tm_night_options options = { .rows = ROWS, .judged = &judged };
+    const struct tm_nightly_options options = { .rows = ROWS, .judged = &judged };
     struct tm_doc *const doc = tm_doc_new(run);
     tm_status st = tm_history_last_night(history, &judged);
 
@@ -155,7 +155,7 @@ static void make_night(struct tm_run *run, struct tm_history *history)
     require_reason(run, st);
     if (st == TM_OK) {
         require_text(judged.last);
-        st = tm_night_fill(run, doc, history, &options);
+        st = tm_nightly_fill(run, doc, history, &options);
         require_reason(run, st);
     }
     tm_doc_free(doc);

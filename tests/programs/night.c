@@ -113,7 +113,7 @@ static tm_status tell(struct tm_run *run, struct tm_history *history, const char
                                                           TM_FORMAT_TEXT | TM_FORMAT_MARKDOWN | TM_FORMAT_CSV };
     struct tm_doc *doc = tm_doc_new(run), *gates = tm_doc_new(run);
     struct tm_judged_night judged = { .until = "" };
-    const struct tm_night_options night = {
+    const struct tm_nightly_options night = {
         .rows = rows, .judged = &judged, .report = "report.html", .gates = gates_path ? tm_doc_root(gates) : NULL
     };
     const struct tm_document_result result = { .doc = doc, .paper = TM_PAPER_A4 };
@@ -125,7 +125,7 @@ static tm_status tell(struct tm_run *run, struct tm_history *history, const char
     if (!st)
         st = tm_history_last_night(history, &judged);
     if (!st)
-        st = tm_night_fill(run, doc, history, &night);
+        st = tm_nightly_fill(run, doc, history, &night);
     if (!st)
         st = tm_document_write(run, &result, out, &options);
     tm_doc_free(gates);

@@ -125,7 +125,7 @@ static void put_event(struct tm_trace_writer *w, const char *what, const struct 
     (void)fputs(what, r->to);
     put_row(r, event->row);
     put_name(r, " ", event->name);
-    (void)fprintf(r->to, " %" PRId64, event->begin_ps);
+    (void)fprintf(r->to, " %" PRId64, event->start_ps);
     if (!event->is_instant)
         (void)fprintf(r->to, "-%" PRId64, event->end_ps);
     put_rest(r, event);

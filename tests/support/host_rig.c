@@ -41,7 +41,7 @@ tm_status host_rig_open(struct host_rig *r, const struct tm_stage_type *type)
         return r->run.error.status;
     for (int64_t i = 0; i < BENCH_STEPS && st == TM_OK; i++) {
         const struct tm_step_mark mark = {
-            .number = i, .begin_ps = i * 100 * US, .dur_ps = 80 * US, .complete = 1, .chosen = 1
+            .number = i, .start_ps = i * 100 * US, .dur_ps = 80 * US, .complete = 1, .chosen = 1
         };
 
         st = tm_rows_append(b->trace.steps.marks, &mark);

@@ -173,7 +173,7 @@ tm_status made_nights_judge(struct made_nights *m, const char *gates, const char
     tm_status st = made_nights_last(m);
 
     if (st == TM_OK)
-        st = tm_night_gates(&m->run, &m->options, m->out, m->history, &m->judged, tm_doc_root(m->doc), &m->verdict);
+        st = tm_nightly_gates(&m->run, &m->options, m->out, m->history, &m->judged, tm_doc_root(m->doc), &m->verdict);
 
     m->run.budget.refuse_in = 0;
     return st;

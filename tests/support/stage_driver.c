@@ -9,7 +9,7 @@
 #include "stages/input/records/configs.h"
 #include "stages/resolve/classes.h"
 
-void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, int64_t begin_ps, int64_t end_ps)
+void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, int64_t start_ps, int64_t end_ps)
 {
     static const char *const kinds[] = { "gpu", "tpu", "cpu" };
 
@@ -18,9 +18,9 @@ void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, in
                                             .kind = (uint8_t)kind,
                                             .ordinal = i,
                                             .activities = 1,
-                                            .first_ps = begin_ps,
+                                            .first_ps = start_ps,
                                             .last_ps = end_ps,
-                                            .chosen_begin_ps = begin_ps,
+                                            .chosen_begin_ps = start_ps,
                                             .chosen_end_ps = end_ps };
         (void)snprintf(b->devices[i].id, sizeof(b->devices[i].id), "h%u/%s:%u", b->trace.host, kinds[kind], i);
     }

@@ -25,7 +25,7 @@ struct bench {
  * begins with the first event: its devices and steps may be changed until then. */
 tm_status bench_open(struct bench *b, struct tm_run *run, const struct tm_stage_type *type) TM_MUST_USE;
 /* Give the present host so many devices of a kind, all active; their window is [begin, end). */
-void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, int64_t begin_ps, int64_t end_ps);
+void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, int64_t start_ps, int64_t end_ps);
 tm_status bench_begin(struct bench *b) TM_MUST_USE; /* the host begins */
 tm_status bench_end(struct bench *b) TM_MUST_USE;   /* the host ends; the next one has the number after it */
 tm_status bench_report(struct bench *b) TM_MUST_USE;

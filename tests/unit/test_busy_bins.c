@@ -10,12 +10,12 @@ static void check_cells(const struct tm_busy_bins *bins, const int *cells, int64
 {
     const int64_t far_ps = INT64_C(1) << 40; /* a multiple of the width below 0, for a floor that is sure */
     int64_t sums[TM_BUSY_BINS_MOST] = { 0 };
-    const int64_t shift_ps = far_ps * bins->bin_ps, first = (bins->begin_ps + shift_ps) / bins->bin_ps;
+    const int64_t shift_ps = far_ps * bins->bin_ps, first = (bins->start_ps + shift_ps) / bins->bin_ps;
 
     for (int64_t i = 0; i < LENGTH; i++) {
         const int64_t at_ps = origin_ps + i;
 
-        if (at_ps >= bins->begin_ps && at_ps < bins->end_ps)
+        if (at_ps >= bins->start_ps && at_ps < bins->end_ps)
             sums[(at_ps + shift_ps) / bins->bin_ps - first] += cells[i];
     }
     for (uint32_t i = 0; i < bins->count; i++)
@@ -27,9 +27,9 @@ static void check_random(uint64_t seed)
     int cells[LENGTH] = { 0 };
     struct tm_busy_bins bins;
     const int64_t origin_ps = (int64_t)(next_number(&seed) % 5000) - 4000;
-    const int64_t begin_ps = origin_ps + (int64_t)(next_number(&seed) % 50);
+    const int64_t start_ps = origin_ps + (int64_t)(next_number(&seed) % 50);
 
-    tm_busy_bins_init(&bins, begin_ps, begin_ps + 1 + (int64_t)(next_number(&seed) % (LENGTH - 50)));
+    tm_busy_bins_init(&bins, start_ps, start_ps + 1 + (int64_t)(next_number(&seed) % (LENGTH - 50)));
     assert_true(bins.count >= 1 && bins.count <= TM_BUSY_BINS_MOST);
     for (int i = 0; i < INTERVALS; i++) {
         const int64_t from = (int64_t)(next_number(&seed) % LENGTH);
@@ -58,7 +58,7 @@ static void stretches_hold_what_lies_in_them(void **state)
 static void widths_are_round(void **state)
 {
     static const struct {
-        int64_t begin_ps, end_ps, bin_ps;
+        int64_t start_ps, end_ps, bin_ps;
         uint32_t count;
     } cases[] = {
         { 0, 0, 1, 0 },
@@ -79,7 +79,7 @@ static void widths_are_round(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct tm_busy_bins bins;
 
-        tm_busy_bins_init(&bins, cases[i].begin_ps, cases[i].end_ps);
+        tm_busy_bins_init(&bins, cases[i].start_ps, cases[i].end_ps);
         assert_int_equal(bins.bin_ps, cases[i].bin_ps);
         assert_int_equal(bins.count, cases[i].count);
     }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 #include "reports/findings/findings.h"
 #include "tests/support/judged.h"
 #include "tests/support/summary_json.h"
@@ -74,7 +74,7 @@ static void each_contradiction_is_found(void **state)
         assert_int_equal(tm_int(tm_get(check, "found")), broken[i].found);
         assert_string_equal(tm_text(tm_get(check, "where")), broken[i].where);
         assert_string_equal(tm_text(tm_get(test_finding(&j, "check_failed"), "level")), "defect");
-        assert_false(tm_ask_checks_hold(j.summary));
+        assert_false(tm_query_checks_hold(j.summary));
         test_judged_free(&j);
     }
 }
@@ -92,7 +92,7 @@ static void a_healthy_run_keeps_all_of_them(void **state)
             fail_msg("%s", tm_text(tm_get(check, "id")));
     }
     assert_null(test_finding(&j, "check_failed"));
-    assert_true(tm_ask_checks_hold(j.summary));
+    assert_true(tm_query_checks_hold(j.summary));
     assert_int_equal(tm_int(tm_get(check_of(&j, "step_parts"), "found")), 60);
     test_judged_free(&j);
 }
@@ -133,7 +133,7 @@ static void an_inspection_is_checked_too(void **state)
         test_summary_load(tm_doc_root(j.doc), cases[i].found);
         tm_check_inspection(tm_doc_root(j.doc));
         j.summary = tm_doc_root(j.doc);
-        assert_int_equal(tm_ask_checks_hold(j.summary), !cases[i].failed);
+        assert_int_equal(tm_query_checks_hold(j.summary), !cases[i].failed);
         for (size_t k = 0; k < tm_length(tm_get(j.summary, "checks")); k++)
             failed += !tm_is(tm_get(tm_at(tm_get(j.summary, "checks"), k), "holds"));
         assert_int_equal(failed, cases[i].failed ? 1 : 0);

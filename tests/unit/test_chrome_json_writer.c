@@ -51,12 +51,12 @@ static void close_rig(void)
     assert_ledger_is_even(&run);
 }
 
-static struct tm_out_event span(const struct tm_out_row *row, int64_t begin_ps, int64_t end_ps, const char *name)
+static struct tm_out_event span(const struct tm_out_row *row, int64_t start_ps, int64_t end_ps, const char *name)
 {
     return (struct tm_out_event){ .row = row,
-                                  .begin_ps = begin_ps,
+                                  .start_ps = start_ps,
                                   .end_ps = end_ps,
-                                  .whole_begin_ps = begin_ps,
+                                  .whole_begin_ps = start_ps,
                                   .whole_end_ps = end_ps,
                                   .name = rig_name(&rig, name) };
 }
@@ -125,7 +125,7 @@ static void a_group_is_a_process(void **state)
 static void begin_and_end_are_rounded_and_the_length_is_their_difference(void **state)
 {
     static const struct {
-        int64_t begin_ps, end_ps;
+        int64_t start_ps, end_ps;
         const char *text;
     } table[] = {
         { 0, 0, "\"ts\":0,\"dur\":0," },
@@ -140,7 +140,7 @@ static void begin_and_end_are_rounded_and_the_length_is_their_difference(void **
     (void)state;
     open_with(&plain);
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        const struct tm_out_event event = span(&thread, table[i].begin_ps, table[i].end_ps, "e");
+        const struct tm_out_event event = span(&thread, table[i].start_ps, table[i].end_ps, "e");
 
         put_end(&event);
     }
@@ -559,8 +559,8 @@ static void arrows_that_are_forgotten_begin_anew(void **state)
 
     for (uint64_t i = 0; i < ARROWS; i++) {
         event.flow = i % (ARROWS / 2) + 1;
-        event.begin_ps = (int64_t)i * 1000;
-        event.end_ps = event.begin_ps + 1000;
+        event.start_ps = (int64_t)i * 1000;
+        event.end_ps = event.start_ps + 1000;
         assert_int_equal(rig.writer->type->begin(rig.writer, &event), TM_OK);
         if (i % 10 == 9) /* keeps the text short */
             put_end(&event);

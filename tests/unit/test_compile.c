@@ -32,7 +32,7 @@ static tm_status open_bench(struct bench *b, struct tm_run *run)
         st = tm_rows_append(b->trace.tracks, &track);
     }
     for (int i = 0; i < BENCH_STEPS && st == TM_OK; i++) {
-        const struct tm_step_mark mark = { .number = 10 + i, .begin_ps = 100 * i, .dur_ps = 90, .chosen = i > 0 };
+        const struct tm_step_mark mark = { .number = 10 + i, .start_ps = 100 * i, .dur_ps = 90, .chosen = i > 0 };
 
         st = tm_rows_append(b->trace.steps.marks, &mark);
     }
@@ -57,12 +57,12 @@ static tm_status program(struct bench *b, const char *name, int64_t id, const ch
     return tm_rows_append(b->trace.hlo_modules, &module);
 }
 
-static tm_status give(struct bench *b, uint32_t track, const char *name, uint32_t traits, int64_t begin_ps,
+static tm_status give(struct bench *b, uint32_t track, const char *name, uint32_t traits, int64_t start_ps,
                       int64_t dur_ps)
 {
     const bool is_compile = traits & (TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA);
     struct tm_event event = bench_event(bench_name(b, name), is_compile ? TM_CLASS_COMPILE : TM_CLASS_RUNTIME,
-                                        &no_config, begin_ps, dur_ps);
+                                        &no_config, start_ps, dur_ps);
 
     event.record.track = track;
     event.traits = traits;
@@ -70,14 +70,14 @@ static tm_status give(struct bench *b, uint32_t track, const char *name, uint32_
     return bench_take(b, &event);
 }
 
-static tm_status compile(struct bench *b, uint32_t track, int64_t begin_ps, int64_t dur_ps)
+static tm_status compile(struct bench *b, uint32_t track, int64_t start_ps, int64_t dur_ps)
 {
-    return give(b, track, "backend_compile_and_load", TM_TRAIT_COMPILE_WHOLE, begin_ps, dur_ps);
+    return give(b, track, "backend_compile_and_load", TM_TRAIT_COMPILE_WHOLE, start_ps, dur_ps);
 }
 
-static tm_status call(struct bench *b, uint32_t track, const char *name, int64_t begin_ps, int64_t dur_ps)
+static tm_status call(struct bench *b, uint32_t track, const char *name, int64_t start_ps, int64_t dur_ps)
 {
-    return give(b, track, name, TM_TRAIT_PJIT | TM_TRAIT_RUNTIME, begin_ps, dur_ps);
+    return give(b, track, name, TM_TRAIT_PJIT | TM_TRAIT_RUNTIME, start_ps, dur_ps);
 }
 
 struct fixture {
@@ -168,14 +168,14 @@ static void only_the_best_name_of_the_run_counts(void **state)
 static void a_compile_is_in_the_step_that_it_begins_in(void **state)
 {
     static const struct {
-        int64_t begin_ps, step; /* -1 = none */
+        int64_t start_ps, step; /* -1 = none */
     } rows[] = { { 5, 10 }, { 95, -1 }, { 100, 11 }, { 190, 11 }, { 191, -1 }, { 709, 17 }, { 900, -1 } };
     struct fixture f;
 
     (void)state;
     begin(&f);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        assert_int_equal(compile(&f.b, MAIN, rows[i].begin_ps, 1), TM_OK);
+        assert_int_equal(compile(&f.b, MAIN, rows[i].start_ps, 1), TM_OK);
     end(&f);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char path[64];
@@ -320,10 +320,10 @@ static void what_a_profiler_cannot_tell_is_null(void **state)
 }
 
 /* A compile of a function, called from the main thread. */
-static void compile_of(struct fixture *f, const char *function, int64_t begin_ps)
+static void compile_of(struct fixture *f, const char *function, int64_t start_ps)
 {
-    assert_int_equal(call(&f->b, MAIN, function, begin_ps, 9), TM_OK);
-    assert_int_equal(compile(&f->b, MAIN, begin_ps + 1, 5), TM_OK);
+    assert_int_equal(call(&f->b, MAIN, function, start_ps, 9), TM_OK);
+    assert_int_equal(compile(&f->b, MAIN, start_ps + 1, 5), TM_OK);
 }
 
 static void the_last_programs_are_what_was_compiled(void **state)

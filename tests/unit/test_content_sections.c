@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "reports/content/say.h"
+#include "reports/content/emit.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/schema_sample.h"
 #include "tests/support/test_run.h"
@@ -300,10 +300,10 @@ static const struct {
     { &tm_comparison_document, "comparison", 12 },
     { &tm_scaling_document, "scaling", 8 },
     { &tm_check_document, "check", 1 },
-    { &tm_night_document, "night", 7 },
+    { &tm_nightly_document, "night", 7 },
 };
 
-static void say_other(const char *schema, int null_depth, struct book *book)
+static void emit_other(const char *schema, int null_depth, struct book *book)
 {
     struct tm_run run;
     struct tm_doc *doc;
@@ -323,11 +323,11 @@ static void columns_are_members_of_other_documents(void **state)
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         struct book book;
 
-        say_other(others[i].schema, TEST_NOTHING_IS_NULL, &book);
+        emit_other(others[i].schema, TEST_NOTHING_IS_NULL, &book);
         if (book.tables < others[i].tables)
             fail_msg("%s: %zu tables", others[i].schema, book.tables);
         for (int depth = 1; depth < 9; depth++)
-            say_other(others[i].schema, depth, &book);
+            emit_other(others[i].schema, depth, &book);
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables: which rows and columns are shown on a screen and on paper, what is folded into notes, what sums up; and what
  * sections say with. */
-#include "reports/content/say.h"
+#include "reports/content/emit.h"
 
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
@@ -434,16 +434,16 @@ static void a_table_is_said_once(void **state)
     struct tm_table table = table_of_rows();
 
     (void)state;
-    tm_say_table(&content, &table);
+    tm_emit_table(&content, &table);
     assert_int_equal(heard.tables, 1);
     table.repeats_chart = true;
-    tm_say_table(&content, &table);
+    tm_emit_table(&content, &table);
     assert_int_equal(heard.tables, 1);
     medium.has_charts = false;
-    tm_say_table(&content, &table);
+    tm_emit_table(&content, &table);
     assert_int_equal(heard.tables, 2);
     table.rows = of("never");
-    tm_say_table(&content, &table);
+    tm_emit_table(&content, &table);
     assert_int_equal(heard.tables, 2);
 }
 
@@ -454,12 +454,12 @@ static void facts_are_what_there_is(void **state)
     const struct tm_content content = { tm_doc_root(doc), &medium, &heard };
 
     (void)state;
-    tm_say_facts(&content, "f", TM_FACTS(columns), of("rows[1]"));
+    tm_emit_facts(&content, "f", TM_FACTS(columns), of("rows[1]"));
     assert_int_equal(heard.columns, 7); /* nulls are told apart */
     medium.room = paper;
-    tm_say_facts(&content, "f", TM_FACTS(columns), of("rows[1]"));
+    tm_emit_facts(&content, "f", TM_FACTS(columns), of("rows[1]"));
     assert_int_equal(heard.columns, 7);
-    tm_say_facts(&content, "f", TM_FACTS(columns), NULL);
+    tm_emit_facts(&content, "f", TM_FACTS(columns), NULL);
     assert_int_equal(heard.facts, 2);
 }
 
@@ -470,11 +470,11 @@ static void what_is_missing_is_said_with_its_reason(void **state)
     const struct tm_content content = { tm_doc_root(doc), &medium, &heard };
 
     (void)state;
-    assert_false(tm_say_missing(&content, of("rows"), "Rows"));
+    assert_false(tm_emit_missing(&content, of("rows"), "Rows"));
     assert_int_equal(heard.paragraphs, 0);
-    assert_true(tm_say_missing(&content, of("rows[1].rate"), "Rate"));
+    assert_true(tm_emit_missing(&content, of("rows[1].rate"), "Rate"));
     assert_string_equal(heard.text, "Rate: not recorded (no bytes).");
-    assert_true(tm_say_missing(&content, NULL, "It"));
+    assert_true(tm_emit_missing(&content, NULL, "It"));
     assert_string_equal(heard.text, "It: not recorded.");
 }
 
@@ -490,8 +490,8 @@ static void a_long_paragraph_is_cut(void **state)
     assert_int_equal(strlen(heard.text), 2047);
     assert_int_equal(heard.tone, TM_TONE_QUIET);
     tm_say(&to_deaf, TM_TONE_QUIET, "nobody hears it");
-    tm_say_subheading(&to_deaf, "nobody hears it");
-    tm_say_charts(&to_deaf, TM_CHART_STEPS);
+    tm_emit_subheading(&to_deaf, "nobody hears it");
+    tm_emit_charts(&to_deaf, TM_CHART_STEPS);
 }
 
 int main(void)

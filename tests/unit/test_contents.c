@@ -39,10 +39,10 @@ static tm_status open_bench(struct bench *b, struct tm_run *run, uint32_t count)
     return st == TM_OK ? bench_begin(b) : st;
 }
 
-static tm_status give(struct bench *b, uint32_t track, const char *name, enum tm_class class, int64_t begin_ps,
+static tm_status give(struct bench *b, uint32_t track, const char *name, enum tm_class class, int64_t start_ps,
                       int64_t dur_ps)
 {
-    struct tm_event event = bench_event(bench_name(b, name), class, &no_config, begin_ps, dur_ps);
+    struct tm_event event = bench_event(bench_name(b, name), class, &no_config, start_ps, dur_ps);
 
     event.record.track = track;
     return bench_take(b, &event);

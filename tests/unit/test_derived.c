@@ -147,14 +147,14 @@ static const char *argument_text(struct tm_names *names, struct tm_arguments lis
 enum { MADE_MOST = 300 };
 
 struct made {
-    int64_t begin_ps, end_ps, launch_ps;
+    int64_t start_ps, end_ps, launch_ps;
 };
 
 static int by_begin(const void *a, const void *b)
 {
     const struct made *x = a, *y = b;
 
-    return (x->begin_ps > y->begin_ps) - (x->begin_ps < y->begin_ps);
+    return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
 }
 
 /* Times on a grid of a quarter of the shortest stretch: many of them are equal, or borders. */
@@ -165,7 +165,7 @@ static size_t make(uint64_t *seed, struct made *list, int64_t scale)
 
     for (size_t i = 0; i < count; i++) {
         at += next_number(seed) % 8 ? (int64_t)(next_number(seed) % 6) : (int64_t)(next_number(seed) % 200);
-        list[i].begin_ps = at * scale;
+        list[i].start_ps = at * scale;
         list[i].end_ps = (at + (int64_t)(next_number(seed) % 30)) * scale;
         list[i].launch_ps = next_number(seed) % 10 ? (at + 3 - (int64_t)(next_number(seed) % 60)) * scale : INT64_MIN;
     }
@@ -188,16 +188,16 @@ static int64_t plain_depth(const struct made *list, size_t count, int64_t at_ps)
     int64_t depth = 0;
 
     for (size_t i = 0; i < count; i++)
-        depth += list[i].launch_ps != INT64_MIN && list[i].launch_ps <= at_ps && at_ps < list[i].begin_ps;
+        depth += list[i].launch_ps != INT64_MIN && list[i].launch_ps <= at_ps && at_ps < list[i].start_ps;
     return depth;
 }
 
-static int64_t plain_most(const struct made *list, size_t count, int64_t begin_ps, int64_t end_ps)
+static int64_t plain_most(const struct made *list, size_t count, int64_t start_ps, int64_t end_ps)
 {
-    int64_t most = plain_depth(list, count, begin_ps);
+    int64_t most = plain_depth(list, count, start_ps);
 
     for (size_t i = 0; i < count; i++)
-        if (list[i].launch_ps >= begin_ps && list[i].launch_ps < end_ps) {
+        if (list[i].launch_ps >= start_ps && list[i].launch_ps < end_ps) {
             const int64_t depth = plain_depth(list, count, list[i].launch_ps);
 
             most = depth > most ? depth : most;
@@ -205,12 +205,12 @@ static int64_t plain_most(const struct made *list, size_t count, int64_t begin_p
     return most;
 }
 
-static int64_t plain_busy(const struct made *list, size_t count, int64_t begin_ps, int64_t end_ps)
+static int64_t plain_busy(const struct made *list, size_t count, int64_t start_ps, int64_t end_ps)
 {
-    int64_t sum = 0, until_ps = begin_ps;
+    int64_t sum = 0, until_ps = start_ps;
 
     for (size_t i = 0; i < count; i++) {
-        const int64_t from_ps = list[i].begin_ps > until_ps ? list[i].begin_ps : until_ps;
+        const int64_t from_ps = list[i].start_ps > until_ps ? list[i].start_ps : until_ps;
         const int64_t to_ps = list[i].end_ps < end_ps ? list[i].end_ps : end_ps;
 
         if (to_ps > from_ps) {
@@ -226,7 +226,7 @@ static double value_at(const struct tm_derived_row *rows, size_t count, int64_t 
 {
     double value = 0;
 
-    for (size_t i = 0; i < count && rows[i].begin_ps <= at_ps; i++)
+    for (size_t i = 0; i < count && rows[i].start_ps <= at_ps; i++)
         value = rows[i].value;
     return value;
 }
@@ -234,10 +234,10 @@ static double value_at(const struct tm_derived_row *rows, size_t count, int64_t 
 static void check_rows(const struct tm_derived_row *rows, size_t count, int64_t end_ps)
 {
     for (size_t i = 1; i < count; i++) {
-        assert_true(rows[i].begin_ps > rows[i - 1].begin_ps);
+        assert_true(rows[i].start_ps > rows[i - 1].start_ps);
         assert_true(rows[i].value != rows[i - 1].value);
     }
-    assert_true(count > 0 && rows[count - 1].value == 0 && rows[count - 1].begin_ps <= end_ps);
+    assert_true(count > 0 && rows[count - 1].value == 0 && rows[count - 1].start_ps <= end_ps);
 }
 
 static void check_queue(struct rig *r, uint32_t device, const struct made *list, size_t count)
@@ -245,18 +245,18 @@ static void check_queue(struct rig *r, uint32_t device, const struct made *list,
     static struct tm_derived_row rows[ROWS_MOST];
     const size_t row_count = rows_of(r->derived, 0, TM_DERIVED_QUEUE, device, rows);
     const int64_t end_ps = r->devices[device].last_ps;
-    int64_t begin_ps = INT64_MAX, length_ps;
+    int64_t start_ps = INT64_MAX, length_ps;
 
     for (size_t i = 0; i < count; i++)
-        if (list[i].launch_ps != INT64_MIN && list[i].launch_ps < list[i].begin_ps && list[i].launch_ps < begin_ps)
-            begin_ps = list[i].launch_ps;
-    if (begin_ps == INT64_MAX) {
+        if (list[i].launch_ps != INT64_MIN && list[i].launch_ps < list[i].start_ps && list[i].launch_ps < start_ps)
+            start_ps = list[i].launch_ps;
+    if (start_ps == INT64_MAX) {
         assert_int_equal(row_count, 0);
         return;
     }
     check_rows(rows, row_count, end_ps);
-    length_ps = plain_length(end_ps - begin_ps);
-    for (int64_t at = begin_ps; at < end_ps; at += length_ps) {
+    length_ps = plain_length(end_ps - start_ps);
+    for (int64_t at = start_ps; at < end_ps; at += length_ps) {
         const int64_t to_ps = at + length_ps < end_ps ? at + length_ps : end_ps;
 
         assert_int_equal((int64_t)value_at(rows, row_count, at), plain_most(list, count, at, to_ps));
@@ -267,23 +267,23 @@ static void check_busy(struct rig *r, uint32_t device, const struct made *list, 
 {
     static struct tm_derived_row rows[ROWS_MOST];
     const size_t row_count = rows_of(r->derived, 0, TM_DERIVED_BUSY, device, rows);
-    const int64_t begin_ps = r->devices[device].first_ps, end_ps = r->devices[device].last_ps;
-    const int64_t length_ps = plain_length(end_ps - begin_ps);
+    const int64_t start_ps = r->devices[device].first_ps, end_ps = r->devices[device].last_ps;
+    const int64_t length_ps = plain_length(end_ps - start_ps);
     int64_t sum_ps = 0;
 
-    if (end_ps == begin_ps) {
+    if (end_ps == start_ps) {
         assert_int_equal(row_count, 0);
         return;
     }
     check_rows(rows, row_count, end_ps);
-    for (int64_t at = begin_ps; at < end_ps; at += length_ps) {
+    for (int64_t at = start_ps; at < end_ps; at += length_ps) {
         const int64_t to_ps = at + length_ps < end_ps ? at + length_ps : end_ps;
         const int64_t busy_ps = llround(value_at(rows, row_count, at) / 100 * (double)(to_ps - at));
 
         assert_int_equal(busy_ps, plain_busy(list, count, at, to_ps));
         sum_ps += busy_ps;
     }
-    assert_int_equal(sum_ps, plain_busy(list, count, begin_ps, end_ps));
+    assert_int_equal(sum_ps, plain_busy(list, count, start_ps, end_ps));
 }
 
 static void take_made(struct rig *r, struct made (*lists)[MADE_MOST], const size_t *counts)
@@ -294,13 +294,13 @@ static void take_made(struct rig *r, struct made (*lists)[MADE_MOST], const size
         uint32_t first = TM_NONE;
 
         for (uint32_t i = 0; i < RIG_DEVICES; i++)
-            if (at[i] < counts[i] && (first == TM_NONE || lists[i][at[i]].begin_ps < lists[first][at[first]].begin_ps))
+            if (at[i] < counts[i] && (first == TM_NONE || lists[i][at[i]].start_ps < lists[first][at[first]].start_ps))
                 first = i;
         if (first == TM_NONE)
             return;
         const struct made *a = &lists[first][at[first]++];
 
-        OK(take(r, first, a->begin_ps, a->end_ps - a->begin_ps, a->launch_ps));
+        OK(take(r, first, a->start_ps, a->end_ps - a->start_ps, a->launch_ps));
     }
 }
 
@@ -321,7 +321,7 @@ static void check_counters(uint64_t seed)
         counts[i] = make(&seed, lists[i], scale);
         for (size_t k = 0; k < counts[i]; k++)
             last_ps = lists[i][k].end_ps > last_ps ? lists[i][k].end_ps : last_ps;
-        add_device(&r, lists[i][0].begin_ps, last_ps);
+        add_device(&r, lists[i][0].start_ps, last_ps);
     }
     OK(tm_derived_observer.begin_host(r.derived, &r.trace));
     take_made(&r, lists, counts);
@@ -357,8 +357,8 @@ static void a_tpu_that_waits_is_not_busy(void **state)
     OK(take(&r, 0, 3000 * US, 1096 * US, INT64_MIN));
     OK(tm_derived_observer.end_host(r.derived));
     assert_int_equal(rows_of(r.derived, 0, TM_DERIVED_BUSY, 0, rows), 4);
-    assert_true(rows[0].value == 100 && rows[1].begin_ps == 1000 * US && rows[1].value == 0);
-    assert_true(rows[2].begin_ps == 3000 * US && rows[2].value == 100 && rows[3].value == 0);
+    assert_true(rows[0].value == 100 && rows[1].start_ps == 1000 * US && rows[1].value == 0);
+    assert_true(rows[2].start_ps == 3000 * US && rows[2].value == 100 && rows[3].value == 0);
     close_rig(&r);
 }
 
@@ -376,11 +376,11 @@ static void one_long_activity_is_two_rows(void **state)
     OK(take(&r, 0, 5 * US, 86400 * INT64_C(1000000000000), 0));
     OK(tm_derived_observer.end_host(r.derived));
     assert_int_equal(rows_of(r.derived, 0, TM_DERIVED_BUSY, 0, rows), 2);
-    assert_true(rows[0].begin_ps == 5 * US && rows[0].value == 100);
-    assert_true(rows[1].begin_ps == 5 * US + 86400 * INT64_C(1000000000000) && rows[1].value == 0);
+    assert_true(rows[0].start_ps == 5 * US && rows[0].value == 100);
+    assert_true(rows[1].start_ps == 5 * US + 86400 * INT64_C(1000000000000) && rows[1].value == 0);
     assert_string_equal(text_of(r.names, rows[0].name), "busy share");
     assert_int_equal(rows_of(r.derived, 0, TM_DERIVED_QUEUE, 0, rows), 2);
-    assert_true(rows[0].begin_ps == 0 && rows[0].value == 1 && rows[1].value == 0);
+    assert_true(rows[0].start_ps == 0 && rows[0].value == 1 && rows[1].value == 0);
     assert_string_equal(text_of(r.names, rows[0].name), "queue depth");
     close_rig(&r);
 }
@@ -483,7 +483,7 @@ static void check_gap(struct observed *o, const struct tm_derived_row *row)
     for (size_t i = 0; i < o->gap_count; i++) {
         const struct tm_idle_gap *gap = &o->gaps[i].gap;
 
-        if (o->gaps[i].is_found || gap->device != row->device || gap->begin_ps != row->begin_ps)
+        if (o->gaps[i].is_found || gap->device != row->device || gap->start_ps != row->start_ps)
             continue;
         o->gaps[i].is_found = true;
         assert_int_equal(gap->end_ps, row->end_ps);
@@ -492,11 +492,11 @@ static void check_gap(struct observed *o, const struct tm_derived_row *row)
         assert_string_equal(argument_text(o->x.names, row->arguments, "cause"), gap->cause);
         assert_string_equal(argument_text(o->x.names, row->arguments, "after"),
                             gap->after ? "k" : ""); /* "": the last one */
-        assert_int_equal(number_of(o->x.names, row, "length_ns"), (gap->end_ps - gap->begin_ps) / 1000);
+        assert_int_equal(number_of(o->x.names, row, "length_ns"), (gap->end_ps - gap->start_ps) / 1000);
         assert_int_equal(number_of(o->x.names, row, "step"), 10 + (int64_t)gap->step);
         return;
     }
-    fail_msg("a gap at %lld that the stage did not find", (long long)row->begin_ps);
+    fail_msg("a gap at %lld that the stage did not find", (long long)row->start_ps);
 }
 
 static int64_t summary_int(const struct tm_doc *doc, const char *path)
@@ -529,7 +529,7 @@ static void gaps_are_those_of_the_summary(void **state)
             continue;
         check_gap(&o, row);
         count++;
-        total_ps += row->end_ps - row->begin_ps;
+        total_ps += row->end_ps - row->start_ps;
         input += strcmp(text_of(o.x.names, row->name), "idle: input") == 0;
     }
     assert_true(count > 10 && input > 0);
@@ -550,7 +550,7 @@ static void short_gaps_are_left_out(void **state)
     observe(&o, 80 * US); /* between kernels of 20 us and of 21 us lie 80 us and 79 us */
     assert_int_equal(rows_of(o.derived, 0, TM_DERIVED_GAP, 0, rows), 8);
     for (size_t i = 0; i < o.gap_count; i++)
-        assert_true(o.gaps[i].gap.end_ps - o.gaps[i].gap.begin_ps >= 80 * US);
+        assert_true(o.gaps[i].gap.end_ps - o.gaps[i].gap.start_ps >= 80 * US);
     end_observed(&o);
 }
 
@@ -577,8 +577,8 @@ static void steps_are_those_of_the_host_and_of_each_device(void **state)
         assert_string_equal(text_of(o.x.names, row->name), name);
         assert_int_equal(number_of(o.x.names, row, "chosen"), 1);
         if (row->device == TM_NONE) {
-            assert_int_equal(row->begin_ps, (number - 10) * 100 * US);
-            assert_int_equal(row->end_ps - row->begin_ps, 90 * US);
+            assert_int_equal(row->start_ps, (number - 10) * 100 * US);
+            assert_int_equal(row->end_ps - row->start_ps, 90 * US);
             hosts++;
         } else {
             assert_int_equal(row->end_ps, (number - 10) * 100 * US + 94 * US); /* of the later one of the devices */
@@ -613,18 +613,18 @@ static tm_status take_hosts(struct rig *r)
     tm_status st = TM_OK;
 
     for (uint32_t host = 0; host < 2 && st == TM_OK; host++) {
-        const int64_t begin_ps = host * 20 * US;
+        const int64_t start_ps = host * 20 * US;
 
         r->trace.host = host;
         r->trace.device_count = 0;
         (void)snprintf(r->trace.host_name, sizeof(r->trace.host_name), "%s", names[host]);
         for (uint32_t i = 0; i < 2; i++)
-            add_device(r, begin_ps + 10 * US, begin_ps + 90 * US);
+            add_device(r, start_ps + 10 * US, start_ps + 90 * US);
         st = tm_derived_observer.begin_host(r->derived, &r->trace);
         if (st == TM_OK)
-            st = take(r, TM_NONE, begin_ps, 5 * US, INT64_MIN);
+            st = take(r, TM_NONE, start_ps, 5 * US, INT64_MIN);
         for (uint32_t i = 0; i < 4 && st == TM_OK; i++)
-            st = take(r, i % 2, begin_ps + (10 + i / 2 * 60) * US, 20 * US, begin_ps + i * US);
+            st = take(r, i % 2, start_ps + (10 + i / 2 * 60) * US, 20 * US, start_ps + i * US);
         if (st == TM_OK)
             st = tm_derived_observer.end_host(r->derived);
     }
@@ -659,19 +659,19 @@ static void findings_stand_at_their_places(void **state)
     OK(open_rig(&r, &run));
     OK(take_all(&r));
     assert_int_equal(rows_of(r.derived, 0, TM_DERIVED_FINDING, TM_NONE, rows), 1); /* without a place */
-    assert_int_equal(rows[0].begin_ps, 10 * US);
+    assert_int_equal(rows[0].start_ps, 10 * US);
     assert_string_equal(text_of(r.names, rows[0].name), "finding");
     assert_int_equal(rows_of(r.derived, 1, TM_DERIVED_FINDING, TM_NONE, rows), 1);
-    assert_int_equal(rows[0].begin_ps, 50 * US);
+    assert_int_equal(rows[0].start_ps, 50 * US);
     assert_int_equal(rows_of(r.derived, 1, TM_DERIVED_FINDING, 0, rows), 1);
-    assert_int_equal(rows[0].begin_ps, 20 * US); /* nothing is recorded before */
+    assert_int_equal(rows[0].start_ps, 20 * US); /* nothing is recorded before */
     assert_int_equal(rows_of(r.derived, 0, TM_DERIVED_FINDING, 1, rows), 1);
     OK(tm_derived_begin(r.derived, 0));
     do {
         OK(tm_derived_next(r.derived, &row));
         assert_non_null(row);
     } while (row->sort != TM_DERIVED_FINDING || row->device != 1);
-    assert_true(row->begin_ps == 30 * US && row->end_ps == 30 * US);
+    assert_true(row->start_ps == 30 * US && row->end_ps == 30 * US);
     assert_string_equal(text_of(r.names, row->name), "It waits");
     assert_string_equal(argument_text(r.names, row->arguments, "id"), "idle_input");
     assert_string_equal(argument_text(r.names, row->arguments, "severity"), "critical");
@@ -707,8 +707,8 @@ static void the_run_is_told_over_all_events_of_each_host(void **state)
             OK(tm_derived_next(r.derived, &row));
             assert_non_null(row);
         } while (row->sort != TM_DERIVED_FACTS);
-        assert_int_equal(row->begin_ps, host * 20 * US);
-        assert_true(row->end_ps > row->begin_ps);
+        assert_int_equal(row->start_ps, host * 20 * US);
+        assert_true(row->end_ps > row->start_ps);
         assert_string_equal(text_of(r.names, row->name), "Well done.");
         assert_string_equal(argument_text(r.names, row->arguments, "run"), "nightly");
         assert_string_equal(argument_text(r.names, row->arguments, "host"), host ? "h1" : "vm");
@@ -730,7 +730,7 @@ static void the_run_is_told_over_all_events_of_each_host(void **state)
 static uint64_t digest(struct rig *r, uint32_t host, uint64_t *count)
 {
     const struct tm_derived_row *row;
-    struct tm_derived_row before = { .begin_ps = INT64_MIN };
+    struct tm_derived_row before = { .start_ps = INT64_MIN };
     uint64_t sum = 0;
 
     OK(tm_derived_begin(r->derived, host));
@@ -739,11 +739,11 @@ static uint64_t digest(struct rig *r, uint32_t host, uint64_t *count)
         if (!row)
             return sum;
         assert_int_equal(row->host, host);
-        assert_true(row->begin_ps > before.begin_ps ||
-                    (row->begin_ps == before.begin_ps &&
+        assert_true(row->start_ps > before.start_ps ||
+                    (row->start_ps == before.start_ps &&
                      (row->end_ps < before.end_ps || (row->end_ps == before.end_ps && row->sort >= before.sort))));
         before = *row;
-        sum ^= (uint64_t)row->begin_ps * 31 + (uint64_t)row->end_ps * 7 + (uint64_t)(row->value * 1000) + row->device;
+        sum ^= (uint64_t)row->start_ps * 31 + (uint64_t)row->end_ps * 7 + (uint64_t)(row->value * 1000) + row->device;
         (void)next_number(&sum);
     }
 }
@@ -776,7 +776,7 @@ static void hosts_are_given_out_as_often_as_wanted(void **state)
 
 static uint64_t fill(size_t memory_mib, uint64_t *count)
 {
-    const struct tm_idle_gap gap = { .begin_ps = 0, .end_ps = 12 * US, .step = TM_NONE, .cause = "input" };
+    const struct tm_idle_gap gap = { .start_ps = 0, .end_ps = 12 * US, .step = TM_NONE, .cause = "input" };
     uint64_t seed = 7, sum;
     struct tm_run run;
     struct rig r;
@@ -793,8 +793,8 @@ static uint64_t fill(size_t memory_mib, uint64_t *count)
         OK(take(&r, (uint32_t)(i % RIG_DEVICES), i * 3 * US, (int64_t)(next_number(&seed) % (9 * US)),
                 (i - (int64_t)(next_number(&seed) % 500)) * 3 * US));
         one.device = (uint32_t)(i % RIG_DEVICES);
-        one.begin_ps = i * 3 * US;
-        one.end_ps += one.begin_ps;
+        one.start_ps = i * 3 * US;
+        one.end_ps += one.start_ps;
         if (i % 4 == 0)
             OK(tm_derived_observer.take_gap(r.derived, &one));
     }

@@ -96,7 +96,7 @@ struct gap_case {
     int64_t launch_ps, launch_dur_ps;
     struct {
         const char *name;
-        int64_t begin_ps, end_ps;
+        int64_t start_ps, end_ps;
         bool on_main;
     } events[4];
     int64_t parts[TM_CAUSE_COUNT]; /* expected; together 100 */
@@ -112,8 +112,8 @@ static struct xb_space *space_of(const struct gap_case *c)
 
     xb_event(main_line, "$main", -2000, 10);
     for (size_t i = 0; i < 4 && c->events[i].name; i++)
-        xb_event(c->events[i].on_main ? main_line : driver, c->events[i].name, c->events[i].begin_ps,
-                 c->events[i].end_ps - c->events[i].begin_ps);
+        xb_event(c->events[i].on_main ? main_line : driver, c->events[i].name, c->events[i].start_ps,
+                 c->events[i].end_ps - c->events[i].start_ps);
     if (c->has_launch) {
         xb_event(driver, "cuLaunchKernel", c->launch_ps, c->launch_dur_ps);
         xb_int(driver, "correlation_id", 2);
@@ -540,13 +540,13 @@ enum { LENGTH = 1500, HOST_EVENTS = 60, ACTIVITIES = 60, STEPS = 6, HOST_LINES =
 
 struct made_host_event {
     int line;
-    int64_t begin_ps, end_ps;
+    int64_t start_ps, end_ps;
     enum tm_cause cause;
     int number; /* in the order of the file */
 };
 
 struct made_activity {
-    int64_t begin_ps, end_ps, launch_ps, launch_end_ps;
+    int64_t start_ps, end_ps, launch_ps, launch_end_ps;
     int launch_line; /* -1 = no launch known */
     int step;        /* -1 = none */
     int level;       /* 0 compute, 1 collective, 2 copy to the device */
@@ -561,7 +561,7 @@ struct made {
     struct made_activity activities[ACTIVITIES];
     int activity_count;
     struct {
-        int64_t begin_ps, end_ps;
+        int64_t start_ps, end_ps;
     } markers[STEPS];
     int marker_count;
 };
@@ -570,10 +570,10 @@ struct made {
 struct plain {
     bool has[DEVICES]; /* which devices are in it */
     struct {
-        int64_t begin_ps, end_ps;
+        int64_t start_ps, end_ps;
         bool has_activity;
     } periods[STEPS];
-    int64_t begin_ps, end_ps;  /* of its window */
+    int64_t start_ps, end_ps;  /* of its window */
     int64_t from_ps, until_ps; /* of its steps and its window */
 };
 
@@ -582,12 +582,12 @@ static int64_t below(uint64_t *seed, int64_t limit)
     return (int64_t)(next_number(seed) % (uint64_t)limit);
 }
 
-static void add_host_event(struct made *m, int line, int64_t begin_ps, int64_t end_ps, enum tm_cause cause)
+static void add_host_event(struct made *m, int line, int64_t start_ps, int64_t end_ps, enum tm_cause cause)
 {
-    if (m->host_count < HOST_EVENTS && begin_ps < end_ps) {
+    if (m->host_count < HOST_EVENTS && start_ps < end_ps) {
         /* Launches are written behind the others of their line. */
         m->host[m->host_count] =
-            (struct made_host_event){ line, begin_ps, end_ps, cause,
+            (struct made_host_event){ line, start_ps, end_ps, cause,
                                       m->host_count + (cause == TM_CAUSE_LAUNCH ? HOST_EVENTS : 0) };
         m->host_count++;
     }
@@ -599,7 +599,7 @@ static void make_markers(struct made *m, uint64_t *seed)
     int64_t at_ps = below(seed, 300);
 
     for (m->marker_count = 0; m->marker_count < count; m->marker_count++) {
-        m->markers[m->marker_count].begin_ps = at_ps;
+        m->markers[m->marker_count].start_ps = at_ps;
         m->markers[m->marker_count].end_ps = at_ps + 1 + below(seed, 200);
         add_host_event(m, 0, at_ps, m->markers[m->marker_count].end_ps, TM_CAUSE_HOST);
         at_ps = m->markers[m->marker_count].end_ps + 1 + below(seed, 60);
@@ -610,7 +610,7 @@ static void make_markers(struct made *m, uint64_t *seed)
 static int step_at(const struct made *m, int64_t at_ps)
 {
     for (int k = m->marker_count; k-- > 0;)
-        if (m->markers[k].begin_ps <= at_ps)
+        if (m->markers[k].start_ps <= at_ps)
             return at_ps <= m->markers[k].end_ps ? k : -1;
     return m->marker_count ? -1 : 0;
 }
@@ -623,25 +623,25 @@ static void make_activities(struct made *m, uint64_t *seed)
     for (m->activity_count = 0; m->activity_count < count; m->activity_count++) {
         struct made_activity *const a = &m->activities[m->activity_count];
 
-        *a = (struct made_activity){ .begin_ps = below(seed, LENGTH - 200),
+        *a = (struct made_activity){ .start_ps = below(seed, LENGTH - 200),
                                      .launch_line = -1,
                                      .level = (int)below(seed, 3),
                                      .device = (int)below(seed, m->devices) };
         if (m->devices == DEVICES && a->device == 1) /* sometimes one is done before the others begin */
-            a->begin_ps /= 10;
-        a->end_ps = a->begin_ps + 1 + below(seed, longest_ps);
+            a->start_ps /= 10;
+        a->end_ps = a->start_ps + 1 + below(seed, longest_ps);
         if (below(seed, 4)) {
             a->launch_line = 1 + (int)below(seed, 2);
-            a->launch_ps = a->begin_ps + 10 - below(seed, 150);
+            a->launch_ps = a->start_ps + 10 - below(seed, 150);
             if (a->launch_ps < 0)
                 a->launch_ps = 0;
             a->launch_end_ps = a->launch_ps + 1 + below(seed, 30);
             add_host_event(m, a->launch_line, a->launch_ps, a->launch_end_ps, TM_CAUSE_LAUNCH);
-            if (m->host[m->host_count - 1].begin_ps != a->launch_ps ||
+            if (m->host[m->host_count - 1].start_ps != a->launch_ps ||
                 m->host[m->host_count - 1].cause != TM_CAUSE_LAUNCH)
                 a->launch_line = -1; /* no room for it */
         }
-        a->step = step_at(m, a->launch_line >= 0 ? a->launch_ps : a->begin_ps);
+        a->step = step_at(m, a->launch_line >= 0 ? a->launch_ps : a->start_ps);
     }
 }
 
@@ -651,9 +651,9 @@ static void make_host(struct made *m, uint64_t *seed)
                                             TM_CAUSE_COMPILE, TM_CAUSE_INPUT, TM_CAUSE_GC };
 
     for (int64_t i = below(seed, 25); i > 0; i--) {
-        const int64_t begin_ps = below(seed, LENGTH - 100);
+        const int64_t start_ps = below(seed, LENGTH - 100);
 
-        add_host_event(m, (int)below(seed, HOST_LINES), begin_ps, begin_ps + 1 + below(seed, 300),
+        add_host_event(m, (int)below(seed, HOST_LINES), start_ps, start_ps + 1 + below(seed, 300),
                        causes[below(seed, 6)]);
     }
 }
@@ -683,7 +683,7 @@ static void put_activity(struct xb_line *stream, const struct made_activity *a, 
              a->level == 0   ? "kernel"
              : a->level == 1 ? "ncclKernel"
                              : "MemcpyH2D",
-             a->begin_ps, a->end_ps - a->begin_ps);
+             a->start_ps, a->end_ps - a->start_ps);
     if (a->launch_line >= 0)
         xb_int(stream, "correlation_id", number + 1);
 }
@@ -703,7 +703,7 @@ static struct xb_space *space_of_made(const struct made *m)
 
         if (e->cause == TM_CAUSE_LAUNCH)
             continue;
-        xb_event(lines[e->line], is_marker(m, e) ? "train" : name_of(e->cause), e->begin_ps, e->end_ps - e->begin_ps);
+        xb_event(lines[e->line], is_marker(m, e) ? "train" : name_of(e->cause), e->start_ps, e->end_ps - e->start_ps);
         if (is_marker(m, e))
             xb_int(lines[e->line], "_r", 1);
     }
@@ -730,8 +730,8 @@ static struct xb_space *space_of_made(const struct made *m)
 /* Of two that are open at once the one that began later, the shorter one, the later one in the file. */
 static bool is_inside(const struct made_host_event *a, const struct made_host_event *b)
 {
-    if (a->begin_ps != b->begin_ps)
-        return a->begin_ps > b->begin_ps;
+    if (a->start_ps != b->start_ps)
+        return a->start_ps > b->start_ps;
     return a->end_ps != b->end_ps ? a->end_ps < b->end_ps : a->number > b->number;
 }
 
@@ -748,7 +748,7 @@ static enum tm_cause doing(const struct made *m, int line, int64_t at_ps)
         for (int i = 0; i < m->host_count; i++) {
             const struct made_host_event *const e = &m->host[i];
 
-            if (e->line == line && e->begin_ps <= at_ps && e->end_ps > at_ps && (!around || is_inside(e, around)) &&
+            if (e->line == line && e->start_ps <= at_ps && e->end_ps > at_ps && (!around || is_inside(e, around)) &&
                 (!next || is_inside(next, e)))
                 next = e;
         }
@@ -768,7 +768,7 @@ static int level_at(const struct made *m, int device, int64_t at_ps)
     int level = 3;
 
     for (int i = 0; i < m->activity_count; i++)
-        if (m->activities[i].device == device && m->activities[i].begin_ps <= at_ps &&
+        if (m->activities[i].device == device && m->activities[i].start_ps <= at_ps &&
             m->activities[i].end_ps > at_ps && m->activities[i].level < level)
             level = m->activities[i].level;
     return level;
@@ -780,7 +780,7 @@ struct causes_plainly {
 };
 
 /* The rules of docs/metrics.md for the part [from, to) of a gap. */
-static void cost_plainly(const struct made *m, int device, int64_t begin_ps, int64_t end_ps, int64_t from_ps,
+static void cost_plainly(const struct made *m, int device, int64_t start_ps, int64_t end_ps, int64_t from_ps,
                          int64_t to_ps, struct causes_plainly *causes)
 {
     const struct made_activity *ends = NULL;
@@ -790,19 +790,19 @@ static void cost_plainly(const struct made *m, int device, int64_t begin_ps, int
     for (int i = 0; i < m->activity_count; i++) {
         const struct made_activity *const a = &m->activities[i];
 
-        if (a->device == device && a->begin_ps == end_ps && a->launch_line >= 0 &&
+        if (a->device == device && a->start_ps == end_ps && a->launch_line >= 0 &&
             (!ends || a->launch_ps < ends->launch_ps))
             ends = a;
     }
-    if (ends && ends->launch_ps < begin_ps) {
-        causes->parts[ends->launch_end_ps <= begin_ps ? TM_CAUSE_DEVICE_WAIT : TM_CAUSE_LAUNCH] += to_ps - from_ps;
+    if (ends && ends->launch_ps < start_ps) {
+        causes->parts[ends->launch_end_ps <= start_ps ? TM_CAUSE_DEVICE_WAIT : TM_CAUSE_LAUNCH] += to_ps - from_ps;
         return;
     }
     if (ends && ends->launch_ps < end_ps)
         until_ps = ends->launch_ps;
-    for (int64_t at = begin_ps; ends && at < until_ps; at++)
+    for (int64_t at = start_ps; ends && at < until_ps; at++)
         recorded_ps += doing(m, ends->launch_line, at) != TM_CAUSE_UNRECORDED;
-    if (ends && 2 * recorded_ps >= until_ps - begin_ps)
+    if (ends && 2 * recorded_ps >= until_ps - start_ps)
         line = ends->launch_line;
     for (int64_t at = from_ps; at < to_ps; at++) {
         enum tm_cause cause = at < until_ps ? doing(m, line, at) : TM_CAUSE_LAUNCH;
@@ -823,7 +823,7 @@ static void parts_plainly(const struct made *m, const struct plain *p, int devic
 {
     for (int64_t at = from_ps; at < to_ps;) {
         const int level = level_at(m, device, at);
-        int64_t begin_ps = at, end_ps = at;
+        int64_t start_ps = at, end_ps = at;
 
         if (level < 3) {
             levels[level]++;
@@ -832,11 +832,11 @@ static void parts_plainly(const struct made *m, const struct plain *p, int devic
         }
         while (level_at(m, device, end_ps) == 3 && end_ps < LENGTH)
             end_ps++;
-        while (begin_ps > -1000 && level_at(m, device, begin_ps - 1) == 3)
-            begin_ps--;
-        begin_ps = begin_ps > -1000 ? begin_ps : p->from_ps; /* before the first activity */
+        while (start_ps > -1000 && level_at(m, device, start_ps - 1) == 3)
+            start_ps--;
+        start_ps = start_ps > -1000 ? start_ps : p->from_ps; /* before the first activity */
         end_ps = end_ps < LENGTH ? end_ps : p->until_ps;     /* after the last one */
-        cost_plainly(m, device, begin_ps, end_ps, at, end_ps < to_ps ? end_ps : to_ps, causes);
+        cost_plainly(m, device, start_ps, end_ps, at, end_ps < to_ps ? end_ps : to_ps, causes);
         at = end_ps;
     }
 }
@@ -851,15 +851,15 @@ static void periods_plainly(const struct made *m, struct plain *p)
         for (int i = 0; i < m->activity_count; i++) {
             if (m->activities[i].step != k || !p->has[m->activities[i].device])
                 continue;
-            first_ps = m->activities[i].begin_ps < first_ps ? m->activities[i].begin_ps : first_ps;
+            first_ps = m->activities[i].start_ps < first_ps ? m->activities[i].start_ps : first_ps;
             last_ps = m->activities[i].end_ps > last_ps ? m->activities[i].end_ps : last_ps;
         }
         if (last_ps == INT64_MIN)
             continue;
         if (before_ps == INT64_MIN)
-            before_ps = m->marker_count && m->markers[k].begin_ps < first_ps ? m->markers[k].begin_ps : first_ps;
+            before_ps = m->marker_count && m->markers[k].start_ps < first_ps ? m->markers[k].start_ps : first_ps;
         p->periods[k].has_activity = true;
-        p->periods[k].begin_ps = before_ps;
+        p->periods[k].start_ps = before_ps;
         p->periods[k].end_ps = last_ps > before_ps ? last_ps : before_ps;
         before_ps = p->periods[k].end_ps;
     }
@@ -875,7 +875,7 @@ static void extent_plainly(const struct made *m, int device, int64_t *first_ps, 
 
         if (a->device != device)
             continue;
-        *first_ps = a->begin_ps < *first_ps ? a->begin_ps : *first_ps;
+        *first_ps = a->start_ps < *first_ps ? a->start_ps : *first_ps;
         *last_ps = a->end_ps > *last_ps ? a->end_ps : *last_ps;
     }
 }
@@ -912,7 +912,7 @@ static void window_plainly(const struct made *m, const struct tm_chosen_steps *c
 {
     bool found = false;
 
-    p->begin_ps = INT64_MAX;
+    p->start_ps = INT64_MAX;
     p->end_ps = INT64_MIN;
     for (int device = 0; choice->all && device < m->devices; device++) {
         int64_t first_ps, last_ps;
@@ -920,22 +920,22 @@ static void window_plainly(const struct made *m, const struct tm_chosen_steps *c
         extent_plainly(m, device, &first_ps, &last_ps);
         if (!p->has[device] || last_ps < first_ps)
             continue;
-        p->begin_ps = first_ps < p->begin_ps ? first_ps : p->begin_ps;
+        p->start_ps = first_ps < p->start_ps ? first_ps : p->start_ps;
         p->end_ps = last_ps > p->end_ps ? last_ps : p->end_ps;
     }
     for (int k = (int)choice->begin; !choice->all && k < m->marker_count; k++) {
-        if (p->periods[k].end_ps <= p->periods[k].begin_ps)
+        if (p->periods[k].end_ps <= p->periods[k].start_ps)
             continue;
-        p->begin_ps = found ? p->begin_ps : p->periods[k].begin_ps;
+        p->start_ps = found ? p->start_ps : p->periods[k].start_ps;
         p->end_ps = p->periods[k].end_ps;
         found = true;
     }
-    p->from_ps = p->begin_ps;
+    p->from_ps = p->start_ps;
     p->until_ps = p->end_ps;
     for (int k = 0; k < STEPS; k++) {
-        if (p->periods[k].end_ps <= p->periods[k].begin_ps)
+        if (p->periods[k].end_ps <= p->periods[k].start_ps)
             continue;
-        p->from_ps = p->periods[k].begin_ps < p->from_ps ? p->periods[k].begin_ps : p->from_ps;
+        p->from_ps = p->periods[k].start_ps < p->from_ps ? p->periods[k].start_ps : p->from_ps;
         p->until_ps = p->periods[k].end_ps > p->until_ps ? p->periods[k].end_ps : p->until_ps;
     }
 }
@@ -968,8 +968,8 @@ static void check_device(const struct timed *t, const struct made *m, const stru
     struct causes_plainly causes = { .parts = { 0 } };
     const struct tm_value *const row = tm_at(value_at(t, "devices"), (size_t)row_of_device(t, device));
 
-    parts_plainly(m, p, device, p->begin_ps, p->end_ps, levels, &causes);
-    assert_int_equal(tm_int(tm_get(row, "window_begin_ps")), p->begin_ps);
+    parts_plainly(m, p, device, p->start_ps, p->end_ps, levels, &causes);
+    assert_int_equal(tm_int(tm_get(row, "window_begin_ps")), p->start_ps);
     assert_int_equal(tm_int(tm_get(row, "window_end_ps")), p->end_ps);
     assert_int_equal(tm_int(tm_get(row, "compute_ps")), levels[0]);
     assert_int_equal(tm_int(tm_get(row, "exposed_collective_ps")), levels[1]);
@@ -983,7 +983,7 @@ static void check_device(const struct timed *t, const struct made *m, const stru
     }
     assert_int_equal(tm_int(tm_get(row, "idle_ps")), idle_ps);
     assert_int_equal(tm_int(tm_path(row, "gaps.total_ps")), idle_ps);
-    assert_int_equal(tm_int(tm_get(row, "busy_ps")) + idle_ps, p->end_ps - p->begin_ps);
+    assert_int_equal(tm_int(tm_get(row, "busy_ps")) + idle_ps, p->end_ps - p->start_ps);
     assert_int_equal(level_at(m, device, tm_int(tm_get(row, "first_ps"))) < 3, true);
     assert_int_equal(level_at(m, device, tm_int(tm_get(row, "last_ps")) - 1) < 3, true);
 }
@@ -994,8 +994,8 @@ static void check_step(const struct made *m, const struct plain *p, const struct
     int64_t levels[3] = { 0 }, sum_ps = 0;
     struct causes_plainly causes = { .parts = { 0 } };
 
-    parts_plainly(m, p, device, p->periods[k].begin_ps, p->periods[k].end_ps, levels, &causes);
-    assert_int_equal(tm_int(tm_get(step, "period_ps")), p->periods[k].end_ps - p->periods[k].begin_ps);
+    parts_plainly(m, p, device, p->periods[k].start_ps, p->periods[k].end_ps, levels, &causes);
+    assert_int_equal(tm_int(tm_get(step, "period_ps")), p->periods[k].end_ps - p->periods[k].start_ps);
     assert_int_equal(tm_int(tm_get(step, "end_ps")), p->periods[k].end_ps);
     assert_int_equal(tm_int(tm_get(step, "compute_ps")), levels[0]);
     assert_int_equal(tm_int(tm_get(step, "exposed_collective_ps")), levels[1]);
@@ -1051,7 +1051,7 @@ static void check_random(uint64_t seed)
         if (!is_analyzed(&m, &choice, device))
             continue;
         check_device(&t, &m, &groups[device], device, main_ps);
-        window_ps += groups[device].end_ps - groups[device].begin_ps;
+        window_ps += groups[device].end_ps - groups[device].start_ps;
     }
     check_steps(&t, &m, groups);
     for (int i = 0; i < TM_CAUSE_COUNT; i++) {

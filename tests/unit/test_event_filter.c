@@ -19,7 +19,7 @@ static void rig_init(struct filter_rig *rig, struct tm_run *run)
     (void)export_rig_device(&rig->export, TM_DEVICE_GPU, 1);
     (void)export_rig_device(&rig->export, TM_DEVICE_TPU, 0);
     for (int64_t k = 0; k < 5; k++) {
-        const struct tm_step_mark mark = { .begin_ps = 1000 + 200 * k, .dur_ps = 100 };
+        const struct tm_step_mark mark = { .start_ps = 1000 + 200 * k, .dur_ps = 100 };
 
         assert_int_equal(tm_rows_append(rig->export.trace.steps.marks, &mark), TM_OK);
     }
@@ -66,7 +66,7 @@ static void assert_left(struct filter_rig *rig, struct tm_event_filter *f, const
 
     assert_int_equal(tm_event_filter_take(f, track, event, &wanted), TM_OK);
     if (wanted.is_wanted)
-        (void)snprintf(text, sizeof(text), "%lld-%lld", (long long)wanted.begin_ps, (long long)wanted.end_ps);
+        (void)snprintf(text, sizeof(text), "%lld-%lld", (long long)wanted.start_ps, (long long)wanted.end_ps);
     assert_string_equal(text, expected);
     (void)rig;
 }
@@ -258,8 +258,8 @@ static void test_others(void **state)
 
 static void test_derived(void **state)
 {
-    const struct tm_derived_row on_second = { .begin_ps = 0, .end_ps = 1200, .device = 1, .sort = TM_DERIVED_GAP },
-                                on_host = { .begin_ps = 0, .end_ps = 1210, .device = TM_NONE };
+    const struct tm_derived_row on_second = { .start_ps = 0, .end_ps = 1200, .device = 1, .sort = TM_DERIVED_GAP },
+                                on_host = { .start_ps = 0, .end_ps = 1210, .device = TM_NONE };
     struct filter_rig rig;
     struct tm_event_filter *f;
     struct tm_wanted wanted;
@@ -272,7 +272,7 @@ static void test_derived(void **state)
     add_text(&rig, TM_FILTER_DEVICE, "gpu:1");
     f = open_filter(&rig);
     tm_event_filter_take_derived(f, &on_second, &wanted);
-    assert_true(wanted.is_wanted && wanted.begin_ps == 600 && wanted.end_ps == 700);
+    assert_true(wanted.is_wanted && wanted.start_ps == 600 && wanted.end_ps == 700);
     tm_event_filter_take_derived(f, &on_host, &wanted);
     assert_false(wanted.is_wanted);
     tm_event_filter_free(f);
@@ -282,7 +282,7 @@ static void test_derived(void **state)
     tm_event_filter_take_derived(f, &on_second, &wanted);
     assert_false(wanted.is_wanted);
     tm_event_filter_take_derived(f, &on_host, &wanted);
-    assert_true(wanted.is_wanted && wanted.begin_ps == 0);
+    assert_true(wanted.is_wanted && wanted.start_ps == 0);
     tm_event_filter_free(f);
     rig_free(&rig);
 }

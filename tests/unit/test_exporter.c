@@ -1061,7 +1061,7 @@ static void add_derived(struct tm_derived *d, struct exporter_rig *rig, enum tm_
                         int64_t begin, int64_t end, const char *name)
 {
     const struct derived_row row = {
-        .begin_ps = begin, .end_ps = end, .value = 2.5, .name = key(rig, name), .device = device, .sort = (uint8_t)sort
+        .start_ps = begin, .end_ps = end, .value = 2.5, .name = key(rig, name), .device = device, .sort = (uint8_t)sort
     };
 
     tm_put_int(tm_derived_list(d), key(rig, "n"), begin);

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 #include "reports/findings/finding_texts.h"
 #include "tests/support/judged.h"
 #include "tests/support/summary_json.h"
@@ -480,7 +480,7 @@ static bool has_text(const struct tm_value *list, const char *part)
 static void check_all(const struct judged *j)
 {
     const struct tm_value *findings = tm_get(j->summary, "findings");
-    const int64_t window_ps = tm_ask_window_ps(j->summary);
+    const int64_t window_ps = tm_query_window_ps(j->summary);
 
     for (size_t i = 0; i < tm_length(findings); i++) {
         const struct tm_value *f = tm_at(findings, i), *where = tm_get(f, "where");
@@ -1478,7 +1478,7 @@ static void frameworks_that_differ_are_none(void **state)
         (void)snprintf(patch, sizeof(patch), "{'environment': {'hosts': [%s]}, 'input': {'files': [%s]}}",
                        rows[i].hosts, rows[i].files);
         test_judge(&j, patch, NULL);
-        assert_string_equal(tm_ask_framework(j.summary), rows[i].framework);
+        assert_string_equal(tm_query_framework(j.summary), rows[i].framework);
         test_judged_free(&j);
     }
 }

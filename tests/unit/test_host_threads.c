@@ -63,12 +63,12 @@ static struct moment moment_of(const struct plain *plain, uint32_t thread, int64
     return caused.cause != TM_CAUSE_UNRECORDED ? caused : blocked.cause != TM_CAUSE_UNRECORDED ? blocked : other;
 }
 
-static void ask_plainly(const struct plain *plain, uint32_t thread, int64_t begin_ps, int64_t end_ps,
+static void ask_plainly(const struct plain *plain, uint32_t thread, int64_t start_ps, int64_t end_ps,
                         int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
 {
     int64_t longest_ps[TM_CAUSE_COUNT] = { 0 };
 
-    for (int64_t at = begin_ps; at < end_ps;) {
+    for (int64_t at = start_ps; at < end_ps;) {
         const struct moment moment = moment_of(plain, thread, at);
         int64_t until = at + 1;
 
@@ -127,31 +127,31 @@ static struct tm_event event_of(const struct plain_event *e)
                               .thread = e->thread };
 }
 
-static void compare(struct tm_host_threads *threads, const struct plain *plain, uint32_t thread, int64_t begin_ps,
+static void compare(struct tm_host_threads *threads, const struct plain *plain, uint32_t thread, int64_t start_ps,
                     int64_t end_ps)
 {
     int64_t parts[TM_CAUSE_COUNT] = { 0 }, expected[TM_CAUSE_COUNT] = { 0 };
     tm_strid names[TM_CAUSE_COUNT] = { 0 }, expected_names[TM_CAUSE_COUNT] = { 0 };
 
-    ask_plainly(plain, thread, begin_ps, end_ps, expected, expected_names);
-    assert_int_equal(tm_host_threads_ask(threads, thread, begin_ps, end_ps, parts, names), TM_OK);
+    ask_plainly(plain, thread, start_ps, end_ps, expected, expected_names);
+    assert_int_equal(tm_host_threads_ask(threads, thread, start_ps, end_ps, parts, names), TM_OK);
     for (int i = 0; i < TM_CAUSE_COUNT; i++)
         if (parts[i] != expected[i] || names[i] != expected_names[i])
             fail_msg("thread %u [%lld, %lld): %s is %lld of event %u instead of %lld of event %u", thread,
-                     (long long)begin_ps, (long long)end_ps, tm_cause_name[i], (long long)parts[i], names[i],
+                     (long long)start_ps, (long long)end_ps, tm_cause_name[i], (long long)parts[i], names[i],
                      (long long)expected[i], expected_names[i]);
 }
 
 /* The main thread, and in its waits what another one recorded. */
 static void compare_main(struct tm_host_threads *threads, const struct plain *plain, uint32_t main_thread,
-                         uint32_t other, int64_t begin_ps, int64_t end_ps)
+                         uint32_t other, int64_t start_ps, int64_t end_ps)
 {
     int64_t parts[TM_CAUSE_COUNT] = { 0 }, main_ps[TM_CAUSE_COUNT] = { 0 };
     int64_t expected[TM_CAUSE_COUNT] = { 0 }, expected_main[TM_CAUSE_COUNT] = { 0 };
     tm_strid names[TM_CAUSE_COUNT] = { 0 };
     bool by_main[TM_CAUSE_COUNT] = { false };
 
-    for (int64_t at = begin_ps; at < end_ps; at++) {
+    for (int64_t at = start_ps; at < end_ps; at++) {
         enum tm_cause cause = moment_of(plain, main_thread, at).cause;
         const enum tm_cause of_other = moment_of(plain, other, at).cause;
         const bool is_other = cause == TM_CAUSE_SYNC && main_thread != other && of_other != TM_CAUSE_UNRECORDED;
@@ -161,11 +161,11 @@ static void compare_main(struct tm_host_threads *threads, const struct plain *pl
         expected_main[cause] += !is_other && cause != TM_CAUSE_UNRECORDED;
     }
     assert_int_equal(
-        tm_host_threads_ask_main(threads, main_thread, other, begin_ps, end_ps, parts, main_ps, names, by_main), TM_OK);
+        tm_host_threads_ask_main(threads, main_thread, other, start_ps, end_ps, parts, main_ps, names, by_main), TM_OK);
     for (int i = 0; i < TM_CAUSE_COUNT; i++) {
         if (parts[i] != expected[i] || main_ps[i] != expected_main[i])
             fail_msg("threads %u and %u [%lld, %lld): %s is %lld, %lld of main's, instead of %lld, %lld", main_thread,
-                     other, (long long)begin_ps, (long long)end_ps, tm_cause_name[i], (long long)parts[i],
+                     other, (long long)start_ps, (long long)end_ps, tm_cause_name[i], (long long)parts[i],
                      (long long)main_ps[i], (long long)expected[i], (long long)expected_main[i]);
         for (size_t k = 0; k < plain->count && names[i]; k++) /* a name is of the thread that it is said to be of */
             if (plain->events[k].name == names[i])
@@ -191,14 +191,14 @@ static void check_random(uint64_t seed, bool nested)
 
         /* Before an event at this time is taken, up to it everything is known. */
         if (now_ps > horizon_ps && next_number(&seed) % 3 == 0) {
-            const int64_t begin_ps = horizon_ps + (int64_t)(next_number(&seed) % (uint64_t)(now_ps - horizon_ps));
-            const int64_t end_ps = begin_ps + (int64_t)(next_number(&seed) % (uint64_t)(now_ps - begin_ps + 1));
+            const int64_t start_ps = horizon_ps + (int64_t)(next_number(&seed) % (uint64_t)(now_ps - horizon_ps));
+            const int64_t end_ps = start_ps + (int64_t)(next_number(&seed) % (uint64_t)(now_ps - start_ps + 1));
 
-            compare(threads, &plain, (uint32_t)(next_number(&seed) % THREADS), begin_ps, end_ps);
+            compare(threads, &plain, (uint32_t)(next_number(&seed) % THREADS), start_ps, end_ps);
             compare_main(threads, &plain, (uint32_t)(next_number(&seed) % THREADS),
-                         (uint32_t)(next_number(&seed) % THREADS), begin_ps, end_ps);
+                         (uint32_t)(next_number(&seed) % THREADS), start_ps, end_ps);
             if (next_number(&seed) % 4 == 0)
-                tm_host_threads_forget(threads, horizon_ps = begin_ps);
+                tm_host_threads_forget(threads, horizon_ps = start_ps);
         }
         assert_int_equal(tm_host_threads_take(threads, &event), TM_OK);
     }

@@ -39,16 +39,16 @@ static uint64_t key_of(enum spread spread, uint64_t ordinal)
 struct expected {
     struct row rows[KEYS];
     bool has[KEYS];
-    uint64_t count, twins;
+    uint64_t count, duplicates;
 };
 
-static void expect(struct expected *e, uint64_t ordinal, const struct row *row, enum tm_index_twins twins)
+static void expect(struct expected *e, uint64_t ordinal, const struct row *row, enum tm_index_duplicates duplicates)
 {
     struct row *mine = &e->rows[ordinal];
 
     if (e->has[ordinal]) {
-        e->twins++;
-        if (twins == TM_INDEX_FIRST || (twins == TM_INDEX_ASK && !has_higher_rank(mine, row)))
+        e->duplicates++;
+        if (duplicates == TM_INDEX_FIRST || (duplicates == TM_INDEX_ASK && !has_higher_rank(mine, row)))
             return;
     } else {
         e->has[ordinal] = true;
@@ -70,7 +70,7 @@ static void assert_same(struct tm_index *index, const struct expected *e, enum s
     }
 }
 
-static void check_index(size_t memory, enum spread spread, enum tm_index_twins twins)
+static void check_index(size_t memory, enum spread spread, enum tm_index_duplicates duplicates)
 {
     static struct expected e;
     struct tm_run run;
@@ -79,20 +79,20 @@ static void check_index(size_t memory, enum spread spread, enum tm_index_twins t
 
     memset(&e, 0, sizeof(e));
     test_run_init(&run);
-    struct tm_index *index = tm_index_new(&run, TM_ACCOUNT_LAUNCHES, sizeof(struct row), memory, twins,
-                                          twins == TM_INDEX_ASK ? has_higher_rank : NULL);
+    struct tm_index *index = tm_index_new(&run, TM_ACCOUNT_LAUNCHES, sizeof(struct row), memory, duplicates,
+                                          duplicates == TM_INDEX_ASK ? has_higher_rank : NULL);
 
     assert_non_null(index);
     for (uint64_t i = 0; i < rows; i++) {
         const uint64_t ordinal = next_number(&seed) % KEYS;
         const struct row row = { key_of(spread, ordinal), i, next_number(&seed) % 5 };
 
-        expect(&e, ordinal, &row, twins);
+        expect(&e, ordinal, &row, duplicates);
         assert_int_equal(tm_index_put(index, &row), TM_OK);
     }
     assert_int_equal(tm_index_finish(index), TM_OK);
     assert_int_equal(tm_index_count(index), e.count);
-    assert_int_equal(tm_index_twin_count(index), e.twins);
+    assert_int_equal(tm_index_duplicate_count(index), e.duplicates);
     for (uint64_t i = 0; i < KEYS + 100; i++)
         assert_same(index, &e, spread, i);
     for (uint64_t i = 0; i < rows; i++)
@@ -104,13 +104,13 @@ static void check_index(size_t memory, enum spread spread, enum tm_index_twins t
     assert_ledger_is_even(&run);
 }
 
-static void look_ups_are_the_same_in_every_memory_for_all_keys_and_twins(void **state)
+static void look_ups_are_the_same_in_every_memory_for_all_keys_and_duplicates(void **state)
 {
     (void)state;
     for (size_t m = 0; m < MEMORIES; m++) {
         for (int spread = 0; spread < SPREADS; spread++) {
-            for (int twins = TM_INDEX_FIRST; twins <= TM_INDEX_ASK; twins++)
-                check_index(memories[m], (enum spread)spread, (enum tm_index_twins)twins);
+            for (int duplicates = TM_INDEX_FIRST; duplicates <= TM_INDEX_ASK; duplicates++)
+                check_index(memories[m], (enum spread)spread, (enum tm_index_duplicates)duplicates);
         }
     }
 }
@@ -155,7 +155,7 @@ static void all_rows_of_one_key_leave_one(void **state)
         }
         assert_int_equal(tm_index_finish(index), TM_OK);
         assert_int_equal(tm_index_count(index), 1);
-        assert_int_equal(tm_index_twin_count(index), 4999);
+        assert_int_equal(tm_index_duplicate_count(index), 4999);
         assert_int_equal(tm_index_get(index, UINT64_MAX, &found), TM_OK);
         assert_non_null(found);
         assert_int_equal(((const struct row *)found)->number, 4999);
@@ -244,7 +244,7 @@ static void a_spill_file_that_cannot_be_made_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(look_ups_are_the_same_in_every_memory_for_all_keys_and_twins),
+        cmocka_unit_test(look_ups_are_the_same_in_every_memory_for_all_keys_and_duplicates),
         cmocka_unit_test(an_empty_index_finds_nothing),
         cmocka_unit_test(all_rows_of_one_key_leave_one),
         cmocka_unit_test(a_large_spilled_index_keeps_to_its_memory),

@@ -12,9 +12,9 @@ static struct tm_lanes *make_lanes(struct tm_run *run, size_t memory_bytes, bool
     return tm_lanes_new(run, &(struct tm_lanes_options){ TM_ACCOUNT_THREADS, memory_bytes, holds, outer_first });
 }
 
-static struct tm_lane_span span_of(uint64_t track, int64_t begin_ps, int64_t end_ps)
+static struct tm_lane_span span_of(uint64_t track, int64_t start_ps, int64_t end_ps)
 {
-    return (struct tm_lane_span){ .track = track, .event = { .begin_ps = begin_ps, .end_ps = end_ps } };
+    return (struct tm_lane_span){ .track = track, .event = { .start_ps = start_ps, .end_ps = end_ps } };
 }
 
 /* --- the same by looking at everything --- */
@@ -82,7 +82,7 @@ static void end_both(struct tm_lanes *lanes, struct slow *slow, int64_t until, b
             return;
         assert_int_equal(ended->track, expected->track);
         assert_int_equal(ended->lane, expected->lane);
-        assert_int_equal(ended->event.begin_ps, expected->begin);
+        assert_int_equal(ended->event.start_ps, expected->begin);
         assert_int_equal(ended->event.end_ps, expected->end);
         assert_int_equal(ended->event.flow, (size_t)(expected - slow->spans));
         expected->is_open = false;
@@ -245,7 +245,7 @@ static void test_each(void **state)
 
         assert_non_null(span);
         assert_int_equal(span->track, *expected);
-        span->event.begin_ps = 60; /* as a cut does */
+        span->event.start_ps = 60; /* as a cut does */
     }
     assert_null(tm_lanes_each(lanes, &at));
     tm_lanes_changed(lanes);

@@ -49,7 +49,7 @@ static tm_status take_gap(void *to, const struct tm_idle_gap *gap)
 
     assert_true(s->is_open && gap->host == 0 && gap->device == 0);
     s->gaps++;
-    s->gap_ps += gap->end_ps - gap->begin_ps;
+    s->gap_ps += gap->end_ps - gap->start_ps;
     s->after = gap->after;
     return TM_OK;
 }

@@ -307,7 +307,7 @@ static void names_with_two_handles_are_the_same(void **state)
         again = i % 1000 == 999 ? stored_name(&s, "twin") : 0;
     }
     assert_int_not_equal(again, first);
-    assert_true(tm_names_have_twins(s.trace.names));
+    assert_true(tm_names_have_duplicates(s.trace.names));
     stored_add(&s, 1, "E3 twin;E4");
     assert_int_equal(tm_pairs_join(s.store, &s.trace, 1), TM_OK);
     assert_stored(&s, 1, "X1+2 twin;X2+2 inner");

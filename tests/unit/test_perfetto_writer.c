@@ -110,13 +110,13 @@ static void begin_list(struct rig *r)
     tm_arguments_begin(&r->b, r->names, r->list, sizeof(r->list));
 }
 
-static struct tm_out_event event_of(struct rig *r, const char *name, int64_t begin_ps, int64_t end_ps)
+static struct tm_out_event event_of(struct rig *r, const char *name, int64_t start_ps, int64_t end_ps)
 {
     return (struct tm_out_event){ .row = &thread_row,
                                   .name = id_of(r, name),
-                                  .begin_ps = begin_ps,
+                                  .start_ps = start_ps,
                                   .end_ps = end_ps,
-                                  .whole_begin_ps = begin_ps,
+                                  .whole_begin_ps = start_ps,
                                   .whole_end_ps = end_ps };
 }
 
@@ -394,7 +394,7 @@ static void slices_instants_and_counters_are_packets_of_one_sequence(void **stat
     assert_int_equal(begin_file(r, 0), TM_OK);
     put_slice(r, &event);
     event.is_instant = true;
-    event.end_ps = event.begin_ps;
+    event.end_ps = event.start_ps;
     event.flow = 0;
     assert_int_equal(tm_perfetto_writer.instant(r->w, &event), TM_OK);
     assert_int_equal(tm_perfetto_writer.counter(r->w, &counter), TM_OK);
@@ -1069,7 +1069,7 @@ static void memory_changes_no_byte(void **state)
     static const size_t memories[] = { 0, 64 << 10, 8 << 20 };
     uint8_t *first = NULL;
     size_t first_length = 0;
-    bool had_twins = false;
+    bool had_duplicates = false;
 
     (void)state;
     for (size_t i = 0; i < 3; i++) {
@@ -1083,7 +1083,7 @@ static void memory_changes_no_byte(void **state)
         for (int again = 0; again < 3; again++)
             put_many(r, 2000);
         assert_int_equal(end_file(r), TM_OK);
-        had_twins |= tm_names_have_twins(r->names);
+        had_duplicates |= tm_names_have_duplicates(r->names);
         uint8_t *bytes = read_bytes(r, "0", &length);
 
         if (!first) {
@@ -1096,7 +1096,7 @@ static void memory_changes_no_byte(void **state)
         }
         free_rig(r);
     }
-    assert_true(had_twins);
+    assert_true(had_duplicates);
     free(first);
 }
 

@@ -87,7 +87,7 @@ static void *fill_spans(struct tm_run *run, uint64_t count)
     struct tm_spans *spans = tm_spans_new(run, TM_ACCOUNT_TABLES, SURE_BYTES);
 
     for (uint64_t i = 0; i < count; i++) {
-        const struct tm_span span = { .lane = i % 3, .begin_ps = (int64_t)i, .end_ps = (int64_t)i };
+        const struct tm_span span = { .lane = i % 3, .start_ps = (int64_t)i, .end_ps = (int64_t)i };
 
         assert_int_equal(tm_spans_add(spans, &span), TM_OK);
     }

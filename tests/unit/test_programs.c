@@ -31,7 +31,7 @@ static tm_status try_rig(struct rig *r, enum tm_device_kind kind)
         return r->run.error.status;
     for (int64_t i = 0; i < BENCH_STEPS && st == TM_OK; i++) {
         const struct tm_step_mark mark = { .number = 100 + i,
-                                           .begin_ps = i * STEP_US * US,
+                                           .start_ps = i * STEP_US * US,
                                            .dur_ps = (int64_t)(STEP_US - 100) * US };
 
         st = tm_rows_append(r->marks, &mark);

@@ -37,7 +37,7 @@ static tm_status fill_tables(struct rig *r)
         st = tm_rows_append(trace->hlo_ops,
                             &(struct tm_hlo_op){ .path = i ? bench_name(&r->bench, "jit(f)/jvp(layer_0)/mul") : 0 });
     for (int i = 0; i < BENCH_STEPS && st == TM_OK; i++)
-        st = tm_rows_append(trace->steps.marks, &(struct tm_step_mark){ .begin_ps = i * 100 * US, .dur_ps = 90 * US });
+        st = tm_rows_append(trace->steps.marks, &(struct tm_step_mark){ .start_ps = i * 100 * US, .dur_ps = 90 * US });
     return st;
 }
 

@@ -21,8 +21,8 @@ static int by_place(const void *a, const void *b)
 
     if (x->lane != y->lane)
         return x->lane < y->lane ? -1 : 1;
-    if (x->begin_ps != y->begin_ps)
-        return x->begin_ps < y->begin_ps ? -1 : 1;
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
     return (x->end_ps < y->end_ps) - (x->end_ps > y->end_ps);
 }
 
@@ -37,7 +37,7 @@ static void drop_inner(struct plain *plain)
         bool inside = false;
 
         for (size_t k = 0; k < kept && !inside; k++)
-            inside = plain->spans[k].lane == span.lane && plain->spans[k].begin_ps <= span.begin_ps &&
+            inside = plain->spans[k].lane == span.lane && plain->spans[k].start_ps <= span.start_ps &&
                      plain->spans[k].end_ps >= span.end_ps;
         if (!inside)
             plain->spans[kept++] = span;
@@ -50,25 +50,25 @@ static const struct tm_span *find_plainly(const struct plain *plain, uint64_t la
     const struct tm_span *found = NULL;
 
     for (size_t i = 0; i < plain->count; i++)
-        if (plain->spans[i].lane == lane && plain->spans[i].begin_ps <= at_ps)
+        if (plain->spans[i].lane == lane && plain->spans[i].start_ps <= at_ps)
             found = &plain->spans[i];
     return found && at_ps <= found->end_ps ? found : NULL;
 }
 
 static struct tm_span any_span(uint64_t *seed, int64_t range_ps, int64_t longest_ps)
 {
-    const int64_t begin_ps = (int64_t)(next_number(seed) % (uint64_t)range_ps) - range_ps / 3;
+    const int64_t start_ps = (int64_t)(next_number(seed) % (uint64_t)range_ps) - range_ps / 3;
 
     return (struct tm_span){ .lane = lanes[next_number(seed) % LANES],
-                             .begin_ps = begin_ps,
-                             .end_ps = begin_ps + (int64_t)(next_number(seed) % (uint64_t)longest_ps),
+                             .start_ps = start_ps,
+                             .end_ps = start_ps + (int64_t)(next_number(seed) % (uint64_t)longest_ps),
                              .value = next_number(seed) };
 }
 
 static void assert_same_place(const struct tm_span *got, const struct tm_span *expected)
 {
     assert_int_equal(got->lane, expected->lane);
-    assert_int_equal(got->begin_ps, expected->begin_ps);
+    assert_int_equal(got->start_ps, expected->start_ps);
     assert_int_equal(got->end_ps, expected->end_ps);
 }
 
@@ -117,7 +117,7 @@ static void check_random(size_t memory_bytes, uint64_t seed, size_t count, int64
     for (plain.count = 0; plain.count < count; plain.count++) {
         plain.spans[plain.count] = any_span(&seed, range_ps, longest_ps);
         plain.spans[plain.count].value =
-            (uint64_t)plain.spans[plain.count].begin_ps * 3 + plain.spans[plain.count].lane;
+            (uint64_t)plain.spans[plain.count].start_ps * 3 + plain.spans[plain.count].lane;
         assert_int_equal(tm_spans_add(spans, &plain.spans[plain.count]), TM_OK);
     }
     assert_int_equal(tm_spans_finish(spans), TM_OK);
@@ -129,8 +129,8 @@ static void check_random(size_t memory_bytes, uint64_t seed, size_t count, int64
         check_look_up(spans, &plain, lanes[next_number(&seed) % LANES],
                       (int64_t)(next_number(&seed) % (uint64_t)range_ps) - range_ps / 2);
     for (size_t i = 0; i < plain.count; i += 7) { /* borders */
-        check_look_up(spans, &plain, plain.spans[i].lane, plain.spans[i].begin_ps - 1);
-        check_look_up(spans, &plain, plain.spans[i].lane, plain.spans[i].begin_ps);
+        check_look_up(spans, &plain, plain.spans[i].lane, plain.spans[i].start_ps - 1);
+        check_look_up(spans, &plain, plain.spans[i].lane, plain.spans[i].start_ps);
         check_look_up(spans, &plain, plain.spans[i].lane, plain.spans[i].end_ps);
         check_look_up(spans, &plain, plain.spans[i].lane, plain.spans[i].end_ps + 1);
     }
@@ -172,7 +172,7 @@ static void nothing_is_found_among_none(void **state)
 /* Before the origin, on the last lane, without length: nothing is taken for "no span yet". */
 static void early_spans_of_the_last_lane_stay(void **state)
 {
-    const struct tm_span early = { .lane = UINT64_MAX, .begin_ps = -50, .end_ps = -50, .value = 4 };
+    const struct tm_span early = { .lane = UINT64_MAX, .start_ps = -50, .end_ps = -50, .value = 4 };
     struct tm_run run;
     struct tm_spans *spans;
     const struct tm_span *span;

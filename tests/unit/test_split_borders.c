@@ -20,7 +20,7 @@ static void open_rig(struct rig *r, const struct tm_trace_writer_type *type)
     r->trace.steps.marks = tm_rows_new(&r->run, TM_ACCOUNT_STEPS, sizeof(struct tm_step_mark), 1 << 20);
     assert_non_null(r->trace.steps.marks);
     for (int64_t i = 0; i < 5; i++) {
-        const struct tm_step_mark mark = { .number = i, .begin_ps = (5 + 10 * i) * ms };
+        const struct tm_step_mark mark = { .number = i, .start_ps = (5 + 10 * i) * ms };
 
         assert_int_equal(tm_rows_append(r->trace.steps.marks, &mark), TM_OK);
     }

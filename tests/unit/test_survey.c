@@ -25,9 +25,9 @@ static void set_up(struct fixture *f)
     f->streams[1] = xb_line(xb_plane(f->space, "/device:GPU:1"), 7, "Stream #8", 0);
 }
 
-static void put_marker(struct fixture *f, int64_t number, int64_t begin_ps, int64_t dur_ps)
+static void put_marker(struct fixture *f, int64_t number, int64_t start_ps, int64_t dur_ps)
 {
-    xb_event(f->python, "train", begin_ps, dur_ps);
+    xb_event(f->python, "train", start_ps, dur_ps);
     xb_int(f->python, "_r", 1);
     if (number >= 0)
         xb_int(f->python, "step_num", number);
@@ -93,7 +93,7 @@ static void assert_row(struct fixture *f, uint32_t device, uint64_t step, struct
     assert_int_equal(row.activities, expected.activities);
     assert_int_equal(row.first_ps, expected.first_ps);
     assert_int_equal(row.last_ps, expected.last_ps);
-    assert_int_equal(row.begin_ps, expected.begin_ps);
+    assert_int_equal(row.start_ps, expected.start_ps);
     assert_int_equal(row.end_ps, expected.end_ps);
 }
 
@@ -128,22 +128,22 @@ static void activities_belong_to_the_marker_of_their_launch(void **state)
     /* The first step begins at its marker; each next one where the last activity of the one before ended, on any device. */
     assert_row(
         &f, 0, 0,
-        (struct tm_step_row){ .activities = 2, .first_ps = 150, .last_ps = 250, .begin_ps = 100, .end_ps = 250 });
+        (struct tm_step_row){ .activities = 2, .first_ps = 150, .last_ps = 250, .start_ps = 100, .end_ps = 250 });
     assert_row(
         &f, 0, 1,
-        (struct tm_step_row){ .activities = 1, .first_ps = 260, .last_ps = 290, .begin_ps = 250, .end_ps = 290 });
+        (struct tm_step_row){ .activities = 1, .first_ps = 260, .last_ps = 290, .start_ps = 250, .end_ps = 290 });
     assert_row(
         &f, 0, 2,
-        (struct tm_step_row){ .activities = 2, .first_ps = 340, .last_ps = 500, .begin_ps = 290, .end_ps = 500 });
-    assert_row(&f, 1, 0, (struct tm_step_row){ .activities = 0, .begin_ps = 100, .end_ps = 250 });
+        (struct tm_step_row){ .activities = 2, .first_ps = 340, .last_ps = 500, .start_ps = 290, .end_ps = 500 });
+    assert_row(&f, 1, 0, (struct tm_step_row){ .activities = 0, .start_ps = 100, .end_ps = 250 });
     assert_row(
         &f, 1, 1,
-        (struct tm_step_row){ .activities = 1, .first_ps = 280, .last_ps = 285, .begin_ps = 250, .end_ps = 290 });
+        (struct tm_step_row){ .activities = 1, .first_ps = 280, .last_ps = 285, .start_ps = 250, .end_ps = 290 });
     assert_int_equal(row_of(&f, 0, 0).own_ps, 150); /* the device's own period */
     assert_int_equal(row_of(&f, 1, 1).own_ps, 85);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(mark_of(&f, i).number, 10 + i);
-        assert_int_equal(mark_of(&f, i).begin_ps, 100 * (i + 1));
+        assert_int_equal(mark_of(&f, i).start_ps, 100 * (i + 1));
         assert_int_equal(mark_of(&f, i).dur_ps, 50);
     }
     assert_int_equal(f.x.host.trace.devices[0].activities, 7);
@@ -163,7 +163,7 @@ static void a_first_step_begins_at_its_activity_if_that_is_earlier(void **state)
     put_kernel(f.streams[0], 1, 90, 60); /* clocks differ a little */
     survey(&f);
     assert_row(&f, 0, 0,
-               (struct tm_step_row){ .activities = 1, .first_ps = 90, .last_ps = 150, .begin_ps = 90, .end_ps = 150 });
+               (struct tm_step_row){ .activities = 1, .first_ps = 90, .last_ps = 150, .start_ps = 90, .end_ps = 150 });
     assert_int_equal(mark_of(&f, 0).number, 0); /* no step_num: its ordinal */
     tear_down(&f);
 }
@@ -187,13 +187,13 @@ static void a_period_is_never_below_nothing(void **state)
     survey_status(&f, &(struct tm_chosen_steps){ .all = true }, TM_OK);
     assert_row(
         &f, 0, 0,
-        (struct tm_step_row){ .activities = 1, .first_ps = 150, .last_ps = 250, .begin_ps = 100, .end_ps = 250 });
+        (struct tm_step_row){ .activities = 1, .first_ps = 150, .last_ps = 250, .start_ps = 100, .end_ps = 250 });
     assert_row(
         &f, 0, 1,
-        (struct tm_step_row){ .activities = 1, .first_ps = 160, .last_ps = 180, .begin_ps = 250, .end_ps = 250 });
+        (struct tm_step_row){ .activities = 1, .first_ps = 160, .last_ps = 180, .start_ps = 250, .end_ps = 250 });
     assert_row(
         &f, 0, 2,
-        (struct tm_step_row){ .activities = 1, .first_ps = 260, .last_ps = 280, .begin_ps = 250, .end_ps = 280 });
+        (struct tm_step_row){ .activities = 1, .first_ps = 260, .last_ps = 280, .start_ps = 250, .end_ps = 280 });
     tear_down(&f);
 }
 
@@ -288,11 +288,11 @@ static void steps_of_a_tpu_are_steps(void **state)
         assert_row(
             &f, device, 0,
             (struct tm_step_row){
-                .activities = 4, .first_ps = at + 5, .last_ps = at + 170, .begin_ps = at + 5, .end_ps = at + 170 });
+                .activities = 4, .first_ps = at + 5, .last_ps = at + 170, .start_ps = at + 5, .end_ps = at + 170 });
         assert_row(
             &f, device, 1,
             (struct tm_step_row){
-                .activities = 2, .first_ps = at + 205, .last_ps = at + 270, .begin_ps = at + 170, .end_ps = at + 270 });
+                .activities = 2, .first_ps = at + 205, .last_ps = at + 270, .start_ps = at + 170, .end_ps = at + 270 });
     }
     tear_down(&f);
 }
@@ -314,7 +314,7 @@ static void executions_on_a_tpu_are_steps(void **state)
         for (uint64_t k = 0; k < 3; k++)
             assert_int_equal(row_of(&f, device, k).activities, 2);
     assert_row(&f, 1, 1,
-               (struct tm_step_row){ .activities = 2, .first_ps = 112, .last_ps = 177, .begin_ps = 77, .end_ps = 177 });
+               (struct tm_step_row){ .activities = 2, .first_ps = 112, .last_ps = 177, .start_ps = 77, .end_ps = 177 });
     tear_down(&f);
 }
 
@@ -376,7 +376,7 @@ static void without_any_of_it_the_session_is_the_step(void **state)
     assert_true(steps_of(&f)->all);
     assert_row(
         &f, 0, 0,
-        (struct tm_step_row){ .activities = 2, .first_ps = 100, .last_ps = 305, .begin_ps = 100, .end_ps = 305 });
+        (struct tm_step_row){ .activities = 2, .first_ps = 100, .last_ps = 305, .start_ps = 100, .end_ps = 305 });
     assert_int_equal(f.x.host.trace.devices[0].chosen_begin_ps, 100);
     assert_int_equal(f.x.host.trace.devices[0].chosen_end_ps, 305);
     tear_down(&f);
@@ -450,7 +450,7 @@ static void check_warmup(const int64_t *lengths, const bool *compiles, size_t co
         assert_int_equal(mark_of(&f, i).warmup, i < expected);
         assert_int_equal(mark_of(&f, i).chosen, i >= expected);
         assert_int_equal(mark_of(&f, i).has_compile, compiles[i]);
-        assert_int_equal(row_of(&f, 0, i).end_ps - row_of(&f, 0, i).begin_ps, lengths[i]);
+        assert_int_equal(row_of(&f, 0, i).end_ps - row_of(&f, 0, i).start_ps, lengths[i]);
     }
     tear_down(&f);
 }

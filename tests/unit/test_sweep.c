@@ -28,16 +28,16 @@ static enum tm_level lowest(uint8_t levels)
     return TM_LEVEL_NONE;
 }
 
-static tm_status keep_stretch(void *to, enum tm_level level, int64_t begin_ps, int64_t end_ps)
+static tm_status keep_stretch(void *to, enum tm_level level, int64_t start_ps, int64_t end_ps)
 {
     struct picture *const p = to;
 
-    assert_true(begin_ps < end_ps);
-    assert_true(begin_ps >= 0 && end_ps <= LENGTH);
+    assert_true(start_ps < end_ps);
+    assert_true(start_ps >= 0 && end_ps <= LENGTH);
     if (p->stretches++)
-        assert_int_equal(begin_ps, p->last_end_ps); /* without a hole, in order */
+        assert_int_equal(start_ps, p->last_end_ps); /* without a hole, in order */
     p->last_end_ps = end_ps;
-    for (int64_t at = begin_ps; at < end_ps; at++)
+    for (int64_t at = start_ps; at < end_ps; at++)
         p->told[at] = (uint8_t)(level + 1);
     return TM_OK;
 }
@@ -115,11 +115,11 @@ static void nothing_is_told_before_the_first_activity(void **state)
     assert_int_equal(p.told[20], TM_LEVEL_NONE + 1);
 }
 
-static tm_status refuse(void *to, enum tm_level level, int64_t begin_ps, int64_t end_ps)
+static tm_status refuse(void *to, enum tm_level level, int64_t start_ps, int64_t end_ps)
 {
     (void)to;
     (void)level;
-    return begin_ps < end_ps ? TM_ERR_LIMIT : TM_OK;
+    return start_ps < end_ps ? TM_ERR_LIMIT : TM_OK;
 }
 
 static void a_refused_stretch_ends_the_sweep(void **state)
@@ -132,11 +132,11 @@ static void a_refused_stretch_ends_the_sweep(void **state)
     assert_int_equal(tm_sweep_to(&sweep, 0, refuse, NULL), TM_ERR_LIMIT);
 }
 
-static tm_status add_length(void *to, enum tm_level level, int64_t begin_ps, int64_t end_ps)
+static tm_status add_length(void *to, enum tm_level level, int64_t start_ps, int64_t end_ps)
 {
     int64_t *const sums = to;
 
-    sums[level] += end_ps - begin_ps;
+    sums[level] += end_ps - start_ps;
     return TM_OK;
 }
 

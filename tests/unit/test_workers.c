@@ -110,7 +110,7 @@ static void each_end_is_an_outcome(void **state)
     }
 }
 
-static int say_much(void *of, size_t index)
+static int emit_much(void *of, size_t index)
 {
     (void)of;
     (void)index;
@@ -121,7 +121,7 @@ static int say_much(void *of, size_t index)
 
 static void what_is_said_is_kept_at_its_begin_and_never_blocks(void **state)
 {
-    struct seen seen = { .work = say_much };
+    struct seen seen = { .work = emit_much };
 
     (void)state;
     assert_int_equal(work_all(&seen, 3, 2, 0), TM_OK);
@@ -130,7 +130,7 @@ static void what_is_said_is_kept_at_its_begin_and_never_blocks(void **state)
     assert_int_equal(seen.said_length, 4095);
 }
 
-static int say_without_end(void *of, size_t index)
+static int emit_without_end(void *of, size_t index)
 {
     (void)of;
     while (index == 0)
@@ -140,7 +140,7 @@ static int say_without_end(void *of, size_t index)
 
 static void one_that_never_stops_talking_is_ended_too(void **state)
 {
-    struct seen seen = { .work = say_without_end };
+    struct seen seen = { .work = emit_without_end };
 
     (void)state;
     assert_int_equal(work_all(&seen, 3, 2, (int64_t)300 * SECOND_PS_1000TH), TM_OK);

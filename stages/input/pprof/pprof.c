@@ -343,7 +343,7 @@ static tm_status pprof_read_tables(struct pprof *p)
         st = tm_index_finish(p->functions);
     if (st == TM_OK)
         tm_tally_add(&p->run->tallies, TM_TALLY_DUPLICATE_METADATA,
-                     tm_index_twin_count(p->locations) + tm_index_twin_count(p->functions));
+                     tm_index_duplicate_count(p->locations) + tm_index_duplicate_count(p->functions));
     return st;
 }
 

@@ -25,7 +25,7 @@ struct join {
     struct tm_run *run;
     struct tm_names *names;
     struct tm_record_store *store;
-    bool has_twins;
+    bool has_duplicates;
     struct tm_sorter *by_key, *by_time; /* struct ordered_row */
     struct tm_open_begins *open;        /* of the present key */
     uint64_t key;
@@ -80,7 +80,7 @@ static tm_status name_key(const struct join *j, tm_strid name, struct tm_key *ke
     tm_status st;
 
     *key = (struct tm_key){ .low = name };
-    if (!j->has_twins)
+    if (!j->has_duplicates)
         return TM_OK;
     st = tm_names_info(j->names, name, &info);
     *key = info.hash;
@@ -302,9 +302,10 @@ static tm_status sort_and_join(struct join *j, struct tm_record_store *store, ui
 
 tm_status tm_pairs_join(struct tm_record_store *store, struct tm_trace *trace, uint64_t track)
 {
-    struct join j = {
-        .run = trace->run, .names = trace->names, .store = store, .has_twins = tm_names_have_twins(trace->names)
-    };
+    struct join j = { .run = trace->run,
+                      .names = trace->names,
+                      .store = store,
+                      .has_duplicates = tm_names_have_duplicates(trace->names) };
     struct tm_stored_track known;
     bool is_joined, is_unsorted;
     tm_status st = tm_record_store_track(store, track, &known);

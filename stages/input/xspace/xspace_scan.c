@@ -604,7 +604,7 @@ tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
         st = tm_fail(&run->error, TM_ERR_INPUT, 0, "not one plane of the profile can be read");
     if (st == TM_OK)
         tm_tally_add(&run->tallies, TM_TALLY_DUPLICATE_METADATA,
-                     tm_index_twin_count(x->stats) + tm_index_twin_count(x->events));
+                     tm_index_duplicate_count(x->stats) + tm_index_duplicate_count(x->events));
     return st;
 }
 

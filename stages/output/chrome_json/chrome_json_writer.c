@@ -53,9 +53,9 @@ struct tm_chrome_order {
 enum { SEED = 1 };
 
 /* What tells a span from the others of an arrow. */
-static uint64_t chrome_flow_span(uint64_t row, int64_t begin_ps)
+static uint64_t chrome_flow_span(uint64_t row, int64_t start_ps)
 {
-    return tm_hash_mix((uint64_t)begin_ps, row);
+    return tm_hash_mix((uint64_t)start_ps, row);
 }
 
 static void chrome_flows_clear(struct tm_chrome_flows *flows)
@@ -114,7 +114,7 @@ static bool is_around(const struct tm_out_event *span, const struct tm_chrome_li
 static uint64_t find_place(const struct tm_chrome_order *order, const struct tm_text_sink *sink,
                            const struct tm_out_event *span, uint64_t at)
 {
-    const int64_t begin_ns = tm_out_ns(span->begin_ps);
+    const int64_t begin_ns = tm_out_ns(span->start_ps);
     uint64_t place = at;
 
     for (size_t i = 0; i < order->count; i++) {
@@ -138,7 +138,7 @@ static void make_way(struct tm_chrome_order *order, uint64_t place, uint64_t len
 static void chrome_order_place(struct tm_chrome_order *order, struct tm_text_sink *sink,
                                const struct tm_out_event *span, uint64_t at)
 {
-    const int64_t begin_ns = tm_out_ns(span->begin_ps), end_ns = tm_out_ns(span->end_ps);
+    const int64_t begin_ns = tm_out_ns(span->start_ps), end_ns = tm_out_ns(span->end_ps);
     uint64_t place = at;
 
     /* Spans of length 0 do not lie in each other. */
@@ -326,7 +326,7 @@ static tm_status put_row(struct tm_trace_writer *w, const struct tm_out_row *row
 static tm_status begin_span(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     if (event->flow)
-        chrome_flows_begin(&writer_of(w)->flows, event->flow, chrome_flow_span(event->row->uuid, event->begin_ps));
+        chrome_flows_begin(&writer_of(w)->flows, event->flow, chrome_flow_span(event->row->uuid, event->start_ps));
     return TM_OK;
 }
 
@@ -337,7 +337,7 @@ static void put_flow(struct chrome_json *c, const struct tm_out_event *event)
     if (!known)
         return;
     put_id(c, ",\"bind_id\":", known->id);
-    if (known->first != chrome_flow_span(event->row->uuid, event->begin_ps))
+    if (known->first != chrome_flow_span(event->row->uuid, event->start_ps))
         tm_sink_text(&c->json.sink, ",\"flow_in\":true");
     tm_sink_text(&c->json.sink, ",\"flow_out\":true");
 }
@@ -348,9 +348,9 @@ static tm_status end_span(struct tm_trace_writer *w, const struct tm_out_event *
     const uint64_t at = raw_bytes(w);
 
     put_head(c, 'X', event->row);
-    put_time(c, event->begin_ps);
+    put_time(c, event->start_ps);
     tm_sink_text(&c->json.sink, ",\"dur\":");
-    tm_sink_us(&c->json.sink, tm_out_ns(event->end_ps) - tm_out_ns(event->begin_ps));
+    tm_sink_us(&c->json.sink, tm_out_ns(event->end_ps) - tm_out_ns(event->start_ps));
     put_name(c, event->name, event->category);
     if (event->flow)
         put_flow(c, event);
@@ -365,7 +365,7 @@ static tm_status put_instant(struct tm_trace_writer *w, const struct tm_out_even
     struct chrome_json *const c = writer_of(w);
 
     put_head(c, 'i', event->row);
-    put_time(c, event->begin_ps);
+    put_time(c, event->start_ps);
     put_name(c, event->name, event->category);
     tm_sink_text(&c->json.sink, ",\"s\":\"t\"");
     return end_with_arguments(c, event);

@@ -60,7 +60,7 @@ static int by_time(const void *a, const void *b)
 static tm_status push_value(struct tm_derived *d, uint32_t device, enum tm_derived_sort sort, int64_t time_ps,
                             double value)
 {
-    const struct derived_row row = { .begin_ps = time_ps,
+    const struct derived_row row = { .start_ps = time_ps,
                                      .end_ps = time_ps,
                                      .value = value,
                                      .name = d->keys[sort == TM_DERIVED_QUEUE ? NAME_QUEUE : NAME_BUSY],
@@ -76,15 +76,15 @@ static tm_status push_value(struct tm_derived *d, uint32_t device, enum tm_deriv
 static tm_status tell_busy(struct tm_derived *d, uint32_t device, uint64_t stretch, int64_t sum_ps)
 {
     struct busy_share *b = &d->counters[device].busy;
-    const int64_t begin_ps = b->origin_ps + (int64_t)stretch * b->length_ps;
-    const int64_t left_ps = b->end_ps - begin_ps;
+    const int64_t start_ps = b->origin_ps + (int64_t)stretch * b->length_ps;
+    const int64_t left_ps = b->end_ps - start_ps;
     const double value = 100.0 * (double)sum_ps / (double)(left_ps < b->length_ps ? left_ps : b->length_ps);
 
     if (b->is_told && value == b->told)
         return TM_OK;
     b->is_told = true;
     b->told = value;
-    return push_value(d, device, TM_DERIVED_BUSY, begin_ps, value);
+    return push_value(d, device, TM_DERIVED_BUSY, start_ps, value);
 }
 
 /* Add what lies in one stretch; those between it and the present one are empty. */
@@ -104,20 +104,20 @@ static tm_status add_busy(struct tm_derived *d, uint32_t device, uint64_t stretc
     return st;
 }
 
-static tm_status cover(struct tm_derived *d, uint32_t device, int64_t begin_ps, int64_t end_ps)
+static tm_status cover(struct tm_derived *d, uint32_t device, int64_t start_ps, int64_t end_ps)
 {
     struct busy_share *b = &d->counters[device].busy;
     tm_status st = TM_OK;
 
-    begin_ps = begin_ps > b->until_ps ? begin_ps : b->until_ps;
+    start_ps = start_ps > b->until_ps ? start_ps : b->until_ps;
     end_ps = end_ps < b->end_ps ? end_ps : b->end_ps;
-    while (begin_ps < end_ps && st == TM_OK) {
-        const uint64_t stretch = (uint64_t)((begin_ps - b->origin_ps) / b->length_ps);
+    while (start_ps < end_ps && st == TM_OK) {
+        const uint64_t stretch = (uint64_t)((start_ps - b->origin_ps) / b->length_ps);
         const int64_t border_ps = b->origin_ps + (int64_t)(stretch + 1) * b->length_ps;
         const int64_t to_ps = border_ps < end_ps ? border_ps : end_ps;
 
-        st = add_busy(d, device, stretch, to_ps - begin_ps);
-        begin_ps = b->until_ps = to_ps;
+        st = add_busy(d, device, stretch, to_ps - start_ps);
+        start_ps = b->until_ps = to_ps;
     }
     return st;
 }
@@ -372,8 +372,8 @@ static int by_host_and_time(const void *a, const void *b)
 
     if (x->host != y->host)
         return x->host < y->host ? -1 : 1;
-    if (x->begin_ps != y->begin_ps)
-        return x->begin_ps < y->begin_ps ? -1 : 1;
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
     if (x->end_ps != y->end_ps)
         return x->end_ps > y->end_ps ? -1 : 1;
     if (x->sort != y->sort)
@@ -452,15 +452,15 @@ void tm_derived_free(struct tm_derived *d)
 /* Where the devices' window begins; INT64_MAX where none has one. */
 static int64_t window_begin(const struct tm_trace *trace)
 {
-    int64_t begin_ps = INT64_MAX;
+    int64_t start_ps = INT64_MAX;
 
     for (uint32_t i = 0; i < trace->device_count; i++) {
         const struct tm_device *device = &trace->devices[i];
 
-        if (device->activities && device->chosen_begin_ps < device->chosen_end_ps && device->chosen_begin_ps < begin_ps)
-            begin_ps = device->chosen_begin_ps;
+        if (device->activities && device->chosen_begin_ps < device->chosen_end_ps && device->chosen_begin_ps < start_ps)
+            start_ps = device->chosen_begin_ps;
     }
-    return begin_ps;
+    return start_ps;
 }
 
 static tm_status begin_host(void *to, const struct tm_trace *trace)
@@ -557,7 +557,7 @@ tm_status tm_derived_next(struct tm_derived *d, const struct tm_derived_row **ro
     if (st != TM_OK || !next || next->host != d->asked_host)
         return st;
     d->has_last = true;
-    d->given = (struct tm_derived_row){ .begin_ps = next->begin_ps,
+    d->given = (struct tm_derived_row){ .start_ps = next->start_ps,
                                         .end_ps = next->end_ps,
                                         .value = next->value,
                                         .name = next->name,
@@ -595,9 +595,9 @@ static tm_status push_period(struct tm_derived *d, const struct tm_step_mark *ma
 
     if (!row)
         return d->run->error.status;
-    if (!row->activities || row->end_ps <= row->begin_ps)
+    if (!row->activities || row->end_ps <= row->start_ps)
         return TM_OK;
-    span.begin_ps = row->begin_ps;
+    span.start_ps = row->start_ps;
     span.end_ps = row->end_ps;
     put_step(d, mark);
     tm_put_uint(&d->list, d->keys[KEY_ACTIVITIES], row->activities);
@@ -619,8 +619,8 @@ static tm_status push_step(struct tm_derived *d, uint64_t ordinal)
     (void)snprintf(text, sizeof(text), "step %" PRId64, mark.number);
     st = tm_names_put_string(d->names, text, &name);
     if (st == TM_OK && steps->source == TM_STEPS_HOST) {
-        const struct derived_row span = { .begin_ps = mark.begin_ps,
-                                          .end_ps = mark.begin_ps + mark.dur_ps,
+        const struct derived_row span = { .start_ps = mark.start_ps,
+                                          .end_ps = mark.start_ps + mark.dur_ps,
                                           .name = name,
                                           .host = d->host.number,
                                           .device = TM_NONE,
@@ -670,7 +670,7 @@ static tm_status put_step_number(struct tm_derived *d, uint32_t ordinal)
 static tm_status derived_gap(void *derived, const struct tm_idle_gap *gap)
 {
     struct tm_derived *d = derived;
-    struct derived_row span = { .begin_ps = gap->begin_ps,
+    struct derived_row span = { .start_ps = gap->start_ps,
                                 .end_ps = gap->end_ps,
                                 .host = gap->host,
                                 .device = gap->device,
@@ -683,7 +683,7 @@ static tm_status derived_gap(void *derived, const struct tm_idle_gap *gap)
     st = tm_names_put_string(d->names, text, &span.name);
     if (st != TM_OK)
         return st;
-    tm_put_int(list, d->keys[KEY_LENGTH_NS], tm_out_ns(gap->end_ps - gap->begin_ps));
+    tm_put_int(list, d->keys[KEY_LENGTH_NS], tm_out_ns(gap->end_ps - gap->start_ps));
     tm_put_text(list, d->keys[KEY_CAUSE], gap->cause, __builtin_strlen(gap->cause));
     put_name(d, KEY_BEFORE, gap->before);
     put_name(d, KEY_AFTER, gap->after);
@@ -794,13 +794,13 @@ static tm_status find_spot(struct tm_derived *d, const struct tm_value *place, s
 /* What belongs to one of its places. */
 static void put_place(struct tm_derived *d, const struct tm_value *place, bool is_host)
 {
-    const int64_t begin_ps = tm_int(tm_get(place, "begin_ps"));
+    const int64_t start_ps = tm_int(tm_get(place, "begin_ps"));
     int64_t dur_ps;
 
     if (!place)
         return;
     put_text(d, is_host ? KEY_HOST : KEY_DEVICE, tm_get(place, "device"));
-    if (!__builtin_sub_overflow(tm_int(tm_get(place, "end_ps")), begin_ps, &dur_ps) && dur_ps > 0)
+    if (!__builtin_sub_overflow(tm_int(tm_get(place, "end_ps")), start_ps, &dur_ps) && dur_ps > 0)
         tm_put_int(&d->list, d->keys[KEY_LENGTH_NS], tm_out_ns(dur_ps));
 }
 
@@ -830,7 +830,7 @@ static tm_status push_finding(struct tm_derived *d, const struct tm_value *findi
         st = tm_names_put_string(d->names, title, &row.name);
     if (st != TM_OK || !spot.host.has_events)
         return st;
-    row.begin_ps = row.end_ps = spot.time_ps;
+    row.start_ps = row.end_ps = spot.time_ps;
     row.host = spot.host.number;
     row.device = spot.device;
     (void)tm_derived_list(d);
@@ -932,7 +932,7 @@ static tm_status push_facts(struct tm_derived *d, const struct tm_value *summary
 {
     static const char tool[] = "tracemill " TM_VERSION;
     const char *const verdict = tm_text(tm_path(summary, "verdict.text"));
-    struct derived_row row = { .begin_ps = host->first_ps,
+    struct derived_row row = { .start_ps = host->first_ps,
                                .end_ps = host->last_ps,
                                .name = d->keys[NAME_FACTS],
                                .host = host->number,

@@ -33,7 +33,7 @@ enum {
 };
 
 struct tm_derived_row {
-    int64_t begin_ps, end_ps; /* on the clock of its host; of counters and instants equal */
+    int64_t start_ps, end_ps; /* on the clock of its host; of counters and instants equal */
     double value;             /* of counters */
     tm_strid name;            /* of counters: "queue depth", "busy share" */
     uint32_t host;            /* number of the host in the run */
@@ -74,7 +74,7 @@ enum derived_key {
 
 /* A row as it is sorted; its arguments lie in derived.bytes. */
 struct derived_row {
-    int64_t begin_ps, end_ps;
+    int64_t start_ps, end_ps;
     double value;
     uint64_t arguments_at;
     uint32_t arguments_length;

@@ -12,7 +12,7 @@
 enum { NAME_MOST = 4096, EVENT_NAMES = 4096, TRACK_NAMES = 256 /* powers of two */ };
 
 struct times {
-    int64_t begin_ps, end_ps; /* end not included */
+    int64_t start_ps, end_ps; /* end not included */
 };
 
 struct tm_event_filter {
@@ -55,7 +55,7 @@ static int by_begin(const void *a, const void *b)
 {
     const struct times *x = a, *y = b;
 
-    return (x->begin_ps > y->begin_ps) - (x->begin_ps < y->begin_ps);
+    return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
 }
 
 static int64_t after(int64_t first_ps, int64_t ps)
@@ -80,7 +80,7 @@ static void find_times(struct tm_event_filter *f, int64_t first_ps)
     for (size_t i = 0; i < count; i++) {
         struct times *const last = f->wanted_count ? &f->wanted[f->wanted_count - 1] : NULL;
 
-        if (!last || f->wanted[i].begin_ps > last->end_ps)
+        if (!last || f->wanted[i].start_ps > last->end_ps)
             f->wanted[f->wanted_count++] = f->wanted[i];
         else if (f->wanted[i].end_ps > last->end_ps)
             last->end_ps = f->wanted[i].end_ps;
@@ -99,12 +99,12 @@ static tm_status find_steps(struct tm_event_filter *f, const struct tm_trace *tr
 
         if (!mark)
             return f->run->error.status;
-        if (mark->begin_ps < times->begin_ps)
-            times->begin_ps = mark->begin_ps;
-        if (mark->begin_ps + mark->dur_ps > times->end_ps)
-            times->end_ps = mark->begin_ps + mark->dur_ps;
+        if (mark->start_ps < times->start_ps)
+            times->start_ps = mark->start_ps;
+        if (mark->start_ps + mark->dur_ps > times->end_ps)
+            times->end_ps = mark->start_ps + mark->dur_ps;
     }
-    f->step_count += times->begin_ps <= times->end_ps;
+    f->step_count += times->start_ps <= times->end_ps;
     return TM_OK;
 }
 
@@ -149,26 +149,26 @@ tm_status tm_event_filter_begin_host(struct tm_event_filter *f, const struct tm_
 
 /* --- time, device, step --- */
 
-static bool lies_in(const struct times *times, int64_t begin_ps, int64_t end_ps)
+static bool lies_in(const struct times *times, int64_t start_ps, int64_t end_ps)
 {
-    if (begin_ps == end_ps)
-        return begin_ps >= times->begin_ps && begin_ps < times->end_ps;
-    return begin_ps < times->end_ps && end_ps > times->begin_ps;
+    if (start_ps == end_ps)
+        return start_ps >= times->start_ps && start_ps < times->end_ps;
+    return start_ps < times->end_ps && end_ps > times->start_ps;
 }
 
 /* Cut the part of an event to the wanted time; false: it lies outside. */
 static bool cut(const struct tm_event_filter *f, struct tm_wanted *part)
 {
-    const int64_t begin_ps = part->begin_ps, end_ps = part->end_ps;
+    const int64_t start_ps = part->start_ps, end_ps = part->end_ps;
     bool is_in = false;
 
     for (size_t i = 0; i < f->wanted_count; i++) {
         const struct times *const times = &f->wanted[i];
 
-        if (!lies_in(times, begin_ps, end_ps))
+        if (!lies_in(times, start_ps, end_ps))
             continue;
-        if (!is_in && begin_ps < times->begin_ps)
-            part->begin_ps = times->begin_ps;
+        if (!is_in && start_ps < times->start_ps)
+            part->start_ps = times->start_ps;
         part->end_ps = end_ps < times->end_ps ? end_ps : times->end_ps;
         is_in = true;
     }
@@ -180,11 +180,11 @@ static bool is_on(const struct tm_event_filter *f, uint32_t device)
     return device < TM_DEVICES_MOST ? f->devices[device] : f->no_device;
 }
 
-static bool is_in_steps(const struct tm_event_filter *f, uint32_t step, int64_t begin_ps, int64_t end_ps)
+static bool is_in_steps(const struct tm_event_filter *f, uint32_t step, int64_t start_ps, int64_t end_ps)
 {
     if (step == TM_NONE) {
         for (size_t i = 0; i < f->step_count; i++)
-            if (lies_in(&f->steps[i], begin_ps, end_ps))
+            if (lies_in(&f->steps[i], start_ps, end_ps))
                 return true;
         return false;
     }
@@ -258,7 +258,7 @@ static bool passes(const struct tm_event_filter *f, const struct tm_track *track
         return false;
     if (f->has[TM_FILTER_DEVICE] && !is_on(f, tm_event_device(track, event)))
         return false;
-    if (f->has[TM_FILTER_STEP] && !is_in_steps(f, event->step, part->begin_ps, part->end_ps))
+    if (f->has[TM_FILTER_STEP] && !is_in_steps(f, event->step, part->start_ps, part->end_ps))
         return false;
     return !f->has[TM_FILTER_TIME] || cut(f, part);
 }
@@ -281,11 +281,11 @@ tm_status tm_event_filter_take(struct tm_event_filter *f, const struct tm_track 
 void tm_event_filter_take_derived(const struct tm_event_filter *f, const struct tm_derived_row *row,
                                   struct tm_wanted *wanted)
 {
-    *wanted = (struct tm_wanted){ true, row->begin_ps, row->end_ps };
+    *wanted = (struct tm_wanted){ true, row->start_ps, row->end_ps };
     if (f->has[TM_FILTER_DEVICE] && !is_on(f, row->device))
         wanted->is_wanted = false;
     if (wanted->is_wanted && f->has[TM_FILTER_STEP])
-        wanted->is_wanted = is_in_steps(f, TM_NONE, row->begin_ps, row->end_ps);
+        wanted->is_wanted = is_in_steps(f, TM_NONE, row->start_ps, row->end_ps);
     if (wanted->is_wanted && f->has[TM_FILTER_TIME])
         wanted->is_wanted = cut(f, wanted);
 }

@@ -14,7 +14,7 @@ struct tm_event_filter;
  * the end of the last one.  Parts begin in the order in which their events do. */
 struct tm_wanted {
     bool is_wanted;
-    int64_t begin_ps, end_ps;
+    int64_t start_ps, end_ps;
 };
 
 /* in:     filter  nothing is wrong with its patterns

@@ -32,7 +32,7 @@ struct tm_export_item {
     const struct tm_event *event;
     const struct tm_track *track; /* on which it lies; of the end of an arrow the one that it points to */
     uint64_t number;              /* of that track; TM_NONE = of none */
-    int64_t begin_ps, end_ps;     /* the wanted part, on the output's clock */
+    int64_t start_ps, end_ps;     /* the wanted part, on the output's clock */
 };
 
 /* What events of an allocator tell of it, as counters of its device.  No memory of its own. */
@@ -114,7 +114,7 @@ static tm_status exporter_take_allocation(struct tm_exporter *e, const struct tm
 
         c.suffix = states[i].what;
         if (a.has & states[i].has)
-            st = tm_exporter_count(e, &c, &value, item->begin_ps);
+            st = tm_exporter_count(e, &c, &value, item->start_ps);
     }
     return st;
 }
@@ -223,7 +223,7 @@ static tm_status exporter_take_counter(struct tm_exporter *e, const struct tm_ex
             continue;
         is_any = true;
         c.key = has_keys ? argument.key : 0;
-        st = take_argument(e, &c, &argument, item->begin_ps);
+        st = take_argument(e, &c, &argument, item->start_ps);
     }
     tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, !is_any);
     return st;
@@ -411,7 +411,7 @@ static tm_status exporter_take_flow(struct tm_exporter *e, const struct tm_expor
     struct tm_argument argument;
     struct tm_out_row row;
     struct tm_out_flow flow = { .row = &row,
-                                .time_ps = item->begin_ps,
+                                .time_ps = item->start_ps,
                                 .id = id_of(e, record->correlation),
                                 .name = record->name ? record->name : e->no_name,
                                 .kind = record->kind };
@@ -481,7 +481,7 @@ static tm_status write_begin(struct tm_exporter *e, const struct tm_lane_span *s
 
     e->counts.slices++;
     exporter_count_launch(e, event.flow);
-    tm_exporter_note_time(e, event.begin_ps);
+    tm_exporter_note_time(e, event.start_ps);
     if (!type->begin)
         return TM_OK;
     st = use_row(e, span, &row);
@@ -516,7 +516,7 @@ static tm_status write_instant(struct tm_exporter *e, const struct tm_lane_span 
 
     e->counts.slices++;
     exporter_count_launch(e, event.flow);
-    tm_exporter_note_time(e, event.begin_ps);
+    tm_exporter_note_time(e, event.start_ps);
     event.row = &row;
     return st == TM_OK ? e->writer->type->instant(e->writer, &event) : st;
 }
@@ -525,7 +525,7 @@ static tm_status write_instant(struct tm_exporter *e, const struct tm_lane_span 
 
 static bool is_empty(const struct tm_lane_span *span)
 {
-    return span->event.end_ps == span->event.begin_ps;
+    return span->event.end_ps == span->event.start_ps;
 }
 
 /* Whether the end of a span that stays open is told with its begin.  Where a span is written as one, readers look for
@@ -616,7 +616,7 @@ static tm_status exporter_take_span(struct tm_exporter *e, const struct tm_expor
     struct tm_lane_span span = {
         .track = item->number,
         .key = item->track->sort == TM_TRACK_ASYNC ? key : 0,
-        .event = { .begin_ps = item->begin_ps,
+        .event = { .start_ps = item->start_ps,
                    .end_ps = item->end_ps,
                    .own = item->event->own,
                    .of = item->event,
@@ -690,7 +690,7 @@ static tm_status exporter_resume_spans(struct tm_exporter *e, int64_t time_ps)
 
         if (!span)
             break;
-        span->event.begin_ps = time_ps;
+        span->event.start_ps = time_ps;
         span->event.marks |= TM_OUT_CUT_BEGIN;
         span->event.flow = 0; /* the arrow ends at the first piece */
         e->counts.pieces++;
@@ -861,10 +861,10 @@ static tm_status advance(struct tm_exporter *e, int64_t time_ps)
 {
     tm_status st = TM_OK;
 
-    while (st == TM_OK && e->derived && e->derived_part.begin_ps <= time_ps) {
-        st = exporter_end_spans(e, e->derived_part.begin_ps);
+    while (st == TM_OK && e->derived && e->derived_part.start_ps <= time_ps) {
+        st = exporter_end_spans(e, e->derived_part.start_ps);
         if (st == TM_OK)
-            st = cut_where_wanted(e, e->derived_part.begin_ps);
+            st = cut_where_wanted(e, e->derived_part.start_ps);
         if (st == TM_OK)
             st = exporter_write_derived(e);
     }
@@ -954,7 +954,7 @@ static tm_status choose(struct tm_exporter *e, struct tm_export_item *item, enum
         tm_tally_add(&e->run->tallies, TM_TALLY_FILTERED_OUT, *choice == UNWANTED && is_here);
         return st;
     }
-    st = exporter_time(e, part.begin_ps, &item->begin_ps);
+    st = exporter_time(e, part.start_ps, &item->start_ps);
     return st == TM_OK ? exporter_time(e, part.end_ps, &item->end_ps) : st;
 }
 
@@ -991,12 +991,12 @@ tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
         return st;
     if (choice == UNWANTED)
         return tm_is_flow(&event->record) ? exporter_lose_flow(e, event) : TM_OK;
-    assert(item.begin_ps >= e->now_ps); /* the order of the stream */
-    if (item.begin_ps > e->now_ps)
-        st = advance(e, item.begin_ps);
-    e->now_ps = item.begin_ps;
+    assert(item.start_ps >= e->now_ps); /* the order of the stream */
+    if (item.start_ps > e->now_ps)
+        st = advance(e, item.start_ps);
+    e->now_ps = item.start_ps;
     if (st == TM_OK && !stays_together(e, event))
-        st = cut_where_wanted(e, item.begin_ps);
+        st = cut_where_wanted(e, item.start_ps);
     if (st != TM_OK)
         return st;
     if (tm_is_flow(&event->record))
@@ -1017,13 +1017,13 @@ static tm_status find_next(struct tm_exporter *e)
             return st;
         if (e->options.has_device && row->device != e->options.device)
             continue;
-        e->derived_part = (struct tm_wanted){ true, row->begin_ps, row->end_ps };
+        e->derived_part = (struct tm_wanted){ true, row->start_ps, row->end_ps };
         if (e->filter)
             tm_event_filter_take_derived(e->filter, row, &e->derived_part);
         if (e->derived_part.is_wanted)
             break;
     }
-    const tm_status st = exporter_time(e, e->derived_part.begin_ps, &e->derived_part.begin_ps);
+    const tm_status st = exporter_time(e, e->derived_part.start_ps, &e->derived_part.start_ps);
 
     return st == TM_OK ? exporter_time(e, e->derived_part.end_ps, &e->derived_part.end_ps) : st;
 }
@@ -1043,7 +1043,7 @@ static tm_status write_span(struct tm_exporter *e, const struct tm_derived_row *
 {
     struct tm_lane_span span = {
         .track = tm_out_rows_derived(e->rows, (enum tm_derived_sort)row->sort, row->device),
-        .event = { .begin_ps = e->derived_part.begin_ps,
+        .event = { .start_ps = e->derived_part.start_ps,
                    .end_ps = e->derived_part.end_ps,
                    .name = row->name ? row->name : e->no_name,
                    .category = e->own_category,
@@ -1052,7 +1052,7 @@ static tm_status write_span(struct tm_exporter *e, const struct tm_derived_row *
                    .is_instant = row->sort == TM_DERIVED_FINDING },
     };
     struct tm_out_event *const event = &span.event;
-    tm_status st = exporter_time(e, row->begin_ps, &event->whole_begin_ps);
+    tm_status st = exporter_time(e, row->start_ps, &event->whole_begin_ps);
 
     if (st == TM_OK)
         st = exporter_time(e, row->end_ps, &event->whole_end_ps);
@@ -1068,7 +1068,7 @@ static tm_status exporter_write_derived(struct tm_exporter *e)
     const struct tm_derived_row *const row = e->derived;
     const bool is_counter = row->sort == TM_DERIVED_QUEUE || row->sort == TM_DERIVED_BUSY;
     const tm_status st =
-        is_counter ? exporter_take_derived_counter(e, row, e->derived_part.begin_ps) : write_span(e, row);
+        is_counter ? exporter_take_derived_counter(e, row, e->derived_part.start_ps) : write_span(e, row);
 
     return st == TM_OK ? find_next(e) : st;
 }

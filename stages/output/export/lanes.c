@@ -297,7 +297,7 @@ static bool ends_before_at_once(const struct tm_lanes *l, uint32_t a, uint32_t b
 
     if (!l->options.outer_first)
         return x->number > y->number;
-    return e->begin_ps != f->begin_ps ? e->begin_ps > f->begin_ps : x->number < y->number;
+    return e->start_ps != f->start_ps ? e->start_ps > f->start_ps : x->number < y->number;
 }
 
 static inline bool ends_before(const struct tm_lanes *l, struct entry a, struct entry b)
@@ -500,7 +500,7 @@ const struct tm_lane_span *tm_lanes_end_empty(struct tm_lanes *l, uint64_t track
         const struct lane *const lane = lane_at(slot, i);
         const struct node *const n = lane->depth ? node_at(l, lane->inner) : NULL;
 
-        if (n && n->span.event.begin_ps == n->span.event.end_ps)
+        if (n && n->span.event.start_ps == n->span.event.end_ps)
             return take_out(l, n->place);
     }
     return NULL;

@@ -31,7 +31,7 @@ struct tm_lane_span {
     struct tm_out_event event; /* row, of and trace are not kept: they are NULL when it is given back */
 };
 
-/* Which lane a span of event.begin_ps and end_ps takes.  Everything that ended before it has been taken out.
+/* Which lane a span of event.start_ps and end_ps takes.  Everything that ended before it has been taken out.
  * out:    span->lane; false: TM_LANES_MOST are full (the caller tallies it) */
 bool tm_lanes_choose(const struct tm_lanes *lanes, struct tm_lane_span *span);
 /* Open it there.
@@ -47,7 +47,7 @@ const struct tm_lane_span *tm_lanes_end_empty(struct tm_lanes *lanes, uint64_t t
 uint32_t tm_lanes_innermost(const struct tm_lanes *lanes, uint64_t track);
 
 /* All open spans, outer ones before inner ones, in the order in which they were opened, or the other way round: to cut
- * them.  begin_ps, marks and flow may be changed in place; then tm_lanes_changed has to follow.
+ * them.  start_ps, marks and flow may be changed in place; then tm_lanes_changed has to follow.
  * in: *at  0 at first.  out: NULL at the end */
 struct tm_lane_span *tm_lanes_each(struct tm_lanes *lanes, size_t *at);
 struct tm_lane_span *tm_lanes_each_back(struct tm_lanes *lanes, size_t *at);

@@ -36,7 +36,7 @@ void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_l
     a->to = to;
     a->count = 0;
     a->objects = 0;
-    a->is_limited = a->is_alike = a->has_twins = false;
+    a->is_limited = a->is_alike = a->has_duplicates = false;
     tm_json_keys_begin(&a->seen);
 }
 
@@ -102,7 +102,7 @@ static tm_status put_key(struct tm_perfetto_arguments *a, tm_strid id, uint32_t 
     if (status != TM_OK)
         return status;
     number = a->is_alike && !object ? 0 : tm_json_keys_take(&a->seen, key->hash, object);
-    a->has_twins |= number != 0;
+    a->has_duplicates |= number != 0;
     if (number)
         return put_numbered_key(a, id, number);
     status = tm_perfetto_number(a->names, TM_PERFETTO_KEYS, id, &iid);
@@ -557,7 +557,7 @@ static tm_status put_all(struct tm_perfetto_arguments *a, struct tm_alike *alike
         status = put_list(a, own);
     if (status == TM_OK)
         status = put_list(a, common);
-    if (!is_first || a->draft.count > TM_ALIKE_NODES || a->has_twins || a->is_limited || a->names->is_cut ||
+    if (!is_first || a->draft.count > TM_ALIKE_NODES || a->has_duplicates || a->is_limited || a->names->is_cut ||
         a->names->copied != copied)
         return status;
     a->draft.name = name;

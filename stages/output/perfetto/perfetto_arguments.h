@@ -37,7 +37,7 @@ struct tm_perfetto_arguments {
     size_t count; /* of the event's arguments, without what is inside */
     uint32_t objects;
     bool is_alike;                     /* the keys of the top are those of the event before of its name */
-    bool has_twins;                    /* some key of the event came twice */
+    bool has_duplicates;               /* some key of the event came twice */
     bool is_limited;                   /* there are more values than may be: those of lower depths come first */
     uint32_t left[TM_PERFETTO_DEPTHS]; /* that may be; where is_limited */
     struct tm_perfetto_level levels[TM_PERFETTO_DEPTHS];

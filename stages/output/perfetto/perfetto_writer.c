@@ -609,7 +609,7 @@ static tm_status begin(struct tm_trace_writer *base, const struct tm_out_event *
     if (status != TM_OK)
         return status;
     w->base.arguments += w->arguments.count;
-    return put_event(w, to, from->begin_ps);
+    return put_event(w, to, from->start_ps);
 }
 
 static tm_status put_cut(struct tm_perfetto *w, const struct tm_out_event *from)

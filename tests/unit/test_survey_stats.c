@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/survey/census.h"
+#include "stages/survey/survey_stats.h"
 
 #include <stdlib.h>
 
@@ -75,7 +75,7 @@ static void count_both(const struct xb_space *space, struct sorts *counted, stru
     memset(counted, 0, sizeof(*counted));
     memset(expected, 0, sizeof(*expected));
     assert_int_equal(xspace_scan_space(&x, space, NULL), TM_OK);
-    x.host.census = tm_census_new(&x.host.trace);
+    x.host.census = tm_survey_stats_new(&x.host.trace);
     assert_non_null(x.host.census);
     assert_int_equal(xspace_survey(&x, NULL), TM_OK);
     assert_int_equal(tm_host_counts(&x.host, add, counted), TM_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TM_ASK_H
-#define TM_ASK_H
+#ifndef TM_QUERY_H
+#define TM_QUERY_H
 
 #include "pipeline/doc/doc.h"
 
@@ -9,57 +9,57 @@
 /* Why there is no figure at `path`: the reason recorded there, or in the nearest section around it. */
 const char *tm_reason_of(const struct tm_value *summary, const char *path);
 
-int64_t tm_ask_window_ps(const struct tm_value *summary); /* all devices; 0 = none */
+int64_t tm_query_window_ps(const struct tm_value *summary); /* all devices; 0 = none */
 /* part / whole in percent, 0 to 100; 0 where there is no whole */
 double tm_share_pct(int64_t part_ps, int64_t whole_ps);
 /* No steps are marked, so that the whole session, or the selected part of it, counts as one. */
-bool tm_ask_is_session(const struct tm_value *summary);
+bool tm_query_is_session(const struct tm_value *summary);
 /* No check of summary.checks fails; those that do not apply to this input do not count. */
-bool tm_ask_checks_hold(const struct tm_value *summary);
-int64_t tm_ask_activities(const struct tm_value *summary); /* of devices, in the input */
+bool tm_query_checks_hold(const struct tm_value *summary);
+int64_t tm_query_activities(const struct tm_value *summary); /* of devices, in the input */
 /* Fewer than 20 activities, or no marked step and less than 1 ms busy on each device: nothing is judged. */
-bool tm_ask_is_too_little(const struct tm_value *summary);
+bool tm_query_is_too_little(const struct tm_value *summary);
 /* A trace was read, and not a device memory profile alone. */
-bool tm_ask_has_trace(const struct tm_value *summary);
+bool tm_query_has_trace(const struct tm_value *summary);
 /* "gpu", "tpu", "cpu" or "none" */
-const char *tm_ask_platform(const struct tm_value *summary);
-bool tm_ask_is_platform(const struct tm_value *summary, const char *platform);
+const char *tm_query_platform(const struct tm_value *summary);
+bool tm_query_is_platform(const struct tm_value *summary, const char *platform);
 /* "jax" or "pytorch"; "" = not known, or several.  Where the hosts do not agree, XSpace files speak
  * for JAX. in:     summary  or what `inspect` found */
-const char *tm_ask_framework(const struct tm_value *summary);
+const char *tm_query_framework(const struct tm_value *summary);
 /* All files are Chrome JSON, which JAX writes as a lossy copy of the profile. */
-bool tm_ask_is_json(const struct tm_value *summary);
+bool tm_query_is_json(const struct tm_value *summary);
 
 /* Devices whose events are left out, by name: "Ascend NPU", "MTIA and IBM AIU".  out: out; *events  of all of them;
  * false: there are none */
-bool tm_ask_unknown_devices(const struct tm_value *summary, char *out, size_t room, int64_t *events);
+bool tm_query_unknown_devices(const struct tm_value *summary, char *out, size_t room, int64_t *events);
 
 /* Calls that launch kernels or graphs, and the kernels, collectives and graphs that were recorded.  Of a launch comes
  * at least one of them; drivers copy and set memory by kernels, too.
  * out:    whether kernels were lost: none was recorded, or with copies and memsets a twentieth fewer than
  *         launches, 20 or more; never where devices were left out, on which they may have run */
-struct tm_ask_kernels {
+struct tm_query_kernels {
     int64_t launches, recorded;
 };
-bool tm_ask_lost_kernels(const struct tm_value *summary, struct tm_ask_kernels *kernels);
+bool tm_query_lost_kernels(const struct tm_value *summary, struct tm_query_kernels *kernels);
 
 /* Events of a class in the input; names are those of coverage.classes. */
-int64_t tm_ask_class_count(const struct tm_value *summary, const char *class);
+int64_t tm_query_class_count(const struct tm_value *summary, const char *class);
 
 /* The last part of a path: a view into it. */
 const char *tm_file_of(const char *path);
 
 /* Everything that could run on a host in place of a device was looked for, and nothing did. */
-bool tm_ask_is_without_fallback(const struct tm_value *summary);
+bool tm_query_is_without_fallback(const struct tm_value *summary);
 #define TM_NO_FALLBACK "nothing ran on the host that a device could have run, and no data went there and back"
 
 /* Does a warning of the profiler say that events were dropped? */
-bool tm_ask_says_dropped(const char *warning);
+bool tm_query_says_dropped(const char *warning);
 /* The host whose device events are exactly as many as the profiler keeps at most: an element of environment.hosts;
  * NULL = none.  Profilers of JAX and TensorFlow end so, PyTorch's does not. */
-const struct tm_value *tm_ask_capped_host(const struct tm_value *summary);
+const struct tm_value *tm_query_capped_host(const struct tm_value *summary);
 /* What the first file that is JAX's JSON copy lacks, in words; NULL = there is none. */
-const char *tm_ask_copy_note(const struct tm_value *summary);
+const char *tm_query_copy_note(const struct tm_value *summary);
 
 /* What the share of a finding is of: "the window", "the window of 1 device", "the windows of 3 devices".
  * out:    out   returned; TM_FORMAT_BYTES */

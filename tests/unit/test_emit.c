@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What sections say with: facts, tables beside charts, what is missing. */
-#include "reports/content/say.h"
+#include "reports/content/emit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +87,7 @@ static void nulls_of_one_reason_are_one_sentence(void **state)
 
     (void)state;
     begin(&b, "{'a':null,'b':null,'c':{'x':1},'d':null,'why':{'a':'no device','b':'no device','d':'no host'}}");
-    tm_say_nulls(&b.content, b.content.summary, parts, 5);
+    tm_emit_nulls(&b.content, b.content.summary, parts, 5);
     end(&b, "quiet: Not recorded: A, B (no device).\nquiet: Not recorded: D (no host).\n");
 }
 
@@ -98,8 +98,8 @@ static void what_nobody_gave_a_reason_for_is_not_said(void **state)
 
     (void)state;
     begin(&b, "{'a':null}");
-    tm_say_nulls(&b.content, b.content.summary, parts, 2);
-    tm_say_nulls(&b.content, NULL, parts, 2);
+    tm_emit_nulls(&b.content, b.content.summary, parts, 2);
+    tm_emit_nulls(&b.content, NULL, parts, 2);
     end(&b, "");
 }
 
@@ -109,10 +109,10 @@ static void a_missing_value_is_said_with_its_reason(void **state)
 
     (void)state;
     begin(&b, "{'a':null,'b':null,'c':0,'why':{'a':'no device'}}");
-    assert_true(tm_say_missing(&b.content, tm_of(&b.content, "a"), "A"));
-    assert_true(tm_say_missing(&b.content, tm_of(&b.content, "b"), "B"));
-    assert_true(tm_say_missing(&b.content, tm_of(&b.content, "not there"), "N"));
-    assert_false(tm_say_missing(&b.content, tm_of(&b.content, "c"), "C"));
+    assert_true(tm_emit_missing(&b.content, tm_of(&b.content, "a"), "A"));
+    assert_true(tm_emit_missing(&b.content, tm_of(&b.content, "b"), "B"));
+    assert_true(tm_emit_missing(&b.content, tm_of(&b.content, "not there"), "N"));
+    assert_false(tm_emit_missing(&b.content, tm_of(&b.content, "c"), "C"));
     end(&b, "A: not recorded (no device).\nB: not recorded.\nN: not recorded.\n");
 }
 
@@ -127,10 +127,10 @@ static void facts_are_what_is_there(void **state)
 
     (void)state;
     begin(&b, "{'x':{'count':12345,'none':null,'why':{'none':'no clock'}},'y':null}");
-    tm_say_facts(&b.content, "f", TM_FACTS(columns), b.content.summary);
+    tm_emit_facts(&b.content, "f", TM_FACTS(columns), b.content.summary);
     b.medium.room.is_paper = true;
-    tm_say_facts(&b.content, "g", TM_FACTS(columns), b.content.summary);
-    tm_say_facts(&b.content, "h", TM_FACTS(columns), NULL);
+    tm_emit_facts(&b.content, "g", TM_FACTS(columns), b.content.summary);
+    tm_emit_facts(&b.content, "h", TM_FACTS(columns), NULL);
     end(&b, "facts f: Count=12,345; Wide=12,345;\nquiet: Not recorded: Null (no clock).\n"
             "facts g: Count=12,345;\nquiet: Not recorded: Null (no clock).\n");
 }
@@ -148,9 +148,9 @@ static void facts_of_what_a_run_does_not_have_are_left_out(void **state)
 
     (void)state;
     begin(&b, "{'count':3,'zero':0,'no':false,'none':null,'why':{'none':'no clock'}}");
-    tm_say_facts(&b.content, "f", TM_FACTS(columns), b.content.summary);
+    tm_emit_facts(&b.content, "f", TM_FACTS(columns), b.content.summary);
     b.medium.room.is_data = true;
-    tm_say_facts(&b.content, "g", TM_FACTS(columns), b.content.summary);
+    tm_emit_facts(&b.content, "g", TM_FACTS(columns), b.content.summary);
     end(&b, "facts f: Count=3; Shown=0 s;\nquiet: Not recorded: Null (no clock).\n"
             "facts g: Count=3; Zero=0 s; Shown=0 s; No=no; Null=no clock;\n");
 }
@@ -164,14 +164,14 @@ static void tables_without_rows_and_those_of_a_chart_are_left_out(void **state)
     (void)state;
     begin(&b, "{'none':[],'two':[{'n':1},{'n':2}]}");
     table.rows = tm_of(&b.content, "none");
-    tm_say_table(&b.content, &table);
+    tm_emit_table(&b.content, &table);
     table.rows = tm_of(&b.content, "two");
-    tm_say_table(&b.content, &table);
+    tm_emit_table(&b.content, &table);
     table.id = "twin";
     table.repeats_chart = true;
-    tm_say_table(&b.content, &table);
+    tm_emit_table(&b.content, &table);
     b.medium.has_charts = true;
-    tm_say_table(&b.content, &table);
+    tm_emit_table(&b.content, &table);
     end(&b, "table t: 2 rows\ntable twin: 2 rows\n");
 }
 

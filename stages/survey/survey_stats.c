@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counting in two steps: records by their sort, in an open table that goes to a group table when it is half full; then,
  * when the survey has told which threads, launches and devices there are, each sort is told its class. */
-#include "stages/survey/census.h"
+#include "stages/survey/survey_stats.h"
 
 #include <string.h>
 
@@ -37,7 +37,7 @@ struct waiting {
     int64_t dur_ps;
 };
 
-struct tm_census {
+struct tm_survey_stats {
     struct tm_trace *trace;
     struct tm_run *run;
     struct tally *table; /* 1 << bits places, at most half of them used */
@@ -59,11 +59,11 @@ static void add_row(void *into, const void *from)
     to->total_ps += more->total_ps;
 }
 
-struct tm_census *tm_census_new(struct tm_trace *trace)
+struct tm_survey_stats *tm_survey_stats_new(struct tm_trace *trace)
 {
     struct tm_run *const run = trace->run;
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_TABLES);
-    struct tm_census *c = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*c), &run->error);
+    struct tm_survey_stats *c = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*c), &run->error);
 
     if (!c)
         return NULL;
@@ -79,11 +79,11 @@ struct tm_census *tm_census_new(struct tm_trace *trace)
     c->table = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*c->table) << c->bits, &run->error);
     if (c->waiting && c->groups && c->table)
         return c;
-    tm_census_free(c);
+    tm_survey_stats_free(c);
     return NULL;
 }
 
-void tm_census_free(struct tm_census *c)
+void tm_survey_stats_free(struct tm_survey_stats *c)
 {
     if (!c)
         return;
@@ -106,7 +106,7 @@ static struct tm_key key_of(const struct sort *sort)
 }
 
 /* All of the table goes to the groups. */
-static tm_status empty(struct tm_census *c)
+static tm_status empty(struct tm_survey_stats *c)
 {
     tm_status st = TM_OK;
 
@@ -129,7 +129,7 @@ static inline bool is_same_sort(const struct sort *a, const struct sort *b)
 }
 
 /* The place of a sort, or an empty one for it. */
-static inline struct tally *find_place(const struct tm_census *c, const struct sort *sort)
+static inline struct tally *find_place(const struct tm_survey_stats *c, const struct sort *sort)
 {
     const uint64_t mask = ((uint64_t)1 << c->bits) - 1;
     uint64_t i = tm_hash_pair(sort->name_and_config, sort->rest ^ sort->traits << 29, c->seed) >> (64 - c->bits);
@@ -139,7 +139,7 @@ static inline struct tally *find_place(const struct tm_census *c, const struct s
     return &c->table[i];
 }
 
-static tm_status count(struct tm_census *c, const struct sort *sort, int64_t dur_ps)
+static tm_status count(struct tm_survey_stats *c, const struct sort *sort, int64_t dur_ps)
 {
     struct tally *place = find_place(c, sort);
 
@@ -160,7 +160,7 @@ static tm_status count(struct tm_census *c, const struct sort *sort, int64_t dur
 }
 
 /* The mark of a record that lies inside an execution of its thread. */
-static unsigned place(struct tm_census *c, const struct tm_raw_record *raw)
+static unsigned place(struct tm_survey_stats *c, const struct tm_raw_record *raw)
 {
     const struct tm_record *r = &raw->record;
     const int64_t end_ps = r->start_ps + r->dur_ps;
@@ -175,7 +175,7 @@ static unsigned place(struct tm_census *c, const struct tm_raw_record *raw)
     return mark;
 }
 
-tm_status tm_census_take(struct tm_census *c, const struct tm_track *track, const struct tm_raw_record *raw)
+tm_status tm_survey_stats_take(struct tm_survey_stats *c, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     const struct tm_record *r = &raw->record;
     const unsigned marks = c->marks | (r->dur_ps ? HAS_LENGTH : 0) | (track->side == TM_SIDE_HOST ? place(c, raw) : 0);
@@ -196,12 +196,12 @@ tm_status tm_census_take(struct tm_census *c, const struct tm_track *track, cons
 
 /* --- once more, in order --- */
 
-bool tm_census_needs_order(const struct tm_census *c, const struct tm_track *track)
+bool tm_survey_stats_needs_order(const struct tm_survey_stats *c, const struct tm_track *track)
 {
     return track->side == TM_SIDE_HOST && track->is_unsorted && track->thread < c->trace->thread_count;
 }
 
-void tm_census_recount(struct tm_census *c)
+void tm_survey_stats_recount(struct tm_survey_stats *c)
 {
     c->marks = IS_IN_ORDER;
     c->track = UINT64_MAX;
@@ -210,7 +210,7 @@ void tm_census_recount(struct tm_census *c)
 /* --- telling --- */
 
 /* A record of a sort, and its track.  out: *holds  it was counted in the order that it needs */
-static tm_status find_sort(const struct tm_census *c, const struct sort *sort, struct tm_raw_record *raw,
+static tm_status find_sort(const struct tm_survey_stats *c, const struct sort *sort, struct tm_raw_record *raw,
                            struct tm_track *track, bool *holds)
 {
     const uint32_t number = (uint32_t)(sort->rest >> TRACK_SHIFT);
@@ -228,12 +228,12 @@ static tm_status find_sort(const struct tm_census *c, const struct sort *sort, s
                     .kind = sort->rest >> KIND_SHIFT & 0xf },
         .traits = (uint32_t)sort->traits,
     };
-    *holds = sort->rest & IS_IN_ORDER || !tm_census_needs_order(c, track);
+    *holds = sort->rest & IS_IN_ORDER || !tm_survey_stats_needs_order(c, track);
     return TM_OK;
 }
 
 /* Those that wait for an id go to the others. */
-static tm_status count_waiting(struct tm_census *c, struct tm_resolver *resolver)
+static tm_status count_waiting(struct tm_survey_stats *c, struct tm_resolver *resolver)
 {
     const uint64_t n = tm_rows_count(c->waiting);
     tm_status st = TM_OK;
@@ -259,7 +259,7 @@ static tm_status count_waiting(struct tm_census *c, struct tm_resolver *resolver
     return st;
 }
 
-static tm_status give_tally(struct tm_census *c, struct tm_resolver *resolver, const struct tally *row,
+static tm_status give_tally(struct tm_survey_stats *c, struct tm_resolver *resolver, const struct tally *row,
                             tm_take_alike *take, void *to)
 {
     struct tm_circumstances around = { .is_known = row->sort.rest & IS_KNOWN, .direction = TM_OTHER_DIRECTION };
@@ -288,7 +288,7 @@ static tm_status give_tally(struct tm_census *c, struct tm_resolver *resolver, c
     return take(to, &event, row->count);
 }
 
-tm_status tm_census_give(struct tm_census *c, struct tm_resolver *resolver, tm_take_alike *take, void *to)
+tm_status tm_survey_stats_give(struct tm_survey_stats *c, struct tm_resolver *resolver, tm_take_alike *take, void *to)
 {
     tm_status st = count_waiting(c, resolver);
 

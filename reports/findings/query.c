@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/findings/ask.h"
+#include "reports/findings/query.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ const char *tm_reason_of(const struct tm_value *summary, const char *path)
     return "not recorded in this profile";
 }
 
-int64_t tm_ask_window_ps(const struct tm_value *summary)
+int64_t tm_query_window_ps(const struct tm_value *summary)
 {
     const int64_t window_ps = tm_int(tm_path(summary, "window.total_ps"));
 
@@ -40,12 +40,12 @@ double tm_share_pct(int64_t part_ps, int64_t whole_ps)
     return part_ps >= whole_ps ? 100 : 100.0 * (double)part_ps / (double)whole_ps;
 }
 
-bool tm_ask_is_session(const struct tm_value *summary)
+bool tm_query_is_session(const struct tm_value *summary)
 {
     return strcmp(tm_text(tm_path(summary, "steps.source")), "session") == 0;
 }
 
-bool tm_ask_checks_hold(const struct tm_value *summary)
+bool tm_query_checks_hold(const struct tm_value *summary)
 {
     const struct tm_value *list = tm_get(summary, "checks");
 
@@ -58,22 +58,22 @@ bool tm_ask_checks_hold(const struct tm_value *summary)
     return true;
 }
 
-int64_t tm_ask_activities(const struct tm_value *summary)
+int64_t tm_query_activities(const struct tm_value *summary)
 {
     static const char *const classes[] = { "kernel", "copy", "memset", "collective", "graph", "tpu_op", "cpu_op" };
     int64_t sum = 0;
 
     for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
-        sum = tm_sum_times(sum, tm_ask_class_count(summary, classes[i]));
+        sum = tm_sum_times(sum, tm_query_class_count(summary, classes[i]));
     return sum;
 }
 
-bool tm_ask_is_too_little(const struct tm_value *summary)
+bool tm_query_is_too_little(const struct tm_value *summary)
 {
     enum { LEAST_ACTIVITIES = 20, LEAST_BUSY_PS = 1000000000 };
     const struct tm_value *devices = tm_get(summary, "devices");
     const bool is_marked =
-        !tm_ask_is_session(summary) && strcmp(tm_text(tm_path(summary, "steps.source")), "module") != 0;
+        !tm_query_is_session(summary) && strcmp(tm_text(tm_path(summary, "steps.source")), "module") != 0;
     int64_t most_ps = 0;
 
     if (tm_length(devices) == 0 || !tm_has(tm_path(summary, "coverage.classes")))
@@ -81,15 +81,15 @@ bool tm_ask_is_too_little(const struct tm_value *summary)
     for (size_t i = 0; i < tm_length(devices); i++)
         if (tm_int(tm_get(tm_at(devices, i), "busy_ps")) > most_ps)
             most_ps = tm_int(tm_get(tm_at(devices, i), "busy_ps"));
-    return tm_ask_activities(summary) < LEAST_ACTIVITIES || (most_ps < LEAST_BUSY_PS && !is_marked);
+    return tm_query_activities(summary) < LEAST_ACTIVITIES || (most_ps < LEAST_BUSY_PS && !is_marked);
 }
 
-bool tm_ask_has_trace(const struct tm_value *summary)
+bool tm_query_has_trace(const struct tm_value *summary)
 {
     return tm_length(tm_path(summary, "input.hosts")) > 0 || tm_length(tm_path(summary, "memory.device_profiles")) == 0;
 }
 
-const char *tm_ask_platform(const struct tm_value *summary)
+const char *tm_query_platform(const struct tm_value *summary)
 {
     const char *platform = tm_text(tm_path(summary, "environment.platform"));
     const char *kind = tm_text(tm_path(summary, "devices[0].kind"));
@@ -99,12 +99,12 @@ const char *tm_ask_platform(const struct tm_value *summary)
     return *kind ? kind : "none";
 }
 
-bool tm_ask_is_platform(const struct tm_value *summary, const char *platform)
+bool tm_query_is_platform(const struct tm_value *summary, const char *platform)
 {
-    return strcmp(tm_ask_platform(summary), platform) == 0;
+    return strcmp(tm_query_platform(summary), platform) == 0;
 }
 
-bool tm_ask_is_json(const struct tm_value *summary)
+bool tm_query_is_json(const struct tm_value *summary)
 {
     const struct tm_value *input = tm_get(summary, "input");
     const struct tm_value *files = tm_get(tm_has(input) ? input : summary, "files");
@@ -116,7 +116,7 @@ bool tm_ask_is_json(const struct tm_value *summary)
     return tm_length(files) > 0;
 }
 
-const char *tm_ask_framework(const struct tm_value *summary)
+const char *tm_query_framework(const struct tm_value *summary)
 {
     const struct tm_value *hosts = tm_path(summary, "environment.hosts");
     const char *all = tm_text(tm_get(tm_at(hosts, 0), "framework"));
@@ -127,15 +127,15 @@ const char *tm_ask_framework(const struct tm_value *summary)
     }
     if (*all)
         return all;
-    return tm_ask_is_json(summary) ? "" : "jax";
+    return tm_query_is_json(summary) ? "" : "jax";
 }
 
-int64_t tm_ask_class_count(const struct tm_value *summary, const char *class)
+int64_t tm_query_class_count(const struct tm_value *summary, const char *class)
 {
     return tm_int(tm_get(tm_path(summary, "coverage.classes"), class));
 }
 
-bool tm_ask_unknown_devices(const struct tm_value *summary, char *out, size_t room, int64_t *events)
+bool tm_query_unknown_devices(const struct tm_value *summary, char *out, size_t room, int64_t *events)
 {
     const struct tm_value *list = tm_path(summary, "coverage.unknown_devices");
     size_t used = 0;
@@ -154,7 +154,7 @@ bool tm_ask_unknown_devices(const struct tm_value *summary, char *out, size_t ro
 
 enum { LOST_LEAST = 20, LOST_SHARE = 20 }; /* launches; one in so many */
 
-bool tm_ask_lost_kernels(const struct tm_value *summary, struct tm_ask_kernels *kernels)
+bool tm_query_lost_kernels(const struct tm_value *summary, struct tm_query_kernels *kernels)
 {
     static const char *const work[] = { "kernel", "collective", "graph" }, *const others[] = { "copy", "memset" };
     int64_t lost, all;
@@ -164,17 +164,17 @@ bool tm_ask_lost_kernels(const struct tm_value *summary, struct tm_ask_kernels *
     if (tm_length(tm_path(summary, "coverage.unknown_devices")) > 0) /* they may have run there */
         return false;
     for (size_t i = 0; i < sizeof(work) / sizeof(work[0]); i++)
-        kernels->recorded = tm_sum_times(kernels->recorded, tm_ask_class_count(summary, work[i]));
+        kernels->recorded = tm_sum_times(kernels->recorded, tm_query_class_count(summary, work[i]));
     all = kernels->recorded;
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        all = tm_sum_times(all, tm_ask_class_count(summary, others[i]));
+        all = tm_sum_times(all, tm_query_class_count(summary, others[i]));
     if (kernels->launches <= 0 || (kernels->recorded > 0 && all >= kernels->launches))
         return false;
     lost = kernels->launches - all;
     return kernels->recorded == 0 || (lost >= LOST_LEAST && lost >= kernels->launches / LOST_SHARE);
 }
 
-bool tm_ask_is_without_fallback(const struct tm_value *summary)
+bool tm_query_is_without_fallback(const struct tm_value *summary)
 {
     static const char *const sorts[] = { "callbacks", "cpu_ops", "host_ops", "round_trips" };
     const struct tm_value *fallback = tm_get(summary, "fallback");
@@ -188,12 +188,12 @@ bool tm_ask_is_without_fallback(const struct tm_value *summary)
     return true;
 }
 
-bool tm_ask_says_dropped(const char *warning)
+bool tm_query_says_dropped(const char *warning)
 {
     return strcasestr(warning, "drop") || strcasestr(warning, "buffer is full");
 }
 
-const struct tm_value *tm_ask_capped_host(const struct tm_value *summary)
+const struct tm_value *tm_query_capped_host(const struct tm_value *summary)
 {
     /* XLA's default with CUPTI and with ROCm, and that of its newer ROCm tracer */
     static const int64_t caps[] = { 2097152, 4194304 };
@@ -211,7 +211,7 @@ const struct tm_value *tm_ask_capped_host(const struct tm_value *summary)
     return NULL;
 }
 
-const char *tm_ask_copy_note(const struct tm_value *summary)
+const char *tm_query_copy_note(const struct tm_value *summary)
 {
     const struct tm_value *input = tm_path(summary, "input.files");
     const struct tm_value *files = input ? input : tm_get(summary, "files"); /* the summary, or what `inspect` found */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TM_SAY_H
-#define TM_SAY_H
+#ifndef TM_EMIT_H
+#define TM_EMIT_H
 
 #include "pipeline/attributes.h"
 #include "reports/content/content.h"
@@ -9,27 +9,27 @@
 
 const struct tm_value *tm_of(const struct tm_content *content, const char *path); /* of the summary */
 
-void tm_say_subheading(const struct tm_content *content, const char *text);
+void tm_emit_subheading(const struct tm_content *content, const char *text);
 /* A paragraph, formatted, cut at 2 KiB. */
 void tm_say(const struct tm_content *content, enum tm_tone tone, const char *format, ...) TM_PRINTF(3, 4);
-void tm_say_charts(const struct tm_content *content, enum tm_chart_kind kind);
+void tm_emit_charts(const struct tm_content *content, enum tm_chart_kind kind);
 
 /* A table; nothing where it has no rows.  One that repeats a chart is left out where there are charts. */
-void tm_say_table(const struct tm_content *content, const struct tm_table *table);
+void tm_emit_table(const struct tm_content *content, const struct tm_table *table);
 
 /* Facts: the columns of one row of the summary; a path that does not exist is left out, nulls are told after them with
  * their reasons.  in: id  as of a table */
-void tm_say_facts(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
-                  const struct tm_value *row);
+void tm_emit_facts(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
+                   const struct tm_value *row);
 #define TM_FACTS(list) (list), sizeof(list) / sizeof((list)[0])
 
 /* "Title: not recorded (why)" as a paragraph.  out: true when the value is null or not there */
-bool tm_say_missing(const struct tm_content *content, const struct tm_value *value, const char *title);
+bool tm_emit_missing(const struct tm_content *content, const struct tm_value *value, const char *title);
 
 /* The same of several parts of an object that are null: those with one reason in one sentence.
  * in:     parts  { path, title }, a row each */
-void tm_say_nulls(const struct tm_content *content, const struct tm_value *object, const char *const (*parts)[2],
-                  size_t count);
+void tm_emit_nulls(const struct tm_content *content, const struct tm_value *object, const char *const (*parts)[2],
+                   size_t count);
 
 /* `why` where the summary has 0, or an empty list, at that path; "" else.  For tm_section.nothing. */
 const char *tm_if_none(const struct tm_value *summary, const char *path, const char *why);
@@ -55,8 +55,8 @@ extern const struct tm_section tm_limits_section, tm_speedup_section, tm_scaled_
     tm_fit_section, tm_scaled_runs_section, tm_missing_scaled_section, tm_gates_section, tm_missing_checked_section;
 
 /* Those of a night. */
-extern const struct tm_section tm_night_findings_section, tm_night_changes_section, tm_night_failures_section,
-    tm_night_gates_section, tm_night_jobs_section, tm_night_trends_section, tm_night_runs_section,
+extern const struct tm_section tm_nightly_findings_section, tm_nightly_changes_section, tm_nightly_failures_section,
+    tm_nightly_gates_section, tm_nightly_jobs_section, tm_nightly_trends_section, tm_nightly_runs_section,
     tm_missing_night_section;
 
 #endif

@@ -43,7 +43,7 @@ static void add(int number, double step_ms, const char *status)
     char id[NIGHT_ID];
     const struct tm_history_run row = row_of(id, number, step_ms, status);
 
-    tm_night_history_add(&history, &row);
+    tm_nightly_history_add(&history, &row);
 }
 
 static struct night_judgement judge(const double *step_ms, size_t count)
@@ -52,10 +52,10 @@ static struct night_judgement judge(const double *step_ms, size_t count)
     struct tm_judged_night of = { .until = "9999-12-31" };
 
     (void)snprintf(of.last, sizeof(of.last), "2026-11-%02u", (unsigned)count % 32);
-    tm_night_history_begin(&history, "job", &of);
+    tm_nightly_history_begin(&history, "job", &of);
     for (size_t i = 0; i < count; i++)
         add((int)i + 1, fabs(step_ms[i]), step_ms[i] < 0 ? "failed" : "done");
-    tm_night_judge(&judged, &history);
+    tm_nightly_judge(&judged, &history);
     return judged;
 }
 
@@ -90,7 +90,7 @@ static void a_job_stands_as_its_newest_run(void **state)
         const struct night_judgement judged = judge(rows[i].step_ms, rows[i].count);
 
         if (judged.state != rows[i].state)
-            fail_msg("%s: %s", rows[i].what, tm_night_state_words[judged.state]);
+            fail_msg("%s: %s", rows[i].what, tm_nightly_state_words[judged.state]);
     }
 }
 
@@ -100,16 +100,16 @@ static void the_last_runs_are_kept(void **state)
     struct night_judgement judged;
 
     (void)state;
-    tm_night_history_begin(&history, "job", &none);
+    tm_nightly_history_begin(&history, "job", &none);
     for (int i = 0; i < NIGHT_POINTS + 50; i++)
         add(i % 20 + 1, i, "done");
     assert_int_equal(history.count, NIGHT_POINTS);
     assert_int_equal(history.runs, NIGHT_POINTS + 50);
-    assert_true(tm_night_point_at(&history, 0)->figure[0] == 50e9);
-    assert_true(tm_night_point_at(&history, NIGHT_POINTS - 1)->figure[0] == (NIGHT_POINTS + 49) * 1e9);
+    assert_true(tm_nightly_point_at(&history, 0)->figure[0] == 50e9);
+    assert_true(tm_nightly_point_at(&history, NIGHT_POINTS - 1)->figure[0] == (NIGHT_POINTS + 49) * 1e9);
     assert_string_equal(history.nights[0], "2026-11-20");
     assert_string_equal(history.nights[NIGHT_NIGHTS - 1], "2026-11-13");
-    tm_night_judge(&judged, &history);
+    tm_nightly_judge(&judged, &history);
     assert_int_equal(judged.state, NIGHT_GONE);
     assert_non_null(judged.newest);
 }
@@ -117,7 +117,7 @@ static void the_last_runs_are_kept(void **state)
 static tm_status tell(struct tm_run *run)
 {
     struct tm_judged_night of = { .until = "9999-12-31" };
-    const struct tm_night_options options = { .rows = 100, .judged = &of };
+    const struct tm_nightly_options options = { .rows = 100, .judged = &of };
     struct tm_history *db = NULL;
     struct tm_doc *doc = tm_doc_new(run);
     tm_status st = doc ? tm_history_renew(&db, run, path) : run->error.status;
@@ -131,7 +131,7 @@ static tm_status tell(struct tm_run *run)
     if (st == TM_OK)
         st = tm_history_last_night(db, &of);
     if (st == TM_OK)
-        st = tm_night_fill(run, doc, db, &options);
+        st = tm_nightly_fill(run, doc, db, &options);
     if (st == TM_OK) {
         assert_string_equal(tm_text(tm_path(tm_doc_root(doc), "jobs[0].state")), "worse");
         assert_int_equal(tm_length(tm_path(tm_doc_root(doc), "change_points")), 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/content/say.h"
+#include "reports/content/emit.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ const struct tm_value *tm_of(const struct tm_content *content, const char *path)
     return tm_path(content->summary, path);
 }
 
-void tm_say_subheading(const struct tm_content *content, const char *text)
+void tm_emit_subheading(const struct tm_content *content, const char *text)
 {
     if (content->medium->subheading)
         content->medium->subheading(content->to, text);
@@ -31,13 +31,13 @@ void tm_say(const struct tm_content *content, enum tm_tone tone, const char *for
     content->medium->paragraph(content->to, tone, text);
 }
 
-void tm_say_charts(const struct tm_content *content, enum tm_chart_kind kind)
+void tm_emit_charts(const struct tm_content *content, enum tm_chart_kind kind)
 {
     if (content->medium->charts && tm_charts_count(kind, content->summary) > 0)
         content->medium->charts(content->to, kind);
 }
 
-void tm_say_table(const struct tm_content *content, const struct tm_table *table)
+void tm_emit_table(const struct tm_content *content, const struct tm_table *table)
 {
     const bool is_told = table->repeats_chart && content->medium->has_charts;
     struct tm_table said = *table;
@@ -60,8 +60,8 @@ static bool is_fact(const struct tm_content *content, const struct tm_column *co
     return !(column->shape & TM_RARE) || !tm_cell_is_zero(fact);
 }
 
-void tm_say_facts(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
-                  const struct tm_value *row)
+void tm_emit_facts(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
+                   const struct tm_value *row)
 {
     struct tm_column column[TM_TABLE_COLUMNS_MOST];
     struct tm_cell cell[TM_TABLE_COLUMNS_MOST];
@@ -84,10 +84,10 @@ void tm_say_facts(const struct tm_content *content, const char *id, const struct
     if (n > 0 && content->medium->facts)
         content->medium->facts(
             content->to, &(struct tm_table){ .id = id, .column = column, .columns = n, .cells = cell, .cell_rows = 1 });
-    tm_say_nulls(content, row, null, nulls);
+    tm_emit_nulls(content, row, null, nulls);
 }
 
-bool tm_say_missing(const struct tm_content *content, const struct tm_value *value, const char *title)
+bool tm_emit_missing(const struct tm_content *content, const struct tm_value *value, const char *title)
 {
     const char *why = tm_why(value);
 
@@ -119,8 +119,8 @@ static bool has_reason(const struct tm_value *object, const char *path, const ch
     return other && strcmp(other, why) == 0;
 }
 
-void tm_say_nulls(const struct tm_content *content, const struct tm_value *object, const char *const (*parts)[2],
-                  size_t count)
+void tm_emit_nulls(const struct tm_content *content, const struct tm_value *object, const char *const (*parts)[2],
+                   size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const char *why = why_null(object, parts[i][0]);
