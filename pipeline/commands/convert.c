@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `convert`: a run into one file, in another format.  The file's ending tells which. */
-#include "pipeline/commands/convert.h"
+#include "pipeline/engine/conversion.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,36 +12,6 @@
 #include "pipeline/guard.h"
 
 #define DEFAULT_ENDING ".pftrace"
-
-/* --- the file --- */
-
-static tm_status write_hosts(struct tm_conversion *c, struct tm_trace_output *out, struct tm_out_file *file)
-{
-    tm_status st = tm_trace_output_begin_file(out, file);
-
-    for (uint32_t i = 0; i < c->inputs.host_count && st == TM_OK; i++)
-        st = tm_conversion_events(c, i, out->exporter);
-    return st == TM_OK ? tm_trace_output_end_file(out) : st;
-}
-
-tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder,
-                          const char *name, struct tm_out_file **file, struct tm_written *written)
-{
-    const struct tm_export_options choice = { .wants_cut = NULL };
-    struct tm_trace_output out = { .writer = NULL };
-    tm_status st;
-
-    *written = (struct tm_written){ .raw_bytes = 0 };
-    (void)snprintf(written->name, sizeof(written->name), "%s", name);
-    *file = tm_out_file_open(c->run, folder, name, format->is_gzip);
-    st = *file ? tm_trace_output_open(&out, c, format, &choice) : c->run->error.status;
-    if (st == TM_OK)
-        st = write_hosts(c, &out, *file);
-    if (st == TM_OK)
-        tm_trace_output_tell(&out, tm_exporter_counts(out.exporter), written);
-    tm_trace_output_close(&out);
-    return st == TM_OK ? st : tm_while(&c->run->error, "writing '%s'", name);
-}
 
 /* --- where it goes --- */
 

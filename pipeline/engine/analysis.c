@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "pipeline/engine/file_facts.h"
+#include "pipeline/engine/host_clocks.h"
+#include "pipeline/engine/partial_run.h"
 #include "pipeline/engine/inputs.h"
 #include "pipeline/engine/redaction.h"
 #include "pipeline/discover.h"
@@ -36,14 +38,6 @@
 #include "stages/order/order.h"
 #include "stages/resolve/classes.h"
 #include "stages/survey/survey.h"
-
-enum { TM_WARNINGS_MOST = 100, TM_WARNING_BYTES = 512 };
-
-/* What the profilers said of their own work; the first ones of the run. */
-struct tm_warnings {
-    char text[TM_WARNINGS_MOST][TM_WARNING_BYTES];
-    uint32_t count;
-};
 
 /* One host's file: open -> scan -> survey -> order -> resolve.  The verbs that need events begin here. */
 
@@ -267,58 +261,6 @@ tm_status tm_host_counts(struct tm_host_run *host, tm_take_alike *take, void *to
     return st == TM_OK ? tm_survey_stats_give(host->census, &host->resolver, take, to) : st;
 }
 
-/* Clocks of hosts: what each tells, and where it stands.  Holds no memory. */
-
-/* Hosts of one run begin within this time; clocks that are further apart do not agree. */
-static const int64_t clocks_apart_ns = INT64_C(2) * 86400 * 1000000000;
-
-static int64_t floor_ns(int64_t ps)
-{
-    return ps / 1000 - (ps % 1000 < 0);
-}
-
-int64_t tm_host_clock_base(const struct tm_trace *trace)
-{
-    int64_t base_ns;
-
-    if (trace->origin == TM_ORIGIN_XSPACE)
-        return trace->clock_ns <= INT64_MAX / 2 ? trace->clock_ns : 0;
-    if (__builtin_mul_overflow(trace->origin_us, 1000, &base_ns) || base_ns > INT64_MAX / 2 || base_ns < 0)
-        return 0;
-    return base_ns;
-}
-
-void tm_host_clock_note(struct tm_host_clock *clock, const struct tm_trace *trace)
-{
-    *clock =
-        (struct tm_host_clock){ .base_ns = tm_host_clock_base(trace), .first_ps = trace->first_ps, .is_noted = true };
-}
-
-/* One clock for all hosts: that of the earliest.  One that does not tell when it began, or tells a time that cannot be,
- * begins with it.  Time 0 lies where the earliest host's does, or before it, where it has an event before. */
-int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count)
-{
-    int64_t base_ns = INT64_MAX, origin_ns = INT64_MAX;
-
-    for (uint32_t i = 0; i < count; i++)
-        if (clocks[i].base_ns && clocks[i].base_ns < base_ns)
-            base_ns = clocks[i].base_ns;
-    base_ns = base_ns == INT64_MAX ? 0 : base_ns;
-    for (uint32_t i = 0; i < count; i++) {
-        struct tm_host_clock *clock = &clocks[i];
-        int64_t first_ns;
-
-        if (!clock->base_ns || clock->base_ns - base_ns > clocks_apart_ns)
-            clock->base_ns = base_ns;
-        first_ns = clock->base_ns + (clock->first_ps < 0 ? floor_ns(clock->first_ps) : 0);
-        origin_ns = first_ns < origin_ns ? first_ns : origin_ns;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        if (__builtin_mul_overflow(clocks[i].base_ns - origin_ns, 1000, &clocks[i].offset_ps))
-            clocks[i].offset_ps = INT64_MAX; /* its events will not fit */
-    return origin_ns < 0 ? 0 : origin_ns;    /* no clock of a trace reads less than 0 */
-}
-
 /* The registry of stages. */
 
 /* clang-format off */
@@ -342,212 +284,6 @@ const struct tm_stage_type *const tm_registry[] = {
 
 /* clang-format on */
 const size_t tm_registry_count = sizeof(tm_registry) / sizeof(tm_registry[0]);
-
-/* The sections of a partial that belong to no stage. */
-
-/* --- settings --- */
-
-/* What was chosen, as numbers; a choice that says nothing of an end or a count leaves 0 there. */
-struct choices {
-    uint64_t steps, begin, end, has_skip, skip, window;
-    int64_t gap_min_ps;
-};
-
-static struct choices choices_of(const struct tm_options *o)
-{
-    struct choices c = {
-        .steps = o->steps, .has_skip = o->skip_steps >= 0, .window = o->window, .gap_min_ps = o->gap_min_ps
-    };
-
-    if (o->steps == TM_CHOOSE_RANGE) {
-        c.begin = o->steps_begin;
-        c.end = o->steps_end;
-    }
-    if (c.has_skip)
-        c.skip = (uint64_t)o->skip_steps;
-    return c;
-}
-
-/* Section "settings": the version, the choices that change what is counted, the name of the run.
- * in:     path  for messages
- * errors: TM_ERR_USAGE where other choices were made, with the first one that differs; TM_ERR_INPUT */
-static tm_status partial_save_settings(struct tm_partial_writer *w, const struct tm_options *options,
-                                       const char *run_name)
-{
-    const struct choices c = choices_of(options);
-
-    tm_partial_begin(w, "settings");
-    tm_partial_put_text(w, TM_VERSION);
-    tm_partial_put_u64(w, c.steps);
-    tm_partial_put_u64(w, c.begin);
-    tm_partial_put_u64(w, c.end);
-    tm_partial_put_u64(w, c.has_skip);
-    tm_partial_put_u64(w, c.skip);
-    tm_partial_put_u64(w, c.window);
-    tm_partial_put_i64(w, c.gap_min_ps);
-    tm_partial_put_text(w, run_name);
-    return tm_partial_end(w);
-}
-
-enum { CHOICE_BYTES = 64 };
-
-static void tell_steps(const struct choices *c, char text[CHOICE_BYTES])
-{
-    if (c->steps != TM_CHOOSE_RANGE)
-        (void)snprintf(text, CHOICE_BYTES, "--steps %s", c->steps == TM_CHOOSE_ALL ? "all" : "auto");
-    else if (c->end == UINT64_MAX)
-        (void)snprintf(text, CHOICE_BYTES, "--steps %" PRIu64 ":", c->begin);
-    else
-        (void)snprintf(text, CHOICE_BYTES, "--steps %" PRIu64 ":%" PRIu64, c->begin, c->end);
-}
-
-static void tell_skip(const struct choices *c, char text[CHOICE_BYTES])
-{
-    if (c->has_skip)
-        (void)snprintf(text, CHOICE_BYTES, "--skip-steps %" PRIu64, c->skip);
-    else
-        (void)snprintf(text, CHOICE_BYTES, "--skip-steps auto");
-}
-
-static void tell_window(const struct choices *c, char text[CHOICE_BYTES])
-{
-    (void)snprintf(text, CHOICE_BYTES, "--window %s", c->window == TM_WINDOW_SESSION ? "session" : "steps");
-}
-
-static void tell_gap_min(const struct choices *c, char text[CHOICE_BYTES])
-{
-    (void)snprintf(text, CHOICE_BYTES, "--gap-min %" PRId64 "ps", c->gap_min_ps);
-}
-
-/* The first choice that differs, in the words of the command line. */
-static tm_status compare_choices(struct tm_run *run, const char *path, const struct choices *made,
-                                 const struct choices *asked)
-{
-    void (*tell)(const struct choices *, char[CHOICE_BYTES]) = NULL;
-    char made_with[CHOICE_BYTES], asked_for[CHOICE_BYTES], clean[256];
-
-    if (made->steps != asked->steps || made->begin != asked->begin || made->end != asked->end)
-        tell = tell_steps;
-    else if (made->has_skip != asked->has_skip || made->skip != asked->skip)
-        tell = tell_skip;
-    else if (made->window != asked->window)
-        tell = tell_window;
-    else if (made->gap_min_ps != asked->gap_min_ps)
-        tell = tell_gap_min;
-    if (!tell)
-        return TM_OK;
-    tell(made, made_with);
-    tell(asked, asked_for);
-    tm_clean_text(clean, sizeof(clean), path, strlen(path));
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use the partial '%s': it was made with %s, not with %s", clean,
-                  made_with, asked_for);
-    tm_hint(&run->error, "give %s here, or make the partial again", made_with);
-    return TM_ERR_USAGE;
-}
-
-tm_status tm_partial_load_settings(struct tm_partial_reader *r, struct tm_run *run, const char *path,
-                                   const struct tm_options *options, char *run_name, size_t run_name_bytes)
-{
-    const struct choices asked = choices_of(options);
-    struct choices made;
-    char version[32], clean[256];
-    tm_status st = tm_partial_enter(r, "settings");
-
-    tm_partial_text(r, version, sizeof(version));
-    if (tm_partial_is_ok(r) && strcmp(version, TM_VERSION) != 0) {
-        tm_clean_text(clean, sizeof(clean), path, strlen(path));
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "the partial '%s' was made by another version than " TM_VERSION,
-                      clean);
-        tm_hint(&run->error, "make it again from the profile, with this version");
-        return TM_ERR_INPUT;
-    }
-    made.steps = tm_partial_below_u64(r, TM_CHOOSE_RANGE + 1);
-    made.begin = tm_partial_u64(r);
-    made.end = tm_partial_u64(r);
-    made.has_skip = tm_partial_below_u64(r, 2);
-    made.skip = tm_partial_u64(r);
-    made.window = tm_partial_below_u64(r, TM_WINDOW_SESSION + 1);
-    made.gap_min_ps = tm_partial_time(r);
-    tm_partial_text(r, run_name, run_name_bytes);
-    if (st == TM_OK)
-        st = tm_partial_leave(r);
-    return st == TM_OK ? compare_choices(run, path, &made, &asked) : st;
-}
-
-/* --- files --- */
-
-/* Section "files".  in: files as the summary has them; hosts: names of those that are of a host, in their order
- * out: of loading  tm_partial_load_file has to be called *count times, then tm_partial_leave */
-static tm_status partial_save_files(struct tm_partial_writer *w, const struct tm_value *files, char *const *hosts)
-{
-    tm_partial_begin(w, "files");
-    tm_partial_put_u32(w, (uint32_t)tm_length(files));
-    for (size_t i = 0; i < tm_length(files); i++) {
-        const struct tm_value *file = tm_at(files, i);
-
-        tm_file_facts_save(w, file, tm_has(tm_get(file, "host")) ? *hosts++ : NULL);
-    }
-    return tm_partial_end(w);
-}
-
-tm_status tm_partial_load_file_count(struct tm_partial_reader *r, uint32_t *count)
-{
-    const tm_status st = tm_partial_enter(r, "files");
-
-    *count = tm_partial_u32(r);
-    if (st == TM_OK && tm_partial_is_ok(r) && *count == 0)
-        return tm_partial_damaged(r, "it is of no file");
-    return tm_partial_status(r);
-}
-
-tm_status tm_partial_load_file(struct tm_partial_reader *r, struct tm_file_facts *file)
-{
-    const tm_status st = tm_file_facts_load(r, file);
-
-    if (st == TM_OK && !file->host[0] && strcmp(file->format, "pprof") != 0)
-        return tm_partial_damaged(r, "a host without a name");
-    return st;
-}
-
-/* --- coverage --- */
-
-/* Section "coverage": events, tallies, warnings; added to what the run has. */
-static tm_status partial_save_coverage(struct tm_partial_writer *w, const struct tm_run *run,
-                                       const struct tm_warnings *warnings)
-{
-    tm_partial_begin(w, "coverage");
-    tm_partial_put_u64(w, run->events_read);
-    tm_partial_put_u32(w, TM_TALLY_COUNT);
-    tm_partial_put_words(w, run->tallies.count, TM_TALLY_COUNT);
-    tm_partial_put_u32(w, warnings->count);
-    for (uint32_t i = 0; i < warnings->count; i++)
-        tm_partial_put_text(w, warnings->text[i]);
-    return tm_partial_end(w);
-}
-
-static tm_status partial_load_coverage(struct tm_partial_reader *r, struct tm_run *run, struct tm_warnings *warnings)
-{
-    tm_status st = tm_partial_enter(r, "coverage");
-    const uint64_t events = tm_partial_u64(r);
-    uint32_t count;
-
-    run->events_read += events;
-    if (tm_partial_u32(r) != TM_TALLY_COUNT && tm_partial_is_ok(r))
-        return tm_partial_damaged(r, "it has other tallies than this version");
-    for (int i = 0; i < TM_TALLY_COUNT; i++)
-        tm_tally_add(&run->tallies, (enum tm_tally)i, tm_partial_u64(r));
-    count = tm_partial_below_u32(r, TM_WARNINGS_MOST + 1);
-    for (uint32_t i = 0; i < count && tm_partial_is_ok(r); i++) {
-        char text[TM_WARNING_BYTES];
-
-        tm_partial_text(r, text, sizeof(text));
-        if (tm_partial_is_ok(r) && warnings->count < TM_WARNINGS_MOST)
-            memcpy(warnings->text[warnings->count++], text, sizeof(text));
-    }
-    if (st == TM_OK)
-        st = tm_partial_leave(r);
-    return st;
-}
 
 enum { STAGES_MOST = 24, SETTING_BYTES = 256 };
 
@@ -795,7 +531,7 @@ static tm_status load_partial(struct analysis *a, const struct tm_found_file *fo
     if (st == TM_OK)
         st = tm_partial_leave(r);
     if (st == TM_OK)
-        st = partial_load_coverage(r, run, a->warnings);
+        st = tm_partial_load_coverage(r, run, a->warnings);
     if (st == TM_OK)
         st = tm_partial_finish(r);
     tm_partial_close(r);
@@ -834,15 +570,15 @@ static tm_status save_partial(struct analysis *a)
     if (!w)
         return a->run->error.status;
     *a->saved = w;
-    st = partial_save_settings(w, a->options, a->inputs->run_name);
+    st = tm_partial_save_settings(w, a->options, a->inputs->run_name);
     if (st == TM_OK)
-        st = partial_save_files(w, a->file_list, a->inputs->plain_hosts);
+        st = tm_partial_save_files(w, a->file_list, a->inputs->plain_hosts);
     if (st == TM_OK)
         st = save_stages(a, w);
     if (st == TM_OK)
         st = save_profiles(a, w);
     if (st == TM_OK)
-        st = partial_save_coverage(w, a->run, a->warnings);
+        st = tm_partial_save_coverage(w, a->run, a->warnings);
     return st == TM_OK ? st : tm_while(&a->run->error, "making the partial");
 }
 

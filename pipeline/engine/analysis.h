@@ -84,34 +84,9 @@ struct tm_observer {
 tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struct tm_doc *summary,
                      struct tm_partial_writer **partial, const struct tm_observer *observer) TM_MUST_USE;
 
-/* The clocks of the hosts of a run, put on one.  docs/convert.md, "Files" */
-struct tm_host_clock {
-    int64_t base_ns;   /* what its clock read at its time 0; 0 = not told */
-    int64_t first_ps;  /* its first event, after that */
-    int64_t offset_ps; /* where its time 0 lies on the clock of the output */
-    bool is_noted, is_written;
-};
-
-/* What the clock of a host read at its time 0; 0 = not told. */
-int64_t tm_host_clock_base(const struct tm_trace *trace);
-/* What a host tells of its clock.  in: trace  surveyed */
-void tm_host_clock_note(struct tm_host_clock *clock, const struct tm_trace *trace);
-
-/* One clock for all of them: fill offset_ps.
- * in:     clocks  noted
- * out:    what that clock reads at time 0 */
-int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count);
-
 /* The stages at the end of the pipeline, in the order in which they take events and report.  A new diagnostic is a
  * file in stages/figures/ and a row here. */
 extern const struct tm_stage_type *const tm_registry[];
 extern const size_t tm_registry_count;
-
-/* What a partial holds of its run beside the stages: how it was made, its files, what was read. */
-
-tm_status tm_partial_load_settings(struct tm_partial_reader *r, struct tm_run *run, const char *path,
-                                   const struct tm_options *options, char *run_name, size_t run_name_bytes) TM_MUST_USE;
-tm_status tm_partial_load_file_count(struct tm_partial_reader *r, uint32_t *count) TM_MUST_USE;
-tm_status tm_partial_load_file(struct tm_partial_reader *r, struct tm_file_facts *file) TM_MUST_USE;
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "pipeline/engine/analysis.h"
 #include "pipeline/engine/file_facts.h"
+#include "pipeline/engine/host_clocks.h"
 #include "pipeline/engine/outputs.h"
 #include "stages/output/export/exporter.h"
 #include "stages/output/trace_writer.h"
@@ -99,5 +100,13 @@ tm_status tm_trace_output_end_file(struct tm_trace_output *out) TM_MUST_USE;
 /* What is in a file that has ended: counts, arguments and bytes before compression. */
 void tm_trace_output_tell(struct tm_trace_output *out, const struct tm_export_counts *counts,
                           struct tm_written *written);
+
+/* Write all hosts of a run into one file.
+ * in:     c       prepared
+ * out:    *file   not committed; the caller frees it, also after a failure
+ *         written without its bytes, which are known when it is committed
+ * errors: of the input, of the output, limits */
+tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder,
+                          const char *name, struct tm_out_file **file, struct tm_written *written) TM_MUST_USE;
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "pipeline/discover.h"
 #include "pipeline/doc/doc.h"
-#include "pipeline/engine/analysis.h"
+#include "pipeline/engine/host_clocks.h"
 #include "pipeline/partial.h"
 #include "pipeline/redact.h"
 #include "pipeline/run.h"

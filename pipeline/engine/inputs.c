@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/engine/analysis.h"
+#include "pipeline/engine/partial_run.h"
 #include "pipeline/doc/doc.h"
 #include "pipeline/limits.h"
 #include "stages/input/bytes/archive.h"

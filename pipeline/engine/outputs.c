@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
-#include "pipeline/commands/convert.h"
+#include "pipeline/engine/conversion.h"
 #include "pipeline/engine/redaction.h"
 #include "pipeline/engine/summaries.h"
 #include "pipeline/doc/doc.h"

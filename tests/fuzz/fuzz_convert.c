@@ -5,7 +5,6 @@
  * Seeds: the recorded profiles, and what tests/fuzz/make_seeds.py makes. */
 
 #include "pipeline/engine/conversion.h"
-#include "pipeline/commands/convert.h"
 #include "tests/fuzz/fuzz_job.h"
 #include "tests/fuzz/fuzz_mutate.h"
 
