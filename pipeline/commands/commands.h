@@ -5,6 +5,9 @@
 #include "pipeline/options.h"
 #include "pipeline/run.h"
 
+/* To add a verb: 1. a file of its name beside this one, with a tm_command, 2. a row in commands.c, 3. its bit in
+ * pipeline/options.h, which the options that it takes have in their rows of pipeline/options.c. */
+
 /* What a verb does: called once, with the run ready (ledger, spill folder, progress) and the options
  * read.
  * errors: the status is the exit status; what failed stands in run->error, main prints it */

@@ -10,8 +10,9 @@
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_window.h"
 
-/* The stages that work the figures out, and what their tests look at.  To add one: its file here, a row in
- * tm_registry (pipeline/engine/analysis.c), and its section in reports/content/. */
+/* The stages that work the figures out, and what their tests look at.
+ * To add one: 1. a file here with its struct tm_stage_type (pipeline/stage.h), 2. a row in tm_registry
+ * (pipeline/engine/analysis.c), 3. its section in reports/content/ and in schemas/. */
 
 /* Where and how the trace was made, and how much of it the figures rest on.  Writes the sections environment,
  * coverage (but for the warnings) and unused. */
