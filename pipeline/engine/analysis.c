@@ -33,7 +33,7 @@
 #include "stages/figures/scopes.h"
 #include "stages/input/bytes/input_file.h"
 #include "stages/input/chrome/chrome.h"
-#include "stages/input/records/replay_source.h"
+#include "stages/input/records/record_source.h"
 #include "stages/input/xspace/xspace.h"
 #include "stages/order/order.h"
 #include "stages/resolve/classes.h"

@@ -3,6 +3,7 @@
 #define TM_WORKERS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "pipeline/run.h"
 
@@ -46,5 +47,14 @@ enum { TM_PROCESS_MIB = 48 }; /* of a process beside what --memory counts */
  * errors: TM_ERR_USAGE  more than memory is for: with what would fit */
 tm_status tm_jobs_choose(struct tm_run *run, uint64_t wanted, size_t memory_bytes, bool is_forced,
                          unsigned *jobs) TM_MUST_USE;
+
+/* What this process may use of the machine: the least of what the kernel, the control groups above it and Slurm say. */
+struct tm_machine {
+    unsigned cores;        /* at least 1 */
+    uint64_t memory_bytes; /* that is not in use; UINT64_MAX = not known */
+};
+
+/* in: root  "" for the machine; a folder with "proc" and "sys" in it for tests */
+struct tm_machine tm_machine_look(const char *root);
 
 #endif

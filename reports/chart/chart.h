@@ -12,7 +12,7 @@
 #include "reports/chart/palette.h"
 
 /* A drawing that does not know its page: marks in points (1/72 inch), origin at the top left, y
- * downwards. The makers (charts.h) put marks in, the back ends (svg.h, the PDF writer) walk them in
+ * downwards. The makers (charts.h) put marks in, the back ends (html_table.h, the PDF writer) walk them in
  * order, later marks above earlier ones.  Beside the drawing a chart has a title, a caption and the
  * table of the same figures. Texts may hold names of a trace: valid UTF-8 without control
  * characters, to be escaped by the back end. */

@@ -12,7 +12,7 @@ struct tm_noise {
 };
 
 /* The steps of the input and of all baselines, tested once for all gates: the median and the mean, as in comparisons
- * (statistics/change_test.c).  One value for each step number, not for each host.
+ * (statistics/tests.c).  One value for each step number, not for each host.
  * in:     input, baseline  summaries
  * out:    steps, base_steps  how many there are; effective  how many independent ones the fewer of them are worth
  * errors: TM_ERR_LIMIT when memory ends */

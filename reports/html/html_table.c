@@ -1,12 +1,152 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of the page.  A long one shows its first rows and a box to be checked for the others, which the style sheet
  * obeys: that needs no script. */
+#include "reports/html/html_table.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/chart/chart.h"
 #include "reports/html/html_page.h"
 #include "reports/html/html_words.h"
-#include "reports/html/svg.h"
+#include "reports/html/htmlw.h"
+
+/* SVG back end of the chart model: one element per mark, in the order of the marks.  Source:
+ * SVG 1.1, chapters 9 (shapes) and 10 (text), as embedded in HTML. */
+
+static const char dashes[] = "5 3";
+
+static void put_class(struct tm_htmlw *w, char prefix, const struct tm_mark *mark)
+{
+    char name[32];
+
+    (void)snprintf(name, sizeof(name), "%c-%s", prefix, tm_palette[mark->role].name);
+    tm_htmlw_attr(w, "class", name);
+}
+
+static void put_rect(struct tm_htmlw *w, const struct tm_mark *mark)
+{
+    tm_htmlw_open(w, "rect");
+    put_class(w, 'f', mark);
+    tm_htmlw_attr_number(w, "x", mark->x);
+    tm_htmlw_attr_number(w, "y", mark->y);
+    tm_htmlw_attr_number(w, "width", mark->width);
+    tm_htmlw_attr_number(w, "height", mark->height);
+    tm_htmlw_leaf(w);
+}
+
+static void put_line(struct tm_htmlw *w, const struct tm_mark *mark)
+{
+    tm_htmlw_open(w, "line");
+    put_class(w, 's', mark);
+    tm_htmlw_attr_number(w, "x1", mark->x);
+    tm_htmlw_attr_number(w, "y1", mark->y);
+    tm_htmlw_attr_number(w, "x2", mark->x + mark->width);
+    tm_htmlw_attr_number(w, "y2", mark->y + mark->height);
+    tm_htmlw_attr_number(w, "stroke-width", mark->thickness);
+    if (mark->dashed)
+        tm_htmlw_attr(w, "stroke-dasharray", dashes);
+    tm_htmlw_leaf(w);
+}
+
+static void put_path(struct tm_htmlw *w, const struct tm_chart *chart, const struct tm_mark *mark)
+{
+    const bool filled = mark->kind == TM_MARK_POLYGON;
+
+    tm_htmlw_open(w, filled ? "polygon" : "polyline");
+    put_class(w, filled ? 'f' : 's', mark);
+    if (!filled)
+        tm_htmlw_attr_number(w, "stroke-width", mark->thickness);
+    if (mark->dashed)
+        tm_htmlw_attr(w, "stroke-dasharray", dashes);
+    tm_htmlw_begin_points(w, "points");
+    for (uint32_t i = 0; i < mark->point_count; i++) {
+        const struct tm_point *p = &chart->point[mark->point_first + i];
+
+        tm_htmlw_point(w, p->x, p->y);
+    }
+    tm_htmlw_end_points(w);
+    tm_htmlw_leaf(w);
+}
+
+static void put_dot(struct tm_htmlw *w, const struct tm_mark *mark)
+{
+    tm_htmlw_open(w, "circle");
+    put_class(w, 'f', mark);
+    tm_htmlw_attr_number(w, "cx", mark->x);
+    tm_htmlw_attr_number(w, "cy", mark->y);
+    tm_htmlw_attr_number(w, "r", mark->width);
+    tm_htmlw_leaf(w);
+}
+
+static void put_string(struct tm_htmlw *w, const struct tm_chart *chart, const struct tm_mark *mark)
+{
+    static const char *const size_class[TM_TEXT_SIZES] = { "t-small", "t-normal", "t-strong" };
+    static const char *const anchor[] = { NULL, "middle", "end" };
+    char name[48];
+
+    (void)snprintf(name, sizeof(name), "%s f-%s", size_class[mark->size], tm_palette[mark->role].name);
+    tm_htmlw_class(w, "text", name);
+    tm_htmlw_attr_number(w, "x", mark->x);
+    tm_htmlw_attr_number(w, "y", mark->y);
+    if (anchor[mark->anchor])
+        tm_htmlw_attr(w, "text-anchor", anchor[mark->anchor]);
+    tm_htmlw_text(w, tm_chart_text(chart, mark->text));
+    tm_htmlw_close(w);
+}
+
+static void open_group(struct tm_htmlw *w, const struct tm_chart *chart, const struct tm_mark *mark)
+{
+    const char *text = tm_chart_text(chart, mark->text);
+
+    tm_htmlw_open(w, "g");
+    if (text[0])
+        tm_htmlw_element(w, "title", NULL, text);
+}
+
+static void put_mark(struct tm_htmlw *w, const struct tm_chart *chart, const struct tm_mark *mark)
+{
+    switch ((enum tm_mark_kind)mark->kind) {
+    case TM_MARK_RECT:
+        put_rect(w, mark);
+        break;
+    case TM_MARK_LINE:
+        put_line(w, mark);
+        break;
+    case TM_MARK_POLYLINE:
+    case TM_MARK_POLYGON:
+        put_path(w, chart, mark);
+        break;
+    case TM_MARK_DOT:
+        put_dot(w, mark);
+        break;
+    case TM_MARK_TEXT:
+        put_string(w, chart, mark);
+        break;
+    case TM_MARK_OPEN:
+        open_group(w, chart, mark);
+        break;
+    case TM_MARK_CLOSE:
+        tm_htmlw_close(w);
+        break;
+    }
+}
+
+void tm_svg_write(struct tm_htmlw *w, const struct tm_chart *chart)
+{
+    tm_htmlw_open(w, "svg");
+    tm_htmlw_attr(w, "role", "img");
+    tm_htmlw_attr(w, "aria-label", chart->title);
+    if (chart->is_end_first)
+        tm_htmlw_attr(w, "direction", "ltr"); /* in a box whose text goes the other way, html_table.c */
+    tm_htmlw_begin_points(w, "viewBox");
+    tm_htmlw_point(w, 0, 0);
+    tm_htmlw_point(w, chart->width, chart->height);
+    tm_htmlw_end_points(w);
+    for (size_t i = 0; i < chart->marks; i++)
+        put_mark(w, chart, &chart->mark[i]);
+    tm_htmlw_close_line(w);
+}
 
 enum { FOLDED_LEAST = 25, SORTED_LEAST = 3, FEW_COLUMNS = 6, CLASS_BYTES = 48, LABEL_BYTES = 64 };
 
@@ -69,7 +209,7 @@ static size_t name_chars(const struct writer *out, size_t shown)
     return shown > 0 ? TM_NAME_NARROW : out->layout.columns <= FEW_COLUMNS ? TM_NAME_WIDE : TM_NAME_CHARS;
 }
 
-static void put_class(struct writer *out, const struct tm_cell *cell, size_t row, size_t shown)
+static void table_put_class(struct writer *out, const struct tm_cell *cell, size_t row, size_t shown)
 {
     char class_name[CLASS_BYTES];
 
@@ -91,7 +231,7 @@ static void put_cell(struct writer *out, size_t row, size_t shown)
     tm_htmlw_open(out->w, is_header ? "th" : "td");
     if (is_header)
         tm_htmlw_attr(out->w, "scope", "row");
-    put_class(out, &cell, row, shown);
+    table_put_class(out, &cell, row, shown);
     if (is_number && !tm_cell_is_empty(&cell))
         tm_htmlw_attr(out->w, "data-v", tm_cell_exact(&cell, exact));
     if (link && is_name(cell.kind) && !tm_cell_is_empty(&cell))

@@ -10,10 +10,59 @@
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/rows.h"
-#include "stages/figures/backward.h"
+#include "pipeline/trace.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_window.h"
 #include "stages/resolve/classes.h"
+
+/* Does a program compute gradients?  It decides which advice is fit: nothing about gradients or optimizers is said
+ * to who only runs a model forward. */
+enum tm_backward {
+    TM_BACKWARD_UNKNOWN, /* nothing in the trace could tell it */
+    TM_BACKWARD_NO,
+    TM_BACKWARD_YES,
+    TM_BACKWARD_COUNT
+};
+
+static tm_status look_at(const struct tm_trace *trace, tm_strid path, enum tm_backward *backward)
+{
+    enum tm_backward told;
+    struct tm_name name;
+    tm_status st;
+
+    if (!path)
+        return TM_OK;
+    st = tm_names_info(trace->names, path, &name);
+    if (st != TM_OK)
+        return st;
+    told = name.traits & TM_TRAIT_BACKWARD ? TM_BACKWARD_YES : TM_BACKWARD_NO;
+    if (told > *backward)
+        *backward = told;
+    return TM_OK;
+}
+
+/* What the framework paths of a host tell: those of its launch facts and of its programs' HLO.  JAX writes
+ * `transpose(jvp(f))` around what belongs to the backward pass.
+ * out:    *backward  the larger of what it was and what was found */
+static tm_status backward_in_paths(const struct tm_trace *trace, enum tm_backward *backward)
+{
+    tm_status st = TM_OK;
+
+    for (uint64_t i = 1; i < tm_rows_count(trace->configs) && st == TM_OK && *backward != TM_BACKWARD_YES; i++) {
+        const struct tm_config *config = tm_rows_at(trace->configs, i);
+
+        if (!config)
+            return trace->run->error.status;
+        if (config->hlo_op || config->has_kernel || config->category) /* of what a device runs */
+            st = look_at(trace, config->op, backward);
+    }
+    for (uint64_t i = 1; i < tm_rows_count(trace->hlo_ops) && st == TM_OK && *backward != TM_BACKWARD_YES; i++) {
+        const struct tm_hlo_op *op = tm_rows_at(trace->hlo_ops, i);
+
+        st = op ? look_at(trace, op->path, backward) : trace->run->error.status;
+    }
+    return st;
+}
 
 enum {
     MODELS_MOST = 64, /* sorts of devices; the others share the last row */
@@ -273,7 +322,7 @@ static tm_status end_host(struct tm_stage *s)
     host->backward = o->backward == TM_BACKWARD_UNKNOWN && has_operators ? TM_BACKWARD_NO : o->backward;
     host->device_events = o->device_events;
     host->clocks = clocks_of(o->trace);
-    return tm_backward_in_paths(o->trace, &host->backward);
+    return backward_in_paths(o->trace, &host->backward);
 }
 
 /* --- the sections --- */

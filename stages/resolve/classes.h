@@ -64,6 +64,7 @@ static inline enum tm_direction tm_direction_of(uint32_t traits)
 enum tm_side tm_side_of_plane(const char *name, size_t length, enum tm_device_kind *kind, int64_t *ordinal);
 /* Whose device a plane is that no figure is made of: /device:MTIA:0 and the like. */
 enum tm_accelerator tm_accelerator_of_plane(const char *name, size_t length);
+
 /* The same of a process of a Chrome trace, by its name and its labels, each of which may be empty.
  * in: beside_ascend  another process of the file is Ascend's hardware */
 enum tm_accelerator tm_accelerator_of_process(const char *name, size_t length, const char *labels, size_t labels_length,
@@ -88,6 +89,7 @@ struct tm_class_question {
     bool inside_runtime;         /* it lies inside an ExecuteThunks or a compile of its thread, or is named like an
                                 hlo_op of the file: no annotation of the user's */
 };
+
 /* The class of an event; no text is looked at.  Beyond METRICS section 1:
  * - A host name that no row knows is an annotation (an instant, without a length) on a line of the user's; on
  *   other lines a framework_op if TensorFlow names ops so, else runtime: work of thread pools.
@@ -125,5 +127,17 @@ void tm_parse_tpu_op(const char *hlo_text, size_t length, const char *category, 
 
 /* The opcode in an HLO text: a view into it, of no length where there is none. */
 void tm_hlo_opcode(const char *hlo_text, size_t length, const char **opcode, size_t *opcode_length);
+
+/* What the category of an event in PyTorch's profiles says: there it decides, not the name. */
+struct tm_category {
+    enum tm_class class;             /* goes into the record: see tm_class_question.given */
+    enum tm_side side;               /* where such events are, whatever their process is called */
+    enum tm_accelerator accelerator; /* whose events nobody here can tell apart; NONE of others */
+};
+
+/* in:     cat  of the event, as the file has it
+ * out:    *out  changed only where true is returned; false: no category of PyTorch's that says anything (flows
+ *               among them) */
+bool tm_category_of(const char *cat, size_t length, struct tm_category *out);
 
 #endif

@@ -75,7 +75,7 @@ struct tm_graph_event {
 
 /* survey_tracks.c: one reading of all tracks of one side. */
 tm_status tm_survey_host_tracks(struct tm_survey *s) TM_MUST_USE;
-/* survey_drivers.c: after the host's lines: whose calls stand on lines of the driver alone. */
+/* survey.c: after the host's lines: whose calls stand on lines of the driver alone. */
 tm_status tm_survey_join_drivers(struct tm_survey *s) TM_MUST_USE;
 /* Readings of the devices' lines: `facts` (activities, first, last, program times) and `rows` (activities by step);
  * both at once where the steps are known already. */

@@ -58,7 +58,7 @@ def main():
     tap = Tap()
     places = [(schema, place) for schema in map(Schema, DOCUMENTS) for place in schema.objects()]
     lists = [(source.name, KEY.findall(body))
-             for source in sorted((ROOT / "reports" / "content").glob("*_section.c"))
+             for source in sorted((ROOT / "reports" / "content").glob("*_sections.c"))
              for body in LISTS.findall(source.read_text(encoding="utf-8"))]
 
     tap.ok(len(lists) > 12 and all(keys for _, keys in lists), "lists of facts are found")

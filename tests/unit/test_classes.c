@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "stages/resolve/categories.h"
 #include "stages/resolve/classes.h"
 
 /* The class table: row by row with names from real profiles (tests/data/class_rows.tsv, another folder by

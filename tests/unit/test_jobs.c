@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "pipeline/nightly/machine.h"
 #include "pipeline/nightly/workers.h"
 #include "tests/support/test_folder.h"
 

@@ -6,7 +6,7 @@
 #include "pipeline/utf8.h"
 #include "pipeline/trace.h"
 #include "pipeline/store/waiting_names.h"
-#include "stages/resolve/known_names.h"
+#include "stages/resolve/traits.h"
 #include "tests/support/test_run.h"
 
 static const struct tm_secret_key some_key = { 1, 2 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/records/replay_source.h"
-
 #include "stages/input/records/record_source.h"
+
 #include "tests/support/stored_trace.h"
 
 /* The inner source's records, counted: what is kept is not asked for again. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/records/span_order.h"
+#include "stages/input/records/record_source.h"
 
 #include <stdio.h>
 

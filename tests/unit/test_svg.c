@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The chart model, its makers and the SVG back end, on summaries made by hand. */
-#include "reports/html/svg.h"
+#include "reports/html/html_table.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -10,7 +10,6 @@
 #include "stages/input/chrome/chrome_maker.h"
 #include "stages/input/records/pairs.h"
 #include "stages/input/records/record_source.h"
-#include "stages/resolve/categories.h"
 #include "stages/resolve/classes.h"
 
 /* What an event says of itself goes along with its record, where that is asked for.
@@ -100,7 +99,7 @@ tm_status tm_chrome_finish_own(void *to, const struct tm_record *record, uint8_t
 
 /* From an event of a Chrome trace to a record.  What it is by its category is decided here; what depends on the
  * names of processes waits for the end, since they may come last.
- * source: Trace Event Format (phases); categories: stages/resolve/categories.c */
+ * source: Trace Event Format (phases); categories: stages/resolve/classes.c */
 
 static const int64_t ps_per_us = 1000000;
 

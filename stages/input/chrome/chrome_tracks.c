@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "stages/input/chrome/chrome_maker.h"
-#include "stages/resolve/categories.h"
 #include "stages/resolve/classes.h"
 
 enum { NAME_MOST = 4096, ACCELERATOR_MOST = 64 };

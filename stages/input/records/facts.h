@@ -75,6 +75,7 @@ enum tm_stat {
     TM_STAT_QUEUE_DEVICE, /* rocprof: dev-id */
     TM_STAT_COUNT
 };
+
 static_assert(TM_STAT_COUNT <= 64, "statistics are bits of a 64-bit set");
 
 /* The number of a statistic by its name; of an argument of a Chrome event by its key: JAX names them as statistics,
@@ -111,6 +112,7 @@ void tm_facts_begin(struct tm_facts *facts, uint64_t seed);
 
 /* What a config is made from. */
 #define TM_FACT_BIT(stat) ((uint64_t)1 << (stat))
+
 static const uint64_t tm_config_facts =
     TM_FACT_BIT(TM_STAT_KERNEL_DETAILS) | TM_FACT_BIT(TM_STAT_MEMCPY_DETAILS) | TM_FACT_BIT(TM_STAT_MEMSET_DETAILS) |
     TM_FACT_BIT(TM_STAT_HLO_OP) | TM_FACT_BIT(TM_STAT_HLO_MODULE) | TM_FACT_BIT(TM_STAT_PROGRAM_ID) |
@@ -135,11 +137,9 @@ static inline uint64_t tm_fact_mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 32;
 }
 
-extern const uint16_t tm_fact_flags[TM_STAT_COUNT];                                /* of a record, that a fact sets */
-enum tm_fact_kind { TM_FACT_INT, TM_FACT_DOUBLE, TM_FACT_TEXT, TM_FACT_TEXT_REF }; /* 5 and "5" are told apart */
+extern const uint16_t tm_fact_flags[TM_STAT_COUNT]; /* of a record, that a fact sets */
 
-/* What else goes into the hash of a config, beside statistics: where their texts are, the op, the category, the name. */
-enum tm_fact_beside { TM_FACT_OF_PLACE = TM_STAT_COUNT << 2, TM_FACT_OF_OP, TM_FACT_OF_CATEGORY, TM_FACT_OF_NAME };
+enum tm_fact_kind { TM_FACT_INT, TM_FACT_DOUBLE, TM_FACT_TEXT, TM_FACT_TEXT_REF }; /* 5 and "5" are told apart */
 
 /* That a fact is there.  hashed: what it says, as a number. */
 static inline void tm_facts_note(struct tm_facts *facts, enum tm_stat stat, enum tm_fact_kind kind, uint64_t hashed)
@@ -186,6 +186,7 @@ static inline void tm_facts_put_text(struct tm_facts *facts, enum tm_stat stat, 
 }
 
 void tm_facts_put_double(struct tm_facts *facts, enum tm_stat stat, double value);
+
 /* A number that is written as text (JAX's JSON has only texts): both are kept, the number where it is one.
  * A decimal fraction goes to doubles, and cut to ints. */
 void tm_facts_put_number_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length);
@@ -217,6 +218,7 @@ struct tm_fact_maker {
 /* The handle of a text; 0 = none. */
 tm_status tm_facts_text(const struct tm_fact_maker *maker, const struct tm_facts *facts, enum tm_stat stat,
                         tm_strid *name) TM_MUST_USE;
+
 /* The framework path that tf_op tells: "a/b:Add" ends with a type, which goes where it is empty ("a/b:"); "XlaModule:"
  * is no path, *path = 0. */
 tm_status tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op, tm_strid *path) TM_MUST_USE;
@@ -226,6 +228,7 @@ tm_status tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op, tm_strid *pat
  * a TPU op, a collective's arguments make a message. */
 tm_status tm_facts_config(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config,
                           uint32_t *row) TM_MUST_USE;
+
 /* The values of an allocator.  JAX: MemoryAllocation.  PyTorch: [memory], where the allocator is named after the
  * device, "gpu:0"; available is what it has reserved but not given out; a freed block's size, which is written below
  * 0, becomes its length.  Older files have no totals: then only the size is known. */

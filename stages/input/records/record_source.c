@@ -2,7 +2,212 @@
 /* A cursor is a place in the store.  The one that counts holds what is known of the spans before as well. */
 #include "stages/input/records/record_source.h"
 
-#include "stages/input/records/span_order.h"
+#include "pipeline/source.h"
+#include "stages/input/records/record_store.h"
+
+/* Ends of open spans are kept with the earliest on top: a span overlaps some open one if it ends after that. */
+
+/* Below all that end earlier; nearly always on top. */
+static void put_end(struct tm_span_order *order, int64_t end_ps)
+{
+    uint32_t at = order->depth;
+
+    if (at == TM_SPAN_ORDER_DEEPEST)
+        return;
+    for (; at && order->ends[at - 1] < end_ps; at--)
+        order->ends[at] = order->ends[at - 1];
+    order->ends[at] = end_ps;
+    order->depth++;
+}
+
+static tm_status compare_before(struct tm_span_order *order, struct tm_trace *trace, const struct tm_record *r)
+{
+    bool same = false;
+    tm_status st = TM_OK;
+
+    if (order->has_before && r->start_ps == order->start_ps && r->dur_ps == order->dur_ps)
+        st = tm_names_are_same(trace->names, r->name, order->name, &same);
+    if (same)
+        tm_tally_add(&trace->run->tallies, TM_TALLY_REPEATED_EVENT, 1);
+    order->has_before = true;
+    order->start_ps = r->start_ps;
+    order->dur_ps = r->dur_ps;
+    order->name = r->name;
+    return st;
+}
+
+tm_status tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace, const struct tm_record *record)
+{
+    int64_t end_ps;
+
+    if (record->kind != TM_SPAN || record->class == TM_CLASS_ASYNC)
+        return TM_OK;
+    if (__builtin_add_overflow(record->start_ps, record->dur_ps, &end_ps))
+        end_ps = INT64_MAX;
+    while (order->depth && order->ends[order->depth - 1] <= record->start_ps)
+        order->depth--;
+    if (order->depth && end_ps > order->ends[order->depth - 1])
+        tm_tally_add(&trace->run->tallies, TM_TALLY_OVERLAPPING_SPAN, 1);
+    if (record->dur_ps > 0)
+        put_end(order, end_ps);
+    return compare_before(order, trace, record);
+}
+
+/* Tracks are read one after the other where they count, so one of them is being kept at a time.  A track is in the store
+ * as a whole, or what is there is not used. */
+
+struct replay_source {
+    struct tm_source source; /* first: a tm_source is cast to it */
+    struct tm_source *inner;
+    struct tm_record_store *store;
+    const struct replay_cursor *keeper; /* whose records go to the store, or NULL */
+    bool is_broken;                     /* some track is in the store in part: nothing is read from there any more */
+};
+
+struct replay_cursor {
+    struct tm_cursor base;   /* first */
+    struct tm_cursor *inner; /* NULL: the records come from the store */
+    struct tm_record_place place;
+    bool is_begun;
+};
+
+static struct replay_source *source_of(const struct replay_cursor *c)
+{
+    return (struct replay_source *)c->base.source;
+}
+
+static void close_track(struct tm_cursor *cursor)
+{
+    struct replay_cursor *const c = (struct replay_cursor *)cursor;
+    struct replay_source *s;
+
+    if (!c)
+        return;
+    s = source_of(c);
+    if (s->keeper == c) {
+        s->keeper = NULL;
+        s->is_broken = true;
+    }
+    if (c->inner)
+        s->inner->type->close(c->inner);
+    else
+        tm_record_store_end(&c->place);
+    tm_give(&s->source.trace->run->budget, TM_ACCOUNT_INPUT, c, sizeof(*c));
+}
+
+/* Whether all of a track is in the store. */
+static tm_status is_kept(const struct replay_source *s, uint64_t track, bool *kept)
+{
+    struct tm_stored_track known;
+    const tm_status st = tm_record_store_track(s->store, track, &known);
+
+    *kept = known.count && !(s->keeper && s->keeper->base.track == track) && !s->is_broken;
+    return st;
+}
+
+static struct tm_cursor *open_track(struct tm_source *source, uint64_t track, size_t buffer_bytes)
+{
+    struct replay_source *const s = (struct replay_source *)source;
+    struct tm_run *const run = source->trace->run;
+    struct replay_cursor *const c = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*c), &run->error);
+    bool kept;
+    tm_status st;
+
+    if (!c)
+        return NULL;
+    c->base = (struct tm_cursor){ .source = source, .track = track };
+    st = is_kept(s, track, &kept);
+    if (st == TM_OK && kept) {
+        st = tm_record_store_begin(s->store, track, &c->place);
+    } else if (st == TM_OK) {
+        c->inner = s->inner->type->open(s->inner, track, buffer_bytes);
+        st = c->inner ? TM_OK : run->error.status;
+    }
+    if (st == TM_OK)
+        return &c->base;
+    close_track(&c->base);
+    return NULL;
+}
+
+/* The first record of a reading of the inner source is asked for: does it count? */
+static void begin(struct replay_cursor *c)
+{
+    struct replay_source *const s = source_of(c);
+
+    c->is_begun = true;
+    c->inner->counts = c->base.counts;
+    if (c->base.counts && !s->keeper && !s->is_broken)
+        s->keeper = c;
+}
+
+static tm_status next_and_keep(struct replay_cursor *c, struct tm_raw_record *raw, bool *more)
+{
+    struct replay_source *const s = source_of(c);
+    tm_status st;
+
+    if (!c->is_begun)
+        begin(c);
+    st = s->inner->type->next(c->inner, raw, more);
+    if (st != TM_OK || s->keeper != c)
+        return st;
+    if (*more)
+        return tm_record_store_add(s->store, raw);
+    s->keeper = NULL;
+    return TM_OK;
+}
+
+static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more)
+{
+    struct replay_cursor *const c = (struct replay_cursor *)cursor;
+
+    return c->inner ? next_and_keep(c, raw, more) : tm_record_store_next(&c->place, raw, more);
+}
+
+static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw_record *raw)
+{
+    struct replay_cursor *const c = (struct replay_cursor *)cursor;
+    uint8_t *bytes;
+
+    return c->inner ? source_of(c)->inner->type->own(c->inner, raw) : tm_record_store_own(&c->place, raw, &bytes);
+}
+
+static void free_source(struct tm_source *source)
+{
+    struct replay_source *const s = (struct replay_source *)source;
+
+    tm_record_store_free(s->store);
+    s->inner->type->free(s->inner);
+    tm_give(&source->trace->run->budget, TM_ACCOUNT_INPUT, s, sizeof(*s));
+}
+
+static const struct tm_source_type replay_source_type = {
+    .name = "replay",
+    .open = open_track,
+    .next = next_record,
+    .own = own_arguments,
+    .close = close_track,
+    .free = free_source,
+};
+
+tm_status tm_replay_source_new(struct tm_source *inner, struct tm_source **source)
+{
+    struct tm_run *const run = inner->trace->run;
+    struct replay_source *const s = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*s), &run->error);
+
+    *source = NULL;
+    if (!s) {
+        inner->type->free(inner);
+        return run->error.status;
+    }
+    *s = (struct replay_source){ .source = { &replay_source_type, inner->trace }, .inner = inner };
+    s->store = tm_record_store_new(inner->trace);
+    if (!s->store) {
+        free_source(&s->source);
+        return run->error.status;
+    }
+    *source = &s->source;
+    return TM_OK;
+}
 
 struct record_source {
     struct tm_source source; /* first: a tm_source is cast to it */
@@ -19,7 +224,7 @@ struct record_cursor {
     struct tm_span_order *order; /* NULL until it is known that the cursor counts */
 };
 
-static void close_track(struct tm_cursor *cursor)
+static void source_close_track(struct tm_cursor *cursor)
 {
     struct record_cursor *const c = (struct record_cursor *)cursor;
 
@@ -32,7 +237,7 @@ static void close_track(struct tm_cursor *cursor)
     tm_give(budget, TM_ACCOUNT_INPUT, c, sizeof(*c));
 }
 
-static struct tm_cursor *open_track(struct tm_source *source, uint64_t track, size_t buffer_bytes)
+static struct tm_cursor *source_open_track(struct tm_source *source, uint64_t track, size_t buffer_bytes)
 {
     const struct record_source *const s = (const struct record_source *)source;
     struct tm_run *const run = source->trace->run;
@@ -49,7 +254,7 @@ static struct tm_cursor *open_track(struct tm_source *source, uint64_t track, si
     if (row && tm_clock_place_begin(s->clock, &c->track, &c->clock) == TM_OK &&
         tm_record_store_begin(s->store, track, &c->place) == TM_OK)
         return &c->base;
-    close_track(&c->base);
+    source_close_track(&c->base);
     return NULL;
 }
 
@@ -107,7 +312,7 @@ TM_NOT_INLINE tm_status next_on_device_clock(struct record_cursor *c, struct tm_
     return st;
 }
 
-static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more)
+static tm_status source_next_record(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more)
 {
     struct record_cursor *const c = (struct record_cursor *)cursor;
 
@@ -135,7 +340,7 @@ static tm_status read_clock(void *from, struct tm_device_clock *clock, uint64_t 
     return st;
 }
 
-static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw_record *raw)
+static tm_status source_own_arguments(struct tm_cursor *cursor, struct tm_raw_record *raw)
 {
     const struct record_source *const s = (const struct record_source *)cursor->source;
     uint8_t *bytes;
@@ -146,7 +351,7 @@ static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw_record *r
     return s->finish.own(s->finish.to, &raw->record, bytes, raw->own.length);
 }
 
-static void free_source(struct tm_source *source)
+static void source_free_source(struct tm_source *source)
 {
     struct record_source *const s = (struct record_source *)source;
 
@@ -157,11 +362,11 @@ static void free_source(struct tm_source *source)
 
 static const struct tm_source_type record_source_type = {
     .name = "records",
-    .open = open_track,
-    .next = next_record,
-    .own = own_arguments,
-    .close = close_track,
-    .free = free_source,
+    .open = source_open_track,
+    .next = source_next_record,
+    .own = source_own_arguments,
+    .close = source_close_track,
+    .free = source_free_source,
 };
 
 tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *store,
@@ -177,7 +382,7 @@ tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *s
     }
     *s = (struct record_source){ .source = { &record_source_type, trace }, .store = store, .finish = *finish };
     if (tm_device_clock_read(trace, read_clock, s, &s->clock) != TM_OK) {
-        free_source(&s->source);
+        source_free_source(&s->source);
         return run->error.status;
     }
     *source = &s->source;

@@ -2,6 +2,9 @@
 #ifndef TM_RECORD_STORE_H
 #define TM_RECORD_STORE_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "pipeline/kept_record.h"
 #include "stages/input/records/device_clock.h"
 
@@ -30,10 +33,12 @@ enum tm_stored_trait {
     TM_STORED_UNSORTED = 1 << 2, /* not in the order (start, longer first) */
     TM_STORED_BACK = 1 << 3,     /* some start lies before the one before it: unsorted whatever the lengths are */
 };
+
 struct tm_stored_track {
     uint64_t count;  /* records */
     uint32_t traits; /* enum tm_stored_trait */
 };
+
 /* A track that holds nothing, or that was never heard of, is all 0. */
 tm_status tm_record_store_track(const struct tm_record_store *store, uint64_t track,
                                 struct tm_stored_track *known) TM_MUST_USE;
@@ -59,13 +64,13 @@ struct tm_record_place {
     struct tm_device_times times;
     bool has_times; /* of the record given out last */
 };
-enum { TM_RECORD_PLACE_BYTES = 2016 };
 
 /* owns: every place that was begun, even in vain, is ended */
 tm_status tm_record_store_begin(struct tm_record_store *store, uint64_t track,
                                 struct tm_record_place *place) TM_MUST_USE;
 /* raw->args points into the place. */
 tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw, bool *more) TM_MUST_USE;
+
 /* The own arguments of the record given out last; raw->own is valid until the next call on any place of the store.
  * out: *bytes  the same, for the caller to change in place */
 tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw_record *raw, uint8_t **bytes) TM_MUST_USE;
@@ -78,5 +83,18 @@ tm_status tm_record_store_add_row(struct tm_record_store *store, const struct tm
 /* Add the own arguments of one row to those of another: see tm_kept_args_join. */
 tm_status tm_record_store_join_own(struct tm_record_store *store, struct tm_kept_record *row,
                                    const struct tm_kept_record *with, bool *is_cut) TM_MUST_USE;
+
+struct tm_packed_small {
+    uint32_t step_ps, dur_ps;
+    uint16_t shape_and_form; /* the number of the shape << 2 | enum tm_packed_form */
+    uint16_t id_step;        /* tm_id_step */
+};
+
+union tm_packed {
+    struct tm_packed_small small;
+    uint32_t words[3]; /* aligned as the others are */
+};
+
+static_assert(sizeof(union tm_packed) == 12, "five to a cache line");
 
 #endif

@@ -9,16 +9,66 @@
 
 #include "perfetto.pb-c.h"
 #include "pipeline/arguments.h"
+#include "pipeline/run.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
 #include "pipeline/store/names.h"
-#include "pipeline/run.h"
 #include "pipeline/version.h"
 #include "stages/output/file/out_file.h"
 #include "stages/output/out_marks.h"
-#include "stages/output/perfetto/perfetto_private.h"
+#include "stages/output/perfetto/perfetto_arguments.h"
 #include "stages/output/perfetto/perfetto_wire.h"
 #include "stages/output/text/text_sink.h"
+#include "stages/output/trace_writer.h"
+
+/* Packets on their way into a file.  They are gathered in a block; a full one is written as it is, or deflated into one
+ * packet (compressed_packets), which viewers read like the packets themselves. */
+enum {
+    TM_PACKETS_BLOCK_BYTES = 512 << 10, /* what a block holds; a packet that is larger goes into the file as it is */
+    TM_PACKET_MOST = 1 << 20,           /* bytes of one packet on the wire with its head, at most */
+};
+
+struct tm_packets {
+    struct tm_run *run;
+    struct tm_out_file *file;           /* NULL = none is open */
+    uint64_t raw_bytes;                 /* of the file so far, before compression */
+    struct tm_block_deflater *deflater; /* NULL = blocks are written as they are */
+    uint8_t *deflated;                  /* TM_PACKETS_BLOCK_BYTES; NULL likewise */
+    size_t used;                        /* of block */
+    uint8_t block[TM_PACKET_MOST];
+};
+
+/* Names of arguments that are ours. */
+enum tm_perfetto_own_key {
+    TM_PERFETTO_KEY_CUT,
+    TM_PERFETTO_KEY_BEGIN,
+    TM_PERFETTO_KEY_DURATION,
+    TM_PERFETTO_KEY_UNFINISHED,
+    TM_PERFETTO_OWN_KEYS
+};
+
+/* Bytes of a TrackEvent on the wire, at most: its own numbers, its arguments, texts. */
+enum {
+    TM_PERFETTO_EVENT_BYTES = 16 * TM_PB_MOST +
+                              (TM_PERFETTO_VALUES_MOST + TM_PERFETTO_OWN_KEYS) * TM_PERFETTO_VALUE_BYTES +
+                              TM_PERFETTO_COPIED_MOST + 2 * TM_ARGUMENTS_MOST,
+};
+
+enum { TM_PERFETTO_SEQUENCE = 1 }; /* of all packets */
+
+enum { TM_PERFETTO_ANEW = 1, TM_PERFETTO_USES_NAMES = 2 }; /* sequence_flags */
+
+/* All of it is one piece of memory, of a fixed size. */
+struct tm_perfetto {
+    struct tm_trace_writer base;
+    struct tm_writer_options options;
+    tm_strid own_keys[TM_PERFETTO_OWN_KEYS];
+    int64_t clock_ns; /* what the clock of the sequence reads: times are written as what has gone by since */
+    struct tm_perfetto_names names;
+    struct tm_perfetto_arguments arguments;
+    struct tm_packets packets;
+    uint8_t event[TM_PERFETTO_EVENT_BYTES]; /* of the packet that is made */
+};
 
 /* A packet begins: the texts of the one before are gone. */
 static inline void tm_perfetto_names_begin(struct tm_perfetto_names *n)
@@ -138,7 +188,8 @@ enum { SEQUENCE_CLOCK = 64, TRACE_CLOCK = 6, REALTIME = 1, MONOTONIC = 3 };
 
 static const int64_t since_1970_ns = INT64_C(100000000000000000); /* 1973: no machine is up that long */
 
-tm_status tm_perfetto_put_clock(struct tm_perfetto *w, bool begins_anew)
+/* The clock of the sequence reads 0; begins_anew: the tables of names are empty, too. */
+static tm_status perfetto_put_clock(struct tm_perfetto *w, bool begins_anew)
 {
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
     Perfetto__TracePacketDefaults defaults = PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
@@ -260,6 +311,7 @@ static size_t make_valid(struct tm_perfetto_names *n, uint8_t *to, const char *t
 }
 
 static tm_status begin(struct tm_trace_writer *base, const struct tm_out_event *from);
+
 static tm_status flow(struct tm_trace_writer *base, const struct tm_out_flow *flow);
 
 /* The text is made where it lies if its length takes one byte, and moves otherwise. */
@@ -304,6 +356,7 @@ static ProtobufCBinaryData perfetto_copy(struct tm_perfetto_names *n, const char
 }
 
 /* Texts for a packet that protobuf-c makes, until the next packet begins; data NULL: no room, and is_cut says so. */
+
 /* The bytes of a name are gone with the next one. */
 static tm_status perfetto_text(struct tm_perfetto_names *n, tm_strid id, ProtobufCBinaryData *text)
 {
@@ -393,6 +446,7 @@ enum {
     CATEGORY_IIDS = 3, LEGACY_EVENT = 6, TYPE = 9, NAME_IID = 10, TRACK_UUID = 11, CATEGORIES = 22, NAME = 23,
     COUNTER_VALUE = 30, DOUBLE_COUNTER_VALUE = 44, FLOW_IDS = 47
 };
+
 /* clang-format on */
 
 enum { PHASE = 2, UNSCOPED_ID = 6, BIND_TO_ENCLOSING = 12 };
@@ -449,7 +503,8 @@ static struct tm_trace_writer *open_writer(struct tm_run *run, struct tm_names *
     return &w->base;
 }
 
-tm_status tm_perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet)
+/* A packet that protobuf-c makes.  Texts are gone after it. */
+static tm_status perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet)
 {
     packet->has_trusted_packet_sequence_id = packet->has_sequence_flags = true;
     packet->trusted_packet_sequence_id = TM_PERFETTO_SEQUENCE;
@@ -462,8 +517,13 @@ tm_status tm_perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet)
 static tm_status begin_anew(struct tm_perfetto *w)
 {
     perfetto_names_clear(&w->names);
-    return tm_perfetto_put_clock(w, true);
+    return perfetto_put_clock(w, true);
 }
+
+static uint64_t raw_bytes(const struct tm_trace_writer *base);
+static tm_status perfetto_put_origin(struct tm_perfetto *w);
+static tm_status perfetto_put_facts(struct tm_perfetto *w);
+static tm_status perfetto_put_row(struct tm_trace_writer *base, const struct tm_out_row *row);
 
 static tm_status begin_file(struct tm_trace_writer *base, struct tm_out_file *file)
 {
@@ -471,12 +531,12 @@ static tm_status begin_file(struct tm_trace_writer *base, struct tm_out_file *fi
     tm_status status;
 
     packets_begin_file(&w->packets, file);
-    status = tm_perfetto_put_origin(w);
+    status = perfetto_put_origin(w);
     if (status == TM_OK)
         status = packets_write_plain(&w->packets);
     if (status == TM_OK)
         status = begin_anew(w);
-    return status == TM_OK ? tm_perfetto_put_facts(w) : status;
+    return status == TM_OK ? perfetto_put_facts(w) : status;
 }
 
 static tm_status end_file(struct tm_trace_writer *base)
@@ -526,7 +586,7 @@ static tm_status put_event(struct tm_perfetto *w, const uint8_t *to, int64_t tim
     uint64_t passed;
 
     if (ns < w->clock_ns) /* another host */
-        status = tm_perfetto_put_clock(w, false);
+        status = perfetto_put_clock(w, false);
     if (status != TM_OK)
         return status;
     passed = (uint64_t)(ns - w->clock_ns);
@@ -714,7 +774,7 @@ const struct tm_trace_writer_type tm_perfetto_writer = {
     .writes_ends = true,
     .open = open_writer,
     .begin_file = begin_file,
-    .row = tm_perfetto_put_row,
+    .row = perfetto_put_row,
     .begin = begin,
     .end = end,
     .instant = instant,
@@ -757,10 +817,11 @@ static tm_status put_some_facts(struct tm_perfetto *w, const struct tm_out_fact 
     attributes.n_attribute = count;
     attributes.attribute = at;
     packet.trace_attributes = &attributes;
-    return tm_perfetto_put(w, &packet);
+    return perfetto_put(w, &packet);
 }
 
-tm_status tm_perfetto_put_origin(struct tm_perfetto *w)
+/* The first packet: the program that wrote the file.  It is never deflated, so that the first bytes tell. */
+static tm_status perfetto_put_origin(struct tm_perfetto *w)
 {
     static char key[] = "tracemill.version", value[] = TM_VERSION;
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
@@ -790,10 +851,11 @@ static tm_status put_root(struct tm_perfetto *w)
     track.has_process_ordering = track.has_thread_ordering = true;
     track.process_ordering = track.thread_ordering = PERFETTO__TRACK_DESCRIPTOR__RANK_ORDERING__BY_RANK;
     packet.track_descriptor = &track;
-    return tm_perfetto_put(w, &packet);
+    return perfetto_put(w, &packet);
 }
 
-tm_status tm_perfetto_put_facts(struct tm_perfetto *w)
+/* What the file says of itself and how rows are ordered; a row. */
+static tm_status perfetto_put_facts(struct tm_perfetto *w)
 {
     tm_status status = put_root(w);
 
@@ -848,10 +910,10 @@ static tm_status put_track(struct tm_perfetto *w, const struct tm_out_row *row, 
     track->has_sibling_merge_behavior = row->sort != TM_OUT_PROCESS;
     track->sibling_merge_behavior = PERFETTO__TRACK_DESCRIPTOR__MERGING__NONE;
     packet.track_descriptor = track;
-    return tm_perfetto_put(w, &packet);
+    return perfetto_put(w, &packet);
 }
 
-tm_status tm_perfetto_put_row(struct tm_trace_writer *base, const struct tm_out_row *row)
+static tm_status perfetto_put_row(struct tm_trace_writer *base, const struct tm_out_row *row)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
     Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;

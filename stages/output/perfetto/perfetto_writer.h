@@ -4,28 +4,11 @@
 
 #include "perfetto.pb-c.h"
 #include "pipeline/arguments.h"
+#include "pipeline/run.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/names.h"
-#include "pipeline/run.h"
 #include "stages/output/file/out_file.h"
 #include "stages/output/perfetto/perfetto_wire.h"
-
-/* Packets on their way into a file.  They are gathered in a block; a full one is written as it is, or deflated into one
- * packet (compressed_packets), which viewers read like the packets themselves. */
-enum {
-    TM_PACKETS_BLOCK_BYTES = 512 << 10, /* what a block holds; a packet that is larger goes into the file as it is */
-    TM_PACKET_MOST = 1 << 20,           /* bytes of one packet on the wire with its head, at most */
-};
-
-struct tm_packets {
-    struct tm_run *run;
-    struct tm_out_file *file;           /* NULL = none is open */
-    uint64_t raw_bytes;                 /* of the file so far, before compression */
-    struct tm_block_deflater *deflater; /* NULL = blocks are written as they are */
-    uint8_t *deflated;                  /* TM_PACKETS_BLOCK_BYTES; NULL likewise */
-    size_t used;                        /* of block */
-    uint8_t block[TM_PACKET_MOST];
-};
 
 /* Texts of packets.  What comes often stands in a table of the file by its number, and a packet that uses it first
  * brings the text along.  The tables have fixed sizes, whatever the memory is, and know texts by what they are, not by

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TM_KNOWN_NAMES_H
-#define TM_KNOWN_NAMES_H
+#ifndef TM_TRAITS_H
+#define TM_TRAITS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* The names that the class table knows, as data: a name is looked at by these rows only. */
-
-enum tm_known_how {
-    TM_KNOWN_WHOLE,  /* the whole name */
-    TM_KNOWN_PREFIX, /* the name begins so */
-    TM_KNOWN_SUFFIX, /* the name ends so */
-};
 
 struct tm_known_name {
     const char *text;
@@ -30,9 +24,5 @@ extern const size_t tm_input_word_count;
 /* Parts of kernel names that tell a collective: anywhere in the name, without case; '_' may be missing. */
 extern const char *const tm_collective_parts[];
 extern const size_t tm_collective_part_count;
-
-/* HLO opcodes of collectives, without -start and -done; '_' in a name counts as '-'. */
-extern const char *const tm_collective_opcodes[];
-extern const size_t tm_collective_opcode_count;
 
 #endif

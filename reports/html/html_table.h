@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TM_SVG_H
-#define TM_SVG_H
+#ifndef TM_HTML_TABLE_H
+#define TM_HTML_TABLE_H
 
 #include "reports/chart/chart.h"
 #include "reports/html/htmlw.h"
