@@ -19,6 +19,10 @@ SHARED = Path(os.environ.get("TM_SHARED", ROOT.parent / "shared"))
 DEMO = ROOT / "tests" / "data" / "demo"
 if not BINARY.exists():
     raise SystemExit(f"no program at {BINARY}: 'make' builds it")
+# The shell of a background job ignores these, and what is ignored passes on to the programs that get them here.
+for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, usual)
 UNDER = shlex.split(os.environ.get("TM_UNDER", ""))
 SANITIZER = re.compile(rb"(Address|Leak|UndefinedBehavior|Memory|Thread)Sanitizer|runtime error:|==\d+==")
 
