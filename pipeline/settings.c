@@ -155,7 +155,7 @@ static tm_status take_flag(struct tm_setting_set *set, int answer, const char *e
 static tm_status take_words(struct tm_setting_set *set, int argc, char **argv, char **operands, size_t *count, int *end,
                             struct tm_error *error)
 {
-    struct getopt_tables tables;
+    struct getopt_tables tables = { .letters = "" };
 
     make_tables(&tables);
     optind = 0; /* begin anew: glibc's way */

@@ -108,10 +108,11 @@ static tm_status read_end64(struct check *c, uint64_t end_at, bool *known)
     uint8_t locator[LOCATOR_BYTES], end[END64_BYTES];
     uint64_t at;
     size_t got = 0;
-    tm_status st = TM_OK;
+    tm_status st;
 
-    if (end_at >= LOCATOR_BYTES)
-        st = read_at(c, locator, sizeof(locator), end_at - LOCATOR_BYTES, &got);
+    if (end_at < LOCATOR_BYTES)
+        return TM_OK;
+    st = read_at(c, locator, sizeof(locator), end_at - LOCATOR_BYTES, &got);
     if (st != TM_OK || got != sizeof(locator) || memcmp(locator, "PK\6\7", 4) != 0)
         return st;
     at = get64(locator + 8);

@@ -272,8 +272,6 @@ size_t tm_block_deflate(struct tm_block_deflater *d, const uint8_t *from, size_t
 
 #else
 
-#include "stages/output/file/out_file.c"
-
 /* A struct tm_deflater: the type is never made. */
 struct tm_block_deflater *tm_block_deflater_new(struct tm_run *run)
 {
