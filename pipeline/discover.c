@@ -924,7 +924,7 @@ static tm_status take_file(struct gathering *g, const struct tm_member *member, 
     return member->link ? member_links_add(&g->links, &file, member, !is_named) : tm_run_add(g->run, &g->files, &file);
 }
 
-static tm_status members_take_member(void *to, const struct tm_member *member)
+static tm_status take_archive_member(void *to, const struct tm_member *member)
 {
     struct gathering *const g = to;
     size_t length;
@@ -1086,7 +1086,7 @@ static tm_status keep_only(struct gathering *g, struct tm_found *found)
     return st == TM_OK ? tm_run_keep_file(found, &g->here) : st;
 }
 
-static tm_status members_refuse_bare(const struct gathering *g)
+static tm_status refuse_bare_archive(const struct gathering *g)
 {
     const struct tm_listing *const l = &g->listing;
     const uint64_t links = g->left_out->lost_links, others = g->left_out->not_traces;
@@ -1116,7 +1116,7 @@ tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_memb
     tm_status st;
 
     *found = (struct tm_found){ .run = run, .folders = 1 };
-    st = list(run, path, members_take_member, &g, &g.listing);
+    st = list(run, path, take_archive_member, &g, &g.listing);
     if (st == TM_OK)
         st = add_links(&g);
     found->unreadable = g.unreadable;
@@ -1127,7 +1127,7 @@ tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_memb
     else if (st == TM_OK)
         st = make_runs(&g, found);
     if (st == TM_OK && found->run_count == 0)
-        st = members_refuse_bare(&g);
+        st = refuse_bare_archive(&g);
     if (st == TM_OK)
         st = tm_runs_order(found, path);
     member_links_free(&g.links);

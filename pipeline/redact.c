@@ -19,7 +19,7 @@ enum { TM_PUBLIC_WORD_MOST = 24 /* bytes of the longest one */ };
  * not belong here, unless it is one of these too. */
 
 /* clang-format off */
-static const char *const public_words_words[] = {
+static const char *const public_words[] = {
     "141gb", "16gb", "192gb", "32gb", "40gb", "80gb", "94gb", "96gb", "a100", "a10g", "a30", "a40", "a800", "aac",
     "aarch64", "abc", "abs", "absl", "abstract", "abstractify", "abv", "acc", "access", "accessed", "accumulation",
     "accumulator", "aced", "achieved", "acos", "acosh", "acquire", "action", "activation", "active", "activities",
@@ -227,8 +227,8 @@ static bool is_public_word(const char *word, size_t length)
     for (size_t i = 0; i < length; i++)
         lower[i] = (char)(word[i] >= 'A' && word[i] <= 'Z' ? word[i] - 'A' + 'a' : word[i]);
     lower[length] = '\0';
-    return bsearch(lower, public_words_words, sizeof(public_words_words) / sizeof(public_words_words[0]),
-                   sizeof(public_words_words[0]), compare) != NULL;
+    return bsearch(lower, public_words, sizeof(public_words) / sizeof(public_words[0]),
+                   sizeof(public_words[0]), compare) != NULL;
 }
 
 enum {

@@ -145,13 +145,6 @@ tm_status tm_runs_put(struct tm_runs *runs, const void *row)
     return runs->out_used + row_bytes > runs->buffer_bytes ? flush(runs) : TM_OK;
 }
 
-tm_status tm_runs_put_many(struct tm_runs *runs, const void *rows, size_t count)
-{
-    const tm_status status = flush(runs);
-
-    return status == TM_OK ? tm_spill_append(&runs->spill, rows, count * runs->setup.row_bytes, NULL) : status;
-}
-
 static tm_status add_stretch(struct tm_runs *runs, struct stretch stretch)
 {
     if (runs->count == runs->capacity) {

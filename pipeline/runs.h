@@ -28,8 +28,6 @@ size_t tm_runs_buffer_bytes(size_t row_bytes, size_t memory_bytes);
 
 /* Write the next row of the present run; the rows of one run come in order. */
 tm_status tm_runs_put(struct tm_runs *runs, const void *row) TM_MUST_USE;
-/* The same for `count` rows that lie one after the other. */
-tm_status tm_runs_put_many(struct tm_runs *runs, const void *rows, size_t count) TM_MUST_USE;
 /* The present run is complete. */
 tm_status tm_runs_end(struct tm_runs *runs) TM_MUST_USE;
 /* True if runs have to be merged before the next one begins: the caller gives back its own memory

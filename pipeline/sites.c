@@ -132,7 +132,7 @@ static inline struct tm_site site_of(const struct tm_sites_slot *slot)
 }
 
 /* Twice the slots. */
-static tm_status sites_grow(struct tm_sites *sites)
+static tm_status grow_sites(struct tm_sites *sites)
 {
     struct tm_sites_slot *const old = sites->slots;
     const size_t old_bytes = bytes_of(sites), count = (size_t)1 << sites->bits;
@@ -157,7 +157,7 @@ struct tm_sites_slot *tm_sites_add(struct tm_sites *sites, const struct tm_site 
 {
     if (2 * (uint64_t)sites->used >= (uint64_t)1 << sites->bits) {
         if (sites->bits < sites->most_bits) {
-            if (sites_grow(sites) != TM_OK)
+            if (grow_sites(sites) != TM_OK)
                 return NULL;
         } else {
             memset(sites->slots, 0, bytes_of(sites));

@@ -115,14 +115,14 @@ static void effective_thresholds_add(const struct tm_effective_thresholds *t, st
 }
 
 /* Longer values are cut in the table for people; --json prints them whole. */
-enum { CONFIG_VALUE_BYTES = 256 };
+enum { SETTING_BYTES = 256 };
 
 static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set,
                             const struct tm_effective_thresholds *thresholds)
 {
     struct tm_doc *const doc = tm_doc_new(run);
     tm_status st = run->error.status;
-    char place[64], joined[CONFIG_VALUE_BYTES];
+    char place[64], joined[SETTING_BYTES];
 
     if (!doc)
         return st;
@@ -152,7 +152,7 @@ static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set
 
 static void print_table(const struct tm_setting_set *set)
 {
-    char value[CONFIG_VALUE_BYTES], from[CONFIG_VALUE_BYTES], joined[CONFIG_VALUE_BYTES], place[64];
+    char value[SETTING_BYTES], from[SETTING_BYTES], joined[SETTING_BYTES], place[64];
 
     (void)printf("%-12s %-20s %s\n", "setting", "value", "from");
     for (int i = 0; i < TM_OPTION_COUNT; i++) {

@@ -245,7 +245,7 @@ void tm_file_facts_take(struct tm_file_facts *facts, const struct tm_input *inpu
 
 /* --- in documents --- */
 
-static void facts_add_fact(const struct tm_file_facts *facts, const struct fact *fact, struct tm_value *to)
+static void put_fact(const struct tm_file_facts *facts, const struct fact *fact, struct tm_value *to)
 {
     const char *at = (const char *)facts + fact->at;
     struct tm_value *list;
@@ -283,7 +283,7 @@ void tm_file_facts_add(const struct tm_file_facts *facts, enum tm_facts_place pl
 
     for (size_t i = 0; i < FACTS; i++)
         if (file_facts[i].places & place)
-            facts_add_fact(facts, &file_facts[i], to);
+            put_fact(facts, &file_facts[i], to);
 }
 
 /* --- in partials --- */

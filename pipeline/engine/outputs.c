@@ -476,7 +476,7 @@ size_t tm_plain_name_length(const char *name, size_t length)
 }
 
 /* The name of the file, or the run, without its endings. */
-static const char *out_place_name_of(const struct tm_options *options, const char *run_name, bool is_trace,
+static const char *default_name_of(const struct tm_options *options, const char *run_name, bool is_trace,
                                      size_t *length)
 {
     const char *const input = options->inputs[0];
@@ -508,7 +508,7 @@ tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run, const st
                           const char *run_name, const char *ending, bool is_trace)
 {
     size_t length;
-    const char *name = out_place_name_of(options, run_name, is_trace, &length);
+    const char *name = default_name_of(options, run_name, is_trace, &length);
 
     if (run->redactor && name != run_name && tm_redact_path(run->redactor, name, length, &name, &length) != TM_OK)
         return run->error.status;

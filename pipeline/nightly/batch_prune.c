@@ -169,7 +169,7 @@ enum { KEPT_MOST = 4096 };
 
 static int by_id(const void *a, const void *b);
 
-struct prune_prune {
+struct pruning {
     struct tm_run *run;
     const struct tm_options *options;
     const char *out;
@@ -188,13 +188,13 @@ struct prune_prune {
 
 static void keep(void *of, const struct tm_past_run *run)
 {
-    struct prune_prune *p = of;
+    struct pruning *p = of;
 
     if (p->kept_count < KEPT_MOST)
         (void)snprintf(p->kept[p->kept_count++], TM_RUN_ID_BYTES, "%s", run->id);
 }
 
-static bool is_kept(const struct prune_prune *p, const char *id)
+static bool is_kept(const struct pruning *p, const char *id)
 {
     for (size_t i = 0; i < p->kept_count; i++)
         if (strcmp(p->kept[i], id) == 0)
@@ -210,7 +210,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /* NULL = the manifest does not have it */
-static const struct tm_batch_run *find_run(const struct prune_prune *p, const char *id)
+static const struct tm_batch_run *find_run(const struct pruning *p, const char *id)
 {
     const struct tm_batch_run wanted = { .id = id }, *at = &wanted;
     const struct tm_batch_run **found =
@@ -246,7 +246,7 @@ static struct kept_file summary_of(const struct tm_value *result)
 
 /* What the result says from now on.  The fingerprint is that of all files of the run, also where some could not be read:
  * while they are the same, the run is not made again. */
-static tm_status mark(struct prune_prune *p, struct tm_doc *doc, const char *folder,
+static tm_status mark(struct pruning *p, struct tm_doc *doc, const char *folder,
                       const struct tm_batch_run *batch_run, const struct kept_file *summary)
 {
     struct tm_value *const root = tm_doc_root(doc);
@@ -289,7 +289,7 @@ static bool is_changed(const struct tm_batch_run *batch_run, const struct tm_his
     return strcmp(made_of, fingerprint) != 0 && (batch_run->files == 1 || strcmp(made_of, row->fingerprint) != 0);
 }
 
-static tm_status prune_files(struct prune_prune *p, const struct tm_history_run *row, struct tm_doc *doc,
+static tm_status prune_files(struct pruning *p, const struct tm_history_run *row, struct tm_doc *doc,
                              const char *folder, bool *is_pruned)
 {
     const struct tm_batch_run *const batch_run = find_run(p, row->id);
@@ -312,7 +312,7 @@ static tm_status prune_files(struct prune_prune *p, const struct tm_history_run 
     return st == TM_OK && !p->options->dry_run ? prune_folder(p->run, folder, summary.is_there, false, &gone) : st;
 }
 
-static void tell(const struct prune_prune *p, const struct tm_history_run *row, const struct tm_pruned *before)
+static void tell(const struct pruning *p, const struct tm_history_run *row, const struct tm_pruned *before)
 {
     char bytes[TM_FORMAT_BYTES];
 
@@ -322,7 +322,7 @@ static void tell(const struct prune_prune *p, const struct tm_history_run *row, 
 
 static tm_status prune_run(void *of, const struct tm_history_run *row)
 {
-    struct prune_prune *const p = of;
+    struct pruning *const p = of;
     const struct tm_batch_run named = { .id = row->id };
     const enum tm_result_status status = tm_result_status_of(row->status);
     const struct tm_pruned before = p->pruned;
@@ -355,7 +355,7 @@ static tm_status prune_run(void *of, const struct tm_history_run *row)
 /* --- of all --- */
 
 /* All runs of the job were seen: which of them gates want is known. */
-static tm_status end_job(struct prune_prune *p)
+static tm_status end_job(struct pruning *p)
 {
     const struct tm_history_query of_job = { .order = TM_HISTORY_BY_JOB, .job = p->job };
 
@@ -369,7 +369,7 @@ static tm_status end_job(struct prune_prune *p)
 
 static tm_status see_run(void *of, const struct tm_history_run *row)
 {
-    struct prune_prune *const p = of;
+    struct pruning *const p = of;
     tm_status st = TM_OK;
 
     if (strcmp(p->job, row->keys.job) != 0) {
@@ -382,7 +382,7 @@ static tm_status see_run(void *of, const struct tm_history_run *row)
 }
 
 /* An absent manifest is none to anybody. */
-static tm_status read_manifest(struct prune_prune *p)
+static tm_status read_manifest(struct pruning *p)
 {
     char path[TM_OUT_PATH_BYTES];
     struct stat info;
@@ -402,7 +402,7 @@ static tm_status read_manifest(struct prune_prune *p)
     return TM_OK;
 }
 
-static tm_status open_all(struct prune_prune *p)
+static tm_status open_all(struct pruning *p)
 {
     const struct tm_baseline_choice choice = { .kind = TM_BASELINE_LAST, .most = TM_BASELINE_RUNS };
     char path[TM_OUT_PATH_BYTES];
@@ -423,7 +423,7 @@ static tm_status open_all(struct prune_prune *p)
     return st;
 }
 
-static tm_status work(struct prune_prune *p)
+static tm_status work(struct pruning *p)
 {
     const struct tm_history_query all = { .order = TM_HISTORY_BY_JOB };
     tm_status st = open_all(p);
@@ -436,7 +436,7 @@ static tm_status work(struct prune_prune *p)
     return st == TM_OK && p->next ? tm_history_commit(p->next) : st;
 }
 
-static void close_all(struct prune_prune *p)
+static void close_all(struct pruning *p)
 {
     tm_job_past_free(p->past);
     tm_history_close(p->next);
@@ -446,7 +446,7 @@ static void close_all(struct prune_prune *p)
     tm_manifest_free(&p->manifest);
 }
 
-static tm_status print_json(const struct prune_prune *p)
+static tm_status print_json(const struct pruning *p)
 {
     struct tm_doc *doc = tm_doc_new(p->run);
     struct tm_value *root = doc ? tm_doc_root(doc) : NULL;
@@ -472,7 +472,7 @@ static tm_status print_json(const struct prune_prune *p)
     return st;
 }
 
-static void say(const struct prune_prune *p)
+static void say(const struct pruning *p)
 {
     char bytes[TM_FORMAT_BYTES];
 
@@ -485,7 +485,7 @@ static void say(const struct prune_prune *p)
 
 tm_status tm_command_batch_prune(struct tm_run *run, const struct tm_options *options)
 {
-    struct prune_prune *const p = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*p), &run->error);
+    struct pruning *const p = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*p), &run->error);
     int lock = -1;
     tm_status st;
 

@@ -751,7 +751,7 @@ tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, co
     return st;
 }
 
-static tm_status run_work(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest)
+static tm_status run_manifest(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest)
 {
     struct tm_batch_counts counts = { .runs = 0 };
     struct tm_shard shard;
@@ -775,7 +775,7 @@ tm_status tm_command_batch_run(struct tm_run *run, const struct tm_options *opti
     if (st == TM_OK)
         st = tm_manifest_read(&manifest, run, options->manifest);
     if (st == TM_OK)
-        st = run_work(run, options, &manifest);
+        st = run_manifest(run, options, &manifest);
     tm_manifest_free(&manifest);
     return st;
 }

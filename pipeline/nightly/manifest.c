@@ -444,7 +444,7 @@ static tm_status read_files(struct reading *r, const struct tm_value *from, stru
 }
 
 /* out: false where it is too long, or no text */
-static bool read_copy_key(char *to, size_t bytes, const struct tm_value *value)
+static bool take_key(char *to, size_t bytes, const struct tm_value *value)
 {
     const char *text = tm_text(value);
 
@@ -464,11 +464,11 @@ static tm_status read_keys(struct reading *r, const struct tm_value *from, struc
         return r->run->error.status;
     keys->when_ns = tm_int(tm_get(from, "when_ns"));
     keys->step = tm_has(step) ? tm_int(step) : -1;
-    if (!read_copy_key(keys->job, sizeof(keys->job), tm_get(from, "job")) || !keys->job[0] ||
-        !read_copy_key(keys->night, sizeof(keys->night), tm_get(from, "night")) || !tm_is_night(keys->night) ||
-        !read_copy_key(keys->revision, sizeof(keys->revision), tm_get(from, "revision")) ||
-        !read_copy_key(keys->label, sizeof(keys->label), tm_get(from, "label")) ||
-        !read_copy_key(keys->training, sizeof(keys->training), tm_get(from, "training")) ||
+    if (!take_key(keys->job, sizeof(keys->job), tm_get(from, "job")) || !keys->job[0] ||
+        !take_key(keys->night, sizeof(keys->night), tm_get(from, "night")) || !tm_is_night(keys->night) ||
+        !take_key(keys->revision, sizeof(keys->revision), tm_get(from, "revision")) ||
+        !take_key(keys->label, sizeof(keys->label), tm_get(from, "label")) ||
+        !take_key(keys->training, sizeof(keys->training), tm_get(from, "training")) ||
         tm_type_of(tm_get(from, "when_ns")) != TM_INT || (tm_has(step) && !is_count(step)))
         st = refuse(r, "the keys of a run cannot be used");
     if (st == TM_OK)

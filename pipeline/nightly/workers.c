@@ -812,7 +812,7 @@ void tm_batch_items_free(struct tm_run *run, struct tm_batch_item *items, size_t
 enum { SHARDS_MOST = 100000 }; /* as --shard has it */
 
 /* A number in a variable.  out: false where it is not set */
-static bool workers_read_variable(const char *name, uint64_t *number, struct tm_error *error, tm_status *st)
+static bool read_task_variable(const char *name, uint64_t *number, struct tm_error *error, tm_status *st)
 {
     const char *const text = getenv(name);
     const char *at = text;
@@ -855,9 +855,9 @@ static tm_status choose_by_slurm(struct tm_run *run, uint64_t id, uint32_t told,
 {
     uint64_t first = 0, last = 0, count = 0;
     tm_status st = TM_OK;
-    const bool is_whole = workers_read_variable("SLURM_ARRAY_TASK_MIN", &first, &run->error, &st) &&
-                          workers_read_variable("SLURM_ARRAY_TASK_MAX", &last, &run->error, &st) &&
-                          workers_read_variable("SLURM_ARRAY_TASK_COUNT", &count, &run->error, &st) && last >= first &&
+    const bool is_whole = read_task_variable("SLURM_ARRAY_TASK_MIN", &first, &run->error, &st) &&
+                          read_task_variable("SLURM_ARRAY_TASK_MAX", &last, &run->error, &st) &&
+                          read_task_variable("SLURM_ARRAY_TASK_COUNT", &count, &run->error, &st) && last >= first &&
                           count >= 1 && count <= SHARDS_MOST && last - first == count - 1;
 
     if (st != TM_OK)
@@ -882,12 +882,12 @@ tm_status tm_shard_choose(struct tm_run *run, struct tm_shard told, struct tm_sh
     *shard = told;
     if (told.is_index_told)
         return TM_OK;
-    if (workers_read_variable("SLURM_ARRAY_TASK_ID", &number, &run->error, &st))
+    if (read_task_variable("SLURM_ARRAY_TASK_ID", &number, &run->error, &st))
         return choose_by_slurm(run, number, told.count, shard);
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]) && st == TM_OK; i++) {
         const char *name = variables[i].name;
 
-        if (!workers_read_variable(name, &number, &run->error, &st) || (told.count == 0 && !variables[i].is_always))
+        if (!read_task_variable(name, &number, &run->error, &st) || (told.count == 0 && !variables[i].is_always))
             continue;
         if (told.count == 0)
             return refuse_count(run, name);

@@ -31,7 +31,7 @@ struct tm_rows {
     uint32_t frame_count, frame_capacity, frames_most;
     uint32_t ready_count; /* frames that have a page: those in use, and behind them some more of the last block */
     size_t memory_bytes, drawn_bytes; /* its own, and from the pool */
-    bool is_spilled, is_random;
+    bool is_spilled;
     struct tm_spill spill;
     uint32_t *heads; /* chains of frames, by hash of the page; only when spilled */
     uint32_t head_bits;
@@ -99,11 +99,6 @@ void tm_rows_free(struct tm_rows *rows)
     tm_give(budget, rows->account, rows, sizeof(*rows));
 }
 
-void tm_rows_expect_random(struct tm_rows *rows)
-{
-    rows->is_random = true;
-}
-
 uint64_t tm_rows_count(const struct tm_rows *rows)
 {
     return rows ? rows->count : 0;
@@ -162,8 +157,6 @@ static tm_status start_spilling(struct tm_rows *rows)
 {
     tm_status status = tm_spill_open(&rows->spill, rows->run);
 
-    if (status == TM_OK && rows->is_random)
-        tm_spill_expect_random(&rows->spill);
     if (status == TM_OK)
         status = build_heads(rows);
     rows->is_spilled = status == TM_OK;

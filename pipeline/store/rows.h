@@ -19,8 +19,6 @@ struct tm_rows *tm_rows_new(struct tm_run *run, enum tm_account account, size_t 
 struct tm_rows *tm_rows_new_paged(struct tm_run *run, enum tm_account account, size_t row_bytes, size_t memory_bytes,
                                   size_t page_bytes) TM_MUST_USE;
 void tm_rows_free(struct tm_rows *rows);
-/* Rows will be asked for at random, in no order at all, once they spill (tm_spill_expect_random). */
-void tm_rows_expect_random(struct tm_rows *rows);
 
 uint64_t tm_rows_count(const struct tm_rows *rows); /* 0 for NULL */
 tm_status tm_rows_append(struct tm_rows *rows, const void *row) TM_MUST_USE;

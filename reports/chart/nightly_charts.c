@@ -427,7 +427,7 @@ void tm_draw_trend(struct tm_chart *chart, const struct tm_value *night, size_t 
 
 enum { JOBS_MOST = 16 };
 
-static const double pitch = 17, thick = 9, dot = 3.6, top_room = 4, night_least_range = 5,
+static const double pitch = 17, thick = 9, dot = 3.6, top_room = 4, least_change_range = 5,
                     most_range = 100 /* percent */, most_told = 1e9, name_share = 0.3, note_share = 0.34;
 
 enum { NOTE_BYTES = 160 };
@@ -479,16 +479,9 @@ size_t tm_count_night(const struct tm_value *night)
     return count > 0;
 }
 
-static enum tm_role night_role_of(const struct job *job)
-{
-    const char *state = tm_text(tm_get(job->step, "state"));
-
-    return strcmp(state, "worse") == 0 ? TM_ROLE_BAD : strcmp(state, "better") == 0 ? TM_ROLE_GOOD : TM_ROLE_QUIET;
-}
-
 static void choose_scale(struct tm_axis *axis, const struct jobs *jobs)
 {
-    double low = -night_least_range, high = night_least_range;
+    double low = -least_change_range, high = least_change_range;
 
     for (int i = 0; i < jobs->count; i++) {
         const struct job *job = &jobs->job[i];
@@ -557,14 +550,14 @@ static void draw_job(struct tm_chart *chart, const struct tm_axis *axis, const s
     tm_chart_open(chart, "%s: step time %s, usual up to %s", name, note, tm_format_pct(usual, job->usual));
     tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, name_room, middle + 3.2, name);
     tm_chart_rect(chart, TM_ROLE_AREA, left, middle - thick / 2, right - left, thick);
-    tm_chart_rect(chart, night_role_of(job), fmin(zero, at), middle - 1, fabs(at - zero), 2);
-    tm_chart_dot(chart, night_role_of(job), at, middle, dot);
-    tm_chart_string(chart, night_role_of(job) == TM_ROLE_QUIET ? TM_ROLE_QUIET : TM_ROLE_TEXT, TM_TEXT_SMALL,
+    tm_chart_rect(chart, role_of(job->step, TM_ROLE_QUIET), fmin(zero, at), middle - 1, fabs(at - zero), 2);
+    tm_chart_dot(chart, role_of(job->step, TM_ROLE_QUIET), at, middle, dot);
+    tm_chart_string(chart, role_of(job->step, TM_ROLE_QUIET) == TM_ROLE_QUIET ? TM_ROLE_QUIET : TM_ROLE_TEXT, TM_TEXT_SMALL,
                     TM_ANCHOR_START, axis->at + axis->length + 10, middle + 3, note);
     tm_chart_close(chart);
 }
 
-static void night_fill_table(struct tm_chart *chart, const struct jobs *jobs)
+static void fill_job_table(struct tm_chart *chart, const struct jobs *jobs)
 {
     static const char *const titles[] = { "job", "before", "now", "change", "usual" };
     char text[TM_FORMAT_BYTES];
@@ -605,7 +598,7 @@ void tm_draw_night(struct tm_chart *chart, const struct tm_value *night, size_t 
     for (int i = 0; i < jobs.count; i++)
         draw_job(chart, &axis, &jobs.job[i], top + (i + 0.5) * pitch, name_room);
     chart->height = bottom + 16;
-    night_fill_table(chart, &jobs);
+    fill_job_table(chart, &jobs);
     (void)snprintf(chart->title, sizeof(chart->title), "Step time against the seven good runs before");
     (void)snprintf(chart->caption, sizeof(chart->caption),
                    "%d of %zu jobs with a step time to compare, those that changed first.", jobs.count, jobs.all);

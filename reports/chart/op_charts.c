@@ -374,7 +374,7 @@ static struct tm_scatter_point draw_dot(struct tm_chart *chart, const struct roo
     return dot;
 }
 
-static void roofline_add_table_row(struct tm_chart *chart, const struct tm_value *op)
+static void add_op_row(struct tm_chart *chart, const struct tm_value *op)
 {
     const struct tm_value *roof = tm_get(op, "roof_pct");
     char text[TM_CHART_NAME_BYTES];
@@ -400,7 +400,7 @@ static void draw_dots(struct tm_chart *chart, const struct roof *r, struct marks
         m->op[spots->dots] = op;
         spots->dot[spots->dots] = draw_dot(chart, r, op);
         if (spots->dots++ < TABLE_ROWS)
-            roofline_add_table_row(chart, op);
+            add_op_row(chart, op);
     }
     for (int i = 0; i < spots->dots && i < NAMED; i++) { /* those that take most time */
         char name[TM_CHART_NAME_BYTES];

@@ -404,7 +404,7 @@ static const char *judgement(const struct comparison *c, const struct tm_compare
     return (value > base) == (strcmp(figure->better, "more") == 0) ? "better" : "worse";
 }
 
-static void figures_add_change(const struct comparison *c, struct tm_value *changes, size_t side,
+static void add_figure_change(const struct comparison *c, struct tm_value *changes, size_t side,
                                const struct tm_compared_figure *figure, double base, double value,
                                const struct figure_change *change)
 {
@@ -442,7 +442,7 @@ static void add_figure(const struct comparison *c, struct tm_value *figures, con
         tm_add_figure(list, NULL, value[i], NULL);
     list = tm_add_array(to, "changes");
     for (size_t i = 1; i < c->sides; i++)
-        figures_add_change(c, list, i, figure, value[0], value[i], &change[i]);
+        add_figure_change(c, list, i, figure, value[0], value[i], &change[i]);
 }
 
 /* Which of a side's changes are no chance: the length of a step by its own level, the others
@@ -634,7 +634,7 @@ static tm_status load_device(struct comparison *c, size_t number)
     return TM_OK;
 }
 
-static tm_status devices_decide(struct comparison *c, size_t side)
+static tm_status decide_devices(struct comparison *c, size_t side)
 {
     double *p = tm_room_take(&c->room, 2 * c->device_count, sizeof(*p));
     bool *holds = tm_room_take(&c->room, c->device_count, sizeof(*holds));
@@ -715,7 +715,7 @@ tm_status tm_add_compared_devices(struct comparison *c)
     for (size_t i = 0; i < count && st == TM_OK; i++)
         st = load_device(c, i);
     for (size_t side = 1; side < c->sides && st == TM_OK; side++)
-        st = devices_decide(c, side);
+        st = decide_devices(c, side);
     if (st != TM_OK)
         return st;
     to = tm_add_object(c->root, "devices");

@@ -63,19 +63,19 @@ static void emit_gates(const struct tm_content *content)
 
     emit_counts(content);
     for (size_t i = 0; i < tm_length(notes); i++)
-        tm_say(content, TM_TONE_PLAIN, "%s", tm_text(tm_at(notes, i)));
+        tm_emit(content, TM_TONE_PLAIN, "%s", tm_text(tm_at(notes, i)));
     emit_of_status(content, "failed", "gates-failed", "Failed");
     emit_of_status(content, "unknown", "gates-unknown", "Not known");
     emit_of_status(content, "skipped", "gates-skipped", "Skipped");
     emit_of_status(content, "passed", "gates-passed", "Passed");
 }
 
-static const char *nothing(const struct tm_value *check)
+static const char *no_gates(const struct tm_value *check)
 {
     return tm_if_none(check, "gates", "the gate file has no gates");
 }
 
-const struct tm_section tm_gates_section = { "gates", "Gates", "gates", emit_gates, nothing };
+const struct tm_section tm_gates_section = { "gates", "Gates", "gates", emit_gates, no_gates };
 
 static const struct tm_section *const sections[] = {
     &tm_gates_section,

@@ -23,11 +23,11 @@ static void emit_causes(const struct tm_content *content)
     const struct tm_value *findings = tm_of(content, "findings");
 
     if (tm_length(findings) == 0)
-        tm_say(content, TM_TONE_PLAIN,
+        tm_emit(content, TM_TONE_PLAIN,
                has_changed(content) ? "The step has changed, and no single cause of it can be told from noise."
                                     : "Nothing changed that can be told from noise.");
     else
-        tm_say(content, TM_TONE_QUIET, "The largest%s first, by the time per step and device that they account for.",
+        tm_emit(content, TM_TONE_QUIET, "The largest%s first, by the time per step and device that they account for.",
                tm_length(tm_of(content, "sides")) > 2 ? " of each side" : "");
     for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
@@ -97,20 +97,20 @@ static void emit_test(const struct tm_content *content, const struct tm_value *t
             verdict = verdicts[i].words;
     tell_middle(content, test, side, "mean", mean);
     tell_middle(content, test, side, "median", median);
-    tm_say(content, TM_TONE_PLAIN, "%s: %s; %s. %s%s%s.", tm_side_label(content->summary, side, label), mean, median,
+    tm_emit(content, TM_TONE_PLAIN, "%s: %s; %s. %s%s%s.", tm_side_label(content->summary, side, label), mean, median,
            verdict, tm_has(reason) ? ": " : "", tm_has(reason) ? tm_text(reason) : "");
     if (tm_has(tm_at(worth, 0)) && tm_double(tm_at(worth, 0)) < tm_double(tm_get(tm_at(sides, 0), "samples")))
-        tm_say(content, TM_TONE_QUIET,
+        tm_emit(content, TM_TONE_QUIET,
                "Consecutive steps resemble each other (lag-1 autocorrelation %.2f): the tests count %.1f and %.1f "
                "independent steps.",
                tm_double(tm_get(test, "lag1")), tm_double(tm_at(worth, 0)), tm_double(tm_at(worth, 1)));
     if (tm_is(tm_get(test, "recorded")))
-        tm_say(content, TM_TONE_QUIET,
+        tm_emit(content, TM_TONE_QUIET,
                "Compilations are recorded in %.0f steps, before %.0f. What they add to the mean is not left to a test: "
                "they are events, not chance.",
                tm_double(tm_at(compiling, 1)), tm_double(tm_at(compiling, 0)));
     if (tm_is(tm_get(test, "within_run_spread")))
-        tm_say(content, TM_TONE_QUIET, "The change is within the run-to-run variation of %.1f %%.",
+        tm_emit(content, TM_TONE_QUIET, "The change is within the run-to-run variation of %.1f %%.",
                tm_double(tm_get(test, "run_spread_pct")));
 }
 
@@ -142,7 +142,7 @@ static void emit_change(const struct tm_content *content)
 
         tm_side_columns_add_sides(&ratios, content->summary, "geometric mean", "ratios", TM_CELL_NUMBER);
         tm_emit_facts(content, "geomean", ratios.column, ratios.columns, tm_of(content, "geomean"));
-        tm_say(content, TM_TONE_QUIET,
+        tm_emit(content, TM_TONE_QUIET,
                "Geometric mean of the ratios to the base of the time of a step and of its parts: below 1 is faster.");
     }
 }
@@ -386,10 +386,10 @@ static void emit_comparability(const struct tm_content *content)
                                      tm_type_of(value) == TM_STRING ? tm_text(value) : number);
         }
         if (strcmp(same, "not_recorded") == 0)
-            tm_say(content, TM_TONE_QUIET, "Same %s: not recorded%s%s%s.", answers[i].words, is_known ? " (" : "",
+            tm_emit(content, TM_TONE_QUIET, "Same %s: not recorded%s%s%s.", answers[i].words, is_known ? " (" : "",
                    is_known ? text : "", is_known ? ")" : "");
         else if (*same)
-            tm_say(content, TM_TONE_QUIET, "Same %s: %s (%s).", answers[i].words, same, text);
+            tm_emit(content, TM_TONE_QUIET, "Same %s: %s (%s).", answers[i].words, same, text);
     }
 }
 
@@ -398,7 +398,7 @@ static void emit_runs(const struct tm_content *content)
     const struct tm_value *sides = tm_of(content, "sides"), *notes = tm_of(content, "notes");
 
     for (size_t i = 0; i < tm_length(notes); i++)
-        tm_say(content, TM_TONE_PLAIN, "%s", tm_text(tm_get(tm_at(notes, i), "text")));
+        tm_emit(content, TM_TONE_PLAIN, "%s", tm_text(tm_get(tm_at(notes, i), "text")));
     emit_comparability(content);
     for (size_t i = 0; i < tm_length(sides); i++)
         emit_side(content, tm_at(sides, i), i);
@@ -454,7 +454,7 @@ static void emit_waterfalls(const struct tm_content *content)
 {
     const struct tm_value *waterfalls = tm_of(content, "waterfalls");
 
-    tm_say(
+    tm_emit(
         content, TM_TONE_QUIET,
         "Mean time of a step and device. Every moment of it is of one part, so the changes of the parts add up to that "
         "of the step.");

@@ -16,9 +16,9 @@ static void emit_findings(const struct tm_content *content)
     const struct tm_value *findings = tm_of(content, "findings");
 
     if (tm_length(findings) == 0)
-        tm_say(content, TM_TONE_PLAIN, "Nothing was found that costs more than the limits allow.");
+        tm_emit(content, TM_TONE_PLAIN, "Nothing was found that costs more than the limits allow.");
     else if (tm_int(tm_get(tm_at(findings, 0), "at_stake_ps")) > 0)
-        tm_say(content, TM_TONE_QUIET,
+        tm_emit(content, TM_TONE_QUIET,
                "Sorted by potential savings: the most that fixing this one issue could save. Findings without an "
                "estimate come last.");
     for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)

@@ -124,7 +124,7 @@ static void emit_tpu_host(const struct tm_content *content, const struct tm_valu
                                                TM_COLUMNS(columns),
                                                .rows = tm_get(transfers, "tpu_host") });
     if (tm_length(tm_get(transfers, "tpu_host")) > 0)
-        tm_say(content, TM_TONE_QUIET, "The profile does not tell how long the device needed for them.");
+        tm_emit(content, TM_TONE_QUIET, "The profile does not tell how long the device needed for them.");
 }
 
 /* One copy is told by its direction alone. */
@@ -159,7 +159,7 @@ static void emit_transfers(const struct tm_content *content)
     emit_tpu_host(content, transfers);
 }
 
-static const char *nothing(const struct tm_value *summary)
+static const char *no_transfers(const struct tm_value *summary)
 {
     const struct tm_value *rows = tm_path(summary, "transfers.by_direction");
     const bool is_any = tm_length(rows) > 0 || tm_length(tm_path(summary, "transfers.tpu_host")) > 0;
@@ -169,7 +169,7 @@ static const char *nothing(const struct tm_value *summary)
     return tm_has(rows) || !*tm_why(rows) ? "no copy on a device was recorded" : tm_why(rows);
 }
 
-const struct tm_section tm_transfers_section = { "transfers", "Transfers", "transfers", emit_transfers, nothing };
+const struct tm_section tm_transfers_section = { "transfers", "Transfers", "transfers", emit_transfers, no_transfers };
 
 /* Collectives: which, how long, how much of them is exposed, and who comes late to them. */
 
@@ -191,7 +191,7 @@ static void emit_totals(const struct tm_content *content, const struct tm_value 
 
     tm_emit_facts(content, "collective-facts", TM_FACTS(facts), collectives);
     if (outside_ps > 0)
-        tm_say(content, TM_TONE_QUIET,
+        tm_emit(content, TM_TONE_QUIET,
                "Collectives of steps that do not count take %s more of the devices' exposed collective time.",
                tm_format_time(time, outside_ps));
 }
@@ -228,7 +228,7 @@ static void emit_kinds(const struct tm_content *content, const struct tm_value *
 }
 
 /* What each device does in them: a device that comes late waits least. */
-static void emit_devices(const struct tm_content *content)
+static void emit_collectives_of_devices(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
         { "Device", "id", TM_CELL_DEVICE },
@@ -258,10 +258,10 @@ static void emit_clock(const struct tm_content *content, const struct tm_value *
     if (tm_int(tm_get(clock, "hosts")) < 2)
         return;
     if (!tm_has(aligned))
-        tm_say(content, TM_TONE_QUIET, "The clocks of the hosts are not compared (%s): only devices of one host are.",
+        tm_emit(content, TM_TONE_QUIET, "The clocks of the hosts are not compared (%s): only devices of one host are.",
                tm_why(aligned));
     else
-        tm_say(content, tm_is(aligned) ? TM_TONE_QUIET : TM_TONE_WARNING,
+        tm_emit(content, tm_is(aligned) ? TM_TONE_QUIET : TM_TONE_WARNING,
                "Of %s collectives of several hosts that have to overlap %s do: the clocks of the hosts %s.",
                tm_format_count(count, tm_int(tm_get(clock, "checked"))),
                tm_format_pct(pct, tm_double(tm_get(clock, "overlapping_pct"))),
@@ -311,7 +311,7 @@ static void emit_worst(const struct tm_content *content, const struct tm_value *
                                                .rows = tm_get(skew, "worst"),
                                                .paper_rows = 8 });
     if (tm_length(tm_get(skew, "worst")) > 0 && tm_has_hosts(content))
-        tm_say(content, TM_TONE_QUIET, "Times are those of the device's own host.");
+        tm_emit(content, TM_TONE_QUIET, "Times are those of the device's own host.");
 }
 
 static void emit_skew(const struct tm_content *content, const struct tm_value *skew)
@@ -346,17 +346,17 @@ static void emit_collectives(const struct tm_content *content)
     tm_emit_charts(content, TM_CHART_COLLECTIVES);
     emit_totals(content, collectives);
     emit_kinds(content, collectives);
-    emit_devices(content);
+    emit_collectives_of_devices(content);
     emit_skew(content, tm_get(collectives, "skew"));
 }
 
-static const char *collectives_section_nothing(const struct tm_value *summary)
+static const char *no_collectives(const struct tm_value *summary)
 {
     return tm_if_none(summary, "collectives.rows", "no collective ran in the analyzed steps");
 }
 
 const struct tm_section tm_collectives_section = { "collectives", "Collectives", "collectives", emit_collectives,
-                                                   collectives_section_nothing };
+                                                   no_collectives };
 
 enum { DEVICES_ON_PAPER = 40, UNUSED_ON_PAPER = 8 };
 
@@ -416,7 +416,7 @@ static void warn_of_graphs(const struct tm_content *content, const struct tm_val
     const size_t count = graph_devices(devices);
 
     if (count)
-        tm_say(content, TM_TONE_WARNING,
+        tm_emit(content, TM_TONE_WARNING,
                "Whole graphs are one event on %zu of %zu devices: pauses inside a graph are not seen, so that their "
                "busy time is too high and their idle time unreliable.",
                count, tm_length(devices));
@@ -470,7 +470,7 @@ static void emit_waits(const struct tm_content *content, const struct tm_value *
                                                .rows = devices,
                                                .screen_rows = rows_asked(content),
                                                .paper_rows = DEVICES_ON_PAPER });
-    tm_say(content, TM_TONE_QUIET,
+    tm_emit(content, TM_TONE_QUIET,
            "Utilization does not count these waits. In flight: copies and collectives that run beside the computing. "
            "Hidden: what of them ran while the device computed.");
 }
@@ -490,7 +490,7 @@ static void emit_unused(const struct tm_content *content)
                                                .paper_rows = UNUSED_ON_PAPER });
 }
 
-static void devices_section_say_devices(const struct tm_content *content)
+static void emit_device_times(const struct tm_content *content)
 {
     const struct tm_value *devices = tm_of(content, "devices");
 
@@ -503,19 +503,19 @@ static void devices_section_say_devices(const struct tm_content *content)
     emit_unused(content);
 }
 
-static const char *devices_section_nothing(const struct tm_value *summary)
+static const char *no_devices(const struct tm_value *summary)
 {
     const bool is_any = tm_length(tm_get(summary, "devices")) > 0 || tm_length(tm_get(summary, "unused")) > 0;
 
     return is_any ? "" : "the profile holds no activity of a device";
 }
 
-const struct tm_section tm_devices_section = { "devices", "Devices", "devices", devices_section_say_devices,
-                                               devices_section_nothing };
+const struct tm_section tm_devices_section = { "devices", "Devices", "devices", emit_device_times,
+                                               no_devices };
 
 /* Balance: whether the devices of the run have the same to do. */
 
-static void emit_facts(const struct tm_content *content, const struct tm_value *balance)
+static void emit_balance_facts(const struct tm_content *content, const struct tm_value *balance)
 {
     static const struct tm_column facts[] = {
         { "Imbalance of compute", "imbalance_pct", TM_CELL_PCT },
@@ -530,7 +530,7 @@ static void emit_facts(const struct tm_content *content, const struct tm_value *
     tm_emit_facts(content, "balance-facts", TM_FACTS(facts), balance);
 }
 
-static void balance_section_say_devices(const struct tm_content *content, const struct tm_value *balance)
+static void emit_balance_of_devices(const struct tm_content *content, const struct tm_value *balance)
 {
     const struct tm_column columns[] = {
         { "Device", "device", TM_CELL_DEVICE },
@@ -556,7 +556,7 @@ static void balance_section_say_devices(const struct tm_content *content, const 
                                                .rows = tm_path(balance, "same_work.devices"),
                                                .paper_rows = 32 });
     if (tm_length(tm_path(balance, "same_work.devices")) > 0)
-        tm_say(content, TM_TONE_QUIET, "The same work: operations that all devices run equally often.");
+        tm_emit(content, TM_TONE_QUIET, "The same work: operations that all devices run equally often.");
 }
 
 static void emit_ops(const struct tm_content *content, const struct tm_value *balance)
@@ -581,7 +581,7 @@ static void emit_ops(const struct tm_content *content, const struct tm_value *ba
                                                .rows = tm_get(balance, "ops"),
                                                .paper_rows = 12 });
     if (tm_length(tm_get(balance, "ops")) > 0)
-        tm_say(content, TM_TONE_QUIET, "Times are sums per device.");
+        tm_emit(content, TM_TONE_QUIET, "Times are sums per device.");
 }
 
 static void emit_balance(const struct tm_content *content)
@@ -589,20 +589,20 @@ static void emit_balance(const struct tm_content *content)
     const struct tm_value *balance = tm_of(content, "balance");
 
     tm_emit_charts(content, TM_CHART_BALANCE);
-    emit_facts(content, balance);
-    balance_section_say_devices(content, balance);
+    emit_balance_facts(content, balance);
+    emit_balance_of_devices(content, balance);
     emit_ops(content, balance);
 }
 
 /* One device has nothing to be compared with. */
-static const char *balance_section_nothing(const struct tm_value *summary)
+static const char *no_balance(const struct tm_value *summary)
 {
     const struct tm_value *imbalance = tm_path(summary, "balance.imbalance_pct");
 
     return tm_has(imbalance) ? "" : *tm_why(imbalance) ? tm_why(imbalance) : "not recorded";
 }
 
-const struct tm_section tm_balance_section = { "balance", "Balance", "balance", emit_balance, balance_section_nothing };
+const struct tm_section tm_balance_section = { "balance", "Balance", "balance", emit_balance, no_balance };
 
 /* Memory: what the allocators handed out, what held it at the peak, what was kept, and device memory profiles. */
 
@@ -671,7 +671,7 @@ static void emit_kept(const struct tm_content *content, const struct tm_value *a
                                                .picks = n,
                                                .is_only_picked = true });
     if (n > 0)
-        tm_say(content, TM_TONE_QUIET,
+        tm_emit(content, TM_TONE_QUIET,
                "By the quarter of the profile in which they were taken: bytes in every quarter are a sign of growth.");
 }
 
@@ -732,7 +732,7 @@ static void emit_of_allocators(const struct tm_content *content)
     if (!tm_query_has_trace(content->summary) || tm_emit_missing(content, allocators, "Use of memory over time"))
         return;
     if (tm_length(allocators) == 0)
-        tm_say(content, TM_TONE_PLAIN, "No allocator recorded anything.");
+        tm_emit(content, TM_TONE_PLAIN, "No allocator recorded anything.");
     emit_allocators(content, allocators);
     tm_emit_charts(content, TM_CHART_MEMORY);
     emit_holders(content, allocators);
@@ -832,7 +832,7 @@ static void emit_memory(const struct tm_content *content)
     for (size_t i = 0; i < n && i < most; i++)
         emit_profile(content, tm_at(profiles, i), i + 1);
     if (n > most)
-        tm_say(content, TM_TONE_QUIET, "%zu more device memory profiles are in summary.json.", n - most);
+        tm_emit(content, TM_TONE_QUIET, "%zu more device memory profiles are in summary.json.", n - most);
 }
 
 const struct tm_section tm_memory_section = { "memory", "Memory", "memory", emit_memory, NULL };

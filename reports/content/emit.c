@@ -18,7 +18,7 @@ void tm_emit_subheading(const struct tm_content *content, const char *text)
         content->medium->subheading(content->to, text);
 }
 
-void tm_say(const struct tm_content *content, enum tm_tone tone, const char *format, ...)
+void tm_emit(const struct tm_content *content, enum tm_tone tone, const char *format, ...)
 {
     char text[PARAGRAPH_BYTES];
     va_list list;
@@ -93,7 +93,7 @@ bool tm_emit_missing(const struct tm_content *content, const struct tm_value *va
 
     if (tm_has(value))
         return false;
-    tm_say(content, TM_TONE_PLAIN, "%s: not recorded%s%s%s", title, *why ? " (" : "", why, *why ? ")." : ".");
+    tm_emit(content, TM_TONE_PLAIN, "%s: not recorded%s%s%s", title, *why ? " (" : "", why, *why ? ")." : ".");
     return true;
 }
 
@@ -133,7 +133,7 @@ void tm_emit_nulls(const struct tm_content *content, const struct tm_value *obje
             if (has_reason(object, parts[k][0], why))
                 add_title(titles, parts[k][1]);
         if (!is_told)
-            tm_say(content, TM_TONE_QUIET, "Not recorded: %s (%s).", titles, why);
+            tm_emit(content, TM_TONE_QUIET, "Not recorded: %s (%s).", titles, why);
     }
 }
 

@@ -12,9 +12,9 @@ static void emit_findings(const struct tm_content *content)
     const struct tm_value *findings = tm_of(content, "findings");
 
     if (tm_length(findings) == 0)
-        tm_say(content, TM_TONE_PLAIN, "Nothing failed, nothing is missing, and no job got worse.");
+        tm_emit(content, TM_TONE_PLAIN, "Nothing failed, nothing is missing, and no job got worse.");
     else
-        tm_say(content, TM_TONE_QUIET,
+        tm_emit(content, TM_TONE_QUIET,
                "What failed first, then jobs that got worse, by how much: the step time before other figures.");
     for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
@@ -86,7 +86,7 @@ static void emit_older(const struct tm_content *content)
     const long long older = (long long)tm_int(tm_path(content->summary, "counts.history_older_runs"));
 
     if (older > 0)
-        tm_say(content, TM_TONE_PLAIN,
+        tm_emit(content, TM_TONE_PLAIN,
                "Figures are defined anew since version 2: trends, baselines and change points begin anew. %lld run%s "
                "of version 1 %s in history.db and %s never compared with newer ones.",
                older, tm_format_plural(older), older == 1 ? "stays" : "stay", older == 1 ? "is" : "are");
@@ -100,7 +100,7 @@ static void emit_trends(const struct tm_content *content)
 
     emit_older(content);
     if (content->medium->has_charts)
-        tm_say(
+        tm_emit(
             content, TM_TONE_QUIET,
             "Of the jobs that matter most tonight. The shaded part is what is usual for the newest run, a cross is a "
             "run "
@@ -108,26 +108,26 @@ static void emit_trends(const struct tm_content *content)
             "behind it.");
     tm_emit_charts(content, TM_CHART_TRENDS);
     if (jobs > 0 && content->medium->has_charts)
-        tm_say(content, TM_TONE_QUIET, "%lld other job%s %s no chart here.", jobs, tm_format_plural(jobs),
+        tm_emit(content, TM_TONE_QUIET, "%lld other job%s %s no chart here.", jobs, tm_format_plural(jobs),
                jobs == 1 ? "has" : "have");
-    tm_say(content, TM_TONE_QUIET, "%s",
+    tm_emit(content, TM_TONE_QUIET, "%s",
            tm_length(tm_of(content, "change_points")) > 0 ? "Changes of the level are told from 20 good runs on."
                                                           : "No level changed, of figures with 20 good runs and more.");
     emit_changes(content);
     if (points > 0)
-        tm_say(content, TM_TONE_QUIET, "%lld more changes are not listed.", points);
+        tm_emit(content, TM_TONE_QUIET, "%lld more changes are not listed.", points);
 }
 
-static const char *nothing(const struct tm_value *night)
+static const char *no_trends(const struct tm_value *night)
 {
     return tm_int(tm_path(night, "counts.history_older_runs")) > 0
                ? ""
                : tm_if_none(night, "trends", "no job has two runs with figures");
 }
 
-const struct tm_section tm_nightly_trends_section = { "trends", "Trends", "trends", emit_trends, nothing };
+const struct tm_section tm_nightly_trends_section = { "trends", "Trends", "trends", emit_trends, no_trends };
 
-static const struct tm_column night_changes_section_columns[] = {
+static const struct tm_column change_columns[] = {
     { "Job", "job", TM_CELL_NAME },         { "Report", "report", TM_CELL_LINK },
     { "Figure", "title", TM_CELL_WORD },    { "Before", "before_text", TM_CELL_WORD },
     { "Now", "value_text", TM_CELL_WORD },  { "Change", "change_text", TM_CELL_WORD },
@@ -142,14 +142,14 @@ static void emit_changed(const struct tm_content *content, const char *key, cons
     tm_emit_table(
         content,
         &(struct tm_table){
-            .id = key, .caption = caption, TM_COLUMNS(night_changes_section_columns), .rows = rows, .paper_rows = 40 });
+            .id = key, .caption = caption, TM_COLUMNS(change_columns), .rows = rows, .paper_rows = 40 });
     if (left_out > 0)
-        tm_say(content, TM_TONE_QUIET, "%lld more are not listed.", left_out);
+        tm_emit(content, TM_TONE_QUIET, "%lld more are not listed.", left_out);
 }
 
-static void night_changes_section_say_changes(const struct tm_content *content)
+static void emit_change_rows(const struct tm_content *content)
 {
-    tm_say(content, TM_TONE_QUIET,
+    tm_emit(content, TM_TONE_QUIET,
            "The newest run of each job against the median of its seven good runs before. What differs by less than is "
            "usual "
            "is not listed.");
@@ -157,7 +157,7 @@ static void night_changes_section_say_changes(const struct tm_content *content)
     emit_changed(content, "better", "Got better");
 }
 
-static const char *night_changes_section_nothing(const struct tm_value *night)
+static const char *no_changes(const struct tm_value *night)
 {
     return tm_length(tm_get(night, "worse")) + tm_length(tm_get(night, "better")) == 0
                ? "no job changed by more than runs differ otherwise"
@@ -165,8 +165,8 @@ static const char *night_changes_section_nothing(const struct tm_value *night)
 }
 
 const struct tm_section tm_nightly_changes_section = { "changes", "What changed", "worse",
-                                                       night_changes_section_say_changes,
-                                                       night_changes_section_nothing };
+                                                       emit_change_rows,
+                                                       no_changes };
 
 /* Runs of the night without a whole report, and why. */
 
@@ -189,13 +189,13 @@ static void emit_failures(const struct tm_content *content)
                                                .paper_rows = 100 });
 }
 
-static const char *night_failures_section_nothing(const struct tm_value *night)
+static const char *no_failures(const struct tm_value *night)
 {
     return tm_if_none(night, "failures", "all runs are done");
 }
 
 const struct tm_section tm_nightly_failures_section = { "failures", "Failures", "failures", emit_failures,
-                                                        night_failures_section_nothing };
+                                                        no_failures };
 
 /* All jobs with their newest run. */
 
@@ -234,16 +234,16 @@ static void emit_jobs(const struct tm_content *content)
                                                .rows = tm_of(content, "jobs"),
                                                .paper_rows = 60 });
     if (left_out > 0)
-        tm_say(content, TM_TONE_QUIET, "%lld more job%s %s not listed.", left_out, tm_format_plural(left_out),
+        tm_emit(content, TM_TONE_QUIET, "%lld more job%s %s not listed.", left_out, tm_format_plural(left_out),
                left_out == 1 ? "is" : "are");
 }
 
-static const char *night_jobs_section_nothing(const struct tm_value *night)
+static const char *no_jobs(const struct tm_value *night)
 {
     return tm_if_none(night, "jobs", "the history is empty");
 }
 
-const struct tm_section tm_nightly_jobs_section = { "jobs", "Jobs", "jobs", emit_jobs, night_jobs_section_nothing };
+const struct tm_section tm_nightly_jobs_section = { "jobs", "Jobs", "jobs", emit_jobs, no_jobs };
 
 /* All runs that are judged, and those that are dated ahead. */
 
@@ -258,7 +258,7 @@ static void emit_ahead(const struct tm_content *content)
 
     if (ahead == 0)
         return;
-    tm_say(content, TM_TONE_PLAIN,
+    tm_emit(content, TM_TONE_PLAIN,
            "%lld run%s dated more than a day ahead of the clock %s not judged, and %s in no trend and no baseline.",
            ahead, tm_format_plural(ahead), ahead == 1 ? "is" : "are", ahead == 1 ? "is" : "are");
     tm_emit_table(content, &(struct tm_table){ .id = "dated-ahead",
@@ -292,7 +292,7 @@ static void emit_runs(const struct tm_content *content)
     const long long left_out = (long long)tm_int(tm_path(content->summary, "left_out.runs"));
 
     if (tm_int(tm_path(content->summary, "counts.other_nights")) > 0)
-        tm_say(content, TM_TONE_QUIET,
+        tm_emit(content, TM_TONE_QUIET,
                "Runs of other nights that were added or changed since are judged with those of the last one.");
     tm_emit_table(content, &(struct tm_table){ .id = "runs",
                                                .caption = "Runs of the night",
@@ -300,12 +300,12 @@ static void emit_runs(const struct tm_content *content)
                                                .rows = tm_of(content, "runs"),
                                                .paper_rows = 40 });
     if (left_out > 0)
-        tm_say(content, TM_TONE_QUIET, "%lld more run%s %s not listed.", left_out, tm_format_plural(left_out),
+        tm_emit(content, TM_TONE_QUIET, "%lld more run%s %s not listed.", left_out, tm_format_plural(left_out),
                left_out == 1 ? "is" : "are");
     emit_ahead(content);
 }
 
-static const char *night_runs_section_nothing(const struct tm_value *night)
+static const char *no_runs(const struct tm_value *night)
 {
     if (tm_int(tm_path(night, "counts.dated_ahead")) > 0)
         return "";
@@ -313,7 +313,7 @@ static const char *night_runs_section_nothing(const struct tm_value *night)
 }
 
 const struct tm_section tm_nightly_runs_section = { "runs", "Runs of the night", "runs", emit_runs,
-                                                    night_runs_section_nothing };
+                                                    no_runs };
 
 /* The last night of a batch, and what came with it. */
 

@@ -34,7 +34,7 @@ static bool has_passes(const struct tm_value *scopes)
     return tm_int(tm_path(scopes, "passes.backward")) > 0 || tm_int(tm_path(scopes, "passes.forward")) > 0;
 }
 
-static void emit_facts(const struct tm_content *content, const struct tm_value *scopes)
+static void emit_scope_facts(const struct tm_content *content, const struct tm_value *scopes)
 {
     struct tm_column facts[6] = {
         { "Device time in scopes", "self_ps", TM_CELL_TIME },
@@ -116,7 +116,7 @@ static void emit_scopes(const struct tm_content *content)
     const struct tm_value *scopes = tm_of(content, "scopes");
 
     if (!tm_emit_missing(content, tm_get(scopes, "rows"), "Scopes")) {
-        emit_facts(content, scopes);
+        emit_scope_facts(content, scopes);
         tm_emit_charts(content, TM_CHART_SCOPES);
         emit_scope_tree(content, scopes);
         emit_layers(content, scopes);
@@ -125,7 +125,7 @@ static void emit_scopes(const struct tm_content *content)
 }
 
 /* Neither scopes nor annotations: the reason for the former, which most readers look for. */
-static const char *nothing(const struct tm_value *summary)
+static const char *no_scopes(const struct tm_value *summary)
 {
     const struct tm_value *rows = tm_path(summary, "scopes.rows");
 
@@ -134,13 +134,13 @@ static const char *nothing(const struct tm_value *summary)
     return tm_has(rows) || !*tm_why(rows) ? "no operation tells a scope" : tm_why(rows);
 }
 
-const struct tm_section tm_scopes_section = { "scopes", "Scopes", "scopes", emit_scopes, nothing };
+const struct tm_section tm_scopes_section = { "scopes", "Scopes", "scopes", emit_scopes, no_scopes };
 
 /* Occupancy: how full the kernels keep the devices, and what limits them. */
 
 enum { BINS_MOST = 32, LIMITERS_MOST = 8, LOW_ON_PAPER = 10, TAIL_ON_PAPER = 5 };
 
-static void occupancy_section_say_facts(const struct tm_content *content, const struct tm_value *occupancy)
+static void emit_occupancy_facts(const struct tm_content *content, const struct tm_value *occupancy)
 {
     static const struct tm_column facts[] = {
         { "Mean, weighted by time", "mean_pct", TM_CELL_PCT },
@@ -265,7 +265,7 @@ static void emit_occupancy(const struct tm_content *content)
 {
     const struct tm_value *occupancy = tm_of(content, "occupancy");
 
-    occupancy_section_say_facts(content, occupancy);
+    emit_occupancy_facts(content, occupancy);
     tm_emit_charts(content, TM_CHART_OCCUPANCY);
     emit_low(content, occupancy);
     emit_limiters(content, occupancy);
@@ -279,7 +279,7 @@ const struct tm_section tm_occupancy_section = { "occupancy", "Occupancy", "occu
 
 enum { LOSS_COLUMNS = 7, RUNS_ON_PAPER = 5, OPS_ON_PAPER = 8, TEXT_BYTES = 512 };
 
-static void fusion_section_say_facts(const struct tm_content *content, const struct tm_value *fusion)
+static void emit_fusion_facts(const struct tm_content *content, const struct tm_value *fusion)
 {
     static const struct tm_column facts[] = {
         { "Kernels", "kernels.count", TM_CELL_COUNT },
@@ -348,7 +348,7 @@ static void emit_what_is_not(const struct tm_content *content, const struct tm_v
                                        tolower((unsigned char)losses[i].title[0]), losses[i].title + 1);
     }
     if (length)
-        tm_say(content, TM_TONE_QUIET, "Looked for and not found: %s.", text);
+        tm_emit(content, TM_TONE_QUIET, "Looked for and not found: %s.", text);
 }
 
 static void emit_losses(const struct tm_content *content, const struct tm_value *fusion)
@@ -441,7 +441,7 @@ static void emit_fusion(const struct tm_content *content)
 {
     const struct tm_value *fusion = tm_of(content, "fusion");
 
-    fusion_section_say_facts(content, fusion);
+    emit_fusion_facts(content, fusion);
     emit_losses(content, fusion);
     emit_runs(content, fusion);
     emit_repeated(content, fusion);
@@ -452,18 +452,18 @@ static void emit_fusion(const struct tm_content *content)
     emit_kernels(content, tm_path(fusion, "matrix.f32"), "fusion-32-bit", "32-bit products beside the matrix units");
 }
 
-static const char *fusion_section_nothing(const struct tm_value *summary)
+static const char *no_fusion(const struct tm_value *summary)
 {
     return tm_if_none(summary, "fusion.kernels.count", "no kernel ran in the analyzed steps");
 }
 
-const struct tm_section tm_fusion_section = { "fusion", "Fusion", "fusion", emit_fusion, fusion_section_nothing };
+const struct tm_section tm_fusion_section = { "fusion", "Fusion", "fusion", emit_fusion, no_fusion };
 
 /* Operations: which ones device time goes to, and where in the program they come from. */
 
 enum { OPS_SECTION_OPS_ON_PAPER = 20, ORIGINS_MOST = 12 };
 
-static void ops_section_say_facts(const struct tm_content *content, const struct tm_value *ops)
+static void emit_op_facts(const struct tm_content *content, const struct tm_value *ops)
 {
     static const struct tm_column facts[] = {
         { "Operations", "distinct", TM_CELL_COUNT },
@@ -475,7 +475,7 @@ static void ops_section_say_facts(const struct tm_content *content, const struct
 
     tm_emit_facts(content, "op-facts", TM_FACTS(facts), ops);
     if (strcmp(tm_text(tm_get(ops, "basis")), "kernel") == 0)
-        tm_say(content, TM_TONE_INFO,
+        tm_emit(content, TM_TONE_INFO,
                "The profile does not tell which operations its kernels are of: kernels stand for them.");
 }
 
@@ -531,7 +531,7 @@ static void emit_families(const struct tm_content *content, const struct tm_valu
                                                .total = ops,
                                                .total_title = "all operations",
                                                .paper_rows = OPS_SECTION_OPS_ON_PAPER });
-    tm_say(
+    tm_emit(
         content, TM_TONE_QUIET,
         "A family is all operations whose names are equal without numbers and whose framework paths are equal without "
         "layer numbers.");
@@ -605,23 +605,23 @@ static void emit_ops(const struct tm_content *content)
 {
     const struct tm_value *ops = tm_of(content, "ops");
 
-    ops_section_say_facts(content, ops);
+    emit_op_facts(content, ops);
     emit_categories(content);
     emit_families(content, ops);
     emit_op_table(content, ops);
     emit_origins(content, tm_get(ops, "rows"));
 }
 
-static const char *ops_section_nothing(const struct tm_value *summary)
+static const char *no_ops(const struct tm_value *summary)
 {
     return tm_if_none(summary, "ops.rows", "no operation lies in the analyzed steps");
 }
 
-const struct tm_section tm_ops_section = { "ops", "Operations", "ops", emit_ops, ops_section_nothing };
+const struct tm_section tm_ops_section = { "ops", "Operations", "ops", emit_ops, no_ops };
 
 enum { KERNELS_ON_PAPER = 20, NAMES_MOST = 100, VARIANTS_MOST = 512 };
 
-static void kernels_section_say_categories(const struct tm_content *content, const struct tm_value *kernels)
+static void emit_kernel_categories(const struct tm_content *content, const struct tm_value *kernels)
 {
     static const struct tm_column columns[] = {
         { "Category", "category", TM_CELL_WORD },
@@ -721,11 +721,11 @@ static void emit_variants(const struct tm_content *content, const struct tm_valu
                                                .total_title = "all kernels",
                                                .paper_rows = KERNELS_ON_PAPER });
     if (tm_length(rows) > 0)
-        tm_say(content, TM_TONE_QUIET,
+        tm_emit(content, TM_TONE_QUIET,
                "A variant is a kernel with one grid, block, number of registers, size of shared memory, and op.");
 }
 
-static void kernels_section_say_kernels(const struct tm_content *content)
+static void emit_kernel_rows(const struct tm_content *content)
 {
     static const struct tm_column facts[] = {
         { "Kernel launches", "count", TM_CELL_COUNT },
@@ -738,24 +738,24 @@ static void kernels_section_say_kernels(const struct tm_content *content)
     const struct tm_value *kernels = tm_of(content, "kernels");
 
     tm_emit_facts(content, "kernel-facts", TM_FACTS(facts), kernels);
-    kernels_section_say_categories(content, kernels);
+    emit_kernel_categories(content, kernels);
     emit_names(content, kernels);
     emit_variants(content, kernels);
 }
 
-static const char *kernels_section_nothing(const struct tm_value *summary)
+static const char *no_kernels(const struct tm_value *summary)
 {
     return tm_if_none(summary, "kernels.rows", "no kernel ran in the analyzed steps");
 }
 
-const struct tm_section tm_kernels_section = { "kernels", "Kernels", "kernels", kernels_section_say_kernels,
-                                               kernels_section_nothing };
+const struct tm_section tm_kernels_section = { "kernels", "Kernels", "kernels", emit_kernel_rows,
+                                               no_kernels };
 
 /* Roofline: how near the run comes to what its devices can compute and move. */
 
 enum { BOUNDS_MOST = 8, TYPES_MOST = 32, DEVICES_ON_PAPER = 16, FAR_ON_PAPER = 8 };
 
-static void roofline_section_say_facts(const struct tm_content *content, const struct tm_value *roofline)
+static void emit_roofline_facts(const struct tm_content *content, const struct tm_value *roofline)
 {
     static const struct tm_column facts[] = {
         { "Bound by", "bound", TM_CELL_TERM },
@@ -802,7 +802,7 @@ static void emit_sources(const struct tm_content *content, const struct tm_value
         const char *source = tm_text(tm_get(tm_at(devices, i), key));
 
         if (*source && strcmp(source, said) != 0)
-            tm_say(content, TM_TONE_QUIET, "%s: %s.", title, source);
+            tm_emit(content, TM_TONE_QUIET, "%s: %s.", title, source);
         said = *source ? source : said;
     }
 }
@@ -844,7 +844,7 @@ static void warn_of_impossible(const struct tm_content *content)
     for (size_t i = 0; i < tm_length(rows); i++)
         count += tm_double(tm_get(tm_at(rows, i), "roof_pct")) > 100;
     if (count)
-        tm_say(content, TM_TONE_WARNING,
+        tm_emit(content, TM_TONE_WARNING,
                "%zu operation%s 100 %% of %s roof, which cannot be: caches serve part of the bytes, or the cost is "
                "counted too high.",
                count, count == 1 ? " passes" : "s pass", count == 1 ? "its" : "their");
@@ -895,7 +895,7 @@ static void emit_roofline(const struct tm_content *content)
     const struct tm_value *roofline = tm_of(content, "roofline");
 
     if (!tm_emit_missing(content, tm_get(roofline, "source"), "What operations cost")) {
-        roofline_section_say_facts(content, roofline);
+        emit_roofline_facts(content, roofline);
         tm_emit_charts(content, TM_CHART_ROOFLINE);
         warn_of_impossible(content);
         emit_far(content, roofline);
@@ -942,10 +942,10 @@ static void emit_programs(const struct tm_content *content)
     emit_pauses(content, tm_get(programs, "pauses"));
 }
 
-static const char *programs_section_nothing(const struct tm_value *summary)
+static const char *no_programs(const struct tm_value *summary)
 {
     return tm_if_none(summary, "programs.count", "no compiled program ran in the analyzed steps");
 }
 
 const struct tm_section tm_programs_section = { "programs", "Programs", "programs", emit_programs,
-                                                programs_section_nothing };
+                                                no_programs };

@@ -277,12 +277,12 @@ static void emit_command(const struct tm_content *content, bool has_thresholds)
     add_choices(&command, content);
     add_plain(&command, has_thresholds ? " --thresholds FILE" : "");
     add_plain(&command, is_redacted ? " --redact" : "");
-    tm_say(content, TM_TONE_PLAIN, "To make it again: %s", command.text);
+    tm_emit(content, TM_TONE_PLAIN, "To make it again: %s", command.text);
     if (!is_listed)
-        tm_say(content, TM_TONE_QUIET,
+        tm_emit(content, TM_TONE_QUIET,
                "INPUT: the files that are listed under \"Data quality\", or the folder or archive that has them.");
     if (has_thresholds)
-        tm_say(content, TM_TONE_QUIET, "FILE: the section \"thresholds\" of summary.json, cut out.");
+        tm_emit(content, TM_TONE_QUIET, "FILE: the section \"thresholds\" of summary.json, cut out.");
 }
 
 static void emit_provenance(const struct tm_content *content)
@@ -350,7 +350,7 @@ static void emit_marks(const struct tm_content *content, const struct tm_value *
                                                .anchor = "mark",
                                                .paper_rows = TM_MARKS_SHOWN });
     if (n > 0)
-        tm_say(content, TM_TONE_QUIET, "The letters stand beside the figures and the headings that are touched.");
+        tm_emit(content, TM_TONE_QUIET, "The letters stand beside the figures and the headings that are touched.");
 }
 
 /* --- what was read --- */
@@ -398,7 +398,7 @@ static void emit_of_files(const struct tm_content *content, const struct tm_valu
         &(struct tm_table){
             .id = id, .caption = caption, TM_COLUMNS(columns), .cells = cell[0], .cell_rows = n, .paper_rows = 24 });
     if (more > n)
-        tm_say(content, TM_TONE_QUIET, "%zu more in summary.json.", more - n);
+        tm_emit(content, TM_TONE_QUIET, "%zu more in summary.json.", more - n);
 }
 
 static void emit_warnings(const struct tm_content *content, const struct tm_value *warnings)
@@ -429,7 +429,7 @@ static void emit_tallies(const struct tm_content *content, const struct tm_value
     };
 
     if (tm_length(tallies) == 0) {
-        tm_say(content, TM_TONE_GOOD, "Nothing was left out and nothing was repaired.");
+        tm_emit(content, TM_TONE_GOOD, "Nothing was left out and nothing was repaired.");
         return;
     }
     tm_emit_table(content, &(struct tm_table){ .id = "tallies",
@@ -437,7 +437,7 @@ static void emit_tallies(const struct tm_content *content, const struct tm_value
                                                TM_COLUMNS(columns),
                                                .rows = tallies,
                                                .paper_rows = 40 });
-    tm_say(content, TM_TONE_QUIET, "A loss may make figures smaller than they were; a note does not.");
+    tm_emit(content, TM_TONE_QUIET, "A loss may make figures smaller than they were; a note does not.");
 }
 
 /* The class of events in words; a class without any as the summary names it. */
@@ -514,7 +514,7 @@ static void emit_coverage(const struct tm_content *content)
     const struct tm_value *coverage = tm_of(content, "coverage"), *files = tm_of(content, "input.files");
 
     if (tm_is(tm_of(content, "input.partial")))
-        tm_say(content, TM_TONE_WARNING, "The input is damaged or cut short: a figure may be smaller than the truth.");
+        tm_emit(content, TM_TONE_WARNING, "The input is damaged or cut short: a figure may be smaller than the truth.");
     tm_emit_facts(content, "coverage-facts", TM_FACTS(facts), coverage);
     emit_marks(content, tm_get(coverage, "marks"));
     emit_tallies(content, tm_get(coverage, "tallies"));
@@ -561,7 +561,7 @@ static void emit_figures(const struct tm_content *content)
                                                .anchor = "definition",
                                                .paper_rows = KPIS_MOST });
     if (has_limits)
-        tm_say(content, TM_TONE_QUIET, "What lies between good and bad is a warning.");
+        tm_emit(content, TM_TONE_QUIET, "What lies between good and bad is a warning.");
 }
 
 /* --- which terms the report uses --- */
@@ -737,12 +737,12 @@ static void emit_checks(const struct tm_content *content)
                                                .paper_rows = ROWS_MOST });
 }
 
-static const char *nothing(const struct tm_value *summary)
+static const char *no_checks(const struct tm_value *summary)
 {
     return tm_if_none(summary, "checks", "no trace was read");
 }
 
-const struct tm_section tm_checks_section = { "checks", "Checks", "checks", emit_checks, nothing };
+const struct tm_section tm_checks_section = { "checks", "Checks", "checks", emit_checks, no_checks };
 
 enum { COLUMNS_MOST = 16 };
 
@@ -813,9 +813,9 @@ static void emit_dates(const struct tm_content *content, const struct tm_value *
     if (tm_has(tm_get(first, "end_ns")))
         tm_format_date(end, tm_int(tm_get(first, "end_ns")));
     if (*begin && *end && strcmp(begin, end) != 0)
-        tm_say(content, TM_TONE_PLAIN, "The profile was taken from %s to %s.", begin, end);
+        tm_emit(content, TM_TONE_PLAIN, "The profile was taken from %s to %s.", begin, end);
     else if (*begin)
-        tm_say(content, TM_TONE_PLAIN, "The profile was taken at %s.", begin);
+        tm_emit(content, TM_TONE_PLAIN, "The profile was taken at %s.", begin);
 }
 
 /* By which clock the times of TPUs are. */
@@ -834,13 +834,13 @@ static void emit_clocks(const struct tm_content *content, const struct tm_value 
         largest_ps = host_largest_ps > largest_ps ? host_largest_ps : largest_ps;
     }
     if (devices > own)
-        tm_say(content, TM_TONE_QUIET,
+        tm_emit(content, TM_TONE_QUIET,
                "Times of %" PRId64 " of %" PRId64
                " TPUs are as the profiler worked them out: times by their own clock are "
                "missing.",
                devices - own, devices);
     if (jumps)
-        tm_say(content, TM_TONE_QUIET,
+        tm_emit(content, TM_TONE_QUIET,
                "Times of TPUs are by their own clock. The recorded times jump against it %s times, by up to %s.",
                tm_format_count(count, jumps), tm_format_time(jump, largest_ps));
 }
@@ -880,7 +880,7 @@ static void emit_environment(const struct tm_content *content)
     emit_devices(content, devices);
 }
 
-static const char *environment_section_nothing(const struct tm_value *summary)
+static const char *no_environment(const struct tm_value *summary)
 {
     const bool is_any =
         tm_length(tm_path(summary, "environment.hosts")) > 0 || tm_length(tm_path(summary, "environment.devices")) > 0;
@@ -889,7 +889,7 @@ static const char *environment_section_nothing(const struct tm_value *summary)
 }
 
 const struct tm_section tm_environment_section = { "environment", "Environment", "environment", emit_environment,
-                                                   environment_section_nothing };
+                                                   no_environment };
 
 /* What is not in the report, or in another document: the sections that this input cannot support or of which the run has nothing, each with its
  * reason. */
@@ -956,7 +956,7 @@ static void emit_missing(const struct tm_content *content)
                                                .paper_rows = REASONS_MOST });
 }
 
-static const char *missing_section_nothing(const struct tm_value *summary)
+static const char *not_missing(const struct tm_value *summary)
 {
     const struct tm_document *document = tm_document_of(summary);
 
@@ -967,16 +967,16 @@ static const char *missing_section_nothing(const struct tm_value *summary)
 }
 
 const struct tm_section tm_missing_section = { "missing", "Not in this report", NULL, emit_missing,
-                                               missing_section_nothing };
+                                               not_missing };
 
 const struct tm_section tm_missing_compared_section = { "missing", "Not in this comparison", NULL, emit_missing,
-                                                        missing_section_nothing };
+                                                        not_missing };
 
 const struct tm_section tm_missing_scaled_section = { "missing", "Not in this study", NULL, emit_missing,
-                                                      missing_section_nothing };
+                                                      not_missing };
 
 const struct tm_section tm_missing_night_section = { "missing", "Not of this night", NULL, emit_missing,
-                                                     missing_section_nothing };
+                                                     not_missing };
 
 const struct tm_section tm_missing_checked_section = { "missing", "Not in this check", NULL, emit_missing,
-                                                       missing_section_nothing };
+                                                       not_missing };

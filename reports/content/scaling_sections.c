@@ -27,7 +27,7 @@ static void emit_fit(const struct tm_content *content)
     const struct tm_value *fit = tm_of(content, "fit");
     const bool is_weak = strcmp(tm_text(tm_get(fit, "model")), "gustafson") == 0;
 
-    tm_say(content, TM_TONE_PLAIN,
+    tm_emit(content, TM_TONE_PLAIN,
            is_weak ? "By Gustafson's law: a step takes t (1 - s + s n) on n devices, with a serial "
                      "share s."
                    : "By Amdahl's law: a step takes t (s + (1 - s) / n) on n devices, with a "
@@ -37,7 +37,7 @@ static void emit_fit(const struct tm_content *content)
                                                .caption = "Predicted for more devices",
                                                TM_COLUMNS(next),
                                                .rows = tm_get(fit, "next") });
-    tm_say(content, TM_TONE_QUIET,
+    tm_emit(content, TM_TONE_QUIET,
            "A law with one share: it knows no limits of memory, of links or of the batch. Further "
            "than twice the largest run it is "
            "a guess.");
@@ -52,9 +52,9 @@ static void emit_limits(const struct tm_content *content)
     const struct tm_value *findings = tm_of(content, "findings");
 
     if (tm_length(findings) == 0)
-        tm_say(content, TM_TONE_PLAIN, "Nothing was found that costs more of the efficiency than the limits allow.");
+        tm_emit(content, TM_TONE_PLAIN, "Nothing was found that costs more of the efficiency than the limits allow.");
     else
-        tm_say(content, TM_TONE_QUIET,
+        tm_emit(content, TM_TONE_QUIET,
                "By the efficiency that they cost on the largest number of devices; what has no "
                "such cost comes last.");
     for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
@@ -80,7 +80,7 @@ static void emit_runs(const struct tm_content *content)
     const struct tm_value *points = tm_of(content, "points"), *notes = tm_of(content, "notes");
 
     for (size_t i = 0; i < tm_length(notes); i++)
-        tm_say(content, TM_TONE_PLAIN, "%s", tm_text(tm_get(tm_at(notes, i), "text")));
+        tm_emit(content, TM_TONE_PLAIN, "%s", tm_text(tm_get(tm_at(notes, i), "text")));
     if (!has_groups(points))
         tm_emit_single_runs(content, "runs", "Runs", points);
     for (size_t i = 0; has_groups(points) && i < tm_length(points); i++) {
@@ -110,20 +110,20 @@ static void emit_mode(const struct tm_content *content)
 
     cell[0].is_change = cell[1].is_change = true;
     if (!tm_has(total))
-        tm_say(content, TM_TONE_PLAIN, "Whether the work grows with the devices is not known: %s.", tm_why(total));
+        tm_emit(content, TM_TONE_PLAIN, "Whether the work grows with the devices is not known: %s.", tm_why(total));
     else if (strcmp(mode, "strong") == 0)
-        tm_say(content, TM_TONE_PLAIN,
+        tm_emit(content, TM_TONE_PLAIN,
                "Strong scaling: the total compute time stays within %lld %% of that "
                "of the first point (%s at most).",
                within, tm_cell_shown(&cell[0], content->summary, text[0]));
     else if (strcmp(mode, "weak") == 0)
-        tm_say(content, TM_TONE_PLAIN,
+        tm_emit(content, TM_TONE_PLAIN,
                "Weak scaling: the compute time of each device stays within %lld %% of that of the "
                "first point (%s at most), so the "
                "work grows with the devices. The speed-up is that of the work per time.",
                within, tm_cell_shown(&cell[1], content->summary, text[0]));
     else
-        tm_say(content, TM_TONE_PLAIN,
+        tm_emit(content, TM_TONE_PLAIN,
                "Neither strong nor weak scaling: the total compute time changes by "
                "%s, that of each device by %s. "
                "Speed-up and efficiency are those of work that stays the same.",
@@ -227,7 +227,7 @@ static void emit_lost(const struct tm_content *content)
                                                TM_COLUMNS(columns),
                                                .rows = tm_of(content, "points"),
                                                .paper_rows = 64 });
-    tm_say(content, TM_TONE_QUIET,
+    tm_emit(content, TM_TONE_QUIET,
            "Efficiency and losses of a point add up to 100 %%. A loss below 0 is a gain: that part "
            "takes less than it would if "
            "it scaled.");
@@ -240,7 +240,7 @@ static void emit_step(const struct tm_content *content)
     emit_lost(content);
 }
 
-static const char *nothing(const struct tm_value *scaling)
+static const char *no_steps(const struct tm_value *scaling)
 {
     const struct tm_value *points = tm_get(scaling, "points");
 
@@ -250,7 +250,7 @@ static const char *nothing(const struct tm_value *scaling)
     return "the parts of the steps are not known";
 }
 
-const struct tm_section tm_scaled_step_section = { "step", "What a step is made of", "points", emit_step, nothing };
+const struct tm_section tm_scaled_step_section = { "step", "What a step is made of", "points", emit_step, no_steps };
 
 /* What the devices exchange by their number, and how evenly they work. */
 
@@ -273,7 +273,7 @@ static void emit_exchange(const struct tm_content *content)
                                                .paper_rows = 64 });
 }
 
-static const char *exchange_section_nothing(const struct tm_value *scaling)
+static const char *no_exchange(const struct tm_value *scaling)
 {
     static const char *const keys[] = { "collective_ps", "imbalance_pct" };
     const struct tm_value *points = tm_get(scaling, "points");
@@ -286,7 +286,7 @@ static const char *exchange_section_nothing(const struct tm_value *scaling)
 }
 
 const struct tm_section tm_exchange_section = { "exchange", "Collectives and balance", "points", emit_exchange,
-                                                exchange_section_nothing };
+                                                no_exchange };
 
 static const struct tm_section *const sections[] = {
     &tm_limits_section, &tm_speedup_section,     &tm_scaled_step_section,    &tm_exchange_section,

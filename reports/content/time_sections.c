@@ -12,7 +12,7 @@
 
 enum { EVENTS_MOST = 500 };
 
-static void emit_facts(const struct tm_content *content, const struct tm_value *compile)
+static void emit_compile_facts(const struct tm_content *content, const struct tm_value *compile)
 {
     static const struct tm_column facts[] = {
         { "Compiles", "count", TM_CELL_COUNT },
@@ -73,17 +73,17 @@ static void emit_compile(const struct tm_content *content)
 {
     const struct tm_value *compile = tm_of(content, "compile");
 
-    emit_facts(content, compile);
+    emit_compile_facts(content, compile);
     emit_again(content, compile);
     emit_events(content, compile);
 }
 
-static const char *nothing(const struct tm_value *summary)
+static const char *no_compilations(const struct tm_value *summary)
 {
     return tm_if_none(summary, "compile.count", "nothing was compiled while the profile was taken");
 }
 
-const struct tm_section tm_compile_section = { "compile", "Compilation", "compile", emit_compile, nothing };
+const struct tm_section tm_compile_section = { "compile", "Compilation", "compile", emit_compile, no_compilations };
 
 enum { FACTS_MOST = 16, PARTS_MOST = 32, SLOWEST_MOST = 100, SLOWEST_LEAST = 2 };
 
@@ -99,7 +99,7 @@ static void add_facts(struct facts *facts, const struct tm_column *columns, size
 }
 
 /* Of one step there is a length, of several a distribution. */
-static void steps_section_say_facts(const struct tm_content *content, const struct tm_value *steps)
+static void emit_step_facts(const struct tm_content *content, const struct tm_value *steps)
 {
     static const struct tm_column first[] = {
         { "Steps are", "source", TM_CELL_SOURCE },
@@ -226,7 +226,7 @@ static void emit_steps(const struct tm_content *content)
 
     tm_emit_charts(content, TM_CHART_STEPS);
     tm_emit_charts(content, TM_CHART_STEP_TIMES);
-    steps_section_say_facts(content, steps);
+    emit_step_facts(content, steps);
     emit_parts(content, steps);
     emit_slowest(content, steps);
     tm_emit_table(content, &(struct tm_table){ .id = "steps-skipped",
@@ -273,7 +273,7 @@ static void emit_causes(const struct tm_content *content, const struct tm_value 
                                                .total_title = "all idle time",
                                                .repeats_chart = true });
     if (n > 0)
-        tm_say(content, TM_TONE_QUIET,
+        tm_emit(content, TM_TONE_QUIET,
                "The time of a gap is split between its causes; the gap itself is counted with the largest of them.");
 }
 
@@ -306,7 +306,7 @@ static void emit_short(const struct tm_content *content, const struct tm_value *
                                                .is_only_picked = true });
 }
 
-static void gaps_section_say_facts(const struct tm_content *content, const struct tm_value *gaps)
+static void emit_gap_facts(const struct tm_content *content, const struct tm_value *gaps)
 {
     const struct tm_value *least = tm_get(gaps, "gap_min_ps");
     char time[TM_FORMAT_BYTES], long_gaps[TITLE_BYTES];
@@ -329,7 +329,7 @@ static void emit_pauses(const struct tm_content *content, const struct tm_value 
     char below[TM_FORMAT_BYTES];
 
     if (tm_int(tm_get(pauses, "count")) > 0 && tm_has(tm_get(pauses, "below_ps")))
-        tm_say(content, TM_TONE_QUIET,
+        tm_emit(content, TM_TONE_QUIET,
                "Pauses are the gaps under %s before a piece of work that had been launched already; they are part of "
                "the gaps.",
                tm_format_time(below, tm_int(tm_get(pauses, "below_ps"))));
@@ -381,7 +381,7 @@ static void emit_gaps(const struct tm_content *content)
 
     tm_emit_charts(content, TM_CHART_CAUSES);
     emit_causes(content, gaps);
-    gaps_section_say_facts(content, gaps);
+    emit_gap_facts(content, gaps);
     emit_pauses(content, tm_get(gaps, "pauses"));
     emit_short(content, tm_get(gaps, "short"));
     tm_emit_charts(content, TM_CHART_GAPS);
@@ -389,18 +389,18 @@ static void emit_gaps(const struct tm_content *content)
     emit_longest(content, gaps);
 }
 
-static const char *gaps_section_nothing(const struct tm_value *summary)
+static const char *no_gaps(const struct tm_value *summary)
 {
     return tm_if_none(summary, "gaps.count", "there is no gap between the activities of a device");
 }
 
-const struct tm_section tm_gaps_section = { "gaps", "Idle gaps", "gaps", emit_gaps, gaps_section_nothing };
+const struct tm_section tm_gaps_section = { "gaps", "Idle gaps", "gaps", emit_gaps, no_gaps };
 
 /* Host: what it costs the devices, what it waits for, what its functions and threads do. */
 
 enum { OVERHEAD_FACTS = 2 };
 
-static void host_section_say_facts(const struct tm_content *content, const struct tm_value *host)
+static void emit_host_facts(const struct tm_content *content, const struct tm_value *host)
 {
     static const struct tm_column facts[] = {
         { "Host overhead", "overhead_pct", TM_CELL_PCT },
@@ -528,7 +528,7 @@ static void emit_host(const struct tm_content *content)
 {
     const struct tm_value *host = tm_of(content, "host");
 
-    host_section_say_facts(content, host);
+    emit_host_facts(content, host);
     emit_waits(content, tm_get(host, "sync"));
     emit_empty_queues(content, host);
     emit_calls(content, host);
@@ -539,7 +539,7 @@ const struct tm_section tm_host_section = { "host", "Host", "host", emit_host, N
 
 /* CPU fallback: what ran on the host that a device could have run, and data that went there and back. */
 
-static void fallback_section_say_facts(const struct tm_content *content, const struct tm_value *fallback)
+static void emit_fallback_facts(const struct tm_content *content, const struct tm_value *fallback)
 {
     static const struct tm_column facts[] = {
         { "Calls back to the host", "callbacks.count", TM_CELL_COUNT | TM_RARE },
@@ -617,7 +617,7 @@ static void emit_fallback(const struct tm_content *content)
 {
     const struct tm_value *fallback = tm_of(content, "fallback");
 
-    fallback_section_say_facts(content, fallback);
+    emit_fallback_facts(content, fallback);
     emit_callbacks(content, tm_get(fallback, "callbacks"));
     emit_operations(content, tm_get(fallback, "cpu_ops"), "fallback-cpu-ops", "Operations that ran on the host");
     emit_operations(content, tm_get(fallback, "host_ops"), "fallback-host-ops",
@@ -625,7 +625,7 @@ static void emit_fallback(const struct tm_content *content)
     emit_trips(content, tm_get(fallback, "round_trips"));
 }
 
-static const char *fallback_section_nothing(const struct tm_value *summary)
+static const char *no_fallback(const struct tm_value *summary)
 {
     static const char *const counts[] = { "fallback.callbacks.count", "fallback.cpu_ops.count",
                                           "fallback.host_ops.count", "fallback.round_trips.count" };
@@ -639,4 +639,4 @@ static const char *fallback_section_nothing(const struct tm_value *summary)
 }
 
 const struct tm_section tm_fallback_section = { "fallback", "CPU fallback", "fallback", emit_fallback,
-                                                fallback_section_nothing };
+                                                no_fallback };

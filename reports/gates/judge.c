@@ -478,7 +478,7 @@ static bool take_compared(const struct tm_judging *j, struct tm_gate_result *r)
     return true;
 }
 
-static tm_status judge_test_steps(struct tm_judging *j, struct tm_gate_result *r)
+static tm_status test_gate_steps(struct tm_judging *j, struct tm_gate_result *r)
 {
     char worth[TM_FORMAT_BYTES];
 
@@ -613,7 +613,7 @@ static tm_status judge_change(struct tm_judging *j, struct tm_gate_result *r)
     }
     r->status = TM_GATE_PASSED;
     if (is_step_time(r->path)) {
-        const tm_status st = judge_test_steps(j, r);
+        const tm_status st = test_gate_steps(j, r);
 
         if (st != TM_OK || r->status != TM_GATE_PASSED)
             return st;

@@ -235,21 +235,17 @@ struct counts {
     uint64_t tests, failures, errors, skipped;
 };
 
-static const char *night_text_of(const struct tm_value *from, const char *key)
-{
-    return tm_text(tm_get(from, key));
-}
 
 static bool is(const struct tm_value *from, const char *key, const char *word)
 {
-    return strcmp(night_text_of(from, key), word) == 0;
+    return strcmp(text_of(from, key), word) == 0;
 }
 
 /* What stands at the case of the report: NULL = it is there, and was read. */
 static const char *error_of(const struct tm_value *row)
 {
     if (is(row, "verdict", "no report"))
-        return night_text_of(row, "status");
+        return text_of(row, "status");
     return is(row, "verdict", "unknown") && tm_length(tm_get(row, "gates")) == 0 ? "unread" : NULL;
 }
 
@@ -268,7 +264,7 @@ static void count(struct counts *c, const struct tm_value *row)
     }
 }
 
-static void night_put_counts(FILE *to, const struct counts *c)
+static void put_nightly_counts(FILE *to, const struct counts *c)
 {
     (void)fprintf(to, " tests=\"%" PRIu64 "\" failures=\"%" PRIu64 "\" errors=\"%" PRIu64 "\"", c->tests, c->failures,
                   c->errors);
@@ -291,8 +287,8 @@ static void put_properties(FILE *to, const struct tm_value *row)
 
     (void)fputs("    <properties>\n", to);
     for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++) {
-        if (*night_text_of(row, key[i]))
-            junit_property(to, key[i], night_text_of(row, key[i]));
+        if (*text_of(row, key[i]))
+            junit_property(to, key[i], text_of(row, key[i]));
     }
     for (size_t i = 0; i < tm_length(baseline); i++)
         junit_property(to, "baseline", tm_text(tm_at(baseline, i)));
@@ -312,7 +308,7 @@ static void put_report(FILE *to, const struct tm_value *row, const char *name)
     }
     (void)fputs(">\n      <error", to);
     junit_attribute(to, "message",
-                    *night_text_of(row, "message") ? night_text_of(row, "message") : night_text_of(row, "text"));
+                    *text_of(row, "message") ? text_of(row, "message") : text_of(row, "text"));
     junit_attribute(to, "type", error);
     (void)fputs("/>\n    </testcase>\n", to);
 }
@@ -324,15 +320,15 @@ static void put_suite(FILE *to, const struct tm_value *row, const char *night, s
     const bool is_other = !is(row, "night", night);
     struct counts c = { 0 };
     char name[NAME_BYTES];
-    int used = snprintf(name, sizeof(name), "%.255s%s%.10s", night_text_of(row, "job"), is_other ? " of " : "",
-                        is_other ? night_text_of(row, "night") : "");
+    int used = snprintf(name, sizeof(name), "%.255s%s%.10s", text_of(row, "job"), is_other ? " of " : "",
+                        is_other ? text_of(row, "night") : "");
 
     if (number > 1)
         (void)snprintf(name + used, sizeof(name) - (size_t)used, " #%zu", number);
     count(&c, row);
     (void)fputs("  <testsuite", to);
     junit_attribute(to, "name", name);
-    night_put_counts(to, &c);
+    put_nightly_counts(to, &c);
     (void)fprintf(to, " skipped=\"%" PRIu64 "\"", c.skipped);
     put_time(to, tm_int(tm_get(row, "when_ns")));
     (void)fputs(" time=\"0\">\n", to);
@@ -359,17 +355,17 @@ tm_status tm_nightly_junit_write(struct tm_run *run, const struct tm_value *gate
     for (size_t i = 0; i < tm_length(rows); i++)
         count(&all, tm_at(rows, i));
     (void)fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites", to);
-    junit_attribute(to, "name", night_text_of(gates, "night"));
-    night_put_counts(to, &all);
+    junit_attribute(to, "name", text_of(gates, "night"));
+    put_nightly_counts(to, &all);
     (void)fputs(" time=\"0\">\n", to);
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *const row = tm_at(rows, i);
 
-        number = i && is(tm_at(rows, i - 1), "job", night_text_of(row, "job")) &&
-                         is(tm_at(rows, i - 1), "night", night_text_of(row, "night"))
+        number = i && is(tm_at(rows, i - 1), "job", text_of(row, "job")) &&
+                         is(tm_at(rows, i - 1), "night", text_of(row, "night"))
                      ? number + 1
                      : 1;
-        put_suite(to, row, night_text_of(gates, "night"), number);
+        put_suite(to, row, text_of(gates, "night"), number);
     }
     return junit_end(run, to);
 }

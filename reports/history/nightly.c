@@ -629,7 +629,7 @@ static tm_status end_job(struct night *night)
     return TM_OK;
 }
 
-static tm_status night_take_run(void *to, const struct tm_history_run *row)
+static tm_status take_history_run(void *to, const struct tm_history_run *row)
 {
     struct night *night = to;
 
@@ -690,7 +690,7 @@ static tm_status look_at_jobs(struct night *night)
     tm_status st;
 
     tm_nightly_history_begin(night->history, "", night->judged);
-    st = tm_history_visit(night->source, &all, night_take_run, night);
+    st = tm_history_visit(night->source, &all, take_history_run, night);
     if (!st)
         st = end_job(night);
     if (st)
@@ -724,7 +724,7 @@ static tm_status night_read_job(struct night *night, const char *job)
     return tm_history_visit(night->source, &query, take_run_of_job, night->history);
 }
 
-static tm_status night_tell_jobs(struct night *night)
+static tm_status write_jobs(struct night *night)
 {
     const size_t told = night->jobs - night->of_state[NIGHT_GONE];
 
@@ -770,7 +770,7 @@ static tm_status fill(struct night *night)
     night_add_head(night);
     tm_nightly_add_failed_finding(night);
     tm_nightly_add_gates_finding(night);
-    st = night_tell_jobs(night);
+    st = write_jobs(night);
     if (st)
         return st;
     tm_nightly_add_absent_finding(night);

@@ -180,7 +180,7 @@ void tm_nightly_judge(struct night_judgement *to, const struct night_history *hi
 
 /* What the gates of this merge say of the night's runs: those that failed first. */
 
-static const char *const night_gates_shown[] = { "failed", "unknown" };
+static const char *const gates_shown[] = { "failed", "unknown" };
 
 static void copy_text(struct tm_value *to, const char *key, const struct tm_value *from, const char *why)
 {
@@ -242,8 +242,8 @@ void tm_nightly_add_gates(struct night *night)
     copy_text(to, "baseline", gates, "there is none");
     add_counts(tm_add_object(to, "counts"), tm_get(gates, "counts"));
     list = tm_add_array(to, "list");
-    for (size_t i = 0; i < sizeof(night_gates_shown) / sizeof(night_gates_shown[0]); i++)
-        add_of_status(list, night, night_gates_shown[i]);
+    for (size_t i = 0; i < sizeof(gates_shown) / sizeof(gates_shown[0]); i++)
+        add_of_status(list, night, gates_shown[i]);
 }
 
 /* Figures of a job over its runs, and where they change: by time, and by the step of the training run that its newest run is of. */

@@ -209,7 +209,7 @@ static size_t name_chars(const struct writer *out, size_t shown)
     return shown > 0 ? TM_NAME_NARROW : out->layout.columns <= FEW_COLUMNS ? TM_NAME_WIDE : TM_NAME_CHARS;
 }
 
-static void table_put_class(struct writer *out, const struct tm_cell *cell, size_t row, size_t shown)
+static void put_cell_class(struct writer *out, const struct tm_cell *cell, size_t row, size_t shown)
 {
     char class_name[CLASS_BYTES];
 
@@ -231,7 +231,7 @@ static void put_cell(struct writer *out, size_t row, size_t shown)
     tm_htmlw_open(out->w, is_header ? "th" : "td");
     if (is_header)
         tm_htmlw_attr(out->w, "scope", "row");
-    table_put_class(out, &cell, row, shown);
+    put_cell_class(out, &cell, row, shown);
     if (is_number && !tm_cell_is_empty(&cell))
         tm_htmlw_attr(out->w, "data-v", tm_cell_exact(&cell, exact));
     if (link && is_name(cell.kind) && !tm_cell_is_empty(&cell))

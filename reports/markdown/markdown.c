@@ -519,7 +519,7 @@ tm_status tm_nightly_markdown_write(struct tm_run *run, const struct tm_value *g
 }
 
 enum {
-    MARKDOWN_TAIL_BYTES = 2000,  /* for the names of sections that are left out, and the maker */
+    CUT_TAIL_BYTES = 2000,  /* for the names of sections that are left out, and the maker */
     FINDINGS_BYTES_MOST = 30000, /* the tables want room too */
     FINDINGS_OPEN = 5,           /* more of them are folded */
     PLACES_MOST = 3,
@@ -554,7 +554,7 @@ static bool fits(struct markdown *m, size_t mark)
 /* --- tables --- */
 
 /* in: link  of its row; NULL = none */
-static void markdown_put_cell(struct markdown *m, int row, int column, bool is_name, const char *link)
+static void put_table_cell(struct markdown *m, int row, int column, bool is_name, const char *link)
 {
     const char *text = m->sheet.text[row][column];
     const bool is_bold = m->sheet.summed[row] && *text;
@@ -597,7 +597,7 @@ static void put_sheet(struct markdown *m, const struct tm_table *table, size_t l
             const bool is_name = m->sheet.kind[c] == TM_COLUMN_NAME && (size_t)r < listed;
 
             tm_mdw_raw(&m->w, " ");
-            markdown_put_cell(m, r, c, is_name,
+            put_table_cell(m, r, c, is_name,
                               c == 0 && is_name && *m->sheet.text[r][c] ? tm_table_link(table, (size_t)r) : NULL);
             tm_mdw_raw(&m->w, " |");
         }
@@ -905,7 +905,7 @@ static void put_tail(struct markdown *m)
 
 static void put_report(struct markdown *m)
 {
-    tm_mdw_init(&m->w, m->room, sizeof(m->room) - MARKDOWN_TAIL_BYTES);
+    tm_mdw_init(&m->w, m->room, sizeof(m->room) - CUT_TAIL_BYTES);
     tm_front_make(&m->front, m->summary);
     put_titles(m);
     put_verdict(m);

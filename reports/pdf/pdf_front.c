@@ -155,7 +155,7 @@ static const double front_top = 44, fact_label = 66, fact_gap = 18, heading_gap 
                     number_room = 16, chart_gap = 10;
 
 static const struct tm_pdf_style kicker = { .face = TM_PDF_BOLD, .size = 7, .role = TM_ROLE_SERIES },
-                                 front_title_style = { .face = TM_PDF_BOLD, .size = 19, .role = TM_ROLE_TEXT },
+                                 cover_title_style = { .face = TM_PDF_BOLD, .size = 19, .role = TM_ROLE_TEXT },
                                  subtitle = { .face = TM_PDF_REGULAR, .size = 10, .role = TM_ROLE_QUIET },
                                  verdict_style = { .face = TM_PDF_BOLD, .size = 10.5, .role = TM_ROLE_TEXT },
                                  heading_style = { .face = TM_PDF_BOLD, .size = 10.5, .role = TM_ROLE_TEXT };
@@ -184,7 +184,7 @@ static void put_titles(struct tm_pdf *pdf)
     pdf->y = front_top;
     put(pdf, &kicker, pdf->document->kicker, 1);
     pdf->y += 1;
-    put(pdf, &front_title_style, pdf->front.title, TITLE_LINES);
+    put(pdf, &cover_title_style, pdf->front.title, TITLE_LINES);
     put(pdf, &subtitle, pdf->front.subtitle, TITLE_LINES);
     pdf->y += 6;
 }

@@ -439,7 +439,7 @@ static const struct loss {
                            "Copy the input of the next step while this one runs." } },
 };
 
-static const char *findings_severity_of(double lost_pct)
+static const char *severity_of_loss(double lost_pct)
 {
     return lost_pct >= bad_pct ? "critical" : lost_pct >= warning_pct ? "warning" : "info";
 }
@@ -448,7 +448,7 @@ static void add_loss(struct scaling_study *s, enum scaling_part part)
 {
     const struct loss *loss = &losses[part];
     const double lost_pct = tm_last_point(s)->lost_pct[part];
-    struct tm_value *to = begin(s, loss->id, findings_severity_of(lost_pct)), *evidence;
+    struct tm_value *to = begin(s, loss->id, severity_of_loss(lost_pct)), *evidence;
     char devices[DEVICES_TEXT], pct[TM_FORMAT_BYTES], share[64];
 
     tm_add_printed(to, "title", "%s: %s of the efficiency lost on %s",

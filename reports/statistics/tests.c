@@ -586,7 +586,7 @@ double tm_mean_test(struct tm_sample a, struct tm_sample b)
 /* --- both, of values that are not independent --- */
 
 /* The variance of n values of which `effective` are independent, as if it had been taken about the true mean. */
-static struct tm_summed change_test_summed(struct tm_sample of, double effective)
+static struct tm_summed summed_effective(struct tm_sample of, double effective)
 {
     const struct tm_moments moments = tm_sample_moments(of);
     const double n = (double)of.count;
@@ -688,7 +688,7 @@ struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, dou
         return test;
     if (test.share < 1) {
         median = rank_test_effective(a, b, test.share);
-        mean = tm_welch_test(change_test_summed(a, test.effective_a), change_test_summed(b, test.effective_b));
+        mean = tm_welch_test(summed_effective(a, test.effective_a), summed_effective(b, test.effective_b));
     } else {
         median = tm_rank_test(a, b);
         mean = tm_mean_test(a, b);

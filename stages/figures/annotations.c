@@ -710,7 +710,7 @@ static void write_row(struct writer *w, const struct annotation_row *row, const 
 }
 
 /* Rows come in the order of the tree: the path of the parent is there. */
-static tm_status annotation_report_add_row(struct writer *w, const struct annotation_row *row)
+static tm_status put_annotation(struct writer *w, const struct annotation_row *row)
 {
     size_t at = w->length_at[row->depth - 1], length;
     const char *name;
@@ -742,7 +742,7 @@ static tm_status add_rows(struct writer *w, struct tm_top_rows *top, uint32_t *l
     st = tm_tree_order(run, TM_ACCOUNT_TABLES, tm_top_rows_at(top, 0), count, sizeof(struct annotation_row), is_root,
                        order, listed);
     for (uint32_t i = 0; i < *listed && st == TM_OK; i++)
-        st = annotation_report_add_row(w, tm_top_rows_at(top, order[i]));
+        st = put_annotation(w, tm_top_rows_at(top, order[i]));
     tm_give(&run->budget, TM_ACCOUNT_TABLES, order, count * sizeof(*order));
     return st;
 }

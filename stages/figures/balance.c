@@ -566,7 +566,7 @@ static tm_status find_op(struct balance *b, const struct tm_event *event, uint32
     return TM_OK;
 }
 
-static tm_status balance_add_op(struct balance *b, const struct tm_event *event, uint32_t member)
+static tm_status count_op(struct balance *b, const struct tm_event *event, uint32_t member)
 {
     bool is_new;
     struct op_row *row = tm_front_at(&b->front, event->site, &is_new);
@@ -634,7 +634,7 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     case TM_CLASS_KERNEL:
     case TM_CLASS_TPU_OP:
     case TM_CLASS_CPU_OP:
-        return balance_add_op(b, event, member);
+        return count_op(b, event, member);
     default:
         return TM_OK;
     }

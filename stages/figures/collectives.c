@@ -806,7 +806,7 @@ TM_NOT_INLINE tm_status tell(struct exposure *e, struct tm_sorter *stretches)
 }
 
 /* The owner runs in [at, until). */
-static tm_status collective_exposure_add_exposed(struct exposure *e, int64_t until_ps, struct tm_sorter *stretches)
+static tm_status add_exposed_stretch(struct exposure *e, int64_t until_ps, struct tm_sorter *stretches)
 {
     int64_t from_ps = e->at_ps > e->computes_until_ps ? e->at_ps : e->computes_until_ps;
     tm_status st;
@@ -834,7 +834,7 @@ TM_NOT_INLINE tm_status expose_owner_to(struct exposure *e, int64_t to_ps, struc
     while (e->owner.is_there && e->at_ps < to_ps && st == TM_OK) {
         const int64_t end_ps = e->owner.end_ps, until_ps = end_ps < to_ps ? end_ps : to_ps;
 
-        st = collective_exposure_add_exposed(e, until_ps, stretches);
+        st = add_exposed_stretch(e, until_ps, stretches);
         e->at_ps = until_ps;
         if (end_ps > to_ps)
             break;
@@ -914,7 +914,7 @@ static tm_status ask_hlo(struct tm_names *names, tm_strid id, enum tm_collective
     return TM_OK;
 }
 
-static uint64_t collective_facts_bytes_of(const struct tm_message *message)
+static uint64_t message_bytes(const struct tm_message *message)
 {
     const uint64_t elements =
         message->elements_in > message->elements_out ? message->elements_in : message->elements_out;
@@ -1037,7 +1037,7 @@ tm_status tm_collective_facts(const struct tm_trace *trace, const struct tm_even
 
         if (!message)
             return trace->run->error.status;
-        facts->message_bytes = collective_facts_bytes_of(message);
+        facts->message_bytes = message_bytes(message);
         facts->group_size = message->group_size;
         facts->data_type = message->data_type;
         facts->operation = message->operation;

@@ -395,7 +395,7 @@ static tm_status hash_of(struct tm_device_profiles *p, tm_strid text, struct tm_
     return st;
 }
 
-static tm_status profiles_add_row(struct tm_device_profiles *p, const struct tm_memory_sample *sample,
+static tm_status add_sample(struct tm_device_profiles *p, const struct tm_memory_sample *sample,
                                   enum profile_table table, tm_strid name, const struct tm_frame *frame)
 {
     struct subject subject = { .table = table, .line = table == PROFILE_SITES && frame ? frame->line : 0 };
@@ -433,13 +433,13 @@ tm_status tm_device_profiles_take(void *profiles, const struct tm_memory_sample 
 
     p->now.count = tm_sum_counts(p->now.count, sample->count);
     p->now.bytes = tm_sum_counts(p->now.bytes, sample->bytes);
-    st = profiles_add_row(p, sample, PROFILE_KINDS, sample->kind, NULL);
+    st = add_sample(p, sample, PROFILE_KINDS, sample->kind, NULL);
     if (st == TM_OK)
-        st = profiles_add_row(p, sample, PROFILE_DEVICES, sample->device, NULL);
+        st = add_sample(p, sample, PROFILE_DEVICES, sample->device, NULL);
     if (st == TM_OK)
-        st = profiles_add_row(p, sample, PROFILE_SITES, sample->kind, site);
+        st = add_sample(p, sample, PROFILE_SITES, sample->kind, site);
     if (st == TM_OK)
-        st = profiles_add_row(p, sample, PROFILE_FUNCTIONS, 0, site);
+        st = add_sample(p, sample, PROFILE_FUNCTIONS, 0, site);
     p->samples++;
     return st;
 }

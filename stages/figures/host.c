@@ -1003,7 +1003,7 @@ static tm_status find_call(struct host *h, tm_strid name, enum host_call_kind ki
 
 /* --- spans that have ended --- */
 
-static tm_status calls_add_call(struct host *h, const struct tm_nested *span, enum host_call_kind kind)
+static tm_status count_call(struct host *h, const struct tm_nested *span, enum host_call_kind kind)
 {
     const struct host_span *about = span->payload;
     struct host_call *call;
@@ -1037,7 +1037,7 @@ static tm_status sync_key(struct host *h, const tm_strid names[3], struct tm_key
     return TM_OK;
 }
 
-static tm_status calls_add_sync(struct host *h, const struct tm_nested *span)
+static tm_status count_sync(struct host *h, const struct tm_nested *span)
 {
     const struct host_span *about = span->payload, *around = span->parent;
     const tm_strid names[3] = { about->name, around ? around->python : 0, around ? around->annotation : 0 };
@@ -1063,10 +1063,10 @@ static tm_status take_nested(void *to, const struct tm_nested *span)
     tm_status st = TM_OK;
 
     if (about->is_python)
-        st = calls_add_call(h, span, HOST_PYTHON);
+        st = count_call(h, span, HOST_PYTHON);
     else if (about->is_annotation)
-        st = calls_add_call(h, span, HOST_ANNOTATION);
-    return st == TM_OK && about->is_sync ? calls_add_sync(h, span) : st;
+        st = count_call(h, span, HOST_ANNOTATION);
+    return st == TM_OK && about->is_sync ? count_sync(h, span) : st;
 }
 
 /* --- events --- */

@@ -1303,7 +1303,7 @@ static uint32_t find_straggler(const struct skew *k, const struct skew_sums *sum
     return (unsigned __int128)(uint64_t)m[latest].late_ps * others >= STANDS_OUT * others_ps ? latest : TM_NONE;
 }
 
-static void report_add_members(const struct skew *k, const struct skew_sums *sums, struct tm_value *skew)
+static void add_skew_members(const struct skew *k, const struct skew_sums *sums, struct tm_value *skew)
 {
     struct tm_value *list = tm_add_array(skew, "members");
 
@@ -1402,7 +1402,7 @@ static tm_status add_figures(const struct skew *k, struct matches *m, struct ske
         tm_add_null(skew, "straggler", "no device stands out");
     else
         tm_add_string(skew, "straggler", k->members.rows[straggler].device);
-    report_add_members(k, sums, skew);
+    add_skew_members(k, sums, skew);
     list = tm_add_array(skew, "worst");
     for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(sums->worst); i++)
         st = add_worst_row(k, m, tm_top_rows_at(sums->worst, i), list);
@@ -1418,7 +1418,7 @@ static void add_nothing(const struct skew *k, const struct skew_sums *sums, stru
         tm_add_null(skew, figures[i], why);
     add_clock_check(k, sums, skew);
     tm_add_null(skew, "straggler", why);
-    report_add_members(k, sums, skew);
+    add_skew_members(k, sums, skew);
     (void)tm_add_array(skew, "worst");
 }
 

@@ -486,10 +486,10 @@ static void a_long_paragraph_is_cut(void **state)
     const struct tm_content to_deaf = { tm_doc_root(doc), &deaf, NULL };
 
     (void)state;
-    tm_say(&content, TM_TONE_QUIET, "%5000s", "x");
+    tm_emit(&content, TM_TONE_QUIET, "%5000s", "x");
     assert_int_equal(strlen(heard.text), 2047);
     assert_int_equal(heard.tone, TM_TONE_QUIET);
-    tm_say(&to_deaf, TM_TONE_QUIET, "nobody hears it");
+    tm_emit(&to_deaf, TM_TONE_QUIET, "nobody hears it");
     tm_emit_subheading(&to_deaf, "nobody hears it");
     tm_emit_charts(&to_deaf, TM_CHART_STEPS);
 }

@@ -622,7 +622,7 @@ static tm_status take_numbers(struct sample *s, const struct tm_head *head, take
     return TM_OK;
 }
 
-static tm_status samples_take_field(struct sample *s, const struct tm_head *head)
+static tm_status take_sample_field(struct sample *s, const struct tm_head *head)
 {
     const uint64_t next = tm_reader_offset(&s->w) + (head->type == TM_WIRE_LEN ? head->value : 0);
     tm_status st = TM_OK;
@@ -653,7 +653,7 @@ static tm_status walk_sample(struct sample *s, uint64_t at, uint64_t length)
         st = tm_reader_head(&s->w, &head, &more, &s->is_bad);
         if (st != TM_OK || !more || s->is_bad)
             break;
-        st = samples_take_field(s, &head);
+        st = take_sample_field(s, &head);
     }
     if (s->is_bad)
         pprof_damaged(s->p, "a sample cannot be read", at);

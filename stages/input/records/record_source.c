@@ -224,7 +224,7 @@ struct record_cursor {
     struct tm_span_order *order; /* NULL until it is known that the cursor counts */
 };
 
-static void source_close_track(struct tm_cursor *cursor)
+static void close_stored_track(struct tm_cursor *cursor)
 {
     struct record_cursor *const c = (struct record_cursor *)cursor;
 
@@ -237,7 +237,7 @@ static void source_close_track(struct tm_cursor *cursor)
     tm_give(budget, TM_ACCOUNT_INPUT, c, sizeof(*c));
 }
 
-static struct tm_cursor *source_open_track(struct tm_source *source, uint64_t track, size_t buffer_bytes)
+static struct tm_cursor *open_stored_track(struct tm_source *source, uint64_t track, size_t buffer_bytes)
 {
     const struct record_source *const s = (const struct record_source *)source;
     struct tm_run *const run = source->trace->run;
@@ -254,7 +254,7 @@ static struct tm_cursor *source_open_track(struct tm_source *source, uint64_t tr
     if (row && tm_clock_place_begin(s->clock, &c->track, &c->clock) == TM_OK &&
         tm_record_store_begin(s->store, track, &c->place) == TM_OK)
         return &c->base;
-    source_close_track(&c->base);
+    close_stored_track(&c->base);
     return NULL;
 }
 
@@ -312,7 +312,7 @@ TM_NOT_INLINE tm_status next_on_device_clock(struct record_cursor *c, struct tm_
     return st;
 }
 
-static tm_status source_next_record(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more)
+static tm_status next_stored_record(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more)
 {
     struct record_cursor *const c = (struct record_cursor *)cursor;
 
@@ -340,7 +340,7 @@ static tm_status read_clock(void *from, struct tm_device_clock *clock, uint64_t 
     return st;
 }
 
-static tm_status source_own_arguments(struct tm_cursor *cursor, struct tm_raw_record *raw)
+static tm_status give_stored_arguments(struct tm_cursor *cursor, struct tm_raw_record *raw)
 {
     const struct record_source *const s = (const struct record_source *)cursor->source;
     uint8_t *bytes;
@@ -351,7 +351,7 @@ static tm_status source_own_arguments(struct tm_cursor *cursor, struct tm_raw_re
     return s->finish.own(s->finish.to, &raw->record, bytes, raw->own.length);
 }
 
-static void source_free_source(struct tm_source *source)
+static void free_stored_source(struct tm_source *source)
 {
     struct record_source *const s = (struct record_source *)source;
 
@@ -362,11 +362,11 @@ static void source_free_source(struct tm_source *source)
 
 static const struct tm_source_type record_source_type = {
     .name = "records",
-    .open = source_open_track,
-    .next = source_next_record,
-    .own = source_own_arguments,
-    .close = source_close_track,
-    .free = source_free_source,
+    .open = open_stored_track,
+    .next = next_stored_record,
+    .own = give_stored_arguments,
+    .close = close_stored_track,
+    .free = free_stored_source,
 };
 
 tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *store,
@@ -382,7 +382,7 @@ tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *s
     }
     *s = (struct record_source){ .source = { &record_source_type, trace }, .store = store, .finish = *finish };
     if (tm_device_clock_read(trace, read_clock, s, &s->clock) != TM_OK) {
-        source_free_source(&s->source);
+        free_stored_source(&s->source);
         return run->error.status;
     }
     *source = &s->source;

@@ -262,7 +262,7 @@ static tm_status read_head(struct tm_reader *w, struct tm_head *head, bool *more
 }
 
 /* Step over what is left of a group after its first key; groups in it are counted, not entered. */
-static tm_status reader_skip_group(struct tm_reader *w, uint32_t number, bool *damaged)
+static tm_status skip_streamed_group(struct tm_reader *w, uint32_t number, bool *damaged)
 {
     uint64_t depth = 1;
 
@@ -294,7 +294,7 @@ tm_status tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *more, 
     if (st != TM_OK || !*more || *damaged)
         return st;
     if (head->type == TM_WIRE_GROUP)
-        return reader_skip_group(w, head->number, damaged);
+        return skip_streamed_group(w, head->number, damaged);
     *damaged = head->type == TM_WIRE_END; /* of no group */
     return TM_OK;
 }
