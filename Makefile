@@ -68,7 +68,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuz
 REPLAYS := $(patsubst $(BUILD)/fuzz/%,$(BUILD)/replay/%,$(FUZZERS))
 
 .PHONY: all help deps demo test check unit golden accept property damage bombs faults faults-full soak test-slurm peers truth-full asan valgrind fuzz \
-	lint format bench install uninstall dist clean
+	lint format check-format bench install uninstall dist clean
 all: $(BUILD)/tracemill ## build build/tracemill
 
 help: ## print this list

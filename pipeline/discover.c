@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipeline/guard.h"
 #include "pipeline/file_time.h"
+#include "pipeline/guard.h"
 #include "pipeline/limits.h"
 #include "pipeline/run.h"
 

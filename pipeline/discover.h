@@ -201,8 +201,6 @@ bool tm_plain_name_read(const char *name, struct tm_trace_name *told);
 bool tm_sniffed_kind(enum tm_sniffed sniffed, enum tm_found_kind *kind);
 /* Length of `name` without `ending`, or 0 where it has another one or nothing is left. */
 size_t tm_name_without(const char *name, size_t length, const char *ending);
-/* The date that profilers name run folders after: YYYY_MM_DD_hh_mm_ss, then nothing, '_', '-' or '.'. */
-bool tm_run_date(const char *name, size_t length, int64_t *ns);
 char *tm_find_host(struct tm_run *run, const char *name, size_t length) TM_MUST_USE; /* a copy, cleaned */
 
 /* --- links of archives --- */

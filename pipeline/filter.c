@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "pipeline/glob.h"
-#include "pipeline/store/nearest.h"
 #include "pipeline/quantity.h"
 #include "pipeline/record.h"
+#include "pipeline/store/nearest.h"
 
 /* A term on its way from text to numbers. */
 struct reading {

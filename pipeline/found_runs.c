@@ -138,7 +138,8 @@ static bool read_digits(const char *text, size_t at, size_t count, int *value)
     return true;
 }
 
-bool tm_run_date(const char *name, size_t length, int64_t *ns)
+/* The date that profilers name run folders after: YYYY_MM_DD_hh_mm_ss, then nothing, '_', '-' or '.'. */
+static bool run_date(const char *name, size_t length, int64_t *ns)
 {
     enum { DATE_BYTES = 19 };
     struct tm t = { 0 };
@@ -608,7 +609,7 @@ tm_status tm_run_keep(struct tm_found *found, struct tm_found_run *r, const char
     r->folder = tm_find_copy(run, folder, strlen(folder));
     if (!r->folder || !r->name)
         return run->error.status;
-    if (!tm_run_date(r->name, strlen(r->name), &r->when_ns))
+    if (!run_date(r->name, strlen(r->name), &r->when_ns))
         r->when_ns = r->mtime_ns;
     return move_run(found, r);
 }
@@ -627,7 +628,7 @@ static char *copy_run_name(struct tm_run *run, const char *path, const char *hos
         memcpy(parent, path, (size_t)(last - path));
         parent[last - path] = '\0';
         name = tm_last_part(parent, &parent_length);
-        if (tm_run_date(name, parent_length, &when))
+        if (run_date(name, parent_length, &when))
             return tm_find_copy(run, name, parent_length);
     }
     return tm_find_copy(run, host, strlen(host));

@@ -2,8 +2,8 @@
 #ifndef TM_FRONT_H
 #define TM_FRONT_H
 
-#include "pipeline/store/groups.h"
 #include "pipeline/sites.h"
+#include "pipeline/store/groups.h"
 
 /* Rows that gather before a group table: one row per site (pipeline/sites.h) is folded in place, and goes to the groups
  * when another site needs its room, or at the end of a host.  So an event costs an index calculation and a few additions,

@@ -2,8 +2,8 @@
 #ifndef TM_KEPT_RECORD_H
 #define TM_KEPT_RECORD_H
 
-#include "pipeline/store/rows.h"
 #include "pipeline/source.h"
+#include "pipeline/store/rows.h"
 
 /* A record on its way through a sort or a store: a row of fixed size.  Arguments of up to 8 bytes go along, longer
  * ones wait in slots beside. */

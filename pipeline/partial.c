@@ -618,7 +618,8 @@ uint32_t tm_partial_host_count(const struct tm_partial_reader *r)
     return r->host_count;
 }
 
-const char *tm_partial_host_name(const struct tm_partial_reader *r, uint32_t host)
+/* counted in the partial */
+static const char *partial_host_name(const struct tm_partial_reader *r, uint32_t host)
 {
     assert(host < r->host_count);
     return r->host(r->of, r->first_host + host);
@@ -626,7 +627,7 @@ const char *tm_partial_host_name(const struct tm_partial_reader *r, uint32_t hos
 
 void tm_partial_copy_host(const struct tm_partial_reader *r, uint32_t host, char *to, size_t to_bytes)
 {
-    (void)snprintf(to, to_bytes, "%s", tm_partial_host_name(r, host));
+    (void)snprintf(to, to_bytes, "%s", partial_host_name(r, host));
 }
 
 /* --- sections --- */

@@ -79,7 +79,6 @@ void tm_partial_bind(struct tm_partial_reader *r, struct tm_names *names, tm_par
 struct tm_names *tm_partial_names(const struct tm_partial_reader *r);
 uint32_t tm_partial_first_host(const struct tm_partial_reader *r);
 uint32_t tm_partial_host_count(const struct tm_partial_reader *r);
-const char *tm_partial_host_name(const struct tm_partial_reader *r, uint32_t host); /* counted in the partial */
 /* Copied, cut and terminated, into a field of fixed size. */
 void tm_partial_copy_host(const struct tm_partial_reader *r, uint32_t host, char *to, size_t to_bytes);
 

@@ -227,8 +227,8 @@ static bool is_public_word(const char *word, size_t length)
     for (size_t i = 0; i < length; i++)
         lower[i] = (char)(word[i] >= 'A' && word[i] <= 'Z' ? word[i] - 'A' + 'a' : word[i]);
     lower[length] = '\0';
-    return bsearch(lower, public_words, sizeof(public_words) / sizeof(public_words[0]),
-                   sizeof(public_words[0]), compare) != NULL;
+    return bsearch(lower, public_words, sizeof(public_words) / sizeof(public_words[0]), sizeof(public_words[0]),
+                   compare) != NULL;
 }
 
 enum {

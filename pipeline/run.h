@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-#include "pipeline/store/budget.h"
 #include "pipeline/error.h"
 #include "pipeline/progress.h"
+#include "pipeline/store/budget.h"
 #include "pipeline/tally.h"
 
 struct tm_redactor;

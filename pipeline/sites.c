@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "pipeline/store/hash.h"
 #include "pipeline/run.h"
+#include "pipeline/store/hash.h"
 
 enum {
     LEAST_ROWS = 16,

@@ -8,8 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "pipeline/store/row_order.h"
 #include "pipeline/run.h"
+#include "pipeline/store/row_order.h"
 
 enum { FIRST_BYTES = 32 << 10, LARGE_BYTES = 2 << 20, STEP = 8, ROWS_MOST = 1 << 30 };
 

@@ -2,8 +2,8 @@
 #ifndef TM_WINDOW_H
 #define TM_WINDOW_H
 
-#include "pipeline/store/row_order.h"
 #include "pipeline/run.h"
+#include "pipeline/store/row_order.h"
 
 /* Rows one after the other in one block that grows in few, large steps up to a bound, which the pool of the ledger
  * may raise: the memory part of sorters, groups and indexes.  Pointers to rows are valid until the next row is put in. */

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "pipeline/engine/closing.h"
 #include "pipeline/commands/commands.h"
+#include "pipeline/engine/closing.h"
 #include "pipeline/engine/outputs.h"
 #include "pipeline/engine/summaries.h"
 #include "reports/gates/gates.h"

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/engine/closing.h"
 #include "pipeline/commands/commands.h"
+#include "pipeline/engine/closing.h"
 #include "pipeline/engine/outputs.h"
 #include "pipeline/engine/study.h"
 #include "reports/content/content.h"

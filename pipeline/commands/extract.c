@@ -14,8 +14,8 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/engine/inputs.h"
 #include "pipeline/guard.h"
-#include "pipeline/whole_read.h"
 #include "pipeline/utf8.h"
+#include "pipeline/whole_read.h"
 #include "reports/format/format.h"
 #include "stages/input/bytes/archive.h"
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "pipeline/commands/commands.h"
-#include "pipeline/engine/inputs.h"
 #include "pipeline/doc/doc.h"
+#include "pipeline/engine/inputs.h"
 #include "reports/format/format.h"
 #include "stages/input/bytes/input_file.h"
 

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/run.h"
 #include "pipeline/store/bounded_sum.h"
 #include "pipeline/store/hash.h"
-#include "pipeline/run.h"
 #include "pipeline/utf8.h"
 
 enum {

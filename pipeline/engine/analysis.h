@@ -2,10 +2,10 @@
 #ifndef TM_ANALYSIS_H
 #define TM_ANALYSIS_H
 
-#include "pipeline/engine/file_facts.h"
-#include "pipeline/engine/inputs.h"
 #include "pipeline/discover.h"
 #include "pipeline/doc/doc.h"
+#include "pipeline/engine/file_facts.h"
+#include "pipeline/engine/inputs.h"
 #include "pipeline/options.h"
 #include "pipeline/partial.h"
 #include "pipeline/stage.h"

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/engine/partial_run.h"
 #include "pipeline/doc/doc.h"
+#include "pipeline/engine/partial_run.h"
 #include "pipeline/limits.h"
 #include "stages/input/bytes/archive.h"
-#include "stages/input/bytes/kind.h"
 #include "stages/input/bytes/input_file.h"
+#include "stages/input/bytes/kind.h"
 
 tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found)
 {

@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/doc/doc_json.h"
 #include "pipeline/engine/conversion.h"
 #include "pipeline/engine/redaction.h"
 #include "pipeline/engine/summaries.h"
-#include "pipeline/doc/doc.h"
-#include "pipeline/doc/doc_json.h"
 #include "pipeline/guard.h"
 #include "pipeline/nightly/out_folder.h"
 #include "pipeline/options.h"
@@ -477,7 +477,7 @@ size_t tm_plain_name_length(const char *name, size_t length)
 
 /* The name of the file, or the run, without its endings. */
 static const char *default_name_of(const struct tm_options *options, const char *run_name, bool is_trace,
-                                     size_t *length)
+                                   size_t *length)
 {
     const char *const input = options->inputs[0];
     const char *const slash = strrchr(input, '/');

@@ -2,8 +2,8 @@
 #ifndef TM_OUTPUTS_H
 #define TM_OUTPUTS_H
 
-#include "pipeline/engine/summaries.h"
 #include "pipeline/doc/doc.h"
+#include "pipeline/engine/summaries.h"
 #include "pipeline/options.h"
 #include "pipeline/run.h"
 #include "stages/output/export/exporter.h"

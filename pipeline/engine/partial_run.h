@@ -2,8 +2,8 @@
 #ifndef TM_PARTIAL_RUN_H
 #define TM_PARTIAL_RUN_H
 
-#include "pipeline/engine/file_facts.h"
 #include "pipeline/doc/doc.h"
+#include "pipeline/engine/file_facts.h"
 #include "pipeline/options.h"
 #include "pipeline/partial.h"
 

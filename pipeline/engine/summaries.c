@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pipeline/doc/doc_json.h"
 #include "pipeline/engine/analysis.h"
 #include "pipeline/engine/inputs.h"
 #include "pipeline/engine/outputs.h"
 #include "pipeline/engine/study.h"
-#include "pipeline/doc/doc_json.h"
 #include "pipeline/quoting.h"
 #include "pipeline/store/spill.h"
 #include "pipeline/version.h"

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/commands/batch_parts.h"
-#include "pipeline/engine/summaries.h"
 #include "pipeline/doc/doc.h"
+#include "pipeline/engine/summaries.h"
 #include "pipeline/glob.h"
+#include "pipeline/nightly/batch_parts.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
 #include "reports/format/format.h"

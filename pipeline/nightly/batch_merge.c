@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
-#include "pipeline/commands/batch_parts.h"
-#include "pipeline/engine/closing.h"
 #include "pipeline/commands/commands.h"
-#include "pipeline/engine/outputs.h"
+#include "pipeline/engine/closing.h"
 #include "pipeline/engine/inputs.h"
-#include "pipeline/nightly/batch_gates.h"
+#include "pipeline/engine/outputs.h"
 #include "pipeline/guard.h"
+#include "pipeline/nightly/batch_gates.h"
+#include "pipeline/nightly/batch_parts.h"
 #include "pipeline/nightly/batch_run.h"
 #include "pipeline/nightly/fingerprint.h"
 #include "pipeline/nightly/out_folder.h"
@@ -275,8 +275,10 @@ static tm_status choose_run(struct tm_batch_pool *pool, const struct tm_batch_ru
     return st;
 }
 
-tm_status tm_batch_join(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
-                        const char *out, struct tm_batch_counts *counts)
+/* Make the reports of runs of several hosts, all of whose partials stand, likewise.  A run of which hosts failed is
+ * reported of the others, as partial, with what is missing told. */
+static tm_status batch_join(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
+                            const char *out, struct tm_batch_counts *counts)
 {
     struct tm_batch_pool pool = {
         .run = run, .options = options, .out = out, .what = "runs of several hosts", .counts = counts, .joins = true
@@ -591,7 +593,7 @@ static tm_status take_results(struct merge *m)
     if (st == TM_OK)
         st = guard_traces(m);
     if (st == TM_OK)
-        st = tm_batch_join(m->run, m->options, &m->manifest, m->out, &m->counts);
+        st = batch_join(m->run, m->options, &m->manifest, m->out, &m->counts);
     m->counts = (struct tm_batch_counts){ .worked = m->counts.worked };
     tm_progress_phase(&m->run->progress, "merging", 0);
     if (st == TM_OK)

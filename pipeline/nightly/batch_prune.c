@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
-#include "pipeline/commands/batch_parts.h"
-#include "pipeline/engine/closing.h"
 #include "pipeline/commands/commands.h"
+#include "pipeline/engine/closing.h"
 #include "pipeline/nightly/batch_gates.h"
+#include "pipeline/nightly/batch_parts.h"
 #include "pipeline/nightly/batch_run.h"
 #include "pipeline/nightly/fingerprint.h"
 #include "pipeline/nightly/out_folder.h"
@@ -246,8 +246,8 @@ static struct kept_file summary_of(const struct tm_value *result)
 
 /* What the result says from now on.  The fingerprint is that of all files of the run, also where some could not be read:
  * while they are the same, the run is not made again. */
-static tm_status mark(struct pruning *p, struct tm_doc *doc, const char *folder,
-                      const struct tm_batch_run *batch_run, const struct kept_file *summary)
+static tm_status mark(struct pruning *p, struct tm_doc *doc, const char *folder, const struct tm_batch_run *batch_run,
+                      const struct kept_file *summary)
 {
     struct tm_value *const root = tm_doc_root(doc);
     const size_t wanted = summary->is_there ? 1 : 0;

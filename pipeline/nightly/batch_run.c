@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
-#include "pipeline/commands/batch_parts.h"
-#include "pipeline/engine/closing.h"
 #include "pipeline/commands/commands.h"
-#include "pipeline/engine/outputs.h"
-#include "pipeline/engine/inputs.h"
 #include "pipeline/commands/report.h"
+#include "pipeline/engine/closing.h"
+#include "pipeline/engine/inputs.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/nightly/batch_parts.h"
 #include "pipeline/nightly/fingerprint.h"
 #include "pipeline/nightly/out_folder.h"
 #include "pipeline/nightly/result.h"

@@ -2,7 +2,7 @@
 #ifndef TM_BATCH_RUN_H
 #define TM_BATCH_RUN_H
 
-#include "pipeline/commands/batch_parts.h"
+#include "pipeline/nightly/batch_parts.h"
 #include "pipeline/nightly/out_folder.h"
 #include "pipeline/nightly/result.h"
 

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 
 #include "pipeline/atomic_file.h"
-#include "pipeline/nightly/out_folder.h"
-#include "pipeline/commands/batch_parts.h"
-#include "pipeline/engine/closing.h"
 #include "pipeline/commands/commands.h"
+#include "pipeline/engine/closing.h"
 #include "pipeline/engine/inputs.h"
 #include "pipeline/engine/outputs.h"
 #include "pipeline/guard.h"
+#include "pipeline/nightly/batch_parts.h"
+#include "pipeline/nightly/out_folder.h"
 #include "reports/format/format.h"
 
 static void warn(uint64_t count, const char *one, const char *many)

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
-#include "pipeline/engine/closing.h"
 #include "pipeline/commands/commands.h"
+#include "pipeline/engine/closing.h"
 #include "pipeline/nightly/batch_gates.h"
 #include "pipeline/nightly/batch_run.h"
 #include "pipeline/nightly/out_folder.h"

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
-#include "pipeline/nightly/run_keys.h"
 #include "pipeline/discover.h"
 #include "pipeline/doc/doc.h"
 #include "pipeline/doc/doc_json.h"
 #include "pipeline/limits.h"
+#include "pipeline/nightly/run_keys.h"
 #include "pipeline/utf8.h"
 #include "pipeline/whole_read.h"
 

@@ -2,8 +2,8 @@
 #ifndef TM_MANIFEST_H
 #define TM_MANIFEST_H
 
-#include "pipeline/nightly/run_keys.h"
 #include "pipeline/discover.h"
+#include "pipeline/nightly/run_keys.h"
 
 /* The list of the traces of a batch (schemas/BATCH.md): a header, then a line of JSON for each run, sorted by root and
  * path (bytewise), with its files, sorted by host.  A run of one file is one item of work: its report.  Each file of a

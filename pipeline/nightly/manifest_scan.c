@@ -10,8 +10,8 @@
 #include <xxhash.h>
 
 #include "pipeline/nightly/fingerprint.h"
-#include "pipeline/nightly/run_keys.h"
 #include "pipeline/nightly/manifest.h"
+#include "pipeline/nightly/run_keys.h"
 
 enum { ID_END_BYTES = 72 /* of a path, in an id */, ID_HASH_BYTES = 16 };
 

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipeline/nightly/run_keys.h"
 #include "pipeline/atomic_file.h"
+#include "pipeline/nightly/run_keys.h"
 
 #define SHARE_BEGIN ".share-"
 #define SHARE_ENDING ".lock"

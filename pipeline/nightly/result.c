@@ -13,8 +13,8 @@
 #include <xxhash.h>
 
 #include "pipeline/atomic_file.h"
-#include "pipeline/nightly/out_folder.h"
 #include "pipeline/doc/doc_json.h"
+#include "pipeline/nightly/out_folder.h"
 #include "pipeline/signals.h"
 #include "pipeline/version.h"
 #include "pipeline/whole_read.h"

@@ -2,8 +2,8 @@
 #ifndef TM_BATCH_RESULT_H
 #define TM_BATCH_RESULT_H
 
-#include "pipeline/nightly/manifest.h"
 #include "pipeline/doc/doc.h"
+#include "pipeline/nightly/manifest.h"
 
 /* result.json of an item: the record that its work is done, and what the history takes from it (schemas/BATCH.md).
  * Nothing in it depends on when, where or how often it was worked. */

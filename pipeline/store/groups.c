@@ -9,8 +9,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "pipeline/store/hash.h"
 #include "pipeline/runs.h"
+#include "pipeline/store/hash.h"
 #include "pipeline/window.h"
 
 /* A table has 2 to 4 slots of 4 bytes per row; a sort needs two tags. */

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/store/groups.h"
-#include "pipeline/store/hash.h"
 #include "pipeline/record.h"
 #include "pipeline/run.h"
 #include "pipeline/runs.h"
+#include "pipeline/store/groups.h"
+#include "pipeline/store/hash.h"
 #include "pipeline/window.h"
 
 /* Small numbers for the groups of lengths, which are numbers of 64 bits: in the order in which they

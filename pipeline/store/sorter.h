@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "pipeline/store/row_order.h"
 #include "pipeline/run.h"
+#include "pipeline/store/row_order.h"
 
 /* External merge sort of fixed-size rows: push in any order, finish, pull in order.  Full windows are
  * sorted and spilled as runs; runs are merged (in several levels where there are more runs than buffers).

@@ -552,8 +552,8 @@ static void draw_job(struct tm_chart *chart, const struct tm_axis *axis, const s
     tm_chart_rect(chart, TM_ROLE_AREA, left, middle - thick / 2, right - left, thick);
     tm_chart_rect(chart, role_of(job->step, TM_ROLE_QUIET), fmin(zero, at), middle - 1, fabs(at - zero), 2);
     tm_chart_dot(chart, role_of(job->step, TM_ROLE_QUIET), at, middle, dot);
-    tm_chart_string(chart, role_of(job->step, TM_ROLE_QUIET) == TM_ROLE_QUIET ? TM_ROLE_QUIET : TM_ROLE_TEXT, TM_TEXT_SMALL,
-                    TM_ANCHOR_START, axis->at + axis->length + 10, middle + 3, note);
+    tm_chart_string(chart, role_of(job->step, TM_ROLE_QUIET) == TM_ROLE_QUIET ? TM_ROLE_QUIET : TM_ROLE_TEXT,
+                    TM_TEXT_SMALL, TM_ANCHOR_START, axis->at + axis->length + 10, middle + 3, note);
     tm_chart_close(chart);
 }
 

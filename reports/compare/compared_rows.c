@@ -405,8 +405,8 @@ static const char *judgement(const struct comparison *c, const struct tm_compare
 }
 
 static void add_figure_change(const struct comparison *c, struct tm_value *changes, size_t side,
-                               const struct tm_compared_figure *figure, double base, double value,
-                               const struct figure_change *change)
+                              const struct tm_compared_figure *figure, double base, double value,
+                              const struct figure_change *change)
 {
     struct tm_value *to = tm_add_object(changes, NULL);
     const bool is_known = isfinite(base) && isfinite(value);

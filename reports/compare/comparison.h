@@ -127,8 +127,6 @@ enum test_basis tm_basis_of(const struct comparison *c, size_t side);
 const char *tm_no_test_reason(const struct comparison *c, size_t side, char *out, size_t out_bytes);
 /* The step of the base that shares are of. */
 double tm_base_step_ps(const struct comparison *c);
-/* The rate of false discoveries among rows: strict where nothing of the whole has changed. */
-double tm_row_rate(const struct comparison *c, size_t side);
 
 /* A mean over the runs of a side of a figure of their summaries; runs without it are left out; NaN
  * = none has it. */

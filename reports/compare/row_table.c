@@ -381,7 +381,8 @@ double tm_row_noise_pct(const struct comparison *c, size_t side)
     return error > ROW_LEAST_PCT ? error : ROW_LEAST_PCT; /* that of a NaN, too */
 }
 
-double tm_row_rate(const struct comparison *c, size_t side)
+/* The rate of false discoveries among rows: strict where nothing of the whole has changed. */
+static double row_rate(const struct comparison *c, size_t side)
 {
     bool has_changed = c->step_test[side].is_changed;
 
@@ -525,7 +526,7 @@ static void test_side(const struct comparison *c, struct tm_row_table *table, si
         change->is_tested = isfinite(change->p);
         p[i] = change->p;
     }
-    tm_discoveries(p, table->rows, tm_row_rate(c, side), holds, scratch);
+    tm_discoveries(p, table->rows, row_rate(c, side), holds, scratch);
     for (size_t i = 0; i < table->rows; i++) {
         struct row_change *change = &table->row[i]->change[side];
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "reports/content/content.h"
-#include "reports/content/run_table.h"
 #include "reports/content/emit.h"
+#include "reports/content/run_table.h"
 
 /* Of a side the step itself has changed. */
 static bool has_changed(const struct tm_content *content)
@@ -24,11 +24,11 @@ static void emit_causes(const struct tm_content *content)
 
     if (tm_length(findings) == 0)
         tm_emit(content, TM_TONE_PLAIN,
-               has_changed(content) ? "The step has changed, and no single cause of it can be told from noise."
-                                    : "Nothing changed that can be told from noise.");
+                has_changed(content) ? "The step has changed, and no single cause of it can be told from noise."
+                                     : "Nothing changed that can be told from noise.");
     else
         tm_emit(content, TM_TONE_QUIET, "The largest%s first, by the time per step and device that they account for.",
-               tm_length(tm_of(content, "sides")) > 2 ? " of each side" : "");
+                tm_length(tm_of(content, "sides")) > 2 ? " of each side" : "");
     for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
@@ -98,20 +98,21 @@ static void emit_test(const struct tm_content *content, const struct tm_value *t
     tell_middle(content, test, side, "mean", mean);
     tell_middle(content, test, side, "median", median);
     tm_emit(content, TM_TONE_PLAIN, "%s: %s; %s. %s%s%s.", tm_side_label(content->summary, side, label), mean, median,
-           verdict, tm_has(reason) ? ": " : "", tm_has(reason) ? tm_text(reason) : "");
+            verdict, tm_has(reason) ? ": " : "", tm_has(reason) ? tm_text(reason) : "");
     if (tm_has(tm_at(worth, 0)) && tm_double(tm_at(worth, 0)) < tm_double(tm_get(tm_at(sides, 0), "samples")))
         tm_emit(content, TM_TONE_QUIET,
-               "Consecutive steps resemble each other (lag-1 autocorrelation %.2f): the tests count %.1f and %.1f "
-               "independent steps.",
-               tm_double(tm_get(test, "lag1")), tm_double(tm_at(worth, 0)), tm_double(tm_at(worth, 1)));
+                "Consecutive steps resemble each other (lag-1 autocorrelation %.2f): the tests count %.1f and %.1f "
+                "independent steps.",
+                tm_double(tm_get(test, "lag1")), tm_double(tm_at(worth, 0)), tm_double(tm_at(worth, 1)));
     if (tm_is(tm_get(test, "recorded")))
-        tm_emit(content, TM_TONE_QUIET,
-               "Compilations are recorded in %.0f steps, before %.0f. What they add to the mean is not left to a test: "
-               "they are events, not chance.",
-               tm_double(tm_at(compiling, 1)), tm_double(tm_at(compiling, 0)));
+        tm_emit(
+            content, TM_TONE_QUIET,
+            "Compilations are recorded in %.0f steps, before %.0f. What they add to the mean is not left to a test: "
+            "they are events, not chance.",
+            tm_double(tm_at(compiling, 1)), tm_double(tm_at(compiling, 0)));
     if (tm_is(tm_get(test, "within_run_spread")))
         tm_emit(content, TM_TONE_QUIET, "The change is within the run-to-run variation of %.1f %%.",
-               tm_double(tm_get(test, "run_spread_pct")));
+                tm_double(tm_get(test, "run_spread_pct")));
 }
 
 static void emit_change(const struct tm_content *content)
@@ -143,7 +144,7 @@ static void emit_change(const struct tm_content *content)
         tm_side_columns_add_sides(&ratios, content->summary, "geometric mean", "ratios", TM_CELL_NUMBER);
         tm_emit_facts(content, "geomean", ratios.column, ratios.columns, tm_of(content, "geomean"));
         tm_emit(content, TM_TONE_QUIET,
-               "Geometric mean of the ratios to the base of the time of a step and of its parts: below 1 is faster.");
+                "Geometric mean of the ratios to the base of the time of a step and of its parts: below 1 is faster.");
     }
 }
 
@@ -387,7 +388,7 @@ static void emit_comparability(const struct tm_content *content)
         }
         if (strcmp(same, "not_recorded") == 0)
             tm_emit(content, TM_TONE_QUIET, "Same %s: not recorded%s%s%s.", answers[i].words, is_known ? " (" : "",
-                   is_known ? text : "", is_known ? ")" : "");
+                    is_known ? text : "", is_known ? ")" : "");
         else if (*same)
             tm_emit(content, TM_TONE_QUIET, "Same %s: %s (%s).", answers[i].words, same, text);
     }

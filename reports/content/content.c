@@ -5,8 +5,8 @@
 
 #include "reports/chart/charts.h"
 #include "reports/content/cell.h"
-#include "reports/content/front_page.h"
 #include "reports/content/emit.h"
+#include "reports/content/front_page.h"
 #include "reports/content/table.h"
 #include "reports/findings/query.h"
 #include "reports/format/format.h"
@@ -19,8 +19,8 @@ static void emit_findings(const struct tm_content *content)
         tm_emit(content, TM_TONE_PLAIN, "Nothing was found that costs more than the limits allow.");
     else if (tm_int(tm_get(tm_at(findings, 0), "at_stake_ps")) > 0)
         tm_emit(content, TM_TONE_QUIET,
-               "Sorted by potential savings: the most that fixing this one issue could save. Findings without an "
-               "estimate come last.");
+                "Sorted by potential savings: the most that fixing this one issue could save. Findings without an "
+                "estimate come last.");
     for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }

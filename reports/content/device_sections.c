@@ -192,8 +192,8 @@ static void emit_totals(const struct tm_content *content, const struct tm_value 
     tm_emit_facts(content, "collective-facts", TM_FACTS(facts), collectives);
     if (outside_ps > 0)
         tm_emit(content, TM_TONE_QUIET,
-               "Collectives of steps that do not count take %s more of the devices' exposed collective time.",
-               tm_format_time(time, outside_ps));
+                "Collectives of steps that do not count take %s more of the devices' exposed collective time.",
+                tm_format_time(time, outside_ps));
 }
 
 static void emit_kinds(const struct tm_content *content, const struct tm_value *collectives)
@@ -259,13 +259,13 @@ static void emit_clock(const struct tm_content *content, const struct tm_value *
         return;
     if (!tm_has(aligned))
         tm_emit(content, TM_TONE_QUIET, "The clocks of the hosts are not compared (%s): only devices of one host are.",
-               tm_why(aligned));
+                tm_why(aligned));
     else
         tm_emit(content, tm_is(aligned) ? TM_TONE_QUIET : TM_TONE_WARNING,
-               "Of %s collectives of several hosts that have to overlap %s do: the clocks of the hosts %s.",
-               tm_format_count(count, tm_int(tm_get(clock, "checked"))),
-               tm_format_pct(pct, tm_double(tm_get(clock, "overlapping_pct"))),
-               tm_is(aligned) ? "agree" : "do not agree, and only devices of one host are compared");
+                "Of %s collectives of several hosts that have to overlap %s do: the clocks of the hosts %s.",
+                tm_format_count(count, tm_int(tm_get(clock, "checked"))),
+                tm_format_pct(pct, tm_double(tm_get(clock, "overlapping_pct"))),
+                tm_is(aligned) ? "agree" : "do not agree, and only devices of one host are compared");
 }
 
 static void emit_members(const struct tm_content *content, const struct tm_value *skew)
@@ -417,9 +417,9 @@ static void warn_of_graphs(const struct tm_content *content, const struct tm_val
 
     if (count)
         tm_emit(content, TM_TONE_WARNING,
-               "Whole graphs are one event on %zu of %zu devices: pauses inside a graph are not seen, so that their "
-               "busy time is too high and their idle time unreliable.",
-               count, tm_length(devices));
+                "Whole graphs are one event on %zu of %zu devices: pauses inside a graph are not seen, so that their "
+                "busy time is too high and their idle time unreliable.",
+                count, tm_length(devices));
 }
 
 static void emit_activities(const struct tm_content *content, const struct tm_value *devices)
@@ -471,8 +471,8 @@ static void emit_waits(const struct tm_content *content, const struct tm_value *
                                                .screen_rows = rows_asked(content),
                                                .paper_rows = DEVICES_ON_PAPER });
     tm_emit(content, TM_TONE_QUIET,
-           "Utilization does not count these waits. In flight: copies and collectives that run beside the computing. "
-           "Hidden: what of them ran while the device computed.");
+            "Utilization does not count these waits. In flight: copies and collectives that run beside the computing. "
+            "Hidden: what of them ran while the device computed.");
 }
 
 static void emit_unused(const struct tm_content *content)
@@ -510,8 +510,7 @@ static const char *no_devices(const struct tm_value *summary)
     return is_any ? "" : "the profile holds no activity of a device";
 }
 
-const struct tm_section tm_devices_section = { "devices", "Devices", "devices", emit_device_times,
-                                               no_devices };
+const struct tm_section tm_devices_section = { "devices", "Devices", "devices", emit_device_times, no_devices };
 
 /* Balance: whether the devices of the run have the same to do. */
 
@@ -672,7 +671,7 @@ static void emit_kept(const struct tm_content *content, const struct tm_value *a
                                                .is_only_picked = true });
     if (n > 0)
         tm_emit(content, TM_TONE_QUIET,
-               "By the quarter of the profile in which they were taken: bytes in every quarter are a sign of growth.");
+                "By the quarter of the profile in which they were taken: bytes in every quarter are a sign of growth.");
 }
 
 struct holders {

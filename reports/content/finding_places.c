@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "reports/content/cell.h"
-#include "reports/findings/query.h"
 #include "reports/findings/finding_texts.h"
+#include "reports/findings/query.h"
 #include "reports/format/format.h"
 
 /* --- times --- */

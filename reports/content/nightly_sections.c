@@ -15,7 +15,7 @@ static void emit_findings(const struct tm_content *content)
         tm_emit(content, TM_TONE_PLAIN, "Nothing failed, nothing is missing, and no job got worse.");
     else
         tm_emit(content, TM_TONE_QUIET,
-               "What failed first, then jobs that got worse, by how much: the step time before other figures.");
+                "What failed first, then jobs that got worse, by how much: the step time before other figures.");
     for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
@@ -87,9 +87,9 @@ static void emit_older(const struct tm_content *content)
 
     if (older > 0)
         tm_emit(content, TM_TONE_PLAIN,
-               "Figures are defined anew since version 2: trends, baselines and change points begin anew. %lld run%s "
-               "of version 1 %s in history.db and %s never compared with newer ones.",
-               older, tm_format_plural(older), older == 1 ? "stays" : "stay", older == 1 ? "is" : "are");
+                "Figures are defined anew since version 2: trends, baselines and change points begin anew. %lld run%s "
+                "of version 1 %s in history.db and %s never compared with newer ones.",
+                older, tm_format_plural(older), older == 1 ? "stays" : "stay", older == 1 ? "is" : "are");
 }
 
 static void emit_trends(const struct tm_content *content)
@@ -109,10 +109,11 @@ static void emit_trends(const struct tm_content *content)
     tm_emit_charts(content, TM_CHART_TRENDS);
     if (jobs > 0 && content->medium->has_charts)
         tm_emit(content, TM_TONE_QUIET, "%lld other job%s %s no chart here.", jobs, tm_format_plural(jobs),
-               jobs == 1 ? "has" : "have");
+                jobs == 1 ? "has" : "have");
     tm_emit(content, TM_TONE_QUIET, "%s",
-           tm_length(tm_of(content, "change_points")) > 0 ? "Changes of the level are told from 20 good runs on."
-                                                          : "No level changed, of figures with 20 good runs and more.");
+            tm_length(tm_of(content, "change_points")) > 0
+                ? "Changes of the level are told from 20 good runs on."
+                : "No level changed, of figures with 20 good runs and more.");
     emit_changes(content);
     if (points > 0)
         tm_emit(content, TM_TONE_QUIET, "%lld more changes are not listed.", points);
@@ -139,10 +140,9 @@ static void emit_changed(const struct tm_content *content, const char *key, cons
     const struct tm_value *rows = tm_of(content, key);
     const long long left_out = (long long)tm_int(tm_get(tm_of(content, "left_out"), key));
 
-    tm_emit_table(
-        content,
-        &(struct tm_table){
-            .id = key, .caption = caption, TM_COLUMNS(change_columns), .rows = rows, .paper_rows = 40 });
+    tm_emit_table(content,
+                  &(struct tm_table){
+                      .id = key, .caption = caption, TM_COLUMNS(change_columns), .rows = rows, .paper_rows = 40 });
     if (left_out > 0)
         tm_emit(content, TM_TONE_QUIET, "%lld more are not listed.", left_out);
 }
@@ -150,9 +150,9 @@ static void emit_changed(const struct tm_content *content, const char *key, cons
 static void emit_change_rows(const struct tm_content *content)
 {
     tm_emit(content, TM_TONE_QUIET,
-           "The newest run of each job against the median of its seven good runs before. What differs by less than is "
-           "usual "
-           "is not listed.");
+            "The newest run of each job against the median of its seven good runs before. What differs by less than is "
+            "usual "
+            "is not listed.");
     emit_changed(content, "worse", "Got worse");
     emit_changed(content, "better", "Got better");
 }
@@ -164,8 +164,7 @@ static const char *no_changes(const struct tm_value *night)
                : "";
 }
 
-const struct tm_section tm_nightly_changes_section = { "changes", "What changed", "worse",
-                                                       emit_change_rows,
+const struct tm_section tm_nightly_changes_section = { "changes", "What changed", "worse", emit_change_rows,
                                                        no_changes };
 
 /* Runs of the night without a whole report, and why. */
@@ -235,7 +234,7 @@ static void emit_jobs(const struct tm_content *content)
                                                .paper_rows = 60 });
     if (left_out > 0)
         tm_emit(content, TM_TONE_QUIET, "%lld more job%s %s not listed.", left_out, tm_format_plural(left_out),
-               left_out == 1 ? "is" : "are");
+                left_out == 1 ? "is" : "are");
 }
 
 static const char *no_jobs(const struct tm_value *night)
@@ -259,8 +258,8 @@ static void emit_ahead(const struct tm_content *content)
     if (ahead == 0)
         return;
     tm_emit(content, TM_TONE_PLAIN,
-           "%lld run%s dated more than a day ahead of the clock %s not judged, and %s in no trend and no baseline.",
-           ahead, tm_format_plural(ahead), ahead == 1 ? "is" : "are", ahead == 1 ? "is" : "are");
+            "%lld run%s dated more than a day ahead of the clock %s not judged, and %s in no trend and no baseline.",
+            ahead, tm_format_plural(ahead), ahead == 1 ? "is" : "are", ahead == 1 ? "is" : "are");
     tm_emit_table(content, &(struct tm_table){ .id = "dated-ahead",
                                                .caption = "Runs that are dated ahead",
                                                TM_COLUMNS(columns),
@@ -293,7 +292,7 @@ static void emit_runs(const struct tm_content *content)
 
     if (tm_int(tm_path(content->summary, "counts.other_nights")) > 0)
         tm_emit(content, TM_TONE_QUIET,
-               "Runs of other nights that were added or changed since are judged with those of the last one.");
+                "Runs of other nights that were added or changed since are judged with those of the last one.");
     tm_emit_table(content, &(struct tm_table){ .id = "runs",
                                                .caption = "Runs of the night",
                                                TM_COLUMNS(columns),
@@ -301,7 +300,7 @@ static void emit_runs(const struct tm_content *content)
                                                .paper_rows = 40 });
     if (left_out > 0)
         tm_emit(content, TM_TONE_QUIET, "%lld more run%s %s not listed.", left_out, tm_format_plural(left_out),
-               left_out == 1 ? "is" : "are");
+                left_out == 1 ? "is" : "are");
     emit_ahead(content);
 }
 
@@ -312,8 +311,7 @@ static const char *no_runs(const struct tm_value *night)
     return tm_if_none(night, "runs", "the history is empty");
 }
 
-const struct tm_section tm_nightly_runs_section = { "runs", "Runs of the night", "runs", emit_runs,
-                                                    no_runs };
+const struct tm_section tm_nightly_runs_section = { "runs", "Runs of the night", "runs", emit_runs, no_runs };
 
 /* The last night of a batch, and what came with it. */
 

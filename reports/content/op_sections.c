@@ -476,7 +476,7 @@ static void emit_op_facts(const struct tm_content *content, const struct tm_valu
     tm_emit_facts(content, "op-facts", TM_FACTS(facts), ops);
     if (strcmp(tm_text(tm_get(ops, "basis")), "kernel") == 0)
         tm_emit(content, TM_TONE_INFO,
-               "The profile does not tell which operations its kernels are of: kernels stand for them.");
+                "The profile does not tell which operations its kernels are of: kernels stand for them.");
 }
 
 /* With GPUs it stands with the kernels. */
@@ -722,7 +722,7 @@ static void emit_variants(const struct tm_content *content, const struct tm_valu
                                                .paper_rows = KERNELS_ON_PAPER });
     if (tm_length(rows) > 0)
         tm_emit(content, TM_TONE_QUIET,
-               "A variant is a kernel with one grid, block, number of registers, size of shared memory, and op.");
+                "A variant is a kernel with one grid, block, number of registers, size of shared memory, and op.");
 }
 
 static void emit_kernel_rows(const struct tm_content *content)
@@ -748,8 +748,7 @@ static const char *no_kernels(const struct tm_value *summary)
     return tm_if_none(summary, "kernels.rows", "no kernel ran in the analyzed steps");
 }
 
-const struct tm_section tm_kernels_section = { "kernels", "Kernels", "kernels", emit_kernel_rows,
-                                               no_kernels };
+const struct tm_section tm_kernels_section = { "kernels", "Kernels", "kernels", emit_kernel_rows, no_kernels };
 
 /* Roofline: how near the run comes to what its devices can compute and move. */
 
@@ -845,9 +844,9 @@ static void warn_of_impossible(const struct tm_content *content)
         count += tm_double(tm_get(tm_at(rows, i), "roof_pct")) > 100;
     if (count)
         tm_emit(content, TM_TONE_WARNING,
-               "%zu operation%s 100 %% of %s roof, which cannot be: caches serve part of the bytes, or the cost is "
-               "counted too high.",
-               count, count == 1 ? " passes" : "s pass", count == 1 ? "its" : "their");
+                "%zu operation%s 100 %% of %s roof, which cannot be: caches serve part of the bytes, or the cost is "
+                "counted too high.",
+                count, count == 1 ? " passes" : "s pass", count == 1 ? "its" : "their");
 }
 
 static void emit_far(const struct tm_content *content, const struct tm_value *roofline)
@@ -947,5 +946,4 @@ static const char *no_programs(const struct tm_value *summary)
     return tm_if_none(summary, "programs.count", "no compiled program ran in the analyzed steps");
 }
 
-const struct tm_section tm_programs_section = { "programs", "Programs", "programs", emit_programs,
-                                                no_programs };
+const struct tm_section tm_programs_section = { "programs", "Programs", "programs", emit_programs, no_programs };

@@ -8,8 +8,8 @@
 #include "pipeline/quoting.h"
 #include "pipeline/store/bounded_sum.h"
 #include "reports/content/content.h"
-#include "reports/content/front_page.h"
 #include "reports/content/emit.h"
+#include "reports/content/front_page.h"
 #include "reports/content/terms.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
@@ -280,7 +280,7 @@ static void emit_command(const struct tm_content *content, bool has_thresholds)
     tm_emit(content, TM_TONE_PLAIN, "To make it again: %s", command.text);
     if (!is_listed)
         tm_emit(content, TM_TONE_QUIET,
-               "INPUT: the files that are listed under \"Data quality\", or the folder or archive that has them.");
+                "INPUT: the files that are listed under \"Data quality\", or the folder or archive that has them.");
     if (has_thresholds)
         tm_emit(content, TM_TONE_QUIET, "FILE: the section \"thresholds\" of summary.json, cut out.");
 }
@@ -835,14 +835,14 @@ static void emit_clocks(const struct tm_content *content, const struct tm_value 
     }
     if (devices > own)
         tm_emit(content, TM_TONE_QUIET,
-               "Times of %" PRId64 " of %" PRId64
-               " TPUs are as the profiler worked them out: times by their own clock are "
-               "missing.",
-               devices - own, devices);
+                "Times of %" PRId64 " of %" PRId64
+                " TPUs are as the profiler worked them out: times by their own clock are "
+                "missing.",
+                devices - own, devices);
     if (jumps)
         tm_emit(content, TM_TONE_QUIET,
-               "Times of TPUs are by their own clock. The recorded times jump against it %s times, by up to %s.",
-               tm_format_count(count, jumps), tm_format_time(jump, largest_ps));
+                "Times of TPUs are by their own clock. The recorded times jump against it %s times, by up to %s.",
+                tm_format_count(count, jumps), tm_format_time(jump, largest_ps));
 }
 
 static void emit_devices(const struct tm_content *content, const struct tm_value *devices)
@@ -966,17 +966,14 @@ static const char *not_missing(const struct tm_value *summary)
     return "every section has something to show";
 }
 
-const struct tm_section tm_missing_section = { "missing", "Not in this report", NULL, emit_missing,
-                                               not_missing };
+const struct tm_section tm_missing_section = { "missing", "Not in this report", NULL, emit_missing, not_missing };
 
 const struct tm_section tm_missing_compared_section = { "missing", "Not in this comparison", NULL, emit_missing,
                                                         not_missing };
 
-const struct tm_section tm_missing_scaled_section = { "missing", "Not in this study", NULL, emit_missing,
-                                                      not_missing };
+const struct tm_section tm_missing_scaled_section = { "missing", "Not in this study", NULL, emit_missing, not_missing };
 
-const struct tm_section tm_missing_night_section = { "missing", "Not of this night", NULL, emit_missing,
-                                                     not_missing };
+const struct tm_section tm_missing_night_section = { "missing", "Not of this night", NULL, emit_missing, not_missing };
 
 const struct tm_section tm_missing_checked_section = { "missing", "Not in this check", NULL, emit_missing,
                                                        not_missing };

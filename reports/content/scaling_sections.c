@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "reports/content/content.h"
-#include "reports/content/run_table.h"
 #include "reports/content/emit.h"
+#include "reports/content/run_table.h"
 
 /* The fitted serial share, and what it predicts for more devices. */
 
@@ -28,19 +28,19 @@ static void emit_fit(const struct tm_content *content)
     const bool is_weak = strcmp(tm_text(tm_get(fit, "model")), "gustafson") == 0;
 
     tm_emit(content, TM_TONE_PLAIN,
-           is_weak ? "By Gustafson's law: a step takes t (1 - s + s n) on n devices, with a serial "
-                     "share s."
-                   : "By Amdahl's law: a step takes t (s + (1 - s) / n) on n devices, with a "
-                     "serial share s.");
+            is_weak ? "By Gustafson's law: a step takes t (1 - s + s n) on n devices, with a serial "
+                      "share s."
+                    : "By Amdahl's law: a step takes t (s + (1 - s) / n) on n devices, with a "
+                      "serial share s.");
     tm_emit_facts(content, "fit-facts", TM_FACTS(facts), fit);
     tm_emit_table(content, &(struct tm_table){ .id = "fit-next",
                                                .caption = "Predicted for more devices",
                                                TM_COLUMNS(next),
                                                .rows = tm_get(fit, "next") });
     tm_emit(content, TM_TONE_QUIET,
-           "A law with one share: it knows no limits of memory, of links or of the batch. Further "
-           "than twice the largest run it is "
-           "a guess.");
+            "A law with one share: it knows no limits of memory, of links or of the batch. Further "
+            "than twice the largest run it is "
+            "a guess.");
 }
 
 const struct tm_section tm_fit_section = { "fit", "Serial share", "fit", emit_fit, NULL };
@@ -55,8 +55,8 @@ static void emit_limits(const struct tm_content *content)
         tm_emit(content, TM_TONE_PLAIN, "Nothing was found that costs more of the efficiency than the limits allow.");
     else
         tm_emit(content, TM_TONE_QUIET,
-               "By the efficiency that they cost on the largest number of devices; what has no "
-               "such cost comes last.");
+                "By the efficiency that they cost on the largest number of devices; what has no "
+                "such cost comes last.");
     for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
@@ -113,21 +113,21 @@ static void emit_mode(const struct tm_content *content)
         tm_emit(content, TM_TONE_PLAIN, "Whether the work grows with the devices is not known: %s.", tm_why(total));
     else if (strcmp(mode, "strong") == 0)
         tm_emit(content, TM_TONE_PLAIN,
-               "Strong scaling: the total compute time stays within %lld %% of that "
-               "of the first point (%s at most).",
-               within, tm_cell_shown(&cell[0], content->summary, text[0]));
+                "Strong scaling: the total compute time stays within %lld %% of that "
+                "of the first point (%s at most).",
+                within, tm_cell_shown(&cell[0], content->summary, text[0]));
     else if (strcmp(mode, "weak") == 0)
         tm_emit(content, TM_TONE_PLAIN,
-               "Weak scaling: the compute time of each device stays within %lld %% of that of the "
-               "first point (%s at most), so the "
-               "work grows with the devices. The speed-up is that of the work per time.",
-               within, tm_cell_shown(&cell[1], content->summary, text[0]));
+                "Weak scaling: the compute time of each device stays within %lld %% of that of the "
+                "first point (%s at most), so the "
+                "work grows with the devices. The speed-up is that of the work per time.",
+                within, tm_cell_shown(&cell[1], content->summary, text[0]));
     else
         tm_emit(content, TM_TONE_PLAIN,
-               "Neither strong nor weak scaling: the total compute time changes by "
-               "%s, that of each device by %s. "
-               "Speed-up and efficiency are those of work that stays the same.",
-               tm_cell_shown(&cell[0], content->summary, text[0]), tm_cell_shown(&cell[1], content->summary, text[1]));
+                "Neither strong nor weak scaling: the total compute time changes by "
+                "%s, that of each device by %s. "
+                "Speed-up and efficiency are those of work that stays the same.",
+                tm_cell_shown(&cell[0], content->summary, text[0]), tm_cell_shown(&cell[1], content->summary, text[1]));
 }
 
 static void emit_quoted(const struct tm_content *content)
@@ -228,9 +228,9 @@ static void emit_lost(const struct tm_content *content)
                                                .rows = tm_of(content, "points"),
                                                .paper_rows = 64 });
     tm_emit(content, TM_TONE_QUIET,
-           "Efficiency and losses of a point add up to 100 %%. A loss below 0 is a gain: that part "
-           "takes less than it would if "
-           "it scaled.");
+            "Efficiency and losses of a point add up to 100 %%. A loss below 0 is a gain: that part "
+            "takes less than it would if "
+            "it scaled.");
 }
 
 static void emit_step(const struct tm_content *content)

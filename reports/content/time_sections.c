@@ -274,7 +274,7 @@ static void emit_causes(const struct tm_content *content, const struct tm_value 
                                                .repeats_chart = true });
     if (n > 0)
         tm_emit(content, TM_TONE_QUIET,
-               "The time of a gap is split between its causes; the gap itself is counted with the largest of them.");
+                "The time of a gap is split between its causes; the gap itself is counted with the largest of them.");
 }
 
 /* Gaps before the next operation or two: what eager dispatch is judged by. */
@@ -330,9 +330,9 @@ static void emit_pauses(const struct tm_content *content, const struct tm_value 
 
     if (tm_int(tm_get(pauses, "count")) > 0 && tm_has(tm_get(pauses, "below_ps")))
         tm_emit(content, TM_TONE_QUIET,
-               "Pauses are the gaps under %s before a piece of work that had been launched already; they are part of "
-               "the gaps.",
-               tm_format_time(below, tm_int(tm_get(pauses, "below_ps"))));
+                "Pauses are the gaps under %s before a piece of work that had been launched already; they are part of "
+                "the gaps.",
+                tm_format_time(below, tm_int(tm_get(pauses, "below_ps"))));
 }
 
 static void emit_lengths(const struct tm_content *content, const struct tm_value *gaps)
@@ -638,5 +638,4 @@ static const char *no_fallback(const struct tm_value *summary)
     return "nothing of it was found, as far as the profile tells";
 }
 
-const struct tm_section tm_fallback_section = { "fallback", "CPU fallback", "fallback", emit_fallback,
-                                                no_fallback };
+const struct tm_section tm_fallback_section = { "fallback", "CPU fallback", "fallback", emit_fallback, no_fallback };

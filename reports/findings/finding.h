@@ -2,8 +2,8 @@
 #ifndef TM_FINDING_H
 #define TM_FINDING_H
 
-#include "reports/findings/query.h"
 #include "reports/findings/finding_texts.h"
+#include "reports/findings/query.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
 

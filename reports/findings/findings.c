@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/findings/query.h"
 #include "reports/findings/finding.h"
 #include "reports/findings/finding_texts.h"
+#include "reports/findings/query.h"
 #include "reports/format/format.h"
 
 enum { TITLE_BYTES = 200, ARGUMENTS_BYTES = 400, ADVICE_MOST = 6 };

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/findings/query.h"
 #include "reports/findings/finding.h"
 #include "reports/findings/findings.h"
+#include "reports/findings/query.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
 

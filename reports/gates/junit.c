@@ -235,7 +235,6 @@ struct counts {
     uint64_t tests, failures, errors, skipped;
 };
 
-
 static bool is(const struct tm_value *from, const char *key, const char *word)
 {
     return strcmp(text_of(from, key), word) == 0;
@@ -307,8 +306,7 @@ static void put_report(FILE *to, const struct tm_value *row, const char *name)
         return;
     }
     (void)fputs(">\n      <error", to);
-    junit_attribute(to, "message",
-                    *text_of(row, "message") ? text_of(row, "message") : text_of(row, "text"));
+    junit_attribute(to, "message", *text_of(row, "message") ? text_of(row, "message") : text_of(row, "text"));
     junit_attribute(to, "type", error);
     (void)fputs("/>\n    </testcase>\n", to);
 }

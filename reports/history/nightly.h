@@ -95,8 +95,6 @@ struct night_judgement {
 
 /* out: of a job without a run of the page: NIGHT_GONE and its newest run; whether it is missed, the other jobs' nights tell */
 void tm_nightly_judge(struct night_judgement *to, const struct night_history *history);
-/* Below it a change is not told. */
-struct tm_least_change tm_nightly_least_change(const struct tm_history_figure *figure);
 /* Is it a figure by which a job is judged? */
 bool tm_nightly_counts(const struct tm_history_figure *figure);
 
@@ -147,21 +145,10 @@ void tm_nightly_add_gates(struct night *night);
 /* Runs of which a gate failed. */
 uint64_t tm_nightly_gates_failed(const struct night *night);
 
-/* The good values of a figure in the runs of `index`, and where they change.
- * in:     index  places in the history, `count` of them
- * out:    value_index  of each value: its place in `index`
- * (returns) the number of changes; their `at` is a place in `index` */
-size_t tm_nightly_find_changes(const struct night *night, size_t figure, const uint16_t *index, size_t count,
-                               struct tm_change_point points[TM_CHANGE_POINTS_MOST]);
-/* The places of runs whose figures can be compared, in order of time.  out: their number */
-size_t tm_nightly_all_places(const struct night_history *history, uint16_t place[NIGHT_POINTS]);
-
 /* --- members --- */
 
 /* A number; a whole one is written as such.  NaN = null */
 void tm_nightly_add_number(struct tm_value *to, const char *key, double value, const char *why);
-/* In percent, or in points of a share; NaN = 0 before. */
-double tm_nightly_change_of(const struct tm_history_figure *figure, double before, double after);
 
 /* A figure with its unit, as people read it.  out: TM_FORMAT_BYTES, returned */
 char *tm_nightly_value(char *out, double value, const struct tm_history_figure *figure);

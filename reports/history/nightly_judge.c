@@ -71,7 +71,8 @@ static bool is_share(const struct tm_history_figure *figure)
     return strcmp(figure->unit, "%") == 0;
 }
 
-struct tm_least_change tm_nightly_least_change(const struct tm_history_figure *figure)
+/* Below it a change is not told. */
+static struct tm_least_change nightly_least_change(const struct tm_history_figure *figure)
 {
     struct tm_least_change least = { .share = 0 };
 
@@ -82,7 +83,8 @@ struct tm_least_change tm_nightly_least_change(const struct tm_history_figure *f
     return least;
 }
 
-double tm_nightly_change_of(const struct tm_history_figure *figure, double before, double after)
+/* In percent, or in points of a share; NaN = 0 before. */
+static double nightly_change_of(const struct tm_history_figure *figure, double before, double after)
 {
     return is_share(figure) ? after - before : before != 0 ? 100 * (after - before) / fabs(before) : NAN;
 }
@@ -91,7 +93,7 @@ static void judge_figure(struct night_figure *to, const struct tm_history_figure
                          size_t count, double step_before)
 {
     const size_t recent = count < NIGHT_BEFORE ? count : NIGHT_BEFORE;
-    const struct tm_least_change least = tm_nightly_least_change(figure);
+    const struct tm_least_change least = nightly_least_change(figure);
     double change;
 
     to->runs = recent;
@@ -103,7 +105,7 @@ static void judge_figure(struct night_figure *to, const struct tm_history_figure
     if (figure->parts && !isnan(step_before))
         to->band = fmax(to->band, part_least * fabs(step_before));
     change = to->value - to->before;
-    to->change = tm_nightly_change_of(figure, to->before, to->value);
+    to->change = nightly_change_of(figure, to->before, to->value);
     to->weight = figure->parts && step_before > 0 ? fabs(change) / step_before
                  : !isnan(to->change)             ? fabs(to->change) / 100
                                                   : 1; /* of nothing */
@@ -257,7 +259,8 @@ struct axis {
     uint64_t left_out; /* older ones */
 };
 
-size_t tm_nightly_all_places(const struct night_history *history, uint16_t place[NIGHT_POINTS])
+/* The places of runs whose figures can be compared, in order of time.  out: their number */
+static size_t nightly_all_places(const struct night_history *history, uint16_t place[NIGHT_POINTS])
 {
     size_t count = 0;
 
@@ -287,8 +290,12 @@ static void take_training(struct axis *to, struct night_history *history, const 
     qsort_r(to->place, to->count, sizeof(to->place[0]), by_step, history);
 }
 
-size_t tm_nightly_find_changes(const struct night *night, size_t figure, const uint16_t *index, size_t count,
-                               struct tm_change_point points[TM_CHANGE_POINTS_MOST])
+/* The good values of a figure in the runs of `index`, and where they change.
+ * in:     index  places in the history, `count` of them
+ * out:    value_index  of each value: its place in `index`
+ * (returns) the number of changes; their `at` is a place in `index` */
+static size_t nightly_find_changes(const struct night *night, size_t figure, const uint16_t *index, size_t count,
+                                   struct tm_change_point points[TM_CHANGE_POINTS_MOST])
 {
     const struct tm_history_figure *kind = &tm_figure_table[figure];
     uint16_t place[NIGHT_POINTS] = { 0 };
@@ -302,7 +309,7 @@ size_t tm_nightly_find_changes(const struct night *night, size_t figure, const u
         place[values] = (uint16_t)i;
         night->series[values++] = point->figure[figure];
     }
-    found = tm_change_points((struct tm_sample){ night->series, values }, tm_nightly_least_change(kind), night->scratch,
+    found = tm_change_points((struct tm_sample){ night->series, values }, nightly_least_change(kind), night->scratch,
                              points);
     for (size_t i = 0; i < found; i++)
         points[i].at = place[points[i].at];
@@ -327,7 +334,7 @@ static void add_change(struct tm_value *to, const struct night *night, size_t fi
     tm_add_string(to, "state", change_word(kind, change));
     tm_nightly_add_number(to, "before", change->before, "");
     tm_nightly_add_number(to, "after", change->after, "");
-    tm_nightly_add_number(to, "change", tm_nightly_change_of(kind, change->before, change->after), "it was 0");
+    tm_nightly_add_number(to, "change", nightly_change_of(kind, change->before, change->after), "it was 0");
     tm_add_double(to, "p", change->p);
     tm_add_string(to, "night", point->night);
     tm_add_int(to, "when_ns", point->when_ns);
@@ -374,10 +381,9 @@ static void tell_changes(struct night *night, size_t figure, const struct axis *
         add_change(to, night, figure, axis, &points[i - 1]);
         tm_add_string(to, "before_text", tm_nightly_value(text, points[i - 1].before, kind));
         tm_add_string(to, "after_text", tm_nightly_value(text, points[i - 1].after, kind));
-        tm_add_known(
-            to, "change_text",
-            tm_nightly_change(text, tm_nightly_change_of(kind, points[i - 1].before, points[i - 1].after), kind),
-            "it was 0");
+        tm_add_known(to, "change_text",
+                     tm_nightly_change(text, nightly_change_of(kind, points[i - 1].before, points[i - 1].after), kind),
+                     "it was 0");
     }
 }
 
@@ -456,7 +462,7 @@ static void add_axis(struct night *night, const struct night_judgement *judged, 
 
         if (!tm_figure_table[i].has_trend || known(night, i, axis) < 2)
             continue;
-        count = tm_nightly_find_changes(night, i, axis->place, axis->count, points);
+        count = nightly_find_changes(night, i, axis->place, axis->count, points);
         tell_changes(night, i, axis, points, count);
         of[i] = interest(judged, i, count);
     }
@@ -465,7 +471,7 @@ static void add_axis(struct night *night, const struct night_judgement *judged, 
             if (of[i] != wanted || drawn == NIGHT_TRENDS_OF_JOB || night->trends == NIGHT_TRENDS)
                 continue;
             draw(night, &judged->figure[i], i, axis, points,
-                 tm_nightly_find_changes(night, i, axis->place, axis->count, points));
+                 nightly_find_changes(night, i, axis->place, axis->count, points));
             drawn++;
         }
 }
@@ -483,7 +489,7 @@ void tm_nightly_add_trends(struct night *night, const struct night_judgement *ju
 
     const size_t drawn = night->trends;
 
-    axis.count = tm_nightly_all_places(history, axis.place);
+    axis.count = nightly_all_places(history, axis.place);
     axis.left_out = history->runs - axis.count;
     if (has_nights(history) || !*training)
         add_axis(night, judged, &axis, is_drawn);
@@ -734,8 +740,8 @@ static void emit_since(struct tm_value *evidence, const struct night *night, con
 {
     struct tm_change_point points[TM_CHANGE_POINTS_MOST];
     uint16_t place[NIGHT_POINTS];
-    const size_t count = tm_nightly_all_places(night->history, place),
-                 found = tm_nightly_find_changes(night, judged->worst, place, count, points);
+    const size_t count = nightly_all_places(night->history, place),
+                 found = nightly_find_changes(night, judged->worst, place, count, points);
     const struct tm_change_point *last = found > 0 ? &points[found - 1] : NULL;
     const struct night_point *point = last ? tm_nightly_point_at(night->history, last->at) : NULL;
     char before[TM_FORMAT_BYTES], after[TM_FORMAT_BYTES];

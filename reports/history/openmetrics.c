@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "pipeline/nightly/result.h"
 #include "pipeline/doc/doc_json.h"
+#include "pipeline/nightly/result.h"
 #include "reports/format/format.h"
 #include "reports/history/history.h"
 

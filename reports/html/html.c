@@ -16,7 +16,8 @@
 
 /* Facts: titles and values as a grid; what has no value is told below, once for each reason. */
 
-void tm_page_fact(struct tm_page *page, const char *title, const char *text)
+/* One fact.  in: text  any bytes */
+static void page_fact(struct tm_page *page, const char *title, const char *text)
 {
     tm_htmlw_open(&page->w, "div");
     tm_htmlw_open(&page->w, "dt");
@@ -28,7 +29,7 @@ void tm_page_fact(struct tm_page *page, const char *title, const char *text)
     tm_htmlw_close_line(&page->w);
 }
 
-void tm_page_facts(void *to, const struct tm_table *facts)
+static void page_facts(void *to, const struct tm_table *facts)
 {
     struct tm_page *page = to;
     struct tm_missing missing = { .count = 0 };
@@ -47,7 +48,7 @@ void tm_page_facts(void *to, const struct tm_table *facts)
             tm_htmlw_class(&page->w, "dl", "facts");
             is_open = true;
         }
-        tm_page_fact(page, title, tm_cell_shown(&cell, page->summary, text));
+        page_fact(page, title, tm_cell_shown(&cell, page->summary, text));
     }
     if (is_open)
         tm_htmlw_close_line(&page->w);
@@ -235,7 +236,7 @@ static void put_cards(struct tm_page *page, struct tm_missing *missing, struct t
         tm_htmlw_close_line(&page->w);
 }
 
-void tm_page_kpis(struct tm_page *page)
+static void page_kpis(struct tm_page *page)
 {
     struct tm_missing missing = { .count = 0 }, unjudged = { .count = 0 };
 
@@ -287,7 +288,7 @@ static void put_facts(struct tm_page *page, const struct tm_front_page *front)
 {
     tm_htmlw_class(&page->w, "dl", "facts");
     for (size_t i = 0; i < front->facts; i++)
-        tm_page_fact(page, front->fact[i].title, front->fact[i].text);
+        page_fact(page, front->fact[i].title, front->fact[i].text);
     tm_htmlw_close_line(&page->w);
 }
 
@@ -353,7 +354,7 @@ static void put_first_chart(struct tm_page *page, enum tm_chart_kind kind)
     tm_page_charts(page, kind);
 }
 
-void tm_page_front(struct tm_page *page, const struct tm_front_page *front)
+static void page_front(struct tm_page *page, const struct tm_front_page *front)
 {
     const size_t n = page->document->first_charts;
 
@@ -365,7 +366,7 @@ void tm_page_front(struct tm_page *page, const struct tm_front_page *front)
     put_note(page, front);
     put_verdict(page, front);
     tm_page_first_findings(page);
-    tm_page_kpis(page);
+    page_kpis(page);
     if (n > 0 && tm_charts_count(page->document->first_chart[n - 1], page->summary) > 0)
         put_first_chart(page, page->document->first_chart[n - 1]);
     tm_htmlw_close_line(&page->w);
@@ -429,7 +430,7 @@ static const struct tm_medium page_medium = {
     .end_section = end_section,
     .subheading = put_subheading,
     .paragraph = put_paragraph,
-    .facts = tm_page_facts,
+    .facts = page_facts,
     .table = tm_page_table,
     .charts = tm_page_charts,
     .finding = tm_page_finding,
@@ -490,7 +491,7 @@ static void put_page(struct tm_page *page)
     put_skip(page);
     put_links(page);
     tm_htmlw_class(&page->w, "div", "frame");
-    tm_page_front(page, &front);
+    page_front(page, &front);
     tm_htmlw_class(&page->w, "main", "page");
     tm_htmlw_attr(&page->w, "id", "main");
     tm_content_say(&content);

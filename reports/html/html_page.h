@@ -24,9 +24,6 @@ enum { TM_HTML_ROWS_MOST = 500 };
 
 /* --- html.c, html.c: the first screen --- */
 
-void tm_page_front(struct tm_page *page, const struct tm_front_page *front);
-void tm_page_kpis(struct tm_page *page);
-
 /* --- html_parts.c --- */
 
 /* The three that come first, a line each. */
@@ -37,13 +34,7 @@ void tm_page_end_findings(struct tm_page *page);
 /* --- html_table.c, html.c, html_table.c --- */
 
 void tm_page_table(void *to, const struct tm_table *table);
-void tm_page_facts(void *to, const struct tm_table *facts);
-/* One fact.  in: text  any bytes */
-void tm_page_fact(struct tm_page *page, const char *title, const char *text);
 /* All charts of a kind, each with its caption and the table of its figures; where they stand already, a link there. */
 void tm_page_charts(void *to, enum tm_chart_kind kind);
-
-/* Around a table: a box that scrolls sideways and can be reached with the keyboard.  in: label  id of its title */
-void tm_page_open_scroll(struct tm_page *page, const char *class_name, const char *label_id);
 
 #endif

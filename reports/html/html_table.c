@@ -361,7 +361,8 @@ static void put_unfold(struct writer *out)
 
 /* --- the whole --- */
 
-void tm_page_open_scroll(struct tm_page *page, const char *class_name, const char *label_id)
+/* Around a table: a box that scrolls sideways and can be reached with the keyboard.  in: label  id of its title */
+static void page_open_scroll(struct tm_page *page, const char *class_name, const char *label_id)
 {
     tm_htmlw_class(&page->w, "div", class_name);
     tm_htmlw_attr(&page->w, "role", "region");
@@ -371,7 +372,7 @@ void tm_page_open_scroll(struct tm_page *page, const char *class_name, const cha
 
 static void put_grid(struct writer *out, const char *label_id, bool is_folded)
 {
-    tm_page_open_scroll(out->page, is_folded ? "scroll tall" : "scroll", label_id);
+    page_open_scroll(out->page, is_folded ? "scroll tall" : "scroll", label_id);
     tm_htmlw_open(out->w, "table");
     tm_htmlw_attr(out->w, "aria-labelledby", label_id);
     if (out->layout.rows >= SORTED_LEAST && !out->table->depth)
@@ -453,7 +454,7 @@ static void put_duplicate(struct tm_page *page, const char *title_id)
 
     tm_htmlw_class(&page->w, "details", "twin");
     tm_htmlw_element(&page->w, "summary", NULL, "The figures of this chart");
-    tm_page_open_scroll(page, "scroll", title_id);
+    page_open_scroll(page, "scroll", title_id);
     tm_htmlw_open(&page->w, "table");
     tm_htmlw_attr(&page->w, "aria-labelledby", title_id);
     put_duplicate_head(page, &chart->table);
@@ -478,7 +479,7 @@ static void put_chart(struct tm_page *page, enum tm_chart_kind kind, size_t inde
     tm_htmlw_attr(&page->w, "id", title_id);
     tm_htmlw_text(&page->w, page->chart.title);
     tm_htmlw_close_line(&page->w);
-    tm_page_open_scroll(page, "chart", title_id);
+    page_open_scroll(page, "chart", title_id);
     if (page->chart.is_end_first)
         tm_htmlw_attr(&page->w, "dir", "rtl"); /* scrolled to its right end at first */
     tm_svg_write(&page->w, &page->chart);

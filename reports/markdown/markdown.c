@@ -519,7 +519,7 @@ tm_status tm_nightly_markdown_write(struct tm_run *run, const struct tm_value *g
 }
 
 enum {
-    CUT_TAIL_BYTES = 2000,  /* for the names of sections that are left out, and the maker */
+    CUT_TAIL_BYTES = 2000,       /* for the names of sections that are left out, and the maker */
     FINDINGS_BYTES_MOST = 30000, /* the tables want room too */
     FINDINGS_OPEN = 5,           /* more of them are folded */
     PLACES_MOST = 3,
@@ -598,7 +598,7 @@ static void put_sheet(struct markdown *m, const struct tm_table *table, size_t l
 
             tm_mdw_raw(&m->w, " ");
             put_table_cell(m, r, c, is_name,
-                              c == 0 && is_name && *m->sheet.text[r][c] ? tm_table_link(table, (size_t)r) : NULL);
+                           c == 0 && is_name && *m->sheet.text[r][c] ? tm_table_link(table, (size_t)r) : NULL);
             tm_mdw_raw(&m->w, " |");
         }
         tm_mdw_raw(&m->w, "\n");

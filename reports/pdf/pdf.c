@@ -21,9 +21,9 @@
 #include "reports/content/content.h"
 #include "reports/content/sheet.h"
 #include "reports/format/format.h"
-#include "reports/pdf/pdf_table.h"
 #include "reports/pdf/pdf_front.h"
 #include "reports/pdf/pdf_page.h"
+#include "reports/pdf/pdf_table.h"
 #include "reports/pdf/pdf_text.h"
 
 /* Facts, "title  value", in two columns where the values are short, else in one. */

@@ -8,8 +8,8 @@
 #include "reports/chart/charts.h"
 #include "reports/content/finding_places.h"
 #include "reports/format/format.h"
-#include "reports/pdf/pdf_table.h"
 #include "reports/pdf/pdf_page.h"
+#include "reports/pdf/pdf_table.h"
 #include "reports/pdf/pdf_text.h"
 
 enum { LISTED_LINES = 12, LISTED_PLACES = 3, NUMBER_BYTES = 24 };

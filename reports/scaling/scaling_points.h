@@ -74,27 +74,14 @@ struct scaling_study {
     const char *no_fit; /* why there is none */
 };
 
-/* --- working it out --- */
-
-void tm_scaling_take_step_times(struct scaling_study *s);
-void tm_take_parts(struct scaling_study *s);
-void tm_transfers_mode(struct scaling_study *s);
-void tm_work_out_speedups(struct scaling_study *s);
-void tm_fit_serial_share(struct scaling_study *s);
-
 /* --- the document --- */
 
-void tm_add_points(struct scaling_study *s);
-void tm_add_fit(struct scaling_study *s);
 void tm_add_scaling_notes(struct scaling_study *s);
 void tm_add_scaling_findings(struct scaling_study *s);
 void tm_add_scaling_verdict(struct scaling_study *s);
 
 /* --- what they ask --- */
 
-/* A mean over the runs of a point of a figure of their summaries, by its path; runs without it are
- * left out. */
-double tm_mean_of_runs(const struct tm_scaling_point *point, const char *path);
 /* The last point, which the study is judged by. */
 const struct point_facts *tm_last_point(const struct scaling_study *s);
 /* The part of which the last point lost most efficiency; SCALING_PARTS = it lost none. */
@@ -104,9 +91,6 @@ const char *tm_scaling_part_title(enum scaling_part part);
 /* "1 device", "8 devices" */
 enum { DEVICES_TEXT = 32 };
 char *tm_devices_text(char out[DEVICES_TEXT], double devices);
-/* The time of a step that the fit has for so many devices, and its speed-up against that of the
- * first point. */
-double tm_fitted_ps(const struct scaling_study *s, double devices);
 double tm_fitted_speedup(const struct scaling_study *s, double devices);
 
 #endif

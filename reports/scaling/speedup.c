@@ -103,7 +103,9 @@ tm_status tm_scaling_check(struct tm_run *run, const struct tm_scaling_point *po
 
 static const double level = 0.95;
 
-double tm_mean_of_runs(const struct tm_scaling_point *point, const char *path)
+/* A mean over the runs of a point of a figure of their summaries, by its path; runs without it are
+ * left out. */
+static double mean_of_runs(const struct tm_scaling_point *point, const char *path)
 {
     double sum = 0;
     size_t known = 0;
@@ -155,7 +157,7 @@ static void take_interval_of_steps(struct scaling_study *s, struct point_facts *
                                                  facts->step_ps * (1 + change.high / 100), NULL };
 }
 
-void tm_scaling_take_step_times(struct scaling_study *s)
+static void scaling_take_step_times(struct scaling_study *s)
 {
     for (size_t i = 0; i < s->points; i++) {
         const struct tm_scaling_point *point = &s->point[i];
@@ -163,7 +165,7 @@ void tm_scaling_take_step_times(struct scaling_study *s)
 
         facts->devices = point->devices;
         facts->step_ps = tm_sample_moments(facts->run_medians).mean;
-        facts->mean_ps = tm_mean_of_runs(point, "steps.mean_ps");
+        facts->mean_ps = mean_of_runs(point, "steps.mean_ps");
         facts->stddev_ps = facts->cv_pct = NAN;
         facts->step = (struct scaling_interval){ NAN, NAN, "an interval needs 6 steps, or several runs" };
         if (facts->run_medians.count > 1)
@@ -208,7 +210,7 @@ static struct scaling_interval interval_of_gain(struct scaling_study *s, const s
                                       isfinite(change.low) ? NULL : "a step can have no length" };
 }
 
-void tm_work_out_speedups(struct scaling_study *s)
+static void work_out_speedups(struct scaling_study *s)
 {
     const struct point_facts *first = &s->facts[0];
 
@@ -297,7 +299,7 @@ static double mean_measured(const struct tm_scaling_point *point)
     return known ? sum / (double)known : NAN;
 }
 
-void tm_take_parts(struct scaling_study *s)
+static void take_parts(struct scaling_study *s)
 {
     for (size_t i = 0; i < s->points; i++) {
         const struct tm_scaling_point *point = &s->point[i];
@@ -308,9 +310,9 @@ void tm_take_parts(struct scaling_study *s)
         facts->ideal = s->facts[0].devices > 0 ? facts->devices / s->facts[0].devices : NAN;
         facts->collective_ps = mean_per_device_step(point, "total.collective_ps");
         facts->collective_bytes = mean_per_device_step(point, "collectives.total.bytes");
-        facts->overlap_pct = tm_mean_of_runs(point, "collectives.total.overlap_pct");
-        facts->imbalance_pct = tm_mean_of_runs(point, "balance.imbalance_pct");
-        facts->spread_pct = tm_mean_of_runs(point, "balance.steps.spread_median_pct");
+        facts->overlap_pct = mean_of_runs(point, "collectives.total.overlap_pct");
+        facts->imbalance_pct = mean_of_runs(point, "balance.imbalance_pct");
+        facts->spread_pct = mean_of_runs(point, "balance.steps.spread_median_pct");
         facts->measured_ps = mean_measured(point);
     }
 }
@@ -321,7 +323,7 @@ static double larger_change(double a, double b)
     return fabs(b) > fabs(a) || isnan(b) ? b : a;
 }
 
-void tm_transfers_mode(struct scaling_study *s)
+static void transfers_mode(struct scaling_study *s)
 {
     const struct point_facts *first = &s->facts[0];
 
@@ -373,7 +375,7 @@ enum scaling_part tm_largest_loss(const struct scaling_study *s)
 
 enum { FIT_POINTS_LEAST = 4 };
 
-void tm_fit_serial_share(struct scaling_study *s)
+static void fit_serial_share(struct scaling_study *s)
 {
     double devices[TM_SCALING_POINTS_MOST], step_ps[TM_SCALING_POINTS_MOST];
     const bool is_weak = s->mode == SCALING_WEAK;
@@ -392,7 +394,9 @@ void tm_fit_serial_share(struct scaling_study *s)
         s->no_fit = "the step times of the points cannot be fitted";
 }
 
-double tm_fitted_ps(const struct scaling_study *s, double devices)
+/* The time of a step that the fit has for so many devices, and its speed-up against that of the
+ * first point. */
+static double fitted_ps(const struct scaling_study *s, double devices)
 {
     return tm_serial_time(&s->fit, devices, s->mode == SCALING_WEAK);
 }
@@ -401,7 +405,7 @@ double tm_fitted_speedup(const struct scaling_study *s, double devices)
 {
     const double work = s->mode == SCALING_WEAK ? devices / s->facts[0].devices : 1;
 
-    return work * s->facts[0].step_ps / tm_fitted_ps(s, devices);
+    return work * s->facts[0].step_ps / fitted_ps(s, devices);
 }
 
 /* The most that any number of devices can gain over the first point. */
@@ -412,7 +416,7 @@ static double speedup_limit(const struct scaling_study *s)
     return s->mode == SCALING_WEAK || serial_ps <= 0 ? INFINITY : s->facts[0].step_ps / serial_ps;
 }
 
-void tm_add_fit(struct scaling_study *s)
+static void add_fit(struct scaling_study *s)
 {
     struct tm_value *to, *next;
 
@@ -434,7 +438,7 @@ void tm_add_fit(struct scaling_study *s)
         struct tm_value *at = tm_add_object(next, NULL);
 
         tm_add_int(at, "devices", (int64_t)devices);
-        tm_add_ps(at, "step_ps", tm_fitted_ps(s, devices), NULL);
+        tm_add_ps(at, "step_ps", fitted_ps(s, devices), NULL);
         tm_add_double(at, "speedup", tm_fitted_speedup(s, devices));
         tm_add_double(at, "efficiency_pct", 100 * tm_fitted_speedup(s, devices) * s->facts[0].devices / devices);
     }
@@ -511,7 +515,7 @@ static void add_speedup(struct tm_value *to, const struct scaling_study *s, cons
     tm_add_figure(to, "efficiency_low_pct", 100 * interval->low / facts->ideal, interval->why);
     tm_add_figure(to, "efficiency_high_pct", 100 * interval->high / facts->ideal, interval->why);
     tm_add_figure(to, "weak_efficiency_pct", 100 * facts->time_gain, no_length);
-    tm_add_ps(to, "fitted_ps", s->has_fit ? tm_fitted_ps(s, facts->devices) : NAN, s->no_fit);
+    tm_add_ps(to, "fitted_ps", s->has_fit ? fitted_ps(s, facts->devices) : NAN, s->no_fit);
     tm_add_figure(to, "fitted_speedup", s->has_fit ? tm_fitted_speedup(s, facts->devices) : NAN, s->no_fit);
     tm_add_figure(to, "fitted_efficiency_pct",
                   s->has_fit ? 100 * tm_fitted_speedup(s, facts->devices) / facts->ideal : NAN, s->no_fit);
@@ -576,7 +580,7 @@ static void add_rest(struct tm_value *to, const struct point_facts *facts)
     tm_add_ps(to, "work_ps", facts->work_ps, no_parts);
 }
 
-void tm_add_points(struct scaling_study *s)
+static void add_points(struct scaling_study *s)
 {
     struct tm_value *points = tm_add_array(s->root, "points");
 
@@ -673,15 +677,15 @@ static void add_mode(struct scaling_study *s)
 
 static void fill(struct scaling_study *s)
 {
-    tm_scaling_take_step_times(s);
-    tm_take_parts(s);
-    tm_transfers_mode(s);
-    tm_work_out_speedups(s);
-    tm_fit_serial_share(s);
+    scaling_take_step_times(s);
+    take_parts(s);
+    transfers_mode(s);
+    work_out_speedups(s);
+    fit_serial_share(s);
     add_head(s);
     add_mode(s);
-    tm_add_points(s);
-    tm_add_fit(s);
+    add_points(s);
+    add_fit(s);
     tm_add_scaling_notes(s);
     tm_add_scaling_findings(s);
     tm_add_scaling_verdict(s);

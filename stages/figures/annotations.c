@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "pipeline/store/sorter.h"
 #include "pipeline/stage.h"
+#include "pipeline/store/sorter.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/scopes.h"
 #include "stages/resolve/classes.h"

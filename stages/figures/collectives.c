@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
-#include "pipeline/stage.h"
-#include "stages/figures/skew.h"
 #include "stages/figures/figure_rows.h"
+#include "stages/figures/skew.h"
 #include "stages/resolve/classes.h"
 #include "stages/resolve/hlo_line.h"
 
@@ -111,7 +111,7 @@ enum { COLLECTIVES_FRONT = 128 }; /* a power of two: a program has few of them *
  * for struct skew.  The last one is needed for the report only. */
 enum { COLLECTIVES_GROUPS = 5, COLLECTIVES_STRETCHES = 4, COLLECTIVES_SUMS = 4 };
 
-/* collectives.c */
+/* What the exposed time of all collectives comes to. */
 struct exposed_sums {
     struct tm_groups *rows;        /* struct collective_row: those of the stage with what is known only now */
     struct exposed_parts *members; /* by member */

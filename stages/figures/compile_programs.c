@@ -15,7 +15,7 @@ enum {
 };
 
 struct program {
-    struct tm_key function; /* hash of tm_program_function; set by tm_compiled_match */
+    struct tm_key function; /* hash of program_function; set by tm_compiled_match */
     int64_t id;
     tm_strid name, shapes;
     uint32_t host;
@@ -135,7 +135,9 @@ static bool is_name_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
 }
 
-size_t tm_program_function(const char *name, size_t length, char *to)
+/* What the name of a function or program comes to: without "jit_" and "PjitFunction(", and what stands in no name of
+ * a program as '_'.  in: to  at least length + 1 bytes.  out: the length */
+static size_t program_function(const char *name, size_t length, char *to)
 {
     if (drop_prefix(&name, &length, "PjitFunction(") || drop_prefix(&name, &length, "PmapFunction("))
         length -= name[length - 1] == ')';
@@ -156,7 +158,7 @@ static tm_status hash_function(struct tm_names *names, tm_strid name, struct tm_
 
     if (st != TM_OK)
         return st;
-    *key = tm_hash_key(function, tm_program_function(text, length, function));
+    *key = tm_hash_key(function, program_function(text, length, function));
     return TM_OK;
 }
 

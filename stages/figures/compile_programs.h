@@ -51,8 +51,4 @@ uint64_t tm_compiled_count(const struct tm_compiled *programs);
 /* Put a text of shapes into `to`, as "shapes"; one that is very long is cut in the middle. */
 tm_status tm_compiled_add_shapes(struct tm_names *names, tm_strid shapes, struct tm_value *to) TM_MUST_USE;
 
-/* What the name of a function or program comes to: without "jit_" and "PjitFunction(", and what stands in no name of
- * a program as '_'.  in: to  at least length + 1 bytes.  out: the length */
-size_t tm_program_function(const char *name, size_t length, char *to);
-
 #endif

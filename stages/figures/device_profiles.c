@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "pipeline/doc/doc.h"
-#include "pipeline/store/groups.h"
 #include "pipeline/partial.h"
+#include "pipeline/store/groups.h"
 #include "pipeline/store/rows.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/input/pprof/pprof.h"
@@ -396,7 +396,7 @@ static tm_status hash_of(struct tm_device_profiles *p, tm_strid text, struct tm_
 }
 
 static tm_status add_sample(struct tm_device_profiles *p, const struct tm_memory_sample *sample,
-                                  enum profile_table table, tm_strid name, const struct tm_frame *frame)
+                            enum profile_table table, tm_strid name, const struct tm_frame *frame)
 {
     struct subject subject = { .table = table, .line = table == PROFILE_SITES && frame ? frame->line : 0 };
     struct profile_row row = { .table = table,

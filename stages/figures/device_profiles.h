@@ -3,8 +3,8 @@
 #define TM_DEVICE_PROFILES_H
 
 #include "pipeline/doc/doc.h"
-#include "pipeline/store/groups.h"
 #include "pipeline/partial.h"
+#include "pipeline/store/groups.h"
 #include "pipeline/store/rows.h"
 #include "stages/input/pprof/pprof.h"
 

@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "pipeline/record.h"
-#include "pipeline/store/sorter.h"
 #include "pipeline/stage.h"
-#include "stages/figures/figure_rows.h"
+#include "pipeline/store/sorter.h"
 #include "stages/figures/device_time_report.h"
-#include "stages/figures/idle_gaps.h"
+#include "stages/figures/figure_rows.h"
 #include "stages/figures/host_threads.h"
+#include "stages/figures/idle_gaps.h"
 
 /* Busy time over time.  See device_time.h. */
 

@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 #include "pipeline/record.h"
-#include "pipeline/store/sorter.h"
 #include "pipeline/stage.h"
-#include "stages/figures/figure_rows.h"
+#include "pipeline/store/sorter.h"
 #include "stages/figures/device_time_report.h"
-#include "stages/figures/idle_gaps.h"
+#include "stages/figures/figure_rows.h"
 #include "stages/figures/host_threads.h"
+#include "stages/figures/idle_gaps.h"
 
 /* Where the devices' time went: busy by kind, idle by cause, gaps, steps.  Writes the sections window, steps,
  * devices, unused, total, gaps, host and balance.  source: docs/metrics.md */

@@ -3,8 +3,8 @@
  * hosts are numbered anew where they are read. */
 #include <string.h>
 
-#include "stages/figures/figure_rows.h"
 #include "stages/figures/device_time.h"
+#include "stages/figures/figure_rows.h"
 
 enum { SUM_WORDS = 5, PARTS_WORDS = 2 + TM_DIRECTION_COUNT + TM_CAUSE_COUNT, STEP_WORDS = 5 };
 static_assert(sizeof(struct sum) == 8 * SUM_WORDS, "written as words");

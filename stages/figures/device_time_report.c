@@ -4,8 +4,8 @@
 
 #include "pipeline/front.h"
 #include "pipeline/stage.h"
-#include "stages/figures/figure_rows.h"
 #include "stages/figures/device_time.h"
+#include "stages/figures/figure_rows.h"
 
 #define TM_LONG_CALL_PS INT64_C(1000000000) /* 1 ms or more is long */
 

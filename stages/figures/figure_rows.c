@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/store/bounded_sum.h"
 #include "pipeline/doc/doc.h"
-#include "pipeline/store/names.h"
 #include "pipeline/partial.h"
 #include "pipeline/run.h"
+#include "pipeline/store/bounded_sum.h"
+#include "pipeline/store/names.h"
 #include "pipeline/store/sorter.h"
 
 size_t tm_whole_characters(const char *text, size_t length, size_t most)

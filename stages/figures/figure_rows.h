@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-#include "pipeline/store/bounded_sum.h"
 #include "pipeline/doc/doc.h"
-#include "pipeline/store/names.h"
 #include "pipeline/partial.h"
 #include "pipeline/run.h"
+#include "pipeline/store/bounded_sum.h"
+#include "pipeline/store/names.h"
 #include "pipeline/store/sorter.h"
 
 /* Names in a table of the summary: whole up to 8 KiB while there is room for them, else cut at 256 bytes.  The room

@@ -9,10 +9,10 @@
 #include <strings.h>
 
 #include "pipeline/front.h"
-#include "pipeline/store/hash.h"
 #include "pipeline/stage.h"
-#include "stages/figures/kernel_category.h"
+#include "pipeline/store/hash.h"
 #include "stages/figures/figure_rows.h"
+#include "stages/figures/kernel_category.h"
 #include "stages/figures/kernels.h"
 #include "stages/resolve/name_text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The section fusion out of the sums, the groups and the longest runs. */
-#include "stages/figures/fusion.h"
 #include "stages/figures/figure_rows.h"
+#include "stages/figures/fusion.h"
 
 enum { REPEATED_ROWS = 50, ATTENTION_ROWS = 20, LAYOUT_ROWS = 20, F32_ROWS = 20, NAME_MOST = 512 };
 

@@ -3,9 +3,9 @@
 #define TM_KERNELS_H
 
 #include "pipeline/front.h"
+#include "pipeline/stage.h"
 #include "pipeline/store/lengths.h"
 #include "pipeline/store/names.h"
-#include "pipeline/stage.h"
 #include "stages/figures/figure_rows.h"
 
 /* The kernels (on a TPU its ops, on CPU-only runs the CPU ops) of the chosen steps, grouped by name

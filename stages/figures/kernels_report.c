@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stages/figures/figure_rows.h"
 #include "stages/figures/kernel_category.h"
 #include "stages/figures/kernels.h"
-#include "stages/figures/figure_rows.h"
 
 enum { TEXT_WHOLE_BYTES = 8192, TIE_BYTES = 512 };
 

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/sorter.h"
-#include "pipeline/stage.h"
 #include "stages/figures/figure_rows.h"
 
 /* Memory in a partial: the allocators with their curves.  Hosts are numbered anew where they are read. */

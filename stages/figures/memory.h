@@ -2,9 +2,9 @@
 #ifndef TM_MEMORY_H
 #define TM_MEMORY_H
 
+#include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/sorter.h"
-#include "pipeline/stage.h"
 
 /* The devices' memory, allocator by allocator: capacity, peak and what held it, curve, spikes.  Writes the section
  * memory.  source: docs/metrics.md, "Memory" */

@@ -9,10 +9,10 @@
 #include <xxhash.h>
 
 #include "pipeline/front.h"
-#include "pipeline/store/rows.h"
 #include "pipeline/stage.h"
-#include "stages/figures/kernel_category.h"
+#include "pipeline/store/rows.h"
 #include "stages/figures/figure_rows.h"
+#include "stages/figures/kernel_category.h"
 #include "stages/figures/nesting.h"
 #include "stages/figures/peaks.h"
 #include "stages/resolve/classes.h"

@@ -3,8 +3,8 @@
 #define TM_OPS_H
 
 #include "pipeline/front.h"
-#include "pipeline/store/rows.h"
 #include "pipeline/stage.h"
+#include "pipeline/store/rows.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/nesting.h"
 #include "stages/figures/peaks.h"
@@ -140,9 +140,6 @@ size_t tm_op_family_name(const char *text, size_t length);
 size_t tm_op_family_path(const char *text, size_t length, char *to, size_t most);
 /* out: *family  errors: as of tm_names_text */
 tm_status tm_op_family_of(struct ops *o, const struct op_row *row, struct tm_key *family) TM_MUST_USE;
-/* What the family of an operation is called.  out: *family_path  0 without a path */
-tm_status tm_op_family_texts(struct ops *o, tm_strid name, tm_strid path, tm_strid *family,
-                             tm_strid *family_path) TM_MUST_USE;
 
 /* --- roofline.c: how near an operation comes to what its device can do --- */
 

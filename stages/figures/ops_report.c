@@ -152,7 +152,8 @@ static tm_status put_text(struct ops *o, tm_strid id, enum part part, tm_strid *
     return st == TM_OK && !is_whole ? tm_names_put(o->names, text, length, to) : st;
 }
 
-tm_status tm_op_family_texts(struct ops *o, tm_strid name, tm_strid path, tm_strid *family, tm_strid *family_path)
+/* What the family of an operation is called.  out: *family_path  0 without a path */
+static tm_status op_family_texts(struct ops *o, tm_strid name, tm_strid path, tm_strid *family, tm_strid *family_path)
 {
     const tm_status st = put_text(o, name, path ? NAME : NAME_ALONE, family);
 
@@ -609,7 +610,7 @@ static tm_status add_family(struct report *r, struct tm_value *to, const struct 
     const struct op_row *row = &family->row;
     struct op_roof roof;
     tm_strid name = 0, path = 0;
-    tm_status st = tm_op_family_texts(r->o, row->name, row->path, &name, &path);
+    tm_status st = op_family_texts(r->o, row->name, row->path, &name, &path);
 
     if (st == TM_OK)
         st = tm_listed_text_add(&r->texts, to, "family", name);

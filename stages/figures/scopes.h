@@ -2,8 +2,8 @@
 #ifndef TM_SCOPES_H
 #define TM_SCOPES_H
 
-#include "pipeline/store/groups.h"
 #include "pipeline/stage.h"
+#include "pipeline/store/groups.h"
 
 /* Device time by framework scope and pass, and host annotations with the device time that they launched.  Writes the
  * section scopes.

@@ -11,9 +11,9 @@
 
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
+#include "stages/figures/collectives.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/members.h"
-#include "stages/figures/collectives.h"
 
 /* One collective of one device. */
 struct arrival {

@@ -3,9 +3,9 @@
 #define TM_SKEW_H
 
 #include "pipeline/store/groups.h"
-#include "stages/figures/members.h"
-#include "stages/figures/figure_rows.h"
 #include "stages/figures/collectives.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/members.h"
 
 /* Late arrivals: what of the stage collectives compares devices with each other.  source:
  * docs/metrics.md, "Late arrivals" */
@@ -73,7 +73,7 @@ struct matches {
 tm_status tm_skew_match_arrivals(struct skew *k, struct matches *m) TM_MUST_USE;
 void tm_skew_free_matches(struct matches *m);
 
-/* skew.c: the group of each device in "{{0,1},{2,3}}", of a run of so many devices: their numbers
+/* The group of each device in "{{0,1},{2,3}}", of a run of so many devices: their numbers
  * are taken for those of the text.
  * out: groups[count]; TM_NONE = in none, or the text has other numbers */
 void tm_skew_find_subgroups(const char *text, uint32_t *groups, uint32_t count);

@@ -49,7 +49,8 @@ static const struct {
 };
 /* clang-format on */
 
-bool tm_sm_limits_of(uint32_t major, uint32_t minor, struct tm_sm_limits *limits)
+/* The limits of a compute capability.  out: false where the table does not have it */
+static bool sm_limits_of(uint32_t major, uint32_t minor, struct tm_sm_limits *limits)
 {
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (table[i].major == major && table[i].minor == minor) {
@@ -136,7 +137,7 @@ static struct tm_occupancy resident_of(const struct tm_launch_shape *shape, stru
     struct tm_occupancy answer = { TM_LIMITER_UNKNOWN, UINT32_MAX };
     struct fit fits[3];
 
-    if (!shape->threads || shape->threads > 1024 || !tm_sm_limits_of(shape->major, shape->minor, sm))
+    if (!shape->threads || shape->threads > 1024 || !sm_limits_of(shape->major, shape->minor, sm))
         return unknown;
     fits[0] = fit_registers(shape, sm, warps);
     fits[1] = fit_shared(shape, sm);
@@ -225,7 +226,7 @@ bool tm_recorded_occupancy(const struct tm_config *config, const struct tm_devic
     if (!config->has_achieved)
         return config->occupancy_milli != 0;
     if (!shape.blocks || !shape.threads || shape.threads > 1024 || !device->core_count ||
-        !tm_sm_limits_of(device->capability_major, device->capability_minor, &sm))
+        !sm_limits_of(device->capability_major, device->capability_minor, &sm))
         return true;
     shape.multiprocessors = device->core_count;
     shape.registers = config->registers;

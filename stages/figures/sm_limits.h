@@ -44,9 +44,6 @@ struct tm_occupancy {
     uint32_t resident; /* blocks at once on a multiprocessor; 0 = not known */
 };
 
-/* The limits of a compute capability.  out: false where the table does not have it */
-bool tm_sm_limits_of(uint32_t major, uint32_t minor, struct tm_sm_limits *limits);
-
 /* Blocks and threads of a grid; nothing else. */
 struct tm_launch_shape tm_launch_shape_of(const uint32_t grid[3], const uint32_t block[3]);
 

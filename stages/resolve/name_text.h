@@ -42,7 +42,4 @@ static inline bool tm_text_ends(struct tm_text text, const char *want)
 /* Is it the name of an HLO collective: all-reduce, all-gather-start.1, while.2::recv-done? */
 bool tm_is_collective_op(const char *text, size_t length);
 
-/* The direction in the name of a copy or a copying call; TM_OTHER_DIRECTION = it does not tell. */
-enum tm_direction tm_direction_in(const char *text, size_t length);
-
 #endif

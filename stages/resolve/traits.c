@@ -609,7 +609,8 @@ static enum tm_direction long_direction(struct tm_text text)
     return tm_text_begins(text, "DeviceToDevice") ? TM_D2D : TM_OTHER_DIRECTION;
 }
 
-enum tm_direction tm_direction_in(const char *text, size_t length)
+/* The direction in the name of a copy or a copying call; TM_OTHER_DIRECTION = it does not tell. */
+static enum tm_direction direction_in(const char *text, size_t length)
 {
     const struct tm_text whole = { text, length };
     struct tm_text rest = whole;
@@ -668,7 +669,7 @@ uint32_t tm_traits_of(const char *text, size_t length)
     traits |= told_traits(name, told) | wait_trait(name);
     if (!(traits & (TM_TRAIT_COPY_NAME | TM_TRAIT_DRIVER_CALL)))
         return traits;
-    direction = tm_direction_in(text, length);
+    direction = direction_in(text, length);
     if (direction != TM_OTHER_DIRECTION)
         traits |= (uint32_t)(direction + 1) << TM_TRAIT_DIRECTION_SHIFT;
     return traits;

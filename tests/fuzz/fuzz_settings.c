@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "pipeline/nightly/run_keys.h"
 #include "pipeline/engine/summaries.h"
 #include "pipeline/glob.h"
+#include "pipeline/nightly/run_keys.h"
 #include "pipeline/quantity.h"
 #include "pipeline/utf8.h"
 #include "reports/findings/thresholds.h"

@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "pipeline/store/hash.h"
 #include "pipeline/main.c" /* NOLINT(bugprone-suspicious-include): the program, with its main() */
+#include "pipeline/store/hash.h"
 
 /* Numbers of one kind do not depend on how many there were of another. */
 struct numbers {

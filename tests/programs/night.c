@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/engine/outputs.h"
 #include "pipeline/doc/doc_json.h"
+#include "pipeline/engine/outputs.h"
 #include "reports/history/history.h"
 
 enum { PATH_BYTES = 4096, MEMORY_MIB = 256 };

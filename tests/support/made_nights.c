@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipeline/commands/batch_parts.h"
+#include "pipeline/nightly/batch_parts.h"
 #include "pipeline/version.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"

@@ -5,8 +5,8 @@
 
 #include "reports/chart/charts.h"
 #include "tests/support/made_scaling.h"
-#include "tests/support/schema_sample.h"
 #include "tests/support/sample_summary.h"
+#include "tests/support/schema_sample.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
 

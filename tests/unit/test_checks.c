@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "reports/findings/query.h"
 #include "reports/findings/findings.h"
+#include "reports/findings/query.h"
 #include "tests/support/judged.h"
 #include "tests/support/summary_json.h"
 

@@ -10,8 +10,8 @@
 #include "reports/content/emit.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/schema_sample.h"
-#include "tests/support/test_run.h"
 #include "tests/support/summary_json.h"
+#include "tests/support/test_run.h"
 
 enum { IDS_MOST = 256, ID_BYTES = 64 };
 

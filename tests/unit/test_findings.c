@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/findings/query.h"
 #include "reports/findings/finding_texts.h"
+#include "reports/findings/query.h"
 #include "tests/support/judged.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "pipeline/doc/doc_json.h"
-#include "reports/gates/gate_figures.h"
 #include "reports/gates/gate.h"
+#include "reports/gates/gate_figures.h"
 #include "reports/gates/judge.h"
 #include "reports/statistics/tests.h"
 #include "tests/support/summary_json.h"

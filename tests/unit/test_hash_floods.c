@@ -7,9 +7,9 @@
 #include <xxhash.h>
 
 #include "pipeline/doc/doc.h"
+#include "pipeline/index.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
-#include "pipeline/index.h"
 #include "pipeline/store/key_map.h"
 #include "tests/support/test_run.h"
 

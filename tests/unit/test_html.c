@@ -13,8 +13,8 @@
 
 #include "pipeline/utf8.h"
 #include "reports/chart/palette.h"
-#include "reports/html/assets.h"
 #include "reports/content/terms.h"
+#include "reports/html/assets.h"
 #include "reports/html/htmlw.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/summary_json.h"

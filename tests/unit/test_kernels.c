@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/figures/kernels.h"
 #include "stages/figures/figure_rows.h"
+#include "stages/figures/kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

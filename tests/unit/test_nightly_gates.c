@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pipeline/commands/batch_parts.h"
 #include "pipeline/nightly/batch_gates.h"
+#include "pipeline/nightly/batch_parts.h"
 #include "reports/gates/junit.h"
 #include "reports/markdown/markdown.h"
 #include "tests/support/made_nights.h"

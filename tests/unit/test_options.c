@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "pipeline/options.h"
 #include "pipeline/store/budget.h"
 #include "pipeline/store/nearest.h"
-#include "pipeline/options.h"
 
 static const char origin[] = "--it";
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "pipeline/utf8.h"
-#include "pipeline/trace.h"
 #include "pipeline/store/waiting_names.h"
+#include "pipeline/trace.h"
+#include "pipeline/utf8.h"
 #include "stages/resolve/traits.h"
 #include "tests/support/test_run.h"
 

@@ -11,8 +11,8 @@
 
 #include <zlib.h>
 
-#include "pipeline/store/budget.h"
 #include "pipeline/run.h"
+#include "pipeline/store/budget.h"
 
 /* What all decoders share. */
 

@@ -114,17 +114,4 @@ struct tm_chrome_maker {
     union tm_args args;
 };
 
-/* Put an event into the store, or into a tally. */
-tm_status tm_chrome_take_event(struct tm_chrome_maker *m, const struct tm_chrome_event *event) TM_MUST_USE;
-/* Whether an event gets a place in time. */
-bool tm_chrome_has_time(const struct tm_chrome_event *event);
-/* chrome_scan.c: from where times are counted.  The event that the reader is at is the first that has one. */
-tm_status tm_chrome_set_origin(struct tm_chrome_maker *m) TM_MUST_USE;
-/* chrome_scan.c: fill raw->own of a record whose track is known. */
-tm_status tm_chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
-                             struct tm_raw_record *raw) TM_MUST_USE;
-/* What waited for the names of planes, and for all tracks: as tm_record_source_new wants it.  to: the trace */
-tm_status tm_chrome_finish_own(void *to, const struct tm_record *record, uint8_t *bytes, size_t length) TM_MUST_USE;
-void tm_chrome_finish_record(void *to, const struct tm_track *track, struct tm_raw_record *raw);
-
 #endif

@@ -116,8 +116,6 @@ extern const struct tm_chrome_engine tm_chrome_engine_sse2, tm_chrome_engine_avx
  * behind it.
  * out:    NULL */
 const uint8_t *tm_chrome_fail(struct tm_chrome_reader *reader, const uint8_t *at, const char *what);
-/* What was skipped ends before this byte of the content. */
-void tm_chrome_end_damage(struct tm_chrome_reader *reader, uint64_t to);
 
 /* The rest of a text that is not plain; see json_walk.h. */
 const uint8_t *tm_chrome_text_rest(struct tm_chrome_reader *reader, const uint8_t *at);
@@ -132,10 +130,6 @@ void tm_chrome_keep_text(struct tm_chrome_reader *reader, struct tm_json_slice *
 const uint8_t *tm_chrome_escaped_key(struct tm_chrome_reader *reader, uint32_t *length);
 uint32_t tm_chrome_text_traits(struct tm_json_slice text);
 
-/* The window's calls. */
-void tm_chrome_moved(void *reader, size_t by);
-void tm_chrome_outgrown(void *reader);
-
 /* An event begins, and has ended: its tallies. */
 void tm_chrome_event_begin(struct tm_chrome_reader *reader, const uint8_t *at);
 void tm_chrome_event_end(struct tm_chrome_reader *reader);
@@ -145,13 +139,6 @@ void tm_chrome_put_number(struct tm_chrome_reader *reader, enum tm_stat stat);
 /* What came before under the same key no longer counts. */
 void tm_chrome_drop_fact(struct tm_chrome_reader *reader, enum tm_stat stat);
 void tm_chrome_drop_args(struct tm_chrome_reader *reader);
-
-/* A member of the document beside traceEvents.
- * in:     key  its name, until the window moves; at: its value */
-const uint8_t *tm_chrome_header_member(struct tm_chrome_reader *reader, struct tm_json_slice key, const uint8_t *at);
-
-/* The document: goes on to the next event, or to the end. */
-bool tm_chrome_document_next(struct tm_chrome_reader *reader);
 
 /* Without the escapes of JSON.  A text that ends inside an escape ends before it.
  * in:     to       as many bytes as `length`; may be `from`

@@ -61,7 +61,8 @@ static void begin_damage(struct tm_chrome_reader *reader, uint64_t offset, const
     damage->at = offset;
 }
 
-void tm_chrome_end_damage(struct tm_chrome_reader *reader, uint64_t to)
+/* What was skipped ends before this byte of the content. */
+static void chrome_end_damage(struct tm_chrome_reader *reader, uint64_t to)
 {
     struct tm_chrome_damage *const damage = &reader->damage;
 
@@ -86,7 +87,7 @@ const uint8_t *tm_chrome_fail(struct tm_chrome_reader *reader, const uint8_t *at
     if (!reader->is_in_damage)
         begin_damage(reader, offset, is_cut ? end_problem(reader) : what, is_cut);
     if (!goes_on)
-        tm_chrome_end_damage(reader, tm_json_offset(&reader->window, at));
+        chrome_end_damage(reader, tm_json_offset(&reader->window, at));
     reader->damage.is_left |= !is_cut && !goes_on;
     reader->go_on_at = at;
     reader->state = goes_on ? TM_DOCUMENT_DAMAGED : TM_DOCUMENT_END;
@@ -198,7 +199,8 @@ static void move(struct tm_chrome_reader *reader, const char **at, uint32_t leng
         *at -= reader->moved_by;
 }
 
-void tm_chrome_moved(void *to, size_t by)
+/* The window's calls. */
+static void chrome_moved(void *to, size_t by)
 {
     struct tm_chrome_reader *const reader = to;
 
@@ -220,7 +222,7 @@ static void copy_aside(struct tm_chrome_reader *reader, const char **at, uint32_
     reader->side_used += length;
 }
 
-void tm_chrome_outgrown(void *to)
+static void chrome_outgrown(void *to)
 {
     struct tm_chrome_reader *const reader = to;
 
@@ -389,8 +391,8 @@ struct tm_chrome_reader *tm_chrome_reader_new(struct tm_run *run, struct tm_inpu
         .run = run,
         .input = input,
         .read_bytes = options && options->read_bytes ? options->read_bytes : SIZE_MAX,
-        .moved = tm_chrome_moved,
-        .outgrown = tm_chrome_outgrown,
+        .moved = chrome_moved,
+        .outgrown = chrome_outgrown,
         .to = reader,
     };
     if (open_memory(reader, options) != TM_OK) {
@@ -416,9 +418,13 @@ void tm_chrome_reader_free(struct tm_chrome_reader *reader)
     tm_give(budget, TM_ACCOUNT_INPUT, reader, sizeof(*reader));
 }
 
+static bool chrome_document_next(struct tm_chrome_reader *reader);
+static const uint8_t *chrome_header_member(struct tm_chrome_reader *reader, struct tm_json_slice key,
+                                           const uint8_t *at);
+
 tm_status tm_chrome_next(struct tm_chrome_reader *reader, const struct tm_chrome_event **event)
 {
-    const bool got = tm_chrome_document_next(reader);
+    const bool got = chrome_document_next(reader);
 
     *event = got && reader->window.status == TM_OK ? &reader->event : NULL;
     return reader->window.status;
@@ -590,7 +596,7 @@ static const uint8_t *read_value(struct tm_chrome_reader *r, const uint8_t *at)
     key.at = (const char *)take_key(r, &key.length);
     if (r->key_is_cut)
         return r->engine->skip(r, at);
-    return tm_json_text_is(key, "traceEvents") ? begin_events(r, at) : tm_chrome_header_member(r, key, at);
+    return tm_json_text_is(key, "traceEvents") ? begin_events(r, at) : chrome_header_member(r, key, at);
 }
 
 static const uint8_t *read_document_member(struct tm_chrome_reader *r, const uint8_t *at)
@@ -643,7 +649,7 @@ static const uint8_t *find_event(struct tm_chrome_reader *r, bool *got)
         r->in_event = false;
         at = next_object(r, at, &before);
         if (is_at_end(r, at)) {
-            tm_chrome_end_damage(r, tm_json_offset(&r->window, at));
+            chrome_end_damage(r, tm_json_offset(&r->window, at));
             r->state = TM_DOCUMENT_END;
             return at;
         }
@@ -652,7 +658,7 @@ static const uint8_t *find_event(struct tm_chrome_reader *r, bool *got)
             return NULL;
         before = '}';
     } while (!r->event.phase);
-    tm_chrome_end_damage(r, r->event.offset);
+    chrome_end_damage(r, r->event.offset);
     r->is_first = false;
     *got = true;
     if (r->not_numbers)
@@ -660,7 +666,8 @@ static const uint8_t *find_event(struct tm_chrome_reader *r, bool *got)
     return at;
 }
 
-bool tm_chrome_document_next(struct tm_chrome_reader *reader)
+/* The document: goes on to the next event, or to the end. */
+static bool chrome_document_next(struct tm_chrome_reader *reader)
 {
     const uint8_t *at = reader->at;
     bool got = false;
@@ -708,7 +715,7 @@ tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_
     at_end = window->at_end;
     window->at_end = reader->is_looking = true;
     reader->at = window->buffer + bytes;
-    while (--most && tm_chrome_document_next(reader))
+    while (--most && chrome_document_next(reader))
         look(to, &reader->event);
     reader->state = TM_DOCUMENT_LIST;
     reader->is_looking = reader->waits_empty = reader->is_first = reader->is_in_damage = false;
@@ -943,7 +950,9 @@ static const uint8_t *skip_frames(struct tm_chrome_reader *r, const uint8_t *at)
     return at;
 }
 
-const uint8_t *tm_chrome_header_member(struct tm_chrome_reader *reader, struct tm_json_slice key, const uint8_t *at)
+/* A member of the document beside traceEvents.
+ * in:     key  its name, until the window moves; at: its value */
+static const uint8_t *chrome_header_member(struct tm_chrome_reader *reader, struct tm_json_slice key, const uint8_t *at)
 {
     const struct field *const field = find_field(FIELDS(document_fields), key);
     char *const base = (char *)&reader->header;

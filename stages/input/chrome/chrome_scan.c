@@ -52,8 +52,9 @@ static tm_status find_place(struct tm_chrome_maker *m, const struct tm_chrome_ev
     return st;
 }
 
-tm_status tm_chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
-                             struct tm_raw_record *raw)
+/* Fill raw->own of a record whose track is known. */
+static tm_status chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_event *event,
+                                 enum tm_chrome_sort sort, struct tm_raw_record *raw)
 {
     struct tm_record *const r = &raw->record;
     struct tm_chrome_words words = {
@@ -78,7 +79,8 @@ tm_status tm_chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_e
     return st == TM_OK ? tm_chrome_arguments_take(m->arguments, event, &words, &raw->own) : st;
 }
 
-tm_status tm_chrome_finish_own(void *to, const struct tm_record *record, uint8_t *bytes, size_t length)
+/* What waited for the names of planes, and for all tracks: as tm_record_source_new wants it.  to: the trace */
+static tm_status chrome_finish_own(void *to, const struct tm_record *record, uint8_t *bytes, size_t length)
 {
     struct tm_trace *const trace = to;
     struct tm_argument place;
@@ -385,6 +387,8 @@ static tm_status put_name(struct tm_chrome_maker *m, const struct tm_chrome_even
                               &raw->record.name, &raw->traits);
 }
 
+static tm_status chrome_set_origin(struct tm_chrome_maker *m);
+
 static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *e, enum phase phase)
 {
     struct tm_raw_record raw = { .record = { .kind = phase_rows[phase].kind, .class = phase_rows[phase].class } };
@@ -400,7 +404,7 @@ static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *
         sort = TM_CHROME_LOOSE;
     if (phase == PHASE_INSTANT && is_torch_memory(e))
         r->class = e->facts.ints[TM_STAT_BYTES] < 0 ? TM_CLASS_FREE : TM_CLASS_ALLOC;
-    if (!m->has_origin && e->has & TM_CHROME_TS && tm_chrome_set_origin(m) != TM_OK)
+    if (!m->has_origin && e->has & TM_CHROME_TS && chrome_set_origin(m) != TM_OK)
         return m->run->error.status;
     if (!take_times(m, e, r))
         return TM_OK;
@@ -416,7 +420,7 @@ static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *
     if (st == TM_OK)
         st = tm_chrome_track_of(m->tracks, e, sort, ordinal_of(e), &r->track);
     if (st == TM_OK && m->arguments)
-        st = tm_chrome_take_own(m, e, sort, &raw);
+        st = chrome_take_own(m, e, sort, &raw);
     if (st != TM_OK)
         return st;
     return phase == PHASE_COMPLETE && r->class == TM_CLASS_UNRESOLVED && tm_device_times_of(&e->facts, &times)
@@ -424,14 +428,16 @@ static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *
                : tm_record_store_add(m->store, &raw);
 }
 
-bool tm_chrome_has_time(const struct tm_chrome_event *event)
+/* Whether an event gets a place in time. */
+static bool chrome_has_time(const struct tm_chrome_event *event)
 {
     const enum phase phase = phase_of(event->phase);
 
     return event->has & TM_CHROME_TS && phase != PHASE_METADATA && phase != PHASE_UNKNOWN && phase != PHASE_OTHER;
 }
 
-tm_status tm_chrome_take_event(struct tm_chrome_maker *m, const struct tm_chrome_event *event)
+/* Put an event into the store, or into a tally. */
+static tm_status chrome_take_event(struct tm_chrome_maker *m, const struct tm_chrome_event *event)
 {
     const enum phase phase = phase_of(event->phase);
 
@@ -464,7 +470,7 @@ static int64_t ordinal_of_run(struct tm_trace *trace, const struct tm_track *tra
     return config && config->ordinal != TM_NONE ? config->ordinal : 0;
 }
 
-void tm_chrome_finish_record(void *to, const struct tm_track *track, struct tm_raw_record *raw)
+static void chrome_finish_record(void *to, const struct tm_track *track, struct tm_raw_record *raw)
 {
     struct tm_record *r = &raw->record;
     const bool is_host_op = track->side == TM_SIDE_HOST && r->flags & TM_FLAG_HLO_OP;
@@ -523,7 +529,7 @@ static tm_status read_events(struct scan *s)
 
         if (st != TM_OK || !event)
             return st;
-        st = tm_chrome_take_event(&s->maker, event);
+        st = chrome_take_event(&s->maker, event);
         if (st != TM_OK)
             return st;
     }
@@ -677,7 +683,7 @@ static tm_status scan(struct scan *s)
 
 tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct tm_source **source)
 {
-    const struct tm_record_finish finish = { tm_chrome_finish_record, tm_chrome_finish_own, trace };
+    const struct tm_record_finish finish = { chrome_finish_record, chrome_finish_own, trace };
     struct scan s = { .run = trace->run, .trace = trace, .input = input };
     tm_status st = open_parts(&s);
 
@@ -737,7 +743,7 @@ static void take_sample(void *to, const struct tm_chrome_event *event)
 {
     struct sample *const s = to;
 
-    if (!tm_chrome_has_time(event))
+    if (!chrome_has_time(event))
         return;
     s->sorted[s->count] = event->ts.us;
     s->origin[s->count++] = origin_of(event);
@@ -793,7 +799,8 @@ static int64_t choose_origin(struct sample *s, bool *agreed)
     return s->count ? s->origin[chosen] : 0;
 }
 
-tm_status tm_chrome_set_origin(struct tm_chrome_maker *m)
+/* From where times are counted.  The event that the reader is at is the first that has one. */
+static tm_status chrome_set_origin(struct tm_chrome_maker *m)
 {
     struct sample *const sample = tm_take(&m->run->budget, TM_ACCOUNT_INPUT, sizeof(*sample), &m->run->error);
     bool agreed = false;

@@ -95,7 +95,7 @@ static tm_status put_names(struct tm_hlo *hlo, struct tm_groups *names)
     return st == TM_OK ? tm_index_finish(hlo->joins) : st;
 }
 
-tm_status tm_hlo_index(struct tm_hlo *hlo)
+static tm_status hlo_index(struct tm_hlo *hlo)
 {
     const size_t share = tm_budget_share(&hlo->run->budget, TM_ACCOUNT_SORT);
     struct tm_groups *names = tm_groups_new(hlo->run, TM_ACCOUNT_SORT, sizeof(struct name_row), share / 8, merge_names);
@@ -233,8 +233,9 @@ tm_status tm_hlo_join_all(struct tm_hlo *hlo)
  * told to their callers, which then wait for one less.  Each call is looked at once, whatever the order of the
  * computations; those in a circle are never known, and their calls keep no flops. */
 
-tm_status tm_hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint64_t *row,
-                        bool *found)
+/* The computation that an instruction calls, by its row; *found false where there is none of that id. */
+static tm_status hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint64_t *row,
+                            bool *found)
 {
     const void *at = NULL;
     const tm_status st =
@@ -256,7 +257,7 @@ tm_status tm_hlo_note_call(struct tm_hlo *hlo, uint32_t module, uint64_t caller,
 
     if (!computation)
         return hlo->run->error.status;
-    st = tm_hlo_called(hlo, module, in, &call.callee, &found);
+    st = hlo_called(hlo, module, in, &call.callee, &found);
     if (st != TM_OK)
         return st;
     if (!found) {
@@ -404,7 +405,7 @@ static tm_status find_ready(struct tm_hlo *hlo, struct tm_rows *ready)
     return st;
 }
 
-tm_status tm_hlo_sum_up(struct tm_hlo *hlo)
+static tm_status hlo_sum_up(struct tm_hlo *hlo)
 {
     const size_t share = tm_budget_share(&hlo->run->budget, TM_ACCOUNT_SORT);
     struct tm_rows *ready = tm_rows_new(hlo->run, TM_ACCOUNT_SORT, sizeof(uint64_t), share / 32);
@@ -421,7 +422,7 @@ tm_status tm_hlo_sum_up(struct tm_hlo *hlo)
     return st;
 }
 
-struct tm_sorter *tm_hlo_calls_new(struct tm_hlo *hlo, size_t memory_bytes)
+static struct tm_sorter *hlo_calls_new(struct tm_hlo *hlo, size_t memory_bytes)
 {
     return tm_sorter_new(hlo->run, TM_ACCOUNT_SORT, sizeof(struct hlo_call), memory_bytes, by_callee);
 }
@@ -461,7 +462,7 @@ tm_status tm_hlo_note_wait(struct tm_hlo *hlo, uint64_t computation, const struc
     return tm_rows_append(hlo->wait_rows, &wait);
 }
 
-tm_status tm_hlo_join_waits(struct tm_hlo *hlo)
+static tm_status hlo_join_waits(struct tm_hlo *hlo)
 {
     struct tm_rows *ops = hlo->trace->hlo_ops;
 
@@ -565,7 +566,7 @@ static tm_status make_tables(struct tm_hlo *hlo)
     hlo->computations = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_computation), share / 8);
     hlo->calls = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_call), share / 16);
     hlo->wait_rows = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_wait), share / 32);
-    hlo->sorter = tm_hlo_calls_new(hlo, share / 8);
+    hlo->sorter = hlo_calls_new(hlo, share / 8);
     hlo->files = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(tm_strid), share / 64);
     hlo->locations = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_location), share / 32);
     hlo->frames = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(uint64_t), share / 64);
@@ -633,13 +634,13 @@ tm_status tm_hlo_read(struct tm_hlo *hlo)
     if (st == TM_OK)
         st = walk_all(hlo, HLO_PASS_COSTS);
     if (st == TM_OK)
-        st = tm_hlo_sum_up(hlo);
+        st = hlo_sum_up(hlo);
     if (st == TM_OK)
-        st = tm_hlo_join_waits(hlo);
+        st = hlo_join_waits(hlo);
     for (uint64_t i = 0; i < tm_rows_count(hlo->modules) && st == TM_OK; i++)
         st = tell_why(hlo, i);
     free_reading(hlo);
-    return st == TM_OK ? tm_hlo_index(hlo) : st;
+    return st == TM_OK ? hlo_index(hlo) : st;
 }
 
 /* What one instruction reads and writes in device memory: each operand once, and the result.  A slice reads as much as
@@ -669,7 +670,7 @@ static tm_status find_called(struct tm_hlo *hlo, uint32_t module, const struct t
     *called = (struct called){ .row = 0 };
     if (!(in->known->traits & TM_HLO_IS_FUSION))
         return TM_OK;
-    st = tm_hlo_called(hlo, module, in, &called->row, &called->is_fusion);
+    st = hlo_called(hlo, module, in, &called->row, &called->is_fusion);
     if (st != TM_OK || !called->is_fusion)
         return st;
     computation = tm_rows_at(hlo->computations, called->row);

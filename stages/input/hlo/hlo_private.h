@@ -2,10 +2,10 @@
 #ifndef TM_HLO_PRIVATE_H
 #define TM_HLO_PRIVATE_H
 
-#include "pipeline/store/hash.h"
 #include "pipeline/index.h"
-#include "pipeline/store/rows.h"
 #include "pipeline/run.h"
+#include "pipeline/store/hash.h"
+#include "pipeline/store/rows.h"
 #include "stages/input/hlo/hlo.h"
 #include "stages/input/hlo/hlo_instruction.h"
 #include "stages/input/xspace/xspace_reader.h"
@@ -169,10 +169,6 @@ tm_status tm_hlo_source(struct tm_hlo *hlo, const struct hlo_module *module, con
 /* hlo_walk.c: what a fusion reads and writes.  First walk: begin, note each instruction, end.  Second walk: ask. */
 struct hlo_reads *tm_hlo_reads_new(struct tm_run *run) TM_MUST_USE;
 void tm_hlo_reads_free(struct tm_run *run, struct hlo_reads *reads); /* tolerates NULL */
-void tm_hlo_reads_begin(struct hlo_reads *reads);
-void tm_hlo_reads_note(struct hlo_reads *reads, const struct tm_hlo_instruction *in, const struct hlo_result *result);
-tm_status tm_hlo_reads_end(struct tm_hlo *hlo, uint64_t number, int64_t root_id,
-                           struct hlo_computation *computation) TM_MUST_USE;
 /* out: *is_part  false: all of the parameter is read */
 tm_status tm_hlo_read_of(struct tm_hlo *hlo, uint64_t computation, uint32_t number, bool *is_part,
                          uint64_t *bytes) TM_MUST_USE;
@@ -189,30 +185,17 @@ tm_status tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_i
                       struct hlo_cost *cost) TM_MUST_USE;
 tm_status tm_hlo_result(struct tm_hlo *hlo, uint32_t module, uint64_t id, const struct hlo_result **result) TM_MUST_USE;
 
-/* hlo_walk.c: who takes part, and how much each sends. */
-tm_status tm_hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
-                            const struct hlo_cost *cost, struct tm_hlo_op *op) TM_MUST_USE;
-
 /* hlo.c: cost->bytes and operand_bytes. */
 tm_status tm_hlo_bytes(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
                        struct hlo_cost *cost) TM_MUST_USE;
 
 /* hlo.c */
-/* The computation that an instruction calls, by its row; *found false where there is none of that id. */
-tm_status tm_hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint64_t *row,
-                        bool *found) TM_MUST_USE;
-struct tm_sorter *tm_hlo_calls_new(struct tm_hlo *hlo, size_t memory_bytes) TM_MUST_USE;
 tm_status tm_hlo_note_call(struct tm_hlo *hlo, uint32_t module, uint64_t caller, const struct tm_hlo_instruction *in,
                            uint32_t op) TM_MUST_USE;
 void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from);
-tm_status tm_hlo_sum_up(struct tm_hlo *hlo) TM_MUST_USE;
 
 /* hlo.c: what a wait tells of its message.  Note each op, in the order of the program; join once all is summed. */
 tm_status tm_hlo_note_wait(struct tm_hlo *hlo, uint64_t computation, const struct tm_hlo_instruction *in,
                            uint32_t op) TM_MUST_USE;
-tm_status tm_hlo_join_waits(struct tm_hlo *hlo) TM_MUST_USE;
-
-/* hlo.c */
-tm_status tm_hlo_index(struct tm_hlo *hlo) TM_MUST_USE;
 
 #endif

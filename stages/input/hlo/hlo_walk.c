@@ -196,8 +196,9 @@ static uint64_t message_bytes(const struct tm_hlo_instruction *in, const struct 
     return cost->operand_bytes > result ? cost->operand_bytes : result;
 }
 
-tm_status tm_hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
-                            const struct hlo_cost *cost, struct tm_hlo_op *op)
+/* Who takes part, and how much each sends. */
+static tm_status hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module,
+                                const struct tm_hlo_instruction *in, const struct hlo_cost *cost, struct tm_hlo_op *op)
 {
     struct groups g;
 
@@ -263,7 +264,7 @@ void tm_hlo_reads_free(struct tm_run *run, struct hlo_reads *reads)
     tm_give(&run->budget, TM_ACCOUNT_INPUT, reads, reads ? sizeof(*reads) : 0);
 }
 
-void tm_hlo_reads_begin(struct hlo_reads *reads)
+static void hlo_reads_begin(struct hlo_reads *reads)
 {
     if (reads->count)
         memset(reads->slots, 0, sizeof(reads->slots));
@@ -339,7 +340,8 @@ static void set_written(struct hlo_reads *reads, const struct tm_hlo_instruction
     }
 }
 
-void tm_hlo_reads_note(struct hlo_reads *reads, const struct tm_hlo_instruction *in, const struct hlo_result *result)
+static void hlo_reads_note(struct hlo_reads *reads, const struct tm_hlo_instruction *in,
+                           const struct hlo_result *result)
 {
     uint16_t *slot;
     struct value value = { .id = in->id };
@@ -378,7 +380,8 @@ static tm_status put_read(struct tm_hlo *hlo, uint64_t computation, const struct
     return tm_index_put(hlo->partial_reads, &row);
 }
 
-tm_status tm_hlo_reads_end(struct tm_hlo *hlo, uint64_t number, int64_t root_id, struct hlo_computation *computation)
+static tm_status hlo_reads_end(struct tm_hlo *hlo, uint64_t number, int64_t root_id,
+                               struct hlo_computation *computation)
 {
     struct hlo_reads *reads = hlo->reads;
     const struct value *root = reads->overflows ? NULL : find(reads, (uint64_t)root_id);
@@ -555,7 +558,7 @@ static tm_status note_result(struct walk *k, const struct tm_hlo_instruction *in
     row.element = shape.element;
     row.has_bytes = shape.has_bytes;
     row.has_elements = shape.has_elements;
-    tm_hlo_reads_note(hlo->reads, in, &row);
+    hlo_reads_note(hlo->reads, in, &row);
     return tm_index_put(hlo->results, &row);
 }
 
@@ -591,7 +594,7 @@ static tm_status fill_op(struct walk *k, const struct tm_hlo_instruction *in, co
     st = put_text(hlo, in->path, &op->path);
     if (st == TM_OK)
         st = tm_hlo_source(hlo, &k->module, in, &op->source);
-    return st == TM_OK ? tm_hlo_collective(hlo, &k->module, in, cost, op) : st;
+    return st == TM_OK ? hlo_collective(hlo, &k->module, in, cost, op) : st;
 }
 
 /* What the instruction adds to its computation. */
@@ -697,7 +700,7 @@ static tm_status begin_computation(struct walk *k)
     k->module.computations++;
     if (k->pass == HLO_PASS_SHAPES) {
         k->computation = tm_rows_count(k->hlo->computations);
-        tm_hlo_reads_begin(k->hlo->reads);
+        hlo_reads_begin(k->hlo->reads);
         return tm_rows_append(k->hlo->computations, &none);
     }
     k->computation = k->module.first_computation + k->module.computations - 1;
@@ -728,7 +731,7 @@ static tm_status end_computation(struct walk *k, const struct computation_end *e
     row->is_fusion = end->is_fusion;
     row->is_host = end->is_host;
     if (end->is_fusion)
-        st = tm_hlo_reads_end(k->hlo, k->computation, end->root_id, row);
+        st = hlo_reads_end(k->hlo, k->computation, end->root_id, row);
     return st == TM_OK ? put_place(k, end->id) : st;
 }
 

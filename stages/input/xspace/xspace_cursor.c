@@ -3,8 +3,8 @@
 #include "stages/input/xspace/xspace_cursor.h"
 
 #include "stages/input/xspace/xspace_arguments.h"
-#include "stages/input/xspace/xspace_tables.h"
 #include "stages/input/xspace/xspace_private.h"
+#include "stages/input/xspace/xspace_tables.h"
 #include "stages/resolve/classes.h"
 
 /* One event as it lies on the wire, its known statistics picked out. */

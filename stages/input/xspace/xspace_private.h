@@ -5,8 +5,8 @@
 #include "pipeline/index.h"
 #include "stages/input/hlo/hlo.h"
 #include "stages/input/records/device_clock.h"
-#include "stages/input/xspace/xspace_reader.h"
 #include "stages/input/xspace/xspace.h"
+#include "stages/input/xspace/xspace_reader.h"
 
 /* Shared by the xspace_*.c files: the tables of a scanned XSpace. */
 

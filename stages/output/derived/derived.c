@@ -11,9 +11,9 @@
 
 #include "pipeline/arguments.h"
 #include "pipeline/redact.h"
+#include "pipeline/stage.h"
 #include "pipeline/store/rows.h"
 #include "pipeline/store/sorter.h"
-#include "pipeline/stage.h"
 #include "pipeline/version.h"
 #include "stages/output/trace_writer.h"
 

@@ -3,9 +3,9 @@
 #define TM_DERIVED_H
 
 #include "pipeline/arguments.h"
+#include "pipeline/stage.h"
 #include "pipeline/store/rows.h"
 #include "pipeline/store/sorter.h"
-#include "pipeline/stage.h"
 #include "stages/output/trace_writer.h"
 
 /* What was worked out and is shown beside what was recorded: steps, idle gaps with their cause, how full the devices'
@@ -149,7 +149,7 @@ struct tm_derived {
     uint8_t buffer[TM_DERIVED_ARGUMENTS_MOST];
 };
 
-/* derived.c: a row with the arguments of derived.list, which is begun by tm_derived_list and ends in tm_derived_push.  One
+/* A row with the arguments of derived.list, which is begun by tm_derived_list and ends in tm_derived_push.  One
  * without arguments goes right into the sorter. */
 struct tm_arguments_builder *tm_derived_list(struct tm_derived *d);
 tm_status tm_derived_push(struct tm_derived *d, const struct derived_row *row) TM_MUST_USE;

@@ -10,8 +10,8 @@
 #include <zlib.h>
 
 #include "pipeline/atomic_file.h"
-#include "pipeline/store/budget.h"
 #include "pipeline/run.h"
+#include "pipeline/store/budget.h"
 
 /* zlib's deflate, as all outputs use it, with the memory that it takes. */
 enum {

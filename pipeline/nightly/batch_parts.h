@@ -29,10 +29,6 @@ tm_status tm_batch_check(struct tm_run *run, const struct tm_options *options, c
  * OUT.  A failed item is a result; what fails the batch is OUT itself.  errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
 tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
                         const char *out, struct tm_shard shard, struct tm_batch_counts *counts) TM_MUST_USE;
-/* Make the reports of runs of several hosts, all of whose partials stand, likewise.  A run of which hosts failed is
- * reported of the others, as partial, with what is missing told. */
-tm_status tm_batch_join(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
-                        const char *out, struct tm_batch_counts *counts) TM_MUST_USE;
 
 /* What is wrong with the options of a merge is told before any work: the gate file, --baseline, files beside OUT.
  * errors: TM_ERR_USAGE */
