@@ -13,6 +13,7 @@
 #include "pipeline/redact.h"
 #include "pipeline/run.h"
 #include "pipeline/trace.h"
+#include "pipeline/utf8.h"
 #include "pipeline/version.h"
 #include "stages/figures/device_profiles.h"
 #include "stages/input/bytes/input_file.h"
@@ -320,6 +321,14 @@ void tm_file_facts_save(struct tm_partial_writer *w, const struct tm_value *file
     }
 }
 
+/* A text that has been in a document: valid UTF-8, so that it keeps its length in the next one. */
+static void load_text(struct tm_partial_reader *r, char *to, size_t bytes)
+{
+    tm_partial_text(r, to, bytes);
+    if (!tm_utf8_is_valid(to, strlen(to)))
+        (void)tm_partial_damaged(r, "a text is no UTF-8");
+}
+
 static void load_fact(struct tm_partial_reader *r, const struct fact *fact, struct tm_file_facts *facts)
 {
     char *at = (char *)facts + fact->at;
@@ -327,6 +336,8 @@ static void load_fact(struct tm_partial_reader *r, const struct fact *fact, stru
 
     switch (fact->kind) {
     case FACT_TEXT:
+        load_text(r, at, fact->bytes);
+        break;
     case FACT_TEXT_OR_NULL:
         tm_partial_text(r, at, fact->bytes);
         break;
@@ -342,7 +353,7 @@ static void load_fact(struct tm_partial_reader *r, const struct fact *fact, stru
     case FACT_TEXTS:
         count = tm_partial_below_u32(r, fact->most + 1);
         for (uint32_t i = 0; i < count; i++)
-            tm_partial_text(r, at + i * fact->bytes, fact->bytes);
+            load_text(r, at + i * fact->bytes, fact->bytes);
         memcpy((char *)facts + fact->count_at, &count, sizeof(count));
         break;
     }

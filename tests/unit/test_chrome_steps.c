@@ -297,10 +297,45 @@ static void what_came_before_changes_nothing(void **state)
     free(hashes);
 }
 
+/* Zero bytes in a head are like those behind the window, behind which older content of the same layout may stand. */
+static void zeros_are_not_what_is_behind_the_window(void **state)
+{
+    enum { ZEROS = 70, COUNT = 100, BYTES = 256, READS = 128 };
+    char *const document = calloc(COUNT, BYTES);
+    size_t length = 0;
+
+    (void)state;
+    assert_non_null(document);
+    for (int i = 0; i < COUNT; i++) {
+        length += (size_t)snprintf(document + length, BYTES, "%s{\"cat\":\"", i ? "," : "[") + ZEROS;
+        length += (size_t)snprintf(document + length, BYTES, "\",\"ts\":%06d,\"ph\":\"i\"}", 100000 + i);
+    }
+    document[length++] = ']';
+    for (int i = 0; i < 4 * READS; i++) {
+        const struct tm_chrome_options options = { .window_bytes = 1024,
+                                                   .read_bytes = (size_t)(i / 4) + 1,
+                                                   .engine = (enum tm_json_engine)(TM_JSON_BEST + i % 4) };
+        const struct tm_chrome_event *e;
+        struct reading r;
+
+        if (!tm_json_engine_works(options.engine))
+            continue;
+        open_reading(&r, document, length, &options);
+        for (int at = 0; at < COUNT; at++) {
+            assert_int_equal(tm_chrome_next(r.reader, &e), TM_OK);
+            assert_non_null(e);
+            assert_int_equal(e->ts.us, 100000 + at);
+        }
+        close_reading(&r);
+    }
+    free(document);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_came_before_changes_nothing),
+        cmocka_unit_test(zeros_are_not_what_is_behind_the_window),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

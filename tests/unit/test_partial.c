@@ -2,9 +2,11 @@
 #include "pipeline/partial.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "pipeline/engine/file_facts.h"
 #include "tests/support/test_run.h"
 
 enum { FILE_MOST = 4096 };
@@ -343,6 +345,66 @@ static void long_names_go_through_whole(void **state)
     free(back);
 }
 
+/* The facts of one file, written with this hash of its content and read again. */
+static tm_status pass_hash_of_file(struct tm_run *run, const char *path, const char *hash, struct tm_file_facts *facts)
+{
+    struct tm_doc *const doc = tm_doc_new(run);
+    struct tm_names *const names = tm_names_new(run, 1 << 20, NULL);
+    struct tm_partial_writer *const w = tm_partial_writer_new(run, names, name_of_host, hosts);
+    struct tm_value *list = tm_add_array(tm_doc_root(doc), "files");
+    struct tm_partial_reader *r;
+    struct file file = { .length = 0 };
+    uint8_t *at;
+    FILE *stream;
+    tm_status st;
+
+    *facts = (struct tm_file_facts){ .path = "a", .xxh3 = "0123456789abcdef" };
+    tm_file_facts_add(facts, TM_FACTS_SUMMARY, list);
+    tm_partial_begin(w, "files");
+    tm_file_facts_save(w, tm_at(list, 0), "alpha");
+    assert_int_equal(tm_partial_end(w), TM_OK);
+    stream = tmpfile();
+    assert_true(stream && tm_partial_write(w, stream) == TM_OK);
+    rewind(stream);
+    file.length = fread(file.bytes, 1, sizeof(file.bytes), stream);
+    (void)fclose(stream);
+    tm_partial_writer_free(w);
+    at = memmem(file.bytes, file.length, facts->xxh3, strlen(facts->xxh3));
+    assert_non_null(at);
+    memcpy(at, hash, strlen(facts->xxh3));
+    (void)snprintf(file.path, sizeof(file.path), "%s", path);
+    put_checksum(&file);
+    assert_int_equal(tm_partial_open(&r, run, path), TM_OK);
+    tm_partial_bind(r, names, name_of_host, hosts, 0, 1);
+    assert_int_equal(tm_partial_enter(r, "files"), TM_OK);
+    st = tm_file_facts_load(r, facts);
+    tm_partial_close(r);
+    tm_names_free(names);
+    tm_doc_free(doc);
+    return st;
+}
+
+/* Else it would be longer in the next partial, which would be refused. */
+static void texts_of_files_are_utf8(void **state)
+{
+    const struct file *const file = *state;
+    struct tm_file_facts *const facts = malloc(sizeof(*facts));
+    struct tm_run run;
+
+    assert_non_null(facts);
+    test_run_init(&run);
+    assert_int_equal(pass_hash_of_file(&run, file->path, "fedcba9876543210", facts), TM_OK);
+    assert_string_equal(facts->xxh3, "fedcba9876543210");
+    assert_int_equal(pass_hash_of_file(&run, file->path,
+                                       "01234567\xa5\xcc"
+                                       "abcdef",
+                                       facts),
+                     TM_ERR_INPUT);
+    assert_non_null(strstr(run.error.what, "UTF-8"));
+    assert_ledger_is_even(&run);
+    free(facts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +414,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_cut_is_found, make_file, remove_file),
         cmocka_unit_test_setup_teardown(changes_under_a_right_checksum_do_no_harm, make_file, remove_file),
         cmocka_unit_test_setup_teardown(long_names_go_through_whole, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(texts_of_files_are_utf8, make_file, remove_file),
         cmocka_unit_test(refused_memory_ends_cleanly),
     };
 

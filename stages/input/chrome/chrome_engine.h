@@ -542,6 +542,8 @@ static void learn_head(struct tm_chrome_reader *r, const uint8_t *at, enum event
     if (member == MEMBER_OTHER || !begin || at - begin > TM_HEAD_BYTES || has_text || r->has_repeated_key ||
         r->not_numbers || (has_cat && (cat < begin || cat >= at)))
         return;
+    if (memchr(begin, '\0', (size_t)(at - begin))) /* it would fit the padding of the window */
+        return;
     memmove(head + 1, head, (TM_HEADS - 1) * sizeof(*head));
     *head = (struct tm_chrome_head){ .length = (uint32_t)(at - begin),
                                      .member = member,
