@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pipeline/attributes.h"
+#include "pipeline/error.h"
 #include "pipeline/store/names.h"
 
 /* What an event says of itself beside its name and its time, as the input wrote it: the arguments of a Chrome event,

@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipeline/guard.h"
+#include "pipeline/files.h"
+#include "pipeline/process.h"
 #include "pipeline/run.h"
-#include "pipeline/signals.h"
 
 /* Names of parts are made of a few characters; others become '_'. */
 

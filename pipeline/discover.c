@@ -15,9 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipeline/file_time.h"
-#include "pipeline/guard.h"
-#include "pipeline/limits.h"
+#include "pipeline/files.h"
 #include "pipeline/run.h"
 
 enum { TM_MEMBER_PATH_BYTES = 4096 };

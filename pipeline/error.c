@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "pipeline/utf8.h"
+#include "pipeline/strings.h"
 
 /* Long enough that a text which does not fit here is cut at TM_ERROR_TEXT too, even if each of its
  * characters shrinks from four bytes to one '?' (hidden ones). */

@@ -6,7 +6,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "pipeline/attributes.h"
+#define TM_MUST_USE __attribute__((warn_unused_result))
+/* On the way of every event, where a call costs as much as what it does. */
+#define TM_INLINE static inline __attribute__((always_inline))
+/* With registers and room on the stack of its own: what hardly an event needs, or what needs much of the stack that is not
+ * to lie there while its caller does something else. */
+#define TM_NOT_INLINE static __attribute__((noinline))
+#define TM_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
 /* The one status of the whole program.  The values are the exit statuses of the command line, so
  * that nothing has to be translated on the way out. */
@@ -57,7 +63,7 @@ void tm_hint(struct tm_error *error, const char *format, ...) TM_PRINTF(2, 3);
 /* Print the error as the user sees it: "tracemill: WHAT (byte N)", "  while ...", "hint: ...". */
 void tm_error_print(const struct tm_error *error, FILE *to);
 
-/* Copy text for a terminal: hidden characters (utf8.h: controls, marks of direction, of no width) and
+/* Copy text for a terminal: hidden characters (strings.h: controls, marks of direction, of no width) and
  * what is no UTF-8 become '?'; cut with "..." to fit.  out: a string, always terminated. */
 void tm_clean_text(char *out, size_t out_bytes, const char *text, size_t length);
 

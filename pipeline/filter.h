@@ -18,6 +18,7 @@
  *     class=kernel      is of that class (docs/classes.md)
  *     track=GLOB        lies on a row of that name */
 enum { TM_FILTER_TERMS = 64 };
+
 enum tm_filter_kind {
     TM_FILTER_TIME,
     TM_FILTER_DEVICE,
@@ -29,12 +30,14 @@ enum tm_filter_kind {
     TM_FILTER_TRACK,
     TM_FILTER_KINDS
 };
+
 struct tm_filter_term {
     uint8_t kind;       /* enum tm_filter_kind */
     int64_t begin, end; /* TIME in ps, STEP in ordinals, [begin, end): an end that was left out is 0, or INT64_MAX;
                               MIN: begin, in ps */
     const char *text;   /* DEVICE, NAME, NOT_NAME, TRACK; CLASS too: begin is its number */
 };
+
 struct tm_filter {
     struct tm_filter_term terms[TM_FILTER_TERMS];
     size_t count;
@@ -46,5 +49,16 @@ struct tm_filter {
  * errors: TM_ERR_USAGE, with what would be right */
 tm_status tm_filter_read(struct tm_filter *filter, const char *text, const char *origin,
                          struct tm_error *error) TM_MUST_USE;
+
+/* Patterns as a shell has them, for whole texts: '*' any bytes, '?' one character, [a-z] one byte of these, [!a-z] one
+ * byte of others, '\' takes what follows as it is.  '/' and a '.' at the begin are nothing special. */
+
+/* What is wrong with a pattern, as a clause; NULL = nothing. */
+const char *tm_glob_wrong(const char *pattern);
+
+/* in:     pattern  nothing is wrong with it
+ *         text     length bytes, any
+ * The time is bounded by the product of both lengths. */
+bool tm_glob_fits(const char *pattern, const char *text, size_t length);
 
 #endif

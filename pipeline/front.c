@@ -1,8 +1,181 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Call sites: their numbers, and tables with a row for each.  Memory: a block for each table, of a size that its owner
+ * chooses. */
 #include "pipeline/front.h"
 
 #include <assert.h>
 #include <string.h>
+
+#include "pipeline/run.h"
+#include "pipeline/store/groups.h"
+#include "pipeline/store/hash.h"
+
+/* An open table, at most half full.  It grows with what is in it, so that few sites lie in few pages. */
+
+enum {
+    LEAST_ROWS = 16,
+    MOST_ROWS = 65536,
+    MOST_DRAWN_ROWS = 16384, /* with the help of the pool; what has more sites than that sees most of them once */
+    CACHE_LINE = 64
+};
+
+/* Rows that are no longer than a cache line lie in one, as blocks of this size begin at a page. */
+static size_t round_up(size_t row_bytes)
+{
+    size_t bytes = 8;
+
+    while (bytes < row_bytes && bytes < CACHE_LINE)
+        bytes *= 2;
+    return bytes < row_bytes ? (row_bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1) : bytes;
+}
+
+tm_status tm_site_rows_init(struct tm_site_rows *rows, struct tm_run *run, enum tm_account account, size_t row_bytes,
+                            size_t memory_bytes)
+{
+    *rows = (struct tm_site_rows){ .run = run,
+                                   .account = account,
+                                   .row_bytes = round_up(row_bytes),
+                                   .mask = LEAST_ROWS - 1,
+                                   .memory_bytes = memory_bytes,
+                                   .may_grow = true };
+    rows->rows = tm_take(&run->budget, account, LEAST_ROWS * rows->row_bytes, &run->error);
+    return rows->rows ? TM_OK : run->error.status;
+}
+
+void tm_site_rows_release(struct tm_site_rows *rows)
+{
+    if (!rows->run)
+        return;
+    tm_give(&rows->run->budget, rows->account, rows->rows, (rows->mask + 1) * rows->row_bytes);
+    tm_budget_put_back(&rows->run->budget, rows->drawn_bytes);
+    *rows = (struct tm_site_rows){ .run = NULL };
+}
+
+/* Whether there is memory for twice as many rows beside those that are there. */
+static bool draw_for_twice(struct tm_site_rows *rows)
+{
+    const uint64_t count = rows->mask + 1;
+    const size_t needed = 3 * count * rows->row_bytes, have = rows->memory_bytes + rows->drawn_bytes;
+
+    if (count >= MOST_ROWS)
+        return false;
+    if (needed <= have)
+        return true;
+    if (count >= MOST_DRAWN_ROWS || !tm_budget_draw(&rows->run->budget, needed - have))
+        return false;
+    rows->drawn_bytes += needed - have;
+    return true;
+}
+
+/* Twice the rows.  Two that did not meet do not meet then. */
+static tm_status grow(struct tm_site_rows *rows)
+{
+    struct tm_run *run = rows->run;
+    const uint64_t count = rows->mask + 1;
+    uint8_t *const old = rows->rows;
+    uint8_t *const larger = tm_take(&run->budget, rows->account, 2 * count * rows->row_bytes, &run->error);
+
+    if (!larger)
+        return run->error.status;
+    rows->rows = larger;
+    rows->mask = 2 * count - 1;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t site;
+
+        memcpy(&site, old + i * rows->row_bytes, sizeof(site));
+        if (site)
+            memcpy(tm_site_rows_place(rows, site), old + i * rows->row_bytes, rows->row_bytes);
+    }
+    tm_give(&run->budget, rows->account, old, count * rows->row_bytes);
+    return TM_OK;
+}
+
+void *tm_site_rows_make_room(struct tm_site_rows *rows, uint64_t site)
+{
+    uint64_t *row = tm_site_rows_place(rows, site);
+
+    while (*row && rows->may_grow && rows->used > rows->mask / 2) {
+        rows->may_grow = draw_for_twice(rows);
+        if (rows->may_grow && grow(rows) != TM_OK)
+            return NULL;
+        row = tm_site_rows_place(rows, site);
+    }
+    rows->used += !*row;
+    return row;
+}
+
+enum { LEAST_BITS = 8, MOST_BITS = 16 };
+
+static size_t bytes_of(const struct tm_sites *sites)
+{
+    return sizeof(*sites->slots) << sites->bits;
+}
+
+tm_status tm_sites_init(struct tm_sites *sites, struct tm_run *run, enum tm_account account, size_t memory_bytes)
+{
+    *sites = (struct tm_sites){ .run = run, .account = account, .bits = LEAST_BITS, .most_bits = LEAST_BITS };
+    /* while it grows there are two */
+    while (sites->most_bits < MOST_BITS && 3 * (sizeof(*sites->slots) << sites->most_bits) <= memory_bytes)
+        sites->most_bits++;
+    sites->seed = tm_hash_seed(sites);
+    sites->slots = tm_take(&run->budget, account, bytes_of(sites), &run->error);
+    return sites->slots ? TM_OK : run->error.status;
+}
+
+void tm_sites_release(struct tm_sites *sites)
+{
+    if (!sites->run)
+        return;
+    tm_give(&sites->run->budget, sites->account, sites->slots, sites->slots ? bytes_of(sites) : 0);
+    *sites = (struct tm_sites){ .run = NULL };
+}
+
+static inline struct tm_site site_of(const struct tm_sites_slot *slot)
+{
+    return (struct tm_site){ slot->name_and_config, slot->rest, slot->traits };
+}
+
+/* Twice the slots. */
+static tm_status grow_sites(struct tm_sites *sites)
+{
+    struct tm_sites_slot *const old = sites->slots;
+    const size_t old_bytes = bytes_of(sites), count = (size_t)1 << sites->bits;
+    struct tm_sites_slot *const larger =
+        tm_take(&sites->run->budget, sites->account, 2 * old_bytes, &sites->run->error);
+
+    if (!larger)
+        return sites->run->error.status;
+    sites->slots = larger;
+    sites->bits++;
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_site site = site_of(&old[i]);
+
+        if (old[i].number)
+            *tm_sites_find(sites, &site) = old[i];
+    }
+    tm_give(&sites->run->budget, sites->account, old, old_bytes);
+    return TM_OK;
+}
+
+struct tm_sites_slot *tm_sites_add(struct tm_sites *sites, const struct tm_site *site, struct tm_sites_slot *slot)
+{
+    if (2 * (uint64_t)sites->used >= (uint64_t)1 << sites->bits) {
+        if (sites->bits < sites->most_bits) {
+            if (grow_sites(sites) != TM_OK)
+                return NULL;
+        } else {
+            memset(sites->slots, 0, bytes_of(sites));
+            sites->used = 0;
+        }
+        slot = tm_sites_find(sites, site);
+    }
+    sites->used++;
+    *slot = (struct tm_sites_slot){ .name_and_config = site->name_and_config,
+                                    .rest = site->rest,
+                                    .traits = site->traits,
+                                    .number = ++sites->run->last_site };
+    return slot;
+}
 
 tm_status tm_front_init(struct tm_front *front, struct tm_run *run, enum tm_account account, size_t row_bytes,
                         size_t memory_bytes, struct tm_groups *into)

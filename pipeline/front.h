@@ -2,10 +2,143 @@
 #ifndef TM_FRONT_H
 #define TM_FRONT_H
 
-#include "pipeline/sites.h"
-#include "pipeline/store/groups.h"
+#include <assert.h>
 
-/* Rows that gather before a group table: one row per site (pipeline/sites.h) is folded in place, and goes to the groups
+#include "pipeline/run.h"
+#include "pipeline/store/groups.h"
+#include "pipeline/store/hash.h"
+
+/* Numbers for what is the same in many events: the same name, launch facts, device, class.  A program runs the same
+ * few thousand kernels again and again, so what is worked out for one of them is remembered under its number
+ * (pipeline/front.h), and an event needs one look-up for all stages.  Memory: a table; when its share
+ * is full it is emptied, and what comes again gets a new number.  A number is never given twice in a run, so whoever remembers
+ * something under an old one does not find it any more: nothing wrong, only forgotten. */
+
+/* All that a site is made of; compared as a whole. */
+struct tm_site {
+    uint64_t name_and_config; /* name << 32 | config */
+    uint64_t rest;   /* the owner's: flags, device ...  Sites that differ in the lowest 8 bits alone lie side by
+                                 side: for what is known late */
+    uint32_t traits; /* of the name */
+};
+
+struct tm_sites_slot {
+    uint64_t name_and_config, rest;
+    uint32_t traits;
+    uint32_t told;   /* what the owner remembers of it */
+    uint64_t number; /* from 1 on; 0 = empty */
+};
+
+static_assert(sizeof(struct tm_sites_slot) == 32, "two to a cache line");
+
+struct tm_sites {
+    struct tm_run *run;
+    enum tm_account account;
+    struct tm_sites_slot *slots;
+    uint32_t bits, most_bits; /* 1 << bits slots */
+    uint32_t used;            /* of them */
+    uint64_t seed;
+};
+
+/* owns:   the caller releases it with tm_sites_release (a zeroed one is tolerated)
+ * errors: of the ledger */
+tm_status tm_sites_init(struct tm_sites *sites, struct tm_run *run, enum tm_account account,
+                        size_t memory_bytes) TM_MUST_USE;
+void tm_sites_release(struct tm_sites *sites);
+
+/* A site that is not in the table; slot: where it belongs.  NULL: as of tm_sites_at */
+struct tm_sites_slot *tm_sites_add(struct tm_sites *sites, const struct tm_site *site, struct tm_sites_slot *slot);
+
+static inline uint64_t tm_sites_first(const struct tm_sites *sites, const struct tm_site *site)
+{
+    const uint64_t rest = site->rest >> 8 ^ (uint64_t)site->traits << 32;
+
+    return tm_hash_pair(site->name_and_config, rest, sites->seed) >> (64 - sites->bits);
+}
+
+/* The site will be asked for soon. */
+static inline void tm_sites_expect(const struct tm_sites *sites, const struct tm_site *site)
+{
+    __builtin_prefetch(&sites->slots[tm_sites_first(sites, site)]);
+}
+
+/* The slot of a site, or the empty one where it belongs. */
+static inline struct tm_sites_slot *tm_sites_find(const struct tm_sites *sites, const struct tm_site *site)
+{
+    const uint64_t mask = ((uint64_t)1 << sites->bits) - 1;
+
+    for (uint64_t i = tm_sites_first(sites, site);; i = (i + 1) & mask) {
+        struct tm_sites_slot *const slot = &sites->slots[i];
+
+        if (!slot->number || (slot->name_and_config == site->name_and_config && slot->rest == site->rest &&
+                              slot->traits == site->traits))
+            return slot;
+    }
+}
+
+/* The slot of a site, valid until the next call.
+ * out:    *is_new  it was not there: `told` is 0
+ * errors: NULL where there is no memory for a larger table */
+static inline struct tm_sites_slot *tm_sites_at(struct tm_sites *sites, const struct tm_site *site, bool *is_new)
+{
+    struct tm_sites_slot *const slot = tm_sites_find(sites, site);
+
+    *is_new = !slot->number;
+    return *is_new ? tm_sites_add(sites, site, slot) : slot;
+}
+
+/* What is remembered of sites (pipeline/front.h): a row for each, as long as no other one needs its room.  Numbers of
+ * sites go up one by one, so up to as many sites as there are rows never meet in one place, and as no number is given
+ * twice, nothing has to be forgotten between two hosts.  Memory: few rows at first, and twice as many when two sites
+ * meet while most rows are in use; first within what the caller has for them, then with what the pool gives. */
+struct tm_site_rows {
+    struct tm_run *run;
+    enum tm_account account;
+    uint8_t *rows;       /* each begins with the number of its site, a uint64_t; 0 = empty */
+    size_t row_bytes;    /* of one of them: as the caller said, and room that keeps it in few cache lines */
+    uint64_t mask;       /* number of rows - 1, a power of two */
+    uint64_t used;       /* rows that are not empty */
+    size_t memory_bytes; /* for the rows, and for the old ones beside them while they grow */
+    size_t drawn_bytes;  /* from the pool, beyond that */
+    bool may_grow;
+};
+
+/* in:     row_bytes     with the number of the site
+ *         memory_bytes  for the rows; 16 of them take any
+ * owns:   the caller releases it with tm_site_rows_release (a zeroed one is tolerated)
+ * errors: of the ledger */
+tm_status tm_site_rows_init(struct tm_site_rows *rows, struct tm_run *run, enum tm_account account, size_t row_bytes,
+                            size_t memory_bytes) TM_MUST_USE;
+void tm_site_rows_release(struct tm_site_rows *rows);
+
+/* Where the row of a site is, which is not 0; another one's, if it begins with another number. */
+static inline void *tm_site_rows_place(const struct tm_site_rows *rows, uint64_t site)
+{
+    return rows->rows + (site & rows->mask) * rows->row_bytes;
+}
+
+/* Where the row of a site that has none is to be: an empty place, or that of another site.  Rows may move.
+ * errors: NULL, of the ledger */
+void *tm_site_rows_make_room(struct tm_site_rows *rows, uint64_t site);
+
+/* The row of a site, valid until the next call.
+ * out:    *is_new  what lies behind its number is of another site, or zero: the caller fills it anew.  A caller that
+ *                  fails then ends
+ * errors: NULL where there is no memory for more rows */
+static inline void *tm_site_rows_at(struct tm_site_rows *rows, uint64_t site, bool *is_new)
+{
+    uint64_t *row = tm_site_rows_place(rows, site);
+
+    *is_new = *row != site;
+    if (!*is_new)
+        return row;
+    row = tm_site_rows_make_room(rows, site);
+    if (row)
+        *row = site;
+    return row;
+}
+
+/* Rows that gather before a group table: one row per site (pipeline/front.h) is folded in place, and goes to the groups
  * when another site needs its room, or at the end of a host.  So an event costs an index calculation and a few additions,
  * and the hash of the group's key is worked out once per site.  A row may be longer than the group's: what follows the
  * group's row is remembered for the site and not handed on.

@@ -11,7 +11,7 @@
 
 #include "pipeline/store/hash.h"
 #include "pipeline/store/rows.h"
-#include "pipeline/window.h"
+#include "pipeline/store/sorter.h"
 
 enum {
     SLOT_BYTES_PER_ROW = 11, /* open: 1.3 to 2.7 slots of 4 bytes; dense where the rest of the memory is enough */

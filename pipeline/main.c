@@ -10,14 +10,11 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/engine/outputs.h"
-#include "pipeline/guard.h"
-#include "pipeline/help_text.h"
-#include "pipeline/memory_stats.h"
+#include "pipeline/files.h"
+#include "pipeline/process.h"
 #include "pipeline/settings.h"
-#include "pipeline/signals.h"
-#include "pipeline/store/nearest.h"
-#include "pipeline/store/spill.h"
-#include "pipeline/terminal.h"
+#include "pipeline/store/rows.h"
+#include "pipeline/strings.h"
 #include "stages/input/bytes/archive.h"
 
 static bool is_there(const char *path)

@@ -6,10 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "pipeline/quantity.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/budget.h"
-#include "pipeline/store/nearest.h"
+#include "pipeline/strings.h"
 
 enum {
     TRACES = TM_FOR_CONVERT | TM_FOR_SPLIT,                          /* verbs that write traces */

@@ -10,7 +10,7 @@
 #include "pipeline/error.h"
 #include "pipeline/filter.h"
 
-struct tm_input_choice; /* pipeline/engine/inputs.h */
+struct tm_input_choice; /* pipeline/engine/analysis.h */
 struct tm_setting_set;
 
 /* The verbs, as bits: which of them take an option. */

@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "pipeline/files.h"
 #include "pipeline/index.h"
 #include "pipeline/store/rows.h"
-#include "pipeline/whole_read.h"
 
 enum {
     BUFFER_BYTES = 64 << 10,

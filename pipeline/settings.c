@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "pipeline/doc/json_parse.h"
-#include "pipeline/store/nearest.h"
+#include "pipeline/strings.h"
 
 /* What getopt_long returns for row i: LONG_OPTION + i, past all letters. */
 enum { LONG_OPTION = 1000 };

@@ -21,7 +21,7 @@ struct tm_event {
     bool chosen;                    /* belongs to a chosen step */
     uint32_t thread;                /* of a host event: struct tm_track.thread */
     uint64_t site;          /* the same number is the same name, traits, config, device, class, level, direction,
-                                          kind and flags (pipeline/sites.h); never 0 */
+                                          kind and flags (pipeline/front.h); never 0 */
     uint64_t launch;        /* number of the launch among the host's, from 1 to trace.launch_numbers; two
                                           events of one launch have the same.  0 = none known */
     uint32_t launch_track;  /* TM_NONE = no launch known */

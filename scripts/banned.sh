@@ -7,10 +7,10 @@ cd "$(dirname "$0")/.."
 
 # function | files where it is right, or - | instead
 table='
-malloc      | pipeline/store/budget.c pipeline/doc/json_parse.c reports/pdf/pdf.c stages/input/bytes/unpacking.c | tm_take: memory belongs to a named account
+malloc      | pipeline/store/budget.c pipeline/doc/json_parse.c reports/pdf/pdf.c stages/input/xspace/xspace_reader.c | tm_take: memory belongs to a named account
 calloc      | pipeline/store/budget.c    | tm_take
 realloc     | pipeline/store/budget.c    | tm_retake
-free        | pipeline/store/budget.c stages/input/bytes/unpacking.c | tm_give
+free        | pipeline/store/budget.c stages/input/xspace/xspace_reader.c | tm_give
 strdup      | -                    | a copy in an account
 strndup     | -                    | a copy in an account
 asprintf    | -                    | snprintf

@@ -23,10 +23,10 @@ zlib.h*                | stages/input/bytes/inflate* stages/output/file/out_file
 isa-l*                 | stages/input/bytes/inflate* stages/output/file/out_file.c pipeline/commands/help.c
 zstd*.h                | stages/input/bytes/unzstd* pipeline/commands/help.c
 archive*.h             | stages/input/bytes/archive* pipeline/commands/help.c
-protobuf-c/*           | *_pb.c stages/input/xspace/* stages/input/bytes/unpacking.h pipeline/commands/help.c
+protobuf-c/*           | *_pb.c stages/input/xspace/* pipeline/commands/help.c
 hpdf*                  | reports/pdf/* pipeline/commands/help.c
 cjson/*                | pipeline/doc/json_parse.h pipeline/commands/help.c
-jemalloc/*             | pipeline/store/budget* pipeline/memory_stats* pipeline/commands/help.c
+jemalloc/*             | pipeline/store/budget* pipeline/process* pipeline/commands/help.c
 getopt.h               | pipeline/options* pipeline/settings.c
 xxhash.h               | pipeline/* stages/*
 sqlite3.h              | reports/history/* pipeline/commands/help.c
@@ -57,7 +57,7 @@ below() { # a file in reports/
             echo "reports/format/* reports/findings/* reports/statistics/* reports/compare/* reports/$folder/*"
             ;;
         content) echo 'reports/format/* reports/findings/* reports/chart/* reports/content/*' ;;
-        *) echo "reports/format/* reports/chart/* reports/content/* reports/$folder/*" ;;
+        *) echo "reports/format/* reports/chart/* reports/content/* reports/media.h reports/$folder/*" ;;
     esac
 }
 

@@ -4,7 +4,7 @@
 
   embed-findings.py schemas/findings.json >findings_table.c
 
-The types are in reports/findings/finding_texts.h.  Mistakes in the table are errors here: an unknown key, a duplicate
+The types are in reports/findings/findings.h.  Mistakes in the table are errors here: an unknown key, a duplicate
 id, a list that does not exist.
 """
 
@@ -187,7 +187,7 @@ def main():
     except (OSError, ValueError, Wrong) as error:
         print(f"{path}: {error}", file=sys.stderr)
         return 1
-    print(f'/* made from {path} */\n#include "reports/findings/finding_texts.h"\n')
+    print(f'/* made from {path} */\n#include "reports/findings/findings.h"\n')
     print("\n".join(row.tables() for row in rows))
     print("const struct tm_finding_row tm_finding_rows[] = {")
     print("\n".join(row.row() for row in sorted(rows, key=lambda row: row.id)))

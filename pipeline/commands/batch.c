@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A whole batch on one machine: scan, work, put together. */
 #include "pipeline/commands/commands.h"
-#include "pipeline/nightly/batch_parts.h"
+#include "pipeline/nightly/batch.h"
 
 static tm_status scan_and_work(struct tm_run *run, const struct tm_options *options, struct tm_batch_counts *counts)
 {

@@ -6,12 +6,9 @@
 #include <sys/stat.h>
 
 #include "pipeline/commands/commands.h"
-#include "pipeline/engine/closing.h"
 #include "pipeline/engine/outputs.h"
-#include "pipeline/engine/summaries.h"
 #include "reports/gates/gates.h"
-#include "reports/markdown/markdown.h"
-#include "reports/text/text.h"
+#include "reports/media.h"
 
 enum { FILES_MOST = 2, RUNS_MOST = TM_TEXTS_MOST + 1 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/store/nearest.h"
+#include "pipeline/strings.h"
 
 /* clang-format off */
 const struct tm_verb tm_verb_table[] = {

@@ -2,8 +2,12 @@
 #ifndef TM_COMMANDS_H
 #define TM_COMMANDS_H
 
+#include <stdio.h>
+
+#include "pipeline/doc/doc.h"
 #include "pipeline/options.h"
 #include "pipeline/run.h"
+#include "stages/output/export/exporter.h"
 
 /* To add a verb: 1. a file of its name beside this one, with a tm_command, 2. a row in commands.c, 3. its bit in
  * pipeline/options.h, which the options that it takes have in their rows of pipeline/options.c. */
@@ -40,6 +44,7 @@ extern const struct tm_verb tm_verb_table[];
 extern const size_t tm_verb_count;
 
 const struct tm_verb *tm_verb_by_name(const char *name); /* NULL if there is none */
+
 /* The verb that words begin with: the longest, of one word or two.
  * out: used  how many of the words are its name */
 const struct tm_verb *tm_verb_by_words(char *const *words, size_t count, size_t *used);
@@ -51,26 +56,113 @@ bool tm_verb_has_actions(const struct tm_verb *verb);
 /* The action that a mistyped second word was meant to be; NULL = none is near. */
 const struct tm_verb *tm_verb_nearest_action(const struct tm_verb *verb, const char *typed);
 
-tm_command tm_command_report;       /* report.c */
-tm_command tm_command_inspect;      /* inspect.c */
-tm_command tm_command_convert;      /* convert.c */
-tm_command tm_command_split;        /* split.c */
-tm_command tm_command_compare;      /* compare.c */
-tm_command tm_command_scaling;      /* scaling.c */
-tm_command tm_command_check;        /* check.c */
-tm_command tm_command_batch;        /* batch.c */
-tm_command tm_command_batch_scan;   /* batch_scan.c */
-tm_command tm_command_batch_run;    /* batch_run.c */
+tm_command tm_command_report; /* report.c */
+
+tm_command tm_command_inspect; /* inspect.c */
+
+tm_command tm_command_convert; /* convert.c */
+
+tm_command tm_command_split; /* split.c */
+
+tm_command tm_command_compare; /* compare.c */
+
+tm_command tm_command_scaling; /* scaling.c */
+
+tm_command tm_command_check; /* check.c */
+
+tm_command tm_command_batch; /* batch.c */
+
+tm_command tm_command_batch_scan; /* batch_scan.c */
+
+tm_command tm_command_batch_run; /* batch_run.c */
+
 tm_command tm_command_batch_merge;  /* batch_merge.c */
 tm_command tm_command_batch_submit; /* batch_submit.c */
+
 tm_command tm_command_batch_prune;  /* batch_prune.c */
 tm_command tm_command_batch_export; /* batch_merge.c */
-tm_command tm_command_list;         /* list.c */
-tm_command tm_command_extract;      /* extract.c */
-tm_command tm_command_config;       /* config.c */
-tm_command tm_command_help;         /* help.c */
-tm_command tm_command_man;          /* help.c */
-tm_command tm_command_completions;  /* help.c */
-tm_command tm_command_version;      /* help.c */
+
+tm_command tm_command_list; /* list.c */
+
+tm_command tm_command_extract; /* extract.c */
+
+tm_command tm_command_config; /* config.c */
+
+tm_command tm_command_help; /* help.c */
+
+tm_command tm_command_man; /* help.c */
+
+tm_command tm_command_completions; /* help.c */
+
+tm_command tm_command_version; /* help.c */
+
+/* Texts made from the tables of verbs and options.  Write errors stay in the stream. */
+void tm_help_overview(FILE *to); /* the verbs, exit statuses */
+
+/* What `inspect` has found, as a tree of values: schema "tracemill.inspect", run, files, environment, coverage, unused,
+ * contents (stages/figures/contents.h), checks, advice. */
+
+/* Say what to change in the way of profiling: adds an array `advice` of {"id", "what", "fix"}, in the order of
+ * their weight; empty where the trace has everything that the figures need. */
+void tm_inspect_advise(struct tm_value *found);
+
+/* Print it for people. */
+void tm_inspect_print(const struct tm_value *found, FILE *to);
+
+/* Takes the summary once all files of the report have their names. */
+struct tm_report_taker {
+    tm_status (*take)(void *to, const struct tm_value *summary);
+    void *to;
+};
+
+/* Analyze the inputs and write the report into a folder: what `report` does, and a worker of a batch.
+ * in:     options  output  the folder; NULL = NAME.report in the working folder
+ *         taker    NULL = nobody
+ * errors: TM_PARTIAL  written, of an input that is damaged or cut short; as of tm_analyze; TM_ERR_OUTPUT; of the taker */
+tm_status tm_report_make(struct tm_run *run, const struct tm_options *options,
+                         const struct tm_report_taker *taker) TM_MUST_USE;
+
+/* Where a part ends: before it would pass its limits, and at the borders that --by tells.  docs/convert.md, "Parts" */
+struct tm_split_borders {
+    struct tm_run *run;
+    const struct tm_options *options;
+    bool writes_ends; /* of the writer: else what is open has not been written */
+    /* the host */
+    const struct tm_steps *steps;
+    int64_t offset_ps; /* of its clock */
+    int64_t first_ps;  /* its first event, on the output's clock */
+    uint64_t begun;    /* steps that begin before or at the present part's begin */
+    int64_t border_ps; /* the next one; INT64_MAX = none */
+    /* the part */
+    bool is_fresh;            /* nothing was asked of it */
+    uint64_t counters_before; /* that stand at its begin */
+    tm_status status;         /* the first failure: wants_cut cannot tell */
+};
+
+void tm_split_borders_init(struct tm_split_borders *b, struct tm_run *run, const struct tm_options *options,
+                           const struct tm_trace_writer_type *type);
+/* A host is to be written.  in: trace  surveyed; must outlive the parts of the host */
+tm_status tm_split_borders_begin_host(struct tm_split_borders *b, const struct tm_trace *trace,
+                                      int64_t offset_ps) TM_MUST_USE;
+
+/* As tm_wants_cut. */
+bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_counts *counts, uint64_t raw_bytes,
+                           size_t open_spans, int64_t time_ps);
+
+/* The part that was written ends there, on the output's clock; INT64_MAX: it is the host's last one.
+ * out:    *first, *count  the steps that it has a part of: a step ends where the next one begins */
+tm_status tm_split_borders_end_part(struct tm_split_borders *b, int64_t time_ps, uint64_t *first,
+                                    uint64_t *count) TM_MUST_USE;
+
+/* The folder that parts go to. */
+
+/* See that it can be written, and holds nothing but an older split.
+ * in:     force  whatever it holds
+ * errors: TM_ERR_OUTPUT */
+tm_status tm_split_folder_check(struct tm_run *run, const char *folder, bool force) TM_MUST_USE;
+
+/* Remove an older split, if there is one: its index first, then the parts that the index lists, nothing else.
+ * errors: TM_ERR_OUTPUT */
+tm_status tm_split_folder_clear(struct tm_run *run, const char *folder) TM_MUST_USE;
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "pipeline/commands/commands.h"
-#include "pipeline/engine/closing.h"
 #include "pipeline/engine/outputs.h"
 #include "pipeline/engine/study.h"
 #include "reports/content/content.h"

@@ -8,8 +8,7 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/engine/outputs.h"
-#include "pipeline/engine/redaction.h"
-#include "pipeline/guard.h"
+#include "pipeline/files.h"
 
 #define DEFAULT_ENDING ".pftrace"
 

@@ -12,10 +12,9 @@
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/commands.h"
-#include "pipeline/engine/inputs.h"
-#include "pipeline/guard.h"
-#include "pipeline/utf8.h"
-#include "pipeline/whole_read.h"
+#include "pipeline/engine/analysis.h"
+#include "pipeline/files.h"
+#include "pipeline/strings.h"
 #include "reports/format/format.h"
 #include "stages/input/bytes/archive.h"
 

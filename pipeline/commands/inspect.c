@@ -2,20 +2,16 @@
 /* Shows what is in a trace: files, hosts, devices, lines, classes, names, what is damaged, and what to change in the
  * way of profiling.  Reads the inputs as `report` does up to the survey, which counts events by their sort, so that
  * every record is looked at once. */
-#include "pipeline/commands/inspect.h"
+#include "pipeline/commands/commands.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "pipeline/commands/commands.h"
 #include "pipeline/doc/doc.h"
 #include "pipeline/engine/analysis.h"
-#include "pipeline/engine/closing.h"
-#include "pipeline/engine/file_facts.h"
-#include "pipeline/engine/inputs.h"
-#include "pipeline/version.h"
-#include "reports/findings/finding_texts.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/run.h"
 #include "reports/findings/findings.h"
 #include "reports/findings/query.h"
 #include "reports/format/format.h"
@@ -26,7 +22,7 @@
 
 enum { TEXTS_MOST = 3 };
 
-/* What is advised: texts may begin with the runs that they are for (reports/findings/finding_texts.h), and the first that
+/* What is advised: texts may begin with the runs that they are for (reports/findings/findings.h), and the first that
  * is for this run holds. */
 struct advice {
     const char *id;

@@ -6,7 +6,7 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/doc/doc.h"
-#include "pipeline/engine/inputs.h"
+#include "pipeline/engine/analysis.h"
 #include "reports/format/format.h"
 #include "stages/input/bytes/input_file.h"
 

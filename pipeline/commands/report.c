@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/commands/report.h"
+#include "pipeline/commands/commands.h"
 
 #include <stdio.h>
 
-#include "pipeline/commands/commands.h"
 #include "pipeline/doc/doc.h"
 #include "pipeline/engine/analysis.h"
-#include "pipeline/engine/closing.h"
 #include "pipeline/engine/conversion.h"
 #include "pipeline/engine/outputs.h"
-#include "pipeline/engine/redaction.h"
 #include "pipeline/options.h"
 #include "reports/content/content.h"
 #include "reports/findings/query.h"

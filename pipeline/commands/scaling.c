@@ -6,7 +6,7 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/engine/study.h"
-#include "pipeline/quantity.h"
+#include "pipeline/strings.h"
 #include "reports/content/content.h"
 #include "reports/format/format.h"
 #include "reports/scaling/speedup.h"

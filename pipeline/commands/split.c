@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `split`: a run into parts that a viewer can open, with a list and a page of them.  Parts get their names one by one,
  * the list and the page last; what fails takes its parts away again. */
-#include "pipeline/commands/split.h"
+#include "pipeline/commands/commands.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,17 +11,14 @@
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
-#include "pipeline/commands/commands.h"
 #include "pipeline/engine/conversion.h"
 #include "pipeline/engine/outputs.h"
-#include "pipeline/engine/redaction.h"
-#include "pipeline/guard.h"
+#include "pipeline/files.h"
 #include "pipeline/options.h"
 #include "pipeline/redact.h"
 #include "pipeline/run.h"
 #include "pipeline/settings.h"
-#include "pipeline/version.h"
-#include "reports/html/html_parts.h"
+#include "reports/media.h"
 #include "stages/output/export/exporter.h"
 
 #define TM_SPLIT_INDEX "index.json"

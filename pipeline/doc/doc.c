@@ -17,7 +17,7 @@
 #include "pipeline/run.h"
 #include "pipeline/store/bounded_sum.h"
 #include "pipeline/store/hash.h"
-#include "pipeline/utf8.h"
+#include "pipeline/strings.h"
 
 enum {
     CHUNK_BYTES = 64 << 10,

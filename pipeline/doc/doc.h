@@ -3,6 +3,8 @@
 #define TM_DOC_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "pipeline/run.h"
 
@@ -83,5 +85,40 @@ void tm_value_print_line(const struct tm_value *value, FILE *to);
  * in:     to    not below `from`; of the same document or another; what there is no room for: see tm_doc_status of its own
  *         from  NULL = a null without a reason */
 void tm_add_copy(struct tm_value *to, const char *key, const struct tm_value *from);
+
+/* A document that was printed by tm_doc_print, or any other JSON, back as a tree; printed again it
+ * has the same bytes. Nulls get their reasons from the member "why" of their object, which goes
+ * away if it holds nothing else.  Whole numbers of 64 bits are integers, others doubles, and those
+ * past a double null.  Of members of one key the last one counts.  Any bytes may come: texts are
+ * made valid UTF-8, nesting and size are limited, and nothing is held but the tree.
+ *
+ * in:     bytes  length of them; name  of the file, for messages
+ * out:    to     gets the members of the object that the text is
+ * errors: TM_ERR_INPUT with the byte where it is no JSON, or no object; TM_ERR_LIMIT past
+ * TM_DOC_BYTES_MOST bytes, TM_DOC_DEPTH_MOST levels or TM_DOC_TEXT_MOST bytes of a text, or when
+ * memory ends */
+enum { TM_DOC_DEPTH_MOST = 64, TM_DOC_BYTES_MOST = 64 << 20, TM_DOC_TEXT_MOST = 1 << 20 };
+
+tm_status tm_doc_read(struct tm_doc *doc, struct tm_value *to, const char *bytes, size_t length,
+                      const char *name) TM_MUST_USE;
+
+/* The same of a whole file.  errors: also TM_ERR_INPUT where it cannot be read */
+tm_status tm_doc_read_file(struct tm_doc *doc, struct tm_value *to, const char *path) TM_MUST_USE;
+
+/* The same of an open file, from its position on.
+ * in: most  bytes after which it ends, whatever follows; UINT64_MAX = all of it */
+tm_status tm_doc_read_from(struct tm_doc *doc, struct tm_value *to, int fd, uint64_t most,
+                           const char *name) TM_MUST_USE;
+
+enum { TM_INT_TEXT = 20, TM_DOUBLE_TEXT = 48 };
+
+/* in:     to  TM_INT_TEXT bytes
+ * out:    bytes written, no NUL */
+size_t tm_int_text(char *to, int64_t value);
+
+/* A finite number in the fewest of 15 to 17 digits that read back the same, as JSON writes numbers.
+ * in:     to  TM_DOUBLE_TEXT bytes
+ * out:    bytes written, no NUL */
+size_t tm_double_text(char *to, double value);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tree of values as JSON (RFC 8259), written through one buffer.  Texts in the tree are valid
  * UTF-8 already. */
-#include "pipeline/doc/doc_json.h"
+#include "pipeline/doc/doc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,9 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pipeline/doc/doc.h"
-#include "pipeline/utf8.h"
-#include "pipeline/whole_read.h"
+#include "pipeline/files.h"
+#include "pipeline/strings.h"
 
 /* JSON (RFC 8259) into a tree of values, in one pass and through one window: no second tree, no
  * double for a number that is an integer.  Goes down by recursion, at most TM_DOC_DEPTH_MOST
@@ -819,7 +818,7 @@ static void put_comma(struct printer *p)
 }
 
 /* How many bytes at `text` have to be escaped: a quote, a backslash, or a character that is not seen, ends a line in
- * JavaScript, or that a terminal obeys (utf8.h); 0 = none. */
+ * JavaScript, or that a terminal obeys (strings.h); 0 = none. */
 static size_t special_bytes(const char *text, uint32_t *code)
 {
     if (*text >= ' ' && *text <= '~') {

@@ -4,14 +4,204 @@
 
 #include "pipeline/discover.h"
 #include "pipeline/doc/doc.h"
-#include "pipeline/engine/file_facts.h"
-#include "pipeline/engine/inputs.h"
 #include "pipeline/options.h"
 #include "pipeline/partial.h"
+#include "pipeline/redact.h"
+#include "pipeline/run.h"
 #include "pipeline/stage.h"
 #include "pipeline/trace.h"
+#include "stages/figures/device_profiles.h"
 #include "stages/input/bytes/input_file.h"
+#include "stages/output/trace_writer.h"
 #include "stages/survey/survey.h"
+
+/* What is told of a file that was read: in the summary, by `inspect`, and in the partial of a run. */
+
+enum { TM_PROBLEMS_MOST = 4, TM_CONTENT_HASH_BYTES = 20 };
+
+struct tm_file_facts {
+    char host[128]; /* "" = it is of no host */
+    char path[16384];
+    char format[16]; /* "xspace", "chrome_json", "pprof" */
+    char xxh3[TM_CONTENT_HASH_BYTES];
+    char wrapping[8]; /* "none", "gzip", "zstd" */
+    char problems[TM_PROBLEMS_MOST][2048];
+    char notes[1][512];
+    uint32_t problem_count, note_count;
+    uint64_t bytes, inflated_bytes, events;
+    int64_t origin_us;
+    int64_t clock_ns;                      /* what the clock of its host read at time 0; 0 = not told, or of no host */
+    int64_t first_ps;                      /* its first event, after time 0 */
+    bool is_gzip, is_archived, is_partial; /* is_archived: a member of an archive; is_partial: cut short or damaged */
+};
+
+/* Which of them are told where. */
+enum tm_facts_place { TM_FACTS_SUMMARY = 1, TM_FACTS_INSPECT = 2 };
+
+/* What tells a file from others: its XXH3-64.  in: input  all of it has been read */
+void tm_file_facts_fingerprint(const struct tm_input *input, char text[TM_CONTENT_HASH_BYTES]);
+
+/* A file that was read.
+ * in: input  all of it has been read
+ *     trace  NULL = it holds none, and is of no host */
+void tm_file_facts_take(struct tm_file_facts *facts, const struct tm_input *input, const struct tm_found_file *found,
+                        const struct tm_trace *trace, uint64_t events);
+
+/* Add them as an element of a list. */
+void tm_file_facts_add(const struct tm_file_facts *facts, enum tm_facts_place place, struct tm_value *list);
+
+/* Inside a section of a partial that is open.
+ * in: file  an element of the list of the summary;  host  as its file is called; NULL = it is of no host */
+void tm_file_facts_save(struct tm_partial_writer *w, const struct tm_value *file, const char *host);
+tm_status tm_file_facts_load(struct tm_partial_reader *r, struct tm_file_facts *facts) TM_MUST_USE;
+
+/* What a trace file says of itself: the run, the tool, the hosts' environments.  A table of a fixed size, in the
+ * account `model`: what does not fit is left out. */
+struct tm_trace_facts {
+    struct tm_out_fact *list; /* `count` of them */
+    size_t count;
+    struct tm_trace_fact_text *texts;
+};
+
+/* owns: tm_trace_facts_free releases it, also after a failure */
+tm_status tm_trace_facts_make(struct tm_trace_facts *facts, struct tm_run *run) TM_MUST_USE;
+void tm_trace_facts_free(struct tm_trace_facts *facts, struct tm_run *run); /* tolerates zeroed memory */
+
+/* Facts of the run. */
+void tm_trace_facts_add_run(struct tm_trace_facts *facts, enum tm_args_level args, const char *run_name);
+
+/* Facts of a host; of the first few hosts only.
+ * in: path      of the file that it was read from
+ *     is_only   else its name stands before the keys */
+void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace *trace, const char *path,
+                             bool is_only);
+
+/* Pseudonyms for what names them, hosts before keys too; once, when all are there. */
+tm_status tm_trace_facts_redact(struct tm_trace_facts *facts, struct tm_redactor *redactor) TM_MUST_USE;
+
+/* Read a device memory profile, from its bytes to the tables.
+ * out:    facts  of the file
+ * errors: as of tm_input_open and tm_pprof_read */
+tm_status tm_memory_file_read(struct tm_run *run, struct tm_names *names, const struct tm_found_file *found,
+                              struct tm_device_profiles *profiles, struct tm_file_facts *facts) TM_MUST_USE;
+
+/* The clocks of the hosts of a run, put on one.  docs/convert.md, "Files" */
+struct tm_host_clock {
+    int64_t base_ns;   /* what its clock read at its time 0; 0 = not told */
+    int64_t first_ps;  /* its first event, after that */
+    int64_t offset_ps; /* where its time 0 lies on the clock of the output */
+    bool is_noted, is_written;
+};
+
+/* What a host tells of its clock.  in: trace  surveyed */
+void tm_host_clock_note(struct tm_host_clock *clock, const struct tm_trace *trace);
+
+/* One clock for all of them: fill offset_ps.
+ * in:     clocks  noted
+ * out:    what that clock reads at time 0 */
+int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count);
+
+enum tm_input_part_kind { TM_PART_TRACE, TM_PART_PARTIAL, TM_PART_MEMORY };
+
+/* What a file holds: a trace one host, a partial any number of them, a device memory profile none. */
+struct tm_input_part {
+    enum tm_input_part_kind kind;
+    uint32_t first_host, host_count; /* in tm_inputs.hosts */
+    uint64_t sum;                    /* of a partial's content */
+    uint32_t file_count;             /* files that it stands for: 1, of a partial those that it was made of */
+};
+
+/* The files of one run, found behind the operands of a verb. */
+struct tm_inputs {
+    struct tm_run *run;
+    struct tm_found *found; /* one per operand */
+    size_t found_count;
+    struct tm_found_file **files; /* of the chosen runs */
+    struct tm_input_part *parts;  /* of each file */
+    size_t file_count;
+    struct tm_found_file **hosts; /* of all files, in their order; their names are distinct; may be none */
+    char **plain_hosts;           /* their names before they were made distinct */
+    uint32_t host_count;
+    const char *run_name;
+    /* private */
+    struct tm_found_file *loaded; /* hosts of partials */
+    uint32_t loaded_count, loaded_most;
+    char partial_run_name[4096];
+    struct tm_input *standard_input; /* where it was looked at */
+};
+
+/* A file of the run that is told of, and not read. */
+struct tm_missing_input {
+    const char *path;
+    uint64_t bytes;
+    const char *problem;
+};
+
+/* What a batch knows of its inputs beside their paths (tm_options.choice). */
+struct tm_input_choice {
+    const char *path, *member; /* of what the operand holds, the only file to be read: as tm_found_file; NULL = all */
+    const char *run_name;      /* what the run is called; NULL = as it is found */
+    const struct tm_missing_input *missing;
+    size_t missing_count;
+};
+
+/* Find the runs of one operand: a file, a folder, or an archive of folders, told by its content.
+ * owns:   the caller; tm_found_free releases it, also after a failure
+ * errors: as of tm_discover, tm_discover_members, tm_archive_is and tm_archive_list */
+tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found) TM_MUST_USE;
+
+/* What was left out of the search is said, so that a run that is missing is no riddle. */
+void tm_warn_left_out(const struct tm_found *found);
+/* The part of it that is said of the search of a batch, too. */
+void tm_warn_skipped(const struct tm_left_out *skipped);
+/* For verbs that do not read on: reading tells it of each file. */
+void tm_warn_damaged(const struct tm_found *found);
+/* For verbs that list: files whose content was looked at, and is no trace. */
+void tm_note_not_traces(const struct tm_left_out *skipped);
+
+/* As members of a document. */
+struct tm_value;
+
+void tm_add_skipped(struct tm_value *to, const struct tm_left_out *skipped);
+
+/* Every operand is the run, a host of it, a partial of some of its hosts, or a folder or archive to choose a run
+ * from by options->run_name and latest.
+ * owns:   the caller; tm_inputs_free releases it, also after a failure
+ * errors: as of tm_find_operand and tm_choose_run; TM_ERR_LIMIT past TM_INPUT_FILES_MOST files; of a partial: damaged,
+ *         made with other choices */
+tm_status tm_inputs_find(struct tm_inputs *inputs, struct tm_run *run, const struct tm_options *options) TM_MUST_USE;
+void tm_inputs_free(struct tm_inputs *inputs); /* tolerates a zeroed one */
+
+/* What a partial holds of its run beside the stages: how it was made, its files, what was read. */
+
+enum { TM_WARNINGS_MOST = 100, TM_WARNING_BYTES = 512 };
+
+/* What the profilers said of their own work; the first ones of the run. */
+struct tm_warnings {
+    char text[TM_WARNINGS_MOST][TM_WARNING_BYTES];
+    uint32_t count;
+};
+
+/* Section "settings": the version, the choices that change what is counted, the name of the run.
+ * in:     path  for messages
+ * errors: TM_ERR_USAGE where other choices were made, with the first one that differs; TM_ERR_INPUT */
+tm_status tm_partial_save_settings(struct tm_partial_writer *w, const struct tm_options *options,
+                                   const char *run_name) TM_MUST_USE;
+tm_status tm_partial_load_settings(struct tm_partial_reader *r, struct tm_run *run, const char *path,
+                                   const struct tm_options *options, char *run_name, size_t run_name_bytes) TM_MUST_USE;
+
+/* Section "files".  in: files as the summary has them; hosts: names of those that are of a host, in their order
+ * out: of loading  tm_partial_load_file has to be called *count times, then tm_partial_leave */
+tm_status tm_partial_save_files(struct tm_partial_writer *w, const struct tm_value *files,
+                                char *const *hosts) TM_MUST_USE;
+tm_status tm_partial_load_file_count(struct tm_partial_reader *r, uint32_t *count) TM_MUST_USE;
+tm_status tm_partial_load_file(struct tm_partial_reader *r, struct tm_file_facts *file) TM_MUST_USE;
+
+/* Section "coverage": events, tallies, warnings; added to what the run has. */
+tm_status tm_partial_save_coverage(struct tm_partial_writer *w, const struct tm_run *run,
+                                   const struct tm_warnings *warnings) TM_MUST_USE;
+tm_status tm_partial_load_coverage(struct tm_partial_reader *r, struct tm_run *run,
+                                   struct tm_warnings *warnings) TM_MUST_USE;
 
 /* One host's file on its way from bytes to ordered events: opened, scanned, surveyed. */
 struct tm_host_run {

@@ -6,12 +6,9 @@
 #include <string.h>
 
 #include "pipeline/engine/analysis.h"
-#include "pipeline/engine/file_facts.h"
 #include "pipeline/engine/outputs.h"
-#include "pipeline/engine/redaction.h"
 #include "reports/format/format.h"
 #include "stages/output/export/exporter.h"
-#include "stages/output/redact/redacting_writer.h"
 #include "stages/output/trace_writer.h"
 #include "stages/resolve/classes.h"
 

@@ -3,8 +3,6 @@
 #define TM_CONVERSION_H
 
 #include "pipeline/engine/analysis.h"
-#include "pipeline/engine/file_facts.h"
-#include "pipeline/engine/host_clocks.h"
 #include "pipeline/engine/outputs.h"
 #include "stages/output/export/exporter.h"
 #include "stages/output/trace_writer.h"

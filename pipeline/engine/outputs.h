@@ -3,10 +3,70 @@
 #define TM_OUTPUTS_H
 
 #include "pipeline/doc/doc.h"
-#include "pipeline/engine/summaries.h"
 #include "pipeline/options.h"
+#include "pipeline/redact.h"
 #include "pipeline/run.h"
 #include "stages/output/export/exporter.h"
+
+/* Summaries of runs: each operand that is a summary.json, or the folder of a report with one in it,
+ * is read; any other is analyzed like an INPUT of `report`, one after the other, with tallies of
+ * its own.  While one is analyzed, those before it wait in a spill file; then all are read into
+ * memory, where they may take most of what --memory gives. */
+
+enum { TM_LABEL_BYTES = 256 };
+
+/* A run as the user names it. */
+struct tm_run_operand {
+    const char *path;
+    const char *label;   /* label_length bytes, whatever they are */
+    size_t label_length; /* 0 = none was given */
+};
+
+/* "LABEL=PATH", or a path: where a file has that whole name, or '/' stands before the '='.
+ * owns: *operand refers to the text */
+void tm_run_operand_read(struct tm_run_operand *operand, const char *text);
+
+struct tm_loaded_run {
+    struct tm_doc *doc;         /* its summary */
+    const char *path;           /* as given, without the label */
+    char label[TM_LABEL_BYTES]; /* valid UTF-8 without control characters, not empty; distinct among
+                                   the runs of one call: as the user says, else the shortest end of
+                                   the path, or the name of the run, that is different from the
+                                   others */
+    bool is_labelled;           /* by the user */
+    bool is_summary;            /* read, not analyzed */
+    bool is_partial;
+};
+
+struct tm_summaries {
+    struct tm_loaded_run *run; /* in the order of the operands */
+    size_t count;
+    struct tm_run *of; /* private */
+};
+
+enum { TM_RUNS_MOST = 4096 };
+
+/* See before any work that every operand is there, and that stdin is named once.  Nothing is
+ * analyzed. errors: TM_ERR_INPUT, TM_ERR_USAGE; TM_ERR_LIMIT past TM_RUNS_MOST */
+tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand *operand, size_t count) TM_MUST_USE;
+
+/* in:     act  what they are for, for messages: "compare"
+ * out:    run->tallies  the sum over all that were analyzed
+ * owns:   the caller; tm_summaries_free, also after a failure
+ * errors: as of tm_analyze and tm_doc_read_file; a summary of another schema version: TM_ERR_INPUT;
+ * with --strict: any loss; TM_ERR_LIMIT where they do not fit into memory together */
+tm_status tm_summaries_load(struct tm_summaries *summaries, struct tm_run *run, const struct tm_options *options,
+                            const struct tm_run_operand *operand, size_t count, const char *act) TM_MUST_USE;
+void tm_summaries_free(struct tm_summaries *summaries); /* tolerates a zeroed one */
+
+/* Read one summary.json, and nothing else.
+ * out:    doc  was empty; holds as much of it as its maker lets it (tm_doc_set_most)
+ * errors: TM_ERR_INPUT  it cannot be read, is another document, or has another schema version; TM_ERR_LIMIT */
+tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *file) TM_MUST_USE;
+
+/* What pseudonyms would have to stand in: verbs that read several runs do not make them.
+ * errors: TM_ERR_USAGE where the settings ask for --redact */
+tm_status tm_refuse_redaction(struct tm_run *run, const struct tm_options *options, const char *act) TM_MUST_USE;
 
 /* What the verbs that write files share. */
 
@@ -137,7 +197,7 @@ enum { TM_DOCUMENT_FILE_BYTES = 64 };
 const char *tm_document_file(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_value *root, uint32_t formats,
                              size_t index);
 
-/* What the verbs tell the guard (pipeline/guard.h) before they begin to work. */
+/* What the verbs tell the guard (pipeline/files.h) before they begin to work. */
 
 /* The files that the command line, the environment and the configuration name for reading.  Folders and archives tell theirs
  * as they are searched. */
@@ -149,5 +209,58 @@ tm_status tm_guard_document(struct tm_run *run, const char *folder, const struct
 
 /* What a batch keeps in its folder: nothing else may be written there. */
 tm_status tm_guard_batch(struct tm_run *run, const char *out) TM_MUST_USE;
+
+/* How the verbs that write a document end. */
+
+/* Write it into the folder, then say what is in it: with --json the document on stdout; on a
+ * terminal the verdict, the first findings and the names of the files. */
+tm_status tm_document_deliver(struct tm_run *run, const struct tm_document_result *result, const char *folder,
+                              const struct tm_options *options) TM_MUST_USE;
+
+/* A document on stdout as JSON.  A reader that went away is no failure. */
+tm_status tm_print_document(struct tm_run *run, const struct tm_doc *doc) TM_MUST_USE;
+
+/* The end of what was printed: what waits in a buffer goes out.  A reader that went away is no failure.
+ * in:     st  how printing it went
+ * errors: that; TM_ERR_OUTPUT */
+tm_status tm_finish_stdout(struct tm_run *run, tm_status st) TM_MUST_USE;
+
+/* A text of an input as words for a terminal, cut where it is long. */
+void tm_print_clean(FILE *to, const char *text);
+
+/* A line on stderr for a gate that failed or could not be judged (a row of "gates", schemas/CHECK.md); others: nothing.
+ * in: label  of the run */
+void tm_print_gate(const struct tm_value *gate, const char *label);
+bool tm_gate_is_noteworthy(const struct tm_value *gate); /* it failed, or could not be judged */
+
+/* One line on stderr: which files of a summary are damaged, and how far the figures reach.
+ * in: what  rests on the summary, with its verb: "report is" */
+void tm_print_partial(const struct tm_value *summary, const char *what);
+
+/* One warning for each failed check of a summary or an inspection, on stderr. */
+void tm_print_failed_checks(const struct tm_value *root);
+
+/* --redact of a verb: pseudonyms in all that it writes, and the map that tells what they stand for.
+ * The map is a text: "tracemill names 1", "key " and 32 hexadecimal digits, then a line for each word, in the order of
+ * the pseudonyms: the pseudonym, a tab, the word. */
+
+/* Begin: run->redactor is there from now on, where --redact was chosen.  A map that is there already gives its key,
+ * and its words stay in it.
+ * errors: TM_ERR_USAGE  a file that is no map; --redact-map alone */
+tm_status tm_redaction_begin(struct tm_run *run, const struct tm_options *options) TM_MUST_USE;
+void tm_redaction_end(struct tm_run *run);
+
+/* What names of a run may hold beside the redactor, if there is one. */
+size_t tm_redaction_names_bytes(const struct tm_run *run);
+
+/* Write the map, before what it is of gets its name: --redact-map, else OUTPUT.names; nothing without a redactor.
+ * in:     output  the file or the folder that is written; a folder exists
+ * errors: TM_ERR_USAGE  it would lie in the output, which is for sharing; TM_ERR_OUTPUT */
+tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options, const char *output) TM_MUST_USE;
+
+/* Put pseudonyms for the names of a summary that holds what was recorded and nothing that was concluded from it: key
+ * figures, findings and the verdict come after this, and speak of pseudonyms by themselves.  Fingerprints of files go
+ * away: they are what the key is made of.  The key is made here where there is none. */
+tm_status tm_redact_summary(struct tm_redactor *redactor, struct tm_doc *summary) TM_MUST_USE;
 
 #endif

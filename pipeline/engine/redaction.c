@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The map of names: read for its key and its words, written with one sort that spills. */
-#include "pipeline/engine/redaction.h"
+#include "pipeline/engine/outputs.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/doc/doc.h"
-#include "pipeline/guard.h"
+#include "pipeline/files.h"
 #include "pipeline/options.h"
 #include "pipeline/redact.h"
 #include "pipeline/settings.h"

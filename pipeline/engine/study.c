@@ -7,14 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "pipeline/engine/closing.h"
 #include "pipeline/engine/outputs.h"
-#include "pipeline/engine/summaries.h"
 #include "reports/compare/compare.h"
-#include "reports/gates/gate.h"
-#include "reports/history/figures.h"
+#include "reports/gates/gates.h"
 #include "reports/history/history.h"
-#include "reports/statistics/tests.h"
+#include "reports/statistics/statistics.h"
 
 static const uint32_t formats =
     TM_FORMAT_HTML | TM_FORMAT_PDF | TM_FORMAT_JSON | TM_FORMAT_TEXT | TM_FORMAT_MARKDOWN | TM_FORMAT_CSV;

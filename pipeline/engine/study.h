@@ -2,9 +2,9 @@
 #ifndef TM_STUDY_H
 #define TM_STUDY_H
 
-#include "pipeline/engine/summaries.h"
+#include "pipeline/engine/outputs.h"
 #include "reports/compare/compare.h"
-#include "reports/history/figures.h"
+#include "reports/history/history.h"
 
 struct tm_document;
 
@@ -44,7 +44,7 @@ tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc, con
  * begin with, else by the first one. */
 void tm_group_label(char label[TM_LABEL_BYTES], const struct tm_loaded_run *run, size_t runs);
 
-/* Give each run the label that summaries.h describes.
+/* Give each run the label that outputs.h describes.
  * in: operand  of each run, in their order; the runs have path and doc */
 void tm_label_runs(struct tm_loaded_run *run, const struct tm_run_operand *operand, size_t count);
 

@@ -2,7 +2,7 @@
 /* From operands to summaries in memory.  An analysis wants the whole ledger, so what it gives is
  * printed into a spill file and forgotten; at the end all are read, when no stage holds anything.
  * A profile and its summary.json go the same way from there on, and give the same result. */
-#include "pipeline/engine/summaries.h"
+#include "pipeline/engine/outputs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,15 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipeline/doc/doc_json.h"
+#include "pipeline/doc/doc.h"
 #include "pipeline/engine/analysis.h"
-#include "pipeline/engine/inputs.h"
-#include "pipeline/engine/outputs.h"
 #include "pipeline/engine/study.h"
-#include "pipeline/quoting.h"
-#include "pipeline/store/spill.h"
-#include "pipeline/version.h"
-#include "pipeline/whole_read.h"
+#include "pipeline/files.h"
+#include "pipeline/run.h"
+#include "pipeline/store/rows.h"
+#include "pipeline/strings.h"
 #include "reports/findings/query.h"
 
 /* What all summaries together may take of the limit, in percent: the rest is for what is made of

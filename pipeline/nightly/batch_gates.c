@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The gates of a night.  The history is gone through once, job by job and oldest first, with the last runs of the job
  * remembered by name; a run of the page (tm_history_is_judged) is judged as it comes by. */
-#include "pipeline/nightly/batch_gates.h"
+#include "pipeline/nightly/batch.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include "pipeline/doc/doc.h"
-#include "pipeline/engine/summaries.h"
-#include "pipeline/glob.h"
-#include "pipeline/nightly/batch_parts.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/filter.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
 #include "reports/format/format.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A share of a manifest, and the last words about it. */
-#include "pipeline/nightly/batch_run.h"
+#include "pipeline/nightly/batch.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -12,13 +12,9 @@
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/commands.h"
-#include "pipeline/commands/report.h"
-#include "pipeline/engine/closing.h"
-#include "pipeline/engine/inputs.h"
+#include "pipeline/engine/analysis.h"
 #include "pipeline/engine/outputs.h"
-#include "pipeline/nightly/batch_parts.h"
-#include "pipeline/nightly/fingerprint.h"
-#include "pipeline/nightly/out_folder.h"
+#include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
 #include "pipeline/nightly/workers.h"
 #include "reports/findings/query.h"

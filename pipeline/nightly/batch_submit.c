@@ -16,16 +16,15 @@
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/commands/commands.h"
-#include "pipeline/engine/closing.h"
-#include "pipeline/nightly/batch_gates.h"
-#include "pipeline/nightly/batch_run.h"
-#include "pipeline/nightly/out_folder.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/files.h"
+#include "pipeline/nightly/batch.h"
+#include "pipeline/nightly/result.h"
 #include "pipeline/nightly/workers.h"
 #include "pipeline/options.h"
-#include "pipeline/quoting.h"
+#include "pipeline/process.h"
 #include "pipeline/settings.h"
-#include "pipeline/signals.h"
-#include "pipeline/whole_read.h"
+#include "pipeline/strings.h"
 #include "reports/format/format.h"
 
 /* A batch on its way to Slurm.  All of it lies in a folder of its own, so that tasks of an earlier one that still wait, or

@@ -13,11 +13,10 @@
 #include "pipeline/atomic_file.h"
 #include "pipeline/discover.h"
 #include "pipeline/doc/doc.h"
-#include "pipeline/doc/doc_json.h"
-#include "pipeline/limits.h"
+#include "pipeline/files.h"
 #include "pipeline/nightly/run_keys.h"
-#include "pipeline/utf8.h"
-#include "pipeline/whole_read.h"
+#include "pipeline/run.h"
+#include "pipeline/strings.h"
 
 enum { TM_BATCH_PATH_MOST = TM_FOUND_NAME_BYTES - 1, TM_BATCH_NAME_MOST = TM_FOUND_NAME_BYTES - 1 };
 

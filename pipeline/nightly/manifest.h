@@ -23,7 +23,7 @@ struct tm_batch_file {
     const char *host;
     uint64_t bytes;
     int64_t mtime_ns;
-    char fingerprint[TM_FINGERPRINT_BYTES]; /* pipeline/nightly/fingerprint.h; "" = it could not be read */
+    char fingerprint[TM_FINGERPRINT_BYTES]; /* pipeline/nightly/manifest.h; "" = it could not be read */
     const char *id;                         /* of the item below its run: [A-Za-z0-9._-], unique in the run */
 };
 
@@ -131,5 +131,19 @@ tm_status tm_manifest_check_ids(const struct tm_manifest *manifest) TM_MUST_USE;
 
 /* A path below a root: relative, none of its parts "." or ".." or empty; "" is the root itself. */
 bool tm_path_is_below(const char *path);
+
+/* Is a file still the one that a result was made of?  A hash (XXH3, 16 hex digits) of its size, its time of change and its
+ * first and last 64 KiB: reading all of a terabyte to see that nothing is to be done would cost as much as doing it. */
+
+/* errors: TM_ERR_INPUT  it is not there, or cannot be read */
+tm_status tm_file_fingerprint(struct tm_run *run, const char *path, uint64_t *bytes, int64_t *mtime_ns,
+                              char fingerprint[TM_FINGERPRINT_BYTES]) TM_MUST_USE;
+/* Of a run: of its files' fingerprints, in their order. */
+void tm_run_fingerprint(const struct tm_batch_run *batch_run, char fingerprint[TM_FINGERPRINT_BYTES]);
+
+/* Of the options that change what a report holds or which files it has; a thresholds file counts by its content.
+ * errors: TM_ERR_USAGE  it cannot be read */
+tm_status tm_options_fingerprint(struct tm_run *run, const struct tm_options *options,
+                                 char fingerprint[TM_FINGERPRINT_BYTES]) TM_MUST_USE;
 
 #endif

@@ -18,7 +18,7 @@
 #include "pipeline/discover.h"
 #include "pipeline/options.h"
 #include "pipeline/run.h"
-#include "pipeline/store/nearest.h"
+#include "pipeline/strings.h"
 
 /* The template of --keys: parts of a path, from the left, in which {job}, {night}, {revision}, {label}, {step} and {}
  * stand for what is there. */

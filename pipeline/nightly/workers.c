@@ -22,8 +22,8 @@
 
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/run_keys.h"
-#include "pipeline/quantity.h"
 #include "pipeline/run.h"
+#include "pipeline/strings.h"
 
 /* Cores and memory.  A control group holds what is below it to its limits, so every one from ours up to the root counts:
  * cpu.max and memory.max of version 2, cpu.cfs_quota_us and memory.limit_in_bytes of version 1

@@ -9,9 +9,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "pipeline/runs.h"
 #include "pipeline/store/hash.h"
-#include "pipeline/window.h"
+#include "pipeline/store/sorter.h"
 
 /* A table has 2 to 4 slots of 4 bytes per row; a sort needs two tags. */
 enum { TABLE_BYTES_PER_ROW = 2 * sizeof(struct tm_tag), BITS_LEAST = 6 };

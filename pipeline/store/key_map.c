@@ -9,14 +9,14 @@
  * Keys are stored scrambled.  The upper half is the place: the table, the pages of a run and the words of a filter are
  * found by it, and runs are sorted by it.  A family has one place, so what a run holds of it is mostly read as one
  * page, and goes into the table as a cache. */
-#include "pipeline/store/key_map.h"
+#include "pipeline/store/names.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "pipeline/store/hash.h"
-#include "pipeline/store/spill.h"
-#include "pipeline/window.h"
+#include "pipeline/store/rows.h"
+#include "pipeline/store/sorter.h"
 
 enum {
     MEMBERS = 1 << TM_KEY_MEMBER_BITS,

@@ -14,10 +14,9 @@
 
 #include "pipeline/record.h"
 #include "pipeline/run.h"
-#include "pipeline/runs.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
-#include "pipeline/window.h"
+#include "pipeline/store/sorter.h"
 
 /* Small numbers for the groups of lengths, which are numbers of 64 bits: in the order in which they
  * come.  Memory: 32 bytes a group; what does not fit into its part the pool may give. */

@@ -9,7 +9,7 @@
 
 #include "pipeline/store/hash.h"
 #include "pipeline/store/rows.h"
-#include "pipeline/utf8.h"
+#include "pipeline/strings.h"
 
 enum { FIRST_BITS = 8, TEXT_FIRST_BYTES = 256, TEXT_LEAST_BYTES = 64 << 10 };
 

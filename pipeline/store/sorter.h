@@ -3,9 +3,22 @@
 #define TM_SORTER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "pipeline/run.h"
-#include "pipeline/store/row_order.h"
+#include "pipeline/store/rows.h"
+
+/* Which of two rows goes first: <0, 0, >0. */
+typedef int tm_row_order(const void *a, const void *b);
+
+/* A number that never falls from a row to one behind it in the order: rows are compared only where it is equal. */
+typedef uint64_t tm_row_prefix(const void *row);
+
+/* A prefix of rows that are in the order of a signed number. */
+static inline uint64_t tm_prefix_of(int64_t number)
+{
+    return (uint64_t)number ^ (uint64_t)1 << 63;
+}
 
 /* External merge sort of fixed-size rows: push in any order, finish, pull in order.  Full windows are
  * sorted and spilled as runs; runs are merged (in several levels where there are more runs than buffers).
@@ -28,5 +41,88 @@ tm_status tm_sorter_next(struct tm_sorter *sorter, const void **row) TM_MUST_USE
 /* Start again from the first row, as often as wanted. */
 tm_status tm_sorter_rewind(struct tm_sorter *sorter) TM_MUST_USE;
 uint64_t tm_sorter_count(const struct tm_sorter *sorter);
+
+/* Rows one after the other in one block that grows in few, large steps up to a bound, which the pool of the ledger
+ * may raise: the memory part of sorters, groups and indexes.  Pointers to rows are valid until the next row is put in. */
+struct tm_window {
+    struct tm_run *run;
+    enum tm_account account;
+    size_t row_bytes;
+    size_t extra_bytes; /* per row, kept free for what the owner has beside it (sort numbers, slots) */
+    size_t most;        /* rows, at most */
+    size_t drawn_bytes; /* from the pool, beyond memory_bytes */
+    size_t capacity, count;
+    uint8_t *rows;
+};
+
+/* in:     memory_bytes  for rows, their extra bytes and the move from a smaller block to a larger
+ * one */
+void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_account account, size_t row_bytes,
+                    size_t extra_bytes, size_t memory_bytes);
+/* True if it may grow: within its bound, or because the pool doubled that. */
+bool tm_window_can_grow(struct tm_window *window);
+/* Make room.  Allowed only while capacity < most. */
+tm_status tm_window_grow(struct tm_window *window) TM_MUST_USE;
+/* Give the memory back; the window is empty and can be used again, up to the same bound. */
+void tm_window_release(struct tm_window *window);
+/* The end: what was drawn from the pool goes back, too. */
+void tm_window_close(struct tm_window *window);
+
+static inline bool tm_window_is_full(const struct tm_window *window)
+{
+    return window->count == window->capacity;
+}
+
+static inline uint8_t *tm_window_at(const struct tm_window *window, size_t index)
+{
+    return window->rows + index * window->row_bytes;
+}
+
+/* A row in a sort: its number, and the part of its prefix in which rows differ. */
+struct tm_tag {
+    uint32_t prefix, number;
+};
+
+/* Bring the rows of a window into order: stable, and linear where they are in order already.
+ * in:     tags     room for two per row
+ *         prefix   NULL = none
+ * out:    the first half of tags has the numbers of the rows in order */
+void tm_window_sort(const struct tm_window *window, struct tm_tag *tags, tm_row_order *order, tm_row_prefix *prefix);
+
+/* Sorted runs of rows in a spill file and their merge: the disk part of sorters and groups.  Runs
+ * are put in one after the other; rows that are equal come out in the order of their runs.  Where
+ * there are more runs than buffers fit in the memory, neighbours are merged first, so memory stays
+ * bounded for any number. */
+struct tm_runs;
+
+struct tm_runs_setup {
+    enum tm_account account;
+    size_t row_bytes;
+    size_t memory_bytes; /* all of it is used by merges; while a run is written,
+                            tm_runs_buffer_bytes */
+    tm_row_order *order;
+    tm_row_prefix *prefix;                       /* NULL = none */
+    void (*merge)(void *into, const void *from); /* folds equal rows into one; NULL = they all stay */
+};
+
+struct tm_runs *tm_runs_new(struct tm_run *run, const struct tm_runs_setup *setup) TM_MUST_USE;
+void tm_runs_free(struct tm_runs *runs);
+/* What a buffer takes: the memory in use while a run is written. */
+size_t tm_runs_buffer_bytes(size_t row_bytes, size_t memory_bytes);
+
+/* Write the next row of the present run; the rows of one run come in order. */
+tm_status tm_runs_put(struct tm_runs *runs, const void *row) TM_MUST_USE;
+/* The present run is complete. */
+tm_status tm_runs_end(struct tm_runs *runs) TM_MUST_USE;
+
+/* True if runs have to be merged before the next one begins: the caller gives back its own memory
+ * first. */
+bool tm_runs_need_merge(const struct tm_runs *runs);
+tm_status tm_runs_merge(struct tm_runs *runs) TM_MUST_USE;
+
+/* No more runs; then rows come out in order, NULL at the end. */
+tm_status tm_runs_finish(struct tm_runs *runs) TM_MUST_USE;
+tm_status tm_runs_next(struct tm_runs *runs, const void **row) TM_MUST_USE;
+tm_status tm_runs_rewind(struct tm_runs *runs) TM_MUST_USE;
 
 #endif

@@ -14,11 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/attributes.h"
 #include "pipeline/doc/doc.h"
+#include "pipeline/error.h"
 #include "pipeline/run.h"
 #include "reports/chart/makers.h"
-#include "reports/chart/palette.h"
 #include "reports/format/format.h"
 
 enum { TEXT_MOST = 1024, FIRST_ROOM = 256, THOUSAND = 1000 };

@@ -6,13 +6,82 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pipeline/attributes.h"
 #include "pipeline/doc/doc.h"
+#include "pipeline/error.h"
 #include "pipeline/run.h"
-#include "reports/chart/palette.h"
+
+/* What a colour means.  Charts name roles; the back ends look the colour up (PDF) or name a class
+ * of the style sheet (SVG, HTML: "f-compute" fills, "s-compute" strokes), so that light, dark and
+ * print stay one drawing. */
+enum tm_role {
+    /* Parts of device time, in the order of stacking. */
+    TM_ROLE_COMPUTE,
+    TM_ROLE_COLLECTIVE,
+    TM_ROLE_COPY_H2D,
+    TM_ROLE_COPY_D2H,
+    TM_ROLE_COPY_P2P,
+    TM_ROLE_COPY_D2D,
+    TM_ROLE_COPY_OTHER,
+    TM_ROLE_HIDDEN, /* of a collective or a copy: what other work runs beside */
+    /* Idle by cause, in the order of the summary. */
+    TM_ROLE_IDLE_DEVICE_WAIT,
+    TM_ROLE_IDLE_LAUNCH,
+    TM_ROLE_IDLE_COMPILE,
+    TM_ROLE_IDLE_INPUT,
+    TM_ROLE_IDLE_SYNC,
+    TM_ROLE_IDLE_GC,
+    TM_ROLE_IDLE_PROFILER,
+    TM_ROLE_IDLE_HOST,
+    TM_ROLE_IDLE_UNRECORDED,
+    TM_ROLE_IDLE, /* idle that is not split */
+    /* Judgements. */
+    TM_ROLE_GOOD,
+    TM_ROLE_WARNING,
+    TM_ROLE_BAD,
+    TM_ROLE_UNKNOWN,
+    /* Passes of a training step. */
+    TM_ROLE_PASS_FORWARD,
+    TM_ROLE_PASS_BACKWARD,
+    TM_ROLE_PASS_OTHER,
+    /* How busy a device is, from hardly to always: steps of one hue. */
+    TM_ROLE_USE_0,
+    TM_ROLE_USE_1,
+    TM_ROLE_USE_2,
+    TM_ROLE_USE_3,
+    TM_ROLE_USE_4,
+    /* Everything else. */
+    TM_ROLE_SERIES, /* one series of data without a meaning of its own */
+    TM_ROLE_AREA,   /* the area below that series */
+    TM_ROLE_TEXT,
+    TM_ROLE_QUIET, /* axis labels, notes */
+    TM_ROLE_GRID,  /* axes and grid lines */
+    TM_ROLE_PAPER, /* background; gaps between parts */
+    TM_ROLE_COUNT
+};
+
+struct tm_colour {
+    const char *name;  /* of the style class, after "f-" or "s-" */
+    uint32_t light;    /* 0xRRGGBB on white paper, screen and print */
+    uint32_t dark;     /* on dark paper */
+    const char *label; /* as legends say it */
+};
+
+/* Indexed by the enum. */
+extern const struct tm_colour tm_palette[TM_ROLE_COUNT];
+
+/* The role of a part of the summary: "device_wait" ... "unrecorded"; "h2d" ... "other".
+ * out:    the role, TM_ROLE_UNKNOWN for a word that is not known */
+enum tm_role tm_role_of_cause(const char *cause);
+enum tm_role tm_role_of_direction(const char *direction);
+
+/* The direction of a copy in words: "host to device"; a word that is not known as it is. */
+const char *tm_direction_title(const char *direction);
+
+/* The cause of idle time in words. */
+const char *tm_cause_title(const char *cause);
 
 /* A drawing that does not know its page: marks in points (1/72 inch), origin at the top left, y
- * downwards. The makers (charts.h) put marks in, the back ends (html_table.h, the PDF writer) walk them in
+ * downwards. The makers (chart.h) put marks in, the back ends (html_page.h, the PDF writer) walk them in
  * order, later marks above earlier ones.  Beside the drawing a chart has a title, a caption and the
  * table of the same figures. Texts may hold names of a trace: valid UTF-8 without control
  * characters, to be escaped by the back end. */
@@ -133,7 +202,8 @@ int tm_axis_ticks(const struct tm_axis *axis);
 double tm_axis_tick(const struct tm_axis *axis, int index);
 /* A value with as many decimals as the step of the axis needs. */
 char *tm_axis_text(const struct tm_axis *axis, double value, char *out); /* out: TM_FORMAT_BYTES */
-char *tm_axis_label(const struct tm_axis *axis, int index, char *out);   /* out: TM_FORMAT_BYTES */
+
+char *tm_axis_label(const struct tm_axis *axis, int index, char *out); /* out: TM_FORMAT_BYTES */
 
 /* A place for data with a scale on its left. */
 struct tm_plot {
@@ -232,5 +302,49 @@ bool tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struc
 
 /* The figures of the bars as the chart's table; first names the column of bar names. */
 void tm_parts_table(struct tm_chart *chart, const char *first, const struct tm_bar *bars, int count);
+
+/* The charts of a report, drawn from the summary alone.  A chart without data is not drawn: its
+ * count is 0. The usual way: for (size_t i = 0; i < tm_charts_count(TM_CHART_DEVICES, summary);
+ * i++) { tm_charts_draw(&chart, TM_CHART_DEVICES, i, summary);
+ *         ... hand &chart to the back end ...
+ *     } */
+enum tm_chart_kind {
+    TM_CHART_STEPS,       /* parts of each step, stacked */
+    TM_CHART_STEP_TIMES,  /* length of each step with median and p95 */
+    TM_CHART_DEVICES,     /* parts of the time of each device */
+    TM_CHART_CAUSES,      /* idle time by cause */
+    TM_CHART_GAPS,        /* histogram of gaps */
+    TM_CHART_SCOPES,      /* device time by scope, what is in it below it */
+    TM_CHART_ROOFLINE,    /* what operations compute per second and per byte, under the peaks */
+    TM_CHART_MEMORY,      /* bytes in use over time: one chart per allocator */
+    TM_CHART_UTILIZATION, /* how busy each device is over time */
+    TM_CHART_OCCUPANCY,   /* occupancy of kernels, by their length and time */
+    TM_CHART_COLLECTIVES, /* exposed and hidden time by kind */
+    TM_CHART_SKEW,        /* how late each device comes to collectives */
+    TM_CHART_BALANCE,     /* what each device computes, beside their mean */
+    TM_CHART_TRANSFERS,   /* exposed and hidden time of copies by direction */
+    TM_CHART_SIDES,       /* of a comparison: the step times of each side */
+    TM_CHART_WATERFALL,   /* of a comparison: how a step goes from old to new, one for each new side */
+    TM_CHART_SPEEDUP,     /* of a scaling study: the speed-up by devices, beside the ideal and the fit */
+    TM_CHART_EFFICIENCY,  /* of a scaling study: likewise */
+    TM_CHART_SCALED_STEP, /* of a scaling study: parts of a step of one device, by devices */
+    TM_CHART_NIGHT,       /* of a night: how the step time of each job changed */
+    TM_CHART_TRENDS,      /* of a night: a figure of a job over its runs, one chart each */
+    TM_CHART_KINDS
+};
+
+enum {
+    TM_CHART_BARS_MOST = 60,       /* steps drawn; more are sampled and the caption says so */
+    TM_CHART_DEVICES_MOST = 32,    /* devices drawn; the ones with the least use first chosen */
+    TM_CHART_ALLOCATORS_MOST = 16, /* memory charts */
+};
+
+/* How many drawings of a kind the summary gives. */
+size_t tm_charts_count(enum tm_chart_kind kind, const struct tm_value *summary);
+
+/* Draw one of them.  The chart is cleared first.
+ * in:     index  below tm_charts_count
+ * errors: remembered in the chart: tm_chart_status */
+void tm_charts_draw(struct tm_chart *chart, enum tm_chart_kind kind, size_t index, const struct tm_value *summary);
 
 #endif

@@ -2,7 +2,7 @@
 /* Which charts a summary gives, and what their makers share.  Figures are taken from the summary as
  * they are; the only arithmetic here is that of places on the page.  What is drawn is capped, and
  * the caption says of how many. */
-#include "reports/chart/charts.h"
+#include "reports/chart/chart.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -4,7 +4,6 @@
 
 #include "pipeline/doc/doc.h"
 #include "reports/chart/chart.h"
-#include "reports/chart/charts.h"
 
 /* The makers behind tm_charts_draw, one family per file.  Each count tells how many drawings there
  * are; each maker takes a cleared chart and may be called only where its count is above 0. */

@@ -4,7 +4,7 @@
  * that Okabe and Ito chose for colour-blind eyes ("Color universal design", 2008), made darker or
  * lighter until every part stands out from its paper by 3:1 and every text by 4.5:1
  * (WCAG 2.1, 1.4.11 and 1.4.3); tests/unit/test_svg.c measures it. */
-#include "reports/chart/palette.h"
+#include "reports/chart/chart.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scopes.collapsed.  The rows of the summary are trees in order, so that the frames of a row are the names of the last
  * rows of each depth above it. */
-#include "reports/collapsed/collapsed.h"
+#include "reports/media.h"
 
 #include <errno.h>
 #include <inttypes.h>

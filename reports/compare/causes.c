@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The causes of a change: found by the rules, put into order, written as findings. */
-#include "reports/compare/causes.h"
+#include "reports/compare/comparison.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/compare/comparison.h"
-#include "reports/compare/row_table.h"
 #include "reports/findings/query.h"
 #include "reports/format/format.h"
 

@@ -3,6 +3,8 @@
 #define TM_COMPARE_H
 
 #include "pipeline/doc/doc.h"
+#include "pipeline/run.h"
+#include "reports/statistics/statistics.h"
 
 /* Two or more sides, each one run or a group of runs of the same thing, against the first one: docs/compare.md,
  * schemas/COMPARISON.md. */
@@ -48,5 +50,118 @@ tm_status tm_compare_check(struct tm_run *run, const struct tm_comparison_side *
  * errors: TM_ERR_LIMIT when memory ends */
 tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_comparison_side *side, size_t sides,
                      const struct tm_compare_options *options) TM_MUST_USE;
+
+/* What comparing asks of one summary.  All of it tolerates sections that are null or not there. */
+
+/* The parts of a step, in the order in which they are told. */
+enum tm_part {
+    TM_PART_COMPUTE,
+    TM_PART_COLLECTIVES,
+    TM_PART_COPY_H2D,
+    TM_PART_COPY_D2H,
+    TM_PART_COPY_P2P,
+    TM_PART_COPY_D2D,
+    TM_PART_COPY_OTHER,
+    TM_PART_IDLE_DEVICE_WAIT,
+    TM_PART_IDLE_LAUNCH,
+    TM_PART_IDLE_COMPILE,
+    TM_PART_IDLE_INPUT,
+    TM_PART_IDLE_SYNC,
+    TM_PART_IDLE_GC,
+    TM_PART_IDLE_PROFILER,
+    TM_PART_IDLE_HOST,
+    TM_PART_IDLE_UNRECORDED,
+    TM_PARTS
+};
+
+struct tm_part_kind {
+    const char *id, *title;
+    const char *path; /* in steps.parts, and in each of steps.list */
+};
+
+extern const struct tm_part_kind tm_part_kind[TM_PARTS];
+
+/* Chosen steps times the devices that each of them ran on; 1 for a run without steps and devices.
+ */
+double tm_device_steps(const struct tm_value *summary);
+/* Steps were found: the session does not stand for one. */
+bool tm_has_steps(const struct tm_value *summary);
+
+/* steps.parts.total_ps and the parts, per step and device.
+ * out: false: no device activity, or parts that are more than their total, as a summary from elsewhere may have */
+bool tm_step_parts(const struct tm_value *summary, double part[TM_PARTS], double *total);
+
+/* The model of the devices; "" where there are several, or it is not known. */
+const char *tm_device_model(const struct tm_value *summary);
+
+/* Of the contents of the files, in any order.  out: 16 hex digits; "" and false: a file has none */
+enum { TM_RUN_FINGERPRINT_BYTES = 17 };
+
+bool tm_fingerprint(const struct tm_value *summary, char out[TM_RUN_FINGERPRINT_BYTES]);
+
+/* An element of `runs`: COMPARISON.md. */
+void tm_add_compared_run(struct tm_value *list, const struct tm_compared_run *run);
+
+/* What a document of several runs begins with: what it is, who made it, what the user says of it, its settings.
+ * in: schema  "tracemill.comparison"; is_redacted  a summary of it was */
+void tm_add_study_head(struct tm_value *root, const char *schema, const struct tm_compare_options *options,
+                       bool is_redacted);
+
+/* A time as a member; NaN = null with a reason. */
+void tm_add_ps(struct tm_value *to, const char *key, double ps, const char *why);
+/* Any number as a member; NaN = null with a reason. */
+void tm_add_figure(struct tm_value *to, const char *key, double value, const char *why);
+
+/* Memory of one job that is given back in one go: what a comparison works out before it is written.
+ * Its size follows the rows of the summaries, which are capped. */
+struct tm_compare_blocks {
+    struct tm_run *run;
+    struct tm_room_block *blocks;
+};
+
+/* Zeroed memory for `count` things.  errors: NULL, told in run->error */
+void *tm_room_take(struct tm_compare_blocks *room, size_t count, size_t bytes) TM_MUST_USE;
+void tm_room_free(struct tm_compare_blocks *room); /* tolerates a zeroed one */
+
+/* The steps of a run as tests need them: one value for each step number, in the order of time.  The hosts of a
+ * program run a step together, so that a step is not one sample for each of them: of several values of one number the
+ * mean counts. */
+
+/* out: sample  of steps.samples_ps
+ * errors: TM_ERR_LIMIT when memory ends */
+tm_status tm_step_samples(struct tm_compare_blocks *room, const struct tm_value *summary,
+                          struct tm_sample *sample) TM_MUST_USE;
+/* As many as there can be. */
+size_t tm_step_samples_most(const struct tm_value *summary);
+/* Those of them in which nothing is compiled, to find out how much a step resembles the one before. */
+tm_status tm_quiet_samples(struct tm_compare_blocks *room, const struct tm_value *summary,
+                           struct tm_sample *sample) TM_MUST_USE;
+/* Of the listed steps that are analyzed, a member of each: "compute_ps". */
+tm_status tm_listed_samples(struct tm_compare_blocks *room, const struct tm_value *summary, const char *path,
+                            struct tm_sample *sample) TM_MUST_USE;
+
+/* Are the steps of both measured in the same way, as far as it is known?  Else no test can compare them. */
+bool tm_are_steps_alike(const struct tm_value *a, const struct tm_value *b);
+
+#define TM_STEPS_NOT_ALIKE                                                                                             \
+    "the steps are measured in two ways: as the time from one to the next, and as the host's spans"
+
+/* The number of analyzed steps; 1 of a run without steps. */
+double tm_analyzed_steps(const struct tm_value *summary);
+
+/* Steps in which a program is compiled: events that are recorded one by one, and no matter of chance. */
+struct tm_compiling_steps {
+    double steps, compiling;
+    double mean_ps;   /* of all steps; NaN = there are none */
+    double excess_ps; /* by how much the compiling ones raise it: less the mean of the others; 0 where all compile */
+};
+
+/* Do they come in another share of the steps, and do they change the mean by so much of the base's? */
+#define TM_COMPILING_LEAST_PCT 1.0
+
+bool tm_have_compiling_changed(const struct tm_compiling_steps *base, const struct tm_compiling_steps *other,
+                               double least_pct);
+tm_status tm_count_compiling_steps(struct tm_compare_blocks *room, const struct tm_value *summary,
+                                   struct tm_compiling_steps *of) TM_MUST_USE;
 
 #endif

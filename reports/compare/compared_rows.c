@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/compare/compare.h"
 #include "reports/compare/comparison.h"
-#include "reports/compare/row_table.h"
-#include "reports/compare/sides.h"
 #include "reports/format/format.h"
 
 /* The figures of a summary that a comparison sets beside each other. */

@@ -7,14 +7,10 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/compare/causes.h"
 #include "reports/compare/compare.h"
-#include "reports/compare/room.h"
-#include "reports/compare/sides.h"
-#include "reports/compare/step_samples.h"
 #include "reports/findings/query.h"
 #include "reports/format/format.h"
-#include "reports/statistics/tests.h"
+#include "reports/statistics/statistics.h"
 
 /* What to know of a comparison before its figures are believed. */
 

@@ -3,10 +3,8 @@
 #define TM_COMPARISON_H
 
 #include "reports/compare/compare.h"
-#include "reports/compare/room.h"
-#include "reports/compare/sides.h"
-#include "reports/compare/step_samples.h"
-#include "reports/statistics/tests.h"
+#include "reports/format/format.h"
+#include "reports/statistics/statistics.h"
 
 /* What the parts of a comparison share.  Made by tm_compare, filled from left to right: sides, step
  * tests, waterfalls, tables, devices, causes, verdict.  Sides are counted from 0, the base. */
@@ -144,5 +142,157 @@ void tm_add_geomean(struct comparison *c);
 tm_status tm_add_tables(struct comparison *c) TM_MUST_USE;
 tm_status tm_add_compared_devices(struct comparison *c) TM_MUST_USE;
 tm_status tm_add_causes(struct comparison *c) TM_MUST_USE;
+
+/* Why a step of one side takes longer or shorter than one of the base.  Rules look at the
+ * comparison, special ones first; each takes what it explains out of the changes of the parts, so
+ * that nothing is told twice, and what no rule has taken is told by the part itself. */
+enum {
+    CAUSES_MOST = 48, /* of one side; more are left to their parts */
+    CAUSE_TITLE_BYTES = 240,
+    CAUSE_EVIDENCE_MOST = 6,
+    CAUSE_EVIDENCE_BYTES = 360,
+    CAUSE_FIXES_MOST = 4,
+};
+
+struct cause {
+    const char *id;
+    char title[CAUSE_TITLE_BYTES];
+    char evidence[CAUSE_EVIDENCE_MOST][CAUSE_EVIDENCE_BYTES];
+    int evidence_count;
+    const char *why;          /* what it means, a sentence; NULL = nothing */
+    const char *const *fixes; /* ends with NULL; for what became slower */
+    double value;             /* in `unit`; NaN = none */
+    const char *unit;
+    double change_ps;         /* of the step; 0 of a fact */
+    bool is_fact, is_warning; /* of a fact */
+    bool is_rest;             /* what no cause explains: told behind those */
+    int number;               /* in the order in which they were found */
+};
+
+struct causes {
+    struct comparison *c;
+    size_t side;
+    const struct waterfall *w;
+    bool is_tested;
+    double step_ps; /* of the base */
+    double left_ps[TM_PARTS];
+    bool is_compute_told; /* by something that is no single operation */
+    struct cause *list;   /* CAUSES_MOST, and one that takes what does not fit */
+    int count;
+};
+
+typedef tm_status cause_rule(struct causes *k);
+
+extern cause_rule tm_find_slow_device;
+extern cause_rule tm_find_recompiles;
+extern cause_rule tm_find_transfer_causes;
+extern cause_rule tm_find_collective_causes;
+extern cause_rule tm_find_lost_overlap;
+extern cause_rule tm_find_idle_changes;
+extern cause_rule tm_find_changed_parts;
+
+/* What the titles of a side's causes begin with: "" of two sides, else "LABEL: ".  out: returned */
+const char *tm_cause_side(const struct comparison *c, size_t side, char out[TM_FORMAT_BYTES]);
+
+/* Begin a cause.  out: never NULL */
+struct cause *tm_cause_begin(struct causes *k, const char *id, double change_ps);
+struct cause *tm_cause_of_fact(struct causes *k, const char *id);
+void tm_cause_set_title(struct cause *cause, const char *format, ...) TM_PRINTF(2, 3);
+void tm_cause_say(struct cause *cause, const char *format, ...) TM_PRINTF(2, 3);
+
+/* Has the part changed: significantly, or, where nothing can be tested, by enough? */
+bool tm_part_has_changed(const struct causes *k, enum tm_part part);
+/* A change of the step that is worth a line. */
+bool tm_is_worth_a_cause(const struct causes *k, double change_ps);
+
+/* Take up to so much (with its sign) out of what is left of a part's change.  out: what was there
+ * of it */
+double tm_take_from_part(struct causes *k, enum tm_part part, double change_ps);
+
+/* "+1.23 ms", "-4.50 µs" */
+enum { SIGNED_TIME_BYTES = 64 };
+
+char *tm_signed_time(char out[SIGNED_TIME_BYTES], double ps);
+/* "12.3 % longer", "4.0 % less", "3.1 times as long" */
+char *tm_longer_by(char out[SIGNED_TIME_BYTES], double base, double value);
+
+/* Rows by name of several sides beside each other: kernels, ops, collectives ... */
+
+enum row_match { MATCH_NAME, MATCH_FAMILY, MATCH_PATTERN, MATCH_CATEGORY, MATCH_NONE };
+
+enum row_status { ROW_ADDED, ROW_REMOVED, ROW_SLOWER, ROW_FASTER, ROW_SAME, ROW_UNCLEAR };
+
+/* What one side has of a row; means over its runs, per step and device. */
+struct row_cell {
+    bool is_known;
+    bool is_hidden; /* not listed, but the list was cut: it may be there */
+    bool has_bytes;
+    size_t members; /* names that it stands for */
+    double ps, count, bytes;
+    double *ps_of_run; /* of each run */
+    /* executions: their number, mean length and sum of squared differences from it; of single runs
+     */
+    bool has_moments;
+    double executions, mean_ps, squares;
+    bool is_counted_exactly; /* in each step and device as often */
+};
+
+struct row_change {
+    bool is_known, is_tested, is_significant;
+    double change_ps, pct, p;
+    double from_count_ps, from_length_ps; /* add up to the change */
+    enum row_status status;
+};
+
+struct tm_row {
+    const char *name;                 /* of a merged one: its family, its pattern, or its category */
+    const char *pattern;              /* the name without its numbers; of a member of a family that of the family */
+    const char *family, *family_path; /* "" = none is known */
+    const char *path;                 /* of the framework: tells ops of one name apart; "" = not known, or several */
+    const char *group;                /* category, pass ...; "" = none */
+    enum row_match match;
+    struct row_cell *cell;     /* one per side */
+    struct row_change *change; /* one per side; that of the base is unused */
+};
+
+struct tm_row_table {
+    const char *key;       /* in the document, and in the summary */
+    const char *by;        /* what a name is */
+    bool is_of_session;    /* sums of the whole session, not of a step */
+    bool is_by_category;   /* of other hardware rows may meet by category */
+    bool has_path;         /* of the framework */
+    bool is_whole;         /* a row that is not there has no time: it is no addition */
+    const char *test_part; /* rows are parts of a step: "idle_" and the name is the part's id; NULL = no */
+    const char *why;       /* no side has it: the reason */
+    struct tm_row **row;
+    size_t rows;
+    double *rest_ps;      /* of what was not listed, one per side */
+    size_t rest_rows;     /* at most on a side */
+    double *floor_ps;     /* no row that is not listed has more; one per side; 0 = all are listed */
+    struct tm_row **slot; /* by name, while it is filled */
+    size_t slots;
+};
+
+/* A table of the comparison, in its own memory, filled from the sides' summaries.  out: NULL: error
+ * in run->error */
+enum row_kind {
+    ROWS_KERNELS,
+    ROWS_OPS,
+    ROWS_SCOPES,
+    ROWS_COLLECTIVES,
+    ROWS_TRANSFERS,
+    ROWS_GAPS,
+    ROWS_COMPILE,
+    ROW_KINDS
+};
+
+struct tm_row_table *tm_row_table_load(struct comparison *c, enum row_kind kind) TM_MUST_USE;
+
+/* A name without its numbers: each becomes #, and those at the end go.  owns: the room */
+const char *tm_name_pattern(struct tm_compare_blocks *room, const char *name) TM_MUST_USE;
+
+/* The least relative change of a row that is more than what steps of these sides vary by, in
+ * percent. */
+double tm_row_noise_pct(const struct comparison *c, size_t side);
 
 #endif

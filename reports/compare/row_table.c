@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filling a table: rows by name, cells by side.  A row of a summary goes to the row of its name and
  * framework path. */
-#include "reports/compare/row_table.h"
+#include "reports/compare/comparison.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "pipeline/store/hash.h"
-#include "reports/compare/comparison.h"
 #include "reports/format/format.h"
 
 /* What a table is filled with, a row of a run's summary at a time. */

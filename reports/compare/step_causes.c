@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/compare/causes.h"
-#include "reports/compare/row_table.h"
+#include "reports/compare/comparison.h"
 #include "reports/format/format.h"
 
 static double part_change(const struct causes *k, enum tm_part part)

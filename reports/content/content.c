@@ -3,11 +3,8 @@
 
 #include <string.h>
 
-#include "reports/chart/charts.h"
-#include "reports/content/cell.h"
+#include "reports/chart/chart.h"
 #include "reports/content/emit.h"
-#include "reports/content/front_page.h"
-#include "reports/content/table.h"
 #include "reports/findings/query.h"
 #include "reports/format/format.h"
 

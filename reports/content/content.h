@@ -2,10 +2,307 @@
 #ifndef TM_CONTENT_H
 #define TM_CONTENT_H
 
-#include "reports/chart/charts.h"
-#include "reports/content/cell.h"
-#include "reports/content/front_page.h"
-#include "reports/content/table.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pipeline/doc/doc.h"
+#include "pipeline/error.h"
+#include "reports/chart/chart.h"
+#include "reports/format/format.h"
+
+/* One figure or text of a report, before it has a form.  All media show the same value; each gives it the form of its
+ * place: a page adds sort keys, CSV gives exact numbers. */
+
+/* What a value is, and so how it looks.  Numbers come last. */
+enum tm_cell_kind {
+    TM_CELL_WORD,      /* a short text of the program */
+    TM_CELL_NAME,      /* a name of the trace, any bytes: cut in the middle where room is short */
+    TM_CELL_DEVICE,    /* the id of a device, shown as reports/format/format.h has it */
+    TM_CELL_HOST,      /* likewise; a column of them is left out where the run has one host */
+    TM_CELL_CAUSE,     /* of idle time, in words (chart.h) */
+    TM_CELL_DIRECTION, /* of a copy, in words */
+    TM_CELL_SOURCE,    /* of step borders, in words */
+    TM_CELL_TERM,      /* a word of the summary that has words of its own: what bounds, limits, is relied on */
+    TM_CELL_PROSE,     /* sentences, wrapped; may hold names of the trace */
+    TM_CELL_LINK, /* path of a file below the document's folder, to which the first cell of the row leads where the medium has links;
+                       there it is no column of its own, nor on paper */
+    TM_CELL_TIME,   /* picoseconds */
+    TM_CELL_MOMENT, /* a point in time, picoseconds */
+    TM_CELL_DATE,   /* nanoseconds since 1970 */
+    TM_CELL_COUNT,
+    TM_CELL_BYTES,
+    TM_CELL_RATE,      /* bytes per second */
+    TM_CELL_FLOP_RATE, /* FLOP per second */
+    TM_CELL_PCT,
+    TM_CELL_NUMBER,
+};
+
+static inline bool tm_kind_is_number(enum tm_cell_kind kind)
+{
+    return kind >= TM_CELL_TIME;
+}
+
+/* What a number of that kind counts: "ps", "bytes", "bytes/s", "FLOP/s", "%"; "" = nothing. */
+const char *tm_kind_unit(enum tm_cell_kind kind);
+
+enum tm_cell_from { TM_FROM_VALUE, TM_FROM_TEXT, TM_FROM_INT, TM_FROM_DOUBLE };
+
+struct tm_cell {
+    enum tm_cell_kind kind;
+    enum tm_cell_from from;
+    bool is_change; /* a number that is shown with its sign */
+    union {
+        const struct tm_value *value; /* of the summary; may be null, then tm_why tells why */
+        const char *text;             /* "" = an empty cell */
+        int64_t whole;
+        double number;
+    };
+};
+
+static inline struct tm_cell tm_cell_of_value(enum tm_cell_kind kind, const struct tm_value *value)
+{
+    return (struct tm_cell){ .kind = kind, .from = TM_FROM_VALUE, .value = value };
+}
+
+static inline struct tm_cell tm_cell_of_text(enum tm_cell_kind kind, const char *text)
+{
+    return (struct tm_cell){ .kind = kind, .from = TM_FROM_TEXT, .text = text };
+}
+
+static inline struct tm_cell tm_cell_of_int(enum tm_cell_kind kind, int64_t whole)
+{
+    return (struct tm_cell){ .kind = kind, .from = TM_FROM_INT, .whole = whole };
+}
+
+static inline struct tm_cell tm_cell_of_double(enum tm_cell_kind kind, double number)
+{
+    return (struct tm_cell){ .kind = kind, .from = TM_FROM_DOUBLE, .number = number };
+}
+
+/* Part of a whole in percent; an empty cell where there is no whole. */
+struct tm_cell tm_cell_of_share(const struct tm_value *part, const struct tm_value *whole);
+
+/* Neither a number nor a text that is not "". */
+bool tm_cell_is_empty(const struct tm_cell *cell);
+
+/* The number 0, or a plain no. */
+bool tm_cell_is_zero(const struct tm_cell *cell);
+
+/* The cell as people read it.  Names are as they were recorded, any bytes: the medium makes them safe.
+ * out:    returned: out (TM_FORMAT_BYTES), or a text that lives as long as the summary; "" for an empty cell */
+const char *tm_cell_shown(const struct tm_cell *cell, const struct tm_value *summary, char *out);
+
+/* The exact number, without its unit and without separators, as JSON has it; "" where it is none.
+ * out:    TM_FORMAT_BYTES, returned */
+const char *tm_cell_exact(const struct tm_cell *cell, char *out);
+
+/* What a text says about itself; a medium with colours may use it, the words never depend on it. */
+enum tm_tone {
+    TM_TONE_PLAIN,
+    TM_TONE_GOOD,
+    TM_TONE_WARNING,
+    TM_TONE_BAD,      /* a figure */
+    TM_TONE_CRITICAL, /* a finding */
+    TM_TONE_INFO,
+    TM_TONE_UNKNOWN,
+    TM_TONE_QUIET, /* a remark on what stands above it */
+};
+
+/* The tone of a band or a severity: "good", "warning", "bad", "critical", "info", "unknown". */
+enum tm_tone tm_tone_of(const char *word);
+
+/* A table as a section gives it: rows of the summary, and which values of a row are shown, under which title.  Every
+ * medium writes the same table; what differs is how many rows and columns it has room for. */
+enum { TM_TABLE_COLUMNS_MOST = 24, TM_PAPER_ROWS = 15, TM_REASONS_MOST = 2 /* told of the empty cells of a column */ };
+
+enum {
+    TM_WIDE = 1 << 8,    /* shown where there is room: on screens and in CSV, not on paper */
+    TM_SUMS = 1 << 9,    /* rows that are not listed are summed up in one */
+    TM_CHANGE = 1 << 11, /* numbers are shown with their sign */
+    TM_GIVEN = 1 << 12,  /* of what only some users give: left out without a word where no row has it */
+    TM_RARE = 1 << 10,   /* of what many runs do not have: left out where it is 0, or "no", in all rows */
+};
+
+struct tm_column {
+    const char *title;
+    const char *key; /* path in a row; "" = the row's own name, where the rows are members of an object */
+    unsigned shape;  /* enum tm_cell_kind, with TM_WIDE, TM_SUMS, TM_RARE, TM_GIVEN, TM_CHANGE */
+};
+
+static inline enum tm_cell_kind tm_column_kind(const struct tm_column *column)
+{
+    return (enum tm_cell_kind)(column->shape & (TM_WIDE - 1));
+}
+
+struct tm_table {
+    const char *id;      /* [a-z0-9-], unique in a report: its anchor, the name of its CSV file */
+    const char *caption; /* what the rows are, short; any bytes */
+    const struct tm_column *column;
+    size_t columns;
+
+    /* The rows: elements of an array or members of an object of the summary, all of them in order, or those picked.
+     * A table that is no list of the summary gives its cells instead, row by row. */
+    const struct tm_value *rows;
+    const size_t *pick; /* NULL = all; lives until the table is written */
+    size_t picks;
+    bool is_only_picked;         /* what is not picked is no row of the table: nobody counts it as left out */
+    const struct tm_cell *cells; /* columns x cell_rows */
+    size_t cell_rows;
+
+    const struct tm_value *rest;  /* {"rows", and what adds up} of rows that the summary does not list; NULL */
+    const struct tm_value *total; /* a last row with what lies there under the columns' keys; NULL */
+    const char *total_title;      /* of that row, where there is one: "all kernels" */
+    size_t paper_rows;            /* at most on paper; 0 = TM_PAPER_ROWS */
+    size_t screen_rows;           /* at most where --rows asked for fewer than a medium has room for; 0 = as many */
+    const char *depth;            /* path to the depth of a row in a tree whose rows stand in order; NULL = no tree */
+    const char *anchor;           /* rows can be linked to, as "anchor-N"; NULL = not */
+    const int *anchors;           /* N of each row; NULL = its place */
+    bool repeats_chart;           /* a chart before it has the same figures */
+};
+
+#define TM_COLUMNS(list) .column = (list), .columns = sizeof(list) / sizeof((list)[0])
+
+/* What a medium has room for. */
+struct tm_room {
+    bool is_paper;  /* columns with TM_WIDE are left out */
+    bool has_links; /* to other files */
+    bool is_data;   /* for programs: all facts in every report, whatever they hold */
+    size_t rows;    /* at most, of a table; paper takes less: tm_table.paper_rows */
+};
+
+/* Which columns and rows of a table are shown. */
+struct tm_layout {
+    const struct tm_table *table;
+    const struct tm_value *summary;
+    size_t column[TM_TABLE_COLUMNS_MOST]; /* the places of those that are shown */
+    size_t columns;
+    struct {
+        const char *title;
+        const char *text; /* why its cells are empty, or the value that all of its cells have */
+        bool is_same;     /* the value; else the reason */
+        bool is_shown;    /* the column has other cells that are not empty */
+    } note[TM_TABLE_COLUMNS_MOST * TM_REASONS_MOST]; /* columns left out with a word, and columns with empty cells */
+    size_t notes;
+    size_t rows;           /* listed */
+    int64_t rows_left_out; /* of the table and of the summary's rest */
+};
+
+/* Columns of which no row has a value are left out, and those with TM_RARE of which all are 0; those whose value is the
+ * same in all rows (programs, devices, terms, sentences) become a note, as do the reasons for what is null. */
+void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, const struct tm_value *summary,
+                      const struct tm_room *room);
+
+size_t tm_table_rows(const struct tm_table *table); /* all it has */
+
+/* Rows of the table that are not among the first `listed` ones, with those that the summary itself does not list.
+ * in: listed  at most tm_table_rows */
+int64_t tm_table_left_out(const struct tm_table *table, size_t listed);
+
+/* A cell; row below tm_table_rows, column below table->columns. */
+struct tm_cell tm_table_cell(const struct tm_table *table, size_t row, size_t column);
+/* Where the first cell of a row leads; NULL = nowhere. */
+const char *tm_table_link(const struct tm_table *table, size_t row);
+/* How far a row is indented: its depth in the tree, 0 without one. */
+int tm_table_depth(const struct tm_table *table, size_t row);
+
+/* Is there something to sum up of the rows that are not listed?  Else their number is all there is to say. */
+bool tm_layout_has_sums(const struct tm_layout *layout);
+
+/* The row that sums up what is not listed, and the row of the total; the first shown column holds their title.
+ * in:     column  of the table; not the first one shown */
+struct tm_cell tm_layout_rest(const struct tm_layout *layout, size_t column);
+struct tm_cell tm_layout_total(const struct tm_layout *layout, size_t column);
+/* "1,234 further rows".  out: TM_FORMAT_BYTES, returned */
+const char *tm_layout_rest_title(const struct tm_layout *layout, char *out);
+
+/* The top of a report, in pieces: each medium has a layout of its own for its first screen or page.  Key figures are in
+ * content.h. */
+enum { TM_FRONT_FACTS_MOST = 10, TM_FRONT_BYTES = 512, TM_FRONT_TITLE_BYTES = 256 };
+
+/* Texts may hold any bytes that a trace can bring. */
+struct tm_front_page {
+    char title[TM_FRONT_TITLE_BYTES];    /* --title, else the name of the run */
+    char subtitle[TM_FRONT_TITLE_BYTES]; /* hosts and devices, "2 hosts, 8 devices"; the run too where there is a
+                                            --title */
+    const char *note;                    /* --note; "" = none */
+    const char *verdict;                 /* a sentence; "" = none */
+    enum tm_tone tone;                   /* of the verdict */
+    struct {
+        const char *title;
+        char text[TM_FRONT_BYTES];
+    } fact[TM_FRONT_FACTS_MOST]; /* host, devices, versions, window, steps, profiled, files, names */
+    size_t facts;
+    bool is_partial; /* the input is damaged: the report has to say so at its top, with tm_partial_text */
+    char partial[TM_FRONT_BYTES];
+};
+
+/* Of any document, by its kind (content.h). */
+void tm_front_make(struct tm_front_page *front, const struct tm_value *summary);
+
+/* What all documents have: title, note, verdict, whether the input is damaged.  in: title  where
+ * the user gave none */
+void tm_front_begin(struct tm_front_page *front, const struct tm_value *summary, const char *title);
+/* The room for a fact, TM_FRONT_BYTES, empty.  in: title  lives as long as the program */
+char *tm_front_add_fact(struct tm_front_page *front, const char *title);
+/* A fact of so many words; what does not fit is cut. */
+void tm_front_say_fact(struct tm_front_page *front, const char *title, const char *format, ...) TM_PRINTF(3, 4);
+void tm_front_of_report(struct tm_front_page *front, const struct tm_value *summary);
+
+/* What to do first: the findings with time at stake, or all where none has any.
+ * out:    pick  their places among the findings, `most` at most; returned: how many */
+size_t tm_front_findings(const struct tm_value *summary, size_t most, size_t *pick);
+
+/* A key figure, ready to be shown. */
+struct tm_key_figure {
+    const struct tm_value *kpi; /* of the summary: tm_sign_of_kpi wants it */
+    const char *id, *title, *definition;
+    const char *band; /* "good", "warning", "bad", "unknown"; "" where it is outside its band and costs nothing */
+    const char *why;  /* it has no value, or the value no judgement, or it costs nothing; "" = nothing to say */
+    size_t finding;   /* of this number has its savings, 1 is the first; 0 = none */
+    bool has_value;
+    char value[TM_FORMAT_BYTES];                      /* with its unit; "" without */
+    char good[TM_FORMAT_BYTES], bad[TM_FORMAT_BYTES]; /* limits, "> 80 %"; "" = none */
+    double place; /* of the value on a scale of three equal parts, bad 0 to 1/3, warning, good 2/3 to 1; -1 = none */
+};
+
+/* Those that have a meaning in this run; none where no figure has a value.  Model FLOP utilization and the step time come
+ * first. */
+size_t tm_kpi_count(const struct tm_value *summary);
+void tm_kpi_at(struct tm_key_figure *out, const struct tm_value *summary, size_t index);
+
+/* What stands beside a finding: how much is at stake, where more is told, and where to look in the trace. */
+enum { TM_FINDING_BYTES = 512, TM_FINDING_LINES = 8 /* of a list, where a medium is short */ };
+
+/* Where a finding can be looked at. */
+struct tm_place {
+    char text[TM_FINDING_BYTES]; /* "at 0.367214627 s, for 1.35 s, gpu:0" */
+    char
+        sql[TM_FINDING_BYTES]; /* finds its slices on Perfetto's SQL page, in the trace as recorded (Chrome JSON) and in
+                                    what `convert` writes; "" where it is not known which host is meant */
+};
+
+/* in:     where  an element of a finding's "where" */
+void tm_place_make(struct tm_place *out, const struct tm_value *summary, const struct tm_value *where);
+
+/* The id of the section that tells more about what a finding says, by the finding's id: "gaps"; "coverage" of what is
+ * wrong with the profile. */
+const char *tm_finding_section(const char *finding_id);
+/* That section; NULL = the report of this run has none. */
+const struct tm_section *tm_section_of_finding(const struct tm_value *summary, const struct tm_value *finding);
+
+/* "potential savings 1.35 s of device time, 80.6 % of the window", "measured 12 %, limit 3 %"; what the finding has of it.
+ * out:    TM_FINDING_BYTES, returned; "" = neither */
+const char *tm_finding_stake(char *out, const struct tm_value *finding);
+
+/* Its "link", to a file below the document's folder; NULL = it has none that is safe. */
+const char *tm_finding_link(const struct tm_value *finding);
+
+/* The same in a few words, for lists: the time alone, "1.35 s", and what it is of: "80.6 % of the window"; of a cause of a
+ * comparison "+1.10 ms" and "87 % of the change".
+ * out:    TM_FORMAT_BYTES, returned; "" = there is none */
+const char *tm_finding_time(char *out, const struct tm_value *finding);
+const char *tm_finding_part(char *out, const struct tm_value *finding);
 
 /* What a document says, section by section, the same for every medium: page, PDF, text, Markdown,
  * CSV.  A document is a report of a run, a comparison ... (content.h); its value tree is called
@@ -15,7 +312,7 @@
 struct tm_content;
 
 struct tm_section {
-    const char *id; /* of its anchor, and of its terms (terms.h) */
+    const char *id; /* of its anchor, and of its terms (content.h) */
     const char *title;
     const char *key; /* of the summary: without a value there the section is only named, under "Not recorded" */
     void (*say)(const struct tm_content *content);
@@ -84,5 +381,93 @@ extern const struct tm_document tm_report_document, tm_comparison_document, tm_c
 
 /* Of a tree; what is not known is taken for a report. */
 const struct tm_document *tm_document_of(const struct tm_value *root);
+
+/* A small table of texts, filled from the left and from the top, that a report puts on its medium.
+ * Fixed size: whoever has more rows than fit says in a note how many were left out. */
+enum { TM_SHEET_COLUMNS = 16, TM_SHEET_ROWS = 160, TM_SHEET_CELL_BYTES = 64, TM_SHEET_PROSE_BYTES = 16384 };
+
+enum tm_column_kind {
+    TM_COLUMN_WORD,   /* left, as wide as its widest cell */
+    TM_COLUMN_NUMBER, /* right, as wide as its widest cell */
+    TM_COLUMN_NAME,   /* left, shares what is left over; cut in the middle */
+    TM_COLUMN_PROSE,  /* left, shares what is left over; wrapped */
+};
+
+struct tm_sheet {
+    int columns, rows;
+    int next;    /* column of the next cell of the last row */
+    bool headed; /* column titles are printed */
+    const char *title[TM_SHEET_COLUMNS];
+    enum tm_column_kind kind[TM_SHEET_COLUMNS];
+    uint8_t indent[TM_SHEET_ROWS]; /* of the first cell: levels of a tree */
+    bool summed[TM_SHEET_ROWS];    /* a rule stands above this row: it sums up */
+    uint8_t tone[TM_SHEET_ROWS][TM_SHEET_COLUMNS];
+    const char *text[TM_SHEET_ROWS][TM_SHEET_COLUMNS];
+    char own[TM_SHEET_ROWS][TM_SHEET_COLUMNS][TM_SHEET_CELL_BYTES];
+    size_t prose_used;
+    char prose[TM_SHEET_PROSE_BYTES]; /* longer texts that belong to no summary */
+};
+
+void tm_sheet_start(struct tm_sheet *sheet, bool headed);
+void tm_sheet_column(struct tm_sheet *sheet, const char *title, enum tm_column_kind kind);
+
+/* Begin the next row.  out: false when the sheet is full; cells then must not be added */
+bool tm_sheet_row(struct tm_sheet *sheet);
+
+/* Add a cell.  owns: the text is borrowed until the sheet is started again */
+void tm_sheet_text(struct tm_sheet *sheet, const char *text);
+
+/* Add a cell and give its own room of TM_SHEET_CELL_BYTES to write into. */
+char *tm_sheet_room(struct tm_sheet *sheet);
+
+/* Add a cell with a longer text of its own; it is cut when the sheet's room for such texts is used
+ * up. */
+void tm_sheet_prose(struct tm_sheet *sheet, const char *format, ...) TM_PRINTF(2, 3);
+
+/* Take a column out. */
+void tm_sheet_drop(struct tm_sheet *sheet, int column);
+
+/* Share `width` among the columns.
+ * in:     natural  width of the widest cell of each column, its title included
+ *         gap      between two columns, in the same unit
+ * out:     actual  widths that fit; elastic columns give way first, then the widest others */
+void tm_sheet_widths(const struct tm_sheet *sheet, const double *natural, double width, double gap, double *actual);
+
+/* Tables of the content as sheets of texts, for media that are no pages with scripts: PDF and text. */
+
+/* Most rows that may be asked for: a sheet keeps two for what sums up. */
+enum { TM_SHEET_ROOM = TM_SHEET_ROWS - 2, TM_NOTE_BYTES = 1024 };
+
+/* Lay a table out and fill a sheet with it: titles, rows, the row of what is not listed, the total.  Rows of trees have
+ * their indent.
+ * in:     room    at most TM_SHEET_ROOM rows
+ * out:    layout  for the notes below the table: tm_layout_note
+ * owns:   texts are borrowed of the table and of the summary */
+void tm_sheet_fill(struct tm_sheet *sheet, struct tm_layout *layout, const struct tm_table *table,
+                   const struct tm_value *summary, const struct tm_room *room);
+
+/* Fill a sheet of two columns without titles with facts: their titles and values; what is null tells why. */
+void tm_sheet_fill_facts(struct tm_sheet *sheet, const struct tm_table *facts, const struct tm_value *summary);
+
+/* The sentences below a table, by their place: values that are the same in all rows, reasons of empty cells, how many
+ * rows are not listed where no row sums them up.
+ * out:    TM_NOTE_BYTES, any bytes; false = there is none at this place */
+bool tm_layout_note(const struct tm_layout *layout, size_t at, char *out);
+
+/* What the figures and the columns of the sections are, short; docs/metrics.md has it in full. */
+struct tm_term {
+    const char *section; /* id of the section (content.h); of several "ops|kernels", where they are of one document */
+    const char *labels;  /* as the section has them, "Self time|Their time"; the first one is the term */
+    const char *text;
+};
+
+extern const struct tm_term tm_terms[];
+extern const size_t tm_term_count; /* at most TM_TERMS_MOST */
+enum { TM_TERMS_MOST = 256 };
+
+/* The place of a term in the list; -1 = the label explains itself.  A label that begins with a name, as that of a side of
+ * a comparison, is looked up without it, too: "run 7, how often" is "How often". */
+int tm_term_find(const char *section, const char *label);
+bool tm_term_is_of(const struct tm_term *term, const char *section);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef TM_EMIT_H
 #define TM_EMIT_H
 
-#include "pipeline/attributes.h"
+#include "pipeline/error.h"
 #include "reports/content/content.h"
 
 /* What the sections say with. */
@@ -21,6 +21,7 @@ void tm_emit_table(const struct tm_content *content, const struct tm_table *tabl
  * their reasons.  in: id  as of a table */
 void tm_emit_facts(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
                    const struct tm_value *row);
+
 #define TM_FACTS(list) (list), sizeof(list) / sizeof((list)[0])
 
 /* "Title: not recorded (why)" as a paragraph.  out: true when the value is null or not there */
@@ -58,5 +59,39 @@ extern const struct tm_section tm_limits_section, tm_speedup_section, tm_scaled_
 extern const struct tm_section tm_nightly_findings_section, tm_nightly_changes_section, tm_nightly_failures_section,
     tm_nightly_gates_section, tm_nightly_jobs_section, tm_nightly_trends_section, tm_nightly_runs_section,
     tm_missing_night_section;
+
+/* The table of the runs that a side of a comparison, or a point of a scaling study, is made of.
+ * in: runs  schemas/COMPARISON.md */
+void tm_emit_runs(const struct tm_content *content, const char *id, const char *caption, const struct tm_value *runs);
+
+/* The same of sides, or points, with one run each: a row for each of them.  in: sides  with a
+ * member `runs` */
+void tm_emit_single_runs(const struct tm_content *content, const char *id, const char *caption,
+                         const struct tm_value *sides);
+
+/* Columns of a table that has one for each side of a comparison (schemas/COMPARISON.md), or one for each but the base. */
+enum { TM_SIDE_TITLE_BYTES = 128, TM_SIDE_KEY_BYTES = 64 };
+
+struct tm_side_columns {
+    struct tm_column column[TM_TABLE_COLUMNS_MOST];
+    char title[TM_TABLE_COLUMNS_MOST][TM_SIDE_TITLE_BYTES];
+    char key[TM_TABLE_COLUMNS_MOST][TM_SIDE_KEY_BYTES];
+    size_t columns;
+};
+
+void tm_side_columns_add(struct tm_side_columns *to, const char *title, const char *key, unsigned shape);
+
+/* "LABEL" or "LABEL, what" for each side: the elements of the list `key` of a row.  in: what  "" = the label alone */
+void tm_side_columns_add_sides(struct tm_side_columns *to, const struct tm_value *comparison, const char *what,
+                               const char *key, unsigned shape);
+
+/* "title" where there is one new side, else "LABEL, title", for each of them.
+ * in: key  of an element of `changes` */
+void tm_side_columns_add_changes(struct tm_side_columns *to, const struct tm_value *comparison, const char *title,
+                                 const char *key, unsigned shape);
+
+/* The label of a side as it is shown, cut in its middle.  out: TM_SIDE_TITLE_BYTES, returned */
+const char *tm_side_label(const struct tm_value *comparison, size_t side, char *out);
+size_t tm_side_count(const struct tm_value *comparison);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/content/content.h"
 #include "reports/content/emit.h"
-#include "reports/content/terms.h"
 #include "reports/format/format.h"
 
 /* Scopes: where in the program device time comes from: framework scopes, layers, annotations of the host. */

@@ -5,12 +5,10 @@
 #include <string.h>
 
 #include "pipeline/options.h"
-#include "pipeline/quoting.h"
 #include "pipeline/store/bounded_sum.h"
+#include "pipeline/strings.h"
 #include "reports/content/content.h"
 #include "reports/content/emit.h"
-#include "reports/content/front_page.h"
-#include "reports/content/terms.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
 

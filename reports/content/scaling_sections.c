@@ -5,7 +5,6 @@
 
 #include "reports/content/content.h"
 #include "reports/content/emit.h"
-#include "reports/content/run_table.h"
 
 /* The fitted serial share, and what it predicts for more devices. */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A table of texts of fixed size, filled by sheet.c and drawn by the text, PDF and Markdown reports.
  * Cells either borrow a text of the summary or use their own room, so that no cell allocates. */
-#include "reports/content/sheet.h"
+#include "reports/content/content.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -11,9 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/attributes.h"
-#include "reports/content/cell.h"
-#include "reports/content/table.h"
+#include "pipeline/error.h"
 
 enum { LEAST_SHARE_PCT = 6 /* of the width, that every elastic column keeps */ };
 

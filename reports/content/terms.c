@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/content/terms.h"
+#include "reports/content/content.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/chart/palette.h"
+#include "reports/chart/chart.h"
 #include "reports/content/emit.h"
 #include "reports/findings/query.h"
 #include "reports/format/format.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The folder csv.  Rows are written as they are said; what is held is one line.  The first failure is kept, and nothing
  * is written after it. */
-#include "reports/csv/csv.h"
+#include "reports/media.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -10,10 +10,8 @@
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/doc/doc.h"
-#include "pipeline/quoting.h"
-#include "reports/content/finding_places.h"
-#include "reports/content/front_page.h"
-#include "reports/content/table.h"
+#include "pipeline/strings.h"
+#include "reports/content/content.h"
 #include "reports/format/format.h"
 
 static const char *last_part(const struct tm_column *column)

@@ -2,13 +2,13 @@
 #ifndef TM_FINDING_H
 #define TM_FINDING_H
 
-#include "reports/findings/finding_texts.h"
+#include "reports/findings/findings.h"
 #include "reports/findings/query.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
 
 /* To add a finding: 1. add its row to schemas/findings.json, 2. measure it in the file of its area, with the functions
- * below, 3. test it and add it to docs/metrics.md.  In detail: finding_texts.h.
+ * below, 3. test it and add it to docs/metrics.md.  In detail: findings.h.
  *
  * What the rules share: one finding under construction, and the list of them.  A rule reads the summary and, if its
  * limit is exceeded, adds one finding with measured evidence.  Everything here has a fixed size; what does not fit is

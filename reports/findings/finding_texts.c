@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks up the texts of a finding and decides which of them match a run.  The table is constant data. */
-#include "reports/findings/finding_texts.h"
+#include "reports/findings/findings.h"
 
 #include <assert.h>
 #include <stdlib.h>

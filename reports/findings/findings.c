@@ -13,7 +13,6 @@
 
 #include "pipeline/store/bounded_sum.h"
 #include "reports/findings/finding.h"
-#include "reports/findings/finding_texts.h"
 #include "reports/findings/query.h"
 #include "reports/format/format.h"
 

@@ -2,6 +2,7 @@
 #ifndef TM_FINDINGS_H
 #define TM_FINDINGS_H
 
+#include "pipeline/doc/doc.h"
 #include "reports/findings/thresholds.h"
 
 /* What a summary with the sections of the stages is judged by, in this order: marks, findings, key figures, verdict. */
@@ -39,5 +40,121 @@ void tm_check_inspection(struct tm_value *found);
 /* Write summary.verdict: one or two sentences on how busy the device is and what costs most.
  * in:     summary  with findings */
 tm_status tm_verdict_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t) TM_MUST_USE;
+
+/* The texts of the findings: schemas/findings.json, which scripts/embed-findings.py compiles into a table, so that
+ * nothing is parsed at run time.
+ *
+ * To add a finding:
+ * 1. Add a row to schemas/findings.json: id, section (the one that shows more), title, causes, advice.  Optional:
+ *    `severity`, needed if no time is at stake (otherwise the share of the time at stake decides); `about`, if it
+ *    concerns the profile and not the run; `verdict`, how the verdict names it (by default it quotes the title);
+ *    `kpis`, the key figures that it explains; `unless`, findings that replace it, as they are more specific.
+ * 2. Write the function that measures it, in the file of its area, reports/findings/AREA_findings.c.  It starts the
+ *    finding by its id and adds value, title arguments, cases and evidence (finding.h).  Call it from the tm_find_
+ *    function at the end of that file.
+ * 3. Test it on a summary in tests/unit/test_findings.c, and document in docs/metrics.md when it is reported.
+ *
+ * Texts, key figures and variants can have conditions.  `for` names platforms, frameworks and purposes; the run has to
+ * match one of each sort that is named.  `when` names cases that the measuring function sets with tm_finding_case; all
+ * of them have to be set, "a|b" means either.  Title, severity, causes and advice come from the first variant that
+ * matches and has them, or else from the row itself.  The first cause that matches is reported, and all advice. */
+
+/* Which runs a text is for. */
+enum tm_audience {
+    TM_FOR_GPU = 1,
+    TM_FOR_TPU = 2,
+    TM_FOR_JAX = 4,
+    TM_FOR_TORCH = 8,
+    TM_FOR_OTHER = 16, /* the framework is not known, or there are several */
+    TM_FOR_TRAIN = 32, /* a backward pass is in the profile, or nothing tells that there is none */
+    TM_FOR_INFER = 64,
+};
+
+/* The platform, framework and purpose of a run, as a set of enum tm_audience.
+ * in:     summary  or what `inspect` found */
+unsigned tm_audience_of(const struct tm_value *summary);
+
+/* A text outside of the table may start with the runs that it is for: "gpu|...", "train,torch,other|...".
+ * out:    the text without this prefix; NULL if it is for other runs */
+const char *tm_text_for(unsigned audience, const char *text);
+
+enum tm_severity {
+    TM_SEVERITY_BY_SHARE, /* of the time at stake */
+    TM_INFO,
+    TM_WARNING,
+    TM_CRITICAL
+};
+
+enum tm_finding_about {
+    TM_ABOUT_RUN,
+    TM_ABOUT_PROFILE, /* what is wrong with the profile, not with the run: told last */
+    TM_ABOUT_DEFECT,  /* the same, of figures that contradict each other: level "defect" */
+};
+
+struct tm_condition {
+    unsigned audience; /* 0 = any */
+    uint32_t cases[2]; /* of each set that is not empty one case has to be given; bits: places in the row's `cases` */
+};
+
+/* Of a run and of a finding in it. */
+struct tm_situation {
+    unsigned audience;
+    uint32_t cases;
+};
+
+struct tm_finding_text {
+    const char *text; /* NULL ends a list */
+    struct tm_condition condition;
+};
+
+struct tm_finding_kpi {
+    const char *id; /* NULL ends a list */
+    unsigned audience;
+    const char *of; /* only if the longest operation is of this category; NULL = of any */
+};
+
+/* NULL, or a severity of 0: the next variant that matches has it. */
+struct tm_finding_variant {
+    struct tm_condition condition;
+    enum tm_severity severity;
+    const char *title; /* with the arguments in braces: "{share} of it" */
+    const struct tm_finding_text *causes, *advice;
+};
+
+struct tm_finding_row {
+    const char *id, *section;
+    enum tm_finding_about about;
+    const char *verdict;                         /* NULL = none */
+    const char *const *cases, *const *arguments; /* their names, which end with NULL */
+    const char *const *unless;                   /* ids of findings that replace it; end with NULL */
+    const struct tm_finding_kpi *kpis;
+    const struct tm_finding_variant *variants; /* the last one is the row itself: no condition, all texts */
+    size_t variant_count;
+};
+
+extern const struct tm_finding_row tm_finding_rows[]; /* by id */
+extern const size_t tm_finding_row_count;
+
+/* The row of an id; NULL = not a finding of a run. */
+const struct tm_finding_row *tm_finding_row(const char *id);
+
+/* Does a finding with this id explain the value of a key figure?
+ * in:     top_category  of the longest operation */
+bool tm_finding_explains(const char *id, const char *kpi, unsigned audience, const char *top_category);
+
+/* The bit of a case.  Naming a case that the row does not have is a programming error. */
+uint32_t tm_finding_case_bit(const struct tm_finding_row *row, const char *name);
+bool tm_finding_has_argument(const struct tm_finding_row *row, const char *name);
+
+/* out:    TM_SEVERITY_BY_SHARE: the table gives none */
+enum tm_severity tm_finding_severity_for(const struct tm_finding_row *row, struct tm_situation situation);
+/* out:    never NULL: texts of the table, the title with its placeholders; cause "" = none fits */
+const char *tm_finding_title_for(const struct tm_finding_row *row, struct tm_situation situation);
+const char *tm_finding_cause_for(const struct tm_finding_row *row, struct tm_situation situation);
+/* Advice that fits, one by one in the order of the table.
+ * in:     *next  NULL to begin
+ * out:    NULL = no more; *next  where to go on */
+const char *tm_finding_next_advice(const struct tm_finding_row *row, struct tm_situation situation,
+                                   const struct tm_finding_text **next);
 
 #endif

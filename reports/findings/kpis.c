@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/findings/finding_texts.h"
 #include "reports/findings/query.h"
 #include "reports/format/format.h"
 

@@ -12,8 +12,7 @@
 #include <string.h>
 
 #include "pipeline/doc/json_parse.h"
-#include "pipeline/store/nearest.h"
-#include "pipeline/utf8.h"
+#include "pipeline/strings.h"
 
 const char *const tm_kpi_id[TM_KPI_COUNT] = {
     [TM_KPI_MODEL_FLOP_UTILIZATION] = "model_flop_utilization",

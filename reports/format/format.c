@@ -14,9 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "pipeline/attributes.h"
 #include "pipeline/doc/doc.h"
-#include "pipeline/utf8.h"
+#include "pipeline/error.h"
+#include "pipeline/strings.h"
 
 #define PS_PER_S INT64_C(1000000000000)
 

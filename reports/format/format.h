@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "pipeline/attributes.h"
 #include "pipeline/doc/doc.h"
+#include "pipeline/error.h"
 
 /* Figures as people read them, the same in every report.  Three significant digits unless said
  * otherwise, rounded to the nearest; decimals as in the C locale, which the program never leaves.

@@ -5,14 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pipeline/run.h"
 #include "pipeline/store/bounded_sum.h"
-#include "pipeline/version.h"
-#include "reports/compare/sides.h"
+#include "reports/compare/compare.h"
 #include "reports/format/format.h"
-#include "reports/gates/gate.h"
-#include "reports/gates/gate_figures.h"
-#include "reports/gates/judge.h"
-#include "reports/statistics/tests.h"
+#include "reports/gates/gates.h"
+#include "reports/statistics/statistics.h"
 
 static const char *const status_name[TM_GATE_STATUSES] = { "passed", "failed", "unknown", "skipped" };
 

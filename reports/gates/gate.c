@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What gates from files and from the command line have in common: rows, limits, and how a wrong one
  * is told. */
-#include "reports/gates/gate.h"
+#include "reports/gates/gates.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/doc/doc_json.h"
-#include "pipeline/glob.h"
-#include "pipeline/quantity.h"
-#include "pipeline/store/nearest.h"
-#include "reports/gates/gate_figures.h"
-#include "reports/gates/gates.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/filter.h"
+#include "pipeline/strings.h"
 
 /* Reads limits of gates.  Times go through the reader of all times, whole and exact; sizes, rates
  * and shares are numbers times their unit. */

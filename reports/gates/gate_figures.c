@@ -2,7 +2,7 @@
 /* Finds figures by walking their path piece by piece: each piece is looked up as tm_path does, so
  * that what the summary's readers write is what gates understand.  The unit is that of the nearest
  * name on the path that has one. */
-#include "reports/gates/gate_figures.h"
+#include "reports/gates/gates.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "pipeline/doc/doc.h"
-#include "pipeline/store/nearest.h"
+#include "pipeline/strings.h"
 
 struct walk {
     struct tm_figure *best;

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "pipeline/doc/doc.h"
+#include "pipeline/strings.h"
 #include "reports/compare/compare.h"
 
 /* Limits for figures of a summary, or of any document, by their path: docs/gates.md,
@@ -66,5 +68,188 @@ tm_status tm_gates_init(struct tm_run *run, const struct tm_value *summary, FILE
 
 /* JUnit XML of a result. */
 tm_status tm_junit_write(struct tm_run *run, const struct tm_doc *result, FILE *to) TM_MUST_USE;
+
+/* Limits as people write them: a number and the unit behind it. */
+enum tm_limit_unit {
+    TM_IN_NUMBER, /* a JSON number: in the unit of the figure, whatever that is */
+    TM_IN_BARE,   /* a text without a unit */
+    TM_IN_TIME,   /* ps */
+    TM_IN_BYTES,
+    TM_IN_PERCENT,
+    TM_IN_BYTE_RATE, /* bytes/s */
+    TM_IN_FLOP_RATE, /* FLOP/s */
+    TM_IN_FACTOR,    /* "1.5x": of the baseline */
+};
+
+struct tm_gate_limit {
+    double number;
+    enum tm_limit_unit kind;
+};
+
+/* [+-]NUMBER[UNIT], as "150ms", "90%", "1.5GiB", "900 GB/s", "-0.5", "1.5x".
+ * out: false, *wrong */
+bool tm_gate_limit_read(const char *text, struct tm_gate_limit *limit, struct tm_wrong *wrong);
+
+/* The limit in the unit of a figure, as the summary gives it beside the figure: "ps", "ms", "%",
+ * "bytes", "count" ... out: false, *wrong where they do not go together */
+bool tm_gate_limit_in_unit(struct tm_gate_limit limit, const char *unit, double *number, struct tm_wrong *wrong);
+
+/* What gates are inside: a row for each rule of each gate.  Texts lie in the document of the gates.
+ */
+enum tm_rule {
+    TM_RULE_MAX,
+    TM_RULE_MIN,
+    TM_RULE_EQUALS,
+    TM_RULE_MAX_INCREASE,
+    TM_RULE_MAX_DECREASE,
+    TM_RULE_MAX_INCREASE_PCT,
+    TM_RULE_MAX_DECREASE_PCT,
+    TM_RULES
+};
+
+extern const char *const tm_rule_name[TM_RULES];
+
+enum { TM_GATES_MOST = 4096, TM_FIGURE_BYTES = 512 };
+
+struct tm_gate {
+    size_t number;            /* in the file or on the command line, from 1 */
+    const char *figure;       /* path, less than TM_FIGURE_BYTES */
+    const char *title, *note; /* NULL = none */
+    const char *job;          /* pattern of the jobs it is of; NULL = every run */
+    const char *limit_text;   /* as the user wrote it */
+    struct tm_gate_limit limit;
+    double min_effect_pct; /* negative = not given */
+    enum tm_rule rule;
+    bool fails_at_limit; /* ">=" and "<=" of expressions */
+    bool required, allow_partial;
+};
+
+struct tm_gates {
+    struct tm_budget *budget;
+    struct tm_doc *doc;
+    const char *path; /* of the file, in the document; NULL = expressions */
+    size_t count, room;
+    struct tm_gate gate[];
+};
+
+bool tm_rule_is_relative(enum tm_rule rule);
+/* Does it hold what becomes more? */
+bool tm_rule_is_upper(enum tm_rule rule);
+
+/* Does a later gate of the file say the same of the job (the same figure and rule)?  Then that one counts. */
+bool tm_gate_is_overruled(const struct tm_gates *gates, const struct tm_gate *gate, const char *job);
+bool tm_gate_fits_job(const struct tm_gate *gate, const char *job);
+
+/* A gate is wrong: where it stands is put before the reason.
+ * out: TM_ERR_USAGE */
+tm_status tm_gate_refuse(struct tm_run *run, const struct tm_gates *gates, const struct tm_gate *gate,
+                         const char *format, ...) TM_PRINTF(4, 5);
+
+/* A figure of a document by its path, as tm_path has it.  "[*]" stands for each element of a list
+ * or member of an object: of many figures the one that a rule is strictest with is taken.  The id
+ * of a key figure, "device_utilization", and "utilization" are short names. */
+enum { TM_FIGURE_PATH = 512, TM_FIGURE_UNIT = 24, TM_FIGURE_DEPTH = 24 };
+
+enum tm_figure_state {
+    TM_FIGURE_KNOWN,
+    TM_FIGURE_NULL,       /* or below something that is null, or no element for "[*]" */
+    TM_FIGURE_NO_ELEMENT, /* the list has none of that name */
+    TM_FIGURE_WRONG,      /* there is no such path */
+    TM_FIGURE_OTHER,      /* it is a text, a list or an object */
+};
+
+struct tm_figure {
+    enum tm_figure_state state;
+    double value;
+    char unit[TM_FIGURE_UNIT];  /* "ps", "ms", "%", "bytes", "bytes/s", "FLOP/s", "count" or "" */
+    char place[TM_FIGURE_PATH]; /* the path with the elements that were taken */
+    const char *why;            /* of a null; "" where none was given */
+    enum tm_type type;          /* of what was found */
+};
+
+enum tm_figure_pick { TM_FIGURE_MOST, TM_FIGURE_LEAST };
+
+/* The path that a short name stands for, else the name.  out: of static storage, or `to` */
+const char *tm_figure_path(const struct tm_value *from, const char *name, char to[TM_FIGURE_PATH]);
+/* in: path  less than TM_FIGURE_PATH bytes */
+void tm_figure_find(struct tm_figure *figure, const struct tm_value *from, const char *path, enum tm_figure_pick pick);
+/* What people call it; NULL = nothing else than its path. */
+const char *tm_figure_title(const struct tm_value *from, const char *path);
+
+/* "NAME, NAME or NAME": up to three figures that a wrong path was meant to be; "" where none is
+ * near. */
+void tm_figure_suggest(const struct tm_value *from, const char *wrong_path, char *to, size_t to_bytes);
+
+/* Bytes of the first piece of a path: "steps", ".median_ps", "[0]", "[*]"; 0 = it is no path. */
+size_t tm_figure_piece(const char *path);
+
+struct tm_noise {
+    double p;         /* the larger one of both tests; NaN = none was made */
+    double noise_pct; /* a smaller change is within noise; NaN = not known */
+};
+
+/* The steps of the input and of all baselines, tested once for all gates: the median and the mean, as in comparisons
+ * (statistics/tests.c).  One value for each step number, not for each host.
+ * in:     input, baseline  summaries
+ * out:    steps, base_steps  how many there are; effective  how many independent ones the fewer of them are worth
+ * errors: TM_ERR_LIMIT when memory ends */
+struct tm_step_test {
+    struct tm_noise median, mean;
+    size_t steps, base_steps;
+    double effective;
+    const char *refused; /* why they cannot be compared at all; NULL = they can */
+};
+
+/* A check under way: what judge.c finds out of each gate, and check_document.c writes down. */
+enum { TM_WHY_BYTES = 400 };
+
+enum tm_gate_status { TM_GATE_PASSED, TM_GATE_FAILED, TM_GATE_UNKNOWN, TM_GATE_SKIPPED, TM_GATE_STATUSES };
+
+struct tm_judging {
+    struct tm_run *run;
+    const struct tm_gates *gates;
+    const struct tm_compared_run *input;
+    const struct tm_comparison_side *baseline;   /* NULL = none */
+    const struct tm_judged_job *job;             /* NULL = a run by itself */
+    const struct tm_gate_comparison *comparison; /* NULL = none was made */
+    struct tm_step_test steps;
+    bool steps_are_tested;
+    size_t count[TM_GATE_STATUSES];
+    double base[TM_SIDE_RUNS_MOST];
+};
+
+struct tm_gate_result {
+    const struct tm_gate *gate;
+    const char *path;
+    struct tm_figure figure;
+    double limit;      /* in the figure's unit, or in percent */
+    double baseline;   /* NaN = none */
+    double change_pct; /* NaN = none, or the baseline is 0 */
+    struct tm_noise noise;
+    double spread_pct;             /* what runs of the same program differ by in it; NaN = not known */
+    bool is_compared, has_changed; /* a comparison has decided it */
+    size_t base_count;
+    double steps;     /* the figure is a sum over so many steps and is compared per step; 0 = it is compared as it is */
+    bool is_untested; /* the steps are too few independent ones for a test */
+    char bare[TM_FIGURE_BYTES]; /* the path without ".total" */
+    bool is_total;              /* ".total" stands behind it: compared as it is */
+    enum tm_gate_status status;
+    char why[TM_WHY_BYTES]; /* "" = nothing to say */
+};
+
+/* Is it a sum over the analyzed steps, to be compared per step?  in: path  in a summary */
+bool tm_figure_is_sum(const char *path);
+
+/* What was checked: all that stands before the gates.  in: root  of an empty document */
+void tm_check_begin(struct tm_value *root, const struct tm_judging *j);
+void tm_check_add(struct tm_value *rows, const struct tm_judging *j, const struct tm_gate_result *r);
+/* The counts and the verdict. */
+void tm_check_end(struct tm_value *root, const struct tm_judging *j);
+
+/* JUnit XML of a night: a suite for each run, named by its job (a second one of the night is "JOB #2"), whose cases are
+ * its report and its gates.  A run without a report is an error.
+ * in:     gates  as tm_nightly_gates fills it
+ * errors: TM_ERR_OUTPUT */
+tm_status tm_nightly_junit_write(struct tm_run *run, const struct tm_value *gates, FILE *to) TM_MUST_USE;
 
 #endif

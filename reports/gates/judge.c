@@ -2,20 +2,15 @@
 /* Holds a run to its gates and writes the document of schemas/CHECK.md.  Each gate: find the
  * figure, bring the limit into its unit, find it in the baselines, judge, write.  What a gate
  * cannot be judged by is told beside it. */
-#include "reports/gates/judge.h"
+#include "reports/gates/gates.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "reports/compare/compare.h"
-#include "reports/compare/sides.h"
-#include "reports/compare/step_samples.h"
 #include "reports/format/format.h"
-#include "reports/gates/gate.h"
-#include "reports/gates/gate_figures.h"
-#include "reports/gates/gates.h"
-#include "reports/statistics/tests.h"
+#include "reports/statistics/statistics.h"
 
 /* Is a change more than noise?  Of the step time by the steps of both sides (ranks, permutations), of any
  * figure by the spread of three baselines or more: the value against their t interval for one more

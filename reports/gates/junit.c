@@ -2,7 +2,7 @@
 /* The result of a check as JUnit XML, as Jenkins and GitLab read it: one suite, a case for each
  * gate.  A failed gate is a failure, one that cannot be judged an error, a skipped one is skipped.
  * Source: the schema of Jenkins' xUnit plugin, junit-10.xsd. */
-#include "reports/gates/junit.h"
+#include "reports/gates/gates.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,9 +11,8 @@
 #include <time.h>
 
 #include "pipeline/doc/doc.h"
-#include "pipeline/utf8.h"
+#include "pipeline/strings.h"
 #include "reports/format/format.h"
-#include "reports/gates/gates.h"
 
 /* What JUnit files of one check and of a night are made of.  Texts are any bytes. */
 

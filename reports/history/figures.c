@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The columns of the history, and how each is found in the summary of a run (schemas/SUMMARY.md).  A figure that the summary
  * does not have is null, never 0. */
-#include "reports/history/figures.h"
+#include "reports/history/history.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/compare/sides.h"
+#include "reports/compare/compare.h"
 #include "reports/findings/query.h"
 
 #define BIT(part) (UINT32_C(1) << (part))

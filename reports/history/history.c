@@ -24,9 +24,7 @@
 #include "pipeline/nightly/result.h"
 #include "pipeline/nightly/run_keys.h"
 #include "pipeline/run.h"
-#include "pipeline/utf8.h"
-#include "pipeline/version.h"
-#include "reports/history/figures.h"
+#include "pipeline/strings.h"
 
 /* PRAGMA user_version.  Files of older versions are read, and written anew as this one. */
 enum { TM_HISTORY_VERSION = 3 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A document "tracemill.night" (schemas/NIGHT.md) of a history. */
-#include "reports/history/nightly.h"
+#include "reports/history/history.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,10 +9,8 @@
 
 #include "pipeline/nightly/result.h"
 #include "reports/compare/compare.h"
-#include "reports/compare/sides.h"
 #include "reports/format/format.h"
-#include "reports/history/history.h"
-#include "reports/statistics/change_points.h"
+#include "reports/statistics/statistics.h"
 
 /* What the parts of the document write with. */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/history/nightly.h"
+#include "reports/history/history.h"
 
 static const double deviations = 3 * 1.4826, part_least = 0.01 /* of a step */;
 

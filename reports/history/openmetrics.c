@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "pipeline/doc/doc_json.h"
+#include "pipeline/doc/doc.h"
 #include "pipeline/nightly/result.h"
 #include "reports/format/format.h"
 #include "reports/history/history.h"

@@ -63,6 +63,6 @@ if grep -qi '</\(style\|script\)' "$work/style" "$work/script"; then
     exit 1
 fi
 echo '/* Made by reports/html/embed.sh: do not edit. */'
-echo '#include "reports/html/assets.h"'
+echo '#include "reports/html/html_page.h"'
 c_array style "$work/style"
 c_array script "$work/script"

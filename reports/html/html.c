@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.html: the frame of the page and the walk over the sections.  The page carries everything it needs. */
-#include "reports/html/html.h"
+#include "reports/media.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "pipeline/doc/doc.h"
-#include "reports/content/front_page.h"
+#include "reports/content/content.h"
 #include "reports/format/format.h"
-#include "reports/html/assets.h"
 #include "reports/html/html_page.h"
-#include "reports/html/html_words.h"
-#include "reports/html/htmlw.h"
 
 /* Facts: titles and values as a grid; what has no value is told below, once for each reason. */
 

@@ -2,9 +2,57 @@
 #ifndef TM_HTML_PAGE_H
 #define TM_HTML_PAGE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
 #include "pipeline/doc/doc.h"
+#include "pipeline/error.h"
+#include "reports/chart/chart.h"
 #include "reports/content/content.h"
-#include "reports/html/htmlw.h"
+
+/* Writes HTML and inline SVG.  Whatever is not a name of an element, attribute or class chosen by
+ * the program enters through tm_htmlw_text or tm_htmlw_attr and is escaped there, for its place,
+ * and nowhere else: control, bidi and zero-width characters become visible escapes (format.h), then
+ * the characters of HTML become entities.  There is no way to put in an address from a trace: no
+ * attribute that takes a URL or a script is ever given a text of a trace.  Write errors are
+ * remembered by the stream: check ferror once, at the end. */
+enum { TM_HTMLW_DEPTH = 32 };
+
+struct tm_htmlw {
+    FILE *to;
+    int depth;
+    bool in_tag; /* "<name" is written, attributes may follow */
+    const char *open[TM_HTMLW_DEPTH];
+};
+
+/* Elements.  name: a literal.  Every open has its close; the writer knows the name. */
+void tm_htmlw_open(struct tm_htmlw *w, const char *name);
+void tm_htmlw_class(struct tm_htmlw *w, const char *name, const char *class_name); /* open with a class */
+void tm_htmlw_close(struct tm_htmlw *w);
+void tm_htmlw_close_line(struct tm_htmlw *w); /* and end the line */
+
+void tm_htmlw_leaf(struct tm_htmlw *w); /* close an element that holds nothing: "/>" (SVG, void elements) */
+
+/* Attributes, right after open.  value: any bytes */
+void tm_htmlw_attr(struct tm_htmlw *w, const char *name, const char *value);
+void tm_htmlw_attr_int(struct tm_htmlw *w, const char *name, int64_t value);
+void tm_htmlw_attr_number(struct tm_htmlw *w, const char *name, double value); /* to 1/100 */
+
+/* Text, any bytes. */
+void tm_htmlw_text(struct tm_htmlw *w, const char *text);
+void tm_htmlw_printf(struct tm_htmlw *w, const char *format, ...) TM_PRINTF(2, 3); /* cut at 4 KiB */
+/* An element that holds a text alone; class_name may be NULL. */
+void tm_htmlw_element(struct tm_htmlw *w, const char *name, const char *class_name, const char *text);
+
+/* Parts of the program itself (style sheet, script, doctype), written as they are. */
+void tm_htmlw_verbatim(struct tm_htmlw *w, const char *bytes, size_t length);
+
+/* A list of coordinates, "x,y x,y", inside an attribute: begin, points, end. */
+void tm_htmlw_begin_points(struct tm_htmlw *w, const char *name);
+void tm_htmlw_point(struct tm_htmlw *w, double x, double y);
+void tm_htmlw_end_points(struct tm_htmlw *w);
 
 /* The page while it is written, and the forms that it gives to what the sections say (struct tm_medium): the functions
  * that take `to` are its members, `to` being the page. */
@@ -36,5 +84,73 @@ void tm_page_end_findings(struct tm_page *page);
 void tm_page_table(void *to, const struct tm_table *table);
 /* All charts of a kind, each with its caption and the table of its figures; where they stand already, a link there. */
 void tm_page_charts(void *to, enum tm_chart_kind kind);
+
+/* Names, sentences, labels and judgements: what all parts of the page are made of. */
+
+/* A name of the trace, cut in the middle to so many characters; what was cut opens to the full text, as long as the
+ * page has room. */
+enum { TM_NAME_CHARS = 48, TM_NAME_NARROW = 32, TM_NAME_WIDE = 80, TM_NAME_FACT = 200 };
+
+void tm_page_name(struct tm_page *page, const char *name, size_t chars);
+
+/* The same inside an element that was just opened, such as a link: what was cut becomes its title. */
+void tm_page_cut_name(struct tm_page *page, const char *name, size_t chars);
+
+/* A sentence that may hold names of the trace, cut after 2 KiB. */
+void tm_page_text(struct tm_page *page, const char *text);
+/* Advice of the program: what stands between backticks is code. */
+void tm_page_advice(struct tm_page *page, const char *text);
+
+/* The title of a figure or a column, linked to its definition where it has one (content.h), which it also shows. */
+void tm_page_label(struct tm_page *page, const char *label);
+
+/* A judgement: the word with a sign of its own shape, in its colour. */
+void tm_page_band(struct tm_page *page, enum tm_tone tone);
+/* "good", "warning", "bad", "critical", "info", "unknown": the class of a tone, and "" of one that is no judgement. */
+const char *tm_tone_class(enum tm_tone tone);
+
+/* Letters of the marks of a section, or of a key figure: each a link to where they are told, its text being its title.
+ * Nothing where there are none. */
+void tm_page_section_marks(struct tm_page *page, const char *section);
+void tm_page_kpi_marks(struct tm_page *page, const struct tm_value *kpi);
+
+/* A link inside the page: <a href="#word-number">, or "#word" for a number below 0; left open. */
+void tm_page_open_link(struct tm_page *page, const char *word, int number);
+/* An id: "word-number". */
+void tm_page_id(struct tm_page *page, const char *word, int number);
+
+/* What has no value or no judgement, gathered to be told in one line: "Not recorded: FLOPs, Bytes (the HLO is not in
+ * the file)."  Those with the same reason stand together. */
+enum { TM_MISSING_MOST = TM_TABLE_COLUMNS_MOST * TM_REASONS_MOST };
+
+struct tm_missing {
+    const char *title[TM_MISSING_MOST], *why[TM_MISSING_MOST];
+    size_t count;
+};
+
+void tm_missing_add(struct tm_missing *missing, const char *title, const char *why);
+/* in: what  the line begins with: "Not recorded" */
+void tm_page_missing(struct tm_page *page, const char *what, const struct tm_missing *missing);
+
+/* Write a drawing as an inline <svg>.  Colours and fonts are classes of the page's style sheet
+ * (chart.h), so the drawing follows light, dark and print; groups become <title> tooltips.  The
+ * title is the accessible name. */
+void tm_svg_write(struct tm_htmlw *w, const struct tm_chart *chart);
+
+/* Style sheet and script of the page, made of style.css, script.js and the palette by embed.sh.
+ * Each has the hash that the page's content security policy names: "sha256-" and base64 of the
+ * bytes between the tags. */
+struct tm_asset {
+    const char *bytes;
+    size_t length;
+    const char *hash;
+};
+
+extern const struct tm_asset tm_asset_style, tm_asset_script;
+
+/* From the doctype to </head>: a page that loads nothing, and whose policy allows its own style, and its own script
+ * where it has one, by hash.
+ * in: title  any bytes, shown before the name of the program's page */
+void tm_html_head(struct tm_htmlw *w, const char *title, const char *page, bool has_script);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* index.html of a split trace: what it was made of, the parts as a table with a bar for the time of each, and what to
  * do with them.  A link is made only of a name that a part can have. */
-#include "reports/html/html_parts.h"
+#include "reports/media.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,12 +10,9 @@
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/doc/doc.h"
-#include "reports/content/finding_places.h"
-#include "reports/content/front_page.h"
+#include "reports/content/content.h"
 #include "reports/format/format.h"
-#include "reports/html/html.h"
 #include "reports/html/html_page.h"
-#include "reports/html/html_words.h"
 
 enum { BAR_WIDTH = 200, BAR_HEIGHT = 10, BAR_LEAST = 1 };
 

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of the page.  A long one shows its first rows and a box to be checked for the others, which the style sheet
  * obeys: that needs no script. */
-#include "reports/html/html_table.h"
+#include "reports/html/html_page.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "reports/chart/chart.h"
-#include "reports/html/html_page.h"
-#include "reports/html/html_words.h"
-#include "reports/html/htmlw.h"
 
 /* SVG back end of the chart model: one element per mark, in the order of the marks.  Source:
  * SVG 1.1, chapters 9 (shapes) and 10 (text), as embedded in HTML. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.md.  The whole file is made in memory, so that a piece that does not fit any more is taken back as a whole
  * and never leaves an open tag or half a table. */
-#include "reports/markdown/markdown.h"
+#include "reports/media.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,12 +13,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "pipeline/attributes.h"
 #include "pipeline/doc/doc.h"
-#include "pipeline/version.h"
-#include "reports/content/finding_places.h"
-#include "reports/content/front_page.h"
-#include "reports/content/sheet.h"
+#include "pipeline/error.h"
+#include "pipeline/run.h"
+#include "reports/content/content.h"
 #include "reports/format/format.h"
 
 static void mdw_rawf(struct tm_mdw *w, const char *format, ...) TM_PRINTF(2, 3);

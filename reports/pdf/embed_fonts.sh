@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# embed_fonts.sh REGULAR.ttf BOLD.ttf MONO.ttf: print a C file with the bytes of the fonts (reports/pdf/pdf_font.h).
+# embed_fonts.sh REGULAR.ttf BOLD.ttf MONO.ttf: print a C file with the bytes of the fonts (reports/pdf/pdf_page.h).
 # Strings of octal escapes: a compiler reads them much quicker than a list of numbers.
 set -euo pipefail
 export LC_ALL=C
@@ -13,7 +13,7 @@ c_string() { # name, file
 
 [ $# -eq 3 ] || { echo 'usage: embed_fonts.sh REGULAR.ttf BOLD.ttf MONO.ttf' >&2; exit 2; }
 echo '/* Made by reports/pdf/embed_fonts.sh: do not edit. */'
-echo '#include "reports/pdf/pdf_font.h"'
+echo '#include "reports/pdf/pdf_page.h"'
 c_string regular "$1"
 c_string bold "$2"
 c_string mono "$3"

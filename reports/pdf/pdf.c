@@ -2,7 +2,7 @@
 /* report.pdf: the sections of reports/content on pages.  libharu holds the whole document in memory until it is
  * written, hence the limit on pages; tables are capped by their sheets.  Nothing in it depends on the clock: libharu
  * dates a document only when it is told to. */
-#include "reports/pdf/pdf.h"
+#include "reports/media.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,14 +17,10 @@
 
 #include "pipeline/doc/doc.h"
 #include "pipeline/options.h"
-#include "pipeline/utf8.h"
+#include "pipeline/strings.h"
 #include "reports/content/content.h"
-#include "reports/content/sheet.h"
 #include "reports/format/format.h"
-#include "reports/pdf/pdf_front.h"
 #include "reports/pdf/pdf_page.h"
-#include "reports/pdf/pdf_table.h"
-#include "reports/pdf/pdf_text.h"
 
 /* Facts, "title  value", in two columns where the values are short, else in one. */
 struct tm_pdf_facts {

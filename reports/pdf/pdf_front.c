@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/pdf/pdf_front.h"
+#include "reports/pdf/pdf_page.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/chart/charts.h"
-#include "reports/content/finding_places.h"
+#include "reports/chart/chart.h"
+#include "reports/content/content.h"
 #include "reports/format/format.h"
-#include "reports/pdf/pdf_page.h"
-#include "reports/pdf/pdf_table.h"
-#include "reports/pdf/pdf_text.h"
 
 enum { LISTED_LINES = 12, LISTED_PLACES = 3, NUMBER_BYTES = 24 };
 

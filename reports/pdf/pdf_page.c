@@ -13,14 +13,10 @@
 
 #include "pipeline/options.h"
 #include "pipeline/run.h"
-#include "reports/chart/palette.h"
+#include "reports/chart/chart.h"
 #include "reports/content/content.h"
-#include "reports/content/front_page.h"
-#include "reports/content/sheet.h"
 #include "reports/format/format.h"
-#include "reports/pdf/pdf.h"
-#include "reports/pdf/pdf_font.h"
-#include "reports/pdf/pdf_text.h"
+#include "reports/media.h"
 
 static const double side_margin = 50, top_margin = 64, bottom_margin = 58, edge_width = 3, edge_gap = 9;
 

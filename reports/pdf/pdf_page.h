@@ -3,16 +3,50 @@
 #define TM_PDF_PAGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <hpdf.h>
 
 #include "pipeline/options.h"
 #include "pipeline/run.h"
-#include "reports/chart/palette.h"
+#include "reports/chart/chart.h"
 #include "reports/content/content.h"
-#include "reports/content/front_page.h"
-#include "reports/content/sheet.h"
-#include "reports/pdf/pdf_font.h"
+
+/* The faces: DejaVu Sans, its bold, and DejaVu Sans Mono for what is copied. */
+enum tm_pdf_face { TM_PDF_REGULAR, TM_PDF_BOLD, TM_PDF_MONO, TM_PDF_FACES };
+
+/* Their files, made into C by embed_fonts.sh. */
+struct tm_pdf_asset {
+    const char *bytes;
+    size_t length;
+};
+
+extern const struct tm_pdf_asset tm_pdf_assets[TM_PDF_FACES];
+
+enum { TM_PDF_ASCII = 128 };
+
+/* What is asked of a font file: which characters it has, and how wide they are. */
+struct tm_pdf_font {
+    const struct tm_pdf_asset *file;
+    size_t map, segments;         /* offset and length of the map of characters */
+    size_t widths, width_count;   /* offset and length of the table of widths */
+    size_t outlines, offsets;     /* tables of outlines and of where they begin */
+    int offset_bytes;             /* 2 or 4; those of 2 count in words */
+    double units;                 /* per font size */
+    float ascii[TM_PDF_ASCII];    /* widths of most characters, for a size of 1 */
+    bool has_ascii[TM_PDF_ASCII]; /* which of them are there */
+};
+
+/* out: false = it is no font file of the kind that is expected */
+bool tm_pdf_font_open(struct tm_pdf_font *font, const struct tm_pdf_asset *file);
+bool tm_pdf_font_has(const struct tm_pdf_font *font, uint32_t code);
+/* Width of a character at a size of 1. */
+double tm_pdf_font_advance(const struct tm_pdf_font *font, uint32_t code);
+
+/* Mark the glyphs that other glyphs are made of.
+ * in:     used  one byte for each glyph of the font; not 0 = it is used */
+void tm_pdf_font_add_components(const struct tm_pdf_font *font, uint8_t *used, size_t glyphs);
 
 enum {
     TM_PDF_VISIBLE_BYTES = 12288,                 /* a paragraph, made visible; of longer ones head and tail are kept */
@@ -84,6 +118,55 @@ struct tm_pdf {
     char cell[TM_SHEET_COLUMNS][TM_PDF_CELL_BYTES];
 };
 
+/* How a text looks.  Between the marks that tm_pdf_encode_prose sets, words of code are in the face for code. */
+struct tm_pdf_style {
+    enum tm_pdf_face face;
+    double size;
+    enum tm_role role;
+    bool in_code; /* it begins between such marks */
+};
+
+extern const struct tm_pdf_style tm_pdf_body, tm_pdf_strong, tm_pdf_quiet, tm_pdf_label, tm_pdf_code;
+
+/* Distance of two lines of a size. */
+static inline double tm_pdf_leading(const struct tm_pdf_style *style)
+{
+    return style->size * 1.42;
+}
+
+/* Texts are made safe first: what cannot be seen becomes an escape, and so does what the fonts lack or what is written
+ * from right to left, which pages of ours would show in the wrong order.
+ * in:     text  any bytes
+ * out:    out   UTF-8; cut where the room ends */
+void tm_pdf_encode(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text);
+/* The same of sentences with `code`, whose quotes become marks of no width. */
+void tm_pdf_encode_prose(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text);
+/* The same for bookmarks and document information, which readers show in fonts of their own. */
+void tm_pdf_encode_outside(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text);
+
+/* What follows wants texts that are safe. */
+double tm_pdf_width(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, size_t bytes);
+/* Width of the longest word. */
+double tm_pdf_word_width(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text);
+/* Lines that a text takes. */
+int tm_pdf_lines(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, double width);
+/* Cut a text in its middle, in place, so that it takes at most that many lines. */
+void tm_pdf_fit(const struct tm_pdf *pdf, const struct tm_pdf_style *style, char *text, double width, int lines);
+
+/* One line; y is its baseline. */
+void tm_pdf_text_at(struct tm_pdf *pdf, const struct tm_pdf_style *style, double x, double y, const char *text);
+void tm_pdf_text_right(struct tm_pdf *pdf, const struct tm_pdf_style *style, double right, double y, const char *text);
+
+/* A wrapped text in a box, from its top, as far down as it takes; never goes over to a new page.
+ * out:    its height */
+double tm_pdf_text_in(struct tm_pdf *pdf, const struct tm_pdf_style *style, const struct tm_pdf_box *box,
+                      const char *text);
+/* The same with its lines to the right. */
+double tm_pdf_text_in_right(struct tm_pdf *pdf, const struct tm_pdf_style *style, const struct tm_pdf_box *box,
+                            const char *text);
+/* A wrapped text at the pen, which moves below it; goes over to new pages line by line. */
+void tm_pdf_wrapped(struct tm_pdf *pdf, const struct tm_pdf_style *style, double indent, const char *text);
+
 /* Start and end the document: fonts, the size of its pages. */
 void tm_pdf_begin(struct tm_pdf *pdf, enum tm_paper paper);
 /* To be called when everything is drawn, before the document is saved. */
@@ -142,5 +225,65 @@ extern const double tm_pdf_kpi_height;
 /* A key figure in a row at the pen, which moves below it: title, value, a scale of three parts with the place of the
  * value, the judgement in words with its limits.  Where there is no judgement it says why. */
 void tm_pdf_kpi(struct tm_pdf *pdf, const struct tm_key_figure *kpi);
+
+/* The page that stands alone: what was run, the verdict, the key figures, as many findings as fit, and where the
+ * devices' time goes if there is room. */
+void tm_pdf_front(struct tm_pdf *pdf);
+
+/* Points that have to be free for a finding to begin: its title and what is at stake are not torn from the rest. */
+double tm_pdf_finding_least(const struct tm_pdf *pdf);
+
+/* A finding in full at the pen, as a card with a coloured edge: what is at stake, what it rests on, the cause, what to
+ * do, where to look. */
+void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t number);
+
+/* A sheet that is ready to be drawn. */
+struct tm_pdf_grid {
+    const struct tm_sheet *sheet;
+    const char *caption; /* "" = none; any bytes */
+    double widths[TM_SHEET_COLUMNS];
+    double heights[TM_SHEET_ROWS + 1]; /* of the titles, then of the rows */
+    double total;                      /* with the caption */
+};
+
+/* Measure a sheet for the column of the page. */
+void tm_pdf_grid_make(struct tm_pdf *pdf, struct tm_pdf_grid *grid, const struct tm_sheet *sheet, const char *caption);
+
+/* Points that have to be free for it to begin: all of a short one, the caption and some rows of a long one. */
+double tm_pdf_grid_least(const struct tm_pdf *pdf, const struct tm_pdf_grid *grid);
+
+/* Draw it at the pen, which moves below it.  Rows stay whole; on a new page the titles stand again. */
+void tm_pdf_grid_draw(struct tm_pdf *pdf, const struct tm_pdf_grid *grid);
+
+/* Points that a chart takes, title and caption included.  One that is wider than the column or taller than
+ * a page is made smaller. */
+double tm_pdf_chart_height(struct tm_pdf *pdf, const struct tm_chart *chart);
+
+/* Draw it at the pen, as vectors, with its title above and its caption below; the pen moves below it.  Whoever calls
+ * made room for it. */
+void tm_pdf_chart(struct tm_pdf *pdf, const struct tm_chart *chart);
+
+/* What libharu has no function for: entries of its objects, set by hand. */
+
+/* Tell readers which characters the codes of a font of the encoding UTF-8 are: they are UTF-16.  libharu writes a map
+ * there that is none of that kind. */
+void tm_pdf_map_characters(HPDF_Font font);
+
+/* UTF-16 of what is drawn in UTF-8.  libharu's own function takes memory for it without a look whether there is some; where
+ * there is none, this one leaves HPDF_FAILD_TO_ALLOC_MEM as the error of the document, and nothing is drawn. */
+void tm_pdf_set_encoding(HPDF_Encoder encoder);
+
+/* Put the map of a font's characters into a form that libharu finds glyphs in at once; it says the same.  Where that
+ * cannot be done the map stays.
+ * in: name  as of HPDF_LoadTTFontFromFile */
+void tm_pdf_spread_map(HPDF_Doc doc, const char *name);
+
+/* Which glyphs of a font will be embedded, a byte for each.  libharu leaves out glyphs that are components of
+ * components.
+ * out:    glyphs  how many the font has; NULL = it is no such font */
+uint8_t *tm_pdf_used_glyphs(HPDF_Font font, size_t *glyphs);
+
+/* A destination that keeps the reader's zoom.  in: y  upwards from the bottom of the page */
+void tm_pdf_aim(HPDF_Destination place, double y);
 
 #endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables on pages: widths from the widest cells, names in the face for code and on two lines at most, prose wrapped,
  * numbers to the right.  Titles of columns are wrapped where their figures are narrower. */
-#include "reports/pdf/pdf_table.h"
+#include "reports/pdf/pdf_page.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "reports/chart/chart.h"
-#include "reports/pdf/pdf_page.h"
-#include "reports/pdf/pdf_text.h"
 
 /* The PDF back end of the chart model: marks in their order, from the top left corner of the
  * drawing. */

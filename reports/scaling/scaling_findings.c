@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/compare/sides.h"
+#include "reports/compare/compare.h"
 #include "reports/findings/query.h"
 #include "reports/format/format.h"
-#include "reports/scaling/scaling_points.h"
+#include "reports/scaling/speedup.h"
 
 /* Of which operations, collectives, causes ... a part of the step is at the last point, beyond what
  * it would be there if it scaled: per step and device, of the first run of the first and of the

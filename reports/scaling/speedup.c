@@ -8,10 +8,7 @@
 #include <string.h>
 
 #include "reports/compare/compare.h"
-#include "reports/compare/sides.h"
-#include "reports/compare/step_samples.h"
 #include "reports/findings/query.h"
-#include "reports/scaling/scaling_points.h"
 
 /* Can these runs be a scaling study?  Asked before anything is worked out. */
 

@@ -3,6 +3,7 @@
 #define TM_SPEEDUP_H
 
 #include "reports/compare/compare.h"
+#include "reports/statistics/statistics.h"
 
 /* The same program on different numbers of devices: speed-up, efficiency, and what grows.  docs/scaling.md,
  * schemas/SCALING.md. */
@@ -22,5 +23,91 @@ tm_status tm_scaling_check(struct tm_run *run, const struct tm_scaling_point *po
 
 tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_scaling_point *point, size_t points,
                      const struct tm_compare_options *options) TM_MUST_USE;
+
+/* What the parts of a scaling study share.  Made by tm_scaling, filled from left to right: times,
+ * parts, mode, speed-up, fit; then it is written.  What is not known is NaN. */
+
+/* What a step is made of, as the losses are told. */
+enum scaling_part {
+    SCALING_COMMUNICATION, /* exposed collectives */
+    SCALING_IDLE,
+    SCALING_COMPUTE,
+    SCALING_COPIES, /* exposed ones */
+    SCALING_PARTS
+};
+
+enum scaling_mode {
+    SCALING_STRONG, /* the computing of all devices together stays */
+    SCALING_WEAK,   /* that of each device stays */
+    SCALING_UNCLEAR,
+};
+
+enum {
+    SCALING_STEPS_LEAST = 6, /* for an interval by resampling */
+    SCALING_SAME_PCT = 20,   /* computing that changes by more is not the same */
+    SCALING_GOOD_PCT = 80,   /* efficiency */
+    SCALING_BAD_PCT = 50,
+    SCALING_NEXT = 2, /* predictions: for twice and four times the largest number of devices */
+};
+
+/* 95 %. */
+struct scaling_interval {
+    double low, high;
+    const char *why; /* it is not known; NULL = it is */
+};
+
+struct point_facts {
+    double devices;
+    struct tm_sample steps;       /* of all runs, run after run, in ps */
+    struct tm_sample run_medians; /* of the runs with steps */
+    double step_ps;               /* the median; of several runs the mean of their medians */
+    double mean_ps, stddev_ps /* of several runs between them */, cv_pct;
+    struct scaling_interval step;
+    bool has_parts;
+    double detail_ps[TM_PARTS]; /* per step and device: whole picoseconds, so that they add up */
+    double part_ps[SCALING_PARTS], total_ps;
+    double work_ps; /* computing per step of all devices together */
+    double collective_ps, overlap_pct, collective_bytes, imbalance_pct, spread_pct, measured_ps;
+    double ideal;     /* devices, as a multiple of the first point's */
+    double time_gain; /* step of the first point / step of this one */
+    double speedup;   /* of weak scaling and where it is unclear: see docs/scaling.md */
+    struct scaling_interval speedup_interval;
+    double efficiency_pct;
+    double lost_pct[SCALING_PARTS]; /* of the efficiency; they add up to 100 - efficiency_pct */
+};
+
+struct scaling_study {
+    struct tm_run *run;
+    const struct tm_scaling_point *point;
+    size_t points;
+    const struct tm_compare_options *options;
+    struct tm_value *root;
+    struct point_facts *facts; /* one for each point */
+    double *scratch;           /* for the interval of any two points */
+    enum scaling_mode mode;
+    double total_change_pct, device_change_pct; /* of the computing: the largest against the first point */
+    bool has_fit;
+    struct tm_serial_fit fit;
+    const char *no_fit; /* why there is none */
+};
+
+/* --- the document --- */
+
+void tm_add_scaling_notes(struct scaling_study *s);
+void tm_add_scaling_findings(struct scaling_study *s);
+void tm_add_scaling_verdict(struct scaling_study *s);
+
+/* --- what they ask --- */
+
+/* The last point, which the study is judged by. */
+const struct point_facts *tm_last_point(const struct scaling_study *s);
+/* The part of which the last point lost most efficiency; SCALING_PARTS = it lost none. */
+enum scaling_part tm_largest_loss(const struct scaling_study *s);
+/* "exposed collectives" */
+const char *tm_scaling_part_title(enum scaling_part part);
+/* "1 device", "8 devices" */
+enum { DEVICES_TEXT = 32 };
+char *tm_devices_text(char out[DEVICES_TEXT], double devices);
+double tm_fitted_speedup(const struct scaling_study *s, double devices);
 
 #endif

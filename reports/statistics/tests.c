@@ -10,15 +10,13 @@
  * tests
  * of so many values: of the ranks (Conover and Iman 1981) and of the values.  r is not well known itself, so that few
  * independent values have to be surer: what no order of so many could show has to reach a tenth of the level. */
-#include "reports/statistics/tests.h"
+#include "reports/statistics/statistics.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "reports/statistics/draw.h"
 
 /* The normal distribution by the error function, Student's by the incomplete beta function:
  * P(|T| > t) = I_x(v/2, 1/2) with x = v / (v + t^2) (DLMF 8.17.1, 8.17(i)); the continued fraction

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.txt: what reports/content says, in columns of a terminal. */
-#include "reports/text/text.h"
+#include "reports/media.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -10,9 +10,7 @@
 #include <string.h>
 
 #include "pipeline/doc/doc.h"
-#include "reports/content/finding_places.h"
-#include "reports/content/front_page.h"
-#include "reports/content/sheet.h"
+#include "reports/content/content.h"
 #include "reports/format/format.h"
 
 /* Blocks of plain text.  Texts of a trace enter here, any bytes, and what is not seen becomes visible.  No line is

@@ -16,7 +16,6 @@
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/skew.h"
 #include "stages/resolve/classes.h"
-#include "stages/resolve/hlo_line.h"
 
 /* Exposed time by what the device does in it: it waits until the last device has come, then data
  * move.  What has no counterpart is not known to be either.  source: docs/metrics.md, "Waiting and

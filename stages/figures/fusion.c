@@ -14,7 +14,7 @@
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/kernel_category.h"
 #include "stages/figures/kernels.h"
-#include "stages/resolve/name_text.h"
+#include "stages/resolve/classes.h"
 
 /* What a kernel is to an attention. */
 enum fusion_role {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "stages/resolve/name_text.h"
+#include "stages/resolve/classes.h"
 
 enum { LOOKED_AT_BYTES = 1024, PAIR_BITS = 1024 };
 

@@ -5,7 +5,7 @@
  * Memory: a read buffer per open track, the share `sort` for the rest. */
 #include "stages/order/order.h"
 
-#include "pipeline/kept_record.h"
+#include "pipeline/source.h"
 #include "pipeline/store/sorter.h"
 
 enum { MOST_OPEN = 255, LARGEST_BUFFER = 64 << 10, SMALLEST_BUFFER = 4 << 10 };

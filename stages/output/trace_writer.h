@@ -3,6 +3,7 @@
 #define TM_TRACE_WRITER_H
 
 #include "pipeline/arguments.h"
+#include "pipeline/redact.h"
 #include "pipeline/stage.h"
 #include "pipeline/trace.h"
 #include "stages/output/file/out_file.h"
@@ -68,7 +69,7 @@ struct tm_out_event {
     uint64_t flow;                        /* spans of one number are joined by arrows in the order of time; 0 = none */
     const struct tm_event *of;            /* what it was made from: in begin and instant; NULL of what was worked out */
     const struct tm_trace *trace;         /* of `of` */
-    uint8_t marks;                        /* enum tm_out_mark: written as arguments (out_marks.h) */
+    uint8_t marks;                        /* enum tm_out_mark: written as arguments (trace_writer.h) */
     bool is_instant;
 };
 
@@ -150,5 +151,39 @@ extern const struct tm_trace_writer_type tm_perfetto_writer, tm_chrome_json_writ
 
 /* Whether an argument of this name is written at --args essential: what joins, places and sizes an event. */
 bool tm_is_essential_argument(const char *key, size_t length);
+
+/* Marks of an event as arguments, the same in every format. */
+#define TM_OUT_KEY_CUT "tracemill_cut"               /* tm_out_cut_text */
+#define TM_OUT_KEY_BEGIN "tracemill_begin_ns"        /* of the whole, as the format counts time */
+#define TM_OUT_KEY_DURATION "tracemill_dur_ns"       /* of the whole */
+#define TM_OUT_KEY_UNFINISHED "tracemill_unfinished" /* true */
+
+/* Which sides of a piece are cuts.  in: marks  one of TM_OUT_CUT_BEGIN and _END at least */
+static inline const char *tm_out_cut_text(unsigned marks)
+{
+    if ((marks & TM_OUT_CUTS) == TM_OUT_CUTS)
+        return "both";
+    return marks & TM_OUT_CUT_BEGIN ? "begin" : "end";
+}
+
+/* The sides on which a piece is less than the whole. */
+static inline uint8_t tm_out_cuts_of(const struct tm_out_event *event)
+{
+    return (uint8_t)((event->start_ps > event->whole_begin_ps ? TM_OUT_CUT_BEGIN : 0) |
+                     (event->end_ps < event->whole_end_ps ? TM_OUT_CUT_END : 0));
+}
+
+/* A trace writer that gives all it gets to another one, with pseudonyms for the names: of rows, events, categories,
+ * arrows, hosts and devices, and for keys and texts of arguments, however deep.  Everything that is written passes
+ * here, so no format can forget a name.  Numbers stay.  What was worked out of a redacted summary (TM_OUT_PUBLIC)
+ * passes as it is.  Memory: about 350 KiB, and a copy of the devices of one trace, in the account `tables`; the
+ * pseudonyms of names are names too. */
+
+/* in:     inner     has its options, whose facts have to be redacted already
+ * owns:   takes inner, also where it fails: free of the result frees both
+ * errors: NULL, with the error in run->error */
+struct tm_trace_writer *tm_redacting_writer_new(struct tm_run *run, struct tm_names *names,
+                                                struct tm_redactor *redactor,
+                                                struct tm_trace_writer *inner) TM_MUST_USE;
 
 #endif

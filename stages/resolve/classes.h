@@ -2,7 +2,70 @@
 #ifndef TM_CLASSES_H
 #define TM_CLASSES_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "pipeline/record.h"
 #include "pipeline/trace.h"
+
+/* A view of a text that is not NUL-terminated; borrowed. */
+struct tm_text {
+    const char *at;
+    size_t length;
+};
+
+static inline struct tm_text tm_text_from(struct tm_text text, size_t offset)
+{
+    const size_t skipped = offset < text.length ? offset : text.length;
+
+    /* nothing may be added to the NULL of an empty view */
+    return (struct tm_text){ skipped ? text.at + skipped : text.at, text.length - skipped };
+}
+
+static inline bool tm_text_is(struct tm_text text, const char *want)
+{
+    return text.length == strlen(want) && !memcmp(text.at, want, text.length);
+}
+
+static inline bool tm_text_begins(struct tm_text text, const char *want)
+{
+    return text.length >= strlen(want) && !memcmp(text.at, want, strlen(want));
+}
+
+static inline bool tm_text_ends(struct tm_text text, const char *want)
+{
+    const size_t n = strlen(want);
+
+    return text.length >= n && !memcmp(text.at + text.length - n, want, n);
+}
+
+/* Is it the name of an HLO collective: all-reduce, all-gather-start.1, while.2::recv-done? */
+bool tm_is_collective_op(const char *text, size_t length);
+
+/* An instruction as XLA prints it, which is the name of an op on a TPU:
+ *     %name = SHAPE opcode(operands), attribute=value, ...
+ * SHAPE is one word (f32[8,128]{1,0:T(8,128)S(5)}) or a tuple of shapes in parentheses, both with brackets of all
+ * sorts inside.  source: the HLO text syntax of XLA */
+struct tm_hlo_line {
+    struct tm_text name;     /* without '%' */
+    struct tm_text shape;    /* of the result */
+    struct tm_text opcode;   /* empty = not found */
+    struct tm_text operands; /* from its parenthesis to the end of the line */
+};
+
+/* Take a line apart, which may be cut short anywhere.  The parts are views of it. */
+struct tm_hlo_line tm_hlo_line_read(struct tm_text text);
+
+/* The ranks of each group in `replica_groups={{0,1},{2,3}}` or `[2,4]<=[8]` (two groups of four); 0 = not told. */
+uint32_t tm_hlo_line_group_size(const struct tm_hlo_line *line);
+
+/* What a rank sends or receives at most in the collective of a line: the sizes of the arrays in its result, of which a
+ * reduce-scatter is given `group_size` times as much.  A -start has its operands in the result too: there the largest
+ * array counts.
+ * out:    bytes; 0 = the line does not tell it, or it is past 2^63 */
+uint64_t tm_hlo_line_message_bytes(const struct tm_hlo_line *line, uint32_t group_size);
 
 /* The table of METRICS.md section 1, in two steps so that a text is looked at once: traits of a name, computed
  * when it is put into the names; then the class from traits, line and flags, per event, without any text. */
@@ -139,5 +202,25 @@ struct tm_category {
  * out:    *out  changed only where true is returned; false: no category of PyTorch's that says anything (flows
  *               among them) */
 bool tm_category_of(const char *cat, size_t length, struct tm_category *out);
+
+/* The names that the class table knows, as data: a name is looked at by these rows only. */
+
+struct tm_known_name {
+    const char *text;
+    uint8_t length;
+    uint8_t how;     /* enum tm_known_how */
+    uint32_t traits; /* enum tm_trait */
+};
+
+extern const struct tm_known_name tm_known_names[];
+extern const size_t tm_known_name_count;
+
+/* Words that tell an input pipeline: a word is a longest run of [A-Za-z0-9_-]; compared without case. */
+extern const char *const tm_input_words[];
+extern const size_t tm_input_word_count;
+
+/* Parts of kernel names that tell a collective: anywhere in the name, without case; '_' may be missing. */
+extern const char *const tm_collective_parts[];
+extern const size_t tm_collective_part_count;
 
 #endif

@@ -3,9 +3,526 @@
  * whenever it is asked for. */
 #include "stages/resolve/resolver.h"
 
+#include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "pipeline/front.h"
+#include "pipeline/index.h"
+#include "pipeline/source.h"
+#include "pipeline/stage.h"
+#include "pipeline/store/budget.h"
+#include "pipeline/store/rows.h"
+#include "pipeline/store/sorter.h"
+#include "pipeline/trace.h"
 #include "stages/resolve/classes.h"
+
+/* Correlation ids count up while a run goes on, and the lines of a trace are read one after the other: each of them has
+ * ids that go up with gaps, which the next ones fill.  So rows lie by key from the start, the block grows at either end,
+ * and a look-up is one access.  Keys of executions are hashes: the second one tells that they are sparse. */
+
+enum {
+    ROWS_PER_KEY = 8, /* that the dense form may have at most, and some more: */
+    ROWS_SPARE = 16 << 10,
+    ROWS_ALIGNED = 1 << 10, /* the first key is rounded down: those of other lines may begin a little before */
+    LARGE_BYTES = 2 << 20,
+    WIDE_PAGE_BYTES = 16 << 10,
+    ROW_BYTES = sizeof(struct tm_short_launch),
+};
+
+static_assert(TM_THREADS_MOST - 1 <= 0xfff && TM_DIRECTION_COUNT - 1 <= TM_LAUNCH_DIRECTION_MASK, "bits of `rest`");
+
+struct tm_sparse_launch {
+    uint64_t key;
+    struct tm_short_launch row;
+};
+
+/* What a short row has no room for. */
+struct tm_wide_launch {
+    int64_t dur_ps;
+    uint32_t track, thread;
+};
+
+struct tm_launches *tm_launches_new(struct tm_run *run, size_t memory_bytes)
+{
+    struct tm_launches *l = tm_take(&run->budget, TM_ACCOUNT_LAUNCHES, sizeof(*l), &run->error);
+
+    if (!l)
+        return NULL;
+    l->run = run;
+    l->memory_bytes = memory_bytes > sizeof(*l) ? memory_bytes - sizeof(*l) : 0;
+    return l;
+}
+
+static void release_rows(struct tm_launches *l)
+{
+    tm_give(&l->run->budget, TM_ACCOUNT_LAUNCHES, l->rows, l->capacity * ROW_BYTES);
+    tm_budget_put_back(&l->run->budget, l->drawn_bytes);
+    l->rows = NULL;
+    l->capacity = l->used = l->drawn_bytes = 0;
+}
+
+void tm_launches_free(struct tm_launches *l)
+{
+    if (!l)
+        return;
+    release_rows(l);
+    tm_index_free(l->sparse);
+    tm_rows_free(l->wide);
+    tm_give(&l->run->budget, TM_ACCOUNT_LAUNCHES, l, sizeof(*l));
+}
+
+/* Shares of the memory: an eighth for wide rows, a quarter for dense ones, the rest for sparse ones. */
+static size_t dense_bytes(const struct tm_launches *l)
+{
+    return l->memory_bytes / 4;
+}
+
+static bool replaces_row(const struct tm_short_launch *old, const struct tm_short_launch *new)
+{
+    const bool is_named = (new->rest &TM_LAUNCH_NAMED) != 0;
+
+    if (((old->rest & TM_LAUNCH_NAMED) != 0) != is_named)
+        return is_named;
+    return new->start_ps < old->start_ps;
+}
+
+static bool replaces_sparse(const void *a, const void *b)
+{
+    return replaces_row(&((const struct tm_sparse_launch *)a)->row, &((const struct tm_sparse_launch *)b)->row);
+}
+
+static tm_status put_wide(struct tm_launches *l, const struct tm_launch *launch, uint64_t *number)
+{
+    const struct tm_wide_launch wide = { launch->dur_ps, launch->track, launch->thread };
+
+    if (!l->wide)
+        l->wide = tm_rows_new_paged(l->run, TM_ACCOUNT_LAUNCHES, sizeof(wide), l->memory_bytes / 8, WIDE_PAGE_BYTES);
+    if (!l->wide)
+        return l->run->error.status;
+    *number = tm_rows_count(l->wide);
+    return tm_rows_append(l->wide, &wide);
+}
+
+tm_status tm_launches_widen(struct tm_launches *l, struct tm_launch *launch)
+{
+    const struct tm_wide_launch *wide = tm_rows_at(l->wide, (uint64_t)launch->dur_ps);
+
+    if (!wide)
+        return l->run->error.status;
+    launch->dur_ps = wide->dur_ps;
+    launch->track = wide->track;
+    launch->thread = wide->thread;
+    return TM_OK;
+}
+
+static tm_status pack_launch(struct tm_launches *l, const struct tm_launch *launch, struct tm_short_launch *row)
+{
+    const bool fits = (uint64_t)launch->dur_ps >> (64 - TM_LAUNCH_DUR_SHIFT) == 0 && launch->thread < TM_THREADS_MOST;
+    const uint32_t thread = fits ? launch->thread : 0;
+    uint64_t dur_bits = (uint64_t)launch->dur_ps;
+    tm_status st = TM_OK;
+
+    if (fits)
+        l->tracks[thread] = launch->track;
+    else
+        st = put_wide(l, launch, &dur_bits);
+    row->start_ps = launch->start_ps;
+    row->rest = TM_LAUNCH_THERE | (launch->is_named ? TM_LAUNCH_NAMED : 0) |
+                (launch->is_uncertain ? TM_LAUNCH_UNCERTAIN : 0) | (fits ? 0 : TM_LAUNCH_WIDE) |
+                (uint64_t)launch->direction << TM_LAUNCH_DIRECTION_SHIFT | (uint64_t)thread << TM_LAUNCH_THREAD_SHIFT |
+                dur_bits << TM_LAUNCH_DUR_SHIFT;
+    return st;
+}
+
+static tm_status put_sparse(struct tm_launches *l, uint64_t key, struct tm_short_launch row)
+{
+    return tm_index_put(l->sparse, &(struct tm_sparse_launch){ key, row });
+}
+
+/* From now on all of them are in `sparse`.  For a moment both are held, each within its own share. */
+static tm_status become_sparse(struct tm_launches *l)
+{
+    const size_t bytes = l->memory_bytes - dense_bytes(l) - l->memory_bytes / 8;
+    tm_status st = TM_OK;
+
+    l->sparse = tm_index_new(l->run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_sparse_launch), bytes, TM_INDEX_ASK,
+                             replaces_sparse);
+    if (!l->sparse)
+        return l->run->error.status;
+    for (size_t i = 0; i < l->used && st == TM_OK; i++) {
+        if (l->rows[i].rest != 0)
+            st = put_sparse(l, l->least_key + i, l->rows[i]);
+    }
+    release_rows(l);
+    return st;
+}
+
+/* How many rows the block has next, so that `needed` fit: twice as many while it is small, then a quarter more. */
+static size_t next_capacity(const struct tm_launches *l, size_t needed)
+{
+    const size_t bytes = needed * ROW_BYTES;
+    const size_t more = l->capacity * ROW_BYTES < LARGE_BYTES ? l->capacity * 2 : l->capacity / 4 * 5;
+    const size_t wanted = needed > more ? needed : more;
+
+    if (bytes < LARGE_BYTES)
+        return (wanted + ROWS_ALIGNED - 1) / ROWS_ALIGNED * ROWS_ALIGNED;
+    return (wanted * ROW_BYTES + LARGE_BYTES - 1) / LARGE_BYTES * (LARGE_BYTES / ROW_BYTES);
+}
+
+/* A small block is held twice while it moves. */
+static bool may_have(struct tm_launches *l, size_t capacity)
+{
+    const size_t old_bytes = l->capacity * ROW_BYTES;
+    const size_t bytes = capacity * ROW_BYTES + (tm_is_large_block(old_bytes) ? 0 : old_bytes);
+    const size_t sure = dense_bytes(l) + l->drawn_bytes;
+
+    if (bytes <= sure)
+        return true;
+    if (!tm_budget_draw(&l->run->budget, bytes - sure))
+        return false;
+    l->drawn_bytes += bytes - sure;
+    return true;
+}
+
+static tm_status resize(struct tm_launches *l, size_t capacity)
+{
+    struct tm_run *run = l->run;
+    struct tm_short_launch *rows = tm_retake(&run->budget, TM_ACCOUNT_LAUNCHES, l->rows, l->capacity * ROW_BYTES,
+                                             capacity * ROW_BYTES, &run->error);
+
+    if (!rows)
+        return run->error.status;
+    if (capacity > l->capacity && !tm_is_large_block(capacity * ROW_BYTES)) /* a large block is zero already */
+        memset(rows + l->capacity, 0, (capacity - l->capacity) * ROW_BYTES);
+    l->rows = rows;
+    l->capacity = capacity;
+    return TM_OK;
+}
+
+static void shift_up(struct tm_launches *l, size_t rows)
+{
+    memmove(l->rows + rows, l->rows, l->used * ROW_BYTES);
+    memset(l->rows, 0, (rows < l->used ? rows : l->used) * ROW_BYTES);
+    l->least_key -= rows;
+    l->used += rows;
+}
+
+/* How many rows the block has to begin earlier for a key: none if it lies behind the first one.  Of a block that has to
+ * move a fourth more, so that keys that go down do not move it each time. */
+static uint64_t rows_before(const struct tm_launches *l, uint64_t key)
+{
+    const uint64_t before = l->least_key - key;
+
+    if (key - l->least_key < before)
+        return 0;
+    return before + l->used / 4;
+}
+
+/* Make room for a key that lies outside the block, or become sparse. */
+static tm_status make_room(struct tm_launches *l, uint64_t key)
+{
+    if (l->capacity == 0)
+        l->least_key = key - key % ROWS_ALIGNED;
+    const uint64_t before = l->used ? rows_before(l, key) : 0;
+    const uint64_t behind = before ? l->used : key - l->least_key + 1;
+    const uint64_t most = ROWS_PER_KEY * (uint64_t)l->count + ROWS_SPARE;
+
+    if (before > most || behind > most - before)
+        return become_sparse(l);
+    const size_t needed = (size_t)(before + behind);
+    tm_status st = TM_OK;
+
+    if (needed > l->capacity) {
+        const size_t capacity = next_capacity(l, needed);
+
+        if (!may_have(l, capacity))
+            return become_sparse(l);
+        st = resize(l, capacity);
+    }
+    if (st == TM_OK && before)
+        shift_up(l, (size_t)before);
+    return st;
+}
+
+tm_status tm_launches_put(struct tm_launches *l, const struct tm_launch *launch)
+{
+    struct tm_short_launch row;
+    tm_status st = pack_launch(l, launch, &row);
+
+    if (st == TM_OK && !l->sparse && launch->key - l->least_key >= l->capacity)
+        st = make_room(l, launch->key);
+    if (st != TM_OK)
+        return st;
+    if (l->sparse)
+        return put_sparse(l, launch->key, row);
+    const size_t at = (size_t)(launch->key - l->least_key);
+    struct tm_short_launch *const old = &l->rows[at];
+
+    if (old->rest && !replaces_row(old, &row))
+        return TM_OK;
+    l->count += !old->rest;
+    l->used = at < l->used ? l->used : at + 1;
+    *old = row;
+    return TM_OK;
+}
+
+/* Give back what the block did not come to use. */
+static tm_status trim(struct tm_launches *l)
+{
+    if (!tm_is_large_block(l->used * ROW_BYTES))
+        return TM_OK;
+    const tm_status st = resize(l, l->used);
+    const size_t bytes = l->capacity * ROW_BYTES, sure = dense_bytes(l);
+    const size_t drawn = bytes > sure ? bytes - sure : 0;
+
+    if (st == TM_OK && drawn < l->drawn_bytes) {
+        tm_budget_put_back(&l->run->budget, l->drawn_bytes - drawn);
+        l->drawn_bytes = drawn;
+    }
+    return st;
+}
+
+tm_status tm_launches_finish(struct tm_launches *l)
+{
+    return l->sparse ? tm_index_finish(l->sparse) : trim(l);
+}
+
+uint64_t tm_launches_most_number(const struct tm_launches *l)
+{
+    return l->sparse ? tm_index_most_number(l->sparse) : l->used;
+}
+
+tm_status tm_launches_find_sparse(struct tm_launches *l, uint64_t key, struct tm_launch *launch, uint64_t *number)
+{
+    const void *row;
+    const tm_status st = tm_index_find(l->sparse, key, &row, number);
+
+    if (st != TM_OK || !row)
+        return st;
+    return tm_launches_unpack(l, key, ((const struct tm_sparse_launch *)row)->row, launch);
+}
+
+/* Stretches of time, sorted by (lane, begin) and found by binary search.  Look-ups come mostly in the order of
+ * time, from several lanes in turn, so what was found last on a lane is tried first, and then the places near it. */
+
+enum { RECALLS = 16 }; /* a power of two */
+
+/* What was found last on one of some lanes: the same is found from from_ps on, up to until_ps. */
+struct recall {
+    uint64_t lane;
+    int64_t from_ps, until_ps; /* equal = nothing was found yet */
+    uint64_t last;             /* where the look-up ended */
+    bool has_span;
+    struct tm_span span;
+};
+
+struct tm_spans {
+    struct tm_run *run;
+    enum tm_account account;
+    struct tm_sorter *sorter; /* until finish */
+    struct tm_rows *rows;     /* struct tm_span */
+    size_t memory_bytes;
+    uint64_t longest_lane;
+    struct recall recalls[RECALLS]; /* by the lowest bits of the lane */
+};
+
+static int by_lane_and_begin(const void *a, const void *b)
+{
+    const struct tm_span *x = a, *y = b;
+
+    if (x->lane != y->lane)
+        return x->lane < y->lane ? -1 : 1;
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
+    return x->end_ps == y->end_ps ? 0 : x->end_ps > y->end_ps ? -1 : 1;
+}
+
+struct tm_spans *tm_spans_new(struct tm_run *run, enum tm_account account, size_t memory_bytes)
+{
+    struct tm_spans *spans = tm_take(&run->budget, account, sizeof(*spans), &run->error);
+
+    if (!spans)
+        return NULL;
+    *spans = (struct tm_spans){ .run = run, .account = account, .memory_bytes = memory_bytes };
+    spans->sorter = tm_sorter_new(run, account, sizeof(struct tm_span), memory_bytes / 2, by_lane_and_begin);
+    spans->rows = tm_rows_new(run, account, sizeof(struct tm_span), memory_bytes / 2);
+    if (spans->sorter && spans->rows)
+        return spans;
+    tm_spans_free(spans);
+    return NULL;
+}
+
+void tm_spans_free(struct tm_spans *spans)
+{
+    if (!spans)
+        return;
+    tm_sorter_free(spans->sorter);
+    tm_rows_free(spans->rows);
+    tm_give(&spans->run->budget, spans->account, spans, sizeof(*spans));
+}
+
+tm_status tm_spans_add(struct tm_spans *spans, const struct tm_span *span)
+{
+    return tm_sorter_push(spans->sorter, span);
+}
+
+tm_status tm_spans_finish(struct tm_spans *spans)
+{
+    struct tm_span last = { .lane = 0 };
+    bool has_last = false;
+    tm_status st = tm_sorter_finish(spans->sorter);
+
+    while (st == TM_OK) {
+        const void *row;
+        struct tm_span span;
+
+        st = tm_sorter_next(spans->sorter, &row);
+        if (st != TM_OK || !row)
+            break;
+        span = *(const struct tm_span *)row;
+        has_last &= span.lane == last.lane;
+        if (has_last && span.end_ps <= last.end_ps)
+            continue; /* inside the one before */
+        span.ordinal = has_last ? last.ordinal + 1 : 0;
+        if (span.ordinal + 1 > spans->longest_lane)
+            spans->longest_lane = span.ordinal + 1;
+        last = span;
+        has_last = true;
+        st = tm_rows_append(spans->rows, &span);
+    }
+    tm_sorter_free(spans->sorter);
+    spans->sorter = NULL;
+    return st;
+}
+
+uint64_t tm_spans_count(const struct tm_spans *spans)
+{
+    return tm_rows_count(spans->rows);
+}
+
+const struct tm_span *tm_spans_at(struct tm_spans *spans, uint64_t index)
+{
+    return tm_rows_at(spans->rows, index);
+}
+
+uint64_t tm_spans_longest_lane(const struct tm_spans *spans)
+{
+    return spans->longest_lane;
+}
+
+/* Whether a span begins at or before (lane, at). */
+static tm_status probe(struct tm_spans *spans, uint64_t index, uint64_t lane, int64_t at_ps, bool *is_before)
+{
+    const struct tm_span *span = tm_rows_at(spans->rows, index);
+
+    if (!span)
+        return spans->run->error.status;
+    *is_before = span->lane != lane ? span->lane < lane : span->start_ps <= at_ps;
+    return TM_OK;
+}
+
+/* Bounds of the number of spans that begin at or before (lane, at), from where the last look-up ended: the next one
+ * is mostly near it, and pages far away need not be read. */
+static tm_status narrow(struct tm_spans *spans, uint64_t last, uint64_t lane, int64_t at_ps, uint64_t *low,
+                        uint64_t *high)
+{
+    bool goes_up = true, is_before = true;
+    uint64_t at = last;
+
+    *low = 0;
+    *high = tm_rows_count(spans->rows);
+    for (uint64_t stride = 1; at < *high && *low < *high; stride *= 2) {
+        const tm_status st = probe(spans, at, lane, at_ps, &is_before);
+
+        if (st != TM_OK)
+            return st;
+        if (is_before)
+            *low = at + 1;
+        else
+            *high = at;
+        if (stride == 1)
+            goes_up = is_before;
+        else if (is_before != goes_up)
+            break;
+        at = goes_up ? at + stride : at - (stride < at - *low ? stride : at - *low);
+    }
+    return TM_OK;
+}
+
+static tm_status count_before(struct tm_spans *spans, uint64_t last, uint64_t lane, int64_t at_ps, uint64_t *count)
+{
+    uint64_t low, high;
+    tm_status st = narrow(spans, last, lane, at_ps, &low, &high);
+
+    while (st == TM_OK && low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        bool is_before = false;
+
+        st = probe(spans, middle, lane, at_ps, &is_before);
+        if (is_before)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *count = low;
+    return st;
+}
+
+/* Note what is found at a time, and from when on up to when it is. */
+static tm_status note(struct tm_spans *spans, struct recall *r, uint64_t lane, int64_t at_ps)
+{
+    const struct tm_span *span;
+    struct recall found = { .lane = lane, .from_ps = INT64_MIN, .until_ps = INT64_MAX };
+    uint64_t before = 0;
+    const tm_status st = count_before(spans, r->last, lane, at_ps, &before);
+
+    if (st != TM_OK)
+        return st;
+    if (before) {
+        span = tm_rows_at(spans->rows, before - 1);
+        if (!span)
+            return spans->run->error.status;
+        found.last = before - 1;
+        found.has_span = span->lane == lane;
+        found.span = *span;
+    }
+    if (found.has_span)
+        found.from_ps = found.span.start_ps;
+    if (before < tm_rows_count(spans->rows)) {
+        span = tm_rows_at(spans->rows, before);
+        if (!span)
+            return spans->run->error.status;
+        if (span->lane == lane)
+            found.until_ps = span->start_ps;
+    }
+    *r = found;
+    return TM_OK;
+}
+
+static inline const struct tm_span *span_in(const struct recall *r, int64_t at_ps)
+{
+    return r->has_span && at_ps <= r->span.end_ps ? &r->span : NULL;
+}
+
+TM_NOT_INLINE tm_status look_up(struct tm_spans *spans, uint64_t lane, int64_t at_ps, const struct tm_span **span)
+{
+    struct recall *const r = &spans->recalls[lane & (RECALLS - 1)];
+    const tm_status st = note(spans, r, lane, at_ps);
+
+    *span = st == TM_OK ? span_in(r, at_ps) : NULL;
+    return st;
+}
+
+tm_status tm_spans_find(struct tm_spans *spans, uint64_t lane, int64_t at_ps, const struct tm_span **span)
+{
+    const struct recall *const r = &spans->recalls[lane & (RECALLS - 1)];
+
+    if (lane != r->lane || at_ps < r->from_ps || at_ps >= r->until_ps)
+        return look_up(spans, lane, at_ps, span);
+    *span = span_in(r, at_ps);
+    return TM_OK;
+}
 
 tm_status tm_cpu_device(struct tm_trace *trace, uint32_t ordinal, uint32_t *device)
 {
@@ -133,6 +650,7 @@ enum {
     ACTIVITY_SHIFT = 20,
     DEVICE_SHIFT = 21
 };
+
 static_assert((int)TM_DEVICES_MOST < (int)NO_DEVICE && DEVICE_SHIFT + DEVICE_BITS == 32,
               "what is told fits in 32 bits");
 
@@ -141,7 +659,7 @@ static inline uint32_t pack_device(uint32_t device)
     return device == TM_NONE ? NO_DEVICE : device;
 }
 
-static uint32_t pack(const struct tm_told *told)
+static uint32_t pack_told(const struct tm_told *told)
 {
     return told->class | (uint32_t)told->level << LEVEL_SHIFT | (uint32_t)told->direction << DIRECTION_SHIFT |
            (uint32_t)told->is_activity << ACTIVITY_SHIFT | pack_device(told->device) << DEVICE_SHIFT;
@@ -202,7 +720,7 @@ static inline tm_status find_told(struct tm_resolver *r, const struct tm_track *
 
         if (st != TM_OK)
             return st;
-        slot->told = pack(&told);
+        slot->told = pack_told(&told);
     }
     told = unpack(slot->told);
     event->site = slot->number;

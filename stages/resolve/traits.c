@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/resolve/traits.h"
+#include "stages/resolve/classes.h"
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "pipeline/store/waiting_names.h"
-#include "stages/resolve/classes.h"
-#include "stages/resolve/name_text.h"
 
 enum tm_known_how {
     TM_KNOWN_WHOLE,  /* the whole name */

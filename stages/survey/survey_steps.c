@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "stages/figures/figure_rows.h"
-#include "stages/survey/survey_private.h"
+#include "stages/survey/survey.h"
 
 enum { ROWS_PAGE = 4 << 10 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "stages/resolve/classes.h"
-#include "stages/survey/survey_private.h"
+#include "stages/survey/survey.h"
 
 typedef tm_status on_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw);
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "pipeline/run.h"
-#include "pipeline/store/spill.h"
+#include "pipeline/store/rows.h"
 #include "stages/input/bytes/input_file.h"
 #include "stages/input/chrome/chrome_reader.h"
 

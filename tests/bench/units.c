@@ -16,9 +16,9 @@
 
 #include "pipeline/engine/analysis.h"
 #include "pipeline/front.h"
+#include "pipeline/run.h"
 #include "pipeline/store/lengths.h"
-#include "pipeline/store/spill.h"
-#include "pipeline/version.h"
+#include "pipeline/store/rows.h"
 #include "stages/input/chrome/chrome_reader.h"
 #include "stages/resolve/classes.h"
 

@@ -25,8 +25,8 @@ PARTS = (
     ("memory profiles (pprof)", r"stages/input/pprof/"), ("records", r"stages/input/records/"),
     ("documents", r"pipeline/doc/(doc_json|json_parse)\.c"), ("partials", r"pipeline/partial\.c|stages/figures/"),
     ("manifests, results, keys", r"pipeline/nightly/(manifest|result|run_keys)\.c"),
-    ("settings, filters, gates", r"pipeline/(settings|quantity|filter|glob)\.c|reports/findings/thresholds|reports/gates/gate"),
-    ("history", r"reports/history/history"), ("redactor", r"pipeline/(redact|store/keyed_hash)\.c|pipeline/engine/redaction\.c"),
+    ("settings, filters, gates", r"pipeline/(settings|strings|filter)\.c|reports/findings/thresholds|reports/gates/gate"),
+    ("history", r"reports/history/history"), ("redactor", r"pipeline/redact\.c|pipeline/engine/redaction\.c"),
 )
 KINDS = ("lines", "regions", "branches")
 

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "pipeline/utf8.h"
+#include "pipeline/strings.h"
 #include "tests/fuzz/fuzz_job.h"
 #include "tests/support/schema_sample.h"
 

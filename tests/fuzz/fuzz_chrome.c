@@ -5,7 +5,7 @@
  * Seeds: small documents, written into the folder $TM_FUZZ_SEEDS before the first input. */
 #include <string.h>
 
-#include "stages/input/chrome/chrome_arguments.h"
+#include "stages/input/chrome/chrome_maker.h"
 #include "tests/fuzz/fuzz_job.h"
 #include "tests/fuzz/fuzz_mutate.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "pipeline/utf8.h"
-#include "pipeline/version.h"
+#include "pipeline/run.h"
+#include "pipeline/strings.h"
 #include "reports/history/history.h"
 #include "tests/fuzz/fuzz_job.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "pipeline/settings.h"
-#include "pipeline/store/spill.h"
+#include "pipeline/store/rows.h"
 #include "stages/input/bytes/archive.h"
 
 /* What the fuzz targets share: the input as a file, and a job of the program with its default settings. */

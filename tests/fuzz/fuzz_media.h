@@ -5,13 +5,8 @@
 #include <string.h>
 
 #include "pipeline/redact.h"
-#include "pipeline/utf8.h"
-#include "reports/collapsed/collapsed.h"
-#include "reports/csv/csv.h"
-#include "reports/html/html.h"
-#include "reports/markdown/markdown.h"
-#include "reports/pdf/pdf.h"
-#include "reports/text/text.h"
+#include "pipeline/strings.h"
+#include "reports/media.h"
 #include "tests/fuzz/fuzz_job.h"
 
 /* A summary on every medium.  What is written has no name; of each file is checked what holds for any summary. */

@@ -8,8 +8,8 @@
 
 #include <xxhash.h>
 
-#include "pipeline/engine/redaction.h"
-#include "pipeline/utf8.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/strings.h"
 #include "tests/fuzz/fuzz_job.h"
 
 enum { LINES_MOST = 24, LINE_BYTES = 1024, HOST_BYTES = 64, MAP_EVERY = 16 };

@@ -8,11 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "pipeline/engine/summaries.h"
-#include "pipeline/glob.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/filter.h"
 #include "pipeline/nightly/run_keys.h"
-#include "pipeline/quantity.h"
-#include "pipeline/utf8.h"
+#include "pipeline/strings.h"
 #include "reports/findings/thresholds.h"
 #include "tests/fuzz/fuzz_job.h"
 

@@ -2,8 +2,8 @@
 /* Two summaries that no profile gives (fuzz_changes.h), as files that somebody else wrote: read, compared with each other,
  * set side by side as a scaling study, and held to gates; each document on a medium.  Beside what the sanitizers see: a
  * refusal without a reason, a document that does not read again as it was, and memory that is not given back. */
-#include "pipeline/doc/doc_json.h"
-#include "pipeline/engine/summaries.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/engine/outputs.h"
 #include "reports/gates/gates.h"
 #include "reports/scaling/speedup.h"
 #include "tests/fuzz/fuzz_changes.h"

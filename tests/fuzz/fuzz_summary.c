@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Summaries that no profile gives (fuzz_changes.h), on every medium.  What is looked for is what fuzz_report looks for. */
 
-#include "pipeline/engine/redaction.h"
+#include "pipeline/engine/outputs.h"
 #include "reports/findings/findings.h"
 #include "tests/fuzz/fuzz_changes.h"
 #include "tests/fuzz/fuzz_media.h"

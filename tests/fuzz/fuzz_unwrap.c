@@ -8,7 +8,6 @@
 #include <zstd.h>
 
 #include "stages/input/bytes/inflate.h"
-#include "stages/input/bytes/unzstd.h"
 #include "tests/fuzz/fuzz_choices.h"
 #include "tests/fuzz/fuzz_job.h"
 

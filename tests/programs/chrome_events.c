@@ -17,7 +17,7 @@
 
 #include <xxhash.h>
 
-#include "stages/input/chrome/chrome_arguments.h"
+#include "stages/input/chrome/chrome_maker.h"
 
 struct job {
     const char *path;

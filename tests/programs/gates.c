@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pipeline/doc/doc_json.h"
+#include "pipeline/doc/doc.h"
 #include "reports/gates/gates.h"
 
 enum { RUNS_MOST = 32 };

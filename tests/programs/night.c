@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/doc/doc_json.h"
+#include "pipeline/doc/doc.h"
 #include "pipeline/engine/outputs.h"
 #include "reports/history/history.h"
 

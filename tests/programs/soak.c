@@ -19,10 +19,10 @@
 #include <jemalloc/jemalloc.h>
 #endif
 
-#include "pipeline/commands/report.h"
-#include "pipeline/memory_stats.h"
+#include "pipeline/commands/commands.h"
+#include "pipeline/process.h"
 #include "pipeline/settings.h"
-#include "pipeline/store/spill.h"
+#include "pipeline/store/rows.h"
 
 static const uint32_t rounds[] = {
     TM_FORMAT_JSON,

@@ -12,7 +12,6 @@
 #include <stdio.h>
 
 #include "stages/output/export/exporter.h"
-#include "stages/output/rows/out_rows.h"
 #include "tests/support/test_run.h"
 
 enum { RIG_DEVICES = 4 };

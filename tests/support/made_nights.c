@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipeline/nightly/batch_parts.h"
-#include "pipeline/version.h"
+#include "pipeline/nightly/batch.h"
+#include "pipeline/run.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
 

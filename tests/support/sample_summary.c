@@ -698,7 +698,7 @@ static void fill_empty(struct tm_value *root)
                             "'Nothing was recorded on a device.','severity':'critical'},'findings':[]}");
 }
 
-struct tm_doc *tm_sample_summary(struct tm_run *run, enum tm_sample which)
+struct tm_doc *tm_sample_summary(struct tm_run *run, enum tm_sample_profile which)
 {
     static void (*const fill[TM_SAMPLES])(struct tm_value * root) = {
         [TM_SAMPLE_GPU] = fill_gpu,     [TM_SAMPLE_TPU] = fill_tpu,         [TM_SAMPLE_CPU] = fill_cpu,

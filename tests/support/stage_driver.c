@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stages/input/records/configs.h"
+#include "stages/input/records/facts.h"
 #include "stages/resolve/classes.h"
 
 void bench_devices(struct bench *b, uint32_t count, enum tm_device_kind kind, int64_t start_ps, int64_t end_ps)

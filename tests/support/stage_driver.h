@@ -2,7 +2,7 @@
 #ifndef TM_TEST_STAGE_DRIVER_H
 #define TM_TEST_STAGE_DRIVER_H
 
-#include "pipeline/sites.h"
+#include "pipeline/front.h"
 #include "pipeline/stage.h"
 
 /* A diagnostic stage on a bench: a made-up host with devices and steps, events by hand, and the

@@ -22,7 +22,7 @@ void test_report_write(struct written_report *report, test_report_writer *write)
     (void)fclose(to);
 }
 
-void test_write_sample(struct written_report *report, test_report_writer *write, enum tm_sample which)
+void test_write_sample(struct written_report *report, test_report_writer *write, enum tm_sample_profile which)
 {
     start(report);
     report->doc = tm_sample_summary(&report->run, which);

@@ -17,7 +17,7 @@ struct written_report {
 
 typedef tm_status test_report_writer(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
-void test_write_sample(struct written_report *report, test_report_writer *write, enum tm_sample which);
+void test_write_sample(struct written_report *report, test_report_writer *write, enum tm_sample_profile which);
 void test_write_json(struct written_report *report, test_report_writer *write, const char *json); /* ' stands for " */
 /* By hand: an empty summary to be filled, then its report. */
 void test_report_begin(struct written_report *report);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "stages/input/xspace/xspace.h"
+#include "stages/input/formats.h"
 #include "stages/resolve/classes.h"
 #include "tests/support/memory_file.h"
 #include "tests/support/test_run.h"

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "pipeline/signals.h"
+#include "pipeline/process.h"
 #include "tests/support/test_folder.h"
 
 #define HEADER "file,rows"

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "pipeline/nightly/out_folder.h"
 #include "tests/support/test_folder.h"
 
 static const struct tm_batch_file hosts[] = {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Series drawn at random, always the same ones: the rates are those of docs/night.md, with room for chance. */
-#include "reports/statistics/change_points.h"
+#include "reports/statistics/statistics.h"
 
 #include <math.h>
 
-#include "reports/statistics/draw.h"
 #include "tests/support/test_run.h"
 
 enum { VALUES_MOST = 10000, SERIES = 1000 };

@@ -3,7 +3,7 @@
  * inside of the drawing, and no text covers another one. */
 #include <math.h>
 
-#include "reports/chart/charts.h"
+#include "reports/chart/chart.h"
 #include "tests/support/made_scaling.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/schema_sample.h"
@@ -211,7 +211,7 @@ static void copy_twisted(struct tm_value *to, const char *key, const struct tm_v
     }
 }
 
-static void check_twisted(enum tm_sample which, struct twist twist)
+static void check_twisted(enum tm_sample_profile which, struct twist twist)
 {
     struct tm_run run;
     struct tm_doc *sample, *doc;
@@ -332,7 +332,8 @@ static void texts_have_room_on_the_samples(void **state)
 {
     (void)state;
     for (int which = 0; which < TM_SAMPLES; which++)
-        check_twisted((enum tm_sample)which, (struct twist){ .what = tm_sample_name[which], .name = "", .number = -1 });
+        check_twisted((enum tm_sample_profile)which,
+                      (struct twist){ .what = tm_sample_name[which], .name = "", .number = -1 });
 }
 
 static void long_names_are_cut_to_their_room(void **state)
@@ -344,8 +345,10 @@ static void long_names_are_cut_to_their_room(void **state)
     memset(thin, 'i', sizeof(thin) - 1);
     wide[sizeof(wide) - 1] = thin[sizeof(thin) - 1] = 0;
     for (int which = 0; which < TM_SAMPLES; which++) {
-        check_twisted((enum tm_sample)which, (struct twist){ .what = "1 KiB of W", .name = wide, .number = -1 });
-        check_twisted((enum tm_sample)which, (struct twist){ .what = "1 KiB of i", .name = thin, .number = -1 });
+        check_twisted((enum tm_sample_profile)which,
+                      (struct twist){ .what = "1 KiB of W", .name = wide, .number = -1 });
+        check_twisted((enum tm_sample_profile)which,
+                      (struct twist){ .what = "1 KiB of i", .name = thin, .number = -1 });
     }
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/chrome/chrome_arguments.h"
+#include "stages/input/chrome/chrome_maker.h"
 
 #include <stdio.h>
 
-#include "stages/input/chrome/json_window.h"
+#include "stages/input/chrome/chrome_reader.h"
 #include "tests/support/argument_text.h"
 #include "tests/support/test_run.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "pipeline/utf8.h"
+#include "pipeline/strings.h"
 #include "tests/support/writer_rig.h"
 
 static struct writer_rig rig;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who wrote a Chrome trace is told by what is in it. */
-#include "stages/input/chrome/chrome.h"
+#include "stages/input/formats.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the events of a Chrome trace become: tracks, records, devices, tallies. */
-#include "stages/input/chrome/chrome.h"
+#include "stages/input/formats.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/collapsed/collapsed.h"
+#include "reports/media.h"
 
 #include "tests/support/test_run.h"
 #include "tests/support/written_report.h"

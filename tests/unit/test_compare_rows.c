@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of a comparison: which rows meet, what a change is made of, and when it is significant. */
-#include "reports/compare/row_table.h"
+#include "reports/compare/comparison.h"
 
 #include <math.h>
 #include <stdio.h>

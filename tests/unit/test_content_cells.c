@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cells: how each kind of value looks, what is empty, the exact numbers; tones. */
-#include "reports/content/cell.h"
+#include "reports/content/content.h"
 
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"

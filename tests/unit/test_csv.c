@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/csv/csv.h"
+#include "reports/media.h"
 
 #include <string.h>
 
-#include "pipeline/quoting.h"
+#include "pipeline/strings.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_folder.h"

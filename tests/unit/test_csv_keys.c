@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/csv/csv.h"
+#include "reports/media.h"
 
 #include <string.h>
 
+#include "reports/content/content.h"
 #include "tests/support/test_run.h"
 
 static void headings_are_paths_units_and_unique(void **state)

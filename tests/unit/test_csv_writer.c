@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "pipeline/utf8.h"
+#include "pipeline/strings.h"
 #include "tests/support/writer_rig.h"
 
 static struct writer_rig rig;

@@ -2,7 +2,7 @@
 /* What the charts of devices say: how busy they are over time, who is late, what is exposed, what is cut. */
 #include <math.h>
 
-#include "reports/chart/charts.h"
+#include "reports/chart/chart.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
 

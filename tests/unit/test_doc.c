@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "pipeline/doc/doc_json.h"
 #include "tests/support/test_run.h"
 
 /* A document with the run that it belongs to. */

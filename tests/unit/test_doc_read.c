@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/doc/doc_json.h"
+#include "pipeline/doc/doc.h"
 
 #include <fcntl.h>
 #include <glob.h>

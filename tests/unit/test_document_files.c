@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "pipeline/engine/redaction.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_folder.h"
 

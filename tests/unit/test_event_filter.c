@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/output/export/event_filter.h"
+#include "stages/output/export/exporter.h"
 
 #include "tests/support/export_rig.h"
 

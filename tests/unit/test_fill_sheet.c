@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/content/sheet.h"
+#include "reports/content/content.h"
 
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "pipeline/filter.h"
-#include "pipeline/glob.h"
 #include "pipeline/record.h"
 
 static const int64_t second = INT64_C(1000000000000);

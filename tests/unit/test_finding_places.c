@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where findings lead: the section that tells more, the range of time, the SQL for a trace viewer, what is at stake. */
 #include "reports/content/content.h"
-#include "reports/content/finding_places.h"
 
 #include <ctype.h>
 #include <setjmp.h>
@@ -13,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "reports/findings/finding_texts.h"
+#include "reports/findings/findings.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is said of a finding, by the run and the cases that its rule gave: rows of schemas/findings.json. */
-#include "reports/findings/finding_texts.h"
+#include "reports/findings/findings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

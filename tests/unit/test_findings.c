@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/findings/finding_texts.h"
 #include "reports/findings/query.h"
 #include "tests/support/judged.h"
 #include "tests/support/summary_json.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "pipeline/file_time.h"
-#include "pipeline/nightly/fingerprint.h"
+#include "pipeline/files.h"
+#include "pipeline/nightly/manifest.h"
 #include "tests/support/test_folder.h"
 
 static const char *path_of(const char *name)

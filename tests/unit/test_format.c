@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/utf8.h"
+#include "pipeline/strings.h"
 
 static void times_have_three_digits_and_a_fitting_unit(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The top of a report: titles, facts, the word on damaged input, the key figures with their limits and places. */
-#include "reports/content/front_page.h"
+#include "reports/content/content.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,11 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pipeline/doc/doc_json.h"
-#include "reports/gates/gate.h"
-#include "reports/gates/gate_figures.h"
-#include "reports/gates/judge.h"
-#include "reports/statistics/tests.h"
+#include "pipeline/doc/doc.h"
+#include "reports/statistics/statistics.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
 

@@ -10,7 +10,7 @@
 #include "pipeline/index.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
-#include "pipeline/store/key_map.h"
+#include "pipeline/store/names.h"
 #include "tests/support/test_run.h"
 
 enum { KEYS = 100000, TRIES = 3, MEMORY = 64 << 20 };

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "pipeline/doc/doc_json.h"
-#include "pipeline/version.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/run.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/test_folder.h"
 
@@ -733,7 +733,7 @@ static void figures_are_those_of_the_summary(void **state)
     assert_null(tm_figure_by_id("none", NULL));
     for (int which = 0; which < TM_SAMPLES; which++) {
         doc = tm_doc_new(&run);
-        summary = tm_sample_summary(&run, (enum tm_sample)which);
+        summary = tm_sample_summary(&run, (enum tm_sample_profile)which);
         to = tm_doc_root(doc);
         tm_history_facts(to, tm_doc_root(summary));
         assert_int_equal(tm_doc_status(doc), TM_OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/resolve/hlo_line.h"
+#include "stages/resolve/classes.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clocks of several hosts on one: which begins it, who is placed where, what cannot be. */
-#include "pipeline/engine/host_clocks.h"
+#include "pipeline/engine/analysis.h"
 #include "tests/support/test_run.h"
 
 enum { HOSTS = 3 };

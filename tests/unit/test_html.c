@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The HTML writer and the page, on summaries made by hand. */
-#include "reports/html/html.h"
+#include "reports/media.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,11 +11,10 @@
 
 #include <cmocka.h>
 
-#include "pipeline/utf8.h"
-#include "reports/chart/palette.h"
-#include "reports/content/terms.h"
-#include "reports/html/assets.h"
-#include "reports/html/htmlw.h"
+#include "pipeline/strings.h"
+#include "reports/chart/chart.h"
+#include "reports/content/content.h"
+#include "reports/html/html_page.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
@@ -123,7 +122,7 @@ static char *page_of_doc(struct tm_run *run, const struct tm_doc *doc)
     return page;
 }
 
-static char *page_of(enum tm_sample which)
+static char *page_of(enum tm_sample_profile which)
 {
     struct tm_run run;
     struct tm_doc *doc;
@@ -231,7 +230,7 @@ static void pages_are_well_formed_and_deterministic(void **state)
 {
     (void)state;
     for (int which = 0; which < TM_SAMPLES; which++) {
-        char *page = page_of((enum tm_sample)which), *again = page_of((enum tm_sample)which);
+        char *page = page_of((enum tm_sample_profile)which), *again = page_of((enum tm_sample_profile)which);
 
         check_tags(page);
         assert_string_equal(page, again);
@@ -614,7 +613,7 @@ static void links_lead_somewhere(void **state)
 {
     (void)state;
     for (int which = 0; which < TM_SAMPLES; which++) {
-        char *page = page_of((enum tm_sample)which);
+        char *page = page_of((enum tm_sample_profile)which);
         int links = 0;
 
         for (const char *at = strstr(page, "href=\"#"); at; at = strstr(at + 1, "href=\"#"), links++) {

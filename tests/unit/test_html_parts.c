@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The page of the parts of a trace, from lists made by hand. */
-#include "reports/html/html_parts.h"
+#include "reports/media.h"
 
 #include <stdlib.h>
 
-#include "pipeline/utf8.h"
+#include "pipeline/strings.h"
 #include "tests/support/test_run.h"
 
 static struct tm_value *add_part(struct tm_value *parts, const char *file, int64_t begin_ns, int64_t end_ns)

@@ -13,7 +13,6 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "stages/input/bytes/kind.h"
 #include "tests/support/test_run.h"
 
 enum { LONG = 900000, MOST = 1 << 21 };

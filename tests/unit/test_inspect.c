@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/commands/inspect.h"
+#include "pipeline/commands/commands.h"
 
 #include "tests/support/test_run.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/kept_record.h"
+#include "pipeline/source.h"
 
 #include "tests/support/test_run.h"
 

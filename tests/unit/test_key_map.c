@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/store/key_map.h"
+#include "pipeline/store/names.h"
 
 #include "tests/support/test_run.h"
 

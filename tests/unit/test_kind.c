@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/bytes/kind.h"
+#include "stages/input/bytes/input_file.h"
 
 #include <glob.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/output/export/lanes.h"
+#include "stages/output/export/exporter.h"
 
 #include <stdlib.h>
 

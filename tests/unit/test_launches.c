@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/resolve/launches.h"
+#include "stages/resolve/resolver.h"
 
 #include "tests/support/test_run.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/limits.h"
+#include "pipeline/run.h"
 #include "tests/support/test_run.h"
 
 static void limits_are_raised_together(void **state)

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "pipeline/nightly/fingerprint.h"
 #include "pipeline/nightly/manifest.h"
 #include "tests/support/test_folder.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/markdown/markdown.h"
+#include "reports/media.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/utf8.h"
+#include "pipeline/strings.h"
 #include "tests/support/test_run.h"
 #include "tests/support/written_report.h"
 
-static void open_sample(struct written_report *r, enum tm_sample which)
+static void open_sample(struct written_report *r, enum tm_sample_profile which)
 {
     test_write_sample(r, tm_markdown_write, which);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/markdown/markdown.h"
+#include "reports/media.h"
 
 #include <string.h>
 

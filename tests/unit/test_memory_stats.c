@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/memory_stats.h"
+#include "pipeline/process.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "pipeline/version.h"
-#include "reports/history/nightly.h"
+#include "pipeline/run.h"
+#include "reports/history/history.h"
 #include "tests/support/test_folder.h"
 
 enum { PATH_MOST = 128 };

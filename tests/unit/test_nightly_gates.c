@@ -5,10 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pipeline/nightly/batch_gates.h"
-#include "pipeline/nightly/batch_parts.h"
-#include "reports/gates/junit.h"
-#include "reports/markdown/markdown.h"
+#include "pipeline/nightly/batch.h"
+#include "reports/gates/gates.h"
+#include "reports/media.h"
 #include "tests/support/made_nights.h"
 #include "tests/support/test_run.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/records/pairs.h"
+#include "stages/input/records/record_store.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 
 #include "pipeline/options.h"
 #include "pipeline/store/budget.h"
-#include "pipeline/store/nearest.h"
+#include "pipeline/strings.h"
 
 static const char origin[] = "--it";
 

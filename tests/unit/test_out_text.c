@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/utf8.h"
-#include "stages/output/text/text_sink.h"
+#include "pipeline/strings.h"
+#include "stages/output/file/out_file.h"
 #include "stages/output/trace_writer.h"
 #include "tests/support/test_run.h"
 

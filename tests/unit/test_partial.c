@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "pipeline/engine/file_facts.h"
+#include "pipeline/engine/analysis.h"
 #include "tests/support/test_run.h"
 
 enum { FILE_MOST = 4096 };

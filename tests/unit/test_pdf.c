@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/pdf/pdf.h"
+#include "reports/media.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void write_report(struct fixture *f)
     write_on(f, TM_PAPER_A4);
 }
 
-static void open_sample(struct fixture *f, enum tm_sample which)
+static void open_sample(struct fixture *f, enum tm_sample_profile which)
 {
     start(f);
     f->doc = tm_sample_summary(&f->run, which);

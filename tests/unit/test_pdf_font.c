@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/pdf/pdf_font.h"
+#include "reports/pdf/pdf_page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "reports/pdf/pdf.h"
+#include "reports/media.h"
 #include "tests/support/test_run.h"
 
 enum { GLYPHS_MOST = 1 << 16 };

@@ -6,7 +6,7 @@
 #include <zlib.h>
 
 #include "perfetto.pb-c.h"
-#include "stages/input/bytes/kind.h"
+#include "stages/input/bytes/input_file.h"
 #include "stages/output/trace_writer.h"
 #include "tests/support/test_run.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/progress.h"
+#include "pipeline/run.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/records/record_source.h"
+#include "stages/input/records/record_store.h"
 
-#include "stages/input/records/pairs.h"
 #include "stages/order/order.h"
 #include "tests/support/stored_trace.h"
 

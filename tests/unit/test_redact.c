@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "pipeline/store/waiting_names.h"
+#include "pipeline/strings.h"
 #include "pipeline/trace.h"
-#include "pipeline/utf8.h"
-#include "stages/resolve/traits.h"
+#include "stages/resolve/classes.h"
 #include "tests/support/test_run.h"
 
 static const struct tm_secret_key some_key = { 1, 2 };

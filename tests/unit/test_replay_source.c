@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/records/record_source.h"
+#include "stages/input/records/record_store.h"
 
 #include "tests/support/stored_trace.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "pipeline/utf8.h"
+#include "pipeline/strings.h"
 #include "tests/support/test_run.h"
 
 enum { RUNS_MOST = 8 };

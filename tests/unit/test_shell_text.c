@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/quoting.h"
+#include "pipeline/strings.h"
 
 struct text {
     char at[256];

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/signals.h"
+#include "pipeline/process.h"
 
 enum { FILES = 3 };
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows by site, bare and before a group table. */
-#include "pipeline/sites.h"
-
 #include "pipeline/front.h"
+
 #include "tests/support/test_run.h"
 
 #define OK(call) assert_int_equal(call, TM_OK)

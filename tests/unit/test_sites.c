@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/sites.h"
+#include "pipeline/front.h"
 
 #include "tests/support/test_run.h"
 

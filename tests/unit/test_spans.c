@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/spans.h"
+#include "stages/resolve/resolver.h"
 
 #include <stdlib.h>
 

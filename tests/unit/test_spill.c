@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/store/spill.h"
+#include "pipeline/store/rows.h"
 
 #include <dirent.h>
 #include <fcntl.h>

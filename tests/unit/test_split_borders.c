@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a part ends: limits, steps, time, and that it always holds something new. */
-#include "pipeline/commands/split.h"
+#include "pipeline/commands/commands.h"
 #include "tests/support/test_run.h"
 
 static const int64_t ms = INT64_C(1000000000);

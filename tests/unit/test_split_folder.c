@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipeline/commands/split.h"
+#include "pipeline/commands/commands.h"
 #include "tests/support/test_run.h"
 
 static char folder[] = "/tmp/tracemill-split-XXXXXX";

@@ -3,11 +3,10 @@
  * alternative='two-sided', method='exact' or 'asymptotic'), ttest_ind_from_stats(...,
  * equal_var=False), stats.t.sf and .ppf, stats.norm.sf, numpy.quantile, stats.gmean, bootstrap(...,
  * method='percentile', n_resamples=200000), and for the fits optimize.curve_fit(..., sigma=t). */
-#include "reports/statistics/tests.h"
+#include "reports/statistics/statistics.h"
 
 #include <math.h>
 
-#include "reports/statistics/serial_fit.h"
 #include "tests/support/test_run.h"
 
 #define SAMPLE(...)                                                                                                    \

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "reports/chart/palette.h"
-#include "reports/html/assets.h"
+#include "reports/chart/chart.h"
+#include "reports/html/html_page.h"
 #include "tests/support/contrast.h"
 
 enum theme { LIGHT, DARK, THEMES };

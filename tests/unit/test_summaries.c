@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operands to summaries: profiles, summaries, results of a benchmark. */
 #include "pipeline/engine/outputs.h"
-#include "pipeline/engine/summaries.h"
 
 #include <fcntl.h>
 #include <stdio.h>

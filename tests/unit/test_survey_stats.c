@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/survey/survey_stats.h"
+#include "stages/survey/survey.h"
 
 #include <stdlib.h>
 

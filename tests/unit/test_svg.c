@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The chart model, its makers and the SVG back end, on summaries made by hand. */
-#include "reports/html/html_table.h"
+#include "reports/html/html_page.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "reports/chart/chart.h"
-#include "reports/chart/charts.h"
 #include "tests/support/contrast.h"
 #include "tests/support/sample_summary.h"
 #include "tests/support/summary_json.h"
@@ -135,7 +134,7 @@ struct fixture {
     struct tm_chart chart;
 };
 
-static void set_up(struct fixture *f, enum tm_sample which)
+static void set_up(struct fixture *f, enum tm_sample_profile which)
 {
     test_run_init(&f->run);
     f->doc = tm_sample_summary(&f->run, which);
@@ -334,7 +333,7 @@ static void bars_never_leave_the_drawing(void **state)
     for (int which = 0; which < TM_SAMPLES; which++) {
         struct fixture f;
 
-        set_up(&f, (enum tm_sample)which);
+        set_up(&f, (enum tm_sample_profile)which);
         for (int kind = 0; kind < TM_CHART_KINDS; kind++) {
             const size_t count = tm_charts_count((enum tm_chart_kind)kind, f.summary);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/tally.h"
+#include "pipeline/run.h"
 
 #include <ctype.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Definitions of figures and columns: each is of a label that its section has, and no label has two. */
-#include "reports/content/terms.h"
+#include "reports/content/content.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "reports/content/content.h"
 #include "tests/support/schema_sample.h"
 #include "tests/support/test_run.h"
 

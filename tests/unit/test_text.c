@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/text/text.h"
+#include "reports/media.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/utf8.h"
-#include "reports/content/sheet.h"
+#include "pipeline/strings.h"
+#include "reports/content/content.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"
 #include "tests/support/written_report.h"
 
-static void open_sample(struct written_report *r, enum tm_sample which)
+static void open_sample(struct written_report *r, enum tm_sample_profile which)
 {
     test_write_sample(r, tm_text_write, which);
 }

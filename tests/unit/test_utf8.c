@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/utf8.h"
+#include "pipeline/strings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

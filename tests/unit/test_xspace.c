@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/xspace/xspace.h"
+#include "stages/input/formats.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -16,12 +16,11 @@
 #include <archive_entry.h>
 
 #include "pipeline/discover.h"
-#include "pipeline/limits.h"
-#include "pipeline/whole_read.h"
-#include "stages/input/bytes/kind.h"
+#include "pipeline/files.h"
+#include "pipeline/run.h"
+#include "stages/input/bytes/inflate.h"
+#include "stages/input/bytes/input_file.h"
 #include "stages/input/bytes/unwrap.h"
-#include "stages/input/bytes/unzstd.h"
-#include "stages/input/bytes/zip_check.h"
 
 #define TM_ARCHIVE_AGAIN_BYTES_MOST (UINT64_C(256) << 30) /* unpacked */
 

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipeline/file_time.h"
-#include "pipeline/limits.h"
+#include "pipeline/files.h"
+#include "pipeline/run.h"
 #include "stages/input/bytes/archive.h"
 #include "stages/input/bytes/unwrap.h"
 

@@ -4,7 +4,7 @@
  * has which wire type), and the one that explains most of it wins.  Nothing is allocated.
  * Formats: schemas/xplane.proto; Perfetto's trace_packet.proto, pprof's profile.proto, XLA's hlo.proto, of
  * which the tables hold the numbers and types of the fields that occur early. */
-#include "stages/input/bytes/kind.h"
+#include "stages/input/bytes/input_file.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #include "pipeline/discover.h"
-#include "pipeline/utf8.h"
-#include "pipeline/whole_read.h"
+#include "pipeline/files.h"
+#include "pipeline/strings.h"
+#include "stages/input/bytes/inflate.h"
 #include "stages/input/bytes/unwrap.h"
-#include "stages/input/bytes/unzstd.h"
 
 /* ---- names -------------------------------------------------------------------------------------------- */
 

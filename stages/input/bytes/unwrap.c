@@ -8,11 +8,11 @@
 
 #include <xxhash.h>
 
+#include "pipeline/files.h"
 #include "pipeline/run.h"
-#include "pipeline/whole_read.h"
 #include "stages/input/bytes/archive.h"
+#include "stages/input/bytes/inflate.h"
 #include "stages/input/bytes/input_file.h"
-#include "stages/input/bytes/unzstd.h"
 
 /* The bytes of an input as they lie on disk: out of a file with pread, out of a stream with read.  No memory but
  * the state of the fingerprint (576 bytes of xxHash). */

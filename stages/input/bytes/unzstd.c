@@ -3,7 +3,7 @@
  * time and gets it in the pieces that it asks for (the header of a block, the block), so that no call of it meets
  * damage after it has decoded something: what a failing call has written is lost.  Its memory goes through the
  * ledger.  Format: RFC 8878, section 3. */
-#include "stages/input/bytes/unzstd.h"
+#include "stages/input/bytes/inflate.h"
 
 #include <inttypes.h>
 #include <string.h>

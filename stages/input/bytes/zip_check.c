@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Walks over the directory of a zip and compares each entry with the header before its member. */
-#include "stages/input/bytes/zip_check.h"
+#include "stages/input/bytes/archive.h"
 
 #include <string.h>
 
+#include "pipeline/files.h"
 #include "pipeline/store/sorter.h"
-#include "pipeline/whole_read.h"
 
 /* clang-format off */
 enum {

@@ -3,12 +3,12 @@
  * builder alone; a text is a key where a colon follows.  What stood so in the event before of the name is not walked
  * again.  The keys that came lately are found in a table by their bytes, since asking the names for each one would be
  * most of the work. */
-#include "stages/input/chrome/chrome_arguments.h"
+#include "stages/input/chrome/chrome_maker.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "stages/input/chrome/chrome_private.h"
+#include "stages/input/chrome/chrome_reader.h"
 #include "stages/input/chrome/json_text.h"
 #include "stages/input/records/met_lists.h"
 

@@ -3,7 +3,7 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 
-#include "stages/input/chrome/chrome_private.h"
+#include "stages/input/chrome/chrome_reader.h"
 
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2"))), apply_to = function)

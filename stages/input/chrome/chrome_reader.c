@@ -7,7 +7,6 @@
 
 #include "pipeline/store/hash.h"
 #include "stages/input/bytes/input_file.h"
-#include "stages/input/chrome/chrome_private.h"
 #include "stages/input/chrome/json_walk.h"
 #include "stages/input/records/facts.h"
 

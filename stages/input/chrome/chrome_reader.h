@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "stages/input/bytes/input_file.h"
+#include "stages/input/chrome/json_digits.h"
 #include "stages/input/records/facts.h"
 
 /* The events of a Chrome trace in JSON, one after the other, out of a stream of bytes: no tree of the document, no
@@ -121,7 +122,7 @@ struct tm_chrome_reader *tm_chrome_reader_new(struct tm_run *run, struct tm_inpu
 void tm_chrome_reader_free(struct tm_chrome_reader *reader); /* tolerates NULL */
 
 /* The next object of the list that is not empty.  What it is made of goes to the tallies of the run: the section
- * "what an event is made of" of tally.h but for MISSING_* and UNKNOWN_PHASE, which depend on the phase, and the
+ * "what an event is made of" of run.h but for MISSING_* and UNKNOWN_PHASE, which depend on the phase, and the
  * section "the document".
  * out:    *event  valid until the next call; NULL at the end of the document
  * errors: as of tm_input_next; damage is none: see below */
@@ -153,5 +154,379 @@ struct tm_chrome_damage {
 };
 
 const struct tm_chrome_damage *tm_chrome_damage(const struct tm_chrome_reader *reader);
+
+/* A window of fixed size that slides over the text of a document.  Whoever walks the text moves a pointer, without
+ * asking whether there is more, until he meets the zero byte that stands behind the last byte that was read; then
+ * tm_json_more reads on.  That may move what is in the window: pointers into it hold until then, but for `keep`,
+ * `token`, and those that `moved` puts right. */
+enum {
+    TM_JSON_PADDING = 64, /* zero bytes behind the end: what may be loaded beyond it at once */
+    TM_JSON_WINDOW_LEAST = 256,
+    TM_JSON_WINDOW_DEFAULT = 256 << 10, /* of an L2 cache, with what it is made into */
+};
+
+struct tm_json_window {
+    struct tm_run *run;
+    struct tm_input *input;
+    uint8_t *buffer;
+    size_t capacity;    /* of the buffer, without the padding */
+    size_t read_bytes;  /* read at most so many at once */
+    const uint8_t *end; /* behind the last byte that is there */
+    uint64_t base;      /* where the buffer's first byte stands in the content */
+    bool at_end;        /* nothing follows; also after a failure */
+    tm_status status;
+    /* What has to stay, or NULL: all from the begin of the event on, else all from the begin of a text or number. */
+    const uint8_t *keep, *token;
+    void (*moved)(void *to, size_t by); /* everything has moved to the front by so many bytes */
+    void (*outgrown)(void *to);         /* what is kept does not fit: it is copied elsewhere and no longer kept */
+    void *to;
+};
+
+/* bytes: of the window; at least TM_JSON_WINDOW_LEAST.  run, input, read_bytes and the two calls are set.
+ * errors: in run->error */
+tm_status tm_json_window_open(struct tm_json_window *window, size_t bytes) TM_MUST_USE;
+void tm_json_window_close(struct tm_json_window *window); /* tolerates a zeroed one */
+
+/* Read on.  A token that fills the window is cut: what is left of it is longer than tm_json_longest, and only as much
+ * of it is as it was.
+ * in:     at == window->end
+ * out:    where `at` is now: a byte that has been read, or window->end where nothing follows */
+const uint8_t *tm_json_read_on(struct tm_json_window *window, const uint8_t *at);
+
+static inline const uint8_t *tm_json_more(struct tm_json_window *window, const uint8_t *at)
+{
+    return at == window->end ? tm_json_read_on(window, at) : at;
+}
+
+/* Move what is there from `at` on to the front, and read until the window is full or nothing follows. */
+void tm_json_fill(struct tm_json_window *window, const uint8_t *at);
+
+/* Where a byte of the window stands in the content. */
+static inline uint64_t tm_json_offset(const struct tm_json_window *window, const uint8_t *at)
+{
+    return window->base + (uint64_t)(at - window->buffer);
+}
+
+/* The longest text that is kept whole. */
+static inline size_t tm_json_longest(const struct tm_json_window *window)
+{
+    return window->capacity / 2;
+}
+
+/* Step over a word.
+ * out:    *fits  the text goes on with it; else where it differs is returned */
+const uint8_t *tm_json_walk_word(struct tm_json_window *window, const uint8_t *at, const char *word, bool *fits);
+
+/* Numbers of JSON as their digits: any length, any exponent, nothing rounded before it is known to what. */
+
+/* Of a double that is read exactly: more never decide more than a digit above 0 would. */
+enum { TM_DECIMAL_DIGITS = 800 };
+
+/* value = 0.d1d2d3... * 10^point; no digits = 0. */
+struct tm_json_decimal {
+    enum {
+        TM_DECIMAL_BEGIN,
+        TM_DECIMAL_MINUS,
+        TM_DECIMAL_ZERO,
+        TM_DECIMAL_INTEGER,
+        TM_DECIMAL_POINT,
+        TM_DECIMAL_FRACTION,
+        TM_DECIMAL_E,
+        TM_DECIMAL_E_SIGN,
+        TM_DECIMAL_EXPONENT,
+    } state; /* how much of the grammar has been seen */
+    bool negative;
+    bool has_exponent;
+    bool negative_exponent;
+    bool has_rest; /* a digit above 0 follows the ones that are kept */
+    uint32_t count;
+    int64_t point;
+    int64_t exponent;
+    uint8_t digits[TM_DECIMAL_DIGITS]; /* 0 ... 9; the first one is above 0 */
+};
+
+/* Walk a number.
+ * out:    where it ends.  tm_json_decimal_is_whole: it is one as RFC 8259 has it */
+const uint8_t *tm_json_walk_number(struct tm_json_window *window, const uint8_t *at, struct tm_json_decimal *decimal);
+bool tm_json_decimal_is_whole(const struct tm_json_decimal *decimal);
+
+/* A text that is a number and nothing else. */
+bool tm_json_decimal_of(const char *text, size_t length, struct tm_json_decimal *decimal);
+
+/* out:    false  it does not fit: *time is the largest or smallest there is */
+bool tm_json_time_of(const struct tm_json_decimal *decimal, struct tm_json_time *time);
+
+/* Whether it is whole and fits int64_t, or uint64_t; an id has both. */
+bool tm_json_int_of(const struct tm_json_decimal *decimal, int64_t *value);
+bool tm_json_uint_of(const struct tm_json_decimal *decimal, uint64_t *value);
+
+/* The nearest double; infinite where it is too large. */
+double tm_json_double_of(const struct tm_json_decimal *decimal);
+
+/* The id that a text is: itself, or the number that is written plainly ("12", but not "012" or "1e1"). */
+void tm_json_id_of_text(struct tm_json_slice text, struct tm_json_id *id);
+/* The id that a number is.  text: as it is written, for one that is no integer of 64 bits */
+void tm_json_id_of_number(const struct tm_json_decimal *decimal, struct tm_json_slice text, struct tm_json_id *id);
+
+/* The keys that came lately: which argument each one is, and whether the present event has had it.  A table of fixed
+ * size that is emptied between two events when it fills; an event with more than some hundred keys of its own is not
+ * watched for repeated ones beyond those. */
+enum {
+    TM_KEY_SLOTS = 256,  /* a power of two */
+    TM_KEYS_MOST = 224,  /* in use */
+    TM_KEYS_ENOUGH = 96, /* emptied before an event that begins with more */
+    TM_KEY_BYTES = 32,   /* of a key that is held itself; may be loaded whatever its length */
+};
+
+/* Where a key stands: the same word means different things. */
+enum tm_key_place { TM_KEY_OF_EVENT, TM_KEY_OF_ARGUMENTS, TM_KEY_OF_ID };
+
+/* Up to TM_KEY_BYTES: the key in words that overlap; above, its hash of 128 bits. */
+struct tm_key_name {
+    uint64_t words[4];
+    uint32_t length; /* 0 = the slot is free: lengths are kept plus one */
+    uint32_t place;
+};
+
+struct tm_key_slot {
+    struct tm_key_name name;
+    uint32_t event; /* the last one that had it */
+    uint32_t stat;  /* enum tm_stat, of arguments */
+};
+
+/* What stands between two values, byte by byte: `,"ts":`.  Writers repeat themselves, so that a comparison with what
+ * followed lately mostly takes the place of reading a key. */
+enum { TM_STEP_BYTES = 60, TM_STEPS = 4, TM_ARGUMENT_STEPS = 2 };
+
+struct tm_step {
+    uint8_t text[TM_STEP_BYTES];
+    uint16_t length; /* 0 = none */
+    uint16_t to;     /* whose value follows: enum event_member; of arguments a slot or TM_KEY_END */
+};
+
+static_assert(sizeof(struct tm_step) == 64, "a power of two, of which 64 bytes can be loaded");
+
+/* Numbers of slots that are none of the table. */
+enum { TM_KEY_SPARE = TM_KEY_SLOTS, TM_KEY_BEGIN, TM_KEY_END };
+
+struct tm_chrome_keys {
+    struct tm_key_slot slots[TM_KEY_SLOTS + 1]; /* the last one is spare: of a key that is not in the table */
+    uint32_t used;
+    uint32_t event;                                            /* the present one */
+    struct tm_step steps[TM_KEY_BEGIN + 1][TM_ARGUMENT_STEPS]; /* behind the value of each argument, the newest first */
+};
+
+/* An event begins.  The table may be zeroed at first. */
+void tm_chrome_keys_begin(struct tm_chrome_keys *keys);
+
+/* Not in the table yet, or too long to be held itself. */
+struct tm_key_slot *tm_chrome_key_slow(struct tm_chrome_keys *keys, const uint8_t *key, struct tm_key_name *name);
+/* The spare one, for this key alone. */
+struct tm_key_slot *tm_chrome_key_spare(struct tm_chrome_keys *keys, enum tm_stat stat);
+/* Its name where it is longer than TM_KEY_BYTES. */
+void tm_chrome_key_hash(const uint8_t *key, struct tm_key_name *name);
+
+static inline uint64_t tm_key_head(const uint8_t *key, uint32_t length)
+{
+    const uint64_t word = tm_load_word(key);
+
+    return length >= 8 ? word : word & ((UINT64_C(1) << (8 * length)) - 1);
+}
+
+static inline void tm_chrome_key_name(const uint8_t *key, uint32_t length, enum tm_key_place place,
+                                      struct tm_key_name *name)
+{
+    *name = (struct tm_key_name){ .length = length + 1, .place = place };
+    if (length > TM_KEY_BYTES) {
+        tm_chrome_key_hash(key, name);
+        return;
+    }
+    name->words[0] = tm_key_head(key, length);
+    if (length > 8)
+        name->words[1] = tm_load_word(key + length - 8);
+    if (length > 16)
+        name->words[2] = tm_load_word(key + 8);
+    if (length > 24)
+        name->words[3] = tm_load_word(key + 16);
+}
+
+static inline bool tm_key_names_equal(const struct tm_key_name *a, const struct tm_key_name *b)
+{
+    return a->words[0] == b->words[0] && a->words[1] == b->words[1] && a->words[2] == b->words[2] &&
+           a->words[3] == b->words[3] && a->length == b->length && a->place == b->place;
+}
+
+static inline uint32_t tm_key_first_slot(const struct tm_key_name *name)
+{
+    const uint64_t mix = (name->words[0] ^ (name->words[1] << 21 | name->words[1] >> 43) ^ name->words[2]) +
+                         ((uint64_t)name->length << 32) + name->place;
+
+    return (uint32_t)(mix * UINT64_C(0x9e3779b97f4a7c15) >> 56) & (TM_KEY_SLOTS - 1);
+}
+
+/* The slot of a key, which it has until the event ends.  TM_KEY_BYTES are loaded from it on. */
+static inline struct tm_key_slot *tm_chrome_key(struct tm_chrome_keys *keys, const uint8_t *key, uint32_t length,
+                                                enum tm_key_place place)
+{
+    struct tm_key_name name;
+    struct tm_key_slot *slot;
+
+    tm_chrome_key_name(key, length, place, &name);
+    slot = &keys->slots[tm_key_first_slot(&name)];
+    return tm_key_names_equal(&slot->name, &name) ? slot : tm_chrome_key_slow(keys, key, &name);
+}
+
+/* The present event has the key.
+ * out:    whether it had it before */
+static inline bool tm_chrome_key_repeats(const struct tm_chrome_keys *keys, struct tm_key_slot *slot)
+{
+    const bool repeats = slot->event == keys->event;
+
+    slot->event = keys->event;
+    return repeats;
+}
+
+/* Shared by the files of the Chrome reader.
+ * Whoever walks the text takes where he is and gives back where he ends, or NULL: damage, told by tm_chrome_fail. */
+
+enum {
+    TM_JSON_DEEPEST = 4096, /* lists and objects in one another */
+    TM_STEP_MEMBERS = 16,   /* of enum event_member */
+};
+
+enum tm_text_trait {
+    TM_TEXT_ESCAPED = 1 << 0,
+    TM_TEXT_CONTROL = 1 << 1,   /* characters below 0x20, and 0x7f */
+    TM_TEXT_UNICODE = 1 << 2,   /* beyond ASCII */
+    TM_TEXT_SURROGATE = 1 << 3, /* half of a pair */
+};
+
+/* A ts or dur as it came. */
+enum tm_time_trait {
+    TM_TIME_THERE = 1 << 0,
+    TM_TIME_BAD = 1 << 1,
+    TM_TIME_LONG = 1 << 2, /* no time has room for it */
+    TM_TIME_TEXT = 1 << 3, /* a number written as text */
+    TM_TIME_EXPONENT = 1 << 4,
+};
+
+/* Of `id`, the first that is there. */
+enum tm_id_source { TM_ID_OWN, TM_ID_LOCAL, TM_ID_GLOBAL, TM_ID_BIND, TM_ID_SOURCES };
+
+/* How events begin: members that are alike for many, byte by byte up to the first value that is not. */
+enum { TM_HEADS = 8, TM_HEAD_BYTES = 96 };
+
+struct tm_chrome_head {
+    uint8_t text[TM_HEAD_BYTES];
+    uint32_t length;       /* 0 = none */
+    uint32_t member, seen; /* of enum event_member: whose value follows, and what has come */
+    uint32_t cat_at, cat_length;
+    bool has_cat;
+    char phase;
+    struct tm_json_id pid, tid; /* numbers */
+};
+
+struct tm_chrome_engine;
+
+struct tm_chrome_reader {
+    struct tm_json_window window;
+    struct tm_run *run;
+    const struct tm_chrome_engine *engine;
+    const uint8_t *at; /* between two calls */
+
+    /* The walk. */
+    uint32_t text_traits; /* of the last text: ESCAPED and CONTROL, the latter where it stands as it is */
+    bool key_is_cut;      /* the last key was too long to be known */
+    uint32_t key_length;
+    bool skipped_nested;                      /* what was skipped last had a list or an object inside */
+    uint64_t not_numbers;                     /* NaN and Infinity, in the present event or member */
+    uint64_t is_object[TM_JSON_DEEPEST / 64]; /* bit of a level: an object, else a list */
+
+    /* The event. */
+    struct tm_chrome_event event;
+    uint32_t ts, dur; /* enum tm_time_trait */
+    struct tm_json_id ids[TM_ID_SOURCES];
+    uint32_t name_traits;
+    uint32_t seen;    /* members of enum event_member */
+    bool is_outgrown; /* it is larger than the window: what is to stay is copied */
+    bool has_long_value, has_repeated_key, has_nested_argument, has_others;
+    struct tm_chrome_keys keys;
+    struct tm_chrome_head heads[TM_HEADS];           /* the newest first */
+    struct tm_step steps[TM_STEP_MEMBERS][TM_STEPS]; /* behind each member of an event, the newest first */
+    uint32_t text_most;                              /* bytes of a text that may stay in the window */
+    uint8_t *side; /* texts of the event that are not in the window as they are wanted; padded */
+    size_t side_used;
+    size_t moved_by; /* the last time */
+    struct tm_json_decimal decimal;
+
+    /* The document. */
+    enum {
+        TM_DOCUMENT_BEGIN,
+        TM_DOCUMENT_MEMBERS,
+        TM_DOCUMENT_LIST,
+        TM_DOCUMENT_TAIL,
+        TM_DOCUMENT_DAMAGED,
+        TM_DOCUMENT_END
+    } state;
+    bool in_event;
+    bool is_first;    /* nothing of the present list or of the document's members has been seen */
+    bool waits_empty; /* the last element was {}: what follows tells of which kind */
+    struct tm_chrome_header header;
+    uint32_t device_capacity;
+    bool is_looking; /* ahead: the list is all that there is */
+    struct tm_chrome_damage damage;
+    bool is_in_damage;       /* no whole event has come since the last damage */
+    uint64_t damage_from;    /* of that one: the start of its event, or its byte */
+    const uint8_t *go_on_at; /* TM_DOCUMENT_DAMAGED: what has not been looked at; until the window moves */
+};
+
+/* What is compiled for each kind of processor. */
+struct tm_chrome_engine {
+    /* An object of the list, from its brace on.  out: reader->event */
+    const uint8_t *(*event)(struct tm_chrome_reader *reader, const uint8_t *at);
+    /* Any value, checked and stepped over. */
+    const uint8_t *(*skip)(struct tm_chrome_reader *reader, const uint8_t *at);
+};
+
+extern const struct tm_chrome_engine tm_chrome_engine_plain;
+
+#ifdef __x86_64__
+extern const struct tm_chrome_engine tm_chrome_engine_sse2, tm_chrome_engine_avx2;
+#endif
+
+/* Something is wrong, and where: the end of the content, or this byte.  Where the state says so, the reading goes on
+ * behind it.
+ * out:    NULL */
+const uint8_t *tm_chrome_fail(struct tm_chrome_reader *reader, const uint8_t *at, const char *what);
+
+/* The rest of a text that is not plain; see json_walk.h. */
+const uint8_t *tm_chrome_text_rest(struct tm_chrome_reader *reader, const uint8_t *at);
+const uint8_t *tm_chrome_number(struct tm_chrome_reader *reader, const uint8_t *at); /* to reader->decimal */
+
+const uint8_t *tm_chrome_word(struct tm_chrome_reader *reader, const uint8_t *at); /* true, null, NaN ... */
+
+/* A text that has just been walked becomes what it says: without escapes, cut where it is too long, copied aside
+ * where it cannot stay in the window. */
+void tm_chrome_keep_text(struct tm_chrome_reader *reader, struct tm_json_slice *text);
+
+/* The key that has just been walked: at window.token, key_length bytes of it.
+ * out:    *length  TM_KEY_BYTES can be loaded; a key that is too long to be known has the length it is written with */
+const uint8_t *tm_chrome_escaped_key(struct tm_chrome_reader *reader, uint32_t *length);
+uint32_t tm_chrome_text_traits(struct tm_json_slice text);
+
+/* An event begins, and has ended: its tallies. */
+void tm_chrome_event_begin(struct tm_chrome_reader *reader, const uint8_t *at);
+void tm_chrome_event_end(struct tm_chrome_reader *reader);
+
+/* The number in reader->decimal as a fact; one that is too large for a double is none. */
+void tm_chrome_put_number(struct tm_chrome_reader *reader, enum tm_stat stat);
+/* What came before under the same key no longer counts. */
+void tm_chrome_drop_fact(struct tm_chrome_reader *reader, enum tm_stat stat);
+void tm_chrome_drop_args(struct tm_chrome_reader *reader);
+
+/* Without the escapes of JSON.  A text that ends inside an escape ends before it.
+ * in:     to       as many bytes as `length`; may be `from`
+ * out:    *traits  UNICODE, CONTROL and SURROGATE of what was escaped; returns the bytes */
+size_t tm_json_unescape(uint8_t *to, const uint8_t *from, size_t length, uint32_t *traits);
 
 #endif

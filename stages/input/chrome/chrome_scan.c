@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stages/input/chrome/chrome.h"
 #include "stages/input/chrome/chrome_maker.h"
-#include "stages/input/records/pairs.h"
-#include "stages/input/records/record_source.h"
+#include "stages/input/formats.h"
+#include "stages/input/records/record_store.h"
 #include "stages/resolve/classes.h"
 
 /* What an event says of itself goes along with its record, where that is asked for.

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texts of a Chrome trace that are more than bytes between two quotes: escapes, control characters, what is too long.
  * source: RFC 8259 section 7 */
-#include "stages/input/chrome/chrome_private.h"
+#include "stages/input/chrome/chrome_reader.h"
+
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "stages/input/records/facts.h"
 
 /* --- the walk --- */
 
@@ -208,4 +214,51 @@ const uint8_t *tm_chrome_escaped_key(struct tm_chrome_reader *reader, uint32_t *
     }
     *length = (uint32_t)tm_json_unescape(to, reader->window.token, *length, &traits);
     return to;
+}
+
+/* The table of keys: open, probed in steps of one. */
+
+void tm_chrome_keys_begin(struct tm_chrome_keys *keys)
+{
+    if (keys->used > TM_KEYS_ENOUGH || keys->event == UINT32_MAX)
+        memset(keys, 0, sizeof(*keys));
+    keys->event++;
+}
+
+void tm_chrome_key_hash(const uint8_t *key, struct tm_key_name *name)
+{
+    const XXH128_hash_t hash = XXH3_128bits(key, name->length - 1);
+
+    name->words[0] = hash.low64;
+    name->words[1] = hash.high64;
+}
+
+static enum tm_stat argument_of(const uint8_t *key, const struct tm_key_name *name)
+{
+    return name->place == TM_KEY_OF_ARGUMENTS ? tm_argument_of((const char *)key, name->length - 1) : TM_STAT_UNKNOWN;
+}
+
+struct tm_key_slot *tm_chrome_key_spare(struct tm_chrome_keys *keys, enum tm_stat stat)
+{
+    struct tm_key_slot *const slot = &keys->slots[TM_KEY_SPARE];
+
+    *slot = (struct tm_key_slot){ .stat = stat }; /* of no event: it is not watched for repetition */
+    return slot;
+}
+
+struct tm_key_slot *tm_chrome_key_slow(struct tm_chrome_keys *keys, const uint8_t *key, struct tm_key_name *name)
+{
+    uint32_t at = tm_key_first_slot(name);
+    struct tm_key_slot *slot;
+
+    for (slot = &keys->slots[at]; slot->name.length; slot = &keys->slots[at]) {
+        if (tm_key_names_equal(&slot->name, name))
+            return slot;
+        at = (at + 1) & (TM_KEY_SLOTS - 1);
+    }
+    if (keys->used == TM_KEYS_MOST)
+        return tm_chrome_key_spare(keys, argument_of(key, name));
+    keys->used++;
+    *slot = (struct tm_key_slot){ .name = *name, .stat = argument_of(key, name) };
+    return slot;
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Digits eight at a time, for numbers as they usually are; json_number.h reads any. */
+/* Digits eight at a time, for numbers as they usually are; chrome_reader.h reads any. */
 
 static inline uint64_t tm_load_word(const uint8_t *at)
 {

@@ -2,7 +2,7 @@
 #ifndef TM_JSON_WALK_H
 #define TM_JSON_WALK_H
 
-#include "stages/input/chrome/chrome_private.h"
+#include "stages/input/chrome/chrome_reader.h"
 #include "stages/input/chrome/json_text.h"
 
 /* The steps of the walk over JSON, compiled with the searches of json_text.h: each takes where it begins and gives

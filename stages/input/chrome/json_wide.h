@@ -7,7 +7,7 @@
 
 /* Short numbers for the engines.  Where 32 bytes are looked at as one, no branch asks how many digits there are, which
  * differs from event to event; elsewhere it is the way of json_digits.h.  What is found is the same, and what is not
- * for a glance is left to json_number.h. */
+ * for a glance is left to chrome_reader.h. */
 
 #if TM_JSON_STRIDE == 32
 

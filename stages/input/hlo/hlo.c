@@ -10,7 +10,7 @@
 #include "pipeline/trace.h"
 #include "stages/input/bytes/input_file.h"
 #include "stages/input/hlo/hlo_private.h"
-#include "stages/input/records/configs.h"
+#include "stages/input/records/facts.h"
 
 /* From launch facts to the op that they name.  An index by program and name, and by name alone where one program
  * alone has it; names are compared by their hashes. */

@@ -11,7 +11,6 @@
 #include "pipeline/store/rows.h"
 #include "profile.pb-c.h"
 #include "stages/input/bytes/input_file.h"
-#include "stages/input/bytes/unpacking.h"
 #include "stages/input/xspace/xspace_reader.h"
 
 enum {

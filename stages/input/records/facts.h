@@ -2,8 +2,31 @@
 #ifndef TM_FACTS_H
 #define TM_FACTS_H
 
+#include <stddef.h>
+
+#include <xxhash.h>
+
 #include "pipeline/store/hash.h"
-#include "stages/input/records/configs.h"
+#include "pipeline/trace.h"
+
+/* Interning of launch facts.  A set-associative cache of bounded size maps the hash of what a config was made
+ * from to its row in trace->configs; what falls out of the cache gets a second row of equal content when it comes
+ * again, which is why configs are compared by their content's hash and never by their row. */
+struct tm_configs;
+
+/* in:     trace  its configs made; must outlive the cache
+ * errors: NULL, with the error in run->error */
+struct tm_configs *tm_configs_new(struct tm_trace *trace) TM_MUST_USE;
+void tm_configs_free(struct tm_configs *configs); /* tolerates NULL */
+/* Make a row.  hash: of what it was made from */
+tm_status tm_configs_put(struct tm_configs *configs, uint64_t hash, const struct tm_config *config,
+                         uint32_t *row) TM_MUST_USE;
+
+/* Of a config whose hash is 0; without the bytes behind the last member, which may hold anything. */
+static inline uint64_t tm_config_hash(const struct tm_config *config)
+{
+    return XXH3_64bits(config, offsetof(struct tm_config, level) + sizeof(config->level));
+}
 
 /* What one event says of itself beside its name and time: the statistics of an XSpace event, the arguments of a
  * Chrome event.  Those that mean something to us are picked out by number; the same code then makes the launch

@@ -2,13 +2,12 @@
 /* The records of a track are taken out; halves and flows go through a sort by key and time, so that there is one
  * stack and one flow at a time whatever the number of keys; then everything goes through a sort by time back into the
  * track.  Each row knows its place in the file, which decides between equal times. */
-#include "stages/input/records/pairs.h"
+#include "stages/input/records/record_store.h"
 
-#include "pipeline/kept_record.h"
+#include "pipeline/source.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
 #include "pipeline/store/sorter.h"
-#include "stages/input/records/record_store.h"
 
 /* The stack is an array that is never cut; entries of the same bucket (a hash of the name) are chained from the
  * innermost outwards; the buckets become more as the stack grows, up to a quarter of the memory.  One that is taken

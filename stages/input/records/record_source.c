@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cursor is a place in the store.  The one that counts holds what is known of the spans before as well. */
-#include "stages/input/records/record_source.h"
+#include "stages/input/records/record_store.h"
 
 #include "pipeline/source.h"
-#include "stages/input/records/record_store.h"
 
 /* Ends of open spans are kept with the earliest on top: a span overlaps some open one if it ends after that. */
 

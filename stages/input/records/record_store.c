@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "pipeline/kept_record.h"
+#include "pipeline/source.h"
 #include "stages/input/records/device_clock.h"
 
 enum { TM_RECORD_PLACE_BYTES = 2016 };

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "pipeline/kept_record.h"
+#include "pipeline/source.h"
+#include "pipeline/store/groups.h"
 #include "stages/input/records/device_clock.h"
 
 /* Records by track, for formats that are read in one go with the events of all tracks mixed: they are put in as
@@ -96,5 +97,99 @@ union tm_packed {
 };
 
 static_assert(sizeof(union tm_packed) == 12, "five to a cache line");
+
+/* A source of records over a store that was filled while the file was read.  Its tracks have to be in the order of
+ * time (tm_pairs_join sees to that): the reading that counts also tallies OVERLAPPING_SPAN and REPEATED_EVENT, which
+ * is cheap where the order is known and only here can be, since these tallies tell of untidy writers of JSON and are
+ * of no interest in formats whose lines are what the profiler's own buffers held.  Events read were counted when the
+ * file was read. */
+
+/* Fills what depends on things that come late in a file, as the names of its tracks.  raw->args may be changed to
+ * point elsewhere, but must be valid until the next call. */
+typedef void tm_finish_record(void *to, const struct tm_track *track, struct tm_raw_record *raw);
+
+/* The same for the own arguments of a record: bytes may be changed in place. */
+typedef tm_status tm_finish_own(void *to, const struct tm_record *record, uint8_t *bytes, size_t length);
+
+struct tm_record_finish {
+    tm_finish_record *record; /* called with every record that is given out; may be NULL */
+    tm_finish_own *own;       /* called with own arguments that are given out; may be NULL */
+    void *to;
+};
+
+/* in:     finish  copied
+ * owns:   store, also where it fails; *source is the caller's, freed by (*source)->type->free; trace must outlive it
+ * errors: TM_ERR_LIMIT */
+tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *store,
+                               const struct tm_record_finish *finish, struct tm_source **source) TM_MUST_USE;
+
+/* What the spans of one track are to each other, in the order of time: OVERLAPPING_SPAN and REPEATED_EVENT.  Threads
+ * and streams alike; a viewer that stacks the spans of a track has trouble with both.  Not for asynchronous spans
+ * (TM_CLASS_ASYNC), of which a track holds many that have nothing to do with each other. */
+enum { TM_SPAN_ORDER_DEEPEST = 512 }; /* open at once; those further inside are not compared with the ones around */
+
+/* Zeroed = before the first record. */
+struct tm_span_order {
+    int64_t ends[TM_SPAN_ORDER_DEEPEST]; /* of the spans that are open, the earliest last */
+    uint32_t depth;
+    bool has_before;
+    int64_t start_ps, dur_ps; /* of the span before */
+    tm_strid name;
+};
+
+/* The next record of the track in the order (start, longer first); what is no span is passed by.
+ * errors: of the names, where one text may have several handles */
+tm_status tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace,
+                             const struct tm_record *record) TM_MUST_USE;
+
+/* A source over another one that is dear to read: the reading of a track that counts keeps its records in a record store,
+ * and later readings take them from there.  Not for records whose own arguments will be asked for: those are not kept.
+ *
+ * in:     inner  its trace must outlive the result
+ * owns:   inner, also where it fails; *source is the caller's, freed by (*source)->type->free
+ * errors: TM_ERR_LIMIT */
+tm_status tm_replay_source_new(struct tm_source *inner, struct tm_source **source) TM_MUST_USE;
+
+/* Joins what a Chrome trace gives in halves.  A track is put in the order of time (equal times: longer first, then in
+ * the order of the file), and everything on it is looked at by its key: 0 for what says a launch's id or a run's
+ * (TM_FLAG_CORRELATION, TM_FLAG_RUN_ID), else record.correlation, 0 on threads:
+ * - TM_BEGIN and TM_END become spans: an end without a name closes the innermost open begin of its key, one with a
+ *   name the innermost of that name; its correlation, flags, config and arguments are those of the begin, whose own
+ *   arguments come before those of the end (what is longer than TM_ARGUMENTS_MOST: LONG_ARGUMENTS).  A begin
+ *   without an end becomes a span of length 0 with TM_FLAG_OPEN (UNMATCHED_BEGIN), an end without a begin is left
+ *   out (UNMATCHED_END).
+ * - TM_FLOW_BEGIN, _STEP and _END stay as they are, but for correlation, which is another one for each flow of a
+ *   key.  The records of a key, which has to be one of cat, name and id, are flows one after the other, and wrong
+ *   ones are tallied, each once.  A begin after an end starts the next flow, under a reused id (REUSED_FLOW_ID); a
+ *   begin after a begin starts the next one, and the one before never ended (UNMATCHED_FLOW), as does the last one
+ *   of the key without an end.  An end closes no more than it has to: one begin may have several ends.  What comes
+ *   before the first begin of a key belongs to its first flow, since the clocks of host and device differ; it has
+ *   TM_FLAG_OPEN.  A key without any begin is one flow that never began (UNMATCHED_FLOW).
+ *   PyTorch has all of that but reused ids: several `f` to an `s`, `f` before `s`, and many `f` without `s`.
+ * Everything else of the track stays as it is.  A track of nothing else that is in order is not touched.  A track
+ * that is sorted is tallied (UNSORTED_LINE) unless it has keys, and thus is no line of the file.
+ * Sorts and stacks spill; they have the share `sort`.
+ * source: Trace Event Format, "Duration Events", "Async Events", "Flow events" */
+tm_status tm_pairs_join(struct tm_record_store *store, struct tm_trace *trace, uint64_t track) TM_MUST_USE;
+
+/* The begins of one key that wait for their ends: a stack without a limit that spills, in which the innermost one of
+ * a name is found without a walk. */
+struct tm_open_begins;
+
+/* A begin that waits. */
+struct tm_open_begin {
+    struct tm_kept_record kept;
+    uint64_t order;     /* its place in the file */
+    struct tm_key name; /* what names are compared by */
+};
+
+/* errors: NULL, with the error in run->error */
+struct tm_open_begins *tm_open_begins_new(struct tm_run *run, enum tm_account account, size_t memory_bytes) TM_MUST_USE;
+void tm_open_begins_free(struct tm_open_begins *open); /* tolerates NULL */
+
+tm_status tm_open_begins_push(struct tm_open_begins *open, const struct tm_open_begin *begin) TM_MUST_USE;
+/* Take the innermost one, or with a name the innermost one of that name.  *found false: there is none. */
+tm_status tm_open_begins_pop(struct tm_open_begins *open, const struct tm_key *name, struct tm_open_begin *begin,
+                             bool *found) TM_MUST_USE;
 
 #endif

@@ -2,14 +2,12 @@
 /* Statistics become arguments, where an output wants them.  Memory: one list of TM_ARGUMENTS_MOST bytes per source, and
  * tables of a fixed size of names and of lists that were met before; names and longer texts go to the names of the
  * trace. */
-#include "stages/input/xspace/xspace_arguments.h"
+#include "stages/input/xspace/xspace_private.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "pipeline/utf8.h"
-#include "stages/input/xspace/xspace_cursor.h"
-#include "stages/input/xspace/xspace_tables.h"
+#include "pipeline/strings.h"
 
 enum {
     LONGEST_BYTES = 1024, /* of bytes that are shown as a text */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A place in one line of an XSpace: events on the wire become records.  Memory: one read buffer per cursor. */
-#include "stages/input/xspace/xspace_cursor.h"
-
-#include "stages/input/xspace/xspace_arguments.h"
 #include "stages/input/xspace/xspace_private.h"
-#include "stages/input/xspace/xspace_tables.h"
+
 #include "stages/resolve/classes.h"
 
 /* One event as it lies on the wire, its known statistics picked out. */

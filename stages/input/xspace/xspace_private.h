@@ -3,9 +3,10 @@
 #define TM_XSPACE_PRIVATE_H
 
 #include "pipeline/index.h"
+#include "stages/input/formats.h"
 #include "stages/input/hlo/hlo.h"
 #include "stages/input/records/device_clock.h"
-#include "stages/input/xspace/xspace.h"
+#include "stages/input/records/met_lists.h"
 #include "stages/input/xspace/xspace_reader.h"
 
 /* Shared by the xspace_*.c files: the tables of a scanned XSpace. */
@@ -70,11 +71,11 @@ struct tm_xspace {
     struct tm_rows *lines;      /* struct tm_line_row; row i is the first part of track i */
     struct tm_rows *more_lines; /* struct tm_line_row: further lines of the same plane name, id and name, which
                                    are one timeline */
-    struct tm_xspace_arguments *arguments; /* NULL = not kept: xspace_arguments.h */
+    struct tm_xspace_arguments *arguments; /* NULL = not kept: xspace_private.h */
     struct tm_timeline_slot *timelines;    /* a cache: what falls out of it stays a track of its own */
     struct tm_index *stats;                /* struct tm_stat_row */
     struct tm_index *events;               /* struct tm_event_row */
-    struct tm_xknown *known;               /* events that were met before: xspace_tables.h */
+    struct tm_xknown *known;               /* events that were met before: xspace_private.h */
     struct tm_device_clock *clock;         /* NULL: recorded times hold */
     struct tm_configs *configs;
     struct tm_hlo *hlo; /* the programs that the file holds */
@@ -123,5 +124,143 @@ tm_status tm_xspace_add_program(struct tm_xspace *x, tm_strid name, struct tm_pr
 /* xspace_cursor.c */
 tm_read_clock tm_xspace_read_clock; /* in: from  struct tm_xspace */
 extern const struct tm_source_type tm_xspace_source_type;
+
+/* Events that were met before.  A program runs the same kernels again and again: their events have the same
+ * statistics but for a few numbers (a correlation id).  The first event of some metadata tells the *shape*: where those
+ * numbers stand.  What was made of an event is remembered under all the other bytes, so of one that is the same but for
+ * its numbers only these have to be read.
+ * Memory: two tables of fixed size; what falls out of them is read as if it had not been met: nothing else changes. */
+struct tm_xknown;
+
+/* Whose events are the same where their statistics are. */
+struct tm_xkin {
+    uint64_t plane;
+    int64_t metadata_id;
+    uint8_t line; /* enum tm_line */
+};
+
+/* What was made of an event, but for its times and the numbers that vary. */
+struct tm_xresult {
+    tm_strid name;
+    uint32_t traits, config, common;
+    uint16_t flags;
+    int16_t ordinal; /* TM_STAT_DEVICE_ORDINAL */
+    bool is_counter : 1;
+    bool has_step_num : 1, has_size : 1, has_ordinal : 1; /* a size that is a text is none */
+    bool has_device_times : 1;
+};
+
+/* owns:   the caller frees it; x must outlive it
+ * errors: NULL, with the error in run->error */
+struct tm_xknown *tm_xknown_new(struct tm_xspace *x) TM_MUST_USE;
+void tm_xknown_free(struct tm_xknown *known); /* tolerates NULL */
+
+/* Find what was made of an event that was the same but for its numbers.
+ * in:     stats  the fields of the event behind its times, with TM_READER_SLACK readable bytes behind them
+ * out:    numbers  by enum tm_stat: those that vary
+ *         NULL     it is to be read, and then learned; else valid until the next call of either */
+const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
+                                        int64_t numbers[TM_STAT_COUNT]) TM_MUST_USE;
+
+/* An event of these is what will be looked for next: what is known of it may come into the caches meanwhile. */
+void tm_xknown_expect(const struct tm_xknown *known, const struct tm_xkin *kin);
+
+/* Remember what was made of an event that tm_xknown_find did not find and that was read without damage.  Not of one
+ * whose other numbers matter, too (an allocation). */
+tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
+                          const struct tm_xresult *result) TM_MUST_USE;
+
+/* A statistic on the wire: XStat {metadata_id 1, double 2, uint64 3, int64 4, str 5, bytes 6, ref 7}. */
+enum {
+    TM_XSTAT_ID = 1,
+    TM_XSTAT_DOUBLE = 2,
+    TM_XSTAT_UINT = 3,
+    TM_XSTAT_INT = 4,
+    TM_XSTAT_STR = 5,
+    TM_XSTAT_BYTES = 6,
+    TM_XSTAT_REF = 7,
+    TM_XSTAT_LARGEST = 64 << 10, /* a larger one is looked at where it lies */
+};
+
+struct tm_xstat {
+    int64_t id;
+    struct tm_field value; /* key 0: it has none */
+};
+
+/* Its fields, whatever their order.  What comes later in the format is no value. */
+static inline void tm_xstat_read(struct tm_wire *bytes, struct tm_xstat *stat)
+{
+    struct tm_field field;
+
+    while (tm_wire_next(bytes, &field)) {
+        if (field.key == TM_WIRE_KEY(TM_XSTAT_ID, TM_WIRE_VARINT))
+            stat->id = (int64_t)field.value;
+        else if (field.key < TM_WIRE_KEY(TM_XSTAT_REF + 1, 0))
+            stat->value = field;
+    }
+}
+
+/* What it means and where its value lies, of one that may be of any length.  The value is not read. */
+struct tm_xstat_place {
+    int64_t id;
+    struct tm_head value; /* type TM_WIRE_END: it has none */
+    uint64_t value_at;    /* LEN: of its first byte */
+};
+
+/* in: begin, end  of its bytes; of one that is cut, what is there counts */
+tm_status tm_xstat_find(const struct tm_input *input, uint64_t begin, uint64_t end,
+                        struct tm_xstat_place *place) TM_MUST_USE;
+
+/* Statistics as arguments (pipeline/arguments.h): the key is the statistic's name, whole numbers, numbers and texts
+ * keep their kind.  What cannot be told is said in words: a statistic without a name is `stat ID`, a text that a table
+ * lacks `(no text ID)`, bytes that are no text `(N bytes)`, a text longer than 64 KiB likewise. */
+
+/* What the table of a plane calls an id.  It does not change once the tables were read. */
+enum { TM_XARGUMENTS_KEYS = 256, TM_XARGUMENTS_TEXTS = 1024 };
+struct tm_xarguments_name {
+    uint64_t plane;
+    int64_t id;
+    tm_strid name; /* 0 = free */
+};
+
+/* Where the lists of a source are made, one at a time. */
+struct tm_xspace_arguments {
+    uint8_t list[TM_ARGUMENTS_MOST];
+    struct tm_xarguments_name keys[TM_XARGUMENTS_KEYS];   /* what statistics are called */
+    struct tm_xarguments_name texts[TM_XARGUMENTS_TEXTS]; /* what values refer to */
+    struct tm_met_lists *lists;                           /* by plane and metadata */
+    tm_strid long_name, display_name;                     /* the keys of that name */
+};
+
+/* in: x  its trace keeps arguments.  owns: x->arguments, freed with tm_xarguments_free */
+tm_status tm_xarguments_make(struct tm_xspace *x) TM_MUST_USE;
+void tm_xarguments_free(struct tm_xspace *x); /* tolerates that there are none */
+
+/* Begin a list in x->arguments; the one before is gone. */
+void tm_xarguments_begin(struct tm_xspace *x, struct tm_arguments_builder *b);
+
+/* Put in the statistic of `length` bytes at the window's place, which stays. */
+tm_status tm_xarguments_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, uint64_t length,
+                             struct tm_arguments_builder *b) TM_MUST_USE;
+/* All statistics of an event: of its bytes; of one that may be of any length, read through the scratch memory. */
+tm_status tm_xarguments_event(struct tm_xspace *x, uint64_t plane, int64_t metadata_id, struct tm_wire bytes,
+                              struct tm_arguments_builder *b) TM_MUST_USE;
+tm_status tm_xarguments_long_event(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
+                                   struct tm_arguments_builder *b) TM_MUST_USE;
+
+/* What an event's metadata is called beside the name that its records have.
+ * in: name  of the metadata.  display  0 = none.  shows_display: records are named with it */
+tm_status tm_xarguments_names(struct tm_xspace *x, tm_strid name, tm_strid display, bool shows_display,
+                              struct tm_arguments_builder *b) TM_MUST_USE;
+
+/* XEvent {metadata_id 1, offset_ps 2, duration_ps 3, stats 4, num_occurrences 5} */
+enum {
+    TM_XEVENT_METADATA_ID = 1,
+    TM_XEVENT_OFFSET = 2,
+    TM_XEVENT_DURATION = 3,
+    TM_XEVENT_STATS = 4,
+    TM_XEVENT_OCCURRENCES = 5,
+    TM_XEVENT_LARGEST = 64 << 10, /* of a longer one only the beginning is read, whatever the buffer */
+};
 
 #endif

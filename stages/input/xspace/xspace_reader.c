@@ -6,8 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <protobuf-c/protobuf-c.h>
+
+#include "pipeline/run.h"
 #include "stages/input/bytes/input_file.h"
 
 #define TM_WIRE_KEY_MOST UINT32_MAX /* numbers have 29 bits; what is larger, the official reader refuses as well */
@@ -296,5 +300,36 @@ tm_status tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *more, 
     if (head->type == TM_WIRE_GROUP)
         return skip_streamed_group(w, head->number, damaged);
     *damaged = head->type == TM_WIRE_END; /* of no group */
+    return TM_OK;
+}
+
+static void *allocate(void *of, size_t bytes)
+{
+    struct tm_unpacking *const unpacking = of;
+    void *const block = malloc(bytes);
+
+    unpacking->memory_ended |= !block;
+    return block;
+}
+
+static void release(void *of, void *block)
+{
+    (void)of;
+    free(block);
+}
+
+ProtobufCAllocator *tm_unpacking_begin(struct tm_unpacking *unpacking)
+{
+    *unpacking = (struct tm_unpacking){
+        .allocator = { .alloc = allocate, .free = release, .allocator_data = unpacking },
+    };
+    return &unpacking->allocator;
+}
+
+tm_status tm_unpacking_refused(const struct tm_unpacking *unpacking, struct tm_run *run)
+{
+    if (unpacking->memory_ended)
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "no memory is left for a message of the profile");
+    tm_tally_add(&run->tallies, TM_TALLY_BAD_FIELD, 1);
     return TM_OK;
 }

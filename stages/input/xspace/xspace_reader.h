@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <protobuf-c/protobuf-c.h>
+
+#include "pipeline/run.h"
 #include "stages/input/bytes/input_file.h"
 
 /* The protobuf wire format over bytes in memory (https://protobuf.dev/programming-guides/encoding/). */
@@ -209,5 +212,20 @@ struct tm_head {
  * out: *more false at the end of the part.  *damaged true where the bytes are no field, or a LEN runs past
  *      the end of the part (head is filled in that case: what is there can still be read) */
 tm_status tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *more, bool *damaged) TM_MUST_USE;
+
+/* protobuf-c has one answer for a message that is damaged and for memory that ended: its allocator is asked which it was.
+ *     message = ..._unpack(tm_unpacking_begin(&unpacking), ...);
+ *     if (!message)
+ *         return tm_unpacking_refused(&unpacking, run);
+ * A message may be freed without it. */
+struct tm_unpacking {
+    ProtobufCAllocator allocator;
+    bool memory_ended;
+};
+
+ProtobufCAllocator *tm_unpacking_begin(struct tm_unpacking *unpacking);
+
+/* What a message that was not unpacked means: counted as a bad field, or TM_ERR_LIMIT. */
+tm_status tm_unpacking_refused(const struct tm_unpacking *unpacking, struct tm_run *run) TM_MUST_USE;
 
 #endif

@@ -7,9 +7,7 @@
 
 #include <xxhash.h>
 
-#include "stages/input/xspace/xspace_arguments.h"
 #include "stages/input/xspace/xspace_private.h"
-#include "stages/input/xspace/xspace_tables.h"
 #include "stages/resolve/classes.h"
 
 /* clang-format off */

@@ -2,17 +2,13 @@
 /* The metadata tables of an XSpace, an entry at a time: texts of statistics, names of events, what the profiler
  * says of a plane.  Entries are walked on the wire, because an entry may hold a whole compiled program; the small
  * messages inside are unpacked by protobuf-c. */
-#include "stages/input/xspace/xspace_tables.h"
+#include "stages/input/xspace/xspace_private.h"
 
 #include <stdio.h>
 
 #include <xxhash.h>
 
 #include "pipeline/store/hash.h"
-#include "stages/input/bytes/unpacking.h"
-#include "stages/input/xspace/xspace_arguments.h"
-#include "stages/input/xspace/xspace_cursor.h"
-#include "stages/input/xspace/xspace_private.h"
 #include "stages/input/xspace/xspace_reader.h"
 #include "stages/resolve/classes.h"
 #include "xplane.pb-c.h"
@@ -50,7 +46,7 @@ tm_status tm_xstat_find(const struct tm_input *input, uint64_t begin, uint64_t e
     }
 }
 
-/* Shapes and results.  See xspace_tables.h.
+/* Shapes and results.  See xspace_private.h.
  * A shape is a list of holes: statistics of which all bytes but the number are compared, and the number is read.  What
  * lies between the holes and behind the last one is hashed, with the shape itself, to 64 bits: the key of the result.
  * A result is kept under the shape of its own event, where all numbers that are used are holes; equal bytes at equal

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "pipeline/store/hash.h"
+#include "stages/output/file/out_file.h"
 #include "stages/output/text/json_arguments.h"
-#include "stages/output/text/text_sink.h"
 #include "stages/output/trace_writer.h"
 
 /* Which span began an arrow, by the arrow's number: a table of a fixed size, in which the number that was not used for

@@ -2,7 +2,7 @@
 /* A trace as a table: a row for each span, instant and value of a counter, in the order of time.  Times are those of
  * the host's own clock, to the picosecond, and spans are whole, whatever was cut.  All memory is one piece of a
  * fixed size. */
-#include "pipeline/quoting.h"
+#include "pipeline/strings.h"
 #include "stages/output/text/json_arguments.h"
 
 static const char header[] = "host,process,row,lane,kind,class,name,start_ps,dur_ps,value,step,device,correlation,"

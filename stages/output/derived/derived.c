@@ -11,10 +11,10 @@
 
 #include "pipeline/arguments.h"
 #include "pipeline/redact.h"
+#include "pipeline/run.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/rows.h"
 #include "pipeline/store/sorter.h"
-#include "pipeline/version.h"
 #include "stages/output/trace_writer.h"
 
 #define TM_DERIVED_STRETCH_LEAST_PS INT64_C(1000000)

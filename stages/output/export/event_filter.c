@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A filter's terms against events.  What depends on a host alone (devices, times of steps) is looked up once for each;
  * what a pattern says of a name is kept in a table of fixed size, so that most events cost no text. */
-#include "stages/output/export/event_filter.h"
+#include "stages/output/export/exporter.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/glob.h"
-#include "stages/output/name_answers.h"
+#include "pipeline/filter.h"
 
 enum { NAME_MOST = 4096, EVENT_NAMES = 4096, TRACK_NAMES = 256 /* powers of two */ };
 

@@ -12,12 +12,6 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
 #include "stages/output/derived/derived.h"
-#include "stages/output/export/event_filter.h"
-#include "stages/output/export/exporter_series.h"
-#include "stages/output/export/lanes.h"
-#include "stages/output/name_answers.h"
-#include "stages/output/out_marks.h"
-#include "stages/output/rows/out_rows.h"
 #include "stages/output/trace_writer.h"
 
 /* Arrows whose begin was not written, as long as their end has not come. */

@@ -2,12 +2,207 @@
 #ifndef TM_EXPORTER_H
 #define TM_EXPORTER_H
 
+#include <stdbool.h>
+
+#include "pipeline/filter.h"
+#include "pipeline/index.h"
+#include "pipeline/stage.h"
+#include "pipeline/store/names.h"
 #include "stages/output/derived/derived.h"
-#include "stages/output/export/event_filter.h"
-#include "stages/output/export/lanes.h"
-#include "stages/output/name_answers.h"
-#include "stages/output/rows/out_rows.h"
 #include "stages/output/trace_writer.h"
+
+/* What of an event is wanted: pipeline/filter.h says how a filter is written.  Of what was worked out only the place in
+ * time, the device and the step are asked.  Memory: `tables`, fixed. */
+struct tm_event_filter;
+
+/* The part of an event inside the wanted time: with several times, from the begin of the first one that it lies in to
+ * the end of the last one.  Parts begin in the order in which their events do. */
+struct tm_wanted {
+    bool is_wanted;
+    int64_t start_ps, end_ps;
+};
+
+/* in:     filter  nothing is wrong with its patterns
+ * owns:   keeps filter and names
+ * errors: NULL, with the error in run->error */
+struct tm_event_filter *tm_event_filter_new(struct tm_run *run, struct tm_names *names,
+                                            const struct tm_filter *filter) TM_MUST_USE;
+void tm_event_filter_free(struct tm_event_filter *f); /* tolerates NULL */
+/* in: trace  surveyed: times count from its first_ps, steps are its marks */
+tm_status tm_event_filter_begin_host(struct tm_event_filter *f, const struct tm_trace *trace) TM_MUST_USE;
+/* in: track  on which it lies: of the end of an arrow the one that it points to */
+tm_status tm_event_filter_take(struct tm_event_filter *f, const struct tm_track *track, const struct tm_event *event,
+                               struct tm_wanted *wanted) TM_MUST_USE;
+void tm_event_filter_take_derived(const struct tm_event_filter *f, const struct tm_derived_row *row,
+                                  struct tm_wanted *wanted);
+
+/* The device that an event lies on. */
+static inline uint32_t tm_event_device(const struct tm_track *track, const struct tm_event *event)
+{
+    return event->device != TM_NONE ? event->device : track->device;
+}
+
+/* What has no length by its nature; other events without one are spans of length 0. */
+static inline bool tm_event_is_instant(const struct tm_record *record)
+{
+    return record->flags & TM_FLAG_INSTANT;
+}
+
+/* The spans that are open, in the order of time: where each of them goes so that the spans of a row nest, and when each
+ * ends.  A span goes to the first lane of its track on which it lies inside the innermost open span (or none is open)
+ * and fewer than TM_LANE_DEPTH are; of an asynchronous track only inside spans of the same key.  Viewers drop or bend
+ * what does not nest: PERFETTO.md 2. */
+enum { TM_LANE_DEPTH = 512, TM_LANES_MOST = 4096 /* of one track */ };
+
+struct tm_lanes;
+
+struct tm_lanes_options {
+    enum tm_account account; /* which pays */
+    size_t memory_bytes;     /* for all that is open, with what is held of it */
+    bool holds;              /* arguments are kept until the end: where spans may be cut */
+    bool outer_first;        /* of spans that begin and end together the outer one ends first, else the inner one:
+                                readers of formats that write a span as one take the first of them for the outer one */
+};
+
+/* errors: NULL, with the error in run->error */
+struct tm_lanes *tm_lanes_new(struct tm_run *run, const struct tm_lanes_options *options) TM_MUST_USE;
+void tm_lanes_free(struct tm_lanes *lanes); /* tolerates NULL */
+
+struct tm_lane_span {
+    uint64_t track;            /* any number: spans of one number share lanes */
+    uint64_t key;              /* of asynchronous spans; spans nest only in those of the same key */
+    uint32_t lane;             /* out */
+    struct tm_out_event event; /* row, of and trace are not kept: they are NULL when it is given back */
+};
+
+/* Which lane a span of event.start_ps and end_ps takes.  Everything that ended before it has been taken out.
+ * out:    span->lane; false: TM_LANES_MOST are full (the caller tallies it) */
+bool tm_lanes_choose(const struct tm_lanes *lanes, struct tm_lane_span *span);
+/* Open it there.
+ * errors: TM_ERR_LIMIT  more is open at once than memory_bytes can hold, with what to give */
+tm_status tm_lanes_open(struct tm_lanes *lanes, const struct tm_lane_span *span) TM_MUST_USE;
+/* The open span that ends first, if it ends at until_ps or before; inner ones before outer ones, but for outer_first.
+ * out:    valid until the next call that changes something; NULL = none */
+const struct tm_lane_span *tm_lanes_next_end(struct tm_lanes *lanes, int64_t until_ps);
+/* The span of length 0 that is open on a track ends: the next one begins there.
+ * out:    as above; NULL = there is none */
+const struct tm_lane_span *tm_lanes_end_empty(struct tm_lanes *lanes, uint64_t track);
+/* The lane of the span of a track that was opened last; UINT32_MAX = none is open. */
+uint32_t tm_lanes_innermost(const struct tm_lanes *lanes, uint64_t track);
+
+/* All open spans, outer ones before inner ones, in the order in which they were opened, or the other way round: to cut
+ * them.  start_ps, marks and flow may be changed in place; then tm_lanes_changed has to follow.
+ * in: *at  0 at first.  out: NULL at the end */
+struct tm_lane_span *tm_lanes_each(struct tm_lanes *lanes, size_t *at);
+struct tm_lane_span *tm_lanes_each_back(struct tm_lanes *lanes, size_t *at);
+void tm_lanes_changed(struct tm_lanes *lanes);
+size_t tm_lanes_count(const struct tm_lanes *lanes); /* open spans */
+
+/* What was found out of a name, yes or no, by its handle: a table of a fixed size in which a later name takes the place
+ * of an earlier one, so that most events cost no look at a text.  Zeroed = nothing is known. */
+struct tm_name_answer {
+    tm_strid name;
+    bool is_known, answer;
+};
+
+/* Where the answer about a name lies.
+ * in:     table  count of them, a power of two
+ * out:    of that name; is_known false: the caller finds the answer out and sets it */
+static inline struct tm_name_answer *tm_name_answer(struct tm_name_answer *table, size_t count, tm_strid name)
+{
+    struct tm_name_answer *const known = &table[name & (count - 1)];
+
+    if (known->name != name)
+        *known = (struct tm_name_answer){ .name = name };
+    return known;
+}
+
+/* The rows of a host's trace in the viewer: numbers, names and order of its processes and threads, and which of them
+ * the present file has.  docs/convert.md, "Rows".  Numbers depend on the trace and on the hosts before it, never on
+ * what is written; only lanes, and those of one process among themselves, get theirs when they are first used.
+ * Memory: `model`; a compact row for each track, which spills. */
+struct tm_out_rows;
+
+/* in:     names_hosts   the names of processes begin with that of their host
+ *         memory_bytes  for everything
+ * errors: NULL, with the error in run->error */
+struct tm_out_rows *tm_out_rows_new(struct tm_run *run, struct tm_names *names, bool names_hosts,
+                                    size_t memory_bytes) TM_MUST_USE;
+void tm_out_rows_free(struct tm_out_rows *r); /* tolerates NULL */
+
+/* The rows of another host; those of the one before are forgotten, but not that their numbers are taken.
+ * owns: keeps trace until the next one */
+tm_status tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace) TM_MUST_USE;
+/* Nothing has been written in the present file. */
+void tm_out_rows_begin_file(struct tm_out_rows *r);
+
+/* A row is told by a number: that of its track; those of what was worked out come behind. */
+uint64_t tm_out_rows_derived(const struct tm_out_rows *r, enum tm_derived_sort sort, uint32_t device);
+/* The number of the process that a device's tracks are of; the program's own where there is none. */
+uint32_t tm_out_rows_device_process(const struct tm_out_rows *r, uint32_t device);
+
+/* What a row or a counter of a device, worked out, is called: "idle gaps \u00b7 tracemill", or where its process is not
+ * its own "cpu:1 idle gaps \u00b7 tracemill".
+ * in:     size  TM_OWN_NAME_BYTES */
+enum { TM_OWN_NAME_BYTES = 256 };
+
+void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, const char *what, char *name,
+                                size_t size);
+
+/* Something is to be written on a row: its process, the row and the lane are written before, where the file does not
+ * have them yet.
+ * out: *row; *rows  grows by how many were written */
+tm_status tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number, uint32_t lane,
+                          struct tm_out_row *row, uint64_t *rows) TM_MUST_USE;
+
+/* A counter of a process. */
+struct tm_counter_row {
+    uint64_t hash; /* of what tells it from others of its process; never the same for two of them */
+    tm_strid name, unit;
+    uint32_t process;
+    uint32_t device; /* of what was worked out; of others anything */
+    uint32_t file;   /* of tm_out_rows: 0 at first */
+    uint8_t order;   /* enum tm_counter_order */
+};
+
+enum tm_counter_order { TM_COUNTER_QUEUE, TM_COUNTER_BUSY, TM_COUNTER_RECORDED };
+
+tm_status tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer, struct tm_counter_row *counter,
+                                  struct tm_out_row *row, uint64_t *rows) TM_MUST_USE;
+
+/* A row that the present file has, ready to be used again: the same few are used for each event, twice. */
+enum { TM_NEAR_ROWS = 64 };
+
+struct near_row {
+    uint64_t number;
+    uint32_t lane;
+    uint32_t file; /* that has it; 0 = free */
+    uint32_t host;
+    struct tm_out_row row;
+};
+
+struct tm_out_rows {
+    struct tm_run *run;
+    struct tm_names *names;
+    const struct tm_trace *trace;
+    bool names_hosts;
+    size_t memory_bytes;
+    uint32_t file;        /* counts up from 1 */
+    struct tm_rows *pids; /* int32_t: those that earlier hosts have */
+    int32_t next_pid;     /* perhaps free */
+    int32_t planes;       /* pid of the last one of all hosts so far */
+    uint32_t ranks;       /* of processes of all hosts so far */
+    /* of the present host */
+    struct tm_rows *processes, *threads, *chunks, *lanes;
+    struct tm_index *tids; /* struct taken_number: threads that have their own number */
+    uint64_t track_count;
+    uint32_t device_count, own_process;
+    uint32_t device_process[TM_DEVICES_MOST];
+    bool device_shares[TM_DEVICES_MOST]; /* its process is that of other devices too, or of none */
+    struct near_row near[TM_NEAR_ROWS];
+    /* names of ours */
+    tm_strid name_own, name_verdict, name_findings, name_host_steps;
+};
 
 /* From ordered events to calls of a trace writer: rows, lanes, cuts, counters, arrows; docs/convert.md says what
  * becomes of what.  One exporter writes one output: a file, or the parts of it one after the other.
@@ -134,5 +329,34 @@ tm_status tm_exporter_begin_counters(struct tm_exporter *e) TM_MUST_USE; /* of a
 void tm_exporter_end_counters(struct tm_exporter *e);
 /* The last values again, in a file that has begun. */
 tm_status tm_exporter_repeat_counters(struct tm_exporter *e, int64_t time_ps) TM_MUST_USE;
+
+/* Series of values, and who has them: exporter.c, exporter.c. */
+
+struct tm_counter_value {
+    double value; /* finite */
+    int64_t whole;
+    bool is_whole;
+};
+
+static inline struct tm_counter_value tm_whole_value(int64_t whole)
+{
+    return (struct tm_counter_value){ .value = (double)whole, .whole = whole, .is_whole = true };
+}
+
+/* What tells a counter from others, and makes its name: NAME [ID] KEY, or NAME SUFFIX. */
+struct tm_counter_key {
+    uint32_t process, device; /* device: as in tm_counter_row */
+    tm_strid name, key, unit;
+    const char *suffix; /* NULL = none */
+    const char *id;     /* NULL = none; id_length bytes */
+    size_t id_length;
+    uint8_t order;                /* enum tm_counter_order */
+    bool only_changes;            /* a value that is the same as before is not written */
+    const struct tm_event *event; /* NULL = worked out */
+};
+
+/* A value of a counter, whose series is made where there is none. */
+tm_status tm_exporter_count(struct tm_exporter *e, const struct tm_counter_key *c, const struct tm_counter_value *value,
+                            int64_t time_ps) TM_MUST_USE;
 
 #endif

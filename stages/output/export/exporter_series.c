@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Series of counters: what tells them apart, their names, and the last value of each, which a part begins with.
  * Memory: `model`: a table of numbers of at most 2 * TM_SERIES_MOST places, and rows that spill. */
-#include "stages/output/export/exporter_series.h"
+#include "stages/output/export/exporter.h"
 
 #include <math.h>
 #include <string.h>

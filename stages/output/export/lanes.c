@@ -3,7 +3,7 @@
  * numbers tells which span ends next.  Memory: nodes in blocks that stay where they are, a table of the tracks that
  * have something open (those that have not are swept out before it grows), the lanes past the first one of a track,
  * and a block of arguments for each span where they are held; all of it is counted against what was given. */
-#include "stages/output/export/lanes.h"
+#include "stages/output/export/exporter.h"
 
 #include <string.h>
 

@@ -2,8 +2,12 @@
 #ifndef TM_OUT_FILE_H
 #define TM_OUT_FILE_H
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "pipeline/atomic_file.h"
 #include "pipeline/run.h"
+#include "pipeline/strings.h"
 
 /* A stream of bytes that becomes a file, plain or gzip, whole or not at all. */
 struct tm_out_file;
@@ -32,5 +36,72 @@ void tm_block_deflater_free(struct tm_block_deflater *d); /* tolerates NULL */
 /* in:     length  less than 4 GiB, as room
  * out:    bytes in `to`; 0: they would be more than room */
 size_t tm_block_deflate(struct tm_block_deflater *d, const uint8_t *from, size_t length, uint8_t *to, size_t room);
+
+/* A text on its way to a file, gathered in one buffer of a fixed size.  The first failure stays in `status`, and what
+ * is put in after it goes nowhere: writers look at it once for each event. */
+enum { TM_SINK_BYTES = 256 << 10, TM_SINK_PIECE = 4096 };
+
+struct tm_text_sink {
+    struct tm_out_file *file;
+    tm_status status;
+    uint64_t passed;    /* bytes that the file has */
+    uint64_t keep_from; /* what lies there and after may still be put in another order; UINT64_MAX = nothing.  It is
+                             given up where the buffer is full of it */
+    size_t used;
+    char bytes[TM_SINK_BYTES];
+};
+
+void tm_sink_begin(struct tm_text_sink *sink, struct tm_out_file *file);
+/* Pass on what may be passed on, so that there is room for TM_SINK_PIECE bytes. */
+void tm_sink_make_room(struct tm_text_sink *sink);
+/* Pass on everything.  out: the status */
+tm_status tm_sink_end(struct tm_text_sink *sink) TM_MUST_USE;
+void tm_sink_put_long(struct tm_text_sink *sink, const char *bytes, size_t length);
+
+/* Bytes before the next one. */
+static inline uint64_t tm_sink_position(const struct tm_text_sink *sink)
+{
+    return sink->passed + sink->used;
+}
+
+/* Room for up to TM_SINK_PIECE bytes; the caller adds to sink->used what it wrote. */
+static inline char *tm_sink_room(struct tm_text_sink *sink)
+{
+    if (TM_SINK_BYTES - sink->used < TM_SINK_PIECE)
+        tm_sink_make_room(sink);
+    return sink->bytes + sink->used;
+}
+
+static inline void tm_sink_put(struct tm_text_sink *sink, const char *bytes, size_t length)
+{
+    if (length > TM_SINK_PIECE) {
+        tm_sink_put_long(sink, bytes, length);
+        return;
+    }
+    memcpy(tm_sink_room(sink), bytes, length);
+    sink->used += length;
+}
+
+static inline void tm_sink_text(struct tm_text_sink *sink, const char *text)
+{
+    tm_sink_put(sink, text, strlen(text));
+}
+
+void tm_sink_int(struct tm_text_sink *sink, int64_t value);
+void tm_sink_uint(struct tm_text_sink *sink, uint64_t value);
+/* Nanoseconds as microseconds, exactly, in the shortest form: 1500 is "1.5". */
+void tm_sink_us(struct tm_text_sink *sink, int64_t ns);
+
+/* Move what lies from `from` on to `to`, before what lies there.
+ * out: false: it is gone already */
+bool tm_sink_move(struct tm_text_sink *sink, uint64_t from, uint64_t to);
+
+/* A text of an output: valid UTF-8 without NUL, whatever the input has.
+ * in:     to  TM_UTF8_REPLACEMENT_BYTES * length bytes at least
+ * out:    bytes written */
+size_t tm_out_utf8(char *to, const char *text, size_t length);
+
+/* What a number that is not finite is called, since no format has it. */
+const char *tm_out_not_finite(double value);
 
 #endif

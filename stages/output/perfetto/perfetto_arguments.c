@@ -2,14 +2,14 @@
 /* Arguments as debug annotations, written as they are read: objects and lists inside are walked with a stack, and get
  * their length when they end.  Of an event with more values than may be those that lie outside come first, so its values
  * are counted by depth before. */
-#include "stages/output/perfetto/perfetto_arguments.h"
+#include "stages/output/perfetto/perfetto_writer.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "stages/output/text/text_sink.h"
+#include "stages/output/file/out_file.h"
 
 enum {
     NUMBER_MOST = 4096, /* bytes of a number as it was written; longer ones stay texts */

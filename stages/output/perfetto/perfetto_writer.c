@@ -13,12 +13,7 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
 #include "pipeline/store/names.h"
-#include "pipeline/version.h"
 #include "stages/output/file/out_file.h"
-#include "stages/output/out_marks.h"
-#include "stages/output/perfetto/perfetto_arguments.h"
-#include "stages/output/perfetto/perfetto_wire.h"
-#include "stages/output/text/text_sink.h"
 #include "stages/output/trace_writer.h"
 
 /* Packets on their way into a file.  They are gathered in a block; a full one is written as it is, or deflated into one

@@ -2,13 +2,98 @@
 #ifndef TM_PERFETTO_WRITER_H
 #define TM_PERFETTO_WRITER_H
 
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
 #include "perfetto.pb-c.h"
 #include "pipeline/arguments.h"
 #include "pipeline/run.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/names.h"
 #include "stages/output/file/out_file.h"
-#include "stages/output/perfetto/perfetto_wire.h"
+#include "stages/output/text/json_arguments.h"
+#include "stages/output/trace_writer.h"
+
+/* Fields of a message on the wire, written by hand: what comes with each event.  Each function writes at `to`, where the
+ * caller has room, and gives back where the next field goes.  A number takes TM_PB_MOST bytes at most with its field,
+ * before a text stand TM_PB_HEAD at most.  Fields go up to 2047 here, so that a field's number and type take two bytes
+ * at most, from 16 on just two.
+ * source: https://protobuf.dev/programming-guides/encoding */
+enum { TM_PB_FIELD = 2, TM_PB_MOST = TM_PB_FIELD + 10, TM_PB_HEAD = TM_PB_FIELD + 5 };
+
+enum tm_pb_type { TM_PB_VARINT, TM_PB_FIXED64, TM_PB_BYTES };
+
+static inline uint8_t *tm_pb_number(uint8_t *to, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        *to++ = (uint8_t)(value | 0x80);
+    *to++ = (uint8_t)value;
+    return to;
+}
+
+static inline uint8_t *tm_pb_field(uint8_t *to, unsigned field, enum tm_pb_type type)
+{
+    return tm_pb_number(to, field << 3 | (unsigned)type);
+}
+
+static inline uint8_t *tm_pb_varint(uint8_t *to, unsigned field, uint64_t value)
+{
+    return tm_pb_number(tm_pb_field(to, field, TM_PB_VARINT), value);
+}
+
+static inline uint8_t *tm_pb_fixed64(uint8_t *to, unsigned field, uint64_t value)
+{
+    to = tm_pb_field(to, field, TM_PB_FIXED64);
+    for (int i = 0; i < 8; i++)
+        to[i] = (uint8_t)(value >> (8 * i));
+    return to + 8;
+}
+
+static inline uint8_t *tm_pb_double(uint8_t *to, unsigned field, double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return tm_pb_fixed64(to, field, bits);
+}
+
+static inline size_t tm_pb_number_bytes(uint64_t value)
+{
+    return (size_t)(63 - __builtin_clzll(value | 1)) / 7 + 1;
+}
+
+static inline uint8_t *tm_pb_head(uint8_t *to, unsigned field, size_t length)
+{
+    return tm_pb_number(tm_pb_field(to, field, TM_PB_BYTES), length);
+}
+
+static inline uint8_t *tm_pb_bytes(uint8_t *to, unsigned field, const void *bytes, size_t length)
+{
+    to = tm_pb_head(to, field, length);
+    if (length)
+        memcpy(to, bytes, length);
+    return to + length;
+}
+
+/* A field whose length is known when it ends: one byte is kept for the length, and what came after it moves where that
+ * is not enough.
+ * out: *begin  for tm_pb_end */
+static inline uint8_t *tm_pb_begin(uint8_t *to, unsigned field, uint8_t **begin)
+{
+    *begin = tm_pb_field(to, field, TM_PB_BYTES) + 1;
+    return *begin;
+}
+
+static inline uint8_t *tm_pb_end(uint8_t *to, uint8_t *begin)
+{
+    const size_t length = (size_t)(to - begin), more = tm_pb_number_bytes(length) - 1;
+
+    if (more)
+        memmove(begin + more, begin, length);
+    (void)tm_pb_number(begin - 1, length);
+    return to + more;
+}
 
 /* Texts of packets.  What comes often stands in a table of the file by its number, and a packet that uses it first
  * brings the text along.  The tables have fixed sizes, whatever the memory is, and know texts by what they are, not by
@@ -158,5 +243,58 @@ static inline size_t tm_alike_run(const struct tm_alike *alike, size_t first, st
         count++;
     return count;
 }
+
+enum {
+    TM_PERFETTO_VALUES_MOST = 4096, /* arguments of one event, with what is inside of them */
+    TM_PERFETTO_KNOWN_KEYS = 1024,
+    TM_PERFETTO_DEPTHS = TM_ARGUMENTS_DEEPEST + 1,
+    TM_PERFETTO_VALUE_BYTES = 3 * TM_PB_MOST, /* of a value but its texts, at most */
+};
+
+/* What is known of the name of an argument. */
+struct tm_perfetto_key {
+    tm_strid id; /* 0 = none */
+    bool is_essential;
+    uint64_t hash; /* as viewers show it */
+};
+
+/* An object or a list that is open; at the top the arguments of the event. */
+struct tm_perfetto_level {
+    struct tm_arguments rest;
+    uint8_t *begin;  /* of its value on the wire */
+    uint32_t object; /* its number in the event; the top is 0 */
+    bool is_array, has_values;
+};
+
+/* Arguments as debug annotations, on the wire. */
+struct tm_perfetto_arguments {
+    struct tm_perfetto_names *names;
+    enum tm_args_level level;
+    uint8_t *to;  /* where the next one goes */
+    size_t count; /* of the event's arguments, without what is inside */
+    uint32_t objects;
+    bool is_alike;                     /* the keys of the top are those of the event before of its name */
+    bool has_duplicates;               /* some key of the event came twice */
+    bool is_limited;                   /* there are more values than may be: those of lower depths come first */
+    uint32_t left[TM_PERFETTO_DEPTHS]; /* that may be; where is_limited */
+    struct tm_perfetto_level levels[TM_PERFETTO_DEPTHS];
+    struct tm_perfetto_key keys[TM_PERFETTO_KNOWN_KEYS];
+    struct tm_json_keys seen;               /* of this event */
+    struct tm_alike draft, alike[TM_ALIKE]; /* of this event, as far as it fits; of those before */
+};
+
+/* in: a  zeroed memory */
+void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfetto_names *names);
+/* The arguments of an event are put into a->to: begin, any number of own values, lists.
+ * in: level  of what is added from lists
+ *     to     room for TM_PERFETTO_VALUES_MOST values, TM_PERFETTO_COPIED_MOST and the texts of two lists */
+void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_level level, uint8_t *to);
+/* in: name  of the event */
+tm_status tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, tm_strid name, struct tm_arguments own,
+                                    struct tm_arguments common) TM_MUST_USE;
+/* Values of our own, a few, whatever the level is. */
+tm_status tm_perfetto_put_int(struct tm_perfetto_arguments *a, tm_strid key, int64_t number) TM_MUST_USE;
+tm_status tm_perfetto_put_true(struct tm_perfetto_arguments *a, tm_strid key) TM_MUST_USE;
+tm_status tm_perfetto_put_literal(struct tm_perfetto_arguments *a, tm_strid key, const char *text) TM_MUST_USE;
 
 #endif

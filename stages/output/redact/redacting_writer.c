@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls are passed on with copies of what they bring.  A table of a fixed size knows the pseudonyms of the names that
  * came last. */
-#include "stages/output/redact/redacting_writer.h"
+#include "stages/output/trace_writer.h"
 
 #include <string.h>
 
 #include "pipeline/arguments.h"
 #include "pipeline/redact.h"
-#include "stages/output/trace_writer.h"
 
 /* Handles of pseudonyms, by the handle of what they stand for: those that were asked for last.  Zeroed, but for names
  * and redactor, nothing is known. */

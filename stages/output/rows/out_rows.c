@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows as the writers want them, made from what out_rows.c found, each written once in a file.  Memory: tables
  * that spill; lanes come in chunks that double, so that any lane of any track is found by two look-ups. */
-#include "stages/output/rows/out_rows.h"
+#include "stages/output/export/exporter.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "pipeline/redact.h"
 #include "pipeline/store/groups.h"
 #include "stages/output/derived/derived.h"
-#include "stages/output/export/lanes.h"
 #include "stages/output/trace_writer.h"
 
 #define TM_OF " \u00b7 "

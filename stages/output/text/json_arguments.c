@@ -10,11 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/doc/doc_json.h"
+#include "pipeline/doc/doc.h"
 #include "pipeline/store/hash.h"
 #include "pipeline/store/names.h"
-#include "stages/output/out_marks.h"
-#include "stages/output/text/text_sink.h"
+#include "stages/output/file/out_file.h"
 #include "stages/output/trace_writer.h"
 
 /* The keys of the objects of an event: an open table by hash, of a fixed size, that is never emptied: entries of events
@@ -259,7 +258,7 @@ static size_t escape_run(const struct tm_json_text *json, char *to, const char *
 {
     static const char last_backslash[] = "\\u005c";
     const char apart =
-        json->quote_bytes == 2 ? ';' : '"'; /* in a cell a spreadsheet may begin another one there (quoting.h) */
+        json->quote_bytes == 2 ? ';' : '"'; /* in a cell a spreadsheet may begin another one there (strings.h) */
     size_t used = 0;
 
     for (size_t i = 0; i < length; i++) {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "pipeline/store/hash.h"
-#include "stages/output/text/text_sink.h"
+#include "stages/output/file/out_file.h"
 #include "stages/output/trace_writer.h"
 
 /* Which keys the objects of one event have already, so that none comes twice: readers keep one of them, and not all the

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_FILES_H
+#define TM_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "pipeline/run.h"
+
+/* Nothing that a job writes takes the place of what it reads, nor of something else that it writes.  Who finds an input notes
+ * it, by device and inode; who will write notes where, by the path without links.  Whichever comes first, the second one is
+ * refused, before any work is lost; and tm_atomic_open asks once more, for names that nobody knew before.
+ * A run of which the guard was not begun is not looked after. */
+tm_status tm_guard_begin(struct tm_run *run) TM_MUST_USE;
+void tm_guard_end(struct tm_run *run);
+
+/* An input.  One that is not there, or is no regular file, is none.
+ * in:     info  as stat() tells; NULL = look
+ * errors: TM_ERR_USAGE  something will be written there */
+tm_status tm_guard_input(struct tm_run *run, const char *path, const struct stat *info) TM_MUST_USE;
+/* Whether a file of so many bytes may be where something will be written: if not, it need not be looked at. */
+bool tm_guard_may_meet(const struct tm_run *run, uint64_t bytes);
+
+/* A file that will be written; the same one may be noted again.
+ * in:     what  "the file of --junit", "the history of the batch": another one may not be written there; borrowed
+ * errors: TM_ERR_USAGE; TM_ERR_OUTPUT for a path that is too long */
+tm_status tm_guard_output(struct tm_run *run, const char *path, const char *what) TM_MUST_USE;
+/* A folder that is written into: no other file may lie in it.  in: what  "among the runs of the batch" */
+tm_status tm_guard_tree(struct tm_run *run, const char *path, const char *what) TM_MUST_USE;
+
+/* At the last moment: is it an input? */
+tm_status tm_guard_check(struct tm_run *run, const char *path) TM_MUST_USE;
+
+/* Files and folders by device and inode: which ones were met before, by whatever path.  Of the account `model`. */
+struct tm_file_id {
+    dev_t device;
+    ino_t inode; /* 0 = free place of the table: no file has that number */
+};
+
+struct tm_file_ids {
+    struct tm_file_id *at; /* open addressing, a power of two */
+    size_t count, capacity;
+};
+
+/* out:    *is_new  NULL allowed
+ * errors: TM_ERR_LIMIT */
+tm_status tm_file_ids_add(struct tm_run *run, struct tm_file_ids *ids, const struct stat *info,
+                          bool *is_new) TM_MUST_USE;
+void tm_file_ids_free(struct tm_run *run, struct tm_file_ids *ids); /* tolerates a zeroed one */
+
+/* Open to read, as open() with these flags beside O_RDONLY and O_CLOEXEC; but a pipe to which nobody writes is at its end,
+ * and is not waited for.
+ * out: the descriptor; -1 with errno */
+int tm_open_to_read(const char *path, int flags);
+
+/* One call of read() may give fewer bytes than there are, on network file systems and where a signal comes: these go on
+ * until all are there or the file ends.
+ *
+ * out:    *got  how many there are, fewer than `bytes` at the end of the file or where an error came
+ * errors: the errno; 0 = there was none */
+int tm_read_at(int fd, void *to, size_t bytes, uint64_t at, size_t *got);
+
+/* The same from where the descriptor stands. */
+int tm_read_on(int fd, void *to, size_t bytes, size_t *got);
+
+/* A file as it was when it was opened.  What reads it twice, or for long, looks at its end whether it still is that: else
+ * the figures may be those of two files.  Zeroed = not a file, which does not change. */
+struct tm_unchanged {
+    uint64_t bytes;
+    int64_t modified_ns;
+};
+
+struct tm_unchanged tm_unchanged_since(const struct stat *info);
+
+/* in:     name      for the message, in quotes
+ *         may_grow  where it is longer now, what was there at first is taken to be as it was
+ * errors: TM_ERR_INPUT  it was written while it was read */
+tm_status tm_unchanged_check(struct tm_unchanged before, int fd, bool may_grow, struct tm_run *run,
+                             const char *name) TM_MUST_USE;
+
+/* The error of a file that ends at a place inside its first size. */
+tm_status tm_unchanged_refuse_short(struct tm_run *run, const char *name, uint64_t bytes, uint64_t at);
+
+/* When a file was changed, in nanoseconds since 1970.  Some file systems hold years that 64 bits do not: these are the first
+ * or the last nanosecond that they do. */
+static inline int64_t tm_file_time_ns(const struct stat *info)
+{
+    int64_t ns;
+
+    if (__builtin_mul_overflow((int64_t)info->st_mtim.tv_sec, INT64_C(1000000000), &ns) ||
+        __builtin_add_overflow(ns, (int64_t)info->st_mtim.tv_nsec, &ns))
+        return info->st_mtim.tv_sec < 0 ? INT64_MIN : INT64_MAX;
+    return ns;
+}
+
+#endif

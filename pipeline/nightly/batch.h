@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_BATCH_H
+#define TM_BATCH_H
+
+#include "pipeline/nightly/manifest.h"
+#include "pipeline/nightly/result.h"
+#include "reports/history/history.h"
+
+/* Which earlier runs of its job a run of the last night is held against: docs/gates.md, "Of a night".  It holds no more
+ * than the last `most` runs of each grade for each kind of machine that one job had. */
+
+enum { TM_BASELINE_RUNS_MOST = 64, TM_BASELINE_RUNS = 7 /* if nothing is named */ };
+
+enum tm_baseline_kind {
+    TM_BASELINE_LAST,  /* the last `most` good ones: "last-good" is 1, "median:N" is N */
+    TM_BASELINE_NIGHT, /* "night:2026-11-01": those of that night */
+    TM_BASELINE_LABEL, /* "label:v1.2": those with that label */
+    TM_BASELINE_PATHS, /* summaries, reports or profiles, the same for every job */
+};
+
+struct tm_baseline_choice {
+    enum tm_baseline_kind kind;
+    size_t most;
+    const char *text;             /* of a night or a label; of `baseline` */
+    char told[TM_KEY_BYTES + 16]; /* as it would be typed; "" of paths */
+};
+
+/* Whether a --baseline names runs of the history, and is no path: "last-good", "median:7", "night:2026-11-01". */
+bool tm_baseline_is_word(const char *text);
+
+/* in:     baseline  of --baseline: nothing, one word, or paths
+ * errors: TM_ERR_USAGE */
+tm_status tm_baseline_choice_read(struct tm_run *run, const struct tm_texts *baseline,
+                                  struct tm_baseline_choice *choice) TM_MUST_USE;
+
+/* --- the past of one job at a time --- */
+
+struct tm_past_run {
+    char id[TM_RUN_ID_BYTES], summary[TM_RUN_ID_BYTES + 32];
+    char night[11], revision[TM_KEY_BYTES], label[TM_KEY_BYTES];
+    int64_t when_ns;
+};
+
+struct tm_job_past;
+
+struct tm_job_past *tm_job_past_new(struct tm_run *run, const struct tm_baseline_choice *choice) TM_MUST_USE;
+void tm_job_past_free(struct tm_job_past *past);   /* tolerates NULL */
+void tm_job_past_forget(struct tm_job_past *past); /* another job begins */
+
+/* The next run of the job, in the order of time.
+ * in:     gates  what they say of it: "passed", "failed", "unknown", "" = never judged
+ * errors: TM_ERR_LIMIT */
+tm_status tm_job_past_add(struct tm_job_past *past, const struct tm_history_run *row, const char *gates) TM_MUST_USE;
+
+/* All runs that a coming one of the job may be held against, whatever it runs on. */
+void tm_job_past_visit(const struct tm_job_past *past, void (*take)(void *of, const struct tm_past_run *run), void *of);
+
+/* The parts of a batch, which the verbs `batch ...` are made of.  `out` is the folder of the batch. */
+
+struct tm_batch_counts {
+    uint64_t runs;                                    /* that there are results to be of */
+    uint64_t done, partial, refused, failed, missing; /* how they stand now */
+    uint64_t worked;                                  /* items that were not done before */
+    uint64_t troubled;                                /* of these: not done, or partial */
+    uint64_t night_troubled; /* of merging: of the runs that are judged, partial and refused ones */
+    uint64_t ahead;          /* of merging: runs that are dated ahead, and not judged */
+    char ahead_id[TM_RUN_ID_BYTES], ahead_night[11]; /* one of them */
+};
+
+/* Find the runs below options->inputs (tm_manifest_scan), and tell on stderr what was left out.
+ * owns:   the caller; tm_manifest_free, also after a failure */
+tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, struct tm_manifest *manifest) TM_MUST_USE;
+
+/* Before any work: options that do not fit a batch (--redact, a trace as a format), the folder.
+ * errors: TM_ERR_USAGE, TM_ERR_OUTPUT */
+tm_status tm_batch_check(struct tm_run *run, const struct tm_options *options, const char *out) TM_MUST_USE;
+
+/* Work the items of a share that are not done: reports, and partials of runs of several hosts.  The manifest is kept in
+ * OUT.  A failed item is a result; what fails the batch is OUT itself.  errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
+tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
+                        const char *out, struct tm_shard shard, struct tm_batch_counts *counts) TM_MUST_USE;
+
+/* What is wrong with the options of a merge is told before any work: the gate file, --baseline, files beside OUT.
+ * errors: TM_ERR_USAGE */
+tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *options, const char *out) TM_MUST_USE;
+
+/* Put together: join, history, gates, index, files that options name.
+ * errors: TM_GATE, TM_PARTIAL where items failed or are missing or a gate is unknown, TM_ERR_OUTPUT, TM_ERR_LIMIT */
+tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out) TM_MUST_USE;
+
+/* Hold the runs that are judged to the gates of --gate, each against what --baseline names (docs/gates.md, "Of a night").
+ * Without --gate it tells of the reports alone.
+ * in:     result   of a document with room for about a kilobyte for each run and each of its gates (tm_doc_set_most)
+ * out:    result   gets "night", "gate_file", "baseline": text, "notes": [text],
+ *                  "runs": [{"id", "job", "night", "when_ns", "revision", "label", "step", "status", "message", "report",
+ *                    "notes": [text], "baseline": [id], "gates": [as of CHECK.md],
+ *                    "verdict": "passed|failed|unknown|not judged|no report", "text": of the first gate that failed}],
+ *                    in the order of job and time,
+ *                  "counts": {"runs", "passed", "failed", "unknown", "not_judged", "no_report",
+ *                    "gates": {"passed", "failed", "unknown", "skipped"}}, "verdict": {"text", "severity"};
+ *                  what the gates say of each run is set in the history too
+ *         verdict  TM_OK, TM_GATE, or TM_PARTIAL where one is unknown
+ * errors: TM_ERR_USAGE  the file or an expression */
+tm_status tm_nightly_gates(struct tm_run *run, const struct tm_options *options, const char *out,
+                           struct tm_history *history, const struct tm_judged_night *judged, struct tm_value *result,
+                           tm_status *verdict) TM_MUST_USE;
+
+/* Tasks of a batch, each worked by a process of its own: a report or a partial into the folder of an item, and its
+ * result. */
+struct tm_batch_task {
+    const struct tm_batch_run *batch_run;
+    const struct tm_batch_file *part; /* of a run of several, whose partial is made; NULL = the report of the run */
+    uint64_t weight;
+    char fingerprint[TM_FINGERPRINT_BYTES]; /* of its inputs */
+};
+
+struct tm_batch_pool {
+    struct tm_run *run;
+    const struct tm_options *options;
+    const char *out;
+    const char *what; /* "traces", for the progress line */
+    char report_options[TM_FINGERPRINT_BYTES],
+        part_options[TM_FINGERPRINT_BYTES]; /* tm_batch_pool_options fills them */
+    const struct tm_batch_task *tasks;
+    size_t count;
+    struct tm_batch_counts *counts;
+    bool joins; /* the inputs are partials in OUT */
+    /* private */
+    uint64_t weight, weight_done;
+    size_t ended;
+    int64_t begin_ns;
+    char first_failure[TM_RESULT_MESSAGE_BYTES];
+    size_t failures;
+};
+
+/* The fingerprints of the options, of reports and of partials: what changes a report only leaves partials as they are. */
+tm_status tm_batch_pool_options(struct tm_batch_pool *pool) TM_MUST_USE;
+
+/* Work all tasks.  How each ended goes into the counts.
+ * errors: TM_ERR_OUTPUT where OUT does not take results; TM_ERR_LIMIT, TM_ERR_USAGE of jobs */
+tm_status tm_batch_pool_work(struct tm_batch_pool *pool) TM_MUST_USE;
+
+/* Write the result of a task that failed, in place of all that is in its folder. */
+tm_status tm_batch_pool_fail(struct tm_batch_pool *pool, const struct tm_batch_task *task, enum tm_result_status status,
+                             int exit_status, const char *message, const char *hint) TM_MUST_USE;
+
+/* How a run stood before its report was pruned; TM_RESULT_MISSING where it was not, or has changed since. */
+tm_status tm_batch_pruned(const struct tm_batch_pool *pool, const struct tm_batch_run *batch_run,
+                          enum tm_result_status *status) TM_MUST_USE;
+
+/* --- of an item --- */
+
+/* Its work, and how that stands: tm_result_stands tells whether it is to be done. */
+struct tm_batch_task tm_batch_task_of(const struct tm_batch_item *item);
+tm_status tm_batch_task_look(const struct tm_batch_pool *pool, const struct tm_batch_task *task,
+                             enum tm_result_status *status) TM_MUST_USE;
+
+/* One whose result stands. */
+void tm_batch_count_standing(struct tm_batch_counts *counts, enum tm_result_status status);
+
+/* Its folder's files of any format: for tm_result_remove. */
+enum { TM_BATCH_OUTPUTS_MOST = 16 };
+
+size_t tm_batch_outputs(uint32_t formats, char names[TM_BATCH_OUTPUTS_MOST][64],
+                        const char *list[TM_BATCH_OUTPUTS_MOST]);
+
+/* The inputs of a join: partials in OUT that stand, in the order of the manifest, and files whose partials do not.
+ * owns: the caller; tm_batch_parts_free */
+struct tm_batch_parts {
+    struct tm_run *run;
+    char **paths; /* of partials */
+    size_t path_count;
+    struct tm_missing_input *missing;
+    size_t missing_count;
+    size_t files;                           /* of the run */
+    enum tm_result_status worst;            /* of the missing: refused, failed, or MISSING: one was not worked yet */
+    char message[TM_RESULT_MESSAGE_BYTES];  /* of the first one that is missing */
+    char fingerprint[TM_FINGERPRINT_BYTES]; /* of those that stand */
+};
+
+tm_status tm_batch_parts_find(struct tm_batch_parts *parts, struct tm_run *run, const char *out,
+                              const struct tm_batch_run *batch_run) TM_MUST_USE;
+void tm_batch_parts_free(struct tm_batch_parts *parts);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_PROCESS_H
+#define TM_PROCESS_H
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "pipeline/run.h"
+
+struct tm_options;
+
+/* What the process holds, in bytes; 0 = not known. */
+struct tm_memory_stats {
+    uint64_t peak_resident_bytes; /* of the whole process so far */
+    uint64_t allocated_bytes;     /* jemalloc: asked for by the program, now */
+    uint64_t active_bytes;        /* jemalloc: in pages that are in use */
+    uint64_t resident_bytes;      /* jemalloc: mapped and not given back, its own tables included */
+};
+
+void tm_memory_stats(struct tm_memory_stats *out);
+
+/* What --stats shows: events, speed, bytes, memory by account.
+ * in:     cpu_seconds  user and system time of the job */
+void tm_stats_print(const struct tm_run *run, double cpu_seconds, FILE *to);
+
+/* True if colors are wanted on this stream: --color, else NO_COLOR (https://no-color.org), else
+ * whether it is a terminal that knows them. */
+bool tm_terminal_has_colors(const struct tm_options *options, FILE *stream);
+
+/* True if stdout is a pipe or a socket whose reader went away. */
+bool tm_terminal_reader_is_gone(void);
+
+/* Make sure that the numbers 0 to 2 are taken, so that no output file gets one of them. */
+void tm_terminal_keep_numbers(void);
+
+/* Write out what stdout still holds, and close it; once, at the very end.
+ * errors: TM_ERR_OUTPUT, but not for a reader that went away: it had what it wanted */
+tm_status tm_terminal_finish(struct tm_error *error) TM_MUST_USE;
+
+/* What signals do: SIGINT, SIGTERM and SIGHUP remove the outputs that are not complete and end the
+ * process by the same signal (128 + n for a shell); a closed pipe and a file size limit are errors
+ * of write(), not signals. */
+void tm_signals_install(void);
+
+enum { TM_SIGNAL_PATHS = 16, TM_SIGNAL_PATH_BYTES = 4224 };
+
+/* A file that must not survive a signal.  Call it just after the file was made (earlier, the name
+ * may be that of somebody else's file), and release it when the file has its final name or is
+ * removed.  Past TM_SIGNAL_PATHS files, or for a path that is too long, nothing is noted: such a
+ * file stays behind under its temporary name. */
+void tm_signals_guard(const char *path);
+void tm_signals_release(const char *path); /* tolerates a path that is not guarded */
+
+/* A process group that ends with this process: it gets the signal too, and its first process is waited for.  One at a time;
+ * 0 = there is none any more. */
+void tm_signals_guard_group(pid_t group);
+
+/* Signals that end the process wait from here to there: what is made in between is guarded before they come.
+ * out: before  what to go back to; the two do not nest */
+void tm_signals_hold(sigset_t *before);
+void tm_signals_let(const sigset_t *before);
+
+/* A folder that must not survive a signal, with the files that were made in it.  One at a time. */
+enum { TM_FOLDER_FILES = 1024, TM_FOLDER_NAME_BYTES = 64 };
+
+struct tm_guarded_folder {
+    const char *path;
+    int fd;                      /* of the folder */
+    volatile sig_atomic_t count; /* of names that are complete */
+    char name[TM_FOLDER_FILES][TM_FOLDER_NAME_BYTES];
+};
+
+/* owns: the folder is the caller's and has to live until it is released */
+void tm_signals_guard_folder(struct tm_guarded_folder *folder);
+void tm_signals_release_folder(void);
+
+/* Remove the files, then the folder.  Safe in a handler. */
+void tm_guarded_folder_remove(const struct tm_guarded_folder *folder);
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run counts and shows while it works: tallies, limits, progress.
+ *
+ * The names, levels and explanations of the tallies.  Each one is in every report's footer when it
+ * counted something, and in summary.json under its name. */
+#include "pipeline/run.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pipeline/error.h"
+#include "pipeline/store/budget.h"
+
+/* clang-format off */
+const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
+    [TM_TALLY_AGGREGATED_EVENT] = {
+        "aggregated-event", TM_TALLY_LOSS,
+        "An event that stands for several occurrences has no place in time and is in no figure." },
+    [TM_TALLY_BAD_FIELD] = {
+        "bad-field", TM_TALLY_LOSS,
+        "A field had a wire type that does not fit it and was skipped." },
+    [TM_TALLY_CLOCK_OUTLIER] = {
+        "clock-outlier", TM_TALLY_LOSS,
+        "An event over 100 days after the start of the profile, or over 5 days before it, was left out." },
+    [TM_TALLY_CUT_SHORT] = {
+        "cut-short", TM_TALLY_LOSS,
+        "The input ends in the middle of a message or an event, whose bytes were not read." },
+    [TM_TALLY_DERIVED] = {
+        "derived", TM_TALLY_NOTE,
+        "Events on lines that repeat what other lines hold are counted, but are in no figure." },
+    [TM_TALLY_DUPLICATE_METADATA] = {
+        "duplicate-metadata", TM_TALLY_NOTE,
+        "Two metadata entries had the same id; the last one counts." },
+    [TM_TALLY_DEEP_NESTING] = {
+        "deep-nesting", TM_TALLY_NOTE,
+        "More spans were open at once on one thread than are followed; the innermost were not." },
+    [TM_TALLY_INVALID_UTF8] = {
+        "invalid-utf8", TM_TALLY_NOTE,
+        "A name was not valid UTF-8 and was kept as bytes." },
+    [TM_TALLY_LONG_VALUE] = {
+        "long-value", TM_TALLY_LOSS,
+        "A value was longer than the read buffer; the event was kept without it." },
+    [TM_TALLY_NEGATIVE_DURATION] = {
+        "negative-duration", TM_TALLY_LOSS,
+        "A duration was below zero; the event was kept with length 0." },
+    [TM_TALLY_NEGATIVE_START] = {
+        "negative-start", TM_TALLY_NOTE,
+        "An event starts before the profile does; it was kept." },
+    [TM_TALLY_NO_METADATA] = {
+        "no-metadata", TM_TALLY_LOSS_OF_FIGURES,
+        "An event referred to a metadata id that has no entry; it was kept without a name." },
+    [TM_TALLY_UNKNOWN_DEVICE] = {
+        "unknown-device", TM_TALLY_LOSS_OF_FIGURES,
+        "Events on planes of an unknown kind of device were left out." },
+    [TM_TALLY_UNKNOWN_FIELD] = {
+        "unknown-field", TM_TALLY_NOTE,
+        "A field that the format does not define was skipped." },
+    [TM_TALLY_UNKNOWN_PLANE] = {
+        "unknown-plane", TM_TALLY_NOTE,
+        "Events on planes that are neither host nor device were left out." },
+    [TM_TALLY_WRONG_CLOCK] = {
+        "wrong-clock", TM_TALLY_NOTE,
+        "A launch begins after the device work that it started; the clocks differ." },
+    [TM_TALLY_PROFILER_WARNING] = {
+        "profiler-warning", TM_TALLY_NOTE,
+        "The profiler left a warning or an error in the file." },
+    [TM_TALLY_UNSORTED_LINE] = {
+        "unsorted-line", TM_TALLY_NOTE,
+        "The events of a line were not in the order of time and were sorted." },
+    [TM_TALLY_DAMAGED_PROGRAM] = {
+        "damaged-program", TM_TALLY_LOSS,
+        "A compiled program (HLO) could not be read as a whole; what it tells of its operations may be missing." },
+    [TM_TALLY_CLOCK_MAPPING_JUMP] = {
+        "clock-mapping-jump", TM_TALLY_NOTE,
+        "The recorded times of a TPU jump by over 1 ms against its own clock; figures are by its own clock." },
+    [TM_TALLY_UNKNOWN_SIZE] = {
+        "unknown-size", TM_TALLY_NOTE,
+        "An entry of a memory profile has the size -1, which means unknown; it is counted without bytes." },
+    [TM_TALLY_DEVICE_CLOCK_UNUSED] = {
+        "device-clock-unused", TM_TALLY_NOTE,
+        "Ops of a TPU have a time by its own clock, but most of them have none; figures are by the recorded times." },
+    [TM_TALLY_EMPTY_OBJECT] = {
+        "empty-object", TM_TALLY_NOTE, "An object without any member stood among the events." },
+    [TM_TALLY_CLOSING_OBJECT] = {
+        "closing-object", TM_TALLY_NOTE, "The list of events ends with an empty object, as JAX writes it." },
+    [TM_TALLY_NOT_AN_OBJECT] = {
+        "not-an-object", TM_TALLY_LOSS, "Something that is no object stood among the events and was left out." },
+    [TM_TALLY_MISSING_PHASE] = {
+        "missing-phase", TM_TALLY_LOSS, "An event without a phase (ph) was left out." },
+    [TM_TALLY_UNKNOWN_PHASE] = {
+        "unknown-phase", TM_TALLY_LOSS, "An event with a phase that the format does not define was left out." },
+    [TM_TALLY_MISSING_TIME] = {
+        "missing-time", TM_TALLY_LOSS, "An event without a time (ts) was left out." },
+    [TM_TALLY_MISSING_DURATION] = {
+        "missing-duration", TM_TALLY_LOSS_OF_FIGURES, "A complete event without a duration was kept with length 0." },
+    [TM_TALLY_MISSING_NAME] = {
+        "missing-name", TM_TALLY_NOTE, "An event without a name was kept." },
+    [TM_TALLY_MISSING_PROCESS] = {
+        "missing-process", TM_TALLY_NOTE, "An event without a process was kept on process 0." },
+    [TM_TALLY_MISSING_THREAD] = {
+        "missing-thread", TM_TALLY_NOTE, "An event without a thread was kept on the thread numbered as its process." },
+    [TM_TALLY_BAD_NUMBER] = {
+        "bad-number", TM_TALLY_LOSS, "A time or duration was no number and was taken as missing." },
+    [TM_TALLY_NAN_NUMBER] = {
+        "nan-number", TM_TALLY_NOTE, "NaN or Infinity stood where a number should and was taken as missing." },
+    [TM_TALLY_STRING_NUMBER] = {
+        "string-number", TM_TALLY_NOTE, "A time or duration was written as text and was read as the number." },
+    [TM_TALLY_EXPONENT_NUMBER] = {
+        "exponent-number", TM_TALLY_NOTE, "A time or duration was written with an exponent and was read exactly." },
+    [TM_TALLY_UNICODE_NAME] = {
+        "unicode-name", TM_TALLY_NOTE, "A name has characters beyond ASCII." },
+    [TM_TALLY_CONTROL_CHARACTER] = {
+        "control-character", TM_TALLY_NOTE, "A name has control characters; reports show them escaped." },
+    [TM_TALLY_LONE_SURROGATE] = {
+        "lone-surrogate", TM_TALLY_NOTE, "A name has half of a surrogate pair; it was kept, and is shown escaped." },
+    [TM_TALLY_NESTED_ARGUMENT] = {
+        "nested-argument", TM_TALLY_NOTE, "An event has objects, or lists of lists, in its arguments." },
+    [TM_TALLY_REPEATED_KEY] = {
+        "repeated-key", TM_TALLY_NOTE, "An event has a key twice; the last one counts." },
+    [TM_TALLY_METADATA_EVENT] = {
+        "metadata-event", TM_TALLY_NOTE, "Metadata events name processes and threads; they take no time." },
+    [TM_TALLY_BEGIN_END_EVENT] = {
+        "begin-end-event", TM_TALLY_NOTE, "Begin and end events were joined to spans." },
+    [TM_TALLY_INSTANT_EVENT] = {
+        "instant-event", TM_TALLY_NOTE, "Instant events have no length." },
+    [TM_TALLY_COUNTER_EVENT] = {
+        "counter-event", TM_TALLY_NOTE, "Counter events are read, and are in no figure." },
+    [TM_TALLY_FLOW_EVENT] = {
+        "flow-event", TM_TALLY_NOTE, "Flow events are read, and are in no figure." },
+    [TM_TALLY_ASYNC_EVENT] = {
+        "async-event", TM_TALLY_NOTE, "Asynchronous events are read, and are in no figure." },
+    [TM_TALLY_OTHER_PHASE] = {
+        "other-phase", TM_TALLY_NOTE, "Objects, memory dumps, clocks and contexts were left out: they hold no time." },
+    [TM_TALLY_UNMATCHED_BEGIN] = {
+        "unmatched-begin", TM_TALLY_NOTE, "A span that begins and never ends was kept with length 0." },
+    [TM_TALLY_UNMATCHED_END] = {
+        "unmatched-end", TM_TALLY_LOSS, "The end of a span that never began was left out." },
+    [TM_TALLY_UNMATCHED_FLOW] = {
+        "unmatched-flow", TM_TALLY_NOTE, "A flow has no end, or no begin." },
+    [TM_TALLY_REUSED_FLOW_ID] = {
+        "reused-flow-id", TM_TALLY_NOTE, "A flow begins under the id of one that has ended." },
+    [TM_TALLY_OVERLAPPING_SPAN] = {
+        "overlapping-span", TM_TALLY_NOTE, "A span begins inside another one of its thread and ends after it." },
+    [TM_TALLY_REPEATED_EVENT] = {
+        "repeated-event", TM_TALLY_NOTE, "An event equals the one before it in time, length and name; both count." },
+    [TM_TALLY_RENAMED] = {
+        "renamed", TM_TALLY_NOTE, "A process or thread was given another name; the last one counts." },
+    [TM_TALLY_EVENT_CAP] = {
+        "event-cap", TM_TALLY_LOSS,
+        "The file has exactly as many events as JAX writes at most: the end of the run is missing." },
+    [TM_TALLY_BYTE_ORDER_MARK] = {
+        "byte-order-mark", TM_TALLY_NOTE, "The file begins with a byte order mark." },
+    [TM_TALLY_ZERO_PADDING] = {
+        "zero-padding", TM_TALLY_NOTE, "Zero bytes follow the end of the JSON." },
+    [TM_TALLY_OPEN_ARRAY] = {
+        "open-array", TM_TALLY_NOTE, "The list of events is not closed, which the format allows." },
+    [TM_TALLY_STACK_FRAMES] = {
+        "stack-frames", TM_TALLY_NOTE, "A table of stack frames was left out." },
+    [TM_TALLY_DAMAGED_TEXT] = {
+        "damaged-text", TM_TALLY_LOSS,
+        "The text is no valid JSON at a place; what lies between there and the next whole event was skipped." },
+    [TM_TALLY_FILTERED_OUT] = {
+        "filtered-out", TM_TALLY_NOTE, "Events that --filter leaves out were not written." },
+    [TM_TALLY_LANE_MOVED] = {
+        "lane-moved", TM_TALLY_NOTE,
+        "A span that overlaps others of its thread without lying inside them was written on a lane beside them." },
+    [TM_TALLY_LANES_FULL] = {
+        "lanes-full", TM_TALLY_LOSS, "A span that overlaps thousands of others of its thread was not written." },
+    [TM_TALLY_FLOW_NOT_BEGUN] = {
+        "flow-not-begun", TM_TALLY_NOTE, "The end of an arrow that nothing begins was not written." },
+    [TM_TALLY_FLOW_WITHOUT_SPAN] = {
+        "flow-without-span", TM_TALLY_NOTE,
+        "The end of an arrow at a time without a span on its thread was not written." },
+    [TM_TALLY_COUNTER_WITHOUT_VALUE] = {
+        "counter-without-value", TM_TALLY_NOTE, "A value of a counter that is no finite number was not written." },
+    [TM_TALLY_COUNTER_NOT_REPEATED] = {
+        "counter-not-repeated", TM_TALLY_NOTE,
+        "A value of a counter past the first 32,768 of its host is not repeated where a part begins." },
+    [TM_TALLY_LONG_ARGUMENTS] = {
+        "long-arguments", TM_TALLY_LOSS,
+        "An event with more than 128 KiB of arguments, or more than 24 levels of them, was written without the rest." },
+    [TM_TALLY_NUL_IN_ARGUMENTS] = {
+        "nul-in-arguments", TM_TALLY_NOTE, "An event has NUL in its arguments; it was written as U+FFFD." },
+    [TM_TALLY_UNWRITTEN_MEMBER] = {
+        "unwritten-member", TM_TALLY_NOTE,
+        "A counter, an arrow or an event of over 256 KiB has members that were not written." },
+};
+
+/* clang-format on */
+
+bool tm_tally_is_loss(enum tm_tally which, enum tm_tally_use use)
+{
+    const enum tm_tally_level level = tm_tally_info[which].level;
+
+    return level == TM_TALLY_LOSS || (level == TM_TALLY_LOSS_OF_FIGURES && use == TM_TALLY_FOR_FIGURES);
+}
+
+uint64_t tm_tally_losses(const struct tm_tallies *t, enum tm_tally_use use)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < TM_TALLY_COUNT; i++) {
+        if (tm_tally_is_loss((enum tm_tally)i, use))
+            sum += t->count[i];
+    }
+    return sum;
+}
+
+/* The progress line: rewritten in place on a terminal, silent everywhere else. */
+
+enum {
+    LOOK_SHIFT = 18,                /* the clock is looked at once per 256 KiB */
+    PRINT_EVERY_NS = 100 * 1000000, /* ten times a second */
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t = { 0 };
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void tm_progress_init(struct tm_progress *p, bool quiet)
+{
+    *p = (struct tm_progress){ .shown = !quiet && isatty(STDERR_FILENO) == 1, .phase = "" };
+}
+
+static void begin_phase(struct tm_progress *p, const char *phase, uint64_t total_bytes, uint64_t total_events)
+{
+    p->phase = phase;
+    p->total_bytes = total_bytes;
+    p->total_events = total_events;
+    p->done_bytes = p->done_events = 0;
+    p->events_before = p->events_read ? *p->events_read : 0;
+    if (!p->shown)
+        return;
+    p->begin_ns = now_ns();
+    p->last_print_ns = p->begin_ns; /* a phase shorter than a tenth of a second prints nothing */
+}
+
+void tm_progress_phase(struct tm_progress *p, const char *phase, uint64_t total_bytes)
+{
+    begin_phase(p, phase, total_bytes, 0);
+}
+
+void tm_progress_phase_of_events(struct tm_progress *p, const char *phase, uint64_t total_events, uint64_t bytes)
+{
+    begin_phase(p, phase, bytes, total_events);
+}
+
+/* "1,234,567" */
+static void print_count(uint64_t count)
+{
+    char digits[32];
+    const int n = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+
+    for (int i = 0; i < n; i++)
+        fprintf(stderr, "%s%c", i && (n - i) % 3 == 0 ? "," : "", digits[i]);
+}
+
+static void print_bytes(const struct tm_progress *p, bool is_of_events)
+{
+    const double mib = 1048576.0;
+
+    if (is_of_events && p->total_bytes)
+        fprintf(stderr, "  %.0f MiB", (double)p->total_bytes / mib);
+    else if (!is_of_events && p->total_bytes >= p->done_bytes)
+        fprintf(stderr, "  %.0f of %.0f MiB", (double)p->done_bytes / mib, (double)p->total_bytes / mib);
+    else if (!is_of_events)
+        fprintf(stderr, "  %.0f MiB", (double)p->done_bytes / mib);
+}
+
+static void print_events(const struct tm_progress *p)
+{
+    const uint64_t read = p->events_read ? *p->events_read - p->events_before : 0;
+
+    if (!p->done_events && !read)
+        return;
+    (void)fputs("  ", stderr);
+    print_count(p->done_events ? p->done_events : read);
+    if (p->total_events) {
+        (void)fputs(" of ", stderr);
+        print_count(p->total_events);
+    }
+    (void)fputs(" events", stderr);
+}
+
+static void print_line(const struct tm_progress *p, uint64_t now)
+{
+    const bool is_of_events = p->total_events != 0;
+    const uint64_t all = is_of_events ? p->total_events : p->total_bytes;
+    const uint64_t done = is_of_events ? p->done_events : p->done_bytes;
+    const double seconds = (double)(now - p->begin_ns) * 1e-9;
+    const double rate = seconds > 0 ? (double)done / seconds : 0;
+
+    fprintf(stderr, "\r\033[K%s", p->phase);
+    if (all)
+        fprintf(stderr, " %3.0f%%", done < all ? 100 * (double)done / (double)all : 100.0);
+    print_bytes(p, is_of_events);
+    print_events(p);
+    if (is_of_events)
+        fprintf(stderr, "  %.2f M events/s", rate / 1e6);
+    else
+        fprintf(stderr, "  %.0f MiB/s", rate / 1048576.0);
+    if (all > done && rate > 0) {
+        const uint64_t left = (uint64_t)((double)(all - done) / rate);
+
+        fprintf(stderr, "  %" PRIu64 ":%02" PRIu64 " left", left / 60, left % 60);
+    }
+    (void)fflush(stderr);
+}
+
+void tm_progress_look(struct tm_progress *p)
+{
+    const uint64_t now = now_ns();
+
+    if (!p->shown || !*p->phase || now - p->last_print_ns < PRINT_EVERY_NS)
+        return;
+    print_line(p, now);
+    p->last_print_ns = now;
+}
+
+void tm_progress_add(struct tm_progress *p, uint64_t bytes)
+{
+    const uint64_t before = p->done_bytes;
+
+    p->done_bytes += bytes;
+    if (p->shown && before >> LOOK_SHIFT != p->done_bytes >> LOOK_SHIFT)
+        tm_progress_look(p);
+}
+
+void tm_progress_end(struct tm_progress *p)
+{
+    if (!p->shown)
+        return;
+    (void)fputs("\r\033[K", stderr);
+    (void)fflush(stderr);
+}
+
+static uint64_t times(const struct tm_run *run)
+{
+    return run->limit_times ? run->limit_times : 1;
+}
+
+uint64_t tm_raised_limit(const struct tm_run *run, uint64_t usual)
+{
+    uint64_t raised;
+
+    return __builtin_mul_overflow(usual, times(run), &raised) ? UINT64_MAX : raised;
+}
+
+void tm_limit_hint(struct tm_run *run, const char *instead)
+{
+    tm_hint(&run->error, "%s; or, where you trust it, raise the limits: --raise-limits %" PRIu64, instead,
+            4 * times(run));
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records as rows of 64 bytes.  Nearly all arguments are one number and lie in the row; those of allocations go to
+ * slots in small pages, since they are read in about the order in which they were written.  Where events keep what they
+ * say of themselves, both lie one behind the other in an array of bytes. */
+#include "pipeline/source.h"
+
+#include <string.h>
+
+#include "pipeline/arguments.h"
+#include "pipeline/store/rows.h"
+#include "pipeline/trace.h"
+
+enum {
+    SLOT_BYTES = sizeof(struct tm_allocation),
+    SLOT_PAGE_BYTES = 8 << 10,
+    LEAST_PAGE_BYTES = 4 << 10,
+    MOST_PAGE_BYTES = 64 << 10,
+    PAGES_WANTED = 512
+};
+
+static tm_status put_slot(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw_record *raw,
+                          uint64_t *number)
+{
+    uint8_t slot[SLOT_BYTES] = { 0 };
+
+    args->run = run;
+    if (!args->slots)
+        args->slots = tm_rows_new_paged(run, args->account, SLOT_BYTES, TM_KEPT_ARGS_BYTES, SLOT_PAGE_BYTES);
+    if (!args->slots)
+        return run->error.status;
+    memcpy(slot, raw->args, raw->record.args_length);
+    *number = tm_rows_count(args->slots);
+    return tm_rows_append(args->slots, slot);
+}
+
+/* Pages that are large make few calls, but tracks that are read side by side want one each. */
+static struct tm_rows *new_bytes(const struct tm_kept_args *args, struct tm_run *run)
+{
+    size_t page = args->own_bytes / PAGES_WANTED;
+
+    page = page < LEAST_PAGE_BYTES ? LEAST_PAGE_BYTES : page;
+    page = page > MOST_PAGE_BYTES ? MOST_PAGE_BYTES : page;
+    return tm_rows_new_paged(run, args->account, 1, args->own_bytes, page);
+}
+
+static tm_status put_bytes(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw_record *raw, uint64_t *at)
+{
+    tm_status st = TM_OK;
+
+    args->run = run;
+    if (!args->bytes) {
+        args->bytes = new_bytes(args, run);
+        args->own = tm_take(&run->budget, args->account, TM_ARGUMENTS_MOST, &run->error);
+    }
+    if (!args->bytes || !args->own)
+        return run->error.status;
+    *at = tm_rows_count(args->bytes);
+    if (raw->record.args_length)
+        st = tm_rows_append_many(args->bytes, raw->args, raw->record.args_length);
+    return st == TM_OK ? tm_rows_append_many(args->bytes, raw->own.bytes, raw->own.length) : st;
+}
+
+tm_status tm_keep_record(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw_record *raw,
+                         struct tm_kept_record *row)
+{
+    const uint32_t length = raw->record.args_length;
+
+    *row = (struct tm_kept_record){ .record = raw->record, .traits = raw->traits };
+    if (raw->own.length && length <= SLOT_BYTES && raw->own.length <= TM_ARGUMENTS_MOST) {
+        row->own_length = (uint32_t)raw->own.length;
+        return put_bytes(args, run, raw, &row->args);
+    }
+    if (length == 0)
+        return TM_OK;
+    if (length <= sizeof(row->args)) {
+        memcpy(&row->args, raw->args, length);
+        return TM_OK;
+    }
+    if (length <= SLOT_BYTES)
+        return put_slot(args, run, raw, &row->args);
+    row->record.args_length = 0;
+    return TM_OK;
+}
+
+tm_status tm_unkeep_record(const struct tm_kept_args *args, const struct tm_kept_record *row, void *buffer,
+                           struct tm_raw_record *raw)
+{
+    *raw = (struct tm_raw_record){ .record = row->record, .args = buffer, .traits = row->traits };
+    if (row->own_length)
+        return tm_rows_copy(args->bytes, row->args, buffer, row->record.args_length);
+    if (row->record.args_length > sizeof(row->args)) {
+        const void *slot = tm_rows_at(args->slots, row->args);
+
+        if (!slot)
+            return args->run->error.status;
+        memcpy(buffer, slot, row->record.args_length);
+    } else {
+        memcpy(buffer, &row->args, sizeof(row->args));
+    }
+    return TM_OK;
+}
+
+tm_status tm_unkeep_own(const struct tm_kept_args *args, const struct tm_kept_record *row, struct tm_raw_record *raw)
+{
+    raw->own = (struct tm_arguments){ args->own, row->own_length };
+    return row->own_length ? tm_rows_copy(args->bytes, row->args + row->record.args_length, args->own, row->own_length)
+                           : TM_OK;
+}
+
+/* Copy bytes to the end of their array; at most TM_ARGUMENTS_MOST. */
+static tm_status copy_to_end(struct tm_kept_args *args, uint64_t from, size_t length)
+{
+    const tm_status st = tm_rows_copy(args->bytes, from, args->own, length);
+
+    return st == TM_OK ? tm_rows_append_many(args->bytes, args->own, length) : st;
+}
+
+/* What a row has, as the begin of a longer list at the end of the array. */
+static tm_status copy_row(struct tm_kept_args *args, struct tm_kept_record *row)
+{
+    const uint64_t at = tm_rows_count(args->bytes);
+    struct tm_allocation buffer;
+    struct tm_raw_record raw;
+    tm_status st = tm_unkeep_record(args, row, &buffer, &raw);
+
+    if (st == TM_OK && row->record.args_length)
+        st = tm_rows_append_many(args->bytes, raw.args, row->record.args_length);
+    if (st == TM_OK && row->own_length)
+        st = copy_to_end(args, row->args + row->record.args_length, row->own_length);
+    row->args = at;
+    return st;
+}
+
+tm_status tm_kept_args_join(struct tm_kept_args *args, struct tm_kept_record *row, const struct tm_kept_record *with,
+                            bool *is_cut)
+{
+    struct tm_raw_record raw;
+    size_t fitting;
+    tm_status st;
+
+    if (!with->own_length)
+        return TM_OK;
+    st = tm_unkeep_own(args, with, &raw);
+    fitting = st == TM_OK ? tm_arguments_fitting(raw.own, TM_ARGUMENTS_MOST - row->own_length) : 0;
+    *is_cut |= fitting < with->own_length;
+    if (!fitting)
+        return st;
+    st = copy_row(args, row);
+    if (st == TM_OK)
+        st = copy_to_end(args, with->args + with->record.args_length, fitting);
+    row->own_length += (uint32_t)fitting;
+    return st;
+}
+
+void tm_kept_args_free(struct tm_kept_args *args)
+{
+    tm_rows_free(args->slots);
+    tm_rows_free(args->bytes);
+    if (args->own)
+        tm_give(&args->run->budget, args->account, args->own, TM_ARGUMENTS_MOST);
+    args->slots = args->bytes = NULL;
+    args->own = NULL;
+}

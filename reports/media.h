@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_MEDIA_H
+#define TM_MEDIA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "pipeline/atomic_file.h"
+#include "pipeline/doc/doc.h"
+#include "pipeline/error.h"
+#include "pipeline/options.h"
+
+/* No line of report.txt is wider, counted in columns of a terminal. */
+enum { TM_TEXT_COLUMNS = 100 };
+
+/* Write report.txt: the summary as plain text for terminals and mails.
+ * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
+ * out:    to   UTF-8 without control characters, lines of at most TM_TEXT_COLUMNS columns
+ * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
+tm_status tm_text_write(struct tm_run *run, const struct tm_doc *doc, FILE *to) TM_MUST_USE;
+
+/* A comment on GitHub has 65,536 characters at most; some room is left for words around the report. */
+enum { TM_MARKDOWN_BYTES_MOST = 60000 };
+
+/* Write report.md, for pull requests, issues and chats: verdict, key figures and findings open, the tables of the
+ * sections folded.  Sections that would make it longer than TM_MARKDOWN_BYTES_MOST are left out, and named.
+ * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
+ * out:    to   GitHub Flavored Markdown, UTF-8; no HTML but details and summary
+ * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
+tm_status tm_markdown_write(struct tm_run *run, const struct tm_doc *doc, FILE *to) TM_MUST_USE;
+
+/* A night in short, for a pull request or a chat: what failed first, then what cannot be judged or has no report; what
+ * passed is folded.  At most TM_MARKDOWN_BYTES_MOST bytes: what there is no room for is counted.
+ * in:     gates  as tm_nightly_gates fills it
+ *         title  NULL = none
+ * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT */
+tm_status tm_nightly_markdown_write(struct tm_run *run, const struct tm_value *gates, const char *title,
+                                    FILE *to) TM_MUST_USE;
+
+/* Markdown as GitHub renders it, into a buffer of fixed size.  Texts of a trace enter here only.  What Markdown or its
+ * reader would act on stands in inline code: nothing opens HTML, a link, an image, a formula, mentions a person
+ * (@name), refers to an issue (#12), a commit or a pull request, or breaks a table.  Characters that are not seen are
+ * made visible.
+ * source: GitHub Flavored Markdown 0.29, and what GitHub and GitLab link in comments */
+struct tm_mdw {
+    char *at;
+    size_t bytes, used; /* used < bytes; terminated */
+    bool is_full;       /* something did not fit; nothing is added any more */
+};
+
+/* Names are cut in the middle, sentences after their begin. */
+enum { TM_MD_NAME_MOST = 64, TM_MD_PROSE_BYTES = 16384 };
+
+/* owns: room is the caller's */
+void tm_mdw_init(struct tm_mdw *w, char *room, size_t bytes);
+
+/* Markdown of the program itself. */
+void tm_mdw_raw(struct tm_mdw *w, const char *markdown);
+
+/* Sentences of any bytes, as one line: words that mean something to Markdown become inline code.
+ * in:     in_table  as the text of a cell */
+void tm_mdw_prose(struct tm_mdw *w, const char *text, bool in_table);
+
+/* A name of any bytes as inline code; nothing where it is "". */
+void tm_mdw_name(struct tm_mdw *w, const char *name, bool in_table);
+
+/* Text between the tags of the program itself. */
+void tm_mdw_html(struct tm_mdw *w, const char *text);
+
+/* Write report.html: one page that needs nothing else, no network and no script.
+ * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
+ * out:    to   UTF-8; the same bytes for the same summary
+ * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
+tm_status tm_html_write(struct tm_run *run, const struct tm_doc *doc, FILE *to) TM_MUST_USE;
+
+/* Write index.html: the parts of a trace, where each lies in time, and how to open them.  It needs nothing else, no
+ * network and no script; its links lead to the parts beside it.
+ * in:     doc  a list of parts (schemas/split.schema.json)
+ * out:    to   UTF-8; the same bytes for the same list
+ * errors: TM_ERR_OUTPUT `to` takes no more */
+tm_status tm_html_parts_write(struct tm_run *run, const struct tm_doc *doc, FILE *to) TM_MUST_USE;
+
+/* More pages are not made: libharu holds the document in memory.  The last page says so. */
+enum { TM_PDF_PAGES = 60 };
+
+/* Write report.pdf: a first page that stands alone, the contents, the sections of reports/content.  The same summary
+ * gives the same bytes; SOURCE_DATE_EPOCH, where it is set, is the date of the document, which has none otherwise.
+ * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
+ * out:    to   a PDF file with its fonts; characters that they lack are written as escapes (\u4e2d)
+ * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
+tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, enum tm_paper paper, FILE *to) TM_MUST_USE;
+
+struct tm_table;
+
+/* The report as tables for a data frame or a spreadsheet: a file for each table and each list of facts, <its id>.csv,
+ * with all columns and all rows that the summary has, names in full and numbers exact; findings.csv,
+ * finding-places.csv and kpis.csv; columns.csv, what the columns are; index.csv, the list of the files.
+ * source: docs/report.md */
+#define TM_CSV_FOLDER "csv"
+#define TM_CSV_INDEX "index.csv"
+#define TM_CSV_INDEX_HEADER "file,section,caption,rows,rows_not_listed"
+
+/* in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
+ * out:    to   an empty folder; committed by the caller
+ * errors: TM_ERR_OUTPUT; TM_ERR_LIMIT no memory */
+tm_status tm_csv_write(struct tm_run *run, const struct tm_doc *doc, struct tm_atomic_folder *to) TM_MUST_USE;
+
+enum { TM_CSV_KEY_BYTES = 96 };
+
+/* The heading of a column, as a data frame wants it: [a-z0-9_], unique in its table, with the unit.  It is the last
+ * part of the column's path in the summary: "total_ps", "share_pct".  Where two columns have the same last part they
+ * are told by their whole paths; a figure whose path does not say its unit gets it at the end: "compute" of times is
+ * "compute_ps". */
+void tm_csv_key(char out[TM_CSV_KEY_BYTES], const struct tm_table *table, size_t column);
+
+/* Write scopes.collapsed: device time by scope as folded stacks, a line for each: frames joined by ';', a space, whole
+ * nanoseconds of the scope itself.  The first frame is the pass: "forward;train_step;block_0;mlp 12345".  The numbers
+ * add up to all device time of operations.  Where nothing tells scopes, the frames are "(no scopes recorded)", the
+ * category and the name of each operation.  flamegraph.pl, speedscope and others read it.
+ * In names a space becomes '_' and ';' becomes ':'; what is not seen is made visible.
+ * in:     doc  a summary (schemas/SUMMARY.md)
+ * out:    to   nothing where the summary has no operations on devices
+ * errors: TM_ERR_OUTPUT `to` takes no more
+ * source: the folded format of flamegraph.pl, github.com/brendangregg/FlameGraph */
+tm_status tm_collapsed_write(struct tm_run *run, const struct tm_doc *doc, FILE *to) TM_MUST_USE;
+
+#endif
