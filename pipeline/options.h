@@ -8,7 +8,48 @@
 
 #include "pipeline/arguments.h"
 #include "pipeline/error.h"
-#include "pipeline/filter.h"
+
+/* --filter, each given as often as wanted; an event has to pass every kind, and of one kind any of those given:
+ *     time=1.5s:2s      lies in that time after the first event; spans are cut at its ends; either end may be left out
+ *     device=gpu:0      lies on that device (also "HOST/gpu:0", "gpu", "host" for all that lies on none)
+ *     step=3:7          belongs to a step of that ordinal, from 0, up to but not 7 (step=3: that one); what belongs to
+ *                       no step by itself: lies in the time of one of them
+ *     name=GLOB         *, ? and [a-z] as in a shell; name!=GLOB: not of that name
+ *     min=10us          lasts that long (instants, counters and arrows are not asked)
+ *     class=kernel      is of that class (docs/classes.md)
+ *     track=GLOB        lies on a row of that name */
+enum { TM_FILTER_TERMS = 64 };
+
+enum tm_filter_kind {
+    TM_FILTER_TIME,
+    TM_FILTER_DEVICE,
+    TM_FILTER_STEP,
+    TM_FILTER_NAME,
+    TM_FILTER_NOT_NAME,
+    TM_FILTER_MIN,
+    TM_FILTER_CLASS,
+    TM_FILTER_TRACK,
+    TM_FILTER_KINDS
+};
+
+struct tm_filter_term {
+    uint8_t kind;       /* enum tm_filter_kind */
+    int64_t begin, end; /* TIME in ps, STEP in ordinals, [begin, end): an end that was left out is 0, or INT64_MAX;
+                              MIN: begin, in ps */
+    const char *text;   /* DEVICE, NAME, NOT_NAME, TRACK; CLASS too: begin is its number */
+};
+
+struct tm_filter {
+    struct tm_filter_term terms[TM_FILTER_TERMS];
+    size_t count;
+};
+
+/* Add what one --filter says.
+ * in:     origin  as of tm_option_read
+ * owns:   *filter keeps text
+ * errors: TM_ERR_USAGE, with what would be right */
+tm_status tm_filter_read(struct tm_filter *filter, const char *text, const char *origin,
+                         struct tm_error *error) TM_MUST_USE;
 
 struct tm_input_choice; /* pipeline/engine/analysis.h */
 struct tm_setting_set;
@@ -171,7 +212,7 @@ enum tm_option_kind {
     TM_KIND_BY,      /* step, step=N, device, time=TIME */
     TM_KIND_EVENTS,  /* a whole number from 1 on */
     TM_KIND_BYTES,   /* as SIZE, of a file */
-    TM_KIND_FILTER,  /* pipeline/filter.h; may be given several times */
+    TM_KIND_FILTER,  /* struct tm_filter; may be given several times */
     TM_KIND_TEXTS,   /* as TEXT; may be given several times */
     TM_KIND_NUMBER,  /* auto, which is 0, or a whole number from 1 on */
     TM_KIND_SHARD,   /* auto, auto/N, I/N */
@@ -273,5 +314,66 @@ tm_status tm_option_read(const struct tm_option *option, const char *text, const
 /* The option of this exact long name, configuration key; NULL if there is none. */
 const struct tm_option *tm_option_by_name(const char *name);
 const struct tm_option *tm_option_by_key(const char *key);
+
+/* Where an effective value comes from; a later one overrides an earlier one. */
+enum tm_setting_origin { TM_ORIGIN_DEFAULT, TM_ORIGIN_CONFIG, TM_ORIGIN_ENVIRONMENT, TM_ORIGIN_FLAG };
+
+struct tm_setting {
+    const char *text; /* as the user typed it; NULL = not set */
+    enum tm_setting_origin origin;
+};
+
+/* A configuration file is read whole. */
+enum { TM_CONFIG_MOST_BYTES = 64 << 10 };
+
+/* The effective text of every option, with its origin.  Holds the texts of the configuration file;
+ * those of the command line and of the environment are borrowed.  Not to be moved once it is
+ * filled. */
+struct tm_setting_set {
+    struct tm_setting of[TM_OPTION_COUNT];  /* of an option that may be given several times: the last text */
+    struct tm_texts lists[TM_OPTION_COUNT]; /* of such an option: all of them */
+    const char *config_path;
+    size_t config_used;
+    char config_text[2 * TM_CONFIG_MOST_BYTES];
+};
+
+/* Start with the defaults of the table. */
+void tm_settings_init(struct tm_setting_set *set);
+
+/* Take the options of a command line out of it.  Long names must be written in full, so that a new
+ * option never breaks a script; options and operands may be mixed; "--" ends the options.
+ * in:     argv      argv[0] is not looked at
+ *         has_groups  whether a verb has groups of operands: then "--" behind the first of them stands between two
+ *                   groups, comes out as an operand, and options may follow; NULL = none has
+ * out:    operands  are moved to argv[1] ... argv[*operand_count]
+ * errors: TM_ERR_USAGE, with the nearest option as a hint */
+tm_status tm_settings_take_flags(struct tm_setting_set *set, int argc, char **argv,
+                                 bool (*has_groups)(const char *verb), size_t *operand_count,
+                                 struct tm_error *error) TM_MUST_USE;
+
+/* Take the environment, then the file that --config or TRACEMILL_CONFIG names, if any, for
+ * everything that is not set by something stronger.
+ * errors: TM_ERR_USAGE for a file that is not there, is no JSON object or has a wrong key or value */
+tm_status tm_settings_take_environment(struct tm_setting_set *set, struct tm_error *error) TM_MUST_USE;
+
+/* The same for the text of a configuration file; `path` is for messages and is kept. */
+tm_status tm_settings_take_config(struct tm_setting_set *set, const char *path, const char *text, size_t length,
+                                  struct tm_error *error) TM_MUST_USE;
+
+/* Refuse options of the command line that the verb does not take.  Its environment and its
+ * configuration file may hold settings for other verbs. */
+tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *verb, enum tm_verb_bit bit,
+                                 struct tm_error *error) TM_MUST_USE;
+
+/* Read all values; inputs are left as they are.  *options refers to the set afterwards. */
+tm_status tm_settings_apply(struct tm_setting_set *set, struct tm_options *options, struct tm_error *error) TM_MUST_USE;
+
+/* An effective value, as the user would type it; several of them joined by blanks.  out: NULL = not set */
+const char *tm_settings_text(const struct tm_setting_set *set, enum tm_option_index index, char *out, size_t out_bytes);
+
+/* Where a value comes from, as a user would look for it: "default", "--memory", "TRACEMILL_MEMORY",
+ * or the path of the configuration file. */
+const char *tm_settings_place(const struct tm_setting_set *set, enum tm_option_index index, char *out,
+                              size_t out_bytes);
 
 #endif

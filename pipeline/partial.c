@@ -13,8 +13,8 @@
 #include <xxhash.h>
 
 #include "pipeline/files.h"
-#include "pipeline/index.h"
 #include "pipeline/store/rows.h"
+#include "pipeline/store/sorter.h"
 
 enum {
     BUFFER_BYTES = 64 << 10,

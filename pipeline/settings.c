@@ -3,7 +3,7 @@
  * flags, then TRACEMILL_*, then the file, then the defaults.  The set keeps texts only; values are
  * read from them in one place, so that every origin obeys the same rules.  Configuration files are
  * small, hence whole in memory. */
-#include "pipeline/settings.h"
+#include "pipeline/options.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -5,7 +5,7 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/doc/doc.h"
-#include "pipeline/settings.h"
+#include "pipeline/options.h"
 #include "reports/findings/thresholds.h"
 
 /* The thresholds that hold, for `config show`: the built-in table and what a file changes of it. */

@@ -17,7 +17,6 @@
 #include "pipeline/options.h"
 #include "pipeline/redact.h"
 #include "pipeline/run.h"
-#include "pipeline/settings.h"
 #include "reports/media.h"
 #include "stages/output/export/exporter.h"
 

@@ -14,7 +14,6 @@
 #include "pipeline/options.h"
 #include "pipeline/partial.h"
 #include "pipeline/run.h"
-#include "pipeline/settings.h"
 #include "pipeline/stage.h"
 #include "pipeline/trace.h"
 #include "reports/findings/findings.h"

@@ -279,4 +279,9 @@ tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struc
 extern const struct tm_stage_type *const tm_registry[];
 extern const size_t tm_registry_count;
 
+/* --strict: an input of which anything is missing gives no output.
+ * in:     act  "report"
+ * errors: TM_ERR_INPUT */
+tm_status tm_check_strict(struct tm_run *run, bool is_partial, const char *act) TM_MUST_USE;
+
 #endif

@@ -509,21 +509,6 @@ tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run, const st
     return TM_OK;
 }
 
-tm_status tm_check_strict(struct tm_run *run, bool is_partial, const char *act)
-{
-    const uint64_t losses = tm_tally_losses(&run->tallies, run->tally_use);
-
-    if (!run->strict || (!is_partial && losses == 0))
-        return TM_OK;
-    if (losses > 0)
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot %s under --strict: %llu %s in the input", act,
-                      (unsigned long long)losses, losses == 1 ? "loss" : "losses");
-    else
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot %s under --strict: the input is partial", act);
-    tm_hint(&run->error, "'tracemill inspect' tells what is lost; without --strict the rest is written");
-    return TM_ERR_INPUT;
-}
-
 tm_status tm_side_files_check(struct tm_run *run, const struct tm_side_file *files, size_t count)
 {
     struct tm_file_place place;

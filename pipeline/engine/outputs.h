@@ -102,11 +102,6 @@ void tm_place_name(char out[TM_PLACE_BYTES], const char *name, size_t length, co
 tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run, const struct tm_options *options,
                           const char *run_name, const char *ending, bool is_trace) TM_MUST_USE;
 
-/* --strict: an input of which anything is missing gives no output.
- * in:     act  "report"
- * errors: TM_ERR_INPUT */
-tm_status tm_check_strict(struct tm_run *run, bool is_partial, const char *act) TM_MUST_USE;
-
 /* Files that options name, each in a place of its own: a gate file, JUnit, Markdown, metrics. */
 typedef tm_status tm_write_side_file(const void *of, FILE *to);
 
@@ -262,5 +257,15 @@ tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options
  * figures, findings and the verdict come after this, and speak of pseudonyms by themselves.  Fingerprints of files go
  * away: they are what the key is made of.  The key is made here where there is none. */
 tm_status tm_redact_summary(struct tm_redactor *redactor, struct tm_doc *summary) TM_MUST_USE;
+
+/* Give each run its label.
+ * in: operand  of each run, in their order; the runs have path and doc */
+void tm_label_runs(struct tm_loaded_run *run, const struct tm_run_operand *operand, size_t count);
+
+/* Put a number behind a label where another one is the same: "a #2".
+ * in: other  the i-th of those that have theirs */
+typedef const char *tm_other_label(const void *of, size_t i);
+
+void tm_make_label_distinct(char label[TM_LABEL_BYTES], tm_other_label *other, const void *of, size_t count);
 
 #endif

@@ -15,7 +15,6 @@
 #include "pipeline/files.h"
 #include "pipeline/options.h"
 #include "pipeline/redact.h"
-#include "pipeline/settings.h"
 #include "pipeline/store/sorter.h"
 
 #define MAP_ENDING ".names"

@@ -44,16 +44,6 @@ tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc, con
  * begin with, else by the first one. */
 void tm_group_label(char label[TM_LABEL_BYTES], const struct tm_loaded_run *run, size_t runs);
 
-/* Give each run the label that outputs.h describes.
- * in: operand  of each run, in their order; the runs have path and doc */
-void tm_label_runs(struct tm_loaded_run *run, const struct tm_run_operand *operand, size_t count);
-
-/* Put a number behind a label where another one is the same: "a #2".
- * in: other  the i-th of those that have theirs */
-typedef const char *tm_other_label(const void *of, size_t i);
-
-void tm_make_label_distinct(char label[TM_LABEL_BYTES], tm_other_label *other, const void *of, size_t count);
-
 /* By how much do two runs of one program differ?  As --run-spread says it of the step time, or from the history of a
  * batch (--history), of each figure that it keeps. */
 struct tm_run_spread {

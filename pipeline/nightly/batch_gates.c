@@ -10,9 +10,9 @@
 
 #include "pipeline/doc/doc.h"
 #include "pipeline/engine/outputs.h"
-#include "pipeline/filter.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
+#include "pipeline/options.h"
 #include "reports/format/format.h"
 #include "reports/gates/gates.h"
 #include "reports/history/history.h"

@@ -18,7 +18,6 @@
 #include "pipeline/nightly/batch.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
-#include "pipeline/nightly/run_keys.h"
 #include "pipeline/run.h"
 #include "reports/format/format.h"
 

@@ -16,7 +16,6 @@
 #include "pipeline/engine/outputs.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
-#include "pipeline/nightly/workers.h"
 #include "reports/findings/query.h"
 #include "reports/findings/thresholds.h"
 #include "stages/input/bytes/archive.h"
@@ -774,4 +773,122 @@ tm_status tm_command_batch_run(struct tm_run *run, const struct tm_options *opti
         st = run_manifest(run, options, &manifest);
     tm_manifest_free(&manifest);
     return st;
+}
+
+/* --- parts of a run --- */
+
+static char *keep_text(struct tm_batch_parts *parts, const char *text)
+{
+    return tm_take_text(&parts->run->budget, TM_ACCOUNT_MODEL, text, &parts->run->error);
+}
+
+static tm_status add_path(struct tm_batch_parts *parts, const char *folder)
+{
+    char name[TM_DOCUMENT_FILE_BYTES], path[TM_OUT_PATH_BYTES];
+    tm_status st = tm_out_path(parts->run, folder, tm_document_file(name, NULL, TM_FORMAT_PARTIAL, 0), path);
+
+    if (st != TM_OK)
+        return st;
+    parts->paths[parts->path_count] = keep_text(parts, path);
+    if (!parts->paths[parts->path_count])
+        return parts->run->error.status;
+    parts->path_count++;
+    return TM_OK;
+}
+
+/* Why it is missing, to stand behind its path: "it is empty (0 bytes)" where the message begins with that. */
+static void tell_problem(const char *path, const char *message, char problem[TM_RESULT_MESSAGE_BYTES])
+{
+    const size_t length = strlen(path);
+
+    if (message[0] == '\'' && strncmp(message + 1, path, length) == 0 && strncmp(message + 1 + length, "' is ", 5) == 0)
+        (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is %.900s", message + length + 6);
+    else
+        (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is missing: %.900s",
+                       message[0] ? message : "it was not worked");
+}
+
+static tm_status add_missing(struct tm_batch_parts *parts, const struct tm_batch_run *batch_run,
+                             const struct tm_batch_file *file, enum tm_result_status status, const char *message)
+{
+    struct tm_missing_input *missing = &parts->missing[parts->missing_count];
+    char path[TM_OUT_PATH_BYTES], problem[TM_RESULT_MESSAGE_BYTES] = "";
+    tm_status st = tm_input_path(parts->run, batch_run, file, path);
+
+    if (st == TM_OK)
+        tell_problem(path, message, problem);
+    if (st == TM_OK && !parts->missing_count)
+        (void)snprintf(parts->message, sizeof(parts->message), "'%.128s': %.800s", file->host, problem);
+    *missing = (struct tm_missing_input){ .bytes = file->bytes };
+    if (st == TM_OK && !(missing->path = keep_text(parts, path)))
+        st = parts->run->error.status;
+    if (st == TM_OK && !(missing->problem = keep_text(parts, problem)))
+        st = parts->run->error.status;
+    parts->missing_count++;
+    if (parts->missing_count == 1 || status > parts->worst)
+        parts->worst = status;
+    return st;
+}
+
+static tm_status find_part(struct tm_batch_parts *parts, const char *out, const struct tm_batch_run *batch_run,
+                           const struct tm_batch_file *file, bool *stands)
+{
+    char folder[TM_OUT_PATH_BYTES], message[TM_RESULT_MESSAGE_BYTES];
+    enum tm_result_status status;
+    tm_status st = tm_out_item_folder(parts->run, out, batch_run, file, folder);
+
+    *stands = false;
+    if (st != TM_OK)
+        return st;
+    /* Reading them tells, with what to do, where they were made with other options. */
+    status = tm_result_look(parts->run, folder, file->fingerprint, NULL, message);
+    *stands = status == TM_RESULT_DONE || status == TM_RESULT_PARTIAL;
+    return *stands ? add_path(parts, folder) : add_missing(parts, batch_run, file, status, message);
+}
+
+tm_status tm_batch_parts_find(struct tm_batch_parts *parts, struct tm_run *run, const char *out,
+                              const struct tm_batch_run *batch_run)
+{
+    const size_t count = batch_run->files;
+    struct tm_batch_run standing = *batch_run;
+    tm_status st = TM_OK;
+
+    *parts = (struct tm_batch_parts){ .run = run, .files = count };
+    parts->paths = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*parts->paths), &run->error);
+    parts->missing = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*parts->missing), &run->error);
+    standing.file = parts->paths && parts->missing
+                        ? tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*standing.file), &run->error)
+                        : NULL;
+    if (!standing.file)
+        return run->error.status;
+    standing.files = 0;
+    for (size_t i = 0; i < count && st == TM_OK; i++) {
+        bool stands;
+
+        st = find_part(parts, out, batch_run, &batch_run->file[i], &stands);
+        if (stands)
+            standing.file[standing.files++] = batch_run->file[i];
+    }
+    if (st == TM_OK)
+        tm_run_fingerprint(&standing, parts->fingerprint);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, standing.file, count * sizeof(*standing.file));
+    return st;
+}
+
+void tm_batch_parts_free(struct tm_batch_parts *parts)
+{
+    struct tm_run *run = parts->run;
+
+    if (!run)
+        return;
+    for (size_t i = 0; i < parts->path_count; i++)
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->paths[i]);
+    for (size_t i = 0; i < parts->missing_count; i++) {
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->missing[i].path);
+        tm_give_text(&run->budget, TM_ACCOUNT_MODEL, parts->missing[i].problem);
+    }
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, parts->paths, parts->paths ? parts->files * sizeof(*parts->paths) : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, parts->missing,
+            parts->missing ? parts->files * sizeof(*parts->missing) : 0);
+    *parts = (struct tm_batch_parts){ .run = NULL };
 }

@@ -22,7 +22,6 @@
 #include "pipeline/files.h"
 #include "pipeline/nightly/batch.h"
 #include "pipeline/nightly/result.h"
-#include "pipeline/nightly/run_keys.h"
 #include "reports/format/format.h"
 
 /* Hashes that tell whether work is done already: of inputs, and of the options by which they were worked.  Numbers go

@@ -20,10 +20,8 @@
 #include "pipeline/files.h"
 #include "pipeline/nightly/batch.h"
 #include "pipeline/nightly/result.h"
-#include "pipeline/nightly/workers.h"
 #include "pipeline/options.h"
 #include "pipeline/process.h"
-#include "pipeline/settings.h"
 #include "pipeline/strings.h"
 #include "reports/format/format.h"
 

@@ -14,7 +14,6 @@
 #include "pipeline/discover.h"
 #include "pipeline/doc/doc.h"
 #include "pipeline/files.h"
-#include "pipeline/nightly/run_keys.h"
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
 

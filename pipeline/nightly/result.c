@@ -21,7 +21,6 @@
 #include "pipeline/doc/doc.h"
 #include "pipeline/files.h"
 #include "pipeline/nightly/manifest.h"
-#include "pipeline/nightly/run_keys.h"
 #include "pipeline/process.h"
 #include "pipeline/run.h"
 

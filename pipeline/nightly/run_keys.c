@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a run belongs to, from its path: part by part, by the template as far as that goes, then by the look of the part
- * (run_keys.h).  The first part of a kind counts; those that are of none make up the job. */
-#include "pipeline/nightly/run_keys.h"
+ * (manifest.h).  The first part of a kind counts; those that are of none make up the job. */
+#include "pipeline/nightly/manifest.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 /* A pool of processes.  The driver waits for what they say on their stderr, for its end, which is theirs, and for the
  * time at which one has to be stopped.  Its memory is a slot for each process at once, however many pieces there are.
  * Only the driver's own thread may call fork here: the program has no others. */
-#include "pipeline/nightly/workers.h"
+#include "pipeline/nightly/batch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "pipeline/nightly/manifest.h"
-#include "pipeline/nightly/run_keys.h"
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
 

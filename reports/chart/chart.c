@@ -849,3 +849,65 @@ void tm_parts_table(struct tm_chart *chart, const char *first, const struct tm_b
                 tm_chart_cell(chart, tm_format_time(text, bars[i].parts.ps[role]));
     }
 }
+
+/* What the makers of charts share. */
+
+void tm_chart_cut_name(char *out, size_t out_bytes, const char *name)
+{
+    char seen[512];
+
+    (void)tm_format_visible(seen, sizeof(seen), name, strlen(name));
+    (void)tm_format_middle(out, out_bytes, seen, TM_CHART_NAME_CHARS);
+}
+
+void tm_chart_fit(char *text, size_t text_bytes, enum tm_text_size size, double room)
+{
+    enum { CHARS_LEAST = 5 };
+    static const double inexact = 0.01; /* of sums: a text fits its own width */
+    char whole[512];
+
+    (void)snprintf(whole, sizeof(whole), "%s", text);
+    for (size_t chars = tm_format_length(whole); tm_chart_text_width(text, size) > room + inexact; chars--) {
+        if (chars <= CHARS_LEAST) {
+            text[0] = 0;
+            return;
+        }
+        if (text_bytes > 4 * chars)
+            (void)tm_format_middle(text, text_bytes, whole, chars - 1);
+    }
+}
+
+void tm_chart_label(struct tm_chart *chart, double x, double y, const char *text, double *until)
+{
+    static const double distance = 8;
+    const double half = tm_chart_text_width(text, TM_TEXT_SMALL) / 2;
+    const double middle = fmax(fmin(x, chart->width - half), half);
+
+    if ((*until > 0 && middle - half < *until + distance) || fabs(middle - x) > half)
+        return;
+    tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, middle, y, text);
+    *until = middle + half;
+}
+
+void tm_chart_scale_below(struct tm_chart *chart, const struct tm_axis *axis, double top, double bottom)
+{
+    char label[TM_FORMAT_BYTES];
+    double until = 0;
+
+    for (int i = 0; i < tm_axis_ticks(axis); i++) {
+        const double x = tm_axis_place(axis, tm_axis_tick(axis, i));
+
+        tm_chart_line(chart, TM_ROLE_GRID, x, top, x, bottom);
+        tm_chart_label(chart, x, bottom + 11, tm_axis_label(axis, i, label), &until);
+    }
+}
+
+void tm_chart_add_caption(struct tm_chart *chart, const char *format, ...)
+{
+    const size_t used = strlen(chart->caption);
+    va_list list;
+
+    va_start(list, format);
+    (void)vsnprintf(chart->caption + used, sizeof(chart->caption) - used, format, list);
+    va_end(list);
+}

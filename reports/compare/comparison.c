@@ -586,14 +586,6 @@ static void add_comparison_verdict(struct comparison *c)
     tm_add_string(to, "verdict", verdict_of(c));
 }
 
-double tm_spread_pct(const struct tm_spread *spread, size_t spreads, const char *path)
-{
-    for (size_t i = 0; i < spreads; i++)
-        if (strcmp(spread[i].path, path) == 0)
-            return spread[i].pct;
-    return NAN;
-}
-
 static bool is_same_run(const struct tm_compared_run *a, const struct tm_compared_run *b)
 {
     static const char *const settings[] = { "settings.steps", "settings.skip_steps", "settings.window" };

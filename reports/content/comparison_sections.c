@@ -77,10 +77,10 @@ static const char *no_gates(const struct tm_value *check)
     return tm_if_none(check, "gates", "the gate file has no gates");
 }
 
-const struct tm_section tm_gates_section = { "gates", "Gates", "gates", emit_gates, no_gates };
+static const struct tm_section gates_section = { "gates", "Gates", "gates", emit_gates, no_gates };
 
 static const struct tm_section *const check_sections[] = {
-    &tm_gates_section,
+    &gates_section,
     &tm_missing_checked_section,
     &tm_definitions_section,
 };
@@ -156,8 +156,8 @@ static void emit_causes(const struct tm_content *content)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
-const struct tm_section tm_causes_section = { "findings", "What accounts for the change", "findings", emit_causes,
-                                              NULL };
+static const struct tm_section causes_section = { "findings", "What accounts for the change", "findings", emit_causes,
+                                                  NULL };
 
 /* The step times of the sides, and whether they differ. */
 
@@ -271,7 +271,7 @@ static void emit_change(const struct tm_content *content)
     }
 }
 
-const struct tm_section tm_change_section = { "change", "Step times", "tests", emit_change, NULL };
+static const struct tm_section change_section = { "change", "Step times", "tests", emit_change, NULL };
 
 /* The devices of the sides beside each other. */
 
@@ -296,7 +296,7 @@ static void emit_devices(const struct tm_content *content)
     tm_emit_facts(content, "compared-balance", balance.column, balance.columns, devices);
 }
 
-const struct tm_section tm_compared_devices_section = { "devices", "Devices", "devices", emit_devices, NULL };
+static const struct tm_section compared_devices_section = { "devices", "Devices", "devices", emit_devices, NULL };
 
 /* The figures of the sides beside each other. */
 
@@ -360,7 +360,7 @@ static void emit_figures(const struct tm_content *content)
                                                .paper_rows = FIGURES_MOST });
 }
 
-const struct tm_section tm_compared_figures_section = { "figures", "Figures", "figures", emit_figures, NULL };
+static const struct tm_section compared_figures_section = { "figures", "Figures", "figures", emit_figures, NULL };
 
 /* What became of operations, kernels, scopes ...: a section for each table of the comparison. */
 
@@ -528,7 +528,7 @@ static void emit_runs(const struct tm_content *content)
         emit_side(content, tm_at(sides, i), i);
 }
 
-const struct tm_section tm_compared_runs_section = { "runs", "What was compared", "sides", emit_runs, NULL };
+static const struct tm_section compared_runs_section = { "runs", "What was compared", "sides", emit_runs, NULL };
 
 /* How the time of a step goes from the old to the new: parts that add up. */
 
@@ -587,7 +587,8 @@ static void emit_waterfalls(const struct tm_content *content)
         emit_waterfall(content, tm_at(waterfalls, i), i + 1);
 }
 
-const struct tm_section tm_waterfall_section = { "waterfall", "From old to new", "waterfalls", emit_waterfalls, NULL };
+static const struct tm_section waterfall_section = { "waterfall", "From old to new", "waterfalls", emit_waterfalls,
+                                                     NULL };
 
 /* The comparison of runs. */
 
@@ -595,11 +596,11 @@ enum { SIDES_TOLD = 4 };
 
 /* clang-format off */
 static const struct tm_section *const comparison_sections[] = {
-    &tm_causes_section,          &tm_change_section,           &tm_waterfall_section,
-    &tm_compared_figures_section, &tm_compared_ops_section,    &tm_compared_kernels_section,
+    &causes_section,          &change_section,           &waterfall_section,
+    &compared_figures_section, &tm_compared_ops_section,    &tm_compared_kernels_section,
     &tm_compared_scopes_section, &tm_compared_collectives_section, &tm_compared_transfers_section,
-    &tm_compared_gaps_section,   &tm_compared_compile_section, &tm_compared_devices_section,
-    &tm_compared_runs_section,   &tm_missing_compared_section,          &tm_definitions_section,
+    &tm_compared_gaps_section,   &tm_compared_compile_section, &compared_devices_section,
+    &compared_runs_section,   &tm_missing_compared_section,          &tm_definitions_section,
 };
 
 /* clang-format on */

@@ -22,12 +22,12 @@ static void emit_findings(const struct tm_content *content)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
-const struct tm_section tm_findings_section = { "findings", "Findings", "findings", emit_findings, NULL };
+static const struct tm_section findings_section = { "findings", "Findings", "findings", emit_findings, NULL };
 
 /* The report of a run. */
 
 static const struct tm_section *const sections[] = {
-    &tm_findings_section,    &tm_steps_section,     &tm_devices_section,     &tm_gaps_section,
+    &findings_section,       &tm_steps_section,     &tm_devices_section,     &tm_gaps_section,
     &tm_ops_section,         &tm_scopes_section,    &tm_kernels_section,     &tm_fusion_section,
     &tm_programs_section,    &tm_occupancy_section, &tm_roofline_section,    &tm_transfers_section,
     &tm_collectives_section, &tm_balance_section,   &tm_host_section,        &tm_fallback_section,

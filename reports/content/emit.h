@@ -38,26 +38,13 @@ const char *tm_if_none(const struct tm_value *summary, const char *path, const c
 /* The run has several hosts. */
 bool tm_has_hosts(const struct tm_content *content);
 
-/* The sections, one file each. */
-extern const struct tm_section tm_findings_section, tm_steps_section, tm_devices_section, tm_gaps_section,
-    tm_ops_section, tm_scopes_section, tm_kernels_section, tm_fusion_section, tm_programs_section, tm_occupancy_section,
-    tm_roofline_section, tm_transfers_section, tm_collectives_section, tm_balance_section, tm_host_section,
-    tm_fallback_section, tm_compile_section, tm_memory_section, tm_environment_section, tm_coverage_section,
-    tm_checks_section, tm_missing_section, tm_definitions_section, tm_provenance_section;
-
-/* Those of a comparison. */
-extern const struct tm_section tm_causes_section, tm_change_section, tm_waterfall_section, tm_compared_figures_section,
-    tm_compared_ops_section, tm_compared_kernels_section, tm_compared_scopes_section, tm_compared_collectives_section,
-    tm_compared_transfers_section, tm_compared_gaps_section, tm_compared_compile_section, tm_compared_devices_section,
-    tm_compared_runs_section, tm_missing_compared_section;
-
-/* Those of a scaling study, and of the result of a check. */
-extern const struct tm_section tm_limits_section, tm_speedup_section, tm_scaled_step_section, tm_exchange_section,
-    tm_fit_section, tm_scaled_runs_section, tm_missing_scaled_section, tm_gates_section, tm_missing_checked_section;
-
-/* Those of a night. */
-extern const struct tm_section tm_nightly_findings_section, tm_nightly_changes_section, tm_nightly_failures_section,
-    tm_nightly_gates_section, tm_nightly_jobs_section, tm_nightly_trends_section, tm_nightly_runs_section,
+/* Sections of a report, and what is missing from the other documents; the rest of their sections lie with them. */
+extern const struct tm_section tm_steps_section, tm_devices_section, tm_gaps_section, tm_ops_section, tm_scopes_section,
+    tm_kernels_section, tm_fusion_section, tm_programs_section, tm_occupancy_section, tm_roofline_section,
+    tm_transfers_section, tm_collectives_section, tm_balance_section, tm_host_section, tm_fallback_section,
+    tm_compile_section, tm_memory_section, tm_environment_section, tm_coverage_section, tm_checks_section,
+    tm_missing_section, tm_definitions_section, tm_provenance_section;
+extern const struct tm_section tm_missing_compared_section, tm_missing_scaled_section, tm_missing_checked_section,
     tm_missing_night_section;
 
 /* The table of the runs that a side of a comparison, or a point of a scaling study, is made of.

@@ -20,7 +20,7 @@ static void emit_findings(const struct tm_content *content)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
-const struct tm_section tm_nightly_findings_section = { "findings", "Findings", "findings", emit_findings, NULL };
+static const struct tm_section nightly_findings_section = { "findings", "Findings", "findings", emit_findings, NULL };
 
 /* Gates that the night's runs did not pass. */
 
@@ -53,7 +53,7 @@ static void emit_gates(const struct tm_content *content)
                                                .paper_rows = 100 });
 }
 
-const struct tm_section tm_nightly_gates_section = { "gates", "Gates", "gates", emit_gates, NULL };
+static const struct tm_section nightly_gates_section = { "gates", "Gates", "gates", emit_gates, NULL };
 
 /* Figures over nights and over the steps of a training run, and where their level changes. */
 
@@ -126,7 +126,7 @@ static const char *no_trends(const struct tm_value *night)
                : tm_if_none(night, "trends", "no job has two runs with figures");
 }
 
-const struct tm_section tm_nightly_trends_section = { "trends", "Trends", "trends", emit_trends, no_trends };
+static const struct tm_section nightly_trends_section = { "trends", "Trends", "trends", emit_trends, no_trends };
 
 static const struct tm_column change_columns[] = {
     { "Job", "job", TM_CELL_NAME },         { "Report", "report", TM_CELL_LINK },
@@ -164,8 +164,8 @@ static const char *no_changes(const struct tm_value *night)
                : "";
 }
 
-const struct tm_section tm_nightly_changes_section = { "changes", "What changed", "worse", emit_change_rows,
-                                                       no_changes };
+static const struct tm_section nightly_changes_section = { "changes", "What changed", "worse", emit_change_rows,
+                                                           no_changes };
 
 /* Runs of the night without a whole report, and why. */
 
@@ -193,8 +193,8 @@ static const char *no_failures(const struct tm_value *night)
     return tm_if_none(night, "failures", "all runs are done");
 }
 
-const struct tm_section tm_nightly_failures_section = { "failures", "Failures", "failures", emit_failures,
-                                                        no_failures };
+static const struct tm_section nightly_failures_section = { "failures", "Failures", "failures", emit_failures,
+                                                            no_failures };
 
 /* All jobs with their newest run. */
 
@@ -242,7 +242,7 @@ static const char *no_jobs(const struct tm_value *night)
     return tm_if_none(night, "jobs", "the history is empty");
 }
 
-const struct tm_section tm_nightly_jobs_section = { "jobs", "Jobs", "jobs", emit_jobs, no_jobs };
+static const struct tm_section nightly_jobs_section = { "jobs", "Jobs", "jobs", emit_jobs, no_jobs };
 
 /* All runs that are judged, and those that are dated ahead. */
 
@@ -311,14 +311,14 @@ static const char *no_runs(const struct tm_value *night)
     return tm_if_none(night, "runs", "the history is empty");
 }
 
-const struct tm_section tm_nightly_runs_section = { "runs", "Runs of the night", "runs", emit_runs, no_runs };
+static const struct tm_section nightly_runs_section = { "runs", "Runs of the night", "runs", emit_runs, no_runs };
 
 /* The last night of a batch, and what came with it. */
 
 static const struct tm_section *const sections[] = {
-    &tm_nightly_findings_section, &tm_nightly_changes_section, &tm_nightly_failures_section,
-    &tm_nightly_gates_section,    &tm_nightly_trends_section,  &tm_nightly_jobs_section,
-    &tm_nightly_runs_section,     &tm_missing_night_section,   &tm_definitions_section,
+    &nightly_findings_section, &nightly_changes_section,  &nightly_failures_section,
+    &nightly_gates_section,    &nightly_trends_section,   &nightly_jobs_section,
+    &nightly_runs_section,     &tm_missing_night_section, &tm_definitions_section,
 };
 
 static long long count_of(const struct tm_value *night, const char *key)

@@ -42,7 +42,7 @@ static void emit_fit(const struct tm_content *content)
             "a guess.");
 }
 
-const struct tm_section tm_fit_section = { "fit", "Serial share", "fit", emit_fit, NULL };
+static const struct tm_section fit_section = { "fit", "Serial share", "fit", emit_fit, NULL };
 
 /* What keeps a program from scaling: the findings of a scaling study. */
 
@@ -60,7 +60,8 @@ static void emit_limits(const struct tm_content *content)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
-const struct tm_section tm_limits_section = { "findings", "What limits the scaling", "findings", emit_limits, NULL };
+static const struct tm_section limits_section = { "findings", "What limits the scaling", "findings", emit_limits,
+                                                  NULL };
 
 /* What a scaling study was made of. */
 
@@ -93,7 +94,7 @@ static void emit_runs(const struct tm_content *content)
     }
 }
 
-const struct tm_section tm_scaled_runs_section = { "runs", "What was studied", "points", emit_runs, NULL };
+static const struct tm_section scaled_runs_section = { "runs", "What was studied", "points", emit_runs, NULL };
 
 /* Speed-up and efficiency by devices, as charts and as the table that is quoted. */
 
@@ -183,7 +184,7 @@ static void emit_speedup(const struct tm_content *content)
     emit_step_times(content);
 }
 
-const struct tm_section tm_speedup_section = { "speedup", "Speed-up", "points", emit_speedup, NULL };
+static const struct tm_section speedup_section = { "speedup", "Speed-up", "points", emit_speedup, NULL };
 
 /* What a step is made of by devices, and to what the efficiency is lost. */
 
@@ -249,7 +250,8 @@ static const char *no_steps(const struct tm_value *scaling)
     return "the parts of the steps are not known";
 }
 
-const struct tm_section tm_scaled_step_section = { "step", "What a step is made of", "points", emit_step, no_steps };
+static const struct tm_section scaled_step_section = { "step", "What a step is made of", "points", emit_step,
+                                                       no_steps };
 
 /* What the devices exchange by their number, and how evenly they work. */
 
@@ -284,12 +286,12 @@ static const char *no_exchange(const struct tm_value *scaling)
     return "the devices exchange nothing, and none is slower than the others";
 }
 
-const struct tm_section tm_exchange_section = { "exchange", "Collectives and balance", "points", emit_exchange,
-                                                no_exchange };
+static const struct tm_section exchange_section = { "exchange", "Collectives and balance", "points", emit_exchange,
+                                                    no_exchange };
 
 static const struct tm_section *const sections[] = {
-    &tm_limits_section, &tm_speedup_section,     &tm_scaled_step_section,    &tm_exchange_section,
-    &tm_fit_section,    &tm_scaled_runs_section, &tm_missing_scaled_section, &tm_definitions_section,
+    &limits_section, &speedup_section,     &scaled_step_section,       &exchange_section,
+    &fit_section,    &scaled_runs_section, &tm_missing_scaled_section, &tm_definitions_section,
 };
 
 /* "" where the points are of several models. */

@@ -53,6 +53,12 @@ struct tm_findings {
     struct tm_finding *list; /* TM_FINDINGS_MOST and one more, which takes what does not fit and is not printed */
 };
 
+/* Take memory for the list.  errors: TM_ERR_LIMIT */
+tm_status tm_findings_open(struct tm_findings *all, struct tm_run *run) TM_MUST_USE;
+/* After all rules: findings in their order, with texts and severities, into a list of the summary. */
+void tm_findings_write(struct tm_findings *all, struct tm_value *to);
+void tm_findings_close(struct tm_findings *all, struct tm_run *run);
+
 /* A group of rules: reads the summary and adds findings. */
 typedef void tm_rules_fn(struct tm_findings *all);
 extern tm_rules_fn tm_find_transfers;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "pipeline/doc/doc.h"
-#include "pipeline/filter.h"
+#include "pipeline/options.h"
 #include "pipeline/strings.h"
 
 /* Reads limits of gates.  Times go through the reader of all times, whole and exact; sizes, rates

@@ -21,8 +21,8 @@
 #include <sqlite3.h>
 
 #include "pipeline/atomic_file.h"
+#include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
-#include "pipeline/nightly/run_keys.h"
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
 

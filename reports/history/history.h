@@ -5,8 +5,8 @@
 #include <sqlite3.h>
 
 #include "pipeline/doc/doc.h"
+#include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
-#include "pipeline/nightly/run_keys.h"
 #include "pipeline/run.h"
 #include "reports/format/format.h"
 #include "reports/statistics/statistics.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "pipeline/front.h"
-#include "pipeline/index.h"
 #include "pipeline/source.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/budget.h"

@@ -3,7 +3,6 @@
 #define TM_RESOLVER_H
 
 #include "pipeline/front.h"
-#include "pipeline/index.h"
 #include "pipeline/source.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/rows.h"

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pipeline/settings.h"
+#include "pipeline/options.h"
 #include "pipeline/store/rows.h"
 #include "stages/input/bytes/archive.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "pipeline/engine/outputs.h"
-#include "pipeline/filter.h"
-#include "pipeline/nightly/run_keys.h"
+#include "pipeline/nightly/manifest.h"
+#include "pipeline/options.h"
 #include "pipeline/strings.h"
 #include "reports/findings/thresholds.h"
 #include "tests/fuzz/fuzz_job.h"

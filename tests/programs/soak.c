@@ -20,8 +20,8 @@
 #endif
 
 #include "pipeline/commands/commands.h"
+#include "pipeline/options.h"
 #include "pipeline/process.h"
-#include "pipeline/settings.h"
 #include "pipeline/store/rows.h"
 
 static const uint32_t rounds[] = {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "pipeline/commands/commands.h"
-#include "pipeline/settings.h"
+#include "pipeline/options.h"
 #include "tests/support/test_run.h"
 
 enum { WORDS_MOST = 24 };

@@ -8,8 +8,9 @@
 
 #include <cmocka.h>
 
-#include "pipeline/filter.h"
+#include "pipeline/options.h"
 #include "pipeline/record.h"
+#include "pipeline/strings.h"
 
 static const int64_t second = INT64_C(1000000000000);
 

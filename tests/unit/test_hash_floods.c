@@ -7,10 +7,10 @@
 #include <xxhash.h>
 
 #include "pipeline/doc/doc.h"
-#include "pipeline/index.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
 #include "pipeline/store/names.h"
+#include "pipeline/store/sorter.h"
 #include "tests/support/test_run.h"
 
 enum { KEYS = 100000, TRIES = 3, MEMORY = 64 << 20 };

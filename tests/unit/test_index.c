@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline/index.h"
+#include "pipeline/store/sorter.h"
 
 #include "tests/support/test_run.h"
 

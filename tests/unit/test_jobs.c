@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "pipeline/nightly/workers.h"
+#include "pipeline/nightly/batch.h"
 #include "tests/support/test_folder.h"
 
 static const char *const variables[] = { "SLURM_CPUS_PER_TASK", "SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU" };

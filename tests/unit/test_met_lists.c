@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/records/met_lists.h"
+#include "stages/input/records/facts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

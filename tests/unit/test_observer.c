@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "pipeline/settings.h"
+#include "pipeline/options.h"
 #include "stages/resolve/classes.h"
 #include "tests/support/memory_file.h"
 #include "tests/support/test_run.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Structures that spill draw from the pool of the ledger first, keep to what it gave, and give it back. */
-#include "pipeline/index.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/lengths.h"
 #include "pipeline/store/rows.h"
+#include "pipeline/store/sorter.h"
 #include "stages/resolve/resolver.h"
 #include "tests/support/test_run.h"
 

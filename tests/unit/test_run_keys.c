@@ -2,7 +2,7 @@
 /* What paths tell: by their look, by a template, by labels. */
 #include <time.h>
 
-#include "pipeline/nightly/run_keys.h"
+#include "pipeline/nightly/manifest.h"
 #include "tests/support/test_run.h"
 
 /* What discovery tells: in the evening of 2026-11-20. */

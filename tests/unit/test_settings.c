@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/settings.h"
+#include "pipeline/options.h"
 
 enum { WORDS_MOST = 16 };
 

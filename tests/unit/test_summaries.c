@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "pipeline/engine/analysis.h"
-#include "pipeline/settings.h"
+#include "pipeline/options.h"
 #include "tests/support/test_folder.h"
 
 #define PROFILE "tests/data/tiny"

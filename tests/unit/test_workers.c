@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes of a pool: what becomes of each, and what of them when the driver ends. */
-#include "pipeline/nightly/workers.h"
+#include "pipeline/nightly/batch.h"
 
 #include <errno.h>
 #include <fcntl.h>

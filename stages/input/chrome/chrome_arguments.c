@@ -10,7 +10,7 @@
 
 #include "stages/input/chrome/chrome_reader.h"
 #include "stages/input/chrome/json_text.h"
-#include "stages/input/records/met_lists.h"
+#include "stages/input/records/facts.h"
 
 enum {
     MET_LEAST = 32, /* bytes of arguments that are worth being remembered */

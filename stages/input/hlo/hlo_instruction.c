@@ -8,11 +8,11 @@
 #include <stdlib.h>
 
 #include "pipeline/error.h"
-#include "pipeline/index.h"
 #include "pipeline/record.h"
 #include "pipeline/run.h"
 #include "pipeline/store/hash.h"
 #include "pipeline/store/rows.h"
+#include "pipeline/store/sorter.h"
 #include "stages/input/hlo/hlo.h"
 #include "stages/input/xspace/xspace_reader.h"
 #include "stages/resolve/classes.h"

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/index.h"
 #include "pipeline/store/names.h"
 #include "pipeline/store/rows.h"
+#include "pipeline/store/sorter.h"
 #include "profile.pb-c.h"
 #include "stages/input/bytes/input_file.h"
 #include "stages/input/xspace/xspace_reader.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of arguments by key, one place for each.  See met_lists.h. */
-#include "stages/input/records/met_lists.h"
+/* Lists of arguments by key, one place for each.  See facts.h. */
+#include "stages/input/records/facts.h"
 
 enum { LEAST_BITS = 4, MOST_BITS = 11, CREDIT = 4, CREDIT_MOST = 8 };
 

@@ -2,11 +2,11 @@
 #ifndef TM_XSPACE_PRIVATE_H
 #define TM_XSPACE_PRIVATE_H
 
-#include "pipeline/index.h"
+#include "pipeline/store/sorter.h"
 #include "stages/input/formats.h"
 #include "stages/input/hlo/hlo.h"
 #include "stages/input/records/device_clock.h"
-#include "stages/input/records/met_lists.h"
+#include "stages/input/records/facts.h"
 #include "stages/input/xspace/xspace_reader.h"
 
 /* Shared by the xspace_*.c files: the tables of a scanned XSpace. */

@@ -4,14 +4,14 @@
 
 #include <stdbool.h>
 
-#include "pipeline/filter.h"
-#include "pipeline/index.h"
+#include "pipeline/options.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/names.h"
+#include "pipeline/store/sorter.h"
 #include "stages/output/derived/derived.h"
 #include "stages/output/trace_writer.h"
 
-/* What of an event is wanted: pipeline/filter.h says how a filter is written.  Of what was worked out only the place in
+/* What of an event is wanted: pipeline/options.h says how a filter is written.  Of what was worked out only the place in
  * time, the device and the step are asked.  Memory: `tables`, fixed. */
 struct tm_event_filter;
 

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/index.h"
 #include "pipeline/redact.h"
 #include "pipeline/store/groups.h"
+#include "pipeline/store/sorter.h"
 #include "stages/output/derived/derived.h"
 #include "stages/output/trace_writer.h"
 

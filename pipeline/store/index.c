@@ -4,14 +4,13 @@
  * addressing.  If they do not fit, they are sorted by key on disk and lie in pages: `rows` holds
  * the rows, `firsts` the first key of each page of rows, `tops` (in memory) the first key of each
  * page of `firsts`.  A look-up then reads at most one page of each, through their caches. */
-#include "pipeline/index.h"
+#include "pipeline/store/sorter.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "pipeline/store/hash.h"
 #include "pipeline/store/rows.h"
-#include "pipeline/store/sorter.h"
 
 enum {
     SLOT_BYTES_PER_ROW = 11, /* open: 1.3 to 2.7 slots of 4 bytes; dense where the rest of the memory is enough */

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The findings of a run while its rules work: each is filled in here, claims its part of the waits, and goes into the
+ * summary in the end.  The list has a fixed size, in the account `model`. */
+#include "reports/findings/finding.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/store/bounded_sum.h"
+#include "reports/findings/findings.h"
+#include "reports/findings/query.h"
+#include "reports/format/format.h"
+
+enum { TITLE_BYTES = 200, ARGUMENTS_BYTES = 400, ADVICE_MOST = 6 };
+
+struct place {
+    int64_t start_ps, end_ps;
+    char device[192];
+};
+
+struct tm_finding {
+    const struct tm_finding_row *row;
+    const struct tm_value *summary;
+    enum tm_severity severity;       /* by its share, or of its row once all cases are known */
+    struct tm_situation situation;   /* decides which texts are fit */
+    char arguments[ARGUMENTS_BYTES]; /* of the title: name, NUL, value, NUL, and so on up to an empty name */
+    size_t arguments_length;
+    bool has_value, has_limit;
+    double value, limit;
+    const char *unit; /* of value and limit; static text */
+    int64_t at_stake_ps, idle_ps, measured_ps;
+    int64_t window_ps; /* of the devices that it is about */
+    size_t devices;    /* their number; 0 = all of them */
+    double share_pct;  /* of it */
+    int evidence_count, where_count;
+    char evidence[TM_EVIDENCE_MOST][TM_EVIDENCE_BYTES];
+    struct place where[TM_WHERE_MOST];
+};
+
+static const char *const severity_name[] = { [TM_INFO] = "info", [TM_WARNING] = "warning", [TM_CRITICAL] = "critical" };
+
+double tm_limit_of(const struct tm_findings *all, enum tm_limit which)
+{
+    return all->thresholds->limit[which].value;
+}
+
+int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps)
+{
+    if (ps < 0)
+        return 0;
+    return ps > all->window_ps ? all->window_ps : ps;
+}
+
+/* The devices that a finding is about: their windows, and their part of the time. */
+struct scope {
+    int64_t window_ps;
+    double part;
+    size_t devices;
+};
+
+static double share_of_device(const struct tm_value *device, const char *path)
+{
+    return tm_share_pct(tm_int(tm_path(device, path)), tm_int(tm_get(device, "span_ps")));
+}
+
+static struct scope scope_of(const struct tm_findings *all, const char *path)
+{
+    const struct tm_value *devices = tm_get(all->summary, "devices");
+    struct scope scope = { .window_ps = 0 };
+    int64_t all_ps = 0, ps = 0;
+    double most = 0;
+
+    for (size_t i = 0; path && i < tm_length(devices); i++)
+        most = fmax(most, share_of_device(tm_at(devices, i), path));
+    for (size_t i = 0; most > 0 && i < tm_length(devices); i++) {
+        const struct tm_value *device = tm_at(devices, i);
+
+        all_ps = tm_sum_times(all_ps, tm_int(tm_path(device, path)));
+        if (share_of_device(device, path) < most / 2)
+            continue;
+        ps = tm_sum_times(ps, tm_int(tm_path(device, path)));
+        scope.window_ps = tm_sum_times(scope.window_ps, tm_int(tm_get(device, "span_ps")));
+        scope.devices++;
+    }
+    if (ps <= 0 || scope.window_ps > all->window_ps)
+        return (struct scope){ .window_ps = all->window_ps, .part = 1, .devices = tm_length(devices) };
+    scope.part = (double)ps / (double)all_ps;
+    return scope;
+}
+
+void tm_finding_emit_scope(const struct tm_findings *all, struct tm_finding *f, const char *path)
+{
+    const size_t devices = tm_length(tm_get(all->summary, "devices")), about = scope_of(all, path).devices;
+
+    if (about < devices)
+        tm_finding_evidence(f, "Mostly on %zu of %zu devices; the share is of their windows.", about, devices);
+}
+
+static double share_in(struct scope scope, int64_t ps)
+{
+    return tm_share_pct(tm_whole((double)ps * scope.part), scope.window_ps);
+}
+
+double tm_share_on(const struct tm_findings *all, int64_t ps, const char *path)
+{
+    return share_in(scope_of(all, path), ps);
+}
+
+bool tm_is_worth_mention_on(const struct tm_findings *all, int64_t ps, const char *path)
+{
+    return ps >= TM_STAKE_LEAST_PS && all->window_ps > 0 &&
+           tm_share_on(all, ps, path) >= tm_limit_of(all, TM_LIMIT_MENTION_SHARE);
+}
+
+bool tm_is_worth_mention(const struct tm_findings *all, int64_t ps)
+{
+    return tm_is_worth_mention_on(all, ps, NULL);
+}
+
+static enum tm_severity severity_of(const struct tm_findings *all, int64_t at_stake_ps, double share)
+{
+    if (at_stake_ps <= 0 || share < tm_limit_of(all, TM_LIMIT_WARNING_SHARE))
+        return TM_INFO;
+    return share < tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE) ? TM_WARNING : TM_CRITICAL;
+}
+
+struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id)
+{
+    struct tm_finding *f = &all->list[all->count];
+
+    if (all->count < TM_FINDINGS_MOST)
+        all->count++;
+    memset(f, 0, sizeof(*f));
+    f->row = tm_finding_row(id);
+    assert(f->row); /* schemas/findings.json has all of them */
+    f->window_ps = all->window_ps;
+    f->summary = all->summary;
+    f->situation.audience = all->audience;
+    f->unit = "";
+    return f;
+}
+
+static void set_scope(const struct tm_findings *all, struct tm_finding *f, struct scope scope)
+{
+    f->window_ps = scope.window_ps;
+    f->devices = scope.devices < tm_length(tm_get(all->summary, "devices")) ? scope.devices : 0;
+}
+
+struct tm_finding *tm_finding_of_share(struct tm_findings *all, const char *id, int64_t measured_ps, const char *path)
+{
+    const struct scope scope = scope_of(all, path);
+    struct tm_finding *f = tm_finding_of_fact(all, id);
+
+    f->measured_ps = tm_clamp_to_window(all, measured_ps);
+    set_scope(all, f, scope);
+    tm_finding_value(f, share_in(scope, f->measured_ps), "%");
+    return f;
+}
+
+struct tm_finding *tm_finding_of_idle(struct tm_findings *all, const char *id, int64_t at_stake_ps, int64_t idle_ps,
+                                      const char *path)
+{
+    const int64_t stake_ps = tm_clamp_to_window(all, at_stake_ps);
+    const struct scope scope = scope_of(all, path);
+    const double share = share_in(scope, stake_ps);
+    struct tm_finding *f = tm_finding_of_fact(all, id);
+
+    f->severity = severity_of(all, stake_ps, share);
+    f->at_stake_ps = f->measured_ps = stake_ps;
+    f->idle_ps = idle_ps < stake_ps ? idle_ps : stake_ps;
+    set_scope(all, f, scope);
+    f->share_pct = share;
+    tm_finding_value(f, share, "%");
+    tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_WARNING_SHARE));
+    return f;
+}
+
+struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, int64_t at_stake_ps)
+{
+    return tm_finding_of_idle(all, id, at_stake_ps, 0, NULL);
+}
+
+static bool is_found(const struct tm_findings *all, const char *id)
+{
+    for (int i = 0; i < all->count; i++)
+        if (strcmp(all->list[i].row->id, id) == 0)
+            return true;
+    return false;
+}
+
+bool tm_is_reported(const struct tm_findings *all, const char *id)
+{
+    const struct tm_finding_row *row = tm_finding_row(id);
+
+    assert(row);
+    for (size_t i = 0; row->unless[i]; i++)
+        if (is_found(all, row->unless[i]))
+            return true;
+    return is_found(all, id);
+}
+
+void tm_finding_case(struct tm_finding *f, const char *name)
+{
+    f->situation.cases |= tm_finding_case_bit(f->row, name);
+}
+
+void tm_finding_argument(struct tm_finding *f, const char *name, const char *format, ...)
+{
+    char *const at = f->arguments + f->arguments_length;
+    const size_t room = sizeof(f->arguments) - f->arguments_length, length = strlen(name) + 1;
+    size_t written = 0;
+    va_list args;
+
+    assert(tm_finding_has_argument(f->row, name));
+    if (length + 2 > room) /* an empty value, and the end of the list */
+        return;
+    memcpy(at, name, length);
+    va_start(args, format);
+    (void)vsnprintf(at + length, room - length - 1, format, args);
+    va_end(args);
+    written = length + strlen(at + length) + 1;
+    f->arguments_length += written;
+}
+
+void tm_finding_value(struct tm_finding *f, double value, const char *unit)
+{
+    f->has_value = true;
+    f->has_limit = false;
+    f->value = value;
+    f->unit = unit;
+}
+
+void tm_finding_limit(struct tm_finding *f, double limit)
+{
+    f->has_limit = true;
+    f->limit = limit;
+}
+
+void tm_finding_evidence(struct tm_finding *f, const char *format, ...)
+{
+    va_list args;
+
+    if (f->evidence_count == TM_EVIDENCE_MOST)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(f->evidence[f->evidence_count++], TM_EVIDENCE_BYTES, format, args);
+    va_end(args);
+}
+
+char *tm_finding_device(const struct tm_finding *f, char *out, const struct tm_value *id)
+{
+    return tm_short_name(out, tm_shown_device(f->summary, tm_text(id)));
+}
+
+void tm_finding_where_row(struct tm_finding *f, const struct tm_value *row)
+{
+    tm_finding_where(f, tm_int(tm_get(row, "begin_ps")), tm_int(tm_get(row, "dur_ps")), tm_text(tm_get(row, "device")));
+}
+
+char *tm_row_time(char *out, const struct tm_value *row, const char *key)
+{
+    return tm_format_time(out, tm_int(tm_get(row, key)));
+}
+
+char *tm_row_moment(char *out, const struct tm_value *row, const char *key)
+{
+    return tm_format_moment(out, tm_int(tm_get(row, key)));
+}
+
+char *tm_row_count(char *out, const struct tm_value *row, const char *key)
+{
+    return tm_format_count(out, tm_int(tm_get(row, key)));
+}
+
+char *tm_row_pct(char *out, const struct tm_value *row, const char *key)
+{
+    return tm_format_pct(out, tm_double(tm_get(row, key)));
+}
+
+char *tm_row_bytes(char *out, const struct tm_value *row, const char *key)
+{
+    return tm_format_bytes(out, tm_double(tm_get(row, key)));
+}
+
+char *tm_row_name(char *out, const struct tm_value *row, const char *key)
+{
+    return tm_short_name(out, tm_text(tm_get(row, key)));
+}
+
+int64_t tm_findings_idle_ps(const struct tm_findings *all)
+{
+    int64_t sum_ps = 0;
+
+    for (int i = 0; i < all->count; i++)
+        sum_ps = tm_sum_times(sum_ps, all->list[i].idle_ps);
+    return sum_ps;
+}
+
+void tm_finding_where(struct tm_finding *f, int64_t start_ps, int64_t dur_ps, const char *device)
+{
+    struct place *where = &f->where[f->where_count];
+
+    if (f->where_count == TM_WHERE_MOST)
+        return;
+    f->where_count++;
+    where->start_ps = start_ps;
+    if (__builtin_add_overflow(start_ps, dur_ps < 0 ? 0 : dur_ps, &where->end_ps))
+        where->end_ps = start_ps;
+    (void)snprintf(where->device, sizeof(where->device), "%s", device);
+}
+
+/* --- waits ---
+ * Time in which devices wait, and how much of it findings claim.  A wait that unequal work causes is claimed there and
+ * not again as idle time or as a collective. */
+
+static const char *const cause_of[TM_WAITS] = {
+    [TM_WAIT_DEVICE] = "device_wait", [TM_WAIT_LAUNCH] = "launch", [TM_WAIT_COMPILE] = "compile",
+    [TM_WAIT_INPUT] = "input",        [TM_WAIT_SYNC] = "sync",     [TM_WAIT_GC] = "gc",
+    [TM_WAIT_PROFILER] = "profiler",  [TM_WAIT_HOST] = "host",     [TM_WAIT_UNRECORDED] = "unrecorded",
+};
+
+enum tm_wait tm_wait_of_cause(const char *cause)
+{
+    for (int i = 0; i < TM_WAITS; i++)
+        if (cause_of[i] && strcmp(cause_of[i], cause) == 0)
+            return (enum tm_wait)i;
+    return TM_WAITS;
+}
+
+static int64_t measured(const struct tm_findings *all, enum tm_wait wait)
+{
+    if (wait == TM_WAIT_COLLECTIVE)
+        return tm_int(tm_path(all->summary, "total.exposed_collective_ps")) -
+               tm_int(tm_path(all->summary, "total.exposed_move_ps"));
+    if (wait == TM_WAIT_MOVE)
+        return tm_int(tm_path(all->summary, "total.exposed_move_ps"));
+    return tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause_of[wait]), "total_ps"));
+}
+
+int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait)
+{
+    const int64_t ps = tm_clamp_to_window(all, measured(all, wait));
+
+    return ps > all->claimed_ps[wait] ? ps - all->claimed_ps[wait] : 0;
+}
+
+int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size_t count, int64_t ps)
+{
+    int64_t laid_ps = 0;
+
+    for (size_t i = 0; i < count && laid_ps < ps; i++) {
+        const int64_t left_ps = tm_wait_left(all, waits[i]);
+        const int64_t part_ps = left_ps < ps - laid_ps ? left_ps : ps - laid_ps;
+
+        all->claimed_ps[waits[i]] += part_ps;
+        laid_ps += part_ps;
+    }
+    return laid_ps;
+}
+
+/* --- the list --- */
+
+static bool is_of_profile(const struct tm_finding *f)
+{
+    return f->row->about != TM_ABOUT_RUN;
+}
+
+/* By potential savings; facts by severity, then those of the run before those of the profile, then by size. */
+static int by_stake(const void *a, const void *b)
+{
+    const struct tm_finding *x = a, *y = b;
+
+    if (x->at_stake_ps != y->at_stake_ps)
+        return x->at_stake_ps < y->at_stake_ps ? 1 : -1;
+    if (x->severity != y->severity)
+        return x->severity < y->severity ? 1 : -1;
+    if (is_of_profile(x) != is_of_profile(y))
+        return is_of_profile(x) ? 1 : -1;
+    if (x->measured_ps != y->measured_ps)
+        return x->measured_ps < y->measured_ps ? 1 : -1;
+    return strcmp(x->row->id, y->row->id);
+}
+
+static void add_number_or_null(struct tm_value *to, const char *key, bool is_known, double value)
+{
+    if (is_known)
+        tm_add_double(to, key, value);
+    else
+        tm_add_null(to, key, NULL);
+}
+
+static void write_where(const struct tm_finding *f, struct tm_value *to)
+{
+    struct tm_value *list = tm_add_array(to, "where");
+
+    for (int i = 0; i < f->where_count; i++) {
+        struct tm_value *range = tm_add_object(list, NULL);
+
+        tm_add_int(range, "begin_ps", f->where[i].start_ps);
+        tm_add_int(range, "end_ps", f->where[i].end_ps);
+        tm_add_string(range, "device", f->where[i].device);
+    }
+}
+
+/* "" if the rule has not set it */
+static const char *argument_of(const struct tm_finding *f, const char *name, size_t length)
+{
+    const char *at = f->arguments;
+
+    while (*at && (strncmp(at, name, length) != 0 || at[length]))
+        for (int i = 0; i < 2; i++)
+            at += strlen(at) + 1;
+    assert(*at); /* each placeholder of a title has its argument */
+    return *at ? at + length + 1 : "";
+}
+
+/* The title with its placeholders replaced. */
+static void fill_title(const struct tm_finding *f, char title[TITLE_BYTES])
+{
+    const char *at = tm_finding_title_for(f->row, f->situation);
+
+    title[0] = '\0';
+    while (*at) {
+        const size_t plain = strcspn(at, "{"), name = at[plain] ? strcspn(at + plain + 1, "}") : 0;
+
+        tm_format_append(title, TITLE_BYTES, "%.*s", (int)plain, at);
+        if (!at[plain])
+            return;
+        tm_format_append(title, TITLE_BYTES, "%s", argument_of(f, at + plain + 1, name));
+        at += plain + name + 2;
+    }
+}
+
+static void write_texts(const struct tm_finding *f, struct tm_value *to)
+{
+    struct tm_value *list;
+    const struct tm_finding_text *next = NULL;
+    const char *advice;
+
+    tm_add_string(to, "cause", tm_finding_cause_for(f->row, f->situation));
+    list = tm_add_array(to, "fix");
+    for (int i = 0; i < ADVICE_MOST && (advice = tm_finding_next_advice(f->row, f->situation, &next)); i++)
+        tm_add_string(list, NULL, advice);
+}
+
+static void write_finding(const struct tm_finding *f, struct tm_value *to)
+{
+    char title[TITLE_BYTES];
+    struct tm_value *list;
+
+    fill_title(f, title);
+    tm_add_string(to, "id", f->row->id);
+    tm_add_string(to, "severity", severity_name[f->severity]);
+    if (f->row->about == TM_ABOUT_DEFECT)
+        tm_add_string(to, "level", "defect");
+    tm_add_string(to, "title", title);
+    add_number_or_null(to, "value", f->has_value, f->value);
+    tm_add_string(to, "unit", f->unit);
+    add_number_or_null(to, "limit", f->has_limit, f->limit);
+    list = tm_add_array(to, "evidence");
+    for (int i = 0; i < f->evidence_count; i++)
+        tm_add_string(list, NULL, f->evidence[i]);
+    tm_add_int(to, "at_stake_ps", f->at_stake_ps);
+    tm_add_int(to, "idle_ps", f->idle_ps);
+    add_number_or_null(to, "share_pct", f->window_ps > 0, f->share_pct);
+    tm_add_int(to, "window_ps", f->window_ps);
+    if (f->devices)
+        tm_add_uint(to, "devices", f->devices);
+    write_texts(f, to);
+    write_where(f, to);
+}
+
+/* Runs after all rules, when all cases are set: findings without potential savings get the severity of their row. */
+static void settle_severities(struct tm_findings *all)
+{
+    for (int i = 0; i < all->count; i++) {
+        struct tm_finding *f = &all->list[i];
+
+        if (f->severity == TM_SEVERITY_BY_SHARE)
+            f->severity = tm_finding_severity_for(f->row, f->situation);
+        assert(f->severity); /* test_finding_table.py: rows of facts have one */
+    }
+}
+
+static void keep_of_profile(struct tm_findings *all)
+{
+    int kept = 0;
+
+    for (int i = 0; i < all->count; i++)
+        if (is_of_profile(&all->list[i]))
+            all->list[kept++] = all->list[i];
+    all->count = kept;
+}
+
+enum { LIST_BYTES = (TM_FINDINGS_MOST + 1) * sizeof(struct tm_finding) };
+
+tm_status tm_findings_open(struct tm_findings *all, struct tm_run *run)
+{
+    all->list = tm_take(&run->budget, TM_ACCOUNT_MODEL, LIST_BYTES, &run->error);
+    return all->list ? TM_OK : TM_ERR_LIMIT;
+}
+
+void tm_findings_write(struct tm_findings *all, struct tm_value *to)
+{
+    settle_severities(all);
+    if (tm_query_is_too_little(all->summary))
+        keep_of_profile(all);
+    qsort(all->list, (size_t)all->count, sizeof(all->list[0]), by_stake);
+    for (int i = 0; i < all->count; i++)
+        write_finding(&all->list[i], tm_add_object(to, NULL));
+}
+
+void tm_findings_close(struct tm_findings *all, struct tm_run *run)
+{
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, all->list, LIST_BYTES);
+}
