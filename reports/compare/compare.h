@@ -136,10 +136,6 @@ size_t tm_step_samples_most(const struct tm_value *summary);
 /* Those of them in which nothing is compiled, to find out how much a step resembles the one before. */
 tm_status tm_quiet_samples(struct tm_compare_blocks *room, const struct tm_value *summary,
                            struct tm_sample *sample) TM_MUST_USE;
-/* Of the listed steps that are analyzed, a member of each: "compute_ps". */
-tm_status tm_listed_samples(struct tm_compare_blocks *room, const struct tm_value *summary, const char *path,
-                            struct tm_sample *sample) TM_MUST_USE;
-
 /* Are the steps of both measured in the same way, as far as it is known?  Else no test can compare them. */
 bool tm_are_steps_alike(const struct tm_value *a, const struct tm_value *b);
 

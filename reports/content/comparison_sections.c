@@ -450,7 +450,8 @@ static void emit_rows(const struct tm_content *content, const struct rows *rows)
     {                                                                                                                  \
         return tm_if_none(comparison, id ".rows", "no side has any");                                                  \
     }                                                                                                                  \
-    const struct tm_section tm_compared_##variable##_section = { id, title, id, say_##variable, none_of_##variable };
+    static const struct tm_section compared_##variable##_section = { id, title, id, say_##variable,                    \
+                                                                     none_of_##variable };
 
 ROWS_SECTION(ops, "ops", "Operations", "Operation", "Category", TM_CELL_NAME)
 
@@ -596,11 +597,11 @@ enum { SIDES_TOLD = 4 };
 
 /* clang-format off */
 static const struct tm_section *const comparison_sections[] = {
-    &causes_section,          &change_section,           &waterfall_section,
-    &compared_figures_section, &tm_compared_ops_section,    &tm_compared_kernels_section,
-    &tm_compared_scopes_section, &tm_compared_collectives_section, &tm_compared_transfers_section,
-    &tm_compared_gaps_section,   &tm_compared_compile_section, &compared_devices_section,
-    &compared_runs_section,   &tm_missing_compared_section,          &tm_definitions_section,
+    &causes_section,           &change_section,               &waterfall_section,
+    &compared_figures_section, &compared_ops_section,         &compared_kernels_section,
+    &compared_scopes_section,  &compared_collectives_section, &compared_transfers_section,
+    &compared_gaps_section,    &compared_compile_section,     &compared_devices_section,
+    &compared_runs_section,    &tm_missing_compared_section,  &tm_definitions_section,
 };
 
 /* clang-format on */

@@ -24,7 +24,7 @@ struct tm_history_figure {
     double least_change; /* below it a change is not told, in percent of what it was; of a share in points */
     bool has_trend;      /* it gets a chart and is searched for changes */
     bool is_of_steps;    /* null where no steps were marked: the session is no step */
-    uint32_t parts;      /* bits by enum tm_part (compare/sides.h): the sum of these parts of the time of a step on a
+    uint32_t parts;      /* bits by enum tm_part (compare/compare.h): the sum of these parts of the time of a step on a
                             device, in place of what stands at the path; 0 = none */
     double scale;        /* of what stands at the path, in this unit; 0 = 1 */
 };
