@@ -61,7 +61,7 @@ def measure(trace, folder, rounds, memory):
     files = [File("as recorded, .json.gz", trace.gz), File("as recorded, .json", trace.plain)] if trace.gz else []
     files += [convert(trace.gz or trace.plain, folder, *output, memory) for output in OUTPUTS]
     for file in files:
-        file.imports = [importer.load(file.path, COUNT, importer.STATS, seconds=SECONDS) for _ in range(rounds)]
+        file.imports = [importer.load(file.path, COUNT, importer.STATS, seconds=SECONDS, is_optimized=True) for _ in range(rounds)]
     return files
 
 

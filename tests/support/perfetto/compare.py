@@ -80,7 +80,7 @@ def wanted_rows(recording, is_json):
 def clean(text):
     """As it stands in an output: valid UTF-8 without NUL.  How many replacements stand for what was no text does not
     count."""
-    return NO_TEXT.sub("\ufffd", text)
+    return text if text.isascii() and "\0" not in text else NO_TEXT.sub("\ufffd", text)
 
 
 def compare_slices(recording, held, offset=0, is_json=False):
@@ -139,12 +139,16 @@ def compare_counters(recording, held, offset=0):
 def argument_of(row, is_json):
     """(path, value) of a row of the importer's arguments, without the prefix of its format; None: none of ours."""
     _, key, kind, whole, text, real = row
-    prefix = next((p for p in ("debug.", "args.") if key.startswith(p)), None)
-    if prefix is None or key[len(prefix):].startswith(("tracemill.", "tracemill_")):
+    prefix, dot, name = key.partition(".")
+    if prefix not in ("debug", "args") or not dot or name.startswith(("tracemill.", "tracemill_")):
         return None
-    real = near(real or 0) if is_json else float(real or 0)
-    value = {"string": clean(text or ""), "json": text, "real": real, "bool": bool(whole)}.get(kind, whole)
-    return clean(key[len(prefix):]), value
+    if kind == "string":
+        value = clean(text or "")
+    elif kind == "real":
+        value = near(real or 0) if is_json else float(real or 0)
+    else:
+        value = {"json": text, "bool": bool(whole)}.get(kind, whole)
+    return clean(name), value
 
 
 def as_key(key):

@@ -17,6 +17,9 @@ SECONDS = 120
 # Stats of severity `info` that tell of something that is wrong with a trace.
 TELLING = ("track_event_tokenizer_errors", "track_event_parser_errors", "interned_data_tokenizer_errors",
            "tokenizer_skipped_packets", "flow_step_without_start", "flow_end_without_start")
+# Node's first compiler of WebAssembly alone: the importer starts in a quarter of the time, and what is imported here is
+# over before code of the second one would pay.
+FIRST_COMPILER = "--liftoff-only"
 FLOWS_CUT = ("flow_step_without_start", "flow_end_without_start")
 STATS = "select name, value, severity from stats where value > 0"
 
@@ -46,9 +49,11 @@ class ImportFailed(Exception):
     """The importer did not end, died, or could not run a query."""
 
 
-def load(trace, *queries, seconds=SECONDS, wasm32=False):
-    """Import a file and ask.  out: Import; Import.rows[i] are the rows of queries[i] as lists."""
-    command = [NODE, "--no-warnings", str(HERE / "importer.js"), str(bundle()), str(trace), str(seconds)]
+def load(trace, *queries, seconds=SECONDS, wasm32=False, is_optimized=False):
+    """Import a file and query it.  is_optimized: with both compilers, for large traces and for times.
+    out: Import; Import.rows[i] are the rows of queries[i] as lists."""
+    flags = ["--no-warnings"] + [FIRST_COMPILER] * (not is_optimized)
+    command = [NODE, *flags, str(HERE / "importer.js"), str(bundle()), str(trace), str(seconds)]
     try:
         done = subprocess.run(command + ["wasm32"] * wasm32, input=json.dumps(queries).encode(), capture_output=True,
                               timeout=seconds + 30, check=False)
