@@ -119,7 +119,7 @@ class Page:
     def __init__(self, browser, width, height):
         self.browser = browser
         self.requests, self.said, self.dialogs = [], [], []
-        self.loads = 0
+        self.loads, self.has_fragment = 0, False
         self.target = browser.send("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.send("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         browser.pages[self.session] = self
@@ -155,8 +155,10 @@ class Page:
 
     def load(self, path, fragment=""):
         """Opens a file, also one that is open, and waits for its load event; what was seen of pages before is
-        forgotten."""
-        self.go("about:blank")
+        forgotten.  From a file to another fragment of it a browser does not load: an empty page lies between."""
+        if fragment or self.has_fragment:
+            self.go("about:blank")
+        self.has_fragment = bool(fragment)
         self.go(path.as_uri() + fragment)
 
     def go(self, address):
