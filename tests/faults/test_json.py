@@ -11,9 +11,12 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
+import damaged_kinds  # noqa: E402
 import make_profile  # noqa: E402
 import make_pytorch  # noqa: E402
 from tap import Tap  # noqa: E402
+from test_damage import play  # noqa: E402
 from tracemill import SANITIZED, UNDER, Scratch, run  # noqa: E402
 
 SLOW = SANITIZED or bool(UNDER)
@@ -65,14 +68,31 @@ def one(data, length, ends, folder):
     return problem and f"{length} bytes, '{data[max(length - 20, 0):length].decode()}': {problem}"
 
 
+def forked_problem(got, is_whole, expected):
+    """The same of a line of the program `damage`, which does not tell the problems of the file."""
+    if got["sanitizer"] or got["status"] not in ((0,) if is_whole else (3, 4)):
+        return str(got)
+    if got["status"] == 3:
+        return f"{expected} events lost: {got}" if expected or got["digest"] else ""
+    is_told = is_whole or got["said"].startswith("tracemill: ")
+    return "" if got["events"] == expected and got["partial"] != is_whole and is_told else f"not {expected} events, or not told: {got}"
+
+
 def cut(tap, name, data, most):
+    """At every byte in forks of one process, and at some in a process of its own, whose summary is read."""
     data, ends = small(data, most)
-    step = 13 if SLOW else 1
-    lengths = [*range(1, len(data), step), len(data)]
+    lengths = [*range(1, len(data), 13 if SLOW else 1), len(data)]
+    with Scratch() as folder:
+        kind = damaged_kinds.Kind(name, folder / "cut.json", data)
+        kind.write()
+        results = play(kind, [f"cut {n}" for n in lengths[:-1]] + ["whole"])[1]
+        problems = [f"{n} bytes: {why}" for n, got in zip(lengths, results)
+                    if (why := forked_problem(got, n == len(data), sum(e <= n for e in ends)))]
+    tap.ok(not problems, f"{name}: cut at {len(lengths)} places, {len(ends)} events", f"{len(problems)} are wrong", *problems[:5])
+    lengths = [*lengths[:-1:1 if SLOW else 13], len(data)]
     with Scratch() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
         problems = [p for p in pool.map(lambda n: one(data, n, ends, folder), lengths) if p]
-    tap.ok(not problems, f"{name}: cut at {len(lengths)} places, {len(ends)} events", f"{len(problems)} are wrong",
-           *problems[:5])
+    tap.ok(not problems, f"{name}: cut at {len(lengths)} places, what is told", f"{len(problems)} are wrong", *problems[:5])
 
 
 def cut_gzip(tap, name, data):
