@@ -360,6 +360,7 @@ struct tm_partial_reader {
     tm_partial_host *host;
     const void *of;
     uint32_t first_host, host_count;
+    uint32_t first_device, device_count;
     int fd;
     struct tm_unchanged opened;
     uint64_t sum; /* of the content */
@@ -603,6 +604,17 @@ void tm_partial_bind(struct tm_partial_reader *r, struct tm_names *names, tm_par
     r->host_count = count;
 }
 
+void tm_partial_bind_devices(struct tm_partial_reader *r, uint32_t first, uint32_t count)
+{
+    r->first_device = first;
+    r->device_count = count;
+}
+
+uint32_t tm_partial_first_device(const struct tm_partial_reader *r)
+{
+    return r->first_device;
+}
+
 struct tm_names *tm_partial_names(const struct tm_partial_reader *r)
 {
     return r->names;
@@ -841,6 +853,11 @@ tm_status tm_partial_take_groups(struct tm_partial_reader *r, struct tm_groups *
 uint32_t tm_partial_run_host(struct tm_partial_reader *r)
 {
     return r->first_host + tm_partial_below_u32(r, r->host_count);
+}
+
+uint32_t tm_partial_run_device(struct tm_partial_reader *r)
+{
+    return r->first_device + tm_partial_below_u32(r, r->device_count);
 }
 
 uint32_t tm_partial_device(struct tm_partial_reader *r, char *id, size_t id_bytes)

@@ -76,6 +76,9 @@ void tm_partial_close(struct tm_partial_reader *r);
 /* Where names go, and which hosts of the run the partial holds: `first` and the ones after it. */
 void tm_partial_bind(struct tm_partial_reader *r, struct tm_names *names, tm_partial_host *host, const void *of,
                      uint32_t first, uint32_t count);
+/* Which devices of the run the present section holds, as its stage numbers them: `first` and the ones after it. */
+void tm_partial_bind_devices(struct tm_partial_reader *r, uint32_t first, uint32_t count);
+uint32_t tm_partial_first_device(const struct tm_partial_reader *r);
 struct tm_names *tm_partial_names(const struct tm_partial_reader *r);
 uint32_t tm_partial_first_host(const struct tm_partial_reader *r);
 uint32_t tm_partial_host_count(const struct tm_partial_reader *r);
@@ -114,6 +117,7 @@ typedef void tm_partial_take_row(struct tm_partial_reader *r, void *row);
 tm_status tm_partial_take_groups(struct tm_partial_reader *r, struct tm_groups *groups, tm_partial_take_row *take,
                                  void *row) TM_MUST_USE;
 uint32_t tm_partial_run_host(struct tm_partial_reader *r); /* a host of the partial: its number in the run */
+uint32_t tm_partial_run_device(struct tm_partial_reader *r); /* a device of the section: its number in the run */
 /* A host and the id of one of its devices.  out: the number of the host in the run */
 uint32_t tm_partial_device(struct tm_partial_reader *r, char *id, size_t id_bytes);
 

@@ -330,6 +330,16 @@ uint64_t tm_rows_count(const struct tm_rows *rows)
     return rows ? rows->count : 0;
 }
 
+size_t tm_rows_row_bytes(const struct tm_rows *rows)
+{
+    return rows->row_bytes;
+}
+
+tm_status tm_rows_status(const struct tm_rows *rows)
+{
+    return rows->run->error.status;
+}
+
 static uint32_t *head_of(const struct tm_rows *rows, uint64_t page)
 {
     return &rows->heads[page * UINT64_C(0x9e3779b97f4a7c15) >> (64 - rows->head_bits)];

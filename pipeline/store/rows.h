@@ -53,6 +53,8 @@ struct tm_rows *tm_rows_new_paged(struct tm_run *run, enum tm_account account, s
 void tm_rows_free(struct tm_rows *rows);
 
 uint64_t tm_rows_count(const struct tm_rows *rows); /* 0 for NULL */
+size_t tm_rows_row_bytes(const struct tm_rows *rows);
+tm_status tm_rows_status(const struct tm_rows *rows); /* of the run: why a row is NULL */
 tm_status tm_rows_append(struct tm_rows *rows, const void *row) TM_MUST_USE;
 tm_status tm_rows_append_many(struct tm_rows *rows, const void *first, uint64_t count) TM_MUST_USE;
 /* Make the array `count` rows long; new rows are zero. */

@@ -11,6 +11,7 @@
 #include "pipeline/front.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/rows.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/kernel_category.h"
 #include "stages/figures/nesting.h"
@@ -46,259 +47,135 @@ enum { OPS_OPEN_MOST = 1024 }; /* spans that are open at once: they take a quart
 
 enum { OPS_KERNELS = 1024 /* a power of two */ };
 
-static inline void tm_op_add_cost(struct op_cost *a, const struct op_cost *b)
-{
-    a->flops = tm_sum_wide(a->flops, tm_wide_value(b->flops));
-    a->bytes = tm_sum_wide(a->bytes, tm_wide_value(b->bytes));
-    a->flops_ps = tm_sum_times(a->flops_ps, b->flops_ps);
-    a->bytes_ps = tm_sum_times(a->bytes_ps, b->bytes_ps);
-}
-
 /* Operations in a partial: the table whole, in the order of its keys, and the devices.  Hosts and devices are numbered
  * anew where they are read. */
 
-enum { COST_WORDS = 6, PRECISION_WORDS = 4 };
+static const struct tm_row_field cost_fields[] = {
+    TM_FIELD(struct op_cost, flops, WIDE, SUM),
+    TM_FIELD(struct op_cost, bytes, WIDE, SUM),
+    TM_FIELD(struct op_cost, flops_ps, TIME, SUM),
+    TM_FIELD(struct op_cost, bytes_ps, TIME, SUM),
+    TM_FIELDS_END,
+};
 
-static_assert(sizeof(struct op_cost) == 8 * COST_WORDS, "written as words");
-static_assert(sizeof(struct precision_sum) == 8 * PRECISION_WORDS, "written as words");
+#define ROW(member, kind, merge) TM_FIELD(struct op_row, member, kind, merge)
+#define ROW_BELOW(member, kind, merge, limit) TM_FIELD_BELOW(struct op_row, member, kind, merge, limit)
 
-/* --- saving --- */
+static const struct tm_row_field op_fields[] = {
+    ROW(key, WORD, KEEP),
+    ROW(family, WORD, FIRST),
+    TM_FIELD_STRUCTS(struct op_row, cost, struct op_cost, cost_fields),
+    ROW(count, COUNT, SUM),
+    ROW(executions, COUNT, SUM),
+    ROW(self_ps, TIME, SUM),
+    ROW(total_ps, TIME, SUM),
+    ROW(min_ps, TIME, MIN),
+    ROW(max_ps, TIME, MAX),
+    ROW(self_squares, WIDE, SUM),
+    ROW(devices, DEVICES, ANY),
+    ROW(first_ps, INSTANT, FIRST),
+    ROW(first_dur_ps, TIME, FIRST),
+    ROW(first_tie, WORD, FIRST),
+    TM_FIELD_LOCAL(struct op_row, first_order, COUNT, FIRST),
+    ROW(first_host, HOST, FIRST),
+    ROW(first_device, DEVICE, FIRST),
+    ROW(name, NAME, KEEP),
+    ROW(module, NAME, KEEP),
+    ROW(kernel, NAME, FIRST),
+    ROW(opcode, NAME, FIRST),
+    ROW(details, NAME, FIRST),
+    ROW(category, NAME, FIRST),
+    ROW(path, NAME, FIRST),
+    ROW(source, NAME, FIRST),
+    ROW_BELOW(class, U8, FIRST, TM_CLASS_COUNT),
+    ROW_BELOW(level, U8, FIRST, TM_LEVEL_NONE + 1),
+    ROW_BELOW(precision, U8, KEEP, TM_PRECISION_COUNT),
+    ROW(has_matrix, BOOL, ANY),
+    ROW(is_hlo, BOOL, ANY),
+    ROW(is_opaque, BOOL, ANY),
+    ROW(is_wait, BOOL, ANY),
+    TM_FIELDS_END,
+};
 
-static void save_row(struct tm_partial_writer *w, const void *of)
-{
-    const struct op_row *row = of;
+#define DEVICE(member, kind) TM_FIELD(struct op_device, member, kind, KEEP)
 
-    tm_partial_put_words(w, &row->key, 2);
-    tm_partial_put_words(w, &row->family, 2);
-    tm_partial_put_words(w, &row->cost, COST_WORDS);
-    tm_partial_put_u64(w, row->count);
-    tm_partial_put_u64(w, row->executions);
-    tm_partial_put_i64(w, row->self_ps);
-    tm_partial_put_i64(w, row->total_ps);
-    tm_partial_put_i64(w, row->min_ps);
-    tm_partial_put_i64(w, row->max_ps);
-    tm_partial_put_words(w, &row->self_squares, 2);
-    tm_partial_put_u64(w, row->devices);
-    tm_partial_put_i64(w, row->first_ps);
-    tm_partial_put_i64(w, row->first_dur_ps);
-    tm_partial_put_u64(w, row->first_tie);
-    tm_partial_put_u32(w, row->first_host);
-    tm_partial_put_u32(w, row->first_device);
-    tm_partial_put_name(w, row->name);
-    tm_partial_put_name(w, row->module);
-    tm_partial_put_name(w, row->kernel);
-    tm_partial_put_name(w, row->opcode);
-    tm_partial_put_name(w, row->details);
-    tm_partial_put_name(w, row->category);
-    tm_partial_put_name(w, row->path);
-    tm_partial_put_name(w, row->source);
-    tm_partial_put_u8(w, row->class);
-    tm_partial_put_u8(w, row->level);
-    tm_partial_put_u8(w, row->precision);
-    tm_partial_put_u8(w, row->has_matrix);
-    tm_partial_put_u8(w, row->is_hlo);
-    tm_partial_put_u8(w, row->is_opaque);
-    tm_partial_put_u8(w, row->is_wait);
-}
+static const struct tm_row_field device_fields[] = {
+    TM_FIELD_DEVICE_ID(struct op_device, id, host),
+    DEVICE(model, TEXT),
+    DEVICE(vendor, TEXT),
+    TM_FIELD_BELOW(struct op_device, kind, U8, KEEP, TM_DEVICE_CPU + 1),
+    DEVICE(capability_major, U32),
+    DEVICE(capability_minor, U32),
+    DEVICE(core_count, COUNT),
+    DEVICE(clock_khz, COUNT),
+    DEVICE(memory_bytes, COUNT),
+    DEVICE(memory_bandwidth_bytes, COUNT),
+    DEVICE(peak_tflops, DOUBLE),
+    DEVICE(span_ps, TIME),
+    DEVICE(busy_ps, TIME),
+    DEVICE(flops, WIDE),
+    DEVICE(bytes, WIDE),
+    DEVICE(matrix_ps, TIME),
+    TM_FIELDS_END,
+};
 
-static void save_device(struct tm_partial_writer *w, const struct op_device *device)
-{
-    tm_partial_put_device(w, device->host, device->id);
-    tm_partial_put_text(w, device->model);
-    tm_partial_put_text(w, device->vendor);
-    tm_partial_put_u8(w, device->kind);
-    tm_partial_put_u32(w, device->capability_major);
-    tm_partial_put_u32(w, device->capability_minor);
-    tm_partial_put_u64(w, device->core_count);
-    tm_partial_put_u64(w, device->clock_khz);
-    tm_partial_put_u64(w, device->memory_bytes);
-    tm_partial_put_u64(w, device->memory_bandwidth_bytes);
-    tm_partial_put_double(w, device->peak_tflops);
-    tm_partial_put_i64(w, device->span_ps);
-    tm_partial_put_i64(w, device->busy_ps);
-    tm_partial_put_words(w, &device->flops, 2);
-    tm_partial_put_words(w, &device->bytes, 2);
-    tm_partial_put_words(w, device->matrix_ps, TM_PRECISION_COUNT);
-}
+static const struct tm_row_field precision_fields[] = {
+    TM_FIELD(struct precision_sum, count, COUNT, SUM),
+    TM_FIELD(struct precision_sum, total_ps, TIME, SUM),
+    TM_FIELD(struct precision_sum, matrix_ps, TIME, SUM),
+    TM_FIELD(struct precision_sum, tensor_core_ps, TIME, SUM),
+    TM_FIELDS_END,
+};
 
-static tm_status save_devices(struct ops *o, struct tm_partial_writer *w)
-{
-    tm_partial_put_u32(w, o->active_devices);
-    for (uint32_t i = 0; i < o->active_devices; i++) {
-        const struct op_device *device = tm_rows_at(o->devices, i);
+#define SUM(member, kind) TM_FIELD(struct ops, member, kind, SUM)
+#define ANY(member, kind) TM_FIELD(struct ops, member, kind, ANY)
 
-        if (!device)
-            return o->run->error.status;
-        save_device(w, device);
-    }
-    return TM_OK;
-}
+static const struct tm_row_field sum_fields[] = {
+    SUM(count, COUNT),
+    SUM(self_ps, TIME),
+    SUM(total_ps, TIME),
+    TM_FIELD_STRUCTS(struct ops, cost, struct op_cost, cost_fields),
+    SUM(compute_ps, TIME),
+    TM_FIELD_STRUCTS(struct ops, precisions, struct precision_sum, precision_fields),
+    ANY(hlo_why, NAME),
+    ANY(has_hlo, BOOL),
+    ANY(costs_of_stats, BOOL),
+    ANY(costs_of_hlo, BOOL),
+    TM_FIELDS_END,
+};
 
 static tm_status ops_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct ops *o = s->state;
-    tm_status st = save_devices(o, w);
+    tm_status st;
 
+    tm_partial_put_u32(w, o->active_devices);
+    st = tm_fields_save_rows(w, device_fields, o->devices, 0, o->active_devices);
     if (st != TM_OK)
         return st;
-    tm_partial_put_u64(w, o->count);
-    tm_partial_put_i64(w, o->self_ps);
-    tm_partial_put_i64(w, o->total_ps);
-    tm_partial_put_words(w, &o->cost, COST_WORDS);
-    tm_partial_put_i64(w, o->compute_ps);
-    for (int i = 0; i < TM_PRECISION_COUNT; i++)
-        tm_partial_put_words(w, &o->precisions[i], PRECISION_WORDS);
-    tm_partial_put_name(w, o->hlo_why);
-    tm_partial_put_u8(w, o->has_hlo);
-    tm_partial_put_u8(w, o->costs_of_stats);
-    tm_partial_put_u8(w, o->costs_of_hlo);
-    return tm_partial_put_groups(w, o->groups, save_row);
+    tm_fields_save(w, sum_fields, o);
+    return tm_fields_save_groups(w, op_fields, o->groups);
 }
 
-/* --- loading --- */
-
-static void load_cost(struct tm_partial_reader *r, struct op_cost *cost)
+static tm_status complete_row(void *of, struct tm_partial_reader *r, void *row)
 {
-    tm_partial_words(r, &cost->flops, 2);
-    tm_partial_words(r, &cost->bytes, 2);
-    cost->flops_ps = tm_partial_time(r);
-    cost->bytes_ps = tm_partial_time(r);
-}
-
-static void load_row(struct tm_partial_reader *r, struct op_row *row)
-{
-    tm_partial_words(r, &row->key, 2);
-    tm_partial_words(r, &row->family, 2);
-    load_cost(r, &row->cost);
-    row->count = tm_partial_u64(r);
-    row->executions = tm_partial_u64(r);
-    row->self_ps = tm_partial_time(r);
-    row->total_ps = tm_partial_time(r);
-    row->min_ps = tm_partial_time(r);
-    row->max_ps = tm_partial_time(r);
-    tm_partial_words(r, &row->self_squares, 2);
-    row->devices = tm_partial_u64(r);
-    row->first_ps = tm_partial_i64(r);
-    row->first_dur_ps = tm_partial_time(r);
-    row->first_tie = tm_partial_u64(r);
-    row->first_host = tm_partial_below_u32(r, tm_partial_host_count(r));
-    row->first_device = tm_partial_u32(r);
-    row->name = tm_partial_name(r);
-    row->module = tm_partial_name(r);
-    row->kernel = tm_partial_name(r);
-    row->opcode = tm_partial_name(r);
-    row->details = tm_partial_name(r);
-    row->category = tm_partial_name(r);
-    row->path = tm_partial_name(r);
-    row->source = tm_partial_name(r);
-    row->class = tm_partial_below_u8(r, TM_CLASS_COUNT);
-    row->level = tm_partial_below_u8(r, TM_LEVEL_NONE + 1);
-    row->precision = tm_partial_below_u8(r, TM_PRECISION_COUNT);
-    row->has_matrix = tm_partial_bool(r);
-    row->is_hlo = tm_partial_bool(r);
-    row->is_opaque = tm_partial_bool(r);
-    row->is_wait = tm_partial_bool(r);
-    if (tm_partial_is_ok(r) && row->count == 0)
-        (void)tm_partial_damaged(r, "an operation that never ran");
-}
-
-static tm_status load_rows(struct ops *o, struct tm_partial_reader *r, uint32_t first, uint32_t devices)
-{
-    tm_status st = TM_OK;
-
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct op_row row = { .count = 0 };
-
-        load_row(r, &row);
-        if (!tm_partial_is_ok(r))
-            break;
-        if (row.first_device >= devices)
-            return tm_partial_damaged(r, "a device that is not there");
-        row.first_host += tm_partial_first_host(r);
-        row.first_device += first;
-        row.devices = tm_move_device_bits(row.devices, first);
-        st = tm_groups_add(o->groups, &row);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
-}
-
-static void load_device(struct tm_partial_reader *r, struct op_device *device)
-{
-    device->host = tm_partial_device(r, device->id, sizeof(device->id));
-    tm_partial_text(r, device->model, sizeof(device->model));
-    tm_partial_text(r, device->vendor, sizeof(device->vendor));
-    device->kind = tm_partial_below_u8(r, TM_DEVICE_CPU + 1);
-    device->capability_major = tm_partial_u32(r);
-    device->capability_minor = tm_partial_u32(r);
-    device->core_count = tm_partial_u64(r);
-    device->clock_khz = tm_partial_u64(r);
-    device->memory_bytes = tm_partial_u64(r);
-    device->memory_bandwidth_bytes = tm_partial_u64(r);
-    device->peak_tflops = tm_partial_double(r);
-    device->span_ps = tm_partial_time(r);
-    device->busy_ps = tm_partial_time(r);
-    tm_partial_words(r, &device->flops, 2);
-    tm_partial_words(r, &device->bytes, 2);
-    for (int i = 0; i < TM_PRECISION_COUNT; i++)
-        device->matrix_ps[i] = tm_partial_time(r);
-}
-
-static tm_status load_devices(struct ops *o, struct tm_partial_reader *r, uint32_t *count)
-{
-    tm_status st = TM_OK;
-
-    *count = tm_partial_below_u32(r, TM_NONE - (uint64_t)o->active_devices);
-    for (uint32_t i = 0; i < *count && st == TM_OK; i++) {
-        struct op_device device = { .host = 0 };
-
-        load_device(r, &device);
-        if (!tm_partial_is_ok(r))
-            break;
-        st = tm_rows_append(o->devices, &device);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
-}
-
-static void load_sums(struct ops *o, struct tm_partial_reader *r)
-{
-    struct op_cost cost;
-    tm_strid why;
-
-    o->count = tm_sum_counts(o->count, tm_partial_u64(r));
-    o->self_ps = tm_sum_times(o->self_ps, tm_partial_time(r));
-    o->total_ps = tm_sum_times(o->total_ps, tm_partial_time(r));
-    load_cost(r, &cost);
-    tm_op_add_cost(&o->cost, &cost);
-    o->compute_ps = tm_sum_times(o->compute_ps, tm_partial_time(r));
-    for (int i = 0; i < TM_PRECISION_COUNT; i++) {
-        struct precision_sum *sum = &o->precisions[i];
-
-        sum->count = tm_sum_counts(sum->count, tm_partial_u64(r));
-        sum->total_ps = tm_sum_times(sum->total_ps, tm_partial_time(r));
-        sum->matrix_ps = tm_sum_times(sum->matrix_ps, tm_partial_time(r));
-        sum->tensor_core_ps = tm_sum_times(sum->tensor_core_ps, tm_partial_time(r));
-    }
-    why = tm_partial_name(r);
-    o->hlo_why = o->hlo_why ? o->hlo_why : why;
-    o->has_hlo |= tm_partial_bool(r);
-    o->costs_of_stats |= tm_partial_bool(r);
-    o->costs_of_hlo |= tm_partial_bool(r);
+    (void)of;
+    return ((struct op_row *)row)->count ? TM_OK : tm_partial_damaged(r, "an operation that never ran");
 }
 
 static tm_status ops_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct ops *o = s->state;
-    const uint32_t first = o->active_devices;
-    uint32_t devices;
-    tm_status st = load_devices(o, r, &devices);
+    const uint32_t devices = tm_partial_below_u32(r, TM_NONE - (uint64_t)o->active_devices);
+    tm_status st = tm_fields_load_rows(r, device_fields, o->devices, devices, NULL, NULL);
 
     if (st != TM_OK)
         return st;
     o->names = tm_partial_names(r);
+    tm_partial_bind_devices(r, o->active_devices, devices);
     o->active_devices += devices;
-    load_sums(o, r);
-    st = tm_partial_status(r);
-    return st == TM_OK ? load_rows(o, r, first, devices) : st;
+    tm_fields_load_more(r, sum_fields, o);
+    return tm_fields_load_groups(r, op_fields, o->groups, complete_row, NULL);
 }
 
 /* What a name and a configuration tell of an operation: what it is called, what one execution costs, and in which type
@@ -583,43 +460,12 @@ static uint8_t wider(uint8_t a, uint8_t b)
     return a < b ? a : b;
 }
 
-static void take_first(struct op_row *a, const struct op_row *b)
-{
-    a->first_ps = b->first_ps;
-    a->first_dur_ps = b->first_dur_ps;
-    a->first_host = b->first_host;
-    a->first_device = b->first_device;
-    a->first_tie = b->first_tie;
-    a->first_order = b->first_order;
-    a->family = b->family;
-    a->kernel = b->kernel;
-    a->opcode = b->opcode;
-    a->details = b->details;
-    a->category = b->category;
-    a->path = b->path;
-    a->source = b->source;
-    a->class = b->class;
-    a->level = b->level;
-}
-
 void tm_op_merge(struct op_row *a, const struct op_row *b)
 {
-    tm_op_add_cost(&a->cost, &b->cost);
-    a->count = tm_sum_counts(a->count, b->count);
-    a->executions = tm_sum_counts(a->executions, b->executions);
-    a->self_ps = tm_sum_times(a->self_ps, b->self_ps);
-    a->self_squares = tm_sum_wide(a->self_squares, tm_wide_value(b->self_squares));
-    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
-    a->min_ps = b->min_ps < a->min_ps ? b->min_ps : a->min_ps;
-    a->max_ps = b->max_ps > a->max_ps ? b->max_ps : a->max_ps;
-    a->devices |= b->devices;
+    tm_fields_merge(op_fields, a, b);
     a->precision = wider(a->precision, b->precision);
-    a->has_matrix |= b->has_matrix;
-    a->is_hlo |= b->is_hlo;
-    a->is_opaque |= b->is_opaque;
-    a->is_wait |= b->is_wait;
     if (is_earlier(b, a))
-        take_first(a, b);
+        tm_fields_take_first(op_fields, a, b);
 }
 
 static void merge_rows(void *into, const void *from)
@@ -649,7 +495,7 @@ static void add_to_sums(struct ops *o, struct op_device *device, const struct op
     device->bytes = tm_sum_wide(device->bytes, tm_wide_value(row->cost.bytes));
     if (!op_computes(row->level))
         return;
-    tm_op_add_cost(&o->cost, &row->cost);
+    tm_fields_merge(cost_fields, &o->cost, &row->cost);
     o->compute_ps = tm_sum_times(o->compute_ps, row->self_ps);
     sum->count = tm_sum_counts(sum->count, row->count);
     sum->total_ps = tm_sum_times(sum->total_ps, row->self_ps);

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows by their tables of fields: to a partial, from a partial, merged.
+ * source: schemas/PARTIAL.md */
+#include "stages/figures/fields.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <string.h>
+
+#include "pipeline/store/bounded_sum.h"
+#include "stages/figures/figure_rows.h"
+
+enum { ROW_BYTES_MOST = 4096 };
+
+/* The size of one element of each kind; 0 = the member is one. */
+static const uint8_t element_bytes[TM_FIELD_KIND_COUNT] = {
+    [TM_FIELD_WORD] = 8,   [TM_FIELD_COUNT] = 8,  [TM_FIELD_TIME] = 8,    [TM_FIELD_INSTANT] = 8, [TM_FIELD_WIDE] = 16,
+    [TM_FIELD_DOUBLE] = 8, [TM_FIELD_U32] = 4,    [TM_FIELD_U8] = 1,      [TM_FIELD_BOOL] = 1,    [TM_FIELD_NAME] = 4,
+    [TM_FIELD_HOST] = 4,   [TM_FIELD_DEVICE] = 4, [TM_FIELD_DEVICES] = 8,
+};
+
+static_assert(sizeof(tm_strid) == 4, "as the table says");
+
+/* --- saving --- */
+
+static void save_element(struct tm_partial_writer *w, const struct tm_row_field *field, const void *at)
+{
+    switch ((enum tm_field_kind)field->kind) {
+    case TM_FIELD_WORD:
+    case TM_FIELD_COUNT:
+    case TM_FIELD_DEVICES:
+        tm_partial_put_u64(w, *(const uint64_t *)at);
+        break;
+    case TM_FIELD_TIME:
+    case TM_FIELD_INSTANT:
+        tm_partial_put_i64(w, *(const int64_t *)at);
+        break;
+    case TM_FIELD_WIDE:
+        tm_partial_put_words(w, at, 2);
+        break;
+    case TM_FIELD_DOUBLE:
+        tm_partial_put_double(w, *(const double *)at);
+        break;
+    case TM_FIELD_U32:
+    case TM_FIELD_HOST:
+    case TM_FIELD_DEVICE:
+        tm_partial_put_u32(w, *(const uint32_t *)at);
+        break;
+    case TM_FIELD_U8:
+    case TM_FIELD_BOOL:
+        tm_partial_put_u8(w, *(const uint8_t *)at);
+        break;
+    case TM_FIELD_NAME:
+        tm_partial_put_name(w, *(const tm_strid *)at);
+        break;
+    case TM_FIELD_TEXT:
+        tm_partial_put_text(w, at);
+        break;
+    case TM_FIELD_STRUCT:
+        tm_fields_save(w, field->fields, at);
+        break;
+    case TM_FIELD_ID:
+    case TM_FIELD_NONE:
+    case TM_FIELD_KIND_COUNT:
+        break;
+    }
+}
+
+/* The host of a device's id. */
+static uint32_t *host_of(const struct tm_row_field *field, const void *row)
+{
+    return (uint32_t *)((uintptr_t)row + field->below);
+}
+
+static size_t step_of(const struct tm_row_field *field)
+{
+    if (field->kind == TM_FIELD_STRUCT)
+        return field->below;
+    return element_bytes[field->kind] ? element_bytes[field->kind] : field->bytes;
+}
+
+void tm_fields_save(struct tm_partial_writer *w, const struct tm_row_field *fields, const void *row)
+{
+    for (const struct tm_row_field *field = fields; field->kind; field++) {
+        if (field->is_local)
+            continue;
+        if (field->kind == TM_FIELD_ID)
+            tm_partial_put_device(w, *host_of(field, row), (const char *)row + field->at);
+        for (size_t i = 0; i < field->bytes; i += step_of(field))
+            save_element(w, field, (const uint8_t *)row + field->at + i);
+    }
+}
+
+/* --- loading --- */
+
+static void load_element(struct tm_partial_reader *r, const struct tm_row_field *field, void *at)
+{
+    switch ((enum tm_field_kind)field->kind) {
+    case TM_FIELD_WORD:
+    case TM_FIELD_COUNT:
+        *(uint64_t *)at = tm_partial_u64(r);
+        break;
+    case TM_FIELD_TIME:
+        *(int64_t *)at = tm_partial_time(r);
+        break;
+    case TM_FIELD_INSTANT:
+        *(int64_t *)at = tm_partial_i64(r);
+        break;
+    case TM_FIELD_WIDE:
+        tm_partial_words(r, at, 2);
+        break;
+    case TM_FIELD_DOUBLE:
+        *(double *)at = tm_partial_double(r);
+        break;
+    case TM_FIELD_U32:
+        *(uint32_t *)at = field->below ? tm_partial_below_u32(r, field->below) : tm_partial_u32(r);
+        break;
+    case TM_FIELD_U8:
+        *(uint8_t *)at = tm_partial_below_u8(r, field->below ? field->below : UINT8_MAX + 1);
+        break;
+    case TM_FIELD_BOOL:
+        *(uint8_t *)at = tm_partial_bool(r);
+        break;
+    case TM_FIELD_NAME:
+        *(tm_strid *)at = tm_partial_name(r);
+        break;
+    case TM_FIELD_TEXT:
+        tm_partial_text(r, at, field->bytes);
+        break;
+    case TM_FIELD_STRUCT:
+        tm_fields_load(r, field->fields, at);
+        break;
+    case TM_FIELD_HOST:
+        *(uint32_t *)at = tm_partial_run_host(r);
+        break;
+    case TM_FIELD_DEVICE:
+        *(uint32_t *)at = tm_partial_run_device(r);
+        break;
+    case TM_FIELD_DEVICES:
+        *(uint64_t *)at = tm_move_device_bits(tm_partial_u64(r), tm_partial_first_device(r));
+        break;
+    case TM_FIELD_ID:
+    case TM_FIELD_NONE:
+    case TM_FIELD_KIND_COUNT:
+        break;
+    }
+}
+
+void tm_fields_load(struct tm_partial_reader *r, const struct tm_row_field *fields, void *row)
+{
+    for (const struct tm_row_field *field = fields; field->kind; field++) {
+        if (field->is_local)
+            continue;
+        if (field->kind == TM_FIELD_ID)
+            *host_of(field, row) = tm_partial_device(r, (char *)row + field->at, field->bytes);
+        for (size_t i = 0; i < field->bytes; i += step_of(field))
+            load_element(r, field, (uint8_t *)row + field->at + i);
+    }
+}
+
+/* --- merging --- */
+
+static void merge_times(enum tm_field_merge merge, int64_t *into, int64_t from)
+{
+    if (merge == TM_MERGE_SUM)
+        *into = tm_sum_times(*into, from);
+    else if (merge == TM_MERGE_MIN ? from < *into : from > *into)
+        *into = from;
+}
+
+static void merge_counts(enum tm_field_merge merge, uint64_t *into, uint64_t from)
+{
+    if (merge == TM_MERGE_SUM)
+        *into = tm_sum_counts(*into, from);
+    else if (merge == TM_MERGE_ANY)
+        *into |= from;
+    else if (merge == TM_MERGE_MIN ? from < *into : from > *into)
+        *into = from;
+}
+
+static void merge_doubles(enum tm_field_merge merge, double *into, double from)
+{
+    if (merge == TM_MERGE_SUM)
+        *into += from;
+    else if (merge == TM_MERGE_MIN ? from < *into : from > *into)
+        *into = from;
+}
+
+static void merge_element(const struct tm_row_field *field, void *into, const void *from)
+{
+    const enum tm_field_merge merge = (enum tm_field_merge)field->merge;
+
+    switch ((enum tm_field_kind)field->kind) {
+    case TM_FIELD_COUNT:
+    case TM_FIELD_WORD:
+    case TM_FIELD_DEVICES:
+        merge_counts(merge, into, *(const uint64_t *)from);
+        break;
+    case TM_FIELD_TIME:
+    case TM_FIELD_INSTANT:
+        merge_times(merge, into, *(const int64_t *)from);
+        break;
+    case TM_FIELD_WIDE:
+        *(struct tm_wide *)into = tm_sum_wide(*(struct tm_wide *)into, tm_wide_value(*(const struct tm_wide *)from));
+        break;
+    case TM_FIELD_DOUBLE:
+        merge_doubles(merge, into, *(const double *)from);
+        break;
+    case TM_FIELD_STRUCT:
+        tm_fields_merge(field->fields, into, from);
+        break;
+    case TM_FIELD_NAME: /* the first one that there is */
+        if (*(tm_strid *)into == 0)
+            *(tm_strid *)into = *(const tm_strid *)from;
+        break;
+    default:
+        *(uint8_t *)into |= *(const uint8_t *)from;
+        break;
+    }
+}
+
+static void merge_field(const struct tm_row_field *field, void *into, const void *from)
+{
+    for (size_t i = 0; i < field->bytes; i += step_of(field))
+        merge_element(field, (uint8_t *)into + i, (const uint8_t *)from + i);
+}
+
+void tm_fields_merge(const struct tm_row_field *fields, void *into, const void *from)
+{
+    for (const struct tm_row_field *field = fields; field->kind; field++)
+        if (field->merge != TM_MERGE_KEEP && field->merge != TM_MERGE_FIRST)
+            merge_field(field, (uint8_t *)into + field->at, (const uint8_t *)from + field->at);
+}
+
+void tm_fields_take_first(const struct tm_row_field *fields, void *into, const void *from)
+{
+    for (const struct tm_row_field *field = fields; field->kind; field++)
+        if (field->merge == TM_MERGE_FIRST)
+            memcpy((uint8_t *)into + field->at, (const uint8_t *)from + field->at, field->bytes);
+}
+
+void tm_fields_load_more(struct tm_partial_reader *r, const struct tm_row_field *fields, void *row)
+{
+    for (const struct tm_row_field *field = fields; field->kind; field++) {
+        if (field->is_local)
+            continue;
+        for (size_t i = 0; i < field->bytes; i += step_of(field)) {
+            alignas(16) uint8_t element[16];
+
+            assert(field->merge != TM_MERGE_KEEP && field->merge != TM_MERGE_FIRST);
+            if (field->kind == TM_FIELD_STRUCT) {
+                tm_fields_load_more(r, field->fields, (uint8_t *)row + field->at + i);
+                continue;
+            }
+            assert(step_of(field) <= sizeof(element));
+            load_element(r, field, element);
+            merge_element(field, (uint8_t *)row + field->at + i, element);
+        }
+    }
+}
+
+/* --- containers --- */
+
+tm_status tm_fields_save_groups(struct tm_partial_writer *w, const struct tm_row_field *fields,
+                                struct tm_groups *groups)
+{
+    const void *row = NULL;
+    tm_status st = tm_groups_finish(groups);
+
+    while (st == TM_OK && (st = tm_groups_next(groups, &row)) == TM_OK && row) {
+        tm_partial_put_u8(w, 1);
+        tm_fields_save(w, fields, row);
+    }
+    tm_partial_put_u8(w, 0);
+    return st;
+}
+
+/* in: row_bytes  of a row, which is zero but for its fields before `complete` gets it */
+static tm_status load_row(struct tm_partial_reader *r, const struct tm_row_field *fields, size_t row_bytes,
+                          tm_fields_complete *complete, void *of, void *row)
+{
+    tm_status st;
+
+    assert(row_bytes <= ROW_BYTES_MOST);
+    memset(row, 0, row_bytes);
+    tm_fields_load(r, fields, row);
+    st = tm_partial_status(r);
+    return st == TM_OK && complete ? complete(of, r, row) : st;
+}
+
+tm_status tm_fields_load_groups(struct tm_partial_reader *r, const struct tm_row_field *fields,
+                                struct tm_groups *groups, tm_fields_complete *complete, void *of)
+{
+    alignas(max_align_t) uint8_t row[ROW_BYTES_MOST];
+    tm_status st = TM_OK;
+
+    while (st == TM_OK && tm_partial_bool(r)) {
+        st = load_row(r, fields, tm_groups_row_bytes(groups), complete, of, row);
+        if (st == TM_OK)
+            st = tm_groups_add(groups, row);
+    }
+    return st == TM_OK ? tm_partial_status(r) : st;
+}
+
+tm_status tm_fields_save_rows(struct tm_partial_writer *w, const struct tm_row_field *fields, struct tm_rows *rows,
+                              uint64_t first, uint64_t count)
+{
+    for (uint64_t i = first; i < first + count; i++) {
+        const void *const row = tm_rows_at(rows, i);
+
+        if (!row)
+            return tm_rows_status(rows);
+        tm_fields_save(w, fields, row);
+    }
+    return TM_OK;
+}
+
+tm_status tm_fields_load_rows(struct tm_partial_reader *r, const struct tm_row_field *fields, struct tm_rows *rows,
+                              uint64_t count, tm_fields_complete *complete, void *of)
+{
+    alignas(max_align_t) uint8_t row[ROW_BYTES_MOST];
+    tm_status st = tm_partial_status(r);
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        st = load_row(r, fields, tm_rows_row_bytes(rows), complete, of, row);
+        if (st == TM_OK)
+            st = tm_rows_append(rows, row);
+    }
+    return st;
+}
