@@ -15,6 +15,7 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/sorter.h"
 #include "stages/figures/compile_programs.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_window.h"
 #include "stages/resolve/classes.h"
@@ -73,79 +74,66 @@ struct compiles {
 
 /* Compilations in a partial: all compiles of every sort, and the programs that were made. */
 
+#define ROW(member, kind) TM_FIELD(struct compile, member, kind, KEEP)
+
+static const struct tm_row_field compile_fields[] = {
+    ROW(start_ps, INSTANT), ROW(dur_ps, TIME),    ROW(step_number, INSTANT),
+    ROW(host, HOST),        ROW(module, NAME),    TM_FIELD_BELOW(struct compile, sort, U8, KEEP, SORT_COUNT),
+    ROW(has_step, BOOL),    ROW(in_chosen, BOOL), TM_FIELDS_END,
+};
+
+static const struct tm_row_field stage_fields[] = {
+    TM_FIELD_BELOW(struct compiles, origins, U32, ANY, 1 << TM_ORIGIN_COUNT),
+    TM_FIELD(struct compiles, has_host_events, BOOL, ANY),
+    TM_FIELD(struct compiles, has_host_steps, BOOL, ANY),
+    TM_FIELD(struct compiles, found, COUNT, SUM),
+    TM_FIELDS_END,
+};
+
 static tm_status compile_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     const struct compiles *c = s->state;
     const uint64_t count = tm_rows_count(c->rows);
+    tm_status st;
 
-    tm_partial_put_u32(w, c->origins);
-    tm_partial_put_u8(w, c->has_host_events);
-    tm_partial_put_u8(w, c->has_host_steps);
-    tm_partial_put_words(w, c->found, SORT_COUNT);
+    tm_fields_save(w, stage_fields, c);
     tm_partial_put_u64(w, count);
-    for (uint64_t i = 0; i < count; i++) {
-        const struct compile *row = tm_rows_at(c->rows, i);
-
-        if (!row)
-            return s->run->error.status;
-        tm_partial_put_i64(w, row->start_ps);
-        tm_partial_put_i64(w, row->dur_ps);
-        tm_partial_put_i64(w, row->step_number);
-        tm_partial_put_u32(w, row->host);
-        tm_partial_put_name(w, row->module);
-        tm_partial_put_u8(w, row->sort);
-        tm_partial_put_u8(w, row->has_step);
-        tm_partial_put_u8(w, row->in_chosen);
-    }
+    st = tm_fields_save_rows(w, compile_fields, c->rows, 0, count);
+    if (st != TM_OK)
+        return st;
     return tm_compiled_save(c->programs, w);
 }
 
-static void load_compile(struct tm_partial_reader *r, struct compile *row)
+static tm_status complete_compile(void *of, struct tm_partial_reader *r, void *row)
 {
+    const struct compile *const compile = row;
     int64_t end_ps;
 
-    row->start_ps = tm_partial_i64(r);
-    row->dur_ps = tm_partial_time(r);
-    row->step_number = tm_partial_i64(r);
-    row->host = tm_partial_below_u32(r, tm_partial_host_count(r));
-    row->module = tm_partial_name(r);
-    row->sort = tm_partial_below_u8(r, SORT_COUNT);
-    row->has_step = tm_partial_bool(r);
-    row->in_chosen = tm_partial_bool(r);
-    if (__builtin_add_overflow(row->start_ps, row->dur_ps, &end_ps))
-        (void)tm_partial_damaged(r, "a time is out of its range");
+    (void)of;
+    if (__builtin_add_overflow(compile->start_ps, compile->dur_ps, &end_ps))
+        return tm_partial_damaged(r, "a time is out of its range");
+    return TM_OK;
 }
 
 static tm_status compile_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct compiles *c = s->state;
-    const uint32_t first_host = (uint32_t)tm_rows_count(c->hosts);
-    tm_status st = TM_OK;
-    uint64_t count;
+    tm_status st;
 
     c->names = tm_partial_names(r);
-    for (uint32_t i = 0; i < tm_partial_host_count(r) && st == TM_OK; i++) {
+    for (uint32_t i = 0; i < tm_partial_host_count(r); i++) {
         struct host_name name = { .text = "" };
 
         tm_partial_copy_host(r, i, name.text, sizeof(name.text));
         st = tm_rows_append(c->hosts, &name);
+        if (st != TM_OK)
+            return st;
     }
-    c->origins |= tm_partial_below_u32(r, 1 << TM_ORIGIN_COUNT);
-    c->has_host_events |= tm_partial_bool(r);
-    c->has_host_steps |= tm_partial_bool(r);
-    for (int i = 0; i < SORT_COUNT; i++)
-        c->found[i] += tm_partial_u64(r);
-    count = tm_partial_u64(r);
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        struct compile row = { .start_ps = 0 };
-
-        load_compile(r, &row);
-        row.host += first_host;
-        st = tm_partial_is_ok(r) ? tm_rows_append(c->rows, &row) : tm_partial_status(r);
-    }
-    if (st == TM_OK)
-        st = tm_compiled_load(c->programs, r, first_host);
-    return st == TM_OK ? tm_partial_status(r) : st;
+    tm_fields_load_more(r, stage_fields, c);
+    st = tm_fields_load_rows(r, compile_fields, c->rows, tm_partial_u64(r), complete_compile, NULL);
+    if (st != TM_OK)
+        return st;
+    return tm_compiled_load(c->programs, r);
 }
 
 /* The section compile: the outermost compiles of the best sort of names that the run has. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pipeline/store/sorter.h"
+#include "stages/figures/fields.h"
 
 enum {
     NAME_MOST = 512, /* bytes of a name that are looked at */
@@ -83,38 +84,25 @@ tm_status tm_compiled_take(struct tm_compiled *programs, const struct tm_trace *
 
 /* --- partials --- */
 
+static const struct tm_row_field program_fields[] = {
+    TM_FIELD(struct program, id, INSTANT, KEEP),
+    TM_FIELD(struct program, name, NAME, KEEP),
+    TM_FIELD(struct program, shapes, NAME, KEEP),
+    TM_FIELD(struct program, host, HOST, KEEP),
+    TM_FIELDS_END,
+};
+
 tm_status tm_compiled_save(struct tm_compiled *programs, struct tm_partial_writer *w)
 {
     const uint64_t count = tm_rows_count(programs->rows);
 
     tm_partial_put_u64(w, count);
-    for (uint64_t i = 0; i < count; i++) {
-        const struct program *row = tm_rows_at(programs->rows, i);
-
-        if (!row)
-            return programs->run->error.status;
-        tm_partial_put_i64(w, row->id);
-        tm_partial_put_name(w, row->name);
-        tm_partial_put_name(w, row->shapes);
-        tm_partial_put_u32(w, row->host);
-    }
-    return TM_OK;
+    return tm_fields_save_rows(w, program_fields, programs->rows, 0, count);
 }
 
-tm_status tm_compiled_load(struct tm_compiled *programs, struct tm_partial_reader *r, uint32_t first_host)
+tm_status tm_compiled_load(struct tm_compiled *programs, struct tm_partial_reader *r)
 {
-    const uint64_t count = tm_partial_u64(r);
-    tm_status st = TM_OK;
-
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        struct program row = { .id = tm_partial_i64(r) };
-
-        row.name = tm_partial_name(r);
-        row.shapes = tm_partial_name(r);
-        row.host = tm_partial_below_u32(r, tm_partial_host_count(r)) + first_host;
-        st = tm_partial_is_ok(r) ? tm_rows_append(programs->rows, &row) : tm_partial_status(r);
-    }
-    return st;
+    return tm_fields_load_rows(r, program_fields, programs->rows, tm_partial_u64(r), NULL, NULL);
 }
 
 /* --- names --- */

@@ -21,8 +21,7 @@ void tm_compiled_free(struct tm_compiled *programs); /* tolerates NULL */
 tm_status tm_compiled_take(struct tm_compiled *programs, const struct tm_trace *trace, uint32_t host) TM_MUST_USE;
 
 tm_status tm_compiled_save(struct tm_compiled *programs, struct tm_partial_writer *w) TM_MUST_USE;
-/* in: first_host  number of the partial's first one */
-tm_status tm_compiled_load(struct tm_compiled *programs, struct tm_partial_reader *r, uint32_t first_host) TM_MUST_USE;
+tm_status tm_compiled_load(struct tm_compiled *programs, struct tm_partial_reader *r) TM_MUST_USE;
 
 /* A compile whose program is looked for. */
 struct tm_made {

@@ -79,6 +79,16 @@ static size_t step_of(const struct tm_row_field *field)
     return element_bytes[field->kind] ? element_bytes[field->kind] : field->bytes;
 }
 
+/* The bytes of a member that are used. */
+static size_t used_bytes(const struct tm_row_field *field, const void *row)
+{
+    const uint8_t *const count = (const uint8_t *)row + field->counted_by;
+
+    if (!field->counted_by)
+        return field->bytes;
+    return step_of(field) * (field->counted_bytes == 1 ? *count : *(const uint32_t *)(const void *)count);
+}
+
 void tm_fields_save(struct tm_partial_writer *w, const struct tm_row_field *fields, const void *row)
 {
     for (const struct tm_row_field *field = fields; field->kind; field++) {
@@ -86,7 +96,7 @@ void tm_fields_save(struct tm_partial_writer *w, const struct tm_row_field *fiel
             continue;
         if (field->kind == TM_FIELD_ID)
             tm_partial_put_device(w, *host_of(field, row), (const char *)row + field->at);
-        for (size_t i = 0; i < field->bytes; i += step_of(field))
+        for (size_t i = 0; i < used_bytes(field, row); i += step_of(field))
             save_element(w, field, (const uint8_t *)row + field->at + i);
     }
 }
@@ -153,7 +163,7 @@ void tm_fields_load(struct tm_partial_reader *r, const struct tm_row_field *fiel
             continue;
         if (field->kind == TM_FIELD_ID)
             *host_of(field, row) = tm_partial_device(r, (char *)row + field->at, field->bytes);
-        for (size_t i = 0; i < field->bytes; i += step_of(field))
+        for (size_t i = 0; i < used_bytes(field, row); i += step_of(field))
             load_element(r, field, (uint8_t *)row + field->at + i);
     }
 }
@@ -205,6 +215,9 @@ static void merge_element(const struct tm_row_field *field, void *into, const vo
         break;
     case TM_FIELD_DOUBLE:
         merge_doubles(merge, into, *(const double *)from);
+        break;
+    case TM_FIELD_U32:
+        *(uint32_t *)into |= *(const uint32_t *)from;
         break;
     case TM_FIELD_STRUCT:
         tm_fields_merge(field->fields, into, from);
@@ -325,6 +338,29 @@ tm_status tm_fields_load_rows(struct tm_partial_reader *r, const struct tm_row_f
         st = load_row(r, fields, tm_rows_row_bytes(rows), complete, of, row);
         if (st == TM_OK)
             st = tm_rows_append(rows, row);
+    }
+    return st;
+}
+
+void tm_fields_save_top(struct tm_partial_writer *w, const struct tm_row_field *fields, struct tm_top_rows *top)
+{
+    tm_top_rows_sort(top);
+    tm_partial_put_u64(w, tm_top_rows_count(top));
+    for (uint64_t i = 0; i < tm_top_rows_count(top); i++)
+        tm_fields_save(w, fields, tm_top_rows_at(top, i));
+}
+
+tm_status tm_fields_load_top(struct tm_partial_reader *r, const struct tm_row_field *fields, struct tm_top_rows *top,
+                             uint64_t most)
+{
+    const uint64_t count = tm_partial_below_u64(r, most + 1);
+    alignas(max_align_t) uint8_t row[ROW_BYTES_MOST];
+    tm_status st = tm_partial_status(r);
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        st = load_row(r, fields, tm_top_rows_row_bytes(top), NULL, NULL, row);
+        if (st == TM_OK)
+            st = tm_top_rows_add(top, row);
     }
     return st;
 }

@@ -7,6 +7,7 @@
 
 #include "pipeline/partial.h"
 #include "pipeline/store/rows.h"
+#include "stages/figures/figure_rows.h"
 
 /* The fields of a row: each member is declared once, with its kind and how two rows merge.  From that table a row is
  * written to a partial, read from one and merged with another.
@@ -58,6 +59,8 @@ struct tm_row_field {
     /* U8, U32: what is not below makes a partial damaged, 0 = any value; ID: where its host is; STRUCT: bytes of one */
     uint32_t below;
     const struct tm_row_field *fields; /* STRUCT: of one */
+    uint16_t counted_by;               /* where the number of its elements stands, if not all are used; 0 = all are */
+    uint8_t counted_bytes;             /* of that number: 1 or 4 */
 };
 
 #define TM_FIELD_BELOW(type, member, field_kind, field_merge, limit)                                                   \
@@ -79,6 +82,20 @@ struct tm_row_field {
     {                                                                                                                  \
         .kind = TM_FIELD_STRUCT, .merge = TM_MERGE_SUM, .at = offsetof(type, member),                                  \
         .bytes = sizeof(((type *)0)->member), .below = sizeof(of), .fields = (table)                                   \
+    }
+/* An array of which as many elements are written as `count_member` says: uint8_t or uint32_t, a field
+ * before it, whose limit is what there is room for. */
+#define TM_FIELD_COUNTED(type, member, field_kind, field_merge, count_member)                                          \
+    {                                                                                                                  \
+        .kind = TM_FIELD_##field_kind, .merge = TM_MERGE_##field_merge, .at = offsetof(type, member),                  \
+        .bytes = sizeof(((type *)0)->member), .counted_by = offsetof(type, count_member),                              \
+        .counted_bytes = sizeof(((type *)0)->count_member)                                                             \
+    }
+#define TM_FIELD_COUNTED_STRUCTS(type, member, of, table, count_member)                                                \
+    {                                                                                                                  \
+        .kind = TM_FIELD_STRUCT, .at = offsetof(type, member), .bytes = sizeof(((type *)0)->member),                   \
+        .below = sizeof(of), .fields = (table), .counted_by = offsetof(type, count_member),                            \
+        .counted_bytes = sizeof(((type *)0)->count_member)                                                             \
     }
 /* clang-format off */
 #define TM_FIELDS_END { .kind = TM_FIELD_NONE }
@@ -117,5 +134,12 @@ tm_status tm_fields_save_rows(struct tm_partial_writer *w, const struct tm_row_f
                               uint64_t first, uint64_t count) TM_MUST_USE;
 tm_status tm_fields_load_rows(struct tm_partial_reader *r, const struct tm_row_field *fields, struct tm_rows *rows,
                               uint64_t count, tm_fields_complete *complete, void *of) TM_MUST_USE;
+
+/* The kept rows of a list of the largest ones, which saving sorts: their number, then each.
+ * in:     most  of them
+ * errors: of the partial and the rows */
+void tm_fields_save_top(struct tm_partial_writer *w, const struct tm_row_field *fields, struct tm_top_rows *top);
+tm_status tm_fields_load_top(struct tm_partial_reader *r, const struct tm_row_field *fields, struct tm_top_rows *top,
+                             uint64_t most) TM_MUST_USE;
 
 #endif

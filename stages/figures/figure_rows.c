@@ -316,6 +316,11 @@ uint64_t tm_top_rows_count(const struct tm_top_rows *top)
     return top->count;
 }
 
+size_t tm_top_rows_row_bytes(const struct tm_top_rows *top)
+{
+    return top->row_bytes;
+}
+
 void *tm_top_rows_at(struct tm_top_rows *top, uint64_t index)
 {
     return row_at(top, index);

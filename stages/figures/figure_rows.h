@@ -97,6 +97,7 @@ tm_status tm_top_rows_add(struct tm_top_rows *top, const void *row) TM_MUST_USE;
 void tm_top_rows_sort(struct tm_top_rows *top);
 
 uint64_t tm_top_rows_count(const struct tm_top_rows *top);
+size_t tm_top_rows_row_bytes(const struct tm_top_rows *top);
 void *tm_top_rows_at(struct tm_top_rows *top, uint64_t index); /* the kept rows lie one after the other */
 
 /* A set of devices, each a bit by its number modulo 64: how many ran something, as long as they are at most 64. */

@@ -11,6 +11,7 @@
 #include "pipeline/front.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/hash.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/kernel_category.h"
 #include "stages/figures/kernels.h"
@@ -327,142 +328,98 @@ static tm_status fusion_take_in_row(struct fusion *f, const struct tm_event *eve
 
 /* Fusion in a partial: the sums, the rows of ops and the longest runs. */
 
-/* --- saving --- */
+#define OP(member, kind, merge) TM_FIELD(struct fusion_op, member, kind, merge)
 
-static void save_op(struct tm_partial_writer *w, const void *of)
+static const struct tm_row_field op_fields[] = {
+    OP(key, WORD, KEEP),
+    OP(count, COUNT, SUM),
+    OP(steps, COUNT, SUM),
+    OP(total_ps, TIME, SUM),
+    OP(name, NAME, KEEP),
+    OP(op, NAME, KEEP),
+    TM_FIELD_BELOW(struct fusion_op, kind, U8, KEEP, FUSION_KINDS),
+    TM_FIELDS_END,
+};
+
+#define RUN(member, kind) TM_FIELD(struct fusion_run, member, kind, KEEP)
+
+static const struct tm_row_field run_fields[] = {
+    TM_FIELD_DEVICE_ID(struct fusion_run, device, host),
+    TM_FIELD_BELOW(struct fusion_run, device_index, U32, KEEP, TM_DEVICES_MOST),
+    RUN(track, U32),
+    RUN(start_ps, INSTANT),
+    RUN(dur_ps, TIME),
+    RUN(kernel_ps, TIME),
+    RUN(gap_ps, TIME),
+    RUN(stake_ps, TIME),
+    RUN(kernels, COUNT),
+    RUN(has_step, BOOL),
+    RUN(step_number, INSTANT),
+    RUN(track_name, NAME),
+    TM_FIELD_BELOW(struct fusion_run, name_count, U8, KEEP, FUSION_RUN_NAMES + 1),
+    TM_FIELD_COUNTED(struct fusion_run, names, NAME, KEEP, name_count),
+    TM_FIELDS_END,
+};
+
+static const struct tm_row_field sum_fields[] = {
+    TM_FIELD(struct fusion_sum, count, COUNT, SUM),
+    TM_FIELD(struct fusion_sum, total_ps, TIME, SUM),
+    TM_FIELDS_END,
+};
+
+#define SUM(member, kind) TM_FIELD(struct fusion, member, kind, SUM)
+#define ANY(member) TM_FIELD(struct fusion, member, BOOL, ANY)
+
+static const struct tm_row_field stage_fields[] = {
+    TM_FIELD_STRUCTS(struct fusion, sums, struct fusion_sum, sum_fields),
+    SUM(runs.count, COUNT),
+    SUM(runs.kernels, COUNT),
+    SUM(runs.kernel_ps, TIME),
+    SUM(runs.gap_ps, TIME),
+    SUM(runs.stake_ps, TIME),
+    SUM(step_devices, COUNT),
+    ANY(has_gpu),
+    ANY(has_other_device),
+    ANY(has_steps),
+    ANY(has_matrix_units),
+    TM_FIELDS_END,
+};
+
+static void fusion_merge_ops(void *into, const void *from)
 {
-    const struct fusion_op *row = of;
-
-    tm_partial_put_words(w, &row->key, 2);
-    tm_partial_put_u64(w, row->count);
-    tm_partial_put_u64(w, row->steps);
-    tm_partial_put_i64(w, row->total_ps);
-    tm_partial_put_name(w, row->name);
-    tm_partial_put_name(w, row->op);
-    tm_partial_put_u8(w, row->kind);
-}
-
-static void save_run(struct tm_partial_writer *w, const struct fusion_run *run)
-{
-    tm_partial_put_device(w, run->host, run->device);
-    tm_partial_put_u32(w, run->device_index);
-    tm_partial_put_u32(w, run->track);
-    tm_partial_put_i64(w, run->start_ps);
-    tm_partial_put_i64(w, run->dur_ps);
-    tm_partial_put_i64(w, run->kernel_ps);
-    tm_partial_put_i64(w, run->gap_ps);
-    tm_partial_put_i64(w, run->stake_ps);
-    tm_partial_put_u64(w, run->kernels);
-    tm_partial_put_u8(w, run->has_step);
-    tm_partial_put_i64(w, run->step_number);
-    tm_partial_put_name(w, run->track_name);
-    tm_partial_put_u8(w, run->name_count);
-    for (int i = 0; i < run->name_count; i++)
-        tm_partial_put_name(w, run->names[i]);
+    tm_fields_merge(op_fields, into, from);
 }
 
 static tm_status fusion_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct fusion *f = s->state;
 
-    tm_partial_put_words(w, f->sums, sizeof(f->sums) / (sizeof(uint64_t)));
-    tm_partial_put_words(w, &f->runs, sizeof(f->runs) / (sizeof(uint64_t)));
-    tm_partial_put_u64(w, f->step_devices);
-    tm_partial_put_u8(w, f->has_gpu);
-    tm_partial_put_u8(w, f->has_other_device);
-    tm_partial_put_u8(w, f->has_steps);
-    tm_partial_put_u8(w, f->has_matrix_units);
-    tm_top_rows_sort(f->longest);
-    tm_partial_put_u64(w, tm_top_rows_count(f->longest));
-    for (uint64_t i = 0; i < tm_top_rows_count(f->longest); i++)
-        save_run(w, tm_top_rows_at(f->longest, i));
-    return tm_partial_put_groups(w, f->ops, save_op);
-}
-
-/* --- loading --- */
-
-static void load_sums(struct fusion *f, struct tm_partial_reader *r)
-{
-    for (int i = 0; i < FUSION_SUMS; i++) {
-        f->sums[i].count = tm_sum_counts(f->sums[i].count, tm_partial_u64(r));
-        f->sums[i].total_ps = tm_sum_times(f->sums[i].total_ps, tm_partial_time(r));
-    }
-    f->runs.count = tm_sum_counts(f->runs.count, tm_partial_u64(r));
-    f->runs.kernels = tm_sum_counts(f->runs.kernels, tm_partial_u64(r));
-    f->runs.kernel_ps = tm_sum_times(f->runs.kernel_ps, tm_partial_time(r));
-    f->runs.gap_ps = tm_sum_times(f->runs.gap_ps, tm_partial_time(r));
-    f->runs.stake_ps = tm_sum_times(f->runs.stake_ps, tm_partial_time(r));
-    f->step_devices = tm_sum_counts(f->step_devices, tm_partial_u64(r));
-    f->has_gpu |= tm_partial_bool(r);
-    f->has_other_device |= tm_partial_bool(r);
-    f->has_steps |= tm_partial_bool(r);
-    f->has_matrix_units |= tm_partial_bool(r);
-}
-
-static void load_run(struct tm_partial_reader *r, struct fusion_run *run)
-{
-    run->host = tm_partial_device(r, run->device, sizeof(run->device));
-    run->device_index = tm_partial_below_u32(r, TM_DEVICES_MOST);
-    run->track = tm_partial_u32(r);
-    run->start_ps = tm_partial_i64(r);
-    run->dur_ps = tm_partial_time(r);
-    run->kernel_ps = tm_partial_time(r);
-    run->gap_ps = tm_partial_time(r);
-    run->stake_ps = tm_partial_time(r);
-    run->kernels = tm_partial_u64(r);
-    run->has_step = tm_partial_bool(r);
-    run->step_number = tm_partial_i64(r);
-    run->track_name = tm_partial_name(r);
-    run->name_count = tm_partial_below_u8(r, FUSION_RUN_NAMES + 1);
-    for (int i = 0; i < run->name_count; i++)
-        run->names[i] = tm_partial_name(r);
-}
-
-static tm_status load_runs(struct fusion *f, struct tm_partial_reader *r)
-{
-    const uint64_t count = tm_partial_below_u64(r, FUSION_RUNS_LISTED + 1);
-    tm_status st = tm_partial_status(r);
-
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        struct fusion_run run = { .kernels = 0 };
-
-        load_run(r, &run);
-        st = tm_partial_is_ok(r) ? tm_top_rows_add(f->longest, &run) : tm_partial_status(r);
-    }
-    return st;
+    tm_fields_save(w, stage_fields, f);
+    tm_fields_save_top(w, run_fields, f->longest);
+    return tm_fields_save_groups(w, op_fields, f->ops);
 }
 
 /* Nothing is divided by what a file says is 0. */
-static bool is_sound(const struct fusion_op *row)
+static tm_status complete_op(void *of, struct tm_partial_reader *r, void *row)
 {
-    return row->count && (row->kind != FUSION_REPEATED_OP || row->steps);
-}
+    const struct fusion_op *const op = row;
+    const bool is_sound = op->count && (op->kind != FUSION_REPEATED_OP || op->steps);
 
-static void load_op(struct tm_partial_reader *r, void *to)
-{
-    struct fusion_op *row = to;
-
-    tm_partial_words(r, &row->key, 2);
-    row->count = tm_partial_u64(r);
-    row->steps = tm_partial_u64(r);
-    row->total_ps = tm_partial_time(r);
-    row->name = tm_partial_name(r);
-    row->op = tm_partial_name(r);
-    row->kind = tm_partial_below_u8(r, FUSION_KINDS);
-    if (tm_partial_is_ok(r) && !is_sound(row))
-        (void)tm_partial_damaged(r, "a number is out of its range");
+    (void)of;
+    return is_sound ? TM_OK : tm_partial_damaged(r, "a number is out of its range");
 }
 
 static tm_status fusion_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct fusion *f = s->state;
-    struct fusion_op op;
     tm_status st;
 
     f->names = tm_partial_names(r);
-    load_sums(f, r);
-    st = load_runs(f, r);
-    return st == TM_OK ? tm_partial_take_groups(r, f->ops, load_op, &op) : st;
+    tm_fields_load_more(r, stage_fields, f);
+    st = tm_fields_load_top(r, run_fields, f->longest, FUSION_RUNS_LISTED);
+    if (st != TM_OK)
+        return st;
+    return tm_fields_load_groups(r, op_fields, f->ops, complete_op, NULL);
 }
 
 /* What a kernel is, from what the program's HLO says of it, else from its names.  Attention in pieces is only called
@@ -1015,16 +972,6 @@ static tm_status fusion_end_steps(struct fusion *f)
         st = judge_spilled(f);
     give_open(f);
     return st;
-}
-
-static void fusion_merge_ops(void *into, const void *from)
-{
-    struct fusion_op *a = into;
-    const struct fusion_op *b = from;
-
-    a->count = tm_sum_counts(a->count, b->count);
-    a->steps = tm_sum_counts(a->steps, b->steps);
-    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
 }
 
 /* --- opening --- */

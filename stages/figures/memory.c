@@ -13,220 +13,144 @@
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/sorter.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 
 /* Memory in a partial: the allocators with their curves.  Hosts are numbered anew where they are read. */
 
-/* --- saving --- */
+static const struct tm_row_field point_fields[] = {
+    TM_FIELD(struct memory_point, at_ps, INSTANT, KEEP),
+    TM_FIELD(struct memory_point, in_use, INSTANT, KEEP),
+    TM_FIELD(struct memory_point, available, INSTANT, KEEP),
+    TM_FIELDS_END,
+};
 
-static void save_facts(struct tm_partial_writer *w, const struct memory_facts *f)
-{
-    tm_partial_put_u32(w, f->host);
-    tm_partial_put_name(w, f->name);
-    tm_partial_put_i64(w, f->index);
-    tm_partial_put_u8(w, f->has_name);
-    tm_partial_put_u8(w, f->has_index);
-    tm_partial_put_u8(w, f->is_rest);
-    tm_partial_put_u8(w, f->has_peak);
-    tm_partial_put_u8(w, f->has_lifetime_peak);
-    tm_partial_put_u8(w, f->has_capacity);
-    tm_partial_put_u8(w, f->has_fragmentation);
-    tm_partial_put_i64(w, f->peak);
-    tm_partial_put_i64(w, f->peak_at_ps);
-    tm_partial_put_i64(w, f->lifetime_peak);
-    tm_partial_put_i64(w, f->capacity);
-    tm_partial_put_double(w, f->fragmentation);
-    tm_partial_put_u64(w, f->allocations);
-    tm_partial_put_u64(w, f->deallocations);
-    tm_partial_put_u64(w, f->small_allocations);
-    tm_partial_put_u64(w, f->allocated_bytes);
-    tm_partial_put_u64(w, f->spike_count);
-    tm_partial_put_i64(w, f->first_ps);
-    tm_partial_put_i64(w, f->last_ps);
-}
+static const struct tm_row_field holder_fields[] = {
+    TM_FIELD(struct memory_holder, bytes, INSTANT, KEEP),
+    TM_FIELD(struct memory_holder, address, WORD, KEEP),
+    TM_FIELD(struct memory_holder, op, NAME, KEEP),
+    TM_FIELD(struct memory_holder, shape, NAME, KEEP),
+    TM_FIELDS_END,
+};
 
-static void save_lists(struct tm_partial_writer *w, const struct memory_facts *f)
-{
-    tm_partial_put_u32(w, f->spikes_kept);
-    for (uint32_t i = 0; i < f->spikes_kept; i++) {
-        tm_partial_put_i64(w, f->spikes[i].start_ps);
-        tm_partial_put_i64(w, f->spikes[i].rise);
-    }
-    tm_partial_put_u32(w, f->holder_count);
-    for (uint32_t i = 0; i < f->holder_count; i++) {
-        tm_partial_put_i64(w, f->holders[i].bytes);
-        tm_partial_put_u64(w, f->holders[i].address);
-        tm_partial_put_name(w, f->holders[i].op);
-        tm_partial_put_name(w, f->holders[i].shape);
-    }
-}
+static const struct tm_row_field spike_fields[] = {
+    TM_FIELD(struct memory_spike, start_ps, INSTANT, KEEP),
+    TM_FIELD(struct memory_spike, rise, INSTANT, KEEP),
+    TM_FIELDS_END,
+};
 
-static void save_kept(struct tm_partial_writer *w, const struct memory_kept *kept)
-{
-    tm_partial_put_u64(w, kept->count);
-    for (int i = 0; i < MEMORY_QUARTERS; i++)
-        tm_partial_put_i64(w, kept->bytes[i]);
-    tm_partial_put_i64(w, kept->largest.bytes);
-    tm_partial_put_u64(w, kept->largest.address);
-    tm_partial_put_name(w, kept->largest.op);
-    tm_partial_put_name(w, kept->largest.shape);
-}
+#define FACT(member, kind) TM_FIELD(struct memory_facts, member, kind, KEEP)
 
-static tm_status save_curve(struct memory *m, struct tm_partial_writer *w, uint64_t first, uint64_t count)
-{
-    tm_partial_put_u64(w, count);
-    for (uint64_t i = first; i < first + count; i++) {
-        const struct memory_point *point = tm_rows_at(m->points, i);
+static const struct tm_row_field allocator_fields[] = {
+    FACT(host, HOST),
+    FACT(name, NAME),
+    FACT(index, INSTANT),
+    FACT(has_name, BOOL),
+    FACT(has_index, BOOL),
+    FACT(is_rest, BOOL),
+    FACT(has_peak, BOOL),
+    FACT(has_lifetime_peak, BOOL),
+    FACT(has_capacity, BOOL),
+    FACT(has_fragmentation, BOOL),
+    FACT(peak, INSTANT),
+    FACT(peak_at_ps, INSTANT),
+    FACT(lifetime_peak, INSTANT),
+    FACT(capacity, INSTANT),
+    FACT(fragmentation, DOUBLE),
+    FACT(allocations, COUNT),
+    FACT(deallocations, COUNT),
+    FACT(small_allocations, COUNT),
+    FACT(allocated_bytes, COUNT),
+    FACT(spike_count, COUNT),
+    FACT(first_ps, INSTANT),
+    FACT(last_ps, INSTANT),
+    TM_FIELD_BELOW(struct memory_facts, spikes_kept, U32, KEEP, MEMORY_SPIKES + 1),
+    TM_FIELD_COUNTED_STRUCTS(struct memory_facts, spikes, struct memory_spike, spike_fields, spikes_kept),
+    TM_FIELD_BELOW(struct memory_facts, holder_count, U32, KEEP, MEMORY_HOLDERS + 1),
+    TM_FIELD_COUNTED_STRUCTS(struct memory_facts, holders, struct memory_holder, holder_fields, holder_count),
+    FACT(kept.count, COUNT),
+    FACT(kept.bytes, INSTANT),
+    TM_FIELD_STRUCTS(struct memory_facts, kept.largest, struct memory_holder, holder_fields),
+    FACT(point_count, COUNT),
+    TM_FIELDS_END,
+};
 
-        if (!point)
-            return m->run->error.status;
-        tm_partial_put_i64(w, point->at_ps);
-        tm_partial_put_i64(w, point->in_use);
-        tm_partial_put_i64(w, point->available);
-    }
-    return TM_OK;
-}
+static const struct tm_row_field stage_fields[] = {
+    TM_FIELD(struct memory, has_host_events, BOOL, ANY),
+    TM_FIELD(struct memory, has_accelerator, BOOL, ANY),
+    TM_FIELD_BELOW(struct memory, origins, U32, ANY, 1 << TM_ORIGIN_COUNT),
+    TM_FIELDS_END,
+};
 
 static tm_status save_memory(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct memory *m = s->state;
     const uint64_t count = tm_rows_count(m->facts);
-    tm_status st = TM_OK;
 
-    tm_partial_put_u8(w, m->has_host_events);
-    tm_partial_put_u8(w, m->has_accelerator);
-    tm_partial_put_u32(w, m->origins);
+    tm_fields_save(w, stage_fields, m);
     tm_partial_put_u64(w, count);
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        const struct memory_facts *f = tm_rows_at(m->facts, i);
+    for (uint64_t i = 0; i < count; i++) {
+        const struct memory_facts *const f = tm_rows_at(m->facts, i);
+        tm_status st;
 
         if (!f)
             return m->run->error.status;
-        save_facts(w, f);
-        save_lists(w, f);
-        save_kept(w, &f->kept);
-        st = save_curve(m, w, f->first_point, f->point_count);
+        tm_fields_save(w, allocator_fields, f);
+        st = tm_fields_save_rows(w, point_fields, m->points, f->first_point, f->point_count);
+        if (st != TM_OK)
+            return st;
     }
-    return st;
+    return TM_OK;
 }
 
-/* --- loading --- */
-
-static void load_facts(struct tm_partial_reader *r, struct memory_facts *f)
-{
-    f->host = tm_partial_below_u32(r, tm_partial_host_count(r));
-    f->name = tm_partial_name(r);
-    f->index = tm_partial_i64(r);
-    f->has_name = tm_partial_bool(r);
-    f->has_index = tm_partial_bool(r);
-    f->is_rest = tm_partial_bool(r);
-    f->has_peak = tm_partial_bool(r);
-    f->has_lifetime_peak = tm_partial_bool(r);
-    f->has_capacity = tm_partial_bool(r);
-    f->has_fragmentation = tm_partial_bool(r);
-    f->peak = tm_partial_i64(r);
-    f->peak_at_ps = tm_partial_i64(r);
-    f->lifetime_peak = tm_partial_i64(r);
-    f->capacity = tm_partial_i64(r);
-    f->fragmentation = tm_partial_double(r);
-    f->allocations = tm_partial_u64(r);
-    f->deallocations = tm_partial_u64(r);
-    f->small_allocations = tm_partial_u64(r);
-    f->allocated_bytes = tm_partial_u64(r);
-    f->spike_count = tm_partial_u64(r);
-    f->first_ps = tm_partial_i64(r);
-    f->last_ps = tm_partial_i64(r);
-}
-
-static void load_lists(struct tm_partial_reader *r, struct memory_facts *f)
-{
-    f->spikes_kept = tm_partial_below_u32(r, MEMORY_SPIKES + 1);
-    for (uint32_t i = 0; i < f->spikes_kept; i++) {
-        f->spikes[i].start_ps = tm_partial_i64(r);
-        f->spikes[i].rise = tm_partial_i64(r);
-    }
-    f->holder_count = tm_partial_below_u32(r, MEMORY_HOLDERS + 1);
-    for (uint32_t i = 0; i < f->holder_count; i++) {
-        f->holders[i].bytes = tm_partial_i64(r);
-        f->holders[i].address = tm_partial_u64(r);
-        f->holders[i].op = tm_partial_name(r);
-        f->holders[i].shape = tm_partial_name(r);
-    }
-}
-
-static void load_kept(struct tm_partial_reader *r, struct memory_kept *kept)
-{
-    kept->count = tm_partial_u64(r);
-    for (int i = 0; i < MEMORY_QUARTERS; i++)
-        kept->bytes[i] = tm_partial_i64(r);
-    kept->largest.bytes = tm_partial_i64(r);
-    kept->largest.address = tm_partial_u64(r);
-    kept->largest.op = tm_partial_name(r);
-    kept->largest.shape = tm_partial_name(r);
-}
+/* Points of a curve: those before them. */
+struct curve {
+    int64_t first_ps, before_ps;
+    bool has_first;
+};
 
 /* Points come in the order of time, and within what a difference of times can be. */
-static tm_status load_curve(struct memory *m, struct tm_partial_reader *r, struct memory_facts *f)
+static tm_status complete_point(void *of, struct tm_partial_reader *r, void *row)
 {
-    int64_t before_ps = INT64_MIN, first_ps = 0, span_ps;
-    tm_status st;
+    const struct memory_point *const point = row;
+    struct curve *const curve = of;
+    int64_t span_ps;
 
-    f->first_point = tm_rows_count(m->points);
-    f->point_count = tm_partial_u64(r);
-    st = tm_partial_status(r);
-    for (uint64_t i = 0; i < f->point_count && st == TM_OK; i++) {
-        struct memory_point point = { .at_ps = tm_partial_i64(r) };
-
-        point.in_use = tm_partial_i64(r);
-        point.available = tm_partial_i64(r);
-        first_ps = i ? first_ps : point.at_ps;
-        if (tm_partial_is_ok(r) && (point.at_ps < before_ps || __builtin_sub_overflow(point.at_ps, first_ps, &span_ps)))
-            return tm_partial_damaged(r, "moments that are not in the order of time");
-        before_ps = point.at_ps;
-        st = tm_partial_is_ok(r) ? tm_rows_append(m->points, &point) : tm_partial_status(r);
-    }
-    return st;
+    if (!curve->has_first)
+        *curve = (struct curve){ .first_ps = point->at_ps, .before_ps = point->at_ps, .has_first = true };
+    if (point->at_ps < curve->before_ps || __builtin_sub_overflow(point->at_ps, curve->first_ps, &span_ps))
+        return tm_partial_damaged(r, "moments that are not in the order of time");
+    curve->before_ps = point->at_ps;
+    return TM_OK;
 }
 
-static tm_status load_hosts(struct memory *m, struct tm_partial_reader *r)
+/* The curve of an allocator stands behind it. */
+static tm_status complete_allocator(void *of, struct tm_partial_reader *r, void *row)
 {
-    tm_status st = TM_OK;
+    struct memory *const m = of;
+    struct memory_facts *const f = row;
+    struct curve curve = { .has_first = false };
 
-    for (uint32_t i = 0; i < tm_partial_host_count(r) && st == TM_OK; i++) {
-        struct memory_host host = { .name = "" };
-
-        tm_partial_copy_host(r, i, host.name, sizeof(host.name));
-        st = tm_rows_append(m->hosts, &host);
-    }
-    return st;
+    f->first_point = tm_rows_count(m->points);
+    return tm_fields_load_rows(r, point_fields, m->points, f->point_count, complete_point, &curve);
 }
 
 static tm_status load_memory(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct memory *m = s->state;
-    const uint32_t first_host = (uint32_t)tm_rows_count(m->hosts);
-    tm_status st = load_hosts(m, r);
-    uint64_t count;
 
-    m->names = tm_partial_names(r);
-    m->has_host_events |= tm_partial_bool(r);
-    m->has_accelerator |= tm_partial_bool(r);
-    m->origins |= tm_partial_below_u32(r, 1 << TM_ORIGIN_COUNT);
-    count = tm_partial_u64(r);
-    if (st == TM_OK)
-        st = tm_partial_status(r);
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        struct memory_facts f = { .host = 0 };
+    for (uint32_t i = 0; i < tm_partial_host_count(r); i++) {
+        struct memory_host host = { .name = "" };
+        tm_status st;
 
-        load_facts(r, &f);
-        f.host += first_host;
-        load_lists(r, &f);
-        load_kept(r, &f.kept);
-        st = load_curve(m, r, &f);
-        if (st == TM_OK)
-            st = tm_rows_append(m->facts, &f);
+        tm_partial_copy_host(r, i, host.name, sizeof(host.name));
+        st = tm_rows_append(m->hosts, &host);
+        if (st != TM_OK)
+            return st;
     }
-    return st;
+    m->names = tm_partial_names(r);
+    tm_fields_load_more(r, stage_fields, m);
+    return tm_fields_load_rows(r, allocator_fields, m->facts, tm_partial_u64(r), complete_allocator, m);
 }
 
 enum {

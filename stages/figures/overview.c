@@ -11,6 +11,7 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/rows.h"
 #include "pipeline/trace.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_window.h"
 #include "stages/resolve/classes.h"
@@ -104,8 +105,8 @@ struct tpu_clocks {
 struct host_row {
     char name[128];
     struct tm_environment environment;
-    enum tm_origin origin;
-    enum tm_backward backward;
+    uint8_t origin;         /* enum tm_origin */
+    uint8_t backward;       /* enum tm_backward */
     uint64_t device_events; /* of its devices' lines, those that repeat others left out: what profilers cap */
     struct tpu_clocks clocks;
 };
@@ -317,12 +318,15 @@ static tm_status end_host(struct tm_stage *s)
     const bool has_operators =
         o->trace->origin == TM_ORIGIN_PYTORCH && o->classes[TM_CLASS_FRAMEWORK_OP] > o->operators_before;
 
+    enum tm_backward backward = o->backward == TM_BACKWARD_UNKNOWN && has_operators ? TM_BACKWARD_NO : o->backward;
+    const tm_status st = backward_in_paths(o->trace, &backward);
+
     if (!host)
         return o->run->error.status;
-    host->backward = o->backward == TM_BACKWARD_UNKNOWN && has_operators ? TM_BACKWARD_NO : o->backward;
+    host->backward = (uint8_t)backward;
     host->device_events = o->device_events;
     host->clocks = clocks_of(o->trace);
-    return backward_in_paths(o->trace, &host->backward);
+    return st;
 }
 
 /* --- the sections --- */
@@ -534,175 +538,103 @@ static tm_status report(struct tm_stage *s, struct tm_value *summary)
 
 /* --- partials --- */
 
-static void save_environment(struct tm_partial_writer *w, const struct tm_environment *e)
-{
-    tm_partial_put_text(w, e->host);
-    tm_partial_put_text(w, e->framework);
-    tm_partial_put_i64(w, e->rank);
-    tm_partial_put_i64(w, e->world_size);
-    tm_partial_put_text(w, e->jax);
-    tm_partial_put_text(w, e->jaxlib);
-    tm_partial_put_text(w, e->platform_version);
-    tm_partial_put_text(w, e->cuda);
-    tm_partial_put_text(w, e->cuda_runtime);
-    tm_partial_put_text(w, e->driver);
-    tm_partial_put_text(w, e->rocm);
-    tm_partial_put_text(w, e->libtpu);
-    tm_partial_put_i64(w, e->process_id);
-    tm_partial_put_u64(w, e->begin_ns);
-    tm_partial_put_u64(w, e->end_ns);
-    tm_partial_put_text(w, e->profile_options);
-}
+#define HOST(member, kind) TM_FIELD(struct host_row, member, kind, KEEP)
 
-static tm_status save_devices(const struct overview *o, struct tm_partial_writer *w)
-{
-    const uint64_t count = tm_rows_count(o->devices);
+static const struct tm_row_field host_fields[] = {
+    HOST(environment.host, TEXT),
+    HOST(environment.framework, TEXT),
+    HOST(environment.rank, INSTANT),
+    HOST(environment.world_size, INSTANT),
+    HOST(environment.jax, TEXT),
+    HOST(environment.jaxlib, TEXT),
+    HOST(environment.platform_version, TEXT),
+    HOST(environment.cuda, TEXT),
+    HOST(environment.cuda_runtime, TEXT),
+    HOST(environment.driver, TEXT),
+    HOST(environment.rocm, TEXT),
+    HOST(environment.libtpu, TEXT),
+    HOST(environment.process_id, INSTANT),
+    HOST(environment.begin_ns, COUNT),
+    HOST(environment.end_ns, COUNT),
+    HOST(environment.profile_options, TEXT),
+    TM_FIELD_BELOW(struct host_row, origin, U8, KEEP, TM_ORIGIN_COUNT),
+    TM_FIELD_BELOW(struct host_row, backward, U8, KEEP, TM_BACKWARD_COUNT),
+    HOST(device_events, COUNT),
+    HOST(clocks.devices, COUNT),
+    HOST(clocks.own, COUNT),
+    HOST(clocks.jumps, COUNT),
+    HOST(clocks.largest_jump_ps, TIME),
+    TM_FIELDS_END,
+};
 
-    tm_partial_put_u64(w, count);
-    for (uint64_t i = 0; i < count; i++) {
-        const struct device_row *row = tm_rows_at(o->devices, i);
+#define DEVICE(member, kind) TM_FIELD(struct device_row, member, kind, KEEP)
 
-        if (!row)
-            return o->run->error.status;
-        tm_partial_put_text(w, row->model);
-        tm_partial_put_text(w, row->vendor);
-        tm_partial_put_u64(w, row->core_count);
-        tm_partial_put_u64(w, row->memory_bytes);
-        tm_partial_put_u64(w, row->memory_bandwidth_bytes);
-        tm_partial_put_double(w, row->peak_tflops);
-        tm_partial_put_u8(w, row->kind);
-        tm_partial_put_u8(w, row->is_used);
-    }
-    return TM_OK;
-}
+static const struct tm_row_field device_fields[] = {
+    DEVICE(model, TEXT),
+    DEVICE(vendor, TEXT),
+    DEVICE(core_count, COUNT),
+    DEVICE(memory_bytes, COUNT),
+    DEVICE(memory_bandwidth_bytes, COUNT),
+    DEVICE(peak_tflops, DOUBLE),
+    TM_FIELD_BELOW(struct device_row, kind, U8, KEEP, KIND_COUNT),
+    DEVICE(is_used, BOOL),
+    TM_FIELDS_END,
+};
 
-static tm_status save_unused(const struct overview *o, struct tm_partial_writer *w)
-{
-    const uint64_t count = tm_rows_count(o->unused);
+static const struct tm_row_field unused_fields[] = {
+    TM_FIELD(struct unused_row, host, HOST, KEEP),
+    TM_FIELD(struct unused_row, name, TEXT, KEEP),
+    TM_FIELDS_END,
+};
 
-    tm_partial_put_u64(w, count);
-    for (uint64_t i = 0; i < count; i++) {
-        const struct unused_row *row = tm_rows_at(o->unused, i);
-
-        if (!row)
-            return o->run->error.status;
-        tm_partial_put_u32(w, row->host);
-        tm_partial_put_text(w, row->name);
-    }
-    return TM_OK;
-}
+static const struct tm_row_field sum_fields[] = {
+    TM_FIELD(struct overview, used, COUNT, SUM),
+    TM_FIELD(struct overview, classes, COUNT, SUM),
+    TM_FIELD(struct overview, kernel_launches, COUNT, SUM),
+    TM_FIELD(struct overview, accelerators, COUNT, SUM),
+    TM_FIELDS_END,
+};
 
 static tm_status save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     const struct overview *o = s->state;
     tm_status st;
 
-    tm_partial_put_u64(w, o->used);
-    tm_partial_put_words(w, o->classes, TM_CLASS_COUNT);
-    tm_partial_put_u64(w, o->kernel_launches);
-    tm_partial_put_words(w, o->accelerators, TM_ACCELERATOR_COUNT);
-    for (uint64_t i = 0; i < tm_rows_count(o->hosts); i++) {
-        const struct host_row *host = tm_rows_at(o->hosts, i);
-
-        if (!host)
-            return o->run->error.status;
-        save_environment(w, &host->environment);
-        tm_partial_put_u8(w, (uint8_t)host->origin);
-        tm_partial_put_u8(w, (uint8_t)host->backward);
-        tm_partial_put_u64(w, host->device_events);
-        tm_partial_put_u64(w, host->clocks.devices);
-        tm_partial_put_u64(w, host->clocks.own);
-        tm_partial_put_u64(w, host->clocks.jumps);
-        tm_partial_put_i64(w, host->clocks.largest_jump_ps);
-    }
-    st = save_devices(o, w);
-    return st == TM_OK ? save_unused(o, w) : st;
+    tm_fields_save(w, sum_fields, o);
+    st = tm_fields_save_rows(w, host_fields, o->hosts, 0, tm_rows_count(o->hosts));
+    if (st != TM_OK)
+        return st;
+    tm_partial_put_u64(w, tm_rows_count(o->devices));
+    st = tm_fields_save_rows(w, device_fields, o->devices, 0, tm_rows_count(o->devices));
+    if (st != TM_OK)
+        return st;
+    tm_partial_put_u64(w, tm_rows_count(o->unused));
+    return tm_fields_save_rows(w, unused_fields, o->unused, 0, tm_rows_count(o->unused));
 }
 
-static void load_environment(struct tm_partial_reader *r, struct tm_environment *e)
+/* in: of  the number of the host in the partial, which becomes that of the next one */
+static tm_status complete_host(void *of, struct tm_partial_reader *r, void *row)
 {
-    tm_partial_text(r, e->host, sizeof(e->host));
-    tm_partial_text(r, e->framework, sizeof(e->framework));
-    e->rank = tm_partial_i64(r);
-    e->world_size = tm_partial_i64(r);
-    tm_partial_text(r, e->jax, sizeof(e->jax));
-    tm_partial_text(r, e->jaxlib, sizeof(e->jaxlib));
-    tm_partial_text(r, e->platform_version, sizeof(e->platform_version));
-    tm_partial_text(r, e->cuda, sizeof(e->cuda));
-    tm_partial_text(r, e->cuda_runtime, sizeof(e->cuda_runtime));
-    tm_partial_text(r, e->driver, sizeof(e->driver));
-    tm_partial_text(r, e->rocm, sizeof(e->rocm));
-    tm_partial_text(r, e->libtpu, sizeof(e->libtpu));
-    e->process_id = tm_partial_i64(r);
-    e->begin_ns = tm_partial_u64(r);
-    e->end_ns = tm_partial_u64(r);
-    tm_partial_text(r, e->profile_options, sizeof(e->profile_options));
-}
+    struct host_row *const host = row;
 
-static tm_status load_devices(struct overview *o, struct tm_partial_reader *r)
-{
-    const uint64_t count = tm_partial_u64(r);
-    tm_status st = tm_partial_status(r);
-
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        struct device_row row = { .kind = 0 };
-
-        tm_partial_text(r, row.model, sizeof(row.model));
-        tm_partial_text(r, row.vendor, sizeof(row.vendor));
-        row.core_count = tm_partial_u64(r);
-        row.memory_bytes = tm_partial_u64(r);
-        row.memory_bandwidth_bytes = tm_partial_u64(r);
-        row.peak_tflops = tm_partial_double(r);
-        row.kind = tm_partial_below_u8(r, KIND_COUNT);
-        row.is_used = tm_partial_bool(r);
-        st = tm_partial_is_ok(r) ? tm_rows_append(o->devices, &row) : tm_partial_status(r);
-    }
-    return st;
-}
-
-static tm_status load_unused(struct overview *o, struct tm_partial_reader *r, uint32_t first_host)
-{
-    const uint64_t count = tm_partial_u64(r);
-    tm_status st = tm_partial_status(r);
-
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        struct unused_row row = { .host = first_host + tm_partial_below_u32(r, tm_partial_host_count(r)) };
-
-        tm_partial_text(r, row.name, sizeof(row.name));
-        st = tm_partial_is_ok(r) ? tm_rows_append(o->unused, &row) : tm_partial_status(r);
-    }
-    return st;
+    tm_partial_copy_host(r, (*(uint32_t *)of)++, host->name, sizeof(host->name));
+    return TM_OK;
 }
 
 static tm_status load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct overview *o = s->state;
-    const uint32_t first_host = (uint32_t)tm_rows_count(o->hosts);
-    tm_status st = TM_OK;
+    uint32_t number = 0;
+    tm_status st;
 
-    o->used += tm_partial_u64(r);
-    for (int i = 0; i < TM_CLASS_COUNT; i++)
-        o->classes[i] += tm_partial_u64(r);
-    o->kernel_launches += tm_partial_u64(r);
-    for (int i = 0; i < TM_ACCELERATOR_COUNT; i++)
-        o->accelerators[i] += tm_partial_u64(r);
-    for (uint32_t i = 0; i < tm_partial_host_count(r) && st == TM_OK; i++) {
-        struct host_row host = { .name = "" };
-
-        tm_partial_copy_host(r, i, host.name, sizeof(host.name));
-        load_environment(r, &host.environment);
-        host.origin = (enum tm_origin)tm_partial_below_u8(r, TM_ORIGIN_COUNT);
-        host.backward = (enum tm_backward)tm_partial_below_u8(r, TM_BACKWARD_COUNT);
-        host.device_events = tm_partial_u64(r);
-        host.clocks.devices = tm_partial_u64(r);
-        host.clocks.own = tm_partial_u64(r);
-        host.clocks.jumps = tm_partial_u64(r);
-        host.clocks.largest_jump_ps = tm_partial_time(r);
-        st = tm_partial_is_ok(r) ? tm_rows_append(o->hosts, &host) : tm_partial_status(r);
-    }
-    if (st == TM_OK)
-        st = load_devices(o, r);
-    return st == TM_OK ? load_unused(o, r, first_host) : st;
+    tm_fields_load_more(r, sum_fields, o);
+    st = tm_fields_load_rows(r, host_fields, o->hosts, tm_partial_host_count(r), complete_host, &number);
+    if (st != TM_OK)
+        return st;
+    st = tm_fields_load_rows(r, device_fields, o->devices, tm_partial_u64(r), NULL, NULL);
+    if (st != TM_OK)
+        return st;
+    return tm_fields_load_rows(r, unused_fields, o->unused, tm_partial_u64(r), NULL, NULL);
 }
 
 static void close_stage(struct tm_stage *s)

@@ -9,6 +9,7 @@
 
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_window.h"
 
@@ -181,99 +182,58 @@ static tm_status programs_report(struct tm_stage *s, struct tm_value *summary)
 
 /* Programs in a partial: the sums and the longest pauses. */
 
-static void save_dispatches(struct tm_partial_writer *w, const struct dispatch_sums *sums)
-{
-    tm_partial_put_u64(w, sums->count);
-    tm_partial_put_u64(w, sums->single_count);
-    tm_partial_put_u64(w, sums->step_devices);
-    tm_partial_put_i64(w, sums->pause_ps);
-    tm_partial_put_i64(w, sums->small_ps);
-    tm_partial_put_i64(w, sums->call_ps);
-    tm_partial_put_i64(w, sums->execute_ps);
-}
+#define DISPATCH(member, kind) TM_FIELD(struct dispatch_sums, member, kind, SUM)
 
-static void programs_add_dispatches(struct dispatch_sums *to, const struct dispatch_sums *more);
+static const struct tm_row_field dispatch_fields[] = {
+    DISPATCH(count, COUNT),   DISPATCH(single_count, COUNT), DISPATCH(step_devices, COUNT), DISPATCH(pause_ps, TIME),
+    DISPATCH(small_ps, TIME), DISPATCH(call_ps, TIME),       DISPATCH(execute_ps, TIME),    TM_FIELDS_END,
+};
 
-static void load_dispatches(struct tm_partial_reader *r, struct dispatch_sums *sums)
-{
-    struct dispatch_sums more = { .count = tm_partial_u64(r) };
+#define SUM(member, kind) TM_FIELD(struct programs, member, kind, SUM)
 
-    more.single_count = tm_partial_u64(r);
-    more.step_devices = tm_partial_u64(r);
-    more.pause_ps = tm_partial_time(r);
-    more.small_ps = tm_partial_time(r);
-    more.call_ps = tm_partial_time(r);
-    more.execute_ps = tm_partial_time(r);
-    programs_add_dispatches(sums, &more);
-}
+static const struct tm_row_field stage_fields[] = {
+    SUM(count, COUNT),
+    SUM(step_devices, COUNT),
+    SUM(operations, COUNT),
+    SUM(operation_ps, TIME),
+    SUM(pause_count, COUNT),
+    SUM(pause_ps, TIME),
+    TM_FIELD_STRUCTS(struct programs, dispatches, struct dispatch_sums, dispatch_fields),
+    TM_FIELD(struct programs, has_device, BOOL, ANY),
+    TM_FIELD(struct programs, has_steps, BOOL, ANY),
+    TM_FIELDS_END,
+};
+
+#define PAUSE(member, kind) TM_FIELD(struct program_pause, member, kind, KEEP)
+
+static const struct tm_row_field pause_fields[] = {
+    TM_FIELD_DEVICE_ID(struct program_pause, device, host),
+    TM_FIELD_BELOW(struct program_pause, device_index, U32, KEEP, TM_DEVICES_MOST),
+    PAUSE(start_ps, INSTANT),
+    PAUSE(dur_ps, TIME),
+    PAUSE(has_step, BOOL),
+    PAUSE(step_number, INSTANT),
+    PAUSE(before, NAME),
+    PAUSE(after, NAME),
+    TM_FIELDS_END,
+};
 
 static tm_status programs_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct programs *p = s->state;
 
-    tm_partial_put_u64(w, p->count);
-    tm_partial_put_u64(w, p->step_devices);
-    tm_partial_put_u64(w, p->operations);
-    tm_partial_put_i64(w, p->operation_ps);
-    tm_partial_put_u64(w, p->pause_count);
-    tm_partial_put_i64(w, p->pause_ps);
-    save_dispatches(w, &p->dispatches);
-    tm_partial_put_u8(w, p->has_device);
-    tm_partial_put_u8(w, p->has_steps);
-    tm_top_rows_sort(p->longest);
-    tm_partial_put_u64(w, tm_top_rows_count(p->longest));
-    for (uint64_t i = 0; i < tm_top_rows_count(p->longest); i++) {
-        const struct program_pause *pause = tm_top_rows_at(p->longest, i);
-
-        tm_partial_put_device(w, pause->host, pause->device);
-        tm_partial_put_u32(w, pause->device_index);
-        tm_partial_put_i64(w, pause->start_ps);
-        tm_partial_put_i64(w, pause->dur_ps);
-        tm_partial_put_u8(w, pause->has_step);
-        tm_partial_put_i64(w, pause->step_number);
-        tm_partial_put_name(w, pause->before);
-        tm_partial_put_name(w, pause->after);
-    }
+    tm_fields_save(w, stage_fields, p);
+    tm_fields_save_top(w, pause_fields, p->longest);
     return TM_OK;
-}
-
-static void load_pause(struct tm_partial_reader *r, struct program_pause *pause)
-{
-    pause->host = tm_partial_device(r, pause->device, sizeof(pause->device));
-    pause->device_index = tm_partial_below_u32(r, TM_DEVICES_MOST);
-    pause->start_ps = tm_partial_i64(r);
-    pause->dur_ps = tm_partial_time(r);
-    pause->has_step = tm_partial_bool(r);
-    pause->step_number = tm_partial_i64(r);
-    pause->before = tm_partial_name(r);
-    pause->after = tm_partial_name(r);
 }
 
 static tm_status programs_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct programs *p = s->state;
-    uint64_t count;
-    tm_status st;
 
     p->names = tm_partial_names(r);
-    p->count = tm_sum_counts(p->count, tm_partial_u64(r));
-    p->step_devices = tm_sum_counts(p->step_devices, tm_partial_u64(r));
-    p->operations = tm_sum_counts(p->operations, tm_partial_u64(r));
-    p->operation_ps = tm_sum_times(p->operation_ps, tm_partial_time(r));
-    p->pause_count = tm_sum_counts(p->pause_count, tm_partial_u64(r));
-    p->pause_ps = tm_sum_times(p->pause_ps, tm_partial_time(r));
-    load_dispatches(r, &p->dispatches);
-    p->has_device |= tm_partial_bool(r);
-    p->has_steps |= tm_partial_bool(r);
-    count = tm_partial_below_u64(r, PROGRAMS_PAUSES + 1);
-    st = tm_partial_status(r);
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        struct program_pause pause = { .dur_ps = 0 };
-
-        load_pause(r, &pause);
-        st = tm_partial_is_ok(r) ? tm_top_rows_add(p->longest, &pause) : tm_partial_status(r);
-    }
-    return st;
+    tm_fields_load_more(r, stage_fields, p);
+    return tm_fields_load_top(r, pause_fields, p->longest, PROGRAMS_PAUSES);
 }
 
 static int compare_times(int64_t a, int64_t b)
@@ -443,17 +403,6 @@ static void close_dispatch(struct programs *p, struct dispatch *d)
     d->ops = 0;
 }
 
-static void programs_add_dispatches(struct dispatch_sums *to, const struct dispatch_sums *more)
-{
-    to->count = tm_sum_counts(to->count, more->count);
-    to->single_count = tm_sum_counts(to->single_count, more->single_count);
-    to->step_devices = tm_sum_counts(to->step_devices, more->step_devices);
-    to->pause_ps = tm_sum_times(to->pause_ps, more->pause_ps);
-    to->small_ps = tm_sum_times(to->small_ps, more->small_ps);
-    to->call_ps = tm_sum_times(to->call_ps, more->call_ps);
-    to->execute_ps = tm_sum_times(to->execute_ps, more->execute_ps);
-}
-
 TM_NOT_INLINE void begin_dispatch(struct programs *p, struct program_lane *lane, const struct tm_event *event)
 {
     const int64_t pause_ps = event->record.start_ps - lane->end_ps;
@@ -590,7 +539,7 @@ static tm_status end_host(struct tm_stage *s)
     if (p->host_dispatches.count && (p->begun || !p->has_modules)) {
         p->host_dispatches.step_devices = (steps->chosen_end - steps->chosen_begin) * devices;
         p->host_dispatches.execute_ps = execute_ps;
-        programs_add_dispatches(&p->dispatches, &p->host_dispatches);
+        tm_fields_merge(dispatch_fields, &p->dispatches, &p->host_dispatches);
     }
     p->has_steps |= has_marked_steps(p->trace);
     if (count) {
