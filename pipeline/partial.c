@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "pipeline/files.h"
+#include "pipeline/record.h"
 #include "pipeline/store/rows.h"
 #include "pipeline/store/sorter.h"
 
@@ -858,6 +859,17 @@ uint32_t tm_partial_run_host(struct tm_partial_reader *r)
 uint32_t tm_partial_run_device(struct tm_partial_reader *r)
 {
     return r->first_device + tm_partial_below_u32(r, r->device_count);
+}
+
+uint32_t tm_partial_run_device_or_none(struct tm_partial_reader *r)
+{
+    const uint32_t device = tm_partial_u32(r);
+
+    if (device < r->device_count)
+        return r->first_device + device;
+    if (device != TM_NONE)
+        (void)tm_partial_damaged(r, "a device that is not there");
+    return TM_NONE;
 }
 
 uint32_t tm_partial_device(struct tm_partial_reader *r, char *id, size_t id_bytes)

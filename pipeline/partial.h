@@ -116,8 +116,9 @@ void tm_partial_id(struct tm_partial_reader *r, uint32_t host, char *to, size_t 
 typedef void tm_partial_take_row(struct tm_partial_reader *r, void *row);
 tm_status tm_partial_take_groups(struct tm_partial_reader *r, struct tm_groups *groups, tm_partial_take_row *take,
                                  void *row) TM_MUST_USE;
-uint32_t tm_partial_run_host(struct tm_partial_reader *r); /* a host of the partial: its number in the run */
+uint32_t tm_partial_run_host(struct tm_partial_reader *r);   /* a host of the partial: its number in the run */
 uint32_t tm_partial_run_device(struct tm_partial_reader *r); /* a device of the section: its number in the run */
+uint32_t tm_partial_run_device_or_none(struct tm_partial_reader *r); /* the same, or TM_NONE */
 /* A host and the id of one of its devices.  out: the number of the host in the run */
 uint32_t tm_partial_device(struct tm_partial_reader *r, char *id, size_t id_bytes);
 

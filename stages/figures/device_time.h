@@ -176,8 +176,8 @@ struct listed_gap {
     int64_t step_number; /* as its marker says */
     uint32_t lane;
     tm_strid before, after, host_event;
-    enum tm_cause cause;
-    enum told_by thread; /* that host_event is of */
+    uint8_t cause;  /* enum tm_cause */
+    uint8_t thread; /* enum told_by: that host_event is of */
     int64_t parts[TM_CAUSE_COUNT];
     int64_t launch_ps, launch_dur_ps; /* the call that launched what ends it; INT64_MIN = not known */
     uint64_t calls, long_calls;       /* events of the name of host_event; 0 = none */

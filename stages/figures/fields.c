@@ -14,9 +14,10 @@ enum { ROW_BYTES_MOST = 4096 };
 
 /* The size of one element of each kind; 0 = the member is one. */
 static const uint8_t element_bytes[TM_FIELD_KIND_COUNT] = {
-    [TM_FIELD_WORD] = 8,   [TM_FIELD_COUNT] = 8,  [TM_FIELD_TIME] = 8,    [TM_FIELD_INSTANT] = 8, [TM_FIELD_WIDE] = 16,
-    [TM_FIELD_DOUBLE] = 8, [TM_FIELD_U32] = 4,    [TM_FIELD_U8] = 1,      [TM_FIELD_BOOL] = 1,    [TM_FIELD_NAME] = 4,
-    [TM_FIELD_HOST] = 4,   [TM_FIELD_DEVICE] = 4, [TM_FIELD_DEVICES] = 8,
+    [TM_FIELD_WORD] = 8,           [TM_FIELD_COUNT] = 8,   [TM_FIELD_TIME] = 8, [TM_FIELD_INSTANT] = 8,
+    [TM_FIELD_WIDE] = 16,          [TM_FIELD_DOUBLE] = 8,  [TM_FIELD_U32] = 4,  [TM_FIELD_U8] = 1,
+    [TM_FIELD_BOOL] = 1,           [TM_FIELD_NAME] = 4,    [TM_FIELD_HOST] = 4, [TM_FIELD_DEVICE] = 4,
+    [TM_FIELD_DEVICE_OR_NONE] = 4, [TM_FIELD_DEVICES] = 8,
 };
 
 static_assert(sizeof(tm_strid) == 4, "as the table says");
@@ -44,6 +45,7 @@ static void save_element(struct tm_partial_writer *w, const struct tm_row_field 
     case TM_FIELD_U32:
     case TM_FIELD_HOST:
     case TM_FIELD_DEVICE:
+    case TM_FIELD_DEVICE_OR_NONE:
         tm_partial_put_u32(w, *(const uint32_t *)at);
         break;
     case TM_FIELD_U8:
@@ -145,6 +147,9 @@ static void load_element(struct tm_partial_reader *r, const struct tm_row_field 
         break;
     case TM_FIELD_DEVICE:
         *(uint32_t *)at = tm_partial_run_device(r);
+        break;
+    case TM_FIELD_DEVICE_OR_NONE:
+        *(uint32_t *)at = tm_partial_run_device_or_none(r);
         break;
     case TM_FIELD_DEVICES:
         *(uint64_t *)at = tm_move_device_bits(tm_partial_u64(r), tm_partial_first_device(r));

@@ -23,22 +23,23 @@
  * TM_PARTIAL_MAGIC and schemas/PARTIAL.md.  A member that is an array has as many elements as fit into it. */
 enum tm_field_kind {
     TM_FIELD_NONE,
-    TM_FIELD_WORD,    /* uint64_t, or a struct of them: hashes, keys */
-    TM_FIELD_COUNT,   /* uint64_t */
-    TM_FIELD_TIME,    /* int64_t: a length of time in ps, not negative */
-    TM_FIELD_INSTANT, /* int64_t: a point in time, or another number with a sign */
-    TM_FIELD_WIDE,    /* struct tm_wide */
-    TM_FIELD_DOUBLE,  /* double */
-    TM_FIELD_U32,     /* uint32_t */
-    TM_FIELD_U8,      /* uint8_t */
-    TM_FIELD_BOOL,    /* bool, or uint8_t that is 0 or 1 */
-    TM_FIELD_NAME,    /* tm_strid */
-    TM_FIELD_TEXT,    /* char[], with its terminator */
-    TM_FIELD_HOST,    /* uint32_t: a host of the partial, renumbered where it is read */
-    TM_FIELD_DEVICE,  /* uint32_t: a device of the partial, renumbered: see tm_partial_bind_devices */
-    TM_FIELD_DEVICES, /* uint64_t: bits of devices, renumbered */
-    TM_FIELD_ID,      /* char[]: the id of a device, which begins with the name of its host: TM_FIELD_DEVICE_ID */
-    TM_FIELD_STRUCT,  /* a struct with a table of its own, or an array of them: TM_FIELD_STRUCTS */
+    TM_FIELD_WORD,           /* uint64_t, or a struct of them: hashes, keys */
+    TM_FIELD_COUNT,          /* uint64_t */
+    TM_FIELD_TIME,           /* int64_t: a length of time in ps, not negative */
+    TM_FIELD_INSTANT,        /* int64_t: a point in time, or another number with a sign */
+    TM_FIELD_WIDE,           /* struct tm_wide */
+    TM_FIELD_DOUBLE,         /* double */
+    TM_FIELD_U32,            /* uint32_t */
+    TM_FIELD_U8,             /* uint8_t */
+    TM_FIELD_BOOL,           /* bool, or uint8_t that is 0 or 1 */
+    TM_FIELD_NAME,           /* tm_strid */
+    TM_FIELD_TEXT,           /* char[], with its terminator */
+    TM_FIELD_HOST,           /* uint32_t: a host of the partial, renumbered where it is read */
+    TM_FIELD_DEVICE,         /* uint32_t: a device of the partial, renumbered: see tm_partial_bind_devices */
+    TM_FIELD_DEVICE_OR_NONE, /* the same, or TM_NONE */
+    TM_FIELD_DEVICES,        /* uint64_t: bits of devices, renumbered */
+    TM_FIELD_ID,     /* char[]: the id of a device, which begins with the name of its host: TM_FIELD_DEVICE_ID */
+    TM_FIELD_STRUCT, /* a struct with a table of its own, or an array of them: TM_FIELD_STRUCTS */
     TM_FIELD_KIND_COUNT
 };
 
