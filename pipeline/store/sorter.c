@@ -853,3 +853,8 @@ uint64_t tm_sorter_count(const struct tm_sorter *sorter)
 {
     return sorter->count;
 }
+
+size_t tm_sorter_row_bytes(const struct tm_sorter *sorter)
+{
+    return sorter->window.row_bytes;
+}

@@ -41,6 +41,7 @@ tm_status tm_sorter_next(struct tm_sorter *sorter, const void **row) TM_MUST_USE
 /* Start again from the first row, as often as wanted. */
 tm_status tm_sorter_rewind(struct tm_sorter *sorter) TM_MUST_USE;
 uint64_t tm_sorter_count(const struct tm_sorter *sorter);
+size_t tm_sorter_row_bytes(const struct tm_sorter *sorter);
 
 /* Rows one after the other in one block that grows in few, large steps up to a bound, which the pool of the ledger
  * may raise: the memory part of sorters, groups and indexes.  Pointers to rows are valid until the next row is put in. */

@@ -13,6 +13,7 @@
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/skew.h"
 #include "stages/resolve/classes.h"
@@ -193,25 +194,46 @@ enum tm_collective_kind tm_collective_kind_in(const char *text, size_t length)
 /* Collectives in a partial: the sums and all groups, in the order of their keys, what devices are
  * compared by, and all stretches in which collectives are exposed. */
 
-/* --- saving --- */
+#define ROW(member, kind, merge) TM_FIELD(struct collective_row, member, kind, merge)
 
-static void save_row(struct tm_partial_writer *w, const void *of)
+/* What is not summed is of the first row that tells it. */
+static const struct tm_row_field row_fields[] = {
+    ROW(key, WORD, KEEP),
+    ROW(count, COUNT, SUM),
+    ROW(total_ps, TIME, SUM),
+    ROW(plain_count, COUNT, SUM),
+    ROW(plain_ps, TIME, SUM),
+    ROW(flight_count, COUNT, SUM),
+    ROW(flight_ps, TIME, SUM),
+    TM_FIELD_LOCAL(struct collective_row, moved_count, COUNT, SUM),
+    TM_FIELD_LOCAL(struct collective_row, moved_ps, TIME, SUM),
+    TM_FIELD_LOCAL(struct collective_row, is_told, BOOL, FIRST),
+    ROW(message_bytes, COUNT, FIRST),
+    ROW(group_size, U32, FIRST),
+    ROW(data_type, NAME, FIRST),
+    TM_FIELD_BELOW(struct collective_row, kind, U8, FIRST, TM_COLLECTIVE_KIND_COUNT),
+    TM_FIELD_BELOW(struct collective_row, reach, U8, FIRST, TM_REACH_COUNT),
+    TM_FIELDS_END,
+};
+
+static const struct tm_row_field stage_fields[] = {
+    TM_FIELD(struct collectives, count, COUNT, SUM),     TM_FIELD(struct collectives, sized_count, COUNT, SUM),
+    TM_FIELD(struct collectives, bytes, COUNT, SUM),     TM_FIELD(struct collectives, total_ps, TIME, SUM),
+    TM_FIELD(struct collectives, has_device, BOOL, ANY), TM_FIELDS_END,
+};
+
+static void merge_collective_rows(void *into, const void *from)
 {
-    const struct collective_row *row = of;
+    struct collective_row *a = into;
+    const struct collective_row *b = from;
 
-    tm_partial_put_words(w, &row->key, 2);
-    tm_partial_put_u64(w, row->count);
-    tm_partial_put_i64(w, row->total_ps);
-    tm_partial_put_u64(w, row->plain_count);
-    tm_partial_put_i64(w, row->plain_ps);
-    tm_partial_put_u64(w, row->flight_count);
-    tm_partial_put_i64(w, row->flight_ps);
-    tm_partial_put_u64(w, row->message_bytes);
-    tm_partial_put_u32(w, row->group_size);
-    tm_partial_put_name(w, row->data_type);
-    tm_partial_put_u8(w, row->kind);
-    tm_partial_put_u8(w, row->reach);
+    tm_fields_merge(row_fields, a, b);
+    add_exposed_parts(&a->exposed, &b->exposed);
+    if (!a->is_told && b->is_told)
+        tm_fields_take_first(row_fields, a, b);
 }
+
+/* --- saving --- */
 
 static tm_status save_stretches(struct collectives *c, struct tm_partial_writer *w)
 {
@@ -237,110 +259,74 @@ static tm_status collectives_save(struct tm_stage *s, struct tm_partial_writer *
     struct collectives *c = s->state;
     tm_status st;
 
-    tm_partial_put_u64(w, c->count);
-    tm_partial_put_u64(w, c->sized_count);
-    tm_partial_put_u64(w, c->bytes);
-    tm_partial_put_i64(w, c->total_ps);
-    tm_partial_put_u8(w, c->has_device);
-    st = tm_partial_put_groups(w, c->groups, save_row);
-    if (st == TM_OK)
-        st = tm_skew_save(&c->skew, w);
-    return st == TM_OK ? save_stretches(c, w) : st;
+    tm_fields_save(w, stage_fields, c);
+    st = tm_fields_save_groups(w, row_fields, c->groups);
+    if (st != TM_OK)
+        return st;
+    st = tm_skew_save(&c->skew, w);
+    if (st != TM_OK)
+        return st;
+    return save_stretches(c, w);
 }
 
 /* --- loading --- */
 
-static void load_row(struct tm_partial_reader *r, void *to)
+static tm_status complete_row(void *of, struct tm_partial_reader *r, void *row)
 {
-    struct collective_row *row = to;
-
-    tm_partial_words(r, &row->key, 2);
-    row->count = tm_partial_u64(r);
-    row->total_ps = tm_partial_time(r);
-    row->plain_count = tm_partial_u64(r);
-    row->plain_ps = tm_partial_time(r);
-    row->flight_count = tm_partial_u64(r);
-    row->flight_ps = tm_partial_time(r);
-    row->is_told = true;
-    row->message_bytes = tm_partial_u64(r);
-    row->group_size = tm_partial_u32(r);
-    row->data_type = tm_partial_name(r);
-    row->kind = tm_partial_below_u8(r, TM_COLLECTIVE_KIND_COUNT);
-    row->reach = tm_partial_below_u8(r, TM_REACH_COUNT);
+    (void)of;
+    (void)r;
+    ((struct collective_row *)row)->is_told = true;
+    return TM_OK;
 }
 
-static tm_status load_stretches(struct collectives *c, struct tm_partial_reader *r, uint32_t first)
+static tm_status load_stretches(struct collectives *c, struct tm_partial_reader *r)
 {
     const uint64_t count = tm_partial_u64(r);
-    tm_status st = tm_partial_status(r);
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < count && tm_partial_is_ok(r); i++) {
         struct stretch stretch = { .serial = 0 };
         int64_t dur_ps;
+        tm_status st;
 
         tm_partial_words(r, &stretch.row, 2);
         stretch.serial = tm_partial_u64(r);
         stretch.start_ps = tm_partial_i64(r);
         dur_ps = tm_partial_time(r);
-        stretch.member = first + tm_partial_below_u32(r, c->skew.members.count - first);
+        stretch.member = tm_partial_run_device(r);
         stretch.is_chosen = tm_partial_bool(r);
         if (tm_partial_is_ok(r) && !tm_time_fits(stretch.start_ps, dur_ps))
             (void)tm_partial_damaged(r, "a time is out of its range");
-        stretch.end_ps = tm_sum_times(stretch.start_ps, dur_ps);
-        st = tm_partial_is_ok(r) ? tm_sorter_push(c->stretches, &stretch) : tm_partial_status(r);
+        if (!tm_partial_is_ok(r))
+            break;
+        stretch.end_ps = stretch.start_ps + dur_ps;
+        st = tm_sorter_push(c->stretches, &stretch);
+        if (st != TM_OK)
+            return st;
     }
-    return st;
+    return tm_partial_status(r);
 }
 
 static tm_status collectives_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct collectives *c = s->state;
-    const uint64_t count = tm_partial_u64(r), sized_count = tm_partial_u64(r);
-    struct collective_row row;
-    uint32_t first = 0;
     tm_status st;
 
     c->names = tm_partial_names(r);
-    c->count = tm_sum_counts(c->count, count);
-    c->sized_count = tm_sum_counts(c->sized_count, sized_count);
-    c->bytes = tm_sum_counts(c->bytes, tm_partial_u64(r));
-    c->total_ps = tm_sum_times(c->total_ps, tm_partial_time(r));
-    c->has_device |= tm_partial_bool(r);
-    if (tm_partial_is_ok(r) && sized_count > count)
+    tm_fields_load_more(r, stage_fields, c);
+    if (tm_partial_is_ok(r) && c->sized_count > c->count)
         return tm_partial_damaged(r, "a number is out of its range");
-    st = tm_partial_take_groups(r, c->groups, load_row, &row);
-    if (st == TM_OK)
-        st = tm_skew_load(&c->skew, r, &first);
-    return st == TM_OK ? load_stretches(c, r, first) : st;
+    st = tm_fields_load_groups(r, row_fields, c->groups, complete_row, NULL);
+    if (st != TM_OK)
+        return st;
+    st = tm_skew_load(&c->skew, r);
+    if (st != TM_OK)
+        return st;
+    return load_stretches(c, r);
 }
 
 /* Exposed time of collectives, split where the last device came: until then the device waits, from
  * then on data move. Stretches and matched collectives are read side by side in the order of
  * devices and their collectives. Memory: fixed per device; rows spill. */
-
-static void merge_collective_rows(void *into, const void *from)
-{
-    struct collective_row *a = into;
-    const struct collective_row *b = from;
-
-    a->count = tm_sum_counts(a->count, b->count);
-    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
-    add_exposed_parts(&a->exposed, &b->exposed);
-    a->plain_count = tm_sum_counts(a->plain_count, b->plain_count);
-    a->plain_ps = tm_sum_times(a->plain_ps, b->plain_ps);
-    a->flight_count = tm_sum_counts(a->flight_count, b->flight_count);
-    a->flight_ps = tm_sum_times(a->flight_ps, b->flight_ps);
-    a->moved_count = tm_sum_counts(a->moved_count, b->moved_count);
-    a->moved_ps = tm_sum_times(a->moved_ps, b->moved_ps);
-    if (!a->is_told && b->is_told) {
-        a->message_bytes = b->message_bytes;
-        a->group_size = b->group_size;
-        a->data_type = b->data_type;
-        a->kind = b->kind;
-        a->reach = b->reach;
-        a->is_told = true;
-    }
-}
 
 struct splitting {
     struct collectives *c;

@@ -347,6 +347,33 @@ tm_status tm_fields_load_rows(struct tm_partial_reader *r, const struct tm_row_f
     return st;
 }
 
+tm_status tm_fields_save_sorter(struct tm_partial_writer *w, const struct tm_row_field *fields,
+                                struct tm_sorter *sorter)
+{
+    const void *row = NULL;
+    tm_status st = tm_sorter_finish(sorter);
+
+    tm_partial_put_u64(w, tm_sorter_count(sorter));
+    while (st == TM_OK && (st = tm_sorter_next(sorter, &row)) == TM_OK && row)
+        tm_fields_save(w, fields, row);
+    return st;
+}
+
+tm_status tm_fields_load_sorter(struct tm_partial_reader *r, const struct tm_row_field *fields,
+                                struct tm_sorter *sorter, tm_fields_complete *complete, void *of)
+{
+    const uint64_t count = tm_partial_u64(r);
+    alignas(max_align_t) uint8_t row[ROW_BYTES_MOST];
+    tm_status st = tm_partial_status(r);
+
+    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+        st = load_row(r, fields, tm_sorter_row_bytes(sorter), complete, of, row);
+        if (st == TM_OK)
+            st = tm_sorter_push(sorter, row);
+    }
+    return st;
+}
+
 void tm_fields_save_top(struct tm_partial_writer *w, const struct tm_row_field *fields, struct tm_top_rows *top)
 {
     tm_top_rows_sort(top);

@@ -136,6 +136,13 @@ tm_status tm_fields_save_rows(struct tm_partial_writer *w, const struct tm_row_f
 tm_status tm_fields_load_rows(struct tm_partial_reader *r, const struct tm_row_field *fields, struct tm_rows *rows,
                               uint64_t count, tm_fields_complete *complete, void *of) TM_MUST_USE;
 
+/* The rows of a sorter in order, which saving finishes: their number, then each.
+ * errors: of the sorter, the partial and `complete` */
+tm_status tm_fields_save_sorter(struct tm_partial_writer *w, const struct tm_row_field *fields,
+                                struct tm_sorter *sorter) TM_MUST_USE;
+tm_status tm_fields_load_sorter(struct tm_partial_reader *r, const struct tm_row_field *fields,
+                                struct tm_sorter *sorter, tm_fields_complete *complete, void *of) TM_MUST_USE;
+
 /* The kept rows of a list of the largest ones, which saving sorts: their number, then each.
  * in:     most  of them
  * errors: of the partial and the rows */

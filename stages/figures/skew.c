@@ -12,6 +12,7 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
 #include "stages/figures/collectives.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/members.h"
 
@@ -653,133 +654,99 @@ void tm_skew_free_matches(struct matches *m)
 
 /* Late arrivals in a partial: devices, clocks, communicators, and all arrivals in order. */
 
-/* --- saving --- */
+static const struct tm_row_field presence_fields[] = {
+    TM_FIELD(struct presence, count, COUNT, KEEP),
+    TM_FIELD(struct presence, collective_ps, TIME, KEEP),
+    TM_FIELDS_END,
+};
 
-static void save_communicator(struct tm_partial_writer *w, const void *of)
-{
-    const struct communicator *c = of;
+static const struct tm_row_field clock_fields[] = {
+    TM_FIELD(struct host_clock, at, INSTANT, KEEP),
+    TM_FIELD_BELOW(struct host_clock, base, U8, KEEP, CLOCK_BASE_COUNT),
+    TM_FIELDS_END,
+};
 
-    tm_partial_put_words(w, &c->key, 2);
-    tm_partial_put_name(w, c->name);
-    tm_partial_put_name(w, c->group);
-    tm_partial_put_name(w, c->replica_groups);
-    tm_partial_put_words(w, &c->replica_hash, 2);
-    tm_partial_put_u32(w, c->group_size);
-    tm_partial_put_u8(w, c->kind);
-}
+static const struct tm_row_field communicator_fields[] = {
+    TM_FIELD(struct communicator, key, WORD, KEEP),
+    TM_FIELD(struct communicator, name, NAME, KEEP),
+    TM_FIELD(struct communicator, group, NAME, KEEP),
+    TM_FIELD(struct communicator, replica_groups, NAME, KEEP),
+    TM_FIELD(struct communicator, replica_hash, WORD, KEEP),
+    TM_FIELD(struct communicator, group_size, U32, KEEP),
+    TM_FIELD_BELOW(struct communicator, kind, U8, KEEP, TM_COLLECTIVE_KIND_COUNT),
+    TM_FIELDS_END,
+};
 
-static tm_status save_arrivals(struct skew *k, struct tm_partial_writer *w)
-{
-    const void *row = NULL;
-    tm_status st = tm_sorter_finish(k->arrivals);
+#define ARRIVAL(member, kind) TM_FIELD(struct arrival, member, kind, KEEP)
 
-    tm_partial_put_u64(w, tm_sorter_count(k->arrivals));
-    while (st == TM_OK && (st = tm_sorter_next(k->arrivals, &row)) == TM_OK && row) {
-        const struct arrival *arrival = row;
-
-        tm_partial_put_words(w, &arrival->communicator, 2);
-        tm_partial_put_words(w, &arrival->row, 2);
-        tm_partial_put_i64(w, arrival->place);
-        tm_partial_put_i64(w, arrival->step);
-        tm_partial_put_i64(w, arrival->start_ps);
-        tm_partial_put_i64(w, arrival->dur_ps);
-        tm_partial_put_u64(w, arrival->serial);
-        tm_partial_put_u32(w, arrival->member);
-        tm_partial_put_u8(w, arrival->is_start);
-        tm_partial_put_u8(w, arrival->is_chosen);
-    }
-    return st;
-}
+static const struct tm_row_field arrival_fields[] = {
+    ARRIVAL(communicator, WORD), ARRIVAL(row, WORD),       ARRIVAL(place, INSTANT), ARRIVAL(step, INSTANT),
+    ARRIVAL(start_ps, INSTANT),  ARRIVAL(dur_ps, TIME),    ARRIVAL(serial, COUNT),  ARRIVAL(member, DEVICE),
+    ARRIVAL(is_start, BOOL),     ARRIVAL(is_chosen, BOOL), TM_FIELDS_END,
+};
 
 tm_status tm_skew_save(struct skew *k, struct tm_partial_writer *w)
 {
     tm_status st;
 
     tm_members_save(&k->members, w);
-    for (uint32_t i = 0; i < k->members.count; i++) {
-        tm_partial_put_u64(w, k->presences[i].count);
-        tm_partial_put_i64(w, k->presences[i].collective_ps);
-    }
-    for (uint32_t i = 0; i < k->clock_count; i++) {
-        tm_partial_put_i64(w, k->clocks[i].at);
-        tm_partial_put_u8(w, k->clocks[i].base);
-    }
+    for (uint32_t i = 0; i < k->members.count; i++)
+        tm_fields_save(w, presence_fields, &k->presences[i]);
+    for (uint32_t i = 0; i < k->clock_count; i++)
+        tm_fields_save(w, clock_fields, &k->clocks[i]);
     tm_partial_put_u64(w, k->unmatchable);
-    st = tm_partial_put_groups(w, k->communicators, save_communicator);
-    return st == TM_OK ? save_arrivals(k, w) : st;
+    st = tm_fields_save_groups(w, communicator_fields, k->communicators);
+    if (st != TM_OK)
+        return st;
+    return tm_fields_save_sorter(w, arrival_fields, k->arrivals);
 }
 
-/* --- loading --- */
-
+/* out: *first  the number of the partial's first device */
 static tm_status load_devices(struct skew *k, struct tm_partial_reader *r, uint32_t *first)
 {
     tm_status st = tm_members_load(&k->members, k->run, r, first);
 
-    if (st == TM_OK)
-        st = grow_presences(k);
-    for (uint32_t i = *first; i < k->members.count && st == TM_OK; i++) {
-        k->presences[i].count = tm_partial_u64(r);
-        k->presences[i].collective_ps = tm_partial_time(r);
-        st = tm_partial_status(r);
-    }
-    for (uint32_t i = 0; i < tm_partial_host_count(r) && st == TM_OK; i++) {
-        struct host_clock clock = { .at = tm_partial_i64(r) };
+    if (st != TM_OK)
+        return st;
+    st = grow_presences(k);
+    if (st != TM_OK)
+        return st;
+    for (uint32_t i = *first; i < k->members.count; i++)
+        tm_fields_load(r, presence_fields, &k->presences[i]);
+    for (uint32_t i = 0; i < tm_partial_host_count(r) && tm_partial_is_ok(r); i++) {
+        struct host_clock clock = { .at = 0 };
 
-        clock.base = tm_partial_below_u8(r, CLOCK_BASE_COUNT);
-        st = tm_partial_is_ok(r) ? add_clock(k, clock) : tm_partial_status(r);
+        tm_fields_load(r, clock_fields, &clock);
+        st = add_clock(k, clock);
+        if (st != TM_OK)
+            return st;
     }
-    return st;
+    return tm_partial_status(r);
 }
 
-static void load_communicator(struct tm_partial_reader *r, void *to)
+static tm_status complete_arrival(void *of, struct tm_partial_reader *r, void *row)
 {
-    struct communicator *row = to;
+    const struct arrival *const arrival = row;
 
-    tm_partial_words(r, &row->key, 2);
-    row->name = tm_partial_name(r);
-    row->group = tm_partial_name(r);
-    row->replica_groups = tm_partial_name(r);
-    tm_partial_words(r, &row->replica_hash, 2);
-    row->group_size = tm_partial_u32(r);
-    row->kind = tm_partial_below_u8(r, TM_COLLECTIVE_KIND_COUNT);
+    (void)of;
+    return tm_time_fits(arrival->start_ps, arrival->dur_ps) ? TM_OK
+                                                            : tm_partial_damaged(r, "a time is out of its range");
 }
 
-static tm_status load_arrivals(struct skew *k, struct tm_partial_reader *r, uint32_t first)
+tm_status tm_skew_load(struct skew *k, struct tm_partial_reader *r)
 {
-    const uint64_t count = tm_partial_u64(r);
-    tm_status st = tm_partial_status(r);
+    uint32_t first;
+    tm_status st = load_devices(k, r, &first);
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        struct arrival arrival = { .member = 0 };
-
-        tm_partial_words(r, &arrival.communicator, 2);
-        tm_partial_words(r, &arrival.row, 2);
-        arrival.place = tm_partial_i64(r);
-        arrival.step = tm_partial_i64(r);
-        arrival.start_ps = tm_partial_i64(r);
-        arrival.dur_ps = tm_partial_time(r);
-        arrival.serial = tm_partial_u64(r);
-        arrival.member = first + tm_partial_below_u32(r, k->members.count - first);
-        arrival.is_start = tm_partial_bool(r);
-        arrival.is_chosen = tm_partial_bool(r);
-        if (tm_partial_is_ok(r) && !tm_time_fits(arrival.start_ps, arrival.dur_ps))
-            (void)tm_partial_damaged(r, "a time is out of its range");
-        st = tm_partial_is_ok(r) ? tm_sorter_push(k->arrivals, &arrival) : tm_partial_status(r);
-    }
-    return st;
-}
-
-tm_status tm_skew_load(struct skew *k, struct tm_partial_reader *r, uint32_t *first)
-{
-    struct communicator communicator;
-    tm_status st = load_devices(k, r, first);
-
+    if (st != TM_OK)
+        return st;
     k->names = tm_partial_names(r);
-    if (st == TM_OK) {
-        k->unmatchable = tm_sum_counts(k->unmatchable, tm_partial_u64(r));
-        st = tm_partial_take_groups(r, k->communicators, load_communicator, &communicator);
-    }
-    return st == TM_OK ? load_arrivals(k, r, *first) : st;
+    tm_partial_bind_devices(r, first, k->members.count - first);
+    k->unmatchable = tm_sum_counts(k->unmatchable, tm_partial_u64(r));
+    st = tm_fields_load_groups(r, communicator_fields, k->communicators, NULL, NULL);
+    if (st != TM_OK)
+        return st;
+    return tm_fields_load_sorter(r, arrival_fields, k->arrivals, complete_arrival, NULL);
 }
 
 /* Late arrivals out of the collectives that were matched.  Nobody can leave an all-reduce before the last one has

@@ -136,7 +136,7 @@ const char *tm_skew_why_not_matched(const struct skew *k, const struct skew_sums
 tm_status tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums,
                          struct tm_value *section) TM_MUST_USE;
 tm_status tm_skew_save(struct skew *k, struct tm_partial_writer *w) TM_MUST_USE;
-/* out: first  number of the first device that was loaded */
-tm_status tm_skew_load(struct skew *k, struct tm_partial_reader *r, uint32_t *first) TM_MUST_USE;
+/* Its devices are bound to the reader then, for what refers to them. */
+tm_status tm_skew_load(struct skew *k, struct tm_partial_reader *r) TM_MUST_USE;
 
 #endif
