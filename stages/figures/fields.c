@@ -110,7 +110,7 @@ static void load_element(struct tm_partial_reader *r, const struct tm_row_field 
     switch ((enum tm_field_kind)field->kind) {
     case TM_FIELD_WORD:
     case TM_FIELD_COUNT:
-        *(uint64_t *)at = tm_partial_u64(r);
+        *(uint64_t *)at = field->below ? tm_partial_below_u64(r, field->below) : tm_partial_u64(r);
         break;
     case TM_FIELD_TIME:
         *(int64_t *)at = tm_partial_time(r);
@@ -395,4 +395,35 @@ tm_status tm_fields_load_top(struct tm_partial_reader *r, const struct tm_row_fi
             st = tm_top_rows_add(top, row);
     }
     return st;
+}
+
+tm_status tm_fields_save_lengths(struct tm_partial_writer *w, const struct tm_row_field *fields,
+                                 struct tm_lengths *lengths)
+{
+    const struct tm_length *length = NULL;
+    tm_status st = tm_lengths_finish(lengths);
+
+    while (st == TM_OK && (st = tm_lengths_next(lengths, &length)) == TM_OK && length) {
+        tm_partial_put_u8(w, 1);
+        tm_fields_save(w, fields, length);
+    }
+    tm_partial_put_u8(w, 0);
+    return st;
+}
+
+tm_status tm_fields_load_lengths(struct tm_partial_reader *r, const struct tm_row_field *fields,
+                                 struct tm_lengths *lengths)
+{
+    while (tm_partial_bool(r)) {
+        struct tm_length length = { .group = 0 };
+        tm_status st;
+
+        tm_fields_load(r, fields, &length);
+        if (!tm_partial_is_ok(r))
+            break;
+        st = tm_lengths_add(lengths, length.group, length.value, length.count);
+        if (st != TM_OK)
+            return st;
+    }
+    return tm_partial_status(r);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "pipeline/partial.h"
+#include "pipeline/store/lengths.h"
 #include "pipeline/store/rows.h"
 #include "stages/figures/figure_rows.h"
 
@@ -57,7 +58,8 @@ struct tm_row_field {
     uint8_t kind, merge; /* enum tm_field_kind, enum tm_field_merge */
     bool is_local;       /* it is merged, but in no partial */
     uint16_t at, bytes;  /* in the row */
-    /* U8, U32: what is not below makes a partial damaged, 0 = any value; ID: where its host is; STRUCT: bytes of one */
+    /* U8, U32, COUNT: what is not below makes a partial damaged, 0 = any value; ID: where its host is; STRUCT: bytes of
+     * one */
     uint32_t below;
     const struct tm_row_field *fields; /* STRUCT: of one */
     uint16_t counted_by;               /* where the number of its elements stands, if not all are used; 0 = all are */
@@ -149,5 +151,13 @@ tm_status tm_fields_load_sorter(struct tm_partial_reader *r, const struct tm_row
 void tm_fields_save_top(struct tm_partial_writer *w, const struct tm_row_field *fields, struct tm_top_rows *top);
 tm_status tm_fields_load_top(struct tm_partial_reader *r, const struct tm_row_field *fields, struct tm_top_rows *top,
                              uint64_t most) TM_MUST_USE;
+
+/* Lengths, in the order of group and value, as groups are.
+ * in:     fields  of struct tm_length: its value is a TIME; the group is 0 where the table has none
+ * errors: of the lengths and the partial */
+tm_status tm_fields_save_lengths(struct tm_partial_writer *w, const struct tm_row_field *fields,
+                                 struct tm_lengths *lengths) TM_MUST_USE;
+tm_status tm_fields_load_lengths(struct tm_partial_reader *r, const struct tm_row_field *fields,
+                                 struct tm_lengths *lengths) TM_MUST_USE;
 
 #endif

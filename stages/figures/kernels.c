@@ -12,6 +12,7 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/lengths.h"
 #include "pipeline/store/names.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/sm_limits.h"
 #include "stages/resolve/classes.h"
@@ -19,59 +20,56 @@
 /* Kernels in a partial: both tables whole, in the order of their keys.  Hosts and devices are numbered anew where they
  * are read. */
 
-/* --- saving --- */
+#define ROW(member, kind, merge) TM_FIELD(struct kernel_row, member, kind, merge)
+#define ROW_BELOW(member, limit) TM_FIELD_BELOW(struct kernel_row, member, U8, FIRST, limit)
 
-static void save_row(struct tm_partial_writer *w, const void *of)
-{
-    const struct kernel_row *row = of;
+static const struct tm_row_field kernel_fields[] = {
+    ROW(key, WORD, KEEP),
+    ROW(occupancy, WIDE, SUM),
+    ROW(occupancy_ps, TIME, SUM),
+    ROW(count, COUNT, SUM),
+    ROW(total_ps, TIME, SUM),
+    ROW(min_ps, TIME, MIN),
+    ROW(max_ps, TIME, MAX),
+    ROW(squares, WIDE, SUM),
+    ROW(devices, DEVICES, ANY),
+    ROW(first_ps, INSTANT, FIRST),
+    TM_FIELD_LOCAL(struct kernel_row, first_number, COUNT, FIRST),
+    ROW(first_host, HOST, FIRST),
+    ROW(first_device, DEVICE, FIRST),
+    ROW(hlo_op, NAME, FIRST),
+    ROW(category, NAME, FIRST),
+    ROW(details, NAME, FIRST),
+    ROW_BELOW(class, TM_CLASS_COUNT),
+    ROW_BELOW(level, TM_LEVEL_NONE + 1),
+    ROW_BELOW(precision, TM_PRECISION_COUNT),
+    ROW_BELOW(matrix, KERNEL_MATRIX_COUNT),
+    ROW(has_kernel, BOOL, ANY),
+    ROW(name, NAME, KEEP),
+    ROW(op, NAME, KEEP),
+    ROW(grid[0], U32, KEEP),
+    ROW(block[0], U32, KEEP),
+    ROW(grid[1], U32, KEEP),
+    ROW(block[1], U32, KEEP),
+    ROW(grid[2], U32, KEEP),
+    ROW(block[2], U32, KEEP),
+    ROW(registers, U32, KEEP),
+    ROW(shared_bytes, COUNT, KEEP),
+    TM_FIELDS_END,
+};
 
-    tm_partial_put_words(w, &row->key, 2);
-    tm_partial_put_words(w, &row->occupancy, 2);
-    tm_partial_put_i64(w, row->occupancy_ps);
-    tm_partial_put_u64(w, row->count);
-    tm_partial_put_i64(w, row->total_ps);
-    tm_partial_put_i64(w, row->min_ps);
-    tm_partial_put_i64(w, row->max_ps);
-    tm_partial_put_words(w, &row->squares, 2);
-    tm_partial_put_u64(w, row->devices);
-    tm_partial_put_i64(w, row->first_ps);
-    tm_partial_put_u32(w, row->first_host);
-    tm_partial_put_u32(w, row->first_device);
-    tm_partial_put_name(w, row->hlo_op);
-    tm_partial_put_name(w, row->category);
-    tm_partial_put_name(w, row->details);
-    tm_partial_put_u8(w, row->class);
-    tm_partial_put_u8(w, row->level);
-    tm_partial_put_u8(w, row->precision);
-    tm_partial_put_u8(w, row->matrix);
-    tm_partial_put_u8(w, row->has_kernel);
-    tm_partial_put_name(w, row->name);
-    tm_partial_put_name(w, row->op);
-    for (int i = 0; i < 3; i++) {
-        tm_partial_put_u32(w, row->grid[i]);
-        tm_partial_put_u32(w, row->block[i]);
-    }
-    tm_partial_put_u32(w, row->registers);
-    tm_partial_put_u64(w, row->shared_bytes);
-}
+static const struct tm_row_field length_fields[] = {
+    TM_FIELD(struct tm_length, group, WORD, KEEP),
+    TM_FIELD(struct tm_length, value, TIME, KEEP),
+    TM_FIELD(struct tm_length, count, COUNT, KEEP),
+    TM_FIELDS_END,
+};
 
-/* In the order of kernel and length. */
-static tm_status save_lengths(struct tm_partial_writer *w, struct tm_lengths *lengths)
-{
-    const struct tm_length *length = NULL;
-    tm_status st = tm_lengths_finish(lengths);
-
-    do {
-        if (st == TM_OK)
-            st = tm_lengths_next(lengths, &length);
-        if (st != TM_OK)
-            return st;
-        tm_partial_put_u8(w, length != NULL);
-        if (length)
-            tm_partial_put_words(w, length, sizeof(*length) / sizeof(uint64_t));
-    } while (length);
-    return TM_OK;
-}
+static const struct tm_row_field sum_fields[] = {
+    TM_FIELD(struct kernels, count, COUNT, SUM),          TM_FIELD(struct kernels, total_ps, TIME, SUM),
+    TM_FIELD(struct kernels, compute_count, COUNT, SUM),  TM_FIELD(struct kernels, compute_ps, TIME, SUM),
+    TM_FIELD(struct kernels, compute_squares, WIDE, SUM), TM_FIELDS_END,
+};
 
 static tm_status kernels_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
@@ -79,108 +77,38 @@ static tm_status kernels_save(struct tm_stage *s, struct tm_partial_writer *w)
     tm_status st;
 
     tm_partial_put_u32(w, k->active_devices);
-    tm_partial_put_u64(w, k->count);
-    tm_partial_put_i64(w, k->total_ps);
-    tm_partial_put_u64(w, k->compute_count);
-    tm_partial_put_i64(w, k->compute_ps);
-    tm_partial_put_words(w, &k->compute_squares, 2);
-    st = tm_partial_put_groups(w, k->by_key, save_row);
-    return st == TM_OK ? save_lengths(w, k->lengths) : st;
+    tm_fields_save(w, sum_fields, k);
+    st = tm_fields_save_groups(w, kernel_fields, k->by_key);
+    if (st != TM_OK)
+        return st;
+    return tm_fields_save_lengths(w, length_fields, k->lengths);
 }
 
-/* --- loading --- */
-
-static void load_row(struct tm_partial_reader *r, struct kernel_row *row)
+static tm_status complete_row(void *of, struct tm_partial_reader *r, void *row)
 {
-    tm_partial_words(r, &row->key, 2);
-    tm_partial_words(r, &row->occupancy, 2);
-    row->occupancy_ps = tm_partial_time(r);
-    row->count = tm_partial_u64(r);
-    row->total_ps = tm_partial_time(r);
-    row->min_ps = tm_partial_time(r);
-    row->max_ps = tm_partial_time(r);
-    tm_partial_words(r, &row->squares, 2);
-    row->devices = tm_partial_u64(r);
-    row->first_ps = tm_partial_i64(r);
-    row->first_host = tm_partial_below_u32(r, tm_partial_host_count(r));
-    row->first_device = tm_partial_u32(r);
-    row->hlo_op = tm_partial_name(r);
-    row->category = tm_partial_name(r);
-    row->details = tm_partial_name(r);
-    row->class = tm_partial_below_u8(r, TM_CLASS_COUNT);
-    row->level = tm_partial_below_u8(r, TM_LEVEL_NONE + 1);
-    row->precision = tm_partial_below_u8(r, TM_PRECISION_COUNT);
-    row->matrix = tm_partial_below_u8(r, KERNEL_MATRIX_COUNT);
-    row->has_kernel = tm_partial_bool(r);
-    row->name = tm_partial_name(r);
-    row->op = tm_partial_name(r);
-    for (int i = 0; i < 3; i++) {
-        row->grid[i] = tm_partial_u32(r);
-        row->block[i] = tm_partial_u32(r);
-    }
-    row->registers = tm_partial_u32(r);
-    row->shared_bytes = tm_partial_u64(r);
-    if (tm_partial_is_ok(r) && row->count == 0)
-        (void)tm_partial_damaged(r, "a kernel that was never launched");
-}
+    struct kernel_row *kernel = row;
+    struct tm_name name;
+    const tm_status st = tm_names_info(tm_partial_names(r), kernel->name, &name);
 
-static tm_status load_rows(struct kernels *k, struct tm_partial_reader *r, uint32_t devices)
-{
-    tm_status st = TM_OK;
-
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct kernel_row row = { .count = 0 };
-        struct tm_name name;
-
-        load_row(r, &row);
-        if (!tm_partial_is_ok(r))
-            break;
-        if (row.first_device >= devices)
-            return tm_partial_damaged(r, "a device that is not there");
-        row.first_host += tm_partial_first_host(r);
-        row.first_device += k->active_devices;
-        row.devices = tm_move_device_bits(row.devices, k->active_devices);
-        st = tm_names_info(k->names, row.name, &name);
-        row.name_hash = name.hash;
-        if (st == TM_OK)
-            st = tm_groups_add(k->by_key, &row);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
-}
-
-static tm_status load_lengths(struct kernels *k, struct tm_partial_reader *r)
-{
-    tm_status st = TM_OK;
-
-    while (st == TM_OK && tm_partial_bool(r)) {
-        struct tm_length length;
-
-        tm_partial_words(r, &length, sizeof(length) / sizeof(uint64_t));
-        if (tm_partial_is_ok(r) && length.value > INT64_MAX)
-            return tm_partial_damaged(r, "a length that is negative");
-        st = tm_partial_is_ok(r) ? tm_lengths_add(k->lengths, length.group, length.value, length.count)
-                                 : tm_partial_status(r);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    (void)of;
+    kernel->name_hash = name.hash;
+    return kernel->count ? st : tm_partial_damaged(r, "a kernel that was never launched");
 }
 
 static tm_status kernels_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct kernels *k = s->state;
     const uint32_t devices = tm_partial_below_u32(r, TM_NONE - (uint64_t)k->active_devices);
-    struct tm_wide squares;
     tm_status st;
 
     k->names = tm_partial_names(r);
-    k->count = tm_sum_counts(k->count, tm_partial_u64(r));
-    k->total_ps = tm_sum_times(k->total_ps, tm_partial_time(r));
-    k->compute_count = tm_sum_counts(k->compute_count, tm_partial_u64(r));
-    k->compute_ps = tm_sum_times(k->compute_ps, tm_partial_time(r));
-    tm_partial_words(r, &squares, 2);
-    k->compute_squares = tm_sum_wide(k->compute_squares, tm_wide_value(squares));
-    st = load_rows(k, r, devices);
+    tm_partial_bind_devices(r, k->active_devices, devices);
     k->active_devices += devices;
-    return st == TM_OK ? load_lengths(k, r) : st;
+    tm_fields_load_more(r, sum_fields, k);
+    st = tm_fields_load_groups(r, kernel_fields, k->by_key, complete_row, NULL);
+    if (st != TM_OK)
+        return st;
+    return tm_fields_load_lengths(r, length_fields, k->lengths);
 }
 
 /* --- folding --- */
@@ -197,31 +125,9 @@ static bool is_earlier(const struct kernel_row *a, const struct kernel_row *b)
 
 static void merge_rows(void *into, const void *from)
 {
-    struct kernel_row *a = into;
-    const struct kernel_row *b = from;
-
-    a->occupancy = tm_sum_wide(a->occupancy, tm_wide_value(b->occupancy));
-    a->occupancy_ps = tm_sum_times(a->occupancy_ps, b->occupancy_ps);
-    a->squares = tm_sum_wide(a->squares, tm_wide_value(b->squares));
-    a->count += b->count;
-    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
-    a->min_ps = b->min_ps < a->min_ps ? b->min_ps : a->min_ps;
-    a->max_ps = b->max_ps > a->max_ps ? b->max_ps : a->max_ps;
-    a->devices |= b->devices;
-    a->has_kernel |= b->has_kernel;
-    if (!is_earlier(b, a))
-        return;
-    a->first_ps = b->first_ps;
-    a->first_number = b->first_number;
-    a->first_host = b->first_host;
-    a->first_device = b->first_device;
-    a->hlo_op = b->hlo_op;
-    a->category = b->category;
-    a->details = b->details;
-    a->class = b->class;
-    a->level = b->level;
-    a->precision = b->precision;
-    a->matrix = b->matrix;
+    tm_fields_merge(kernel_fields, into, from);
+    if (is_earlier(from, into))
+        tm_fields_take_first(kernel_fields, into, from);
 }
 
 /* A row that leaves the front: the occupancy is the same for all of its launches. */

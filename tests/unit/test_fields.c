@@ -17,7 +17,7 @@ struct part {
 
 struct sample {
     struct tm_key key;
-    uint64_t count, most, devices;
+    uint64_t count, most, devices, direction;
     int64_t dur_ps, shortest_ps, first_ps, order;
     struct tm_wide squares;
     double rate;
@@ -40,6 +40,7 @@ static const struct tm_row_field sample_fields[] = {
     TM_FIELD(struct sample, count, COUNT, SUM),
     TM_FIELD(struct sample, most, COUNT, MAX),
     TM_FIELD(struct sample, devices, DEVICES, ANY),
+    TM_FIELD_BELOW(struct sample, direction, COUNT, KEEP, 4),
     TM_FIELD(struct sample, dur_ps, TIME, SUM),
     TM_FIELD(struct sample, shortest_ps, TIME, MIN),
     TM_FIELD(struct sample, first_ps, INSTANT, FIRST),
@@ -82,6 +83,7 @@ static const struct sample one = {
     .count = 3,
     .most = 4,
     .devices = 1,
+    .direction = 3,
     .dur_ps = 500,
     .shortest_ps = 60,
     .first_ps = -7,
@@ -99,45 +101,71 @@ static const struct sample one = {
     .parts = { { 1, 20 }, { 2, 30 } },
 };
 
-/* Save `one`, and load it behind one host and three devices that were there before. */
+/* A partial of one section, which is written and then read. */
+struct file {
+    struct tm_run *run;
+    struct tm_names *names;
+    tm_strid name; /* one of them */
+    struct tm_partial_writer *w;
+    struct tm_partial_reader *r;
+    char path[32];
+};
+
+static struct tm_partial_writer *begin_saving(struct file *file, struct tm_run *run)
+{
+    *file =
+        (struct file){ .run = run, .names = tm_names_new(run, 1 << 20, NULL), .path = "/var/tmp/test-fields-XXXXXX" };
+    assert_non_null(file->names);
+    assert_int_equal(tm_names_put(file->names, "gemm", 4, &file->name), TM_OK);
+    file->w = tm_partial_writer_new(run, file->names, host_name, NULL);
+    assert_non_null(file->w);
+    tm_partial_begin(file->w, "samples");
+    return file->w;
+}
+
+/* Behind one host and three devices that were there before. */
+static struct tm_partial_reader *begin_loading(struct file *file)
+{
+    FILE *const to = fdopen(mkstemp(file->path), "wb");
+
+    assert_non_null(to);
+    assert_int_equal(tm_partial_end(file->w), TM_OK);
+    assert_int_equal(tm_partial_write(file->w, to), TM_OK);
+    assert_int_equal(fclose(to), 0);
+    tm_partial_writer_free(file->w);
+    assert_int_equal(tm_partial_open(&file->r, file->run, file->path), TM_OK);
+    tm_partial_bind(file->r, file->names, host_name, NULL, 1, 2);
+    assert_int_equal(tm_partial_enter(file->r, "samples"), TM_OK);
+    tm_partial_bind_devices(file->r, 3, 2);
+    return file->r;
+}
+
+static tm_status end_loading(struct file *file)
+{
+    const tm_status st = tm_partial_status(file->r);
+
+    if (st == TM_OK)
+        assert_int_equal(tm_partial_leave(file->r), TM_OK);
+    tm_partial_close(file->r);
+    tm_names_free(file->names);
+    assert_int_equal(unlink(file->path), 0);
+    return st;
+}
+
+/* Save a row, and load it. */
 static tm_status pass_through(struct tm_run *run, const struct sample *from, unsigned class, struct sample *to,
                               bool adds)
 {
-    char path[] = "/var/tmp/test-fields-XXXXXX";
-    struct tm_names *const names = tm_names_new(run, 1 << 20, NULL);
-    struct tm_partial_writer *w;
+    const struct tm_row_field *const fields = adds ? sum_fields : sample_fields;
     struct sample row = *from;
-    struct tm_partial_reader *r = NULL;
-    const int fd = mkstemp(path);
-    FILE *const file = fdopen(fd, "wb");
-    tm_status st;
+    struct file file;
 
-    assert_true(fd >= 0 && file && names);
-    assert_int_equal(tm_names_put(names, "gemm", 4, &row.name), TM_OK);
+    (void)begin_saving(&file, run);
+    row.name = file.name;
     row.class = (uint8_t) class;
-    w = tm_partial_writer_new(run, names, host_name, NULL);
-    assert_non_null(w);
-    tm_partial_begin(w, "samples");
-    tm_fields_save(w, adds ? sum_fields : sample_fields, &row);
-    assert_int_equal(tm_partial_end(w), TM_OK);
-    assert_int_equal(tm_partial_write(w, file), TM_OK);
-    assert_int_equal(fclose(file), 0);
-    tm_partial_writer_free(w);
-    assert_int_equal(tm_partial_open(&r, run, path), TM_OK);
-    tm_partial_bind(r, names, host_name, NULL, 1, 2);
-    assert_int_equal(tm_partial_enter(r, "samples"), TM_OK);
-    tm_partial_bind_devices(r, 3, 2);
-    if (adds)
-        tm_fields_load_more(r, sum_fields, to);
-    else
-        tm_fields_load(r, sample_fields, to);
-    st = tm_partial_status(r);
-    if (st == TM_OK)
-        assert_int_equal(tm_partial_leave(r), TM_OK);
-    tm_partial_close(r);
-    tm_names_free(names);
-    assert_int_equal(unlink(path), 0);
-    return st;
+    tm_fields_save(file.w, fields, &row);
+    (adds ? tm_fields_load_more : tm_fields_load)(begin_loading(&file), fields, to);
+    return end_loading(&file);
 }
 
 static void what_was_saved_is_loaded(void **state)
@@ -148,7 +176,7 @@ static void what_was_saved_is_loaded(void **state)
     (void)state;
     test_run_init(&run);
     assert_int_equal(pass_through(&run, &one, 4, &row, false), TM_OK);
-    assert_true(row.key.high == 1 && row.key.low == 2 && row.count == 3 && row.most == 4);
+    assert_true(row.key.high == 1 && row.key.low == 2 && row.count == 3 && row.most == 4 && row.direction == 3);
     assert_true(row.dur_ps == 500 && row.shortest_ps == 60 && row.first_ps == -7 && row.order == 0);
     assert_true(row.squares.high == 0 && row.squares.low == UINT64_MAX && row.rate > 0.49 && row.rate < 0.51);
     assert_memory_equal(row.registers, one.registers, sizeof(one.registers));
@@ -182,6 +210,10 @@ static void what_is_out_of_range_is_damage(void **state)
     test_run_init(&run);
     assert_int_equal(pass_through(&run, &one, 5, &row, false), TM_ERR_INPUT);
     wrong.device = 2; /* there are two */
+    test_run_init(&run);
+    assert_int_equal(pass_through(&run, &wrong, 4, &row, false), TM_ERR_INPUT);
+    wrong = one;
+    wrong.direction = 4;
     test_run_init(&run);
     assert_int_equal(pass_through(&run, &wrong, 4, &row, false), TM_ERR_INPUT);
     wrong = one;
@@ -227,12 +259,71 @@ static void sums_grow_by_what_is_loaded(void **state)
     assert_true(row.squares.high == 1 && row.parts[0].count == 2 && row.parts[1].dur_ps == 60);
 }
 
+static const struct tm_row_field length_fields[] = {
+    TM_FIELD(struct tm_length, value, TIME, KEEP),
+    TM_FIELD(struct tm_length, count, COUNT, KEEP),
+    TM_FIELDS_END,
+};
+
+static void lengths_are_saved_and_loaded(void **state)
+{
+    const struct tm_length *length = NULL;
+    struct tm_lengths *saved, *loaded;
+    struct file file;
+    struct tm_run run;
+
+    (void)state;
+    test_run_init(&run);
+    saved = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 1 << 20);
+    loaded = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 1 << 20);
+    assert_true(saved && loaded);
+    assert_int_equal(tm_lengths_add(saved, 0, 70, 2), TM_OK);
+    assert_int_equal(tm_lengths_add(saved, 0, INT64_MAX, 1), TM_OK);
+    assert_int_equal(tm_fields_save_lengths(begin_saving(&file, &run), length_fields, saved), TM_OK);
+    assert_int_equal(tm_fields_load_lengths(begin_loading(&file), length_fields, loaded), TM_OK);
+    assert_int_equal(end_loading(&file), TM_OK);
+    assert_int_equal(tm_lengths_finish(loaded), TM_OK);
+    assert_int_equal(tm_lengths_next(loaded, &length), TM_OK);
+    assert_true(length && length->group == 0 && length->value == 70 && length->count == 2);
+    assert_int_equal(tm_lengths_next(loaded, &length), TM_OK);
+    assert_true(length && length->value == INT64_MAX && length->count == 1);
+    assert_int_equal(tm_lengths_next(loaded, &length), TM_OK);
+    assert_null(length);
+    tm_lengths_free(saved);
+    tm_lengths_free(loaded);
+    assert_ledger_is_even(&run);
+}
+
+static void a_length_that_is_negative_is_damage(void **state)
+{
+    struct tm_lengths *lengths;
+    struct file file;
+    struct tm_run run;
+
+    (void)state;
+    test_run_init(&run);
+    lengths = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 1 << 20);
+    assert_non_null(lengths);
+    assert_int_equal(tm_lengths_add(lengths, 0, UINT64_MAX, 1), TM_OK);
+    assert_int_equal(tm_fields_save_lengths(begin_saving(&file, &run), length_fields, lengths), TM_OK);
+    tm_lengths_free(lengths);
+    lengths = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 1 << 20);
+    assert_non_null(lengths);
+    assert_int_equal(tm_fields_load_lengths(begin_loading(&file), length_fields, lengths), TM_ERR_INPUT);
+    assert_int_equal(end_loading(&file), TM_ERR_INPUT);
+    tm_lengths_free(lengths);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_saved_is_loaded),       cmocka_unit_test(hosts_and_devices_are_renumbered),
-        cmocka_unit_test(what_is_out_of_range_is_damage), cmocka_unit_test(rows_merge_by_their_rules),
+        cmocka_unit_test(what_was_saved_is_loaded),
+        cmocka_unit_test(hosts_and_devices_are_renumbered),
+        cmocka_unit_test(what_is_out_of_range_is_damage),
+        cmocka_unit_test(rows_merge_by_their_rules),
         cmocka_unit_test(sums_grow_by_what_is_loaded),
+        cmocka_unit_test(lengths_are_saved_and_loaded),
+        cmocka_unit_test(a_length_that_is_negative_is_damage),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
