@@ -12,6 +12,7 @@
 #include "pipeline/front.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_window.h"
 #include "stages/figures/kernel_category.h"
@@ -62,74 +63,50 @@ struct occupancy {
 
 /* Occupancy in a partial: the sums and all groups, in the order of their keys. */
 
-static void save_row(struct tm_partial_writer *w, const void *of)
-{
-    const struct occupancy_row *row = of;
+#define ROW(member, kind, merge) TM_FIELD(struct occupancy_row, member, kind, merge)
 
-    tm_partial_put_words(w, &row->key, 2);
-    tm_partial_put_u64(w, row->count);
-    tm_partial_put_i64(w, row->total_ps);
-    tm_partial_put_u64(w, row->shared_bytes);
-    tm_partial_put_u64(w, row->multiprocessors);
-    tm_partial_put_name(w, row->name);
-    tm_partial_put_name(w, row->op);
-    for (int i = 0; i < 3; i++)
-        tm_partial_put_u32(w, row->grid[i]);
-    for (int i = 0; i < 3; i++)
-        tm_partial_put_u32(w, row->block[i]);
-    tm_partial_put_u32(w, row->registers);
-    tm_partial_put_u32(w, row->occupancy_milli);
-    tm_partial_put_u32(w, row->major);
-    tm_partial_put_u32(w, row->minor);
-    tm_partial_put_u8(w, row->category);
-    tm_partial_put_u8(w, row->is_collective);
-}
+static const struct tm_row_field occupancy_fields[] = {
+    ROW(key, WORD, KEEP),
+    ROW(count, COUNT, SUM),
+    ROW(total_ps, TIME, SUM),
+    ROW(shared_bytes, COUNT, KEEP),
+    ROW(multiprocessors, COUNT, KEEP),
+    ROW(name, NAME, KEEP),
+    ROW(op, NAME, KEEP),
+    ROW(grid, U32, KEEP),
+    ROW(block, U32, KEEP),
+    ROW(registers, U32, KEEP),
+    ROW(occupancy_milli, U32, KEEP),
+    ROW(major, U32, KEEP),
+    ROW(minor, U32, KEEP),
+    TM_FIELD_BELOW(struct occupancy_row, category, U8, KEEP, TM_CATEGORY_COUNT),
+    ROW(is_collective, BOOL, KEEP),
+    TM_FIELDS_END,
+};
+
+static const struct tm_row_field sum_fields[] = {
+    TM_FIELD(struct occupancy, unknown_count, COUNT, SUM),
+    TM_FIELD(struct occupancy, unknown_ps, TIME, SUM),
+    TM_FIELD(struct occupancy, has_gpu, BOOL, ANY),
+    TM_FIELD(struct occupancy, has_other_device, BOOL, ANY),
+    TM_FIELDS_END,
+};
 
 static tm_status occupancy_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct occupancy *o = s->state;
 
-    tm_partial_put_u64(w, o->unknown_count);
-    tm_partial_put_i64(w, o->unknown_ps);
-    tm_partial_put_u8(w, o->has_gpu);
-    tm_partial_put_u8(w, o->has_other_device);
-    return tm_partial_put_groups(w, o->groups, save_row);
-}
-
-static void load_row(struct tm_partial_reader *r, void *to)
-{
-    struct occupancy_row *row = to;
-
-    tm_partial_words(r, &row->key, 2);
-    row->count = tm_partial_u64(r);
-    row->total_ps = tm_partial_time(r);
-    row->shared_bytes = tm_partial_u64(r);
-    row->multiprocessors = tm_partial_u64(r);
-    row->name = tm_partial_name(r);
-    row->op = tm_partial_name(r);
-    for (int i = 0; i < 3; i++)
-        row->grid[i] = tm_partial_u32(r);
-    for (int i = 0; i < 3; i++)
-        row->block[i] = tm_partial_u32(r);
-    row->registers = tm_partial_u32(r);
-    row->occupancy_milli = tm_partial_u32(r);
-    row->major = tm_partial_u32(r);
-    row->minor = tm_partial_u32(r);
-    row->category = tm_partial_below_u8(r, TM_CATEGORY_COUNT);
-    row->is_collective = tm_partial_bool(r);
+    tm_fields_save(w, sum_fields, o);
+    return tm_fields_save_groups(w, occupancy_fields, o->groups);
 }
 
 static tm_status occupancy_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct occupancy *o = s->state;
-    struct occupancy_row row;
 
     o->names = tm_partial_names(r);
-    o->unknown_count = tm_sum_counts(o->unknown_count, tm_partial_u64(r));
-    o->unknown_ps = tm_sum_times(o->unknown_ps, tm_partial_time(r));
-    o->has_gpu |= tm_partial_bool(r);
-    o->has_other_device |= tm_partial_bool(r);
-    return tm_partial_take_groups(r, o->groups, load_row, &row);
+    tm_fields_load_more(r, sum_fields, o);
+    return tm_fields_load_groups(r, occupancy_fields, o->groups, NULL, NULL);
 }
 
 /* The section occupancy out of the groups.  A kernel's variants, which differ in grid and op alone, are one row: what
@@ -501,11 +478,7 @@ static tm_status occupancy_report(struct tm_stage *s, struct tm_value *summary)
 
 static void merge_rows(void *into, const void *from)
 {
-    struct occupancy_row *a = into;
-    const struct occupancy_row *b = from;
-
-    a->count = tm_sum_counts(a->count, b->count);
-    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+    tm_fields_merge(occupancy_fields, into, from);
 }
 
 static tm_status open_stage(struct tm_stage *s)
