@@ -9,6 +9,7 @@
 
 #include "pipeline/stage.h"
 #include "pipeline/store/sorter.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/scopes.h"
 #include "stages/resolve/classes.h"
@@ -21,7 +22,7 @@ struct annotation_row {
     uint64_t count, activities;
     int64_t host_ps, host_self_ps, device_ps;
     tm_strid name;
-    uint32_t depth; /* 1 = in no other */
+    uint32_t depth; /* 0 = in no other */
 };
 
 /* An annotation that was made, as far as it lies in the chosen steps. */
@@ -68,6 +69,41 @@ static inline size_t annotations_memory(struct tm_run *run, int parts)
 static inline const struct annotation_span *span_at(struct annotations *a, uint32_t number)
 {
     return tm_rows_at(a->spans, number - 1);
+}
+
+/* What a partial holds of the annotations: the sums, and the rows in the order of their keys. */
+
+#define ROW(member, kind, merge) TM_FIELD(struct annotation_row, member, kind, merge)
+
+static const struct tm_row_field annotation_fields[] = {
+    ROW(node, WORD, KEEP),
+    ROW(count, COUNT, SUM),
+    ROW(activities, COUNT, SUM),
+    ROW(host_ps, TIME, SUM),
+    ROW(host_self_ps, TIME, SUM),
+    ROW(device_ps, TIME, SUM),
+    ROW(name, NAME, KEEP),
+    TM_FIELD_BELOW(struct annotation_row, depth, U32, KEEP, ANNOTATION_DEPTH_MOST),
+    TM_FIELDS_END,
+};
+
+static const struct tm_row_field sum_fields[] = {
+    TM_FIELD(struct annotations, launched, COUNT, SUM),       TM_FIELD(struct annotations, inside, COUNT, SUM),
+    TM_FIELD(struct annotations, inside_ps, TIME, SUM),       TM_FIELD(struct annotations, host_self_ps, TIME, SUM),
+    TM_FIELD(struct annotations, has_host_events, BOOL, ANY), TM_FIELDS_END,
+};
+
+tm_status tm_annotations_save(struct annotations *a, struct tm_partial_writer *w)
+{
+    tm_fields_save(w, sum_fields, a);
+    return tm_fields_save_groups(w, annotation_fields, a->rows);
+}
+
+tm_status tm_annotations_load(struct annotations *a, struct tm_partial_reader *r)
+{
+    a->names = tm_partial_names(r);
+    tm_fields_load_more(r, sum_fields, a);
+    return tm_fields_load_groups(r, annotation_fields, a->rows, NULL, NULL);
 }
 
 /* To which annotations an activity belongs: those that were open on the launching thread at its launch.  Found from the
@@ -430,7 +466,7 @@ static tm_status add_row(struct annotations *a, const struct annotation_span *sp
                                   .host_self_ps = self_ps,
                                   .device_ps = span->device_ps,
                                   .name = span->name,
-                                  .depth = span->depth };
+                                  .depth = span->depth - 1 };
     const struct annotation_span *outer = span->around ? span_at(a, span->around) : NULL;
 
     if (span->around && !outer)
@@ -475,14 +511,7 @@ enum { EARLY_PAGE_BYTES = 4 << 10 };
 
 static void merge_rows(void *into, const void *from)
 {
-    struct annotation_row *a = into;
-    const struct annotation_row *b = from;
-
-    a->count = tm_sum_counts(a->count, b->count);
-    a->activities = tm_sum_counts(a->activities, b->activities);
-    a->host_ps = tm_sum_times(a->host_ps, b->host_ps);
-    a->host_self_ps = tm_sum_times(a->host_self_ps, b->host_self_ps);
-    a->device_ps = tm_sum_times(a->device_ps, b->device_ps);
+    tm_fields_merge(annotation_fields, into, from);
 }
 
 struct annotations *tm_annotations_new(struct tm_run *run)
@@ -654,7 +683,7 @@ tm_status tm_annotations_end(struct annotations *a)
     return st;
 }
 
-/* The tree of annotations: its rows in the summary, and what a partial holds of it. */
+/* The tree of annotations: its rows in the summary. */
 
 enum { PATH_MOST = 8192, NAME_MOST = 2048 }; /* bytes that are looked at */
 
@@ -671,7 +700,7 @@ static int longest_first(const void *a, const void *b)
 
 static bool is_root(const void *row)
 {
-    return ((const struct annotation_row *)row)->depth == 1;
+    return ((const struct annotation_row *)row)->depth == 0;
 }
 
 /* --- rows --- */
@@ -682,9 +711,9 @@ struct writer {
     struct tm_value *list;
     const char *no_device; /* why there is no device time; NULL = there is */
     char path[PATH_MOST];
-    size_t length_at[ANNOTATION_DEPTH_MOST + 1]; /* of the path, by depth */
-    size_t room;                                 /* for long texts */
-    int64_t self_ps, device_ps;                  /* of the rows that are listed; device_ps: of the roots */
+    size_t length_at[ANNOTATION_DEPTH_MOST]; /* of the path, by depth */
+    size_t room;                             /* for long texts */
+    int64_t self_ps, device_ps;              /* of the rows that are listed; device_ps: of the roots */
 };
 
 static void write_row(struct writer *w, const struct annotation_row *row, const char *name, size_t length)
@@ -693,7 +722,7 @@ static void write_row(struct writer *w, const struct annotation_row *row, const 
 
     tm_add_row_text(to, "path", w->path, w->length_at[row->depth], &w->room);
     tm_add_row_text(to, "name", name, length, &w->room);
-    tm_add_uint(to, "depth", row->depth - 1);
+    tm_add_uint(to, "depth", row->depth);
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "host_ps", row->host_ps);
     tm_add_int(to, "host_self_ps", row->host_self_ps);
@@ -705,21 +734,21 @@ static void write_row(struct writer *w, const struct annotation_row *row, const 
         tm_add_uint(to, "activities", row->activities);
     }
     w->self_ps = tm_sum_times(w->self_ps, row->host_self_ps);
-    if (row->depth == 1)
+    if (row->depth == 0)
         w->device_ps = tm_sum_times(w->device_ps, row->device_ps);
 }
 
 /* Rows come in the order of the tree: the path of the parent is there. */
 static tm_status put_annotation(struct writer *w, const struct annotation_row *row)
 {
-    size_t at = w->length_at[row->depth - 1], length;
+    size_t at = row->depth ? w->length_at[row->depth - 1] : 0, length;
     const char *name;
     const tm_status st = tm_names_text(w->a->names, row->name, NAME_MOST + 1, &name, &length);
 
     if (st != TM_OK)
         return st;
     length = tm_whole_characters(name, length, NAME_MOST);
-    if (row->depth > 1 && at < PATH_MOST)
+    if (row->depth && at < PATH_MOST)
         w->path[at++] = '/';
     w->length_at[row->depth] = at + tm_whole_characters(name, length, PATH_MOST - at);
     memcpy(w->path + at, name, w->length_at[row->depth] - at);
@@ -802,57 +831,4 @@ tm_status tm_annotations_report(struct annotations *a, uint64_t most, struct tm_
     tm_give(&a->run->budget, TM_ACCOUNT_TABLES, w, w ? sizeof(*w) : 0);
     tm_top_rows_free(top);
     return st;
-}
-
-/* --- partials --- */
-
-static void save_row(struct tm_partial_writer *w, const void *of)
-{
-    const struct annotation_row *row = of;
-
-    tm_partial_put_words(w, &row->node, 4);
-    tm_partial_put_u64(w, row->count);
-    tm_partial_put_u64(w, row->activities);
-    tm_partial_put_i64(w, row->host_ps);
-    tm_partial_put_i64(w, row->host_self_ps);
-    tm_partial_put_i64(w, row->device_ps);
-    tm_partial_put_name(w, row->name);
-    tm_partial_put_u32(w, row->depth - 1);
-}
-
-tm_status tm_annotations_save(struct annotations *a, struct tm_partial_writer *w)
-{
-    tm_partial_put_u64(w, a->launched);
-    tm_partial_put_u64(w, a->inside);
-    tm_partial_put_i64(w, a->inside_ps);
-    tm_partial_put_i64(w, a->host_self_ps);
-    tm_partial_put_u8(w, a->has_host_events);
-    return tm_partial_put_groups(w, a->rows, save_row);
-}
-
-static void load_row(struct tm_partial_reader *r, void *to)
-{
-    struct annotation_row *row = to;
-
-    tm_partial_words(r, &row->node, 4);
-    row->count = tm_partial_u64(r);
-    row->activities = tm_partial_u64(r);
-    row->host_ps = tm_partial_time(r);
-    row->host_self_ps = tm_partial_time(r);
-    row->device_ps = tm_partial_time(r);
-    row->name = tm_partial_name(r);
-    row->depth = tm_partial_below_u32(r, ANNOTATION_DEPTH_MOST) + 1;
-}
-
-tm_status tm_annotations_load(struct annotations *a, struct tm_partial_reader *r)
-{
-    struct annotation_row row;
-
-    a->names = tm_partial_names(r);
-    a->launched = tm_sum_counts(a->launched, tm_partial_u64(r));
-    a->inside = tm_sum_counts(a->inside, tm_partial_u64(r));
-    a->inside_ps = tm_sum_times(a->inside_ps, tm_partial_time(r));
-    a->host_self_ps = tm_sum_times(a->host_self_ps, tm_partial_time(r));
-    a->has_host_events |= tm_partial_bool(r);
-    return tm_partial_take_groups(r, a->rows, load_row, &row);
 }

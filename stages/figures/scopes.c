@@ -13,6 +13,7 @@
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "stages/figures/annotations.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/nesting.h"
 #include "stages/figures/scope_path.h"
@@ -356,56 +357,61 @@ static tm_status scope_layers_report(struct scopes *scopes, struct tm_groups *la
 
 /* Scopes in a partial: all framework paths with their sums, in the order of their keys, and the annotations. */
 
-static void save_op(struct tm_partial_writer *w, const void *of)
-{
-    const struct scope_op *op = of;
+static const struct tm_row_field op_fields[] = {
+    TM_FIELD(struct scope_op, path, NAME, KEEP),
+    TM_FIELD(struct scope_op, count, COUNT, SUM),
+    TM_FIELD(struct scope_op, self_ps, TIME, SUM),
+    TM_FIELDS_END,
+};
 
-    tm_partial_put_name(w, op->path);
-    tm_partial_put_u64(w, op->count);
-    tm_partial_put_i64(w, op->self_ps);
-}
+static const struct tm_row_field sum_fields[] = {
+    TM_FIELD(struct scopes, unscoped_count, COUNT, SUM),
+    TM_FIELD(struct scopes, unscoped_ps, TIME, SUM),
+    TM_FIELD(struct scopes, has_device, BOOL, ANY),
+    TM_FIELDS_END,
+};
 
 static tm_status scopes_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct scopes *c = s->state;
     tm_status st;
 
-    tm_partial_put_u64(w, c->unscoped_count);
-    tm_partial_put_i64(w, c->unscoped_ps);
-    tm_partial_put_u8(w, c->has_device);
-    st = tm_partial_put_groups(w, c->ops, save_op);
-    return st == TM_OK ? tm_annotations_save(c->annotations, w) : st;
+    tm_fields_save(w, sum_fields, c);
+    st = tm_fields_save_groups(w, op_fields, c->ops);
+    if (st != TM_OK)
+        return st;
+    return tm_annotations_save(c->annotations, w);
 }
 
-static tm_status load_op(struct scopes *c, struct tm_partial_reader *r)
+static tm_status set_path(struct scopes *s, struct scope_op *op, tm_strid path)
 {
-    struct scope_op op = { .path = tm_partial_name(r) };
     struct tm_name name;
-    tm_status st;
+    const tm_status st = tm_names_info(s->names, path, &name);
 
-    op.count = tm_partial_u64(r);
-    op.self_ps = tm_partial_time(r);
-    if (!tm_partial_is_ok(r))
-        return tm_partial_status(r);
-    st = tm_names_info(c->names, op.path, &name);
-    op.key = name.hash;
-    return st == TM_OK ? tm_groups_add(c->ops, &op) : st;
+    op->path = path;
+    op->key = name.hash;
+    return st;
+}
+
+static tm_status complete_op(void *of, struct tm_partial_reader *r, void *row)
+{
+    struct scope_op *op = row;
+
+    (void)r;
+    return set_path(of, op, op->path);
 }
 
 static tm_status scopes_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct scopes *c = s->state;
-    tm_status st = TM_OK;
+    tm_status st;
 
     c->names = tm_partial_names(r);
-    c->unscoped_count = tm_sum_counts(c->unscoped_count, tm_partial_u64(r));
-    c->unscoped_ps = tm_sum_times(c->unscoped_ps, tm_partial_time(r));
-    c->has_device |= tm_partial_bool(r);
-    while (st == TM_OK && tm_partial_bool(r))
-        st = load_op(c, r);
-    if (st == TM_OK)
-        st = tm_partial_status(r);
-    return st == TM_OK ? tm_annotations_load(c->annotations, r) : st;
+    tm_fields_load_more(r, sum_fields, c);
+    st = tm_fields_load_groups(r, op_fields, c->ops, complete_op, c);
+    if (st != TM_OK)
+        return st;
+    return tm_annotations_load(c->annotations, r);
 }
 
 enum { OPEN_OPS = 1024 }; /* at once, on all lines of a host: a few per core or thread */
@@ -428,11 +434,7 @@ struct scope_front {
 
 static void merge_ops(void *into, const void *from)
 {
-    struct scope_op *a = into;
-    const struct scope_op *b = from;
-
-    a->count = tm_sum_counts(a->count, b->count);
-    a->self_ps = tm_sum_times(a->self_ps, b->self_ps);
+    tm_fields_merge(op_fields, into, from);
 }
 
 /* --- adding --- */
@@ -449,16 +451,6 @@ static tm_status take_gathered(void *to, void *gathered)
     s->unscoped_count = tm_sum_counts(s->unscoped_count, op->count);
     s->unscoped_ps = tm_sum_times(s->unscoped_ps, op->self_ps);
     return TM_OK;
-}
-
-static tm_status set_path(struct scopes *s, struct scope_op *op, tm_strid path)
-{
-    struct tm_name name;
-    const tm_status st = tm_names_info(s->names, path, &name);
-
-    op->path = path;
-    op->key = name.hash;
-    return st;
 }
 
 static void add_time(struct scope_op *op, int64_t self_ps)
