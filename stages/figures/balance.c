@@ -9,6 +9,7 @@
 #include "pipeline/front.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_window.h"
 #include "stages/figures/members.h"
@@ -25,7 +26,8 @@ struct op_row {
 /* Compute of a device in a step.  The key is the step's number, so that they come in order, and the device. */
 struct step_row {
     struct tm_key key;
-    int64_t compute_ps;
+    int64_t number, compute_ps;
+    uint32_t member, unused; /* rows that spill have no holes */
 };
 
 /* What a device computes: a union of activities that come in the order of their begins. */
@@ -68,40 +70,25 @@ static inline bool is_same_op(const struct op_row *a, const struct op_row *b)
     return a->key.high == b->key.high && a->key.low >> 32 == b->key.low >> 32;
 }
 
-/* Numbers of steps as keys that keep their order. */
-static inline uint64_t key_of_step(int64_t number)
+static inline void set_step_key(struct step_row *row)
 {
-    return (uint64_t)number ^ (uint64_t)1 << 63;
-}
-
-static inline int64_t step_of_key(uint64_t key)
-{
-    return (int64_t)(key ^ (uint64_t)1 << 63);
+    row->key = (struct tm_key){ (uint64_t)row->number ^ (uint64_t)1 << 63, row->member };
 }
 
 /* Balance in a partial: the devices, all ops of each, and what each computed in each step. */
 
-/* --- saving --- */
+static const struct tm_row_field op_fields[] = {
+    TM_FIELD(struct op_row, key, WORD, KEEP),     TM_FIELD(struct op_row, count, COUNT, SUM),
+    TM_FIELD(struct op_row, total_ps, TIME, SUM), TM_FIELD(struct op_row, name, NAME, KEEP),
+    TM_FIELD(struct op_row, module, NAME, KEEP),  TM_FIELDS_END,
+};
 
-static void save_op(struct tm_partial_writer *w, const void *of)
-{
-    const struct op_row *row = of;
-
-    tm_partial_put_words(w, &row->key, 2);
-    tm_partial_put_u64(w, row->count);
-    tm_partial_put_i64(w, row->total_ps);
-    tm_partial_put_name(w, row->name);
-    tm_partial_put_name(w, row->module);
-}
-
-static void save_step(struct tm_partial_writer *w, const void *of)
-{
-    const struct step_row *row = of;
-
-    tm_partial_put_i64(w, step_of_key(row->key.high));
-    tm_partial_put_u32(w, (uint32_t)row->key.low);
-    tm_partial_put_i64(w, row->compute_ps);
-}
+static const struct tm_row_field step_fields[] = {
+    TM_FIELD(struct step_row, number, INSTANT, KEEP),
+    TM_FIELD(struct step_row, member, DEVICE, KEEP),
+    TM_FIELD(struct step_row, compute_ps, TIME, KEEP), /* merge_steps adds it */
+    TM_FIELDS_END,
+};
 
 static tm_status save_balance(struct tm_stage *s, struct tm_partial_writer *w)
 {
@@ -109,34 +96,30 @@ static tm_status save_balance(struct tm_stage *s, struct tm_partial_writer *w)
     tm_status st;
 
     tm_members_save(&b->members, w);
-    st = tm_partial_put_groups(w, b->ops, save_op);
-    return st == TM_OK ? tm_partial_put_groups(w, b->steps, save_step) : st;
+    st = tm_fields_save_groups(w, op_fields, b->ops);
+    if (st != TM_OK)
+        return st;
+    return tm_fields_save_groups(w, step_fields, b->steps);
 }
 
-/* --- loading --- */
-
-static tm_status load_op(struct balance *b, struct tm_partial_reader *r, uint32_t first)
+static tm_status complete_op(void *of, struct tm_partial_reader *r, void *row)
 {
-    struct op_row row = { .count = 0 };
+    const struct balance *b = of;
+    struct op_row *op = row;
+    const uint32_t first = tm_partial_first_device(r);
 
-    tm_partial_words(r, &row.key, 2);
-    row.count = tm_partial_u64(r);
-    row.total_ps = tm_partial_time(r);
-    row.name = tm_partial_name(r);
-    row.module = tm_partial_name(r);
-    if (tm_partial_is_ok(r) && (member_of_op(&row) >= b->members.count - first || !row.count))
+    if (member_of_op(op) >= b->members.count - first || !op->count)
         return tm_partial_damaged(r, "a number is out of its range");
-    row.key.low += first; /* below 2^32: it is the number of a device */
-    return tm_partial_is_ok(r) ? tm_groups_add(b->ops, &row) : tm_partial_status(r);
+    op->key.low += first; /* below 2^32: it is the number of a device */
+    return TM_OK;
 }
 
-static tm_status load_step(struct balance *b, struct tm_partial_reader *r, uint32_t first)
+static tm_status complete_step(void *of, struct tm_partial_reader *r, void *row)
 {
-    struct step_row row = { .key = { key_of_step(tm_partial_i64(r)), 0 } };
-
-    row.key.low = first + tm_partial_below_u32(r, b->members.count - first);
-    row.compute_ps = tm_partial_time(r);
-    return tm_partial_is_ok(r) ? tm_groups_add(b->steps, &row) : tm_partial_status(r);
+    (void)of;
+    (void)r;
+    set_step_key(row);
+    return TM_OK;
 }
 
 static tm_status load_balance(struct tm_stage *s, struct tm_partial_reader *r)
@@ -145,12 +128,14 @@ static tm_status load_balance(struct tm_stage *s, struct tm_partial_reader *r)
     uint32_t first = 0;
     tm_status st = tm_members_load(&b->members, b->run, r, &first);
 
+    if (st != TM_OK)
+        return st;
     b->names = tm_partial_names(r);
-    while (st == TM_OK && tm_partial_bool(r))
-        st = load_op(b, r, first);
-    while (st == TM_OK && tm_partial_bool(r))
-        st = load_step(b, r, first);
-    return st == TM_OK ? tm_partial_status(r) : st;
+    tm_partial_bind_devices(r, first, b->members.count - first);
+    st = tm_fields_load_groups(r, op_fields, b->ops, complete_op, b);
+    if (st != TM_OK)
+        return st;
+    return tm_fields_load_groups(r, step_fields, b->steps, complete_step, NULL);
 }
 
 /* What the section balance has beyond the devices' sums: spread by step, and ops that several devices run. */
@@ -378,14 +363,14 @@ static int by_spread(const void *a, const void *b)
 
 /* A step over its devices; those that compute nothing in it take no part. */
 struct step_sum {
-    uint64_t step; /* key */
+    int64_t number;
     int64_t max_ps, sum_ps;
     uint32_t devices;
 };
 
 static tm_status end_step(const struct step_sum *sum, struct tm_sorter *spreads)
 {
-    const struct step_spread row = { spread_pct(sum->max_ps, sum->sum_ps, sum->devices), step_of_key(sum->step) };
+    const struct step_spread row = { spread_pct(sum->max_ps, sum->sum_ps, sum->devices), sum->number };
 
     return sum->devices > 1 ? tm_sorter_push(spreads, &row) : TM_OK;
 }
@@ -399,11 +384,11 @@ static tm_status read_steps(struct balance *b, struct tm_sorter *spreads)
     while (st == TM_OK && (st = tm_groups_next(b->steps, &next)) == TM_OK && next) {
         const struct step_row *row = next;
 
-        if (sum.devices && row->key.high != sum.step) {
+        if (sum.devices && row->number != sum.number) {
             st = end_step(&sum, spreads);
             sum = (struct step_sum){ .devices = 0 };
         }
-        sum.step = row->key.high;
+        sum.number = row->number;
         sum.max_ps = row->compute_ps > sum.max_ps ? row->compute_ps : sum.max_ps;
         sum.sum_ps = tm_sum_times(sum.sum_ps, row->compute_ps);
         sum.devices++;
@@ -498,13 +483,10 @@ static tm_status report_balance(struct tm_stage *s, struct tm_value *summary)
 
 static void merge_ops(void *into, const void *from)
 {
-    struct op_row *a = into;
-    const struct op_row *b = from;
-
-    a->count = tm_sum_counts(a->count, b->count);
-    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+    tm_fields_merge(op_fields, into, from);
 }
 
+/* By hand, not by the table: where kernels of two steps overlap it runs for each of them. */
 static void merge_steps(void *into, const void *from)
 {
     struct step_row *a = into;
@@ -583,11 +565,12 @@ static tm_status count_op(struct balance *b, const struct tm_event *event, uint3
 
 static tm_status put_load(struct balance *b, struct load *load, uint32_t member)
 {
-    const struct step_row row = { { key_of_step(load->number), member }, load->compute_ps };
+    struct step_row row = { .number = load->number, .compute_ps = load->compute_ps, .member = member };
 
     if (!load->compute_ps || load->number == TM_NO_STEP)
         return TM_OK;
     load->compute_ps = 0;
+    set_step_key(&row);
     return tm_groups_add(b->steps, &row);
 }
 
