@@ -12,6 +12,7 @@
 #include "pipeline/store/bounded_sum.h"
 #include "pipeline/store/names.h"
 #include "pipeline/store/sorter.h"
+#include "stages/figures/fields.h"
 
 size_t tm_whole_characters(const char *text, size_t length, size_t most)
 {
@@ -120,18 +121,21 @@ void tm_longest_merge(struct tm_longest *into, const struct tm_longest *from)
         *into = *from;
 }
 
+const struct tm_row_field tm_longest_fields[] = {
+    TM_FIELD(struct tm_longest, dur_ps, TIME, KEEP),
+    TM_FIELD(struct tm_longest, start_ps, INSTANT, KEEP),
+    TM_FIELD(struct tm_longest, host, HOST, KEEP),
+    TM_FIELDS_END,
+};
+
 void tm_longest_save(struct tm_partial_writer *w, const struct tm_longest *longest)
 {
-    tm_partial_put_i64(w, longest->dur_ps);
-    tm_partial_put_i64(w, longest->start_ps);
-    tm_partial_put_u32(w, longest->host);
+    tm_fields_save(w, tm_longest_fields, longest);
 }
 
 void tm_longest_load(struct tm_partial_reader *r, struct tm_longest *longest)
 {
-    longest->dur_ps = tm_partial_time(r);
-    longest->start_ps = tm_partial_i64(r);
-    longest->host = tm_partial_run_host(r);
+    tm_fields_load(r, tm_longest_fields, longest);
 }
 
 /* --- several --- */
@@ -161,18 +165,44 @@ void tm_stretches_add(struct tm_stretch *list, uint32_t *count, uint32_t most, c
     list[at] = *stretch;
 }
 
+const struct tm_row_field tm_stretch_fields[] = {
+    TM_FIELD_DEVICE_ID(struct tm_stretch, device, host),
+    TM_FIELD(struct tm_stretch, start_ps, INSTANT, KEEP),
+    TM_FIELD(struct tm_stretch, dur_ps, TIME, KEEP),
+    TM_FIELDS_END,
+};
+
 void tm_stretch_save(struct tm_partial_writer *w, const struct tm_stretch *stretch)
 {
-    tm_partial_put_device(w, stretch->host, stretch->device);
-    tm_partial_put_i64(w, stretch->start_ps);
-    tm_partial_put_i64(w, stretch->dur_ps);
+    tm_fields_save(w, tm_stretch_fields, stretch);
 }
 
 void tm_stretch_load(struct tm_partial_reader *r, struct tm_stretch *stretch)
 {
-    stretch->host = tm_partial_device(r, stretch->device, sizeof(stretch->device));
-    stretch->start_ps = tm_partial_i64(r);
-    stretch->dur_ps = tm_partial_time(r);
+    tm_fields_load(r, tm_stretch_fields, stretch);
+}
+
+void tm_stretches_save(struct tm_partial_writer *w, const struct tm_row_field *fields, const struct tm_stretch *list,
+                       uint32_t count)
+{
+    tm_partial_put_u32(w, count);
+    for (uint32_t i = 0; i < count; i++)
+        tm_fields_save(w, fields, &list[i]);
+}
+
+void tm_stretches_load(struct tm_partial_reader *r, const struct tm_row_field *fields, struct tm_stretch *list,
+                       uint32_t *count, uint32_t most)
+{
+    const uint32_t more = tm_partial_below_u32(r, (uint64_t)most + 1);
+
+    for (uint32_t i = 0; i < more; i++) {
+        struct tm_stretch stretch = { .bytes = 0 };
+
+        tm_fields_load(r, fields, &stretch);
+        if (!tm_partial_is_ok(r))
+            return;
+        tm_stretches_add(list, count, most, &stretch);
+    }
 }
 
 /* A heap with the last of the kept rows on top: a new row either goes behind it, which costs one

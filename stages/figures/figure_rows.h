@@ -10,6 +10,7 @@
 #include "pipeline/store/bounded_sum.h"
 #include "pipeline/store/names.h"
 #include "pipeline/store/sorter.h"
+#include "stages/figures/fields.h"
 
 /* Names in a table of the summary: whole up to 8 KiB while there is room for them, else cut at 256 bytes.  The room
  * depends on the number of rows alone, so that the summary does not depend on the memory. */
@@ -54,6 +55,7 @@ struct tm_longest {
     uint32_t host;
 };
 
+extern const struct tm_row_field tm_longest_fields[]; /* for TM_FIELD_STRUCTS; tm_longest_merge merges */
 void tm_longest_merge(struct tm_longest *into, const struct tm_longest *from);
 void tm_longest_save(struct tm_partial_writer *w, const struct tm_longest *longest);
 void tm_longest_load(struct tm_partial_reader *r, struct tm_longest *longest);
@@ -68,7 +70,13 @@ struct tm_stretch {
 
 /* Put a stretch in its place in a list of at most so many, the longest ones first. */
 void tm_stretches_add(struct tm_stretch *list, uint32_t *count, uint32_t most, const struct tm_stretch *stretch);
-/* All but its bytes. */
+extern const struct tm_row_field tm_stretch_fields[]; /* all but its bytes */
+/* A list in a partial, after its length.  Loading adds what is read to the list. */
+void tm_stretches_save(struct tm_partial_writer *w, const struct tm_row_field *fields, const struct tm_stretch *list,
+                       uint32_t count);
+void tm_stretches_load(struct tm_partial_reader *r, const struct tm_row_field *fields, struct tm_stretch *list,
+                       uint32_t *count, uint32_t most);
+/* One of tm_stretch_fields. */
 void tm_stretch_save(struct tm_partial_writer *w, const struct tm_stretch *stretch);
 void tm_stretch_load(struct tm_partial_reader *r, struct tm_stretch *stretch);
 

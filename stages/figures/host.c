@@ -11,6 +11,7 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
 #include "pipeline/store/lengths.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_window.h"
 #include "stages/figures/nesting.h"
@@ -342,239 +343,122 @@ static tm_status host_end_launches(struct host *h)
 
 /* What the hosts did, in a partial: sums, the hosts with their threads, and all groups in the order of their keys. */
 
-/* --- saving --- */
+#define HOST(member, kind, merge) TM_FIELD(struct host, member, kind, merge)
 
-static void save_call(struct tm_partial_writer *w, const void *of)
-{
-    const struct call_row *row = of;
+static const struct tm_row_field sum_fields[] = {
+    HOST(empty_count, COUNT, SUM),
+    HOST(empty_ps, TIME, SUM),
+    HOST(launch_count, COUNT, SUM),
+    HOST(negative_delays, COUNT, SUM),
+    HOST(unlaunched, COUNT, SUM),
+    HOST(has_steps, BOOL, ANY),
+    HOST(sync_count, COUNT, SUM),
+    HOST(sync_ps, TIME, SUM),
+    HOST(has_accelerator, BOOL, ANY),
+    HOST(has_cpu_device, BOOL, ANY),
+    TM_FIELDS_END,
+};
 
-    tm_partial_put_words(w, &row->key, 2);
-    tm_partial_put_u64(w, row->count);
-    tm_partial_put_i64(w, row->self_ps);
-    tm_partial_put_i64(w, row->total_ps);
-    tm_partial_put_name(w, row->name);
-    tm_partial_put_u8(w, row->kind);
-}
+static const struct tm_row_field host_fields[] = {
+    TM_FIELD(struct host_row, start_ps, INSTANT, KEEP),
+    TM_FIELD(struct host_row, end_ps, INSTANT, KEEP),
+    TM_FIELD_BELOW(struct host_row, basis, U8, KEEP, TM_HOST_BASIS_COUNT),
+    TM_FIELDS_END,
+};
 
-static void save_sync(struct tm_partial_writer *w, const void *of)
-{
-    const struct sync_row *row = of;
+static const struct tm_row_field thread_fields[] = {
+    TM_FIELD(struct thread_row, events, COUNT, KEEP),     TM_FIELD(struct thread_row, ops, COUNT, KEEP),
+    TM_FIELD(struct thread_row, busy_ps, TIME, KEEP),     TM_FIELD(struct thread_row, op_ps, TIME, KEEP),
+    TM_FIELD(struct thread_row, first_ps, INSTANT, KEEP), TM_FIELD(struct thread_row, last_ps, INSTANT, KEEP),
+    TM_FIELD(struct thread_row, host, HOST, KEEP),        TM_FIELD(struct thread_row, name, NAME, KEEP),
+    TM_FIELD(struct thread_row, is_main, BOOL, KEEP),     TM_FIELDS_END,
+};
 
-    tm_partial_put_words(w, &row->key, 2);
-    tm_partial_put_u64(w, row->count);
-    tm_partial_put_i64(w, row->total_ps);
-    tm_longest_save(w, &row->longest);
-    tm_partial_put_name(w, row->name);
-    tm_partial_put_name(w, row->caller);
-    tm_partial_put_name(w, row->annotation);
-}
+static const struct tm_row_field call_fields[] = {
+    TM_FIELD(struct call_row, key, WORD, KEEP),
+    TM_FIELD(struct call_row, count, COUNT, SUM),
+    TM_FIELD(struct call_row, self_ps, TIME, SUM),
+    TM_FIELD(struct call_row, total_ps, TIME, SUM),
+    TM_FIELD(struct call_row, name, NAME, KEEP),
+    TM_FIELD_BELOW(struct call_row, kind, U8, KEEP, HOST_CALL_KINDS),
+    TM_FIELDS_END,
+};
 
-static tm_status save_delays(struct host *h, struct tm_partial_writer *w)
-{
-    const struct tm_length *delay = NULL;
-    tm_status st = tm_lengths_finish(h->delays);
+static const struct tm_row_field sync_fields[] = {
+    TM_FIELD(struct sync_row, key, WORD, KEEP),
+    TM_FIELD(struct sync_row, count, COUNT, SUM),
+    TM_FIELD(struct sync_row, total_ps, TIME, SUM),
+    TM_FIELD_STRUCTS(struct sync_row, longest, struct tm_longest, tm_longest_fields),
+    TM_FIELD(struct sync_row, name, NAME, KEEP),
+    TM_FIELD(struct sync_row, caller, NAME, KEEP),
+    TM_FIELD(struct sync_row, annotation, NAME, KEEP),
+    TM_FIELDS_END,
+};
 
-    do {
-        if (st == TM_OK)
-            st = tm_lengths_next(h->delays, &delay);
-        if (st != TM_OK)
-            return st;
-        tm_partial_put_u8(w, delay != NULL);
-        if (delay) {
-            tm_partial_put_u64(w, delay->value);
-            tm_partial_put_u64(w, delay->count);
-        }
-    } while (delay);
-    return TM_OK;
-}
-
-static tm_status save_hosts(struct host *h, struct tm_partial_writer *w)
-{
-    for (uint64_t i = 0; i < tm_rows_count(h->hosts); i++) {
-        const struct host_row *row = tm_rows_at(h->hosts, i);
-
-        if (!row)
-            return h->run->error.status;
-        tm_partial_put_i64(w, row->start_ps);
-        tm_partial_put_i64(w, row->end_ps);
-        tm_partial_put_u8(w, row->basis);
-    }
-    return TM_OK;
-}
-
-static tm_status save_threads(struct host *h, struct tm_partial_writer *w)
-{
-    tm_partial_put_u64(w, tm_rows_count(h->threads));
-    for (uint64_t i = 0; i < tm_rows_count(h->threads); i++) {
-        const struct thread_row *row = tm_rows_at(h->threads, i);
-
-        if (!row)
-            return h->run->error.status;
-        tm_partial_put_u64(w, row->events);
-        tm_partial_put_u64(w, row->ops);
-        tm_partial_put_i64(w, row->busy_ps);
-        tm_partial_put_i64(w, row->op_ps);
-        tm_partial_put_i64(w, row->first_ps);
-        tm_partial_put_i64(w, row->last_ps);
-        tm_partial_put_u32(w, row->host);
-        tm_partial_put_name(w, row->name);
-        tm_partial_put_u8(w, row->is_main);
-    }
-    return TM_OK;
-}
-
-static void save_sums(const struct host *h, struct tm_partial_writer *w)
-{
-    tm_partial_put_u64(w, h->empty_count);
-    tm_partial_put_i64(w, h->empty_ps);
-    tm_partial_put_u64(w, h->launch_count);
-    tm_partial_put_u64(w, h->negative_delays);
-    tm_partial_put_u64(w, h->unlaunched);
-    tm_partial_put_u8(w, h->has_steps);
-    tm_partial_put_u64(w, h->sync_count);
-    tm_partial_put_i64(w, h->sync_ps);
-    tm_partial_put_u8(w, h->has_accelerator);
-    tm_partial_put_u8(w, h->has_cpu_device);
-    tm_partial_put_u32(w, h->empty_listed);
-    for (uint32_t i = 0; i < h->empty_listed; i++)
-        tm_stretch_save(w, &h->empty[i]);
-}
+static const struct tm_row_field delay_fields[] = {
+    TM_FIELD(struct tm_length, value, TIME, KEEP),
+    TM_FIELD(struct tm_length, count, COUNT, KEEP),
+    TM_FIELDS_END,
+};
 
 static tm_status host_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct host *h = s->state;
     tm_status st;
 
-    save_sums(h, w);
-    st = save_hosts(h, w);
-    if (st == TM_OK)
-        st = save_threads(h, w);
-    if (st == TM_OK)
-        st = tm_partial_put_groups(w, h->calls, save_call);
-    if (st == TM_OK)
-        st = tm_partial_put_groups(w, h->syncs, save_sync);
-    return st == TM_OK ? save_delays(h, w) : st;
+    tm_fields_save(w, sum_fields, h);
+    tm_stretches_save(w, tm_stretch_fields, h->empty, h->empty_listed);
+    st = tm_fields_save_rows(w, host_fields, h->hosts, 0, tm_rows_count(h->hosts));
+    if (st != TM_OK)
+        return st;
+    tm_partial_put_u64(w, tm_rows_count(h->threads));
+    st = tm_fields_save_rows(w, thread_fields, h->threads, 0, tm_rows_count(h->threads));
+    if (st != TM_OK)
+        return st;
+    st = tm_fields_save_groups(w, call_fields, h->calls);
+    if (st != TM_OK)
+        return st;
+    st = tm_fields_save_groups(w, sync_fields, h->syncs);
+    if (st != TM_OK)
+        return st;
+    return tm_fields_save_lengths(w, delay_fields, h->delays);
 }
 
-/* --- loading --- */
-
-static void load_sums(struct host *h, struct tm_partial_reader *r)
+/* Hosts of the run come in their order: the row is of the next one. */
+static tm_status complete_host(void *of, struct tm_partial_reader *r, void *row)
 {
-    uint32_t listed;
+    const struct host *h = of;
+    struct host_row *host = row;
+    int64_t length_ps;
 
-    h->empty_count = tm_sum_counts(h->empty_count, tm_partial_u64(r));
-    h->empty_ps = tm_sum_times(h->empty_ps, tm_partial_time(r));
-    h->launch_count = tm_sum_counts(h->launch_count, tm_partial_u64(r));
-    h->negative_delays = tm_sum_counts(h->negative_delays, tm_partial_u64(r));
-    h->unlaunched = tm_sum_counts(h->unlaunched, tm_partial_u64(r));
-    h->has_steps |= tm_partial_bool(r);
-    h->sync_count = tm_sum_counts(h->sync_count, tm_partial_u64(r));
-    h->sync_ps = tm_sum_times(h->sync_ps, tm_partial_time(r));
-    h->has_accelerator |= tm_partial_bool(r);
-    h->has_cpu_device |= tm_partial_bool(r);
-    listed = tm_partial_below_u32(r, HOST_EMPTY_LISTED + 1);
-    for (uint32_t i = 0; i < listed && tm_partial_is_ok(r); i++) {
-        struct tm_stretch stretch = { .bytes = 0 };
-
-        tm_stretch_load(r, &stretch);
-        if (tm_partial_is_ok(r))
-            tm_stretches_add(h->empty, &h->empty_listed, HOST_EMPTY_LISTED, &stretch);
-    }
-}
-
-static tm_status load_hosts(struct host *h, struct tm_partial_reader *r)
-{
-    tm_status st = tm_partial_status(r);
-
-    for (uint32_t i = 0; i < tm_partial_host_count(r) && st == TM_OK; i++) {
-        struct host_row row = { .start_ps = tm_partial_i64(r) };
-        int64_t length_ps;
-
-        row.end_ps = tm_partial_i64(r);
-        row.basis = tm_partial_below_u8(r, TM_HOST_BASIS_COUNT);
-        tm_partial_copy_host(r, i, row.name, sizeof(row.name));
-        if (row.end_ps < row.start_ps || __builtin_sub_overflow(row.end_ps, row.start_ps, &length_ps))
-            return tm_partial_damaged(r, "a time is out of its range");
-        st = tm_partial_is_ok(r) ? tm_rows_append(h->hosts, &row) : tm_partial_status(r);
-    }
-    return st;
-}
-
-static tm_status load_threads(struct host *h, struct tm_partial_reader *r)
-{
-    const uint64_t count = tm_partial_u64(r);
-    tm_status st = tm_partial_status(r);
-
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        struct thread_row row = { .events = tm_partial_u64(r) };
-
-        row.ops = tm_partial_u64(r);
-        row.busy_ps = tm_partial_time(r);
-        row.op_ps = tm_partial_time(r);
-        row.first_ps = tm_partial_i64(r);
-        row.last_ps = tm_partial_i64(r);
-        row.host = tm_partial_run_host(r);
-        row.name = tm_partial_name(r);
-        row.is_main = tm_partial_bool(r);
-        st = tm_partial_is_ok(r) ? tm_rows_append(h->threads, &row) : tm_partial_status(r);
-    }
-    return st;
-}
-
-static void load_call(struct tm_partial_reader *r, void *to)
-{
-    struct call_row *row = to;
-
-    tm_partial_words(r, &row->key, 2);
-    row->count = tm_partial_u64(r);
-    row->self_ps = tm_partial_time(r);
-    row->total_ps = tm_partial_time(r);
-    row->name = tm_partial_name(r);
-    row->kind = tm_partial_below_u8(r, HOST_CALL_KINDS);
-}
-
-static void load_sync(struct tm_partial_reader *r, void *to)
-{
-    struct sync_row *row = to;
-
-    tm_partial_words(r, &row->key, 2);
-    row->count = tm_partial_u64(r);
-    row->total_ps = tm_partial_time(r);
-    tm_longest_load(r, &row->longest);
-    row->name = tm_partial_name(r);
-    row->caller = tm_partial_name(r);
-    row->annotation = tm_partial_name(r);
-}
-
-static tm_status load_delays(struct host *h, struct tm_partial_reader *r)
-{
-    tm_status st = TM_OK;
-
-    while (st == TM_OK && tm_partial_bool(r)) {
-        const uint64_t delay_ps = (uint64_t)tm_partial_time(r), count = tm_partial_u64(r);
-
-        st = tm_partial_is_ok(r) ? tm_lengths_add(h->delays, 0, delay_ps, count) : tm_partial_status(r);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    if (host->end_ps < host->start_ps || __builtin_sub_overflow(host->end_ps, host->start_ps, &length_ps))
+        return tm_partial_damaged(r, "a time is out of its range");
+    tm_partial_copy_host(r, (uint32_t)tm_rows_count(h->hosts) - tm_partial_first_host(r), host->name,
+                         sizeof(host->name));
+    return TM_OK;
 }
 
 static tm_status host_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct host *h = s->state;
-    struct call_row call;
-    struct sync_row sync;
     tm_status st;
 
     h->names = tm_partial_names(r);
-    load_sums(h, r);
-    st = load_hosts(h, r);
-    if (st == TM_OK)
-        st = load_threads(h, r);
-    if (st == TM_OK)
-        st = tm_partial_take_groups(r, h->calls, load_call, &call);
-    if (st == TM_OK)
-        st = tm_partial_take_groups(r, h->syncs, load_sync, &sync);
-    return st == TM_OK ? load_delays(h, r) : st;
+    tm_fields_load_more(r, sum_fields, h);
+    tm_stretches_load(r, tm_stretch_fields, h->empty, &h->empty_listed, HOST_EMPTY_LISTED);
+    st = tm_fields_load_rows(r, host_fields, h->hosts, tm_partial_host_count(r), complete_host, h);
+    if (st != TM_OK)
+        return st;
+    st = tm_fields_load_rows(r, thread_fields, h->threads, tm_partial_u64(r), NULL, NULL);
+    if (st != TM_OK)
+        return st;
+    st = tm_fields_load_groups(r, call_fields, h->calls, NULL, NULL);
+    if (st != TM_OK)
+        return st;
+    st = tm_fields_load_groups(r, sync_fields, h->syncs, NULL, NULL);
+    if (st != TM_OK)
+        return st;
+    return tm_fields_load_lengths(r, delay_fields, h->delays);
 }
 
 /* The section host, but for the overhead, which device_time has put there. */
@@ -1231,12 +1115,7 @@ static tm_status host_end_calls(struct host *h)
 
 static void merge_calls(void *into, const void *from)
 {
-    struct call_row *a = into;
-    const struct call_row *b = from;
-
-    a->count = tm_sum_counts(a->count, b->count);
-    a->self_ps = tm_sum_times(a->self_ps, b->self_ps);
-    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+    tm_fields_merge(call_fields, into, from);
 }
 
 static void merge_syncs(void *into, const void *from)
@@ -1244,8 +1123,7 @@ static void merge_syncs(void *into, const void *from)
     struct sync_row *a = into;
     const struct sync_row *b = from;
 
-    a->count = tm_sum_counts(a->count, b->count);
-    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
+    tm_fields_merge(sync_fields, a, b);
     tm_longest_merge(&a->longest, &b->longest);
 }
 
