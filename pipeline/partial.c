@@ -196,23 +196,6 @@ void tm_partial_put_words(struct tm_partial_writer *w, const void *first, size_t
     }
 }
 
-tm_status tm_partial_put_groups(struct tm_partial_writer *w, struct tm_groups *groups, tm_partial_put_row *put)
-{
-    const void *row = NULL;
-    tm_status st = tm_groups_finish(groups);
-
-    do {
-        if (st == TM_OK)
-            st = tm_groups_next(groups, &row);
-        if (st != TM_OK)
-            return st;
-        tm_partial_put_u8(w, row != NULL);
-        if (row)
-            put(w, row);
-    } while (row);
-    return TM_OK;
-}
-
 void tm_partial_put_text(struct tm_partial_writer *w, const char *text)
 {
     const size_t length = strlen(text);
@@ -836,19 +819,6 @@ void tm_partial_id(struct tm_partial_reader *r, uint32_t host, char *to, size_t 
         length = strlen(to);
     }
     tm_partial_text(r, to + length, to_bytes - length);
-}
-
-tm_status tm_partial_take_groups(struct tm_partial_reader *r, struct tm_groups *groups, tm_partial_take_row *take,
-                                 void *row)
-{
-    tm_status st = TM_OK;
-
-    while (st == TM_OK && tm_partial_bool(r)) {
-        memset(row, 0, tm_groups_row_bytes(groups));
-        take(r, row);
-        st = tm_partial_is_ok(r) ? tm_groups_add(groups, row) : tm_partial_status(r);
-    }
-    return st == TM_OK ? tm_partial_status(r) : st;
 }
 
 uint32_t tm_partial_run_host(struct tm_partial_reader *r)

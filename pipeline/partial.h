@@ -40,11 +40,6 @@ void tm_partial_put_i64(struct tm_partial_writer *w, int64_t value);
 void tm_partial_put_double(struct tm_partial_writer *w, double value);
 /* A struct or array of 64-bit numbers, of so many. */
 void tm_partial_put_words(struct tm_partial_writer *w, const void *first, size_t count);
-/* A table of groups, which are finished by it: a 1 before each row, which `put` writes, and a 0 at the end.
- * errors: as of tm_groups_finish and tm_groups_next */
-typedef void tm_partial_put_row(struct tm_partial_writer *w, const void *row);
-tm_status tm_partial_put_groups(struct tm_partial_writer *w, struct tm_groups *groups,
-                                tm_partial_put_row *put) TM_MUST_USE;
 void tm_partial_put_text(struct tm_partial_writer *w, const char *text); /* shorter than 4 GiB */
 void tm_partial_put_name(struct tm_partial_writer *w, tm_strid name);
 /* An id that begins with the name of its host, which may have another name where it is read. */
@@ -111,11 +106,6 @@ void tm_partial_words(struct tm_partial_reader *r, void *first, size_t count);
 void tm_partial_text(struct tm_partial_reader *r, char *to, size_t to_bytes);
 tm_strid tm_partial_name(struct tm_partial_reader *r);
 void tm_partial_id(struct tm_partial_reader *r, uint32_t host, char *to, size_t to_bytes);
-/* What tm_partial_put_groups wrote: each row is read by `take` into `row`, which is all 0 before, and added.
- * errors: what is wrong with a row, and those of tm_groups_add */
-typedef void tm_partial_take_row(struct tm_partial_reader *r, void *row);
-tm_status tm_partial_take_groups(struct tm_partial_reader *r, struct tm_groups *groups, tm_partial_take_row *take,
-                                 void *row) TM_MUST_USE;
 uint32_t tm_partial_run_host(struct tm_partial_reader *r);   /* a host of the partial: its number in the run */
 uint32_t tm_partial_run_device(struct tm_partial_reader *r); /* a device of the section: its number in the run */
 uint32_t tm_partial_run_device_or_none(struct tm_partial_reader *r); /* the same, or TM_NONE */

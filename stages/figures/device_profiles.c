@@ -12,6 +12,7 @@
 #include "pipeline/partial.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/rows.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/input/pprof/pprof.h"
 
@@ -33,22 +34,23 @@ struct profile_row {
 
 /* Device memory profiles in a partial: each with its sums and the rows that are kept of its tables. */
 
-/* --- saving --- */
+static const struct tm_row_field frame_fields[] = {
+    TM_FIELD(struct tm_frame, function, NAME, KEEP),
+    TM_FIELD(struct tm_frame, file, NAME, KEEP),
+    TM_FIELD(struct tm_frame, line, TIME, KEEP),
+    TM_FIELDS_END,
+};
 
-static void save_row(struct tm_partial_writer *w, const struct profile_row *row)
-{
-    tm_partial_put_name(w, row->name);
-    tm_partial_put_u64(w, row->count);
-    tm_partial_put_u64(w, row->bytes);
-    tm_partial_put_u8(w, row->is_sized);
-    tm_partial_put_u32(w, row->frame_count);
-    tm_partial_put_u32(w, row->site);
-    for (uint32_t i = 0; i < row->frame_count; i++) {
-        tm_partial_put_name(w, row->frames[i].function);
-        tm_partial_put_name(w, row->frames[i].file);
-        tm_partial_put_i64(w, row->frames[i].line);
-    }
-}
+static const struct tm_row_field row_fields[] = {
+    TM_FIELD(struct profile_row, name, NAME, KEEP),
+    TM_FIELD(struct profile_row, count, COUNT, KEEP),
+    TM_FIELD(struct profile_row, bytes, COUNT, KEEP),
+    TM_FIELD(struct profile_row, is_sized, BOOL, KEEP),
+    TM_FIELD_BELOW(struct profile_row, frame_count, U32, KEEP, TM_FRAMES_MOST + 1),
+    TM_FIELD_BELOW(struct profile_row, site, U32, KEEP, TM_FRAMES_MOST),
+    TM_FIELD_COUNTED_STRUCTS(struct profile_row, frames, struct tm_frame, frame_fields, frame_count),
+    TM_FIELDS_END,
+};
 
 static tm_status save_profile(struct tm_device_profiles *p, struct tm_partial_writer *w, const struct profile *profile)
 {
@@ -58,15 +60,14 @@ static tm_status save_profile(struct tm_device_profiles *p, struct tm_partial_wr
     tm_partial_put_u64(w, profile->count);
     tm_partial_put_u64(w, profile->bytes);
     for (int table = 0; table < PROFILE_TABLES; table++) {
+        tm_status st;
+
         tm_partial_put_words(w, &profile->rest[table], 3);
         tm_partial_put_u64(w, profile->kept[table]);
-        for (uint64_t i = 0; i < profile->kept[table]; i++) {
-            const struct profile_row *row = tm_rows_at(p->rows, at++);
-
-            if (!row)
-                return p->run->error.status;
-            save_row(w, row);
-        }
+        st = tm_fields_save_rows(w, row_fields, p->rows, at, profile->kept[table]);
+        if (st != TM_OK)
+            return st;
+        at += profile->kept[table];
     }
     return TM_OK;
 }
@@ -89,42 +90,30 @@ tm_status tm_device_profiles_save(struct tm_device_profiles *p, struct tm_partia
     return st;
 }
 
-/* --- loading --- */
-
-static void load_row(struct tm_partial_reader *r, struct profile_row *row)
+/* in: of  the number of the table */
+static tm_status complete_row(void *of, struct tm_partial_reader *r, void *row)
 {
-    row->name = tm_partial_name(r);
-    row->count = tm_partial_u64(r);
-    row->bytes = tm_partial_u64(r);
-    row->is_sized = tm_partial_bool(r);
-    row->frame_count = tm_partial_below_u32(r, TM_FRAMES_MOST + 1);
-    row->site = tm_partial_below_u32(r, TM_FRAMES_MOST);
-    for (uint32_t i = 0; i < row->frame_count; i++) {
-        row->frames[i].function = tm_partial_name(r);
-        row->frames[i].file = tm_partial_name(r);
-        row->frames[i].line = tm_partial_time(r);
-    }
+    (void)r;
+    ((struct profile_row *)row)->table = *(const uint32_t *)of;
+    return TM_OK;
 }
 
 static tm_status load_profile(struct tm_device_profiles *p, struct tm_partial_reader *r, struct profile *profile)
 {
-    tm_status st = TM_OK;
-
     profile->file = tm_partial_name(r);
     profile->count = tm_partial_u64(r);
     profile->bytes = tm_partial_u64(r);
     profile->first_row = tm_rows_count(p->rows);
     for (uint32_t table = 0; table < PROFILE_TABLES; table++) {
+        tm_status st;
+
         tm_partial_words(r, &profile->rest[table], 3);
         profile->kept[table] = tm_partial_below_u64(r, PROFILE_ROWS_MOST + 1);
-        for (uint64_t i = 0; i < profile->kept[table] && st == TM_OK; i++) {
-            struct profile_row row = { .table = table };
-
-            load_row(r, &row);
-            st = tm_partial_is_ok(r) ? tm_rows_append(p->rows, &row) : tm_partial_status(r);
-        }
+        st = tm_fields_load_rows(r, row_fields, p->rows, profile->kept[table], complete_row, &table);
+        if (st != TM_OK)
+            return st;
     }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    return TM_OK;
 }
 
 tm_status tm_device_profiles_load(struct tm_device_profiles *p, struct tm_partial_reader *r)

@@ -10,6 +10,7 @@
 
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
+#include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_window.h"
 
@@ -103,99 +104,69 @@ static inline size_t fallback_memory(struct tm_run *run, int parts)
 /* What ran on the host although a device was there, in a partial: sums, the longest round trips, and all groups in
  * the order of their keys. */
 
-/* --- saving --- */
+#define ROW(member, kind, merge) TM_FIELD(struct fallback_row, member, kind, merge)
 
-static void save_row(struct tm_partial_writer *w, const void *of)
+static const struct tm_row_field row_fields[] = {
+    ROW(key, WORD, KEEP),
+    ROW(count, COUNT, SUM),
+    ROW(total_ps, TIME, SUM),
+    TM_FIELD_STRUCTS(struct fallback_row, longest, struct tm_longest, tm_longest_fields),
+    ROW(name, NAME, KEEP),
+    ROW(op, NAME, KEEP),
+    TM_FIELD_BELOW(struct fallback_row, sort, U8, KEEP, FALLBACK_SORTS),
+    TM_FIELD_BELOW(struct fallback_row, kind, U8, KEEP, TM_CALLBACK_KINDS),
+    TM_FIELDS_END,
+};
+
+static const struct tm_row_field sum_fields[] = {
+    TM_FIELD(struct fallback_sum, count, COUNT, SUM),
+    TM_FIELD(struct fallback_sum, total_ps, TIME, SUM),
+    TM_FIELDS_END,
+};
+
+static const struct tm_row_field stage_fields[] = {
+    TM_FIELD_STRUCTS(struct fallback, sums, struct fallback_sum, sum_fields),
+    TM_FIELD(struct fallback, trip_count, COUNT, SUM),
+    TM_FIELD(struct fallback, trip_bytes, COUNT, SUM),
+    TM_FIELD(struct fallback, trips_of_unknown_bytes, COUNT, SUM),
+    TM_FIELD(struct fallback, trip_ps, TIME, SUM),
+    TM_FIELD(struct fallback, has_accelerator, BOOL, ANY),
+    TM_FIELD(struct fallback, has_cpu_device, BOOL, ANY),
+    TM_FIELD(struct fallback, has_steps, BOOL, ANY),
+    TM_FIELDS_END,
+};
+
+static const struct tm_row_field trip_fields[] = {
+    TM_FIELD_DEVICE_ID(struct tm_stretch, device, host),
+    TM_FIELD(struct tm_stretch, start_ps, INSTANT, KEEP),
+    TM_FIELD(struct tm_stretch, dur_ps, TIME, KEEP),
+    TM_FIELD(struct tm_stretch, bytes, COUNT, KEEP),
+    TM_FIELDS_END,
+};
+
+static void merge_rows(void *into, const void *from)
 {
-    const struct fallback_row *row = of;
-
-    tm_partial_put_words(w, &row->key, 2);
-    tm_partial_put_u64(w, row->count);
-    tm_partial_put_i64(w, row->total_ps);
-    tm_longest_save(w, &row->longest);
-    tm_partial_put_name(w, row->name);
-    tm_partial_put_name(w, row->op);
-    tm_partial_put_u8(w, row->sort);
-    tm_partial_put_u8(w, row->kind);
+    tm_fields_merge(row_fields, into, from);
+    tm_longest_merge(&((struct fallback_row *)into)->longest, &((const struct fallback_row *)from)->longest);
 }
 
 static tm_status fallback_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct fallback *f = s->state;
 
-    for (int i = 0; i < FALLBACK_SORTS; i++) {
-        tm_partial_put_u64(w, f->sums[i].count);
-        tm_partial_put_i64(w, f->sums[i].total_ps);
-    }
-    tm_partial_put_u64(w, f->trip_count);
-    tm_partial_put_u64(w, f->trip_bytes);
-    tm_partial_put_u64(w, f->trips_of_unknown_bytes);
-    tm_partial_put_i64(w, f->trip_ps);
-    tm_partial_put_u8(w, f->has_accelerator);
-    tm_partial_put_u8(w, f->has_cpu_device);
-    tm_partial_put_u8(w, f->has_steps);
-    tm_partial_put_u32(w, f->trips_listed);
-    for (uint32_t i = 0; i < f->trips_listed; i++) {
-        tm_stretch_save(w, &f->trips[i]);
-        tm_partial_put_u64(w, f->trips[i].bytes);
-    }
-    return tm_partial_put_groups(w, f->rows, save_row);
-}
-
-/* --- loading --- */
-
-static void load_sums(struct fallback *f, struct tm_partial_reader *r)
-{
-    for (int i = 0; i < FALLBACK_SORTS; i++) {
-        f->sums[i].count = tm_sum_counts(f->sums[i].count, tm_partial_u64(r));
-        f->sums[i].total_ps = tm_sum_times(f->sums[i].total_ps, tm_partial_time(r));
-    }
-    f->trip_count = tm_sum_counts(f->trip_count, tm_partial_u64(r));
-    f->trip_bytes = tm_sum_counts(f->trip_bytes, tm_partial_u64(r));
-    f->trips_of_unknown_bytes = tm_sum_counts(f->trips_of_unknown_bytes, tm_partial_u64(r));
-    f->trip_ps = tm_sum_times(f->trip_ps, tm_partial_time(r));
-    f->has_accelerator |= tm_partial_bool(r);
-    f->has_cpu_device |= tm_partial_bool(r);
-    f->has_steps |= tm_partial_bool(r);
-}
-
-static void load_trips(struct fallback *f, struct tm_partial_reader *r)
-{
-    const uint32_t count = tm_partial_below_u32(r, FALLBACK_TRIPS + 1);
-
-    for (uint32_t i = 0; i < count && tm_partial_is_ok(r); i++) {
-        struct tm_stretch trip = { .bytes = 0 };
-
-        tm_stretch_load(r, &trip);
-        trip.bytes = tm_partial_u64(r);
-        if (tm_partial_is_ok(r))
-            tm_stretches_add(f->trips, &f->trips_listed, FALLBACK_TRIPS, &trip);
-    }
-}
-
-static void load_row(struct tm_partial_reader *r, void *to)
-{
-    struct fallback_row *row = to;
-
-    tm_partial_words(r, &row->key, 2);
-    row->count = tm_partial_u64(r);
-    row->total_ps = tm_partial_time(r);
-    tm_longest_load(r, &row->longest);
-    row->name = tm_partial_name(r);
-    row->op = tm_partial_name(r);
-    row->sort = tm_partial_below_u8(r, FALLBACK_SORTS);
-    row->kind = tm_partial_below_u8(r, TM_CALLBACK_KINDS);
+    tm_fields_save(w, stage_fields, f);
+    tm_stretches_save(w, trip_fields, f->trips, f->trips_listed);
+    return tm_fields_save_groups(w, row_fields, f->rows);
 }
 
 static tm_status fallback_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct fallback *f = s->state;
-    struct fallback_row row;
 
     f->names = tm_partial_names(r);
-    load_sums(f, r);
-    load_trips(f, r);
-    return tm_partial_take_groups(r, f->rows, load_row, &row);
+    tm_fields_load_more(r, stage_fields, f);
+    tm_stretches_load(r, trip_fields, f->trips, &f->trips_listed, FALLBACK_TRIPS);
+    return tm_fields_load_groups(r, row_fields, f->rows, NULL, NULL);
 }
 
 /* Names of calls back to the host.  A Python function is "$file.py:line function", a builtin "$module function". */
@@ -617,16 +588,6 @@ static tm_status fallback_report(struct tm_stage *s, struct tm_value *summary)
         st = add_sort(f, FALLBACK_HOST_OP, "host_ops", summary, section);
     add_trips(f, summary, section);
     return st;
-}
-
-static void merge_rows(void *into, const void *from)
-{
-    struct fallback_row *a = into;
-    const struct fallback_row *b = from;
-
-    a->count = tm_sum_counts(a->count, b->count);
-    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
-    tm_longest_merge(&a->longest, &b->longest);
 }
 
 static tm_status open_stage(struct tm_stage *s)

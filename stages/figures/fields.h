@@ -8,7 +8,8 @@
 #include "pipeline/partial.h"
 #include "pipeline/store/lengths.h"
 #include "pipeline/store/rows.h"
-#include "stages/figures/figure_rows.h"
+
+struct tm_top_rows;
 
 /* The fields of a row: each member is declared once, with its kind and how two rows merge.  From that table a row is
  * written to a partial, read from one and merged with another.

@@ -128,16 +128,6 @@ const struct tm_row_field tm_longest_fields[] = {
     TM_FIELDS_END,
 };
 
-void tm_longest_save(struct tm_partial_writer *w, const struct tm_longest *longest)
-{
-    tm_fields_save(w, tm_longest_fields, longest);
-}
-
-void tm_longest_load(struct tm_partial_reader *r, struct tm_longest *longest)
-{
-    tm_fields_load(r, tm_longest_fields, longest);
-}
-
 /* --- several --- */
 
 static int stretch_order(const struct tm_stretch *a, const struct tm_stretch *b)
@@ -171,16 +161,6 @@ const struct tm_row_field tm_stretch_fields[] = {
     TM_FIELD(struct tm_stretch, dur_ps, TIME, KEEP),
     TM_FIELDS_END,
 };
-
-void tm_stretch_save(struct tm_partial_writer *w, const struct tm_stretch *stretch)
-{
-    tm_fields_save(w, tm_stretch_fields, stretch);
-}
-
-void tm_stretch_load(struct tm_partial_reader *r, struct tm_stretch *stretch)
-{
-    tm_fields_load(r, tm_stretch_fields, stretch);
-}
 
 void tm_stretches_save(struct tm_partial_writer *w, const struct tm_row_field *fields, const struct tm_stretch *list,
                        uint32_t count)

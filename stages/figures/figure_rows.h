@@ -57,8 +57,6 @@ struct tm_longest {
 
 extern const struct tm_row_field tm_longest_fields[]; /* for TM_FIELD_STRUCTS; tm_longest_merge merges */
 void tm_longest_merge(struct tm_longest *into, const struct tm_longest *from);
-void tm_longest_save(struct tm_partial_writer *w, const struct tm_longest *longest);
-void tm_longest_load(struct tm_partial_reader *r, struct tm_longest *longest);
 
 /* A time in which a device did nothing. */
 struct tm_stretch {
@@ -76,9 +74,6 @@ void tm_stretches_save(struct tm_partial_writer *w, const struct tm_row_field *f
                        uint32_t count);
 void tm_stretches_load(struct tm_partial_reader *r, const struct tm_row_field *fields, struct tm_stretch *list,
                        uint32_t *count, uint32_t most);
-/* One of tm_stretch_fields. */
-void tm_stretch_save(struct tm_partial_writer *w, const struct tm_stretch *stretch);
-void tm_stretch_load(struct tm_partial_reader *r, struct tm_stretch *stretch);
 
 /* The first rows, in some order, of any number of rows: a heap of as many as are asked for. */
 struct tm_top_rows;

@@ -188,14 +188,6 @@ static const struct tm_row_field large_fields[] = {
 
 /* --- saving --- */
 
-static void save_largest(struct transfers *t, struct tm_partial_writer *w)
-{
-    tm_top_rows_sort(t->largest);
-    tm_partial_put_u64(w, tm_top_rows_count(t->largest));
-    for (uint64_t i = 0; i < tm_top_rows_count(t->largest); i++)
-        tm_fields_save(w, large_fields, tm_top_rows_at(t->largest, i));
-}
-
 static tm_status transfers_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct transfers *t = s->state;
@@ -211,7 +203,7 @@ static tm_status transfers_save(struct tm_stage *s, struct tm_partial_writer *w)
     if (st != TM_OK)
         return st;
     st = tm_fields_save_groups(w, repeat_fields, t->repeats);
-    save_largest(t, w);
+    tm_fields_save_top(w, large_fields, t->largest);
     return st;
 }
 
@@ -240,24 +232,6 @@ static tm_status complete_repeat(void *of, struct tm_partial_reader *r, void *ro
     return TM_OK;
 }
 
-static tm_status load_largest(struct transfers *t, struct tm_partial_reader *r)
-{
-    const uint64_t count = tm_partial_below_u64(r, LARGEST_ROWS + 1);
-
-    for (uint64_t i = 0; i < count; i++) {
-        struct large_copy copy;
-        tm_status st;
-
-        tm_fields_load(r, large_fields, &copy);
-        if (!tm_partial_is_ok(r))
-            break;
-        st = tm_top_rows_add(t->largest, &copy);
-        if (st != TM_OK)
-            return st;
-    }
-    return tm_partial_status(r);
-}
-
 static tm_status transfers_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct transfers *t = s->state;
@@ -277,7 +251,7 @@ static tm_status transfers_load(struct tm_stage *s, struct tm_partial_reader *r)
     st = tm_fields_load_groups(r, repeat_fields, t->repeats, complete_repeat, NULL);
     if (st != TM_OK)
         return st;
-    return load_largest(t, r);
+    return tm_fields_load_top(r, large_fields, t->largest, LARGEST_ROWS);
 }
 
 /* The section transfers out of the sums. */
