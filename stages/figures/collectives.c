@@ -196,17 +196,15 @@ enum tm_collective_kind tm_collective_kind_in(const char *text, size_t length)
 
 #define ROW(member, kind, merge) TM_FIELD(struct collective_row, member, kind, merge)
 
-/* What is not summed is of the first row that tells it. */
+/* What is not summed is of the first row that tells it; merge_collective_rows adds up the rest. */
 static const struct tm_row_field row_fields[] = {
     ROW(key, WORD, KEEP),
-    ROW(count, COUNT, SUM),
-    ROW(total_ps, TIME, SUM),
-    ROW(plain_count, COUNT, SUM),
-    ROW(plain_ps, TIME, SUM),
-    ROW(flight_count, COUNT, SUM),
-    ROW(flight_ps, TIME, SUM),
-    TM_FIELD_LOCAL(struct collective_row, moved_count, COUNT, SUM),
-    TM_FIELD_LOCAL(struct collective_row, moved_ps, TIME, SUM),
+    ROW(count, COUNT, KEEP),
+    ROW(total_ps, TIME, KEEP),
+    ROW(plain_count, COUNT, KEEP),
+    ROW(plain_ps, TIME, KEEP),
+    ROW(flight_count, COUNT, KEEP),
+    ROW(flight_ps, TIME, KEEP),
     TM_FIELD_LOCAL(struct collective_row, is_told, BOOL, FIRST),
     ROW(message_bytes, COUNT, FIRST),
     ROW(group_size, U32, FIRST),
@@ -222,13 +220,21 @@ static const struct tm_row_field stage_fields[] = {
     TM_FIELD(struct collectives, has_device, BOOL, ANY), TM_FIELDS_END,
 };
 
+/* It runs for each event: by the table the stage takes a fifth more instructions. */
 static void merge_collective_rows(void *into, const void *from)
 {
     struct collective_row *a = into;
     const struct collective_row *b = from;
 
-    tm_fields_merge(row_fields, a, b);
+    a->count = tm_sum_counts(a->count, b->count);
+    a->total_ps = tm_sum_times(a->total_ps, b->total_ps);
     add_exposed_parts(&a->exposed, &b->exposed);
+    a->plain_count = tm_sum_counts(a->plain_count, b->plain_count);
+    a->plain_ps = tm_sum_times(a->plain_ps, b->plain_ps);
+    a->flight_count = tm_sum_counts(a->flight_count, b->flight_count);
+    a->flight_ps = tm_sum_times(a->flight_ps, b->flight_ps);
+    a->moved_count = tm_sum_counts(a->moved_count, b->moved_count);
+    a->moved_ps = tm_sum_times(a->moved_ps, b->moved_ps);
     if (!a->is_told && b->is_told)
         tm_fields_take_first(row_fields, a, b);
 }

@@ -245,9 +245,20 @@ static void merge_field(const struct tm_row_field *field, void *into, const void
 
 void tm_fields_merge(const struct tm_row_field *fields, void *into, const void *from)
 {
-    for (const struct tm_row_field *field = fields; field->kind; field++)
-        if (field->merge != TM_MERGE_KEEP && field->merge != TM_MERGE_FIRST)
-            merge_field(field, (uint8_t *)into + field->at, (const uint8_t *)from + field->at);
+    for (const struct tm_row_field *field = fields; field->kind; field++) {
+        uint8_t *const to = (uint8_t *)into + field->at;
+        const uint8_t *const of = (const uint8_t *)from + field->at;
+
+        if (field->merge == TM_MERGE_KEEP || field->merge == TM_MERGE_FIRST)
+            continue;
+        /* Most are single sums, and some rows merge for each event. */
+        if (field->merge == TM_MERGE_SUM && field->bytes == sizeof(uint64_t) && field->kind == TM_FIELD_COUNT)
+            *(uint64_t *)(void *)to = tm_sum_counts(*(uint64_t *)(void *)to, *(const uint64_t *)(const void *)of);
+        else if (field->merge == TM_MERGE_SUM && field->bytes == sizeof(int64_t) && field->kind == TM_FIELD_TIME)
+            *(int64_t *)(void *)to = tm_sum_times(*(int64_t *)(void *)to, *(const int64_t *)(const void *)of);
+        else
+            merge_field(field, to, of);
+    }
 }
 
 void tm_fields_take_first(const struct tm_row_field *fields, void *into, const void *from)
