@@ -47,8 +47,8 @@ static tm_status refuse_verb(const char *typed, struct tm_error *error)
 
     (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot run '%s': there is no such verb", typed);
     for (size_t i = 0; i < tm_verb_count; i++) {
-        if (!(tm_verb_table[i].flags & TM_VERB_HIDDEN))
-            tm_nearest_offer(&nearest, typed, tm_verb_table[i].name);
+        if (!(tm_verbs[i]->flags & TM_VERB_HIDDEN))
+            tm_nearest_offer(&nearest, typed, tm_verbs[i]->name);
     }
     if (nearest.word)
         tm_hint(error, "did you mean '%s'?", nearest.word);

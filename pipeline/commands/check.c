@@ -200,7 +200,7 @@ static tm_status work(struct check *c)
     return st;
 }
 
-tm_status tm_command_check(struct tm_run *run, const struct tm_options *options)
+static tm_status run_check(struct tm_run *run, const struct tm_options *options)
 {
     struct check *c = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*c), &run->error);
     tm_status st;
@@ -215,3 +215,26 @@ tm_status tm_command_check(struct tm_run *run, const struct tm_options *options)
     tm_give(&run->budget, TM_ACCOUNT_MODEL, c, sizeof(*c));
     return st;
 }
+
+/* clang-format off */
+const struct tm_verb tm_check_verb = {
+    .name = "check",
+    .summary = "check a run against limits, for CI: exit status 1 if one is exceeded",
+    .usage = "INPUT --gate FILE [--baseline PATH] [OPTION...]",
+    .description =
+        "Reads a run, or its summary, and holds its figures to the limits of a gate file: absolute ones, or relative to"
+        " a baseline, with the noise of both in mind. Prints the result, or with --json its JSON; --junit and"
+        " --markdown write it for others. The status is 1 only where a gate failed, and 4 where one could not be"
+        " judged or the input is partial.\n"
+        "--init makes a gate file of a run as it is, to begin with.",
+    .examples =
+        "tracemill check logdir --latest --init --gate gates.json    limits from a run\n"
+        "tracemill check logdir --latest --gate gates.json --junit gates.xml    for CI\n"
+        "tracemill check new.report --gate gates.json --baseline main.report    against an older run\n",
+    .bit = TM_FOR_CHECK,
+    .flags = TM_VERB_SPILLS,
+    .least = 1,
+    .most = 1,
+    .run = run_check,
+};
+/* clang-format on */

@@ -9,8 +9,9 @@
 #include "pipeline/run.h"
 #include "stages/output/export/exporter.h"
 
-/* To add a verb: 1. a file of its name beside this one, with a tm_command, 2. a row in commands.c, 3. its bit in
- * pipeline/options.h, which the options that it takes have in their rows of pipeline/options.c. */
+/* To add a verb: 1. a file of its name beside this one, with what it does and its struct tm_verb; 2. its name in the
+ * list of commands.c; 3. its bit in pipeline/options.h, which the options that it takes have in their rows of
+ * pipeline/options.c. */
 
 /* What a verb does: called once, with the run ready (ledger, spill folder, progress) and the options
  * read.
@@ -26,7 +27,7 @@ enum tm_verb_flag {
     TM_VERB_NO_CONFIG = 8 /* works whatever the environment and the configuration file say */
 };
 
-/* One row per verb: dispatch, help, manual page and completions are made from it. */
+/* A verb: dispatch, help, manual page and completions are made from it. */
 struct tm_verb {
     const char *name;        /* a word, or two with a blank between them */
     const char *summary;     /* one clause, no full stop */
@@ -40,7 +41,7 @@ struct tm_verb {
     tm_command *run;
 };
 
-extern const struct tm_verb tm_verb_table[];
+extern const struct tm_verb *const tm_verbs[];
 extern const size_t tm_verb_count;
 
 const struct tm_verb *tm_verb_by_name(const char *name); /* NULL if there is none */
@@ -55,46 +56,6 @@ const char *tm_verb_second_word(const struct tm_verb *action);
 bool tm_verb_has_actions(const struct tm_verb *verb);
 /* The action that a mistyped second word was meant to be; NULL = none is near. */
 const struct tm_verb *tm_verb_nearest_action(const struct tm_verb *verb, const char *typed);
-
-tm_command tm_command_report; /* report.c */
-
-tm_command tm_command_inspect; /* inspect.c */
-
-tm_command tm_command_convert; /* convert.c */
-
-tm_command tm_command_split; /* split.c */
-
-tm_command tm_command_compare; /* compare.c */
-
-tm_command tm_command_scaling; /* scaling.c */
-
-tm_command tm_command_check; /* check.c */
-
-tm_command tm_command_batch; /* batch.c */
-
-tm_command tm_command_batch_scan; /* batch_scan.c */
-
-tm_command tm_command_batch_run; /* batch_run.c */
-
-tm_command tm_command_batch_merge;  /* batch_merge.c */
-tm_command tm_command_batch_submit; /* batch_submit.c */
-
-tm_command tm_command_batch_prune;  /* batch_prune.c */
-tm_command tm_command_batch_export; /* batch_merge.c */
-
-tm_command tm_command_list; /* list.c */
-
-tm_command tm_command_extract; /* extract.c */
-
-tm_command tm_command_config; /* config.c */
-
-tm_command tm_command_help; /* help.c */
-
-tm_command tm_command_man; /* help.c */
-
-tm_command tm_command_completions; /* help.c */
-
-tm_command tm_command_version; /* help.c */
 
 /* Texts made from the tables of verbs and options.  Write errors stay in the stream. */
 void tm_help_overview(FILE *to); /* the verbs, exit statuses */

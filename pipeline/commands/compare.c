@@ -247,7 +247,7 @@ static tm_status work(struct comparison *c)
     return st;
 }
 
-tm_status tm_command_compare(struct tm_run *run, const struct tm_options *options)
+static tm_status run_compare(struct tm_run *run, const struct tm_options *options)
 {
     struct comparison *c = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*c), &run->error);
     tm_status st;
@@ -263,3 +263,30 @@ tm_status tm_command_compare(struct tm_run *run, const struct tm_options *option
     tm_give(&run->budget, TM_ACCOUNT_MODEL, c, sizeof(*c));
     return st;
 }
+
+/* clang-format off */
+const struct tm_verb tm_compare_verb = {
+    .name = "compare",
+    .summary = "compare runs: what changed, by how much, and whether it is more than noise",
+    .usage = "BASE NEW... [-o DIR] [OPTION...]",
+    .description =
+        "Reads a run per INPUT, or its summary.json, or the folder of its report, and writes compare.html,"
+        " compare.pdf, compare.txt and compare.json: step times with a test, a waterfall from the old step time to the"
+        " new one, and the kernels, ops, scopes, collectives, gaps and compilations that account for it. --format also"
+        " gives compare.md (markdown) and the folder csv. The first run is the base; LABEL=PATH names one.\n"
+        "With '--' between them, groups of runs of the same thing are compared: A... -- B... [-- C...]; then the spread"
+        " between runs is what a change has to stand out from. Of two single runs it is not known; take it from --history or"
+        " --run-spread. --fail-on ends with status 1 where a gate fails.",
+    .examples =
+        "tracemill compare before.xplane.pb after.xplane.pb    two profiles\n"
+        "tracemill compare autodiff=logs/a vjp=logs/b -o out    two methods, by name\n"
+        "tracemill compare nightly/1 nightly/2 nightly/3 -- today/1 today/2 today/3    groups of runs\n"
+        "tracemill compare main.report pr.report --fail-on 'step_time>+5%' --fail-on regression    for CI\n"
+        "tracemill compare main.report pr.report --history night/history.db    beyond what runs differ by\n",
+    .bit = TM_FOR_COMPARE,
+    .flags = TM_VERB_SPILLS | TM_VERB_GROUPS,
+    .least = 0,
+    .most = SIZE_MAX,
+    .run = run_compare,
+};
+/* clang-format on */

@@ -169,7 +169,7 @@ static void print_table(const struct tm_setting_set *set)
     }
 }
 
-tm_status tm_command_config(struct tm_run *run, const struct tm_options *options)
+static tm_status run_config(struct tm_run *run, const struct tm_options *options)
 {
     if (strcmp(options->inputs[0], "show") != 0) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot run 'config %s': there is no such verb",
@@ -191,3 +191,27 @@ tm_status tm_command_config(struct tm_run *run, const struct tm_options *options
     tm_give(&run->budget, TM_ACCOUNT_MODEL, thresholds, sizeof(*thresholds));
     return st;
 }
+
+/* clang-format off */
+const struct tm_verb tm_config_verb = {
+    .name = "config",
+    .summary = "show every setting and threshold, its value and where it comes from",
+    .usage = "show [OPTION...]",
+    .description =
+        "Options of the command line override variables TRACEMILL_*, these override the"
+        " file that --config or TRACEMILL_CONFIG names, and that overrides the defaults. The"
+        " file is a JSON object, such as {\"memory\": \"512M\", \"strict\": true}; its keys"
+        " are the names of the settings, with '_' in place of '-'. The settings of all verbs"
+        " may be given here as options.",
+    .examples =
+        "tracemill config show                       what holds now\n"
+        "tracemill config show --config ci.json      what would hold with this file\n"
+        "tracemill config show --thresholds my.json  which thresholds it changes\n",
+    .words = "show",
+    .bit = TM_FOR_CONFIG,
+    .flags = TM_VERB_PRINTS,
+    .least = 1,
+    .most = 1,
+    .run = run_config,
+};
+/* clang-format on */

@@ -100,7 +100,7 @@ static tm_status find_fallback(struct tm_conversion *c, char path[TM_PLACE_BYTES
     return st;
 }
 
-tm_status tm_command_convert(struct tm_run *run, const struct tm_options *options)
+static tm_status run_convert(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_conversion conversion = { .run = NULL };
     char fallback[TM_PLACE_BYTES];
@@ -126,3 +126,29 @@ tm_status tm_command_convert(struct tm_run *run, const struct tm_options *option
     tm_redaction_end(run);
     return st;
 }
+
+/* clang-format off */
+const struct tm_verb tm_convert_verb = {
+    .name = "convert",
+    .summary = "convert a trace for Perfetto, to clean JSON, or to a table",
+    .usage = "INPUT... [-o FILE] [OPTION...]",
+    .description =
+        "Reads what report reads and writes it as one file, in bounded memory; the file's ending tells the format:"
+        " .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv or .csv.gz. Spans that"
+        " overlap get lanes of their own, times keep every digit, and nothing is lost without a word.\n"
+        "A .pftrace opens at https://ui.perfetto.dev: drop it onto the page, it stays on this machine."
+        " What was worked out stands beside what was recorded, unless --plain is given: the verdict in the"
+        " first row, findings, steps, idle gaps with their cause, queue depth, busy share. Several INPUTs are the"
+        " hosts of one run; their clocks are put together as far as they tell when they began.",
+    .examples =
+        "tracemill convert host.xplane.pb -o run.pftrace    for ui.perfetto.dev\n"
+        "tracemill convert vm.trace.json.gz -o clean.json.gz --plain    the same format, mended\n"
+        "tracemill convert logdir --latest --args essential -o small.pftrace    opens in less memory\n"
+        "tracemill convert run.xplane.pb --filter device=gpu:0 --filter min=10us -o gpu0.csv    a table\n",
+    .bit = TM_FOR_CONVERT,
+    .flags = TM_VERB_SPILLS | TM_VERB_TRACES,
+    .least = 1,
+    .most = SIZE_MAX,
+    .run = run_convert,
+};
+/* clang-format on */

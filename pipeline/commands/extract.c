@@ -264,7 +264,7 @@ static tm_status check_archive(struct tm_run *run, const struct tm_found_run *ch
     return TM_OK;
 }
 
-tm_status tm_command_extract(struct tm_run *run, const struct tm_options *options)
+static tm_status run_extract(struct tm_run *run, const struct tm_options *options)
 {
     const struct tm_found_run *chosen = NULL;
     struct tm_found found = { .run = NULL };
@@ -287,3 +287,23 @@ tm_status tm_command_extract(struct tm_run *run, const struct tm_options *option
     tm_found_free(&found);
     return st == TM_OK ? end : st;
 }
+
+/* clang-format off */
+const struct tm_verb tm_extract_verb = {
+    .name = "extract",
+    .summary = "copy the trace files of a run out of a log directory",
+    .usage = "LOGDIR -o DIR [--latest | --run NAME] [--force] [OPTION...]",
+    .description =
+        "Copies the trace files of one run out of a log directory, or an archive of one, into"
+        " a folder, each as a whole or not at all. A link in an archive is copied as the file that it"
+        " leads to. Of a damaged archive what is whole is copied, with exit status 4."
+        " Files that are there already stay, and are an error, unless --force is given.",
+    .examples =
+        "tracemill extract logdir --latest -o newest    the files of the newest run\n",
+    .bit = TM_FOR_EXTRACT,
+    .flags = 0,
+    .least = 1,
+    .most = SIZE_MAX,
+    .run = run_extract,
+};
+/* clang-format on */

@@ -122,8 +122,8 @@ void tm_help_overview(FILE *to)
     (void)fprintf(to, "tracemill %s: %s\n\nusage: tracemill VERB [OPTION...] [INPUT...]\n\nverbs:\n", TM_VERSION,
                   tagline);
     for (size_t i = 0; i < tm_verb_count; i++) {
-        if (!(tm_verb_table[i].flags & TM_VERB_HIDDEN))
-            (void)fprintf(to, "  %-*s%s\n", VERB_COLUMN - 2, tm_verb_table[i].name, tm_verb_table[i].summary);
+        if (!(tm_verbs[i]->flags & TM_VERB_HIDDEN))
+            (void)fprintf(to, "  %-*s%s\n", VERB_COLUMN - 2, tm_verbs[i]->name, tm_verbs[i]->summary);
     }
     (void)fputs("\nexit status:\n", to);
     for (size_t i = 0; i < sizeof(exit_statuses) / sizeof(exit_statuses[0]); i++)
@@ -234,7 +234,7 @@ static void roff_option_verbs(FILE *to, const struct tm_option *option)
         return;
     (void)fputs("Taken by", to);
     for (size_t i = 0; i < tm_verb_count; i++) {
-        const struct tm_verb *const verb = &tm_verb_table[i];
+        const struct tm_verb *const verb = tm_verbs[i];
 
         if ((verb->flags & TM_VERB_HIDDEN) || !(option->verbs & (uint32_t)verb->bit))
             continue;
@@ -315,8 +315,8 @@ static void help_manual(FILE *to)
     (void)fputs(".SH SYNOPSIS\n.B tracemill\n\\fIVERB\\fR [\\fIOPTION\\fR...] [\\fIINPUT\\fR...]\n", to);
     (void)fputs(".SH VERBS\n", to);
     for (size_t i = 0; i < tm_verb_count; i++) {
-        if (!(tm_verb_table[i].flags & TM_VERB_HIDDEN))
-            roff_verb(to, &tm_verb_table[i]);
+        if (!(tm_verbs[i]->flags & TM_VERB_HIDDEN))
+            roff_verb(to, tm_verbs[i]);
     }
     (void)fputs(".SH OPTIONS\n", to);
     roff_paragraphs(to, "Long options are written in full. --OPTION=no turns off what the environment or a"
@@ -327,7 +327,7 @@ static void help_manual(FILE *to)
     roff_environment(to);
     (void)fputs(".SH EXAMPLES\n", to);
     for (size_t i = 0; i < tm_verb_count; i++)
-        roff_examples(to, tm_verb_table[i].examples);
+        roff_examples(to, tm_verbs[i]->examples);
 }
 
 /* Completions for bash, zsh and fish, made from the tables of verbs and options.  Names and words
@@ -355,8 +355,8 @@ static void print_verbs(FILE *to)
     const char *blank = "";
 
     for (size_t i = 0; i < tm_verb_count; i++) {
-        if (is_listed(&tm_verb_table[i]) && !is_action(&tm_verb_table[i])) {
-            (void)fprintf(to, "%s%s", blank, tm_verb_table[i].name);
+        if (is_listed(tm_verbs[i]) && !is_action(tm_verbs[i])) {
+            (void)fprintf(to, "%s%s", blank, tm_verbs[i]->name);
             blank = " ";
         }
     }
@@ -368,8 +368,8 @@ static void print_actions(FILE *to, const struct tm_verb *verb, const char *sepa
     const char *before = "";
 
     for (size_t i = 0; i < tm_verb_count; i++) {
-        if (tm_verb_is_action_of(&tm_verb_table[i], verb)) {
-            (void)fprintf(to, "%s%s", before, tm_verb_second_word(&tm_verb_table[i]));
+        if (tm_verb_is_action_of(tm_verbs[i], verb)) {
+            (void)fprintf(to, "%s%s", before, tm_verb_second_word(tm_verbs[i]));
             before = separator;
         }
     }
@@ -442,9 +442,9 @@ static void print_bash_actions(FILE *to)
 {
     (void)fputs("    case \"$verb ${COMP_WORDS[i + 1]}\" in\n", to);
     for (size_t i = 0; i < tm_verb_count; i++) {
-        if (is_action(&tm_verb_table[i]))
-            (void)fprintf(to, "    '%s') ((i + 1 < COMP_CWORD)) && verb='%s' ;;\n", tm_verb_table[i].name,
-                          tm_verb_table[i].name);
+        if (is_action(tm_verbs[i]))
+            (void)fprintf(to, "    '%s') ((i + 1 < COMP_CWORD)) && verb='%s' ;;\n", tm_verbs[i]->name,
+                          tm_verbs[i]->name);
     }
     (void)fputs("    esac\n", to);
 }
@@ -469,7 +469,7 @@ static void print_bash(FILE *to)
     print_verbs(to);
     (void)fputs("' ;;\n", to);
     for (size_t i = 0; i < tm_verb_count; i++)
-        print_bash_verb(to, &tm_verb_table[i]);
+        print_bash_verb(to, tm_verbs[i]);
     (void)fputs("    esac\n"
                 "    if [[ $word == -* ]]; then\n"
                 "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
@@ -540,10 +540,10 @@ static void print_zsh_actions(FILE *to, const struct tm_verb *verb)
 {
     (void)fprintf(to, "_tracemill_%s() {\n    local -a actions\n    actions=(\n", verb->name);
     for (size_t i = 0; i < tm_verb_count; i++) {
-        if (!tm_verb_is_action_of(&tm_verb_table[i], verb))
+        if (!tm_verb_is_action_of(tm_verbs[i], verb))
             continue;
-        (void)fprintf(to, "        \"%s:", tm_verb_second_word(&tm_verb_table[i]));
-        print_quoted(to, tm_verb_table[i].summary, "\"$`\\");
+        (void)fprintf(to, "        \"%s:", tm_verb_second_word(tm_verbs[i]));
+        print_quoted(to, tm_verbs[i]->summary, "\"$`\\");
         (void)fputs("\"\n", to);
     }
     (void)fputs("    )\n    _describe action actions\n    _files\n}\n", to);
@@ -555,18 +555,18 @@ static void print_zsh(FILE *to)
                 "# zsh completion for tracemill\n",
                 to);
     for (size_t i = 0; i < tm_verb_count; i++) {
-        if (tm_verb_has_actions(&tm_verb_table[i]))
-            print_zsh_actions(to, &tm_verb_table[i]);
+        if (tm_verb_has_actions(tm_verbs[i]))
+            print_zsh_actions(to, tm_verbs[i]);
     }
     (void)fputs("_tracemill() {\n"
                 "    local -a verbs\n"
                 "    verbs=(\n",
                 to);
     for (size_t i = 0; i < tm_verb_count; i++) {
-        if (!is_listed(&tm_verb_table[i]) || is_action(&tm_verb_table[i]))
+        if (!is_listed(tm_verbs[i]) || is_action(tm_verbs[i]))
             continue;
-        (void)fprintf(to, "        \"%s:", tm_verb_table[i].name);
-        print_quoted(to, tm_verb_table[i].summary, "\"$`\\");
+        (void)fprintf(to, "        \"%s:", tm_verbs[i]->name);
+        print_quoted(to, tm_verbs[i]->summary, "\"$`\\");
         (void)fputs("\"\n", to);
     }
     (void)fputs("    )\n"
@@ -580,15 +580,15 @@ static void print_zsh(FILE *to)
                 "    case \"$verb $words[2]\" in\n",
                 to);
     for (size_t i = 0; i < tm_verb_count; i++) {
-        if (is_action(&tm_verb_table[i]))
+        if (is_action(tm_verbs[i]))
             (void)fprintf(to, "    '%s') ((CURRENT > 2)) && verb='%s' && shift words && ((CURRENT--)) ;;\n",
-                          tm_verb_table[i].name, tm_verb_table[i].name);
+                          tm_verbs[i]->name, tm_verbs[i]->name);
     }
     (void)fputs("    esac\n"
                 "    case $verb in\n",
                 to);
     for (size_t i = 0; i < tm_verb_count; i++)
-        print_zsh_verb(to, &tm_verb_table[i]);
+        print_zsh_verb(to, tm_verbs[i]);
     (void)fputs("    esac\n"
                 "}\n"
                 "if [[ $funcstack[1] == _tracemill ]]; then _tracemill \"$@\"; else compdef "
@@ -619,7 +619,7 @@ static void print_fish_verbs(FILE *to, const struct tm_option *option)
     bool any = false;
 
     for (size_t i = 0; i < tm_verb_count; i++) {
-        const struct tm_verb *const verb = &tm_verb_table[i];
+        const struct tm_verb *const verb = tm_verbs[i];
 
         if (!takes(verb, option) || is_action(verb) || tm_verb_has_actions(verb))
             continue;
@@ -628,7 +628,7 @@ static void print_fish_verbs(FILE *to, const struct tm_option *option)
         before = "; or ";
     }
     for (size_t i = 0; i < tm_verb_count; i++) {
-        const struct tm_verb *const verb = &tm_verb_table[i];
+        const struct tm_verb *const verb = tm_verbs[i];
 
         if (!takes(verb, option) || (!is_action(verb) && !tm_verb_has_actions(verb)))
             continue;
@@ -664,16 +664,16 @@ static const struct tm_verb *action_begin(const struct tm_verb *action)
 {
     size_t i = 0;
 
-    while (!tm_verb_is_action_of(action, &tm_verb_table[i]))
+    while (!tm_verb_is_action_of(action, tm_verbs[i]))
         i++; /* it is there: a verb of two words has one of the first */
-    return &tm_verb_table[i];
+    return tm_verbs[i];
 }
 
 static void print_fish(FILE *to)
 {
     (void)fputs("# fish completion for tracemill\n", to);
     for (size_t i = 0; i < tm_verb_count; i++) {
-        const struct tm_verb *const verb = &tm_verb_table[i];
+        const struct tm_verb *const verb = tm_verbs[i];
 
         if (is_listed(verb)) {
             (void)fputs("complete -c tracemill -n ", to);
@@ -728,7 +728,7 @@ static tm_status refuse_action(struct tm_run *run, const struct tm_verb *verb, c
     return TM_ERR_USAGE;
 }
 
-tm_status tm_command_help(struct tm_run *run, const struct tm_options *options)
+static tm_status run_help(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_nearest nearest = { 0 };
     size_t used;
@@ -748,7 +748,7 @@ tm_status tm_command_help(struct tm_run *run, const struct tm_options *options)
     }
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot help with '%s': there is no such verb", options->inputs[0]);
     for (size_t i = 0; i < tm_verb_count; i++)
-        tm_nearest_offer(&nearest, options->inputs[0], tm_verb_table[i].name);
+        tm_nearest_offer(&nearest, options->inputs[0], tm_verbs[i]->name);
     if (nearest.word)
         tm_hint(&run->error, "did you mean '%s'?", nearest.word);
     else
@@ -756,7 +756,7 @@ tm_status tm_command_help(struct tm_run *run, const struct tm_options *options)
     return TM_ERR_USAGE;
 }
 
-tm_status tm_command_man(struct tm_run *run, const struct tm_options *options)
+static tm_status run_man(struct tm_run *run, const struct tm_options *options)
 {
     (void)run;
     (void)options;
@@ -764,7 +764,7 @@ tm_status tm_command_man(struct tm_run *run, const struct tm_options *options)
     return TM_OK;
 }
 
-tm_status tm_command_completions(struct tm_run *run, const struct tm_options *options)
+static tm_status run_completions(struct tm_run *run, const struct tm_options *options)
 {
     if (help_completions(options->inputs[0], stdout))
         return TM_OK;
@@ -861,7 +861,7 @@ static tm_status print_json(struct tm_run *run, const struct library *libraries,
     return st;
 }
 
-tm_status tm_command_version(struct tm_run *run, const struct tm_options *options)
+static tm_status run_version(struct tm_run *run, const struct tm_options *options)
 {
     struct library libraries[LIBRARIES_MOST];
     const size_t count = list_libraries(libraries);
@@ -873,3 +873,65 @@ tm_status tm_command_version(struct tm_run *run, const struct tm_options *option
         (void)printf("  %-10s %s\n", libraries[i].name, libraries[i].version);
     return TM_OK;
 }
+
+/* clang-format off */
+const struct tm_verb tm_help_verb = {
+    .name = "help",
+    .summary = "print help on a verb",
+    .usage = "[VERB]",
+    .description = "Without a verb: the verbs, and what the exit status means.",
+    .examples = "",
+    .bit = TM_FOR_WORDS,
+    .flags = TM_VERB_PRINTS | TM_VERB_NO_CONFIG,
+    .least = 0,
+    .most = 2,
+    .run = run_help,
+};
+/* clang-format on */
+
+/* clang-format off */
+const struct tm_verb tm_version_verb = {
+    .name = "version",
+    .summary = "print the version, and those of the libraries",
+    .usage = "[--json]",
+    .description = "The same as 'tracemill --version'.",
+    .examples = "",
+    .bit = TM_FOR_WORDS,
+    .flags = TM_VERB_PRINTS | TM_VERB_NO_CONFIG,
+    .least = 0,
+    .most = 0,
+    .run = run_version,
+};
+/* clang-format on */
+
+/* clang-format off */
+const struct tm_verb tm_man_verb = {
+    .name = "man",
+    .summary = "print the manual page as roff",
+    .usage = "",
+    .description = "For packagers: 'tracemill man > tracemill.1'.",
+    .examples = "",
+    .bit = TM_FOR_WORDS,
+    .flags = TM_VERB_HIDDEN | TM_VERB_PRINTS | TM_VERB_NO_CONFIG,
+    .least = 0,
+    .most = 0,
+    .run = run_man,
+};
+/* clang-format on */
+
+/* clang-format off */
+const struct tm_verb tm_completions_verb = {
+    .name = "completions",
+    .summary = "print the completions for a shell",
+    .usage = "bash|zsh|fish",
+    .description =
+        "For packagers and shell start-up files: 'source <(tracemill completions bash)'.",
+    .examples = "",
+    .words = "bash zsh fish",
+    .bit = TM_FOR_WORDS,
+    .flags = TM_VERB_HIDDEN | TM_VERB_PRINTS | TM_VERB_NO_CONFIG,
+    .least = 1,
+    .most = 1,
+    .run = run_completions,
+};
+/* clang-format on */

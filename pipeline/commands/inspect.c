@@ -810,7 +810,7 @@ static tm_status judge(const struct inspection *n)
     return n->is_partial || !tm_query_checks_hold(n->root) ? TM_PARTIAL : TM_OK;
 }
 
-tm_status tm_command_inspect(struct tm_run *run, const struct tm_options *options)
+static tm_status run_inspect(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_doc *doc = tm_doc_new(run);
     struct inspection n = { .run = run, .options = options, .root = doc ? tm_doc_root(doc) : NULL };
@@ -833,3 +833,22 @@ tm_status tm_command_inspect(struct tm_run *run, const struct tm_options *option
     tm_doc_free(doc);
     return st;
 }
+
+/* clang-format off */
+const struct tm_verb tm_inspect_verb = {
+    .name = "inspect",
+    .summary = "show what is in a trace, and why a report may be empty",
+    .usage = "INPUT... [OPTION...]",
+    .description =
+        "Prints the hosts, planes, lines and events of the inputs, what is damaged or"
+        " missing in them, and what to change in how they are profiled.",
+    .examples =
+        "tracemill inspect logdir --latest    the newest run of a log directory\n"
+        "tracemill inspect host.xplane.pb     one file\n",
+    .bit = TM_FOR_INSPECT,
+    .flags = TM_VERB_SPILLS | TM_VERB_PRINTS,
+    .least = 1,
+    .most = SIZE_MAX,
+    .run = run_inspect,
+};
+/* clang-format on */

@@ -97,7 +97,7 @@ static tm_status check_named_file(struct tm_run *run, const struct tm_found_run 
     return st;
 }
 
-tm_status tm_command_list(struct tm_run *run, const struct tm_options *options)
+static tm_status run_list(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_found found;
     tm_status st = tm_discover_all(run, options->inputs, options->input_count, tm_find_operand, &found);
@@ -120,3 +120,25 @@ tm_status tm_command_list(struct tm_run *run, const struct tm_options *options)
     tm_found_free(&found);
     return st;
 }
+
+/* clang-format off */
+const struct tm_verb tm_list_verb = {
+    .name = "list",
+    .summary = "list the runs found in log directories",
+    .usage = "LOGDIR... [--latest] [OPTION...]",
+    .description =
+        "Searches log directories, or archives of them, at any depth for the folders of runs,"
+        " and prints each with its time, hosts and size. Files that end in .json or .pb and do not"
+        " have the name of a trace are found by content. Links in an archive are read as the"
+        " members that they lead to. What is skipped is counted.",
+    .examples =
+        "tracemill list logdir             all runs, oldest first\n"
+        "tracemill list logdir --latest    only the newest one\n"
+        "tracemill list logdir.tar.gz      what is in an archive\n",
+    .bit = TM_FOR_LIST,
+    .flags = TM_VERB_PRINTS,
+    .least = 1,
+    .most = SIZE_MAX,
+    .run = run_list,
+};
+/* clang-format on */

@@ -102,7 +102,34 @@ tm_status tm_report_make(struct tm_run *run, const struct tm_options *options, c
     return st;
 }
 
-tm_status tm_command_report(struct tm_run *run, const struct tm_options *options)
+static tm_status run_report(struct tm_run *run, const struct tm_options *options)
 {
     return tm_report_make(run, options, NULL);
 }
+
+/* clang-format off */
+const struct tm_verb tm_report_verb = {
+    .name = "report",
+    .summary = "diagnose a run: what slows it down, as HTML, PDF, text and JSON",
+    .usage = "INPUT... [-o DIR] [OPTION...]",
+    .description =
+        "Reads the profile of a run in bounded memory and writes report.html,"
+        " report.pdf, report.txt and summary.json into a folder. Older files of these names"
+        " are replaced, each as a whole. --format also gives report.md for pull requests (markdown), the"
+        " folder csv with every table in full (csv), scopes.collapsed for flame graph tools (collapsed),"
+        " run.partial (partial) and trace.pftrace (perfetto).\n"
+        "INPUT is a trace file (*.xplane.pb, *.trace.json, *.prof; plain, gzip or zstd), the folder of a run, a log"
+        " directory that holds runs at any depth, or a .tar, .tar.gz, .tar.zst or .zip of one,"
+        " which is read as it is; with several runs, --latest or --run NAME chooses one."
+        " Several INPUTs are the hosts of one run. File types are detected by content, not by name.",
+    .examples =
+        "tracemill report logdir --latest -o report       the newest run of a log directory\n"
+        "tracemill report host.xplane.pb --format html    one file, one page\n"
+        "tracemill report logdir --run warm --json        the summary on stdout as well\n",
+    .bit = TM_FOR_REPORT,
+    .flags = TM_VERB_SPILLS,
+    .least = 1,
+    .most = SIZE_MAX,
+    .run = run_report,
+};
+/* clang-format on */

@@ -155,7 +155,7 @@ static tm_status work(struct scaling *s, struct tm_run *run, const struct tm_opt
     return st;
 }
 
-tm_status tm_command_scaling(struct tm_run *run, const struct tm_options *options)
+static tm_status run_scaling(struct tm_run *run, const struct tm_options *options)
 {
     struct scaling *s = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*s), &run->error);
     size_t count;
@@ -173,3 +173,26 @@ tm_status tm_command_scaling(struct tm_run *run, const struct tm_options *option
     tm_give(&run->budget, TM_ACCOUNT_MODEL, s, sizeof(*s));
     return st;
 }
+
+/* clang-format off */
+const struct tm_verb tm_scaling_verb = {
+    .name = "scaling",
+    .summary = "show how a program scales over devices: speed-up, efficiency, and what grows",
+    .usage = "RUN RUN... [-o DIR] [OPTION...]",
+    .description =
+        "Reads runs of one program on different numbers of devices, as profiles or summaries, and writes scaling.html,"
+        " scaling.pdf, scaling.txt and scaling.json: speed-up and efficiency against the smallest number, what"
+        " communication, idle time and imbalance take of it, and from four numbers of devices on the"
+        " serial share.\n"
+        "How many devices a run has, its profile tells; N=PATH says otherwise. Runs of the same number are"
+        " taken together.",
+    .examples =
+        "tracemill scaling logs/1gpu logs/2gpu logs/4gpu logs/8gpu    four numbers of devices\n"
+        "tracemill scaling 8=a.xplane.pb 16=b.xplane.pb -o out    numbers that the profile does not tell\n",
+    .bit = TM_FOR_SCALING,
+    .flags = TM_VERB_SPILLS,
+    .least = 2,
+    .most = SIZE_MAX,
+    .run = run_scaling,
+};
+/* clang-format on */

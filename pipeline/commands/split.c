@@ -735,7 +735,7 @@ TM_NOT_INLINE tm_status find_fallback(struct tm_conversion *c, char folder[TM_PL
     return st == TM_OK ? tm_split_folder_check(c->run, folder, c->options->force) : st;
 }
 
-tm_status tm_command_split(struct tm_run *run, const struct tm_options *options)
+static tm_status run_split(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_conversion conversion = { .run = NULL };
     const struct tm_trace_format *format;
@@ -765,3 +765,26 @@ tm_status tm_command_split(struct tm_run *run, const struct tm_options *options)
     tm_redaction_end(run);
     return st;
 }
+
+/* clang-format off */
+const struct tm_verb tm_split_verb = {
+    .name = "split",
+    .summary = "cut a trace that is too large to open into parts that are not",
+    .usage = "INPUT... [-o DIR] [OPTION...]",
+    .description =
+        "Writes a trace as convert does, in parts that each open alone: a part ends before it has more than"
+        " --max-events slices or --max-size bytes, and where --by tells. A slice that is open at a cut"
+        " lies in both parts and says so. index.html and index.json list the parts; an older"
+        " split in the folder is replaced. A trace that fits into one part gets one.\n"
+        "All parts have one clock and the same rows: 'cat part-*.pftrace > whole.pftrace' joins them again.",
+    .examples =
+        "tracemill split huge.trace.json.gz -o parts    parts that any browser opens\n"
+        "tracemill split logdir --latest --by step=10    ten steps in each\n"
+        "tracemill split run.xplane.pb --by device --format json    parts for each device, as JSON\n",
+    .bit = TM_FOR_SPLIT,
+    .flags = TM_VERB_SPILLS | TM_VERB_TRACES,
+    .least = 1,
+    .most = SIZE_MAX,
+    .run = run_split,
+};
+/* clang-format on */

@@ -42,7 +42,7 @@ static tm_status write_file(struct tm_run *run, struct tm_history *history, cons
     return st;
 }
 
-tm_status tm_command_batch_export(struct tm_run *run, const struct tm_options *options)
+static tm_status run_batch_export(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_history *history = NULL;
     char path[TM_OUT_PATH_BYTES];
@@ -618,7 +618,42 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
     return st;
 }
 
-tm_status tm_command_batch_merge(struct tm_run *run, const struct tm_options *options)
+static tm_status run_batch_merge(struct tm_run *run, const struct tm_options *options)
 {
     return tm_batch_merge(run, options, options->inputs[0]);
 }
+
+/* clang-format off */
+const struct tm_verb tm_batch_merge_verb = {
+    .name = "batch merge",
+    .summary = "merge the results of a batch: index page, history, gates",
+    .usage = "OUT [OPTION...]",
+    .description =
+        "Joins the hosts of runs, takes the results into the history, judges the last night and the runs of other nights"
+        " that came with it by the gates, and writes index.html, index.json and history.db. The same results give the"
+        " same files, however they came about. Runs that are dated more than a day ahead are told and not judged.",
+    .examples =
+        "tracemill batch merge perf    after all shares are worked\n"
+        "tracemill batch merge perf --gate gates.json --baseline last-good --junit night.xml    with gates\n",
+    .bit = TM_FOR_BATCH_MERGE,
+    .flags = TM_VERB_SPILLS,
+    .least = 1,
+    .most = 1,
+    .run = run_batch_merge,
+};
+/* clang-format on */
+
+/* clang-format off */
+const struct tm_verb tm_batch_export_verb = {
+    .name = "batch export",
+    .summary = "print the history of a batch as JSON Lines",
+    .usage = "OUT [-o FILE] [OPTION...]",
+    .description = "A line of JSON for each run, in the order of jobs and time. history.db has the same as SQL.",
+    .examples =
+        "tracemill batch export perf > history.jsonl    everything\n",
+    .bit = TM_FOR_BATCH_EXPORT,
+    .least = 1,
+    .most = 1,
+    .run = run_batch_export,
+};
+/* clang-format on */

@@ -479,7 +479,7 @@ static void say(const struct pruning *p)
                  p->options->dry_run ? "would go" : "removed; the next merge renews the index page");
 }
 
-tm_status tm_command_batch_prune(struct tm_run *run, const struct tm_options *options)
+static tm_status run_batch_prune(struct tm_run *run, const struct tm_options *options)
 {
     struct pruning *const p = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*p), &run->error);
     int lock = -1;
@@ -503,3 +503,21 @@ tm_status tm_command_batch_prune(struct tm_run *run, const struct tm_options *op
     tm_give(&run->budget, TM_ACCOUNT_MODEL, p, sizeof(*p));
     return st;
 }
+
+/* clang-format off */
+const struct tm_verb tm_batch_prune_verb = {
+    .name = "batch prune",
+    .summary = "remove the reports of old nights; the history keeps their figures",
+    .usage = "OUT [--keep N] [OPTION...]",
+    .description =
+        "Removes the files of runs that are older than the last N nights. Figures and trends stay, and so do the"
+        " summaries that gates of coming nights compare with: the last good run and the last seven of each job.",
+    .examples =
+        "tracemill batch prune perf --keep 30 --dry-run    what would go, and how much room that makes\n",
+    .bit = TM_FOR_BATCH_PRUNE,
+    .flags = TM_VERB_SPILLS,
+    .least = 1,
+    .most = 1,
+    .run = run_batch_prune,
+};
+/* clang-format on */

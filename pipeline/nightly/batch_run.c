@@ -757,7 +757,7 @@ static tm_status run_manifest(struct tm_run *run, const struct tm_options *optio
     return st == TM_OK ? batch_close(run, options, &counts) : st;
 }
 
-tm_status tm_command_batch_run(struct tm_run *run, const struct tm_options *options)
+static tm_status run_batch_run(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_manifest manifest = { .run = NULL };
     tm_status st = tm_batch_check(run, options, options->output);
@@ -892,3 +892,22 @@ void tm_batch_parts_free(struct tm_batch_parts *parts)
             parts->missing ? parts->files * sizeof(*parts->missing) : 0);
     *parts = (struct tm_batch_parts){ .run = NULL };
 }
+
+/* clang-format off */
+const struct tm_verb tm_batch_run_verb = {
+    .name = "batch run",
+    .summary = "process the traces of a manifest, or a share of them",
+    .usage = "--manifest FILE -o OUT [--shard I/N] [--jobs N] [OPTION...]",
+    .description =
+        "Writes a report for each run of the manifest, and a partial for each host of a run of several hosts, one process"
+        " for each trace, the largest first. What is done already is not done again.",
+    .examples =
+        "tracemill batch run --manifest manifest.jsonl -o perf --jobs 8    on one machine\n"
+        "tracemill batch run --manifest manifest.jsonl -o perf --shard 3/16    a share of sixteen\n",
+    .bit = TM_FOR_BATCH_RUN,
+    .flags = TM_VERB_SPILLS,
+    .least = 0,
+    .most = 0,
+    .run = run_batch_run,
+};
+/* clang-format on */

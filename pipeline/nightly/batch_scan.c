@@ -766,7 +766,7 @@ static tm_status write_manifest(const struct tm_manifest *m, const struct tm_opt
     return st;
 }
 
-tm_status tm_command_batch_scan(struct tm_run *run, const struct tm_options *options)
+static tm_status run_batch_scan(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_manifest manifest = { .run = NULL };
     struct tm_file_place place;
@@ -786,3 +786,22 @@ tm_status tm_command_batch_scan(struct tm_run *run, const struct tm_options *opt
     tm_manifest_free(&manifest);
     return st;
 }
+
+/* clang-format off */
+const struct tm_verb tm_batch_scan_verb = {
+    .name = "batch scan",
+    .summary = "list the traces below a folder as a manifest",
+    .usage = "ROOT... [-o FILE] [OPTION...]",
+    .description =
+        "Finds every run below ROOT and writes a line of JSON for each: what its path tells of job, night, revision and"
+        " training step, and its traces with path, size and fingerprint. 'batch run' works what the list names. With"
+        " -o DIR of a folder that is there, it is written to DIR/manifest.jsonl.",
+    .examples =
+        "tracemill batch scan /data/profiles -o manifest.jsonl    for batch run and batch submit\n"
+        "tracemill batch scan logs --keys '{job}/{night}/{}' | head    see what the keys become\n",
+    .bit = TM_FOR_BATCH_SCAN,
+    .least = 1,
+    .most = SIZE_MAX,
+    .run = run_batch_scan,
+};
+/* clang-format on */

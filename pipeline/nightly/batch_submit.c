@@ -859,7 +859,7 @@ TM_NOT_INLINE tm_status submit(struct tm_run *run, struct tm_submission *submiss
     return printed ? printed : st;
 }
 
-tm_status tm_command_batch_submit(struct tm_run *run, const struct tm_options *options)
+static tm_status run_batch_submit(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_submission submission = { .options = options };
     struct tm_manifest all = { .run = NULL };
@@ -882,3 +882,22 @@ tm_status tm_command_batch_submit(struct tm_run *run, const struct tm_options *o
     tm_manifest_free(&all);
     return st;
 }
+
+/* clang-format off */
+const struct tm_verb tm_batch_submit_verb = {
+    .name = "batch submit",
+    .summary = "submit a batch to a cluster: an array job, and a job that merges",
+    .usage = "--slurm (ROOT... | --manifest FILE) -o OUT [OPTION...]",
+    .description =
+        "Writes the scripts of an array job that works what is missing in OUT, and of a job after it that merges, and"
+        " gives both to sbatch. A second submit does what the first one left. OUT has to be a folder that all nodes see.",
+    .examples =
+        "tracemill batch submit --slurm /data/profiles -o /data/perf --tasks 32    32 tasks\n"
+        "tracemill batch submit --slurm logs -o perf --sbatch=--partition=night --dry-run    only the scripts\n",
+    .bit = TM_FOR_BATCH_SUBMIT,
+    .flags = TM_VERB_SPILLS,
+    .least = 0,
+    .most = SIZE_MAX,
+    .run = run_batch_submit,
+};
+/* clang-format on */
