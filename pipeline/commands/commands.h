@@ -61,7 +61,7 @@ const struct tm_verb *tm_verb_nearest_action(const struct tm_verb *verb, const c
 void tm_help_overview(FILE *to); /* the verbs, exit statuses */
 
 /* What `inspect` has found, as a tree of values: schema "tracemill.inspect", run, files, environment, coverage, unused,
- * contents (stages/figures/contents.h), checks, advice. */
+ * contents (stages/figures/contents.c), checks, advice. */
 
 /* Say what to change in the way of profiling: adds an array `advice` of {"id", "what", "fix"}, in the order of
  * their weight; empty where the trace has everything that the figures need. */

@@ -7,53 +7,24 @@ The copy takes the objects of this build, so that only what the patch changes is
 """
 
 import json
-import os
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from patched_tree import build_with, changed_files, tool  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import BUILD, DEMO, ROOT, SANITIZED, Scratch, run  # noqa: E402
 
 PATCH = ROOT / "tests" / "data" / "add_finding.patch"
-NEEDED = ("Makefile", "pipeline", "stages", "reports", "schemas", "scripts", "docs", "tests/property", "tests/support")
-OBJECTS = ("obj", "gen", "flags", ".deps-checked")
-OBJECTS_MADE = [Path("build/obj/gen/findings_table.o"), Path("build/obj/reports/findings/profile_findings.o")]
+OBJECTS_MADE = ["build/obj/gen/findings_table.o", "build/obj/reports/findings/profile_findings.o"]
 FINDING = {"id": "profile_short", "severity": "warning", "cause": "The profiler was stopped early.",
            "fix": ["Profile ten steps or more."]}
 
 
-def copy_tree(to):
-    for name in NEEDED:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(ROOT / name, to / name)
-    for name in OBJECTS:
-        if (BUILD / name).is_dir():
-            shutil.copytree(BUILD / name, to / "build" / name)
-        else:
-            shutil.copy2(BUILD / name, to / "build" / name)
-
-
-def tool(folder, *command):
-    environment = {k: v for k, v in os.environ.items() if k not in ("BUILD", "MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
-
-
 def check_patch(tap):
-    files = re.findall(r"^\+\+\+ b/(\S+)", PATCH.read_text(encoding="utf-8"), re.M)
+    files = changed_files(PATCH)
     tap.ok(len(files) <= 3 and len([name for name in files if name.endswith(".c")]) == 1, "three files change", files)
-
-
-def check_build(tap, folder):
-    built = tool(folder, "make", "-j2", "WERROR=1", "build/tracemill")
-    objects = re.findall(r"^ *cc +(\S+)", built.stdout, re.M)
-    tap.ok(sorted(map(Path, objects)) == OBJECTS_MADE, "two objects are made anew", objects)
-    return tap.ok(built.returncode == 0, "it builds", built.stdout[-2000:], built.stderr[-2000:])
 
 
 def check_report(tap, folder):
@@ -78,10 +49,9 @@ def main():
         tap.done()
     check_patch(tap)
     with Scratch() as folder:
-        copy_tree(folder)
-        tool(folder, "make", "-j2", "build/tracemill")
-        applied = tool(folder, "patch", "-p1", "-i", str(PATCH))
-        if tap.ok(applied.returncode == 0, "the patch applies", applied.stdout) and check_build(tap, folder):
+        is_built, objects = build_with(tap, folder, PATCH)
+        tap.ok(objects == OBJECTS_MADE, "two objects are made anew", objects)
+        if is_built:
             check_report(tap, folder)
             held = tool(folder, sys.executable, "tests/property/test_finding_table.py")
             tap.ok(held.returncode == 0, "table and rules still agree", held.stdout[-2000:])
