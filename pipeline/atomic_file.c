@@ -564,13 +564,13 @@ static void read_index(struct tm_atomic_folder *to, FILE *index)
     note_older(to, to->index);
 }
 
-/* Note what the older folder's index lists, and the index, before anything is exchanged.  out: 0, or errno */
-static int note_listed(struct tm_atomic_folder *to)
+/* Note what the index of an older folder lists, and the index.  out: 0, or errno */
+static int note_listed(struct tm_atomic_folder *to, const char *path)
 {
     FILE *index;
     int fd, problem = 0;
 
-    to->older_fd = open(to->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    to->older_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (to->older_fd < 0)
         return errno;
     (void)left_behind_lock(to->older_fd); /* it has a temporary name for a moment */
@@ -620,8 +620,23 @@ static void move_others(const struct tm_atomic_folder *to, int old)
     (void)closedir(dir);
 }
 
+/* Another process may have put its own folder into the place of the noted one, which is then what was exchanged. */
+static void note_exchanged(struct tm_atomic_folder *to)
+{
+    struct stat noted, exchanged;
+
+    if (fstat(to->older_fd, &noted) != 0 || lstat(to->part, &exchanged) != 0 ||
+        (noted.st_dev == exchanged.st_dev && noted.st_ino == exchanged.st_ino))
+        return;
+    (void)close(to->older_fd);
+    to->older_count = 0;
+    (void)note_listed(to, to->part);
+}
+
 static void clear_older(const struct tm_atomic_folder *to)
 {
+    if (to->older_fd < 0)
+        return;
     remove_listed(to, to->older_fd);
     move_others(to, to->older_fd);
     (void)rmdir(to->part);
@@ -653,15 +668,17 @@ static int give_name(struct tm_atomic_folder *to)
 {
     struct stat info;
     const bool has_older = lstat(to->path, &info) == 0;
-    int problem = has_older ? note_listed(to) : 0;
+    int problem = has_older ? note_listed(to, to->path) : 0; /* what cannot be read is not exchanged */
 
     if (!problem)
         problem = has_older ? exchange(to) : rename(to->part, to->path) == 0 ? 0 : errno;
     if (problem)
         return problem;
     to->is_made = false;
-    if (has_older)
+    if (has_older) {
+        note_exchanged(to);
         clear_older(to);
+    }
     return 0;
 }
 
