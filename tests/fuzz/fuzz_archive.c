@@ -68,6 +68,8 @@ static tm_status stream(struct tm_input *in, size_t step, struct content *c)
     FUZZ_REQUIRE(st != TM_OK || c->is_cut || in->bytes <= c->length);
     if (st == TM_OK && !c->is_cut)
         c->length = (size_t)in->bytes;
+    else if (st != TM_OK) /* what is refused in the end has no content */
+        c->length = 0;
     return st;
 }
 

@@ -195,6 +195,8 @@ static tm_status end_content(struct tm_input *in)
 
     tm_unwrap_tell(in->unwrap, &all);
     in->bytes = all.bytes - all.surplus; /* the same for every size of the reads */
+    if (in->bytes == 0 && all.surplus)   /* with zlib alone nothing had come */
+        return refuse_hollow(in, &all);
     in->disk_bytes = all.disk_bytes;
     in->xxh3 = all.xxh3;
     in->members = all.members;
