@@ -620,23 +620,23 @@ static void move_others(const struct tm_atomic_folder *to, int old)
     (void)closedir(dir);
 }
 
-/* Another process may have put its own folder into the place of the noted one, which is then what was exchanged. */
-static void note_exchanged(struct tm_atomic_folder *to)
+/* Another process may have put its own folder into the place of the noted one, which is then what was exchanged.
+ * out: 0, or errno: what is in it is not known, and it stays for the next run to remove */
+static int note_exchanged(struct tm_atomic_folder *to)
 {
     struct stat noted, exchanged;
 
-    if (fstat(to->older_fd, &noted) != 0 || lstat(to->part, &exchanged) != 0 ||
-        (noted.st_dev == exchanged.st_dev && noted.st_ino == exchanged.st_ino))
-        return;
+    if (fstat(to->older_fd, &noted) != 0 || lstat(to->part, &exchanged) != 0)
+        return errno;
+    if (noted.st_dev == exchanged.st_dev && noted.st_ino == exchanged.st_ino)
+        return 0;
     (void)close(to->older_fd);
     to->older_count = 0;
-    (void)note_listed(to, to->part);
+    return note_listed(to, to->part);
 }
 
 static void clear_older(const struct tm_atomic_folder *to)
 {
-    if (to->older_fd < 0)
-        return;
     remove_listed(to, to->older_fd);
     move_others(to, to->older_fd);
     (void)rmdir(to->part);
@@ -675,10 +675,8 @@ static int give_name(struct tm_atomic_folder *to)
     if (problem)
         return problem;
     to->is_made = false;
-    if (has_older) {
-        note_exchanged(to);
+    if (has_older && note_exchanged(to) == 0)
         clear_older(to);
-    }
     return 0;
 }
 

@@ -216,13 +216,19 @@ static void merge_element(const struct tm_row_field *field, void *into, const vo
         merge_times(merge, into, *(const int64_t *)from);
         break;
     case TM_FIELD_WIDE:
+        assert(merge == TM_MERGE_SUM);
         *(struct tm_wide *)into = tm_sum_wide(*(struct tm_wide *)into, tm_wide_value(*(const struct tm_wide *)from));
         break;
     case TM_FIELD_DOUBLE:
         merge_doubles(merge, into, *(const double *)from);
         break;
     case TM_FIELD_U32:
+        assert(merge == TM_MERGE_ANY);
         *(uint32_t *)into |= *(const uint32_t *)from;
+        break;
+    case TM_FIELD_BOOL:
+        assert(merge == TM_MERGE_ANY);
+        *(uint8_t *)into |= *(const uint8_t *)from;
         break;
     case TM_FIELD_STRUCT:
         tm_fields_merge(field->fields, into, from);
@@ -231,8 +237,8 @@ static void merge_element(const struct tm_row_field *field, void *into, const vo
         if (*(tm_strid *)into == 0)
             *(tm_strid *)into = *(const tm_strid *)from;
         break;
-    default:
-        *(uint8_t *)into |= *(const uint8_t *)from;
+    default: /* of the others one row's value is kept */
+        assert(false);
         break;
     }
 }
