@@ -240,7 +240,7 @@ void tm_put_text(struct tm_arguments_builder *b, tm_strid key, const char *text,
     }
     if (b->skipped || b->status != TM_OK)
         return;
-    b->status = tm_names_put(b->names, text, length, &name);
+    b->status = tm_names_put_st(b->names, text, length, &name);
     if (b->status == TM_OK)
         tm_put_name(b, key, name);
 }

@@ -192,7 +192,7 @@ void tm_front_release(struct tm_front *front)
 
 tm_status tm_front_hand_on(struct tm_front *front, void *row)
 {
-    return front->taker ? front->taker(front->to, row) : tm_groups_add(front->into, row);
+    return front->taker ? front->taker(front->to, row) : tm_groups_add_st(front->into, row);
 }
 
 void *tm_front_turn(struct tm_front *front, uint64_t site)

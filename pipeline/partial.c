@@ -83,22 +83,22 @@ static tm_status find_duplicates(struct tm_partial_writer *w)
     for (uint64_t i = 1; i < tm_names_count(w->names) && st == TM_OK; i++) {
         struct tm_name info;
 
-        st = tm_names_info(w->names, (tm_strid)i, &info);
+        st = tm_names_info_st(w->names, (tm_strid)i, &info);
         if (st == TM_OK)
-            st = tm_index_put(w->duplicates, &(struct duplicate){ info.hash.low, info.hash.high, i });
+            st = tm_index_put_st(w->duplicates, &(struct duplicate){ info.hash.low, info.hash.high, i });
     }
-    return st == TM_OK ? tm_index_finish(w->duplicates) : st;
+    return st == TM_OK ? tm_index_finish_st(w->duplicates) : st;
 }
 
 static tm_status first_duplicate(struct tm_partial_writer *w, tm_strid name, tm_strid *first)
 {
     struct tm_name info;
     const void *row = NULL;
-    tm_status st = w->duplicates ? tm_names_info(w->names, name, &info) : TM_OK;
+    tm_status st = w->duplicates ? tm_names_info_st(w->names, name, &info) : TM_OK;
 
     *first = name;
     if (st == TM_OK && w->duplicates)
-        st = tm_index_get(w->duplicates, info.hash.low, &row);
+        st = tm_index_get_st(w->duplicates, info.hash.low, &row);
     if (st == TM_OK && row && ((const struct duplicate *)row)->high == info.hash.high)
         *first = (tm_strid)((const struct duplicate *)row)->handle;
     return st;
@@ -116,7 +116,7 @@ struct tm_partial_writer *tm_partial_writer_new(struct tm_run *run, struct tm_na
     if (w->buffer)
         w->numbers = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(uint32_t), quarters(run, NUMBERS_QUARTERS),
                                        NUMBERS_PAGE_BYTES);
-    if (w->numbers && tm_rows_resize(w->numbers, tm_names_count(names)) == TM_OK &&
+    if (w->numbers && tm_rows_resize_st(w->numbers, tm_names_count(names)) == TM_OK &&
         (!tm_names_have_duplicates(names) || find_duplicates(w) == TM_OK) && tm_spill_open(&w->spill, run) == TM_OK)
         return w;
     tm_partial_writer_free(w);
@@ -214,7 +214,7 @@ static void put_whole_name(struct tm_partial_writer *w, tm_strid name)
 {
     struct tm_name info;
 
-    w->status = tm_names_info(w->names, name, &info);
+    w->status = tm_names_info_st(w->names, name, &info);
     if (w->status != TM_OK)
         return;
     tm_partial_put_u32(w, info.length);
@@ -224,7 +224,7 @@ static void put_whole_name(struct tm_partial_writer *w, tm_strid name)
         uint8_t *to = room_for(w, n);
 
         if (w->status == TM_OK)
-            w->status = tm_names_copy(w->names, name, at, to, n);
+            w->status = tm_names_copy_st(w->names, name, at, to, n);
         at += n;
     }
 }
@@ -782,9 +782,9 @@ static tm_strid take_new_name(struct tm_partial_reader *r)
         r->status = widen_text(r, length);
     take_bytes(r, r->text, length);
     if (r->status == TM_OK)
-        r->status = tm_names_put(r->names, r->text, length, &id);
+        r->status = tm_names_put_st(r->names, r->text, length, &id);
     if (r->status == TM_OK)
-        r->status = tm_rows_append(r->handles, &id);
+        r->status = tm_rows_append_st(r->handles, &id);
     return r->status == TM_OK ? id : 0;
 }
 

@@ -503,7 +503,7 @@ static void put_pseudonym(struct tm_redactor *r, const char *word, size_t length
     tm_pseudonym(r, word, length, pseudonym);
     put(r, pseudonym, sizeof(pseudonym));
     if (r->status == TM_OK)
-        r->status = tm_names_put(r->words, word, length, &id);
+        r->status = tm_names_put_st(r->words, word, length, &id);
 }
 
 /* --- words --- */

@@ -151,8 +151,11 @@ struct tm_guard;
 
 /* What every part of one job shares: the limits, the ledger, the place for spill files, the tallies,
  * the error.  One per job, owned by the verb; passed by pointer, never global. */
+/* Of rows in the containers of pipeline/store. */
+enum { TM_ROW_BYTES_MOST = 2048 };
+
 struct tm_run {
-    struct tm_error error;
+    struct tm_error error; /* the first failure of the job.  What holds rows and texts does nothing from then on */
     struct tm_budget budget;
     struct tm_tallies tallies;
     struct tm_progress progress;
@@ -174,7 +177,15 @@ struct tm_run {
      * what all passes over archives came by to get at members: headers, and bytes that were unpacked for it */
     struct tm_archive_member *archive_left;
     uint64_t archive_again_members, archive_again_bytes;
+    _Alignas(16) uint8_t no_row[TM_ROW_BYTES_MOST]; /* stands for a row that could not be had */
 };
+
+/* Whether something has failed: what is to follow need not be done.  Checked by loops and where results are used; the
+ * containers of pipeline/store take every call after a failure, and give nothing. */
+static inline bool tm_failed(const struct tm_run *run)
+{
+    return run->error.status != TM_OK;
+}
 
 /* Limits on what a file may claim to hold or a folder may have below it: far more than real ones have, so that a small
  * file cannot take a disk or a night.  Whoever knows better raises all of them: --raise-limits TIMES. */

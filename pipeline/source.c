@@ -30,7 +30,7 @@ static tm_status put_slot(struct tm_kept_args *args, struct tm_run *run, const s
         return run->error.status;
     memcpy(slot, raw->args, raw->record.args_length);
     *number = tm_rows_count(args->slots);
-    return tm_rows_append(args->slots, slot);
+    return tm_rows_append_st(args->slots, slot);
 }
 
 /* Pages that are large make few calls, but tracks that are read side by side want one each. */
@@ -56,8 +56,8 @@ static tm_status put_bytes(struct tm_kept_args *args, struct tm_run *run, const 
         return run->error.status;
     *at = tm_rows_count(args->bytes);
     if (raw->record.args_length)
-        st = tm_rows_append_many(args->bytes, raw->args, raw->record.args_length);
-    return st == TM_OK ? tm_rows_append_many(args->bytes, raw->own.bytes, raw->own.length) : st;
+        st = tm_rows_append_many_st(args->bytes, raw->args, raw->record.args_length);
+    return st == TM_OK ? tm_rows_append_many_st(args->bytes, raw->own.bytes, raw->own.length) : st;
 }
 
 tm_status tm_keep_record(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw_record *raw,
@@ -87,7 +87,7 @@ tm_status tm_unkeep_record(const struct tm_kept_args *args, const struct tm_kept
 {
     *raw = (struct tm_raw_record){ .record = row->record, .args = buffer, .traits = row->traits };
     if (row->own_length)
-        return tm_rows_copy(args->bytes, row->args, buffer, row->record.args_length);
+        return tm_rows_copy_st(args->bytes, row->args, buffer, row->record.args_length);
     if (row->record.args_length > sizeof(row->args)) {
         const void *slot = tm_rows_at(args->slots, row->args);
 
@@ -103,16 +103,16 @@ tm_status tm_unkeep_record(const struct tm_kept_args *args, const struct tm_kept
 tm_status tm_unkeep_own(const struct tm_kept_args *args, const struct tm_kept_record *row, struct tm_raw_record *raw)
 {
     raw->own = (struct tm_arguments){ args->own, row->own_length };
-    return row->own_length ? tm_rows_copy(args->bytes, row->args + row->record.args_length, args->own, row->own_length)
+    return row->own_length ? tm_rows_copy_st(args->bytes, row->args + row->record.args_length, args->own, row->own_length)
                            : TM_OK;
 }
 
 /* Copy bytes to the end of their array; at most TM_ARGUMENTS_MOST. */
 static tm_status copy_to_end(struct tm_kept_args *args, uint64_t from, size_t length)
 {
-    const tm_status st = tm_rows_copy(args->bytes, from, args->own, length);
+    const tm_status st = tm_rows_copy_st(args->bytes, from, args->own, length);
 
-    return st == TM_OK ? tm_rows_append_many(args->bytes, args->own, length) : st;
+    return st == TM_OK ? tm_rows_append_many_st(args->bytes, args->own, length) : st;
 }
 
 /* What a row has, as the begin of a longer list at the end of the array. */
@@ -124,7 +124,7 @@ static tm_status copy_row(struct tm_kept_args *args, struct tm_kept_record *row)
     tm_status st = tm_unkeep_record(args, row, &buffer, &raw);
 
     if (st == TM_OK && row->record.args_length)
-        st = tm_rows_append_many(args->bytes, raw.args, row->record.args_length);
+        st = tm_rows_append_many_st(args->bytes, raw.args, row->record.args_length);
     if (st == TM_OK && row->own_length)
         st = copy_to_end(args, row->args + row->record.args_length, row->own_length);
     row->args = at;

@@ -76,9 +76,9 @@ tm_status tm_trace_add_common(struct tm_trace *trace, struct tm_arguments list, 
     if (number > UINT32_MAX)
         return tm_fail(&trace->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u different kinds of events",
                        UINT32_MAX);
-    st = tm_rows_append_many(trace->common_bytes, list.bytes, list.length);
+    st = tm_rows_append_many_st(trace->common_bytes, list.bytes, list.length);
     *row = (uint32_t)number;
-    return st == TM_OK ? tm_rows_append(trace->common, &common) : st;
+    return st == TM_OK ? tm_rows_append_st(trace->common, &common) : st;
 }
 
 tm_status tm_trace_common(const struct tm_trace *trace, uint32_t row, uint8_t *buffer, struct tm_arguments *list)
@@ -92,7 +92,7 @@ tm_status tm_trace_common(const struct tm_trace *trace, uint32_t row, uint8_t *b
     if (!common)
         return trace->run->error.status;
     *list = (struct tm_arguments){ buffer, common->length };
-    return tm_rows_copy(trace->common_bytes, common->at, buffer, common->length);
+    return tm_rows_copy_st(trace->common_bytes, common->at, buffer, common->length);
 }
 
 tm_status tm_trace_hlo(const struct tm_trace *trace, const struct tm_config *config, const struct tm_hlo_op **op)

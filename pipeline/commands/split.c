@@ -357,7 +357,7 @@ static tm_status open_part(struct tm_split_parts *p)
 /* What is not on the list could not be taken away again. */
 static tm_status list_part(struct tm_split_parts *p)
 {
-    const tm_status st = tm_rows_append(p->written, &p->part);
+    const tm_status st = tm_rows_append_st(p->written, &p->part);
 
     if (st != TM_OK)
         split_folder_remove(p->folder, p->part.name);

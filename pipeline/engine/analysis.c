@@ -68,17 +68,17 @@ static tm_status make_tables(struct tm_trace *trace)
         trace->common_bytes = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, 1, share / 16);
         if (!trace->common || !trace->common_bytes)
             return trace->run->error.status;
-        st = tm_rows_append(trace->common, &nothing);
+        st = tm_rows_append_st(trace->common, &nothing);
         if (st != TM_OK)
             return st;
     }
     if (!trace->tracks || !trace->configs || !trace->messages || !trace->hlo_ops || !trace->hlo_modules ||
         !trace->devices)
         return trace->run->error.status;
-    st = tm_rows_append(trace->configs, &none);
+    st = tm_rows_append_st(trace->configs, &none);
     if (st == TM_OK)
-        st = tm_rows_append(trace->messages, &no_message);
-    return st == TM_OK ? tm_rows_append(trace->hlo_ops, &no_op) : st;
+        st = tm_rows_append_st(trace->messages, &no_message);
+    return st == TM_OK ? tm_rows_append_st(trace->hlo_ops, &no_op) : st;
 }
 
 /* The input's records by track, whatever its format. */

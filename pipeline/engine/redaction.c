@@ -107,7 +107,7 @@ static tm_status read_words(struct tm_run *run, FILE *map, const char *path)
 
         if (length < begin + 2 || line[length - 1] != '\n' || line[begin - 1] != '\t')
             return refuse_map(run, path, "one of its lines is not a pseudonym, a tab and a word");
-        st = tm_names_put(words, line + begin, unescape(line + begin, length - begin - 1), &id);
+        st = tm_names_put_st(words, line + begin, unescape(line + begin, length - begin - 1), &id);
     }
     return st == TM_OK && ferror(map) ? refuse_map(run, path, "it cannot be read") : st;
 }
@@ -189,16 +189,16 @@ static tm_status sort_words(struct tm_run *run, struct tm_sorter *sorter)
         const char *word;
         size_t length;
 
-        st = tm_names_info(words, row.id, &info);
+        st = tm_names_info_st(words, row.id, &info);
         if (st == TM_OK)
-            st = tm_names_text(words, row.id, 0, &word, &length);
+            st = tm_names_text_st(words, row.id, 0, &word, &length);
         if (st != TM_OK)
             break;
         row.hash = info.hash;
         tm_pseudonym(run->redactor, word, length, row.pseudonym);
-        st = tm_sorter_push(sorter, &row);
+        st = tm_sorter_push_st(sorter, &row);
     }
-    return st == TM_OK ? tm_sorter_finish(sorter) : st;
+    return st == TM_OK ? tm_sorter_finish_st(sorter) : st;
 }
 
 static tm_status print_words(struct tm_run *run, struct tm_sorter *sorter, FILE *to)
@@ -208,7 +208,7 @@ static tm_status print_words(struct tm_run *run, struct tm_sorter *sorter, FILE 
     const void *next;
     tm_status st;
 
-    while ((st = tm_sorter_next(sorter, &next)) == TM_OK && next) {
+    while ((st = tm_sorter_next_st(sorter, &next)) == TM_OK && next) {
         const struct map_row *row = next;
         const char *word;
         size_t length;
@@ -216,7 +216,7 @@ static tm_status print_words(struct tm_run *run, struct tm_sorter *sorter, FILE 
         if (last.id && by_pseudonym(row, &last) == 0) /* a word that came twice */
             continue;
         last = *row;
-        st = tm_names_text(words, row->id, 0, &word, &length);
+        st = tm_names_text_st(words, row->id, 0, &word, &length);
         if (st != TM_OK)
             return st;
         (void)fprintf(to, "%.*s\t", TM_PSEUDONYM_BYTES, last.pseudonym);

@@ -217,9 +217,9 @@ static tm_status spill_window(struct tm_groups *groups)
 static tm_status make_room(struct tm_groups *groups)
 {
     struct tm_window *window = &groups->window;
-    tm_status status = TM_OK;
+    tm_status status = groups->run->error.status;
 
-    if (tm_window_is_full(window) && !tm_window_can_grow(window))
+    if (status == TM_OK && tm_window_is_full(window) && !tm_window_can_grow(window))
         status = spill_window(groups);
     if (status == TM_OK && tm_window_is_full(window))
         status = tm_window_grow(window);
@@ -244,7 +244,7 @@ static tm_status add_new(struct tm_groups *groups, const void *row, uint64_t has
     return TM_OK;
 }
 
-tm_status tm_groups_add(struct tm_groups *groups, const void *row)
+void tm_groups_add(struct tm_groups *groups, const void *row)
 {
     const struct tm_key key = key_of(row);
     const uint64_t hash = hash_of(groups, key);
@@ -255,17 +255,14 @@ tm_status tm_groups_add(struct tm_groups *groups, const void *row)
 
         if (slot != 0) {
             groups->merge(tm_window_at(&groups->window, (slot & ((UINT32_C(1) << groups->bits) - 1)) - 1), row);
-            return TM_OK;
+            return;
         }
     }
-    return add_new(groups, row, hash);
+    (void)add_new(groups, row, hash);
 }
 
-tm_status tm_groups_finish(struct tm_groups *groups)
+static tm_status finish(struct tm_groups *groups)
 {
-    if (groups->is_finished)
-        return tm_groups_rewind(groups);
-    groups->is_finished = true;
     if (!groups->runs)
         return sort_rows(groups);
     tm_status status = spill_window(groups);
@@ -277,18 +274,56 @@ tm_status tm_groups_finish(struct tm_groups *groups)
     return status;
 }
 
-tm_status tm_groups_next(struct tm_groups *groups, const void **row)
+void tm_groups_finish(struct tm_groups *groups)
 {
-    assert(groups->is_finished);
-    if (groups->runs)
-        return tm_runs_next(groups->runs, row);
-    *row =
-        groups->next < groups->window.count ? tm_window_at(&groups->window, groups->tags[groups->next++].number) : NULL;
-    return TM_OK;
+    const bool is_again = groups->is_finished;
+
+    groups->is_finished = true;
+    if (tm_failed(groups->run))
+        return;
+    if (is_again)
+        tm_groups_rewind(groups);
+    else
+        (void)finish(groups);
 }
 
-tm_status tm_groups_rewind(struct tm_groups *groups)
+const void *tm_groups_next(struct tm_groups *groups)
+{
+    const void *row = NULL;
+
+    assert(groups->is_finished);
+    if (tm_failed(groups->run))
+        return NULL;
+    if (groups->runs)
+        return tm_runs_next(groups->runs, &row) == TM_OK ? row : NULL;
+    return groups->next < groups->window.count
+             ? tm_window_at(&groups->window, groups->tags[groups->next++].number) : NULL;
+}
+
+void tm_groups_rewind(struct tm_groups *groups)
 {
     groups->next = 0;
-    return groups->runs ? tm_runs_rewind(groups->runs) : TM_OK;
+    if (groups->runs && !tm_failed(groups->run))
+        tm_runs_rewind(groups->runs);
+}
+
+tm_status tm_groups_add_st(struct tm_groups *groups, const void *row)
+{
+    tm_groups_add(groups, row);
+    return groups->run->error.status;
+}
+tm_status tm_groups_finish_st(struct tm_groups *groups)
+{
+    tm_groups_finish(groups);
+    return groups->run->error.status;
+}
+tm_status tm_groups_next_st(struct tm_groups *groups, const void **row)
+{
+    *row = tm_groups_next(groups);
+    return groups->run->error.status;
+}
+tm_status tm_groups_rewind_st(struct tm_groups *groups)
+{
+    tm_groups_rewind(groups);
+    return groups->run->error.status;
 }

@@ -39,12 +39,18 @@ struct tm_groups *tm_groups_new(struct tm_run *run, enum tm_account account, siz
 void tm_groups_free(struct tm_groups *groups);
 size_t tm_groups_row_bytes(const struct tm_groups *groups);
 
-/* Fold one row in (it is copied). */
-tm_status tm_groups_add(struct tm_groups *groups, const void *row) TM_MUST_USE;
+/* Failures are remembered in run->error, and what follows one does nothing: check tm_failed once, at the end.
+ * Fold one row in (it is copied). */
+void tm_groups_add(struct tm_groups *groups, const void *row);
 /* No more rows.  Once finished, finishing again begins with the first group again. */
-tm_status tm_groups_finish(struct tm_groups *groups) TM_MUST_USE;
-/* *row = next group in the order of the key, valid until the next call; NULL at the end. */
-tm_status tm_groups_next(struct tm_groups *groups, const void **row) TM_MUST_USE;
-tm_status tm_groups_rewind(struct tm_groups *groups) TM_MUST_USE;
+void tm_groups_finish(struct tm_groups *groups);
+/* The next group in the order of the key, valid until the next call; NULL at the end, and after a failure. */
+const void *tm_groups_next(struct tm_groups *groups);
+void tm_groups_rewind(struct tm_groups *groups);
+
+tm_status tm_groups_add_st(struct tm_groups *groups, const void *row) TM_MUST_USE;
+tm_status tm_groups_finish_st(struct tm_groups *groups) TM_MUST_USE;
+tm_status tm_groups_next_st(struct tm_groups *groups, const void **row) TM_MUST_USE;
+tm_status tm_groups_rewind_st(struct tm_groups *groups) TM_MUST_USE;
 
 #endif

@@ -111,7 +111,7 @@ static tm_status push_back(struct tm_index *index, const struct tm_spill *gather
 
         status = tm_spill_read(gathered, buffer, bytes, at);
         for (size_t i = 0; status == TM_OK && i < bytes; i += index->row_bytes)
-            status = tm_sorter_push(index->sorter, buffer + i);
+            tm_sorter_push(index->sorter, buffer + i);
     }
     return status;
 }
@@ -150,22 +150,27 @@ static tm_status make_room(struct tm_index *index)
     return start_sorting(index);
 }
 
-tm_status tm_index_put(struct tm_index *index, const void *row)
+void tm_index_put(struct tm_index *index, const void *row)
 {
     assert(index->form == GATHERING || index->form == SORTING);
-    if (index->form == GATHERING && tm_window_is_full(&index->window)) {
-        const tm_status status = make_room(index);
-
-        if (status != TM_OK)
-            return status;
+    if (tm_failed(index->run))
+        return;
+    if (index->form == GATHERING && tm_window_is_full(&index->window) && make_room(index) != TM_OK)
+        return;
+    if (index->form == SORTING) {
+        tm_sorter_push(index->sorter, row);
+        return;
     }
-    if (index->form == SORTING)
-        return tm_sorter_push(index->sorter, row);
     const uint64_t key = key_of(row);
 
     index->most_key = key > index->most_key ? key : index->most_key;
     memcpy(tm_window_at(&index->window, index->window.count++), row, index->row_bytes);
-    return TM_OK;
+}
+
+tm_status tm_index_put_st(struct tm_index *index, const void *row)
+{
+    tm_index_put(index, row);
+    return index->run->error.status;
 }
 
 /* True if `later` takes the place of `former`. */
@@ -269,10 +274,10 @@ static tm_status put_on_disk(struct tm_index *index, const void *row)
         if (tm_rows_count(index->firsts) % FIRSTS_PER_PAGE == 0)
             status = add_top(index, key);
         if (status == TM_OK)
-            status = tm_rows_append(index->firsts, &key);
+            tm_rows_append(index->firsts, &key);
     }
     if (status == TM_OK)
-        status = tm_rows_append(index->rows, row);
+        tm_rows_append(index->rows, row);
     index->count++;
     return status;
 }
@@ -292,14 +297,11 @@ static tm_status open_disk(struct tm_index *index)
 static tm_status fill_disk(struct tm_index *index, uint8_t *kept)
 {
     bool has_kept = false;
-    tm_status status = tm_sorter_finish(index->sorter);
+    const void *row;
+    tm_status status = TM_OK;
 
-    while (status == TM_OK) {
-        const void *row;
-
-        status = tm_sorter_next(index->sorter, &row);
-        if (status != TM_OK || !row)
-            break;
+    tm_sorter_finish(index->sorter);
+    while (status == TM_OK && (row = tm_sorter_next(index->sorter))) {
         if (has_kept && key_of(kept) == key_of(row)) {
             index->duplicate_count++;
             if (!gives_way(index, kept, row))
@@ -310,6 +312,8 @@ static tm_status fill_disk(struct tm_index *index, uint8_t *kept)
         memcpy(kept, row, index->row_bytes);
         has_kept = true;
     }
+    if (status == TM_OK)
+        status = index->run->error.status;
     return status == TM_OK && has_kept ? put_on_disk(index, kept) : status;
 }
 
@@ -326,13 +330,20 @@ static tm_status build_disk(struct tm_index *index)
     index->sorter = NULL;
     index->form = ON_DISK;
     if (status == TM_OK) /* the memory of the sorter goes to the cache */
-        status = tm_rows_allow(index->rows, index->memory_bytes / 8 * 7);
-    return status;
+        tm_rows_allow(index->rows, index->memory_bytes / 8 * 7);
+    return run->error.status;
 }
 
-tm_status tm_index_finish(struct tm_index *index)
+void tm_index_finish(struct tm_index *index)
 {
-    return index->form == SORTING ? build_disk(index) : build_table(index);
+    if (!tm_failed(index->run))
+        (void)(index->form == SORTING ? build_disk(index) : build_table(index));
+}
+
+tm_status tm_index_finish_st(struct tm_index *index)
+{
+    tm_index_finish(index);
+    return index->run->error.status;
 }
 
 /* Keys, `step` bytes apart, that go up. */
@@ -385,75 +396,76 @@ static size_t find_not_above(const struct keys *keys, uint64_t key)
 }
 
 /* Find the page that may hold the key; near_count = 0 where the key is before all others. */
-static tm_status find_page(struct tm_index *index, uint64_t key)
+static void find_page(struct tm_index *index, uint64_t key)
 {
     uint64_t count;
 
     index->near_count = 0;
     if (index->top_count == 0 || key < index->tops[0])
-        return TM_OK;
+        return;
     const struct keys tops = { (const uint8_t *)index->tops, sizeof(uint64_t), index->top_count };
     const uint64_t begin = find_not_above(&tops, key) * FIRSTS_PER_PAGE;
     const uint8_t *firsts = tm_rows_span(index->firsts, begin, &count);
-
-    if (!firsts)
-        return index->run->error.status;
     const size_t page = find_not_above(&(struct keys){ firsts, sizeof(uint64_t), count }, key);
 
     index->near_at = (begin + page) << index->page_shift;
     const uint8_t *rows = tm_rows_span(index->rows, index->near_at, &count);
 
-    if (!rows)
-        return index->run->error.status;
     index->near_first = key_of(rows);
     index->near_last = key_of(rows + (count - 1) * index->row_bytes);
     index->near_count = count;
-    return TM_OK;
 }
 
-static tm_status get_from_disk(struct tm_index *index, uint64_t key, const void **row, uint64_t *number)
+static const void *get_from_disk(struct tm_index *index, uint64_t key, uint64_t *number)
 {
     uint64_t count;
 
-    *row = NULL;
     *number = 0;
-    if (index->near_count == 0 || key < index->near_first || key > index->near_last) {
-        const tm_status status = find_page(index, key);
-
-        if (status != TM_OK || index->near_count == 0 || key > index->near_last)
-            return status;
-    }
+    if (index->near_count == 0 || key < index->near_first || key > index->near_last)
+        find_page(index, key);
+    if (index->near_count == 0 || key > index->near_last)
+        return NULL;
     const uint8_t *rows = tm_rows_span(index->rows, index->near_at, &count);
-
-    if (!rows)
-        return index->run->error.status;
     const size_t at = find_not_above(&(struct keys){ rows, index->row_bytes, count }, key);
     const uint8_t *found = rows + at * index->row_bytes;
 
-    if (key_of(found) != key)
-        return TM_OK;
-    *row = found;
+    if (key_of(found) != key || tm_failed(index->run))
+        return NULL;
     *number = index->near_at + at + 1;
-    return TM_OK;
+    return found;
 }
 
-tm_status tm_index_find(struct tm_index *index, uint64_t key, const void **row, uint64_t *number)
+const void *tm_index_find(struct tm_index *index, uint64_t key, uint64_t *number)
 {
+    *number = 0;
+    if (tm_failed(index->run))
+        return NULL;
     if (index->form == DENSE)
         *number = key < index->dense_count ? index->slots[key] : 0;
     else if (index->form == OPEN)
         *number = index->slots[open_slot(index, key)];
     else
-        return get_from_disk(index, key, row, number);
-    *row = *number != 0 ? tm_window_at(&index->window, *number - 1) : NULL;
-    return TM_OK;
+        return get_from_disk(index, key, number);
+    return *number != 0 ? tm_window_at(&index->window, *number - 1) : NULL;
 }
 
-tm_status tm_index_get(struct tm_index *index, uint64_t key, const void **row)
+const void *tm_index_get(struct tm_index *index, uint64_t key)
 {
     uint64_t number;
 
-    return tm_index_find(index, key, row, &number);
+    return tm_index_find(index, key, &number);
+}
+
+tm_status tm_index_find_st(struct tm_index *index, uint64_t key, const void **row, uint64_t *number)
+{
+    *row = tm_index_find(index, key, number);
+    return index->run->error.status;
+}
+
+tm_status tm_index_get_st(struct tm_index *index, uint64_t key, const void **row)
+{
+    *row = tm_index_get(index, key);
+    return index->run->error.status;
 }
 
 void tm_index_expect(const struct tm_index *index, uint64_t key)

@@ -606,18 +606,19 @@ static tm_status look_further(struct tm_key_map *map, struct tm_key key, uint32_
     return TM_OK;
 }
 
-tm_status tm_key_map_number(struct tm_key_map *map, struct tm_key family, uint32_t member, uint64_t *number)
+uint64_t tm_key_map_number(struct tm_key_map *map, struct tm_key family, uint32_t member)
 {
     const struct tm_key key = scramble(family, map->seed);
     struct row *slot = find(map, key, member);
 
     assert(member < MEMBERS);
-    if (!slot->number) {
-        const tm_status status = look_further(map, key, member, &slot);
+    if (!slot->number && (tm_failed(map->run) || look_further(map, key, member, &slot) != TM_OK))
+        return 0;
+    return slot->number - 1;
+}
 
-        if (status != TM_OK)
-            return status;
-    }
-    *number = slot->number - 1;
-    return TM_OK;
+tm_status tm_key_map_number_st(struct tm_key_map *map, struct tm_key family, uint32_t member, uint64_t *number)
+{
+    *number = tm_key_map_number(map, family, member);
+    return map->run->error.status;
 }

@@ -664,8 +664,8 @@ static tm_status try_folding(struct tm_lengths *lengths, bool *has_room)
 static tm_status make_room(struct tm_lengths *lengths)
 {
     struct tm_window *window = &lengths->window;
-    bool has_room;
-    tm_status st = try_folding(lengths, &has_room);
+    bool has_room = false;
+    tm_status st = tm_failed(lengths->run) ? lengths->run->error.status : try_folding(lengths, &has_room);
 
     if (st != TM_OK || has_room)
         return st;
@@ -684,7 +684,8 @@ static tm_status make_room(struct tm_lengths *lengths)
  * taken. out: *number  TM_NONE if words have no room for its number */
 static tm_status find_number(struct tm_lengths *lengths, uint64_t group, uint32_t *number)
 {
-    tm_status st = length_groups_number(&lengths->groups, group, number);
+    tm_status st =
+        tm_failed(lengths->run) ? lengths->run->error.status : length_groups_number(&lengths->groups, group, number);
 
     if (st != TM_OK || *number != TM_NONE || lengths->groups.count == TM_LENGTH_GROUPS_MOST)
         return st;
@@ -715,7 +716,9 @@ static tm_status add_other(struct tm_lengths *lengths, const struct tm_length *l
 {
     if (!lengths->others)
         lengths->others = tm_groups_new(lengths->run, lengths->account, sizeof(*length), lengths->others_bytes, merge);
-    return lengths->others ? tm_groups_add(lengths->others, length) : lengths->run->error.status;
+    if (lengths->others)
+        tm_groups_add(lengths->others, length);
+    return lengths->run->error.status;
 }
 
 static inline bool fits_word(uint64_t value)
@@ -723,7 +726,7 @@ static inline bool fits_word(uint64_t value)
     return !(value >> TM_LENGTH_VALUE_BITS);
 }
 
-tm_status tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t value, uint64_t count)
+static tm_status add(struct tm_lengths *lengths, uint64_t group, uint64_t value, uint64_t count)
 {
     const struct tm_length length = { group, value, count };
     uint32_t number = TM_NONE;
@@ -738,25 +741,43 @@ tm_status tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t va
     return number == TM_NONE ? add_other(lengths, &length) : add_word(lengths, tm_length_word(number, value, count));
 }
 
-tm_status tm_lengths_add_at(struct tm_lengths *lengths, tm_length_place *place, uint64_t group, uint64_t value)
+void tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t value, uint64_t count)
+{
+    (void)add(lengths, group, value, count);
+}
+
+void tm_lengths_add_at(struct tm_lengths *lengths, tm_length_place *place, uint64_t group, uint64_t value)
 {
     const struct tm_length length = { group, value, 1 };
     uint32_t number;
 
     assert(!lengths->is_finished);
-    if (!fits_word(value))
-        return add_other(lengths, &length);
+    if (!fits_word(value)) {
+        (void)add_other(lengths, &length);
+        return;
+    }
     if (*place >> TM_LENGTH_GROUP_BITS != lengths->generation) {
-        const tm_status st = find_number(lengths, group, &number);
-
-        if (st != TM_OK)
-            return st;
-        if (number == TM_NONE)
-            return add_other(lengths, &length);
+        if (find_number(lengths, group, &number) != TM_OK)
+            return;
+        if (number == TM_NONE) {
+            (void)add_other(lengths, &length);
+            return;
+        }
         *place = lengths->generation << TM_LENGTH_GROUP_BITS | number;
     }
     number = (uint32_t)*place & (TM_LENGTH_GROUPS_MOST - 1);
-    return add_word(lengths, tm_length_word(number, value, 1));
+    (void)add_word(lengths, tm_length_word(number, value, 1));
+}
+
+tm_status tm_lengths_add_st(struct tm_lengths *lengths, uint64_t group, uint64_t value, uint64_t count)
+{
+    tm_lengths_add(lengths, group, value, count);
+    return lengths->run->error.status;
+}
+tm_status tm_lengths_add_at_st(struct tm_lengths *lengths, tm_length_place *place, uint64_t group, uint64_t value)
+{
+    tm_lengths_add_at(lengths, place, group, value);
+    return lengths->run->error.status;
 }
 
 /* --- reading --- */
@@ -796,15 +817,13 @@ static tm_status next_word(struct tm_lengths *lengths)
     return TM_OK;
 }
 
-static tm_status next_other(struct tm_lengths *lengths)
+static void next_other(struct tm_lengths *lengths)
 {
-    const void *row = NULL;
-    const tm_status st = lengths->others ? tm_groups_next(lengths->others, &row) : TM_OK;
+    const void *const row = lengths->others ? tm_groups_next(lengths->others) : NULL;
 
-    lengths->other.is_there = st == TM_OK && row;
-    if (lengths->other.is_there)
+    lengths->other.is_there = row;
+    if (row)
         lengths->other.length = *(const struct tm_length *)row;
-    return st;
 }
 
 /* All that is in memory is put in order, or goes to the runs. */
@@ -821,13 +840,16 @@ static tm_status end_adding(struct tm_lengths *lengths)
     return st == TM_OK ? tm_runs_finish(lengths->runs) : st;
 }
 
-tm_status tm_lengths_finish(struct tm_lengths *lengths)
+void tm_lengths_finish(struct tm_lengths *lengths)
 {
     const bool is_again = lengths->is_finished;
-    tm_status st = is_again ? TM_OK : end_adding(lengths);
+    tm_status st = lengths->run->error.status;
 
+    if (st == TM_OK && !is_again)
+        st = end_adding(lengths);
+    lengths->is_finished = true;
     if (st == TM_OK && lengths->others)
-        st = tm_groups_finish(lengths->others);
+        tm_groups_finish(lengths->others);
     if (st == TM_OK && !lengths->runs)
         st = start_reading(lengths);
     else if (st == TM_OK && is_again)
@@ -836,34 +858,41 @@ tm_status tm_lengths_finish(struct tm_lengths *lengths)
         st = look_ahead(lengths);
     if (st == TM_OK)
         st = next_word(lengths);
-    return st == TM_OK ? next_other(lengths) : st;
+    if (st == TM_OK)
+        next_other(lengths);
 }
 
-tm_status tm_lengths_next(struct tm_lengths *lengths, const struct tm_length **length)
+const struct tm_length *tm_lengths_next(struct tm_lengths *lengths)
 {
     const struct head *word = &lengths->word, *other = &lengths->other;
     int order = word->is_there ? -1 : 1;
-    tm_status st = TM_OK;
 
     assert(lengths->is_finished);
-    *length = NULL;
-    if (!word->is_there && !other->is_there)
-        return TM_OK;
+    if (tm_failed(lengths->run) || (!word->is_there && !other->is_there))
+        return NULL;
     if (!lengths->others) {
         lengths->given = word->length;
-        st = next_word(lengths);
-        *length = st == TM_OK ? &lengths->given : NULL;
-        return st;
+        return next_word(lengths) == TM_OK ? &lengths->given : NULL;
     }
     if (word->is_there && other->is_there)
         order = by_group_and_value(&word->length, &other->length);
     lengths->given = order <= 0 ? word->length : other->length;
     if (order == 0)
         lengths->given.count += other->length.count;
-    if (order <= 0)
-        st = next_word(lengths);
-    if (st == TM_OK && order >= 0)
-        st = next_other(lengths);
-    *length = st == TM_OK ? &lengths->given : NULL;
-    return st;
+    if (order <= 0 && next_word(lengths) != TM_OK)
+        return NULL;
+    if (order >= 0)
+        next_other(lengths);
+    return tm_failed(lengths->run) ? NULL : &lengths->given;
+}
+
+tm_status tm_lengths_finish_st(struct tm_lengths *lengths)
+{
+    tm_lengths_finish(lengths);
+    return lengths->run->error.status;
+}
+tm_status tm_lengths_next_st(struct tm_lengths *lengths, const struct tm_length **length)
+{
+    *length = tm_lengths_next(lengths);
+    return lengths->run->error.status;
 }

@@ -26,17 +26,22 @@ void tm_lengths_free(struct tm_lengths *lengths);
  * A place may be lost at any time; then the group is looked up again. */
 typedef uint64_t tm_length_place;
 
+/* Failures are remembered in run->error, and what follows one does nothing: check tm_failed once, at the end. */
 /* in: count  at least 1 */
-tm_status tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t value, uint64_t count) TM_MUST_USE;
+void tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t value, uint64_t count);
 /* One number of a group with its place. */
-tm_status tm_lengths_add_at(struct tm_lengths *lengths, tm_length_place *place, uint64_t group,
-                            uint64_t value) TM_MUST_USE;
+void tm_lengths_add_at(struct tm_lengths *lengths, tm_length_place *place, uint64_t group, uint64_t value);
 /* No more numbers.  Once finished, finishing again begins with the first one again. */
-tm_status tm_lengths_finish(struct tm_lengths *lengths) TM_MUST_USE;
+void tm_lengths_finish(struct tm_lengths *lengths);
 
-/* *length = the next in the order (group, value), each once; valid until the next call; NULL at the
- * end. */
-tm_status tm_lengths_next(struct tm_lengths *lengths, const struct tm_length **length) TM_MUST_USE;
+/* The next in the order (group, value), each once; valid until the next call; NULL at the end, and after a failure. */
+const struct tm_length *tm_lengths_next(struct tm_lengths *lengths);
+
+tm_status tm_lengths_add_st(struct tm_lengths *lengths, uint64_t group, uint64_t value, uint64_t count) TM_MUST_USE;
+tm_status tm_lengths_add_at_st(struct tm_lengths *lengths, tm_length_place *place, uint64_t group,
+                            uint64_t value) TM_MUST_USE;
+tm_status tm_lengths_finish_st(struct tm_lengths *lengths) TM_MUST_USE;
+tm_status tm_lengths_next_st(struct tm_lengths *lengths, const struct tm_length **length) TM_MUST_USE;
 
 /* A length in a word: from the highest bit on the number of its group, the length, and how often it
  * was seen, less one. */

@@ -50,7 +50,7 @@ struct tm_names {
     struct slot *slots;
     uint32_t bits, bits_most; /* 1 << bits slots, at most two thirds of them in use */
     size_t used;
-    char *text; /* what tm_names_text gave out */
+    char *text; /* what tm_names_text_st gave out */
     size_t text_bytes;
     uint64_t seed;
     struct near near[1 << NEAR_BITS]; /* forgotten with the table */
@@ -79,7 +79,8 @@ static tm_status open_parts(struct tm_names *names)
         .name = { .hash = tm_hash_key("", 0), .traits = names->traits ? names->traits("", 0) : 0 },
     };
 
-    return tm_rows_append(names->entries, &empty);
+    tm_rows_append(names->entries, &empty);
+    return names->run->error.status;
 }
 
 struct tm_names *tm_names_new(struct tm_run *run, size_t memory_bytes, tm_name_traits *traits)
@@ -177,12 +178,10 @@ static tm_status store(struct tm_names *names, const char *text, size_t length, 
 
     if (count > UINT32_MAX || at > AT_MOST)
         return tm_fail(&names->run->error, TM_ERR_LIMIT, -1, "cannot hold more than %u different names", UINT32_MAX);
-    tm_status status = tm_rows_append_many(names->bytes, text, length);
-
-    if (status == TM_OK)
-        status = tm_rows_append(names->entries, &entry);
+    tm_rows_append_many(names->bytes, text, length);
+    tm_rows_append(names->entries, &entry);
     *id = (tm_strid)count;
-    return status;
+    return names->run->error.status;
 }
 
 void tm_names_begin_host(struct tm_names *names)
@@ -215,7 +214,7 @@ static tm_status refuse_alike(struct tm_names *names, struct tm_key hash)
         if (names->slots[i].low != hash.low)
             continue;
         entry = tm_rows_at(names->entries, names->slots[i].id);
-        if (!entry)
+        if (tm_failed(names->run))
             return error->status;
         if (!tm_is_same_key(entry->name.hash, hash) && ++halves < HALVES_MOST)
             continue;
@@ -243,7 +242,7 @@ static tm_status put(struct tm_names *names, const char *text, size_t length, ui
         tally_text(names, slot);
         return TM_OK;
     }
-    tm_status status = is_near ? refuse_alike(names, hash) : TM_OK;
+    tm_status status = tm_failed(names->run) ? names->run->error.status : is_near ? refuse_alike(names, hash) : TM_OK;
 
     if (status == TM_OK)
         status = store(names, text, length, hash, id);
@@ -263,31 +262,30 @@ static tm_status put(struct tm_names *names, const char *text, size_t length, ui
     return TM_OK;
 }
 
-tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, tm_strid *id)
+tm_strid tm_names_put(struct tm_names *names, const char *text, size_t length)
 {
-    return put(names, text, length, tm_hash_text(text, length, names->seed), id);
+    tm_strid id;
+
+    return put(names, text, length, tm_hash_text(text, length, names->seed), &id) == TM_OK ? id : 0;
 }
 
-tm_status tm_names_put_often(struct tm_names *names, const char *text, size_t length, tm_strid *id, uint32_t *traits)
+tm_strid tm_names_put_often(struct tm_names *names, const char *text, size_t length, uint32_t *traits)
 {
     const uint64_t hash = tm_hash_text(text, length, names->seed);
     struct near *const near = &names->near[hash >> (64 - NEAR_BITS)];
-    struct tm_name info = { .traits = 0 };
-    tm_status st;
+    tm_strid id;
 
     if (near->hash == hash && near->length == length && length) {
-        *id = near->id;
         *traits = near->traits;
-        return TM_OK;
+        return near->id;
     }
-    st = put(names, text, length, hash, id);
-    if (st == TM_OK)
-        st = tm_names_info(names, *id, &info);
-    if (st != TM_OK)
-        return st;
-    *traits = info.traits;
-    *near = (struct near){ .hash = hash, .length = (uint32_t)length, .id = *id, .traits = info.traits };
-    return TM_OK;
+    *traits = 0;
+    if (put(names, text, length, hash, &id) != TM_OK)
+        return 0;
+    *traits = tm_names_info(names, id).traits;
+    if (!tm_failed(names->run))
+        *near = (struct near){ .hash = hash, .length = (uint32_t)length, .id = id, .traits = *traits };
+    return id;
 }
 
 uint64_t tm_names_count(const struct tm_names *names)
@@ -300,60 +298,42 @@ bool tm_names_have_duplicates(const struct tm_names *names)
     return names->have_duplicates;
 }
 
-tm_status tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b, bool *are_same)
+bool tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b)
 {
-    struct tm_key hashes[2] = { { 0, 0 } };
-    tm_status st;
+    struct tm_key hashes[2];
 
-    *are_same = a == b;
     if (a == b || !tm_names_have_duplicates(names))
-        return TM_OK;
-    st = tm_names_hashes(names, (const tm_strid[]){ a, b }, 2, hashes);
-    if (st == TM_OK)
-        *are_same = tm_is_same_key(hashes[0], hashes[1]);
-    return st;
+        return a == b;
+    tm_names_hashes(names, (const tm_strid[]){ a, b }, 2, hashes);
+    return tm_is_same_key(hashes[0], hashes[1]);
 }
 
-tm_status tm_names_info(struct tm_names *names, tm_strid id, struct tm_name *info)
+static const struct entry *entry_of(struct tm_names *names, tm_strid id)
 {
-    const struct entry *entry = tm_rows_at(names->entries, id);
-
-    if (!entry)
-        return names->run->error.status;
-    *info = entry->name;
-    return TM_OK;
+    return tm_rows_at(names->entries, id);
 }
 
-tm_status tm_names_hashes(struct tm_names *names, const tm_strid *ids, size_t count, struct tm_key *hashes)
+struct tm_name tm_names_info(struct tm_names *names, tm_strid id)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct entry *entry = tm_rows_at(names->entries, ids[i]);
-
-        if (!entry)
-            return names->run->error.status;
-        hashes[i] = entry->name.hash;
-    }
-    return TM_OK;
+    return entry_of(names, id)->name;
 }
 
-tm_status tm_names_note(struct tm_names *names, tm_strid id, uint16_t *note)
+void tm_names_hashes(struct tm_names *names, const tm_strid *ids, size_t count, struct tm_key *hashes)
 {
-    const struct entry *entry = tm_rows_at(names->entries, id);
-
-    if (!entry)
-        return names->run->error.status;
-    *note = entry->note;
-    return TM_OK;
+    for (size_t i = 0; i < count; i++)
+        hashes[i] = entry_of(names, ids[i])->name.hash;
 }
 
-tm_status tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note)
+uint16_t tm_names_note(struct tm_names *names, tm_strid id)
 {
-    struct entry *entry = tm_rows_change(names->entries, id);
+    return entry_of(names, id)->note;
+}
 
-    if (!entry)
-        return names->run->error.status;
+void tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note)
+{
+    struct entry *const entry = tm_rows_change(names->entries, id);
+
     entry->note = note;
-    return TM_OK;
 }
 
 /* Room for a text and its NUL. */
@@ -382,32 +362,76 @@ static tm_status widen_text(struct tm_names *names, size_t bytes)
     return TM_OK;
 }
 
-tm_status tm_names_copy(struct tm_names *names, tm_strid id, uint64_t at, void *to, size_t bytes)
+void tm_names_copy(struct tm_names *names, tm_strid id, uint64_t at, void *to, size_t bytes)
 {
-    const struct entry *entry = tm_rows_at(names->entries, id);
+    const struct entry entry = *entry_of(names, id);
 
-    if (!entry)
-        return names->run->error.status;
-    assert(at <= entry->name.length && bytes <= entry->name.length - at);
-    return tm_rows_copy(names->bytes, entry->at + at, to, bytes);
+    if (tm_failed(names->run)) {
+        memset(to, 0, bytes);
+        return;
+    }
+    assert(at <= entry.name.length && bytes <= entry.name.length - at);
+    tm_rows_copy(names->bytes, entry.at + at, to, bytes);
 }
 
-tm_status tm_names_text(struct tm_names *names, tm_strid id, size_t most, const char **text, size_t *length)
+const char *tm_names_text(struct tm_names *names, tm_strid id, size_t most, size_t *length)
 {
-    const struct entry *entry = tm_rows_at(names->entries, id);
+    const struct entry entry = *entry_of(names, id);
+    size_t n = most != 0 && most < entry.name.length ? most : entry.name.length;
 
-    if (!entry)
-        return names->run->error.status;
-    const size_t n = most != 0 && most < entry->name.length ? most : entry->name.length;
-    const uint64_t at = entry->at;
-    const tm_status status = widen_text(names, n + 1);
+    if (!tm_failed(names->run) && widen_text(names, n + 1) == TM_OK)
+        tm_rows_copy(names->bytes, entry.at, names->text, n);
+    if (tm_failed(names->run))
+        n = 0;
+    else
+        names->text[n] = '\0';
+    if (length)
+        *length = n;
+    return n ? names->text : "";
+}
 
-    if (status != TM_OK)
-        return status;
-    if (tm_rows_copy(names->bytes, at, names->text, n) != TM_OK)
-        return names->run->error.status;
-    names->text[n] = '\0';
-    *text = names->text;
-    *length = n;
-    return TM_OK;
+tm_status tm_names_put_st(struct tm_names *names, const char *text, size_t length, tm_strid *id)
+{
+    *id = tm_names_put(names, text, length);
+    return names->run->error.status;
+}
+tm_status tm_names_put_often_st(struct tm_names *names, const char *text, size_t length, tm_strid *id, uint32_t *traits)
+{
+    *id = tm_names_put_often(names, text, length, traits);
+    return names->run->error.status;
+}
+tm_status tm_names_info_st(struct tm_names *names, tm_strid id, struct tm_name *info)
+{
+    *info = tm_names_info(names, id);
+    return names->run->error.status;
+}
+tm_status tm_names_hashes_st(struct tm_names *names, const tm_strid *ids, size_t count, struct tm_key *hashes)
+{
+    tm_names_hashes(names, ids, count, hashes);
+    return names->run->error.status;
+}
+tm_status tm_names_text_st(struct tm_names *names, tm_strid id, size_t most, const char **text, size_t *length)
+{
+    *text = tm_names_text(names, id, most, length);
+    return names->run->error.status;
+}
+tm_status tm_names_note_st(struct tm_names *names, tm_strid id, uint16_t *note)
+{
+    *note = tm_names_note(names, id);
+    return names->run->error.status;
+}
+tm_status tm_names_set_note_st(struct tm_names *names, tm_strid id, uint16_t note)
+{
+    tm_names_set_note(names, id, note);
+    return names->run->error.status;
+}
+tm_status tm_names_are_same_st(struct tm_names *names, tm_strid a, tm_strid b, bool *are_same)
+{
+    *are_same = tm_names_are_same(names, a, b);
+    return names->run->error.status;
+}
+tm_status tm_names_copy_st(struct tm_names *names, tm_strid id, uint64_t at, void *to, size_t bytes)
+{
+    tm_names_copy(names, id, at, to, bytes);
+    return names->run->error.status;
 }

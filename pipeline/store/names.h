@@ -26,45 +26,61 @@ typedef uint32_t tm_name_traits(const char *text, size_t length);
 struct tm_names *tm_names_new(struct tm_run *run, size_t memory_bytes, tm_name_traits *traits) TM_MUST_USE;
 void tm_names_free(struct tm_names *names);
 
-/* Put a text in, any bytes.  Texts that are not UTF-8 are tallied once per handle and host, and kept as they are.
+/* Failures are remembered in run->error, and what follows one gives nothing: check tm_failed once, at the end.
+ * Put a text in, any bytes.  Texts that are not UTF-8 are tallied once per handle and host, and kept as they are.
  * errors: TM_ERR_LIMIT past 2^32 - 1 handles, TM_ERR_OUTPUT */
-tm_status tm_names_put(struct tm_names *names, const char *text, size_t length, tm_strid *id) TM_MUST_USE;
+tm_strid tm_names_put(struct tm_names *names, const char *text, size_t length);
 
 /* The same, with its traits: for texts that are put in for every event. */
-tm_status tm_names_put_often(struct tm_names *names, const char *text, size_t length, tm_strid *id,
-                             uint32_t *traits) TM_MUST_USE;
+tm_strid tm_names_put_often(struct tm_names *names, const char *text, size_t length, uint32_t *traits);
 
-static inline tm_status TM_MUST_USE tm_names_put_string(struct tm_names *names, const char *text, tm_strid *id)
+static inline tm_strid tm_names_put_string(struct tm_names *names, const char *text)
 {
-    return tm_names_put(names, text, strlen(text), id);
+    return tm_names_put(names, text, strlen(text));
 }
 
 /* A new host begins: texts that are not UTF-8 are tallied for each host that has them, as if it were alone. */
 void tm_names_begin_host(struct tm_names *names);
 
 /* What is known of a handle; cheap, but not free once spilled. */
-tm_status tm_names_info(struct tm_names *names, tm_strid id, struct tm_name *info) TM_MUST_USE;
+struct tm_name tm_names_info(struct tm_names *names, tm_strid id);
 
 /* The hashes of some texts, of which keys are made.  in: ids, out: hashes, both [count] */
-tm_status tm_names_hashes(struct tm_names *names, const tm_strid *ids, size_t count, struct tm_key *hashes) TM_MUST_USE;
+void tm_names_hashes(struct tm_names *names, const tm_strid *ids, size_t count, struct tm_key *hashes);
 
-/* The text, NUL-terminated, cut at `most` bytes (0 = whole); valid until the next tm_names_text call. */
-tm_status tm_names_text(struct tm_names *names, tm_strid id, size_t most, const char **text,
-                        size_t *length) TM_MUST_USE;
+/* The text, NUL-terminated, cut at `most` bytes (0 = whole); valid until the next tm_names_text call.  "" after a failure.
+ * out: length  may be NULL */
+const char *tm_names_text(struct tm_names *names, tm_strid id, size_t most, size_t *length);
 
 /* What a reader worked out from a text, remembered with it for all who ask again; 0 until it is set.  Its meaning is that
  * of stages/figures/kernel_category.c. */
-tm_status tm_names_note(struct tm_names *names, tm_strid id, uint16_t *note) TM_MUST_USE;
-tm_status tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note) TM_MUST_USE;
+uint16_t tm_names_note(struct tm_names *names, tm_strid id);
+void tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note);
+
+tm_status tm_names_put_st(struct tm_names *names, const char *text, size_t length, tm_strid *id) TM_MUST_USE;
+tm_status tm_names_put_often_st(struct tm_names *names, const char *text, size_t length, tm_strid *id,
+                             uint32_t *traits) TM_MUST_USE;
+static inline tm_status TM_MUST_USE tm_names_put_string_st(struct tm_names *names, const char *text, tm_strid *id)
+{
+    return tm_names_put_st(names, text, strlen(text), id);
+}
+tm_status tm_names_info_st(struct tm_names *names, tm_strid id, struct tm_name *info) TM_MUST_USE;
+tm_status tm_names_hashes_st(struct tm_names *names, const tm_strid *ids, size_t count, struct tm_key *hashes) TM_MUST_USE;
+tm_status tm_names_text_st(struct tm_names *names, tm_strid id, size_t most, const char **text,
+                        size_t *length) TM_MUST_USE;
+tm_status tm_names_note_st(struct tm_names *names, tm_strid id, uint16_t *note) TM_MUST_USE;
+tm_status tm_names_set_note_st(struct tm_names *names, tm_strid id, uint16_t note) TM_MUST_USE;
+tm_status tm_names_are_same_st(struct tm_names *names, tm_strid a, tm_strid b, bool *are_same) TM_MUST_USE;
+tm_status tm_names_copy_st(struct tm_names *names, tm_strid id, uint64_t at, void *to, size_t bytes) TM_MUST_USE;
 
 /* Handles go from 0 to count - 1.  Without twins every text has one handle. */
 uint64_t tm_names_count(const struct tm_names *names);
 bool tm_names_have_duplicates(const struct tm_names *names);
 /* Whether two handles are of the same text. */
-tm_status tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b, bool *are_same) TM_MUST_USE;
+bool tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b);
 
 /* Copy bytes [at, at + bytes) of a text, however long it is. */
-tm_status tm_names_copy(struct tm_names *names, tm_strid id, uint64_t at, void *to, size_t bytes) TM_MUST_USE;
+void tm_names_copy(struct tm_names *names, tm_strid id, uint64_t at, void *to, size_t bytes);
 
 /* Numbers for keys, from 0 on in the order in which they are first asked for: exact for any number of keys, where
  * struct tm_names may give a second one.  Past its memory keys lie in sorted runs in a spill file.
@@ -77,8 +93,9 @@ struct tm_key_map;
 struct tm_key_map *tm_key_map_new(struct tm_run *run, enum tm_account account, size_t memory_bytes) TM_MUST_USE;
 void tm_key_map_free(struct tm_key_map *map);
 
-/* The number of a key; of one that is new, the number of keys so far.  member: below 1 << TM_KEY_MEMBER_BITS */
-tm_status tm_key_map_number(struct tm_key_map *map, struct tm_key family, uint32_t member,
+/* The number of a key; of one that is new, the number of keys so far.  After a failure, which run->error keeps, 0.  member: below 1 << TM_KEY_MEMBER_BITS */
+uint64_t tm_key_map_number(struct tm_key_map *map, struct tm_key family, uint32_t member);
+tm_status tm_key_map_number_st(struct tm_key_map *map, struct tm_key family, uint32_t member,
                             uint64_t *number) TM_MUST_USE;
 
 #endif

@@ -279,6 +279,7 @@ static uint32_t frames_for(const struct tm_rows *rows, size_t memory_bytes)
 struct tm_rows *tm_rows_new_paged(struct tm_run *run, enum tm_account account, size_t row_bytes, size_t memory_bytes,
                                   size_t page_bytes)
 {
+    assert(row_bytes <= TM_ROW_BYTES_MOST);
     assert(row_bytes > 0);
     struct tm_rows *rows = tm_take(&run->budget, account, sizeof(*rows), &run->error);
 
@@ -380,13 +381,14 @@ static tm_status build_heads(struct tm_rows *rows)
     return TM_OK;
 }
 
-tm_status tm_rows_allow(struct tm_rows *rows, size_t memory_bytes)
+void tm_rows_allow(struct tm_rows *rows, size_t memory_bytes)
 {
     const uint32_t most = frames_for(rows, memory_bytes + rows->drawn_bytes);
 
     rows->memory_bytes = memory_bytes;
     rows->frames_most = most > rows->ready_count ? most : rows->ready_count;
-    return rows->is_spilled ? build_heads(rows) : TM_OK;
+    if (rows->is_spilled && !tm_failed(rows->run))
+        (void)build_heads(rows);
 }
 
 static tm_status start_spilling(struct tm_rows *rows)
@@ -525,7 +527,7 @@ static uint8_t *spilled_page(struct tm_rows *rows, uint64_t page, bool dirty)
         which = *head_of(rows, page);
         while (which != NO_FRAME && rows->frames[which].page != page)
             which = rows->frames[which].next;
-        if (which == NO_FRAME && load_page(rows, page, &which) != TM_OK)
+        if (which == NO_FRAME && (tm_failed(rows->run) || load_page(rows, page, &which) != TM_OK))
             return NULL;
         rows->last_frame = which;
         rows->frames[which].recent = true;
@@ -542,18 +544,21 @@ static inline uint8_t *page_at(struct tm_rows *rows, uint64_t page, bool dirty)
     return spilled_page(rows, page, dirty);
 }
 
-TM_NOT_INLINE void *spilled_row(struct tm_rows *rows, uint64_t index, bool dirty)
+/* A row that is in the spill file, or none after a failure. */
+TM_NOT_INLINE void *other_row(struct tm_rows *rows, uint64_t index, bool dirty)
 {
-    uint8_t *const page = spilled_page(rows, index >> rows->shift, dirty);
+    uint8_t *const page = index < rows->count ? page_at(rows, index >> rows->shift, dirty) : NULL;
 
-    return page ? page + (index & rows->mask) * rows->row_bytes : NULL;
+    if (page)
+        return page + (index & rows->mask) * rows->row_bytes;
+    assert(tm_failed(rows->run));
+    return memset(rows->run->no_row, 0, rows->row_bytes);
 }
 
 static inline void *row_at(struct tm_rows *rows, uint64_t index, bool dirty)
 {
-    assert(index < rows->count);
-    if (__builtin_expect(rows->is_spilled, 0))
-        return spilled_row(rows, index, dirty);
+    if (__builtin_expect(index >= rows->count || rows->is_spilled, 0))
+        return other_row(rows, index, dirty);
     return rows->frames[index >> rows->shift].data + (index & rows->mask) * rows->row_bytes;
 }
 
@@ -570,24 +575,22 @@ void *tm_rows_change(struct tm_rows *rows, uint64_t index)
 const void *tm_rows_span(struct tm_rows *rows, uint64_t index, uint64_t *count)
 {
     const uint64_t in_page = rows->mask + 1 - (index & rows->mask);
+    const void *const row = row_at(rows, index, false);
 
-    *count = in_page < rows->count - index ? in_page : rows->count - index;
-    return row_at(rows, index, false);
+    *count = row == rows->run->no_row ? 1 : in_page < rows->count - index ? in_page : rows->count - index;
+    return row;
 }
 
-tm_status tm_rows_copy(struct tm_rows *rows, uint64_t index, void *to, uint64_t count)
+void tm_rows_copy(struct tm_rows *rows, uint64_t index, void *to, uint64_t count)
 {
     for (uint64_t done = 0; done < count;) {
         uint64_t span;
-        const void *from = tm_rows_span(rows, index + done, &span);
+        const void *const from = tm_rows_span(rows, index + done, &span);
 
-        if (!from)
-            return rows->run->error.status;
         span = span < count - done ? span : count - done;
         memcpy((uint8_t *)to + done * rows->row_bytes, from, span * rows->row_bytes);
         done += span;
     }
-    return TM_OK;
 }
 
 /* True if there may be one more frame: within the memory, or because the pool gave a quarter on top of it. */
@@ -616,12 +619,12 @@ static tm_status grow_page(struct tm_rows *rows)
     return start_spilling(rows);
 }
 
-tm_status tm_rows_append(struct tm_rows *rows, const void *row)
+void tm_rows_append(struct tm_rows *rows, const void *row)
 {
-    return tm_rows_append_many(rows, row, 1);
+    tm_rows_append_many(rows, row, 1);
 }
 
-tm_status tm_rows_append_many(struct tm_rows *rows, const void *first, uint64_t count)
+void tm_rows_append_many(struct tm_rows *rows, const void *first, uint64_t count)
 {
     const uint8_t *from = first;
 
@@ -631,22 +634,17 @@ tm_status tm_rows_append_many(struct tm_rows *rows, const void *first, uint64_t 
         const uint64_t in_page = rows->mask + 1 - (index & rows->mask);
         const uint64_t n = count < in_page ? count : in_page;
 
-        if (!rows->is_spilled && page >= rows->frame_count) {
-            const tm_status status = grow_page(rows);
-
-            if (status != TM_OK)
-                return status;
-        }
+        if (!rows->is_spilled && page >= rows->frame_count && (tm_failed(rows->run) || grow_page(rows) != TM_OK))
+            return;
         uint8_t *to = page_at(rows, page, true);
 
         if (!to)
-            return rows->run->error.status;
+            return;
         memcpy(to + (index & rows->mask) * rows->row_bytes, from, n * rows->row_bytes);
         from += n * rows->row_bytes;
         rows->count += n;
         count -= n;
     }
-    return TM_OK;
 }
 
 /* Give up what lies past the new count, so that growing again finds zeros. */
@@ -679,10 +677,8 @@ static tm_status shrink(struct tm_rows *rows, uint64_t count)
     return TM_OK;
 }
 
-tm_status tm_rows_resize(struct tm_rows *rows, uint64_t count)
+static tm_status lengthen(struct tm_rows *rows, uint64_t count)
 {
-    if (count < rows->count)
-        return shrink(rows, count);
     /* Offsets in the spill file are signed 64-bit numbers. */
     if (count > (uint64_t)INT64_MAX / rows->row_bytes - 2 * (rows->mask + 1))
         return tm_fail(&rows->run->error, TM_ERR_LIMIT, -1, "cannot hold that many rows");
@@ -696,4 +692,36 @@ tm_status tm_rows_resize(struct tm_rows *rows, uint64_t count)
     }
     rows->count = count;
     return TM_OK;
+}
+
+void tm_rows_resize(struct tm_rows *rows, uint64_t count)
+{
+    if (!tm_failed(rows->run))
+        (void)(count < rows->count ? shrink(rows, count) : lengthen(rows, count));
+}
+
+tm_status tm_rows_append_st(struct tm_rows *rows, const void *row)
+{
+    tm_rows_append(rows, row);
+    return rows->run->error.status;
+}
+tm_status tm_rows_append_many_st(struct tm_rows *rows, const void *first, uint64_t count)
+{
+    tm_rows_append_many(rows, first, count);
+    return rows->run->error.status;
+}
+tm_status tm_rows_resize_st(struct tm_rows *rows, uint64_t count)
+{
+    tm_rows_resize(rows, count);
+    return rows->run->error.status;
+}
+tm_status tm_rows_copy_st(struct tm_rows *rows, uint64_t index, void *to, uint64_t count)
+{
+    tm_rows_copy(rows, index, to, count);
+    return rows->run->error.status;
+}
+tm_status tm_rows_allow_st(struct tm_rows *rows, size_t memory_bytes)
+{
+    tm_rows_allow(rows, memory_bytes);
+    return rows->run->error.status;
 }

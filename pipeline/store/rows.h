@@ -55,20 +55,28 @@ void tm_rows_free(struct tm_rows *rows);
 uint64_t tm_rows_count(const struct tm_rows *rows); /* 0 for NULL */
 size_t tm_rows_row_bytes(const struct tm_rows *rows);
 tm_status tm_rows_status(const struct tm_rows *rows); /* of the run: why a row is NULL */
-tm_status tm_rows_append(struct tm_rows *rows, const void *row) TM_MUST_USE;
-tm_status tm_rows_append_many(struct tm_rows *rows, const void *first, uint64_t count) TM_MUST_USE;
+/* Failures are remembered in run->error, and what follows one does nothing: check tm_failed once, at the end. */
+void tm_rows_append(struct tm_rows *rows, const void *row);
+void tm_rows_append_many(struct tm_rows *rows, const void *first, uint64_t count);
 /* Make the array `count` rows long; new rows are zero. */
-tm_status tm_rows_resize(struct tm_rows *rows, uint64_t count) TM_MUST_USE;
+void tm_rows_resize(struct tm_rows *rows, uint64_t count);
 
 /* The row for reading, or for reading and writing.  The pointer is valid until the next call on the same
- * array.  errors: NULL where the spill file failed; an index past the end is a programmer's mistake */
+ * array.  After a failure what cannot be had is a row of zeros, which is nobody's; an index past the end is a programmer's
+ * mistake before. */
 const void *tm_rows_at(struct tm_rows *rows, uint64_t index) TM_MUST_USE;
 void *tm_rows_change(struct tm_rows *rows, uint64_t index) TM_MUST_USE;
-/* As tm_rows_at; *count = how many rows lie one after the other from there (to the end of the page). */
+/* As tm_rows_at; *count = how many rows, one or more, lie one after the other from there (to the end of the page). */
 const void *tm_rows_span(struct tm_rows *rows, uint64_t index, uint64_t *count) TM_MUST_USE;
 /* Copy `count` rows from there on. */
-tm_status tm_rows_copy(struct tm_rows *rows, uint64_t index, void *to, uint64_t count) TM_MUST_USE;
+void tm_rows_copy(struct tm_rows *rows, uint64_t index, void *to, uint64_t count);
 /* It may hold more memory (or less, from now on: pages that are held stay). */
-tm_status tm_rows_allow(struct tm_rows *rows, size_t memory_bytes) TM_MUST_USE;
+void tm_rows_allow(struct tm_rows *rows, size_t memory_bytes);
+
+tm_status tm_rows_append_st(struct tm_rows *rows, const void *row) TM_MUST_USE;
+tm_status tm_rows_append_many_st(struct tm_rows *rows, const void *first, uint64_t count) TM_MUST_USE;
+tm_status tm_rows_resize_st(struct tm_rows *rows, uint64_t count) TM_MUST_USE;
+tm_status tm_rows_copy_st(struct tm_rows *rows, uint64_t index, void *to, uint64_t count) TM_MUST_USE;
+tm_status tm_rows_allow_st(struct tm_rows *rows, size_t memory_bytes) TM_MUST_USE;
 
 #endif

@@ -796,6 +796,8 @@ static tm_status spill_window(struct tm_sorter *sorter)
 
 static tm_status make_room(struct tm_sorter *sorter)
 {
+    if (tm_failed(sorter->run))
+        return sorter->run->error.status;
     if (tm_window_can_grow(&sorter->window))
         return tm_window_grow(&sorter->window);
     const tm_status status = spill_window(sorter);
@@ -805,25 +807,17 @@ static tm_status make_room(struct tm_sorter *sorter)
     return tm_window_grow(&sorter->window);
 }
 
-tm_status tm_sorter_push(struct tm_sorter *sorter, const void *row)
+void tm_sorter_push(struct tm_sorter *sorter, const void *row)
 {
     assert(!sorter->is_finished);
-    if (tm_window_is_full(&sorter->window)) {
-        const tm_status status = make_room(sorter);
-
-        if (status != TM_OK)
-            return status;
-    }
+    if (tm_window_is_full(&sorter->window) && make_room(sorter) != TM_OK)
+        return;
     memcpy(tm_window_at(&sorter->window, sorter->window.count++), row, sorter->window.row_bytes);
     sorter->count++;
-    return TM_OK;
 }
 
-tm_status tm_sorter_finish(struct tm_sorter *sorter)
+static tm_status finish(struct tm_sorter *sorter)
 {
-    if (sorter->is_finished)
-        return tm_sorter_rewind(sorter);
-    sorter->is_finished = true;
     if (!sorter->runs)
         return sort_window(sorter);
     tm_status status = spill_window(sorter);
@@ -834,19 +828,57 @@ tm_status tm_sorter_finish(struct tm_sorter *sorter)
     return status;
 }
 
-tm_status tm_sorter_next(struct tm_sorter *sorter, const void **row)
+void tm_sorter_finish(struct tm_sorter *sorter)
 {
-    assert(sorter->is_finished);
-    if (sorter->runs)
-        return tm_runs_next(sorter->runs, row);
-    *row = sorter->next < sorter->window.count ? sorted_row(sorter, sorter->next++) : NULL;
-    return TM_OK;
+    const bool is_again = sorter->is_finished;
+
+    sorter->is_finished = true;
+    if (tm_failed(sorter->run))
+        return;
+    if (is_again)
+        tm_sorter_rewind(sorter);
+    else
+        (void)finish(sorter);
 }
 
-tm_status tm_sorter_rewind(struct tm_sorter *sorter)
+const void *tm_sorter_next(struct tm_sorter *sorter)
+{
+    const void *row = NULL;
+
+    assert(sorter->is_finished);
+    if (tm_failed(sorter->run))
+        return NULL;
+    if (sorter->runs)
+        return tm_runs_next(sorter->runs, &row) == TM_OK ? row : NULL;
+    return sorter->next < sorter->window.count ? sorted_row(sorter, sorter->next++) : NULL;
+}
+
+void tm_sorter_rewind(struct tm_sorter *sorter)
 {
     sorter->next = 0;
-    return sorter->runs ? tm_runs_rewind(sorter->runs) : TM_OK;
+    if (sorter->runs && !tm_failed(sorter->run))
+        tm_runs_rewind(sorter->runs);
+}
+
+tm_status tm_sorter_push_st(struct tm_sorter *sorter, const void *row)
+{
+    tm_sorter_push(sorter, row);
+    return sorter->run->error.status;
+}
+tm_status tm_sorter_finish_st(struct tm_sorter *sorter)
+{
+    tm_sorter_finish(sorter);
+    return sorter->run->error.status;
+}
+tm_status tm_sorter_next_st(struct tm_sorter *sorter, const void **row)
+{
+    *row = tm_sorter_next(sorter);
+    return sorter->run->error.status;
+}
+tm_status tm_sorter_rewind_st(struct tm_sorter *sorter)
+{
+    tm_sorter_rewind(sorter);
+    return sorter->run->error.status;
 }
 
 uint64_t tm_sorter_count(const struct tm_sorter *sorter)

@@ -33,13 +33,20 @@ struct tm_sorter *tm_sorter_new(struct tm_run *run, enum tm_account account, siz
 void tm_sorter_set_prefix(struct tm_sorter *sorter, tm_row_prefix *prefix);
 void tm_sorter_free(struct tm_sorter *sorter);
 
-tm_status tm_sorter_push(struct tm_sorter *sorter, const void *row) TM_MUST_USE;
+/* Failures are remembered in run->error, and what follows one does nothing: check tm_failed once, at the end. */
+void tm_sorter_push(struct tm_sorter *sorter, const void *row);
 /* No more rows.  Once finished, finishing again begins with the first row again. */
-tm_status tm_sorter_finish(struct tm_sorter *sorter) TM_MUST_USE;
-/* After finish.  *row = next in order, valid until the next call; NULL at the end. */
-tm_status tm_sorter_next(struct tm_sorter *sorter, const void **row) TM_MUST_USE;
+void tm_sorter_finish(struct tm_sorter *sorter);
+/* After finish.  The next row in order, valid until the next call; NULL at the end, and after a failure. */
+const void *tm_sorter_next(struct tm_sorter *sorter);
 /* Start again from the first row, as often as wanted. */
-tm_status tm_sorter_rewind(struct tm_sorter *sorter) TM_MUST_USE;
+void tm_sorter_rewind(struct tm_sorter *sorter);
+
+tm_status tm_sorter_push_st(struct tm_sorter *sorter, const void *row) TM_MUST_USE;
+tm_status tm_sorter_finish_st(struct tm_sorter *sorter) TM_MUST_USE;
+tm_status tm_sorter_next_st(struct tm_sorter *sorter, const void **row) TM_MUST_USE;
+tm_status tm_sorter_rewind_st(struct tm_sorter *sorter) TM_MUST_USE;
+
 uint64_t tm_sorter_count(const struct tm_sorter *sorter);
 size_t tm_sorter_row_bytes(const struct tm_sorter *sorter);
 
@@ -124,7 +131,7 @@ tm_status tm_runs_merge(struct tm_runs *runs) TM_MUST_USE;
 /* No more runs; then rows come out in order, NULL at the end. */
 tm_status tm_runs_finish(struct tm_runs *runs) TM_MUST_USE;
 tm_status tm_runs_next(struct tm_runs *runs, const void **row) TM_MUST_USE;
-tm_status tm_runs_rewind(struct tm_runs *runs) TM_MUST_USE;
+tm_status tm_runs_rewind(struct tm_runs *runs);
 
 /* A map from a 64-bit key to a fixed-size row, built once and then only read.  While it fits in its share
  * it is a table in memory (dense where the keys are, else open addressing); past it, sorted rows in a spill
@@ -141,14 +148,21 @@ struct tm_index *tm_index_new(struct tm_run *run, enum tm_account account, size_
                               enum tm_index_duplicates duplicates, tm_index_replaces *replaces) TM_MUST_USE;
 void tm_index_free(struct tm_index *index);
 
-tm_status tm_index_put(struct tm_index *index, const void *row) TM_MUST_USE;
+/* Failures are remembered in run->error, and what follows one does nothing: check tm_failed once, at the end. */
+void tm_index_put(struct tm_index *index, const void *row);
 /* No more rows.  Then look-ups are allowed. */
-tm_status tm_index_finish(struct tm_index *index) TM_MUST_USE;
-/* *row = the row, valid until the next call on this index; NULL if there is none. */
-tm_status tm_index_get(struct tm_index *index, uint64_t key, const void **row) TM_MUST_USE;
+void tm_index_finish(struct tm_index *index);
+/* The row, valid until the next call on this index; NULL if there is none, and after a failure. */
+const void *tm_index_get(struct tm_index *index, uint64_t key);
 /* The same, with the number of the row, from 1 on: the same number whenever the same row is found.
  * out: *number  0 if there is none */
-tm_status tm_index_find(struct tm_index *index, uint64_t key, const void **row, uint64_t *number) TM_MUST_USE;
+const void *tm_index_find(struct tm_index *index, uint64_t key, uint64_t *number);
+
+tm_status tm_index_put_st(struct tm_index *index, const void *row) TM_MUST_USE;
+tm_status tm_index_finish_st(struct tm_index *index) TM_MUST_USE;
+tm_status tm_index_get_st(struct tm_index *index, uint64_t key, const void **row) TM_MUST_USE;
+tm_status tm_index_find_st(struct tm_index *index, uint64_t key, const void **row, uint64_t *number) TM_MUST_USE;
+
 /* The key will be looked up soon: fetch its row into the cache where that is cheap. */
 void tm_index_expect(const struct tm_index *index, uint64_t key);
 /* After finish: no row has a larger number. */

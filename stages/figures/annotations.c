@@ -323,7 +323,7 @@ static tm_status find_thread(struct annotations *a, uint32_t track, struct annot
     const struct tm_track *of;
 
     if (track >= tm_rows_count(a->threads)) {
-        const tm_status st = tm_rows_resize(a->threads, (uint64_t)track + 1);
+        const tm_status st = tm_rows_resize_st(a->threads, (uint64_t)track + 1);
 
         if (st != TM_OK)
             return st;
@@ -416,7 +416,7 @@ static tm_status append_span(struct annotations *a, struct annotation_thread *th
         before->after = (uint32_t)number;
     }
     thread->last = thread->open = (uint32_t)number;
-    return tm_rows_append(a->spans, span);
+    return tm_rows_append_st(a->spans, span);
 }
 
 /* in: in the order of their begins on each track; longer ones first */
@@ -438,7 +438,7 @@ static tm_status begin_span(struct annotations *a, uint32_t track, int64_t start
     if (st == TM_OK)
         st = set_before(a, thread->last, &span);
     if (st == TM_OK)
-        st = tm_names_info(a->names, name, &info);
+        st = tm_names_info_st(a->names, name, &info);
     if (st == TM_OK && thread->open) {
         until_ps = annotation_end(&span) < annotation_end(&outer) ? annotation_end(&span) : annotation_end(&outer);
         st = add_inner(a, thread->open, until_ps - start_ps);
@@ -474,7 +474,7 @@ static tm_status add_row(struct annotations *a, const struct annotation_span *sp
     if (outer)
         row.node.outer = outer->key;
     a->host_self_ps = tm_sum_times(a->host_self_ps, self_ps);
-    return tm_groups_add(a->rows, &row);
+    return tm_groups_add_st(a->rows, &row);
 }
 
 /* Put all of them into a->rows. */
@@ -588,9 +588,9 @@ tm_status tm_annotations_begin(struct annotations *a, const struct tm_trace *tra
 static tm_status take_leads(struct annotations *a)
 {
     const void *row = NULL;
-    tm_status st = a->leads ? tm_sorter_finish(a->leads) : TM_OK;
+    tm_status st = a->leads ? tm_sorter_finish_st(a->leads) : TM_OK;
 
-    while (a->leads && st == TM_OK && (st = tm_sorter_next(a->leads, &row)) == TM_OK && row) {
+    while (a->leads && st == TM_OK && (st = tm_sorter_next_st(a->leads, &row)) == TM_OK && row) {
         const struct lead *lead = row;
 
         st = begin_span(a, lead->track, a->start_ps, lead->dur_ps, lead->name);
@@ -626,7 +626,7 @@ static tm_status take_annotation(struct annotations *a, const struct tm_record *
     if (a->leads) {
         const struct lead lead = { until_ps - a->start_ps, record->track, record->name };
 
-        return tm_sorter_push(a->leads, &lead);
+        return tm_sorter_push_st(a->leads, &lead);
     }
     return begin_span(a, record->track, record->start_ps, until_ps - record->start_ps, record->name);
 }
@@ -638,7 +638,7 @@ static tm_status take_launch(struct annotations *a, const struct tm_event *event
     a->launched++;
     if (launch.at_ps < a->start_ps)
         return TM_OK;
-    return launch.at_ps < event->record.start_ps ? add_launch(a, &launch) : tm_rows_append(a->early, &launch);
+    return launch.at_ps < event->record.start_ps ? add_launch(a, &launch) : tm_rows_append_st(a->early, &launch);
 }
 
 tm_status tm_annotations_take(struct annotations *a, const struct tm_event *event)
@@ -743,7 +743,7 @@ static tm_status put_annotation(struct writer *w, const struct annotation_row *r
 {
     size_t at = row->depth ? w->length_at[row->depth - 1] : 0, length;
     const char *name;
-    const tm_status st = tm_names_text(w->a->names, row->name, NAME_MOST + 1, &name, &length);
+    const tm_status st = tm_names_text_st(w->a->names, row->name, NAME_MOST + 1, &name, &length);
 
     if (st != TM_OK)
         return st;
@@ -779,10 +779,10 @@ static tm_status add_rows(struct writer *w, struct tm_top_rows *top, uint32_t *l
 static tm_status choose(struct annotations *a, struct tm_top_rows *top, uint64_t *distinct)
 {
     const void *row = NULL;
-    tm_status st = tm_groups_finish(a->rows);
+    tm_status st = tm_groups_finish_st(a->rows);
 
     *distinct = 0;
-    while (st == TM_OK && (st = tm_groups_next(a->rows, &row)) == TM_OK && row) {
+    while (st == TM_OK && (st = tm_groups_next_st(a->rows, &row)) == TM_OK && row) {
         ++*distinct;
         st = tm_top_rows_add(top, row);
     }

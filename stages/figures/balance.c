@@ -241,9 +241,9 @@ static tm_status read_ops(struct shared_ops *s)
 {
     struct shared_op op = { .devices = 0 };
     const void *next = NULL;
-    tm_status st = tm_groups_rewind(s->b->ops);
+    tm_status st = tm_groups_rewind_st(s->b->ops);
 
-    while (st == TM_OK && (st = tm_groups_next(s->b->ops, &next)) == TM_OK && next) {
+    while (st == TM_OK && (st = tm_groups_next_st(s->b->ops, &next)) == TM_OK && next) {
         const struct op_row *row = next;
         const struct op_row last = { .key = op.key };
 
@@ -262,9 +262,9 @@ static tm_status read_ops(struct shared_ops *s)
 static tm_status count_devices(struct shared_ops *s)
 {
     const void *next = NULL;
-    tm_status st = tm_groups_finish(s->b->ops);
+    tm_status st = tm_groups_finish_st(s->b->ops);
 
-    while (st == TM_OK && (st = tm_groups_next(s->b->ops, &next)) == TM_OK && next) {
+    while (st == TM_OK && (st = tm_groups_next_st(s->b->ops, &next)) == TM_OK && next) {
         uint8_t *has_ops = &s->has_ops[member_of_op(next)];
 
         s->devices += !*has_ops;
@@ -279,7 +279,7 @@ static tm_status add_op(const struct shared_ops *s, const struct shared_op *op, 
     struct tm_value *to = tm_add_object(list, NULL);
     const char *text;
     size_t length;
-    tm_status st = tm_names_text(s->b->names, op->name, 0, &text, &length);
+    tm_status st = tm_names_text_st(s->b->names, op->name, 0, &text, &length);
 
     if (st != TM_OK)
         return st;
@@ -372,16 +372,16 @@ static tm_status end_step(const struct step_sum *sum, struct tm_sorter *spreads)
 {
     const struct step_spread row = { spread_pct(sum->max_ps, sum->sum_ps, sum->devices), sum->number };
 
-    return sum->devices > 1 ? tm_sorter_push(spreads, &row) : TM_OK;
+    return sum->devices > 1 ? tm_sorter_push_st(spreads, &row) : TM_OK;
 }
 
 static tm_status read_steps(struct balance *b, struct tm_sorter *spreads)
 {
     struct step_sum sum = { .devices = 0 };
     const void *next = NULL;
-    tm_status st = tm_groups_finish(b->steps);
+    tm_status st = tm_groups_finish_st(b->steps);
 
-    while (st == TM_OK && (st = tm_groups_next(b->steps, &next)) == TM_OK && next) {
+    while (st == TM_OK && (st = tm_groups_next_st(b->steps, &next)) == TM_OK && next) {
         const struct step_row *row = next;
 
         if (sum.devices && row->number != sum.number) {
@@ -395,7 +395,7 @@ static tm_status read_steps(struct balance *b, struct tm_sorter *spreads)
     }
     if (st == TM_OK)
         st = end_step(&sum, spreads);
-    return st == TM_OK ? tm_sorter_finish(spreads) : st;
+    return st == TM_OK ? tm_sorter_finish_st(spreads) : st;
 }
 
 static tm_status add_spreads(struct tm_sorter *spreads, struct tm_value *balance)
@@ -411,7 +411,7 @@ static tm_status add_spreads(struct tm_sorter *spreads, struct tm_value *balance
     }
     for (uint64_t i = 1; i <= count; i++) {
         const void *row = NULL;
-        const tm_status st = tm_sorter_next(spreads, &row);
+        const tm_status st = tm_sorter_next_st(spreads, &row);
 
         if (st != TM_OK)
             return st;
@@ -537,7 +537,7 @@ static tm_status find_op(struct balance *b, const struct tm_event *event, uint32
     const tm_strid name = config->hlo_op ? config->hlo_op : event->record.name;
     const tm_strid module = config->hlo_op ? config->module : 0;
     struct tm_key text[2], key;
-    const tm_status st = tm_names_hashes(b->names, (const tm_strid[]){ name, module }, 2, text);
+    const tm_status st = tm_names_hashes_st(b->names, (const tm_strid[]){ name, module }, 2, text);
 
     if (st != TM_OK)
         return st;
@@ -571,7 +571,7 @@ static tm_status put_load(struct balance *b, struct load *load, uint32_t member)
         return TM_OK;
     load->compute_ps = 0;
     set_step_key(&row);
-    return tm_groups_add(b->steps, &row);
+    return tm_groups_add_st(b->steps, &row);
 }
 
 static tm_status add_load(struct balance *b, const struct tm_event *event, uint32_t member)

@@ -244,10 +244,10 @@ static void merge_collective_rows(void *into, const void *from)
 static tm_status save_stretches(struct collectives *c, struct tm_partial_writer *w)
 {
     const void *row = NULL;
-    tm_status st = tm_sorter_finish(c->stretches);
+    tm_status st = tm_sorter_finish_st(c->stretches);
 
     tm_partial_put_u64(w, tm_sorter_count(c->stretches));
-    while (st == TM_OK && (st = tm_sorter_next(c->stretches, &row)) == TM_OK && row) {
+    while (st == TM_OK && (st = tm_sorter_next_st(c->stretches, &row)) == TM_OK && row) {
         const struct stretch *stretch = row;
 
         tm_partial_put_words(w, &stretch->row, 2);
@@ -305,7 +305,7 @@ static tm_status load_stretches(struct collectives *c, struct tm_partial_reader 
         if (!tm_partial_is_ok(r))
             break;
         stretch.end_ps = stretch.start_ps + dur_ps;
-        st = tm_sorter_push(c->stretches, &stretch);
+        st = tm_sorter_push_st(c->stretches, &stretch);
         if (st != TM_OK)
             return st;
     }
@@ -357,13 +357,13 @@ static tm_status count_matched(struct splitting *s)
         row.moved_count = 1;
         row.moved_ps = m->end_ps > m->last_ps ? m->end_ps - m->last_ps : 0;
     }
-    return tm_groups_add(s->sums->rows, &row);
+    return tm_groups_add_st(s->sums->rows, &row);
 }
 
 static tm_status next_matched(struct splitting *s)
 {
     const void *row = NULL;
-    tm_status st = s->matched ? tm_sorter_next(s->matched, &row) : TM_OK;
+    tm_status st = s->matched ? tm_sorter_next_st(s->matched, &row) : TM_OK;
 
     s->has_at = row != NULL;
     if (st != TM_OK || !row)
@@ -396,22 +396,22 @@ static tm_status add_stretch(struct splitting *s, const struct stretch *stretch)
     if (!stretch->is_chosen)
         return TM_OK;
     add_exposed_parts(&s->sums->chosen, parts);
-    return tm_groups_add(s->sums->rows, &row);
+    return tm_groups_add_st(s->sums->rows, &row);
 }
 
 static tm_status split(struct splitting *s)
 {
     struct collectives *c = s->c;
     const void *row = NULL;
-    tm_status st = tm_groups_finish(c->groups);
+    tm_status st = tm_groups_finish_st(c->groups);
 
-    while (st == TM_OK && (st = tm_groups_next(c->groups, &row)) == TM_OK && row)
-        st = tm_groups_add(s->sums->rows, row);
+    while (st == TM_OK && (st = tm_groups_next_st(c->groups, &row)) == TM_OK && row)
+        st = tm_groups_add_st(s->sums->rows, row);
     if (st == TM_OK)
-        st = tm_sorter_finish(c->stretches);
+        st = tm_sorter_finish_st(c->stretches);
     if (st == TM_OK)
         st = next_matched(s);
-    while (st == TM_OK && (st = tm_sorter_next(c->stretches, &row)) == TM_OK && row) {
+    while (st == TM_OK && (st = tm_sorter_next_st(c->stretches, &row)) == TM_OK && row) {
         const struct stretch stretch = *(const struct stretch *)row;
 
         while (st == TM_OK && s->has_at && is_before(&s->at, &stretch))
@@ -602,7 +602,7 @@ static tm_status add_row(const struct reporting *r, const struct collective_row 
     else
         tm_add_string(to, "reach", row->reach == TM_REACH_NODE ? "node" : "nodes");
     if (row->data_type) {
-        const tm_status st = tm_names_text(c->names, row->data_type, 0, &type, &length);
+        const tm_status st = tm_names_text_st(c->names, row->data_type, 0, &type, &length);
 
         if (st != TM_OK)
             return st;
@@ -619,10 +619,10 @@ static tm_status add_row(const struct reporting *r, const struct collective_row 
 static tm_status choose_rows(struct reporting *r, struct tm_top_rows *top, uint64_t *distinct)
 {
     const void *row = NULL;
-    tm_status st = tm_groups_finish(r->exposed.rows);
+    tm_status st = tm_groups_finish_st(r->exposed.rows);
 
     *distinct = 0;
-    while (st == TM_OK && (st = tm_groups_next(r->exposed.rows, &row)) == TM_OK && row) {
+    while (st == TM_OK && (st = tm_groups_next_st(r->exposed.rows, &row)) == TM_OK && row) {
         ++*distinct;
         st = tm_top_rows_add(top, row);
     }
@@ -793,7 +793,7 @@ TM_NOT_INLINE tm_status tell(struct exposure *e, struct tm_sorter *stretches)
     const struct stretch stretch = e->open;
 
     e->open.start_ps = e->open.end_ps;
-    return stretch.end_ps > stretch.start_ps ? tm_sorter_push(stretches, &stretch) : TM_OK;
+    return stretch.end_ps > stretch.start_ps ? tm_sorter_push_st(stretches, &stretch) : TM_OK;
 }
 
 /* The owner runs in [at, until). */
@@ -879,7 +879,7 @@ static tm_status ask(struct tm_names *names, tm_strid id, enum tm_collective_kin
 
     if (!id || *kind != TM_OTHER_COLLECTIVE)
         return TM_OK;
-    st = tm_names_text(names, id, TEXT_MOST, &text, &length);
+    st = tm_names_text_st(names, id, TEXT_MOST, &text, &length);
     if (st == TM_OK)
         *kind = tm_collective_kind_in(text, length);
     return st;
@@ -894,7 +894,7 @@ static tm_status ask_hlo(struct tm_names *names, tm_strid id, enum tm_collective
 
     if (!id || *kind != TM_OTHER_COLLECTIVE)
         return TM_OK;
-    st = tm_names_text(names, id, TEXT_MOST, &text, &length);
+    st = tm_names_text_st(names, id, TEXT_MOST, &text, &length);
     if (st != TM_OK)
         return st;
     tm_hlo_opcode(text, length, &opcode, &opcode_length);
@@ -949,7 +949,7 @@ static tm_status add_line(struct tm_names *names, const struct tm_event *event, 
 
     if (event->config->tpu_part != TM_TPU_PLAIN || (facts->message_bytes && facts->group_size))
         return TM_OK;
-    st = tm_names_text(names, id, TEXT_MOST, &text.at, &text.length);
+    st = tm_names_text_st(names, id, TEXT_MOST, &text.at, &text.length);
     if (st != TM_OK)
         return st;
     line = tm_hlo_line_read(text);
@@ -1004,7 +1004,7 @@ static tm_status find_reach(const struct tm_trace *trace, struct tm_collective_f
     const tm_strid ranks = facts->group_ranks ? facts->group_ranks : facts->replica_groups;
     const char *text = "";
     size_t length = 0;
-    tm_status st = ranks ? tm_names_text(trace->names, ranks, TEXT_MOST, &text, &length) : TM_OK;
+    tm_status st = ranks ? tm_names_text_st(trace->names, ranks, TEXT_MOST, &text, &length) : TM_OK;
 
     if (st != TM_OK || !node_devices)
         return st;
@@ -1148,7 +1148,7 @@ static tm_status find_start(struct collectives *c, const struct tm_event *event,
     *name = 0;
     if (part != TM_TPU_START && part != TM_TPU_WAIT)
         return TM_OK;
-    st = tm_names_text(c->names, event->config->details ? event->config->details : event->record.name, START_TEXT_MOST,
+    st = tm_names_text_st(c->names, event->config->details ? event->config->details : event->record.name, START_TEXT_MOST,
                        &text.at, &text.length);
     if (st != TM_OK)
         return st;
@@ -1165,7 +1165,7 @@ static tm_status fill_front(struct collectives *c, const struct tm_event *event,
     tm_status st = tm_collective_facts(c->trace, event, &facts);
 
     if (st == TM_OK)
-        st = tm_names_info(c->names, facts.data_type, &type);
+        st = tm_names_info_st(c->names, facts.data_type, &type);
     if (st != TM_OK)
         return st;
     text =
@@ -1221,7 +1221,7 @@ static tm_status count_collective(struct collectives *c, const struct tm_event *
         c->sized_count = tm_sum_counts(c->sized_count, row.count);
         c->bytes = tm_sum_counts(c->bytes, row.count * row.message_bytes);
     }
-    return tm_groups_add(c->groups, &row);
+    return tm_groups_add_st(c->groups, &row);
 }
 
 /* The number of a collective on its device: of a wait that of the collective which it waits for, as
@@ -1279,7 +1279,7 @@ static tm_status take_flight(struct collectives *c, const struct exposure *e, co
     st = find_row(c, event, &row, &start);
     row.flight_count = 1;
     row.flight_ps = event->record.dur_ps;
-    return st == TM_OK ? tm_groups_add(c->groups, &row) : st;
+    return st == TM_OK ? tm_groups_add_st(c->groups, &row) : st;
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)

@@ -125,7 +125,7 @@ static tm_status compile_load(struct tm_stage *s, struct tm_partial_reader *r)
         struct host_name name = { .text = "" };
 
         tm_partial_copy_host(r, i, name.text, sizeof(name.text));
-        st = tm_rows_append(c->hosts, &name);
+        st = tm_rows_append_st(c->hosts, &name);
         if (st != TM_OK)
             return st;
     }
@@ -193,10 +193,10 @@ static tm_status count_module(struct compiles *c, struct tm_groups *modules, tm_
 {
     struct module_row row = { .count = 1, .module = module };
     struct tm_name info;
-    tm_status st = tm_names_info(c->names, module, &info);
+    tm_status st = tm_names_info_st(c->names, module, &info);
 
     row.key = info.hash;
-    return st == TM_OK ? tm_groups_add(modules, &row) : st;
+    return st == TM_OK ? tm_groups_add_st(modules, &row) : st;
 }
 
 /* One look at all compiles of the sort that counts. */
@@ -225,11 +225,11 @@ static tm_status add_up(struct compiles *c, enum sort sort, struct totals *t, st
         if (compile->module)
             st = count_module(c, modules, compile->module);
         if (st == TM_OK)
-            st = tm_sorter_push(longest, &place);
+            st = tm_sorter_push_st(longest, &place);
     }
     if (st == TM_OK)
-        st = tm_groups_finish(modules);
-    return st == TM_OK ? tm_sorter_finish(longest) : st;
+        st = tm_groups_finish_st(modules);
+    return st == TM_OK ? tm_sorter_finish_st(longest) : st;
 }
 
 /* The name of a program or of the function in "PjitFunction(NAME)". */
@@ -243,7 +243,7 @@ static tm_status add_module(struct compiles *c, struct tm_value *to, tm_strid mo
         tm_add_null(to, "module", "no call of a jitted function was recorded around it");
         return TM_OK;
     }
-    st = tm_names_text(c->names, module, MODULE_BYTES, &text, &length);
+    st = tm_names_text_st(c->names, module, MODULE_BYTES, &text, &length);
     if (st != TM_OK)
         return st;
     if (length > 13 && (!memcmp(text, "PjitFunction(", 13) || !memcmp(text, "PmapFunction(", 13))) {
@@ -277,21 +277,21 @@ static tm_status add_recompiled(struct compiles *c, struct tm_groups *modules, s
         const void *row;
         struct place place = { .row = i };
 
-        st = tm_groups_next(modules, &row);
+        st = tm_groups_next_st(modules, &row);
         if (st != TM_OK || !row)
             break;
         place.most = (int64_t)((const struct module_row *)row)->count;
         place.module = ((const struct module_row *)row)->module;
         if (place.most > 1)
-            st = tm_sorter_push(sorter, &place);
+            st = tm_sorter_push_st(sorter, &place);
     }
     if (st == TM_OK)
-        st = tm_sorter_finish(sorter);
+        st = tm_sorter_finish_st(sorter);
     for (uint64_t i = 0; i < c->settings->table_rows && st == TM_OK; i++) {
         struct tm_value *to;
         const void *row;
 
-        st = tm_sorter_next(sorter, &row);
+        st = tm_sorter_next_st(sorter, &row);
         if (st != TM_OK || !row)
             break;
         to = tm_add_object(list, NULL);
@@ -363,7 +363,7 @@ static tm_status find_programs(struct compiles *c, enum sort sort)
         row.module = compile->module;
         row.host = compile->host;
         if (compile->sort == sort && compile->module)
-            st = tm_rows_append(made, &row);
+            st = tm_rows_append_st(made, &row);
     }
     if (st == TM_OK)
         st = tm_compiled_match(c->programs, c->names, made, set_shapes, c);
@@ -389,7 +389,7 @@ static tm_status add_events(struct compiles *c, struct tm_sorter *longest, struc
     while (count < LISTED_COMPILES && st == TM_OK) {
         const void *row;
 
-        st = tm_sorter_next(longest, &row);
+        st = tm_sorter_next_st(longest, &row);
         if (st != TM_OK || !row)
             break;
         rows[count++] = ((const struct place *)row)->row;
@@ -498,9 +498,9 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     c->has_host_steps |= trace->steps.source == TM_STEPS_HOST;
     memcpy(name.text, trace->host_name, sizeof(name.text));
     c->tracks = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct track_ends), 4 * tenth);
-    if (!c->tracks || tm_rows_resize(c->tracks, tm_rows_count(trace->tracks)) != TM_OK)
+    if (!c->tracks || tm_rows_resize_st(c->tracks, tm_rows_count(trace->tracks)) != TM_OK)
         return s->run->error.status;
-    return tm_rows_append(c->hosts, &name);
+    return tm_rows_append_st(c->hosts, &name);
 }
 
 /* --- which function is compiled --- */
@@ -647,7 +647,7 @@ static tm_status take_compile(struct compiles *c, const struct tm_event *event)
     compile.module = module_of(c, event);
     st = find_step(c, &compile);
     c->found[sort]++;
-    return st == TM_OK ? tm_rows_append(c->rows, &compile) : st;
+    return st == TM_OK ? tm_rows_append_st(c->rows, &compile) : st;
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)

@@ -77,7 +77,7 @@ tm_status tm_compiled_take(struct tm_compiled *programs, const struct tm_trace *
         row.name = module->name;
         row.shapes = module->shapes;
         if (row.name)
-            st = tm_rows_append(programs->rows, &row);
+            st = tm_rows_append_st(programs->rows, &row);
     }
     return st;
 }
@@ -142,7 +142,7 @@ static tm_status hash_function(struct tm_names *names, tm_strid name, struct tm_
     char function[NAME_MOST + 1];
     const char *text;
     size_t length;
-    const tm_status st = tm_names_text(names, name, NAME_MOST, &text, &length);
+    const tm_status st = tm_names_text_st(names, name, NAME_MOST, &text, &length);
 
     if (st != TM_OK)
         return st;
@@ -180,7 +180,7 @@ static int made_order(const void *a, const void *b)
 /* Rows out of a sorter, side by side.  owns: the caller frees *rows, also after a failure */
 static tm_status lay_out(struct tm_compiled *p, struct tm_sorter *sorter, size_t row_bytes, struct tm_rows **rows)
 {
-    tm_status st = tm_sorter_finish(sorter);
+    tm_status st = tm_sorter_finish_st(sorter);
 
     *rows = tm_rows_new(p->run, TM_ACCOUNT_TABLES, row_bytes, p->memory_bytes);
     if (!*rows)
@@ -188,10 +188,10 @@ static tm_status lay_out(struct tm_compiled *p, struct tm_sorter *sorter, size_t
     while (st == TM_OK) {
         const void *row;
 
-        st = tm_sorter_next(sorter, &row);
+        st = tm_sorter_next_st(sorter, &row);
         if (st != TM_OK || !row)
             break;
-        st = tm_rows_append(*rows, row);
+        st = tm_rows_append_st(*rows, row);
     }
     return st;
 }
@@ -214,7 +214,7 @@ static tm_status sort_programs(struct tm_compiled *p, struct tm_names *names)
         program = *row;
         st = hash_function(names, program.name, &program.function);
         if (st == TM_OK)
-            st = tm_sorter_push(sorter, &program);
+            st = tm_sorter_push_st(sorter, &program);
     }
     if (st == TM_OK)
         st = lay_out(p, sorter, sizeof(struct program), &sorted);
@@ -247,7 +247,7 @@ static tm_status sort_compiles(struct tm_compiled *p, struct tm_names *names, st
         made.of = *row;
         st = hash_function(names, made.of.module, &made.function);
         if (st == TM_OK)
-            st = tm_sorter_push(sorter, &made);
+            st = tm_sorter_push_st(sorter, &made);
     }
     if (st == TM_OK)
         st = lay_out(p, sorter, sizeof(struct made), sorted);
@@ -359,7 +359,7 @@ tm_status tm_compiled_add_shapes(struct tm_names *names, tm_strid shapes, struct
     char cut[2 * SHAPES_END + 5];
     const char *text;
     size_t length;
-    const tm_status st = tm_names_text(names, shapes, SHAPES_MOST, &text, &length);
+    const tm_status st = tm_names_text_st(names, shapes, SHAPES_MOST, &text, &length);
 
     if (st != TM_OK)
         return st;
@@ -379,7 +379,7 @@ static tm_status add_program(struct tm_names *names, const struct program *progr
     struct tm_value *to = tm_add_object(list, NULL);
     const char *text;
     size_t length;
-    const tm_status st = tm_names_text(names, program->name, NAME_MOST, &text, &length);
+    const tm_status st = tm_names_text_st(names, program->name, NAME_MOST, &text, &length);
 
     if (st != TM_OK)
         return st;

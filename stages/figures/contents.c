@@ -110,7 +110,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
                                  .taken = track->records,
                                  .side = track->side,
                                  .line = track->line };
-        st = tm_rows_append(c->lines, &row);
+        st = tm_rows_append_st(c->lines, &row);
     }
     c->by_name = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct name_row),
                                tm_budget_share(&s->run->budget, TM_ACCOUNT_TABLES) / 4, add_name_row);
@@ -123,11 +123,11 @@ static tm_status take_alike(struct tm_stage *s, const struct tm_event *event, ui
     const struct tm_record *r = &event->record;
     struct name_row name = { .name = r->name, .class = r->class, .count = count, .total_ps = r->dur_ps };
     struct tm_name info;
-    const tm_status st = tm_names_info(c->names, r->name, &info);
+    const tm_status st = tm_names_info_st(c->names, r->name, &info);
 
     name.key = info.hash;
     name.key.low ^= (uint64_t)r->class << 56;
-    return st == TM_OK ? tm_groups_add(c->by_name, &name) : st;
+    return st == TM_OK ? tm_groups_add_st(c->by_name, &name) : st;
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
@@ -148,17 +148,17 @@ static int most_frequent_first(const void *a, const void *b)
 
 static tm_status sort_names(struct contents *c, struct tm_sorter *sorter)
 {
-    tm_status st = tm_groups_finish(c->by_name);
+    tm_status st = tm_groups_finish_st(c->by_name);
 
     while (st == TM_OK) {
         const void *row;
 
-        st = tm_groups_next(c->by_name, &row);
+        st = tm_groups_next_st(c->by_name, &row);
         if (st != TM_OK || !row)
             break;
-        st = tm_sorter_push(sorter, row);
+        st = tm_sorter_push_st(sorter, row);
     }
-    return st == TM_OK ? tm_sorter_finish(sorter) : st;
+    return st == TM_OK ? tm_sorter_finish_st(sorter) : st;
 }
 
 static tm_status keep_names(struct contents *c)
@@ -172,10 +172,10 @@ static tm_status keep_names(struct contents *c)
     for (int i = 0; i < NAMES_PER_HOST && st == TM_OK; i++) {
         const void *row;
 
-        st = tm_sorter_next(sorter, &row);
+        st = tm_sorter_next_st(sorter, &row);
         if (st != TM_OK || !row)
             break;
-        st = tm_rows_append(c->top, row);
+        st = tm_rows_append_st(c->top, row);
     }
     tm_sorter_free(sorter);
     return st;
@@ -187,14 +187,14 @@ static tm_status end_host(struct tm_stage *s)
     tm_status st = keep_names(c);
 
     for (uint32_t i = 0; i < c->trace->device_count && st == TM_OK; i++)
-        st = tm_rows_append(c->devices, &c->trace->devices[i]);
+        st = tm_rows_append_st(c->devices, &c->trace->devices[i]);
     c->host.lines_end = tm_rows_count(c->lines);
     c->host.names_end = tm_rows_count(c->top);
     c->host.devices_end = tm_rows_count(c->devices);
     tm_groups_free(c->by_name);
     c->by_name = NULL;
     c->trace = NULL;
-    return st == TM_OK ? tm_rows_append(c->hosts, &c->host) : st;
+    return st == TM_OK ? tm_rows_append_st(c->hosts, &c->host) : st;
 }
 
 /* --- the section --- */
@@ -216,7 +216,7 @@ static tm_status add_text(struct contents *c, struct tm_value *to, const char *k
 {
     const char *text;
     size_t length;
-    tm_status st = tm_names_text(c->names, name, TEXT_BYTES, &text, &length);
+    tm_status st = tm_names_text_st(c->names, name, TEXT_BYTES, &text, &length);
 
     if (st == TM_OK)
         tm_add_text(to, key, text, length);

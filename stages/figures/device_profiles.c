@@ -126,7 +126,7 @@ tm_status tm_device_profiles_load(struct tm_device_profiles *p, struct tm_partia
 
         st = load_profile(p, r, &profile);
         if (st == TM_OK)
-            st = tm_rows_append(p->profiles, &profile);
+            st = tm_rows_append_st(p->profiles, &profile);
     }
     return st;
 }
@@ -144,7 +144,7 @@ static tm_status copy_text(struct tm_device_profiles *p, tm_strid name, char *to
 {
     const char *text;
     size_t length;
-    const tm_status st = tm_names_text(p->names, name, to_bytes - 1, &text, &length);
+    const tm_status st = tm_names_text_st(p->names, name, to_bytes - 1, &text, &length);
 
     if (st != TM_OK)
         return st;
@@ -264,7 +264,7 @@ static tm_status add_profile(struct report *r, const struct profile *profile, st
     uint64_t at = profile->first_row;
     const char *file;
     size_t length;
-    tm_status st = tm_names_text(r->p->names, profile->file, 0, &file, &length);
+    tm_status st = tm_names_text_st(r->p->names, profile->file, 0, &file, &length);
 
     if (st != TM_OK)
         return st;
@@ -365,7 +365,7 @@ tm_status tm_device_profiles_begin(struct tm_device_profiles *p, const char *fil
     p->samples = 0;
     p->groups = tm_groups_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct profile_row),
                               tm_tables_memory(p->run, TM_TABLES_PROFILES, 4, 2), merge_rows);
-    return p->groups ? tm_names_put_string(p->names, file, &p->now.file) : p->run->error.status;
+    return p->groups ? tm_names_put_string_st(p->names, file, &p->now.file) : p->run->error.status;
 }
 
 /* What a row is about: texts by their hashes, because a text may have two handles. */
@@ -378,7 +378,7 @@ struct subject {
 static tm_status hash_of(struct tm_device_profiles *p, tm_strid text, struct tm_key *hash)
 {
     struct tm_name info = { .length = 0 };
-    const tm_status st = tm_names_info(p->names, text, &info);
+    const tm_status st = tm_names_info_st(p->names, text, &info);
 
     *hash = info.hash;
     return st;
@@ -410,7 +410,7 @@ static tm_status add_sample(struct tm_device_profiles *p, const struct tm_memory
         row.site = sample->site;
         memcpy(row.frames, sample->frames, sample->frame_count * sizeof(row.frames[0]));
     }
-    return tm_groups_add(p->groups, &row);
+    return tm_groups_add_st(p->groups, &row);
 }
 
 tm_status tm_device_profiles_take(void *profiles, const struct tm_memory_sample *sample)
@@ -452,11 +452,11 @@ typedef tm_status use_row(struct tm_device_profiles *p, struct tm_top_rows *top,
 static tm_status each_row(struct tm_device_profiles *p, uint32_t table, struct tm_top_rows *top, use_row *use)
 {
     const void *row = NULL;
-    tm_status st = tm_groups_rewind(p->groups);
+    tm_status st = tm_groups_rewind_st(p->groups);
 
     do {
         if (st == TM_OK)
-            st = tm_groups_next(p->groups, &row);
+            st = tm_groups_next_st(p->groups, &row);
         if (st == TM_OK && row && ((const struct profile_row *)row)->table == table)
             st = use(p, top, row);
     } while (st == TM_OK && row);
@@ -491,13 +491,13 @@ static tm_status keep_table(struct tm_device_profiles *p, uint32_t table, struct
     tm_top_rows_sort(top);
     p->now.kept[table] = tm_top_rows_count(top);
     for (uint64_t i = 0; i < tm_top_rows_count(top) && st == TM_OK; i++)
-        st = tm_rows_append(p->rows, tm_top_rows_at(top, i));
+        st = tm_rows_append_st(p->rows, tm_top_rows_at(top, i));
     return st == TM_OK ? each_row(p, table, top, add_to_rest) : st;
 }
 
 tm_status tm_device_profiles_end(struct tm_device_profiles *p)
 {
-    tm_status st = tm_groups_finish(p->groups);
+    tm_status st = tm_groups_finish_st(p->groups);
 
     for (uint32_t table = 0; table < PROFILE_TABLES && st == TM_OK; table++) {
         struct tm_top_rows *top =
@@ -509,5 +509,5 @@ tm_status tm_device_profiles_end(struct tm_device_profiles *p)
     }
     tm_groups_free(p->groups);
     p->groups = NULL;
-    return st == TM_OK ? tm_rows_append(p->profiles, &p->now) : st;
+    return st == TM_OK ? tm_rows_append_st(p->profiles, &p->now) : st;
 }

@@ -294,7 +294,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
         st = add_lane(d, &trace->devices[i]);
     }
     if (st == TM_OK)
-        st = tm_rows_resize(d->parts, (d->lane_count - d->first_lane) * trace->steps.count);
+        st = tm_rows_resize_st(d->parts, (d->lane_count - d->first_lane) * trace->steps.count);
     return st;
 }
 
@@ -638,7 +638,7 @@ static tm_status keep_device_steps(struct device_time *d, struct lane *lane)
         if (!row || !parts)
             return d->run->error.status;
         step = (struct device_step){ row->activities, row->first_ps, row->last_ps, row->own_ps, busy_of(parts) };
-        st = tm_rows_append(d->device_steps, &step);
+        st = tm_rows_append_st(d->device_steps, &step);
     }
     lane->device_steps_end = tm_rows_count(d->device_steps);
     return st;
@@ -698,7 +698,7 @@ static tm_status keep_step(struct device_time *d, uint32_t group, uint64_t ordin
     if (line.chosen)
         d->groups[group].steps_ps = tm_sum_times(d->groups[group].steps_ps, line.period_ps);
     /* Where a host has several groups, each has only the steps in which it is active. */
-    return line.has_activity || d->trace->group_count < 2 ? tm_rows_append(d->steps, &line) : TM_OK;
+    return line.has_activity || d->trace->group_count < 2 ? tm_rows_append_st(d->steps, &line) : TM_OK;
 }
 
 /* What is left of a lane's time after its last activity: the rest of it, and idle time until its group is done. */

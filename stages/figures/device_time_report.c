@@ -629,7 +629,7 @@ tm_status tm_call_lengths_take(struct tm_call_lengths *l, const struct tm_event 
         return l->run->error.status;
     if (is_new) {
         struct tm_name info;
-        const tm_status st = tm_names_info(l->names, event->record.name, &info);
+        const tm_status st = tm_names_info_st(l->names, event->record.name, &info);
 
         if (st != TM_OK)
             return st;
@@ -647,13 +647,13 @@ tm_status tm_call_lengths_finish(struct tm_call_lengths *l)
 {
     const tm_status st = tm_front_flush(&l->front);
 
-    return st == TM_OK ? tm_groups_finish(l->groups) : st;
+    return st == TM_OK ? tm_groups_finish_st(l->groups) : st;
 }
 
 tm_status tm_call_lengths_next(struct tm_call_lengths *l, const struct tm_call_lengths_row **row)
 {
     const void *next;
-    const tm_status st = tm_groups_next(l->groups, &next);
+    const tm_status st = tm_groups_next_st(l->groups, &next);
 
     *row = next;
     return st;

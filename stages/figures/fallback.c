@@ -274,7 +274,7 @@ static tm_status fallback_count(struct fallback *f, const struct fallback_row *a
     struct fallback_row row = *about;
     struct tm_key hashes[2];
     struct key_text text;
-    const tm_status st = tm_names_hashes(f->names, (const tm_strid[]){ row.name, row.op }, 2, hashes);
+    const tm_status st = tm_names_hashes_st(f->names, (const tm_strid[]){ row.name, row.op }, 2, hashes);
 
     if (st != TM_OK)
         return st;
@@ -285,7 +285,7 @@ static tm_status fallback_count(struct fallback *f, const struct fallback_row *a
     row.longest = (struct tm_longest){ dur_ps, start_ps, f->trace->host };
     sum->count = tm_sum_counts(sum->count, 1);
     sum->total_ps = tm_sum_times(sum->total_ps, dur_ps);
-    return tm_groups_add(f->rows, &row);
+    return tm_groups_add_st(f->rows, &row);
 }
 
 /* --- calls back --- */
@@ -324,7 +324,7 @@ static tm_status look_up(struct fallback *f, const struct tm_event *event, struc
     if (!front->is_used || front->name != name || front->is_cpu_op != is_cpu_op) {
         const char *text;
         size_t length;
-        const tm_status st = tm_names_text(f->names, name, TEXT_MOST, &text, &length);
+        const tm_status st = tm_names_text_st(f->names, name, TEXT_MOST, &text, &length);
 
         if (st != TM_OK)
             return st;
@@ -467,9 +467,9 @@ static tm_status add_row(struct fallback *f, const struct fallback_row *row, con
 static tm_status choose_rows(struct fallback *f, enum fallback_sort sort, struct tm_top_rows *top, uint64_t *distinct)
 {
     const void *next = NULL;
-    tm_status st = tm_groups_finish(f->rows);
+    tm_status st = tm_groups_finish_st(f->rows);
 
-    while (st == TM_OK && (st = tm_groups_next(f->rows, &next)) == TM_OK && next) {
+    while (st == TM_OK && (st = tm_groups_next_st(f->rows, &next)) == TM_OK && next) {
         const struct fallback_row *row = next;
 
         if (row->sort != sort)

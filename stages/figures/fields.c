@@ -300,9 +300,9 @@ tm_status tm_fields_save_groups(struct tm_partial_writer *w, const struct tm_row
                                 struct tm_groups *groups)
 {
     const void *row = NULL;
-    tm_status st = tm_groups_finish(groups);
+    tm_status st = tm_groups_finish_st(groups);
 
-    while (st == TM_OK && (st = tm_groups_next(groups, &row)) == TM_OK && row) {
+    while (st == TM_OK && (st = tm_groups_next_st(groups, &row)) == TM_OK && row) {
         tm_partial_put_u8(w, 1);
         tm_fields_save(w, fields, row);
     }
@@ -332,7 +332,7 @@ tm_status tm_fields_load_groups(struct tm_partial_reader *r, const struct tm_row
     while (st == TM_OK && tm_partial_bool(r)) {
         st = load_row(r, fields, tm_groups_row_bytes(groups), complete, of, row);
         if (st == TM_OK)
-            st = tm_groups_add(groups, row);
+            st = tm_groups_add_st(groups, row);
     }
     return st == TM_OK ? tm_partial_status(r) : st;
 }
@@ -359,7 +359,7 @@ tm_status tm_fields_load_rows(struct tm_partial_reader *r, const struct tm_row_f
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
         st = load_row(r, fields, tm_rows_row_bytes(rows), complete, of, row);
         if (st == TM_OK)
-            st = tm_rows_append(rows, row);
+            st = tm_rows_append_st(rows, row);
     }
     return st;
 }
@@ -368,10 +368,10 @@ tm_status tm_fields_save_sorter(struct tm_partial_writer *w, const struct tm_row
                                 struct tm_sorter *sorter)
 {
     const void *row = NULL;
-    tm_status st = tm_sorter_finish(sorter);
+    tm_status st = tm_sorter_finish_st(sorter);
 
     tm_partial_put_u64(w, tm_sorter_count(sorter));
-    while (st == TM_OK && (st = tm_sorter_next(sorter, &row)) == TM_OK && row)
+    while (st == TM_OK && (st = tm_sorter_next_st(sorter, &row)) == TM_OK && row)
         tm_fields_save(w, fields, row);
     return st;
 }
@@ -386,7 +386,7 @@ tm_status tm_fields_load_sorter(struct tm_partial_reader *r, const struct tm_row
     for (uint64_t i = 0; i < count && st == TM_OK; i++) {
         st = load_row(r, fields, tm_sorter_row_bytes(sorter), complete, of, row);
         if (st == TM_OK)
-            st = tm_sorter_push(sorter, row);
+            st = tm_sorter_push_st(sorter, row);
     }
     return st;
 }
@@ -418,9 +418,9 @@ tm_status tm_fields_save_lengths(struct tm_partial_writer *w, const struct tm_ro
                                  struct tm_lengths *lengths)
 {
     const struct tm_length *length = NULL;
-    tm_status st = tm_lengths_finish(lengths);
+    tm_status st = tm_lengths_finish_st(lengths);
 
-    while (st == TM_OK && (st = tm_lengths_next(lengths, &length)) == TM_OK && length) {
+    while (st == TM_OK && (st = tm_lengths_next_st(lengths, &length)) == TM_OK && length) {
         tm_partial_put_u8(w, 1);
         tm_fields_save(w, fields, length);
     }
@@ -438,7 +438,7 @@ tm_status tm_fields_load_lengths(struct tm_partial_reader *r, const struct tm_ro
         tm_fields_load(r, fields, &length);
         if (!tm_partial_is_ok(r))
             break;
-        st = tm_lengths_add(lengths, length.group, length.value, length.count);
+        st = tm_lengths_add_st(lengths, length.group, length.value, length.count);
         if (st != TM_OK)
             return st;
     }

@@ -50,7 +50,7 @@ tm_status tm_listed_text_add(struct tm_listed_texts *texts, struct tm_value *to,
 {
     const char *text;
     size_t length, no_room = 0;
-    const tm_status st = tm_names_text(texts->names, id, WHOLE_BYTES + 1, &text, &length);
+    const tm_status st = tm_names_text_st(texts->names, id, WHOLE_BYTES + 1, &text, &length);
 
     if (st == TM_OK)
         tm_add_row_text(to, key, text, length, length <= WHOLE_BYTES ? &texts->room_bytes : &no_room);
@@ -72,7 +72,7 @@ tm_status tm_add_name(struct tm_value *to, const char *key, struct tm_names *nam
 {
     const char *text;
     size_t length, room = 0;
-    const tm_status st = tm_names_text(names, id, TM_ROW_TEXT_CUT + 1, &text, &length);
+    const tm_status st = tm_names_text_st(names, id, TM_ROW_TEXT_CUT + 1, &text, &length);
 
     if (st == TM_OK)
         tm_add_row_text(to, key, text, length, &room);
@@ -98,7 +98,7 @@ tm_status tm_add_name_cut(struct tm_value *to, const char *key, struct tm_names 
         tm_add_null(to, key, why);
         return TM_OK;
     }
-    st = tm_names_text(names, id, most, &text, &length);
+    st = tm_names_text_st(names, id, most, &text, &length);
     if (st == TM_OK)
         tm_add_text(to, key, text, length);
     return st;

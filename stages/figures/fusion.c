@@ -267,7 +267,7 @@ static tm_status add_attention(struct fusion *f, const struct fusion_lane *lane)
     const tm_status st = fusion_key(f, &row);
 
     fusion_add(&f->sums[FUSION_ATTENTION], lane->between_ps);
-    return st == TM_OK ? tm_groups_add(f->ops, &row) : st;
+    return st == TM_OK ? tm_groups_add_st(f->ops, &row) : st;
 }
 
 /* A batched product ends a pattern that holds a softmax, and may begin the next one. */
@@ -312,7 +312,7 @@ static tm_status fusion_take_in_row(struct fusion *f, const struct tm_event *eve
     tm_status st = TM_OK;
 
     if (track >= tm_rows_count(f->lanes))
-        st = tm_rows_resize(f->lanes, (uint64_t)track + 1);
+        st = tm_rows_resize_st(f->lanes, (uint64_t)track + 1);
     if (st != TM_OK)
         return st;
     lane = tm_rows_change(f->lanes, track);
@@ -445,7 +445,7 @@ static tm_status fusion_key(struct fusion *f, struct fusion_op *row)
         uint64_t kind;
     } text = { .kind = row->kind };
     struct tm_key hashes[2];
-    const tm_status st = tm_names_hashes(f->names, (const tm_strid[]){ row->name, row->op }, 2, hashes);
+    const tm_status st = tm_names_hashes_st(f->names, (const tm_strid[]){ row->name, row->op }, 2, hashes);
 
     if (st != TM_OK)
         return st;
@@ -467,7 +467,7 @@ static tm_status lower(struct tm_names *names, tm_strid id, char *to, struct tm_
     *lowered = (struct tm_text){ to, 0 };
     if (!id)
         return TM_OK;
-    st = tm_names_text(names, id, TEXT_MOST, &text, &length);
+    st = tm_names_text_st(names, id, TEXT_MOST, &text, &length);
     if (st != TM_OK)
         return st;
     lowered->length = length < TEXT_MOST ? length : TEXT_MOST;
@@ -583,7 +583,7 @@ static tm_status find_f32(struct fusion *f, const struct tm_event *event, const 
 {
     const char *text, *precision;
     size_t length;
-    const tm_status st = tm_names_text(f->names, event->record.name, TEXT_MOST, &text, &length);
+    const tm_status st = tm_names_text_st(f->names, event->record.name, TEXT_MOST, &text, &length);
 
     *is_f32 = false;
     if (st != TM_OK || tm_tensor_core_in(text, length) != 0)
@@ -627,7 +627,7 @@ static tm_status find_eager(struct fusion *f, const struct tm_event *event, enum
     *is_eager = false;
     if (!is_light(category))
         return TM_OK;
-    st = tm_names_text(f->names, event->record.name, TEXT_MOST, &text, &length);
+    st = tm_names_text_st(f->names, event->record.name, TEXT_MOST, &text, &length);
     if (st == TM_OK)
         *is_eager = memmem(text, length, aten, sizeof(aten) - 1) && !memmem(text, length, many, sizeof(many) - 1);
     return st;
@@ -652,7 +652,7 @@ static tm_status find_op(struct fusion *f, struct fusion_site *site)
     tm_status st = fusion_key(f, &repeated);
 
     if (st == TM_OK)
-        st = tm_names_info(f->names, site->name, &info);
+        st = tm_names_info_st(f->names, site->name, &info);
     if (st != TM_OK)
         return st;
     site->key = repeated.key;
@@ -785,7 +785,7 @@ static tm_status spill_cell(struct fusion *f, struct fusion_cell *cell)
     row.key = tm_hash_key(&key, sizeof(key));
     open->spilled |= bit_of(cell);
     cell->count = 0;
-    return tm_groups_add(f->steps.spilled, &row);
+    return tm_groups_add_st(f->steps.spilled, &row);
 }
 
 /* What came too often in a step of a device goes to the rows of the run. */
@@ -795,7 +795,7 @@ static tm_status judge_cell(struct fusion *f, struct fusion_cell *cell)
 
     cell->count = 0;
     row.steps = 1;
-    return row.count > FUSION_REPEATED_ABOVE ? tm_groups_add(f->ops, &row) : TM_OK;
+    return row.count > FUSION_REPEATED_ABOVE ? tm_groups_add_st(f->ops, &row) : TM_OK;
 }
 
 static void link_cell(struct fusion_steps *s, struct fusion_open_step *open, uint16_t number)
@@ -946,9 +946,9 @@ static tm_status fusion_take_in_step(struct fusion *f, const struct tm_event *ev
 static tm_status judge_spilled(struct fusion *f)
 {
     const void *next = NULL;
-    tm_status st = tm_groups_finish(f->steps.spilled);
+    tm_status st = tm_groups_finish_st(f->steps.spilled);
 
-    while (st == TM_OK && (st = tm_groups_next(f->steps.spilled, &next)) == TM_OK && next) {
+    while (st == TM_OK && (st = tm_groups_next_st(f->steps.spilled, &next)) == TM_OK && next) {
         struct fusion_op row = *(const struct fusion_op *)next;
 
         if (row.count <= FUSION_REPEATED_ABOVE)
@@ -956,7 +956,7 @@ static tm_status judge_spilled(struct fusion *f)
         row.steps = 1;
         st = fusion_key(f, &row);
         if (st == TM_OK)
-            st = tm_groups_add(f->ops, &row);
+            st = tm_groups_add_st(f->ops, &row);
     }
     return st;
 }

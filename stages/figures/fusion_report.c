@@ -130,8 +130,8 @@ static tm_status choose_rows(struct fusion *f, struct tables *t)
         if (!t->top[kind])
             return f->run->error.status;
     }
-    st = tm_groups_finish(f->ops);
-    while (st == TM_OK && (st = tm_groups_next(f->ops, &next)) == TM_OK && next) {
+    st = tm_groups_finish_st(f->ops);
+    while (st == TM_OK && (st = tm_groups_next_st(f->ops, &next)) == TM_OK && next) {
         const struct fusion_op *row = next;
 
         t->distinct[row->kind]++;

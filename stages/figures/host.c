@@ -179,7 +179,7 @@ static tm_status host_begin_launches(struct host *h)
     h->stretches = tm_rows_new_paged(h->run, TM_ACCOUNT_TABLES, sizeof(struct empty_row),
                                      host_memory(h->run, HOST_STRETCHES), 8 << 10);
     h->unused_stretch = 0;
-    if (!h->launched || !h->stretches || tm_rows_resize(h->launched, h->trace->launch_numbers / 64 + 1) != TM_OK)
+    if (!h->launched || !h->stretches || tm_rows_resize_st(h->launched, h->trace->launch_numbers / 64 + 1) != TM_OK)
         return h->run->error.status;
     return h->trace->device_count ? open_lanes(h) : TM_OK;
 }
@@ -205,7 +205,7 @@ static tm_status push_stretch(struct host *h, struct empty_lane *lane, int64_t s
 
     lane->top_end_ps = end_ps;
     if (!h->unused_stretch) {
-        const tm_status st = tm_rows_append(h->stretches, &row);
+        const tm_status st = tm_rows_append_st(h->stretches, &row);
 
         lane->top = tm_rows_count(h->stretches);
         return st;
@@ -291,7 +291,7 @@ static tm_status note_launch(struct host *h, const struct tm_event *event)
     *launched |= bit;
     h->launch_count = tm_sum_counts(h->launch_count, 1);
     if (delay_ps >= 0)
-        return tm_lengths_add_at(h->delays, &h->delays_place, 0, (uint64_t)delay_ps);
+        return tm_lengths_add_at_st(h->delays, &h->delays_place, 0, (uint64_t)delay_ps);
     h->negative_delays = tm_sum_counts(h->negative_delays, 1);
     return TM_OK;
 }
@@ -506,9 +506,9 @@ static tm_status find_delays(struct host *h, uint64_t count, struct delays *foun
     const uint64_t p50 = rank_of(count, 50), p95 = rank_of(count, 95);
     const struct tm_length *delay = NULL;
     uint64_t seen = 0;
-    tm_status st = tm_lengths_finish(h->delays);
+    tm_status st = tm_lengths_finish_st(h->delays);
 
-    while (st == TM_OK && (st = tm_lengths_next(h->delays, &delay)) == TM_OK && delay) {
+    while (st == TM_OK && (st = tm_lengths_next_st(h->delays, &delay)) == TM_OK && delay) {
         const uint64_t until = tm_sum_counts(seen, delay->count);
 
         found->max_ps = (int64_t)delay->value;
@@ -630,12 +630,12 @@ static tm_status add_syncs(struct host *h, struct tm_value *section)
     const void *row = NULL;
     uint64_t distinct = 0, listed = 0;
     int64_t listed_ps = 0;
-    tm_status st = top ? tm_groups_finish(h->syncs) : h->run->error.status;
+    tm_status st = top ? tm_groups_finish_st(h->syncs) : h->run->error.status;
 
     tm_add_uint(sync, "count", h->sync_count);
     tm_add_int(sync, "total_ps", h->sync_ps);
     list = tm_add_array(sync, "rows");
-    for (; st == TM_OK && (st = tm_groups_next(h->syncs, &row)) == TM_OK && row; distinct++)
+    for (; st == TM_OK && (st = tm_groups_next_st(h->syncs, &row)) == TM_OK && row; distinct++)
         st = tm_top_rows_add(top, row);
     if (st == TM_OK)
         tm_top_rows_sort(top);
@@ -676,9 +676,9 @@ struct call_sums {
 static tm_status choose_calls(struct host *h, enum host_call_kind kind, struct tm_top_rows *top, struct call_sums *sums)
 {
     const void *next = NULL;
-    tm_status st = tm_groups_finish(h->calls);
+    tm_status st = tm_groups_finish_st(h->calls);
 
-    while (st == TM_OK && (st = tm_groups_next(h->calls, &next)) == TM_OK && next) {
+    while (st == TM_OK && (st = tm_groups_next_st(h->calls, &next)) == TM_OK && next) {
         const struct call_row *row = next;
 
         if (row->kind != kind)
@@ -861,10 +861,10 @@ static tm_status fill_call(struct host *h, struct host_call *call, tm_strid name
     const char *text;
     size_t length;
     struct tm_name info;
-    tm_status st = tm_names_info(h->names, name, &info);
+    tm_status st = tm_names_info_st(h->names, name, &info);
 
     if (st == TM_OK)
-        st = tm_names_text(h->names, name, sizeof(wrapper), &text, &length);
+        st = tm_names_text_st(h->names, name, sizeof(wrapper), &text, &length);
     if (st != TM_OK)
         return st;
     call->row.key = (struct tm_key){ info.hash.high, tm_hash_mix(info.hash.low, kind) };
@@ -912,7 +912,7 @@ static tm_status sync_key(struct host *h, const tm_strid names[3], struct tm_key
 
         if (!names[i])
             continue;
-        st = tm_names_info(h->names, names[i], &info);
+        st = tm_names_info_st(h->names, names[i], &info);
         if (st != TM_OK)
             return st;
         texts[i] = info.hash;
@@ -937,7 +937,7 @@ static tm_status count_sync(struct host *h, const struct tm_nested *span)
         return st;
     h->sync_count = tm_sum_counts(h->sync_count, 1);
     h->sync_ps = tm_sum_times(h->sync_ps, span->dur_ps);
-    return tm_groups_add(h->syncs, &row);
+    return tm_groups_add_st(h->syncs, &row);
 }
 
 static tm_status take_nested(void *to, const struct tm_nested *span)
@@ -1063,7 +1063,7 @@ static tm_status host_begin_calls(struct host *h)
         row.name = track->name ? track->name : track->plane_name;
         row.is_host = track->side == TM_SIDE_HOST;
         row.is_main = i == h->trace->main_track;
-        st = tm_rows_append(h->lines, &row);
+        st = tm_rows_append_st(h->lines, &row);
     }
     return st;
 }
@@ -1088,7 +1088,7 @@ static tm_status keep_host(struct host *h)
         row.start_ps = h->seen_begin_ps;
         row.end_ps = h->seen_end_ps;
     }
-    return tm_rows_append(h->hosts, &row);
+    return tm_rows_append_st(h->hosts, &row);
 }
 
 static tm_status host_end_calls(struct host *h)
@@ -1101,7 +1101,7 @@ static tm_status host_end_calls(struct host *h)
         if (!row)
             return h->run->error.status;
         if (row->events)
-            st = tm_rows_append(h->threads, row);
+            st = tm_rows_append_st(h->threads, row);
     }
     if (st == TM_OK)
         st = tm_front_flush(&h->front);

@@ -145,7 +145,7 @@ static tm_status spill_oldest(struct tm_host_threads *t)
     if (!t->spilled)
         return t->run->error.status;
     memcpy(row.stretches, old->stretches, sizeof(row.stretches));
-    st = tm_rows_append(t->spilled, &row);
+    st = tm_rows_append_st(t->spilled, &row);
     if (st != TM_OK)
         return st;
     thread->spilled = tm_rows_count(t->spilled);

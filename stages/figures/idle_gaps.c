@@ -444,7 +444,7 @@ tm_status tm_device_time_measure_calls(struct device_time *d)
         struct tm_name info = { .length = 0 };
 
         if (gap->lane >= d->first_lane && gap->host_event)
-            st = tm_names_info(d->names, gap->host_event, &info);
+            st = tm_names_info_st(d->names, gap->host_event, &info);
         keys[i] = info.hash;
     }
     if (st == TM_OK && d->longest_count)

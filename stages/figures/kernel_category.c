@@ -633,7 +633,7 @@ static tm_status read_text(struct tm_names *names, tm_strid id, bool is_path, en
 {
     const char *text, *slash;
     size_t length;
-    const tm_status st = tm_names_text(names, id, is_path ? 4 * LOOKED_AT_BYTES : LOOKED_AT_BYTES, &text, &length);
+    const tm_status st = tm_names_text_st(names, id, is_path ? 4 * LOOKED_AT_BYTES : LOOKED_AT_BYTES, &text, &length);
 
     if (st != TM_OK)
         return st;
@@ -660,14 +660,14 @@ static tm_status ask(struct tm_names *names, tm_strid id, bool is_path, enum tm_
     *category = TM_CATEGORY_SILENT;
     if (!id)
         return TM_OK;
-    st = tm_names_note(names, id, &note);
+    st = tm_names_note_st(names, id, &note);
     if (st == TM_OK && note >> shift & NOTE_MASK) {
         *category = (enum tm_kernel_category)((note >> shift & NOTE_MASK) - 1);
         return TM_OK;
     }
     if (st == TM_OK)
         st = read_text(names, id, is_path, category);
-    return st == TM_OK ? tm_names_set_note(names, id, (uint16_t)(note | ((unsigned)*category + 1) << shift)) : st;
+    return st == TM_OK ? tm_names_set_note_st(names, id, (uint16_t)(note | ((unsigned)*category + 1) << shift)) : st;
 }
 
 tm_status tm_category_of_text(struct tm_names *names, tm_strid text, enum tm_kernel_category *category)
@@ -729,7 +729,7 @@ static tm_status category_of_stranger(struct tm_names *names, const struct tm_ca
     *category = TM_CATEGORY_OTHER;
     if (q->class != TM_CLASS_KERNEL || !q->name)
         return TM_OK;
-    st = tm_names_text(names, q->name, LOOKED_AT_BYTES, &text, &length);
+    st = tm_names_text_st(names, q->name, LOOKED_AT_BYTES, &text, &length);
     if (st != TM_OK || !length)
         return st;
     lower(&lowered, text, length);

@@ -88,7 +88,7 @@ static tm_status complete_row(void *of, struct tm_partial_reader *r, void *row)
 {
     struct kernel_row *kernel = row;
     struct tm_name name;
-    const tm_status st = tm_names_info(tm_partial_names(r), kernel->name, &name);
+    const tm_status st = tm_names_info_st(tm_partial_names(r), kernel->name, &name);
 
     (void)of;
     kernel->name_hash = name.hash;
@@ -148,7 +148,7 @@ static tm_status hand_on(void *to, void *row)
         k->compute_ps = tm_sum_times(k->compute_ps, whole.total_ps);
         k->compute_squares = tm_sum_wide(k->compute_squares, tm_wide_value(whole.squares));
     }
-    return tm_groups_add(k->by_key, &whole);
+    return tm_groups_add_st(k->by_key, &whole);
 }
 
 /* --- opening --- */
@@ -250,7 +250,7 @@ static tm_status find_key(struct kernels *k, const struct tm_event *event, struc
     const struct tm_config *c = event->config;
     struct key_text text = { .shared_bytes = c->shared_bytes, .registers = c->registers };
     struct tm_key hashes[2];
-    const tm_status st = tm_names_hashes(k->names, (const tm_strid[]){ event->record.name, c->op }, 2, hashes);
+    const tm_status st = tm_names_hashes_st(k->names, (const tm_strid[]){ event->record.name, c->op }, 2, hashes);
 
     if (st != TM_OK)
         return st;
@@ -323,7 +323,7 @@ static tm_status add_launch(struct kernels *k, struct kernel_row *row, int64_t d
     row->max_ps = dur_ps > row->max_ps ? dur_ps : row->max_ps;
     row->squares = tm_sum_squares(row->squares, dur_ps);
     k->host_count++;
-    return tm_lengths_add_at(k->lengths, &row->place, row->key.low, (uint64_t)dur_ps);
+    return tm_lengths_add_at_st(k->lengths, &row->place, row->key.low, (uint64_t)dur_ps);
 }
 
 static tm_status take_first(struct kernels *k, const struct tm_event *event)
@@ -387,7 +387,7 @@ tm_status tm_short_kernel_name(struct tm_names *names, tm_strid name, tm_strid *
     char copy[TEXT_MOST];
     const char *text;
     size_t length, n;
-    tm_status st = tm_names_text(names, name, TEXT_MOST, &text, &length);
+    tm_status st = tm_names_text_st(names, name, TEXT_MOST, &text, &length);
 
     *to = name;
     if (st != TM_OK || length >= TEXT_MOST)
@@ -398,5 +398,5 @@ tm_status tm_short_kernel_name(struct tm_names *names, tm_strid name, tm_strid *
     if (n == length || n < 2 || (text[n - 1] != '_' && text[n - 1] != '.'))
         return TM_OK;
     memcpy(copy, text, n - 1); /* the text does not outlive the next call */
-    return tm_names_put(names, copy, n - 1, to);
+    return tm_names_put_st(names, copy, n - 1, to);
 }

@@ -117,11 +117,11 @@ static int by_name_text(struct text_order *order, tm_strid a, tm_strid b)
     int difference;
 
     if (order->st == TM_OK)
-        order->st = tm_names_text(order->names, a, sizeof(kept), &text, &kept_length);
+        order->st = tm_names_text_st(order->names, a, sizeof(kept), &text, &kept_length);
     if (order->st != TM_OK)
         return 0;
     memcpy(kept, text, kept_length);
-    order->st = tm_names_text(order->names, b, sizeof(kept), &text, &length);
+    order->st = tm_names_text_st(order->names, b, sizeof(kept), &text, &length);
     if (order->st != TM_OK)
         return 0;
     difference = memcmp(kept, text, length < kept_length ? length : kept_length);
@@ -223,20 +223,20 @@ static tm_status add_row(struct report *r, const struct kernel_row *row)
 
     r->distinct++;
     if (st == TM_OK)
-        st = tm_groups_add(r->by_name, &name);
+        st = tm_groups_add_st(r->by_name, &name);
     if (st == TM_OK)
-        st = tm_sorter_push(r->variants, &variant);
-    return st == TM_OK ? tm_sorter_push(r->categories, &work) : st;
+        st = tm_sorter_push_st(r->variants, &variant);
+    return st == TM_OK ? tm_sorter_push_st(r->categories, &work) : st;
 }
 
 static tm_status read_kernels(struct report *r)
 {
     const void *row = NULL;
-    tm_status st = tm_groups_finish(r->k->by_key);
+    tm_status st = tm_groups_finish_st(r->k->by_key);
 
     do {
         if (st == TM_OK)
-            st = tm_groups_next(r->k->by_key, &row);
+            st = tm_groups_next_st(r->k->by_key, &row);
         if (st == TM_OK && row)
             st = add_row(r, row);
     } while (st == TM_OK && row);
@@ -248,14 +248,14 @@ static tm_status read_kernels(struct report *r)
 static tm_status read_names(struct report *r)
 {
     const void *row = NULL;
-    tm_status st = tm_groups_finish(r->by_name);
+    tm_status st = tm_groups_finish_st(r->by_name);
 
     r->names = tm_listed_rows_new(r->run, sizeof(struct kernel_name_row), r->table_rows, longest_name_first);
     if (!r->names)
         return r->run->error.status;
     do {
         if (st == TM_OK)
-            st = tm_groups_next(r->by_name, &row);
+            st = tm_groups_next_st(r->by_name, &row);
         if (st != TM_OK || !row)
             break;
         r->distinct_names++;
@@ -340,7 +340,7 @@ static tm_status add_precision(struct report *r, struct tm_value *to, const stru
     const char *precision, *text;
     size_t length;
     int tensor_core;
-    tm_status st = tm_names_text(r->k->names, is_op ? row->details : row->name, TEXT_WHOLE_BYTES, &text, &length);
+    tm_status st = tm_names_text_st(r->k->names, is_op ? row->details : row->name, TEXT_WHOLE_BYTES, &text, &length);
 
     if (st != TM_OK)
         return st;
@@ -481,7 +481,7 @@ static tm_status next_variant(struct report *r)
 {
     struct quantile_row wanted = { .key = 0 };
     const void *row = NULL;
-    const tm_status st = tm_sorter_next(r->variants, &row);
+    const tm_status st = tm_sorter_next_st(r->variants, &row);
 
     r->variant = st == TM_OK ? row : NULL;
     wanted.key = r->variant ? r->variant->name : 0;
@@ -499,7 +499,7 @@ static tm_status hand_on_length(struct report *r, const struct tm_length *length
     while (st == TM_OK && r->variant && r->variant->key < length->group)
         st = next_variant(r);
     return r->is_of_several && r->variant->key == length->group
-               ? tm_lengths_add(r->of_names, r->variant->name, length->value, length->count)
+               ? tm_lengths_add_st(r->of_names, r->variant->name, length->value, length->count)
                : st;
 }
 
@@ -508,13 +508,13 @@ static tm_status read_lengths(struct report *r, struct quantile_row *q, uint64_t
 {
     const struct tm_length *length = NULL;
     uint64_t at = 0;
-    tm_status st = tm_sorter_finish(r->variants);
+    tm_status st = tm_sorter_finish_st(r->variants);
 
     if (st == TM_OK)
         st = next_variant(r);
     if (st == TM_OK)
-        st = tm_lengths_finish(r->k->lengths);
-    while (st == TM_OK && (st = tm_lengths_next(r->k->lengths, &length)) == TM_OK && length) {
+        st = tm_lengths_finish_st(r->k->lengths);
+    while (st == TM_OK && (st = tm_lengths_next_st(r->k->lengths, &length)) == TM_OK && length) {
         count_in(q, count, &at, length);
         if (r->several_count)
             st = hand_on_length(r, length);
@@ -526,9 +526,9 @@ static tm_status read_lengths_of_names(struct report *r)
 {
     const struct tm_length *length = NULL;
     uint64_t at = 0;
-    tm_status st = tm_lengths_finish(r->of_names);
+    tm_status st = tm_lengths_finish_st(r->of_names);
 
-    while (st == TM_OK && (st = tm_lengths_next(r->of_names, &length)) == TM_OK && length)
+    while (st == TM_OK && (st = tm_lengths_next_st(r->of_names, &length)) == TM_OK && length)
         count_in(r->several, r->several_count, &at, length);
     return st;
 }
@@ -652,13 +652,13 @@ static int longest_category_first(const void *a, const void *b)
 static tm_status sum_categories(struct report *r, struct category_sum sums[TM_CATEGORY_COUNT])
 {
     const void *row = NULL;
-    tm_status st = tm_sorter_finish(r->categories);
+    tm_status st = tm_sorter_finish_st(r->categories);
 
     while (st == TM_OK) {
         const struct work *work;
         enum tm_kernel_category category;
 
-        st = tm_sorter_next(r->categories, &row);
+        st = tm_sorter_next_st(r->categories, &row);
         if (st != TM_OK || !row)
             break;
         work = row;

@@ -144,7 +144,7 @@ static tm_status load_memory(struct tm_stage *s, struct tm_partial_reader *r)
         tm_status st;
 
         tm_partial_copy_host(r, i, host.name, sizeof(host.name));
-        st = tm_rows_append(m->hosts, &host);
+        st = tm_rows_append_st(m->hosts, &host);
         if (st != TM_OK)
             return st;
     }
@@ -214,7 +214,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     for (uint32_t i = 0; i < trace->device_count; i++)
         m->has_accelerator |= trace->devices[i].kind != TM_DEVICE_CPU;
     memcpy(host.name, trace->host_name, sizeof(host.name));
-    return tm_rows_append(m->hosts, &host);
+    return tm_rows_append_st(m->hosts, &host);
 }
 
 /* --- which allocator --- */
@@ -243,7 +243,7 @@ static tm_status add_allocator(struct memory *m, const struct memory_facts *fact
     memset(&m->allocators[m->last], 0, sizeof(m->allocators[m->last]));
     m->allocators[m->last].facts = *facts;
     m->allocators[m->last].facts.host = (uint32_t)tm_rows_count(m->hosts) - 1;
-    return tm_rows_resize(m->live_points, (uint64_t)m->count * CURVE_MOST);
+    return tm_rows_resize_st(m->live_points, (uint64_t)m->count * CURVE_MOST);
 }
 
 /* The allocator that an event is of: by its name, on a TPU by its number.  Past the limit all share one row, of which
@@ -255,7 +255,7 @@ static tm_status find_allocator(struct memory *m, const struct tm_allocation *a)
     tm_status st = TM_OK;
 
     if (wanted.has_name)
-        st = tm_names_info(m->names, a->allocator, &info);
+        st = tm_names_info_st(m->names, a->allocator, &info);
     if (st != TM_OK)
         return st;
     wanted.name_hash = info.hash;
@@ -508,7 +508,7 @@ static tm_status keep_touch(struct memory *m, const struct tm_allocation *a, boo
         return TM_OK;
     if (is_allocation && (!(a->has & TM_HAS_ALLOCATION) || a->allocation_bytes <= 0))
         return TM_OK;
-    return tm_sorter_push(m->touches, &touch);
+    return tm_sorter_push_st(m->touches, &touch);
 }
 
 /* What the first event of a host needs. */
@@ -608,12 +608,12 @@ static tm_status find_holders(struct memory *m)
 {
     struct touch open = { .address = 0 };
     bool has_open = false;
-    tm_status st = tm_sorter_finish(m->touches);
+    tm_status st = tm_sorter_finish_st(m->touches);
 
     while (st == TM_OK) {
         const void *row;
 
-        st = tm_sorter_next(m->touches, &row);
+        st = tm_sorter_next_st(m->touches, &row);
         if (st != TM_OK)
             break;
         if (has_open)
@@ -638,10 +638,10 @@ static tm_status keep_curve(struct memory *m, struct allocator *a)
     for (uint32_t i = 0; i < a->point_count && st == TM_OK; i++) {
         const struct memory_point *point = tm_rows_at(m->live_points, first_row + i);
 
-        st = point ? tm_rows_append(m->points, point) : m->run->error.status;
+        st = point ? tm_rows_append_st(m->points, point) : m->run->error.status;
     }
     if (st == TM_OK)
-        st = tm_rows_append(m->points, &a->point);
+        st = tm_rows_append_st(m->points, &a->point);
     a->facts.point_count = a->point_count + 1;
     return st;
 }
@@ -665,7 +665,7 @@ static tm_status take_capacity_from_device(const struct memory *m, struct memory
     const char *text = "";
     size_t length = 0;
     char name[32];
-    const tm_status st = f->has_name ? tm_names_text(m->names, f->name, sizeof(name), &text, &length) : TM_OK;
+    const tm_status st = f->has_name ? tm_names_text_st(m->names, f->name, sizeof(name), &text, &length) : TM_OK;
 
     f->has_capacity = 0;
     for (uint32_t i = 0; i < m->trace->device_count && st == TM_OK; i++) {
@@ -696,7 +696,7 @@ static tm_status end_host(struct tm_stage *s)
         if (st == TM_OK)
             st = keep_curve(m, a);
         if (st == TM_OK)
-            st = tm_rows_append(m->facts, &a->facts);
+            st = tm_rows_append_st(m->facts, &a->facts);
     }
     free_host(m);
     return st;

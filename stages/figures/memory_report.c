@@ -52,7 +52,7 @@ static tm_status add_text(struct memory *m, struct tm_value *to, const char *key
         tm_add_null(to, key, "not recorded");
         return TM_OK;
     }
-    st = tm_names_text(m->names, name, MEMORY_TEXT_BYTES, &text, &length);
+    st = tm_names_text_st(m->names, name, MEMORY_TEXT_BYTES, &text, &length);
     if (st != TM_OK)
         return st;
     if (length == 6 && !memcmp(text, "(null)", 6)) /* how some writers print that they know no name */
@@ -69,7 +69,7 @@ static tm_status add_name(struct memory *m, const struct memory_facts *f, struct
     size_t length;
 
     if (f->has_name) {
-        const tm_status st = tm_names_text(m->names, f->name, MEMORY_TEXT_BYTES, &text, &length);
+        const tm_status st = tm_names_text_st(m->names, f->name, MEMORY_TEXT_BYTES, &text, &length);
         if (st == TM_OK)
             tm_add_text(to, "name", text, length);
         return st;
@@ -304,9 +304,9 @@ static tm_status rank_all(struct memory *m, struct tm_sorter *sorter, struct mem
             continue;
         }
         rank.peak_pct = peak_pct(f);
-        st = tm_sorter_push(sorter, &rank);
+        st = tm_sorter_push_st(sorter, &rank);
     }
-    return st == TM_OK ? tm_sorter_finish(sorter) : st;
+    return st == TM_OK ? tm_sorter_finish_st(sorter) : st;
 }
 
 /* Rows of the fullest allocators, at most `most`; the others are summed up. */
@@ -320,7 +320,7 @@ static tm_status choose(struct memory *m, struct tm_sorter *sorter, uint64_t *ro
         const struct memory_facts *f;
         const void *row;
 
-        st = tm_sorter_next(sorter, &row);
+        st = tm_sorter_next_st(sorter, &row);
         if (st != TM_OK || !row)
             break;
         if (*count < most) {

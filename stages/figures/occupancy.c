@@ -223,9 +223,9 @@ static tm_status each_kernel(struct occupancy *o, use_fn *use, void *to)
 {
     struct folded kernel = { .variants = 0 };
     const void *next = NULL;
-    tm_status st = tm_groups_finish(o->groups);
+    tm_status st = tm_groups_finish_st(o->groups);
 
-    while (st == TM_OK && (st = tm_groups_next(o->groups, &next)) == TM_OK && next) {
+    while (st == TM_OK && (st = tm_groups_next_st(o->groups, &next)) == TM_OK && next) {
         const struct occupancy_row *row = next;
 
         if (kernel.variants && kernel.top.key.high != row->key.high) {
@@ -265,9 +265,9 @@ static tm_status sum_up(void *to, const struct folded *k)
 static tm_status sum_limiters(struct occupancy *o, struct sums *sums)
 {
     const void *next = NULL;
-    tm_status st = tm_groups_finish(o->groups);
+    tm_status st = tm_groups_finish_st(o->groups);
 
-    while (st == TM_OK && (st = tm_groups_next(o->groups, &next)) == TM_OK && next) {
+    while (st == TM_OK && (st = tm_groups_next_st(o->groups, &next)) == TM_OK && next) {
         const struct occupancy_row *row = next;
         int64_t *sum = &sums->limiter_ps[fill(row).limiter];
 
@@ -542,7 +542,7 @@ static tm_status find_key(struct occupancy *o, struct occupancy_row *row)
                                   .is_collective = row->is_collective };
     struct variant_text variant = { .grid = { row->grid[0], row->grid[1], row->grid[2] } };
     struct tm_key hashes[2];
-    const tm_status st = tm_names_hashes(o->names, (const tm_strid[]){ row->name, row->op }, 2, hashes);
+    const tm_status st = tm_names_hashes_st(o->names, (const tm_strid[]){ row->name, row->op }, 2, hashes);
 
     if (st != TM_OK)
         return st;

@@ -197,7 +197,7 @@ static tm_status find_key(struct ops *o, const struct tm_config *config, enum tm
 {
     struct tm_key hashes[2];
     struct key_text text;
-    const tm_status st = tm_names_hashes(o->names, (const tm_strid[]){ row->name, row->module }, 2, hashes);
+    const tm_status st = tm_names_hashes_st(o->names, (const tm_strid[]){ row->name, row->module }, 2, hashes);
 
     if (st != TM_OK)
         return st;
@@ -213,7 +213,7 @@ static tm_status find_tie(struct ops *o, struct op_row *row)
     enum { COUNT = sizeof(texts) / sizeof(texts[0]) };
     uint64_t parts[COUNT + 1] = { (uint64_t)row->class << 8 | row->level };
     struct tm_key hashes[COUNT];
-    const tm_status st = tm_names_hashes(o->names, texts, COUNT, hashes);
+    const tm_status st = tm_names_hashes_st(o->names, texts, COUNT, hashes);
 
     if (st != TM_OK)
         return st;
@@ -271,7 +271,7 @@ static tm_status find_kernel(struct ops *o, tm_strid name, const struct op_kerne
         return TM_OK;
     st = tm_category_of_text(o->names, name, &category);
     if (st == TM_OK)
-        st = tm_names_text(o->names, name, TEXT_MOST, &text, &length);
+        st = tm_names_text_st(o->names, name, TEXT_MOST, &text, &length);
     if (st == TM_OK)
         *known = (struct op_kernel){ .name = name,
                                      .precision = (uint8_t)precision_called(tm_precision_in(text, length)),
@@ -309,7 +309,7 @@ static tm_status ask_line(struct ops *o, struct op_row *row)
     tm_status st = TM_OK;
 
     if (!row->precision) {
-        st = tm_names_text(o->names, row->details, TEXT_MOST, &text, &length);
+        st = tm_names_text_st(o->names, row->details, TEXT_MOST, &text, &length);
         if (st == TM_OK)
             row->precision = (uint8_t)precision_called(tm_precision_of_hlo(text, length));
     }
@@ -367,12 +367,12 @@ static tm_status find_custom_call(struct ops *o, const struct tm_config *config,
     tm_status st = TM_OK;
 
     if (config->category) {
-        st = tm_names_text(o->names, config->category, TEXT_MOST, &text, &length);
+        st = tm_names_text_st(o->names, config->category, TEXT_MOST, &text, &length);
         row->is_opaque = st == TM_OK && length == sizeof(custom_call) - 1 && !memcmp(text, custom_call, length);
     }
     if (st != TM_OK || row->is_opaque || !row->details)
         return st;
-    st = tm_names_text(o->names, row->details, TEXT_MOST, &text, &length);
+    st = tm_names_text_st(o->names, row->details, TEXT_MOST, &text, &length);
     if (st == TM_OK)
         tm_hlo_opcode(text, length, &opcode, &opcode_length);
     row->is_opaque = opcode_length == sizeof(custom_call) - 1 && !memcmp(opcode, custom_call, opcode_length);
@@ -381,7 +381,7 @@ static tm_status find_custom_call(struct ops *o, const struct tm_config *config,
 
 /* What a name and a configuration tell of an op of a device.
  * out:    *front  without any event
- * errors: as of tm_names_text and tm_rows_at */
+ * errors: as of tm_names_text_st and tm_rows_at */
 static tm_status op_facts(struct ops *o, const struct op_span *span, const struct tm_config *config,
                           struct op_front *front)
 {
@@ -523,7 +523,7 @@ static tm_status take_gathered(void *to, void *gathered)
         .bytes_ps = front->has_bytes ? row->self_ps : 0,
     };
     add_to_sums(o, &o->lanes[front->lane].device, front);
-    return tm_groups_add(o->groups, row);
+    return tm_groups_add_st(o->groups, row);
 }
 
 /* One event of an operation; is_execution: it begins one, which is what costs are of. */
@@ -570,8 +570,8 @@ static tm_status comes_again(const struct ops *o, const struct op_stream *stream
 {
     *comes = false;
     if (record->class != TM_CLASS_MEMSET)
-        return tm_names_are_same(o->names, stream->first_kernel, record->name, comes);
-    return stream->first_kernel ? tm_names_are_same(o->names, stream->first, record->name, comes) : TM_OK;
+        return tm_names_are_same_st(o->names, stream->first_kernel, record->name, comes);
+    return stream->first_kernel ? tm_names_are_same_st(o->names, stream->first, record->name, comes) : TM_OK;
 }
 
 /* Whether a kernel begins an execution of its operation: another operation ran on the stream before, or another step
@@ -586,7 +586,7 @@ static tm_status begins_execution(struct ops *o, const struct tm_event *event, c
     if (!row->is_hlo)
         return TM_OK;
     if (track >= tm_rows_count(o->streams))
-        st = tm_rows_resize(o->streams, (uint64_t)track + 1);
+        st = tm_rows_resize_st(o->streams, (uint64_t)track + 1);
     if (st != TM_OK)
         return st;
     stream = tm_rows_change(o->streams, track);
@@ -764,7 +764,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     memset(o->kernels, 0, OPS_KERNELS * sizeof(*o->kernels));
     st = ask_programs(o);
     if (st == TM_OK)
-        st = tm_rows_resize(o->streams, 0);
+        st = tm_rows_resize_st(o->streams, 0);
     if (st != TM_OK || !bytes)
         return st;
     o->lanes = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, bytes, &s->run->error);
@@ -785,7 +785,7 @@ static tm_status end_host(struct tm_stage *s)
         st = tm_front_flush(&o->front);
     for (uint32_t i = 0; i < o->lane_count && st == TM_OK; i++)
         if (o->lanes[i].number != TM_NONE)
-            st = tm_rows_append(o->devices, &o->lanes[i].device);
+            st = tm_rows_append_st(o->devices, &o->lanes[i].device);
     give_lanes(o);
     o->trace = NULL;
     return st;

@@ -138,7 +138,7 @@ void tm_op_merge(struct op_row *into, const struct op_row *from);
 size_t tm_op_family_name(const char *text, size_t length);
 /* A path with '*' for the numbers of layers.  out: to[most]; returns its length */
 size_t tm_op_family_path(const char *text, size_t length, char *to, size_t most);
-/* out: *family  errors: as of tm_names_text */
+/* out: *family  errors: as of tm_names_text_st */
 tm_status tm_op_family_of(struct ops *o, const struct op_row *row, struct tm_key *family) TM_MUST_USE;
 
 /* --- roofline.c: how near an operation comes to what its device can do --- */

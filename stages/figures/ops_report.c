@@ -101,7 +101,7 @@ enum part { NAME_ALONE /* it has no path */, NAME, PATH };
 static tm_status text_of(struct ops *o, tm_strid id, enum part part, char *to, size_t *length, bool *is_whole)
 {
     const char *text;
-    const tm_status st = tm_names_text(o->names, id, TEXT_MOST, &text, length);
+    const tm_status st = tm_names_text_st(o->names, id, TEXT_MOST, &text, length);
 
     *is_whole = *length >= TEXT_MOST;
     if (st != TM_OK || *is_whole)
@@ -124,7 +124,7 @@ static tm_status key_of(struct ops *o, tm_strid id, enum part part, struct tm_ke
     const tm_status st = text_of(o, id, part, text, &length, &is_whole);
 
     if (st == TM_OK && is_whole)
-        return tm_names_hashes(o->names, &id, 1, key);
+        return tm_names_hashes_st(o->names, &id, 1, key);
     *key = tm_hash_key(text, length);
     return st;
 }
@@ -149,7 +149,7 @@ static tm_status put_text(struct ops *o, tm_strid id, enum part part, tm_strid *
     const tm_status st = text_of(o, id, part, text, &length, &is_whole);
 
     *to = id;
-    return st == TM_OK && !is_whole ? tm_names_put(o->names, text, length, to) : st;
+    return st == TM_OK && !is_whole ? tm_names_put_st(o->names, text, length, to) : st;
 }
 
 /* What the family of an operation is called.  out: *family_path  0 without a path */
@@ -272,14 +272,14 @@ static tm_status add_to_family(struct report *r, const struct op_row *row)
     };
 
     family.row.key = row->family;
-    st = tm_sorter_push(r->members, &member);
-    return st == TM_OK ? tm_groups_add(r->by_family, &family) : st;
+    st = tm_sorter_push_st(r->members, &member);
+    return st == TM_OK ? tm_groups_add_st(r->by_family, &family) : st;
 }
 
 static tm_status add_length(struct report *r, int64_t self_ps)
 {
     r->top_ps = self_ps > r->top_ps ? self_ps : r->top_ps;
-    return tm_sorter_push(r->lengths, &self_ps);
+    return tm_sorter_push_st(r->lengths, &self_ps);
 }
 
 /* The lengths of what counts as one: of the family, or of each of its members, which come in the order of families.
@@ -293,7 +293,7 @@ static tm_status add_lengths(struct report *r, const struct family *family, cons
         if (!is_one)
             st = add_length(r, ((const struct member *)*next)->self_ps);
         if (st == TM_OK)
-            st = tm_sorter_next(r->members, next);
+            st = tm_sorter_next_st(r->members, next);
     }
     return st;
 }
@@ -301,13 +301,13 @@ static tm_status add_lengths(struct report *r, const struct family *family, cons
 static tm_status read_families(struct report *r)
 {
     const void *row = NULL, *member = NULL;
-    tm_status st = tm_groups_finish(r->by_family);
+    tm_status st = tm_groups_finish_st(r->by_family);
 
     if (st == TM_OK)
-        st = tm_sorter_finish(r->members);
+        st = tm_sorter_finish_st(r->members);
     if (st == TM_OK)
-        st = tm_sorter_next(r->members, &member);
-    while (st == TM_OK && (st = tm_groups_next(r->by_family, &row)) == TM_OK && row) {
+        st = tm_sorter_next_st(r->members, &member);
+    while (st == TM_OK && (st = tm_groups_next_st(r->by_family, &row)) == TM_OK && row) {
         const struct family *family = row;
 
         r->distinct_families++;
@@ -365,9 +365,9 @@ static tm_status take_row(struct report *r, struct op_roofs *roofs, const struct
 static tm_status read_rows(struct report *r, struct op_roofs *roofs)
 {
     const void *row = NULL;
-    tm_status st = tm_groups_finish(r->o->groups);
+    tm_status st = tm_groups_finish_st(r->o->groups);
 
-    while (st == TM_OK && (st = tm_groups_next(r->o->groups, &row)) == TM_OK && row)
+    while (st == TM_OK && (st = tm_groups_next_st(r->o->groups, &row)) == TM_OK && row)
         st = take_row(r, roofs, row);
     if (st == TM_OK)
         tm_top_rows_sort(r->rows);
@@ -379,13 +379,13 @@ static tm_status count_first(struct report *r, uint64_t *count)
 {
     const unsigned __int128 wanted = (unsigned __int128)(uint64_t)r->o->self_ps * SHARE_OF_FIRST_PCT;
     unsigned __int128 sum = 0;
-    tm_status st = tm_sorter_finish(r->lengths);
+    tm_status st = tm_sorter_finish_st(r->lengths);
 
     *count = 0;
     while (st == TM_OK && sum * 100 < wanted) {
         const void *row;
 
-        st = tm_sorter_next(r->lengths, &row);
+        st = tm_sorter_next_st(r->lengths, &row);
         if (st != TM_OK || !row)
             break;
         sum += (uint64_t) * (const int64_t *)row;
@@ -415,7 +415,7 @@ static tm_status add_opcode(struct report *r, struct tm_value *to, const struct 
 
     if (row->opcode || !row->details)
         return tm_listed_text_or(&r->texts, to, "opcode", row->opcode, not_told);
-    st = tm_names_text(r->o->names, row->details, HLO_BYTES, &text, &length);
+    st = tm_names_text_st(r->o->names, row->details, HLO_BYTES, &text, &length);
     if (st != TM_OK)
         return st;
     tm_hlo_opcode(text, length, &opcode, &opcode_length);

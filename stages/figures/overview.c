@@ -33,7 +33,7 @@ static tm_status look_at(const struct tm_trace *trace, tm_strid path, enum tm_ba
 
     if (!path)
         return TM_OK;
-    st = tm_names_info(trace->names, path, &name);
+    st = tm_names_info_st(trace->names, path, &name);
     if (st != TM_OK)
         return st;
     told = name.traits & TM_TRAIT_BACKWARD ? TM_BACKWARD_YES : TM_BACKWARD_NO;
@@ -180,7 +180,7 @@ static tm_status keep_device(struct overview *o, const struct tm_device *device)
 
     memcpy(row.model, device->model, sizeof(row.model));
     memcpy(row.vendor, device->vendor, sizeof(row.vendor));
-    return tm_rows_append(o->devices, &row);
+    return tm_rows_append_st(o->devices, &row);
 }
 
 /* Whose events were left out, as the tally of them counts. */
@@ -211,7 +211,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     o->operators_before = o->classes[TM_CLASS_FRAMEWORK_OP];
     memcpy(host.name, trace->host_name, sizeof(host.name));
     o->device_events = 0;
-    st = tm_rows_append(o->hosts, &host);
+    st = tm_rows_append_st(o->hosts, &host);
     for (uint32_t i = 0; i < trace->device_count && st == TM_OK; i++) {
         const struct tm_device *device = &trace->devices[i];
         struct unused_row unused = { .host = (uint32_t)tm_rows_count(o->hosts) - 1 };
@@ -223,7 +223,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
         if (st != TM_OK || device->activities)
             continue;
         memcpy(unused.name, device->name, sizeof(unused.name));
-        st = tm_rows_append(o->unused, &unused);
+        st = tm_rows_append_st(o->unused, &unused);
     }
     return st;
 }

@@ -98,7 +98,7 @@ static tm_status add_name(struct programs *p, struct tm_value *to, const char *k
 {
     const char *text;
     size_t length;
-    const tm_status st = tm_names_text(p->names, name, NAME_MOST, &text, &length);
+    const tm_status st = tm_names_text_st(p->names, name, NAME_MOST, &text, &length);
 
     if (st == TM_OK)
         tm_add_text(to, key, text, length);
@@ -324,7 +324,7 @@ static tm_status take_call(struct programs *p, const struct tm_event *event)
 
     if (st != TM_OK || !is_inside)
         return st;
-    st = tm_names_info(p->names, event->record.name, &name);
+    st = tm_names_info_st(p->names, event->record.name, &name);
     for (int i = 0; i < PROGRAMS_NAMES && st == TM_OK; i++) {
         struct program_call *call = &p->calls[i];
 
@@ -438,12 +438,12 @@ static tm_status find_next(struct programs *p, const struct program_lane *lane, 
                            bool *is_next)
 {
     bool is_same = false;
-    tm_status st = tm_names_are_same(p->names, lane->module, config->module, &is_same);
+    tm_status st = tm_names_are_same_st(p->names, lane->module, config->module, &is_same);
 
     *is_next = !is_same;
     if (st != TM_OK || !is_same || p->begun <= lane->calls)
         return st;
-    return tm_names_are_same(p->names, lane->first, config->hlo_op, is_next);
+    return tm_names_are_same_st(p->names, lane->first, config->hlo_op, is_next);
 }
 
 static tm_status take_op(struct programs *p, struct program_lane *lane, const struct tm_event *event)

@@ -452,7 +452,7 @@ static tm_status find_why(struct ops *o, char *why, size_t bytes)
                               : "the profile does not tell which operation of a program its kernels are of");
     if (!o->hlo_why)
         return TM_OK;
-    st = tm_names_text(o->names, o->hlo_why, bytes - 1, &text, &length);
+    st = tm_names_text_st(o->names, o->hlo_why, bytes - 1, &text, &length);
     if (st == TM_OK)
         (void)snprintf(why, bytes, "%s", text);
     return st;

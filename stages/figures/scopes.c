@@ -174,7 +174,7 @@ static tm_status scope_layers_add(struct tm_groups *layers, const char *text, co
             continue;
         layer.pass_ps[path->pass] = op->self_ps;
         outer = layer.family = family_of(keys[i], name, digits_at);
-        st = tm_groups_add(layers, &layer);
+        st = tm_groups_add_st(layers, &layer);
     }
     return st;
 }
@@ -229,9 +229,9 @@ static void decide_told(struct layer_report *r)
 static tm_status count_families(struct layer_report *r, struct tm_groups *families)
 {
     const void *row = NULL;
-    tm_status st = tm_groups_finish(r->layers);
+    tm_status st = tm_groups_finish_st(r->layers);
 
-    while (st == TM_OK && (st = tm_groups_next(r->layers, &row)) == TM_OK && row) {
+    while (st == TM_OK && (st = tm_groups_next_st(r->layers, &row)) == TM_OK && row) {
         const struct scope_layer *layer = row;
         const struct family family = { .key = layer->family,
                                        .outer = layer->outer_family,
@@ -239,7 +239,7 @@ static tm_status count_families(struct layer_report *r, struct tm_groups *famili
                                        .total_ps = layer->total_ps,
                                        .depth = layer->depth };
 
-        st = tm_groups_add(families, &family);
+        st = tm_groups_add_st(families, &family);
     }
     return st;
 }
@@ -253,8 +253,8 @@ static tm_status find_families(struct layer_report *r)
     tm_status st = families ? count_families(r, families) : run->error.status;
 
     if (st == TM_OK)
-        st = tm_groups_finish(families);
-    while (st == TM_OK && (st = tm_groups_next(families, &row)) == TM_OK && row)
+        st = tm_groups_finish_st(families);
+    while (st == TM_OK && (st = tm_groups_next_st(families, &row)) == TM_OK && row)
         st = tm_top_rows_add(r->families, row);
     tm_groups_free(families);
     if (st != TM_OK)
@@ -267,9 +267,9 @@ static tm_status find_families(struct layer_report *r)
 static tm_status list_layers(struct layer_report *r)
 {
     const void *row = NULL;
-    tm_status st = tm_groups_rewind(r->layers);
+    tm_status st = tm_groups_rewind_st(r->layers);
 
-    while (st == TM_OK && (st = tm_groups_next(r->layers, &row)) == TM_OK && row) {
+    while (st == TM_OK && (st = tm_groups_next_st(r->layers, &row)) == TM_OK && row) {
         struct listed_layer listed = { .layer = *(const struct scope_layer *)row };
 
         listed.place = place_of(r->families, listed.layer.family);
@@ -293,7 +293,7 @@ static tm_status add_layer(struct layer_report *r, struct tm_value *list, const 
     struct tm_value *to;
     const char *text;
     size_t length, name_at, family_length;
-    const tm_status st = tm_names_text(r->scopes->names, layer->path, TM_SCOPE_PATH_MOST + 1, &text, &length);
+    const tm_status st = tm_names_text_st(r->scopes->names, layer->path, TM_SCOPE_PATH_MOST + 1, &text, &length);
 
     if (st != TM_OK)
         return st;
@@ -386,7 +386,7 @@ static tm_status scopes_save(struct tm_stage *s, struct tm_partial_writer *w)
 static tm_status set_path(struct scopes *s, struct scope_op *op, tm_strid path)
 {
     struct tm_name name;
-    const tm_status st = tm_names_info(s->names, path, &name);
+    const tm_status st = tm_names_info_st(s->names, path, &name);
 
     op->path = path;
     op->key = name.hash;
@@ -447,7 +447,7 @@ static tm_status take_gathered(void *to, void *gathered)
     if (!op->count)
         return TM_OK;
     if (op->path)
-        return tm_groups_add(s->ops, op);
+        return tm_groups_add_st(s->ops, op);
     s->unscoped_count = tm_sum_counts(s->unscoped_count, op->count);
     s->unscoped_ps = tm_sum_times(s->unscoped_ps, op->self_ps);
     return TM_OK;
@@ -674,7 +674,7 @@ static tm_status add_nodes(struct scope_report *r, const char *text, const struc
             .depth = i,
         };
 
-        st = tm_groups_add(r->nodes, &node);
+        st = tm_groups_add_st(r->nodes, &node);
     }
     return st == TM_OK ? scope_layers_add(r->layers, text, path, op) : st;
 }
@@ -685,7 +685,7 @@ static tm_status read_op(struct scope_report *r, const struct scope_op *op)
     struct tm_scope_path path;
     const char *text;
     size_t length;
-    const tm_status st = tm_names_text(r->scopes->names, op->path, TM_SCOPE_PATH_MOST + 1, &text, &length);
+    const tm_status st = tm_names_text_st(r->scopes->names, op->path, TM_SCOPE_PATH_MOST + 1, &text, &length);
 
     if (st != TM_OK)
         return st;
@@ -709,11 +709,11 @@ static tm_status read_ops(struct scope_report *r)
 {
     struct scopes *c = r->scopes;
     const void *row = NULL;
-    tm_status st = tm_groups_finish(c->ops);
+    tm_status st = tm_groups_finish_st(c->ops);
 
     r->sums.unscoped_count = c->unscoped_count;
     r->sums.unscoped_ps = c->unscoped_ps;
-    while (st == TM_OK && (st = tm_groups_next(c->ops, &row)) == TM_OK && row)
+    while (st == TM_OK && (st = tm_groups_next_st(c->ops, &row)) == TM_OK && row)
         st = read_op(r, row);
     tm_groups_free(c->ops); /* its memory is for what comes now */
     c->ops = NULL;
@@ -741,9 +741,9 @@ static bool is_root_scope(const void *row)
 static tm_status choose_nodes(struct scope_report *r)
 {
     const void *row = NULL;
-    tm_status st = tm_groups_finish(r->nodes);
+    tm_status st = tm_groups_finish_st(r->nodes);
 
-    while (st == TM_OK && (st = tm_groups_next(r->nodes, &row)) == TM_OK && row) {
+    while (st == TM_OK && (st = tm_groups_next_st(r->nodes, &row)) == TM_OK && row) {
         r->distinct++;
         st = tm_top_rows_add(r->top, row);
     }
@@ -774,7 +774,7 @@ static tm_status add_node(struct scope_report *r, struct tm_value *list, const s
     struct tm_value *to;
     const char *text;
     size_t length;
-    const tm_status st = tm_names_text(r->scopes->names, node->path, TM_SCOPE_PATH_MOST + 1, &text, &length);
+    const tm_status st = tm_names_text_st(r->scopes->names, node->path, TM_SCOPE_PATH_MOST + 1, &text, &length);
 
     if (st != TM_OK)
         return st;

@@ -203,7 +203,7 @@ static_assert(sizeof(struct key_text) == 72, "hashed as bytes");
 static tm_status hash_of(const struct skew *k, tm_strid id, struct tm_key *hash)
 {
     struct tm_name info;
-    const tm_status st = tm_names_info(k->names, id, &info);
+    const tm_status st = tm_names_info_st(k->names, id, &info);
 
     *hash = info.hash;
     return st;
@@ -279,7 +279,7 @@ static tm_status fill_front(struct skew *k, const struct tm_event *event, bool i
                                   .is_used = true,
                                   .is_numbered = is_numbered,
                                   .can_match = facts.kind != TM_SEND_RECV };
-    return tm_groups_add(k->communicators, &c);
+    return tm_groups_add_st(k->communicators, &c);
 }
 
 /* --- events --- */
@@ -303,7 +303,7 @@ static tm_status keep_arrival(struct skew *k, const struct tm_event *event, stru
         return TM_OK;
     }
     arrival->communicator = front->communicator;
-    return tm_sorter_push(k->arrivals, arrival);
+    return tm_sorter_push_st(k->arrivals, arrival);
 }
 
 /* Which events: those of CPUs are threads of one process, of which nothing tells who takes part. */
@@ -487,7 +487,7 @@ static tm_status end_block(struct matching *g)
     for (uint32_t i = 0; i < g->devices && st == TM_OK; i++) {
         const uint8_t takes_part = g->counts[i] == chosen;
 
-        st = tm_rows_append(g->runs, &takes_part);
+        st = tm_rows_append_st(g->runs, &takes_part);
     }
     g->devices = 0;
     return st;
@@ -499,7 +499,7 @@ static tm_status find_parts(struct matching *g)
     const void *row = NULL;
     tm_status st = TM_OK;
 
-    while (st == TM_OK && (st = tm_sorter_next(g->k->arrivals, &row)) == TM_OK && row) {
+    while (st == TM_OK && (st = tm_sorter_next_st(g->k->arrivals, &row)) == TM_OK && row) {
         const struct arrival arrival = *(const struct arrival *)row;
         const bool is_new_block = last.member == TM_NONE || !is_same_block(&last, &arrival);
 
@@ -525,7 +525,7 @@ static tm_status next_communicator(struct matching *g, const struct tm_key *key,
 
     g->is_counted = false;
     do {
-        st = tm_groups_next(g->k->communicators, &row);
+        st = tm_groups_next_st(g->k->communicators, &row);
         if (st != TM_OK)
             return st;
         if (row)
@@ -534,7 +534,7 @@ static tm_status next_communicator(struct matching *g, const struct tm_key *key,
     if (!row) /* only in a damaged partial */
         *c = (struct communicator){ .key = *key, .kind = TM_OTHER_COLLECTIVE };
     if (c->replica_groups)
-        st = tm_names_text(g->k->names, c->replica_groups, 0, &text, &length);
+        st = tm_names_text_st(g->k->names, c->replica_groups, 0, &text, &length);
     if (st == TM_OK)
         tm_skew_find_subgroups(text, g->subgroups, g->k->members.count);
     return st;
@@ -558,7 +558,7 @@ static tm_status begin_block(struct matching *g, const struct communicator *c, i
     const struct block block = { c->name, c->group, step, c->group_size, c->kind };
 
     g->block++;
-    return tm_rows_append(g->m->blocks, &block);
+    return tm_rows_append_st(g->m->blocks, &block);
 }
 
 static tm_status join(struct matching *g, const struct arrival *arrival)
@@ -575,7 +575,7 @@ static tm_status join(struct matching *g, const struct arrival *arrival)
                                    .is_chosen = arrival->is_chosen };
 
     if (g->takes_part && joined.subgroup != TM_NONE)
-        return tm_sorter_push(g->m->joined, &joined);
+        return tm_sorter_push_st(g->m->joined, &joined);
     g->m->unmatched = tm_sum_counts(g->m->unmatched, arrival->is_chosen);
     return TM_OK;
 }
@@ -585,9 +585,9 @@ static tm_status give_ordinals(struct matching *g)
     struct arrival last = { .member = TM_NONE };
     struct communicator c = { .name = 0 };
     const void *row = NULL;
-    tm_status st = tm_groups_finish(g->k->communicators);
+    tm_status st = tm_groups_finish_st(g->k->communicators);
 
-    while (st == TM_OK && (st = tm_sorter_next(g->k->arrivals, &row)) == TM_OK && row) {
+    while (st == TM_OK && (st = tm_sorter_next_st(g->k->arrivals, &row)) == TM_OK && row) {
         const struct arrival arrival = *(const struct arrival *)row;
         const bool is_first = last.member == TM_NONE;
         const bool is_new_block = is_first || !is_same_block(&last, &arrival);
@@ -609,15 +609,15 @@ static tm_status give_ordinals(struct matching *g)
 
 static tm_status read_twice(struct matching *g)
 {
-    tm_status st = tm_sorter_finish(g->k->arrivals);
+    tm_status st = tm_sorter_finish_st(g->k->arrivals);
 
     if (st == TM_OK)
         st = find_parts(g);
     if (st == TM_OK)
-        st = tm_sorter_rewind(g->k->arrivals);
+        st = tm_sorter_rewind_st(g->k->arrivals);
     if (st == TM_OK)
         st = give_ordinals(g);
-    return st == TM_OK ? tm_sorter_finish(g->m->joined) : st;
+    return st == TM_OK ? tm_sorter_finish_st(g->m->joined) : st;
 }
 
 tm_status tm_skew_match_arrivals(struct skew *k, struct matches *m)
@@ -823,10 +823,10 @@ static uint32_t host_of(const struct adding *a, const struct joined *row)
 static tm_status rewind_instances(struct adding *a)
 {
     const void *row = NULL;
-    tm_status st = tm_sorter_rewind(a->m->joined);
+    tm_status st = tm_sorter_rewind_st(a->m->joined);
 
     if (st == TM_OK)
-        st = tm_sorter_next(a->m->joined, &row);
+        st = tm_sorter_next_st(a->m->joined, &row);
     a->has_next = row != NULL;
     if (row)
         a->next = *(const struct joined *)row;
@@ -847,7 +847,7 @@ static tm_status next_instance(struct adding *a, bool is_across)
         if (it->count && (!is_same(&a->next, it->rows) || (!is_across && host_of(a, &a->next) != host_of(a, it->rows))))
             break;
         it->rows[it->count++] = a->next;
-        st = tm_sorter_next(a->m->joined, &row);
+        st = tm_sorter_next_st(a->m->joined, &row);
         a->has_next = row != NULL;
         if (row)
             a->next = *(const struct joined *)row;
@@ -960,7 +960,7 @@ static tm_status add_members(struct adding *a, int64_t last_ps)
                                          .is_start = row->is_start,
                                          .is_chosen = row->is_chosen };
 
-        st = tm_sorter_push(sums->rows, &matched);
+        st = tm_sorter_push_st(sums->rows, &matched);
         if (!row->is_chosen)
             continue;
         member->count++;
@@ -1031,7 +1031,7 @@ static tm_status add_instance(struct adding *a)
     sums->incomplete += a->group_size > a->instance.count;
     sums->late_ps = tm_sum_times(sums->late_ps, skew_ps);
     sums->max_ps = skew_ps > sums->max_ps ? skew_ps : sums->max_ps;
-    st = tm_sorter_push(sums->lengths, &skew_ps);
+    st = tm_sorter_push_st(sums->lengths, &skew_ps);
     if (!skew_ps || st != TM_OK)
         return st;
     add_causes(a, last);
@@ -1062,7 +1062,7 @@ static tm_status add_instances(struct adding *a)
             leave_unmatched(a);
     }
     if (st == TM_OK)
-        st = tm_sorter_finish(a->sums->lengths);
+        st = tm_sorter_finish_st(a->sums->lengths);
     tm_top_rows_sort(a->sums->worst);
     return st;
 }
@@ -1170,7 +1170,7 @@ tm_status tm_skew_add_up(struct skew *k, struct matches *m, struct skew_sums *su
              ? read_matches(&a)
              : run->error.status;
     if (st == TM_OK)
-        st = tm_sorter_finish(sums->rows);
+        st = tm_sorter_finish_st(sums->rows);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.instance.rows, a.instance.rows ? rows_bytes : 0);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.order, a.order ? order_bytes : 0);
     return st;
@@ -1343,7 +1343,7 @@ static tm_status add_percentiles(struct skew_sums *sums, struct tm_value *skew)
         const uint64_t n = sums->matched, rank = n / 100 * rows[i].pct + (n % 100 * rows[i].pct + 99) / 100;
 
         for (; seen < rank; seen++) {
-            const tm_status st = tm_sorter_next(sums->lengths, &length);
+            const tm_status st = tm_sorter_next_st(sums->lengths, &length);
 
             if (st != TM_OK)
                 return st;

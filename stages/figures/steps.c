@@ -248,9 +248,9 @@ static tm_status sort_lines(struct device_time *d, const struct shared_clock *cl
         row.chosen = line->chosen;
         row.warmup = line->warmup;
         row.incomplete = !line->complete;
-        st = tm_sorter_push(sorter, &row);
+        st = tm_sorter_push_st(sorter, &row);
     }
-    return st == TM_OK ? tm_sorter_finish(sorter) : st;
+    return st == TM_OK ? tm_sorter_finish_st(sorter) : st;
 }
 
 /* A step of the run, while its lines come. */
@@ -298,7 +298,7 @@ static tm_status count_step(struct run_steps *steps, const struct gathered *step
     if (!step->lengths)
         return TM_OK;
     steps->total_ps += (double)length_ps;
-    return tm_rows_append(steps->lengths, &length_ps);
+    return tm_rows_append_st(steps->lengths, &length_ps);
 }
 
 static tm_status gather_steps(struct tm_sorter *sorter, struct run_steps *steps)
@@ -307,7 +307,7 @@ static tm_status gather_steps(struct tm_sorter *sorter, struct run_steps *steps)
     const void *row;
     tm_status st;
 
-    while ((st = tm_sorter_next(sorter, &row)) == TM_OK && row) {
+    while ((st = tm_sorter_next_st(sorter, &row)) == TM_OK && row) {
         const struct numbered *line = row;
 
         if (!step.has_line || line->number != step.number) {
@@ -376,9 +376,9 @@ static tm_status fill_sorter(struct device_time *d, const struct run_steps *step
         distance = (double)*length_ps - mean_ps;
         *products += i ? before * distance : 0;
         before = distance;
-        st = tm_sorter_push(sorter, length_ps);
+        st = tm_sorter_push_st(sorter, length_ps);
     }
-    return st == TM_OK ? tm_sorter_finish(sorter) : st;
+    return st == TM_OK ? tm_sorter_finish_st(sorter) : st;
 }
 
 static tm_status compute(struct device_time *d, const struct run_steps *steps, struct statistics *s)
@@ -396,7 +396,7 @@ static tm_status compute(struct device_time *d, const struct run_steps *steps, s
         const void *row;
         int64_t value;
 
-        st = tm_sorter_next(sorter, &row);
+        st = tm_sorter_next_st(sorter, &row);
         if (st != TM_OK || !row)
             break;
         value = *(const int64_t *)row;
@@ -510,14 +510,14 @@ static tm_status choose_listed(struct device_time *d, uint64_t *rows, size_t *co
         else
             place.length_ps = uses_host_span(d) ? line->host_span_ps : line->period_ps;
         if (st == TM_OK)
-            st = tm_sorter_push(sorter, &place);
+            st = tm_sorter_push_st(sorter, &place);
     }
     if (st == TM_OK)
-        st = tm_sorter_finish(sorter);
+        st = tm_sorter_finish_st(sorter);
     for (uint64_t i = 0; i < most && st == TM_OK; i++) {
         const void *row;
 
-        st = tm_sorter_next(sorter, &row);
+        st = tm_sorter_next_st(sorter, &row);
         if (st != TM_OK || !row)
             break;
         rows[(*count)++] = ((const struct place *)row)->row;
@@ -612,7 +612,7 @@ static tm_status add_module(struct device_time *d, struct tm_value *steps)
         tm_add_null(steps, "module", "the steps are not executions of a program");
         return TM_OK;
     }
-    st = tm_names_text(d->names, d->module, 512, &text, &length);
+    st = tm_names_text_st(d->names, d->module, 512, &text, &length);
     if (st == TM_OK)
         tm_add_text(steps, "module", text, length);
     return st;

@@ -445,13 +445,13 @@ static tm_status end_repeated(const struct transfers *t, struct tm_top_rows *top
 static tm_status fold_repeats(struct transfers *t, struct tm_top_rows *top)
 {
     struct repeated repeated = { .steps = 0 };
-    tm_status st = tm_groups_finish(t->repeats);
+    tm_status st = tm_groups_finish_st(t->repeats);
 
     while (st == TM_OK) {
         const void *row;
         const struct copy_repeat *one;
 
-        st = tm_groups_next(t->repeats, &row);
+        st = tm_groups_next_st(t->repeats, &row);
         if (st != TM_OK)
             break;
         one = row;
@@ -638,7 +638,7 @@ static tm_status open_lane(struct transfers *t, const struct tm_device *device)
         t->has_cpu = true;
     else
         t->has_accelerator = true;
-    return tm_rows_append(t->ids, &id);
+    return tm_rows_append_st(t->ids, &id);
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
@@ -778,7 +778,7 @@ static tm_status add_known(struct transfers *t, struct copy_lane *lane, const st
     note_ping_pong(t, lane, event, which);
     if (event->config->tpu_part == TM_TPU_PLAIN)
         st = note_large(t, lane, event, which);
-    return st == TM_OK && event->step != TM_NONE ? tm_groups_add(t->repeats, &repeat) : st;
+    return st == TM_OK && event->step != TM_NONE ? tm_groups_add_st(t->repeats, &repeat) : st;
 }
 
 static bool is_copy_level(unsigned level)
@@ -968,7 +968,7 @@ static tm_status end_host(struct tm_stage *s)
             const struct copy_pair pair = { lane->number, k, lane->sums[k] };
 
             if (pair.sum.count)
-                st = tm_rows_append(t->pairs, &pair);
+                st = tm_rows_append_st(t->pairs, &pair);
         }
     }
     give_lanes(t);

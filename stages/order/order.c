@@ -68,7 +68,7 @@ static tm_status push_rest(struct order *o, const struct tm_raw_record *raw)
     struct tm_kept_record row;
     const tm_status st = tm_keep_record(&o->rest_args, o->run, raw, &row);
 
-    return st == TM_OK ? tm_sorter_push(o->rest, &row) : st;
+    return st == TM_OK ? tm_sorter_push_st(o->rest, &row) : st;
 }
 
 /* Put all records of a track into the sort. */
@@ -114,7 +114,7 @@ static tm_status advance(struct order *o, struct head *head, bool *more)
 
     if (head->cursor)
         return o->source->type->next(head->cursor, &head->raw, more);
-    st = tm_sorter_next(o->rest, &next);
+    st = tm_sorter_next_st(o->rest, &next);
     *more = st == TM_OK && next;
     if (!*more)
         return st;
@@ -250,7 +250,7 @@ static tm_status find_cutoff(struct order *o, uint64_t *cutoff, size_t *open)
 
 static tm_status open_rest(struct order *o)
 {
-    const tm_status st = tm_sorter_finish(o->rest);
+    const tm_status st = tm_sorter_finish_st(o->rest);
 
     return st == TM_OK ? add_head(o, NULL, NULL) : st;
 }

@@ -100,7 +100,7 @@ static tm_status put_wide(struct tm_launches *l, const struct tm_launch *launch,
     if (!l->wide)
         return l->run->error.status;
     *number = tm_rows_count(l->wide);
-    return tm_rows_append(l->wide, &wide);
+    return tm_rows_append_st(l->wide, &wide);
 }
 
 tm_status tm_launches_widen(struct tm_launches *l, struct tm_launch *launch)
@@ -136,7 +136,7 @@ static tm_status pack_launch(struct tm_launches *l, const struct tm_launch *laun
 
 static tm_status put_sparse(struct tm_launches *l, uint64_t key, struct tm_short_launch row)
 {
-    return tm_index_put(l->sparse, &(struct tm_sparse_launch){ key, row });
+    return tm_index_put_st(l->sparse, &(struct tm_sparse_launch){ key, row });
 }
 
 /* From now on all of them are in `sparse`.  For a moment both are held, each within its own share. */
@@ -284,7 +284,7 @@ static tm_status trim(struct tm_launches *l)
 
 tm_status tm_launches_finish(struct tm_launches *l)
 {
-    return l->sparse ? tm_index_finish(l->sparse) : trim(l);
+    return l->sparse ? tm_index_finish_st(l->sparse) : trim(l);
 }
 
 uint64_t tm_launches_most_number(const struct tm_launches *l)
@@ -295,7 +295,7 @@ uint64_t tm_launches_most_number(const struct tm_launches *l)
 tm_status tm_launches_find_sparse(struct tm_launches *l, uint64_t key, struct tm_launch *launch, uint64_t *number)
 {
     const void *row;
-    const tm_status st = tm_index_find(l->sparse, key, &row, number);
+    const tm_status st = tm_index_find_st(l->sparse, key, &row, number);
 
     if (st != TM_OK || !row)
         return st;
@@ -363,20 +363,20 @@ void tm_spans_free(struct tm_spans *spans)
 
 tm_status tm_spans_add(struct tm_spans *spans, const struct tm_span *span)
 {
-    return tm_sorter_push(spans->sorter, span);
+    return tm_sorter_push_st(spans->sorter, span);
 }
 
 tm_status tm_spans_finish(struct tm_spans *spans)
 {
     struct tm_span last = { .lane = 0 };
     bool has_last = false;
-    tm_status st = tm_sorter_finish(spans->sorter);
+    tm_status st = tm_sorter_finish_st(spans->sorter);
 
     while (st == TM_OK) {
         const void *row;
         struct tm_span span;
 
-        st = tm_sorter_next(spans->sorter, &row);
+        st = tm_sorter_next_st(spans->sorter, &row);
         if (st != TM_OK || !row)
             break;
         span = *(const struct tm_span *)row;
@@ -388,7 +388,7 @@ tm_status tm_spans_finish(struct tm_spans *spans)
             spans->longest_lane = span.ordinal + 1;
         last = span;
         has_last = true;
-        st = tm_rows_append(spans->rows, &span);
+        st = tm_rows_append_st(spans->rows, &span);
     }
     tm_sorter_free(spans->sorter);
     spans->sorter = NULL;
@@ -546,7 +546,7 @@ tm_status tm_cpu_device(struct tm_trace *trace, uint32_t ordinal, uint32_t *devi
 static tm_status contains(struct tm_index *set, uint64_t key, bool *found)
 {
     const void *row = NULL;
-    const tm_status st = set ? tm_index_get(set, key, &row) : TM_OK;
+    const tm_status st = set ? tm_index_get_st(set, key, &row) : TM_OK;
 
     *found = row != NULL;
     return st;
@@ -795,7 +795,7 @@ static tm_status find_step(struct tm_resolver *r, const struct tm_raw_record *ra
         break;
     case TM_STEPS_GROUP:
         if (raw->record.flags & TM_FLAG_GROUP && raw->record.args_length == sizeof(struct tm_number))
-            st = tm_index_get(r->group_steps, (uint64_t)((const struct tm_number *)raw->args)->value, &row);
+            st = tm_index_get_st(r->group_steps, (uint64_t)((const struct tm_number *)raw->args)->value, &row);
         if (row)
             event->step = (uint32_t)((const struct tm_group_step *)row)->ordinal;
         return st;

@@ -127,7 +127,7 @@ static tm_status empty(struct tm_survey_stats *c)
         if (!row.tally.count)
             continue;
         row.key = key_of(&row.tally.sort);
-        st = tm_groups_add(c->groups, &row);
+        st = tm_groups_add_st(c->groups, &row);
     }
     memset(c->table, 0, sizeof(*c->table) << c->bits);
     c->used = 0;
@@ -200,7 +200,7 @@ tm_status tm_survey_stats_take(struct tm_survey_stats *c, const struct tm_track 
     if (tm_id_tells(track, raw)) {
         const struct waiting waiting = { sort, r->correlation, r->dur_ps };
 
-        return tm_rows_append(c->waiting, &waiting);
+        return tm_rows_append_st(c->waiting, &waiting);
     }
     return count(c, &sort, r->dur_ps);
 }
@@ -306,11 +306,11 @@ tm_status tm_survey_stats_give(struct tm_survey_stats *c, struct tm_resolver *re
     if (st == TM_OK)
         st = empty(c);
     if (st == TM_OK)
-        st = tm_groups_finish(c->groups);
+        st = tm_groups_finish_st(c->groups);
     while (st == TM_OK) {
         const void *row;
 
-        st = tm_groups_next(c->groups, &row);
+        st = tm_groups_next_st(c->groups, &row);
         if (st != TM_OK || !row)
             break;
         st = give_tally(c, resolver, &((const struct census_row *)row)->tally, take, to);

@@ -15,14 +15,14 @@ enum { ROWS_PAGE = 4 << 10 };
 /* The program with the most device time of those that ran twice or more. */
 static tm_status choose_module(struct tm_survey *s, struct tm_module_time *best, bool *found)
 {
-    tm_status st = tm_groups_finish(s->module_times);
+    tm_status st = tm_groups_finish_st(s->module_times);
 
     *found = false;
     while (st == TM_OK) {
         const void *row;
         const struct tm_module_time *time;
 
-        st = tm_groups_next(s->module_times, &row);
+        st = tm_groups_next_st(s->module_times, &row);
         if (st != TM_OK || !row)
             break;
         time = row;
@@ -44,7 +44,7 @@ static tm_status widen(struct tm_survey *s, struct tm_rows *anywhere, uint64_t o
         struct tm_span first = *span;
 
         first.lane = TM_NONE;
-        return tm_rows_append(anywhere, &first);
+        return tm_rows_append_st(anywhere, &first);
     }
     row = tm_rows_change(anywhere, ordinal);
     if (!row)
@@ -57,14 +57,14 @@ static tm_status widen(struct tm_survey *s, struct tm_rows *anywhere, uint64_t o
 static tm_status add_executions(struct tm_survey *s, const struct tm_key *module, struct tm_rows *anywhere)
 {
     uint64_t lane = UINT64_MAX, ordinal = 0;
-    tm_status st = tm_sorter_finish(s->executions);
+    tm_status st = tm_sorter_finish_st(s->executions);
 
     while (st == TM_OK) {
         const void *row;
         const struct tm_execution *e;
         struct tm_span span;
 
-        st = tm_sorter_next(s->executions, &row);
+        st = tm_sorter_next_st(s->executions, &row);
         if (st != TM_OK || !row)
             break;
         e = row;
@@ -102,7 +102,7 @@ static tm_status take_executions(struct tm_survey *s, const struct tm_key *modul
 static tm_status take_groups(struct tm_survey *s)
 {
     const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
-    tm_status st = tm_groups_finish(s->groups);
+    tm_status st = tm_groups_finish_st(s->groups);
     struct tm_group_step step = { .ordinal = 0 };
 
     s->resolver->group_steps =
@@ -112,15 +112,15 @@ static tm_status take_groups(struct tm_survey *s)
     while (st == TM_OK) {
         const void *row;
 
-        st = tm_groups_next(s->groups, &row);
+        st = tm_groups_next_st(s->groups, &row);
         if (st != TM_OK || !row)
             break;
         step.key = ((const struct tm_group_span *)row)->key.low;
-        st = tm_index_put(s->resolver->group_steps, &step);
+        st = tm_index_put_st(s->resolver->group_steps, &step);
         step.ordinal++;
     }
     s->trace->steps.count = step.ordinal;
-    return st == TM_OK ? tm_index_finish(s->resolver->group_steps) : st;
+    return st == TM_OK ? tm_index_finish_st(s->resolver->group_steps) : st;
 }
 
 tm_status tm_survey_choose_source(struct tm_survey *s)
@@ -169,7 +169,7 @@ tm_status tm_survey_make_rows(struct tm_survey *s)
         return s->run->error.status;
     for (uint32_t i = 0; i < s->trace->device_count; i++)
         s->trace->devices[i].first_step_row = i * steps->count;
-    return tm_rows_resize(steps->rows, s->trace->device_count * steps->count);
+    return tm_rows_resize_st(steps->rows, s->trace->device_count * steps->count);
 }
 
 /* --- devices that are active at the same time --- */
@@ -409,7 +409,7 @@ static tm_status make_mark(struct tm_survey *s, uint64_t ordinal)
     } else {
         mark.start_ps = facts.activities ? facts.start_ps : 0;
     }
-    return tm_rows_append(steps->marks, &mark);
+    return tm_rows_append_st(steps->marks, &mark);
 }
 
 /* --- which of them count --- */
@@ -418,14 +418,14 @@ static tm_status make_mark(struct tm_survey *s, uint64_t ordinal)
 static tm_status mark_compiles(struct tm_survey *s)
 {
     const uint32_t kind = s->compile_counts[0] ? 0 : s->compile_counts[1] ? 1 : 2;
-    tm_status st = tm_sorter_finish(s->compiles);
+    tm_status st = tm_sorter_finish_st(s->compiles);
 
     while (st == TM_OK && s->trace->steps.source == TM_STEPS_HOST) {
         const void *row;
         const struct tm_compile_mark *compile;
         const struct tm_span *span;
 
-        st = tm_sorter_next(s->compiles, &row);
+        st = tm_sorter_next_st(s->compiles, &row);
         if (st != TM_OK || !row)
             break;
         compile = row;
@@ -507,15 +507,15 @@ static tm_status find_middle(struct tm_survey *s, uint64_t steps, struct middle 
 
         st = length_of(s, k, &length_ps);
         if (st == TM_OK)
-            st = tm_sorter_push(sorter, &length_ps);
+            st = tm_sorter_push_st(sorter, &length_ps);
     }
     if (st == TM_OK)
-        st = tm_sorter_finish(sorter);
+        st = tm_sorter_finish_st(sorter);
     for (uint64_t i = 0; i < steps && st == TM_OK; i++) {
         const uint64_t from = (steps - 2) / 2;
         const void *row;
 
-        st = tm_sorter_next(sorter, &row);
+        st = tm_sorter_next_st(sorter, &row);
         if (st == TM_OK && row && i >= from && i < from + 3)
             middle->at[i - from] = *(const int64_t *)row;
     }

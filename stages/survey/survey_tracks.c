@@ -131,7 +131,7 @@ static tm_status keep_compile(struct tm_survey *s, const struct tm_raw_record *r
     const struct tm_compile_mark mark = { raw->record.start_ps, kind };
 
     s->compile_counts[kind]++;
-    return tm_sorter_push(s->compiles, &mark);
+    return tm_sorter_push_st(s->compiles, &mark);
 }
 
 /* An execution of a program on a lane; the same again in the table of programs. */
@@ -143,12 +143,12 @@ static tm_status keep_execution(struct tm_survey *s, tm_strid module, uint64_t l
         .name = module, .lane = lane, .start_ps = record->start_ps, .end_ps = record->start_ps + record->dur_ps
     };
     struct tm_module_time time = { .name = module, .executions = 1, .total_ps = is_device_time ? record->dur_ps : 0 };
-    tm_status st = tm_names_info(s->trace->names, module, &info);
+    tm_status st = tm_names_info_st(s->trace->names, module, &info);
 
     execution.module = time.module = info.hash;
     if (st == TM_OK)
-        st = tm_sorter_push(s->executions, &execution);
-    return st == TM_OK ? tm_groups_add(s->module_times, &time) : st;
+        st = tm_sorter_push_st(s->executions, &execution);
+    return st == TM_OK ? tm_groups_add_st(s->module_times, &time) : st;
 }
 
 static tm_status keep_cpu_op(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
@@ -380,7 +380,7 @@ static tm_status confirm_launch(struct tm_survey *s, const struct tm_track *trac
     st = tm_launches_find(s->resolver->launches, key, &launch, &number);
     if (st != TM_OK || !number || !launch.is_uncertain)
         return st;
-    return tm_index_put(s->resolver->launched, &id);
+    return tm_index_put_st(s->resolver->launched, &id);
 }
 
 static tm_status keep_module_time(struct tm_survey *s, const struct tm_event *event)
@@ -391,9 +391,9 @@ static tm_status keep_module_time(struct tm_survey *s, const struct tm_event *ev
 
     if (s->marker_count || !event->config->module || event->record.class == TM_CLASS_TPU_OP)
         return TM_OK;
-    st = tm_names_info(s->trace->names, event->config->module, &info);
+    st = tm_names_info_st(s->trace->names, event->config->module, &info);
     time.module = info.hash;
-    return st == TM_OK ? tm_groups_add(s->module_times, &time) : st;
+    return st == TM_OK ? tm_groups_add_st(s->module_times, &time) : st;
 }
 
 static tm_status keep_group(struct tm_survey *s, const struct tm_raw_record *raw)
@@ -405,7 +405,7 @@ static tm_status keep_group(struct tm_survey *s, const struct tm_raw_record *raw
         return TM_OK;
     s->has_groups = true;
     span.key.low = (uint64_t)((const struct tm_number *)raw->args)->value;
-    return tm_groups_add(s->groups, &span);
+    return tm_groups_add_st(s->groups, &span);
 }
 
 static tm_status keep_facts(struct tm_survey *s, const struct tm_track *track, const struct tm_raw_record *raw,
@@ -472,11 +472,11 @@ static tm_status take_device(struct tm_survey *s, struct tm_track *track, const 
 
         if (r->args_length == sizeof(graph.number))
             memcpy(&graph.number, raw->args, sizeof(graph.number));
-        return d->facts ? tm_sorter_push(s->graphs, &graph) : TM_OK;
+        return d->facts ? tm_sorter_push_st(s->graphs, &graph) : TM_OK;
     }
     if (d->facts && r->flags & (TM_FLAG_GRAPH_NODE | TM_FLAG_GRAPH_EXEC) && r->correlation != s->last_node_id) {
         const struct tm_id id = { r->correlation };
-        const tm_status st = tm_index_put(s->resolver->expanded_graphs, &id);
+        const tm_status st = tm_index_put_st(s->resolver->expanded_graphs, &id);
 
         s->last_node_id = r->correlation;
         if (st != TM_OK)
@@ -496,20 +496,20 @@ static tm_status take_cpu_op(struct tm_survey *s, struct tm_track *track, const 
 static tm_status take_graphs(struct tm_survey *s, bool facts, bool rows)
 {
     struct device_reading d = { .before = nothing_before, .facts = facts, .rows = rows };
-    tm_status st = facts ? tm_index_finish(s->resolver->expanded_graphs) : TM_OK;
+    tm_status st = facts ? tm_index_finish_st(s->resolver->expanded_graphs) : TM_OK;
 
     if (st == TM_OK && facts)
         s->resolver->has_expanded = tm_index_count(s->resolver->expanded_graphs) > 0;
     if (st == TM_OK && facts)
-        st = tm_sorter_finish(s->graphs);
+        st = tm_sorter_finish_st(s->graphs);
     if (st == TM_OK)
-        st = tm_sorter_rewind(s->graphs);
+        st = tm_sorter_rewind_st(s->graphs);
     while (st == TM_OK) {
         const void *row;
         struct tm_graph_event graph;
         struct tm_raw_record raw;
 
-        st = tm_sorter_next(s->graphs, &row);
+        st = tm_sorter_next_st(s->graphs, &row);
         if (st != TM_OK || !row)
             break;
         graph = *(const struct tm_graph_event *)row;
@@ -563,7 +563,7 @@ tm_status tm_survey_device_tracks(struct tm_survey *s, bool facts, bool rows)
         st = take_graphs(s, facts, rows);
     if (st == TM_OK && facts) {
         s->resolver->has_devices = has_activity(s->trace);
-        st = tm_index_finish(s->resolver->launched);
+        st = tm_index_finish_st(s->resolver->launched);
         s->resolver->has_launched = st == TM_OK && tm_index_count(s->resolver->launched);
     }
     if (st == TM_OK && !s->resolver->has_devices && s->has_cpu_ops)

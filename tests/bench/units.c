@@ -106,11 +106,11 @@ static void unit_groups(struct units *u, const char *name, uint64_t keys, size_t
     for (int i = 0; i < ITEMS; i++) {
         const struct tm_length one = row_of(next_number(&state) % keys);
 
-        need(u, tm_groups_add(groups, &one), name);
+        need(u, tm_groups_add_st(groups, &one), name);
     }
-    need(u, tm_groups_finish(groups), name);
+    need(u, tm_groups_finish_st(groups), name);
     do
-        need(u, tm_groups_next(groups, &row), name);
+        need(u, tm_groups_next_st(groups, &row), name);
     while (row);
     end(u, name, ITEMS);
     tm_groups_free(groups);
@@ -174,11 +174,11 @@ static void unit_lengths(struct units *u, const char *name, size_t memory_bytes)
     for (int i = 0; i < ITEMS; i++) {
         const uint64_t group = next_number(&state) % 50;
 
-        need(u, tm_lengths_add_at(lengths, &places[group], group, next_number(&state) % 1000000), name);
+        need(u, tm_lengths_add_at_st(lengths, &places[group], group, next_number(&state) % 1000000), name);
     }
-    need(u, tm_lengths_finish(lengths), name);
+    need(u, tm_lengths_finish_st(lengths), name);
     do
-        need(u, tm_lengths_next(lengths, &length), name);
+        need(u, tm_lengths_next_st(lengths, &length), name);
     while (length);
     end(u, name, ITEMS);
     tm_lengths_free(lengths);
@@ -203,11 +203,11 @@ static void unit_sorter(struct units *u, const char *name, size_t memory_bytes)
     for (int i = 0; i < ITEMS; i++) {
         const uint64_t one[4] = { next_number(&state), 1, 2, 3 };
 
-        need(u, tm_sorter_push(sorter, one), name);
+        need(u, tm_sorter_push_st(sorter, one), name);
     }
-    need(u, tm_sorter_finish(sorter), name);
+    need(u, tm_sorter_finish_st(sorter), name);
     do
-        need(u, tm_sorter_next(sorter, &row), name);
+        need(u, tm_sorter_next_st(sorter, &row), name);
     while (row);
     end(u, name, ITEMS);
     tm_sorter_free(sorter);
@@ -229,14 +229,14 @@ static void unit_index(struct units *u)
     for (uint64_t i = 0; i < ITEMS; i++) {
         const struct index_row row = { .key = i + 1, .rest = { i } };
 
-        need(u, tm_index_put(index, &row), "index");
+        need(u, tm_index_put_st(index, &row), "index");
     }
-    need(u, tm_index_finish(index), "index");
+    need(u, tm_index_finish_st(index), "index");
     for (int i = 0; i < ITEMS; i++) {
         const void *row;
         uint64_t number;
 
-        need(u, tm_index_find(index, next_number(&state) % ITEMS + 1, &row, &number), "index");
+        need(u, tm_index_find_st(index, next_number(&state) % ITEMS + 1, &row, &number), "index");
     }
     end(u, "index", ITEMS);
     tm_index_free(index);
@@ -255,7 +255,7 @@ static void unit_names(struct units *u)
         const int length = snprintf(text, sizeof(text), "loop_multiply_fusion_%" PRIu64, next_number(&state) % NAMES);
         tm_strid id;
 
-        need(u, tm_names_put(names, text, (size_t)length, &id), "names");
+        need(u, tm_names_put_st(names, text, (size_t)length, &id), "names");
     }
     end(u, "names", ITEMS);
     tm_names_free(names);

@@ -21,7 +21,7 @@ static void print_text(struct tm_names *names, tm_strid name)
     const char *text = "";
     size_t length = 0;
 
-    if (tm_names_text(names, name, NAME_MOST, &text, &length) != TM_OK)
+    if (tm_names_text_st(names, name, NAME_MOST, &text, &length) != TM_OK)
         exit(1);
     (void)putchar('"');
     for (size_t i = 0; i < length; i++)

@@ -17,7 +17,7 @@ static void print_name(FILE *to, struct tm_names *names, tm_strid name)
     const char *text;
     size_t length;
 
-    assert_int_equal(tm_names_text(names, name, 0, &text, &length), TM_OK);
+    assert_int_equal(tm_names_text_st(names, name, 0, &text, &length), TM_OK);
     (void)fwrite(text, 1, length, to);
 }
 

@@ -25,7 +25,7 @@ static const char *text_of(const struct recorder *r, tm_strid id, char *to, size
     const char *text;
     size_t length;
 
-    assert_int_equal(tm_names_text(r->names, id, 0, &text, &length), TM_OK);
+    assert_int_equal(tm_names_text_st(r->names, id, 0, &text, &length), TM_OK);
     (void)snprintf(to, room, "%s", text);
     return to;
 }
@@ -268,7 +268,7 @@ tm_strid export_rig_name(struct export_rig *rig, const char *name)
 {
     tm_strid id;
 
-    assert_int_equal(tm_names_put(rig->names, name, strlen(name), &id), TM_OK);
+    assert_int_equal(tm_names_put_st(rig->names, name, strlen(name), &id), TM_OK);
     return id;
 }
 
@@ -280,7 +280,7 @@ uint32_t export_rig_track(struct export_rig *rig, const struct tm_track *track, 
     rig->run->budget.refuse_in = 0;
     row.plane_name = export_rig_name(rig, process);
     row.name = export_rig_name(rig, name);
-    assert_int_equal(tm_rows_append(rig->trace.tracks, &row), TM_OK);
+    assert_int_equal(tm_rows_append_st(rig->trace.tracks, &row), TM_OK);
     rig->run->budget.refuse_in = refuse_in;
     return (uint32_t)tm_rows_count(rig->trace.tracks) - 1;
 }

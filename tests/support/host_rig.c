@@ -21,7 +21,7 @@ static tm_status add_tracks(struct bench *b)
                                         .side = i == RIG_STREAM ? TM_SIDE_DEVICE : TM_SIDE_HOST,
                                         .thread = i };
 
-        st = track.name ? tm_rows_append(b->trace.tracks, &track) : b->run->error.status;
+        st = track.name ? tm_rows_append_st(b->trace.tracks, &track) : b->run->error.status;
     }
     return st;
 }
@@ -44,7 +44,7 @@ tm_status host_rig_open(struct host_rig *r, const struct tm_stage_type *type)
             .number = i, .start_ps = i * 100 * US, .dur_ps = 80 * US, .complete = 1, .chosen = 1
         };
 
-        st = tm_rows_append(b->trace.steps.marks, &mark);
+        st = tm_rows_append_st(b->trace.steps.marks, &mark);
     }
     return st == TM_OK ? add_tracks(b) : st;
 }

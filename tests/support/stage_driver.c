@@ -131,7 +131,7 @@ tm_strid bench_name(struct bench *b, const char *text)
 {
     tm_strid id = 0;
 
-    if (tm_names_put(b->trace.names, text, strlen(text), &id) != TM_OK)
+    if (tm_names_put_st(b->trace.names, text, strlen(text), &id) != TM_OK)
         return 0;
     return id;
 }

@@ -62,7 +62,7 @@ tm_strid rig_text(struct writer_rig *rig, const char *text, size_t length)
 {
     tm_strid id = 0;
 
-    assert_int_equal(tm_names_put(rig->names, text, length, &id), TM_OK);
+    assert_int_equal(tm_names_put_st(rig->names, text, length, &id), TM_OK);
     return id;
 }
 

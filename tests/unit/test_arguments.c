@@ -30,7 +30,7 @@ static tm_strid key(struct tm_names *names, const char *text)
 {
     tm_strid id;
 
-    assert_int_equal(tm_names_put(names, text, strlen(text), &id), TM_OK);
+    assert_int_equal(tm_names_put_st(names, text, strlen(text), &id), TM_OK);
     return id;
 }
 
@@ -190,7 +190,7 @@ static void nodes_are_put_in_again(void **state)
     tm_strid key;
 
     (void)state;
-    assert_int_equal(tm_names_put_string(names, "key", &key), TM_OK);
+    assert_int_equal(tm_names_put_string_st(names, "key", &key), TM_OK);
     tm_put_int(&b, key, 300);
     const size_t length = b.used, spared = b.spared;
 

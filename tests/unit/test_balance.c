@@ -30,7 +30,7 @@ static tm_status try_rig(struct rig *r, uint32_t devices)
     if (!b->trace.steps.marks)
         return r->run.error.status;
     for (int64_t i = 0; i < BENCH_STEPS && st == TM_OK; i++)
-        st = tm_rows_append(b->trace.steps.marks, &(struct tm_step_mark){ .number = 100 + i });
+        st = tm_rows_append_st(b->trace.steps.marks, &(struct tm_step_mark){ .number = 100 + i });
     bench_devices(b, devices, TM_DEVICE_GPU, 0, INT64_MAX);
     return st == TM_OK ? bench_begin(b) : st;
 }

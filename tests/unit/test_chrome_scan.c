@@ -69,7 +69,7 @@ static void put_name(struct opened *o, FILE *to, tm_strid id)
     const char *text;
     size_t length;
 
-    assert_int_equal(tm_names_text(o->names, id, 64, &text, &length), TM_OK);
+    assert_int_equal(tm_names_text_st(o->names, id, 64, &text, &length), TM_OK);
     (void)fwrite(text, 1, length, to);
 }
 

@@ -29,12 +29,12 @@ static tm_status open_bench(struct bench *b, struct tm_run *run)
     for (uint32_t i = 0; i < TRACKS && st == TM_OK; i++) {
         const struct tm_track track = { .side = TM_SIDE_HOST, .is_user = i == MAIN || i == USER, .events = 1 };
 
-        st = tm_rows_append(b->trace.tracks, &track);
+        st = tm_rows_append_st(b->trace.tracks, &track);
     }
     for (int i = 0; i < BENCH_STEPS && st == TM_OK; i++) {
         const struct tm_step_mark mark = { .number = 10 + i, .start_ps = 100 * i, .dur_ps = 90, .chosen = i > 0 };
 
-        st = tm_rows_append(b->trace.steps.marks, &mark);
+        st = tm_rows_append_st(b->trace.steps.marks, &mark);
     }
     return st == TM_OK ? bench_begin(b) : st;
 }
@@ -54,7 +54,7 @@ static tm_status program(struct bench *b, const char *name, int64_t id, const ch
                                           .shapes = bench_name(b, shapes),
                                           .program_id = id };
 
-    return tm_rows_append(b->trace.hlo_modules, &module);
+    return tm_rows_append_st(b->trace.hlo_modules, &module);
 }
 
 static tm_status give(struct bench *b, uint32_t track, const char *name, uint32_t traits, int64_t start_ps,
@@ -223,7 +223,7 @@ static void calls_past_the_limits_only_cost_names(void **state)
     f.b.trace.tracks = tm_rows_new(&f.run, TM_ACCOUNT_METADATA, sizeof(track), 1 << 17);
     assert_non_null(f.b.trace.tracks);
     for (int i = 0; i < 1000; i++)
-        assert_int_equal(tm_rows_append(f.b.trace.tracks, &track), TM_OK);
+        assert_int_equal(tm_rows_append_st(f.b.trace.tracks, &track), TM_OK);
     assert_int_equal(bench_begin(&f.b), TM_OK);
     for (uint32_t i = 0; i < 1000; i++)
         assert_int_equal(call(&f.b, i, "PjitFunction(f)", i, 2000), TM_OK);

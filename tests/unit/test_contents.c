@@ -34,7 +34,7 @@ static tm_status open_bench(struct bench *b, struct tm_run *run, uint32_t count)
         (void)snprintf(name, sizeof(name), "line %u", i);
         track.name = bench_name(b, name);
         track.plane_name = bench_name(b, "/host:CPU");
-        st = track.name && track.plane_name ? tm_rows_append(b->trace.tracks, &track) : TM_ERR_LIMIT;
+        st = track.name && track.plane_name ? tm_rows_append_st(b->trace.tracks, &track) : TM_ERR_LIMIT;
     }
     return st == TM_OK ? bench_begin(b) : st;
 }

@@ -102,7 +102,7 @@ static const char *text_of(struct tm_names *names, tm_strid name)
     const char *text;
     size_t length;
 
-    OK(tm_names_text(names, name, 0, &text, &length));
+    OK(tm_names_text_st(names, name, 0, &text, &length));
     return text;
 }
 

@@ -58,7 +58,7 @@ static tm_status make_clock(struct clocked *c, const struct line *lines, size_t 
                                         .events = lines[i].count,
                                         .line = lines[i].device == TM_NONE ? TM_LINE_HOST : TM_LINE_TPU_OPS };
 
-        st = tm_rows_append(c->trace.tracks, &track);
+        st = tm_rows_append_st(c->trace.tracks, &track);
     }
     return st == TM_OK ? tm_device_clock_read(&c->trace, read_line, c, &c->clock) : st;
 }

@@ -21,7 +21,7 @@ static void rig_init(struct filter_rig *rig, struct tm_run *run)
     for (int64_t k = 0; k < 5; k++) {
         const struct tm_step_mark mark = { .start_ps = 1000 + 200 * k, .dur_ps = 100 };
 
-        assert_int_equal(tm_rows_append(rig->export.trace.steps.marks, &mark), TM_OK);
+        assert_int_equal(tm_rows_append_st(rig->export.trace.steps.marks, &mark), TM_OK);
     }
     rig->export.trace.first_ps = 500;
     rig->host = (struct tm_track){ .device = TM_NONE,

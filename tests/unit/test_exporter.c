@@ -303,7 +303,7 @@ static void test_arguments(void **state)
     rig_init(&rig, &run, &recorder_with_ends);
     rig.export.trace.common = tm_rows_new(&run, TM_ACCOUNT_METADATA, sizeof(struct tm_common_arguments), 128 << 10);
     rig.export.trace.common_bytes = tm_rows_new(&run, TM_ACCOUNT_METADATA, 1, 128 << 10);
-    assert_int_equal(tm_rows_resize(rig.export.trace.common, 1), TM_OK);
+    assert_int_equal(tm_rows_resize_st(rig.export.trace.common, 1), TM_OK);
     assert_int_equal(rig_open(&rig, (struct tm_export_options){ .derived = NULL }, 0), TM_OK);
     event = span_of(&rig, MAIN, "a", 0, 10);
     list = begin_list(&rig);
@@ -1157,7 +1157,7 @@ static void test_memory(void **state)
     for (int64_t i = 0; i < 50000; i++) {
         const struct tm_track track = { .process = (uint32_t)(10 + i / 10), .id = i % 7, .device = TM_NONE };
 
-        assert_int_equal(tm_rows_append(rig.export.trace.tracks, &track), TM_OK);
+        assert_int_equal(tm_rows_append_st(rig.export.trace.tracks, &track), TM_OK);
     }
     assert_int_equal(rig_open(&rig, (struct tm_export_options){ .derived = NULL }, 0), TM_OK);
     for (int i = 0; i < 200000; i++) {

@@ -32,9 +32,9 @@ static tm_status bed_open(struct bed *b)
     b->trace.messages = tm_rows_new(&b->run, TM_ACCOUNT_METADATA, sizeof(no_message), share / 16);
     if (!b->trace.names || !b->trace.configs || !b->trace.messages)
         return b->run.error.status;
-    st = tm_rows_append(b->trace.configs, &no_config);
+    st = tm_rows_append_st(b->trace.configs, &no_config);
     if (st == TM_OK)
-        st = tm_rows_append(b->trace.messages, &no_message);
+        st = tm_rows_append_st(b->trace.messages, &no_message);
     if (st == TM_OK)
         b->configs = tm_configs_new(&b->trace);
     b->maker = (struct tm_fact_maker){ .trace = &b->trace, .configs = b->configs };
@@ -103,7 +103,7 @@ static void assert_name(struct bed *b, tm_strid id, const char *wanted)
     const char *text;
     size_t length;
 
-    assert_int_equal(tm_names_text(b->trace.names, id, 0, &text, &length), TM_OK);
+    assert_int_equal(tm_names_text_st(b->trace.names, id, 0, &text, &length), TM_OK);
     assert_string_equal(text, wanted);
 }
 

@@ -62,9 +62,9 @@ static tm_status use_front(struct tm_run *run, size_t memory_bytes, struct row *
     if (st == TM_OK)
         st = tm_front_flush(&front);
     if (st == TM_OK)
-        st = tm_groups_finish(groups);
+        st = tm_groups_finish_st(groups);
     while (st == TM_OK && n < GROUPS) {
-        st = tm_groups_next(groups, &row);
+        st = tm_groups_next_st(groups, &row);
         if (st == TM_OK && result)
             result[n] = *(const struct row *)row;
         n++;

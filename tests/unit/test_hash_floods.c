@@ -78,7 +78,7 @@ static void fill_groups(make_key *make)
     for (uint64_t i = 0; i < KEYS; i++) {
         const struct tm_key key = make(i);
 
-        assert_int_equal(tm_groups_add(groups, &key), TM_OK);
+        assert_int_equal(tm_groups_add_st(groups, &key), TM_OK);
     }
     tm_groups_free(groups);
 }
@@ -93,7 +93,7 @@ static void fill_map(make_key *make)
     map = tm_key_map_new(&run, TM_ACCOUNT_METADATA, MEMORY);
     assert_non_null(map);
     for (uint64_t i = 0; i < KEYS; i++)
-        assert_int_equal(tm_key_map_number(map, make(i), 0, &number), TM_OK);
+        assert_int_equal(tm_key_map_number_st(map, make(i), 0, &number), TM_OK);
     tm_key_map_free(map);
 }
 
@@ -107,10 +107,10 @@ static void fill_index(make_key *make)
     index = tm_index_new(&run, TM_ACCOUNT_TABLES, sizeof(uint64_t), MEMORY, TM_INDEX_FIRST, NULL);
     assert_non_null(index);
     for (uint64_t i = 0; i < KEYS; i++)
-        assert_int_equal(tm_index_put(index, &(uint64_t){ make(i).low }), TM_OK);
-    assert_int_equal(tm_index_finish(index), TM_OK);
+        assert_int_equal(tm_index_put_st(index, &(uint64_t){ make(i).low }), TM_OK);
+    assert_int_equal(tm_index_finish_st(index), TM_OK);
     for (uint64_t i = 0; i < KEYS; i++)
-        assert_int_equal(tm_index_get(index, make(i).low, &row), TM_OK);
+        assert_int_equal(tm_index_get_st(index, make(i).low, &row), TM_OK);
     tm_index_free(index);
 }
 

@@ -42,7 +42,7 @@ static const uint8_t *put_part(struct maker *m, const uint8_t *at)
     int number, bytes;
 
     assert_int_equal(sscanf((const char *)at + 1, "=%d;%n", &number, &bytes), 1);
-    assert_int_equal(tm_names_put(m->names, (const char *)at, 1, &key), TM_OK);
+    assert_int_equal(tm_names_put_st(m->names, (const char *)at, 1, &key), TM_OK);
     tm_put_int(&m->builder, key, number);
     return at + 1 + bytes;
 }

@@ -117,7 +117,7 @@ static tm_status analyze(struct seen *seen, char after[16])
     st = tm_analyze(&run, &options, doc, NULL, &observer);
     if (st == TM_OK)
         assert_int_equal(tm_int(tm_path(tm_doc_root(doc), "gaps.count_min")), seen->gaps);
-    assert_int_equal(tm_names_text(seen->names, seen->after, 0, &text, &length), TM_OK);
+    assert_int_equal(tm_names_text_st(seen->names, seen->after, 0, &text, &length), TM_OK);
     (void)snprintf(after, 16, "%s", text);
     tm_names_free(seen->names);
     tm_doc_free(doc);

@@ -277,7 +277,7 @@ static void test_million(void **state)
                                         .id = i % 10 ? i % 1000 : 5,
                                         .device = TM_NONE };
 
-        assert_int_equal(tm_rows_append(rig.trace.tracks, &track), TM_OK);
+        assert_int_equal(tm_rows_append_st(rig.trace.tracks, &track), TM_OK);
     }
     rows = tm_out_rows_new(&run, rig.names, false, share);
     assert_non_null(rows);

@@ -88,7 +88,7 @@ static tm_status write_partial(struct tm_run *run, const char *path)
     struct tm_partial_writer *w = NULL;
     tm_strid name = 0;
     FILE *to = NULL;
-    tm_status st = names ? tm_names_put(names, "fusion.12", 9, &name) : run->error.status;
+    tm_status st = names ? tm_names_put_st(names, "fusion.12", 9, &name) : run->error.status;
 
     if (st == TM_OK) {
         w = tm_partial_writer_new(run, names, name_of_host, hosts);
@@ -317,7 +317,7 @@ static void long_names_go_through_whole(void **state)
         text[i] = (char)('a' + i % 23);
     test_run_init(&run);
     names = tm_names_new(&run, 4 << 20, NULL);
-    assert_int_equal(tm_names_put(names, text, LONG, &id), TM_OK);
+    assert_int_equal(tm_names_put_st(names, text, LONG, &id), TM_OK);
     w = tm_partial_writer_new(&run, names, name_of_host, hosts);
     tm_partial_begin(w, "names");
     tm_partial_put_name(w, id);
@@ -334,9 +334,9 @@ static void long_names_go_through_whole(void **state)
     id = tm_partial_name(r);
     assert_int_equal(tm_partial_leave(r), TM_OK);
     assert_int_equal(tm_partial_finish(r), TM_OK);
-    assert_int_equal(tm_names_info(names, id, &info), TM_OK);
+    assert_int_equal(tm_names_info_st(names, id, &info), TM_OK);
     assert_int_equal(info.length, LONG);
-    assert_int_equal(tm_names_copy(names, id, 0, back, LONG), TM_OK);
+    assert_int_equal(tm_names_copy_st(names, id, 0, back, LONG), TM_OK);
     assert_memory_equal(text, back, LONG);
     tm_partial_close(r);
     tm_names_free(names);

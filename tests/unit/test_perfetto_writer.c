@@ -101,7 +101,7 @@ static tm_strid id_of(struct rig *r, const char *text)
 {
     tm_strid id;
 
-    assert_int_equal(tm_names_put(r->names, text, strlen(text), &id), TM_OK);
+    assert_int_equal(tm_names_put_st(r->names, text, strlen(text), &id), TM_OK);
     return id;
 }
 
@@ -1161,7 +1161,7 @@ static void put_overlong(struct rig *r, size_t length, char byte)
 
     assert_non_null(text);
     memset(text, byte, length);
-    assert_int_equal(tm_names_put(r->names, text, length, &event.name), TM_OK);
+    assert_int_equal(tm_names_put_st(r->names, text, length, &event.name), TM_OK);
     event.category = event.name;
     begin_list(r);
     for (int i = 0; i < 5; i++)

@@ -34,7 +34,7 @@ static tm_status try_rig(struct rig *r, enum tm_device_kind kind)
                                            .start_ps = i * STEP_US * US,
                                            .dur_ps = (int64_t)(STEP_US - 100) * US };
 
-        st = tm_rows_append(r->marks, &mark);
+        st = tm_rows_append_st(r->marks, &mark);
     }
     b->trace.steps.marks = r->marks;
     b->trace.steps.chosen_begin = 1;
@@ -332,7 +332,7 @@ static tm_status whole_job(struct tm_run *run)
         const struct tm_config config = { .module = (tm_strid)(i + 1), .ordinal = TM_NONE };
         struct tm_event event;
 
-        st = tm_names_put(r.bench.trace.names, (const char *)&i, sizeof(i), &(tm_strid){ 0 });
+        st = tm_names_put_st(r.bench.trace.names, (const char *)&i, sizeof(i), &(tm_strid){ 0 });
         event = bench_event(0, TM_CLASS_CPU_OP, &config, (STEP_US + i * 20) * US, 10 * US);
         event.step = 1;
         if (st == TM_OK)

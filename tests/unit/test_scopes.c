@@ -32,12 +32,12 @@ static tm_status fill_tables(struct rig *r)
     if (!trace->tracks || !trace->hlo_ops || !trace->steps.marks)
         return r->run.error.status;
     for (int i = 0; i < TRACKS && st == TM_OK; i++)
-        st = tm_rows_append(trace->tracks, &(struct tm_track){ .side = TM_SIDE_HOST, .is_user = i < 2 });
+        st = tm_rows_append_st(trace->tracks, &(struct tm_track){ .side = TM_SIDE_HOST, .is_user = i < 2 });
     for (int i = 0; i < 2 && st == TM_OK; i++)
-        st = tm_rows_append(trace->hlo_ops,
+        st = tm_rows_append_st(trace->hlo_ops,
                             &(struct tm_hlo_op){ .path = i ? bench_name(&r->bench, "jit(f)/jvp(layer_0)/mul") : 0 });
     for (int i = 0; i < BENCH_STEPS && st == TM_OK; i++)
-        st = tm_rows_append(trace->steps.marks, &(struct tm_step_mark){ .start_ps = i * 100 * US, .dur_ps = 90 * US });
+        st = tm_rows_append_st(trace->steps.marks, &(struct tm_step_mark){ .start_ps = i * 100 * US, .dur_ps = 90 * US });
     return st;
 }
 

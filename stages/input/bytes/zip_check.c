@@ -286,7 +286,7 @@ static tm_status take_place(struct check *c, const struct facts *e, const struct
     }
     c->is_unordered |= place.begin < c->last_end;
     c->last_end = place.end;
-    return c->places ? tm_sorter_push(c->places, &place) : TM_OK;
+    return c->places ? tm_sorter_push_st(c->places, &place) : TM_OK;
 }
 
 static tm_status check_entry(struct check *c, const struct facts *e)
@@ -346,10 +346,10 @@ static tm_status check_places(struct check *c)
     c->places = tm_sorter_new(c->run, TM_ACCOUNT_SORT, sizeof(struct place), SORT_BYTES, by_begin);
     st = c->places ? walk(c) : c->run->error.status;
     if (st == TM_OK)
-        st = tm_sorter_finish(c->places);
+        st = tm_sorter_finish_st(c->places);
     do {
         if (st == TM_OK)
-            st = tm_sorter_next(c->places, &row);
+            st = tm_sorter_next_st(c->places, &row);
         if (st != TM_OK || !row)
             break;
         if (((const struct place *)row)->begin < end)

@@ -114,7 +114,7 @@ static void take_key(struct tm_chrome_arguments *a, const struct text *text)
         a->key = slot->name;
         return;
     }
-    st = tm_names_put(a->names, (const char *)text->at, text->length, &a->key);
+    st = tm_names_put_st(a->names, (const char *)text->at, text->length, &a->key);
     if (st == TM_OK)
         *slot = (struct seen_key){ .key = name, .name = a->key };
     else if (a->builder.status == TM_OK)

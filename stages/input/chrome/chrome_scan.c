@@ -382,7 +382,7 @@ static void count_missing(struct tm_chrome_maker *m, const struct tm_chrome_even
 static tm_status put_name(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw_record *raw)
 {
     raw->traits = 0;
-    return tm_names_put_often(m->trace->names, e->name.at, e->has & TM_CHROME_NAME ? e->name.length : 0,
+    return tm_names_put_often_st(m->trace->names, e->name.at, e->has & TM_CHROME_NAME ? e->name.length : 0,
                               &raw->record.name, &raw->traits);
 }
 

@@ -79,7 +79,7 @@ static uint32_t member_of(const struct tm_json_id *id)
 static tm_status put_id_text(struct tm_chrome_tracks *t, const struct tm_json_id *id, tm_strid *text)
 {
     *text = 0;
-    return id->kind == TM_JSON_TEXT ? tm_names_put(t->trace->names, id->text.at, id->text.length, text) : TM_OK;
+    return id->kind == TM_JSON_TEXT ? tm_names_put_st(t->trace->names, id->text.at, id->text.length, text) : TM_OK;
 }
 
 static struct tm_json_id without_text(const struct tm_json_id *id)
@@ -91,12 +91,12 @@ static tm_status process_of(struct tm_chrome_tracks *t, const struct tm_json_id 
 {
     struct tm_chrome_process row = { .id = without_text(id), .device = TM_NONE };
     const struct id_key key = key_of(id, TM_KEY_MEMBER_BITS);
-    tm_status st = tm_key_map_number(t->process_numbers, tm_hash_key(&key, sizeof(key)), member_of(id), process);
+    tm_status st = tm_key_map_number_st(t->process_numbers, tm_hash_key(&key, sizeof(key)), member_of(id), process);
 
     if (st != TM_OK || *process < tm_rows_count(t->processes))
         return st;
     st = put_id_text(t, id, &row.id_text);
-    return st == TM_OK ? tm_rows_append(t->processes, &row) : st;
+    return st == TM_OK ? tm_rows_append_st(t->processes, &row) : st;
 }
 
 /* The number of a device whose streams are told by their events: it stands among those of the processes, with a row
@@ -106,11 +106,11 @@ static tm_status number_of_device(struct tm_chrome_tracks *t, enum tm_chrome_sor
 {
     const struct tm_chrome_process row = { .device = TM_NONE };
     const struct id_key key = { ID_OF_DEVICE + (uint64_t)sort, 0, (uint64_t)ordinal };
-    const tm_status st = tm_key_map_number(t->process_numbers, tm_hash_key(&key, sizeof(key)), 0, number);
+    const tm_status st = tm_key_map_number_st(t->process_numbers, tm_hash_key(&key, sizeof(key)), 0, number);
 
     if (st != TM_OK || *number < tm_rows_count(t->processes))
         return st;
-    return tm_rows_append(t->processes, &row);
+    return tm_rows_append_st(t->processes, &row);
 }
 
 /* A thread that is not named is the one that bears the number of its process: so do viewers. */
@@ -144,8 +144,8 @@ static tm_status make_track(struct tm_chrome_tracks *t, const struct tm_chrome_e
     if (st == TM_OK && tm_rows_count(t->tracks) >= TM_NONE)
         st = tm_fail(&t->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u tracks", TM_NONE - 1);
     if (st == TM_OK)
-        st = tm_rows_append(t->tracks, &row);
-    return st == TM_OK ? tm_rows_append(t->trace->tracks, &track) : st;
+        st = tm_rows_append_st(t->tracks, &row);
+    return st == TM_OK ? tm_rows_append_st(t->trace->tracks, &track) : st;
 }
 
 /* Processes of a thread each, and threads of a process, mostly have numbers that go up: the larger one of the two is taken
@@ -182,7 +182,7 @@ static tm_status find_track(struct tm_chrome_tracks *t, const struct tm_chrome_e
         key.process = key_of(&event->pid, TM_KEY_MEMBER_BITS);
         member = member_of(&event->pid);
     }
-    st = tm_key_map_number(t->track_numbers, tm_hash_key(&key, sizeof(key)), member, &number);
+    st = tm_key_map_number_st(t->track_numbers, tm_hash_key(&key, sizeof(key)), member, &number);
     if (st == TM_OK && number == tm_rows_count(t->tracks))
         st = make_track(t, event, sort, ordinal);
     if (st == TM_OK)
@@ -358,12 +358,12 @@ static tm_status tell_accelerator(struct tm_chrome_tracks *t, struct tm_chrome_p
     char name[ACCELERATOR_MOST];
     const char *text;
     size_t length, labels_length;
-    tm_status st = tm_names_text(t->trace->names, process->name, sizeof(name), &text, &length);
+    tm_status st = tm_names_text_st(t->trace->names, process->name, sizeof(name), &text, &length);
 
     if (st != TM_OK)
         return st;
     memcpy(name, text, length);
-    st = tm_names_text(t->trace->names, process->labels, sizeof(name), &text, &labels_length);
+    st = tm_names_text_st(t->trace->names, process->labels, sizeof(name), &text, &labels_length);
     if (st == TM_OK)
         process->accelerator = (uint8_t)tm_accelerator_of_process(name, length, text, labels_length, t->has_ascend);
     return st;
@@ -403,7 +403,7 @@ static tm_status finish_process(struct tm_chrome_tracks *t, uint64_t number)
     process = *row;
     st = tell_accelerator(t, &process);
     if (st == TM_OK)
-        st = tm_names_text(t->trace->names, process.name, NAME_MOST, &text, &length);
+        st = tm_names_text_st(t->trace->names, process.name, NAME_MOST, &text, &length);
     if (st != TM_OK)
         return st;
     process.is_plane = length && (text[0] == '/' || text[0] == '#');
@@ -441,7 +441,7 @@ static tm_status name_after_id(struct tm_chrome_tracks *t, const char *what, con
     else
         used = id->is_unsigned ? snprintf(text, sizeof(text), "%s %" PRIu64, what, (uint64_t)id->number)
                                : snprintf(text, sizeof(text), "%s %" PRId64, what, id->number);
-    return tm_names_put(t->trace->names, text, (size_t)used, name);
+    return tm_names_put_st(t->trace->names, text, (size_t)used, name);
 }
 
 /* PyTorch calls all processes alike, and labels them: "python (GPU 0)". */
@@ -455,18 +455,18 @@ static tm_status name_plane(struct tm_chrome_tracks *t, const struct tm_chrome_p
     *name = process->name;
     if (!process->name || !process->labels)
         return name_after_id(t, "process", &process->id, process->id_text, name);
-    st = tm_names_text(t->trace->names, process->name, NAME_MOST / 2, &part, &length);
+    st = tm_names_text_st(t->trace->names, process->name, NAME_MOST / 2, &part, &length);
     if (st != TM_OK)
         return st;
     memcpy(text, part, length);
     memcpy(text + length, " (", 2);
     used = length + 2;
-    st = tm_names_text(t->trace->names, process->labels, NAME_MOST / 2, &part, &length);
+    st = tm_names_text_st(t->trace->names, process->labels, NAME_MOST / 2, &part, &length);
     if (st != TM_OK)
         return st;
     memcpy(text + used, part, length);
     text[used + length] = ')';
-    return tm_names_put(t->trace->names, text, used + length + 1, name);
+    return tm_names_put_st(t->trace->names, text, used + length + 1, name);
 }
 
 /* What the file calls a device that has the number of its process: "AIU 0", "XPU 1".
@@ -478,7 +478,7 @@ static tm_status name_device(struct tm_chrome_tracks *t, const struct tm_chrome_
     const size_t digits = (size_t)snprintf(number, sizeof(number), " %" PRId64, ordinal);
     const char *label;
     size_t length, letters = 0;
-    const tm_status st = tm_names_text(t->trace->names, owner->labels, room - 1, &label, &length);
+    const tm_status st = tm_names_text_st(t->trace->names, owner->labels, room - 1, &label, &length);
 
     *found = false;
     if (st != TM_OK)
@@ -505,7 +505,7 @@ static tm_status finish_stream(struct tm_chrome_tracks *t, const struct tm_chrom
     if (found)
         length = (int)strlen(text);
     if (st == TM_OK)
-        st = tm_names_put(t->trace->names, text, (size_t)length, &track->plane_name);
+        st = tm_names_put_st(t->trace->names, text, (size_t)length, &track->plane_name);
 
     if (st == TM_OK)
         st = name_after_id(t, "stream", &row->thread, row->thread_text, &track->name);
@@ -532,7 +532,7 @@ static tm_status finish_thread(struct tm_chrome_tracks *t, const struct tm_chrom
     track->accelerator = process->accelerator;
     st = name_after_id(t, "thread", &row->thread, row->thread_text, &track->name);
     if (st == TM_OK)
-        st = tm_names_text(t->trace->names, track->name, NAME_MOST, &text, &length);
+        st = tm_names_text_st(t->trace->names, track->name, NAME_MOST, &text, &length);
     if (st == TM_OK)
         track->line = (uint8_t)tm_line_of((enum tm_side)track->side, (enum tm_device_kind)process->device_kind, text,
                                           length, track->id);
@@ -592,7 +592,7 @@ static tm_status finish_track(struct tm_chrome_tracks *t, uint64_t number)
     if (st == TM_OK && row.sort == TM_CHROME_THREAD)
         st = finish_thread(t, &row, &owner, &track);
     else if (st == TM_OK && names[row.sort])
-        st = tm_names_put_string(t->trace->names, names[row.sort], &track.name);
+        st = tm_names_put_string_st(t->trace->names, names[row.sort], &track.name);
     to = st == TM_OK ? tm_rows_change(t->trace->tracks, number) : NULL;
     if (!to)
         return st == TM_OK ? t->run->error.status : st;

@@ -60,16 +60,16 @@ static tm_status put_ops(struct tm_hlo *hlo, struct tm_groups *names)
         if (!op)
             return hlo->run->error.status;
         join.program_id = row.program_id = op->program_id;
-        st = tm_names_info(hlo->trace->names, op->name, &info);
+        st = tm_names_info_st(hlo->trace->names, op->name, &info);
         if (st != TM_OK)
             break;
         join.name = row.key = info.hash;
         join.key = key_in_program(join.name, join.program_id);
-        st = tm_index_put(hlo->joins, &join);
+        st = tm_index_put_st(hlo->joins, &join);
         if (st == TM_OK)
-            st = tm_groups_add(names, &row);
+            st = tm_groups_add_st(names, &row);
     }
-    return st == TM_OK ? tm_groups_finish(names) : st;
+    return st == TM_OK ? tm_groups_finish_st(names) : st;
 }
 
 static tm_status put_names(struct tm_hlo *hlo, struct tm_groups *names)
@@ -81,7 +81,7 @@ static tm_status put_names(struct tm_hlo *hlo, struct tm_groups *names)
         const struct name_row *row;
         const void *next;
 
-        st = tm_groups_next(names, &next);
+        st = tm_groups_next_st(names, &next);
         if (st != TM_OK || !next)
             break;
         row = next;
@@ -90,9 +90,9 @@ static tm_status put_names(struct tm_hlo *hlo, struct tm_groups *names)
         join.name = row->key;
         join.key = key_in_any(row->key);
         join.op = row->op;
-        st = tm_index_put(hlo->joins, &join);
+        st = tm_index_put_st(hlo->joins, &join);
     }
-    return st == TM_OK ? tm_index_finish(hlo->joins) : st;
+    return st == TM_OK ? tm_index_finish_st(hlo->joins) : st;
 }
 
 static tm_status hlo_index(struct tm_hlo *hlo)
@@ -145,7 +145,7 @@ static tm_status name_of(struct tm_hlo *hlo, const struct tm_config *config, str
     *has_name = is_tpu || config->hlo_op;
     if (!*has_name)
         return TM_OK;
-    st = tm_names_text(hlo->trace->names, is_tpu ? config->details : config->hlo_op, NAME_LOOKED_AT, &text.at,
+    st = tm_names_text_st(hlo->trace->names, is_tpu ? config->details : config->hlo_op, NAME_LOOKED_AT, &text.at,
                        &text.length);
     if (st != TM_OK)
         return st;
@@ -159,7 +159,7 @@ static tm_status find_op(struct tm_hlo *hlo, struct tm_key name, const int64_t *
 {
     const uint64_t key = program_id ? key_in_program(name, *program_id) : key_in_any(name);
     const void *row;
-    const tm_status st = tm_index_get(hlo->joins, key, &row);
+    const tm_status st = tm_index_get_st(hlo->joins, key, &row);
     const struct hlo_join *found = row;
     const bool is_it = st == TM_OK && found && found->any_program == !program_id &&
                        (!program_id || found->program_id == *program_id) && tm_is_same_key(found->name, name);
@@ -173,7 +173,7 @@ static tm_status module_agrees(struct tm_hlo *hlo, uint32_t op, tm_strid module,
 {
     const struct tm_hlo_op *row = tm_rows_at(hlo->trace->hlo_ops, op);
 
-    return row ? tm_names_are_same(hlo->trace->names, row->module, module, agrees) : hlo->run->error.status;
+    return row ? tm_names_are_same_st(hlo->trace->names, row->module, module, agrees) : hlo->run->error.status;
 }
 
 static tm_status find_of(struct tm_hlo *hlo, const struct tm_config *config, struct tm_key name, uint32_t *op)
@@ -239,7 +239,7 @@ static tm_status hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm
 {
     const void *at = NULL;
     const tm_status st =
-        in->has_called ? tm_index_get(hlo->places, tm_hlo_key(module, (int64_t)in->called), &at) : TM_OK;
+        in->has_called ? tm_index_get_st(hlo->places, tm_hlo_key(module, (int64_t)in->called), &at) : TM_OK;
     const struct hlo_place *place = at;
 
     *found = st == TM_OK && place && place->id == (int64_t)in->called && place->module == module;
@@ -265,7 +265,7 @@ tm_status tm_hlo_note_call(struct tm_hlo *hlo, uint32_t module, uint64_t caller,
         return TM_OK;
     }
     computation->pending++;
-    return tm_sorter_push(hlo->sorter, &call);
+    return tm_sorter_push_st(hlo->sorter, &call);
 }
 
 void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from)
@@ -334,13 +334,13 @@ static int by_callee(const void *a, const void *b)
 /* Lay the calls side by side, in the order of what they call. */
 static tm_status lay_out_calls(struct tm_hlo *hlo)
 {
-    tm_status st = tm_sorter_finish(hlo->sorter);
+    tm_status st = tm_sorter_finish_st(hlo->sorter);
 
     while (st == TM_OK) {
         struct hlo_computation *callee;
         const void *row;
 
-        st = tm_sorter_next(hlo->sorter, &row);
+        st = tm_sorter_next_st(hlo->sorter, &row);
         if (st != TM_OK || !row)
             break;
         callee = tm_rows_change(hlo->computations, ((const struct hlo_call *)row)->callee);
@@ -348,7 +348,7 @@ static tm_status lay_out_calls(struct tm_hlo *hlo)
             return hlo->run->error.status;
         if (!callee->calls++)
             callee->first_call = tm_rows_count(hlo->calls);
-        st = tm_rows_append(hlo->calls, row);
+        st = tm_rows_append_st(hlo->calls, row);
     }
     return st;
 }
@@ -385,7 +385,7 @@ static tm_status tell_callers(struct tm_hlo *hlo, uint64_t number, struct tm_row
         call = *at;
         st = tell(hlo, &call, &called, &is_ready);
         if (st == TM_OK && is_ready)
-            st = tm_rows_append(ready, &call.caller);
+            st = tm_rows_append_st(ready, &call.caller);
     }
     return st;
 }
@@ -400,7 +400,7 @@ static tm_status find_ready(struct tm_hlo *hlo, struct tm_rows *ready)
         if (!row)
             return hlo->run->error.status;
         if (!row->pending)
-            st = tm_rows_append(ready, &i);
+            st = tm_rows_append_st(ready, &i);
     }
     return st;
 }
@@ -459,7 +459,7 @@ tm_status tm_hlo_note_wait(struct tm_hlo *hlo, uint64_t computation, const struc
     if (!wait.start)
         return TM_OK;
     note_start(waits, in->id, wait.start);
-    return tm_rows_append(hlo->wait_rows, &wait);
+    return tm_rows_append_st(hlo->wait_rows, &wait);
 }
 
 static tm_status hlo_join_waits(struct tm_hlo *hlo)
@@ -547,7 +547,7 @@ tm_status tm_hlo_add(struct tm_hlo *hlo, const struct tm_hlo_program *program)
 
     if (tm_rows_count(hlo->modules) == UINT32_MAX)
         return tm_fail(&hlo->run->error, TM_ERR_LIMIT, -1, "the profile has more than %u programs", UINT32_MAX);
-    return tm_rows_append(hlo->modules, &module);
+    return tm_rows_append_st(hlo->modules, &module);
 }
 
 static tm_status make_tables(struct tm_hlo *hlo)
@@ -613,7 +613,7 @@ static tm_status tell_why(struct tm_hlo *hlo, uint64_t number)
         why = "some of its instructions are too large to be read";
     else
         return TM_OK;
-    return tm_names_put_string(hlo->trace->names, why, &row->why);
+    return tm_names_put_string_st(hlo->trace->names, why, &row->why);
 }
 
 tm_status tm_hlo_read(struct tm_hlo *hlo)
@@ -626,11 +626,11 @@ tm_status tm_hlo_read(struct tm_hlo *hlo)
     if (st == TM_OK)
         st = walk_all(hlo, HLO_PASS_SHAPES);
     if (st == TM_OK)
-        st = tm_index_finish(hlo->results);
+        st = tm_index_finish_st(hlo->results);
     if (st == TM_OK)
-        st = tm_index_finish(hlo->places);
+        st = tm_index_finish_st(hlo->places);
     if (st == TM_OK)
-        st = tm_index_finish(hlo->partial_reads);
+        st = tm_index_finish_st(hlo->partial_reads);
     if (st == TM_OK)
         st = walk_all(hlo, HLO_PASS_COSTS);
     if (st == TM_OK)
@@ -815,19 +815,19 @@ static tm_status put_source(struct tm_hlo *hlo, struct tm_text file, int64_t lin
     if (!length)
         return TM_OK;
     if (line <= 0)
-        return tm_names_put(hlo->trace->names, file.at, (size_t)length, source);
+        return tm_names_put_st(hlo->trace->names, file.at, (size_t)length, source);
     memcpy(text, file.at, (size_t)length);
     written = snprintf(text + length, sizeof(text) - (size_t)length, ":%lld", (long long)line);
-    return tm_names_put(hlo->trace->names, text, (size_t)length + (size_t)written, source);
+    return tm_names_put_st(hlo->trace->names, text, (size_t)length + (size_t)written, source);
 }
 
 static tm_status put_file(struct tm_hlo *hlo, struct hlo_module *module, struct tm_wire view)
 {
     tm_strid name;
-    const tm_status st = tm_names_put(hlo->trace->names, (const char *)view.at, (size_t)(view.end - view.at), &name);
+    const tm_status st = tm_names_put_st(hlo->trace->names, (const char *)view.at, (size_t)(view.end - view.at), &name);
 
     module->files++;
-    return st == TM_OK ? tm_rows_append(hlo->files, &name) : st;
+    return st == TM_OK ? tm_rows_append_st(hlo->files, &name) : st;
 }
 
 static uint64_t number_in(struct tm_wire message, uint32_t number)
@@ -849,12 +849,12 @@ static tm_status put_row(struct tm_hlo *hlo, struct hlo_module *module, uint32_t
     if (field == INDEX_FRAME) {
         module->frames++;
         frame = number_in(view, FRAME_LOCATION);
-        return tm_rows_append(hlo->frames, &frame);
+        return tm_rows_append_st(hlo->frames, &frame);
     }
     module->locations++;
     location.file = number_in(view, LOCATION_FILE);
     location.line = (int64_t)number_in(view, LOCATION_LINE);
-    return tm_rows_append(hlo->locations, &location);
+    return tm_rows_append_st(hlo->locations, &location);
 }
 
 static uint64_t rows_of_all(const struct tm_hlo *hlo)
@@ -919,7 +919,7 @@ static tm_status source_of_frame(struct tm_hlo *hlo, const struct hlo_module *mo
     if (!file)
         return hlo->run->error.status;
     line = location->line;
-    st = tm_names_text(hlo->trace->names, *file, sizeof(copy), &text, &length);
+    st = tm_names_text_st(hlo->trace->names, *file, sizeof(copy), &text, &length);
     if (st != TM_OK)
         return st;
     memcpy(copy, text, length < sizeof(copy) ? length : sizeof(copy)); /* putting a text in may move it */

@@ -593,7 +593,7 @@ enum {
 tm_status tm_hlo_result(struct tm_hlo *hlo, uint32_t module, uint64_t id, const struct hlo_result **result)
 {
     const void *row;
-    const tm_status st = tm_index_get(hlo->results, tm_hlo_key(module, (int64_t)id), &row);
+    const tm_status st = tm_index_get_st(hlo->results, tm_hlo_key(module, (int64_t)id), &row);
     const struct hlo_result *found = row;
 
     *result = st == TM_OK && found && found->id == (int64_t)id && found->module == module ? found : NULL;

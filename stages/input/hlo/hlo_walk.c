@@ -220,7 +220,7 @@ static tm_status hlo_collective(struct tm_hlo *hlo, const struct hlo_module *mod
         g.text.room += 8;
         tm_hlo_write(&g.text, "...");
     }
-    return g.text.length ? tm_names_put(hlo->trace->names, g.text.at, g.text.length, &op->groups) : TM_OK;
+    return g.text.length ? tm_names_put_st(hlo->trace->names, g.text.at, g.text.length, &op->groups) : TM_OK;
 }
 
 /* What a fusion reads of its operands, and what it writes: a parameter that is only sliced inside is not read whole,
@@ -377,7 +377,7 @@ static tm_status put_read(struct tm_hlo *hlo, uint64_t computation, const struct
     struct hlo_read row = { .computation = computation, .number = value->number, .bytes = value->read };
 
     row.key = tm_hlo_key(computation, value->number);
-    return tm_index_put(hlo->partial_reads, &row);
+    return tm_index_put_st(hlo->partial_reads, &row);
 }
 
 static tm_status hlo_reads_end(struct tm_hlo *hlo, uint64_t number, int64_t root_id,
@@ -403,7 +403,7 @@ static tm_status hlo_reads_end(struct tm_hlo *hlo, uint64_t number, int64_t root
 tm_status tm_hlo_read_of(struct tm_hlo *hlo, uint64_t computation, uint32_t number, bool *is_part, uint64_t *bytes)
 {
     const void *row;
-    const tm_status st = tm_index_get(hlo->partial_reads, tm_hlo_key(computation, number), &row);
+    const tm_status st = tm_index_get_st(hlo->partial_reads, tm_hlo_key(computation, number), &row);
     const struct hlo_read *found = row;
 
     *is_part = st == TM_OK && found && found->computation == computation && found->number == (int64_t)number;
@@ -559,7 +559,7 @@ static tm_status note_result(struct walk *k, const struct tm_hlo_instruction *in
     row.has_bytes = shape.has_bytes;
     row.has_elements = shape.has_elements;
     hlo_reads_note(hlo->reads, in, &row);
-    return tm_index_put(hlo->results, &row);
+    return tm_index_put_st(hlo->results, &row);
 }
 
 static tm_status put_text(struct tm_hlo *hlo, struct tm_text text, tm_strid *id)
@@ -567,7 +567,7 @@ static tm_status put_text(struct tm_hlo *hlo, struct tm_text text, tm_strid *id)
     const size_t length = text.length < HLO_TEXT_MOST ? text.length : HLO_TEXT_MOST;
 
     *id = 0;
-    return length ? tm_names_put(hlo->trace->names, text.at, length, id) : TM_OK;
+    return length ? tm_names_put_st(hlo->trace->names, text.at, length, id) : TM_OK;
 }
 
 static bool path_tells_softmax(struct tm_text path)
@@ -639,7 +639,7 @@ static tm_status add_op(struct walk *k, const struct tm_hlo_instruction *in, str
     if (st == TM_OK)
         st = put_text(hlo, in->target, &op->target);
     *row = (uint32_t)tm_rows_count(hlo->trace->hlo_ops);
-    return st == TM_OK ? tm_rows_append(hlo->trace->hlo_ops, op) : st;
+    return st == TM_OK ? tm_rows_append_st(hlo->trace->hlo_ops, op) : st;
 }
 
 static tm_status take_costs(struct walk *k, const struct tm_hlo_instruction *in)
@@ -689,7 +689,7 @@ static tm_status put_place(struct walk *k, int64_t id)
         .key = tm_hlo_key(k->number, id), .id = id, .row = k->computation, .module = k->number
     };
 
-    return tm_index_put(k->hlo->places, &place);
+    return tm_index_put_st(k->hlo->places, &place);
 }
 
 static tm_status begin_computation(struct walk *k)
@@ -701,7 +701,7 @@ static tm_status begin_computation(struct walk *k)
     if (k->pass == HLO_PASS_SHAPES) {
         k->computation = tm_rows_count(k->hlo->computations);
         hlo_reads_begin(k->hlo->reads);
-        return tm_rows_append(k->hlo->computations, &none);
+        return tm_rows_append_st(k->hlo->computations, &none);
     }
     k->computation = k->module.first_computation + k->module.computations - 1;
     known = tm_rows_at(k->hlo->computations, k->computation);
@@ -821,7 +821,7 @@ static tm_status take_shapes(struct walk *k, uint64_t end, struct tm_hlo_module 
         text.room += 8;
         tm_hlo_write(&text, "...");
     }
-    return tm_names_put(k->hlo->trace->names, text.at, text.length, &row->shapes);
+    return tm_names_put_st(k->hlo->trace->names, text.at, text.length, &row->shapes);
 }
 
 static tm_status take_devices(struct walk *k, uint64_t end)
@@ -861,7 +861,7 @@ static tm_status take_field(struct walk *k, const struct tm_head *head, struct t
         st = tm_reader_peek(&k->w, head->value < HLO_TEXT_MOST ? (size_t)head->value : HLO_TEXT_MOST, &view);
         if (st != TM_OK || view.at == view.end)
             return st;
-        return tm_names_put(k->hlo->trace->names, (const char *)view.at, (size_t)(view.end - view.at), &row->name);
+        return tm_names_put_st(k->hlo->trace->names, (const char *)view.at, (size_t)(view.end - view.at), &row->name);
     case MODULE_SHAPE:
         return take_shapes(k, end, row);
     case MODULE_DEVICES:
@@ -942,7 +942,7 @@ tm_status tm_hlo_walk(struct tm_hlo *hlo, uint32_t module, enum hlo_pass pass)
     st = walk_proto(&k, &row);
     if (st == TM_OK && pass == HLO_PASS_SHAPES) {
         row.instructions = hlo->instructions - before;
-        st = tm_rows_append(hlo->trace->hlo_modules, &row);
+        st = tm_rows_append_st(hlo->trace->hlo_modules, &row);
     }
     changed = st == TM_OK ? tm_rows_change(hlo->modules, module) : NULL;
     if (changed)

@@ -164,10 +164,10 @@ static tm_status use_location(struct pprof *p, const struct tm_wire *bytes)
     for (size_t i = 0; i < m->n_line && st == TM_OK; i++) {
         const struct pprof_line line = { m->line[i]->function_id, m->line[i]->line };
 
-        st = tm_rows_append(p->lines, &line);
+        st = tm_rows_append_st(p->lines, &line);
     }
     tracemill__pprof__location__free_unpacked(m, NULL);
-    return st == TM_OK ? tm_index_put(p->locations, &row) : st;
+    return st == TM_OK ? tm_index_put_st(p->locations, &row) : st;
 }
 
 static tm_status use_function(struct pprof *p, const struct tm_wire *bytes)
@@ -181,7 +181,7 @@ static tm_status use_function(struct pprof *p, const struct tm_wire *bytes)
         return tm_unpacking_refused(&unpacking, p->run);
     row = (struct pprof_raw_function){ m->id, m->name ? m->name : m->system_name, m->filename };
     tracemill__pprof__function__free_unpacked(m, NULL);
-    return tm_rows_append(p->raw, &row);
+    return tm_rows_append_st(p->raw, &row);
 }
 
 /* The bytes of a message at the window's place; what is longer than the window is left out. */
@@ -210,7 +210,7 @@ static tm_status take_field(struct pprof *p, struct tm_reader *w, const struct t
     case PROFILE_FUNCTION:
         return take_message(p, w, head->value, use_function);
     case PROFILE_STRING:
-        return tm_rows_append(p->strings, &string);
+        return tm_rows_append_st(p->strings, &string);
     default: /* samples wait for the tables; nothing else is asked for */
         return TM_OK;
     }
@@ -260,15 +260,15 @@ static tm_status name_functions(struct pprof *p)
         function.key = raw.id;
         st = pprof_text(p, raw.name, &text, &length);
         if (st == TM_OK)
-            st = tm_names_put(p->names, text, length, &function.name);
+            st = tm_names_put_st(p->names, text, length, &function.name);
         if (st == TM_OK)
             st = pprof_text(p, raw.file, &text, &length);
         if (st != TM_OK)
             break;
         function.owner = tm_code_owner_of(text, length);
-        st = tm_names_put(p->names, text, length, &function.file);
+        st = tm_names_put_st(p->names, text, length, &function.file);
         if (st == TM_OK)
-            st = tm_index_put(p->functions, &function);
+            st = tm_index_put_st(p->functions, &function);
     }
     return st;
 }
@@ -333,13 +333,13 @@ static tm_status pprof_read_tables(struct pprof *p)
     if (st == TM_OK)
         st = scan(p);
     if (st == TM_OK)
-        st = tm_index_finish(p->locations);
+        st = tm_index_finish_st(p->locations);
     if (st == TM_OK)
         st = find_values(p);
     if (st == TM_OK)
         st = name_functions(p);
     if (st == TM_OK)
-        st = tm_index_finish(p->functions);
+        st = tm_index_finish_st(p->functions);
     if (st == TM_OK)
         tm_tally_add(&p->run->tallies, TM_TALLY_DUPLICATE_METADATA,
                      tm_index_duplicate_count(p->locations) + tm_index_duplicate_count(p->functions));
@@ -481,7 +481,7 @@ static tm_status take_line(struct sample *s, const struct pprof_line *line)
     struct tm_frame frame = { .line = line->line > 0 ? line->line : 0 };
     enum tm_code_owner owner = TM_CODE_RUNTIME;
     const void *row;
-    const tm_status st = tm_index_get(s->p->functions, line->function, &row);
+    const tm_status st = tm_index_get_st(s->p->functions, line->function, &row);
 
     if (st != TM_OK)
         return st;
@@ -503,7 +503,7 @@ static tm_status take_location(struct sample *s, uint64_t id)
 {
     struct pprof_location location;
     const void *row;
-    tm_status st = tm_index_get(s->p->locations, id, &row);
+    tm_status st = tm_index_get_st(s->p->locations, id, &row);
 
     if (st != TM_OK)
         return st;
@@ -538,7 +538,7 @@ static tm_status take_text(struct sample *s, int64_t number, struct known_text *
     if (known->number != number) {
         st = pprof_text(s->p, number, &text, &length);
         if (st == TM_OK)
-            st = tm_names_put(s->p->names, text, length, &known->name);
+            st = tm_names_put_st(s->p->names, text, length, &known->name);
         known->number = st == TM_OK ? number : -1;
     }
     *name = known->name;

@@ -82,9 +82,9 @@ static tm_status end_stretch(struct tm_device_clock *c)
 
     if (!c->stretch.ops)
         return TM_OK;
-    st = tm_sorter_push(c->by_time, &c->stretch);
+    st = tm_sorter_push_st(c->by_time, &c->stretch);
     if (st == TM_OK)
-        st = tm_sorter_push(c->by_difference, &c->stretch);
+        st = tm_sorter_push_st(c->by_difference, &c->stretch);
     c->stretch.ops = 0;
     return st;
 }
@@ -144,7 +144,7 @@ static tm_status add_point(struct tm_device_clock *c, const struct stretch *s, i
 {
     const struct tm_clock_point point = { recorded_ps, recorded_ps - s->ahead_ps };
 
-    return tm_rows_append(c->points, &point);
+    return tm_rows_append_st(c->points, &point);
 }
 
 static tm_status add_points(struct tm_device_clock *c, const struct stretch *s)
@@ -170,13 +170,13 @@ static void note_jump(struct tm_device *device, int64_t from_ps, int64_t to_ps)
 static tm_status make_points(struct tm_device_clock *c, struct tm_device *device)
 {
     struct stretch last = { .ops = 0 };
-    tm_status st = tm_sorter_finish(c->by_time);
+    tm_status st = tm_sorter_finish_st(c->by_time);
 
     while (st == TM_OK) {
         const struct stretch *s;
         const void *row;
 
-        st = tm_sorter_next(c->by_time, &row);
+        st = tm_sorter_next_st(c->by_time, &row);
         if (st != TM_OK || !row)
             break;
         s = row;
@@ -197,14 +197,14 @@ static tm_status make_points(struct tm_device_clock *c, struct tm_device *device
 static tm_status find_median(struct tm_device_clock *c, int64_t *median_ps)
 {
     uint64_t before = (c->pairs - 1) / 2;
-    tm_status st = tm_sorter_finish(c->by_difference);
+    tm_status st = tm_sorter_finish_st(c->by_difference);
 
     *median_ps = 0;
     while (st == TM_OK) {
         const struct stretch *s;
         const void *row;
 
-        st = tm_sorter_next(c->by_difference, &row);
+        st = tm_sorter_next_st(c->by_difference, &row);
         if (st != TM_OK || !row)
             break;
         s = row;
@@ -263,18 +263,18 @@ static tm_status sort_tracks(struct tm_trace *trace, struct tm_sorter *sorter, s
         if (track->line == TM_LINE_TPU_OPS && track->device != TM_NONE && track->events) {
             const struct ops_track row = { track->device, (uint32_t)i };
 
-            st = tm_sorter_push(sorter, &row);
+            st = tm_sorter_push_st(sorter, &row);
         }
     }
     if (st == TM_OK)
-        st = tm_sorter_finish(sorter);
+        st = tm_sorter_finish_st(sorter);
     while (st == TM_OK) {
         const void *row;
 
-        st = tm_sorter_next(sorter, &row);
+        st = tm_sorter_next_st(sorter, &row);
         if (st != TM_OK || !row)
             break;
-        st = tm_rows_append(tracks, row);
+        st = tm_rows_append_st(tracks, row);
     }
     return st;
 }

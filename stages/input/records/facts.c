@@ -94,7 +94,7 @@ tm_status tm_configs_put(struct tm_configs *configs, uint64_t hash, const struct
     if (next >= TM_NONE)
         return tm_fail(&trace->run->error, TM_ERR_LIMIT, -1,
                        "the trace has more than %u different launch configurations", TM_NONE - 1);
-    st = tm_rows_append(trace->configs, config);
+    st = tm_rows_append_st(trace->configs, config);
     if (st != TM_OK)
         return st;
     for (int way = WAYS - 1; way > 0; way--)
@@ -391,7 +391,7 @@ tm_status tm_facts_text(const struct tm_fact_maker *maker, const struct tm_facts
     if (text->kind == TM_FACT_REF && maker->ref)
         return maker->ref(maker->to, maker->plane, text->ref, name);
     if (text->kind == TM_FACT_BYTES)
-        return tm_names_put(maker->trace->names, (const char *)text->bytes, text->length, name);
+        return tm_names_put_st(maker->trace->names, (const char *)text->bytes, text->length, name);
     return TM_OK;
 }
 
@@ -437,7 +437,7 @@ static tm_status fill_block(const struct tm_fact_maker *maker, const struct tm_f
         name[length++] = ':';
         length += tm_int_text(name + length, id);
     }
-    return tm_names_put(maker->trace->names, name, length, &a->allocator);
+    return tm_names_put_st(maker->trace->names, name, length, &a->allocator);
 }
 
 /* What JAX's allocators tell of themselves. */
@@ -521,7 +521,7 @@ static tm_status take_details(const struct tm_fact_maker *maker, const struct tm
         return TM_OK;
     st = tm_facts_text(maker, facts, stat, &name);
     if (st == TM_OK)
-        st = tm_names_text(maker->trace->names, name, DETAILS_MOST, &text, &length);
+        st = tm_names_text_st(maker->trace->names, name, DETAILS_MOST, &text, &length);
     if (st == TM_OK)
         parse(text, length, config);
     return st;
@@ -531,13 +531,13 @@ tm_status tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op, tm_strid *pat
 {
     const char *text;
     size_t length;
-    const tm_status st = tm_names_text(names, tf_op, DETAILS_MOST, &text, &length);
+    const tm_status st = tm_names_text_st(names, tf_op, DETAILS_MOST, &text, &length);
 
     *path = tf_op;
     if (st != TM_OK || !length || text[length - 1] != ':')
         return st;
     *path = 0;
-    return length == 10 && !memcmp(text, "XlaModule:", 10) ? TM_OK : tm_names_put(names, text, length - 1, path);
+    return length == 10 && !memcmp(text, "XlaModule:", 10) ? TM_OK : tm_names_put_st(names, text, length - 1, path);
 }
 
 /* The framework path of an op: `name`, else tf_op. */
@@ -574,7 +574,7 @@ static tm_status take_texts(const struct tm_fact_maker *maker, const struct tm_f
     if (st == TM_OK && tm_facts_have(facts, TM_STAT_SOURCE))
         st = tm_facts_text(maker, facts, TM_STAT_SOURCE, &config->source);
     if (st == TM_OK && config->hlo_op) {
-        st = tm_names_info(maker->trace->names, config->hlo_op, &info);
+        st = tm_names_info_st(maker->trace->names, config->hlo_op, &info);
         config->hlo_traits = st == TM_OK ? info.traits : 0;
     }
     return st;
@@ -682,7 +682,7 @@ static tm_status take_message(const struct tm_fact_maker *maker, const struct tm
     if (tm_rows_count(messages) >= TM_NONE) /* no more than there are configs, which end before */
         return TM_OK;
     config->message = (uint32_t)tm_rows_count(messages);
-    return tm_rows_append(messages, &message);
+    return tm_rows_append_st(messages, &message);
 }
 
 /* --- what JAX's JSON says of a TPU op, as its metadata would in an XSpace --- */
@@ -720,7 +720,7 @@ static tm_status take_tpu_op(const struct tm_fact_maker *maker, const struct tm_
     config->has_bytes_accessed = tm_facts_have(facts, TM_STAT_BYTES_ACCESSED);
     config->bytes_accessed = number(facts, TM_STAT_BYTES_ACCESSED, INT64_MAX);
     st = tm_facts_text(maker, facts, TM_STAT_HLO_CATEGORY, &config->category);
-    return st == TM_OK ? tm_names_put(maker->trace->names, (const char *)hlo->bytes, hlo->length, &config->details)
+    return st == TM_OK ? tm_names_put_st(maker->trace->names, (const char *)hlo->bytes, hlo->length, &config->details)
                        : st;
 }
 

@@ -103,7 +103,7 @@ static tm_status put_on_top(struct tm_open_begins *open, const struct entry *new
     struct entry *old;
 
     if (open->depth == tm_rows_count(open->stack))
-        return tm_rows_append(open->stack, new);
+        return tm_rows_append_st(open->stack, new);
     old = tm_rows_change(open->stack, open->depth);
     if (!old)
         return open->run->error.status;
@@ -274,7 +274,7 @@ static tm_status name_key(const struct join *j, tm_strid name, struct tm_key *ke
     *key = (struct tm_key){ .low = name };
     if (!j->has_duplicates)
         return TM_OK;
-    st = tm_names_info(j->names, name, &info);
+    st = tm_names_info_st(j->names, name, &info);
     *key = info.hash;
     return st;
 }
@@ -293,7 +293,7 @@ static tm_status push_span(struct join *j, const struct tm_open_begin *begin, in
 
     row.kept.record.kind = TM_SPAN;
     row.kept.record.dur_ps = dur_ps;
-    return tm_sorter_push(j->by_time, &row);
+    return tm_sorter_push_st(j->by_time, &row);
 }
 
 static tm_status join_end(struct join *j, const struct tm_kept_record *kept_end)
@@ -373,7 +373,7 @@ static tm_status push_flow(struct join *j, const struct ordered_row *row)
     follow_flow(j, r->kind);
     if (j->flow.number) /* viewers refuse a second flow of one id */
         r->correlation = tm_hash_mix(r->correlation, tm_hash_mix(j->flow.number, 0));
-    return tm_sorter_push(j->by_time, &marked);
+    return tm_sorter_push_st(j->by_time, &marked);
 }
 
 /* --- the readings --- */
@@ -420,7 +420,7 @@ static tm_status read_track(struct join *j, struct tm_record_store *store, uint6
         row.kept = *kept;
         row.order++;
         j->is_keyed |= !is_plain && (key_of(&kept->record) || kept->record.kind < TM_BEGIN);
-        st = tm_sorter_push(is_plain ? j->by_time : j->by_key, &row);
+        st = tm_sorter_push_st(is_plain ? j->by_time : j->by_key, &row);
     }
     tm_record_store_end(&place);
     return st == TM_OK ? tm_record_store_clear(store, track) : st;
@@ -428,12 +428,12 @@ static tm_status read_track(struct join *j, struct tm_record_store *store, uint6
 
 static tm_status take_keys(struct join *j)
 {
-    tm_status st = tm_sorter_finish(j->by_key);
+    tm_status st = tm_sorter_finish_st(j->by_key);
 
     while (st == TM_OK) {
         const void *row;
 
-        st = tm_sorter_next(j->by_key, &row);
+        st = tm_sorter_next_st(j->by_key, &row);
         if (st != TM_OK || !row)
             break;
         st = take_row(j, row);
@@ -443,12 +443,12 @@ static tm_status take_keys(struct join *j)
 
 static tm_status refill_track(struct join *j, struct tm_record_store *store)
 {
-    tm_status st = tm_sorter_finish(j->by_time);
+    tm_status st = tm_sorter_finish_st(j->by_time);
 
     while (st == TM_OK) {
         const void *row;
 
-        st = tm_sorter_next(j->by_time, &row);
+        st = tm_sorter_next_st(j->by_time, &row);
         if (st != TM_OK || !row)
             break;
         st = tm_record_store_add_row(store, &((const struct ordered_row *)row)->kept);

@@ -25,7 +25,7 @@ static tm_status compare_before(struct tm_span_order *order, struct tm_trace *tr
     tm_status st = TM_OK;
 
     if (order->has_before && r->start_ps == order->start_ps && r->dur_ps == order->dur_ps)
-        st = tm_names_are_same(trace->names, r->name, order->name, &same);
+        st = tm_names_are_same_st(trace->names, r->name, order->name, &same);
     if (same)
         tm_tally_add(&trace->run->tallies, TM_TALLY_REPEATED_EVENT, 1);
     order->has_before = true;

@@ -329,7 +329,7 @@ static tm_status turn_to(struct tm_record_store *store, uint64_t track)
     store->track = NO_TRACK;
     store->block = NULL;
     if (track >= tm_rows_count(store->chains))
-        st = tm_rows_resize(store->chains, track + 1);
+        st = tm_rows_resize_st(store->chains, track + 1);
     if (st != TM_OK)
         return st;
     row = tm_rows_change(store->chains, track);
@@ -349,7 +349,7 @@ static struct block *block_at(const struct tm_record_store *store, uint64_t numb
 static tm_status split_block(struct tm_record_store *store, uint32_t class)
 {
     const uint64_t first = tm_rows_count(store->blocks) + 1, end = first + (1 << LARGEST);
-    tm_status st = tm_rows_resize(store->blocks, end - 1);
+    tm_status st = tm_rows_resize_st(store->blocks, end - 1);
 
     for (uint64_t number = first; st == TM_OK && number < end; number += UINT64_C(1) << class) {
         struct block *const block = block_at(store, number);
@@ -563,7 +563,7 @@ static tm_status add_timed_row(struct tm_record_store *store, const struct tm_ra
         return tm_fail(&store->run->error, TM_ERR_LIMIT, -1,
                        "the trace has more than %u ops with times of a device's clock", UINT32_MAX);
     row = (timed_row)tm_rows_count(store->timed);
-    st = tm_rows_append(store->timed, &args);
+    st = tm_rows_append_st(store->timed, &args);
     timed.args = &row;
     timed.record.args_length = sizeof(row);
     return st == TM_OK ? tm_record_store_add(store, &timed) : st;

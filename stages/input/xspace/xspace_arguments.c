@@ -27,10 +27,10 @@ tm_status tm_xarguments_make(struct tm_xspace *x)
     x->arguments->lists = tm_met_lists_new(trace->run, MET_MOST);
     if (!x->arguments->lists)
         return trace->run->error.status;
-    st = tm_names_put_string(trace->names, "long_name", &x->arguments->long_name);
+    st = tm_names_put_string_st(trace->names, "long_name", &x->arguments->long_name);
     if (st != TM_OK)
         return st;
-    return tm_names_put_string(trace->names, "display_name", &x->arguments->display_name);
+    return tm_names_put_string_st(trace->names, "display_name", &x->arguments->display_name);
 }
 
 void tm_xarguments_free(struct tm_xspace *x)
@@ -55,7 +55,7 @@ static tm_status find_key(struct tm_xspace *x, uint64_t plane, int64_t id, tm_st
     if (st != TM_OK || *key)
         return st;
     (void)snprintf(text, sizeof(text), "stat %" PRId64, id);
-    return tm_names_put_string(x->source.trace->names, text, key);
+    return tm_names_put_string_st(x->source.trace->names, text, key);
 }
 
 static inline struct tm_xarguments_name *known_name(struct tm_xarguments_name *names, size_t count, uint64_t plane,
@@ -311,7 +311,7 @@ tm_status tm_xarguments_names(struct tm_xspace *x, tm_strid name, tm_strid displ
 
     if (!display || !name)
         return TM_OK;
-    st = tm_names_are_same(x->source.trace->names, name, display, &are_same);
+    st = tm_names_are_same_st(x->source.trace->names, name, display, &are_same);
     if (st != TM_OK || are_same)
         return st;
     if (shows_display)

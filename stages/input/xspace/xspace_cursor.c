@@ -432,7 +432,7 @@ static tm_status make_record(struct xspace_cursor *c, struct tm_raw_record *raw,
     st = take_times(c, has_times ? &times : NULL, &raw->record, kept);
     if (st != TM_OK || !*kept)
         return st;
-    st = tm_index_get(c->x->events, tm_metadata_key(c->plane_number, c->event.metadata_id), &row);
+    st = tm_index_get_st(c->x->events, tm_metadata_key(c->plane_number, c->event.metadata_id), &row);
     if (st != TM_OK)
         return st;
     metadata = row;

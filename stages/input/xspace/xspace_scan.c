@@ -74,7 +74,7 @@ static tm_status next_field(struct scan *s, struct tm_reader *w, struct tm_head 
 
 static tm_status put_name(struct scan *s, const struct tm_wire *view, tm_strid *name)
 {
-    return tm_names_put(s->trace->names, (const char *)view->at, (size_t)(view->end - view->at), name);
+    return tm_names_put_st(s->trace->names, (const char *)view->at, (size_t)(view->end - view->at), name);
 }
 
 static tm_status read_plane_name(struct scan *s, struct tm_plane *plane)
@@ -125,7 +125,7 @@ static tm_status find_process(struct scan *s, uint64_t number, struct tm_plane *
 {
     struct process_slot *slot;
     struct tm_name name;
-    const tm_status st = tm_names_info(s->trace->names, plane->name, &name);
+    const tm_status st = tm_names_info_st(s->trace->names, plane->name, &name);
 
     if (st != TM_OK)
         return st;
@@ -157,7 +157,7 @@ static tm_status tell_line(struct scan *s, const struct tm_plane *plane, struct 
 {
     const char *text;
     size_t length;
-    const tm_status st = tm_names_text(s->trace->names, track->name, LINE_NAME_MOST, &text, &length);
+    const tm_status st = tm_names_text_st(s->trace->names, track->name, LINE_NAME_MOST, &text, &length);
 
     if (st == TM_OK)
         track->line = (uint8_t)tm_line_of(track->side, plane->device_kind, text, length, track->id);
@@ -175,10 +175,10 @@ static tm_status timeline_of(struct scan *s, const struct tm_track *track, struc
     struct tm_name plane_name, name;
     const int64_t id = track->id;
     const tm_strid line = track->name;
-    tm_status st = tm_names_info(s->trace->names, track->plane_name, &plane_name);
+    tm_status st = tm_names_info_st(s->trace->names, track->plane_name, &plane_name);
 
     if (st == TM_OK)
-        st = tm_names_info(s->trace->names, line, &name);
+        st = tm_names_info_st(s->trace->names, line, &name);
     if (st == TM_OK)
         *timeline = (struct timeline){ plane_name.hash, name.hash, id };
     return st;
@@ -226,7 +226,7 @@ static tm_status chain_line(struct scan *s, uint64_t number, const struct tm_tra
     first->last = added;
     if (line->end - line->begin > first->longest)
         first->longest = line->end - line->begin;
-    return tm_rows_append(s->x->more_lines, line);
+    return tm_rows_append_st(s->x->more_lines, line);
 }
 
 static tm_status add_line(struct scan *s, const struct tm_track *track, struct tm_line_row *line)
@@ -243,8 +243,8 @@ static tm_status add_line(struct scan *s, const struct tm_track *track, struct t
         return tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u lines", TM_NONE - 1);
     slot->track = number + 1;
     line->longest = line->end - line->begin;
-    st = tm_rows_append(s->trace->tracks, track);
-    return st == TM_OK ? tm_rows_append(s->x->lines, line) : st;
+    st = tm_rows_append_st(s->trace->tracks, track);
+    return st == TM_OK ? tm_rows_append_st(s->x->lines, line) : st;
 }
 
 /* Fields of a line that nothing here is made of.  Of another type they are something else: an event, before a byte changed. */
@@ -414,7 +414,7 @@ static tm_status find_planes(struct scan *s)
                 st = tm_fail(&s->run->error, TM_ERR_LIMIT, (int64_t)head.offset, "the profile has more than %d planes",
                              PLANES_MOST);
             else if (head.value) /* one without bytes holds nothing */
-                st = tm_rows_append(s->x->planes, &plane);
+                st = tm_rows_append_st(s->x->planes, &plane);
         } else if (head.type == TM_WIRE_LEN && head.number >= SPACE_ERRORS && head.number <= SPACE_HOSTNAMES) {
             st = read_message(s, &w, &head);
         } else {
@@ -465,7 +465,7 @@ static tm_status scan_planes(struct scan *s)
             st = walk_plane(s, i, begin, end, WALK_LINES);
     }
     if (st == TM_OK)
-        st = tm_index_finish(s->x->stats);
+        st = tm_index_finish_st(s->x->stats);
     for (uint64_t i = 0; i < planes && st == TM_OK; i++) {
         const struct tm_plane *plane = tm_rows_at(s->x->planes, i);
 
@@ -473,7 +473,7 @@ static tm_status scan_planes(struct scan *s)
             return s->run->error.status;
         st = walk_plane(s, i, plane->begin, plane->end, WALK_EVENTS);
     }
-    return st == TM_OK ? tm_index_finish(s->x->events) : st;
+    return st == TM_OK ? tm_index_finish_st(s->x->events) : st;
 }
 
 /* Files that were not normalized count line times from the epoch: find what to subtract from times after it. */
@@ -624,7 +624,7 @@ tm_status tm_xspace_program_stat(struct tm_xspace *x, uint64_t plane, uint64_t b
     if (st == TM_OK)
         st = tm_xspace_ref(x, plane, stat.id, &name);
     if (st == TM_OK)
-        st = tm_names_text(x->source.trace->names, name, 16, &text, &length);
+        st = tm_names_text_st(x->source.trace->names, name, 16, &text, &length);
     if (st != TM_OK)
         return st;
     if (stat.value.type == TM_WIRE_LEN && length == 9 && !memcmp(text, "Hlo Proto", 9)) {
@@ -666,7 +666,7 @@ tm_status tm_xspace_add_program(struct tm_xspace *x, tm_strid name, struct tm_pr
     const char *text;
     size_t length;
     int64_t id;
-    tm_status st = tm_names_text(x->source.trace->names, name, sizeof(copy), &text, &length);
+    tm_status st = tm_names_text_st(x->source.trace->names, name, sizeof(copy), &text, &length);
 
     if (st != TM_OK)
         return st;
@@ -675,6 +675,6 @@ tm_status tm_xspace_add_program(struct tm_xspace *x, tm_strid name, struct tm_pr
         program->id = id;
         program->has_id = true;
     }
-    st = tm_names_put(x->source.trace->names, copy, length, &program->name);
+    st = tm_names_put_st(x->source.trace->names, copy, length, &program->name);
     return st == TM_OK ? tm_hlo_add(x->hlo, program) : st;
 }

@@ -468,7 +468,7 @@ enum { ENTRY_KEY = 1, ENTRY_VALUE = 2, VALUE_ID = 1, VALUE_NAME = 2, VALUE_DISPL
 tm_status tm_xspace_stat_row(struct tm_xspace *x, uint64_t plane, int64_t id, const struct tm_stat_row **row)
 {
     const void *found;
-    const tm_status st = tm_index_get(x->stats, tm_metadata_key(plane, id), &found);
+    const tm_status st = tm_index_get_st(x->stats, tm_metadata_key(plane, id), &found);
 
     *row = st == TM_OK ? found : NULL;
     if (*row && ((*row)->id != id || (*row)->plane != plane))
@@ -578,7 +578,7 @@ static tm_status finish_stat(struct tm_xspace *x, uint64_t plane, struct tm_stat
             return x->source.trace->run->error.status;
         p->small_stats[row->id] = (uint8_t)row->stat;
     }
-    return tm_index_put(x->stats, row);
+    return tm_index_put_st(x->stats, row);
 }
 
 tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged)
@@ -601,7 +601,7 @@ tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_re
             if (st != TM_OK)
                 break;
             row.stat = tm_stat_of((const char *)view.at, (size_t)(view.end - view.at));
-            st = tm_names_put(x->source.trace->names, (const char *)view.at, (size_t)(view.end - view.at), &row.name);
+            st = tm_names_put_st(x->source.trace->names, (const char *)view.at, (size_t)(view.end - view.at), &row.name);
         }
         if (damaged)
             break;
@@ -636,7 +636,7 @@ static tm_status stat_text(struct tm_xspace *x, uint64_t plane, const Tracemill_
 {
     *name = 0;
     if (stat->value_case == TRACEMILL__STAT__VALUE_STR_VALUE)
-        return tm_names_put(x->source.trace->names, (const char *)stat->str_value.data, stat->str_value.len, name);
+        return tm_names_put_st(x->source.trace->names, (const char *)stat->str_value.data, stat->str_value.len, name);
     if (stat->value_case == TRACEMILL__STAT__VALUE_REF_VALUE)
         return tm_xspace_ref(x, plane, (int64_t)stat->ref_value, name);
     return TM_OK;
@@ -646,7 +646,7 @@ static tm_status copy_text(struct tm_xspace *x, tm_strid name, char *to, size_t 
 {
     const char *text;
     size_t length;
-    const tm_status st = tm_names_text(x->source.trace->names, name, bytes, &text, &length);
+    const tm_status st = tm_names_text_st(x->source.trace->names, name, bytes, &text, &length);
 
     if (st == TM_OK)
         tm_clean_text(to, bytes, text, length);
@@ -759,7 +759,7 @@ static tm_status add_op_config(struct tm_xspace *x, const struct tm_plane *plane
 
     if (plane->side != TM_SIDE_DEVICE || plane->device_kind != TM_DEVICE_TPU)
         return TM_OK;
-    st = tm_names_text(x->source.trace->names, hlo_text, 64 << 10, &text, &length);
+    st = tm_names_text_st(x->source.trace->names, hlo_text, 64 << 10, &text, &length);
     if (st != TM_OK)
         return st;
     tm_parse_tpu_op(text, length, facts->category, strlen(facts->category), config);
@@ -810,7 +810,7 @@ static tm_status take_entry_field(struct tm_xspace *x, struct tm_reader *w, cons
     if (head->number != VALUE_NAME && head->number != VALUE_DISPLAY_NAME)
         return TM_OK;
     st = name_bytes(x, w, head->value, &view);
-    return st == TM_OK ? tm_names_put(x->source.trace->names, (const char *)view.at, (size_t)(view.end - view.at),
+    return st == TM_OK ? tm_names_put_st(x->source.trace->names, (const char *)view.at, (size_t)(view.end - view.at),
                                       head->number == VALUE_NAME ? &e->row.name : &e->display)
                        : st;
 }
@@ -841,14 +841,14 @@ static tm_status finish_entry(struct tm_xspace *x, struct event_entry *e)
         plane ? add_op_config(x, plane, row->name, &e->facts, &row->config) : x->source.trace->run->error.status;
 
     if (st == TM_OK && row->name)
-        st = tm_names_info(x->source.trace->names, row->name, &info);
+        st = tm_names_info_st(x->source.trace->names, row->name, &info);
     if (st == TM_OK)
         st = add_common(x, e);
     row->traits = info.traits;
     if (e->is_tpu && e->display) /* the name of a TPU op is its whole HLO text; this is what people call it */
         row->name = e->display;
     row->key = tm_metadata_key(row->plane, row->id);
-    return st == TM_OK ? tm_index_put(x->events, row) : st;
+    return st == TM_OK ? tm_index_put_st(x->events, row) : st;
 }
 
 tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane_number, struct tm_reader *w, bool *is_damaged)
@@ -992,7 +992,7 @@ tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane_number, const
         return tm_unpacking_refused(&unpacking, trace->run);
     st = tm_xspace_ref(x, plane_number, stat->metadata_id, &name_id);
     if (st == TM_OK)
-        st = tm_names_text(trace->names, name_id, 64, &name, &length);
+        st = tm_names_text_st(trace->names, name_id, 64, &name, &length);
     for (size_t i = 0; st == TM_OK && i < count; i++)
         if (!strcmp(name, facts[i].name)) {
             st = put_fact(x, plane_number, stat, &facts[i], to);

@@ -392,7 +392,7 @@ static tm_status put_counter(struct tm_trace_writer *w, const struct tm_out_coun
     struct chrome_json *const c = writer_of(w);
     const char *text;
     size_t length;
-    const tm_status status = tm_names_text(c->json.names, counter->row->name, 0, &text, &length);
+    const tm_status status = tm_names_text_st(c->json.names, counter->row->name, 0, &text, &length);
 
     if (status != TM_OK)
         return status;

@@ -80,7 +80,7 @@ static void put_name(struct csv *c, tm_strid name)
     const char *text = "";
     size_t length = 0;
 
-    if (name && tm_names_text(c->json.names, name, 0, &text, &length) != TM_OK) {
+    if (name && tm_names_text_st(c->json.names, name, 0, &text, &length) != TM_OK) {
         c->json.sink.status = c->base.run->error.status;
         return;
     }

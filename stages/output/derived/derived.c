@@ -68,7 +68,7 @@ static tm_status push_value(struct tm_derived *d, uint32_t device, enum tm_deriv
                                      .device = device,
                                      .sort = (uint8_t)sort };
 
-    return tm_sorter_push(d->sorter, &row);
+    return tm_sorter_push_st(d->sorter, &row);
 }
 
 /* --- busy share --- */
@@ -221,7 +221,7 @@ static tm_status flush_launches(struct tm_derived *d, struct launched *pending)
     const struct launched row = *pending;
 
     pending->count = 0;
-    return row.count ? tm_sorter_push(d->launches, &row) : TM_OK;
+    return row.count ? tm_sorter_push_st(d->launches, &row) : TM_OK;
 }
 
 /* It waits from its launch until it begins. */
@@ -236,7 +236,7 @@ static tm_status note_launch(struct tm_derived *d, const struct tm_event *event)
     if (c->pending.count == UINT32_MAX || c->pending.time_ps != event->launch_start_ps)
         st = flush_launches(d, &c->pending);
     c->pending = (struct launched){ event->launch_start_ps, event->device, c->pending.count + 1 };
-    return st == TM_OK ? tm_rows_append(d->begins, &begin) : st;
+    return st == TM_OK ? tm_rows_append_st(d->begins, &begin) : st;
 }
 
 /* What begins at the time of a launch does not wait any more. */
@@ -266,11 +266,11 @@ static tm_status walk_launches(struct tm_derived *d)
     for (uint32_t i = 0; i < d->counter_count && st == TM_OK; i++)
         st = flush_launches(d, &d->counters[i].pending);
     if (st == TM_OK)
-        st = tm_sorter_finish(d->launches);
+        st = tm_sorter_finish_st(d->launches);
     while (st == TM_OK) {
         const void *next;
 
-        st = tm_sorter_next(d->launches, &next);
+        st = tm_sorter_next_st(d->launches, &next);
         if (st == TM_OK)
             st = end_waiting(d, &begins, next ? ((const struct launched *)next)->time_ps : INT64_MAX);
         if (st != TM_OK || !next)
@@ -396,8 +396,8 @@ tm_status tm_derived_push(struct tm_derived *d, const struct derived_row *row)
     full.arguments_at = tm_rows_count(d->bytes);
     full.arguments_length = (uint32_t)list.length;
     if (st == TM_OK)
-        st = tm_rows_append_many(d->bytes, list.bytes, list.length);
-    return st == TM_OK ? tm_sorter_push(d->sorter, &full) : st;
+        st = tm_rows_append_many_st(d->bytes, list.bytes, list.length);
+    return st == TM_OK ? tm_sorter_push_st(d->sorter, &full) : st;
 }
 
 /* --- made and released --- */
@@ -417,7 +417,7 @@ static tm_status make(struct tm_derived *d)
     if (!d->devices)
         return run->error.status;
     for (int i = 0; i < DERIVED_KEYS && st == TM_OK; i++)
-        st = tm_names_put_string(d->names, key_text[i], &d->keys[i]);
+        st = tm_names_put_string_st(d->names, key_text[i], &d->keys[i]);
     return st;
 }
 
@@ -475,7 +475,7 @@ static tm_status begin_host(void *to, const struct tm_trace *trace)
         struct derived_device device = { .host = (uint32_t)tm_rows_count(d->hosts), .index = i };
 
         memcpy(device.id, trace->devices[i].id, sizeof(device.id));
-        st = tm_rows_append(d->devices, &device);
+        st = tm_rows_append_st(d->devices, &device);
     }
     return st == TM_OK ? derived_begin_counters(d) : st;
 }
@@ -507,7 +507,7 @@ static tm_status end_host(void *to)
     if (d->host.window_ps == INT64_MAX)
         d->host.window_ps = d->host.first_ps;
     d->trace = NULL;
-    return st == TM_OK ? tm_rows_append(d->hosts, &d->host) : st;
+    return st == TM_OK ? tm_rows_append_st(d->hosts, &d->host) : st;
 }
 
 const struct tm_observer_type tm_derived_observer = {
@@ -522,7 +522,7 @@ const struct tm_observer_type tm_derived_observer = {
 static tm_status step(struct tm_derived *d)
 {
     const void *row;
-    const tm_status st = tm_sorter_next(d->sorter, &row);
+    const tm_status st = tm_sorter_next_st(d->sorter, &row);
 
     d->ahead = st == TM_OK ? row : NULL;
     return st;
@@ -534,9 +534,9 @@ tm_status tm_derived_begin(struct tm_derived *d, uint32_t host)
     tm_status st = TM_OK;
 
     if (!d->is_finished)
-        st = tm_sorter_finish(d->sorter);
+        st = tm_sorter_finish_st(d->sorter);
     else if (!is_before)
-        st = tm_sorter_rewind(d->sorter);
+        st = tm_sorter_rewind_st(d->sorter);
     d->is_finished = true;
     d->asked_host = host;
     if (st == TM_OK && (!is_before || d->has_last))
@@ -565,7 +565,7 @@ tm_status tm_derived_next(struct tm_derived *d, const struct tm_derived_row **ro
                                         .device = next->device,
                                         .sort = next->sort,
                                         .arguments = { d->buffer, next->arguments_length } };
-    st = tm_rows_copy(d->bytes, next->arguments_at, d->buffer, next->arguments_length);
+    st = tm_rows_copy_st(d->bytes, next->arguments_at, d->buffer, next->arguments_length);
     *row = st == TM_OK ? &d->given : NULL;
     return st;
 }
@@ -617,7 +617,7 @@ static tm_status push_step(struct tm_derived *d, uint64_t ordinal)
         return d->run->error.status;
     mark = *row;
     (void)snprintf(text, sizeof(text), "step %" PRId64, mark.number);
-    st = tm_names_put_string(d->names, text, &name);
+    st = tm_names_put_string_st(d->names, text, &name);
     if (st == TM_OK && steps->source == TM_STEPS_HOST) {
         const struct derived_row span = { .start_ps = mark.start_ps,
                                           .end_ps = mark.start_ps + mark.dur_ps,
@@ -680,7 +680,7 @@ static tm_status derived_gap(void *derived, const struct tm_idle_gap *gap)
     tm_status st;
 
     (void)snprintf(text, sizeof(text), "idle: %s", gap->cause);
-    st = tm_names_put_string(d->names, text, &span.name);
+    st = tm_names_put_string_st(d->names, text, &span.name);
     if (st != TM_OK)
         return st;
     tm_put_int(list, d->keys[KEY_LENGTH_NS], tm_out_ns(gap->end_ps - gap->start_ps));
@@ -733,7 +733,7 @@ struct spot {
 
 static tm_status host_at(struct tm_derived *d, uint64_t row, struct derived_host *host)
 {
-    return tm_rows_copy(d->hosts, row, host, 1);
+    return tm_rows_copy_st(d->hosts, row, host, 1);
 }
 
 /* The device of that id. */
@@ -827,7 +827,7 @@ static tm_status push_finding(struct tm_derived *d, const struct tm_value *findi
     tm_status st = find_spot(d, place, &spot);
 
     if (st == TM_OK && *title)
-        st = tm_names_put_string(d->names, title, &row.name);
+        st = tm_names_put_string_st(d->names, title, &row.name);
     if (st != TM_OK || !spot.host.has_events)
         return st;
     row.start_ps = row.end_ps = spot.time_ps;
@@ -877,7 +877,7 @@ static tm_status put_environment(struct tm_derived *d, const struct tm_value *en
 
         if ((type != TM_STRING && type != TM_INT) || strcmp(name, "host") == 0)
             continue;
-        st = tm_names_put_string(d->names, name, &key);
+        st = tm_names_put_string_st(d->names, name, &key);
         if (st == TM_OK && type == TM_STRING)
             tm_put_text(&d->list, key, tm_text(value), strlen(tm_text(value)));
         else if (st == TM_OK)
@@ -920,7 +920,7 @@ static tm_status put_kpis(struct tm_derived *d, const struct tm_value *kpis)
             continue;
         unit = strcmp(unit, "count") == 0 ? "" : unit;
         (void)snprintf(text, sizeof(text), "%.6g%s%s", tm_double(value), *unit ? " " : "", unit);
-        st = tm_names_put_string(d->names, tm_text(tm_get(kpi, "title")), &key);
+        st = tm_names_put_string_st(d->names, tm_text(tm_get(kpi, "title")), &key);
         if (st == TM_OK)
             tm_put_text(&d->list, key, text, strlen(text));
     }
@@ -952,7 +952,7 @@ static tm_status push_facts(struct tm_derived *d, const struct tm_value *summary
     if (st == TM_OK)
         st = put_environment(d, element_of_host(tm_path(summary, "environment.hosts"), host->name));
     if (st == TM_OK && *verdict)
-        st = tm_names_put_string(d->names, verdict, &row.name);
+        st = tm_names_put_string_st(d->names, verdict, &row.name);
     return st == TM_OK ? tm_derived_push(d, &row) : st;
 }
 

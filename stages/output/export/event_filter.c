@@ -214,7 +214,7 @@ static tm_status ask(struct tm_event_filter *f, struct tm_name_answer *known, en
     size_t length;
 
     if (!known->is_known) {
-        const tm_status st = tm_names_text(f->names, known->name, NAME_MOST, &text, &length);
+        const tm_status st = tm_names_text_st(f->names, known->name, NAME_MOST, &text, &length);
 
         if (st != TM_OK)
             return st;

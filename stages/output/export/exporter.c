@@ -56,7 +56,7 @@ static tm_status device_of(struct tm_exporter *e, const struct tm_allocation *a,
             *device = find_device(e->trace, TM_DEVICE_TPU, a->index_on_host);
         return TM_OK;
     }
-    st = tm_names_text(e->names, a->allocator, NAME_MOST, &text, &length);
+    st = tm_names_text_st(e->names, a->allocator, NAME_MOST, &text, &length);
     for (size_t i = 0; st == TM_OK && i < sizeof(begins) / sizeof(begins[0]); i++) {
         const size_t skip = strlen(begins[i]);
 
@@ -91,7 +91,7 @@ static tm_status exporter_take_allocation(struct tm_exporter *e, const struct tm
                                ? snprintf(name, sizeof(name), "device %lld", (long long)a.index_on_host)
                                : snprintf(name, sizeof(name), "allocator");
 
-        st = tm_names_put(e->names, name, (size_t)length, &c.name);
+        st = tm_names_put_st(e->names, name, (size_t)length, &c.name);
     }
     const struct {
         uint32_t has;
@@ -179,7 +179,7 @@ static tm_status is_counter_value(struct tm_exporter *e, tm_strid key, bool *is)
     struct tm_name info;
 
     if (!known->is_known) {
-        const tm_status st = tm_names_info(e->names, key, &info);
+        const tm_status st = tm_names_info_st(e->names, key, &info);
 
         if (st != TM_OK)
             return st;
@@ -597,7 +597,7 @@ static tm_status exporter_category(struct tm_exporter *e, const struct tm_event 
 
     *category = 0;
     if (tm_arguments_find(event->own, TM_ARGUMENT_CATEGORY, &own) && own.length)
-        return tm_names_put(e->names, own.text, own.length, category);
+        return tm_names_put_st(e->names, own.text, own.length, category);
     if (is_telling((enum tm_class)event->record.class))
         *category = e->classes[event->record.class];
     return TM_OK;
@@ -713,16 +713,16 @@ static const char *category_of(enum tm_class class)
 static tm_status put_names(struct tm_exporter *e)
 {
     static const char counter_value[] = "counter_value";
-    tm_status st = tm_names_put_string(e->names, "(no name)", &e->no_name);
+    tm_status st = tm_names_put_string_st(e->names, "(no name)", &e->no_name);
 
     if (st == TM_OK)
-        st = tm_names_put_string(e->names, "tracemill", &e->own_category);
+        st = tm_names_put_string_st(e->names, "tracemill", &e->own_category);
     if (st == TM_OK)
-        st = tm_names_put_string(e->names, "bytes", &e->bytes_unit);
+        st = tm_names_put_string_st(e->names, "bytes", &e->bytes_unit);
     if (st == TM_OK)
-        st = tm_names_put_string(e->names, "%", &e->percent_unit);
+        st = tm_names_put_string_st(e->names, "%", &e->percent_unit);
     for (int i = 0; i < TM_CLASS_COUNT && st == TM_OK; i++)
-        st = tm_names_put_string(e->names, category_of((enum tm_class)i), &e->classes[i]);
+        st = tm_names_put_string_st(e->names, category_of((enum tm_class)i), &e->classes[i]);
     e->counter_value = tm_hash_key(counter_value, sizeof(counter_value) - 1);
     return st;
 }

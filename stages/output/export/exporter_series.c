@@ -81,7 +81,7 @@ static tm_status find_slot(struct tm_exporter *e, uint64_t hash, size_t *slot)
 static tm_status hash_name(struct tm_exporter *e, tm_strid name, uint64_t *hash)
 {
     struct tm_name info;
-    const tm_status st = tm_names_info(e->names, name, &info);
+    const tm_status st = tm_names_info_st(e->names, name, &info);
 
     *hash = st == TM_OK ? info.hash.low : 0;
     return st;
@@ -119,7 +119,7 @@ static tm_status add_name(struct tm_exporter *e, struct text *to, tm_strid name)
 {
     const char *text;
     size_t length;
-    const tm_status st = tm_names_text(e->names, name, NAME_MOST, &text, &length);
+    const tm_status st = tm_names_text_st(e->names, name, NAME_MOST, &text, &length);
 
     if (st == TM_OK)
         add(to, text, length);
@@ -142,7 +142,7 @@ static tm_status name_counter(struct tm_exporter *e, const struct tm_counter_key
     }
     if (c->suffix)
         add(&text, c->suffix, strlen(c->suffix));
-    return st == TM_OK ? tm_names_put(e->names, text.bytes, text.length, name) : st;
+    return st == TM_OK ? tm_names_put_st(e->names, text.bytes, text.length, name) : st;
 }
 
 /* --- writing --- */
@@ -172,7 +172,7 @@ static tm_status find_series(struct tm_exporter *e, const struct tm_counter_key 
     *series = fresh;
     if (st != TM_OK || !fresh->is_kept)
         return st;
-    st = tm_rows_append(t->rows, fresh);
+    st = tm_rows_append_st(t->rows, fresh);
     t->slots[slot] = (uint32_t)tm_rows_count(t->rows);
     if (st == TM_OK && tm_rows_count(t->rows) * 2 > t->slot_count)
         st = make_slots(e, t->slot_count * 2);

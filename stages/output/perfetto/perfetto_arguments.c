@@ -58,7 +58,7 @@ static tm_status learn_key(struct tm_perfetto_arguments *a, struct tm_perfetto_k
 {
     const char *text;
     size_t length;
-    const tm_status status = tm_names_text(a->names->names, id, TM_PERFETTO_TEXT_MOST, &text, &length);
+    const tm_status status = tm_names_text_st(a->names->names, id, TM_PERFETTO_TEXT_MOST, &text, &length);
 
     if (status == TM_OK)
         *key = (struct tm_perfetto_key){ id, tm_is_essential_argument(text, length), hash_shown(text, length) };
@@ -79,7 +79,7 @@ static tm_status put_numbered_key(struct tm_perfetto_arguments *a, tm_strid key,
     char text[KEY_MOST + 32];
     const char *plain;
     size_t length, used;
-    const tm_status status = tm_names_text(a->names->names, key, TM_PERFETTO_TEXT_MOST + 1, &plain, &length);
+    const tm_status status = tm_names_text_st(a->names->names, key, TM_PERFETTO_TEXT_MOST + 1, &plain, &length);
 
     if (status != TM_OK)
         return status;

@@ -335,7 +335,7 @@ tm_status tm_perfetto_put_name(struct tm_perfetto_names *n, uint8_t **to, unsign
 {
     const char *text;
     size_t length;
-    const tm_status status = tm_names_text(n->names, id, TM_PERFETTO_TEXT_MOST + 1, &text, &length);
+    const tm_status status = tm_names_text_st(n->names, id, TM_PERFETTO_TEXT_MOST + 1, &text, &length);
 
     if (status == TM_OK)
         put_valid(n, to, field, text, length, true);
@@ -357,7 +357,7 @@ static tm_status perfetto_text(struct tm_perfetto_names *n, tm_strid id, Protobu
 {
     const char *from;
     size_t length;
-    const tm_status status = tm_names_text(n->names, id, TM_PERFETTO_TEXT_MOST + 1, &from, &length);
+    const tm_status status = tm_names_text_st(n->names, id, TM_PERFETTO_TEXT_MOST + 1, &from, &length);
 
     if (status == TM_OK)
         *text = perfetto_copy(n, from, length);
@@ -421,7 +421,7 @@ static tm_status add(struct tm_perfetto_names *n, enum tm_perfetto_table table, 
 tm_status tm_perfetto_find(struct tm_perfetto_names *n, enum tm_perfetto_table table, tm_strid id, uint32_t *iid)
 {
     struct tm_name name;
-    tm_status status = tm_names_info(n->names, id, &name);
+    tm_status status = tm_names_info_st(n->names, id, &name);
 
     if (status != TM_OK)
         return status;
@@ -478,7 +478,7 @@ static tm_status open_parts(struct tm_perfetto *w, struct tm_names *names)
     perfetto_names_open(&w->names, names);
     tm_perfetto_arguments_open(&w->arguments, &w->names);
     for (size_t i = 0; status == TM_OK && i < TM_PERFETTO_OWN_KEYS; i++)
-        status = tm_names_put_string(names, own_key_text[i], &w->own_keys[i]);
+        status = tm_names_put_string_st(names, own_key_text[i], &w->own_keys[i]);
     return status;
 }
 

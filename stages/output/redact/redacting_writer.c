@@ -40,11 +40,11 @@ static tm_status redacted_name(struct tm_redacted_names *n, tm_strid name, tm_st
     if (!name)
         return TM_OK;
     if (n->known[place].name != name) {
-        st = tm_names_text(n->names, name, TM_REDACT_TEXT_MOST, &text, &length);
+        st = tm_names_text_st(n->names, name, TM_REDACT_TEXT_MOST, &text, &length);
         if (st == TM_OK)
             st = tm_redact(n->redactor, text, length, &text, &length);
         if (st == TM_OK)
-            st = tm_names_put(n->names, text, length, &n->known[place].redacted);
+            st = tm_names_put_st(n->names, text, length, &n->known[place].redacted);
         n->known[place].name = st == TM_OK ? name : 0;
         if (st != TM_OK)
             return st;

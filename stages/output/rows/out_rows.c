@@ -106,7 +106,7 @@ static tm_status next_free_number(struct tm_run *run, struct tm_index *taken, ui
     for (;;) {
         if (*next == INT32_MAX)
             return tm_fail(&run->error, TM_ERR_LIMIT, -1, "no number is left for another process or thread");
-        st = tm_index_get(taken, base | (uint64_t)*next, &row);
+        st = tm_index_get_st(taken, base | (uint64_t)*next, &row);
         if (st != TM_OK || !row)
             break;
         ++*next;
@@ -155,7 +155,7 @@ static tm_status take_track(struct tm_out_rows *r, const struct tm_track *track)
         static const struct out_process none = { .group = GROUP_UNUSED,
                                                  .next_tid = TM_FIRST_FREE_NUMBER,
                                                  .device = TM_NONE };
-        const tm_status st = tm_rows_append(r->processes, &none);
+        const tm_status st = tm_rows_append_st(r->processes, &none);
 
         if (st != TM_OK)
             return st;
@@ -196,7 +196,7 @@ static tm_status take_tracks(struct tm_out_rows *r)
             return st;
     }
     r->own_process = (uint32_t)tm_rows_count(r->processes);
-    return tm_rows_append(r->processes, &own);
+    return tm_rows_append_st(r->processes, &own);
 }
 
 /* The number that a process wishes for; 0 = any. */
@@ -218,7 +218,7 @@ static tm_status put_earlier_pids(struct tm_out_rows *r, struct tm_index *taken)
 
         if (!pid)
             return r->run->error.status;
-        st = tm_index_put(taken, &(struct taken_number){ (uint64_t)*pid, UINT64_MAX });
+        st = tm_index_put_st(taken, &(struct taken_number){ (uint64_t)*pid, UINT64_MAX });
     }
     return st;
 }
@@ -233,7 +233,7 @@ static tm_status rank_processes(struct tm_out_rows *r, struct tm_sorter *places,
         const struct process_place *place;
         struct out_process *p;
 
-        st = tm_sorter_next(places, &next);
+        st = tm_sorter_next_st(places, &next);
         if (st != TM_OK || !next)
             break;
         place = next;
@@ -245,9 +245,9 @@ static tm_status rank_processes(struct tm_out_rows *r, struct tm_sorter *places,
         if (p->device != TM_NONE && r->device_process[p->device] == r->own_process)
             r->device_process[p->device] = place->process;
         if (p->pid)
-            st = tm_index_put(taken, &(struct taken_number){ (uint64_t)p->pid, place->process });
+            st = tm_index_put_st(taken, &(struct taken_number){ (uint64_t)p->pid, place->process });
     }
-    return st == TM_OK ? tm_index_finish(taken) : st;
+    return st == TM_OK ? tm_index_finish_st(taken) : st;
 }
 
 /* "/device:GPU:0 \u00b7 host0": viewers shorten a long name in its middle, and names of hosts often begin alike. */
@@ -260,7 +260,7 @@ static tm_status name_process(struct tm_out_rows *r, tm_strid *name)
 
     if (!r->names_hosts)
         return TM_OK;
-    st = tm_names_text(r->names, *name, NAME_MOST, &text, &length);
+    st = tm_names_text_st(r->names, *name, NAME_MOST, &text, &length);
     if (st != TM_OK)
         return st;
     memcpy(full, text, length);
@@ -268,31 +268,31 @@ static tm_status name_process(struct tm_out_rows *r, tm_strid *name)
     if (st != TM_OK)
         return st;
     length += (size_t)snprintf(full + length, sizeof(full) - length, "%s%s", length ? TM_OF : "", host);
-    return tm_names_put(r->names, full, length, name);
+    return tm_names_put_st(r->names, full, length, name);
 }
 
 /* Who asked first keeps its number. */
 static tm_status number_processes(struct tm_out_rows *r, struct tm_sorter *places, struct tm_index *taken)
 {
     const void *next, *row;
-    tm_status st = tm_sorter_rewind(places);
+    tm_status st = tm_sorter_rewind_st(places);
 
     while (st == TM_OK) {
         struct out_process *p;
         uint32_t number;
 
-        st = tm_sorter_next(places, &next);
+        st = tm_sorter_next_st(places, &next);
         if (st != TM_OK || !next)
             break;
         number = ((const struct process_place *)next)->process;
         p = tm_rows_change(r->processes, number);
         if (!p)
             return r->run->error.status;
-        st = tm_index_get(taken, (uint64_t)p->pid, &row);
+        st = tm_index_get_st(taken, (uint64_t)p->pid, &row);
         if (st == TM_OK && (!p->pid || !row || ((const struct taken_number *)row)->owner != number))
             st = next_free_number(r->run, taken, 0, &r->next_pid, &p->pid);
         if (st == TM_OK)
-            st = tm_rows_append(r->pids, &p->pid);
+            st = tm_rows_append_st(r->pids, &p->pid);
         if (st == TM_OK)
             st = name_process(r, &p->name);
     }
@@ -311,9 +311,9 @@ static tm_status place_processes(struct tm_out_rows *r, struct tm_sorter *places
             return r->run->error.status;
         place = (struct process_place){ p->order, p->device, (uint32_t)i, p->group };
         if (p->group != GROUP_UNUSED)
-            st = tm_sorter_push(places, &place);
+            st = tm_sorter_push_st(places, &place);
     }
-    return st == TM_OK ? tm_sorter_finish(places) : st;
+    return st == TM_OK ? tm_sorter_finish_st(places) : st;
 }
 
 static tm_status order_processes(struct tm_out_rows *r)
@@ -377,12 +377,12 @@ static tm_status take_thread(struct tm_out_rows *r, uint32_t number, const struc
                                         .id = track->id,
                                         .sort = track->sort };
     const struct taken_number wish = { tid_key(track->process, track->id), number };
-    tm_status st = tm_rows_append(r->threads, &row);
+    tm_status st = tm_rows_append_st(r->threads, &row);
 
     if (st == TM_OK && has_row(track->sort))
-        st = tm_sorter_push(places, &place);
+        st = tm_sorter_push_st(places, &place);
     if (st == TM_OK && track->sort == TM_TRACK_THREAD && is_number(track->id))
-        st = tm_index_put(r->tids, &wish);
+        st = tm_index_put_st(r->tids, &wish);
     return st;
 }
 
@@ -397,7 +397,7 @@ static tm_status number_thread(struct tm_out_rows *r, const struct thread_place 
         return r->run->error.status;
     thread->rank = rank;
     if (place->sort == TM_TRACK_THREAD && is_number(place->id))
-        st = tm_index_get(r->tids, tid_key(place->process, place->id), &row);
+        st = tm_index_get_st(r->tids, tid_key(place->process, place->id), &row);
     if (st == TM_OK && row && ((const struct taken_number *)row)->owner == place->track) {
         thread->tid = (int32_t)place->id;
         return TM_OK;
@@ -411,12 +411,12 @@ static tm_status number_threads(struct tm_out_rows *r, struct tm_sorter *places)
 {
     uint32_t process = TM_NONE, rank = 0;
     const void *next;
-    tm_status st = tm_sorter_finish(places);
+    tm_status st = tm_sorter_finish_st(places);
 
     while (st == TM_OK) {
         const struct thread_place *place;
 
-        st = tm_sorter_next(places, &next);
+        st = tm_sorter_next_st(places, &next);
         if (st != TM_OK || !next)
             break;
         place = next;
@@ -448,7 +448,7 @@ static tm_status order_threads(struct tm_out_rows *r)
         st = take_thread(r, (uint32_t)i, &track, places);
     }
     if (st == TM_OK)
-        st = tm_index_finish(r->tids);
+        st = tm_index_finish_st(r->tids);
     if (st == TM_OK)
         st = number_threads(r, places);
     tm_sorter_free(places);
@@ -464,7 +464,7 @@ static tm_status add_own_row(struct tm_out_rows *r, uint32_t process, tm_strid n
     tm_status st = owner ? next_free_number(r->run, r->tids, tid_key(process, 0), &owner->next_tid, &row.tid)
                          : r->run->error.status;
 
-    return st == TM_OK ? tm_rows_append(r->threads, &row) : st;
+    return st == TM_OK ? tm_rows_append_st(r->threads, &row) : st;
 }
 
 /* Whose process tells nothing of it. */
@@ -497,7 +497,7 @@ static tm_status add_device_row(struct tm_out_rows *r, uint32_t device, const ch
     tm_status st;
 
     tm_out_rows_name_of_device(r, device, what, text, sizeof(text));
-    st = tm_names_put(r->names, text, strlen(text), &name);
+    st = tm_names_put_st(r->names, text, strlen(text), &name);
     return st == TM_OK ? add_own_row(r, r->device_process[device], name, tm_own_rank(r, device, place)) : st;
 }
 
@@ -536,13 +536,13 @@ static const int64_t after_threads = INT64_C(2000000000);
 
 static tm_status put_names(struct tm_out_rows *r)
 {
-    tm_status st = tm_names_put_string(r->names, "Analysis" TM_OF_OURS, &r->name_own);
+    tm_status st = tm_names_put_string_st(r->names, "Analysis" TM_OF_OURS, &r->name_own);
 
     if (st == TM_OK)
-        st = tm_names_put_string(r->names, "verdict" TM_OF_OURS, &r->name_verdict);
+        st = tm_names_put_string_st(r->names, "verdict" TM_OF_OURS, &r->name_verdict);
     if (st == TM_OK)
-        st = tm_names_put_string(r->names, "host steps" TM_OF_OURS, &r->name_host_steps);
-    return st == TM_OK ? tm_names_put_string(r->names, "findings" TM_OF_OURS, &r->name_findings) : st;
+        st = tm_names_put_string_st(r->names, "host steps" TM_OF_OURS, &r->name_host_steps);
+    return st == TM_OK ? tm_names_put_string_st(r->names, "findings" TM_OF_OURS, &r->name_findings) : st;
 }
 
 struct tm_out_rows *tm_out_rows_new(struct tm_run *run, struct tm_names *names, bool names_hosts, size_t memory_bytes)
@@ -600,7 +600,7 @@ tm_status tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *t
     r->lanes = tm_rows_new_paged(r->run, TM_ACCOUNT_MODEL, sizeof(struct out_lane), part / 2, PAGE_BYTES);
     if (!r->processes || !r->threads || !r->chunks || !r->lanes)
         return r->run->error.status;
-    st = tm_rows_append(r->chunks, &none);
+    st = tm_rows_append_st(r->chunks, &none);
     return st == TM_OK ? out_rows_number(r) : st;
 }
 
@@ -694,14 +694,14 @@ static tm_status find_lane(struct tm_out_rows *r, uint64_t number, uint32_t lane
         static const struct lane_chunks none;
 
         thread->lanes = (uint32_t)tm_rows_count(r->chunks);
-        st = tm_rows_append(r->chunks, &none);
+        st = tm_rows_append_st(r->chunks, &none);
     }
     chunks = thread && st == TM_OK ? tm_rows_change(r->chunks, thread->lanes) : NULL;
     if (!chunks)
         return r->run->error.status;
     if (!chunks->at[chunk]) {
         chunks->at[chunk] = tm_rows_count(r->lanes) + 1;
-        st = tm_rows_resize(r->lanes, tm_rows_count(r->lanes) + (UINT64_C(1) << chunk));
+        st = tm_rows_resize_st(r->lanes, tm_rows_count(r->lanes) + (UINT64_C(1) << chunk));
     }
     *found = st == TM_OK ? tm_rows_change(r->lanes, chunks->at[chunk] - 1 + lane - (1u << chunk)) : NULL;
     return *found ? TM_OK : r->run->error.status;

@@ -357,7 +357,7 @@ static const struct tm_json_ready *json_look_up(struct tm_json_text *json, tm_st
         return ready;
     /* Lists of arguments are not trusted. */
     const tm_strid known = name < tm_names_count(json->names) ? name : 0;
-    const tm_status status = tm_names_text(json->names, known, 0, text, length);
+    const tm_status status = tm_names_text_st(json->names, known, 0, text, length);
 
     if (status != TM_OK) {
         if (json->sink.status == TM_OK)
