@@ -41,7 +41,7 @@ void tm_spill_close(struct tm_spill *spill); /* tolerates a zeroed or closed one
  * changed in place.  While everything fits, access is an index calculation. */
 struct tm_rows;
 
-/* in:     row_bytes     size of a row
+/* in:     row_bytes     size of a row, at most TM_ROW_BYTES_MOST
  *         memory_bytes  what it may hold in memory, all told; at least 2 pages of 64 KiB are kept
  * owns:   the caller owns the result, tm_rows_free releases it (NULL allowed)
  * errors: NULL, with the error in run->error */

@@ -134,12 +134,12 @@ static void a_long_array_of_zeros_costs_no_disk(void **state)
 
 static void odd_row_sizes_work(void **state)
 {
-    static const size_t sizes[] = { 1, 3, 7, 24, 100, 4097, 65536, 70000 };
+    static const size_t sizes[] = { 1, 3, 7, 24, 100, 1025, 2047, TM_ROW_BYTES_MOST };
 
     (void)state;
     for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
         struct tm_run run;
-        static unsigned char row[70000];
+        static unsigned char row[TM_ROW_BYTES_MOST];
         const uint64_t n = sizes[s] < 1000 ? 300000 / sizes[s] : 20;
 
         test_run_init(&run);
