@@ -237,7 +237,7 @@ ifneq ($(FUZZERS),)
 # FUZZ_TARGETS='fuzz_hlo fuzz_pprof': only these.  FUZZ_TOTAL=120: all of them together so many seconds.
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(notdir $(FUZZERS))
-FUZZ_BUILD = $(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz WERROR=0 CC=clang-14 ALLOC=libc OPT='-O1 -g' \
+FUZZ_BUILD = $(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz WERROR=0 CC=clang-14 ALLOC=libc OPT='-O1 -gline-tables-only' \
 	SANITIZE='-fsanitize=address,undefined,fuzzer-no-link'
 fuzz: ## the fuzz targets, FUZZ_SECONDS each (60) or FUZZ_TOTAL together, from seeds that are made
 	@scripts/install-deps.sh build fuzz
@@ -251,7 +251,7 @@ fuzz-full: ## 30 minutes of CPU for each parser of foreign bytes, 5 for each oth
 # What the corpora of the last runs reach, in the files that read what comes from outside.
 fuzz-coverage: ## lines, regions and branches of the readers that the corpora of `fuzz` reach
 	@scripts/install-deps.sh build fuzz
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/cover WERROR=0 CC=clang-14 ALLOC=libc OPT='-O1 -g' \
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/cover WERROR=0 CC=clang-14 ALLOC=libc OPT='-O1 -gline-tables-only' \
 		SANITIZE='-fprofile-instr-generate -fcoverage-mapping' FUZZ_CORPORA=$(BUILD)/fuzz/fuzz run-fuzz-coverage
 .PHONY: run-fuzz fuzz-full fuzz-coverage run-fuzz-coverage
 run-fuzz: $(addprefix $(BUILD)/fuzz/,$(FUZZ_TARGETS))
