@@ -3,6 +3,7 @@
  * is a number, a choice, or the text itself, which lives as long as the process. */
 #include "pipeline/options.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -26,10 +27,24 @@ enum {
 };
 
 /* A part has to hold its rows and an event: a few hundred bytes for each row. */
-enum { PART_LEAST_KIB = 64 };
+enum { PART_LEAST_BYTES = 64 << 10 };
 
 /* Processes, tasks and shares: more than any machine or array job has. */
 enum { TM_NUMBER_MOST = 100000 };
+
+/* One value on its way from text to field: what a reader needs to fill the field or to say what is
+ * wrong. */
+struct tm_reading {
+    const struct tm_option *option;
+    const char *text, *origin;
+    void *field;
+    struct tm_options *options;
+    struct tm_error *error;
+};
+
+static tm_option_reader read_steps, read_by, read_shard, read_filter;
+
+#define FIELD(name) offsetof(struct tm_options, name)
 
 /* A number as the table has defaults. */
 #define TEXT_OF(number) #number
@@ -38,319 +53,275 @@ enum { TM_NUMBER_MOST = 100000 };
 /* clang-format off */
 const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_OUTPUT] = {
-        "output", 'o', TM_KIND_TEXT, "DIR|FILE", NULL, REPORTS | TRACES | TM_FOR_EXTRACT | (BATCHES & ~TM_FOR_BATCH_PRUNE),
-        "TRACEMILL_OUTPUT", "output", NULL,
+        "output", TM_KIND_TEXT, REPORTS | TRACES | TM_FOR_EXTRACT | (BATCHES & ~TM_FOR_BATCH_PRUNE), FIELD(output),
+        .letter = 'o', .argument = "DIR|FILE",
+        .help =
         "where to write; report, compare, scaling: a folder, NAME.report/ and so on in the working folder if not given;"
-        " convert: a file, whose ending tells the format, else NAME.pftrace; split: a folder, else NAME.split/; batch: the folder that holds everything; batch scan, batch export: a file, else stdout",
-        offsetof(struct tm_options, output) },
+        " convert: a file, whose ending tells the format, else NAME.pftrace; split: a folder, else NAME.split/; batch: the"
+        " folder that holds everything; batch scan, batch export: a file, else stdout" },
     [TM_OPTION_FORMAT] = {
-        "format", 0, TM_KIND_FORMATS, "LIST", "html pdf json text partial perfetto pftrace markdown csv collapsed",
-        REPORTS | TM_FOR_SPLIT | ANALYSES,
-        "TRACEMILL_FORMAT", "format", "html,pdf,json,text",
+        "format", TM_KIND_WORDS, REPORTS | TM_FOR_SPLIT | ANALYSES, FIELD(formats),
+        .argument = "LIST", .words = "html pdf json text partial perfetto pftrace markdown csv collapsed",
+        .fallback = "html,pdf,json,text",
+        .help =
         "which files to write; report: html, pdf, json, text, markdown, csv, collapsed, partial and perfetto, joined by"
-        " commas; compare and scaling: the first six; split: pftrace, which it writes if not told, or json",
-        offsetof(struct tm_options, formats) },
+        " commas; compare and scaling: the first six; split: pftrace, which it writes if not told, or json" },
     [TM_OPTION_TITLE] = {
-        "title", 0, TM_KIND_TEXT, "TEXT", NULL, REPORTS,
-        "TRACEMILL_TITLE", "title", NULL,
-        "the heading of the report, in place of the name of the run",
-        offsetof(struct tm_options, title) },
+        "title", TM_KIND_TEXT, REPORTS, FIELD(title), .argument = "TEXT",
+        .help = "the heading of the report, in place of the name of the run" },
     [TM_OPTION_NOTE] = {
-        "note", 0, TM_KIND_TEXT, "TEXT", NULL, REPORTS | ANALYSES,
-        "TRACEMILL_NOTE", "note", NULL,
-        "a paragraph at the top of the report: what was tried, what to look at",
-        offsetof(struct tm_options, note) },
+        "note", TM_KIND_TEXT, REPORTS | ANALYSES, FIELD(note), .argument = "TEXT",
+        .help = "a paragraph at the top of the report: what was tried, what to look at" },
     [TM_OPTION_PAPER] = {
-        "paper", 0, TM_KIND_PAPER, "a4|letter", "a4 letter", REPORTS | ANALYSES,
-        "TRACEMILL_PAPER", "paper", "a4",
-        "the paper of the PDF",
-        offsetof(struct tm_options, paper) },
+        "paper", TM_KIND_WORD, REPORTS | ANALYSES, FIELD(paper), .argument = "a4|letter",
+        .words = "a4 letter", .fallback = "a4",
+        .help = "the paper of the PDF" },
     [TM_OPTION_REDACT] = {
-        "redact", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_REPORT | TRACES,
-        "TRACEMILL_REDACT", "redact", "no",
-        "put pseudonyms for names of hosts, users, paths, programs and operations in everything that is written",
-        offsetof(struct tm_options, redact) },
+        "redact", TM_KIND_FLAG, TM_FOR_REPORT | TRACES, FIELD(redact),
+        .help =
+        "put pseudonyms for names of hosts, users, paths, programs and operations in everything that is written" },
     [TM_OPTION_REDACT_MAP] = {
-        "redact-map", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_REPORT | TRACES,
-        "TRACEMILL_REDACT_MAP", "redact_map", NULL,
+        "redact-map", TM_KIND_TEXT, TM_FOR_REPORT | TRACES, FIELD(redact_map),
+        .argument = "FILE",
+        .help =
         "with --redact: write which pseudonym stands for what to FILE, and take those that it has already; it is not"
-        " for sharing",
-        offsetof(struct tm_options, redact_map) },
+        " for sharing" },
     [TM_OPTION_STEPS] = {
-        "steps", 0, TM_KIND_STEPS, "auto|all|A:B", "auto all", FIGURES,
-        "TRACEMILL_STEPS", "steps", "auto",
-        "the steps that figures are about: auto leaves warm-up and incomplete ones out, all leaves no"
-        " activity out, A:B are those from A up to but not B, counted from 0; either end may be open",
-        offsetof(struct tm_options, steps) },
+        "steps", TM_KIND_OWN, FIGURES, FIELD(steps), .argument = "auto|all|A:B",
+        .words = "auto all", .fallback = "auto", .read = read_steps,
+        .help = "the steps that figures are about: auto leaves warm-up and incomplete ones out, all leaves no"
+                " activity out, A:B are those from A up to but not B, counted from 0; either end may be open" },
     [TM_OPTION_SKIP_STEPS] = {
-        "skip-steps", 0, TM_KIND_SKIP, "N", NULL, FIGURES,
-        "TRACEMILL_SKIP_STEPS", "skip_steps", "auto",
-        "take the first N steps for warm-up; auto finds out by their length and their compilations",
-        offsetof(struct tm_options, skip_steps) },
+        "skip-steps", TM_KIND_NUMBER, FIGURES, FIELD(skip_steps), .argument = "N",
+        .fallback = "auto", .most = INT64_MAX, .flags = TM_OPTION_AUTO,
+        .help = "take the first N steps for warm-up; auto finds out by their length and their compilations" },
     [TM_OPTION_WINDOW] = {
-        "window", 0, TM_KIND_WINDOW, "steps|session", "steps session", FIGURES,
-        "TRACEMILL_WINDOW", "window", "steps",
+        "window", TM_KIND_WORD, FIGURES, FIELD(window), .argument = "steps|session",
+        .words = "steps session", .fallback = "steps",
+        .help =
         "the time that shares refer to: from the start of the first analyzed step to the end of the last one, or the"
-        " whole profiling session",
-        offsetof(struct tm_options, window) },
+        " whole profiling session" },
     [TM_OPTION_GAP_MIN] = {
-        "gap-min", 0, TM_KIND_TIME, "TIME", NULL, FIGURES,
-        "TRACEMILL_GAP_MIN", "gap_min", "10us",
-        "list idle gaps from this length on; sums hold all of them",
-        offsetof(struct tm_options, gap_min_ps) },
+        "gap-min", TM_KIND_TIME, FIGURES, FIELD(gap_min_ps), .argument = "TIME",
+        .fallback = "10us",
+        .help = "list idle gaps from this length on; sums hold all of them" },
     [TM_OPTION_ROWS] = {
-        "rows", 0, TM_KIND_COUNT, "N", NULL, REPORTS | TM_FOR_CHECK | ANALYSES,
-        "TRACEMILL_ROWS", "rows", NUMBER_TEXT(TM_ROWS_USUAL),
+        "rows", TM_KIND_NUMBER, REPORTS | TM_FOR_CHECK | ANALYSES, FIELD(rows), .argument = "N",
+        .fallback = NUMBER_TEXT(TM_ROWS_USUAL), .least = 1, .most = TM_ROWS_MOST,
+        .help =
         "how many rows a table has at most, one more row holds the rest; with --format csv 2,000 by default; of steps the"
-        " first and the slowest, 1,000 each by default",
-        offsetof(struct tm_options, rows) },
+        " first and the slowest, 1,000 each by default" },
     [TM_OPTION_FILTER] = {
-        "filter", 0, TM_KIND_FILTER, "TERM", NULL, TRACES,
-        "TRACEMILL_FILTER", "filter", NULL,
-        "write only what fits: time=A:B, device=gpu:0, step=A:B, name=GLOB, name!=GLOB, min=TIME, class=NAME,"
-        " track=GLOB; may be given several times",
-        offsetof(struct tm_options, filter) },
+        "filter", TM_KIND_OWN, TRACES, FIELD(filter), .argument = "TERM", .read = read_filter,
+        .flags = TM_OPTION_MANY,
+        .help = "write only what fits: time=A:B, device=gpu:0, step=A:B, name=GLOB, name!=GLOB, min=TIME, class=NAME,"
+                " track=GLOB; may be given several times" },
     [TM_OPTION_ARGS] = {
-        "args", 0, TM_KIND_ARGS, "all|essential|none", "all essential none", TRACES,
-        "TRACEMILL_ARGS", "args", "all",
-        "which arguments of events to write; fewer of them make a trace much easier to open",
-        offsetof(struct tm_options, args) },
+        "args", TM_KIND_WORD, TRACES, FIELD(args), .argument = "all|essential|none",
+        .words = "all essential none", .fallback = "all",
+        .help = "which arguments of events to write; fewer of them make a trace much easier to open" },
     [TM_OPTION_PLAIN] = {
-        "plain", 0, TM_KIND_FLAG, NULL, NULL, TRACES,
-        "TRACEMILL_PLAIN", "plain", "no",
-        "write what was recorded, and nothing that was worked out: no steps, gaps, counters, findings",
-        offsetof(struct tm_options, plain) },
+        "plain", TM_KIND_FLAG, TRACES, FIELD(plain),
+        .help = "write what was recorded, and nothing that was worked out: no steps, gaps, counters, findings" },
     [TM_OPTION_RAW] = {
-        "raw", 0, TM_KIND_FLAG, NULL, NULL, REPORTS | TM_FOR_CONVERT,
-        "TRACEMILL_RAW", "raw", "no",
+        "raw", TM_KIND_FLAG, REPORTS | TM_FOR_CONVERT, FIELD(raw),
+        .help =
         "write texts in CSV with all their characters: control characters and marks of writing direction as they were"
-        " recorded, in place of escapes",
-        offsetof(struct tm_options, raw) },
+        " recorded, in place of escapes" },
     [TM_OPTION_BY] = {
-        "by", 0, TM_KIND_BY, "WHERE", "step device time=1s", TM_FOR_SPLIT,
-        "TRACEMILL_BY", "by", NULL,
+        "by", TM_KIND_OWN, TM_FOR_SPLIT, FIELD(by), .argument = "WHERE",
+        .words = "step device time=1s", .read = read_by,
+        .help =
         "where parts end, beside their limits: step or step=N, after every step or N of them; time=TIME, after so much"
-        " time; device: parts for each device, and for what lies on none",
-        offsetof(struct tm_options, by) },
+        " time; device: parts for each device, and for what lies on none" },
     [TM_OPTION_MAX_EVENTS] = {
-        "max-events", 0, TM_KIND_EVENTS, "N", NULL, TM_FOR_SPLIT,
-        "TRACEMILL_MAX_EVENTS", "max_events", "1000000",
-        "how many slices a part has at most",
-        offsetof(struct tm_options, part_events) },
+        "max-events", TM_KIND_NUMBER, TM_FOR_SPLIT, FIELD(part_events), .argument = "N",
+        .fallback = "1000000", .least = 1, .most = UINT64_MAX,
+        .help = "how many slices a part has at most" },
     [TM_OPTION_MAX_SIZE] = {
-        "max-size", 0, TM_KIND_BYTES, "SIZE", NULL, TM_FOR_SPLIT,
-        "TRACEMILL_MAX_SIZE", "max_size", "95M",
-        "how many bytes a part has at most, before compression",
-        offsetof(struct tm_options, part_bytes) },
+        "max-size", TM_KIND_SIZE, TM_FOR_SPLIT, FIELD(part_bytes), .argument = "SIZE",
+        .fallback = "95M", .least = PART_LEAST_BYTES, .why_least = ", which a part needs",
+        .help = "how many bytes a part has at most, before compression" },
     [TM_OPTION_RESULTS] = {
-        "results", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_COMPARE,
-        "TRACEMILL_RESULTS", "results", NULL,
+        "results", TM_KIND_TEXT, TM_FOR_COMPARE, FIELD(results), .argument = "FILE",
+        .help =
         "the JSON of a benchmark, {\"NAME\": {\"execution_time\": SECONDS, \"tensorboard_trace\": PATH}}: each trace"
-        " is a run of that name, with its measured time beside it",
-        offsetof(struct tm_options, results) },
+        " is a run of that name, with its measured time beside it" },
     [TM_OPTION_FAIL_ON] = {
-        "fail-on", 0, TM_KIND_TEXTS, "GATE", NULL, TM_FOR_COMPARE,
-        "TRACEMILL_FAIL_ON", "fail_on", NULL,
+        "fail-on", TM_KIND_TEXT, TM_FOR_COMPARE, FIELD(fail_on), .argument = "GATE",
+        .flags = TM_OPTION_MANY,
+        .help =
         "end with status 1 where this holds, as in 'step_time>+5%': a figure of the summary, then a value or a"
-        " change, which is per step for sums; or regression, the verdict of the comparison; may be given several times",
-        offsetof(struct tm_options, fail_on) },
+        " change, which is per step for sums; or regression, the verdict of the comparison; may be given several times" },
     [TM_OPTION_HISTORY] = {
-        "history", 0, TM_KIND_TEXT, "[JOB=]DB", NULL, TM_FOR_COMPARE,
-        "TRACEMILL_HISTORY", "history", NULL,
+        "history", TM_KIND_TEXT, TM_FOR_COMPARE, FIELD(history), .argument = "[JOB=]DB",
+        .help =
         "history.db of a batch: a change between two single runs, of the step time or the figure of a gate, has to exceed"
-        " what runs of the job differ by in it; the job is that of the runs, or JOB",
-        offsetof(struct tm_options, history) },
+        " what runs of the job differ by in it; the job is that of the runs, or JOB" },
     [TM_OPTION_RUN_SPREAD] = {
-        "run-spread", 0, TM_KIND_TEXT, "PCT", NULL, TM_FOR_COMPARE,
-        "TRACEMILL_RUN_SPREAD", "run_spread", NULL,
-        "by how much two runs of the same program differ, as in 3%: a change of the step time has to exceed it",
-        offsetof(struct tm_options, run_spread) },
+        "run-spread", TM_KIND_TEXT, TM_FOR_COMPARE, FIELD(run_spread), .argument = "PCT",
+        .help =
+        "by how much two runs of the same program differ, as in 3%: a change of the step time has to exceed it" },
     [TM_OPTION_GATE] = {
-        "gate", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_CHECK | JOINS,
-        "TRACEMILL_GATE", "gate", NULL,
-        "the limits, as JSON",
-        offsetof(struct tm_options, gate) },
+        "gate", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(gate), .argument = "FILE",
+        .help = "the limits, as JSON" },
     [TM_OPTION_BASELINE] = {
-        "baseline", 0, TM_KIND_TEXTS, "PATH", NULL, TM_FOR_CHECK | JOINS,
-        "TRACEMILL_BASELINE", "baseline", NULL,
+        "baseline", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(baseline), .argument = "PATH",
+        .flags = TM_OPTION_MANY,
+        .help =
         "a summary, or a profile, that relative limits compare with; may be given several times: runs of the same thing;"
         " batch: of each job the last good run (last-good), the last N (median:N), those of a night (night:DATE) or with a"
-        " label (label:TEXT), or a path",
-        offsetof(struct tm_options, baseline) },
+        " label (label:TEXT), or a path" },
     [TM_OPTION_INIT] = {
-        "init", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_CHECK,
-        NULL, NULL, "no",
-        "write a gate file from the run as it is, to --gate, else to stdout",
-        offsetof(struct tm_options, init) },
+        "init", TM_KIND_FLAG, TM_FOR_CHECK, FIELD(init),
+        .flags = TM_OPTION_NO_ENVIRONMENT,
+        .help = "write a gate file from the run as it is, to --gate, else to stdout" },
     [TM_OPTION_JUNIT] = {
-        "junit", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_CHECK | JOINS,
-        "TRACEMILL_JUNIT", "junit", NULL,
-        "write the result as JUnit XML as well",
-        offsetof(struct tm_options, junit) },
+        "junit", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(junit), .argument = "FILE",
+        .help = "write the result as JUnit XML as well" },
     [TM_OPTION_MARKDOWN] = {
-        "markdown", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_CHECK | JOINS,
-        "TRACEMILL_MARKDOWN", "markdown", NULL,
-        "write the result as Markdown as well",
-        offsetof(struct tm_options, markdown) },
+        "markdown", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(markdown), .argument = "FILE",
+        .help = "write the result as Markdown as well" },
     [TM_OPTION_MANIFEST] = {
-        "manifest", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_BATCH_RUN | TM_FOR_BATCH_SUBMIT,
-        "TRACEMILL_MANIFEST", "manifest", NULL,
-        "the list of traces that batch scan wrote",
-        offsetof(struct tm_options, manifest) },
+        "manifest", TM_KIND_TEXT, TM_FOR_BATCH_RUN | TM_FOR_BATCH_SUBMIT, FIELD(manifest),
+        .argument = "FILE",
+        .help = "the list of traces that batch scan wrote" },
     [TM_OPTION_JOBS] = {
-        "jobs", 'j', TM_KIND_NUMBER, "N|auto", "auto", WORKS | JOINS,
-        "TRACEMILL_JOBS", "jobs", "auto",
-        "how many traces are worked at once; auto: as many as there are cores and memory for",
-        offsetof(struct tm_options, jobs) },
+        "jobs", TM_KIND_NUMBER, WORKS | JOINS, FIELD(jobs), .letter = 'j', .argument = "N|auto",
+        .words = "auto", .fallback = "auto", .least = 1, .most = TM_NUMBER_MOST, .flags = TM_OPTION_AUTO,
+        .help = "how many traces are worked at once; auto: as many as there are cores and memory for" },
     [TM_OPTION_SHARD] = {
-        "shard", 0, TM_KIND_SHARD, "I/N|auto/N", NULL, TM_FOR_BATCH_RUN,
-        "TRACEMILL_SHARD", "shard", "auto",
+        "shard", TM_KIND_OWN, TM_FOR_BATCH_RUN, FIELD(shard), .argument = "I/N|auto/N",
+        .fallback = "auto", .read = read_shard,
+        .help =
         "work share I of N, counted from 0; auto: I, and N where it is not given, are what Slurm, Kubernetes or GNU"
-        " parallel tells in the environment, and without them everything is worked",
-        offsetof(struct tm_options, shard) },
+        " parallel tells in the environment, and without them everything is worked" },
     [TM_OPTION_ITEM_TIMEOUT] = {
-        "item-timeout", 0, TM_KIND_TIME, "TIME", NULL, WORKS | JOINS,
-        "TRACEMILL_ITEM_TIMEOUT", "item_timeout", "3600s",
-        "give up a trace after this time; 0s: never",
-        offsetof(struct tm_options, item_time_ps) },
+        "item-timeout", TM_KIND_TIME, WORKS | JOINS, FIELD(item_time_ps), .argument = "TIME",
+        .fallback = "3600s",
+        .help = "give up a trace after this time; 0s: never" },
     [TM_OPTION_RETRY] = {
-        "retry", 0, TM_KIND_FLAG, NULL, NULL, WORKS,
-        "TRACEMILL_RETRY", "retry", "no",
-        "work traces again that could not be read the last time, though they have not changed",
-        offsetof(struct tm_options, retry) },
+        "retry", TM_KIND_FLAG, WORKS, FIELD(retry),
+        .help = "work traces again that could not be read the last time, though they have not changed" },
     [TM_OPTION_KEYS] = {
-        "keys", 0, TM_KIND_TEXT, "TEMPLATE", NULL, SCANS,
-        "TRACEMILL_KEYS", "keys", NULL,
+        "keys", TM_KIND_TEXT, SCANS, FIELD(keys), .argument = "TEMPLATE",
+        .help =
         "what the folders below ROOT are, as in '{job}/{night}/{revision}': job, night, revision, label, step, and {}"
-        " for what means nothing; told by their look if not given",
-        offsetof(struct tm_options, keys) },
+        " for what means nothing; told by their look if not given" },
     [TM_OPTION_LABEL] = {
-        "label", 0, TM_KIND_TEXTS, "KEY=VALUE", NULL, SCANS,
-        "TRACEMILL_LABEL", "label", NULL,
-        "set a key of all traces: job, night, revision, label; may be given several times",
-        offsetof(struct tm_options, labels) },
+        "label", TM_KIND_TEXT, SCANS, FIELD(labels), .argument = "KEY=VALUE",
+        .flags = TM_OPTION_MANY,
+        .help = "set a key of all traces: job, night, revision, label; may be given several times" },
     [TM_OPTION_OPENMETRICS] = {
-        "openmetrics", 0, TM_KIND_TEXT, "FILE", NULL, JOINS,
-        "TRACEMILL_OPENMETRICS", "openmetrics", NULL,
-        "write the newest figures of each job for a scraper as well",
-        offsetof(struct tm_options, openmetrics) },
+        "openmetrics", TM_KIND_TEXT, JOINS, FIELD(openmetrics), .argument = "FILE",
+        .help = "write the newest figures of each job for a scraper as well" },
     [TM_OPTION_SLURM] = {
-        "slurm", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_BATCH_SUBMIT,
-        NULL, NULL, "no",
-        "hand it to Slurm: an array job, and a job after it that merges",
-        offsetof(struct tm_options, slurm) },
+        "slurm", TM_KIND_FLAG, TM_FOR_BATCH_SUBMIT, FIELD(slurm),
+        .flags = TM_OPTION_NO_ENVIRONMENT,
+        .help = "hand it to Slurm: an array job, and a job after it that merges" },
     [TM_OPTION_TASKS] = {
-        "tasks", 0, TM_KIND_NUMBER, "N|auto", "auto", TM_FOR_BATCH_SUBMIT,
-        "TRACEMILL_TASKS", "tasks", "auto",
-        "how many tasks the array job has; auto: by how much there is to do",
-        offsetof(struct tm_options, tasks) },
+        "tasks", TM_KIND_NUMBER, TM_FOR_BATCH_SUBMIT, FIELD(tasks), .argument = "N|auto",
+        .words = "auto", .fallback = "auto", .least = 1, .most = TM_NUMBER_MOST, .flags = TM_OPTION_AUTO,
+        .help = "how many tasks the array job has; auto: by how much there is to do" },
     [TM_OPTION_SBATCH] = {
-        "sbatch", 0, TM_KIND_TEXTS, "OPTION", NULL, TM_FOR_BATCH_SUBMIT,
-        "TRACEMILL_SBATCH", "sbatch", NULL,
-        "an option of sbatch for both jobs, as in '--sbatch=--partition=night'; may be given several times",
-        offsetof(struct tm_options, sbatch) },
+        "sbatch", TM_KIND_TEXT, TM_FOR_BATCH_SUBMIT, FIELD(sbatch), .argument = "OPTION",
+        .flags = TM_OPTION_MANY,
+        .help = "an option of sbatch for both jobs, as in '--sbatch=--partition=night'; may be given several times" },
     [TM_OPTION_DRY_RUN] = {
-        "dry-run", 0, TM_KIND_FLAG, NULL, NULL, WORKS | TM_FOR_BATCH_PRUNE,
-        NULL, NULL, "no",
-        "only say what would be done",
-        offsetof(struct tm_options, dry_run) },
+        "dry-run", TM_KIND_FLAG, WORKS | TM_FOR_BATCH_PRUNE, FIELD(dry_run),
+        .flags = TM_OPTION_NO_ENVIRONMENT,
+        .help = "only say what would be done" },
     [TM_OPTION_KEEP] = {
-        "keep", 0, TM_KIND_EVENTS, "N", NULL, TM_FOR_BATCH_PRUNE,
-        "TRACEMILL_KEEP", "keep", "30",
-        "how many of the last nights keep their reports",
-        offsetof(struct tm_options, keep) },
+        "keep", TM_KIND_NUMBER, TM_FOR_BATCH_PRUNE, FIELD(keep), .argument = "N",
+        .fallback = "30", .least = 1, .most = UINT64_MAX,
+        .help = "how many of the last nights keep their reports" },
     [TM_OPTION_THRESHOLDS] = {
-        "thresholds", 0, TM_KIND_TEXT, "FILE", NULL, FIGURES,
-        "TRACEMILL_THRESHOLDS", "thresholds", NULL,
-        "bands of the key figures, as JSON, in place of the built-in ones",
-        offsetof(struct tm_options, thresholds) },
+        "thresholds", TM_KIND_TEXT, FIGURES, FIELD(thresholds), .argument = "FILE",
+        .help = "bands of the key figures, as JSON, in place of the built-in ones" },
     [TM_OPTION_RUN] = {
-        "run", 0, TM_KIND_TEXT, "NAME", NULL, RUNS,
-        "TRACEMILL_RUN", "run", NULL,
-        "the run to read of a log directory that holds several",
-        offsetof(struct tm_options, run_name) },
+        "run", TM_KIND_TEXT, RUNS, FIELD(run_name), .argument = "NAME",
+        .help = "the run to read of a log directory that holds several" },
     [TM_OPTION_LATEST] = {
-        "latest", 0, TM_KIND_FLAG, NULL, NULL, RUNS | TM_FOR_LIST,
-        "TRACEMILL_LATEST", "latest", "no",
-        "the newest run of a log directory that holds several",
-        offsetof(struct tm_options, latest) },
+        "latest", TM_KIND_FLAG, RUNS | TM_FOR_LIST, FIELD(latest),
+        .help = "the newest run of a log directory that holds several" },
     [TM_OPTION_FOLLOW_LINKS] = {
-        "follow-links", 0, TM_KIND_FLAG, NULL, NULL, RUNS | TM_FOR_LIST | SCANS | WORKS | JOINS,
-        "TRACEMILL_FOLLOW_LINKS", "follow_links", "no",
-        "follow symbolic links that lead out of a folder that is searched",
-        offsetof(struct tm_options, follow_links) },
+        "follow-links", TM_KIND_FLAG, RUNS | TM_FOR_LIST | SCANS | WORKS | JOINS, FIELD(follow_links),
+        .help = "follow symbolic links that lead out of a folder that is searched" },
     [TM_OPTION_FORCE] = {
-        "force", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_SPLIT | TM_FOR_EXTRACT | STUDIES | TM_FOR_CHECK | WORKS,
-        NULL, NULL, "no",
+        "force", TM_KIND_FLAG, TM_FOR_SPLIT | TM_FOR_EXTRACT | STUDIES | TM_FOR_CHECK | WORKS, FIELD(force),
+        .flags = TM_OPTION_NO_ENVIRONMENT,
+        .help =
         "replace files that are there already; split: write into a folder that is not empty; compare and scaling: go on"
-        " where the runs do not fit together; batch: start more jobs than the memory of the machine is for",
-        offsetof(struct tm_options, force) },
+        " where the runs do not fit together; batch: start more jobs than the memory of the machine is for" },
     [TM_OPTION_JSON] = {
-        "json", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_ALL,
-        "TRACEMILL_JSON", "json", "no",
-        "print the result on stdout as JSON",
-        offsetof(struct tm_options, json) },
+        "json", TM_KIND_FLAG, TM_FOR_ALL, FIELD(json),
+        .help = "print the result on stdout as JSON" },
     [TM_OPTION_STRICT] = {
-        "strict", 0, TM_KIND_FLAG, NULL, NULL, JOBS,
-        "TRACEMILL_STRICT", "strict", "no",
-        "take any loss in the input for an error: nothing is written then",
-        offsetof(struct tm_options, strict) },
+        "strict", TM_KIND_FLAG, JOBS, FIELD(strict),
+        .help = "take any loss in the input for an error: nothing is written then" },
     [TM_OPTION_MEMORY] = {
-        "memory", 0, TM_KIND_SIZE, "SIZE", NULL, JOBS,
-        "TRACEMILL_MEMORY", "memory", "256M",
-        "what may be held in memory, at least 32M; more than that goes to spill files",
-        offsetof(struct tm_options, memory_bytes) },
+        "memory", TM_KIND_SIZE, JOBS, FIELD(memory_bytes), .argument = "SIZE",
+        .fallback = "256M", .least = (uint64_t)TM_MEMORY_LEAST_MIB * TM_MIB,
+        .help = "what may be held in memory, at least 32M; more than that goes to spill files" },
     [TM_OPTION_RAISE_LIMITS] = {
-        "raise-limits", 0, TM_KIND_COUNT, "TIMES", NULL, JOBS,
-        "TRACEMILL_RAISE_LIMITS", "raise_limits", "1",
-        "take so many times what files may otherwise claim to hold, unpack to, or be in number",
-        offsetof(struct tm_options, limit_times) },
+        "raise-limits", TM_KIND_NUMBER, JOBS, FIELD(limit_times), .argument = "TIMES",
+        .fallback = "1", .least = 1, .most = TM_ROWS_MOST,
+        .help = "take so many times what files may otherwise claim to hold, unpack to, or be in number" },
     [TM_OPTION_TMP] = {
-        "tmp", 0, TM_KIND_TEXT, "DIR", NULL, JOBS,
-        "TRACEMILL_TMP", "tmp", NULL,
-        "where spill files go; else $TMPDIR, /var/tmp or the output folder",
-        offsetof(struct tm_options, tmp) },
+        "tmp", TM_KIND_TEXT, JOBS, FIELD(tmp), .argument = "DIR",
+        .help = "where spill files go; else $TMPDIR, /var/tmp or the output folder" },
     [TM_OPTION_STATS] = {
-        "stats", 0, TM_KIND_FLAG, NULL, NULL, TM_FOR_ALL,
-        "TRACEMILL_STATS", "stats", "no",
-        "print events, rates, memory and spill files on stderr at the end",
-        offsetof(struct tm_options, stats) },
+        "stats", TM_KIND_FLAG, TM_FOR_ALL, FIELD(stats),
+        .help = "print events, rates, memory and spill files on stderr at the end" },
     [TM_OPTION_QUIET] = {
-        "quiet", 'q', TM_KIND_FLAG, NULL, NULL, TM_FOR_ALL,
-        "TRACEMILL_QUIET", "quiet", "no",
-        "no progress and no closing words; errors and warnings stay",
-        offsetof(struct tm_options, quiet) },
+        "quiet", TM_KIND_FLAG, TM_FOR_ALL, FIELD(quiet), .letter = 'q',
+        .help = "no progress and no closing words; errors and warnings stay" },
     [TM_OPTION_COLOR] = {
-        "color", 0, TM_KIND_COLOR, "auto|always|never", "auto always never", TM_FOR_ALL,
-        "TRACEMILL_COLOR", "color", "auto",
-        "colors on the terminal; auto means none where NO_COLOR is set",
-        offsetof(struct tm_options, color) },
+        "color", TM_KIND_WORD, TM_FOR_ALL, FIELD(color), .argument = "auto|always|never",
+        .words = "auto always never", .fallback = "auto",
+        .help = "colors on the terminal; auto means none where NO_COLOR is set" },
     [TM_OPTION_CONFIG] = {
-        "config", 0, TM_KIND_TEXT, "FILE", NULL, TM_FOR_ALL,
-        "TRACEMILL_CONFIG", NULL, NULL,
-        "read settings from a JSON file",
-        offsetof(struct tm_options, config) },
+        "config", TM_KIND_TEXT, TM_FOR_ALL, FIELD(config), .argument = "FILE",
+        .flags = TM_OPTION_NO_KEY,
+        .help = "read settings from a JSON file" },
     [TM_OPTION_VERSION] = {
-        "version", 'V', TM_KIND_FLAG, NULL, NULL, TM_FOR_ALL,
-        NULL, NULL, "no",
-        "print the version, and those of the libraries",
-        offsetof(struct tm_options, version) },
+        "version", TM_KIND_FLAG, TM_FOR_ALL, FIELD(version), .letter = 'V',
+        .flags = TM_OPTION_NO_ENVIRONMENT,
+        .help = "print the version, and those of the libraries" },
     [TM_OPTION_HELP] = {
-        "help", 'h', TM_KIND_FLAG, NULL, NULL, TM_FOR_ALL,
-        NULL, NULL, "no",
-        "print help on the verb",
-        offsetof(struct tm_options, help) },
+        "help", TM_KIND_FLAG, TM_FOR_ALL, FIELD(help), .letter = 'h',
+        .flags = TM_OPTION_NO_ENVIRONMENT,
+        .help = "print help on the verb" },
 };
 /* clang-format on */
 
+/* `prefix` and the name with '_' for '-'. */
+static const char *spell(char *out, const char *prefix, const char *name, bool is_upper)
+{
+    (void)snprintf(out, TM_OPTION_NAME_BYTES, "%s%s", prefix, name);
+    for (char *at = out; *at; at++)
+        *at = *at == '-' ? '_' : is_upper && *at >= 'a' ? (char)(*at - 'a' + 'A') : *at;
+    return out;
+}
+
+const char *tm_option_key(const struct tm_option *option, char out[TM_OPTION_NAME_BYTES])
+{
+    return tm_option_is_setting(option) ? spell(out, "", option->name, false) : NULL;
+}
+
+const char *tm_option_environment(const struct tm_option *option, char out[TM_OPTION_NAME_BYTES])
+{
+    return option->flags & TM_OPTION_NO_ENVIRONMENT ? NULL : spell(out, "TRACEMILL_", option->name, true);
+}
+
 bool tm_option_is_setting(const struct tm_option *option)
 {
-    return option->key != NULL;
+    return !(option->flags & (TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT));
 }
 
 bool tm_option_is_list(const struct tm_option *option)
 {
-    return option->kind == TM_KIND_FILTER || option->kind == TM_KIND_TEXTS;
+    return option->flags & TM_OPTION_MANY;
 }
 
 const struct tm_option *tm_option_by_name(const char *name)
@@ -364,29 +335,21 @@ const struct tm_option *tm_option_by_name(const char *name)
 
 const struct tm_option *tm_option_by_key(const char *key)
 {
+    char known[TM_OPTION_NAME_BYTES];
+
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
-        if (tm_option_table[i].key && strcmp(tm_option_table[i].key, key) == 0)
+        if (tm_option_key(&tm_option_table[i], known) && strcmp(known, key) == 0)
             return &tm_option_table[i];
     }
     return NULL;
 }
 
-/* One value on its way from text to field: what a reader needs to fill the field or to say what is
- * wrong. */
-struct reading {
-    const struct tm_option *option;
-    const char *text, *origin;
-    void *field;
-    struct tm_options *options;
-    struct tm_error *error;
-};
-
-static tm_status refuse(const struct reading *r, const char *reason)
+static tm_status refuse(const struct tm_reading *r, const char *reason)
 {
     return tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use '%s' for %s: %s", r->text, r->origin, reason);
 }
 
-static tm_status refuse_wrong(const struct reading *r, const struct tm_wrong *wrong)
+static tm_status refuse_wrong(const struct tm_reading *r, const struct tm_wrong *wrong)
 {
     (void)refuse(r, wrong->reason);
     if (wrong->hint)
@@ -394,7 +357,7 @@ static tm_status refuse_wrong(const struct reading *r, const struct tm_wrong *wr
     return TM_ERR_USAGE;
 }
 
-static tm_status read_flag(const struct reading *r)
+static tm_status read_flag(const struct tm_reading *r)
 {
     static const char *const yes[] = { "yes", "true", "on", "1" };
     static const char *const no[] = { "no", "false", "off", "0" };
@@ -410,100 +373,90 @@ static tm_status read_flag(const struct reading *r)
     return refuse(r, "it is neither yes nor no");
 }
 
-static tm_status read_text(const struct reading *r)
+static tm_status read_text(const struct tm_reading *r)
 {
-    if (!r->text[0])
-        return refuse(r, "it is empty");
-    *(const char **)r->field = r->text;
-    return TM_OK;
-}
-
-static tm_status read_texts(const struct reading *r)
-{
-    struct tm_texts *const to = r->field;
+    struct tm_texts *const list = r->field;
 
     if (!r->text[0])
         return refuse(r, "it is empty");
-    if (to->count == TM_TEXTS_MOST)
-        return refuse(r, "there are too many of them");
-    to->text[to->count++] = r->text;
-    return TM_OK;
-}
-
-static tm_status read_size(const struct reading *r)
-{
-    const size_t length = strlen(r->text);
-    struct tm_wrong wrong;
-    uint64_t bytes;
-
-    if (!tm_read_bytes(r->text, &bytes, &wrong))
-        return refuse_wrong(r, &wrong);
-    if (bytes < (uint64_t)TM_MEMORY_LEAST_MIB * TM_MIB) {
-        (void)refuse(r, "it is less than 32M");
-        if (strspn(r->text, "0123456789") == length && bytes >= TM_MEMORY_LEAST_MIB && bytes <= 4096)
-            tm_hint(r->error, "a number without a unit is bytes; write %sM", r->text);
-        else
-            tm_hint(r->error, "give 32M or more; 256M is the default");
-        return TM_ERR_USAGE;
+    if (!tm_option_is_list(r->option)) {
+        *(const char **)r->field = r->text;
+        return TM_OK;
     }
-    *(size_t *)r->field = (size_t)bytes;
+    if (list->count == TM_TEXTS_MOST)
+        return refuse(r, "there are too many of them");
+    list->text[list->count++] = r->text;
     return TM_OK;
 }
 
-static tm_status read_bytes(const struct reading *r)
+static tm_status refuse_small(const struct tm_reading *r, uint64_t bytes)
+{
+    const struct tm_option *const option = r->option;
+    const bool is_mib = option->least >= TM_MIB;
+    char least[32], reason[128];
+
+    (void)snprintf(least, sizeof(least), "%llu%c", (unsigned long long)option->least >> (is_mib ? 20 : 10),
+                   is_mib ? 'M' : 'K');
+    (void)snprintf(reason, sizeof(reason), "it is less than %s%s", least, option->why_least ? option->why_least : "");
+    (void)refuse(r, reason);
+    if (option->why_least)
+        return TM_ERR_USAGE;
+    if (strspn(r->text, "0123456789") == strlen(r->text) && bytes >= option->least / TM_MIB && bytes <= 4096)
+        tm_hint(r->error, "a number without a unit is bytes; write %sM", r->text);
+    else
+        tm_hint(r->error, "give %s or more; %s is the default", least, option->fallback);
+    return TM_ERR_USAGE;
+}
+
+static tm_status read_size(const struct tm_reading *r)
 {
     struct tm_wrong wrong;
     uint64_t bytes;
 
     if (!tm_read_bytes(r->text, &bytes, &wrong))
         return refuse_wrong(r, &wrong);
-    if (bytes < (uint64_t)PART_LEAST_KIB << 10)
-        return refuse(r, "it is less than 64K, which a part needs");
+    if (bytes < r->option->least)
+        return refuse_small(r, bytes);
     *(uint64_t *)r->field = bytes;
     return TM_OK;
 }
 
-static tm_status read_time(const struct reading *r)
+static tm_status read_time(const struct tm_reading *r)
 {
     struct tm_wrong wrong;
 
     return tm_read_time(r->text, strlen(r->text), r->field, &wrong) ? TM_OK : refuse_wrong(r, &wrong);
 }
 
-static tm_status read_count(const struct reading *r)
+static tm_status refuse_number(const struct tm_reading *r)
 {
-    const char *at = r->text;
-    uint64_t number;
+    const struct tm_option *const option = r->option;
+    const unsigned long long least = option->least, most = option->most;
+    char range[64] = "", reason[128];
 
-    if (!tm_take_digits(&at, &number) || at[0] || number < 1 || number > TM_ROWS_MOST)
-        return refuse(r, "it is not a whole number from 1 to 10000");
+    if (least && most == UINT64_MAX)
+        (void)snprintf(range, sizeof(range), " from %llu on", least);
+    else if (least)
+        (void)snprintf(range, sizeof(range), " from %llu to %llu", least, most);
+    (void)snprintf(reason, sizeof(reason), "it is %s a whole number%s",
+                   option->flags & TM_OPTION_AUTO ? "neither auto nor" : "not", range);
+    return refuse(r, reason);
+}
+
+static tm_status read_number(const struct tm_reading *r)
+{
+    const struct tm_option *const option = r->option;
+    const bool is_auto = (option->flags & TM_OPTION_AUTO) && strcmp(r->text, "auto") == 0;
+    const char *at = r->text;
+    uint64_t number = option->least - 1;
+
+    if (!is_auto && (!tm_take_digits(&at, &number) || at[0] || number < option->least || number > option->most))
+        return refuse_number(r);
     *(uint64_t *)r->field = number;
     return TM_OK;
 }
 
-static tm_status read_events(const struct reading *r)
-{
-    const char *at = r->text;
-    uint64_t number;
-
-    if (!tm_take_digits(&at, &number) || at[0] || number < 1)
-        return refuse(r, "it is not a whole number from 1 on");
-    *(uint64_t *)r->field = number;
-    return TM_OK;
-}
-
-static tm_status read_number(const struct reading *r)
-{
-    const char *at = r->text;
-    uint64_t number = 0;
-
-    if (strcmp(at, "auto") != 0 && (!tm_take_digits(&at, &number) || at[0] || number < 1 || number > TM_NUMBER_MOST))
-        return refuse(r, "it is neither auto nor a whole number from 1 to 100000");
-    *(uint64_t *)r->field = number;
-    return TM_OK;
-}
-
-static tm_status read_shard(const struct reading *r)
+static tm_status read_shard(const struct tm_reading *r)
 {
     struct tm_shard *const to = r->field;
     const char *at = r->text;
@@ -531,22 +484,7 @@ static tm_status read_shard(const struct reading *r)
     return TM_OK;
 }
 
-static tm_status read_skip(const struct reading *r)
-{
-    const char *at = r->text;
-    uint64_t number;
-
-    if (strcmp(at, "auto") == 0) {
-        *(int64_t *)r->field = -1;
-        return TM_OK;
-    }
-    if (!tm_take_digits(&at, &number) || at[0] || number > INT64_MAX)
-        return refuse(r, "it is neither auto nor a whole number");
-    *(int64_t *)r->field = (int64_t)number;
-    return TM_OK;
-}
-
-static tm_status read_steps(const struct reading *r)
+static tm_status read_steps(const struct tm_reading *r)
 {
     struct tm_options *const to = r->options;
 
@@ -569,7 +507,7 @@ static tm_status read_steps(const struct reading *r)
 }
 
 /* The index of one of the option's words.  out: -1, with the error set, where it is none of them */
-static int word_index(const struct reading *r, const char *text, size_t length)
+static int word_index(const struct tm_reading *r, const char *text, size_t length)
 {
     struct tm_nearest nearest = { 0 };
     char typed[64], known[16][16];
@@ -596,9 +534,9 @@ static int word_index(const struct reading *r, const char *text, size_t length)
     return -1;
 }
 
-static tm_status read_formats(const struct reading *r)
+static tm_status read_words(const struct tm_reading *r)
 {
-    uint32_t formats = 0;
+    uint32_t bits = 0;
 
     for (const char *at = r->text;; at++) {
         const size_t length = strcspn(at, ",");
@@ -606,57 +544,31 @@ static tm_status read_formats(const struct reading *r)
 
         if (index < 0)
             return TM_ERR_USAGE;
-        formats |= (uint32_t)1 << index;
+        bits |= (uint32_t)1 << index;
         at += length;
         if (!at[0])
             break;
     }
-    *(uint32_t *)r->field = formats;
+    *(uint32_t *)r->field = bits;
     return TM_OK;
 }
 
-/* Choices: the enums are in the order of the words. */
-static tm_status read_paper(const struct reading *r)
+/* The enums are in the order of the words. */
+static tm_status read_word(const struct tm_reading *r)
 {
     const int index = word_index(r, r->text, strlen(r->text));
 
     if (index < 0)
         return TM_ERR_USAGE;
-    *(enum tm_paper *)r->field = (enum tm_paper)index;
+    memcpy(r->field, &index, sizeof(index));
     return TM_OK;
 }
 
-static tm_status read_window(const struct reading *r)
-{
-    const int index = word_index(r, r->text, strlen(r->text));
+_Static_assert(sizeof(enum tm_paper) == sizeof(int) && sizeof(enum tm_window_choice) == sizeof(int) &&
+                   sizeof(enum tm_color) == sizeof(int) && sizeof(enum tm_args_level) == sizeof(int),
+               "an index fills each choice");
 
-    if (index < 0)
-        return TM_ERR_USAGE;
-    *(enum tm_window_choice *)r->field = (enum tm_window_choice)index;
-    return TM_OK;
-}
-
-static tm_status read_color(const struct reading *r)
-{
-    const int index = word_index(r, r->text, strlen(r->text));
-
-    if (index < 0)
-        return TM_ERR_USAGE;
-    *(enum tm_color *)r->field = (enum tm_color)index;
-    return TM_OK;
-}
-
-static tm_status read_args(const struct reading *r)
-{
-    const int index = word_index(r, r->text, strlen(r->text));
-
-    if (index < 0)
-        return TM_ERR_USAGE;
-    *(enum tm_args_level *)r->field = (enum tm_args_level)index;
-    return TM_OK;
-}
-
-static tm_status refuse_by(const struct reading *r, const char *reason)
+static tm_status refuse_by(const struct tm_reading *r, const char *reason)
 {
     (void)refuse(r, reason);
     tm_hint(r->error, "parts end by step, step=10, device or time=5s");
@@ -671,7 +583,7 @@ static const char *value_of(const char *text, const char *word)
     return strncmp(text, word, length) == 0 && text[length] == '=' ? text + length + 1 : NULL;
 }
 
-static tm_status read_by(const struct reading *r)
+static tm_status read_by(const struct tm_reading *r)
 {
     struct tm_options *const to = r->options;
     const char *steps = value_of(r->text, "step");
@@ -697,7 +609,7 @@ static tm_status read_by(const struct reading *r)
     return TM_OK;
 }
 
-static tm_status read_filter(const struct reading *r)
+static tm_status read_filter(const struct tm_reading *r)
 {
     return tm_filter_read(r->field, r->text, r->origin, r->error);
 }
@@ -705,16 +617,12 @@ static tm_status read_filter(const struct reading *r)
 tm_status tm_option_read(const struct tm_option *option, const char *text, const char *origin,
                          struct tm_options *options, struct tm_error *error)
 {
-    static tm_status (*const readers[])(const struct reading *) = {
-        [TM_KIND_FLAG] = read_flag,     [TM_KIND_TEXT] = read_text,     [TM_KIND_FORMATS] = read_formats,
-        [TM_KIND_SIZE] = read_size,     [TM_KIND_TIME] = read_time,     [TM_KIND_COUNT] = read_count,
-        [TM_KIND_STEPS] = read_steps,   [TM_KIND_SKIP] = read_skip,     [TM_KIND_WINDOW] = read_window,
-        [TM_KIND_PAPER] = read_paper,   [TM_KIND_COLOR] = read_color,   [TM_KIND_ARGS] = read_args,
-        [TM_KIND_BY] = read_by,         [TM_KIND_EVENTS] = read_events, [TM_KIND_BYTES] = read_bytes,
-        [TM_KIND_FILTER] = read_filter, [TM_KIND_TEXTS] = read_texts,   [TM_KIND_NUMBER] = read_number,
-        [TM_KIND_SHARD] = read_shard,
+    static tm_option_reader *const readers[] = {
+        [TM_KIND_FLAG] = read_flag,     [TM_KIND_TEXT] = read_text, [TM_KIND_WORD] = read_word,
+        [TM_KIND_WORDS] = read_words,   [TM_KIND_SIZE] = read_size, [TM_KIND_TIME] = read_time,
+        [TM_KIND_NUMBER] = read_number,
     };
-    const struct reading reading = {
+    const struct tm_reading reading = {
         .option = option,
         .text = text,
         .origin = origin,
@@ -723,5 +631,5 @@ tm_status tm_option_read(const struct tm_option *option, const char *text, const
         .error = error,
     };
 
-    return readers[option->kind](&reading);
+    return (option->kind == TM_KIND_OWN ? option->read : readers[option->kind])(&reading);
 }

@@ -136,7 +136,7 @@ struct tm_options {
     const char *run_name;   /* --run */
     const char *config;     /* --config: a file */
     uint32_t formats;       /* enum tm_format */
-    size_t memory_bytes;    /* --memory, at least TM_MEMORY_LEAST_MIB MiB */
+    uint64_t memory_bytes;  /* --memory, at least TM_MEMORY_LEAST_MIB MiB */
     uint64_t limit_times;   /* --raise-limits */
     uint64_t rows;          /* cap of tables */
     int64_t gap_min_ps;     /* shown gaps */
@@ -197,41 +197,42 @@ struct tm_options {
 
 /* How the text of an option is read. */
 enum tm_option_kind {
-    TM_KIND_FLAG,    /* yes or no */
-    TM_KIND_TEXT,    /* a path or a name, not empty */
-    TM_KIND_FORMATS, /* words joined by commas */
-    TM_KIND_SIZE,    /* bytes with K M G KiB MiB GiB */
-    TM_KIND_TIME,    /* ns us ms s */
-    TM_KIND_COUNT,   /* a whole number */
-    TM_KIND_STEPS,   /* auto, all, A:B */
-    TM_KIND_SKIP,    /* auto or a whole number */
-    TM_KIND_WINDOW,  /* steps, session */
-    TM_KIND_PAPER,   /* a4, letter */
-    TM_KIND_COLOR,   /* auto, always, never */
-    TM_KIND_ARGS,    /* all, essential, none */
-    TM_KIND_BY,      /* step, step=N, device, time=TIME */
-    TM_KIND_EVENTS,  /* a whole number from 1 on */
-    TM_KIND_BYTES,   /* as SIZE, of a file */
-    TM_KIND_FILTER,  /* struct tm_filter; may be given several times */
-    TM_KIND_TEXTS,   /* as TEXT; may be given several times */
-    TM_KIND_NUMBER,  /* auto, which is 0, or a whole number from 1 on */
-    TM_KIND_SHARD,   /* auto, auto/N, I/N */
+    TM_KIND_FLAG,   /* yes or no; no where nothing is said */
+    TM_KIND_TEXT,   /* a path or a name, not empty: const char *, or struct tm_texts of TM_OPTION_MANY */
+    TM_KIND_WORD,   /* one of its words: an enum in their order */
+    TM_KIND_WORDS,  /* some of them joined by commas: bits in their order */
+    TM_KIND_SIZE,   /* bytes with K M G KiB MiB GiB: uint64_t */
+    TM_KIND_TIME,   /* ns us ms s: int64_t in ps */
+    TM_KIND_NUMBER, /* a whole number: uint64_t, or int64_t where `most` is no more */
+    TM_KIND_OWN,    /* what `read` takes */
 };
+
+enum tm_option_flag {
+    TM_OPTION_MANY = 1 << 0,           /* may be given several times */
+    TM_OPTION_AUTO = 1 << 1,           /* NUMBER: also "auto", which is one less than `least` */
+    TM_OPTION_NO_KEY = 1 << 2,         /* not from a configuration file */
+    TM_OPTION_NO_ENVIRONMENT = 1 << 3, /* nor from the environment: on the command line alone */
+};
+
+struct tm_reading;
+typedef tm_status tm_option_reader(const struct tm_reading *reading);
 
 /* One row per option: the command line, the environment, the configuration file, the help texts,
  * the manual page and the completions are all made from it. */
 struct tm_option {
     const char *name; /* after "--" */
-    char letter;      /* after "-"; 0 = none */
     enum tm_option_kind kind;
-    const char *argument;    /* as help shows it; NULL = takes none */
-    const char *words;       /* what it may be, by blanks, for completions; NULL = anything */
-    uint32_t verbs;          /* enum tm_verb_bit */
-    const char *environment; /* TRACEMILL_*; NULL = not from there */
-    const char *key;         /* of the configuration file; NULL = not from there */
-    const char *fallback;    /* as the user would type it; NULL = not set */
-    const char *help;        /* one clause, no full stop */
-    size_t offset;           /* of its field in struct tm_options */
+    uint32_t verbs;        /* enum tm_verb_bit */
+    size_t offset;         /* of its field in struct tm_options */
+    const char *help;      /* one clause, no full stop */
+    char letter;           /* after "-"; 0 = none */
+    uint32_t flags;        /* enum tm_option_flag */
+    const char *argument;  /* as help shows it; NULL = takes none */
+    const char *words;     /* what it may be, by blanks, for completions too; NULL = anything */
+    const char *fallback;  /* as the user would type it; NULL = not set */
+    uint64_t least, most;  /* of a NUMBER; least of a SIZE too, in whole KiB */
+    const char *why_least; /* of a SIZE: a clause behind "it is less than 64K" */
+    tm_option_reader *read;
 };
 
 /* Rows of tm_option_table, in the order in which help shows them. */
@@ -297,6 +298,12 @@ enum tm_option_index {
 };
 
 extern const struct tm_option tm_option_table[TM_OPTION_COUNT];
+
+/* The name of an option elsewhere: "skip_steps" of the configuration file, "TRACEMILL_SKIP_STEPS" of the environment.
+ * out: `out`; NULL = it is not taken from there */
+enum { TM_OPTION_NAME_BYTES = 40 };
+const char *tm_option_key(const struct tm_option *option, char out[TM_OPTION_NAME_BYTES]);
+const char *tm_option_environment(const struct tm_option *option, char out[TM_OPTION_NAME_BYTES]);
 
 /* True for options that a run can be configured with: all but help, version, config and force. */
 bool tm_option_is_setting(const struct tm_option *option);

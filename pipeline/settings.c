@@ -21,7 +21,8 @@ void tm_settings_init(struct tm_setting_set *set)
     set->config_path = NULL;
     set->config_used = 0;
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
-        set->of[i] = (struct tm_setting){ .text = tm_option_table[i].fallback, .origin = TM_ORIGIN_DEFAULT };
+        set->of[i].text = tm_option_table[i].kind == TM_KIND_FLAG ? "no" : tm_option_table[i].fallback;
+        set->of[i].origin = TM_ORIGIN_DEFAULT;
         set->lists[i].count = 0;
     }
 }
@@ -244,11 +245,12 @@ static tm_status refuse_member(const char *path, const char *key, const char *re
 
 static tm_status refuse_key(const char *path, const char *key, struct tm_error *error)
 {
+    char known[TM_OPTION_COUNT][TM_OPTION_NAME_BYTES];
     struct tm_nearest nearest = { 0 };
 
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
-        if (tm_option_table[i].key)
-            tm_nearest_offer(&nearest, key, tm_option_table[i].key);
+        if (tm_option_key(&tm_option_table[i], known[i]))
+            tm_nearest_offer(&nearest, key, known[i]);
     }
     (void)refuse_member(path, key, "there is no such setting", error);
     if (nearest.word)
@@ -286,19 +288,18 @@ static const char *member_text(const cJSON *member, const struct tm_option *row,
 {
     const enum tm_option_kind kind = row->kind;
     const bool is_list = tm_option_is_list(row);
-    const bool is_number = kind == TM_KIND_SIZE || kind == TM_KIND_COUNT || kind == TM_KIND_SKIP ||
-                           kind == TM_KIND_EVENTS || kind == TM_KIND_BYTES;
+    const bool is_number = kind == TM_KIND_SIZE || kind == TM_KIND_NUMBER;
 
-    *wanted = kind == TM_KIND_FLAG      ? "it is not true or false"
-              : kind == TM_KIND_FORMATS ? "it is not a list of texts"
-              : is_list                 ? "it is neither a text nor a list of them"
-              : is_number               ? "it is neither a text nor a whole number"
-                                        : "it is not a text";
+    *wanted = kind == TM_KIND_FLAG    ? "it is not true or false"
+              : kind == TM_KIND_WORDS ? "it is not a list of texts"
+              : is_list               ? "it is neither a text nor a list of them"
+              : is_number             ? "it is neither a text nor a whole number"
+                                      : "it is not a text";
     if (kind == TM_KIND_FLAG)
         return cJSON_IsBool(member) ? (cJSON_IsTrue(member) ? "yes" : "no") : NULL;
     if (cJSON_IsString(member))
         return member->valuestring;
-    if (kind == TM_KIND_FORMATS && cJSON_IsArray(member))
+    if (kind == TM_KIND_WORDS && cJSON_IsArray(member))
         return join(member, scratch, scratch_bytes);
     if (!is_number || !cJSON_IsNumber(member))
         return NULL;
@@ -311,8 +312,8 @@ static const char *member_text(const cJSON *member, const struct tm_option *row,
     return scratch;
 }
 
-static tm_status take_value(struct tm_setting_set *set, const cJSON *value, const struct tm_option *row,
-                            struct tm_error *error)
+static tm_status take_value(struct tm_setting_set *set, const cJSON *value, const char *key,
+                            const struct tm_option *row, struct tm_error *error)
 {
     const size_t index = (size_t)(row - tm_option_table);
     char scratch[256];
@@ -320,15 +321,15 @@ static tm_status take_value(struct tm_setting_set *set, const cJSON *value, cons
     const char *text = member_text(value, row, scratch, sizeof(scratch), &wanted);
 
     if (!text)
-        return refuse_member(set->config_path, row->key, wanted, error);
+        return refuse_member(set->config_path, key, wanted, error);
     if (set->of[index].origin > TM_ORIGIN_CONFIG)
         return TM_OK;
     text = keep(set, text);
     if (!text)
-        return refuse_member(set->config_path, row->key, "the file is too long", error);
+        return refuse_member(set->config_path, key, "the file is too long", error);
     return set_text(set, index, text, TM_ORIGIN_CONFIG)
                ? TM_OK
-               : refuse_member(set->config_path, row->key, "there are more than can be used", error);
+               : refuse_member(set->config_path, key, "there are more than can be used", error);
 }
 
 static tm_status take_member(struct tm_setting_set *set, const cJSON *member, bool seen[TM_OPTION_COUNT],
@@ -342,16 +343,16 @@ static tm_status take_member(struct tm_setting_set *set, const cJSON *member, bo
     const size_t index = (size_t)(row - tm_option_table);
 
     if (seen[index])
-        return refuse_member(set->config_path, row->key, "it is there twice", error);
+        return refuse_member(set->config_path, member->string, "it is there twice", error);
     seen[index] = true;
     if (tm_option_is_list(row) && cJSON_IsArray(member)) {
         tm_status st = TM_OK;
         const cJSON *each;
 
-        cJSON_ArrayForEach(each, member) st = st ? st : take_value(set, each, row, error);
+        cJSON_ArrayForEach(each, member) st = st ? st : take_value(set, each, member->string, row, error);
         return st;
     }
-    return take_value(set, member, row, error);
+    return take_value(set, member, member->string, row, error);
 }
 
 tm_status tm_settings_take_config(struct tm_setting_set *set, const char *path, const char *text, size_t length,
@@ -405,8 +406,8 @@ static tm_status take_config_file(struct tm_setting_set *set, const char *path, 
 tm_status tm_settings_take_environment(struct tm_setting_set *set, struct tm_error *error)
 {
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
-        const char *const name = tm_option_table[i].environment;
-        const char *const text = name ? getenv(name) : NULL;
+        char name[TM_OPTION_NAME_BYTES];
+        const char *const text = tm_option_environment(&tm_option_table[i], name) ? getenv(name) : NULL;
 
         if (text && text[0] && set->of[i].origin < TM_ORIGIN_ENVIRONMENT)
             (void)set_text(set, i, text, TM_ORIGIN_ENVIRONMENT); /* the first from there: there is room */
@@ -443,7 +444,7 @@ const char *tm_settings_place(const struct tm_setting_set *set, enum tm_option_i
         (void)snprintf(out, out_bytes, "--%s", row->name);
         return out;
     case TM_ORIGIN_ENVIRONMENT:
-        return row->environment;
+        return tm_option_environment(row, out);
     case TM_ORIGIN_CONFIG:
         return set->config_path;
     case TM_ORIGIN_DEFAULT:
@@ -458,7 +459,9 @@ static const char *name_origin(const struct tm_setting_set *set, enum tm_option_
 {
     if (set->of[index].origin != TM_ORIGIN_CONFIG)
         return tm_settings_place(set, index, out, out_bytes);
-    (void)snprintf(out, out_bytes, "'%s' in '%s'", tm_option_table[index].key, set->config_path);
+    char key[TM_OPTION_NAME_BYTES];
+
+    (void)snprintf(out, out_bytes, "'%s' in '%s'", tm_option_key(&tm_option_table[index], key), set->config_path);
     return out;
 }
 

@@ -122,7 +122,7 @@ static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set
 {
     struct tm_doc *const doc = tm_doc_new(run);
     tm_status st = run->error.status;
-    char place[64], joined[SETTING_BYTES];
+    char name[TM_OPTION_NAME_BYTES], place[64], joined[SETTING_BYTES];
 
     if (!doc)
         return st;
@@ -131,7 +131,7 @@ static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set
 
         if (!tm_option_is_setting(row))
             continue;
-        struct tm_value *const to = tm_add_object(tm_doc_root(doc), row->key);
+        struct tm_value *const to = tm_add_object(tm_doc_root(doc), tm_option_key(row, name));
 
         const char *const text = tm_settings_text(set, (enum tm_option_index)i, joined, sizeof(joined));
 
@@ -140,7 +140,7 @@ static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set
         else
             tm_add_null(to, "value", "not set");
         tm_add_string(to, "from", tm_settings_place(set, (enum tm_option_index)i, place, sizeof(place)));
-        tm_add_string(to, "environment", row->environment);
+        tm_add_string(to, "environment", tm_option_environment(row, name));
     }
     effective_thresholds_add(thresholds, tm_doc_root(doc));
     st = tm_doc_status(doc);

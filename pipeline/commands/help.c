@@ -94,12 +94,6 @@ static void print_lines(FILE *to, const char *text)
     }
 }
 
-/* A default that is worth telling. */
-static const char *shown_default(const struct tm_option *option)
-{
-    return option->kind != TM_KIND_FLAG ? option->fallback : NULL;
-}
-
 static void print_option(FILE *to, const struct tm_option *option)
 {
     char help[512];
@@ -109,7 +103,7 @@ static void print_option(FILE *to, const struct tm_option *option)
     if (option->argument)
         column += fprintf(to, " %s", option->argument);
     (void)fprintf(to, "%*s", column < OPTION_COLUMN ? OPTION_COLUMN - column : 1, "");
-    const char *const fallback = shown_default(option);
+    const char *const fallback = option->fallback;
     const int length = snprintf(help, sizeof(help), "%s%s%s%s", option->help, fallback ? " (default " : "",
                                 fallback ? fallback : "", fallback ? ")" : "");
 
@@ -247,7 +241,7 @@ static void roff_option_verbs(FILE *to, const struct tm_option *option)
 
 static void roff_option(FILE *to, const struct tm_option *option)
 {
-    const char *const fallback = shown_default(option);
+    const char *const fallback = option->fallback;
 
     (void)fputs(".TP\n", to);
     if (option->letter)
@@ -284,18 +278,20 @@ static void roff_statuses(FILE *to)
 
 static void roff_environment(FILE *to)
 {
+    char name[TM_OPTION_NAME_BYTES];
+
     (void)fputs(".SH ENVIRONMENT\n", to);
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
         const struct tm_option *const option = &tm_option_table[i];
 
-        if (!option->environment)
+        if (!tm_option_environment(option, name))
             continue;
-        (void)fprintf(to, ".TP\n.B %s\n", option->environment);
+        (void)fprintf(to, ".TP\n.B %s\n", name);
         (void)fputs("As \\fB\\-\\-", to);
         roff_text(to, option->name, strlen(option->name));
         (void)fputs("\\fR", to);
-        if (option->key)
-            (void)fprintf(to, "; in a configuration file: \\fB%s\\fR", option->key);
+        if (tm_option_key(option, name))
+            (void)fprintf(to, "; in a configuration file: \\fB%s\\fR", name);
         (void)fputs(".\n", to);
     }
     (void)fputs(".TP\n.B NO_COLOR\nNo colors, if it is not empty.\n", to);
@@ -394,6 +390,12 @@ static void print_bash_names(FILE *to, const struct tm_option *option)
     (void)fprintf(to, "--%s", option->name);
 }
 
+/* Whether names of files complete it. */
+static bool takes_file(const struct tm_option *option)
+{
+    return option->kind == TM_KIND_TEXT && !tm_option_is_list(option);
+}
+
 static void print_bash_arguments(FILE *to)
 {
     (void)fputs("    case $before in\n", to);
@@ -407,7 +409,7 @@ static void print_bash_arguments(FILE *to)
         (void)fputs(") ", to);
         if (option->words)
             (void)fprintf(to, "mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\")", option->words);
-        else if (option->kind == TM_KIND_TEXT)
+        else if (takes_file(option))
             (void)fputs("mapfile -t COMPREPLY < <(compgen -f -- \"$word\")", to);
         else
             (void)fputs("COMPREPLY=()", to);
@@ -507,7 +509,7 @@ static void print_zsh_option(FILE *to, const struct tm_option *option)
         (void)fputs(": :", to);
         if (option->words)
             (void)fprintf(to, "(%s)", option->words);
-        else if (option->kind == TM_KIND_TEXT)
+        else if (takes_file(option))
             (void)fputs("_files", to);
     }
     (void)fputs("' \\\n", to);
@@ -655,7 +657,7 @@ static void print_fish_option(FILE *to, const struct tm_option *option)
     if (option->words)
         (void)fprintf(to, " -x -a '%s'", option->words);
     else if (option->argument)
-        (void)fputs(option->kind == TM_KIND_TEXT ? " -r -F" : " -x", to);
+        (void)fputs(takes_file(option) ? " -r -F" : " -x", to);
     (void)fputc('\n', to);
 }
 

@@ -614,9 +614,9 @@ static void add_settings(const struct analysis *a)
     for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
         const struct tm_option *option = &tm_option_table[told[i]];
         const struct tm_setting_set *set = a->options->settings;
-        char text[SETTING_BYTES];
+        char key[TM_OPTION_NAME_BYTES], text[SETTING_BYTES];
 
-        tm_add_string(settings, option->key,
+        tm_add_string(settings, tm_option_key(option, key),
                       set ? tm_settings_text(set, told[i], text, sizeof(text)) : option->fallback);
     }
 }

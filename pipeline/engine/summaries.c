@@ -163,7 +163,8 @@ static void put_settings(struct command *c, const struct tm_value *settings)
 
     for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
         const struct tm_option *option = &tm_option_table[told[i]];
-        const char *text = tm_text(tm_get(settings, option->key));
+        char key[TM_OPTION_NAME_BYTES];
+        const char *text = tm_text(tm_get(settings, tm_option_key(option, key)));
 
         if (!*text || (option->fallback && strcmp(text, option->fallback) == 0))
             continue;

@@ -24,7 +24,9 @@ enum { TOLD = sizeof(told) / sizeof(told[0]) };
 
 static const char *setting(const struct tm_content *content, size_t number)
 {
-    return tm_text(tm_get(tm_of(content, "settings"), tm_option_table[told[number]].key));
+    char key[TM_OPTION_NAME_BYTES];
+
+    return tm_text(tm_get(tm_of(content, "settings"), tm_option_key(&tm_option_table[told[number]], key)));
 }
 
 /* --- program and input --- */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of options, the reading of values, and the suggestions for mistyped words. */
-#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,40 +14,45 @@
 
 static const char origin[] = "--it";
 
-/* The name with every '-' as '_', after a prefix. */
-static void spell(char *out, size_t out_bytes, const char *prefix, const char *name, int (*letter)(int))
-{
-    (void)snprintf(out, out_bytes, "%s%s", prefix, name);
-    for (char *at = out; *at; at++)
-        *at = *at == '-' ? '_' : (char)letter((unsigned char)*at);
-}
-
 static void every_row_obeys_the_naming_rule(void **state)
 {
+    char name[TM_OPTION_NAME_BYTES];
+
     (void)state;
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
         const struct tm_option *const row = &tm_option_table[i];
-        char expected[64];
 
         assert_non_null(row->name);
         assert_ptr_equal(tm_option_by_name(row->name), row); /* hence unique */
+        assert_true(strlen("TRACEMILL_") + strlen(row->name) < TM_OPTION_NAME_BYTES);
+        assert_int_equal(strspn(row->name, "abcdefghijklmnopqrstuvwxyz-"), strlen(row->name));
         assert_true(row->offset + sizeof(bool) <= sizeof(struct tm_options));
         assert_true(row->verbs != 0 && (row->verbs & ~(uint32_t)TM_FOR_ALL) == 0);
         assert_true(row->help[0] && row->help[strlen(row->help) - 1] != '.');
         assert_true((row->kind == TM_KIND_FLAG) == (row->argument == NULL));
-        if (row->environment) {
-            spell(expected, sizeof(expected), "TRACEMILL_", row->name, toupper);
-            assert_string_equal(row->environment, expected);
-        }
-        if (row->key) {
-            spell(expected, sizeof(expected), "", row->name, tolower);
-            assert_string_equal(row->key, expected);
-            assert_ptr_equal(tm_option_by_key(row->key), row);
-            assert_non_null(row->environment);
+        assert_true((row->kind == TM_KIND_OWN) == (row->read != NULL));
+        assert_true((row->kind == TM_KIND_NUMBER) == (row->most != 0));
+        assert_true(row->words || (row->kind != TM_KIND_WORD && row->kind != TM_KIND_WORDS));
+        if (tm_option_key(row, name)) {
+            assert_ptr_equal(tm_option_by_key(name), row);
+            assert_non_null(tm_option_environment(row, name));
         }
         for (size_t j = 0; j < i; j++)
             assert_true(!row->letter || row->letter != tm_option_table[j].letter);
     }
+}
+
+static void names_elsewhere_are_those_of_the_option(void **state)
+{
+    char name[TM_OPTION_NAME_BYTES];
+
+    (void)state;
+    assert_string_equal(tm_option_key(&tm_option_table[TM_OPTION_SKIP_STEPS], name), "skip_steps");
+    assert_string_equal(tm_option_environment(&tm_option_table[TM_OPTION_SKIP_STEPS], name), "TRACEMILL_SKIP_STEPS");
+    assert_null(tm_option_key(&tm_option_table[TM_OPTION_CONFIG], name));
+    assert_string_equal(tm_option_environment(&tm_option_table[TM_OPTION_CONFIG], name), "TRACEMILL_CONFIG");
+    assert_null(tm_option_key(&tm_option_table[TM_OPTION_FORCE], name));
+    assert_null(tm_option_environment(&tm_option_table[TM_OPTION_FORCE], name));
 }
 
 static void every_default_can_be_read(void **state)
@@ -463,6 +467,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_obeys_the_naming_rule),
+        cmocka_unit_test(names_elsewhere_are_those_of_the_option),
         cmocka_unit_test(every_default_can_be_read),
         cmocka_unit_test(numbers_of_workers_are_auto_or_from_one_on),
         cmocka_unit_test(shares_are_told_or_left_to_a_scheduler),

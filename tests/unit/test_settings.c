@@ -26,8 +26,10 @@ static int start_afresh(void **state)
     tm_settings_init(&set);
     memset(&error, 0, sizeof(error));
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
-        if (tm_option_table[i].environment)
-            (void)unsetenv(tm_option_table[i].environment);
+        char name[TM_OPTION_NAME_BYTES];
+
+        if (tm_option_environment(&tm_option_table[i], name))
+            (void)unsetenv(name);
     }
     return 0;
 }
@@ -194,11 +196,14 @@ static void flags_override_environment_overrides_file_overrides_default(void **s
     (void)setenv("TRACEMILL_TMP", "", 1); /* empty = not set */
     assert_int_equal(take_line("report --memory 128M x"), TM_OK);
     assert_int_equal(tm_settings_take_environment(&set, &error), TM_OK);
-    assert_int_equal(take_config("{\"memory\": \"32M\", \"rows\": 30, \"gap_min\": \"1ms\", \"tmp\": \"t\"}"), TM_OK);
+    assert_int_equal(take_config("{\"memory\": \"32M\", \"rows\": 30, \"gap_min\": \"1ms\", \"tmp\": \"t\","
+                                 " \"jobs\": 3}"),
+                     TM_OK);
     assert_int_equal(tm_settings_apply(&set, &options, &error), TM_OK);
     assert_int_equal(options.memory_bytes, 128 << 20);
     assert_int_equal(options.rows, 20);
     assert_int_equal(options.gap_min_ps, 1000000000);
+    assert_int_equal(options.jobs, 3);
     assert_string_equal(options.tmp, "t");
     assert_int_equal(options.window, TM_WINDOW_STEPS);
     assert_string_equal(tm_settings_place(&set, TM_OPTION_MEMORY, place, sizeof(place)), "--memory");
