@@ -1,11 +1,16 @@
 # Data that is part of the program: each file becomes a C string, one literal per line of the file.
+embed_text = mkdir -p $(@D); { echo '/* made from $< */'; echo 'const char tm_$(1)[] ='; \
+	sed -e 's/[\\"?]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/' $<; echo ';'; } >$@.part && mv $@.part $@
 GENERATED += $(BUILD)/gen/thresholds_json.c
 
 $(BUILD)/gen/thresholds_json.c: schemas/thresholds.json schemas/embed.mk
-	@mkdir -p $(@D)
-	@{ echo '/* made from $< */'; echo 'const char tm_thresholds_json[] ='; \
-	   sed -e 's/[\\"?]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/' $<; echo ';'; } >$@.part
-	@mv $@.part $@
+	@$(call embed_text,thresholds_json)
+
+# The scripts of `batch submit`.
+GENERATED += $(patsubst schemas/slurm/%.sh.in,$(BUILD)/gen/slurm_%.c,$(wildcard schemas/slurm/*.sh.in))
+
+$(BUILD)/gen/slurm_%.c: schemas/slurm/%.sh.in schemas/embed.mk
+	@$(call embed_text,slurm_$*)
 
 # The findings are parsed here, not at each run.
 GENERATED += $(BUILD)/gen/findings_table.c

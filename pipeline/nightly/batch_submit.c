@@ -210,15 +210,6 @@ static void put(void *to, const char *text, size_t length)
     (void)fwrite(text, 1, length, to); /* tm_atomic_commit sees a failure */
 }
 
-/* --- words: one may be made of parts, each quoted for itself --- */
-
-static void put_path(FILE *to, const char *folder, const char *name)
-{
-    tm_shell_word(put, to, folder);
-    tm_shell_word(put, to, "/");
-    tm_shell_word(put, to, name);
-}
-
 static bool names_a_file(const struct tm_option *option, const char *text)
 {
     static const char *const arguments[] = { "FILE", "DIR", "PATH" };
@@ -273,15 +264,9 @@ static void put_options(FILE *to, const struct tm_submission *submission, enum t
         for (size_t n = 0; n < count; n++)
             put_option(to, option, is_list ? set->lists[i].text[n] : set->of[i].text, submission->here);
     }
-    (void)fputc('\n', to);
 }
 
 /* --- the scripts --- */
-
-static void put_head(FILE *to, const char *what)
-{
-    (void)fprintf(to, "#!/bin/sh\n# Written by tracemill batch submit: %s.\n", what);
-}
 
 /* Whether --sbatch asks for memory in a way of its own: by node, CPU or GPU, of which sbatch takes one. */
 static bool asks_for_memory(const struct tm_texts *options)
@@ -292,50 +277,9 @@ static bool asks_for_memory(const struct tm_texts *options)
     return false;
 }
 
-/* What both jobs ask Slurm for, and what they begin with.  A signal before the end of the time goes to the first process
- * of the job, which is tracemill, by exec: it leaves nothing half done. */
-static void put_job(FILE *to, const struct tm_submission *submission, const char *name)
+/* Slurm puts the number of the task in place of %a; a % of the path is written twice. */
+static void put_log(FILE *to, const char *folder)
 {
-    (void)fprintf(to, "#SBATCH --job-name=%s\n#SBATCH --ntasks=1\n", name);
-    (void)fprintf(to, "#SBATCH --cpus-per-task=%" PRIu64 "\n", submission->jobs);
-    if (!asks_for_memory(&submission->options->sbatch))
-        (void)fprintf(to, "#SBATCH --mem=%" PRIu64 "M\n", submission->memory_mib);
-    (void)fputs("#SBATCH --requeue\n#SBATCH --open-mode=append\n#SBATCH --signal=B:TERM@60\n"
-                "# Settings of whoever submitted stand below; those of the environment do not count.\n"
-                "for name in $(env | sed -n 's/^\\(TRACEMILL_[A-Za-z0-9_]*\\)=.*/\\1/p'); do\n"
-                "    unset \"$name\"\n"
-                "done\n"
-                "exec ",
-                to);
-    tm_shell_word(put, to, submission->program);
-}
-
-static void put_run(FILE *to, const struct tm_submission *submission)
-{
-    put_head(to, "one task of the array job, a share of what todo.jsonl names");
-    (void)fprintf(to, "#SBATCH --array=0-%" PRIu64 "\n", submission->tasks - 1);
-    put_job(to, submission, "tracemill-run");
-    (void)fputs(" batch run \\\n    --manifest=", to);
-    put_path(to, submission->folder, TM_TODO_FILE);
-    (void)fputs(" \\\n    --output=", to);
-    tm_shell_word(put, to, submission->out);
-    (void)fprintf(to, " \\\n    --shard=auto/%" PRIu64, submission->tasks);
-    put_options(to, submission, TM_FOR_BATCH_RUN);
-}
-
-static void put_merge(FILE *to, const struct tm_submission *submission)
-{
-    put_head(to, "the job after the array job, which puts the results together");
-    put_job(to, submission, "tracemill-merge");
-    (void)fputs(" batch merge \\\n    ", to);
-    tm_shell_word(put, to, submission->out);
-    put_options(to, submission, TM_FOR_BATCH_MERGE);
-}
-
-/* "--output=": Slurm puts the number of the task in place of %a; a % of the path is written twice. */
-static void put_log(FILE *to, const char *folder, const char *name)
-{
-    (void)fputs(" \\\n    --output=", to);
     for (; *folder; folder += strcspn(folder, "%")) {
         char part[TM_OUT_PATH_BYTES];
         size_t length;
@@ -348,7 +292,6 @@ static void put_log(FILE *to, const char *folder, const char *name)
         if (length)
             tm_shell_word(put, to, part);
     }
-    (void)fprintf(to, "/%s", name);
 }
 
 /* What follows the name of an option of sbatch: "=night" in "--partition=night", "night" in "-pnight"; NULL = it is another.
@@ -360,21 +303,6 @@ static const char *rest_of(const char *text, const char *name, char letter)
     if (letter && text[0] == '-' && text[1] == letter)
         return text + 2;
     return strncmp(text, name, length) == 0 && (!text[length] || text[length] == '=') ? text + length : NULL;
-}
-
-/* --sbatch, for the first job that is submitted or for the one after it, which is no array and waits for nothing else. */
-static void put_sbatch(FILE *to, const struct tm_submission *submission, bool is_first)
-{
-    const struct tm_texts *const options = &submission->options->sbatch;
-
-    for (size_t i = 0; i < options->count; i++) {
-        const char *const text = options->text[i];
-
-        if (rest_of(text, "--dependency", 'd') || (!is_first && rest_of(text, "--array", 'a')))
-            continue;
-        (void)fputs(" \\\n    ", to);
-        tm_shell_word(put, to, text);
-    }
 }
 
 /* The first job waits for those of an earlier submission, and for what --sbatch says. */
@@ -400,49 +328,88 @@ static void put_after(FILE *to, const struct tm_submission *submission)
     }
 }
 
-static void put_submit(FILE *to, const struct tm_submission *submission)
+/* --sbatch, for the first job that is submitted or for the one after it, which is no array and waits for nothing else but it. */
+static void put_sbatch(FILE *to, const struct tm_submission *submission, bool is_first)
 {
-    put_head(to, "gives the jobs to Slurm, and keeps their numbers");
-    (void)fputs(
-        "command -v sbatch >/dev/null || {\n    echo 'there is no sbatch on this machine' >&2\n    exit 127\n}\n"
-        "jobs=",
-        to);
-    put_path(to, submission->folder, "jobs");
-    (void)fputs("\n\n# With --wait its status is that of the job: submitted is what has a number.\n", to);
-    if (submission->tasks) {
-        (void)fputs("array=$(sbatch --parsable", to);
-        put_log(to, submission->folder, "run-%a.log");
-        put_sbatch(to, submission, true);
-        put_after(to, submission);
+    const struct tm_texts *const options = &submission->options->sbatch;
+
+    for (size_t i = 0; i < options->count; i++) {
+        const char *const text = options->text[i];
+
+        if (rest_of(text, "--dependency", 'd') || (!is_first && rest_of(text, "--array", 'a')))
+            continue;
         (void)fputs(" \\\n    ", to);
-        put_path(to, submission->folder, "run.sh");
-        (void)fputs(") || [ -n \"$array\" ] || exit 1\n"
-                    "array=${array%%;*}\necho \"array $array\" | tee \"$jobs\" || exit 1\n\n",
-                    to);
+        tm_shell_word(put, to, text);
     }
-    (void)fputs("merge=$(sbatch --parsable", to);
-    put_log(to, submission->folder, "merge.log");
-    put_sbatch(to, submission, submission->tasks == 0);
-    if (submission->tasks)
-        (void)fputs(" \\\n    --dependency=afterany:\"$array\"", to);
-    else
+    if (is_first)
         put_after(to, submission);
-    (void)fputs(" \\\n    ", to);
-    put_path(to, submission->folder, "merge.sh");
-    (void)fputs(")\nstatus=$?\n[ -n \"$merge\" ] || exit 1\n"
-                "merge=${merge%%;*}\necho \"merge $merge\" | tee -a \"$jobs\" || exit 1\nexit $status\n",
-                to);
+}
+
+/* schemas/slurm, embedded by schemas/embed.mk: "{{name}}" is replaced, and what follows "{{?name}}" to the end of the line
+ * is there only if that holds.  A signal before the end of the time goes to the first process of the job, which is
+ * tracemill, by exec: it leaves nothing half done. */
+extern const char tm_slurm_run[], tm_slurm_merge[], tm_slurm_submit[];
+
+/* in: name  the first of length bytes
+ *     verb  that the script runs */
+static void put_named(FILE *to, const char *name, size_t length, const struct tm_submission *s, enum tm_verb_bit verb)
+{
+    const struct {
+        const char *name, *word;
+        uint64_t number; /* where there is no word */
+    } values[] = {
+        { "folder", s->folder, 0 },        { "out", s->out, 0 },           { "program", s->program, 0 },
+        { "jobs", NULL, s->jobs },         { "last", NULL, s->tasks - 1 }, { "tasks", NULL, s->tasks },
+        { "memory", NULL, s->memory_mib },
+    };
+
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        if (strncmp(name, values[i].name, length) != 0 || values[i].name[length])
+            continue;
+        if (values[i].word)
+            tm_shell_word(put, to, values[i].word);
+        else
+            (void)fprintf(to, "%" PRIu64, values[i].number);
+        return;
+    }
+    if (strncmp(name, "log", length) == 0)
+        put_log(to, s->folder);
+    else if (strncmp(name, "options", length) == 0)
+        put_options(to, s, verb);
+    else
+        put_sbatch(to, s, strncmp(name, "array_sbatch", length) == 0 || s->tasks == 0);
+}
+
+static void put_script(FILE *to, const char *at, const struct tm_submission *submission, enum tm_verb_bit verb)
+{
+    while (*at) {
+        const size_t length = strncmp(at, "{{", 2) == 0 ? 0 : 1 + strcspn(at + 1, "{");
+        const char *const name = at + 2, *const end = length ? at + length : strstr(at, "}}");
+
+        if (length) {
+            (void)fwrite(at, 1, length, to);
+            at = end;
+        } else if (*name != '?') {
+            put_named(to, name, (size_t)(end - name), submission, verb);
+            at = end + 2;
+        } else {
+            const bool is_there =
+                name[1] == 't' ? submission->tasks != 0 : !asks_for_memory(&submission->options->sbatch);
+
+            at = is_there ? end + 2 : strchr(end, '\n') + 1;
+        }
+    }
 }
 
 static tm_status write_one(struct tm_run *run, const struct tm_submission *submission, const char *name,
-                           void (*writer)(FILE *to, const struct tm_submission *submission))
+                           const char *script, enum tm_verb_bit verb)
 {
     struct tm_atomic_file file;
     const tm_status st = tm_atomic_open(&file, run, submission->folder, name);
 
     if (st)
         return st;
-    writer(file.stream, submission);
+    put_script(file.stream, script, submission, verb);
     return tm_atomic_commit(&file);
 }
 
@@ -451,11 +418,11 @@ static tm_status write_one(struct tm_run *run, const struct tm_submission *submi
  * errors: TM_ERR_OUTPUT */
 static tm_status submission_write(struct tm_run *run, const struct tm_submission *submission)
 {
-    tm_status st = submission->tasks ? write_one(run, submission, "run.sh", put_run) : TM_OK;
+    tm_status st = submission->tasks ? write_one(run, submission, "run.sh", tm_slurm_run, TM_FOR_BATCH_RUN) : TM_OK;
 
     if (!st)
-        st = write_one(run, submission, "merge.sh", put_merge);
-    return st ? st : write_one(run, submission, TM_SUBMIT_SCRIPT, put_submit);
+        st = write_one(run, submission, "merge.sh", tm_slurm_merge, TM_FOR_BATCH_MERGE);
+    return st ? st : write_one(run, submission, TM_SUBMIT_SCRIPT, tm_slurm_submit, TM_FOR_BATCH_SUBMIT);
 }
 
 /* Runs submit.sh, and keeps what it prints: numbers of jobs on one pipe, what sbatch has to say on another. */
