@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "pipeline/error.h"
+#include "pipeline/numbers.h"
 #include "pipeline/store/budget.h"
 
 /* clang-format off */
@@ -253,16 +254,6 @@ void tm_progress_phase_of_events(struct tm_progress *p, const char *phase, uint6
     begin_phase(p, phase, bytes, total_events);
 }
 
-/* "1,234,567" */
-static void print_count(uint64_t count)
-{
-    char digits[32];
-    const int n = snprintf(digits, sizeof(digits), "%" PRIu64, count);
-
-    for (int i = 0; i < n; i++)
-        fprintf(stderr, "%s%c", i && (n - i) % 3 == 0 ? "," : "", digits[i]);
-}
-
 static void print_bytes(const struct tm_progress *p, bool is_of_events)
 {
     const double mib = 1048576.0;
@@ -278,16 +269,12 @@ static void print_bytes(const struct tm_progress *p, bool is_of_events)
 static void print_events(const struct tm_progress *p)
 {
     const uint64_t read = p->events_read ? *p->events_read - p->events_before : 0;
+    char done[TM_FORMAT_BYTES], all[TM_FORMAT_BYTES];
 
     if (!p->done_events && !read)
         return;
-    (void)fputs("  ", stderr);
-    print_count(p->done_events ? p->done_events : read);
-    if (p->total_events) {
-        (void)fputs(" of ", stderr);
-        print_count(p->total_events);
-    }
-    (void)fputs(" events", stderr);
+    fprintf(stderr, "  %s%s%s events", tm_format_count(done, (int64_t)(p->done_events ? p->done_events : read)),
+            p->total_events ? " of " : "", p->total_events ? tm_format_count(all, (int64_t)p->total_events) : "");
 }
 
 static void print_line(const struct tm_progress *p, uint64_t now)

@@ -262,6 +262,32 @@ bool tm_utf8_is_hidden(uint32_t code)
     return false;
 }
 
+size_t tm_utf8_escape(char *to, uint32_t code)
+{
+    static const char named[] = "\nn\tt\rr"; /* pairs: character, letter of its escape */
+    const char *const pair = code < ' ' ? strchr(named, (int)code) : NULL;
+
+    return (size_t)(code && pair     ? snprintf(to, TM_UTF8_ESCAPE, "\\%c", pair[1])
+                    : code <= 0xffff ? snprintf(to, TM_UTF8_ESCAPE, "\\u%04x", (unsigned)code)
+                                     : snprintf(to, TM_UTF8_ESCAPE, "\\u{%x}", (unsigned)code));
+}
+
+size_t tm_json_escape(char *to, uint32_t code)
+{
+    static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* pairs: character, letter of its escape */
+
+    for (size_t i = 0; i + 1 < sizeof(named); i += 2) {
+        if ((unsigned char)named[i] != code)
+            continue;
+        to[0] = '\\';
+        to[1] = named[i + 1];
+        return 2;
+    }
+    return (size_t)(code <= 0xffff ? snprintf(to, TM_JSON_ESCAPE, "\\u%04x", (unsigned)code)
+                                   : snprintf(to, TM_JSON_ESCAPE, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (code >> 10)),
+                                              (unsigned)(0xdc00 + (code & 0x3ff))));
+}
+
 size_t tm_utf8_visible_head(const char *text, size_t length)
 {
     size_t i = 0;
@@ -358,21 +384,12 @@ static void put_valid(tm_csv_put *put, void *to, const char *text, size_t length
     }
 }
 
-static void put_escape(tm_csv_put *put, void *to, uint32_t code)
-{
-    const char *const letter = code == '\n' ? "\\n" : code == '\t' ? "\\t" : code == '\r' ? "\\r" : NULL;
-    char text[16];
-
-    if (!letter)
-        (void)snprintf(text, sizeof(text), code <= 0xffff ? "\\u%04x" : "\\u{%x}", code);
-    put(to, letter ? letter : text, strlen(letter ? letter : text));
-}
-
 /* Any bytes, with quotes twice. */
 static void put_any(tm_csv_put *put, void *to, const char *text, size_t length, bool is_raw)
 {
     for (;;) {
         const size_t n = is_raw ? tm_utf8_head(text, length) : tm_utf8_visible_head(text, length);
+        char escape[TM_UTF8_ESCAPE];
         size_t bytes;
         uint32_t code;
 
@@ -381,7 +398,7 @@ static void put_any(tm_csv_put *put, void *to, const char *text, size_t length, 
             break;
         bytes = is_raw ? 0 : tm_utf8_next(text + n, length - n, &code);
         if (bytes)
-            put_escape(put, to, code);
+            put(to, escape, tm_utf8_escape(escape, code));
         else
             put(to, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
         bytes = n + (bytes ? bytes : 1);

@@ -55,6 +55,13 @@ static inline size_t tm_utf8_head(const char *text, size_t length)
     return i;
 }
 
+/* A character as people read it: "\n", "\u001b", "\u{e0001}"; and as JSON has it, in two halves where it needs them
+ * (RFC 8259, section 7).
+ * in: to  TM_UTF8_ESCAPE, TM_JSON_ESCAPE bytes.  out: bytes written, without the terminator */
+enum { TM_UTF8_ESCAPE = 11, TM_JSON_ESCAPE = 13 };
+size_t tm_utf8_escape(char *to, uint32_t code);
+size_t tm_json_escape(char *to, uint32_t code);
+
 /* How many bytes at the start of a text are valid UTF-8 of characters that are not hidden. */
 size_t tm_utf8_visible_head(const char *text, size_t length);
 

@@ -5,6 +5,7 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/doc/doc.h"
+#include "pipeline/numbers.h"
 #include "pipeline/options.h"
 #include "reports/findings/thresholds.h"
 
@@ -47,10 +48,9 @@ static void print_row(const char *id, const char *good, const char *bad, const c
 /* "> 80"; "-" where there is no limit. */
 static void tell_limit(char out[VALUE_BYTES], bool is_set, const char *sign, double limit)
 {
-    if (is_set)
-        (void)snprintf(out, VALUE_BYTES, "%s%.6g", sign, limit);
-    else
-        (void)snprintf(out, VALUE_BYTES, "-");
+    char number[TM_FORMAT_BYTES];
+
+    (void)snprintf(out, VALUE_BYTES, "%s%s", is_set ? sign : "-", is_set ? tm_format_limit(number, limit, "") : "");
 }
 
 /* As a table for people on stdout, and as the member "threshold_table": of each row its values, and where it is from:
@@ -72,7 +72,7 @@ static void effective_thresholds_print(const struct tm_effective_thresholds *t)
     (void)puts("");
     print_row("limit of findings", "value", "", "unit", "from");
     for (int i = 0; i < TM_LIMIT_COUNT; i++) {
-        (void)snprintf(good, sizeof(good), "%.6g", t->now.limit[i].value);
+        tell_limit(good, true, "", t->now.limit[i].value);
         print_row(tm_limit_id[i], good, "", t->now.limit[i].unit, origin(t, &t->built_in.limit[i], &t->now.limit[i]));
     }
 }

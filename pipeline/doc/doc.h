@@ -110,15 +110,4 @@ tm_status tm_doc_read_file(struct tm_doc *doc, struct tm_value *to, const char *
 tm_status tm_doc_read_from(struct tm_doc *doc, struct tm_value *to, int fd, uint64_t most,
                            const char *name) TM_MUST_USE;
 
-enum { TM_INT_TEXT = 20, TM_DOUBLE_TEXT = 48 };
-
-/* in:     to  TM_INT_TEXT bytes
- * out:    bytes written, no NUL */
-size_t tm_int_text(char *to, int64_t value);
-
-/* A finite number in the fewest of 15 to 17 digits that read back the same, as JSON writes numbers.
- * in:     to  TM_DOUBLE_TEXT bytes
- * out:    bytes written, no NUL */
-size_t tm_double_text(char *to, double value);
-
 #endif

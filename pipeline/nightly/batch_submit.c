@@ -328,7 +328,7 @@ static void put_after(FILE *to, const struct tm_submission *submission)
     }
 }
 
-/* --sbatch, for the first job that is submitted or for the one after it, which is no array and waits for nothing else but it. */
+/* --sbatch, for the first job that is submitted or for the one after it, which is no array and waits for the first. */
 static void put_sbatch(FILE *to, const struct tm_submission *submission, bool is_first)
 {
     const struct tm_texts *const options = &submission->options->sbatch;

@@ -365,14 +365,14 @@ static void fill_balance_bar(struct tm_chart *chart, struct tm_bar *bar, const s
     const bool is_slowest = slowest[0] && strcmp(slowest, tm_text(tm_get(row, "device"))) == 0;
     const int64_t ps = tm_int(tm_get(row, "compute_ps"));
     const double over_pct = 100 * ((double)ps / mean_ps - 1);
-    char time[TM_FORMAT_BYTES], off[32];
+    char time[TM_FORMAT_BYTES], off[TM_FORMAT_BYTES];
 
     begin_bar(bar, summary, row);
     set_figure(bar, is_slowest ? role_of_slowest(summary) : TM_ROLE_SERIES, ps);
     if (fabs(over_pct) < 0.05)
         (void)snprintf(off, sizeof(off), "0 %%");
     else
-        (void)snprintf(off, sizeof(off), "%+.1f %%", over_pct);
+        tm_format_change(off, over_pct, false);
     (void)snprintf(bar->note, sizeof(bar->note), "%s, %s%s", tm_format_time(time, ps), off,
                    is_slowest ? ", slowest" : "");
     tm_chart_cell(chart, bar->name);

@@ -300,7 +300,7 @@ static void draw_changes(struct tm_chart *chart, const struct trend *t)
         if (isnan(x))
             continue;
         if (tm_has(size))
-            (void)snprintf(text, sizeof(text), "%+.1f %s", tm_double(size), is_share ? "points" : "%");
+            tm_format_change(text, tm_double(size), is_share);
         draw_level(chart, t, from, x, before);
         tm_chart_open(chart, "%s: level %s \xe2\x86\x92 %s%s%s", tm_text(tm_get(change, "night")), shown(t, a, before),
                       shown(t, b, after), *text ? ", " : "", text);
@@ -570,7 +570,7 @@ static void fill_job_table(struct tm_chart *chart, const struct jobs *jobs)
         tm_chart_cell(chart, tm_text(tm_get(job->row, "job")));
         tm_chart_cell(chart, tm_format_time(text, tm_int(tm_get(job->step, "before"))));
         tm_chart_cell(chart, tm_format_time(text, tm_int(tm_get(job->step, "value"))));
-        (void)snprintf(text, sizeof(text), "%+.1f %%", fmin(fmax(job->change, -most_told), most_told));
+        tm_format_change(text, fmin(fmax(job->change, -most_told), most_told), false);
         tm_chart_cell(chart, text);
         tm_chart_cell(chart, tm_format_pct(text, job->usual));
     }

@@ -3,8 +3,6 @@
  * PDF and text say the same.  Nothing here allocates or depends on the locale or the clock. */
 #include "reports/format/format.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,259 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "pipeline/doc/doc.h"
 #include "pipeline/error.h"
 #include "pipeline/strings.h"
 
-#define PS_PER_S INT64_C(1000000000000)
-
-enum { NS_PER_S = 1000000000, SECONDS_MOST = 600, MINUTE = 60, HOUR = 3600, DAY = 86400 };
-
-static uint64_t magnitude(int64_t value)
-{
-    return value < 0 ? -(uint64_t)value : (uint64_t)value;
-}
-
-static char *print_long_time(char *out, const char *sign, uint64_t seconds)
-{
-    if (seconds < HOUR)
-        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " min %02" PRIu64 " s", sign, seconds / MINUTE,
-                       seconds % MINUTE);
-    else if (seconds < 2 * DAY)
-        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " h %02" PRIu64 " min", sign, seconds / HOUR,
-                       seconds % HOUR / MINUTE);
-    else
-        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " d %02" PRIu64 " h", sign, seconds / DAY,
-                       seconds % DAY / HOUR);
-    return out;
-}
-
-char *tm_format_time(char *out, int64_t ps)
-{
-    static const struct {
-        uint64_t ps;
-        const char *name;
-    } unit[] = { { 1000, "ns" }, { 1000000, "µs" }, { 1000000000, "ms" }, { PS_PER_S, "s" } };
-    const char *sign = ps < 0 ? "-" : "";
-    const uint64_t value = magnitude(ps);
-
-    if (value == 0)
-        return memcpy(out, "0 s", sizeof("0 s"));
-    if (value < 1000) {
-        (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " ps", sign, value);
-        return out;
-    }
-    if (value >= (uint64_t)SECONDS_MOST * PS_PER_S)
-        return print_long_time(out, sign, value / PS_PER_S);
-    for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++) {
-        uint64_t scale = 100;
-
-        /* What rounds up to 1000 of a unit is 1.00 of the next one. */
-        for (int decimals = 2; decimals >= 0; decimals--, scale /= 10) {
-            const uint64_t scaled = (value * scale + unit[i].ps / 2) / unit[i].ps;
-
-            if (scaled >= 1000)
-                continue;
-            if (decimals == 0)
-                (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 " %s", sign, scaled, unit[i].name);
-            else
-                (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 ".%0*" PRIu64 " %s", sign, scaled / scale, decimals,
-                               scaled % scale, unit[i].name);
-            return out;
-        }
-        if (value < 1000 * unit[i].ps && i + 1 < sizeof(unit) / sizeof(unit[0])) {
-            (void)snprintf(out, TM_FORMAT_BYTES, "%s1.00 %s", sign, unit[i + 1].name);
-            return out;
-        }
-    }
-    return out; /* not reached: SECONDS_MOST is below 1000 */
-}
-
-char *tm_format_time_roughly(char *out, int64_t ps)
-{
-    const uint64_t value = magnitude(ps);
-    uint64_t step = 1, rounded;
-    char *unit, *end;
-
-    while (value / step >= 100)
-        step *= 10;
-    rounded = (value + step / 2) / step * step;
-    rounded = rounded < INT64_MAX ? rounded : INT64_MAX;
-    tm_format_time(out, ps < 0 ? -(int64_t)rounded : (int64_t)rounded);
-    unit = strchr(out, ' ');
-    if (!unit || !memchr(out, '.', (size_t)(unit - out)))
-        return out;
-    end = unit;
-    while (end[-1] == '0')
-        end--;
-    memmove(end[-1] == '.' ? end - 1 : end, unit, strlen(unit) + 1);
-    return out;
-}
-
-char *tm_format_moment(char *out, int64_t ps)
-{
-    const uint64_t ns = (magnitude(ps) + 500) / 1000;
-
-    (void)snprintf(out, TM_FORMAT_BYTES, "%s%" PRIu64 ".%09" PRIu64 " s", ps < 0 ? "-" : "", ns / NS_PER_S,
-                   ns % NS_PER_S);
-    return out;
-}
-
-char *tm_format_date(char *out, int64_t unix_ns)
-{
-    const time_t seconds = (time_t)(unix_ns / NS_PER_S);
-    struct tm parts;
-
-    if (unix_ns < 0 || !gmtime_r(&seconds, &parts) ||
-        strftime(out, TM_FORMAT_BYTES, "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
-        out[0] = 0;
-    return out;
-}
-
-/* Three digits of a value below 1024. */
-static void print_three(char *out, double value, const char *unit)
-{
-    const double size = fabs(value);
-    const int decimals = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
-
-    (void)snprintf(out, TM_FORMAT_BYTES, "%.*f %s", decimals, value, unit);
-}
-
-static char *print_scaled(char *out, double value, double base, const char *const *unit, size_t units)
-{
-    size_t i = 0;
-
-    if (!isfinite(value)) {
-        out[0] = 0;
-        return out;
-    }
-    while (fabs(value) >= base - 0.5 && i + 1 < units) {
-        value /= base;
-        i++;
-    }
-    if (i == 0)
-        (void)snprintf(out, TM_FORMAT_BYTES, "%.0f %s", value, unit[0]);
-    else if (fabs(value) < base)
-        print_three(out, value, unit[i]);
-    else
-        (void)snprintf(out, TM_FORMAT_BYTES, "%.3g %s", value, unit[i]);
-    return out;
-}
-
-char *tm_format_bytes(char *out, double bytes)
-{
-    static const char *const unit[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-
-    return print_scaled(out, bytes, 1024, unit, sizeof(unit) / sizeof(unit[0]));
-}
-
-char *tm_format_rate(char *out, double bytes_per_s)
-{
-    static const char *const unit[] = { "B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s" };
-
-    return print_scaled(out, bytes_per_s, 1000, unit, sizeof(unit) / sizeof(unit[0]));
-}
-
-char *tm_format_flop_rate(char *out, double flop_per_s)
-{
-    static const char *const unit[] = { "FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s" };
-
-    return print_scaled(out, flop_per_s, 1000, unit, sizeof(unit) / sizeof(unit[0]));
-}
-
-char *tm_format_count(char *out, int64_t count)
-{
-    char digits[24];
-    const int n = snprintf(digits, sizeof(digits), "%" PRIu64, magnitude(count));
-    char *to = out;
-
-    if (count < 0)
-        *to++ = '-';
-    for (int i = 0; i < n; i++) {
-        if (i > 0 && (n - i) % 3 == 0)
-            *to++ = ',';
-        *to++ = digits[i];
-    }
-    *to = 0;
-    return out;
-}
-
-char *tm_format_pct(char *out, double pct)
-{
-    if (!isfinite(pct))
-        out[0] = 0;
-    else if (pct > 0 && pct < 0.05)
-        (void)snprintf(out, TM_FORMAT_BYTES, "< 0.1 %%");
-    else if (pct >= 99.95 && pct < 100)
-        (void)snprintf(out, TM_FORMAT_BYTES, "> 99.9 %%");
-    else
-        (void)snprintf(out, TM_FORMAT_BYTES, "%.1f %%", pct == 0 ? 0 : pct);
-    return out;
-}
-
-char *tm_format_number(char *out, double value)
-{
-    const double size = fabs(value);
-
-    if (!isfinite(value)) {
-        out[0] = 0;
-    } else if (value == trunc(value) && size < 1e15) {
-        return tm_format_count(out, (int64_t)value);
-    } else if (size >= 999.5 && size < 1e15) {
-        return tm_format_count(out, (int64_t)round(value));
-    } else if (size >= 1e15 || size < 1e-4) {
-        (void)snprintf(out, TM_FORMAT_BYTES, "%.3g", value);
-    } else {
-        /* 0.9995 is the least that rounds up to the next power of ten */
-        const int decimals = 2 - (int)floor(log10(size / 0.9995));
-
-        (void)snprintf(out, TM_FORMAT_BYTES, "%.*f", decimals, value);
-    }
-    return out;
-}
-
-char *tm_format_unit(char *out, double value, const char *unit)
-{
-    static const struct {
-        const char *name;
-        double ps;
-    } time_unit[] = { { "ps", 1 }, { "ns", 1e3 }, { "us", 1e6 }, { "µs", 1e6 }, { "ms", 1e9 }, { "s", 1e12 } };
-    char number[TM_FORMAT_BYTES];
-
-    for (size_t i = 0; i < sizeof(time_unit) / sizeof(time_unit[0]); i++) {
-        const double ps = value * time_unit[i].ps;
-
-        if (strcmp(unit, time_unit[i].name) == 0 && fabs(ps) < 9e18)
-            return tm_format_time(out, (int64_t)llround(ps));
-    }
-    if (strcmp(unit, "%") == 0)
-        return tm_format_pct(out, value);
-    if (strcmp(unit, "bytes") == 0 || strcmp(unit, "B") == 0)
-        return tm_format_bytes(out, value);
-    if (strcmp(unit, "bytes/s") == 0 || strcmp(unit, "B/s") == 0)
-        return tm_format_rate(out, value);
-    (void)tm_format_number(number, value);
-    if (unit[0] == 0 || strcmp(unit, "count") == 0)
-        return memcpy(out, number, sizeof(number));
-    (void)snprintf(out, TM_FORMAT_BYTES, "%.30s %.16s", number, unit);
-    return out;
-}
-
 /* Most characters: of one byte, and seen as they are. */
 static bool is_plain(char c)
 {
     return c >= ' ' && c <= '~';
-}
-
-static size_t escape(char *out, size_t room, uint32_t c)
-{
-    const char *fixed = c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : NULL;
-
-    if (fixed)
-        return (size_t)snprintf(out, room, "%s", fixed);
-    return (size_t)snprintf(out, room, c <= 0xffff ? "\\u%04x" : "\\u{%x}", c);
 }
 
 enum { PIECE_BYTES = 16 };
@@ -281,7 +35,7 @@ static size_t show_character(char *piece, const char *text, size_t length, size_
         return (size_t)snprintf(piece, PIECE_BYTES, "\\x%02x", (unsigned)(uint8_t)text[0]);
     }
     if (tm_utf8_is_hidden(c))
-        return escape(piece, PIECE_BYTES, c);
+        return tm_utf8_escape(piece, c);
     memcpy(piece, text, *taken);
     return *taken;
 }
@@ -391,14 +145,6 @@ bool tm_format_middle(char *out, size_t out_bytes, const char *text, size_t most
     }
     (void)snprintf(out, out_bytes, "%.*s%s%s", (int)(end - text), text, ellipsis, rest);
     return true;
-}
-
-char *tm_format_limit(char *out, double limit, const char *unit)
-{
-    const bool plain = unit[0] == 0 || strcmp(unit, "count") == 0;
-
-    (void)snprintf(out, TM_FORMAT_BYTES, "%.6g%s%.16s", limit, plain ? "" : " ", plain ? "" : unit);
-    return out;
 }
 
 /* --- texts of several parts --- */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "pipeline/doc/doc.h"
+#include "pipeline/numbers.h"
 #include "pipeline/options.h"
 #include "pipeline/strings.h"
 

@@ -44,12 +44,7 @@ char *tm_nightly_value(char *out, double value, const struct tm_history_figure *
 
 char *tm_nightly_change(char *out, double change, const struct tm_history_figure *figure)
 {
-    const bool is_share = strcmp(figure->unit, "%") == 0;
-
-    out[0] = 0;
-    if (!isnan(change))
-        (void)snprintf(out, TM_FORMAT_BYTES, "%+.1f %s", change, is_share ? "points" : "%");
-    return out;
+    return tm_format_change(out, change, strcmp(figure->unit, "%") == 0);
 }
 
 /* The night in figures and in a sentence. */

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "pipeline/doc/doc.h"
+#include "pipeline/numbers.h"
 #include "pipeline/nightly/result.h"
 #include "reports/format/format.h"
 #include "reports/history/history.h"

@@ -260,7 +260,7 @@ static size_t spell(char *piece, const char *at, size_t bytes, uint32_t code, bo
         memcpy(piece, at, bytes);
         return bytes;
     }
-    return (size_t)snprintf(piece, PIECE_BYTES, code <= BMP_LAST ? "\\u%04x" : "\\u{%x}", (unsigned)code);
+    return tm_utf8_escape(piece, code);
 }
 
 static void encode(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text, bool is_outside)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "pipeline/numbers.h"
 #include "tests/support/test_run.h"
 
 /* A document with the run that it belongs to. */

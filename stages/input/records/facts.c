@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "pipeline/doc/doc.h"
+#include "pipeline/numbers.h"
 #include "pipeline/run.h"
 #include "pipeline/store/hash.h"
 #include "pipeline/trace.h"

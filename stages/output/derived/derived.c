@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "pipeline/arguments.h"
+#include "pipeline/numbers.h"
 #include "pipeline/redact.h"
 #include "pipeline/run.h"
 #include "pipeline/stage.h"
@@ -912,14 +913,12 @@ static tm_status put_kpis(struct tm_derived *d, const struct tm_value *kpis)
     tm_put_object(&d->list, d->keys[KEY_KPIS]);
     for (size_t i = 0; i < tm_length(kpis) && st == TM_OK; i++) {
         const struct tm_value *kpi = tm_at(kpis, i), *value = tm_get(kpi, "value");
-        const char *unit = tm_text(tm_get(kpi, "unit"));
-        char text[96];
+        char text[TM_FORMAT_BYTES];
         tm_strid key;
 
         if (!tm_has(value))
             continue;
-        unit = strcmp(unit, "count") == 0 ? "" : unit;
-        (void)snprintf(text, sizeof(text), "%.6g%s%s", tm_double(value), *unit ? " " : "", unit);
+        tm_format_limit(text, tm_double(value), tm_text(tm_get(kpi, "unit")));
         st = tm_names_put_string_st(d->names, tm_text(tm_get(kpi, "title")), &key);
         if (st == TM_OK)
             tm_put_text(&d->list, key, text, strlen(text));

@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "pipeline/atomic_file.h"
+#include "pipeline/numbers.h"
 #include "pipeline/run.h"
 #include "pipeline/store/budget.h"
 #include "pipeline/strings.h"
@@ -303,8 +304,6 @@ size_t tm_block_deflate(struct tm_block_deflater *d, const uint8_t *from, size_t
 
 /* The buffer before a file of text: see out_file.h. */
 
-enum { DIGITS_MOST = 20 };
-
 void tm_sink_begin(struct tm_text_sink *sink, struct tm_out_file *file)
 {
     sink->file = file;
@@ -351,29 +350,18 @@ void tm_sink_put_long(struct tm_text_sink *sink, const char *bytes, size_t lengt
     }
 }
 
-/* The digits end at `end`.  out: where they begin */
-static char *put_digits(char *end, uint64_t value)
-{
-    do {
-        *--end = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    return end;
-}
-
 void tm_sink_uint(struct tm_text_sink *sink, uint64_t value)
 {
-    char digits[DIGITS_MOST];
-    const char *const begin = put_digits(digits + DIGITS_MOST, value);
+    char *const to = tm_sink_room(sink);
 
-    tm_sink_put(sink, begin, (size_t)(digits + DIGITS_MOST - begin));
+    sink->used += tm_uint_text(to, value);
 }
 
 void tm_sink_int(struct tm_text_sink *sink, int64_t value)
 {
-    if (value < 0)
-        tm_sink_put(sink, "-", 1);
-    tm_sink_uint(sink, value < 0 ? -(uint64_t)value : (uint64_t)value);
+    char *const to = tm_sink_room(sink);
+
+    sink->used += tm_int_text(to, value);
 }
 
 void tm_sink_us(struct tm_text_sink *sink, int64_t ns)

@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/doc/doc.h"
+#include "pipeline/numbers.h"
 #include "pipeline/store/hash.h"
 #include "pipeline/store/names.h"
+#include "pipeline/strings.h"
 #include "stages/output/file/out_file.h"
 #include "stages/output/trace_writer.h"
 
@@ -231,24 +232,11 @@ static inline bool is_plain(char byte)
 /* in: to  ESCAPE_MOST bytes.  out: bytes written */
 static size_t escape(const struct tm_json_text *json, char *to, char byte)
 {
-    static const char letters[] = "\bb\ff\nn\rr\tt"; /* pairs: character, letter of its escape */
-
+    if (byte != '"')
+        return tm_json_escape(to, (unsigned char)byte);
     to[0] = '\\';
-    if (byte == '"') {
-        memcpy(to + 1, json->quote, json->quote_bytes);
-        return 1 + json->quote_bytes;
-    }
-    for (size_t i = 0; i + 1 < sizeof(letters); i += 2) {
-        if (letters[i] == byte) {
-            to[1] = letters[i + 1];
-            return 2;
-        }
-    }
-    if (byte == '\\') {
-        to[1] = byte;
-        return 2;
-    }
-    return (size_t)snprintf(to, ESCAPE_MOST, "\\u%04x", (unsigned)(unsigned char)byte);
+    memcpy(to + 1, json->quote, json->quote_bytes);
+    return 1 + json->quote_bytes;
 }
 
 /* Valid UTF-8.  The last byte of a text is never a backslash: Perfetto (v52) takes the quotation mark behind it for a
@@ -279,20 +267,13 @@ static size_t put_hidden(struct tm_json_text *json, const char *text, size_t len
 {
     uint32_t code;
     const size_t n = tm_utf8_next(text, length, &code);
-    char escapes[16];
+    char escape[TM_JSON_ESCAPE];
 
     if (!n || !code) {
         tm_sink_put(&json->sink, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
         return 1;
     }
-    if (code < 0x20)
-        escapes[escape(json, escapes, text[0])] = '\0';
-    else if (code > 0xffff)
-        (void)snprintf(escapes, sizeof(escapes), "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
-                       0xdc00 + (code & 0x3ff));
-    else
-        (void)snprintf(escapes, sizeof(escapes), "\\u%04x", code);
-    tm_sink_text(&json->sink, escapes);
+    tm_sink_put(&json->sink, escape, tm_json_escape(escape, code));
     return n;
 }
 
