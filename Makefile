@@ -169,6 +169,16 @@ test: ## install what is missing, build, run every test
 deps: ## install the packages for building and testing
 	@scripts/install-deps.sh build test
 
+# --- what is made from tables and committed --------------------------------------------------------------
+# schemas/NAME.schema.json and schemas/NAME.md, out of the fields of the documents (pipeline/doc/doc_fields.h).
+SCHEMAS := summary
+schemas: $(BUILD)/tests/print_schema ## write the schemas and their pages from pipeline/doc/*_fields.c
+	@for name in $(SCHEMAS); do \
+		$< $$name json >$(BUILD)/schema.part && mv $(BUILD)/schema.part schemas/$$name.schema.json && \
+		$< $$name page >$(BUILD)/schema.part && mv $(BUILD)/schema.part schemas/$$(echo $$name | tr a-z A-Z).md || exit 1; \
+	done
+.PHONY: schemas
+
 # --- tests ----------------------------------------------------------------------------------------------
 PYTHON := $(BUILD)/venv/bin/python
 $(BUILD)/venv/.made: tests/requirements.txt

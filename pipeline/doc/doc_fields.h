@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_DOC_FIELDS_H
+#define TM_DOC_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The fields of a document: each is declared once, with what its value is, what people call it and what it means.  From
+ * these tables come schemas/NAME.schema.json and the page for people beside it (`make schemas`), the units of gates, the
+ * kinds and titles of columns, and which texts are names that --redact replaces.
+ *
+ *     static const struct tm_doc_field pauses[] = {
+ *         { "below_ps", TM_DOC_TIME, .title = "Shorter than" },
+ *         { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Longest ones", .fields = stretch, .most = 10 },
+ *         { .key = NULL },
+ *     };
+ *
+ * To add a figure: 1. a member of a row and its line in the row's table, the fold and the tm_add_* of the report, in a
+ * file of stages/figures; 2. its line here, in the table of its object (summary_*fields.c), and `make schemas`; 3. its
+ * column in reports/content, where a report shows it. */
+enum tm_doc_kind {
+    TM_DOC_NONE,
+    TM_DOC_OBJECT, /* of the fields `fields` */
+    TM_DOC_BOOL,
+
+    /* Texts. */
+    TM_DOC_WORD,      /* a short text of the program: one of `words`, where they are listed */
+    TM_DOC_TERM,      /* the same; reports have other words for it */
+    TM_DOC_CAUSE,     /* of idle time */
+    TM_DOC_DIRECTION, /* of a copy */
+    TM_DOC_PROSE,     /* sentences; may hold names of the trace */
+    TM_DOC_NAME,      /* a name of the trace, any bytes */
+    TM_DOC_DEVICE,    /* the id of a device: "vm/gpu:0" */
+    TM_DOC_HOST,      /* the name of a host */
+    TM_DOC_PATH,      /* of a file, of a scope */
+
+    /* Numbers. */
+    TM_DOC_TIME,    /* a length of time in picoseconds, not negative */
+    TM_DOC_MOMENT,  /* a point in time, in picoseconds after the host's origin; an event may lie before it */
+    TM_DOC_DATE,    /* nanoseconds since 1970 */
+    TM_DOC_US,      /* microseconds, as Chrome traces count */
+    TM_DOC_COUNT,   /* whole, not negative */
+    TM_DOC_INTEGER, /* whole: a number that names something, or of the unit that stands beside it */
+    TM_DOC_BYTES,
+    TM_DOC_RATE, /* bytes per second */
+    TM_DOC_FLOPS,
+    TM_DOC_FLOP_RATE, /* FLOP per second */
+    TM_DOC_SHARE,     /* percent, 0 to 100 */
+    TM_DOC_PERCENT,   /* percent; may pass 100 */
+    TM_DOC_NUMBER,
+    TM_DOC_POINT, /* a point of a curve of memory: [time, bytes in use, bytes available] */
+    TM_DOC_KIND_COUNT
+};
+
+enum {
+    TM_DOC_LIST = 1 << 8,      /* a list of such values: `least` to `most` of them */
+    TM_DOC_MAP = 1 << 9,       /* an object whose members are such values, by the names in `words` (none: any names) */
+    TM_DOC_OR_NULL = 1 << 10,  /* may be null: `why` of its object has the reason */
+    TM_DOC_OF_NULLS = 1 << 11, /* elements of the list, or members of the map, may be null */
+    TM_DOC_OPTIONAL = 1 << 12, /* may be missing */
+    TM_DOC_FRACTION = 1 << 13, /* may have a fraction, or be larger than 64 bits hold */
+    TM_DOC_FILLED = 1 << 14,   /* a text that is not empty */
+    TM_DOC_UNIQUE = 1 << 15,   /* no element is in the list twice */
+    TM_DOC_OWN = 1 << 16,      /* a text in which no name can be: --redact leaves it */
+};
+
+struct tm_doc_field {
+    const char *key;
+    unsigned shape;    /* enum tm_doc_kind, with flags */
+    const char *title; /* of its column; NULL = no report has one */
+    const char *help;  /* what is to be known beyond that: a sentence; NULL = nothing */
+    const char *words; /* "a|b|c"; NULL = any */
+    const struct tm_doc_field *fields;
+    double least, most;  /* of a number, or elements of a list; 0 = any */
+    const char *pattern; /* of a text, or of the names in a map: a regular expression */
+    const char *rule;    /* more members for the schema of the object, in JSON */
+};
+
+/* in the order of docs/metrics.md */
+#define TM_DOC_CAUSES "device_wait|launch|compile|input|sync|gc|profiler|host|unrecorded"
+#define TM_DOC_DIRECTIONS "h2d|d2h|p2p|d2d|other"
+
+/* A document and the texts of its schema and page. */
+struct tm_doc_schema {
+    const char *name;      /* "summary": schemas/summary.schema.json */
+    const char *title;     /* of the schema */
+    const char *page;      /* the head of the page, in Markdown */
+    const char *page_path; /* "schemas/SUMMARY.md" */
+    const struct tm_doc_field *fields;
+};
+
+extern const struct tm_doc_schema tm_summary_schema;
+
+static inline enum tm_doc_kind tm_doc_kind(const struct tm_doc_field *field)
+{
+    return (enum tm_doc_kind)(field->shape & (TM_DOC_LIST - 1));
+}
+
+static inline bool tm_doc_is_text(enum tm_doc_kind kind)
+{
+    return kind >= TM_DOC_WORD && kind <= TM_DOC_PATH;
+}
+
+/* What a number of that kind counts: "ps", "ns", "us", "bytes", "bytes/s", "FLOP/s", "%"; "" = nothing, or it is no
+ * number. */
+const char *tm_doc_unit(enum tm_doc_kind kind);
+
+/* The field of that key, of so many bytes; NULL = there is none.  in: fields  NULL = none */
+const struct tm_doc_field *tm_doc_field(const struct tm_doc_field *fields, const char *key, size_t length);
+
+/* A place in a document, on the way down. */
+struct tm_doc_place {
+    const struct tm_doc_field *field; /* of the value there; NULL = it is not declared, or the document itself */
+    const struct tm_doc_field *below; /* the fields of its members; NULL = none are declared, or it is a map */
+    bool is_map;                      /* its members are of the same field */
+};
+
+/* Go to a member.  An element of a list has the place of the list. */
+void tm_doc_enter(struct tm_doc_place *place, const char *key, size_t length);
+
+/* The field by its path, as tm_path has it: "gaps.longest[3].dur_ps", "gaps.by_cause.host.count"; NULL = there is none.
+ * in: fields  where the path begins */
+const struct tm_doc_field *tm_doc_field_at(const struct tm_doc_field *fields, const char *path);
+
+#endif

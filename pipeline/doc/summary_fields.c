@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The summary: its sections, what the run is, and what is concluded of it.  Members are in the order of summary.json. */
+#include "pipeline/doc/summary_fields.h"
+
+/* clang-format off */
+
+/* A figure without a value is not judged, and says why. */
+static const char kpi_rule[] =
+    "\"allOf\": [{\"if\": {\"properties\": {\"value\": {\"type\": \"null\"}}}, "
+    "\"then\": {\"properties\": {\"band\": {\"const\": \"unknown\"}, \"why\": {\"type\": \"string\", \"minLength\": 1}}}}]";
+
+static const struct tm_doc_field tool[] = {
+    { "name", TM_DOC_WORD, .title = "Name", .words = "tracemill" },
+    { "version", TM_DOC_WORD | TM_DOC_OWN, .title = "Version" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field report[] = {
+    { "title", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "--title." },
+    { "note", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "--note." },
+    { "redacted", TM_DOC_BOOL, .help = "Names are pseudonyms: docs/sharing.md." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field settings[] = {
+    { "steps", TM_DOC_WORD | TM_DOC_FILLED, .help = "\"auto\", or which steps." },
+    { "skip_steps", TM_DOC_WORD | TM_DOC_FILLED, .help = "\"auto\", or how many." },
+    { "window", TM_DOC_WORD, .title = "Window", .words = "steps|session" },
+    { "gap_min", TM_DOC_WORD | TM_DOC_FILLED, .help = "\"10us\"." },
+    { "rows", TM_DOC_WORD | TM_DOC_FILLED, .help = "\"500\"; \"4000\" with --format csv." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field input_files[] = {
+    { "path", TM_DOC_PATH, .title = "File" },
+    { "kind", TM_DOC_WORD | TM_DOC_FILLED, .title = "Kind", .help = "xspace, chrome_json, pprof; missing: of "
+      "a batch, a file of the run that could not be read." },
+    { "bytes", TM_DOC_BYTES, .title = "Size" },
+    { "xxh3", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "XXH3", .help = "16 hexadecimal digits; null where it is "
+      "missing.", .pattern = "^[0-9a-f]{16}$" },
+    { "host", TM_DOC_HOST | TM_DOC_OR_NULL, .title = "Host", .help = "Null of a device memory profile, and where it is "
+      "missing." },
+    { "events", TM_DOC_COUNT, .title = "Events" },
+    { "origin_us", TM_DOC_US, .title = "Origin" },
+    { "clock_ns", TM_DOC_DATE, .help = "What the host's clock read at time 0; 0 = not recorded." },
+    { "first_ps", TM_DOC_MOMENT, .help = "Its first event." },
+    { "archived", TM_DOC_BOOL, .help = "A member of an archive." },
+    { "partial", TM_DOC_BOOL, .title = "Damaged", .help = "It is damaged." },
+    { "problems", TM_DOC_PROSE | TM_DOC_LIST, .title = "Problems" },
+    { "notes", TM_DOC_PROSE | TM_DOC_LIST, .title = "Notes" },
+    { "trace_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .help = "Where time 0 is in the trace that `convert` writes of all "
+      "files; null without events." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field input[] = {
+    { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .help = "Name of the run: \"2026_11_20_20_37_30\"." },
+    { "hosts", TM_DOC_HOST | TM_DOC_LIST, .title = "Hosts" },
+    { "files", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Files", .fields = input_files },
+    { "partial", TM_DOC_BOOL, .help = "A file is damaged or missing." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field tpu_clock[] = {
+    { "devices", TM_DOC_COUNT, .help = "TPUs that were active." },
+    { "own", TM_DOC_COUNT, .help = "Of them, those by their own clock." },
+    { "jumps", TM_DOC_COUNT | TM_DOC_OR_NULL, .help = "Of the recorded times of these: over 1 ms from one op to the "
+      "next." },
+    { "largest_jump_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Largest jump" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field environment_hosts[] = {
+    { "host", TM_DOC_HOST, .title = "Host" },
+    { "framework", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Framework", .help = "jax or pytorch." },
+    { "backward", TM_DOC_BOOL | TM_DOC_OR_NULL, .help = "Gradients are computed." },
+    { "rank", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Rank", .help = "Number of this process in the job." },
+    { "world_size", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Ranks in the job" },
+    { "jax", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "JAX" },
+    { "jaxlib", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "jaxlib" },
+    { "platform_version", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Platform version" },
+    { "cuda", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "CUDA" },
+    { "cuda_runtime", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "CUDA runtime" },
+    { "driver", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Driver" },
+    { "rocm", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "ROCm" },
+    { "libtpu", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "libtpu" },
+    { "process_id", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Process" },
+    { "begin_ns", TM_DOC_DATE | TM_DOC_OR_NULL | TM_DOC_FRACTION, .help = "Begin of the profile." },
+    { "end_ns", TM_DOC_DATE | TM_DOC_OR_NULL | TM_DOC_FRACTION, .help = "End of the profile." },
+    { "profile_options", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Profile options" },
+    { "device_events", TM_DOC_COUNT, .help = "On lines of devices: what profilers cap." },
+    { "tpu_clock", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "How far the devices' own clocks are used (docs/input.md).",
+      .fields = tpu_clock },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field environment_devices[] = {
+    { "model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Model" },
+    { "vendor", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Vendor" },
+    { "kind", TM_DOC_WORD, .title = "Kind", .words = "gpu|tpu|cpu" },
+    { "count", TM_DOC_COUNT, .title = "Number", .help = "Devices of this model." },
+    { "used", TM_DOC_COUNT, .title = "Used", .help = "Of them, those with activity." },
+    { "core_count", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Cores" },
+    { "memory_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Memory" },
+    { "memory_bandwidth_bytes", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Memory bandwidth" },
+    { "peak_tflops", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Peak TFLOP/s" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field environment[] = {
+    { "platform", TM_DOC_WORD, .title = "Platform", .words = "gpu|tpu|cpu|none" },
+    { "hosts", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Hosts", .fields = environment_hosts },
+    { "devices", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Devices", .fields = environment_devices },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field coverage_unknown_devices[] = {
+    { "name", TM_DOC_NAME, .title = "Name" },
+    { "events", TM_DOC_COUNT, .title = "Events" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field tallies[] = {
+    { "count", TM_DOC_COUNT | TM_DOC_FRACTION, .title = "Count" },
+    { "level", TM_DOC_WORD, .title = "Level", .help = "A loss may make figures smaller, a note does not.",
+      .words = "note|loss" },
+    { "help", TM_DOC_PROSE | TM_DOC_OWN, .title = "What" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field coverage_marks[] = {
+    { "id", TM_DOC_WORD | TM_DOC_FILLED, .help = "damaged, event_cap, device_event_cap, events_dropped, "
+      "profiler_warning, graphs_collapsed, events_lost, lossy_copy, deep_nesting." },
+    { "text", TM_DOC_PROSE | TM_DOC_FILLED, .title = "Text" },
+    { "sections", TM_DOC_WORD | TM_DOC_LIST | TM_DOC_UNIQUE, .help = "Names of the sections that it touches.",
+      .least = 1 },
+    { "kpis", TM_DOC_WORD | TM_DOC_LIST | TM_DOC_UNIQUE, .help = "Ids of the key figures that it touches." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field coverage[] = {
+    { "events_read", TM_DOC_COUNT, .title = "Events read" },
+    { "events_used", TM_DOC_COUNT, .title = "Events in figures" },
+    { "classes", TM_DOC_COUNT | TM_DOC_MAP, .help = "Events of each class of docs/classes.md.",
+      .words = "unresolved|kernel|collective|copy|memset|graph|tpu_op|tpu_async|cpu_op|derived|device_other|"
+      "step_marker|alloc|free|sync|launch|compile|input|gc|profiler|python|runtime|annotation|framework_op|module|"
+      "counter|instant|flow|async|other" },
+    { "kernel_launches", TM_DOC_COUNT, .help = "Calls of the host that launch kernels or graphs." },
+    { "unknown_devices", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Devices of other kinds",
+      .fields = coverage_unknown_devices },
+    { "tallies", TM_DOC_OBJECT | TM_DOC_MAP, .help = "What was left out or repaired, by its name: "
+      "\"negative-duration\".", .fields = tallies, .pattern = "^[a-z0-9]+(-[a-z0-9]+)*$" },
+    { "warnings", TM_DOC_PROSE | TM_DOC_LIST, .help = "Of the profilers." },
+    { "marks", TM_DOC_OBJECT | TM_DOC_LIST, .help = "What the losses touch.", .fields = coverage_marks },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_rest[] = {
+    { "rows", TM_DOC_COUNT, .title = "Rows" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_place[] = {
+    { "device", TM_DOC_DEVICE, .title = "Device" },
+    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
+    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field kpis[] = {
+    { "id", TM_DOC_WORD, .title = "Id", .words = "device_utilization|kernel_duration|small_kernel_share|host_overhead|"
+      "memory_bandwidth|compile_time|unexpected_compiles|peak_memory|occupancy|transfer_share|top_op_share|"
+      "exposed_collective|imbalance|step_time|model_flop_utilization" },
+    { "title", TM_DOC_PROSE, .title = "Title" },
+    { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
+    { "unit", TM_DOC_WORD, .title = "Unit" },
+    { "band", TM_DOC_WORD, .title = "Band", .words = "good|warning|bad|unknown" },
+    { "why", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "Why there is no value or no band, or why a figure outside its "
+      "band costs nothing here." },
+    { "note", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "What stands beside the value." },
+    { "good", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Good" },
+    { "bad", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Bad" },
+    { "marks", TM_DOC_WORD | TM_DOC_LIST | TM_DOC_UNIQUE, .help = "Ids of coverage.marks." },
+    { "definition", TM_DOC_PROSE, .title = "Definition" },
+    { "applies", TM_DOC_BOOL, .help = "It has a meaning on the platform and in this run." },
+    { "finding", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "Id of the finding that has its savings, of a figure outside "
+      "its band; where it is null, `why` says why it costs nothing." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field verdict[] = {
+    { "text", TM_DOC_PROSE | TM_DOC_FILLED, .title = "Text" },
+    { "severity", TM_DOC_WORD, .title = "Severity", .words = "info|warning|critical" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field findings_where[] = {
+    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
+    { "end_ps", TM_DOC_MOMENT, .title = "End" },
+    { "device", TM_DOC_DEVICE, .help = "Id of the device, or where it is not one device's, name of the host; empty "
+      "where neither is known." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field findings[] = {
+    { "id", TM_DOC_WORD, .title = "Id", .pattern = "^[a-z][a-z0-9_]*$" },
+    { "severity", TM_DOC_WORD, .title = "Severity", .words = "info|warning|critical" },
+    { "level", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "\"defect\": a check failed, figures contradict each other.",
+      .words = "defect" },
+    { "title", TM_DOC_PROSE | TM_DOC_FILLED, .title = "Title" },
+    { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
+    { "unit", TM_DOC_WORD, .title = "Unit" },
+    { "limit", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Limit" },
+    { "evidence", TM_DOC_PROSE | TM_DOC_LIST | TM_DOC_FILLED, .title = "Evidence", .least = 1, .most = 8 },
+    { "at_stake_ps", TM_DOC_TIME, .title = "Potential savings" },
+    { "idle_ps", TM_DOC_TIME, .help = "What of it is idle time. No idle time is in two findings: their sum is at most "
+      "total.idle_ps." },
+    { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .help = "Of window_ps." },
+    { "window_ps", TM_DOC_TIME, .help = "The windows of the devices that it is about." },
+    { "devices", TM_DOC_COUNT | TM_DOC_OPTIONAL, .help = "The number of these devices, where they are not all.",
+      .least = 1 },
+    { "cause", TM_DOC_PROSE | TM_DOC_FILLED, .title = "Cause" },
+    { "fix", TM_DOC_PROSE | TM_DOC_LIST | TM_DOC_FILLED, .title = "What to do", .least = 1, .most = 6 },
+    { "where", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Where to look.", .fields = findings_where, .most = 5 },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field checks[] = {
+    { "id", TM_DOC_WORD, .title = "Id" },
+    { "title", TM_DOC_PROSE, .title = "Title" },
+    { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|count" },
+    { "holds", TM_DOC_BOOL | TM_DOC_OR_NULL, .title = "Holds" },
+    { "expected", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Expected" },
+    { "found", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Found" },
+    { "where", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "The first row that fails." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field thresholds_kpis[] = {
+    { "id", TM_DOC_WORD, .title = "Id" },
+    { "title", TM_DOC_PROSE, .title = "Title" },
+    { "unit", TM_DOC_WORD, .title = "Unit" },
+    { "direction", TM_DOC_WORD, .title = "Better is", .words = "higher|lower" },
+    { "good", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Good" },
+    { "bad", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Bad" },
+    { "definition", TM_DOC_PROSE, .title = "Definition" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field thresholds_limits[] = {
+    { "id", TM_DOC_WORD, .title = "Id" },
+    { "title", TM_DOC_PROSE, .title = "Title" },
+    { "unit", TM_DOC_WORD, .title = "Unit" },
+    { "value", TM_DOC_NUMBER, .title = "Value" },
+    { "definition", TM_DOC_PROSE, .title = "Definition" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field thresholds[] = {
+    { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.thresholds" },
+    { "schema_version", TM_DOC_COUNT, .title = "Version of the schema", .least = 1, .most = 1 },
+    { "kpis", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Key figures", .fields = thresholds_kpis },
+    { "limits", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Limits", .fields = thresholds_limits },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field summary_fields[] = {
+    { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.summary" },
+    { "schema_version", TM_DOC_COUNT, .title = "Version of the schema", .least = 2, .most = 2 },
+    { "tool", TM_DOC_OBJECT, .help = "What wrote it.", .fields = tool },
+    { "report", TM_DOC_OBJECT, .help = "What the user says of the run.", .fields = report },
+    { "settings", TM_DOC_OBJECT, .help = "The options that figures and tables depend on, as they were typed, or their "
+      "defaults.", .fields = settings },
+    { "input", TM_DOC_OBJECT, .help = "The files of the run.", .fields = input },
+    { "environment", TM_DOC_OBJECT, .help = "What ran, and on what.", .fields = environment },
+    { "coverage", TM_DOC_OBJECT, .help = "What was read, and what of it is in figures.", .fields = coverage },
+    { "window", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What time the figures are of.", .fields = tm_doc_window },
+    { "steps", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "The steps, and how long they take.", .fields = tm_doc_steps },
+    { "devices", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "One row for each device with activity.",
+      .fields = tm_doc_devices },
+    { "unused", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Devices without activity.", .fields = tm_doc_unused },
+    { "total", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Sums over the devices.", .fields = tm_doc_total },
+    { "gaps", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Time in which a device is idle.", .fields = tm_doc_gaps },
+    { "kernels", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Kernels by name and launch configuration, and by name.",
+      .fields = tm_doc_kernels },
+    { "fusion", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What fusing kernels could save; null with why on TPU and "
+      "CPU.", .fields = tm_doc_fusion },
+    { "occupancy", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "How full the kernels keep the devices: class kernel only; "
+      "or null with why.", .fields = tm_doc_occupancy },
+    { "programs", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Executions of compiled programs; or null with why.",
+      .fields = tm_doc_programs },
+    { "transfers", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Copies.", .fields = tm_doc_transfers },
+    { "ops", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Operations of the compiled programs.", .fields = tm_doc_ops },
+    { "scopes", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Device time by framework scope.", .fields = tm_doc_scopes },
+    { "collectives", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Communication between devices.",
+      .fields = tm_doc_collectives },
+    { "host", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What the host does, and what of it keeps devices waiting.",
+      .fields = tm_doc_host },
+    { "compile", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Compilations, over the whole session.",
+      .fields = tm_doc_compile },
+    { "memory", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Allocators and device memory profiles; or null with why.",
+      .fields = tm_doc_memory },
+    { "roofline", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What the work costs, against the peaks of the devices; or "
+      "null with why.", .fields = tm_doc_roofline },
+    { "balance", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "How evenly the devices work; null of one device.",
+      .fields = tm_doc_balance },
+    { "fallback", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What goes back to the host; or null with why.",
+      .fields = tm_doc_fallback },
+    { "kpis", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The key figures.", .fields = kpis, .rule = kpi_rule },
+    { "verdict", TM_DOC_OBJECT, .help = "The run in a sentence.", .fields = verdict },
+    { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "What to do, by what is at stake.", .fields = findings,
+      .most = 64 },
+    { "checks", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Identities of docs/metrics.md, \"Checks\".", .fields = checks },
+    { "thresholds", TM_DOC_OBJECT, .help = "The effective table: schemas/thresholds.json.", .fields = thresholds },
+    { .key = NULL },
+};
+
+const struct tm_doc_schema tm_summary_schema = {
+    .name = "summary",
+    .title = "tracemill summary",
+    .page_path = "schemas/SUMMARY.md",
+    .page =
+        "# summary.json, field by field\n"
+        "\n"
+        "The one model that every report, comparison and gate reads. `summary.schema.json` is the formal description; this\n"
+        "page is for people. Both are made from the tables in `pipeline/doc/summary_*fields.c` (`make schemas`): edit those.\n"
+        "Definitions of the figures: docs/metrics.md. A figure that the input cannot support is `null`, and the `why` object\n"
+        "beside it holds the reason under the same key: any object with a member that may be null may have a `why` as its last\n"
+        "member. What it is made from, whole, can be kept as a partial: PARTIAL.md.\n"
+        "A device memory profile given alone leaves the sections of a trace null (\"no trace was given\").\n"
+        "The members of an object stand in the order below. Causes are in this order: device_wait, launch, compile, input, sync,\n"
+        "gc, profiler, host, unrecorded.\n",
+    .fields = summary_fields,
+};
+
+/* clang-format on */

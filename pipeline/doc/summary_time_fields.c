@@ -1,0 +1,661 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The summary, where the time goes: window, steps, devices, gaps, balance, programs, the host, compilations. */
+#include "pipeline/doc/summary_fields.h"
+
+/* clang-format off */
+
+static const struct tm_doc_field window_hosts[] = {
+    { "host", TM_DOC_HOST, .title = "Host" },
+    { "devices", TM_DOC_COUNT, .help = "With a window." },
+    { "begin_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .title = "Begin" },
+    { "end_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .title = "End" },
+    { "span_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Span" },
+    { "steps_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "Sum of the step times in it." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field window_job[] = {
+    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
+    { "end_ps", TM_DOC_MOMENT, .title = "End" },
+    { "span_ps", TM_DOC_TIME, .title = "Span" },
+    { "steps_ps", TM_DOC_TIME, .title = "Steps" },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_window[] = {
+    { "mode", TM_DOC_WORD, .title = "Mode", .words = "steps|all|session" },
+    { "hosts", TM_DOC_OBJECT | TM_DOC_LIST, .help = "A row for each group of devices that are active at the same "
+      "time.", .fields = window_hosts },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "Sum over devices of their windows." },
+    { "job", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "The analyzed steps of all hosts, in the time of the host whose "
+      "profile began first; null of one host, or where clocks do not agree.", .fields = window_job },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field steps_skipped[] = {
+    { "number", TM_DOC_INTEGER, .title = "Step" },
+    { "reason", TM_DOC_PROSE, .title = "Left out because" },
+    { "host", TM_DOC_HOST, .title = "Host" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field by_direction[] = {
+    { "h2d", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Host to device" },
+    { "d2h", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Device to host" },
+    { "p2p", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Device to device" },
+    { "d2d", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Inside a device" },
+    { "other", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Other" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field steps_parts[] = {
+    { "compute_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Compute" },
+    { "exposed_collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed collectives" },
+    { "exposed_copy_ps", TM_DOC_OBJECT, .title = "Exposed copies", .fields = by_direction },
+    { "idle_ps", TM_DOC_TIME | TM_DOC_MAP | TM_DOC_OF_NULLS, .title = "Idle", .words = TM_DOC_CAUSES },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field steps_list[] = {
+    { "number", TM_DOC_INTEGER, .title = "Step" },
+    { "host", TM_DOC_HOST, .title = "Host" },
+    { "begin_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .title = "Begin" },
+    { "host_span_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Host span" },
+    { "device", TM_DOC_DEVICE | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Device",
+      .help = "The busiest one, which the parts are of." },
+    { "device_span_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Device span" },
+    { "period_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Step time", .help = "The step time." },
+    { "end_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .help = "Of the step time." },
+    { "busy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Busy" },
+    { "compute_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Compute" },
+    { "exposed_collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed collectives" },
+    { "exposed_copy_ps", TM_DOC_OBJECT | TM_DOC_OR_NULL, .title = "Exposed copies", .fields = by_direction },
+    { "idle_ps", TM_DOC_TIME | TM_DOC_MAP | TM_DOC_OR_NULL | TM_DOC_OF_NULLS, .title = "Idle", .words = TM_DOC_CAUSES },
+    { "launches", TM_DOC_COUNT | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Launches",
+      .help = "Calls that start work." },
+    { "compile", TM_DOC_BOOL, .title = "Compiles" },
+    { "warmup", TM_DOC_BOOL, .title = "Warm-up" },
+    { "complete", TM_DOC_BOOL, .title = "Complete" },
+    { "chosen", TM_DOC_BOOL, .title = "Analyzed" },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_steps[] = {
+    { "source", TM_DOC_WORD, .title = "Steps are", .help = "What their borders were taken from.",
+      .words = "host|group|tpu|module|session" },
+    { "module", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Module" },
+    { "count", TM_DOC_COUNT, .title = "Steps in the profile" },
+    { "chosen", TM_DOC_COUNT, .title = "Analyzed" },
+    { "warmup", TM_DOC_COUNT, .title = "Left out as warm-up" },
+    { "incomplete", TM_DOC_COUNT, .title = "Left out as incomplete" },
+    { "skipped", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The first of them.", .fields = steps_skipped, .most = 100 },
+    { "basis", TM_DOC_WORD, .help = "What a step time is: from end to end, or the step's marker on the host.",
+      .words = "period|host_span" },
+    { "samples", TM_DOC_COUNT, .title = "Samples" },
+    { "mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Mean" },
+    { "median_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Median" },
+    { "p90_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "90th percentile" },
+    { "p95_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "95th percentile" },
+    { "stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_FRACTION, .title = "Standard deviation" },
+    { "min_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Shortest" },
+    { "max_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Longest" },
+    { "lag1", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "How far a step's length follows from the one before: "
+      "autocorrelation.", .least = -1, .most = 1 },
+    { "effective_samples", TM_DOC_COUNT | TM_DOC_OR_NULL | TM_DOC_FRACTION, .help = "How many independent ones they "
+      "are worth." },
+    { "samples_ps", TM_DOC_TIME | TM_DOC_LIST, .help = "The step times.", .most = 4096 },
+    { "parts", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Of all analyzed steps and devices: adds up.",
+      .fields = steps_parts },
+    { "list", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The first 1000 and the 1000 slowest, one for each group of "
+      "devices; the parts are those of the busiest device.", .fields = steps_list, .most = 2000 },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field work[] = {
+    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field devices_tpu_waits[] = {
+    { "copy", TM_DOC_OBJECT, .title = "Copies", .fields = work },
+    { "collective", TM_DOC_OBJECT, .title = "Collectives", .fields = work },
+    { "host", TM_DOC_OBJECT, .title = "Host", .fields = work },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field devices_tpu_starts[] = {
+    { "copy", TM_DOC_OBJECT, .title = "Copies", .fields = work },
+    { "collective", TM_DOC_OBJECT, .title = "Collectives", .fields = work },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field moved[] = {
+    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Copied" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field devices_tpu_in_flight[] = {
+    { "copy", TM_DOC_OBJECT, .title = "Copies", .fields = moved },
+    { "collective", TM_DOC_OBJECT, .title = "Collectives", .fields = moved },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field devices_tpu[] = {
+    { "waits", TM_DOC_OBJECT, .help = "By what it waits for.", .fields = devices_tpu_waits },
+    { "starts", TM_DOC_OBJECT, .help = "What it starts.", .fields = devices_tpu_starts },
+    { "in_flight", TM_DOC_OBJECT | TM_DOC_OR_NULL, .title = "In flight", .fields = devices_tpu_in_flight },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field devices_utilization[] = {
+    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
+    { "end_ps", TM_DOC_MOMENT, .title = "End" },
+    { "bin_ps", TM_DOC_TIME, .title = "Length of a stretch", .least = 1 },
+    { "busy_ps", TM_DOC_TIME | TM_DOC_LIST, .help = "Busy time of each stretch.", .most = 240 },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field gap_causes[] = {
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Share" },
+    { "main_ps", TM_DOC_TIME | TM_DOC_OPTIONAL, .title = "Only the main thread",
+      .help = "What the main thread tells of it in place of the launching one; not of devices." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field stretch[] = {
+    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
+    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field devices_gaps[] = {
+    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Gaps" },
+    { "count_min", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Long gaps" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total" },
+    { "by_cause", TM_DOC_OBJECT | TM_DOC_MAP, .title = "By cause", .words = TM_DOC_CAUSES, .fields = gap_causes },
+    { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The longest ones.", .fields = stretch, .most = 20 },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field devices_kernels[] = {
+    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Kernels" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total" },
+    { "min_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Shortest" },
+    { "max_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Longest" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field devices_aliases[] = {
+    { "computation", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Computation" },
+    { "exposed_comm", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed communication" },
+    { "exposed_memcpy", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed copies" },
+    { "busy", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Busy" },
+    { "idle", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Idle" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field devices_steps[] = {
+    { "activities", TM_DOC_COUNT | TM_DOC_LIST | TM_DOC_OF_NULLS, .title = "Activities", .most = 1000 },
+    { "first_ps", TM_DOC_MOMENT | TM_DOC_LIST | TM_DOC_OF_NULLS, .title = "First", .most = 1000 },
+    { "last_ps", TM_DOC_MOMENT | TM_DOC_LIST | TM_DOC_OF_NULLS, .title = "Last", .most = 1000 },
+    { "period_ps", TM_DOC_TIME | TM_DOC_LIST | TM_DOC_OF_NULLS, .help = "Its own.", .most = 1000 },
+    { "device_span_ps", TM_DOC_TIME | TM_DOC_LIST | TM_DOC_OF_NULLS, .title = "Device span", .most = 1000 },
+    { "busy_ps", TM_DOC_TIME | TM_DOC_LIST | TM_DOC_OF_NULLS, .title = "Busy", .most = 1000 },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_devices[] = {
+    { "id", TM_DOC_DEVICE | TM_DOC_FILLED, .title = "Device", .help = "\"vm/gpu:0\"." },
+    { "host", TM_DOC_HOST, .title = "Host" },
+    { "name", TM_DOC_NAME, .title = "Name" },
+    { "kind", TM_DOC_WORD, .title = "Kind", .words = "gpu|tpu|cpu" },
+    { "model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Model" },
+    { "window_begin_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .title = "Begin of the window" },
+    { "window_end_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .title = "End of the window" },
+    { "first_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .title = "First" },
+    { "last_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .title = "Last" },
+    { "span_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Span" },
+    { "busy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Busy" },
+    { "idle_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Idle" },
+    { "lead_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Idle before first activity",
+      .help = "Before its first activity." },
+    { "trail_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Idle after last activity",
+      .help = "After its last activity." },
+    { "compute_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Compute" },
+    { "collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "In collectives" },
+    { "exposed_collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed collectives",
+      .help = "Only a collective runs." },
+    { "copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "In copies" },
+    { "exposed_copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed copies",
+      .help = "A copy runs, and neither a kernel nor a collective." },
+    { "exposed_by_direction_ps", TM_DOC_OBJECT, .title = "Exposed copies by direction", .fields = by_direction },
+    { "wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Waits", .help = "TPU, else null." },
+    { "wait_copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "For copies" },
+    { "wait_collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "For collectives" },
+    { "wait_host_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "For the host" },
+    { "in_flight_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "In flight", .help = "TPU, else null." },
+    { "hidden_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Hidden", .help = "TPU, else null." },
+    { "tpu", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What the core of a TPU waits for and starts, and what is in "
+      "flight; null of others.", .fields = devices_tpu },
+    { "utilization_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Utilization" },
+    { "utilization", TM_DOC_OBJECT, .help = "All recorded time of the host's devices cut at the multiples of bin_ps: "
+      "the first stretch begins at begin_ps, the last ends at end_ps. Of more than 273 devices fewer stretches: 65536 "
+      "in all.", .fields = devices_utilization },
+    { "activities", TM_DOC_COUNT, .title = "Activities" },
+    { "gaps", TM_DOC_OBJECT, .title = "Gaps", .fields = devices_gaps },
+    { "kernels", TM_DOC_OBJECT, .title = "Kernels", .fields = devices_kernels },
+    { "collectives", TM_DOC_OBJECT, .title = "Collectives", .fields = work },
+    { "copies", TM_DOC_OBJECT, .title = "Copies", .fields = moved },
+    { "memsets", TM_DOC_OBJECT, .title = "Memsets", .fields = moved },
+    { "graphs", TM_DOC_OBJECT, .title = "Graphs", .fields = work },
+    { "reliability", TM_DOC_TERM, .title = "Seen as", .help = "Whether all kernels are in the profile, or graphs as "
+      "one event each.", .words = "full|graph" },
+    { "aliases", TM_DOC_OBJECT, .help = "The same by the names of other tools.", .fields = devices_aliases },
+    { "steps", TM_DOC_OBJECT, .help = "The first 1000 steps, of many devices fewer: 16384 in all; null where a step "
+      "has no activity.", .fields = devices_steps },
+    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Waiting",
+      .help = "Of exposed_collective_ps: waiting for late devices. The three parts add up to it." },
+    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Moving",
+      .help = "Of exposed_collective_ps: all have come." },
+    { "exposed_unmatched_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "No counterpart",
+      .help = "Of exposed_collective_ps: without a counterpart." },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_unused[] = {
+    { "host", TM_DOC_HOST, .title = "Host" },
+    { "name", TM_DOC_NAME, .title = "Device without activity" },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_total[] = {
+    { "devices", TM_DOC_COUNT, .title = "Devices" },
+    { "window_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Windows" },
+    { "busy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Busy" },
+    { "idle_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Idle" },
+    { "compute_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Compute" },
+    { "collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "In collectives" },
+    { "exposed_collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed collectives" },
+    { "copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "In copies" },
+    { "exposed_copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed copies" },
+    { "exposed_by_direction_ps", TM_DOC_OBJECT, .title = "Exposed copies by direction", .fields = by_direction },
+    { "utilization_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Utilization" },
+    { "worst_device", TM_DOC_DEVICE | TM_DOC_OR_NULL, .title = "Device with the lowest utilization" },
+    { "worst_utilization_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Its utilization" },
+    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Waiting" },
+    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Moving" },
+    { "exposed_unmatched_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "No counterpart" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field gaps_pauses[] = {
+    { "below_ps", TM_DOC_TIME, .title = "Shorter than" },
+    { "count", TM_DOC_COUNT, .title = "Pauses between launched work" },
+    { "total_ps", TM_DOC_TIME, .title = "Time in pauses" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field gaps_short[] = {
+    { "from_ps", TM_DOC_TIME, .title = "From" },
+    { "below_ps", TM_DOC_TIME, .title = "Shorter than" },
+    { "by_cause", TM_DOC_OBJECT | TM_DOC_MAP, .title = "By cause", .words = TM_DOC_CAUSES, .fields = gap_causes },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field gaps_histogram[] = {
+    { "from_ps", TM_DOC_TIME, .title = "From" },
+    { "to_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "To" },
+    { "count", TM_DOC_COUNT, .title = "Gaps" },
+    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field gaps_longest_calls[] = {
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "long_count", TM_DOC_COUNT, .help = "Those of 1 ms or more." },
+    { "usual_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Such calls", .help = "The mean of the others." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field gaps_longest[] = {
+    { "device", TM_DOC_DEVICE, .title = "Device" },
+    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
+    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { "before", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Before" },
+    { "after", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "After" },
+    { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Step" },
+    { "cause", TM_DOC_CAUSE, .title = "Cause" },
+    { "host_event", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "On the host" },
+    { "host_thread", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Thread", .help = "Whose event it is.",
+      .words = "launching|main" },
+    { "launch", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "The call that launched what ends the gap.",
+      .fields = stretch },
+    { "calls", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Events of that name.", .fields = gaps_longest_calls },
+    { "parts", TM_DOC_TIME | TM_DOC_MAP, .help = "The gap by cause.", .words = TM_DOC_CAUSES },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_gaps[] = {
+    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Gaps" },
+    { "count_min", TM_DOC_COUNT | TM_DOC_OR_NULL, .help = "Those of gap_min_ps or more." },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Idle time in gaps" },
+    { "gap_min_ps", TM_DOC_TIME, .title = "Least length that is listed" },
+    { "by_cause", TM_DOC_OBJECT | TM_DOC_MAP, .title = "By cause", .words = TM_DOC_CAUSES, .fields = gap_causes },
+    { "pauses", TM_DOC_OBJECT, .help = "device_wait in gaps shorter than that.", .fields = gaps_pauses },
+    { "short", TM_DOC_OBJECT, .help = "Gaps from there on up to there.", .fields = gaps_short },
+    { "histogram", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Histogram", .fields = gaps_histogram, .most = 64 },
+    { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Longest ones", .fields = gaps_longest, .most = 50 },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field programs_pauses_longest[] = {
+    { "device", TM_DOC_DEVICE, .title = "Device" },
+    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
+    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Step" },
+    { "before", TM_DOC_NAME, .title = "Before" },
+    { "after", TM_DOC_NAME, .title = "After" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field programs_pauses[] = {
+    { "below_ps", TM_DOC_TIME, .title = "Shorter than" },
+    { "count", TM_DOC_COUNT, .title = "Pauses between programs" },
+    { "total_ps", TM_DOC_TIME, .title = "Their time" },
+    { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Longest ones", .fields = programs_pauses_longest, .most = 10 },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_programs[] = {
+    { "count", TM_DOC_COUNT, .title = "Executions" },
+    { "per_step", TM_DOC_NUMBER, .title = "Programs per step and device", .help = "And device." },
+    { "operations", TM_DOC_COUNT, .title = "Operations" },
+    { "operation_ps", TM_DOC_TIME, .title = "Time of operations" },
+    { "pauses", TM_DOC_OBJECT, .help = "Between programs.", .fields = programs_pauses },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field host_launches[] = {
+    { "count", TM_DOC_COUNT, .title = "Launches" },
+    { "per_step", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Launches per step" },
+    { "unknown_count", TM_DOC_COUNT, .title = "Activities without a known launch",
+      .help = "Activities without a known launch." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field host_launch_delay[] = {
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "p50_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Launch to begin, median" },
+    { "p95_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Launch to begin, 95th percentile" },
+    { "max_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Launch to begin, longest" },
+    { "negative", TM_DOC_COUNT, .title = "Begun before their launch (clock skew)" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field host_queue_empty[] = {
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Idle with nothing launched" },
+    { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Idle with nothing launched, of the window" },
+    { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Longest ones", .fields = tm_doc_place, .most = 10 },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field host_windows[] = {
+    { "host", TM_DOC_HOST, .title = "Host" },
+    { "basis", TM_DOC_WORD, .title = "Basis", .words = "steps|devices|all" },
+    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
+    { "end_ps", TM_DOC_MOMENT, .title = "End" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field host_sync_rows[] = {
+    { "name", TM_DOC_NAME, .title = "Wait" },
+    { "caller", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "In function", .help = "Innermost Python function around." },
+    { "annotation", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "In annotation", .help = "Innermost annotation around." },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { "host", TM_DOC_HOST, .title = "Host" },
+    { "longest_begin_ps", TM_DOC_MOMENT, .title = "At" },
+    { "longest_ps", TM_DOC_TIME, .title = "Longest" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field host_sync[] = {
+    { "count", TM_DOC_COUNT, .title = "Waits for the device" },
+    { "total_ps", TM_DOC_TIME, .title = "Time in waits" },
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = host_sync_rows },
+    { "rest", TM_DOC_OBJECT, .title = "Rest", .fields = tm_doc_rest },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field host_calls[] = {
+    { "name", TM_DOC_NAME, .title = "Name" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "self_ps", TM_DOC_TIME, .title = "Self" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field host_calls_rest[] = {
+    { "rows", TM_DOC_COUNT, .title = "Rows" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "self_ps", TM_DOC_TIME, .title = "Itself" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field host_threads[] = {
+    { "host", TM_DOC_HOST, .title = "Host" },
+    { "name", TM_DOC_NAME, .title = "Thread" },
+    { "events", TM_DOC_COUNT, .title = "Events" },
+    { "busy_ps", TM_DOC_TIME, .title = "Busy" },
+    { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share" },
+    { "first_ps", TM_DOC_MOMENT, .title = "First" },
+    { "last_ps", TM_DOC_MOMENT, .title = "Last" },
+    { "ops", TM_DOC_COUNT, .title = "Ops" },
+    { "op_ps", TM_DOC_TIME, .title = "In ops" },
+    { "is_main", TM_DOC_BOOL, .title = "Main" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field host_threads_rest[] = {
+    { "rows", TM_DOC_COUNT, .title = "Rows" },
+    { "events", TM_DOC_COUNT, .title = "Events" },
+    { "busy_ps", TM_DOC_TIME, .title = "Busy" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field host_eager[] = {
+    { "programs_per_step", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Programs or launches per step and device" },
+    { "single_op_programs_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Of them with a single operation" },
+    { "launch_gap_ps", TM_DOC_TIME, .title = "Pauses right before those" },
+    { "small_kernel_ps", TM_DOC_TIME, .title = "Their operations under 100 \xc2\xb5s" },
+    { "host_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Calls of the host that start programs" },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_host[] = {
+    { "overhead_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Idle time attributed to the host" },
+    { "overhead_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Host overhead" },
+    { "launches", TM_DOC_OBJECT | TM_DOC_OR_NULL, .title = "Launches", .fields = host_launches },
+    { "launch_delay", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "From the begin of a call to the begin of what it "
+      "launched.", .fields = host_launch_delay },
+    { "queue_empty", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "A device is idle, and nothing that was launched waits "
+      "for it.", .fields = host_queue_empty },
+    { "windows", TM_DOC_OBJECT | TM_DOC_LIST, .help = "What of a host's own time counts below.",
+      .fields = host_windows },
+    { "sync", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Calls that wait for a device or a result.",
+      .fields = host_sync },
+    { "python", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Python functions", .fields = host_calls },
+    { "python_rest", TM_DOC_OBJECT, .title = "Rest of the functions", .fields = host_calls_rest },
+    { "annotations", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Annotations", .fields = host_calls },
+    { "annotations_rest", TM_DOC_OBJECT, .title = "Rest of the annotations", .fields = host_calls_rest },
+    { "threads", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Threads", .fields = host_threads },
+    { "threads_rest", TM_DOC_OBJECT, .title = "Rest of the threads", .fields = host_threads_rest },
+    { "eager", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Programs and launches that are small.", .fields = host_eager },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field compile_recompiled[] = {
+    { "module", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Module" },
+    { "count", TM_DOC_COUNT, .title = "Times" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field compile_events[] = {
+    { "module", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Module" },
+    { "host", TM_DOC_HOST, .title = "Host" },
+    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
+    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Step" },
+    { "shapes", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Shapes" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field compile_programs[] = {
+    { "module", TM_DOC_NAME, .title = "Module" },
+    { "program_id", TM_DOC_INTEGER, .title = "Program" },
+    { "shapes", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Shapes" },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_compile[] = {
+    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Compiles" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Time" },
+    { "longest_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Longest" },
+    { "inside_steps", TM_DOC_OBJECT | TM_DOC_OR_NULL, .title = "Inside analyzed steps", .fields = work },
+    { "source", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Counted by the events of",
+      .words = "backend_compile|client|xla" },
+    { "recompiled", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Compiled several times", .fields = compile_recompiled },
+    { "events", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The longest, in order of time.", .fields = compile_events,
+      .most = 500 },
+    { "programs", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Of modules with several programs in the HLO, in the order in "
+      "which they were made.", .fields = compile_programs },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field balance_busy[] = {
+    { "device", TM_DOC_DEVICE, .title = "Device" },
+    { "busy_ps", TM_DOC_TIME, .title = "Busy" },
+    { "compute_ps", TM_DOC_TIME, .title = "Compute" },
+    { "exposed_collective_ps", TM_DOC_TIME, .title = "Exposed collectives" },
+    { "kernels", TM_DOC_COUNT, .title = "Kernels" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field balance_steps[] = {
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "spread_median_pct", TM_DOC_PERCENT, .title = "By step, median" },
+    { "spread_max_pct", TM_DOC_PERCENT, .title = "By step, at most" },
+    { "worst_step", TM_DOC_INTEGER, .title = "Most uneven step" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field balance_ops[] = {
+    { "name", TM_DOC_NAME, .title = "Operation" },
+    { "module", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Module" },
+    { "devices", TM_DOC_COUNT, .title = "Devices" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "min_ps", TM_DOC_TIME, .title = "Least" },
+    { "max_ps", TM_DOC_TIME, .title = "Most" },
+    { "mean_ps", TM_DOC_TIME, .title = "Mean" },
+    { "spread_pct", TM_DOC_PERCENT, .title = "Spread" },
+    { "slowest", TM_DOC_DEVICE, .title = "Slowest" },
+    { "kind", TM_DOC_TERM, .title = "Run by", .help = "Run by all devices equally often, by all, by several; whether "
+      "an op's data are copies or shards is not in a profile.", .words = "all|uneven|some" },
+    { "equal", TM_DOC_BOOL, .title = "Same in all" },
+    { "excess_ps", TM_DOC_TIME, .title = "Excess", .help = "max x devices - sum." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field balance_op_kinds[] = {
+    { "all", TM_DOC_COUNT, .title = "All alike" },
+    { "uneven", TM_DOC_COUNT, .title = "All unevenly" },
+    { "some", TM_DOC_COUNT, .title = "Some" },
+    { "single", TM_DOC_COUNT, .title = "One" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field balance_same_work_devices[] = {
+    { "device", TM_DOC_DEVICE, .title = "Device" },
+    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field balance_same_work[] = {
+    { "ops", TM_DOC_COUNT, .help = "Of the kind all." },
+    { "devices", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Devices", .fields = balance_same_work_devices },
+    { "spread_pct", TM_DOC_PERCENT, .title = "Same work differs by" },
+    { "slowest", TM_DOC_DEVICE, .title = "Slowest at the same work" },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_balance[] = {
+    { "busy", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Busy", .fields = balance_busy },
+    { "devices", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Devices" },
+    { "imbalance_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Imbalance of compute", .help = "Of compute." },
+    { "slowest", TM_DOC_DEVICE | TM_DOC_OR_NULL, .title = "Slowest device" },
+    { "steps", TM_DOC_OBJECT | TM_DOC_OR_NULL, .title = "Steps", .fields = balance_steps },
+    { "ops", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "By excess.", .fields = balance_ops, .most = 50 },
+    { "op_kinds", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Operations of each kind, and those of a single device.",
+      .fields = balance_op_kinds },
+    { "same_work", TM_DOC_OBJECT | TM_DOC_OR_NULL, .title = "Same work", .fields = balance_same_work },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field fallback_rows[] = {
+    { "name", TM_DOC_NAME, .title = "Function", .help = "The function, else the kind." },
+    { "kind", TM_DOC_WORD | TM_DOC_OPTIONAL, .title = "Kind", .words = "callback|pure_callback|io_callback|"
+      "debug_callback|debug_print|custom_call" },
+    { "op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Op" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { "host", TM_DOC_HOST, .title = "Host" },
+    { "begin_ps", TM_DOC_MOMENT, .title = "At", .help = "Of the longest one." },
+    { "longest_ps", TM_DOC_TIME, .title = "Longest" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field fallback_calls[] = {
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = fallback_rows },
+    { "rest", TM_DOC_OBJECT, .title = "Rest", .fields = tm_doc_rest },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field fallback_round_trips_longest[] = {
+    { "device", TM_DOC_DEVICE, .title = "Device" },
+    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
+    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
+    { "host_event", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "On the host" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field fallback_round_trips[] = {
+    { "count", TM_DOC_COUNT, .title = "Round trips over the host" },
+    { "host_ps", TM_DOC_TIME, .title = "Idle time in round trips" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
+    { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Longest ones", .fields = fallback_round_trips_longest,
+      .most = 20 },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_fallback[] = {
+    { "callbacks", TM_DOC_OBJECT, .help = "Calls of compiled programs back to Python.", .fields = fallback_calls },
+    { "cpu_ops", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Operations that ran on the CPU beside a device; rows without "
+      "kind.", .fields = fallback_calls },
+    { "host_ops", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "On the device, by the HLO working with the host; rows "
+      "without kind.", .fields = fallback_calls },
+    { "round_trips", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Gaps between a copy to the host and one back.",
+      .fields = fallback_round_trips },
+    { .key = NULL },
+};
+
+/* clang-format on */

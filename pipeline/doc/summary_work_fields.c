@@ -1,0 +1,834 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The summary, what the devices work on: kernels, operations, scopes, copies, collectives, memory, costs. */
+#include "pipeline/doc/summary_fields.h"
+
+/* clang-format off */
+
+static const struct tm_doc_field kernels_rows[] = {
+    { "name", TM_DOC_NAME, .title = "Kernel" },
+    { "class", TM_DOC_TERM, .title = "Class", .words = "kernel|collective|copy|memset|graph|tpu_op|cpu_op" },
+    { "op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Op" },
+    { "hlo_op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "HLO op" },
+    { "category", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Category" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "min_ps", TM_DOC_TIME, .title = "Min" },
+    { "max_ps", TM_DOC_TIME, .title = "Max" },
+    { "mean_ps", TM_DOC_TIME, .title = "Mean" },
+    { "stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "n - 1; null of one." },
+    { "p50_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Median" },
+    { "p95_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "p95" },
+    { "share_pct", TM_DOC_SHARE, .title = "Share" },
+    { "occupancy_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Occupancy" },
+    { "grid", TM_DOC_WORD | TM_DOC_OR_NULL | TM_DOC_OWN, .title = "Grid", .help = "\"132,1,1\"." },
+    { "block", TM_DOC_WORD | TM_DOC_OR_NULL | TM_DOC_OWN, .title = "Block", .help = "\"256,1,1\"." },
+    { "registers", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Registers" },
+    { "shared_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Shared memory" },
+    { "device_count", TM_DOC_COUNT, .title = "Devices" },
+    { "precision", TM_DOC_WORD | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Precision" },
+    { "tensor_core", TM_DOC_BOOL | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "On matrix units" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field kernels_by_category[] = {
+    { "category", TM_DOC_WORD, .title = "Category" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "share_pct", TM_DOC_SHARE, .title = "Share" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field kernels_by_name[] = {
+    { "name", TM_DOC_NAME, .title = "Kernel" },
+    { "category", TM_DOC_WORD, .title = "Category" },
+    { "variants", TM_DOC_COUNT, .title = "Variants" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "share_pct", TM_DOC_SHARE, .title = "Share" },
+    { "min_ps", TM_DOC_TIME, .title = "Min" },
+    { "max_ps", TM_DOC_TIME, .title = "Max" },
+    { "mean_ps", TM_DOC_TIME, .title = "Mean" },
+    { "stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "n - 1; null of one." },
+    { "p50_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Median" },
+    { "p95_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "p95" },
+    { "device_count", TM_DOC_COUNT, .title = "Devices" },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_kernels[] = {
+    { "count", TM_DOC_COUNT, .title = "Kernel launches" },
+    { "total_ps", TM_DOC_TIME, .title = "Kernel time" },
+    { "distinct", TM_DOC_COUNT, .title = "Variants" },
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = kernels_rows },
+    { "rest", TM_DOC_OBJECT, .help = "What a capped table does not list.", .fields = tm_doc_rest },
+    { "compute_count", TM_DOC_COUNT, .help = "Kernels that compute: no collectives, copies and memsets." },
+    { "compute_ps", TM_DOC_TIME, .help = "Their time." },
+    { "weighted_mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Mean duration, weighted by time" },
+    { "compute_mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Mean duration", .help = "Of those that compute." },
+    { "mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "Of all." },
+    { "by_category", TM_DOC_OBJECT | TM_DOC_LIST, .title = "By category", .fields = kernels_by_category },
+    { "by_name", TM_DOC_OBJECT | TM_DOC_LIST, .title = "By name", .fields = kernels_by_name },
+    { "distinct_names", TM_DOC_COUNT, .title = "Distinct kernels" },
+    { "by_name_rest", TM_DOC_OBJECT, .help = "What a capped table does not list.", .fields = tm_doc_rest },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field kernel_sum[] = {
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field fusion_small[] = {
+    { "below_ps", TM_DOC_TIME, .title = "Shorter than" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share" },
+    { "collectives", TM_DOC_OBJECT, .help = "As short, beside them.", .fields = kernel_sum },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field fusion_tiny[] = {
+    { "below_ps", TM_DOC_TIME, .title = "Shorter than" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field fusion_runs_longest[] = {
+    { "device", TM_DOC_DEVICE, .title = "Device" },
+    { "track", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Stream" },
+    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
+    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { "kernels", TM_DOC_COUNT, .title = "Kernels", .least = 2 },
+    { "kernel_ps", TM_DOC_TIME, .title = "Work" },
+    { "gap_ps", TM_DOC_TIME, .title = "Pauses" },
+    { "at_stake_ps", TM_DOC_TIME, .title = "Potential savings" },
+    { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Step" },
+    { "names", TM_DOC_NAME | TM_DOC_LIST | TM_DOC_OF_NULLS, .title = "First kernels", .most = 5 },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field fusion_runs[] = {
+    { "gap_below_ps", TM_DOC_TIME, .title = "Gaps shorter than" },
+    { "launch_ps", TM_DOC_TIME, .title = "Cost of a launch" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "kernels", TM_DOC_COUNT, .title = "Kernels" },
+    { "kernel_ps", TM_DOC_TIME, .title = "Work" },
+    { "gap_ps", TM_DOC_TIME, .title = "Pauses in runs of small kernels" },
+    { "at_stake_ps", TM_DOC_TIME, .title = "Potential savings" },
+    { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Longest ones", .fields = fusion_runs_longest, .most = 20 },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field fusion_eager_chains[] = {
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "kernels", TM_DOC_COUNT, .title = "Kernels" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "saved_ps", TM_DOC_TIME, .help = "Beyond the longest kernel of each." },
+    { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field fusion_repeated[] = {
+    { "name", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Kernel" },
+    { "op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Op" },
+    { "per_step", TM_DOC_NUMBER, .title = "Per step" },
+    { "steps", TM_DOC_COUNT, .title = "Steps" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "mean_ps", TM_DOC_TIME, .title = "Mean" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field fusion_table_rows[] = {
+    { "name", TM_DOC_NAME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Kernel" },
+    { "op", TM_DOC_NAME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Op" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field fusion_table[] = {
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Share" },
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = fusion_table_rows, .most = 20 },
+    { "rest", TM_DOC_OBJECT, .help = "What a capped table does not list.", .fields = tm_doc_rest },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field fusion_matrix[] = {
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Time of matrix products" },
+    { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Their share" },
+    { "f32", TM_DOC_OBJECT, .help = "In 32 bits.", .fields = fusion_table },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_fusion[] = {
+    { "kernels", TM_DOC_OBJECT, .help = "Class kernel only.", .fields = kernel_sum },
+    { "per_step", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Kernels per step and device",
+      .help = "Mean over analyzed steps and devices." },
+    { "small", TM_DOC_OBJECT, .help = "Kernels shorter than below_ps; shares are of the time of class kernel.",
+      .fields = fusion_small },
+    { "tiny", TM_DOC_OBJECT, .help = "As small, with a lower limit.", .fields = fusion_tiny },
+    { "runs", TM_DOC_OBJECT, .help = "Runs of small kernels with short gaps between them.", .fields = fusion_runs },
+    { "eager_chains", TM_DOC_OBJECT, .help = "Pointwise kernels of ATen in a row.", .fields = fusion_eager_chains },
+    { "repeated", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "By total.", .fields = fusion_repeated,
+      .most = 50 },
+    { "repeated_total", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Listed or not.", .fields = kernel_sum },
+    { "attention_unfused", TM_DOC_OBJECT, .help = "Between the two products of an attention.", .fields = fusion_table },
+    { "layout_copies", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Kernels that only change a layout.",
+      .fields = fusion_table },
+    { "matrix", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Products and convolutions on devices with matrix units.",
+      .fields = fusion_matrix },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field occupancy_with_collectives[] = {
+    { "mean_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Mean" },
+    { "known_ps", TM_DOC_TIME, .title = "Known" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field occupancy_histogram[] = {
+    { "from_pct", TM_DOC_SHARE, .title = "From" },
+    { "to_pct", TM_DOC_SHARE, .title = "To" },
+    { "count", TM_DOC_COUNT, .title = "Kernels" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field occupancy_limiters[] = {
+    { "registers", TM_DOC_TIME, .title = "Registers" },
+    { "shared_memory", TM_DOC_TIME, .title = "Shared memory" },
+    { "block_size", TM_DOC_TIME, .title = "Size of blocks" },
+    { "grid", TM_DOC_TIME, .title = "Small grid" },
+    { "none", TM_DOC_TIME, .title = "Nothing" },
+    { "unknown", TM_DOC_TIME, .title = "Not known" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field occupancy_rows[] = {
+    { "name", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Kernel" },
+    { "op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Op" },
+    { "category", TM_DOC_WORD, .title = "Category" },
+    { "variants", TM_DOC_COUNT, .title = "Variants" },
+    { "occupancy_pct", TM_DOC_PERCENT, .title = "Occupancy" },
+    { "limiter", TM_DOC_TERM, .title = "Limited by", .words = "registers|shared_memory|block_size|grid|none|unknown" },
+    { "grid", TM_DOC_WORD | TM_DOC_OR_NULL | TM_DOC_OWN, .title = "Grid" },
+    { "block", TM_DOC_WORD | TM_DOC_OR_NULL | TM_DOC_OWN, .title = "Block" },
+    { "registers", TM_DOC_COUNT, .title = "Registers" },
+    { "shared_bytes", TM_DOC_BYTES, .title = "Shared memory" },
+    { "waves", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Waves" },
+    { "tail_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Lost" },
+    { "lost_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Lost time" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "share_pct", TM_DOC_SHARE, .title = "Share" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field occupancy_tail[] = {
+    { "known_ps", TM_DOC_TIME, .title = "Known" },
+    { "lost_ps", TM_DOC_TIME, .title = "Lost to last waves of blocks" },
+    { "below_one_wave_ps", TM_DOC_TIME, .help = "Part of lost_ps." },
+    { "idle_multiprocessors_ps", TM_DOC_TIME, .title = "Multiprocessors without a block",
+      .help = "Of grids with fewer blocks than those." },
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .help = "By lost_ps.", .fields = occupancy_rows, .most = 20 },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_occupancy[] = {
+    { "mean_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Mean, weighted by time" },
+    { "known_ps", TM_DOC_TIME, .title = "Kernel time it is known of", .help = "Class kernel only." },
+    { "unknown_ps", TM_DOC_TIME, .title = "Kernel time it is not known of", .help = "Class kernel only." },
+    { "with_collectives", TM_DOC_OBJECT, .title = "With collectives", .fields = occupancy_with_collectives },
+    { "histogram", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Histogram", .fields = occupancy_histogram, .most = 10 },
+    { "limiters", TM_DOC_OBJECT, .help = "Kernel time by what limits the occupancy.", .fields = occupancy_limiters },
+    { "low", TM_DOC_OBJECT | TM_DOC_LIST, .help = "A kernel with all its grids and ops; op, grid, limiter and waves of "
+      "the variant with the most time.", .fields = occupancy_rows, .most = 100 },
+    { "tail", TM_DOC_OBJECT, .help = "Last waves of blocks that do not fill a device.", .fields = occupancy_tail },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field transfers_by_direction_outside[] = {
+    { "count", TM_DOC_COUNT, .title = "Outside steps" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes outside" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Time outside" },
+    { "exposed_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed outside" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field transfers_by_direction[] = {
+    { "direction", TM_DOC_DIRECTION, .title = "Direction" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Time" },
+    { "exposed_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed" },
+    { "mean_bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Mean rate", .help = "Over the time in which any copy "
+      "is in flight." },
+    { "max_bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Best rate", .help = "Of a stretch in which copies are "
+      "in flight without a break." },
+    { "unknown_bytes_count", TM_DOC_COUNT, .title = "Of unknown size" },
+    { "outside", TM_DOC_OBJECT, .help = "Of copies of steps that are not analyzed.",
+      .fields = transfers_by_direction_outside },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field transfers_by_pair[] = {
+    { "from", TM_DOC_DEVICE, .title = "From" },
+    { "to", TM_DOC_DEVICE, .title = "To" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Time" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field transfers_sizes[] = {
+    { "from_bytes", TM_DOC_BYTES, .title = "From size" },
+    { "to_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "To size" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "bytes", TM_DOC_BYTES, .title = "Bytes" },
+    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field transfers_pageable[] = {
+    { "count", TM_DOC_COUNT, .title = "Copies of pageable host memory" },
+    { "total_ps", TM_DOC_TIME, .title = "Their time" },
+    { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share of copy time" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field transfers_largest[] = {
+    { "device", TM_DOC_DEVICE, .title = "Device" },
+    { "direction", TM_DOC_DIRECTION, .title = "Direction" },
+    { "bytes", TM_DOC_BYTES, .title = "Bytes" },
+    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
+    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field transfers_repeated[] = {
+    { "direction", TM_DOC_DIRECTION, .title = "Direction" },
+    { "bytes", TM_DOC_BYTES, .title = "Size of each" },
+    { "per_step", TM_DOC_NUMBER, .title = "Per step" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field transfers_ping_pong[] = {
+    { "count", TM_DOC_COUNT, .title = "Copies to the host and back" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field transfers_tpu_host[] = {
+    { "direction", TM_DOC_DIRECTION, .title = "Direction", .words = "h2d|d2h" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_transfers[] = {
+    { "by_direction", TM_DOC_OBJECT | TM_DOC_LIST, .title = "By direction", .fields = transfers_by_direction,
+      .most = 5 },
+    { "by_pair", TM_DOC_OBJECT | TM_DOC_LIST, .title = "By pair of devices", .fields = transfers_by_pair },
+    { "sizes", TM_DOC_OBJECT | TM_DOC_LIST, .title = "By size", .fields = transfers_sizes, .most = 64 },
+    { "pageable", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Copies from or to host memory that is not pinned.",
+      .fields = transfers_pageable },
+    { "largest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Largest ones", .fields = transfers_largest, .most = 20 },
+    { "repeated", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Repeated", .fields = transfers_repeated },
+    { "ping_pong", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Data that goes to the host and back.",
+      .fields = transfers_ping_pong },
+    { "tpu_host", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Between a TPU and its host.", .fields = transfers_tpu_host,
+      .most = 2 },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field ops_families[] = {
+    { "family", TM_DOC_NAME, .title = "Family", .help = "Name without numbers." },
+    { "op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Framework path", .help = "\"*\" for layer numbers." },
+    { "longest", TM_DOC_NAME, .title = "Longest operation", .help = "The member with the most self time." },
+    { "category", TM_DOC_WORD, .title = "Category" },
+    { "source", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Source" },
+    { "precision", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Type" },
+    { "members", TM_DOC_COUNT, .title = "Operations" },
+    { "counts_as_one", TM_DOC_BOOL, .title = "Counts as one" },
+    { "device_count", TM_DOC_COUNT, .title = "Devices" },
+    { "count", TM_DOC_COUNT, .title = "Events" },
+    { "executions", TM_DOC_COUNT, .title = "Runs" },
+    { "self_ps", TM_DOC_TIME, .title = "Self time" },
+    { "self_stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "Of events, n - 1; null of one." },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "mean_ps", TM_DOC_TIME, .title = "Mean" },
+    { "min_ps", TM_DOC_TIME, .title = "Shortest" },
+    { "max_ps", TM_DOC_TIME, .title = "Longest" },
+    { "share_pct", TM_DOC_SHARE, .title = "Share" },
+    { "flops", TM_DOC_FLOPS | TM_DOC_OR_NULL, .help = "Of all executions." },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .help = "Of all executions." },
+    { "flop_rate", TM_DOC_FLOP_RATE | TM_DOC_OR_NULL, .title = "Computing" },
+    { "bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Memory" },
+    { "intensity", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "FLOP per byte" },
+    { "bound", TM_DOC_TERM, .title = "Bound by", .words = "compute|memory|latency|none|unknown" },
+    { "roof", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "The nearer one.", .words = "compute|memory" },
+    { "roof_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Of its roof", .help = "Of that; may pass 100." },
+    { "first", TM_DOC_OBJECT, .help = "The first event of a member.", .fields = tm_doc_place },
+    { "cumulative_pct", TM_DOC_SHARE, .title = "Cumulative" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field ops_families_rest[] = {
+    { "rows", TM_DOC_COUNT, .title = "Rows" },
+    { "members", TM_DOC_COUNT, .title = "Members" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "self_ps", TM_DOC_TIME, .title = "Itself" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field ops_rows[] = {
+    { "name", TM_DOC_NAME, .title = "Operation" },
+    { "module", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Program" },
+    { "opcode", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Opcode" },
+    { "category", TM_DOC_WORD, .title = "Category" },
+    { "op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Framework path" },
+    { "source", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Source" },
+    { "precision", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Type" },
+    { "device_count", TM_DOC_COUNT, .title = "Devices" },
+    { "count", TM_DOC_COUNT, .title = "Events" },
+    { "executions", TM_DOC_COUNT, .title = "Runs" },
+    { "self_ps", TM_DOC_TIME, .title = "Self time" },
+    { "self_stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "Of events, n - 1; null of one." },
+    { "total_ps", TM_DOC_TIME, .title = "Whole time" },
+    { "mean_ps", TM_DOC_TIME, .title = "Mean" },
+    { "min_ps", TM_DOC_TIME, .title = "Shortest" },
+    { "max_ps", TM_DOC_TIME, .title = "Longest" },
+    { "self_share_pct", TM_DOC_SHARE, .title = "Share" },
+    { "family", TM_DOC_COUNT | TM_DOC_OR_NULL, .help = "Its place in families." },
+    { "flops", TM_DOC_FLOPS | TM_DOC_OR_NULL, .help = "Of all executions." },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .help = "Of all executions." },
+    { "flop_rate", TM_DOC_FLOP_RATE | TM_DOC_OR_NULL, .title = "Computing" },
+    { "bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Memory" },
+    { "intensity", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "FLOP per byte" },
+    { "bound", TM_DOC_TERM, .title = "Bound by", .words = "compute|memory|latency|none|unknown" },
+    { "roof", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "The nearer one.", .words = "compute|memory" },
+    { "roof_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Of its roof", .help = "Of that; may pass 100." },
+    { "first", TM_DOC_OBJECT, .help = "Its first event.", .fields = tm_doc_place },
+    { "lost_ps", TM_DOC_TIME | TM_DOC_OPTIONAL, .title = "Above its roof", .help = "In roofline.far: above its roof." },
+    { "cumulative_pct", TM_DOC_SHARE | TM_DOC_OPTIONAL, .title = "Cumulative", .help = "With all before it; not in "
+      "roofline.far." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field ops_rest[] = {
+    { "rows", TM_DOC_COUNT, .title = "Rows" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "self_ps", TM_DOC_TIME, .title = "Itself" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_ops[] = {
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "distinct", TM_DOC_COUNT, .title = "Operations" },
+    { "distinct_families", TM_DOC_COUNT, .title = "Families of operations", .help = "Families that count as one." },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "self_ps", TM_DOC_TIME, .title = "Total time" },
+    { "top_share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share of the longest one" },
+    { "rows_for_80_pct", TM_DOC_COUNT, .title = "Operations covering 80 %", .help = "Of operations, and families that "
+      "count as one." },
+    { "basis", TM_DOC_WORD, .title = "Basis", .words = "hlo_op|kernel" },
+    { "families", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Operations that are alike, 500 at most.",
+      .fields = ops_families },
+    { "families_rest", TM_DOC_OBJECT, .title = "Rest of the families", .fields = ops_families_rest },
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = ops_rows },
+    { "rest", TM_DOC_OBJECT, .title = "Rest", .fields = ops_rest },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field scopes_unscoped[] = {
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "self_ps", TM_DOC_TIME, .title = "Itself" },
+    { "share_pct", TM_DOC_SHARE, .title = "Share" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field scopes_passes[] = {
+    { "forward", TM_DOC_TIME, .title = "Forward" },
+    { "backward", TM_DOC_TIME, .title = "Backward" },
+    { "other", TM_DOC_TIME, .title = "Neither" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field scopes_rows[] = {
+    { "path", TM_DOC_PATH, .title = "Path" },
+    { "name", TM_DOC_NAME, .title = "Scope" },
+    { "depth", TM_DOC_COUNT, .help = "0 = root." },
+    { "pass", TM_DOC_TERM, .title = "Pass", .words = "forward|backward|other" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "self_ps", TM_DOC_TIME, .title = "Itself" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "share_pct", TM_DOC_SHARE, .title = "Share", .help = "Of all, unscoped too." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field scopes_rest[] = {
+    { "rows", TM_DOC_COUNT, .title = "Rows" },
+    { "self_ps", TM_DOC_TIME, .title = "Itself" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field scopes_layers[] = {
+    { "layer", TM_DOC_NAME, .help = "\"layer_0\"." },
+    { "path", TM_DOC_PATH, .title = "Layer" },
+    { "family", TM_DOC_NAME, .help = "Path without the number." },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "forward_ps", TM_DOC_TIME, .title = "Forward" },
+    { "backward_ps", TM_DOC_TIME, .title = "Backward" },
+    { "other_ps", TM_DOC_TIME, .title = "Neither" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field scopes_layers_rest[] = {
+    { "rows", TM_DOC_COUNT, .title = "Rows" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field scopes_annotations[] = {
+    { "path", TM_DOC_PATH, .title = "Path" },
+    { "name", TM_DOC_NAME, .title = "Annotation" },
+    { "depth", TM_DOC_COUNT, .title = "Depth" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "host_ps", TM_DOC_TIME, .title = "Host" },
+    { "host_self_ps", TM_DOC_TIME, .title = "Itself" },
+    { "device_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Their device time" },
+    { "activities", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Launched" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field scopes_annotations_rest[] = {
+    { "rows", TM_DOC_COUNT, .title = "Rows" },
+    { "host_self_ps", TM_DOC_TIME, .title = "Itself" },
+    { "device_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Their device time" },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_scopes[] = {
+    { "self_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Device time in scopes", .help = "Of ops in a scope." },
+    { "unscoped", TM_DOC_OBJECT, .title = "Without a scope", .fields = scopes_unscoped },
+    { "passes", TM_DOC_OBJECT | TM_DOC_OR_NULL, .title = "Passes", .fields = scopes_passes },
+    { "recomputed", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Part of backward.", .fields = scopes_unscoped },
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "A tree per pass in order: a node, then its "
+      "children by total.", .fields = scopes_rows },
+    { "rest", TM_DOC_OBJECT | TM_DOC_OR_NULL, .title = "Rest", .fields = scopes_rest },
+    { "layers", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "Families by time, layers by number.",
+      .fields = scopes_layers },
+    { "layers_rest", TM_DOC_OBJECT | TM_DOC_OR_NULL, .title = "Rest of the layers", .fields = scopes_layers_rest },
+    { "annotations", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "A tree in order, by host time.",
+      .fields = scopes_annotations },
+    { "annotations_rest", TM_DOC_OBJECT | TM_DOC_OR_NULL, .title = "Rest of the annotations",
+      .fields = scopes_annotations_rest },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field collectives_total[] = {
+    { "count", TM_DOC_COUNT, .title = "Collectives" },
+    { "total_ps", TM_DOC_TIME, .title = "Time in them" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Data" },
+    { "unknown_bytes_count", TM_DOC_COUNT, .title = "Of unknown size" },
+    { "exposed_ps", TM_DOC_TIME, .title = "Exposed time" },
+    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed, waiting for late devices" },
+    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed, moving data" },
+    { "exposed_unmatched_ps", TM_DOC_TIME, .title = "Exposed, without a counterpart",
+      .help = "The three parts add up to exposed_ps, here and wherever they stand." },
+    { "overlap_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Overlapped with compute" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field collectives_outside[] = {
+    { "exposed_ps", TM_DOC_TIME, .title = "Exposed" },
+    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Waiting" },
+    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Moving" },
+    { "exposed_unmatched_ps", TM_DOC_TIME, .title = "No counterpart" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field collectives_rows[] = {
+    { "kind", TM_DOC_WORD, .title = "Kind", .words = "all-reduce|all-gather|reduce-scatter|all-to-all|broadcast|"
+      "send-recv|permute|other" },
+    { "message_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Message" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { "mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Mean" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
+    { "group_size", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Devices" },
+    { "reach", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Reach", .help = "All devices of a group in one node, or in "
+      "several.", .words = "node|nodes" },
+    { "data_type", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Type" },
+    { "exposed_ps", TM_DOC_TIME, .title = "Exposed" },
+    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Waiting" },
+    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Moving" },
+    { "exposed_unmatched_ps", TM_DOC_TIME, .title = "No counterpart" },
+    { "overlap_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Overlap" },
+    { "algorithm_bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Algorithm bandwidth" },
+    { "bus_bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Bus bandwidth" },
+    { "bandwidth_over", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Bandwidth over", .words = "moving|flight|duration" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field collectives_rest[] = {
+    { "rows", TM_DOC_COUNT, .title = "Rows" },
+    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "exposed_ps", TM_DOC_TIME, .title = "Exposed" },
+    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Waiting" },
+    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Moving" },
+    { "exposed_unmatched_ps", TM_DOC_TIME, .title = "No counterpart" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field collectives_skew_clock[] = {
+    { "hosts", TM_DOC_COUNT, .title = "Hosts" },
+    { "aligned", TM_DOC_BOOL | TM_DOC_OR_NULL, .title = "Clocks agree" },
+    { "checked", TM_DOC_COUNT, .title = "Checked" },
+    { "overlapping_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Overlapping" },
+    { "offsets_ps", TM_DOC_TIME | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "By host: its time 0 in the time of the host "
+      "whose profile began first; null where the clocks do not agree." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field collectives_skew_members[] = {
+    { "device", TM_DOC_DEVICE, .title = "Device" },
+    { "count", TM_DOC_COUNT, .title = "Matched", .help = "Matched." },
+    { "last_count", TM_DOC_COUNT, .title = "Came last" },
+    { "late_ps", TM_DOC_TIME, .title = "Late" },
+    { "late_max_ps", TM_DOC_TIME, .title = "Late at most" },
+    { "wait_ps", TM_DOC_TIME, .title = "Waits for others" },
+    { "caused_ps", TM_DOC_TIME, .title = "Causes waiting", .help = "Its part of what the others wait; adds up to "
+      "wait_ps." },
+    { "caused_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share", .help = "Of wait_ps of all." },
+    { "alone_ps", TM_DOC_TIME, .title = "If it alone were in time", .help = "What the others would wait less had it "
+      "alone come with the last but one." },
+    { "collective_ps", TM_DOC_TIME, .title = "In collectives", .help = "Of all." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field collectives_skew_worst[] = {
+    { "kind", TM_DOC_WORD, .title = "Kind", .words = "all-reduce|all-gather|reduce-scatter|all-to-all|broadcast|"
+      "permute|other" },
+    { "name", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Collective" },
+    { "group", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Group" },
+    { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Step" },
+    { "ordinal", TM_DOC_COUNT, .title = "Number in the step", .help = "In the step, from 1.", .least = 1 },
+    { "skew_ps", TM_DOC_TIME, .title = "Late by" },
+    { "last", TM_DOC_DEVICE, .title = "Last" },
+    { "begin_ps", TM_DOC_MOMENT, .title = "Start of the last", .help = "Its own; each in its host's time." },
+    { "first", TM_DOC_DEVICE, .title = "First" },
+    { "first_begin_ps", TM_DOC_MOMENT, .title = "Start of the first", .help = "Its own; each in its host's time." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field collectives_skew[] = {
+    { "communicators", TM_DOC_COUNT, .title = "Communicators" },
+    { "matched", TM_DOC_COUNT, .title = "Matched collectives", .help = "Collectives of several devices." },
+    { "unmatched", TM_DOC_COUNT, .title = "Without a counterpart", .help = "Of one device, without a counterpart." },
+    { "incomplete", TM_DOC_COUNT, .title = "With members not in the profile", .help = "Matched ones with members that "
+      "are not in the profile." },
+    { "checked", TM_DOC_COUNT, .help = "Matched ones in which all devices have to be at once." },
+    { "overlapping_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .help = "Of these." },
+    { "late_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "Sum over the matched: last begin minus earliest." },
+    { "wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Waiting of all devices",
+      .help = "Sum over their devices: last begin minus own begin." },
+    { "p50_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Last after first, median",
+      .help = "Of last begin minus earliest." },
+    { "p95_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Last after first, 95th percentile",
+      .help = "Of last begin minus earliest." },
+    { "max_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Last after first, at most",
+      .help = "Of last begin minus earliest." },
+    { "clock", TM_DOC_OBJECT, .help = "As above, of collectives of several hosts.", .fields = collectives_skew_clock },
+    { "straggler", TM_DOC_DEVICE | TM_DOC_OR_NULL, .title = "Mostly late" },
+    { "members", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Members", .fields = collectives_skew_members },
+    { "worst", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Latest ones", .fields = collectives_skew_worst, .most = 20 },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_collectives[] = {
+    { "total", TM_DOC_OBJECT, .help = "Of all analyzed steps.", .fields = collectives_total },
+    { "outside", TM_DOC_OBJECT, .help = "Of collectives of steps that are not analyzed, in the window.",
+      .fields = collectives_outside },
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = collectives_rows },
+    { "rest", TM_DOC_OBJECT, .help = "exposed_ps of the rows, the rest and outside adds up to the devices' "
+      "exposed_collective_ps.", .fields = collectives_rest },
+    { "skew", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Who comes late; or null with why.", .fields = collectives_skew },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field allocator_holders[] = {
+    { "op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Op" },
+    { "shape", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Shape" },
+    { "bytes", TM_DOC_BYTES, .title = "Bytes" },
+    { "address", TM_DOC_WORD | TM_DOC_OR_NULL | TM_DOC_OWN, .title = "Address", .pattern = "^0x[0-9a-f]+$" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field allocator_kept[] = {
+    { "count", TM_DOC_COUNT, .title = "Buffers" },
+    { "quarters_bytes", TM_DOC_BYTES | TM_DOC_LIST, .help = "By the quarter of the events in which they were taken.",
+      .least = 4, .most = 4 },
+    { "largest_bytes", TM_DOC_BYTES, .title = "Largest" },
+    { "op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Its op" },
+    { "shape", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Its shape" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field allocator_spikes[] = {
+    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
+    { "rise_bytes", TM_DOC_BYTES, .title = "Rise" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field memory_allocators[] = {
+    { "name", TM_DOC_NAME, .title = "Allocator" },
+    { "host", TM_DOC_HOST, .title = "Host" },
+    { "capacity_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Capacity" },
+    { "peak_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Peak" },
+    { "peak_at_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .title = "Peak at" },
+    { "lifetime_peak_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Lifetime peak" },
+    { "fragmentation_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Fragmentation" },
+    { "peak_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Of capacity" },
+    { "allocations", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Allocations" },
+    { "deallocations", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Frees" },
+    { "allocated_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Allocated in all" },
+    { "small_allocations", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Small allocations" },
+    { "allocations_per_s", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Allocations a second" },
+    { "allocated_bytes_per_s", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Allocated a second" },
+    { "timeline", TM_DOC_POINT | TM_DOC_LIST, .title = "Curve", .most = 1000 },
+    { "holders", TM_DOC_OBJECT | TM_DOC_LIST, .help = "What holds most at the peak.", .fields = allocator_holders,
+      .most = 20 },
+    { "kept", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Taken inside the profile and not given back in it.",
+      .fields = allocator_kept },
+    { "spikes", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The largest.", .fields = allocator_spikes, .most = 20 },
+    { "spike_count", TM_DOC_COUNT, .title = "Spikes" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field held[] = {
+    { "kind", TM_DOC_TERM | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Kind" },
+    { "device", TM_DOC_DEVICE | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Device" },
+    { "function", TM_DOC_NAME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Function" },
+    { "source", TM_DOC_NAME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Source",
+      .help = "\"file:line\" of a site, the file of a function." },
+    { "stack", TM_DOC_NAME | TM_DOC_LIST | TM_DOC_OPTIONAL, .help = "The frames that led there.", .most = 8 },
+    { "count", TM_DOC_COUNT | TM_DOC_FRACTION, .title = "Count" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes", .help = "Of rows: null where no size is known." },
+    { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field held_rest[] = {
+    { "rows", TM_DOC_COUNT, .title = "Rows" },
+    { "count", TM_DOC_COUNT | TM_DOC_FRACTION, .title = "Count" },
+    { "bytes", TM_DOC_BYTES, .title = "Bytes" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field device_profiles_rest[] = {
+    { "kinds", TM_DOC_OBJECT, .title = "Kinds", .fields = held_rest },
+    { "devices", TM_DOC_OBJECT, .title = "Devices", .fields = held_rest },
+    { "sites", TM_DOC_OBJECT, .title = "Sites", .fields = held_rest },
+    { "functions", TM_DOC_OBJECT, .title = "Functions", .fields = held_rest },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field device_profiles[] = {
+    { "file", TM_DOC_PATH, .title = "File" },
+    { "total_count", TM_DOC_COUNT | TM_DOC_FRACTION, .title = "Buffers and programs" },
+    { "total_bytes", TM_DOC_BYTES, .title = "Held in all", .help = "Of the known sizes." },
+    { "kinds", TM_DOC_OBJECT | TM_DOC_LIST, .help = "With kind.", .fields = held },
+    { "devices", TM_DOC_OBJECT | TM_DOC_LIST, .help = "With device.", .fields = held },
+    { "sites", TM_DOC_OBJECT | TM_DOC_LIST, .help = "With kind, function, source and stack.", .fields = held },
+    { "functions", TM_DOC_OBJECT | TM_DOC_LIST, .help = "With function and source.", .fields = held },
+    { "rest", TM_DOC_OBJECT, .title = "Rest", .fields = device_profiles_rest },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_memory[] = {
+    { "small_below_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .help = "Null with why where there are only device memory "
+      "profiles." },
+    { "allocators", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "Null with why where there are only device "
+      "memory profiles.", .fields = memory_allocators },
+    { "device_profiles", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Of *.prof.", .fields = device_profiles },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field roofline_devices[] = {
+    { "device", TM_DOC_DEVICE, .title = "Device" },
+    { "model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Model" },
+    { "peak_flops", TM_DOC_FLOP_RATE | TM_DOC_OR_NULL, .title = "Peak of computing" },
+    { "peak_precision", TM_DOC_TERM | TM_DOC_OR_NULL, .title = "Type" },
+    { "peak_bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Peak of memory" },
+    { "peak_source", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Source of the computing peak" },
+    { "bandwidth_source", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Source of the memory's peak" },
+    { "flops", TM_DOC_FLOPS | TM_DOC_OR_NULL, .title = "FLOPs" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
+    { "busy_ps", TM_DOC_TIME, .title = "Busy" },
+    { "flop_rate", TM_DOC_FLOP_RATE | TM_DOC_OR_NULL, .title = "Computing" },
+    { "bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Memory" },
+    { "flops_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Of the computing peak" },
+    { "memory_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Of the memory's peak" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field roofline_bound_ps[] = {
+    { "compute", TM_DOC_TIME, .title = "Computing" },
+    { "memory", TM_DOC_TIME, .title = "Memory" },
+    { "latency", TM_DOC_TIME, .title = "Latency" },
+    { "none", TM_DOC_TIME, .title = "Nothing" },
+    { "unknown", TM_DOC_TIME, .title = "Not known" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field roofline_precisions[] = {
+    { "precision", TM_DOC_WORD, .title = "Type" },
+    { "count", TM_DOC_COUNT, .title = "Events" },
+    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { "share_pct", TM_DOC_SHARE, .title = "Share" },
+    { "matrix_ps", TM_DOC_TIME, .title = "Matrix products" },
+    { "tensor_core_ps", TM_DOC_TIME, .title = "On matrix units" },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_roofline[] = {
+    { "source", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "Null with why: no cost is known.", .words = "stats|hlo|both" },
+    { "devices", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Devices", .fields = roofline_devices },
+    { "flops", TM_DOC_FLOPS | TM_DOC_OR_NULL, .title = "FLOPs" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
+    { "busy_ps", TM_DOC_TIME, .title = "Busy" },
+    { "flop_rate", TM_DOC_FLOP_RATE | TM_DOC_OR_NULL, .title = "Computing" },
+    { "bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Memory" },
+    { "flops_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Of the computing peak",
+      .help = "Of the peak, over busy; may pass 100." },
+    { "memory_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Of the memory's peak",
+      .help = "Of the peak, over busy; may pass 100." },
+    { "mfu_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Model FLOP utilization" },
+    { "compute_ps", TM_DOC_TIME, .title = "Compute" },
+    { "known_ps", TM_DOC_TIME, .help = "Of compute time: bytes known." },
+    { "known_pct", TM_DOC_SHARE, .title = "Bytes known of computing time", .help = "Of compute time: bytes known." },
+    { "flops_known_ps", TM_DOC_TIME, .help = "Of compute time: FLOPs known." },
+    { "flops_known_pct", TM_DOC_SHARE, .title = "FLOPs known of computing time",
+      .help = "Of compute time: FLOPs known." },
+    { "bound", TM_DOC_TERM, .title = "Bound by", .words = "compute|memory|latency|none|unknown" },
+    { "bound_ps", TM_DOC_OBJECT, .help = "Compute time by what bounds it.", .fields = roofline_bound_ps },
+    { "precisions", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Types", .fields = roofline_precisions },
+    { "far", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Ops of 1 % of the compute time or more under half of their roof.",
+      .fields = ops_rows },
+    { .key = NULL },
+};
+
+/* clang-format on */

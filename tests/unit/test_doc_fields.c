@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of fields are whole, and fields are found by the paths by which values are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pipeline/doc/doc_fields.h"
+
+static void fields_are_found_by_path(void **state)
+{
+    static const struct {
+        const char *path;
+        enum tm_doc_kind kind;
+    } cases[] = {
+        { "steps.median_ps", TM_DOC_TIME },
+        { "steps.samples_ps", TM_DOC_TIME },
+        { "steps.samples_ps[3]", TM_DOC_TIME },
+        { "devices[0].busy_ps", TM_DOC_TIME },
+        { "devices[vm/gpu:0].gaps.longest[*].begin_ps", TM_DOC_MOMENT },
+        { "gaps.by_cause", TM_DOC_OBJECT },
+        { "gaps.by_cause.host", TM_DOC_OBJECT },
+        { "gaps.by_cause.host.share_pct", TM_DOC_SHARE },
+        { "gaps.longest[0].parts.gc", TM_DOC_TIME },
+        { "coverage.tallies.negative-duration.help", TM_DOC_PROSE },
+        { "coverage.classes.kernel", TM_DOC_COUNT },
+        { "memory.allocators[0].timeline[5][1]", TM_DOC_POINT },
+        { "kpis[device_utilization].value", TM_DOC_NUMBER },
+    };
+    static const char *const wrong[] = {
+        "",  "nothing",        "steps.median", "steps.median_ps.more",   "devices[0", "gaps.by_cause.host.nothing",
+        "[", "steps.median_p", "[0]",          "coverage.classes.a.b.c",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct tm_doc_field *field = tm_doc_field_at(tm_summary_schema.fields, cases[i].path);
+
+        assert_non_null(field);
+        assert_int_equal(tm_doc_kind(field), cases[i].kind);
+    }
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_null(tm_doc_field_at(tm_summary_schema.fields, wrong[i]));
+    assert_null(tm_doc_field(NULL, "steps", 5));
+}
+
+static void units_follow_from_kinds(void **state)
+{
+    (void)state;
+    assert_string_equal(tm_doc_unit(TM_DOC_TIME), "ps");
+    assert_string_equal(tm_doc_unit(TM_DOC_SHARE), "%");
+    assert_string_equal(tm_doc_unit(TM_DOC_COUNT), "");
+    assert_string_equal(tm_doc_unit(TM_DOC_NAME), "");
+    for (int kind = TM_DOC_WORD; kind <= TM_DOC_PATH; kind++)
+        assert_true(tm_doc_is_text((enum tm_doc_kind)kind) && !*tm_doc_unit((enum tm_doc_kind)kind));
+    assert_false(tm_doc_is_text(TM_DOC_BOOL) || tm_doc_is_text(TM_DOC_TIME));
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), of_end = strlen(end);
+
+    return length >= of_end && strcmp(text + length - of_end, end) == 0;
+}
+
+/* Keys tell units, as all names of this project do. */
+static void check_unit(const struct tm_doc_field *field)
+{
+    static const char *const ends[][2] = { { "_ps", "ps" }, { "_ns", "ns" }, { "_us", "us" }, { "_pct", "%" } };
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        if (ends_with(field->key, ends[i][0]) && !field->fields && strcmp(field->key, "rows_for_80_pct") != 0)
+            assert_string_equal(tm_doc_unit(tm_doc_kind(field)), ends[i][1]);
+    }
+}
+
+static void check_fields(const struct tm_doc_field *fields)
+{
+    for (const struct tm_doc_field *field = fields; field->key; field++) {
+        const enum tm_doc_kind kind = tm_doc_kind(field);
+
+        assert_ptr_equal(tm_doc_field(fields, field->key, strlen(field->key)), field); /* no key twice */
+        assert_true(field->title || field->help);
+        assert_true(!field->help || field->help[strlen(field->help) - 1] == '.');
+        assert_true(kind > TM_DOC_NONE && kind < TM_DOC_KIND_COUNT);
+        assert_true((kind == TM_DOC_OBJECT) == (field->fields != NULL));
+        assert_false((field->shape & TM_DOC_LIST) && (field->shape & TM_DOC_MAP));
+        assert_true((field->shape & (TM_DOC_LIST | TM_DOC_MAP)) || !(field->shape & TM_DOC_OF_NULLS));
+        assert_true(!(field->shape & TM_DOC_OWN) || tm_doc_is_text(kind));
+        check_unit(field);
+        if (field->fields)
+            check_fields(field->fields);
+    }
+}
+
+static void tables_are_whole(void **state)
+{
+    (void)state;
+    check_fields(tm_summary_schema.fields);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_are_found_by_path),
+        cmocka_unit_test(units_follow_from_kinds),
+        cmocka_unit_test(tables_are_whole),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
