@@ -49,6 +49,26 @@ static size_t quarters(struct tm_run *run, int count)
     return tm_budget_share(&run->budget, TM_ACCOUNT_INPUT) / 4 * (size_t)count;
 }
 
+/* The tables whose rows came in the present section. */
+struct tables {
+    const void *table[TM_PARTIAL_TABLES_MOST], *last;
+    size_t count;
+};
+
+/* out: whether it is the first time */
+static bool meet_table(struct tables *met, const void *table)
+{
+    if (met->last == table)
+        return false;
+    met->last = table;
+    for (size_t i = 0; i < met->count; i++)
+        if (met->table[i] == table)
+            return false;
+    assert(met->count < TM_PARTIAL_TABLES_MOST);
+    met->table[met->count++] = table;
+    return true;
+}
+
 /* --- writing --- */
 
 struct tm_partial_writer {
@@ -63,6 +83,7 @@ struct tm_partial_writer {
     uint32_t texts;
     struct tm_index *duplicates; /* struct twin: the first handle of each text; NULL = every text has one */
     uint64_t length_at;          /* of the present section: where its length goes */
+    struct tables tables;
     tm_status status;
 };
 
@@ -278,7 +299,13 @@ void tm_partial_begin(struct tm_partial_writer *w, const char *section)
     tm_partial_put_text(w, section);
     flush(w);
     w->length_at = w->spill.bytes;
+    w->tables = (struct tables){ .count = 0 };
     tm_partial_put_u64(w, 0);
+}
+
+bool tm_partial_begin_table(struct tm_partial_writer *w, const void *table)
+{
+    return meet_table(&w->tables, table);
 }
 
 tm_status tm_partial_end(struct tm_partial_writer *w)
@@ -356,6 +383,7 @@ struct tm_partial_reader {
     struct tm_rows *handles; /* tm_strid by number of the text, less 1 */
     char *text;              /* of a name */
     size_t text_bytes;
+    struct tables tables;
     char name[320]; /* of the file, for messages */
     tm_status status;
 };
@@ -472,6 +500,11 @@ static tm_status open_file(struct tm_partial_reader *r, const char *path)
     return TM_OK;
 }
 
+static void hint_to_make_anew(struct tm_partial_reader *r)
+{
+    tm_hint(&r->run->error, "make a new one of the profile: tracemill report PROFILE --format partial");
+}
+
 static tm_status check_magic(struct tm_partial_reader *r)
 {
     char magic[TM_PARTIAL_MAGIC_BYTES];
@@ -486,7 +519,7 @@ static tm_status check_magic(struct tm_partial_reader *r)
                             "%s is a partial of format %c, of an older tracemill that defined figures differently; "
                             "this program reads format %c",
                             r->name, magic[ANY_VERSION_BYTES], TM_PARTIAL_MAGIC[ANY_VERSION_BYTES]);
-        tm_hint(&r->run->error, "make a new one of the profile: tracemill report PROFILE --format partial");
+        hint_to_make_anew(r);
         return r->status;
     }
     r->status =
@@ -643,6 +676,22 @@ tm_status tm_partial_enter(struct tm_partial_reader *r, const char *section)
         return tm_partial_damaged(r, "a section is longer than the file");
     if (r->status == TM_OK)
         r->section_end = place(r) + length;
+    r->tables = (struct tables){ .count = 0 };
+    return r->status;
+}
+
+bool tm_partial_enter_table(struct tm_partial_reader *r, const void *table)
+{
+    return meet_table(&r->tables, table);
+}
+
+tm_status tm_partial_refuse_layout(struct tm_partial_reader *r)
+{
+    if (r->status == TM_OK) {
+        r->status = tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)place(r),
+                            "%s is a partial of another tracemill, whose tables have other fields", r->name);
+        hint_to_make_anew(r);
+    }
     return r->status;
 }
 

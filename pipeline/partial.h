@@ -9,7 +9,7 @@
 /* The partial of a run: what the stages hold once its hosts are read, uncapped, so that partials of hosts and shards
  * merge to exactly what one process gives.  A file of sections in a fixed order, closed by a checksum.
  * source: schemas/PARTIAL.md */
-#define TM_PARTIAL_MAGIC "TRACEMILL PARTIAL 8\n"
+#define TM_PARTIAL_MAGIC "TRACEMILL PARTIAL 9\n"
 enum { TM_PARTIAL_MAGIC_BYTES = 20 };
 
 /* The name of a host of the run, by its number. */
@@ -46,6 +46,10 @@ void tm_partial_put_name(struct tm_partial_writer *w, tm_strid name);
 void tm_partial_put_id(struct tm_partial_writer *w, uint32_t host, const char *id);
 /* The host, and the id of one of its devices. */
 void tm_partial_put_device(struct tm_partial_writer *w, uint32_t host, const char *id);
+/* Do rows of this table, known by its address, come for the first time in the section?  Then their layout has to be
+ * written before them.  There are at most TM_PARTIAL_TABLES_MOST in a section. */
+enum { TM_PARTIAL_TABLES_MOST = 32 };
+bool tm_partial_begin_table(struct tm_partial_writer *w, const void *table);
 
 /* Copy all sections, between the magic number and the checksum.
  * errors: TM_ERR_OUTPUT */
@@ -91,6 +95,9 @@ tm_status tm_partial_status(const struct tm_partial_reader *r);
 /* errors: TM_ERR_INPUT with the place; the first failure wins */
 tm_status tm_partial_damaged(struct tm_partial_reader *r, const char *what);
 
+/* As tm_partial_begin_table; where the layout that follows is not that of the table, another version wrote it. */
+bool tm_partial_enter_table(struct tm_partial_reader *r, const void *table);
+tm_status tm_partial_refuse_layout(struct tm_partial_reader *r); /* errors: TM_ERR_INPUT; the first failure wins */
 uint32_t tm_partial_u32(struct tm_partial_reader *r);
 uint64_t tm_partial_u64(struct tm_partial_reader *r);
 int64_t tm_partial_i64(struct tm_partial_reader *r);

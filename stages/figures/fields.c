@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdalign.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "pipeline/store/bounded_sum.h"
 #include "stages/figures/figure_rows.h"
@@ -22,7 +23,39 @@ static const uint8_t element_bytes[TM_FIELD_KIND_COUNT] = {
 
 static_assert(sizeof(tm_strid) == 4, "as the table says");
 
+static size_t step_of(const struct tm_row_field *field)
+{
+    if (field->kind == TM_FIELD_STRUCT)
+        return field->below;
+    return element_bytes[field->kind] ? element_bytes[field->kind] : field->bytes;
+}
+
+/* What rows of a table look like in a partial, and what they mean: names, kinds, limits, rules of merging.  Where
+ * members lie in memory is no part of it. */
+static uint64_t layout_of(const struct tm_row_field *fields)
+{
+    uint64_t layout = 0;
+
+    for (const struct tm_row_field *field = fields; field->kind; field++) {
+        const bool has_limit = field->kind != TM_FIELD_STRUCT && field->kind != TM_FIELD_ID;
+        const uint64_t facts[] = { layout,
+                                   field->kind,
+                                   field->merge,
+                                   field->bytes / step_of(field),
+                                   has_limit ? field->below : 0,
+                                   field->counted_bytes,
+                                   field->kind == TM_FIELD_STRUCT ? layout_of(field->fields) : 0 };
+
+        if (!field->is_local)
+            layout = XXH3_64bits_withSeed(field->name, strlen(field->name), XXH3_64bits(facts, sizeof(facts)));
+    }
+    return layout;
+}
+
 /* --- saving --- */
+
+static void save_members(struct tm_partial_writer *w, const struct tm_row_field *fields, const void *row);
+static void load_members(struct tm_partial_reader *r, const struct tm_row_field *fields, void *row);
 
 static void save_element(struct tm_partial_writer *w, const struct tm_row_field *field, const void *at)
 {
@@ -59,7 +92,7 @@ static void save_element(struct tm_partial_writer *w, const struct tm_row_field 
         tm_partial_put_text(w, at);
         break;
     case TM_FIELD_STRUCT:
-        tm_fields_save(w, field->fields, at);
+        save_members(w, field->fields, at);
         break;
     case TM_FIELD_ID:
     case TM_FIELD_NONE:
@@ -74,13 +107,6 @@ static uint32_t *host_of(const struct tm_row_field *field, const void *row)
     return (uint32_t *)((uintptr_t)row + field->below);
 }
 
-static size_t step_of(const struct tm_row_field *field)
-{
-    if (field->kind == TM_FIELD_STRUCT)
-        return field->below;
-    return element_bytes[field->kind] ? element_bytes[field->kind] : field->bytes;
-}
-
 /* The bytes of a member that are used. */
 static size_t used_bytes(const struct tm_row_field *field, const void *row)
 {
@@ -91,7 +117,7 @@ static size_t used_bytes(const struct tm_row_field *field, const void *row)
     return step_of(field) * (field->counted_bytes == 1 ? *count : *(const uint32_t *)(const void *)count);
 }
 
-void tm_fields_save(struct tm_partial_writer *w, const struct tm_row_field *fields, const void *row)
+static void save_members(struct tm_partial_writer *w, const struct tm_row_field *fields, const void *row)
 {
     for (const struct tm_row_field *field = fields; field->kind; field++) {
         if (field->is_local)
@@ -101,6 +127,13 @@ void tm_fields_save(struct tm_partial_writer *w, const struct tm_row_field *fiel
         for (size_t i = 0; i < used_bytes(field, row); i += step_of(field))
             save_element(w, field, (const uint8_t *)row + field->at + i);
     }
+}
+
+void tm_fields_save(struct tm_partial_writer *w, const struct tm_row_field *fields, const void *row)
+{
+    if (tm_partial_begin_table(w, fields))
+        tm_partial_put_u64(w, layout_of(fields));
+    save_members(w, fields, row);
 }
 
 /* --- loading --- */
@@ -140,7 +173,7 @@ static void load_element(struct tm_partial_reader *r, const struct tm_row_field 
         tm_partial_text(r, at, field->bytes);
         break;
     case TM_FIELD_STRUCT:
-        tm_fields_load(r, field->fields, at);
+        load_members(r, field->fields, at);
         break;
     case TM_FIELD_HOST:
         *(uint32_t *)at = tm_partial_run_host(r);
@@ -161,7 +194,7 @@ static void load_element(struct tm_partial_reader *r, const struct tm_row_field 
     }
 }
 
-void tm_fields_load(struct tm_partial_reader *r, const struct tm_row_field *fields, void *row)
+static void load_members(struct tm_partial_reader *r, const struct tm_row_field *fields, void *row)
 {
     for (const struct tm_row_field *field = fields; field->kind; field++) {
         if (field->is_local)
@@ -171,6 +204,18 @@ void tm_fields_load(struct tm_partial_reader *r, const struct tm_row_field *fiel
         for (size_t i = 0; i < used_bytes(field, row); i += step_of(field))
             load_element(r, field, (uint8_t *)row + field->at + i);
     }
+}
+
+static void enter_table(struct tm_partial_reader *r, const struct tm_row_field *fields)
+{
+    if (tm_partial_enter_table(r, fields) && tm_partial_u64(r) != layout_of(fields))
+        (void)tm_partial_refuse_layout(r);
+}
+
+void tm_fields_load(struct tm_partial_reader *r, const struct tm_row_field *fields, void *row)
+{
+    enter_table(r, fields);
+    load_members(r, fields, row);
 }
 
 /* --- merging --- */
@@ -274,7 +319,7 @@ void tm_fields_take_first(const struct tm_row_field *fields, void *into, const v
             memcpy((uint8_t *)into + field->at, (const uint8_t *)from + field->at, field->bytes);
 }
 
-void tm_fields_load_more(struct tm_partial_reader *r, const struct tm_row_field *fields, void *row)
+static void load_more_members(struct tm_partial_reader *r, const struct tm_row_field *fields, void *row)
 {
     for (const struct tm_row_field *field = fields; field->kind; field++) {
         if (field->is_local)
@@ -284,7 +329,7 @@ void tm_fields_load_more(struct tm_partial_reader *r, const struct tm_row_field 
 
             assert(field->merge != TM_MERGE_KEEP && field->merge != TM_MERGE_FIRST);
             if (field->kind == TM_FIELD_STRUCT) {
-                tm_fields_load_more(r, field->fields, (uint8_t *)row + field->at + i);
+                load_more_members(r, field->fields, (uint8_t *)row + field->at + i);
                 continue;
             }
             assert(step_of(field) <= sizeof(element));
@@ -292,6 +337,12 @@ void tm_fields_load_more(struct tm_partial_reader *r, const struct tm_row_field 
             merge_element(field, (uint8_t *)row + field->at + i, element);
         }
     }
+}
+
+void tm_fields_load_more(struct tm_partial_reader *r, const struct tm_row_field *fields, void *row)
+{
+    enter_table(r, fields);
+    load_more_members(r, fields, row);
 }
 
 /* --- containers --- */

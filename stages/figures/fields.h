@@ -21,8 +21,9 @@ struct tm_top_rows;
  *         TM_FIELDS_END,
  *     };
  *
- * To add one: 1. the member in its struct; 2. its line in the table, in the order of the partial; 3. the new version in
- * TM_PARTIAL_MAGIC and schemas/PARTIAL.md.  A member that is an array has as many elements as fit into it. */
+ * To add one: 1. the member in its struct; 2. its line in the table, in the order of the partial.  A partial has a hash
+ * of each table before its first row, so that one which another table wrote is refused.  A member that is an array has
+ * as many elements as fit into it. */
 enum tm_field_kind {
     TM_FIELD_NONE,
     TM_FIELD_WORD,           /* uint64_t, or a struct of them: hashes, keys */
@@ -56,6 +57,7 @@ enum tm_field_merge {
 };
 
 struct tm_row_field {
+    const char *name;    /* of the member: part of what a partial is known by */
     uint8_t kind, merge; /* enum tm_field_kind, enum tm_field_merge */
     bool is_local;       /* it is merged, but in no partial */
     uint16_t at, bytes;  /* in the row */
@@ -69,13 +71,13 @@ struct tm_row_field {
 
 #define TM_FIELD_BELOW(type, member, field_kind, field_merge, limit)                                                   \
     {                                                                                                                  \
-        .kind = TM_FIELD_##field_kind, .merge = TM_MERGE_##field_merge, .at = offsetof(type, member),                  \
+        .name = #member, .kind = TM_FIELD_##field_kind, .merge = TM_MERGE_##field_merge, .at = offsetof(type, member), \
         .bytes = sizeof(((type *)0)->member), .below = (limit)                                                         \
     }
 #define TM_FIELD(type, member, field_kind, field_merge) TM_FIELD_BELOW(type, member, field_kind, field_merge, 0)
 #define TM_FIELD_LOCAL(type, member, field_kind, field_merge)                                                          \
     {                                                                                                                  \
-        .kind = TM_FIELD_##field_kind, .merge = TM_MERGE_##field_merge, .is_local = true,                              \
+        .name = #member, .kind = TM_FIELD_##field_kind, .merge = TM_MERGE_##field_merge, .is_local = true,             \
         .at = offsetof(type, member), .bytes = sizeof(((type *)0)->member)                                             \
     }
 /* in: host_member  uint32_t: written and read with the id */
@@ -84,20 +86,20 @@ struct tm_row_field {
 /* in: of  the type of one;  table  of that type; its own rules say how each of its members merges */
 #define TM_FIELD_STRUCTS(type, member, of, table)                                                                      \
     {                                                                                                                  \
-        .kind = TM_FIELD_STRUCT, .merge = TM_MERGE_SUM, .at = offsetof(type, member),                                  \
+        .name = #member, .kind = TM_FIELD_STRUCT, .merge = TM_MERGE_SUM, .at = offsetof(type, member),                 \
         .bytes = sizeof(((type *)0)->member), .below = sizeof(of), .fields = (table)                                   \
     }
 /* An array of which as many elements are written as `count_member` says: uint8_t or uint32_t, a field
  * before it, whose limit is what there is room for. */
 #define TM_FIELD_COUNTED(type, member, field_kind, field_merge, count_member)                                          \
     {                                                                                                                  \
-        .kind = TM_FIELD_##field_kind, .merge = TM_MERGE_##field_merge, .at = offsetof(type, member),                  \
+        .name = #member, .kind = TM_FIELD_##field_kind, .merge = TM_MERGE_##field_merge, .at = offsetof(type, member), \
         .bytes = sizeof(((type *)0)->member), .counted_by = offsetof(type, count_member),                              \
         .counted_bytes = sizeof(((type *)0)->count_member)                                                             \
     }
 #define TM_FIELD_COUNTED_STRUCTS(type, member, of, table, count_member)                                                \
     {                                                                                                                  \
-        .kind = TM_FIELD_STRUCT, .at = offsetof(type, member), .bytes = sizeof(((type *)0)->member),                   \
+        .name = #member, .kind = TM_FIELD_STRUCT, .at = offsetof(type, member), .bytes = sizeof(((type *)0)->member),  \
         .below = sizeof(of), .fields = (table), .counted_by = offsetof(type, count_member),                            \
         .counted_bytes = sizeof(((type *)0)->count_member)                                                             \
     }

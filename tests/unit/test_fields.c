@@ -314,6 +314,53 @@ static void a_length_that_is_negative_is_damage(void **state)
     tm_lengths_free(lengths);
 }
 
+/* A table in which one field is another one. */
+static void change_field(struct tm_row_field *fields, size_t field, int how)
+{
+    static const struct tm_row_field changed_part[] = { TM_FIELD(struct part, count, COUNT, SUM), TM_FIELDS_END };
+
+    if (how == 0)
+        fields[field].name = "renamed";
+    else if (how == 1)
+        fields[field].kind = TM_FIELD_INSTANT;
+    else if (how == 2)
+        fields[field].merge = TM_MERGE_MAX;
+    else if (how == 3)
+        fields[field].below = 7;
+    else if (how == 4)
+        fields[field].kind = TM_FIELD_NONE; /* it and all after it are gone */
+    else
+        fields[sizeof(sum_fields) / sizeof(sum_fields[0]) - 2].fields = changed_part;
+}
+
+static void rows_of_another_table_are_refused(void **state)
+{
+    enum { CHANGES = 6 };
+    struct tm_row_field fields[sizeof(sum_fields) / sizeof(sum_fields[0])];
+
+    (void)state;
+    for (int how = -1; how < CHANGES; how++) {
+        struct sample row = { .count = 0 };
+        struct file file;
+        struct tm_run run;
+
+        memcpy(fields, sum_fields, sizeof(fields));
+        if (how >= 0)
+            change_field(fields, 2, how);
+        test_run_init(&run);
+        (void)begin_saving(&file, &run);
+        tm_fields_save(file.w, sum_fields, &one);
+        tm_fields_save(file.w, sum_fields, &one); /* the layout is written once */
+        tm_fields_load(begin_loading(&file), fields, &row);
+        tm_fields_load(file.r, fields, &row);
+        assert_int_equal(end_loading(&file), how < 0 ? TM_OK : TM_ERR_INPUT);
+        if (how >= 0)
+            assert_non_null(strstr(run.error.what, "whose tables have other fields"));
+        else
+            assert_ledger_is_even(&run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +371,7 @@ int main(void)
         cmocka_unit_test(sums_grow_by_what_is_loaded),
         cmocka_unit_test(lengths_are_saved_and_loaded),
         cmocka_unit_test(a_length_that_is_negative_is_damage),
+        cmocka_unit_test(rows_of_another_table_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
