@@ -79,7 +79,7 @@ echo "install-deps: installing ${#missing[@]} packages with apt-get: ${missing[*
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 apt() {
-    if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 "$@" \
+    if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=600 "$@" \
         </dev/null >"$log" 2>&1; then
         tail -n 30 "$log" >&2
         echo "install-deps: 'apt-get $1' failed" >&2
