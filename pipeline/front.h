@@ -42,8 +42,7 @@ struct tm_sites {
 
 /* owns:   the caller releases it with tm_sites_release (a zeroed one is tolerated)
  * errors: of the ledger */
-tm_status tm_sites_init(struct tm_sites *sites, struct tm_run *run, enum tm_account account,
-                        size_t memory_bytes) TM_MUST_USE;
+tm_status tm_sites_init(struct tm_sites *sites, struct tm_run *run, enum tm_account account, size_t memory_bytes);
 void tm_sites_release(struct tm_sites *sites);
 
 /* A site that is not in the table; slot: where it belongs.  NULL: as of tm_sites_at */
@@ -108,7 +107,7 @@ struct tm_site_rows {
  * owns:   the caller releases it with tm_site_rows_release (a zeroed one is tolerated)
  * errors: of the ledger */
 tm_status tm_site_rows_init(struct tm_site_rows *rows, struct tm_run *run, enum tm_account account, size_t row_bytes,
-                            size_t memory_bytes) TM_MUST_USE;
+                            size_t memory_bytes);
 void tm_site_rows_release(struct tm_site_rows *rows);
 
 /* Where the row of a site is, which is not 0; another one's, if it begins with another number. */
@@ -166,16 +165,16 @@ struct tm_front_row {
  * owns:   the caller releases it with tm_front_release (a zeroed one is tolerated), before the groups
  * errors: of the ledger */
 tm_status tm_front_init(struct tm_front *front, struct tm_run *run, enum tm_account account, size_t row_bytes,
-                        size_t memory_bytes, struct tm_groups *into) TM_MUST_USE;
+                        size_t memory_bytes, struct tm_groups *into);
 void tm_front_release(struct tm_front *front);
 
 /* Hand on all rows and forget the sites: at the end of each host. */
-tm_status tm_front_flush(struct tm_front *front) TM_MUST_USE;
+tm_status tm_front_flush(struct tm_front *front);
 
 /* Makes room for a site that has no row: hands on the one that is in the way, if there is one, and zeroes it. */
 void *tm_front_turn(struct tm_front *front, uint64_t site);
 /* Hand on one row, which stays and is to be filled anew: where it gathers for a time, a step, that is over. */
-tm_status tm_front_hand_on(struct tm_front *front, void *row) TM_MUST_USE;
+tm_status tm_front_hand_on(struct tm_front *front, void *row);
 
 /* The row of a site that has one, valid until the next call; NULL = it has none. */
 static inline void *tm_front_find(const struct tm_front *front, uint64_t site)

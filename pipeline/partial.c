@@ -308,6 +308,11 @@ bool tm_partial_begin_table(struct tm_partial_writer *w, const void *table)
     return meet_table(&w->tables, table);
 }
 
+tm_status tm_partial_writer_status(const struct tm_partial_writer *w)
+{
+    return w->run->error.status;
+}
+
 tm_status tm_partial_end(struct tm_partial_writer *w)
 {
     uint8_t length[8];
@@ -405,12 +410,12 @@ tm_status tm_partial_damaged(struct tm_partial_reader *r, const char *what)
 
 bool tm_partial_is_ok(const struct tm_partial_reader *r)
 {
-    return r->status == TM_OK;
+    return r->status == TM_OK && !tm_failed(r->run);
 }
 
 tm_status tm_partial_status(const struct tm_partial_reader *r)
 {
-    return r->status;
+    return r->status != TM_OK ? r->status : r->run->error.status;
 }
 
 /* Fill the buffer from where it ends. */

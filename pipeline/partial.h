@@ -32,6 +32,7 @@ void tm_partial_writer_free(struct tm_partial_writer *w);
 
 void tm_partial_begin(struct tm_partial_writer *w, const char *section);
 tm_status tm_partial_end(struct tm_partial_writer *w) TM_MUST_USE;
+tm_status tm_partial_writer_status(const struct tm_partial_writer *w); /* of the run */
 
 void tm_partial_put_u8(struct tm_partial_writer *w, unsigned value); /* below 256 */
 void tm_partial_put_u32(struct tm_partial_writer *w, uint32_t value);
@@ -91,7 +92,7 @@ tm_status tm_partial_finish(struct tm_partial_reader *r) TM_MUST_USE; /* there a
 
 /* What is read is untrusted.  After a failure everything reads as 0 or "", so that one check after a row is enough. */
 bool tm_partial_is_ok(const struct tm_partial_reader *r);
-tm_status tm_partial_status(const struct tm_partial_reader *r);
+tm_status tm_partial_status(const struct tm_partial_reader *r); /* likewise of the run */
 /* errors: TM_ERR_INPUT with the place; the first failure wins */
 tm_status tm_partial_damaged(struct tm_partial_reader *r, const char *what);
 

@@ -237,8 +237,7 @@ tm_status tm_trace_common(const struct tm_trace *trace, uint32_t row, uint8_t *b
 
 /* What the HLO of a program says of the op that launch facts name.
  * out:    *op  NULL where nothing is known of it; valid until the next row of hlo_ops is asked for */
-tm_status tm_trace_hlo(const struct tm_trace *trace, const struct tm_config *config,
-                       const struct tm_hlo_op **op) TM_MUST_USE;
+tm_status tm_trace_hlo(const struct tm_trace *trace, const struct tm_config *config, const struct tm_hlo_op **op);
 
 /* Note damage: the trace is partial, and the first text stays. */
 void tm_trace_damage(struct tm_trace *trace, const char *format, ...) TM_PRINTF(2, 3);

@@ -350,81 +350,70 @@ void tm_fields_load_more(struct tm_partial_reader *r, const struct tm_row_field 
 tm_status tm_fields_save_groups(struct tm_partial_writer *w, const struct tm_row_field *fields,
                                 struct tm_groups *groups)
 {
-    const void *row = NULL;
-    tm_status st = tm_groups_finish_st(groups);
+    const void *row;
 
-    while (st == TM_OK && (st = tm_groups_next_st(groups, &row)) == TM_OK && row) {
+    tm_groups_finish(groups);
+    while ((row = tm_groups_next(groups))) {
         tm_partial_put_u8(w, 1);
         tm_fields_save(w, fields, row);
     }
     tm_partial_put_u8(w, 0);
-    return st;
+    return tm_partial_writer_status(w);
 }
 
 /* in: row_bytes  of a row, which is zero but for its fields before `complete` gets it */
-static tm_status load_row(struct tm_partial_reader *r, const struct tm_row_field *fields, size_t row_bytes,
-                          tm_fields_complete *complete, void *of, void *row)
+static void load_row(struct tm_partial_reader *r, const struct tm_row_field *fields, size_t row_bytes,
+                     tm_fields_complete *complete, void *of, void *row)
 {
-    tm_status st;
-
     assert(row_bytes <= ROW_BYTES_MOST);
     memset(row, 0, row_bytes);
     tm_fields_load(r, fields, row);
-    st = tm_partial_status(r);
-    return st == TM_OK && complete ? complete(of, r, row) : st;
+    if (complete && tm_partial_is_ok(r))
+        (void)complete(of, r, row);
 }
 
 tm_status tm_fields_load_groups(struct tm_partial_reader *r, const struct tm_row_field *fields,
                                 struct tm_groups *groups, tm_fields_complete *complete, void *of)
 {
     alignas(max_align_t) uint8_t row[ROW_BYTES_MOST];
-    tm_status st = TM_OK;
 
-    while (st == TM_OK && tm_partial_bool(r)) {
-        st = load_row(r, fields, tm_groups_row_bytes(groups), complete, of, row);
-        if (st == TM_OK)
-            st = tm_groups_add_st(groups, row);
+    while (tm_partial_bool(r) && tm_partial_is_ok(r)) {
+        load_row(r, fields, tm_groups_row_bytes(groups), complete, of, row);
+        tm_groups_add(groups, row);
     }
-    return st == TM_OK ? tm_partial_status(r) : st;
+    return tm_partial_status(r);
 }
 
 tm_status tm_fields_save_rows(struct tm_partial_writer *w, const struct tm_row_field *fields, struct tm_rows *rows,
                               uint64_t first, uint64_t count)
 {
-    for (uint64_t i = first; i < first + count; i++) {
-        const void *const row = tm_rows_at(rows, i);
-
-        if (!row)
-            return tm_rows_status(rows);
-        tm_fields_save(w, fields, row);
-    }
-    return TM_OK;
+    for (uint64_t i = first; i < first + count; i++)
+        tm_fields_save(w, fields, tm_rows_at(rows, i));
+    return tm_rows_status(rows);
 }
 
 tm_status tm_fields_load_rows(struct tm_partial_reader *r, const struct tm_row_field *fields, struct tm_rows *rows,
                               uint64_t count, tm_fields_complete *complete, void *of)
 {
     alignas(max_align_t) uint8_t row[ROW_BYTES_MOST];
-    tm_status st = tm_partial_status(r);
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        st = load_row(r, fields, tm_rows_row_bytes(rows), complete, of, row);
-        if (st == TM_OK)
-            st = tm_rows_append_st(rows, row);
+    for (uint64_t i = 0; i < count && tm_partial_is_ok(r); i++) {
+        load_row(r, fields, tm_rows_row_bytes(rows), complete, of, row);
+        tm_rows_append(rows, row);
     }
-    return st;
+    return tm_partial_status(r);
 }
 
 tm_status tm_fields_save_sorter(struct tm_partial_writer *w, const struct tm_row_field *fields,
                                 struct tm_sorter *sorter)
 {
-    const void *row = NULL;
-    tm_status st = tm_sorter_finish_st(sorter);
+    const void *row;
 
+    tm_sorter_finish(sorter);
     tm_partial_put_u64(w, tm_sorter_count(sorter));
-    while (st == TM_OK && (st = tm_sorter_next_st(sorter, &row)) == TM_OK && row)
+    while ((row = tm_sorter_next(sorter)))
         tm_fields_save(w, fields, row);
-    return st;
+    return tm_partial_writer_status(w);
 }
 
 tm_status tm_fields_load_sorter(struct tm_partial_reader *r, const struct tm_row_field *fields,
@@ -432,14 +421,12 @@ tm_status tm_fields_load_sorter(struct tm_partial_reader *r, const struct tm_row
 {
     const uint64_t count = tm_partial_u64(r);
     alignas(max_align_t) uint8_t row[ROW_BYTES_MOST];
-    tm_status st = tm_partial_status(r);
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        st = load_row(r, fields, tm_sorter_row_bytes(sorter), complete, of, row);
-        if (st == TM_OK)
-            st = tm_sorter_push_st(sorter, row);
+    for (uint64_t i = 0; i < count && tm_partial_is_ok(r); i++) {
+        load_row(r, fields, tm_sorter_row_bytes(sorter), complete, of, row);
+        tm_sorter_push(sorter, row);
     }
-    return st;
+    return tm_partial_status(r);
 }
 
 void tm_fields_save_top(struct tm_partial_writer *w, const struct tm_row_field *fields, struct tm_top_rows *top)
@@ -455,43 +442,37 @@ tm_status tm_fields_load_top(struct tm_partial_reader *r, const struct tm_row_fi
 {
     const uint64_t count = tm_partial_below_u64(r, most + 1);
     alignas(max_align_t) uint8_t row[ROW_BYTES_MOST];
-    tm_status st = tm_partial_status(r);
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        st = load_row(r, fields, tm_top_rows_row_bytes(top), NULL, NULL, row);
-        if (st == TM_OK)
-            st = tm_top_rows_add(top, row);
+    for (uint64_t i = 0; i < count && tm_partial_is_ok(r); i++) {
+        load_row(r, fields, tm_top_rows_row_bytes(top), NULL, NULL, row);
+        tm_top_rows_add(top, row);
     }
-    return st;
+    return tm_partial_status(r);
 }
 
 tm_status tm_fields_save_lengths(struct tm_partial_writer *w, const struct tm_row_field *fields,
                                  struct tm_lengths *lengths)
 {
-    const struct tm_length *length = NULL;
-    tm_status st = tm_lengths_finish_st(lengths);
+    const struct tm_length *length;
 
-    while (st == TM_OK && (st = tm_lengths_next_st(lengths, &length)) == TM_OK && length) {
+    tm_lengths_finish(lengths);
+    while ((length = tm_lengths_next(lengths))) {
         tm_partial_put_u8(w, 1);
         tm_fields_save(w, fields, length);
     }
     tm_partial_put_u8(w, 0);
-    return st;
+    return tm_partial_writer_status(w);
 }
 
 tm_status tm_fields_load_lengths(struct tm_partial_reader *r, const struct tm_row_field *fields,
                                  struct tm_lengths *lengths)
 {
-    while (tm_partial_bool(r)) {
+    while (tm_partial_bool(r) && tm_partial_is_ok(r)) {
         struct tm_length length = { .group = 0 };
-        tm_status st;
 
         tm_fields_load(r, fields, &length);
-        if (!tm_partial_is_ok(r))
-            break;
-        st = tm_lengths_add_st(lengths, length.group, length.value, length.count);
-        if (st != TM_OK)
-            return st;
+        if (tm_partial_is_ok(r))
+            tm_lengths_add(lengths, length.group, length.value, length.count);
     }
     return tm_partial_status(r);
 }

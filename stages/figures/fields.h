@@ -129,38 +129,38 @@ typedef tm_status tm_fields_complete(void *of, struct tm_partial_reader *r, void
  * in:     complete  NULL = rows are complete as they are read;  of  what it gets
  * errors: of the groups, the partial and `complete` */
 tm_status tm_fields_save_groups(struct tm_partial_writer *w, const struct tm_row_field *fields,
-                                struct tm_groups *groups) TM_MUST_USE;
+                                struct tm_groups *groups);
 tm_status tm_fields_load_groups(struct tm_partial_reader *r, const struct tm_row_field *fields,
-                                struct tm_groups *groups, tm_fields_complete *complete, void *of) TM_MUST_USE;
+                                struct tm_groups *groups, tm_fields_complete *complete, void *of);
 
 /* Rows first to first + count - 1, one after the other; their number is the caller's to write and to read.  Loaded ones
  * are appended.
  * errors: of the rows, the partial and `complete` */
 tm_status tm_fields_save_rows(struct tm_partial_writer *w, const struct tm_row_field *fields, struct tm_rows *rows,
-                              uint64_t first, uint64_t count) TM_MUST_USE;
+                              uint64_t first, uint64_t count);
 tm_status tm_fields_load_rows(struct tm_partial_reader *r, const struct tm_row_field *fields, struct tm_rows *rows,
-                              uint64_t count, tm_fields_complete *complete, void *of) TM_MUST_USE;
+                              uint64_t count, tm_fields_complete *complete, void *of);
 
 /* The rows of a sorter in order, which saving finishes: their number, then each.
  * errors: of the sorter, the partial and `complete` */
 tm_status tm_fields_save_sorter(struct tm_partial_writer *w, const struct tm_row_field *fields,
-                                struct tm_sorter *sorter) TM_MUST_USE;
+                                struct tm_sorter *sorter);
 tm_status tm_fields_load_sorter(struct tm_partial_reader *r, const struct tm_row_field *fields,
-                                struct tm_sorter *sorter, tm_fields_complete *complete, void *of) TM_MUST_USE;
+                                struct tm_sorter *sorter, tm_fields_complete *complete, void *of);
 
 /* The kept rows of a list of the largest ones, which saving sorts: their number, then each.
  * in:     most  of them
  * errors: of the partial and the rows */
 void tm_fields_save_top(struct tm_partial_writer *w, const struct tm_row_field *fields, struct tm_top_rows *top);
 tm_status tm_fields_load_top(struct tm_partial_reader *r, const struct tm_row_field *fields, struct tm_top_rows *top,
-                             uint64_t most) TM_MUST_USE;
+                             uint64_t most);
 
 /* Lengths, in the order of group and value, as groups are.
  * in:     fields  of struct tm_length: its value is a TIME; the group is 0 where the table has none
  * errors: of the lengths and the partial */
 tm_status tm_fields_save_lengths(struct tm_partial_writer *w, const struct tm_row_field *fields,
-                                 struct tm_lengths *lengths) TM_MUST_USE;
+                                 struct tm_lengths *lengths);
 tm_status tm_fields_load_lengths(struct tm_partial_reader *r, const struct tm_row_field *fields,
-                                 struct tm_lengths *lengths) TM_MUST_USE;
+                                 struct tm_lengths *lengths);
 
 #endif

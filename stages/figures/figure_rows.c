@@ -50,11 +50,10 @@ tm_status tm_listed_text_add(struct tm_listed_texts *texts, struct tm_value *to,
 {
     const char *text;
     size_t length, no_room = 0;
-    const tm_status st = tm_names_text_st(texts->names, id, WHOLE_BYTES + 1, &text, &length);
 
-    if (st == TM_OK)
-        tm_add_row_text(to, key, text, length, length <= WHOLE_BYTES ? &texts->room_bytes : &no_room);
-    return st;
+    text = tm_names_text(texts->names, id, WHOLE_BYTES + 1, &length);
+    tm_add_row_text(to, key, text, length, length <= WHOLE_BYTES ? &texts->room_bytes : &no_room);
+    return tm_names_status(texts->names);
 }
 
 tm_status tm_listed_text_or(struct tm_listed_texts *texts, struct tm_value *to, const char *key, tm_strid id,
@@ -72,11 +71,10 @@ tm_status tm_add_name(struct tm_value *to, const char *key, struct tm_names *nam
 {
     const char *text;
     size_t length, room = 0;
-    const tm_status st = tm_names_text_st(names, id, TM_ROW_TEXT_CUT + 1, &text, &length);
 
-    if (st == TM_OK)
-        tm_add_row_text(to, key, text, length, &room);
-    return st;
+    text = tm_names_text(names, id, TM_ROW_TEXT_CUT + 1, &length);
+    tm_add_row_text(to, key, text, length, &room);
+    return tm_names_status(names);
 }
 
 tm_status tm_add_known_name(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id, const char *why)
@@ -92,16 +90,14 @@ tm_status tm_add_name_cut(struct tm_value *to, const char *key, struct tm_names 
 {
     const char *text;
     size_t length;
-    tm_status st;
 
     if (!id) {
         tm_add_null(to, key, why);
         return TM_OK;
     }
-    st = tm_names_text_st(names, id, most, &text, &length);
-    if (st == TM_OK)
-        tm_add_text(to, key, text, length);
-    return st;
+    text = tm_names_text(names, id, most, &length);
+    tm_add_text(to, key, text, length);
+    return tm_names_status(names);
 }
 
 /* --- one --- */
@@ -243,7 +239,7 @@ static bool goes_behind(const struct tm_top_rows *top, const void *a, const void
 
 /* Room for one row more.  A block that grows is held twice for a moment: it at least doubles, which is half as much
  * again. */
-static tm_status grow(struct tm_top_rows *top)
+static bool grow(struct tm_top_rows *top)
 {
     const uint64_t fit = top->memory_bytes / 3 * 2 / top->row_bytes;
     const uint64_t last = fit < top->most ? fit : top->most;
@@ -256,15 +252,15 @@ static tm_status grow(struct tm_top_rows *top)
         (void)tm_fail(&top->run->error, TM_ERR_LIMIT, -1, "cannot list more than %llu rows of a table in this memory",
                       (unsigned long long)top->capacity);
         tm_hint(&top->run->error, "raise --memory, or lower --rows");
-        return TM_ERR_LIMIT;
+        return false;
     }
     rows = tm_retake(&top->run->budget, top->account, top->rows, top->capacity * top->row_bytes,
                      capacity * top->row_bytes, &top->run->error);
     if (!rows)
-        return top->run->error.status;
+        return false;
     top->rows = rows;
     top->capacity = capacity;
-    return TM_OK;
+    return true;
 }
 
 /* Put the row where it belongs on the way from a leaf to the top. */
@@ -303,16 +299,10 @@ tm_status tm_top_rows_add(struct tm_top_rows *top, const void *row)
     if (top->count == top->most) {
         if (tm_top_rows_keep(top, row))
             replace_top(top, row);
-        return TM_OK;
+    } else if (top->count < top->capacity || grow(top)) {
+        sift_up(top, top->count++, row);
     }
-    if (top->count == top->capacity) {
-        const tm_status st = grow(top);
-
-        if (st != TM_OK)
-            return st;
-    }
-    sift_up(top, top->count++, row);
-    return TM_OK;
+    return top->run->error.status;
 }
 
 void tm_top_rows_sort(struct tm_top_rows *top)

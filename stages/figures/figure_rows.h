@@ -23,20 +23,18 @@ struct tm_listed_texts {
 struct tm_listed_texts tm_listed_texts(struct tm_names *names, uint64_t rows);
 
 /* Add a text; what is cut ends between two characters, and in "...". */
-tm_status tm_listed_text_add(struct tm_listed_texts *texts, struct tm_value *to, const char *key,
-                             tm_strid id) TM_MUST_USE;
+tm_status tm_listed_text_add(struct tm_listed_texts *texts, struct tm_value *to, const char *key, tm_strid id);
 /* The same, or null with a reason where there is none. */
 tm_status tm_listed_text_or(struct tm_listed_texts *texts, struct tm_value *to, const char *key, tm_strid id,
-                            const char *why) TM_MUST_USE;
+                            const char *why);
 
 /* Add a name of the trace to an object of the summary; a long one is cut as figure_rows.h has it. */
-tm_status tm_add_name(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id) TM_MUST_USE;
+tm_status tm_add_name(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id);
 /* The same where 0 means that there is none: null, with the reason. */
-tm_status tm_add_known_name(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id,
-                            const char *why) TM_MUST_USE;
+tm_status tm_add_known_name(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id, const char *why);
 /* The same, its first `most` bytes; 0 = all of them. */
 tm_status tm_add_name_cut(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id, size_t most,
-                          const char *why) TM_MUST_USE;
+                          const char *why);
 
 /* Texts of the rows of a table: long ones are given whole while there is room for them, else cut.  The room depends on
  * the number of rows alone, so that the summary does not depend on the memory. */
@@ -95,7 +93,7 @@ struct tm_top_rows *tm_listed_rows_new(struct tm_run *run, size_t row_bytes, uin
 /* Whether a row would be kept now: where it is not, nothing that the order does not ask for has to be found. */
 bool tm_top_rows_keep(const struct tm_top_rows *top, const void *row);
 /* errors: TM_ERR_LIMIT where the rows that were asked for do not fit */
-tm_status tm_top_rows_add(struct tm_top_rows *top, const void *row) TM_MUST_USE;
+tm_status tm_top_rows_add(struct tm_top_rows *top, const void *row);
 /* Put the kept rows in order.  No more rows come. */
 void tm_top_rows_sort(struct tm_top_rows *top);
 

@@ -116,7 +116,7 @@ static struct tm_partial_writer *begin_saving(struct file *file, struct tm_run *
     *file =
         (struct file){ .run = run, .names = tm_names_new(run, 1 << 20, NULL), .path = "/var/tmp/test-fields-XXXXXX" };
     assert_non_null(file->names);
-    assert_int_equal(tm_names_put_st(file->names, "gemm", 4, &file->name), TM_OK);
+    file->name = tm_names_put(file->names, "gemm", 4);
     file->w = tm_partial_writer_new(run, file->names, host_name, NULL);
     assert_non_null(file->w);
     tm_partial_begin(file->w, "samples");
@@ -277,17 +277,17 @@ static void lengths_are_saved_and_loaded(void **state)
     saved = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 1 << 20);
     loaded = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 1 << 20);
     assert_true(saved && loaded);
-    assert_int_equal(tm_lengths_add_st(saved, 0, 70, 2), TM_OK);
-    assert_int_equal(tm_lengths_add_st(saved, 0, INT64_MAX, 1), TM_OK);
+    tm_lengths_add(saved, 0, 70, 2);
+    tm_lengths_add(saved, 0, INT64_MAX, 1);
     assert_int_equal(tm_fields_save_lengths(begin_saving(&file, &run), length_fields, saved), TM_OK);
     assert_int_equal(tm_fields_load_lengths(begin_loading(&file), length_fields, loaded), TM_OK);
     assert_int_equal(end_loading(&file), TM_OK);
-    assert_int_equal(tm_lengths_finish_st(loaded), TM_OK);
-    assert_int_equal(tm_lengths_next_st(loaded, &length), TM_OK);
+    tm_lengths_finish(loaded);
+    length = tm_lengths_next(loaded);
     assert_true(length && length->group == 0 && length->value == 70 && length->count == 2);
-    assert_int_equal(tm_lengths_next_st(loaded, &length), TM_OK);
+    length = tm_lengths_next(loaded);
     assert_true(length && length->value == INT64_MAX && length->count == 1);
-    assert_int_equal(tm_lengths_next_st(loaded, &length), TM_OK);
+    length = tm_lengths_next(loaded);
     assert_null(length);
     tm_lengths_free(saved);
     tm_lengths_free(loaded);
@@ -304,7 +304,7 @@ static void a_length_that_is_negative_is_damage(void **state)
     test_run_init(&run);
     lengths = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 1 << 20);
     assert_non_null(lengths);
-    assert_int_equal(tm_lengths_add_st(lengths, 0, UINT64_MAX, 1), TM_OK);
+    tm_lengths_add(lengths, 0, UINT64_MAX, 1);
     assert_int_equal(tm_fields_save_lengths(begin_saving(&file, &run), length_fields, lengths), TM_OK);
     tm_lengths_free(lengths);
     lengths = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 1 << 20);
