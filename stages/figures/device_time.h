@@ -65,7 +65,7 @@ static inline enum tm_level tm_sweep_running(const struct tm_sweep *sweep)
 }
 
 /* Bring the sweep up to a time.  Nothing is told before the first activity. */
-static inline TM_MUST_USE tm_status tm_sweep_to(struct tm_sweep *sweep, int64_t to_ps, tm_sweep_told *told, void *to)
+static inline tm_status tm_sweep_to(struct tm_sweep *sweep, int64_t to_ps, tm_sweep_told *told, void *to)
 {
     if (!sweep->has_begun)
         return TM_OK;

@@ -110,7 +110,7 @@ static int64_t stake_of(const struct fusion_lane *lane)
     return stake < (uint64_t)dur_ps ? (int64_t)stake : dur_ps;
 }
 
-static tm_status list_run(struct fusion *f, const struct fusion_lane *lane, uint32_t track)
+static void list_run(struct fusion *f, const struct fusion_lane *lane, uint32_t track)
 {
     const struct tm_device *device = &f->trace->devices[lane->device];
     const struct tm_track *line;
@@ -127,38 +127,31 @@ static tm_status list_run(struct fusion *f, const struct fusion_lane *lane, uint
                               .name_count = lane->name_count };
 
     if (!tm_top_rows_keep(f->longest, &run))
-        return TM_OK;
+        return;
     line = tm_rows_at(f->trace->tracks, track);
-    if (!line)
-        return f->run->error.status;
     run.track_name = line->name;
     memcpy(run.names, lane->names, sizeof(run.names));
     memcpy(run.device, device->id, sizeof(run.device));
     if (lane->step != TM_NONE && steps->source != TM_STEPS_SESSION && lane->step < tm_rows_count(steps->marks)) {
         const struct tm_step_mark *mark = tm_rows_at(steps->marks, lane->step);
 
-        if (!mark)
-            return f->run->error.status;
         run.has_step = 1;
         run.step_number = mark->number;
     }
-    return tm_top_rows_add(f->longest, &run);
+    tm_top_rows_add(f->longest, &run);
 }
 
-static tm_status close_run(struct fusion *f, struct fusion_lane *lane, uint32_t track)
+static void close_run(struct fusion *f, struct fusion_lane *lane, uint32_t track)
 {
-    tm_status st = TM_OK;
-
     if (lane->kernels >= 2) {
         f->runs.count = tm_sum_counts(f->runs.count, 1);
         f->runs.kernels = tm_sum_counts(f->runs.kernels, lane->kernels);
         f->runs.kernel_ps = tm_sum_times(f->runs.kernel_ps, lane->kernel_ps);
         f->runs.gap_ps = tm_sum_times(f->runs.gap_ps, lane->gap_ps);
         f->runs.stake_ps = tm_sum_times(f->runs.stake_ps, stake_of(lane));
-        st = list_run(f, lane, track);
+        list_run(f, lane, track);
     }
     lane->kernels = 0;
-    return st;
 }
 
 /* --- chains of eager pointwise kernels --- */
@@ -191,17 +184,15 @@ static void follow_chain(struct fusion *f, struct fusion_lane *lane, const struc
 }
 
 /* Another activity: the run of small kernels ends. */
-static tm_status fusion_end_run(struct fusion *f, uint32_t track)
+static void fusion_end_run(struct fusion *f, uint32_t track)
 {
     struct fusion_lane *lane;
 
     if (track >= tm_rows_count(f->lanes))
-        return TM_OK;
+        return;
     lane = tm_rows_change(f->lanes, track);
-    if (!lane)
-        return f->run->error.status;
     close_chain(f, lane);
-    return close_run(f, lane, track);
+    close_run(f, lane, track);
 }
 
 /* The first different names of a run; the same text may have two handles. */
@@ -225,19 +216,16 @@ static void begin_run(struct fusion_lane *lane, const struct tm_event *event)
     lane->name_count = 0;
 }
 
-static tm_status take_small(struct fusion *f, struct fusion_lane *lane, const struct tm_event *event,
-                            const struct fusion_site *site)
+static void take_small(struct fusion *f, struct fusion_lane *lane, const struct tm_event *event,
+                       const struct fusion_site *site)
 {
     const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
     int64_t gap_ps = lane->kernels ? event->record.start_ps - lane->end_ps : 0;
-    tm_status st = TM_OK;
 
     if (lane->kernels && (gap_ps >= FUSION_GAP_PS || lane->device != event->device)) {
-        st = close_run(f, lane, event->record.track);
+        close_run(f, lane, event->record.track);
         gap_ps = 0;
     }
-    if (st != TM_OK)
-        return st;
     if (!lane->kernels)
         begin_run(lane, event);
     if (gap_ps > 0)
@@ -246,54 +234,52 @@ static tm_status take_small(struct fusion *f, struct fusion_lane *lane, const st
     lane->kernel_ps = tm_sum_times(lane->kernel_ps, event->record.dur_ps);
     lane->end_ps = end_ps > lane->end_ps ? end_ps : lane->end_ps;
     note_name(lane, site);
-    return TM_OK;
 }
 
 /* --- attention --- */
 
-static tm_status fusion_key(struct fusion *f, struct fusion_op *row);
-static inline tm_status count(struct fusion *f, struct fusion_site *site, uint32_t open, int64_t dur_ps);
+static void fusion_key(struct fusion *f, struct fusion_op *row);
+static inline void count(struct fusion *f, struct fusion_site *site, uint32_t open, int64_t dur_ps);
 static void fusion_merge_ops(void *into, const void *from);
 static bool fusion_has_matrix_units(const struct tm_device *device);
 
 /* A pattern that is whole counts for the softmax's op, or its name where that is not known. */
-static tm_status add_attention(struct fusion *f, const struct fusion_lane *lane)
+static void add_attention(struct fusion *f, const struct fusion_lane *lane)
 {
     struct fusion_op row = { .kind = FUSION_ATTENTION_OP,
                              .count = 1,
                              .total_ps = lane->between_ps,
                              .name = lane->softmax_op ? 0 : lane->softmax_name,
                              .op = lane->softmax_op };
-    const tm_status st = fusion_key(f, &row);
 
+    fusion_key(f, &row);
     fusion_add(&f->sums[FUSION_ATTENTION], lane->between_ps);
-    return st == TM_OK ? tm_groups_add_st(f->ops, &row) : st;
+    tm_groups_add(f->ops, &row);
 }
 
 /* A batched product ends a pattern that holds a softmax, and may begin the next one. */
-static tm_status take_product(struct fusion *f, struct fusion_lane *lane, const struct tm_event *event)
+static void take_product(struct fusion *f, struct fusion_lane *lane, const struct tm_event *event)
 {
-    tm_status st = TM_OK;
-
     if (lane->has_product && lane->has_softmax && lane->product_step == event->step)
-        st = add_attention(f, lane);
+        add_attention(f, lane);
     lane->has_product = 1;
     lane->product_step = event->step;
     lane->has_softmax = 0;
     lane->between = 0;
     lane->between_ps = 0;
-    return st;
 }
 
-static tm_status follow_attention(struct fusion *f, struct fusion_lane *lane, const struct tm_event *event,
-                                  const struct fusion_site *site)
+static void follow_attention(struct fusion *f, struct fusion_lane *lane, const struct tm_event *event,
+                             const struct fusion_site *site)
 {
-    if (site->role == FUSION_PRODUCT)
-        return take_product(f, lane, event);
+    if (site->role == FUSION_PRODUCT) {
+        take_product(f, lane, event);
+        return;
+    }
     if (site->role == FUSION_APART || lane->between == FUSION_BETWEEN_MOST)
         lane->has_product = 0;
     if (!lane->has_product)
-        return TM_OK;
+        return;
     lane->between++;
     lane->between_ps = tm_sum_times(lane->between_ps, event->record.dur_ps);
     if (site->role == FUSION_SOFTMAX && !lane->has_softmax) {
@@ -301,29 +287,23 @@ static tm_status follow_attention(struct fusion *f, struct fusion_lane *lane, co
         lane->softmax_op = site->op;
         lane->has_softmax = 1;
     }
-    return TM_OK;
 }
 
 /* Kernels in a row on a stream */
-static tm_status fusion_take_in_row(struct fusion *f, const struct tm_event *event, const struct fusion_site *site)
+static void fusion_take_in_row(struct fusion *f, const struct tm_event *event, const struct fusion_site *site)
 {
     const uint32_t track = event->record.track;
     struct fusion_lane *lane;
-    tm_status st = TM_OK;
 
     if (track >= tm_rows_count(f->lanes))
-        st = tm_rows_resize_st(f->lanes, (uint64_t)track + 1);
-    if (st != TM_OK)
-        return st;
+        tm_rows_resize(f->lanes, (uint64_t)track + 1);
     lane = tm_rows_change(f->lanes, track);
-    if (!lane)
-        return f->run->error.status;
     follow_chain(f, lane, event, site->is_eager);
     if (event->record.dur_ps < FUSION_SMALL_PS)
-        st = take_small(f, lane, event, site);
+        take_small(f, lane, event, site);
     else
-        st = close_run(f, lane, track);
-    return st == TM_OK ? follow_attention(f, lane, event, site) : st;
+        close_run(f, lane, track);
+    follow_attention(f, lane, event, site);
 }
 
 /* Fusion in a partial: the sums, the rows of ops and the longest runs. */
@@ -412,13 +392,10 @@ static tm_status complete_op(void *of, struct tm_partial_reader *r, void *row)
 static tm_status fusion_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct fusion *f = s->state;
-    tm_status st;
 
     f->names = tm_partial_names(r);
     tm_fields_load_more(r, stage_fields, f);
-    st = tm_fields_load_top(r, run_fields, f->longest, FUSION_RUNS_LISTED);
-    if (st != TM_OK)
-        return st;
+    tm_fields_load_top(r, run_fields, f->longest, FUSION_RUNS_LISTED);
     return tm_fields_load_groups(r, op_fields, f->ops, complete_op, NULL);
 }
 
@@ -438,42 +415,35 @@ static const char aten[] = "at::native", many[] = "multi_tensor_apply"; /* of ma
 
 /* What the texts and the HLO tell of a kernel */
 /* from its kind, name and op */
-static tm_status fusion_key(struct fusion *f, struct fusion_op *row)
+static void fusion_key(struct fusion *f, struct fusion_op *row)
 {
     struct {
         struct tm_key name, op;
         uint64_t kind;
     } text = { .kind = row->kind };
     struct tm_key hashes[2];
-    const tm_status st = tm_names_hashes_st(f->names, (const tm_strid[]){ row->name, row->op }, 2, hashes);
 
-    if (st != TM_OK)
-        return st;
+    tm_names_hashes(f->names, (const tm_strid[]){ row->name, row->op }, 2, hashes);
     text.name = hashes[0];
     text.op = hashes[1];
     row->key = tm_hash_key(&text, sizeof(text));
-    return TM_OK;
 }
 
 /* --- the role in an attention --- */
 
 /* A text in small letters, cut, in room of its own. */
-static tm_status lower(struct tm_names *names, tm_strid id, char *to, struct tm_text *lowered)
+static void lower(struct tm_names *names, tm_strid id, char *to, struct tm_text *lowered)
 {
     const char *text;
     size_t length;
-    tm_status st;
 
     *lowered = (struct tm_text){ to, 0 };
     if (!id)
-        return TM_OK;
-    st = tm_names_text_st(names, id, TEXT_MOST, &text, &length);
-    if (st != TM_OK)
-        return st;
+        return;
+    text = tm_names_text(names, id, TEXT_MOST, &length);
     lowered->length = length < TEXT_MOST ? length : TEXT_MOST;
     for (size_t i = 0; i < lowered->length; i++)
         to[i] = (char)tolower((unsigned char)text[i]);
-    return TM_OK;
 }
 
 static bool has(struct tm_text text, const char *part)
@@ -539,62 +509,58 @@ static bool is_batched(const struct tm_config *config, struct tm_text name, stru
     return config->grid[2] >= BATCHED_LAYERS;
 }
 
-static tm_status role_of_names(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category,
-                               tm_strid op, enum fusion_role *role)
+static void role_of_names(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category, tm_strid op,
+                          enum fusion_role *role)
 {
     char name_bytes[TEXT_MOST], path_bytes[TEXT_MOST];
     struct tm_text name, path;
-    tm_status st = lower(f->names, event->record.name, name_bytes, &name);
 
-    if (st == TM_OK)
-        st = lower(f->names, op, path_bytes, &path);
-    if (st != TM_OK)
-        return st;
+    lower(f->names, event->record.name, name_bytes, &name);
+    lower(f->names, op, path_bytes, &path);
     if (category == TM_CATEGORY_GEMM)
         *role = is_batched(event->config, name, path) ? FUSION_PRODUCT : FUSION_APART;
     else if (is_softmax(name) || (!has(name, "softmax") && is_softmax(path)))
         *role = FUSION_SOFTMAX;
     else
         *role = FUSION_BETWEEN;
-    return TM_OK;
 }
 
-static tm_status find_role(struct fusion *f, const struct tm_event *event, const struct tm_hlo_op *hlo,
-                           enum tm_kernel_category category, tm_strid op, enum fusion_role *role)
+static void find_role(struct fusion *f, const struct tm_event *event, const struct tm_hlo_op *hlo,
+                      enum tm_kernel_category category, tm_strid op, enum fusion_role *role)
 {
     if (category == TM_CATEGORY_ATTENTION || category == TM_CATEGORY_CONVOLUTION) {
         *role = FUSION_APART;
-        return TM_OK;
+        return;
     }
-    if (!hlo)
-        return role_of_names(f, event, category, op, role);
+    if (!hlo) {
+        role_of_names(f, event, category, op, role);
+        return;
+    }
     if (hlo->has_matrix)
         *role = hlo->is_batched && !hlo->has_softmax ? FUSION_PRODUCT : FUSION_APART;
     else
         *role = hlo->has_softmax ? FUSION_SOFTMAX : FUSION_BETWEEN;
-    return TM_OK;
 }
 
 /* --- precision --- */
 
 /* A product of 32-bit floats that does not run on matrix units.  The HLO tells the type, but not whether it was cut
  * to TF32: that the kernel's name tells, and where it does not, nothing is claimed. */
-static tm_status find_f32(struct fusion *f, const struct tm_event *event, const struct tm_hlo_op *hlo, bool *is_f32)
+static void find_f32(struct fusion *f, const struct tm_event *event, const struct tm_hlo_op *hlo, bool *is_f32)
 {
     const char *text, *precision;
     size_t length;
-    const tm_status st = tm_names_text_st(f->names, event->record.name, TEXT_MOST, &text, &length);
 
+    text = tm_names_text(f->names, event->record.name, TEXT_MOST, &length);
     *is_f32 = false;
-    if (st != TM_OK || tm_tensor_core_in(text, length) != 0)
-        return st;
+    if (tm_tensor_core_in(text, length) != 0)
+        return;
     if (hlo && hlo->precision != TM_PRECISION_UNKNOWN) {
         *is_f32 = hlo->precision == TM_F32;
-        return TM_OK;
+        return;
     }
     precision = tm_precision_in(text, length);
     *is_f32 = precision && strcmp(precision, "f32") == 0;
-    return TM_OK;
 }
 
 /* What a compiler would fuse with what stands around it. */
@@ -617,20 +583,16 @@ static bool is_light(enum tm_kernel_category category)
 
 /* An operation of its own of PyTorch's eager mode: pointwise, a copy or a reduction, by a kernel of ATen.  Kernels that
  * a compiler made (XLA, Triton) are as large as it could make them. */
-static tm_status find_eager(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category,
-                            bool *is_eager)
+static void find_eager(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category, bool *is_eager)
 {
     const char *text;
     size_t length;
-    tm_status st;
 
     *is_eager = false;
     if (!is_light(category))
-        return TM_OK;
-    st = tm_names_text_st(f->names, event->record.name, TEXT_MOST, &text, &length);
-    if (st == TM_OK)
-        *is_eager = memmem(text, length, aten, sizeof(aten) - 1) && !memmem(text, length, many, sizeof(many) - 1);
-    return st;
+        return;
+    text = tm_names_text(f->names, event->record.name, TEXT_MOST, &length);
+    *is_eager = memmem(text, length, aten, sizeof(aten) - 1) && !memmem(text, length, many, sizeof(many) - 1);
 }
 
 /* --- all of it --- */
@@ -645,24 +607,20 @@ static enum fusion_sort sort_of(const struct fusion *f, const struct tm_event *e
 }
 
 /* Its place among the ops. */
-static tm_status find_op(struct fusion *f, struct fusion_site *site)
+static void find_op(struct fusion *f, struct fusion_site *site)
 {
     struct fusion_op repeated = { .kind = FUSION_REPEATED_OP, .name = site->name, .op = site->op };
     struct tm_name info;
-    tm_status st = fusion_key(f, &repeated);
 
-    if (st == TM_OK)
-        st = tm_names_info_st(f->names, site->name, &info);
-    if (st != TM_OK)
-        return st;
+    fusion_key(f, &repeated);
+    info = tm_names_info(f->names, site->name);
     site->key = repeated.key;
     site->name_hash = info.hash.low;
     site->cell = 0;
-    return TM_OK;
 }
 
 /* Find it out for a site that is new. */
-static tm_status fusion_learn_site(struct fusion *f, const struct tm_event *event, struct fusion_site *site)
+static void fusion_learn_site(struct fusion *f, const struct tm_event *event, struct fusion_site *site)
 {
     const struct tm_config *config = event->config;
     const struct tm_category_question question = { .name = event->record.name,
@@ -671,30 +629,25 @@ static tm_status fusion_learn_site(struct fusion *f, const struct tm_event *even
                                                    .category = config->category,
                                                    .class = event->record.class,
                                                    .level = event->level };
-    enum tm_kernel_category category = TM_CATEGORY_OTHER;
+    enum tm_kernel_category category;
     enum fusion_role role = FUSION_BETWEEN;
     const struct tm_hlo_op *hlo;
     bool is_f32 = false;
-    tm_status st = tm_trace_hlo(f->trace, config, &hlo);
 
-    if (st == TM_OK)
-        st = tm_kernel_category_of(f->names, &question, &category);
-    if (st == TM_OK)
-        st = tm_short_kernel_name(f->names, event->record.name, &site->name);
-    if (st != TM_OK)
-        return st;
+    tm_trace_hlo(f->trace, config, &hlo);
+    category = tm_kernel_category_of(f->names, &question);
+    site->name = tm_short_kernel_name(f->names, event->record.name);
     site->op = config->op || !hlo ? config->op : hlo->path;
     site->has_op = site->op != 0;
     site->sort = (uint8_t)sort_of(f, event, site, category, hlo && hlo->has_matrix);
-    st = find_role(f, event, hlo, category, site->op, &role);
+    find_role(f, event, hlo, category, site->op, &role);
     site->role = (uint8_t)role;
-    if (st == TM_OK && site->sort == FUSION_UNIT)
-        st = find_f32(f, event, hlo, &is_f32);
+    if (site->sort == FUSION_UNIT)
+        find_f32(f, event, hlo, &is_f32);
     if (is_f32)
         site->sort = FUSION_BESIDE;
-    if (st == TM_OK)
-        st = find_eager(f, event, category, &site->is_eager);
-    return st == TM_OK ? find_op(f, site) : st;
+    find_eager(f, event, category, &site->is_eager);
+    find_op(f, site);
 }
 
 /* Small ops by step and device.  Only ops that come often in a step are wanted, so a step is judged as soon as its
@@ -709,14 +662,13 @@ enum {
 };
 
 /* Which ops come too often in a step */
-static tm_status fusion_open_steps(struct fusion *f)
+static void fusion_open_steps(struct fusion *f)
 {
     struct fusion_steps *s = &f->steps;
 
     s->cell_count = tm_cache_rows(fusion_memory(f->run, FUSION_CELLS), sizeof(*s->cells));
     s->seed = tm_hash_seed(s);
     s->cells = tm_take(&f->run->budget, TM_ACCOUNT_TABLES, s->cell_count * sizeof(*s->cells), &f->run->error);
-    return s->cells ? TM_OK : f->run->error.status;
 }
 
 static void give_open(struct fusion *f)
@@ -737,7 +689,7 @@ static void fusion_give_steps(struct fusion *f)
 }
 
 /* of a host */
-static tm_status fusion_begin_steps(struct fusion *f)
+static void fusion_begin_steps(struct fusion *f)
 {
     struct fusion_steps *s = &f->steps;
     uint32_t count = STEPS_AT_ONCE;
@@ -746,13 +698,12 @@ static tm_status fusion_begin_steps(struct fusion *f)
         count *= 2;
     s->open = tm_take(&f->run->budget, TM_ACCOUNT_TABLES, count * sizeof(*s->open), &f->run->error);
     if (!s->open)
-        return f->run->error.status;
+        return;
     s->open_count = count;
     for (uint32_t i = 0; i < count; i++)
         s->open[i] = (struct fusion_open_step){ .step = TM_NONE, .first = FUSION_NO_CELL };
     s->spilled = tm_groups_new(f->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op),
                                fusion_memory(f->run, FUSION_STEP_OPS), fusion_merge_ops);
-    return s->spilled ? TM_OK : f->run->error.status;
 }
 
 /* --- cells --- */
@@ -773,7 +724,7 @@ static inline uint64_t bit_of(const struct fusion_cell *cell)
 }
 
 /* To the groups, by op, step and device. */
-static tm_status spill_cell(struct fusion *f, struct fusion_cell *cell)
+static void spill_cell(struct fusion *f, struct fusion_cell *cell)
 {
     struct fusion_open_step *open = &f->steps.open[cell->open];
     const struct {
@@ -785,17 +736,18 @@ static tm_status spill_cell(struct fusion *f, struct fusion_cell *cell)
     row.key = tm_hash_key(&key, sizeof(key));
     open->spilled |= bit_of(cell);
     cell->count = 0;
-    return tm_groups_add_st(f->steps.spilled, &row);
+    tm_groups_add(f->steps.spilled, &row);
 }
 
 /* What came too often in a step of a device goes to the rows of the run. */
-static tm_status judge_cell(struct fusion *f, struct fusion_cell *cell)
+static void judge_cell(struct fusion *f, struct fusion_cell *cell)
 {
     struct fusion_op row = row_of(cell);
 
     cell->count = 0;
     row.steps = 1;
-    return row.count > FUSION_REPEATED_ABOVE ? tm_groups_add_st(f->ops, &row) : TM_OK;
+    if (row.count > FUSION_REPEATED_ABOVE)
+        tm_groups_add(f->ops, &row);
 }
 
 static void link_cell(struct fusion_steps *s, struct fusion_open_step *open, uint16_t number)
@@ -820,49 +772,48 @@ static void unlink_cell(struct fusion_steps *s, struct fusion_open_step *open, c
 /* --- steps --- */
 
 /* All of a step has come, or others need its place. */
-static tm_status close_step(struct fusion *f, struct fusion_open_step *open)
+static void close_step(struct fusion *f, struct fusion_open_step *open)
 {
     const bool is_whole = open->seen == open->activities;
-    tm_status st = TM_OK;
 
-    for (uint32_t i = open->first; i != FUSION_NO_CELL && st == TM_OK; i = f->steps.cells[i].next) {
+    for (uint32_t i = open->first; i != FUSION_NO_CELL; i = f->steps.cells[i].next) {
         struct fusion_cell *cell = &f->steps.cells[i];
 
-        st = is_whole && !(open->spilled & bit_of(cell)) ? judge_cell(f, cell) : spill_cell(f, cell);
+        if (is_whole && !(open->spilled & bit_of(cell)))
+            judge_cell(f, cell);
+        else
+            spill_cell(f, cell);
     }
     open->step = TM_NONE;
     open->first = FUSION_NO_CELL;
-    return st;
 }
 
-static tm_status open_step(struct fusion *f, struct fusion_open_step *open, uint32_t device, uint32_t step)
+static void open_step(struct fusion *f, struct fusion_open_step *open, uint32_t device, uint32_t step)
 {
     const struct tm_steps *steps = &f->trace->steps;
     const uint64_t at = f->trace->devices[device].first_step_row + step;
-    tm_status st = open->step == TM_NONE ? TM_OK : close_step(f, open);
 
+    if (open->step != TM_NONE)
+        close_step(f, open);
     *open =
         (struct fusion_open_step){ .activities = UINT64_MAX, .device = device, .step = step, .first = FUSION_NO_CELL };
-    if (st == TM_OK && step < steps->count && at < tm_rows_count(steps->rows)) {
+    if (step < steps->count && at < tm_rows_count(steps->rows)) {
         const struct tm_step_row *row = tm_rows_at(steps->rows, at);
 
-        if (!row)
-            return f->run->error.status;
         open->activities = row->activities;
     }
-    return st;
 }
 
 /* The number of an event's step, which is open then. */
-static inline tm_status find_step(struct fusion *f, const struct tm_event *event, uint32_t *number)
+static inline void find_step(struct fusion *f, const struct tm_event *event, uint32_t *number)
 {
     const struct fusion_steps *s = &f->steps;
     struct fusion_open_step *open;
 
     *number = (event->device * STEPS_AT_ONCE + event->step % STEPS_AT_ONCE) & (s->open_count - 1);
     open = &s->open[*number];
-    return open->step == event->step && open->device == event->device ? TM_OK
-                                                                      : open_step(f, open, event->device, event->step);
+    if (!(open->step == event->step && open->device == event->device))
+        open_step(f, open, event->device, event->step);
 }
 
 /* --- counting --- */
@@ -892,86 +843,75 @@ static uint32_t find_cell(const struct fusion_steps *s, struct tm_key op, uint32
 }
 
 /* The first kernel of a site in a step finds the cell of its op. */
-static tm_status move_site(struct fusion *f, struct fusion_site *site, uint32_t open)
+static void move_site(struct fusion *f, struct fusion_site *site, uint32_t open)
 {
     struct fusion_steps *s = &f->steps;
     const uint32_t number = find_cell(s, site->key, open);
     struct fusion_cell *cell = &s->cells[number];
-    tm_status st = TM_OK;
 
     site->cell = number;
     if (is_of(cell, site->key, open))
-        return TM_OK;
+        return;
     if (cell->count) {
         unlink_cell(s, &s->open[cell->open], cell);
-        st = spill_cell(f, cell);
+        spill_cell(f, cell);
     }
     *cell = (struct fusion_cell){ .op = site->key, .name = site->name, .op_name = site->op, .open = (uint16_t)open };
     link_cell(s, &s->open[open], (uint16_t)number);
-    return st;
 }
 
-static inline tm_status count(struct fusion *f, struct fusion_site *site, uint32_t open, int64_t dur_ps)
+static inline void count(struct fusion *f, struct fusion_site *site, uint32_t open, int64_t dur_ps)
 {
     struct fusion_cell *cell = &f->steps.cells[site->cell];
-    tm_status st = TM_OK;
 
     if (!is_of(cell, site->key, open)) {
-        st = move_site(f, site, open);
+        move_site(f, site, open);
         cell = &f->steps.cells[site->cell];
     }
     cell->count = tm_sum_counts(cell->count, 1);
     cell->total_ps = tm_sum_times(cell->total_ps, dur_ps);
-    return st;
 }
 
 /* An activity of a step.
  * in:  site  of a small kernel; NULL for others */
-static tm_status fusion_take_in_step(struct fusion *f, const struct tm_event *event, struct fusion_site *site)
+static void fusion_take_in_step(struct fusion *f, const struct tm_event *event, struct fusion_site *site)
 {
     struct fusion_open_step *open;
     uint32_t number;
-    tm_status st = find_step(f, event, &number);
 
-    if (st == TM_OK && site)
-        st = count(f, site, number, event->record.dur_ps);
+    find_step(f, event, &number);
+    if (site)
+        count(f, site, number, event->record.dur_ps);
     open = &f->steps.open[number];
-    if (st != TM_OK || ++open->seen < open->activities)
-        return st;
-    return close_step(f, open);
+    if (++open->seen >= open->activities)
+        close_step(f, open);
 }
 
 /* --- the end of a host --- */
 
-static tm_status judge_spilled(struct fusion *f)
+static void judge_spilled(struct fusion *f)
 {
-    const void *next = NULL;
-    tm_status st = tm_groups_finish_st(f->steps.spilled);
+    const void *next;
 
-    while (st == TM_OK && (st = tm_groups_next_st(f->steps.spilled, &next)) == TM_OK && next) {
+    tm_groups_finish(f->steps.spilled);
+    while ((next = tm_groups_next(f->steps.spilled))) {
         struct fusion_op row = *(const struct fusion_op *)next;
 
         if (row.count <= FUSION_REPEATED_ABOVE)
             continue;
         row.steps = 1;
-        st = fusion_key(f, &row);
-        if (st == TM_OK)
-            st = tm_groups_add_st(f->ops, &row);
+        fusion_key(f, &row);
+        tm_groups_add(f->ops, &row);
     }
-    return st;
 }
 
 /* of a host */
-static tm_status fusion_end_steps(struct fusion *f)
+static void fusion_end_steps(struct fusion *f)
 {
-    tm_status st = TM_OK;
-
-    for (uint32_t i = 0; i < f->steps.open_count && st == TM_OK; i++)
-        st = close_step(f, &f->steps.open[i]);
-    if (st == TM_OK)
-        st = judge_spilled(f);
+    for (uint32_t i = 0; i < f->steps.open_count; i++)
+        close_step(f, &f->steps.open[i]);
+    judge_spilled(f);
     give_open(f);
-    return st;
 }
 
 /* --- opening --- */
@@ -979,7 +919,6 @@ static tm_status fusion_end_steps(struct fusion *f)
 static tm_status open_stage(struct tm_stage *s)
 {
     struct fusion *f = s->state;
-    tm_status st;
 
     f->run = s->run;
     f->settings = s->settings;
@@ -989,12 +928,12 @@ static tm_status open_stage(struct tm_stage *s)
                                  fusion_memory(s->run, FUSION_TOP_RUNS), fusion_longest_first);
     if (!f->ops || !f->longest)
         return s->run->error.status;
-    st = tm_site_rows_init(&f->sites, s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_site),
-                           fusion_memory(s->run, FUSION_SITES));
-    if (st == TM_OK)
-        st = tm_front_init(&f->op_sites, s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op),
-                           fusion_memory(s->run, FUSION_OP_SITES), f->ops);
-    return st == TM_OK ? fusion_open_steps(f) : st;
+    tm_site_rows_init(&f->sites, s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_site),
+                      fusion_memory(s->run, FUSION_SITES));
+    tm_front_init(&f->op_sites, s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op),
+                  fusion_memory(s->run, FUSION_OP_SITES), f->ops);
+    fusion_open_steps(f);
+    return s->run->error.status;
 }
 
 static bool has_marked_steps(const struct tm_trace *trace)
@@ -1041,44 +980,44 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     f->names = trace->names;
     count_devices(f, trace);
     f->lanes = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_lane), fusion_memory(s->run, FUSION_LANES));
-    return f->lanes ? fusion_begin_steps(f) : s->run->error.status;
+    if (f->lanes)
+        fusion_begin_steps(f);
+    return s->run->error.status;
 }
 
 /* --- events --- */
 
 /* A copy for the sake of a layout, or a product beside the matrix units: as a row of its kind. */
-static tm_status add_op(struct fusion *f, const struct tm_event *event, const struct fusion_site *site)
+static void add_op(struct fusion *f, const struct tm_event *event, const struct fusion_site *site)
 {
     struct fusion_op *row;
     bool is_new;
 
     row = tm_front_at(&f->op_sites, event->site, &is_new);
     if (!row)
-        return f->run->error.status;
+        return;
     if (is_new) {
         row->kind = site->sort == FUSION_COPY ? FUSION_LAYOUT_OP : FUSION_F32_OP;
         row->name = site->name;
         row->op = site->op;
-        if (fusion_key(f, row) != TM_OK)
-            return f->run->error.status;
+        fusion_key(f, row);
     }
     row->count = tm_sum_counts(row->count, 1);
     row->total_ps = tm_sum_times(row->total_ps, event->record.dur_ps);
-    return TM_OK;
 }
 
-static tm_status take_sort(struct fusion *f, const struct tm_event *event, const struct fusion_site *site)
+static void take_sort(struct fusion *f, const struct tm_event *event, const struct fusion_site *site)
 {
     const int64_t dur_ps = event->record.dur_ps;
 
     if (site->sort == FUSION_PLAIN)
-        return TM_OK;
+        return;
     fusion_add(&f->sums[site->sort == FUSION_COPY ? FUSION_LAYOUT : FUSION_MATRIX], dur_ps);
     if (site->sort == FUSION_UNIT)
-        return TM_OK;
+        return;
     if (site->sort == FUSION_BESIDE)
         fusion_add(&f->sums[FUSION_F32], dur_ps);
-    return add_op(f, event, site);
+    add_op(f, event, site);
 }
 
 static void add_sums(struct fusion *f, int64_t dur_ps, bool is_in_step, bool has_op)
@@ -1094,33 +1033,35 @@ static void add_sums(struct fusion *f, int64_t dur_ps, bool is_in_step, bool has
         fusion_add(&f->sums[FUSION_TINY], dur_ps);
 }
 
-static tm_status take_kernel(struct fusion *f, const struct tm_event *event, bool is_in_step)
+static void take_kernel(struct fusion *f, const struct tm_event *event, bool is_in_step)
 {
     bool is_new;
     struct fusion_site *site = tm_site_rows_at(&f->sites, event->site, &is_new);
 
-    if (!site || (is_new && fusion_learn_site(f, event, site) != TM_OK))
-        return f->run->error.status;
+    if (!site)
+        return;
+    if (is_new)
+        fusion_learn_site(f, event, site);
     add_sums(f, event->record.dur_ps, is_in_step, site->has_op);
-    tm_status st = take_sort(f, event, site);
-
-    if (st == TM_OK && is_in_step)
-        st = fusion_take_in_step(f, event, event->record.dur_ps < FUSION_SMALL_PS ? site : NULL);
-    return st == TM_OK ? fusion_take_in_row(f, event, site) : st;
+    take_sort(f, event, site);
+    if (is_in_step)
+        fusion_take_in_step(f, event, event->record.dur_ps < FUSION_SMALL_PS ? site : NULL);
+    fusion_take_in_row(f, event, site);
 }
 
-static tm_status take_activity(struct fusion *f, const struct tm_event *event)
+static void take_activity(struct fusion *f, const struct tm_event *event)
 {
     const bool is_in_step = event->chosen && event->step != TM_NONE && has_marked_steps(f->trace);
-    tm_status st = TM_OK;
 
-    if (event->chosen && event->record.class == TM_CLASS_KERNEL)
-        return take_kernel(f, event, is_in_step);
+    if (event->chosen && event->record.class == TM_CLASS_KERNEL) {
+        take_kernel(f, event, is_in_step);
+        return;
+    }
     if (event->chosen && event->record.class == TM_CLASS_COLLECTIVE && event->record.dur_ps < FUSION_SMALL_PS)
         fusion_add(&f->sums[FUSION_SMALL_COLLECTIVES], event->record.dur_ps);
     if (is_in_step)
-        st = fusion_take_in_step(f, event, NULL);
-    return st == TM_OK ? fusion_end_run(f, event->record.track) : st;
+        fusion_take_in_step(f, event, NULL);
+    fusion_end_run(f, event->record.track);
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
@@ -1129,7 +1070,9 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     const bool is_of_gpu = event->level != TM_LEVEL_NONE && event->device < f->trace->device_count &&
                            f->trace->devices[event->device].kind == TM_DEVICE_GPU;
 
-    return is_of_gpu ? take_activity(f, event) : TM_OK;
+    if (is_of_gpu)
+        take_activity(f, event);
+    return s->run->error.status;
 }
 
 /* --- the end of a host --- */
@@ -1144,14 +1087,13 @@ static void give_host(struct fusion *f)
 static tm_status end_host(struct tm_stage *s)
 {
     struct fusion *f = s->state;
-    tm_status st = fusion_end_steps(f);
 
-    if (st == TM_OK)
-        st = tm_front_flush(&f->op_sites);
-    for (uint64_t track = 0; track < tm_rows_count(f->lanes) && st == TM_OK; track++)
-        st = fusion_end_run(f, (uint32_t)track);
+    fusion_end_steps(f);
+    tm_front_flush(&f->op_sites);
+    for (uint64_t track = 0; track < tm_rows_count(f->lanes); track++)
+        fusion_end_run(f, (uint32_t)track);
     give_host(f);
-    return st;
+    return s->run->error.status;
 }
 
 static void close_stage(struct tm_stage *s)

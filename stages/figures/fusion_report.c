@@ -40,9 +40,9 @@ static void add_share(const struct fusion *f, struct tm_value *to, int64_t part_
         tm_add_null(to, "share_pct", no_kernels);
 }
 
-static tm_status add_name(struct fusion *f, struct tm_value *to, const char *key, tm_strid name, const char *why)
+static void add_name(struct fusion *f, struct tm_value *to, const char *key, tm_strid name, const char *why)
 {
-    return tm_add_name_cut(to, key, f->names, name, NAME_MOST, why);
+    tm_add_name_cut(to, key, f->names, name, NAME_MOST, why);
 }
 
 static void add_counts(const struct fusion *f, struct tm_value *section)
@@ -67,13 +67,12 @@ static void add_counts(const struct fusion *f, struct tm_value *section)
 
 /* --- runs --- */
 
-static tm_status add_run(struct fusion *f, const struct fusion_run *run, struct tm_value *list)
+static void add_run(struct fusion *f, const struct fusion_run *run, struct tm_value *list)
 {
     struct tm_value *to = tm_add_object(list, NULL), *names;
-    tm_status st;
 
     tm_add_string(to, "device", run->device);
-    st = add_name(f, to, "track", run->track_name, "the stream has no name");
+    add_name(f, to, "track", run->track_name, "the stream has no name");
     tm_add_int(to, "begin_ps", run->start_ps);
     tm_add_int(to, "dur_ps", run->dur_ps);
     tm_add_uint(to, "kernels", run->kernels);
@@ -85,15 +84,13 @@ static tm_status add_run(struct fusion *f, const struct fusion_run *run, struct 
     else
         tm_add_null(to, "step", "in no step");
     names = tm_add_array(to, "names");
-    for (int i = 0; i < run->name_count && st == TM_OK; i++)
-        st = add_name(f, names, NULL, run->names[i], "without a name");
-    return st;
+    for (int i = 0; i < run->name_count; i++)
+        add_name(f, names, NULL, run->names[i], "without a name");
 }
 
-static tm_status add_runs(struct fusion *f, struct tm_value *section)
+static void add_runs(struct fusion *f, struct tm_value *section)
 {
     struct tm_value *runs = tm_add_object(section, "runs"), *list;
-    tm_status st = TM_OK;
 
     tm_add_int(runs, "gap_below_ps", FUSION_GAP_PS);
     tm_add_int(runs, "launch_ps", FUSION_LAUNCH_PS);
@@ -104,9 +101,8 @@ static tm_status add_runs(struct fusion *f, struct tm_value *section)
     tm_add_int(runs, "at_stake_ps", f->runs.stake_ps);
     list = tm_add_array(runs, "longest");
     tm_top_rows_sort(f->longest);
-    for (uint64_t i = 0; i < tm_top_rows_count(f->longest) && st == TM_OK; i++)
-        st = add_run(f, tm_top_rows_at(f->longest, i), list);
-    return st;
+    for (uint64_t i = 0; i < tm_top_rows_count(f->longest); i++)
+        add_run(f, tm_top_rows_at(f->longest, i), list);
 }
 
 /* --- tables of ops --- */
@@ -118,20 +114,19 @@ struct tables {
     struct fusion_sum repeated; /* all of them, listed or not */
 };
 
-static tm_status choose_rows(struct fusion *f, struct tables *t)
+static void choose_rows(struct fusion *f, struct tables *t)
 {
     static const uint64_t most[FUSION_KINDS] = { REPEATED_ROWS, ATTENTION_ROWS, LAYOUT_ROWS, F32_ROWS };
-    const void *next = NULL;
-    tm_status st = TM_OK;
+    const void *next;
 
     for (int kind = 0; kind < FUSION_KINDS; kind++) {
         t->top[kind] = tm_top_rows_new(f->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op), most[kind],
                                        fusion_memory(f->run, FUSION_TOP) / FUSION_KINDS, longest_first);
         if (!t->top[kind])
-            return f->run->error.status;
+            return;
     }
-    st = tm_groups_finish_st(f->ops);
-    while (st == TM_OK && (st = tm_groups_next_st(f->ops, &next)) == TM_OK && next) {
+    tm_groups_finish(f->ops);
+    while ((next = tm_groups_next(f->ops))) {
         const struct fusion_op *row = next;
 
         t->distinct[row->kind]++;
@@ -139,37 +134,33 @@ static tm_status choose_rows(struct fusion *f, struct tables *t)
             t->repeated.count = tm_sum_counts(t->repeated.count, row->count);
             t->repeated.total_ps = tm_sum_times(t->repeated.total_ps, row->total_ps);
         }
-        st = tm_top_rows_add(t->top[row->kind], row);
+        tm_top_rows_add(t->top[row->kind], row);
     }
     for (int kind = 0; kind < FUSION_KINDS; kind++)
         tm_top_rows_sort(t->top[kind]);
-    return st;
 }
 
-static tm_status add_repeated(struct fusion *f, struct tables *t, struct tm_value *section)
+static void add_repeated(struct fusion *f, struct tables *t, struct tm_value *section)
 {
     struct tm_value *list;
-    tm_status st = TM_OK;
 
     if (!f->has_steps) {
         tm_add_null(section, "repeated", no_steps);
-        return TM_OK;
+        return;
     }
     list = tm_add_array(section, "repeated");
-    for (uint64_t i = 0; i < tm_top_rows_count(t->top[FUSION_REPEATED_OP]) && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tm_top_rows_count(t->top[FUSION_REPEATED_OP]); i++) {
         const struct fusion_op *row = tm_top_rows_at(t->top[FUSION_REPEATED_OP], i);
         struct tm_value *to = tm_add_object(list, NULL);
 
-        st = add_name(f, to, "name", row->name, "without a name");
-        if (st == TM_OK)
-            st = add_name(f, to, "op", row->op, no_ops);
+        add_name(f, to, "name", row->name, "without a name");
+        add_name(f, to, "op", row->op, no_ops);
         tm_add_double(to, "per_step", (double)row->count / (double)row->steps);
         tm_add_uint(to, "steps", row->steps);
         tm_add_uint(to, "count", row->count);
         tm_add_int(to, "total_ps", row->total_ps);
         tm_add_int(to, "mean_ps", (int64_t)(((uint64_t)row->total_ps + row->count / 2) / row->count));
     }
-    return st;
 }
 
 static void add_rest(struct tables *t, enum fusion_kind kind, const struct fusion_sum *all, struct tm_value *to)
@@ -188,58 +179,53 @@ static void add_rest(struct tables *t, enum fusion_kind kind, const struct fusio
     tm_add_int(rest, "total_ps", all->total_ps > listed.total_ps ? all->total_ps - listed.total_ps : 0);
 }
 
-static tm_status add_attention(struct fusion *f, struct tables *t, struct tm_value *section)
+static void add_attention(struct fusion *f, struct tables *t, struct tm_value *section)
 {
     struct tm_value *to = tm_add_object(section, "attention_unfused"), *list;
-    tm_status st = TM_OK;
 
     add_sum(to, &f->sums[FUSION_ATTENTION]);
     list = tm_add_array(to, "rows");
-    for (uint64_t i = 0; i < tm_top_rows_count(t->top[FUSION_ATTENTION_OP]) && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tm_top_rows_count(t->top[FUSION_ATTENTION_OP]); i++) {
         const struct fusion_op *row = tm_top_rows_at(t->top[FUSION_ATTENTION_OP], i);
         struct tm_value *of = tm_add_object(list, NULL);
 
-        st = add_name(f, of, "op", row->op ? row->op : row->name, no_ops);
+        add_name(f, of, "op", row->op ? row->op : row->name, no_ops);
         tm_add_uint(of, "count", row->count);
         tm_add_int(of, "total_ps", row->total_ps);
     }
     add_rest(t, FUSION_ATTENTION_OP, &f->sums[FUSION_ATTENTION], to);
-    return st;
 }
 
-static tm_status add_layout(struct fusion *f, struct tables *t, struct tm_value *section)
+static void add_layout(struct fusion *f, struct tables *t, struct tm_value *section)
 {
     struct tm_value *to, *list;
-    tm_status st = TM_OK;
 
     if (!f->sums[FUSION_OF_OPS].count) {
         tm_add_null(section, "layout_copies", f->sums[FUSION_KERNELS].count ? no_ops : no_kernels);
-        return TM_OK;
+        return;
     }
     to = tm_add_object(section, "layout_copies");
     add_sum(to, &f->sums[FUSION_LAYOUT]);
     add_share(f, to, f->sums[FUSION_LAYOUT].total_ps);
     list = tm_add_array(to, "rows");
-    for (uint64_t i = 0; i < tm_top_rows_count(t->top[FUSION_LAYOUT_OP]) && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tm_top_rows_count(t->top[FUSION_LAYOUT_OP]); i++) {
         const struct fusion_op *row = tm_top_rows_at(t->top[FUSION_LAYOUT_OP], i);
         struct tm_value *of = tm_add_object(list, NULL);
 
-        st = add_name(f, of, "name", row->name, "without a name");
+        add_name(f, of, "name", row->name, "without a name");
         tm_add_uint(of, "count", row->count);
         tm_add_int(of, "total_ps", row->total_ps);
     }
     add_rest(t, FUSION_LAYOUT_OP, &f->sums[FUSION_LAYOUT], to);
-    return st;
 }
 
-static tm_status add_matrix(struct fusion *f, struct tables *t, struct tm_value *section)
+static void add_matrix(struct fusion *f, struct tables *t, struct tm_value *section)
 {
     struct tm_value *to, *f32, *list;
-    tm_status st = TM_OK;
 
     if (!f->has_matrix_units) {
         tm_add_null(section, "matrix", no_units);
-        return TM_OK;
+        return;
     }
     to = tm_add_object(section, "matrix");
     add_sum(to, &f->sums[FUSION_MATRIX]);
@@ -247,18 +233,16 @@ static tm_status add_matrix(struct fusion *f, struct tables *t, struct tm_value 
     f32 = tm_add_object(to, "f32");
     add_sum(f32, &f->sums[FUSION_F32]);
     list = tm_add_array(f32, "rows");
-    for (uint64_t i = 0; i < tm_top_rows_count(t->top[FUSION_F32_OP]) && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tm_top_rows_count(t->top[FUSION_F32_OP]); i++) {
         const struct fusion_op *row = tm_top_rows_at(t->top[FUSION_F32_OP], i);
         struct tm_value *of = tm_add_object(list, NULL);
 
-        st = add_name(f, of, "name", row->name, "without a name");
-        if (st == TM_OK)
-            st = add_name(f, of, "op", row->op, no_ops);
+        add_name(f, of, "name", row->name, "without a name");
+        add_name(f, of, "op", row->op, no_ops);
         tm_add_uint(of, "count", row->count);
         tm_add_int(of, "total_ps", row->total_ps);
     }
     add_rest(t, FUSION_F32_OP, &f->sums[FUSION_F32], f32);
-    return st;
 }
 
 static void add_chains(const struct fusion *f, struct tm_value *section)
@@ -277,7 +261,6 @@ tm_status tm_fusion_report(struct tm_stage *s, struct tm_value *summary)
     struct fusion *f = s->state;
     struct tables t = { .repeated = { 0, 0 } };
     struct tm_value *section;
-    tm_status st;
 
     if (!f->has_gpu) {
         tm_add_null(summary, "fusion", f->has_other_device ? no_gpu : no_device);
@@ -285,23 +268,20 @@ tm_status tm_fusion_report(struct tm_stage *s, struct tm_value *summary)
     }
     section = tm_add_object(summary, "fusion");
     add_counts(f, section);
-    st = add_runs(f, section);
+    add_runs(f, section);
     add_chains(f, section);
-    if (st == TM_OK)
-        st = choose_rows(f, &t);
-    if (st == TM_OK)
-        st = add_repeated(f, &t, section);
-    if (st == TM_OK && f->has_steps)
-        add_sum(tm_add_object(section, "repeated_total"), &t.repeated);
-    else if (st == TM_OK)
-        tm_add_null(section, "repeated_total", no_steps);
-    if (st == TM_OK)
-        st = add_attention(f, &t, section);
-    if (st == TM_OK)
-        st = add_layout(f, &t, section);
-    if (st == TM_OK)
-        st = add_matrix(f, &t, section);
+    choose_rows(f, &t);
+    if (!tm_failed(f->run)) {
+        add_repeated(f, &t, section);
+        if (f->has_steps)
+            add_sum(tm_add_object(section, "repeated_total"), &t.repeated);
+        else
+            tm_add_null(section, "repeated_total", no_steps);
+        add_attention(f, &t, section);
+        add_layout(f, &t, section);
+        add_matrix(f, &t, section);
+    }
     for (int kind = 0; kind < FUSION_KINDS; kind++)
         tm_top_rows_free(t.top[kind]);
-    return st;
+    return s->run->error.status;
 }

@@ -146,13 +146,13 @@ static inline size_t host_memory(struct tm_run *run, int parts)
  * device are a stack, because an activity may turn out to have been launched long before it began: it takes away what
  * lies behind its launch.  Each stretch comes once and goes once; all stacks share one array of rows.  Both spill. */
 
-static tm_status open_lanes(struct host *h)
+static void open_lanes(struct host *h)
 {
     const struct tm_trace *trace = h->trace;
 
     h->lanes = tm_take(&h->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*h->lanes), &h->run->error);
     if (!h->lanes)
-        return h->run->error.status;
+        return;
     h->lane_count = trace->device_count;
     for (uint32_t i = 0; i < h->lane_count; i++) {
         const struct tm_device *device = &trace->devices[i];
@@ -168,20 +168,21 @@ static tm_status open_lanes(struct host *h)
                                            .gap_end_ps = device->chosen_begin_ps,
                                            .is_used = device->kind != TM_DEVICE_CPU };
     }
-    return TM_OK;
 }
 
 /* What the devices tell */
-static tm_status host_begin_launches(struct host *h)
+static void host_begin_launches(struct host *h)
 {
     h->launched =
         tm_rows_new_paged(h->run, TM_ACCOUNT_TABLES, sizeof(uint64_t), host_memory(h->run, HOST_LAUNCHES), 8 << 10);
     h->stretches = tm_rows_new_paged(h->run, TM_ACCOUNT_TABLES, sizeof(struct empty_row),
                                      host_memory(h->run, HOST_STRETCHES), 8 << 10);
     h->unused_stretch = 0;
-    if (!h->launched || !h->stretches || tm_rows_resize_st(h->launched, h->trace->launch_numbers / 64 + 1) != TM_OK)
-        return h->run->error.status;
-    return h->trace->device_count ? open_lanes(h) : TM_OK;
+    if (!h->launched || !h->stretches)
+        return;
+    tm_rows_resize(h->launched, h->trace->launch_numbers / 64 + 1);
+    if (h->trace->device_count)
+        open_lanes(h);
 }
 
 /* what is of the present host; after anything */
@@ -198,47 +199,40 @@ static void host_free_launches(struct host *h)
 
 /* --- stretches without launched work --- */
 
-static tm_status push_stretch(struct host *h, struct empty_lane *lane, int64_t start_ps, int64_t end_ps)
+static void push_stretch(struct host *h, struct empty_lane *lane, int64_t start_ps, int64_t end_ps)
 {
     const struct empty_row row = { start_ps, end_ps, lane->top };
     struct empty_row *unused;
 
     lane->top_end_ps = end_ps;
     if (!h->unused_stretch) {
-        const tm_status st = tm_rows_append_st(h->stretches, &row);
-
+        tm_rows_append(h->stretches, &row);
         lane->top = tm_rows_count(h->stretches);
-        return st;
+        return;
     }
     unused = tm_rows_change(h->stretches, h->unused_stretch - 1);
-    if (!unused)
-        return h->run->error.status;
     lane->top = h->unused_stretch;
     h->unused_stretch = unused->below;
     *unused = row;
-    return TM_OK;
 }
 
 /* Something waits from this time on: what lies behind it is no stretch without launched work. */
-static tm_status cut_stretches(struct host *h, struct empty_lane *lane, int64_t from_ps)
+static void cut_stretches(struct host *h, struct empty_lane *lane, int64_t from_ps)
 {
     while (lane->top) {
         const uint64_t number = lane->top;
         struct empty_row *row = tm_rows_change(h->stretches, number - 1);
 
-        if (!row)
-            return h->run->error.status;
         if (row->start_ps < from_ps) {
             if (row->end_ps > from_ps)
                 row->end_ps = from_ps;
             lane->top_end_ps = row->end_ps;
-            return TM_OK;
+            return;
         }
         lane->top = row->below;
         row->below = h->unused_stretch;
         h->unused_stretch = number;
     }
-    return TM_OK;
 }
 
 /* From when on an activity waited.  Of one whose launch is not known it may have been all of the gap before it. */
@@ -253,7 +247,7 @@ static int64_t waits_from(const struct empty_lane *lane, const struct tm_event *
 
 /* A gap ends, if the activity begins behind everything before it.  Of it, and of those before it, stays what lies
  * before the time from which on the activity waited. */
-static tm_status note_stretches(struct host *h, struct empty_lane *lane, const struct tm_event *event)
+static void note_stretches(struct host *h, struct empty_lane *lane, const struct tm_event *event)
 {
     const int64_t start_ps = event->record.start_ps;
     const int64_t counted_ps = start_ps < lane->end_ps ? start_ps : lane->end_ps;
@@ -266,14 +260,15 @@ static tm_status note_stretches(struct host *h, struct empty_lane *lane, const s
     from_ps = waits_from(lane, event);
     end_ps = from_ps < counted_ps ? from_ps : counted_ps;
     if (end_ps > lane->until_ps)
-        return push_stretch(h, lane, lane->until_ps, end_ps);
-    return lane->top && lane->top_end_ps > from_ps ? cut_stretches(h, lane, from_ps) : TM_OK;
+        push_stretch(h, lane, lane->until_ps, end_ps);
+    else if (lane->top && lane->top_end_ps > from_ps)
+        cut_stretches(h, lane, from_ps);
 }
 
 /* --- events --- */
 
 /* Activities come in the order of their begins: the first one of a launch tells its delay. */
-static tm_status note_launch(struct host *h, const struct tm_event *event)
+static void note_launch(struct host *h, const struct tm_event *event)
 {
     const int64_t delay_ps = event->record.start_ps - event->launch_start_ps;
     const uint64_t bit = UINT64_C(1) << event->launch % 64;
@@ -281,45 +276,41 @@ static tm_status note_launch(struct host *h, const struct tm_event *event)
 
     if (event->launch_track == TM_NONE) {
         h->unlaunched = tm_sum_counts(h->unlaunched, 1);
-        return TM_OK;
+        return;
     }
     launched = tm_rows_change(h->launched, event->launch / 64);
-    if (!launched)
-        return h->run->error.status;
     if (*launched & bit)
-        return TM_OK;
+        return;
     *launched |= bit;
     h->launch_count = tm_sum_counts(h->launch_count, 1);
     if (delay_ps >= 0)
-        return tm_lengths_add_at_st(h->delays, &h->delays_place, 0, (uint64_t)delay_ps);
-    h->negative_delays = tm_sum_counts(h->negative_delays, 1);
-    return TM_OK;
+        tm_lengths_add_at(h->delays, &h->delays_place, 0, (uint64_t)delay_ps);
+    else
+        h->negative_delays = tm_sum_counts(h->negative_delays, 1);
 }
 
-static tm_status host_take_activity(struct host *h, const struct tm_event *event)
+static void host_take_activity(struct host *h, const struct tm_event *event)
 {
     struct empty_lane *lane = event->device < h->lane_count ? &h->lanes[event->device] : NULL;
     const int64_t end_ps = tm_sum_times(event->record.start_ps, event->record.dur_ps);
-    tm_status st;
 
     if (!lane || !lane->is_used)
-        return TM_OK;
-    st = note_stretches(h, lane, event);
+        return;
+    note_stretches(h, lane, event);
     if (end_ps > lane->until_ps)
         lane->until_ps = end_ps;
-    return st == TM_OK && event->chosen ? note_launch(h, event) : st;
+    if (event->chosen)
+        note_launch(h, event);
 }
 
 /* --- a host ends --- */
 
-static tm_status count_stretches(struct host *h, uint32_t device)
+static void count_stretches(struct host *h, uint32_t device)
 {
     for (uint64_t at = h->lanes[device].top; at;) {
         const struct empty_row *row = tm_rows_at(h->stretches, at - 1);
         struct tm_stretch stretch = { .host = h->trace->host };
 
-        if (!row)
-            return h->run->error.status;
         stretch.start_ps = row->start_ps;
         stretch.dur_ps = row->end_ps - row->start_ps;
         memcpy(stretch.device, h->trace->devices[device].id, sizeof(stretch.device));
@@ -328,17 +319,13 @@ static tm_status count_stretches(struct host *h, uint32_t device)
         tm_stretches_add(h->empty, &h->empty_listed, HOST_EMPTY_LISTED, &stretch);
         at = row->below;
     }
-    return TM_OK;
 }
 
-static tm_status host_end_launches(struct host *h)
+static void host_end_launches(struct host *h)
 {
-    tm_status st = TM_OK;
-
-    for (uint32_t i = 0; i < h->lane_count && st == TM_OK; i++)
-        st = count_stretches(h, i);
+    for (uint32_t i = 0; i < h->lane_count; i++)
+        count_stretches(h, i);
     host_free_launches(h);
-    return st;
 }
 
 /* What the hosts did, in a partial: sums, the hosts with their threads, and all groups in the order of their keys. */
@@ -404,23 +391,14 @@ static const struct tm_row_field delay_fields[] = {
 static tm_status host_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct host *h = s->state;
-    tm_status st;
 
     tm_fields_save(w, sum_fields, h);
     tm_stretches_save(w, tm_stretch_fields, h->empty, h->empty_listed);
-    st = tm_fields_save_rows(w, host_fields, h->hosts, 0, tm_rows_count(h->hosts));
-    if (st != TM_OK)
-        return st;
+    tm_fields_save_rows(w, host_fields, h->hosts, 0, tm_rows_count(h->hosts));
     tm_partial_put_u64(w, tm_rows_count(h->threads));
-    st = tm_fields_save_rows(w, thread_fields, h->threads, 0, tm_rows_count(h->threads));
-    if (st != TM_OK)
-        return st;
-    st = tm_fields_save_groups(w, call_fields, h->calls);
-    if (st != TM_OK)
-        return st;
-    st = tm_fields_save_groups(w, sync_fields, h->syncs);
-    if (st != TM_OK)
-        return st;
+    tm_fields_save_rows(w, thread_fields, h->threads, 0, tm_rows_count(h->threads));
+    tm_fields_save_groups(w, call_fields, h->calls);
+    tm_fields_save_groups(w, sync_fields, h->syncs);
     return tm_fields_save_lengths(w, delay_fields, h->delays);
 }
 
@@ -441,23 +419,14 @@ static tm_status complete_host(void *of, struct tm_partial_reader *r, void *row)
 static tm_status host_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct host *h = s->state;
-    tm_status st;
 
     h->names = tm_partial_names(r);
     tm_fields_load_more(r, sum_fields, h);
     tm_stretches_load(r, tm_stretch_fields, h->empty, &h->empty_listed, HOST_EMPTY_LISTED);
-    st = tm_fields_load_rows(r, host_fields, h->hosts, tm_partial_host_count(r), complete_host, h);
-    if (st != TM_OK)
-        return st;
-    st = tm_fields_load_rows(r, thread_fields, h->threads, tm_partial_u64(r), NULL, NULL);
-    if (st != TM_OK)
-        return st;
-    st = tm_fields_load_groups(r, call_fields, h->calls, NULL, NULL);
-    if (st != TM_OK)
-        return st;
-    st = tm_fields_load_groups(r, sync_fields, h->syncs, NULL, NULL);
-    if (st != TM_OK)
-        return st;
+    tm_fields_load_rows(r, host_fields, h->hosts, tm_partial_host_count(r), complete_host, h);
+    tm_fields_load_rows(r, thread_fields, h->threads, tm_partial_u64(r), NULL, NULL);
+    tm_fields_load_groups(r, call_fields, h->calls, NULL, NULL);
+    tm_fields_load_groups(r, sync_fields, h->syncs, NULL, NULL);
     return tm_fields_load_lengths(r, delay_fields, h->delays);
 }
 
@@ -501,14 +470,14 @@ struct delays {
 };
 
 /* Delays come in their order. */
-static tm_status find_delays(struct host *h, uint64_t count, struct delays *found)
+static void find_delays(struct host *h, uint64_t count, struct delays *found)
 {
     const uint64_t p50 = rank_of(count, 50), p95 = rank_of(count, 95);
-    const struct tm_length *delay = NULL;
+    const struct tm_length *delay;
     uint64_t seen = 0;
-    tm_status st = tm_lengths_finish_st(h->delays);
 
-    while (st == TM_OK && (st = tm_lengths_next_st(h->delays, &delay)) == TM_OK && delay) {
+    tm_lengths_finish(h->delays);
+    while ((delay = tm_lengths_next(h->delays))) {
         const uint64_t until = tm_sum_counts(seen, delay->count);
 
         found->max_ps = (int64_t)delay->value;
@@ -518,15 +487,13 @@ static tm_status find_delays(struct host *h, uint64_t count, struct delays *foun
             found->p95_ps = found->max_ps;
         seen = until;
     }
-    return st;
 }
 
-static tm_status add_delay(struct host *h, struct tm_value *section)
+static void add_delay(struct host *h, struct tm_value *section)
 {
     const uint64_t count = h->launch_count > h->negative_delays ? h->launch_count - h->negative_delays : 0;
     struct tm_value *delay = tm_add_object(section, "launch_delay");
     struct delays found = { .p50_ps = 0 };
-    tm_status st;
 
     tm_add_uint(delay, "count", count);
     if (!count) {
@@ -535,14 +502,13 @@ static tm_status add_delay(struct host *h, struct tm_value *section)
         for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
             tm_add_null(delay, keys[i], "all work begins before its launch: the clocks differ");
         tm_add_uint(delay, "negative", h->negative_delays);
-        return TM_OK;
+        return;
     }
-    st = find_delays(h, count, &found);
+    find_delays(h, count, &found);
     tm_add_int(delay, "p50_ps", found.p50_ps);
     tm_add_int(delay, "p95_ps", found.p95_ps);
     tm_add_int(delay, "max_ps", found.max_ps);
     tm_add_uint(delay, "negative", h->negative_delays);
-    return st;
 }
 
 static void add_share(struct tm_value *to, int64_t part_ps, int64_t whole_ps)
@@ -570,21 +536,19 @@ static void add_queue_empty(const struct host *h, const struct tm_value *summary
     }
 }
 
-static tm_status add_device_side(struct host *h, const struct tm_value *summary, struct tm_value *section)
+static void add_device_side(struct host *h, const struct tm_value *summary, struct tm_value *section)
 {
     const char *why = why_no_launches(h);
-    tm_status st;
 
     if (why) {
         tm_add_null(section, "launches", why);
         tm_add_null(section, "launch_delay", why);
         tm_add_null(section, "queue_empty", why);
-        return TM_OK;
+        return;
     }
     add_launches(h, section, tm_int(tm_path(summary, "steps.chosen")));
-    st = add_delay(h, section);
+    add_delay(h, section);
     add_queue_empty(h, summary, section);
-    return st;
 }
 
 /* --- waits --- */
@@ -605,53 +569,50 @@ static const char *host_name(struct host *h, uint32_t host)
     return row ? row->name : "";
 }
 
-static tm_status add_sync(struct host *h, const struct sync_row *row, struct tm_value *list)
+static void add_sync(struct host *h, const struct sync_row *row, struct tm_value *list)
 {
     struct tm_value *to = tm_add_object(list, NULL);
-    tm_status st = tm_add_name(to, "name", h->names, row->name);
 
-    if (st == TM_OK)
-        st = tm_add_known_name(to, "caller", h->names, row->caller, "no Python function was recorded around it");
-    if (st == TM_OK)
-        st = tm_add_known_name(to, "annotation", h->names, row->annotation, "it lies in no annotation");
+    tm_add_name(to, "name", h->names, row->name);
+    tm_add_known_name(to, "caller", h->names, row->caller, "no Python function was recorded around it");
+    tm_add_known_name(to, "annotation", h->names, row->annotation, "it lies in no annotation");
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "total_ps", row->total_ps);
     tm_add_string(to, "host", host_name(h, row->longest.host));
     tm_add_int(to, "longest_begin_ps", row->longest.start_ps);
     tm_add_int(to, "longest_ps", row->longest.dur_ps);
-    return st;
 }
 
-static tm_status add_syncs(struct host *h, struct tm_value *section)
+static void add_syncs(struct host *h, struct tm_value *section)
 {
     struct tm_value *sync = tm_add_object(section, "sync"), *list, *rest;
     struct tm_top_rows *top =
         tm_listed_rows_new(h->run, sizeof(struct sync_row), h->settings->table_rows, longest_sync_first);
-    const void *row = NULL;
+    const void *row;
     uint64_t distinct = 0, listed = 0;
     int64_t listed_ps = 0;
-    tm_status st = top ? tm_groups_finish_st(h->syncs) : h->run->error.status;
 
+    if (!top)
+        return;
     tm_add_uint(sync, "count", h->sync_count);
     tm_add_int(sync, "total_ps", h->sync_ps);
     list = tm_add_array(sync, "rows");
-    for (; st == TM_OK && (st = tm_groups_next_st(h->syncs, &row)) == TM_OK && row; distinct++)
-        st = tm_top_rows_add(top, row);
-    if (st == TM_OK)
-        tm_top_rows_sort(top);
-    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(top); i++) {
+    tm_groups_finish(h->syncs);
+    for (; (row = tm_groups_next(h->syncs)); distinct++)
+        tm_top_rows_add(top, row);
+    tm_top_rows_sort(top);
+    for (uint64_t i = 0; i < tm_top_rows_count(top); i++) {
         const struct sync_row *at = tm_top_rows_at(top, i);
 
         listed = tm_sum_counts(listed, at->count);
         listed_ps = tm_sum_times(listed_ps, at->total_ps);
-        st = add_sync(h, at, list);
+        add_sync(h, at, list);
     }
     rest = tm_add_object(sync, "rest");
-    tm_add_uint(rest, "rows", st == TM_OK ? distinct - tm_top_rows_count(top) : 0);
+    tm_add_uint(rest, "rows", distinct - tm_top_rows_count(top));
     tm_add_uint(rest, "count", h->sync_count > listed ? h->sync_count - listed : 0);
     tm_add_int(rest, "total_ps", h->sync_ps > listed_ps ? h->sync_ps - listed_ps : 0);
     tm_top_rows_free(top);
-    return st;
 }
 
 /* --- functions and annotations --- */
@@ -673,12 +634,12 @@ struct call_sums {
     int64_t self_ps;
 };
 
-static tm_status choose_calls(struct host *h, enum host_call_kind kind, struct tm_top_rows *top, struct call_sums *sums)
+static void choose_calls(struct host *h, enum host_call_kind kind, struct tm_top_rows *top, struct call_sums *sums)
 {
-    const void *next = NULL;
-    tm_status st = tm_groups_finish_st(h->calls);
+    const void *next;
 
-    while (st == TM_OK && (st = tm_groups_next_st(h->calls, &next)) == TM_OK && next) {
+    tm_groups_finish(h->calls);
+    while ((next = tm_groups_next(h->calls))) {
         const struct call_row *row = next;
 
         if (row->kind != kind)
@@ -686,46 +647,44 @@ static tm_status choose_calls(struct host *h, enum host_call_kind kind, struct t
         sums->rows++;
         sums->count = tm_sum_counts(sums->count, row->count);
         sums->self_ps = tm_sum_times(sums->self_ps, row->self_ps);
-        st = tm_top_rows_add(top, row);
+        tm_top_rows_add(top, row);
     }
-    if (st == TM_OK)
-        tm_top_rows_sort(top);
-    return st;
+    tm_top_rows_sort(top);
 }
 
-static tm_status add_call(struct host *h, const struct call_row *row, struct tm_value *list)
+static void add_call(struct host *h, const struct call_row *row, struct tm_value *list)
 {
     struct tm_value *to = tm_add_object(list, NULL);
-    const tm_status st = tm_add_name(to, "name", h->names, row->name);
 
+    tm_add_name(to, "name", h->names, row->name);
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "self_ps", row->self_ps);
     tm_add_int(to, "total_ps", row->total_ps);
-    return st;
 }
 
-static tm_status add_calls(struct host *h, enum host_call_kind kind, const char *key, const char *rest_key,
-                           struct tm_value *section)
+static void add_calls(struct host *h, enum host_call_kind kind, const char *key, const char *rest_key,
+                      struct tm_value *section)
 {
     struct tm_value *list = tm_add_array(section, key), *rest = tm_add_object(section, rest_key);
     struct tm_top_rows *top =
         tm_listed_rows_new(h->run, sizeof(struct call_row), h->settings->table_rows, longest_call_first);
     struct call_sums sums = { .rows = 0 };
-    tm_status st = top ? choose_calls(h, kind, top, &sums) : h->run->error.status;
 
-    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(top); i++) {
+    if (!top)
+        return;
+    choose_calls(h, kind, top, &sums);
+    for (uint64_t i = 0; i < tm_top_rows_count(top); i++) {
         const struct call_row *row = tm_top_rows_at(top, i);
 
         sums.rows--;
         sums.count -= row->count < sums.count ? row->count : sums.count;
         sums.self_ps -= row->self_ps < sums.self_ps ? row->self_ps : sums.self_ps;
-        st = add_call(h, row, list);
+        add_call(h, row, list);
     }
     tm_add_uint(rest, "rows", sums.rows);
     tm_add_uint(rest, "count", sums.count);
     tm_add_int(rest, "self_ps", sums.self_ps);
     tm_top_rows_free(top);
-    return st;
 }
 
 /* --- threads --- */
@@ -739,16 +698,15 @@ static int busiest_first(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static tm_status add_thread(struct host *h, const struct thread_row *row, struct tm_value *list)
+static void add_thread(struct host *h, const struct thread_row *row, struct tm_value *list)
 {
     const struct host_row *found = row->host < tm_rows_count(h->hosts) ? tm_rows_at(h->hosts, row->host) : NULL;
     struct tm_value *to = tm_add_object(list, NULL);
-    tm_status st;
 
     if (!found)
-        return h->run->error.status;
+        return;
     tm_add_string(to, "host", found->name);
-    st = tm_add_name(to, "name", h->names, row->name);
+    tm_add_name(to, "name", h->names, row->name);
     tm_add_uint(to, "events", row->events);
     tm_add_int(to, "busy_ps", row->busy_ps);
     add_share(to, row->busy_ps, found->end_ps - found->start_ps);
@@ -757,93 +715,79 @@ static tm_status add_thread(struct host *h, const struct thread_row *row, struct
     tm_add_uint(to, "ops", row->ops);
     tm_add_int(to, "op_ps", row->op_ps);
     tm_add_bool(to, "is_main", row->is_main);
-    return st;
 }
 
-static tm_status choose_threads(struct host *h, struct tm_top_rows *top, struct thread_row *sums)
+static void choose_threads(struct host *h, struct tm_top_rows *top, struct thread_row *sums)
 {
-    tm_status st = TM_OK;
-
-    for (uint64_t i = 0; i < tm_rows_count(h->threads) && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tm_rows_count(h->threads); i++) {
         const struct thread_row *at = tm_rows_at(h->threads, i);
-        struct thread_row row;
+        struct thread_row row = *at;
 
-        if (!at)
-            return h->run->error.status;
-        row = *at;
         row.number = i;
         sums->events = tm_sum_counts(sums->events, row.events);
         sums->busy_ps = tm_sum_times(sums->busy_ps, row.busy_ps);
-        st = tm_top_rows_add(top, &row);
+        tm_top_rows_add(top, &row);
     }
-    if (st == TM_OK)
-        tm_top_rows_sort(top);
-    return st;
+    tm_top_rows_sort(top);
 }
 
-static tm_status add_threads(struct host *h, struct tm_value *section)
+static void add_threads(struct host *h, struct tm_value *section)
 {
     struct tm_value *list = tm_add_array(section, "threads"), *rest = tm_add_object(section, "threads_rest");
     struct tm_top_rows *top =
         tm_listed_rows_new(h->run, sizeof(struct thread_row), h->settings->table_rows, busiest_first);
     struct thread_row sums = { .events = 0 };
-    tm_status st = top ? choose_threads(h, top, &sums) : h->run->error.status;
 
-    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(top); i++) {
+    if (!top)
+        return;
+    choose_threads(h, top, &sums);
+    for (uint64_t i = 0; i < tm_top_rows_count(top); i++) {
         const struct thread_row *row = tm_top_rows_at(top, i);
 
         sums.events -= row->events < sums.events ? row->events : sums.events;
         sums.busy_ps -= row->busy_ps < sums.busy_ps ? row->busy_ps : sums.busy_ps;
-        st = add_thread(h, row, list);
+        add_thread(h, row, list);
     }
-    tm_add_uint(rest, "rows", st == TM_OK ? tm_rows_count(h->threads) - tm_top_rows_count(top) : 0);
+    tm_add_uint(rest, "rows", tm_rows_count(h->threads) - tm_top_rows_count(top));
     tm_add_uint(rest, "events", sums.events);
     tm_add_int(rest, "busy_ps", sums.busy_ps);
     tm_top_rows_free(top);
-    return st;
 }
 
 /* --- the section --- */
 
-static tm_status add_windows(struct host *h, struct tm_value *section)
+static void add_windows(struct host *h, struct tm_value *section)
 {
     struct tm_value *list = tm_add_array(section, "windows");
 
     for (uint64_t i = 0; i < tm_rows_count(h->hosts); i++) {
         const struct host_row *row = tm_rows_at(h->hosts, i);
-        struct tm_value *to;
+        struct tm_value *to = tm_add_object(list, NULL);
 
-        if (!row)
-            return h->run->error.status;
-        to = tm_add_object(list, NULL);
         tm_add_string(to, "host", row->name);
         tm_add_string(to, "basis", tm_host_basis_name[row->basis]);
         tm_add_int(to, "begin_ps", row->start_ps);
         tm_add_int(to, "end_ps", row->end_ps);
     }
-    return TM_OK;
 }
 
 static tm_status host_report(struct tm_stage *s, struct tm_value *summary)
 {
     struct host *h = s->state;
     struct tm_value *section = tm_member(summary, "host");
-    tm_status st;
 
     if (!section)
         section = tm_add_object(summary, "host");
-    st = add_device_side(h, summary, section);
-    if (st == TM_OK)
-        st = add_windows(h, section);
-    if (st == TM_OK && tm_rows_count(h->threads))
-        st = add_syncs(h, section);
+    add_device_side(h, summary, section);
+    add_windows(h, section);
+    if (tm_rows_count(h->threads))
+        add_syncs(h, section);
     else
         tm_add_null(section, "sync", no_threads);
-    if (st == TM_OK)
-        st = add_calls(h, HOST_PYTHON, "python", "python_rest", section);
-    if (st == TM_OK)
-        st = add_calls(h, HOST_ANNOTATION, "annotations", "annotations_rest", section);
-    return st == TM_OK ? add_threads(h, section) : st;
+    add_calls(h, HOST_PYTHON, "python", "python_rest", section);
+    add_calls(h, HOST_ANNOTATION, "annotations", "annotations_rest", section);
+    add_threads(h, section);
+    return s->run->error.status;
 }
 
 /* What the threads of a host tell: functions and annotations by self time, waits and where they stand, how busy each
@@ -856,72 +800,57 @@ static tm_status host_report(struct tm_stage *s, struct tm_value *summary)
 /* What jax.profiler.annotate_function puts around, and the begin of the profile. */
 static const char wrapper[] = "$profiler.py:";
 
-static tm_status fill_call(struct host *h, struct host_call *call, tm_strid name, enum host_call_kind kind)
+static void fill_call(struct host *h, struct host_call *call, tm_strid name, enum host_call_kind kind)
 {
     const char *text;
     size_t length;
-    struct tm_name info;
-    tm_status st = tm_names_info_st(h->names, name, &info);
+    const struct tm_name info = tm_names_info(h->names, name);
 
-    if (st == TM_OK)
-        st = tm_names_text_st(h->names, name, sizeof(wrapper), &text, &length);
-    if (st != TM_OK)
-        return st;
+    text = tm_names_text(h->names, name, sizeof(wrapper), &length);
     call->row.key = (struct tm_key){ info.hash.high, tm_hash_mix(info.hash.low, kind) };
     call->row.name = name;
     call->row.kind = (uint8_t)kind;
     call->is_wrapper = length >= sizeof(wrapper) - 1 && memcmp(text, wrapper, sizeof(wrapper) - 1) == 0;
-    return TM_OK;
 }
 
-/* The calls of one name and kind.  out: *call  to fold into; valid until the next one is asked for */
-static tm_status find_call(struct host *h, tm_strid name, enum host_call_kind kind, struct host_call **call)
+/* The calls of one name and kind, to fold into; valid until the next one is looked for.  NULL after a failure */
+static struct host_call *find_call(struct host *h, tm_strid name, enum host_call_kind kind)
 {
     bool is_new;
+    struct host_call *const call = tm_front_at(&h->front, ((uint64_t)kind << 32 | name) + 1, &is_new);
 
-    *call = tm_front_at(&h->front, ((uint64_t)kind << 32 | name) + 1, &is_new);
-    if (!*call)
-        return h->run->error.status;
-    return is_new ? fill_call(h, *call, name, kind) : TM_OK;
+    if (call && is_new)
+        fill_call(h, call, name, kind);
+    return call;
 }
 
 /* --- spans that have ended --- */
 
-static tm_status count_call(struct host *h, const struct tm_nested *span, enum host_call_kind kind)
+static void count_call(struct host *h, const struct tm_nested *span, enum host_call_kind kind)
 {
     const struct host_span *about = span->payload;
-    struct host_call *call;
-    const tm_status st = find_call(h, about->name, kind, &call);
+    struct host_call *const call = find_call(h, about->name, kind);
 
-    if (st != TM_OK)
-        return st;
+    if (!call)
+        return;
     call->row.count = tm_sum_counts(call->row.count, 1);
     call->row.self_ps = tm_sum_times(call->row.self_ps, span->self_ps);
     call->row.total_ps = tm_sum_times(call->row.total_ps, span->dur_ps);
-    return TM_OK;
 }
 
 /* Key and names of a wait; no gaps in it. */
-static tm_status sync_key(struct host *h, const tm_strid names[3], struct tm_key *key)
+static void sync_key(struct host *h, const tm_strid names[3], struct tm_key *key)
 {
     struct tm_key texts[3] = { { 0, 0 } };
 
     for (int i = 0; i < 3; i++) {
-        struct tm_name info;
-        tm_status st;
-
-        if (!names[i])
-            continue;
-        st = tm_names_info_st(h->names, names[i], &info);
-        if (st != TM_OK)
-            return st;
-        texts[i] = info.hash;
+        if (names[i])
+            texts[i] = tm_names_info(h->names, names[i]).hash;
     }
     *key = tm_hash_key(texts, sizeof(texts));
-    return TM_OK;
 }
 
-static tm_status count_sync(struct host *h, const struct tm_nested *span)
+static void count_sync(struct host *h, const struct tm_nested *span)
 {
     const struct host_span *about = span->payload, *around = span->parent;
     const tm_strid names[3] = { about->name, around ? around->python : 0, around ? around->annotation : 0 };
@@ -931,38 +860,35 @@ static tm_status count_sync(struct host *h, const struct tm_nested *span)
                             .name = names[0],
                             .caller = names[1],
                             .annotation = names[2] };
-    const tm_status st = sync_key(h, names, &row.key);
 
-    if (st != TM_OK)
-        return st;
+    sync_key(h, names, &row.key);
     h->sync_count = tm_sum_counts(h->sync_count, 1);
     h->sync_ps = tm_sum_times(h->sync_ps, span->dur_ps);
-    return tm_groups_add_st(h->syncs, &row);
+    tm_groups_add(h->syncs, &row);
 }
 
-static tm_status take_nested(void *to, const struct tm_nested *span)
+static void take_nested(void *to, const struct tm_nested *span)
 {
     struct host *h = to;
     const struct host_span *about = span->payload;
-    tm_status st = TM_OK;
 
     if (about->is_python)
-        st = count_call(h, span, HOST_PYTHON);
+        count_call(h, span, HOST_PYTHON);
     else if (about->is_annotation)
-        st = count_call(h, span, HOST_ANNOTATION);
-    return st == TM_OK && about->is_sync ? count_sync(h, span) : st;
+        count_call(h, span, HOST_ANNOTATION);
+    if (about->is_sync)
+        count_sync(h, span);
 }
 
 /* --- events --- */
 
 /* What is known of a span when it begins: its own names, else those of what is around it. */
-static tm_status describe(struct host *h, const struct tm_event *event, const struct host_span *around,
-                          struct host_span *about)
+static void describe(struct host *h, const struct tm_event *event, const struct host_span *around,
+                     struct host_span *about)
 {
     const enum tm_class class = (enum tm_class)event->record.class;
     const bool is_sync = class == TM_CLASS_SYNC, is_in_sync = around && around->is_in_sync;
-    struct host_call *call;
-    tm_status st;
+    const struct host_call *call;
 
     *about = (struct host_span){ .name = event->record.name,
                                  .python = around ? around->python : 0,
@@ -974,12 +900,11 @@ static tm_status describe(struct host *h, const struct tm_event *event, const st
         about->is_annotation = class == TM_CLASS_ANNOTATION || class == TM_CLASS_INPUT;
         if (about->is_annotation)
             about->annotation = about->name;
-        return TM_OK;
+        return;
     }
-    st = find_call(h, about->name, HOST_PYTHON, &call);
-    if (st == TM_OK && !call->is_wrapper)
+    call = find_call(h, about->name, HOST_PYTHON);
+    if (call && !call->is_wrapper)
         about->python = about->name;
-    return st;
 }
 
 /* A union of spans that come in the order of their begins. */
@@ -1009,63 +934,53 @@ static void add_to_thread(struct thread_row *thread, const struct tm_event *even
     thread->op_ps = tm_sum_times(thread->op_ps, cover(&thread->op_until_ps, start_ps, end_ps));
 }
 
-static tm_status host_take_span(struct host *h, const struct tm_event *event)
+static void host_take_span(struct host *h, const struct tm_event *event)
 {
     int64_t start_ps = event->record.start_ps, end_ps = tm_sum_times(start_ps, event->record.dur_ps);
     const uint32_t track = event->record.track;
-    const void *around = NULL;
     struct host_span about;
     struct thread_row *thread;
-    tm_status st;
 
     if (track >= tm_rows_count(h->lines) || !tm_is_host_span(event) ||
         !tm_cut_to_window(&h->window, &start_ps, &end_ps))
-        return TM_OK;
+        return;
     thread = tm_rows_change(h->lines, track);
-    if (!thread)
-        return h->run->error.status;
     if (!thread->is_host)
-        return TM_OK;
+        return;
     add_to_thread(thread, event, start_ps, end_ps);
     if (start_ps < h->seen_begin_ps)
         h->seen_begin_ps = start_ps;
     if (end_ps > h->seen_end_ps)
         h->seen_end_ps = end_ps;
-    st = tm_nesting_around(h->nesting, track, start_ps, &around);
-    if (st == TM_OK)
-        st = describe(h, event, around, &about);
-    return st == TM_OK ? tm_nesting_take(h->nesting, track, start_ps, end_ps - start_ps, &about) : st;
+    describe(h, event, tm_nesting_around(h->nesting, track, start_ps), &about);
+    tm_nesting_take(h->nesting, track, start_ps, end_ps - start_ps, &about);
 }
 
 /* --- a host begins and ends --- */
 
 /* What the threads tell */
-static tm_status host_begin_calls(struct host *h)
+static void host_begin_calls(struct host *h)
 {
     const uint64_t tracks = h->trace->tracks ? tm_rows_count(h->trace->tracks) : 0;
-    tm_status st = tm_find_host_window(h->trace, h->settings, &h->window);
 
-    if (st != TM_OK)
-        return st;
+    if (tm_find_host_window(h->trace, h->settings, &h->window) != TM_OK)
+        return;
     h->seen_begin_ps = INT64_MAX;
     h->seen_end_ps = INT64_MIN;
     h->nesting = tm_nesting_new(h->run, TM_ACCOUNT_THREADS, sizeof(struct host_span), HOST_OPEN_MOST, take_nested, h);
     h->lines = tm_rows_new_paged(h->run, TM_ACCOUNT_TABLES, sizeof(struct thread_row), host_memory(h->run, HOST_LINES),
                                  8 << 10);
     if (!h->nesting || !h->lines)
-        return h->run->error.status;
-    for (uint64_t i = 0; i < tracks && st == TM_OK; i++) {
+        return;
+    for (uint64_t i = 0; i < tracks; i++) {
         const struct tm_track *track = tm_rows_at(h->trace->tracks, i);
         struct thread_row row = { .host = h->trace->host, .busy_until_ps = INT64_MIN, .op_until_ps = INT64_MIN };
 
-        if (!track)
-            return h->run->error.status;
         row.name = track->name ? track->name : track->plane_name;
         row.is_host = track->side == TM_SIDE_HOST;
         row.is_main = i == h->trace->main_track;
-        st = tm_rows_append_st(h->lines, &row);
+        tm_rows_append(h->lines, &row);
     }
-    return st;
 }
 
 static void host_free_calls(struct host *h)
@@ -1076,7 +991,7 @@ static void host_free_calls(struct host *h)
     h->lines = NULL;
 }
 
-static tm_status keep_host(struct host *h)
+static void keep_host(struct host *h)
 {
     struct host_row row = { .basis = (uint8_t)h->window.basis };
 
@@ -1088,27 +1003,21 @@ static tm_status keep_host(struct host *h)
         row.start_ps = h->seen_begin_ps;
         row.end_ps = h->seen_end_ps;
     }
-    return tm_rows_append_st(h->hosts, &row);
+    tm_rows_append(h->hosts, &row);
 }
 
-static tm_status host_end_calls(struct host *h)
+static void host_end_calls(struct host *h)
 {
-    tm_status st = tm_nesting_end(h->nesting);
-
-    for (uint64_t i = 0; i < tm_rows_count(h->lines) && st == TM_OK; i++) {
+    tm_nesting_end(h->nesting);
+    for (uint64_t i = 0; i < tm_rows_count(h->lines); i++) {
         const struct thread_row *row = tm_rows_at(h->lines, i);
 
-        if (!row)
-            return h->run->error.status;
         if (row->events)
-            st = tm_rows_append_st(h->threads, row);
+            tm_rows_append(h->threads, row);
     }
-    if (st == TM_OK)
-        st = tm_front_flush(&h->front);
-    if (st == TM_OK)
-        st = keep_host(h);
+    tm_front_flush(&h->front);
+    keep_host(h);
     host_free_calls(h);
-    return st;
 }
 
 /* --- how rows are folded --- */
@@ -1153,13 +1062,13 @@ static tm_status open_stage(struct tm_stage *s)
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 {
     struct host *h = s->state;
-    tm_status st;
 
     h->trace = trace;
     h->names = trace->names;
     h->has_steps |= trace->steps.source != TM_STEPS_SESSION;
-    st = host_begin_launches(h);
-    return st == TM_OK ? host_begin_calls(h) : st;
+    host_begin_launches(h);
+    host_begin_calls(h);
+    return s->run->error.status;
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
@@ -1167,19 +1076,20 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     struct host *h = s->state;
 
     if (!tm_is_on_accelerator(h->trace, event))
-        return host_take_span(h, event);
-    return event->level != TM_LEVEL_NONE ? host_take_activity(h, event) : TM_OK;
+        host_take_span(h, event);
+    else if (event->level != TM_LEVEL_NONE)
+        host_take_activity(h, event);
+    return s->run->error.status;
 }
 
 static tm_status end_host(struct tm_stage *s)
 {
     struct host *h = s->state;
-    tm_status st = host_end_launches(h);
 
-    if (st == TM_OK)
-        st = host_end_calls(h);
+    host_end_launches(h);
+    host_end_calls(h);
     h->trace = NULL;
-    return st;
+    return s->run->error.status;
 }
 
 static void close_stage(struct tm_stage *s)

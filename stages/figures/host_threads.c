@@ -133,40 +133,32 @@ static void drop_before_horizon(struct tm_host_threads *t, struct thread *thread
 }
 
 /* Write the oldest chunk of all threads out: it is the first of its own. */
-static tm_status spill_oldest(struct tm_host_threads *t)
+static void spill_oldest(struct tm_host_threads *t)
 {
     const struct chunk *old = t->oldest;
     struct thread *thread = &t->threads[old->thread];
     struct spilled row = { .end_ps = end_of(thread, old), .before = thread->spilled, .count = old->count };
-    tm_status st;
 
     if (!t->spilled)
         t->spilled = tm_rows_new(t->run, TM_ACCOUNT_THREADS, sizeof(row), t->share_bytes / 8);
     if (!t->spilled)
-        return t->run->error.status;
+        return;
     memcpy(row.stretches, old->stretches, sizeof(row.stretches));
-    st = tm_rows_append_st(t->spilled, &row);
-    if (st != TM_OK)
-        return st;
+    tm_rows_append(t->spilled, &row);
     thread->spilled = tm_rows_count(t->spilled);
     drop_first(t, thread);
-    return TM_OK;
 }
 
-static tm_status new_chunk(struct tm_host_threads *t, struct thread *thread)
+static bool new_chunk(struct tm_host_threads *t, struct thread *thread)
 {
     struct chunk *chunk;
 
     drop_before_horizon(t, thread);
-    while (t->oldest && t->used_bytes + sizeof(*chunk) > t->share_bytes / 4) {
-        const tm_status st = spill_oldest(t);
-
-        if (st != TM_OK)
-            return st;
-    }
+    while (t->oldest && t->used_bytes + sizeof(*chunk) > t->share_bytes / 4 && !tm_failed(t->run))
+        spill_oldest(t);
     chunk = tm_take(&t->run->budget, TM_ACCOUNT_THREADS, sizeof(*chunk), &t->run->error);
     if (!chunk)
-        return t->run->error.status;
+        return false;
     t->used_bytes += sizeof(*chunk);
     chunk->thread = (uint32_t)(thread - t->threads);
     chunk->before = thread->last;
@@ -174,45 +166,37 @@ static tm_status new_chunk(struct tm_host_threads *t, struct thread *thread)
     *(thread->last ? &thread->last->next : &thread->first) = chunk;
     *(t->youngest ? &t->youngest->younger : &t->oldest) = chunk;
     thread->last = t->youngest = chunk;
-    return TM_OK;
+    return true;
 }
 
 /* The stretch that is being written is over. */
-static tm_status keep_stretch(struct tm_host_threads *t, struct thread *thread)
+static void keep_stretch(struct tm_host_threads *t, struct thread *thread)
 {
-    if (!thread->last || thread->last->count == CHUNK_STRETCHES) {
-        const tm_status st = new_chunk(t, thread);
-
-        if (st != TM_OK)
-            return st;
-    }
+    if ((!thread->last || thread->last->count == CHUNK_STRETCHES) && !new_chunk(t, thread))
+        return;
     thread->last->stretches[thread->last->count++] = thread->current;
-    return TM_OK;
 }
 
 /* From at_ps on the thread does this. */
-static inline tm_status begin_stretch(struct tm_host_threads *t, struct thread *thread, int64_t at_ps, uint32_t cause,
-                                      tm_strid name)
+static inline void begin_stretch(struct tm_host_threads *t, struct thread *thread, int64_t at_ps, uint32_t cause,
+                                 tm_strid name)
 {
-    tm_status st = TM_OK;
-
     if (thread->has_begun && cause == thread->current.cause && name == thread->current.name)
-        return TM_OK;
+        return;
     if (thread->has_begun && thread->current.start_ps < at_ps)
-        st = keep_stretch(t, thread);
+        keep_stretch(t, thread);
     thread->has_begun = true;
     thread->current = (struct stretch){ .start_ps = at_ps, .name = name, .cause = cause };
-    return st;
 }
 
 /* --- the stack --- */
 
 /* The innermost open event gives cause and name. */
-static inline tm_status settle(struct tm_host_threads *t, struct thread *thread, int64_t at_ps)
+static inline void settle(struct tm_host_threads *t, struct thread *thread, int64_t at_ps)
 {
     const struct open_event *top = thread->depth ? &thread->stack[thread->depth - 1] : NULL;
 
-    return begin_stretch(t, thread, at_ps, top ? top->reason.cause : TM_CAUSE_UNRECORDED, top ? top->name : 0);
+    begin_stretch(t, thread, at_ps, top ? top->reason.cause : TM_CAUSE_UNRECORDED, top ? top->name : 0);
 }
 
 /* What holds for an event above another one, or above none. */
@@ -256,11 +240,9 @@ static void find_reason(struct thread *thread, uint32_t from)
 }
 
 /* Bring the log up to a time: everything that ends before it ends. */
-static tm_status advance(struct tm_host_threads *t, struct thread *thread, int64_t to_ps)
+static void advance(struct tm_host_threads *t, struct thread *thread, int64_t to_ps)
 {
-    tm_status st = TM_OK;
-
-    while (st == TM_OK && thread->depth && thread->at_ps < to_ps) {
+    while (thread->depth && thread->at_ps < to_ps) {
         struct open_event *top = &thread->stack[thread->depth - 1];
         const int64_t change_ps = top->end_ps < top->cause_end_ps ? top->end_ps : top->cause_end_ps;
 
@@ -272,35 +254,32 @@ static tm_status advance(struct tm_host_threads *t, struct thread *thread, int64
         /* What is on top now may have inherited from an event that has ended in the meantime. */
         if (thread->depth && thread->stack[thread->depth - 1].cause_end_ps <= thread->at_ps)
             find_reason(thread, thread->depth - 1);
-        st = settle(t, thread, thread->at_ps);
+        settle(t, thread, thread->at_ps);
     }
     if (to_ps > thread->at_ps)
         thread->at_ps = to_ps;
-    return st;
 }
 
-/* Room for one more open event.  *found false: there is none. */
-static tm_status make_room(struct tm_host_threads *t, struct thread *thread, bool *found)
+/* Room for one more open event, if there is any. */
+static bool make_room(struct tm_host_threads *t, struct thread *thread)
 {
     const uint32_t size = thread->stack_size ? thread->stack_size * 2 : FIRST_STACK;
     void *stack;
 
-    *found = true;
     if (thread->depth < thread->stack_size)
-        return TM_OK;
-    *found = size <= DEEPEST_STACK && t->open_most + (size - thread->stack_size) <= OPEN_MOST;
-    if (!*found) {
+        return true;
+    if (size > DEEPEST_STACK || t->open_most + (size - thread->stack_size) > OPEN_MOST) {
         tm_tally_add(&t->run->tallies, TM_TALLY_DEEP_NESTING, 1);
-        return TM_OK;
+        return false;
     }
     stack = tm_retake(&t->run->budget, TM_ACCOUNT_THREADS, thread->stack, thread->stack_size * sizeof(*thread->stack),
                       size * sizeof(*thread->stack), &t->run->error);
     if (!stack)
-        return t->run->error.status;
+        return false;
     t->open_most += size - thread->stack_size;
     thread->stack = stack;
     thread->stack_size = size;
-    return TM_OK;
+    return true;
 }
 
 tm_status tm_host_threads_take(struct tm_host_threads *t, const struct tm_event *event)
@@ -311,22 +290,19 @@ tm_status tm_host_threads_take(struct tm_host_threads *t, const struct tm_event 
                                      .own_name = r->name,
                                      .own = tm_cause_reason_of((enum tm_class)r->class, event->traits) };
     struct thread *thread;
-    bool found;
-    tm_status st;
 
     if (event->thread >= t->count || !r->dur_ps)
         return TM_OK;
     thread = &t->threads[event->thread];
     if (!thread->has_begun)
         thread->at_ps = r->start_ps;
-    st = advance(t, thread, r->start_ps);
-    if (st == TM_OK)
-        st = make_room(t, thread, &found);
-    if (st != TM_OK || !found)
-        return st;
-    thread->stack[thread->depth++] = open;
-    inherit(&thread->stack[thread->depth - 1], thread->depth > 1 ? &thread->stack[thread->depth - 2] : NULL);
-    return settle(t, thread, r->start_ps);
+    advance(t, thread, r->start_ps);
+    if (make_room(t, thread)) {
+        thread->stack[thread->depth++] = open;
+        inherit(&thread->stack[thread->depth - 1], thread->depth > 1 ? &thread->stack[thread->depth - 2] : NULL);
+        settle(t, thread, r->start_ps);
+    }
+    return t->run->error.status;
 }
 
 void tm_host_threads_forget(struct tm_host_threads *t, int64_t horizon_ps)
@@ -348,7 +324,7 @@ struct answer {
     bool is_of_other[TM_CAUSE_COUNT]; /* its name */
 };
 
-static tm_status gather(struct answer *a, const struct thread *thread);
+static void gather(struct answer *a, const struct thread *thread);
 
 /* Stretches may come in any order: chunks are looked at from the last one back.  out: the name is that of this one */
 static bool add_time(struct answer *a, uint32_t cause, int64_t ps, int64_t longest_ps, int64_t start_ps, tm_strid name)
@@ -365,13 +341,13 @@ static bool add_time(struct answer *a, uint32_t cause, int64_t ps, int64_t longe
 }
 
 /* A wait: what the other thread recorded meanwhile is told of it, the rest is the wait. */
-static tm_status add_wait(struct answer *a, int64_t from_ps, int64_t to_ps, tm_strid name)
+static void add_wait(struct answer *a, int64_t from_ps, int64_t to_ps, tm_strid name)
 {
     struct answer other = { .threads = a->threads, .start_ps = from_ps, .end_ps = to_ps };
-    const tm_status st = gather(&other, a->other);
     int64_t left_ps = to_ps - from_ps;
 
-    for (uint32_t i = 0; i < TM_CAUSE_COUNT && st == TM_OK; i++) {
+    gather(&other, a->other);
+    for (uint32_t i = 0; i < TM_CAUSE_COUNT; i++) {
         if (i == TM_CAUSE_UNRECORDED || !other.parts[i])
             continue;
         left_ps -= other.parts[i];
@@ -380,100 +356,90 @@ static tm_status add_wait(struct answer *a, int64_t from_ps, int64_t to_ps, tm_s
             a->is_of_other[i] = true;
     }
     (void)add_time(a, TM_CAUSE_SYNC, left_ps, left_ps, from_ps, name);
-    return st;
 }
 
-static tm_status add_stretch(struct answer *a, const struct stretch *stretch, int64_t until_ps)
+static void add_stretch(struct answer *a, const struct stretch *stretch, int64_t until_ps)
 {
     const int64_t from_ps = stretch->start_ps > a->start_ps ? stretch->start_ps : a->start_ps;
     const int64_t to_ps = until_ps < a->end_ps ? until_ps : a->end_ps;
 
     if (to_ps <= from_ps)
-        return TM_OK;
+        return;
     if (a->other && stretch->cause == TM_CAUSE_SYNC)
-        return add_wait(a, from_ps, to_ps, stretch->name);
-    (void)add_time(a, stretch->cause, to_ps - from_ps, to_ps - from_ps, from_ps, stretch->name);
-    return TM_OK;
+        add_wait(a, from_ps, to_ps, stretch->name);
+    else
+        (void)add_time(a, stretch->cause, to_ps - from_ps, to_ps - from_ps, from_ps, stretch->name);
 }
 
-static tm_status add_stretches(struct answer *a, const struct stretch *stretches, uint32_t count, int64_t end_ps)
+static void add_stretches(struct answer *a, const struct stretch *stretches, uint32_t count, int64_t end_ps)
 {
-    tm_status st = TM_OK;
-
-    for (uint32_t i = 0; i < count && st == TM_OK; i++)
-        st = add_stretch(a, &stretches[i], i + 1 < count ? stretches[i + 1].start_ps : end_ps);
-    return st;
+    for (uint32_t i = 0; i < count; i++)
+        add_stretch(a, &stretches[i], i + 1 < count ? stretches[i + 1].start_ps : end_ps);
 }
 
 /* What was spilled, from the latest chunk back. */
-static tm_status add_spilled(struct answer *a, const struct thread *thread)
+static void add_spilled(struct answer *a, const struct thread *thread)
 {
     struct tm_host_threads *t = a->threads;
-    tm_status st = TM_OK;
 
-    for (uint64_t at = thread->spilled; at && st == TM_OK;) {
+    for (uint64_t at = thread->spilled; at;) {
         const struct spilled *there = tm_rows_at(t->spilled, at - 1);
         struct spilled row;
 
-        if (!there)
-            return t->run->error.status;
         if (there->end_ps <= a->start_ps)
             break;
         at = there->before;
         if (there->stretches[0].start_ps >= a->end_ps)
             continue;
         row = *there; /* the other thread may be asked: another row */
-        st = add_stretches(a, row.stretches, row.count, row.end_ps);
+        add_stretches(a, row.stretches, row.count, row.end_ps);
     }
-    return st;
 }
 
 /* in: the thread's log reaches up to the end */
-static tm_status gather(struct answer *a, const struct thread *thread)
+static void gather(struct answer *a, const struct thread *thread)
 {
     const struct chunk *chunk = thread->last;
-    tm_status st;
 
     if (!thread->has_begun)
-        return TM_OK;
-    st = add_stretch(a, &thread->current, a->end_ps);
-    for (; st == TM_OK && chunk && end_of(thread, chunk) > a->start_ps; chunk = chunk->before)
-        st = add_stretches(a, chunk->stretches, chunk->count, end_of(thread, chunk));
-    return st == TM_OK && !chunk ? add_spilled(a, thread) : st;
+        return;
+    add_stretch(a, &thread->current, a->end_ps);
+    for (; chunk && end_of(thread, chunk) > a->start_ps; chunk = chunk->before)
+        add_stretches(a, chunk->stretches, chunk->count, end_of(thread, chunk));
+    if (!chunk)
+        add_spilled(a, thread);
 }
 
 /* Ask a thread, and what no thread told is unrecorded. */
-static tm_status ask(struct answer *a, uint32_t number, uint32_t other)
+static void ask(struct answer *a, uint32_t number, uint32_t other)
 {
     struct tm_host_threads *t = a->threads;
     struct thread *thread = number < t->count ? &t->threads[number] : NULL;
     int64_t seen_ps = 0;
-    tm_status st = TM_OK;
 
     a->other = other < t->count && other != number && t->threads[other].has_begun ? &t->threads[other] : NULL;
     if (a->other)
-        st = advance(t, a->other, a->end_ps);
-    if (st == TM_OK && thread && thread->has_begun)
-        st = advance(t, thread, a->end_ps);
-    if (st == TM_OK && thread)
-        st = gather(a, thread);
+        advance(t, a->other, a->end_ps);
+    if (thread && thread->has_begun)
+        advance(t, thread, a->end_ps);
+    if (thread)
+        gather(a, thread);
     for (int i = 0; i < TM_CAUSE_COUNT; i++)
         seen_ps += a->parts[i];
     a->parts[TM_CAUSE_UNRECORDED] += a->end_ps - a->start_ps - seen_ps;
-    return st;
 }
 
 tm_status tm_host_threads_ask(struct tm_host_threads *t, uint32_t thread, int64_t start_ps, int64_t end_ps,
                               int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT])
 {
     struct answer a = { .threads = t, .start_ps = start_ps, .end_ps = end_ps };
-    const tm_status st = ask(&a, thread, TM_NONE);
 
+    ask(&a, thread, TM_NONE);
     for (int i = 0; i < TM_CAUSE_COUNT; i++)
         parts[i] += a.parts[i];
     for (int i = 0; i < TM_CAUSE_COUNT && names; i++)
         names[i] = a.names[i];
-    return st;
+    return t->run->error.status;
 }
 
 tm_status tm_host_threads_ask_main(struct tm_host_threads *t, uint32_t main, uint32_t launching, int64_t start_ps,
@@ -481,13 +447,13 @@ tm_status tm_host_threads_ask_main(struct tm_host_threads *t, uint32_t main, uin
                                    tm_strid names[TM_CAUSE_COUNT], bool by_main[TM_CAUSE_COUNT])
 {
     struct answer a = { .threads = t, .start_ps = start_ps, .end_ps = end_ps };
-    const tm_status st = ask(&a, main, launching);
 
+    ask(&a, main, launching);
     for (int i = 0; i < TM_CAUSE_COUNT; i++) {
         parts[i] += a.parts[i];
         main_ps[i] += i == TM_CAUSE_UNRECORDED ? 0 : a.parts[i] - a.other_ps[i];
         names[i] = a.names[i];
         by_main[i] = !a.is_of_other[i];
     }
-    return st;
+    return t->run->error.status;
 }

@@ -14,7 +14,7 @@ struct tm_host_threads *tm_host_threads_new(struct tm_run *run, const struct tm_
 void tm_host_threads_free(struct tm_host_threads *threads);
 
 /* Take a host event; events come in the order of the stream, those of other tracks are ignored. */
-tm_status tm_host_threads_take(struct tm_host_threads *threads, const struct tm_event *event) TM_MUST_USE;
+tm_status tm_host_threads_take(struct tm_host_threads *threads, const struct tm_event *event);
 
 /* Nobody will ask for anything before this time. */
 void tm_host_threads_forget(struct tm_host_threads *threads, int64_t horizon_ps);
@@ -24,7 +24,7 @@ void tm_host_threads_forget(struct tm_host_threads *threads, int64_t horizon_ps)
  *              may be NULL
  *      thread  TM_NONE: all of it is unrecorded */
 tm_status tm_host_threads_ask(struct tm_host_threads *threads, uint32_t thread, int64_t start_ps, int64_t end_ps,
-                              int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT]) TM_MUST_USE;
+                              int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT]);
 
 /* The same of the main thread, where another one launches and recorded too little to be asked alone: what main did, but
  * while main waits for results, what the other one recorded meanwhile.
@@ -32,6 +32,6 @@ tm_status tm_host_threads_ask(struct tm_host_threads *threads, uint32_t thread, 
  *      by_main  per cause, whether its name is one of main's */
 tm_status tm_host_threads_ask_main(struct tm_host_threads *threads, uint32_t main, uint32_t launching, int64_t start_ps,
                                    int64_t end_ps, int64_t parts[TM_CAUSE_COUNT], int64_t main_ps[TM_CAUSE_COUNT],
-                                   tm_strid names[TM_CAUSE_COUNT], bool by_main[TM_CAUSE_COUNT]) TM_MUST_USE;
+                                   tm_strid names[TM_CAUSE_COUNT], bool by_main[TM_CAUSE_COUNT]);
 
 #endif

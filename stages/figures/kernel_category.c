@@ -629,21 +629,18 @@ enum tm_kernel_category tm_category_in(const char *text, size_t length)
 }
 
 /* A text of the names, read by tm_category_in; only its last part behind '/' where it is a path. */
-static tm_status read_text(struct tm_names *names, tm_strid id, bool is_path, enum tm_kernel_category *category)
+static enum tm_kernel_category read_text(struct tm_names *names, tm_strid id, bool is_path)
 {
     const char *text, *slash;
     size_t length;
-    const tm_status st = tm_names_text_st(names, id, is_path ? 4 * LOOKED_AT_BYTES : LOOKED_AT_BYTES, &text, &length);
 
-    if (st != TM_OK)
-        return st;
+    text = tm_names_text(names, id, is_path ? 4 * LOOKED_AT_BYTES : LOOKED_AT_BYTES, &length);
     slash = is_path ? memrchr(text, '/', length) : NULL;
     if (slash) {
         length -= (size_t)(slash + 1 - text);
         text = slash + 1;
     }
-    *category = tm_category_in(text, length);
-    return TM_OK;
+    return tm_category_in(text, length);
 }
 
 /* The note of a name holds what read_text made of it, plus one: as a whole, and above that as a path. */
@@ -651,28 +648,25 @@ enum { NOTE_BITS = 5, NOTE_MASK = (1 << NOTE_BITS) - 1 };
 static_assert((int)TM_CATEGORY_SILENT < (int)NOTE_MASK, "fits");
 
 /* The same, read once for all who ask. */
-static tm_status ask(struct tm_names *names, tm_strid id, bool is_path, enum tm_kernel_category *category)
+static enum tm_kernel_category ask(struct tm_names *names, tm_strid id, bool is_path)
 {
     const unsigned shift = is_path ? NOTE_BITS : 0;
-    uint16_t note = 0;
-    tm_status st;
+    enum tm_kernel_category category;
+    uint16_t note;
 
-    *category = TM_CATEGORY_SILENT;
     if (!id)
-        return TM_OK;
-    st = tm_names_note_st(names, id, &note);
-    if (st == TM_OK && note >> shift & NOTE_MASK) {
-        *category = (enum tm_kernel_category)((note >> shift & NOTE_MASK) - 1);
-        return TM_OK;
-    }
-    if (st == TM_OK)
-        st = read_text(names, id, is_path, category);
-    return st == TM_OK ? tm_names_set_note_st(names, id, (uint16_t)(note | ((unsigned)*category + 1) << shift)) : st;
+        return TM_CATEGORY_SILENT;
+    note = tm_names_note(names, id);
+    if (note >> shift & NOTE_MASK)
+        return (enum tm_kernel_category)((note >> shift & NOTE_MASK) - 1);
+    category = read_text(names, id, is_path);
+    tm_names_set_note(names, id, (uint16_t)(note | ((unsigned)category + 1) << shift));
+    return category;
 }
 
-tm_status tm_category_of_text(struct tm_names *names, tm_strid text, enum tm_kernel_category *category)
+enum tm_kernel_category tm_category_of_text(struct tm_names *names, tm_strid text)
 {
-    return ask(names, text, false, category);
+    return ask(names, text, false);
 }
 
 /* What the class and the level decide without any text. */
@@ -715,8 +709,7 @@ static bool may_be_product(const struct tm_category_question *q, enum tm_kernel_
 
 /* Of a kernel that no text tells anything of: one of a library that is known, which has all sorts, is of another sort;
  * one of no library is somebody's own. */
-static tm_status category_of_stranger(struct tm_names *names, const struct tm_category_question *q,
-                                      enum tm_kernel_category *category)
+static enum tm_kernel_category category_of_stranger(struct tm_names *names, const struct tm_category_question *q)
 {
     static const char *const libraries[] = {
         "at::native", "at_cuda_detail", "cub::", "cudnn", "rocprim", "thrust::", "eigen::", "tensorflow::", "miopen",
@@ -724,56 +717,42 @@ static tm_status category_of_stranger(struct tm_names *names, const struct tm_ca
     struct lowered lowered;
     const char *text;
     size_t length;
-    tm_status st;
 
-    *category = TM_CATEGORY_OTHER;
     if (q->class != TM_CLASS_KERNEL || !q->name)
-        return TM_OK;
-    st = tm_names_text_st(names, q->name, LOOKED_AT_BYTES, &text, &length);
-    if (st != TM_OK || !length)
-        return st;
+        return TM_CATEGORY_OTHER;
+    text = tm_names_text(names, q->name, LOOKED_AT_BYTES, &length);
+    if (!length)
+        return TM_CATEGORY_OTHER;
     lower(&lowered, text, length);
-    *category = TM_CATEGORY_CUSTOM;
     for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
         if (has(&lowered, libraries[i], ANYWHERE))
-            *category = TM_CATEGORY_OTHER;
-    return TM_OK;
+            return TM_CATEGORY_OTHER;
+    return TM_CATEGORY_CUSTOM;
 }
 
-tm_status tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *q,
-                                enum tm_kernel_category *category)
+enum tm_kernel_category tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *q)
 {
     const struct {
         tm_strid text;
         bool is_path;
     } sources[] = { { q->category, false }, { q->name, false }, { q->hlo_op, false }, { q->op, true } };
-    enum tm_kernel_category weak = TM_CATEGORY_SILENT;
+    enum tm_kernel_category category = category_of_class(q), weak = TM_CATEGORY_SILENT;
 
-    *category = category_of_class(q);
-    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]) && *category == TM_CATEGORY_SILENT; i++) {
-        enum tm_kernel_category told;
-        const tm_status st = ask(names, sources[i].text, sources[i].is_path, &told);
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]) && category == TM_CATEGORY_SILENT; i++) {
+        const enum tm_kernel_category told = ask(names, sources[i].text, sources[i].is_path);
 
-        if (st != TM_OK)
-            return st;
         if (told == TM_CATEGORY_CONVOLUTION && q->category)
             weak = told; /* the TPU compiler calls dots convolutions: another text may know better */
         else if (told == TM_CATEGORY_CUSTOM && weak == TM_CATEGORY_SILENT)
             weak = told; /* a custom call may be anything */
         else if (told != TM_CATEGORY_CUSTOM && (weak != TM_CATEGORY_CONVOLUTION || told == TM_CATEGORY_GEMM))
-            *category = told;
+            category = told;
     }
-    if (*category == TM_CATEGORY_SILENT)
-        *category = weak;
-    if (*category == TM_CATEGORY_SILENT) {
-        const tm_status st = category_of_stranger(names, q, category);
-
-        if (st != TM_OK)
-            return st;
-    }
-    if (q->has_matrix && may_be_product(q, *category))
-        *category = TM_CATEGORY_GEMM;
-    return TM_OK;
+    if (category == TM_CATEGORY_SILENT)
+        category = weak;
+    if (category == TM_CATEGORY_SILENT)
+        category = category_of_stranger(names, q);
+    return q->has_matrix && may_be_product(q, category) ? TM_CATEGORY_GEMM : category;
 }
 
 /* --- precision --- */

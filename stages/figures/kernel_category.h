@@ -45,14 +45,13 @@ struct tm_category_question {
  * asked first), the name, the HLO op, the last part of the framework path.  An op that holds a product
  * is one, whatever it is called; of the kernels that such an op runs as, those are whose names tell nothing.  A kernel that
  * no text tells anything of is custom, unless it is of a library that is known. */
-tm_status tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *question,
-                                enum tm_kernel_category *category) TM_MUST_USE;
+enum tm_kernel_category tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *question);
 
 /* What one text tells: a kernel's name, an HLO op or opcode, a category of the TPU compiler. */
 enum tm_kernel_category tm_category_in(const char *text, size_t length);
 
 /* The same of a text of the names, which is read once for all who ask. */
-tm_status tm_category_of_text(struct tm_names *names, tm_strid text, enum tm_kernel_category *category) TM_MUST_USE;
+enum tm_kernel_category tm_category_of_text(struct tm_names *names, tm_strid text);
 
 /* The precision that a kernel's name tells: "bf16", "f16", "f32", "f64", "tf32", "fp8", "s8"; NULL
  * = it does not. */

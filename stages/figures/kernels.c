@@ -74,40 +74,32 @@ static const struct tm_row_field sum_fields[] = {
 static tm_status kernels_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct kernels *k = s->state;
-    tm_status st;
 
     tm_partial_put_u32(w, k->active_devices);
     tm_fields_save(w, sum_fields, k);
-    st = tm_fields_save_groups(w, kernel_fields, k->by_key);
-    if (st != TM_OK)
-        return st;
+    tm_fields_save_groups(w, kernel_fields, k->by_key);
     return tm_fields_save_lengths(w, length_fields, k->lengths);
 }
 
 static tm_status complete_row(void *of, struct tm_partial_reader *r, void *row)
 {
     struct kernel_row *kernel = row;
-    struct tm_name name;
-    const tm_status st = tm_names_info_st(tm_partial_names(r), kernel->name, &name);
 
     (void)of;
-    kernel->name_hash = name.hash;
-    return kernel->count ? st : tm_partial_damaged(r, "a kernel that was never launched");
+    kernel->name_hash = tm_names_info(tm_partial_names(r), kernel->name).hash;
+    return kernel->count ? TM_OK : tm_partial_damaged(r, "a kernel that was never launched");
 }
 
 static tm_status kernels_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct kernels *k = s->state;
     const uint32_t devices = tm_partial_below_u32(r, TM_NONE - (uint64_t)k->active_devices);
-    tm_status st;
 
     k->names = tm_partial_names(r);
     tm_partial_bind_devices(r, k->active_devices, devices);
     k->active_devices += devices;
     tm_fields_load_more(r, sum_fields, k);
-    st = tm_fields_load_groups(r, kernel_fields, k->by_key, complete_row, NULL);
-    if (st != TM_OK)
-        return st;
+    tm_fields_load_groups(r, kernel_fields, k->by_key, complete_row, NULL);
     return tm_fields_load_lengths(r, length_fields, k->lengths);
 }
 
@@ -148,7 +140,8 @@ static tm_status hand_on(void *to, void *row)
         k->compute_ps = tm_sum_times(k->compute_ps, whole.total_ps);
         k->compute_squares = tm_sum_wide(k->compute_squares, tm_wide_value(whole.squares));
     }
-    return tm_groups_add_st(k->by_key, &whole);
+    tm_groups_add(k->by_key, &whole);
+    return k->front.run->error.status;
 }
 
 /* --- opening --- */
@@ -156,20 +149,17 @@ static tm_status hand_on(void *to, void *row)
 static tm_status open_stage(struct tm_stage *s)
 {
     struct kernels *k = s->state;
-    tm_status st;
 
     k->by_key = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct kernel_row),
                               kernels_memory(s->run, KERNELS_BY_KEY), merge_rows);
     if (!k->by_key)
         return s->run->error.status;
-    st = tm_front_init(&k->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct kernel_row),
-                       kernels_memory(s->run, KERNELS_FRONT), k->by_key);
-    if (st != TM_OK)
-        return st;
+    tm_front_init(&k->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct kernel_row),
+                  kernels_memory(s->run, KERNELS_FRONT), k->by_key);
     k->front.taker = hand_on;
     k->front.to = k;
     k->lengths = tm_lengths_new(s->run, TM_ACCOUNT_TABLES, kernels_memory(s->run, KERNELS_LENGTHS));
-    return k->lengths ? TM_OK : s->run->error.status;
+    return s->run->error.status;
 }
 
 static void give_numbers(struct tm_stage *s)
@@ -233,44 +223,39 @@ static_assert(sizeof(struct key_text) == 72, "hashed as bytes");
 
 /* What the HLO says of the kernel's op.  Of a custom call that is no product it tells nothing: any kernels
  * may be in it. */
-static tm_status find_hlo(struct kernels *k, const struct tm_config *config, struct kernel_row *row)
+static void find_hlo(struct kernels *k, const struct tm_config *config, struct kernel_row *row)
 {
     const struct tm_hlo_op *op;
-    const tm_status st = tm_trace_hlo(k->trace, config, &op);
 
+    tm_trace_hlo(k->trace, config, &op);
     if (!op || (!op->has_matrix && op->target))
-        return st;
+        return;
     row->precision = op->precision;
     row->matrix = op->has_matrix ? KERNEL_WITH_MATRIX : KERNEL_WITHOUT_MATRIX;
-    return TM_OK;
 }
 
-static tm_status find_key(struct kernels *k, const struct tm_event *event, struct kernel_row *row)
+static void find_key(struct kernels *k, const struct tm_event *event, struct kernel_row *row)
 {
     const struct tm_config *c = event->config;
     struct key_text text = { .shared_bytes = c->shared_bytes, .registers = c->registers };
     struct tm_key hashes[2];
-    const tm_status st = tm_names_hashes_st(k->names, (const tm_strid[]){ event->record.name, c->op }, 2, hashes);
 
-    if (st != TM_OK)
-        return st;
+    tm_names_hashes(k->names, (const tm_strid[]){ event->record.name, c->op }, 2, hashes);
     text.name = hashes[0];
     text.op = hashes[1];
     memcpy(text.grid, c->grid, sizeof(text.grid));
     memcpy(text.block, c->block, sizeof(text.block));
     row->key = tm_hash_key(&text, sizeof(text));
     row->name_hash = text.name;
-    return TM_OK;
 }
 
 /* The row of a site that is new: of no launch yet, the next one is its first. */
-static tm_status begin_row(struct kernels *k, const struct tm_event *event, struct kernel_row *row)
+static void begin_row(struct kernels *k, const struct tm_event *event, struct kernel_row *row)
 {
     const struct tm_config *c = event->config;
     const uint32_t number = k->numbers[event->device];
     uint32_t milli;
     const bool has_occupancy = tm_recorded_occupancy(c, &k->trace->devices[event->device], &milli);
-    tm_status st;
 
     *row = (struct kernel_row){
         .min_ps = INT64_MAX,
@@ -293,47 +278,43 @@ static tm_status begin_row(struct kernels *k, const struct tm_event *event, stru
         .shared_bytes = c->shared_bytes,
         .occupancy = { 0, has_occupancy ? (uint64_t)milli + 1 : 0 },
     };
-    st = find_key(k, event, row);
-    return st == TM_OK ? find_hlo(k, c, row) : st;
+    find_key(k, event, row);
+    find_hlo(k, c, row);
 }
 
 /* Times that do not fit into one row any more begin anew: what a row holds is exact. */
-static tm_status empty_row(struct kernels *k, struct kernel_row *row)
+static void empty_row(struct kernels *k, struct kernel_row *row)
 {
-    const tm_status st = tm_front_hand_on(&k->front, row);
-
+    tm_front_hand_on(&k->front, row);
     row->count = 0;
     row->total_ps = row->max_ps = 0;
     row->squares = (struct tm_wide){ 0, 0 };
     row->min_ps = INT64_MAX;
-    return st;
 }
 
-static tm_status add_launch(struct kernels *k, struct kernel_row *row, int64_t dur_ps)
+static void add_launch(struct kernels *k, struct kernel_row *row, int64_t dur_ps)
 {
-    if (row->total_ps > INT64_MAX - dur_ps) {
-        const tm_status st = empty_row(k, row);
-
-        if (st != TM_OK)
-            return st;
-    }
+    if (row->total_ps > INT64_MAX - dur_ps)
+        empty_row(k, row);
     row->count++;
     row->total_ps += dur_ps;
     row->min_ps = dur_ps < row->min_ps ? dur_ps : row->min_ps;
     row->max_ps = dur_ps > row->max_ps ? dur_ps : row->max_ps;
     row->squares = tm_sum_squares(row->squares, dur_ps);
     k->host_count++;
-    return tm_lengths_add_at_st(k->lengths, &row->place, row->key.low, (uint64_t)dur_ps);
+    tm_lengths_add_at(k->lengths, &row->place, row->key.low, (uint64_t)dur_ps);
 }
 
-static tm_status take_first(struct kernels *k, const struct tm_event *event)
+static void take_first(struct kernels *k, const struct tm_event *event)
 {
     bool is_new;
     struct kernel_row *row = tm_front_at(&k->front, event->site, &is_new);
 
-    if (!row || (is_new && begin_row(k, event, row) != TM_OK))
-        return k->front.run->error.status;
-    return add_launch(k, row, event->record.dur_ps);
+    if (!row)
+        return;
+    if (is_new)
+        begin_row(k, event, row);
+    add_launch(k, row, event->record.dur_ps);
 }
 
 /* Whether it is a kernel its site tells: those that have a row are. */
@@ -342,9 +323,11 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     struct kernels *k = s->state;
     struct kernel_row *row = tm_front_find(&k->front, event->site);
 
-    if (row)
-        return event->chosen ? add_launch(k, row, event->record.dur_ps) : TM_OK;
-    return is_kernel(k, event) ? take_first(k, event) : TM_OK;
+    if (row && event->chosen)
+        add_launch(k, row, event->record.dur_ps);
+    else if (!row && is_kernel(k, event))
+        take_first(k, event);
+    return s->run->error.status;
 }
 
 static tm_status end_host(struct tm_stage *s)
@@ -382,21 +365,20 @@ const struct tm_stage_type tm_kernels_stage = {
 
 enum { TEXT_MOST = 1024 };
 
-tm_status tm_short_kernel_name(struct tm_names *names, tm_strid name, tm_strid *to)
+tm_strid tm_short_kernel_name(struct tm_names *names, tm_strid name)
 {
     char copy[TEXT_MOST];
     const char *text;
     size_t length, n;
-    tm_status st = tm_names_text_st(names, name, TEXT_MOST, &text, &length);
 
-    *to = name;
-    if (st != TM_OK || length >= TEXT_MOST)
-        return st;
+    text = tm_names_text(names, name, TEXT_MOST, &length);
+    if (length >= TEXT_MOST)
+        return name;
     n = length;
     while (n && isdigit((unsigned char)text[n - 1]))
         n--;
     if (n == length || n < 2 || (text[n - 1] != '_' && text[n - 1] != '.'))
-        return TM_OK;
+        return name;
     memcpy(copy, text, n - 1); /* the text does not outlive the next call */
-    return tm_names_put_st(names, copy, n - 1, to);
+    return tm_names_put(names, copy, n - 1);
 }

@@ -15,8 +15,8 @@ extern const struct tm_stage_type tm_kernels_stage;
 
 /* A kernel's name without the number that XLA puts behind it: "loop_add_fusion_12" and "loop_add_fusion.3" are
  * "loop_add_fusion".  Names of 1 KiB or more stay as they are.
- * out: *to  handle of the short name; `name` itself where there is no number */
-tm_status tm_short_kernel_name(struct tm_names *names, tm_strid name, tm_strid *to) TM_MUST_USE;
+ * out: handle of the short name; `name` itself where there is no number */
+tm_strid tm_short_kernel_name(struct tm_names *names, tm_strid name);
 
 /* What the HLO of its op tells of matrix products. */
 enum kernel_matrix { KERNEL_MATRIX_UNKNOWN, KERNEL_WITHOUT_MATRIX, KERNEL_WITH_MATRIX, KERNEL_MATRIX_COUNT };

@@ -102,28 +102,17 @@ static int by_text_number(const void *a, const void *b)
     return (x->question.name > y->question.name) - (x->question.name < y->question.name);
 }
 
-/* For qsort_r: an order that has to read texts. */
-struct text_order {
-    struct tm_names *names;
-    tm_status st;
-};
-
 /* The order of the bytes of two names, up to a length. */
-static int by_name_text(struct text_order *order, tm_strid a, tm_strid b)
+static int by_name_text(struct tm_names *names, tm_strid a, tm_strid b)
 {
     char kept[TIE_BYTES];
     const char *text;
     size_t kept_length, length;
     int difference;
 
-    if (order->st == TM_OK)
-        order->st = tm_names_text_st(order->names, a, sizeof(kept), &text, &kept_length);
-    if (order->st != TM_OK)
-        return 0;
+    text = tm_names_text(names, a, sizeof(kept), &kept_length);
     memcpy(kept, text, kept_length);
-    order->st = tm_names_text_st(order->names, b, sizeof(kept), &text, &length);
-    if (order->st != TM_OK)
-        return 0;
+    text = tm_names_text(names, b, sizeof(kept), &length);
     difference = memcmp(kept, text, length < kept_length ? length : kept_length);
     return difference ? difference : (kept_length > length) - (kept_length < length);
 }
@@ -144,15 +133,13 @@ static int name_as_listed(const void *a, const void *b, void *to)
     return difference ? difference : longest_name_first(a, b);
 }
 
-static tm_status list_in_order(const struct report *r, struct tm_top_rows *top, size_t row_bytes,
-                               int (*order)(const void *, const void *, void *))
+static void list_in_order(const struct report *r, struct tm_top_rows *top, size_t row_bytes,
+                          int (*order)(const void *, const void *, void *))
 {
-    struct text_order texts = { r->k->names, TM_OK };
     const uint64_t count = tm_top_rows_count(top);
 
     if (count > 1)
-        qsort_r(tm_top_rows_at(top, 0), count, row_bytes, order, &texts);
-    return texts.st;
+        qsort_r(tm_top_rows_at(top, 0), count, row_bytes, order, r->k->names);
 }
 
 /* --- the pass over the kernels --- */
@@ -181,7 +168,7 @@ static void merge_names(void *into, const void *from)
     a->matrix = b->matrix;
 }
 
-static tm_status open_tables(struct report *r)
+static void open_tables(struct report *r)
 {
     struct tm_run *run = r->run;
     r->rows = tm_listed_rows_new(run, sizeof(struct kernel_row), r->table_rows, longest_row_first);
@@ -191,10 +178,9 @@ static tm_status open_tables(struct report *r)
         tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct work), kernels_memory(run, KERNELS_SORT), by_text_number);
     r->variants = tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct variant), kernels_memory(run, KERNELS_VARIANTS),
                                 by_variant);
-    return r->rows && r->by_name && r->categories && r->variants ? TM_OK : run->error.status;
 }
 
-static tm_status add_row(struct report *r, const struct kernel_row *row)
+static void add_row(struct report *r, const struct kernel_row *row)
 {
     const struct kernel_name_row name = { .key = row->name_hash,
                                           .count = row->count,
@@ -219,55 +205,39 @@ static tm_status add_row(struct report *r, const struct kernel_row *row)
         .count = row->count,
         .total_ps = row->total_ps,
     };
-    tm_status st = tm_top_rows_add(r->rows, row);
 
+    tm_top_rows_add(r->rows, row);
     r->distinct++;
-    if (st == TM_OK)
-        st = tm_groups_add_st(r->by_name, &name);
-    if (st == TM_OK)
-        st = tm_sorter_push_st(r->variants, &variant);
-    return st == TM_OK ? tm_sorter_push_st(r->categories, &work) : st;
+    tm_groups_add(r->by_name, &name);
+    tm_sorter_push(r->variants, &variant);
+    tm_sorter_push(r->categories, &work);
 }
 
-static tm_status read_kernels(struct report *r)
+static void read_kernels(struct report *r)
 {
-    const void *row = NULL;
-    tm_status st = tm_groups_finish_st(r->k->by_key);
+    const void *row;
 
-    do {
-        if (st == TM_OK)
-            st = tm_groups_next_st(r->k->by_key, &row);
-        if (st == TM_OK && row)
-            st = add_row(r, row);
-    } while (st == TM_OK && row);
+    tm_groups_finish(r->k->by_key);
+    while ((row = tm_groups_next(r->k->by_key)))
+        add_row(r, row);
     tm_groups_free(r->k->by_key); /* its memory is for what comes now */
     r->k->by_key = NULL;
-    return st == TM_OK ? list_in_order(r, r->rows, sizeof(struct kernel_row), row_as_listed) : st;
+    list_in_order(r, r->rows, sizeof(struct kernel_row), row_as_listed);
 }
 
-static tm_status read_names(struct report *r)
+static void read_names(struct report *r)
 {
-    const void *row = NULL;
-    tm_status st = tm_groups_finish_st(r->by_name);
+    const void *row;
 
+    tm_groups_finish(r->by_name);
     r->names = tm_listed_rows_new(r->run, sizeof(struct kernel_name_row), r->table_rows, longest_name_first);
     if (!r->names)
-        return r->run->error.status;
-    do {
-        if (st == TM_OK)
-            st = tm_groups_next_st(r->by_name, &row);
-        if (st != TM_OK || !row)
-            break;
+        return;
+    while ((row = tm_groups_next(r->by_name))) {
         r->distinct_names++;
-        st = tm_top_rows_add(r->names, row);
-    } while (st == TM_OK);
-    return st == TM_OK ? list_in_order(r, r->names, sizeof(struct kernel_name_row), name_as_listed) : st;
-}
-
-static tm_status open_lengths_of_names(struct report *r)
-{
-    r->of_names = tm_lengths_new(r->run, TM_ACCOUNT_TABLES, kernels_memory(r->run, KERNELS_OF_NAMES));
-    return r->of_names ? TM_OK : r->run->error.status;
+        tm_top_rows_add(r->names, row);
+    }
+    list_in_order(r, r->names, sizeof(struct kernel_name_row), name_as_listed);
 }
 
 /* --- values --- */
@@ -277,14 +247,14 @@ static double share_of(int64_t part, int64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static tm_status add_name(struct report *r, struct tm_value *to, const char *key, tm_strid id)
+static void add_name(struct report *r, struct tm_value *to, const char *key, tm_strid id)
 {
-    return tm_listed_text_add(&r->texts, to, key, id);
+    tm_listed_text_add(&r->texts, to, key, id);
 }
 
-static tm_status add_known_name(struct report *r, struct tm_value *to, const char *key, tm_strid id)
+static void add_known_name(struct report *r, struct tm_value *to, const char *key, tm_strid id)
 {
-    return tm_listed_text_or(&r->texts, to, key, id, not_recorded);
+    tm_listed_text_or(&r->texts, to, key, id, not_recorded);
 }
 
 static void add_shape(struct tm_value *to, const char *key, const uint32_t shape[3])
@@ -334,16 +304,14 @@ static int tensor_core_of(const struct kernel_row *row, const char *name, size_t
 }
 
 /* Precision, and whether it runs on matrix units. */
-static tm_status add_precision(struct report *r, struct tm_value *to, const struct kernel_row *row)
+static void add_precision(struct report *r, struct tm_value *to, const struct kernel_row *row)
 {
     const bool is_op = row->class == TM_CLASS_TPU_OP || row->class == TM_CLASS_CPU_OP;
     const char *precision, *text;
     size_t length;
     int tensor_core;
-    tm_status st = tm_names_text_st(r->k->names, is_op ? row->details : row->name, TEXT_WHOLE_BYTES, &text, &length);
 
-    if (st != TM_OK)
-        return st;
+    text = tm_names_text(r->k->names, is_op ? row->details : row->name, TEXT_WHOLE_BYTES, &length);
     precision = precision_of(row, is_op, text, length);
     tensor_core = is_op ? -1 : tensor_core_of(row, text, length);
     if (precision)
@@ -354,7 +322,6 @@ static tm_status add_precision(struct report *r, struct tm_value *to, const stru
         tm_add_bool(to, "tensor_core", tensor_core == 1);
     else
         tm_add_null(to, "tensor_core", is_op ? "only kernels of GPUs are told apart" : "the name does not tell");
-    return TM_OK;
 }
 
 static void add_launch(struct tm_value *to, const struct kernel_row *row)
@@ -394,24 +361,17 @@ static int64_t mean_of(int64_t total, uint64_t count)
     return (int64_t)(((unsigned __int128)(uint64_t)total + count / 2) / count);
 }
 
-static tm_status add_kernel(struct report *r, struct tm_value *rows, const struct kernel_row *row,
-                            const struct quantile_row *q)
+static void add_kernel(struct report *r, struct tm_value *rows, const struct kernel_row *row,
+                       const struct quantile_row *q)
 {
     const struct tm_category_question question = question_of(row);
     struct tm_value *to = tm_add_object(rows, NULL);
-    enum tm_kernel_category category;
-    tm_status st = add_name(r, to, "name", row->name);
 
+    add_name(r, to, "name", row->name);
     tm_add_string(to, "class", tm_class_name[row->class]);
-    if (st == TM_OK)
-        st = add_known_name(r, to, "op", row->op);
-    if (st == TM_OK)
-        st = add_known_name(r, to, "hlo_op", row->hlo_op);
-    if (st == TM_OK)
-        st = tm_kernel_category_of(r->k->names, &question, &category);
-    if (st != TM_OK)
-        return st;
-    tm_add_string(to, "category", tm_category_name[category]);
+    add_known_name(r, to, "op", row->op);
+    add_known_name(r, to, "hlo_op", row->hlo_op);
+    tm_add_string(to, "category", tm_category_name[tm_kernel_category_of(r->k->names, &question)]);
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "total_ps", row->total_ps);
     tm_add_int(to, "min_ps", row->min_ps);
@@ -421,7 +381,7 @@ static tm_status add_kernel(struct report *r, struct tm_value *rows, const struc
     add_quantiles(to, q, row->count);
     tm_add_double(to, "share_pct", share_of(row->total_ps, r->k->total_ps));
     add_launch(to, row);
-    return add_precision(r, to, row);
+    add_precision(r, to, row);
 }
 
 /* --- quantiles --- */
@@ -477,60 +437,50 @@ static void share_quantiles(struct quantile_row *q, uint64_t count)
     }
 }
 
-static tm_status next_variant(struct report *r)
+static void next_variant(struct report *r)
 {
     struct quantile_row wanted = { .key = 0 };
-    const void *row = NULL;
-    const tm_status st = tm_sorter_next_st(r->variants, &row);
 
-    r->variant = st == TM_OK ? row : NULL;
+    r->variant = tm_sorter_next(r->variants);
     wanted.key = r->variant ? r->variant->name : 0;
     r->is_of_several =
         r->variant && bsearch(&wanted, r->several, r->several_count, sizeof(wanted), compare_keys) != NULL;
-    return st;
 }
 
 /* A length of a variant, handed on if it is one of several that a listed name has.  Lengths and variants both come in
  * the order of the key. */
-static tm_status hand_on_length(struct report *r, const struct tm_length *length)
+static void hand_on_length(struct report *r, const struct tm_length *length)
 {
-    tm_status st = TM_OK;
-
-    while (st == TM_OK && r->variant && r->variant->key < length->group)
-        st = next_variant(r);
-    return r->is_of_several && r->variant->key == length->group
-               ? tm_lengths_add_st(r->of_names, r->variant->name, length->value, length->count)
-               : st;
+    while (r->variant && r->variant->key < length->group)
+        next_variant(r);
+    if (r->is_of_several && r->variant->key == length->group)
+        tm_lengths_add(r->of_names, r->variant->name, length->value, length->count);
 }
 
 /* Of the kernels and of the names with one variant; lengths of the others are handed on. */
-static tm_status read_lengths(struct report *r, struct quantile_row *q, uint64_t count)
+static void read_lengths(struct report *r, struct quantile_row *q, uint64_t count)
 {
-    const struct tm_length *length = NULL;
+    const struct tm_length *length;
     uint64_t at = 0;
-    tm_status st = tm_sorter_finish_st(r->variants);
 
-    if (st == TM_OK)
-        st = next_variant(r);
-    if (st == TM_OK)
-        st = tm_lengths_finish_st(r->k->lengths);
-    while (st == TM_OK && (st = tm_lengths_next_st(r->k->lengths, &length)) == TM_OK && length) {
+    tm_sorter_finish(r->variants);
+    next_variant(r);
+    tm_lengths_finish(r->k->lengths);
+    while ((length = tm_lengths_next(r->k->lengths))) {
         count_in(q, count, &at, length);
         if (r->several_count)
-            st = hand_on_length(r, length);
+            hand_on_length(r, length);
     }
-    return st;
 }
 
-static tm_status read_lengths_of_names(struct report *r)
+static void read_lengths_of_names(struct report *r)
 {
-    const struct tm_length *length = NULL;
+    const struct tm_length *length;
     uint64_t at = 0;
-    tm_status st = tm_lengths_finish_st(r->of_names);
 
-    while (st == TM_OK && (st = tm_lengths_next_st(r->of_names, &length)) == TM_OK && length)
+    tm_lengths_finish(r->of_names);
+    while ((length = tm_lengths_next(r->of_names)))
         count_in(r->several, r->several_count, &at, length);
-    return st;
 }
 
 static struct quantile_row begin_quantiles(uint64_t key, uint64_t index, uint64_t count)
@@ -541,11 +491,10 @@ static struct quantile_row begin_quantiles(uint64_t key, uint64_t index, uint64_
 }
 
 /* Of the listed kernels, and behind them of the listed names.  A name with one variant has the lengths of that. */
-static tm_status find_quantiles(struct report *r, struct quantile_row *q)
+static void find_quantiles(struct report *r, struct quantile_row *q)
 {
     const uint64_t kernels = tm_top_rows_count(r->rows), names = tm_top_rows_count(r->names);
     uint64_t first = 0, last = kernels + names;
-    tm_status st;
 
     for (uint64_t i = 0; i < kernels; i++) {
         const struct kernel_row *row = tm_top_rows_at(r->rows, i);
@@ -564,12 +513,11 @@ static tm_status find_quantiles(struct report *r, struct quantile_row *q)
     r->several_count = kernels + names - first;
     qsort(q, first, sizeof(*q), compare_keys);
     qsort(r->several, r->several_count, sizeof(*q), compare_keys);
-    st = read_lengths(r, q, first);
+    read_lengths(r, q, first);
     share_quantiles(q, first);
-    if (st == TM_OK && r->several_count)
-        st = read_lengths_of_names(r);
+    if (r->several_count)
+        read_lengths_of_names(r);
     qsort(q, kernels + names, sizeof(*q), by_index);
-    return st;
 }
 
 static void add_rest(struct tm_value *kernels, const char *key, uint64_t rows, uint64_t count, int64_t total_ps)
@@ -581,23 +529,21 @@ static void add_rest(struct tm_value *kernels, const char *key, uint64_t rows, u
     tm_add_int(rest, "total_ps", total_ps);
 }
 
-static tm_status add_rows(struct report *r, struct tm_value *kernels, const struct quantile_row *q)
+static void add_rows(struct report *r, struct tm_value *kernels, const struct quantile_row *q)
 {
     const uint64_t count = tm_top_rows_count(r->rows);
     struct tm_value *rows = tm_add_array(kernels, "rows");
     uint64_t listed = 0;
     int64_t listed_ps = 0;
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         const struct kernel_row *row = tm_top_rows_at(r->rows, i);
 
         listed += row->count;
         listed_ps = tm_sum_times(listed_ps, row->total_ps);
-        st = add_kernel(r, rows, row, &q[i]);
+        add_kernel(r, rows, row, &q[i]);
     }
     add_rest(kernels, "rest", r->distinct - count, r->k->count - listed, r->k->total_ps - listed_ps);
-    return st;
 }
 
 /* --- the other tables --- */
@@ -649,38 +595,29 @@ static int longest_category_first(const void *a, const void *b)
     return (x->category > y->category) - (x->category < y->category);
 }
 
-static tm_status sum_categories(struct report *r, struct category_sum sums[TM_CATEGORY_COUNT])
+static void sum_categories(struct report *r, struct category_sum sums[TM_CATEGORY_COUNT])
 {
-    const void *row = NULL;
-    tm_status st = tm_sorter_finish_st(r->categories);
+    const struct work *work;
 
-    while (st == TM_OK) {
-        const struct work *work;
-        enum tm_kernel_category category;
+    tm_sorter_finish(r->categories);
+    while ((work = tm_sorter_next(r->categories))) {
+        const enum tm_kernel_category category = tm_kernel_category_of(r->k->names, &work->question);
 
-        st = tm_sorter_next_st(r->categories, &row);
-        if (st != TM_OK || !row)
-            break;
-        work = row;
-        st = tm_kernel_category_of(r->k->names, &work->question, &category);
-        if (st != TM_OK)
-            break;
         sums[category].count += work->count;
         sums[category].total_ps = tm_sum_times(sums[category].total_ps, work->total_ps);
     }
-    return st;
 }
 
-static tm_status add_categories(struct report *r, struct tm_value *kernels)
+static void add_categories(struct report *r, struct tm_value *kernels)
 {
     struct tm_value *list = tm_add_array(kernels, "by_category");
     struct category_sum sums[TM_CATEGORY_COUNT] = { { .count = 0 } };
-    const tm_status st = sum_categories(r, sums);
 
+    sum_categories(r, sums);
     for (int i = 0; i < TM_CATEGORY_COUNT; i++)
         sums[i].category = (enum tm_kernel_category)i;
     qsort(sums, TM_CATEGORY_COUNT, sizeof(sums[0]), longest_category_first);
-    for (int i = 0; i < TM_CATEGORY_COUNT && st == TM_OK; i++) {
+    for (int i = 0; i < TM_CATEGORY_COUNT; i++) {
         struct tm_value *to;
 
         if (!sums[i].count)
@@ -691,11 +628,10 @@ static tm_status add_categories(struct report *r, struct tm_value *kernels)
         tm_add_int(to, "total_ps", sums[i].total_ps);
         tm_add_double(to, "share_pct", share_of(sums[i].total_ps, r->k->total_ps));
     }
-    return st;
 }
 
-static tm_status add_name_row(struct report *r, struct tm_value *to, const struct kernel_name_row *row,
-                              const struct quantile_row *q)
+static void add_name_row(struct report *r, struct tm_value *to, const struct kernel_name_row *row,
+                         const struct quantile_row *q)
 {
     const struct tm_category_question question = {
         .name = row->name,
@@ -707,14 +643,9 @@ static tm_status add_name_row(struct report *r, struct tm_value *to, const struc
         .has_matrix = row->matrix == KERNEL_WITH_MATRIX,
         .is_op = row->class == TM_CLASS_TPU_OP || row->class == TM_CLASS_CPU_OP,
     };
-    enum tm_kernel_category category;
-    tm_status st = add_name(r, to, "name", row->name);
 
-    if (st == TM_OK)
-        st = tm_kernel_category_of(r->k->names, &question, &category);
-    if (st != TM_OK)
-        return st;
-    tm_add_string(to, "category", tm_category_name[category]);
+    add_name(r, to, "name", row->name);
+    tm_add_string(to, "category", tm_category_name[tm_kernel_category_of(r->k->names, &question)]);
     tm_add_uint(to, "variants", row->variants);
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "total_ps", row->total_ps);
@@ -725,86 +656,75 @@ static tm_status add_name_row(struct report *r, struct tm_value *to, const struc
     tm_add_stddev(to, "stddev_ps", row->count, row->total_ps, row->squares);
     add_quantiles(to, q, row->count);
     tm_add_uint(to, "device_count", (uint64_t)__builtin_popcountll(row->devices));
-    return TM_OK;
 }
 
 /* in: q  of the names */
-static tm_status add_names(struct report *r, struct tm_value *kernels, const struct quantile_row *q)
+static void add_names(struct report *r, struct tm_value *kernels, const struct quantile_row *q)
 {
     struct tm_value *list = tm_add_array(kernels, "by_name");
     const uint64_t rows = tm_top_rows_count(r->names);
     uint64_t listed = 0;
     int64_t listed_ps = 0;
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 0; i < rows && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < rows; i++) {
         const struct kernel_name_row *row = tm_top_rows_at(r->names, i);
 
-        st = add_name_row(r, tm_add_object(list, NULL), row, &q[i]);
+        add_name_row(r, tm_add_object(list, NULL), row, &q[i]);
         listed += row->count;
         listed_ps = tm_sum_times(listed_ps, row->total_ps);
     }
     tm_add_uint(kernels, "distinct_names", r->distinct_names);
     add_rest(kernels, "by_name_rest", r->distinct_names - rows, r->k->count - listed, r->k->total_ps - listed_ps);
-    return st;
 }
 
-static tm_status add_tables(struct report *r, struct tm_value *kernels, const struct quantile_row *q)
+static void add_tables(struct report *r, struct tm_value *kernels, const struct quantile_row *q)
 {
-    tm_status st;
-
     r->texts = tm_listed_texts(r->k->names, r->table_rows);
-    st = add_rows(r, kernels, q);
+    add_rows(r, kernels, q);
     add_means(r, kernels);
-    if (st == TM_OK)
-        st = add_categories(r, kernels);
+    add_categories(r, kernels);
     r->texts = tm_listed_texts(r->k->names, r->table_rows);
     r->texts.room_bytes /= 2;
-    return st == TM_OK ? add_names(r, kernels, q + tm_top_rows_count(r->rows)) : st;
+    add_names(r, kernels, q + tm_top_rows_count(r->rows));
 }
 
-static tm_status add_section(struct report *r, struct tm_value *summary)
+static void add_section(struct report *r, struct tm_value *summary)
 {
     struct tm_value *kernels = tm_add_object(summary, "kernels");
     const size_t bytes = (tm_top_rows_count(r->rows) + tm_top_rows_count(r->names)) * sizeof(struct quantile_row);
     struct quantile_row *q = tm_take(&r->run->budget, TM_ACCOUNT_TABLES, bytes, &r->run->error);
-    tm_status st;
 
     if (!q)
-        return r->run->error.status;
+        return;
     tm_add_uint(kernels, "count", r->k->count);
     tm_add_int(kernels, "total_ps", r->k->total_ps);
     tm_add_uint(kernels, "distinct", r->distinct);
-    st = find_quantiles(r, q);
-    if (st == TM_OK)
-        st = add_tables(r, kernels, q);
+    find_quantiles(r, q);
+    add_tables(r, kernels, q);
     tm_give(&r->run->budget, TM_ACCOUNT_TABLES, q, bytes);
-    return st;
 }
 
 tm_status tm_kernels_report(struct tm_stage *s, struct tm_value *summary)
 {
     struct report r = { .run = s->run, .k = s->state, .table_rows = s->settings->table_rows };
-    tm_status st;
 
     if (!r.k->active_devices) {
         tm_add_null(summary, "kernels", "no device activity was recorded");
         return TM_OK;
     }
-    st = open_tables(&r);
-    if (st == TM_OK)
-        st = read_kernels(&r);
-    if (st == TM_OK)
-        st = read_names(&r);
-    if (st == TM_OK)
-        st = open_lengths_of_names(&r);
-    if (st == TM_OK)
-        st = add_section(&r, summary);
+    open_tables(&r);
+    if (!tm_failed(s->run)) {
+        read_kernels(&r);
+        read_names(&r);
+        r.of_names = tm_lengths_new(s->run, TM_ACCOUNT_TABLES, kernels_memory(s->run, KERNELS_OF_NAMES));
+    }
+    if (!tm_failed(s->run))
+        add_section(&r, summary);
     tm_top_rows_free(r.rows);
     tm_top_rows_free(r.names);
     tm_groups_free(r.by_name);
     tm_sorter_free(r.categories);
     tm_sorter_free(r.variants);
     tm_lengths_free(r.of_names);
-    return st;
+    return s->run->error.status;
 }

@@ -91,16 +91,11 @@ static tm_status save_memory(struct tm_stage *s, struct tm_partial_writer *w)
     tm_partial_put_u64(w, count);
     for (uint64_t i = 0; i < count; i++) {
         const struct memory_facts *const f = tm_rows_at(m->facts, i);
-        tm_status st;
 
-        if (!f)
-            return m->run->error.status;
         tm_fields_save(w, allocator_fields, f);
-        st = tm_fields_save_rows(w, point_fields, m->points, f->first_point, f->point_count);
-        if (st != TM_OK)
-            return st;
+        tm_fields_save_rows(w, point_fields, m->points, f->first_point, f->point_count);
     }
-    return TM_OK;
+    return s->run->error.status;
 }
 
 /* Points of a curve: those before them. */
@@ -141,12 +136,9 @@ static tm_status load_memory(struct tm_stage *s, struct tm_partial_reader *r)
 
     for (uint32_t i = 0; i < tm_partial_host_count(r); i++) {
         struct memory_host host = { .name = "" };
-        tm_status st;
 
         tm_partial_copy_host(r, i, host.name, sizeof(host.name));
-        st = tm_rows_append_st(m->hosts, &host);
-        if (st != TM_OK)
-            return st;
+        tm_rows_append(m->hosts, &host);
     }
     m->names = tm_partial_names(r);
     tm_fields_load_more(r, stage_fields, m);
@@ -214,7 +206,8 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     for (uint32_t i = 0; i < trace->device_count; i++)
         m->has_accelerator |= trace->devices[i].kind != TM_DEVICE_CPU;
     memcpy(host.name, trace->host_name, sizeof(host.name));
-    return tm_rows_append_st(m->hosts, &host);
+    tm_rows_append(m->hosts, &host);
+    return s->run->error.status;
 }
 
 /* --- which allocator --- */
@@ -226,7 +219,7 @@ static bool is_same(const struct memory_facts *f, const struct memory_facts *wan
     return f->has_name ? tm_is_same_key(f->name_hash, wanted->name_hash) : f->index == wanted->index;
 }
 
-static tm_status add_allocator(struct memory *m, const struct memory_facts *facts)
+static void add_allocator(struct memory *m, const struct memory_facts *facts)
 {
     if (m->count == m->most) {
         const uint32_t most = m->most ? m->most * 2 : 4;
@@ -235,7 +228,7 @@ static tm_status add_allocator(struct memory *m, const struct memory_facts *fact
                       most * sizeof(*allocators), &m->run->error);
 
         if (!allocators)
-            return m->run->error.status;
+            return;
         m->allocators = allocators;
         m->most = most;
     }
@@ -243,39 +236,33 @@ static tm_status add_allocator(struct memory *m, const struct memory_facts *fact
     memset(&m->allocators[m->last], 0, sizeof(m->allocators[m->last]));
     m->allocators[m->last].facts = *facts;
     m->allocators[m->last].facts.host = (uint32_t)tm_rows_count(m->hosts) - 1;
-    return tm_rows_resize_st(m->live_points, (uint64_t)m->count * CURVE_MOST);
+    tm_rows_resize(m->live_points, (uint64_t)m->count * CURVE_MOST);
 }
 
 /* The allocator that an event is of: by its name, on a TPU by its number.  Past the limit all share one row, of which
  * only counts are kept. */
-static tm_status find_allocator(struct memory *m, const struct tm_allocation *a)
+static void find_allocator(struct memory *m, const struct tm_allocation *a)
 {
     struct memory_facts wanted = { .name = a->allocator, .has_name = a->allocator != 0 };
-    struct tm_name info = { .length = 0 };
-    tm_status st = TM_OK;
 
     if (wanted.has_name)
-        st = tm_names_info_st(m->names, a->allocator, &info);
-    if (st != TM_OK)
-        return st;
-    wanted.name_hash = info.hash;
+        wanted.name_hash = tm_names_info(m->names, a->allocator).hash;
     if (!wanted.has_name && a->has & TM_HAS_INDEX_ON_HOST) {
         wanted.has_index = 1;
         wanted.index = a->index_on_host;
     }
     if (m->last < m->count && is_same(&m->allocators[m->last].facts, &wanted))
-        return TM_OK;
+        return;
     for (uint32_t i = 0; i < m->count; i++)
         if (is_same(&m->allocators[i].facts, &wanted)) {
             m->last = i;
-            return TM_OK;
+            return;
         }
-    if (m->count < ALLOCATORS_PER_HOST)
-        return add_allocator(m, &wanted);
     m->last = ALLOCATORS_PER_HOST;
-    if (m->count > ALLOCATORS_PER_HOST)
-        return TM_OK;
-    return add_allocator(m, &(struct memory_facts){ .is_rest = 1 });
+    if (m->count < ALLOCATORS_PER_HOST)
+        add_allocator(m, &wanted);
+    else if (m->count == ALLOCATORS_PER_HOST)
+        add_allocator(m, &(struct memory_facts){ .is_rest = 1 });
 }
 
 /* --- the curve --- */
@@ -294,7 +281,7 @@ static void take_higher(struct memory_point *into, const struct memory_point *fr
 }
 
 /* Join points so that at most MEMORY_POINTS + 1 are left. */
-static tm_status thin(struct memory *m, struct allocator *a, uint64_t first_row)
+static void thin(struct memory *m, struct allocator *a, uint64_t first_row)
 {
     const int64_t span_ps = a->point.at_ps - a->first_ps;
     struct memory_point joined = { .at_ps = 0 };
@@ -302,21 +289,15 @@ static tm_status thin(struct memory *m, struct allocator *a, uint64_t first_row)
 
     a->stretch_ps = span_ps / MEMORY_POINTS + 1;
     for (uint32_t i = 0; i < a->point_count; i++) {
-        const struct memory_point *row = tm_rows_at(m->live_points, first_row + i);
-        struct memory_point point;
+        const struct memory_point point = *(const struct memory_point *)tm_rows_at(m->live_points, first_row + i);
 
-        if (!row)
-            return m->run->error.status;
-        point = *row;
         if (i && stretch_of(a, point.at_ps) == stretch_of(a, joined.at_ps)) {
             take_higher(&joined, &point);
             continue;
         }
         if (i) {
-            struct memory_point *to = tm_rows_change(m->live_points, first_row + kept++);
+            struct memory_point *const to = tm_rows_change(m->live_points, first_row + kept++);
 
-            if (!to)
-                return m->run->error.status;
             *to = joined;
         }
         joined = point;
@@ -325,17 +306,14 @@ static tm_status thin(struct memory *m, struct allocator *a, uint64_t first_row)
     if (stretch_of(a, joined.at_ps) == stretch_of(a, a->point.at_ps)) {
         take_higher(&joined, &a->point);
         a->point = joined;
-        return TM_OK;
+        return;
     }
     struct memory_point *to = tm_rows_change(m->live_points, first_row + a->point_count++);
 
-    if (!to)
-        return m->run->error.status;
     *to = joined;
-    return TM_OK;
 }
 
-static tm_status add_point(struct memory *m, struct allocator *a, const struct memory_point *point)
+static void add_point(struct memory *m, struct allocator *a, const struct memory_point *point)
 {
     const uint64_t first_row = (uint64_t)(a - m->allocators) * CURVE_MOST;
     struct memory_point *to;
@@ -344,18 +322,17 @@ static tm_status add_point(struct memory *m, struct allocator *a, const struct m
         a->has_point = true;
         a->first_ps = point->at_ps;
         a->point = *point;
-        return TM_OK;
+        return;
     }
     if (stretch_of(a, point->at_ps) == stretch_of(a, a->point.at_ps)) {
         take_higher(&a->point, point);
-        return TM_OK;
+        return;
     }
     to = tm_rows_change(m->live_points, first_row + a->point_count++);
-    if (!to)
-        return m->run->error.status;
     *to = a->point;
     a->point = *point;
-    return a->point_count == CURVE_MOST ? thin(m, a, first_row) : TM_OK;
+    if (a->point_count == CURVE_MOST)
+        thin(m, a, first_row);
 }
 
 /* --- spikes --- */
@@ -494,7 +471,7 @@ static int by_address(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static tm_status keep_touch(struct memory *m, const struct tm_allocation *a, bool is_allocation)
+static void keep_touch(struct memory *m, const struct tm_allocation *a, bool is_allocation)
 {
     const struct touch touch = { .address = a->address,
                                  .number = m->touch_count,
@@ -505,61 +482,63 @@ static tm_status keep_touch(struct memory *m, const struct tm_allocation *a, boo
                                  .is_allocation = is_allocation };
 
     if (!(a->has & TM_HAS_ADDRESS) || m->last == ALLOCATORS_PER_HOST)
-        return TM_OK;
+        return;
     if (is_allocation && (!(a->has & TM_HAS_ALLOCATION) || a->allocation_bytes <= 0))
-        return TM_OK;
-    return tm_sorter_push_st(m->touches, &touch);
+        return;
+    tm_sorter_push(m->touches, &touch);
 }
 
 /* What the first event of a host needs. */
-static tm_status make_tables(struct memory *m)
+static bool make_tables(struct memory *m)
 {
     const size_t share = tm_budget_share(&m->run->budget, TM_ACCOUNT_TABLES);
 
     if (m->touches)
-        return TM_OK;
+        return true;
     m->live_points = tm_rows_new_paged(m->run, TM_ACCOUNT_TABLES, sizeof(struct memory_point), share / 16, POINTS_PAGE);
     m->touches = tm_sorter_new(m->run, TM_ACCOUNT_TABLES, sizeof(struct touch), share / 8, by_address);
-    return m->live_points && m->touches ? TM_OK : m->run->error.status;
+    return m->live_points && m->touches;
 }
 
-static tm_status take_one(struct memory *m, const struct tm_event *event)
+static void take_one(struct memory *m, const struct tm_event *event)
 {
     const bool is_allocation = event->record.class == TM_CLASS_ALLOC;
     struct tm_allocation allocation = { .has = 0 };
     struct memory_point point;
     struct allocator *a;
-    tm_status st = make_tables(m);
 
+    if (!make_tables(m))
+        return;
     if (event->record.args_length == sizeof(allocation))
         memcpy(&allocation, event->args, sizeof(allocation));
-    if (st == TM_OK)
-        st = find_allocator(m, &allocation);
-    if (st != TM_OK)
-        return st;
+    find_allocator(m, &allocation);
+    if (tm_failed(m->run))
+        return;
     a = &m->allocators[m->last];
     m->touch_count++;
     count_event(&a->facts, &allocation, event->record.start_ps, is_allocation);
-    st = keep_touch(m, &allocation, is_allocation);
-    if (st != TM_OK || a->facts.is_rest)
-        return st;
+    keep_touch(m, &allocation, is_allocation);
+    if (a->facts.is_rest)
+        return;
     if (allocation.has & TM_HAS_PEAK && allocation.peak_bytes_in_use >= 0 &&
         (!a->facts.has_lifetime_peak || allocation.peak_bytes_in_use > a->facts.lifetime_peak)) {
         a->facts.has_lifetime_peak = 1;
         a->facts.lifetime_peak = allocation.peak_bytes_in_use;
     }
     if (!point_of(&event->record, &allocation, &point))
-        return TM_OK;
+        return;
     note_peak(m, &a->facts, &point, &allocation);
     look_for_spike(a, &point);
-    return add_point(m, a, &point);
+    add_point(m, a, &point);
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     const enum tm_class class = (enum tm_class)event->record.class;
 
-    return class == TM_CLASS_ALLOC || class == TM_CLASS_FREE ? take_one(s->state, event) : TM_OK;
+    if (class == TM_CLASS_ALLOC || class == TM_CLASS_FREE)
+        take_one(s->state, event);
+    return s->run->error.status;
 }
 
 /* --- a host ends --- */
@@ -604,18 +583,15 @@ static void end_buffer(struct memory *m, const struct touch *open, const struct 
         keep_kept(m, &f->kept, open);
 }
 
-static tm_status find_holders(struct memory *m)
+static void find_holders(struct memory *m)
 {
     struct touch open = { .address = 0 };
     bool has_open = false;
-    tm_status st = tm_sorter_finish_st(m->touches);
 
-    while (st == TM_OK) {
-        const void *row;
+    tm_sorter_finish(m->touches);
+    while (true) {
+        const void *const row = tm_sorter_next(m->touches);
 
-        st = tm_sorter_next_st(m->touches, &row);
-        if (st != TM_OK)
-            break;
         if (has_open)
             end_buffer(m, &open, row);
         if (!row)
@@ -623,27 +599,20 @@ static tm_status find_holders(struct memory *m)
         open = *(const struct touch *)row;
         has_open = true;
     }
-    return st;
 }
 
 /* The finished curve goes to the others. */
-static tm_status keep_curve(struct memory *m, struct allocator *a)
+static void keep_curve(struct memory *m, struct allocator *a)
 {
     const uint64_t first_row = (uint64_t)(a - m->allocators) * CURVE_MOST;
-    tm_status st = TM_OK;
 
     a->facts.first_point = tm_rows_count(m->points);
     if (!a->has_point)
-        return TM_OK;
-    for (uint32_t i = 0; i < a->point_count && st == TM_OK; i++) {
-        const struct memory_point *point = tm_rows_at(m->live_points, first_row + i);
-
-        st = point ? tm_rows_append_st(m->points, point) : m->run->error.status;
-    }
-    if (st == TM_OK)
-        st = tm_rows_append_st(m->points, &a->point);
+        return;
+    for (uint32_t i = 0; i < a->point_count; i++)
+        tm_rows_append(m->points, tm_rows_at(m->live_points, first_row + i));
+    tm_rows_append(m->points, &a->point);
     a->facts.point_count = a->point_count + 1;
-    return st;
 }
 
 static void free_host(struct memory *m)
@@ -660,15 +629,16 @@ static void free_host(struct memory *m)
 
 /* What PyTorch's allocator may hand out is its device's memory: its events tell only how much of it is reserved.
  * Allocators are named after their devices, "gpu:0". */
-static tm_status take_capacity_from_device(const struct memory *m, struct memory_facts *f)
+static void take_capacity_from_device(const struct memory *m, struct memory_facts *f)
 {
     const char *text = "";
     size_t length = 0;
     char name[32];
-    const tm_status st = f->has_name ? tm_names_text_st(m->names, f->name, sizeof(name), &text, &length) : TM_OK;
 
+    if (f->has_name)
+        text = tm_names_text(m->names, f->name, sizeof(name), &length);
     f->has_capacity = 0;
-    for (uint32_t i = 0; i < m->trace->device_count && st == TM_OK; i++) {
+    for (uint32_t i = 0; i < m->trace->device_count; i++) {
         const struct tm_device *device = &m->trace->devices[i];
 
         (void)snprintf(name, sizeof(name), "gpu:%lld", (long long)device->ordinal);
@@ -678,28 +648,26 @@ static tm_status take_capacity_from_device(const struct memory *m, struct memory
         f->has_capacity = 1;
         f->capacity = (int64_t)device->memory_bytes;
     }
-    return st;
 }
 
 static tm_status end_host(struct tm_stage *s)
 {
     struct memory *m = s->state;
-    tm_status st = m->touches ? find_holders(m) : TM_OK;
 
-    for (uint32_t i = 0; i < m->count && st == TM_OK; i++) {
+    if (m->touches)
+        find_holders(m);
+    for (uint32_t i = 0; i < m->count; i++) {
         struct allocator *a = &m->allocators[i];
 
         if (a->has_spike)
             keep_spike(&a->facts, &a->spike);
         if (m->trace->origin == TM_ORIGIN_PYTORCH && a->facts.has_capacity)
-            st = take_capacity_from_device(m, &a->facts);
-        if (st == TM_OK)
-            st = keep_curve(m, a);
-        if (st == TM_OK)
-            st = tm_rows_append_st(m->facts, &a->facts);
+            take_capacity_from_device(m, &a->facts);
+        keep_curve(m, a);
+        tm_rows_append(m->facts, &a->facts);
     }
     free_host(m);
-    return st;
+    return s->run->error.status;
 }
 
 static tm_status report(struct tm_stage *s, struct tm_value *summary)

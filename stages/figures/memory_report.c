@@ -42,41 +42,35 @@ static int by_row(const void *a, const void *b)
 
 /* --- one allocator --- */
 
-static tm_status add_text(struct memory *m, struct tm_value *to, const char *key, tm_strid name)
+static void add_text(struct memory *m, struct tm_value *to, const char *key, tm_strid name)
 {
     const char *text;
     size_t length;
-    tm_status st;
 
     if (!name) {
         tm_add_null(to, key, "not recorded");
-        return TM_OK;
+        return;
     }
-    st = tm_names_text_st(m->names, name, MEMORY_TEXT_BYTES, &text, &length);
-    if (st != TM_OK)
-        return st;
+    text = tm_names_text(m->names, name, MEMORY_TEXT_BYTES, &length);
     if (length == 6 && !memcmp(text, "(null)", 6)) /* how some writers print that they know no name */
         tm_add_null(to, key, "not recorded");
     else
         tm_add_text(to, key, text, length);
-    return TM_OK;
 }
 
-static tm_status add_name(struct memory *m, const struct memory_facts *f, struct tm_value *to)
+static void add_name(struct memory *m, const struct memory_facts *f, struct tm_value *to)
 {
     char number[24];
     const char *text;
     size_t length;
 
     if (f->has_name) {
-        const tm_status st = tm_names_text_st(m->names, f->name, MEMORY_TEXT_BYTES, &text, &length);
-        if (st == TM_OK)
-            tm_add_text(to, "name", text, length);
-        return st;
+        text = tm_names_text(m->names, f->name, MEMORY_TEXT_BYTES, &length);
+        tm_add_text(to, "name", text, length);
+        return;
     }
     (void)snprintf(number, sizeof(number), "%lld", (long long)f->index);
     tm_add_string(to, "name", f->has_index ? number : "unnamed");
-    return TM_OK;
 }
 
 static void add_int_or(struct tm_value *to, const char *key, bool has, int64_t value, const char *why)
@@ -100,24 +94,18 @@ static void add_point(struct tm_value *list, const struct memory_point *point)
 }
 
 /* Of each of `most` equal stretches the highest moment, of equal ones the later one. */
-static tm_status add_timeline(struct memory *m, const struct memory_facts *f, uint64_t most, struct tm_value *to)
+static void add_timeline(struct memory *m, const struct memory_facts *f, uint64_t most, struct tm_value *to)
 {
     struct tm_value *list = tm_add_array(to, "timeline");
     struct memory_point highest = { .at_ps = 0 };
     int64_t first_ps = 0, stretch_ps = 0;
 
     for (uint64_t i = 0; i < f->point_count; i++) {
-        const struct memory_point *row = tm_rows_at(m->points, f->first_point + i);
-        struct memory_point point;
+        const struct memory_point point = *(const struct memory_point *)tm_rows_at(m->points, f->first_point + i);
 
-        if (!row)
-            return m->run->error.status;
-        point = *row;
         if (!i) {
             const struct memory_point *last = tm_rows_at(m->points, f->first_point + f->point_count - 1);
 
-            if (!last)
-                return m->run->error.status;
             first_ps = point.at_ps;
             if (f->point_count > most)
                 stretch_ps = (last->at_ps - first_ps) / (int64_t)most + 1;
@@ -132,27 +120,23 @@ static tm_status add_timeline(struct memory *m, const struct memory_facts *f, ui
     }
     if (f->point_count)
         add_point(list, &highest);
-    return TM_OK;
 }
 
-static tm_status add_holders(struct memory *m, const struct memory_facts *f, uint64_t most, struct tm_value *to)
+static void add_holders(struct memory *m, const struct memory_facts *f, uint64_t most, struct tm_value *to)
 {
     struct tm_value *list = tm_add_array(to, "holders");
-    tm_status st = TM_OK;
 
-    for (uint32_t i = 0; i < f->holder_count && i < most && st == TM_OK; i++) {
+    for (uint32_t i = 0; i < f->holder_count && i < most; i++) {
         const struct memory_holder *holder = &f->holders[i];
         struct tm_value *row = tm_add_object(list, NULL);
         char address[24];
 
-        st = add_text(m, row, "op", holder->op);
-        if (st == TM_OK)
-            st = add_text(m, row, "shape", holder->shape);
+        add_text(m, row, "op", holder->op);
+        add_text(m, row, "shape", holder->shape);
         tm_add_int(row, "bytes", holder->bytes);
         (void)snprintf(address, sizeof(address), "0x%llx", (unsigned long long)holder->address);
         tm_add_string(row, "address", address);
     }
-    return st;
 }
 
 static void add_spikes(const struct memory_facts *f, struct tm_value *to)
@@ -212,48 +196,34 @@ static void add_counts(const struct memory_facts *f, struct tm_value *to)
     tm_add_uint(to, "small_allocations", f->small_allocations);
 }
 
-static tm_status add_kept(struct memory *m, const struct memory_kept *kept, struct tm_value *allocator)
+static void add_kept(struct memory *m, const struct memory_kept *kept, struct tm_value *allocator)
 {
     struct tm_value *to = tm_add_object(allocator, "kept"), *quarters;
-    tm_status st;
 
     tm_add_uint(to, "count", kept->count);
     quarters = tm_add_array(to, "quarters_bytes");
     for (int i = 0; i < MEMORY_QUARTERS; i++)
         tm_add_int(quarters, NULL, kept->bytes[i]);
     tm_add_int(to, "largest_bytes", kept->largest.bytes);
-    st = add_text(m, to, "op", kept->largest.op);
-    return st == TM_OK ? add_text(m, to, "shape", kept->largest.shape) : st;
+    add_text(m, to, "op", kept->largest.op);
+    add_text(m, to, "shape", kept->largest.shape);
 }
 
-static tm_status add_allocator(struct memory *m, uint64_t row, const struct room *room, struct tm_value *list)
+static void add_allocator(struct memory *m, uint64_t row, const struct room *room, struct tm_value *list)
 {
-    const struct memory_facts *at = tm_rows_at(m->facts, row);
-    const struct memory_host *host;
-    struct memory_facts f;
-    struct tm_value *to;
-    tm_status st;
+    const struct memory_facts f = *(const struct memory_facts *)tm_rows_at(m->facts, row);
+    const struct memory_host *host = tm_rows_at(m->hosts, f.host);
+    struct tm_value *to = tm_add_object(list, NULL);
 
-    if (!at)
-        return m->run->error.status;
-    f = *at;
-    host = tm_rows_at(m->hosts, f.host);
-    if (!host)
-        return m->run->error.status;
-    to = tm_add_object(list, NULL);
-    st = add_name(m, &f, to);
+    add_name(m, &f, to);
     tm_add_string(to, "host", host->name);
     add_levels(&f, to);
     add_counts(&f, to);
     add_rates(&f, to);
-    if (st == TM_OK)
-        st = add_timeline(m, &f, room->points, to);
-    if (st == TM_OK)
-        st = add_holders(m, &f, room->holders, to);
-    if (st == TM_OK)
-        st = add_kept(m, &f.kept, to);
+    add_timeline(m, &f, room->points, to);
+    add_holders(m, &f, room->holders, to);
+    add_kept(m, &f.kept, to);
     add_spikes(&f, to);
-    return st;
 }
 
 /* Those that are not listed, in one row, so that the counts add up. */
@@ -289,51 +259,37 @@ static void add_to_rest(struct memory_facts *rest, const struct memory_facts *f)
         rest->allocated_bytes = UINT64_MAX;
 }
 
-static tm_status rank_all(struct memory *m, struct tm_sorter *sorter, struct memory_facts *rest)
+static void rank_all(struct memory *m, struct tm_sorter *sorter, struct memory_facts *rest)
 {
-    tm_status st = TM_OK;
-
-    for (uint64_t i = 0; i < tm_rows_count(m->facts) && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tm_rows_count(m->facts); i++) {
         const struct memory_facts *f = tm_rows_at(m->facts, i);
         struct rank rank = { .row = i };
 
-        if (!f)
-            return m->run->error.status;
         if (f->is_rest) {
             add_to_rest(rest, f);
             continue;
         }
         rank.peak_pct = peak_pct(f);
-        st = tm_sorter_push_st(sorter, &rank);
+        tm_sorter_push(sorter, &rank);
     }
-    return st == TM_OK ? tm_sorter_finish_st(sorter) : st;
+    tm_sorter_finish(sorter);
 }
 
 /* Rows of the fullest allocators, at most `most`; the others are summed up. */
-static tm_status choose(struct memory *m, struct tm_sorter *sorter, uint64_t *rows, uint64_t most, uint64_t *count,
-                        struct memory_facts *rest)
+static void choose(struct memory *m, struct tm_sorter *sorter, uint64_t *rows, uint64_t most, uint64_t *count,
+                   struct memory_facts *rest)
 {
-    tm_status st = rank_all(m, sorter, rest);
+    const struct rank *rank;
 
+    rank_all(m, sorter, rest);
     *count = 0;
-    while (st == TM_OK) {
-        const struct memory_facts *f;
-        const void *row;
-
-        st = tm_sorter_next_st(sorter, &row);
-        if (st != TM_OK || !row)
-            break;
-        if (*count < most) {
-            rows[(*count)++] = ((const struct rank *)row)->row;
-            continue;
-        }
-        f = tm_rows_at(m->facts, ((const struct rank *)row)->row);
-        if (!f)
-            return m->run->error.status;
-        add_to_rest(rest, f);
+    while ((rank = tm_sorter_next(sorter))) {
+        if (*count < most)
+            rows[(*count)++] = rank->row;
+        else
+            add_to_rest(rest, tm_rows_at(m->facts, rank->row));
     }
     qsort(rows, *count, sizeof(*rows), by_row);
-    return st;
 }
 
 static const char *why_nothing(const struct memory *m)
@@ -360,15 +316,13 @@ static uint64_t room_of(uint64_t most, uint64_t total, uint64_t count)
     return each ? each : 1;
 }
 
-static tm_status add_all(struct memory *m, const uint64_t *rows, uint64_t count, struct tm_value *list)
+static void add_all(struct memory *m, const uint64_t *rows, uint64_t count, struct tm_value *list)
 {
     const struct room room = { room_of(MEMORY_POINTS, MEMORY_POINTS_TOTAL, count),
                                room_of(MEMORY_HOLDERS, MEMORY_HOLDERS_TOTAL, count) };
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++)
-        st = add_allocator(m, rows[i], &room, list);
-    return st;
+    for (uint64_t i = 0; i < count; i++)
+        add_allocator(m, rows[i], &room, list);
 }
 
 tm_status tm_memory_report(struct memory *m, struct tm_value *summary)
@@ -381,7 +335,6 @@ tm_status tm_memory_report(struct memory *m, struct tm_value *summary)
     struct tm_value *section, *list;
     struct tm_sorter *sorter;
     uint64_t *rows, count = 0;
-    tm_status st;
 
     if (!known) {
         tm_add_null(summary, "memory", why_nothing(m));
@@ -392,12 +345,12 @@ tm_status tm_memory_report(struct memory *m, struct tm_value *summary)
     list = tm_add_array(section, "allocators");
     rows = tm_take(&m->run->budget, TM_ACCOUNT_TABLES, bytes, &m->run->error);
     sorter = tm_sorter_new(m->run, TM_ACCOUNT_TABLES, sizeof(struct rank), share / 32, fullest_first);
-    st = rows && sorter ? choose(m, sorter, rows, most, &count, &rest) : m->run->error.status;
-    if (st == TM_OK)
-        st = add_all(m, rows, count, list);
+    if (rows && sorter)
+        choose(m, sorter, rows, most, &count, &rest);
+    add_all(m, rows, count, list);
     if (rest.allocations || rest.deallocations)
         add_rest(&rest, list);
     tm_sorter_free(sorter);
     tm_give(&m->run->budget, TM_ACCOUNT_TABLES, rows, rows ? bytes : 0);
-    return st;
+    return m->run->error.status;
 }

@@ -93,7 +93,7 @@ static void fill_places(struct tm_nesting *n, const struct place *old, uint32_t 
 }
 
 /* Have room for `count` nodes, a power of two; also clears tombstones. */
-static tm_status resize(struct tm_nesting *n, uint32_t count)
+static void resize(struct tm_nesting *n, uint32_t count)
 {
     struct tm_budget *budget = &n->run->budget;
     struct tm_error *error = &n->run->error;
@@ -104,7 +104,7 @@ static tm_status resize(struct tm_nesting *n, uint32_t count)
     if (!nodes || !places) {
         tm_give(budget, n->account, nodes, nodes ? count * n->node_bytes : 0);
         tm_give(budget, n->account, places, places ? (size_t)count * 2 * sizeof(*places) : 0);
-        return error->status;
+        return;
     }
     if (old.count)
         memcpy(nodes, old.nodes, old.count * old.node_bytes);
@@ -119,7 +119,6 @@ static tm_status resize(struct tm_nesting *n, uint32_t count)
     if (old.count)
         fill_places(n, old.places, old.count * 2);
     give_all(&old);
-    return TM_OK;
 }
 
 struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, size_t payload_bytes, uint32_t most,
@@ -138,7 +137,8 @@ struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, s
                               .most = most,
                               .unused = NO_NODE };
     n->node_bytes = sizeof(struct node) + (payload_bytes + 7) / 8 * 8;
-    if (resize(n, NODES_FIRST) == TM_OK)
+    resize(n, NODES_FIRST);
+    if (n->count)
         return n;
     tm_nesting_free(n);
     return NULL;
@@ -147,7 +147,7 @@ struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, s
 /* --- ends --- */
 
 /* Tell of the innermost span of a lane, which has ended, and free its place. */
-static inline tm_status tell(struct tm_nesting *n, struct place *place)
+static inline void tell(struct tm_nesting *n, struct place *place)
 {
     const uint32_t number = place->inner;
     struct node *node = node_at(n, number);
@@ -162,42 +162,36 @@ static inline tm_status tell(struct tm_nesting *n, struct place *place)
         .payload = node->payload,
         .parent = outer == NO_NODE ? NULL : node_at(n, outer)->payload,
     };
-    const tm_status st = n->told(n->to, &span);
 
+    n->told(n->to, &span);
     place->inner = outer;
     node->outer = n->unused;
     n->unused = number;
     n->open--;
-    return st;
 }
 
 /* Tell of the spans of a lane that end by `to_ps`, from the innermost one outwards, but not of one that a span which
  * has not ended lies in: who is told of a child can still be told of its parent. */
-static inline tm_status close_until(struct tm_nesting *n, struct place *place, int64_t to_ps)
+static inline void close_until(struct tm_nesting *n, struct place *place, int64_t to_ps)
 {
-    tm_status st = TM_OK;
-
-    while (st == TM_OK && place->inner != NO_NODE && node_at(n, place->inner)->end_ps <= to_ps)
-        st = tell(n, place);
-    return st;
+    while (place->inner != NO_NODE && node_at(n, place->inner)->end_ps <= to_ps)
+        tell(n, place);
 }
 
 /* Make room: everything that has ended is told, on all lanes, in an order that nobody may rely on.  Where that frees
  * little it is not tried again soon: its cost is that of the whole table. */
-static tm_status make_room(struct tm_nesting *n, int64_t now_ps)
+static void make_room(struct tm_nesting *n, int64_t now_ps)
 {
-    tm_status st = TM_OK;
-
-    for (uint32_t i = 0; i < n->count * 2 && st == TM_OK; i++)
+    for (uint32_t i = 0; i < n->count * 2; i++)
         if (n->places[i].is_used)
-            st = close_until(n, &n->places[i], now_ps);
-    if (st != TM_OK)
-        return st;
-    if (n->open > n->count / 2 && n->count < n->most)
-        return resize(n, n->count * 2);
-    if (n->open > n->count - n->count / 8)
-        n->patience = n->count / 8;
-    return resize(n, n->count); /* without the places of lanes that have ended */
+            close_until(n, &n->places[i], now_ps);
+    if (n->open > n->count / 2 && n->count < n->most) {
+        resize(n, n->count * 2);
+    } else {
+        if (n->open > n->count - n->count / 8)
+            n->patience = n->count / 8;
+        resize(n, n->count); /* without the places of lanes that have ended */
+    }
 }
 
 /* --- begins --- */
@@ -222,7 +216,7 @@ static inline void take_from_outer(struct tm_nesting *n, struct node *outer, int
 
 /* There is no room for it: it is told as one without children.
  * in: span  without what is known of the one around it; outer: that one, NULL = none */
-static tm_status tell_alone(struct tm_nesting *n, struct tm_nested span, const struct node *outer)
+static void tell_alone(struct tm_nesting *n, struct tm_nested span, const struct node *outer)
 {
     if (outer) {
         span.has_parent = true;
@@ -231,7 +225,7 @@ static tm_status tell_alone(struct tm_nesting *n, struct tm_nested span, const s
     }
     n->patience -= n->patience != 0;
     tm_tally_add(&n->run->tallies, TM_TALLY_DEEP_NESTING, 1);
-    return n->told(n->to, &span);
+    n->told(n->to, &span);
 }
 
 /* A node for the innermost span of a lane; there is one that is free. */
@@ -247,30 +241,30 @@ static inline struct node *push(struct tm_nesting *n, struct place *place)
     return node;
 }
 
-tm_status tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload)
+void tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload)
 {
     const int64_t end_ps = tm_sum_times(start_ps, dur_ps);
     struct node *outer = NULL, *node;
     struct place *place;
-    tm_status st = TM_OK;
 
     if ((n->unused == NO_NODE || n->lanes >= n->count) && !n->patience)
-        st = make_room(n, start_ps);
+        make_room(n, start_ps);
+    if (tm_failed(n->run))
+        return;
     place = find_place(n, lane);
-    if (st == TM_OK && place->is_used)
-        st = close_until(n, place, start_ps);
-    if (st != TM_OK)
-        return st;
+    if (place->is_used)
+        close_until(n, place, start_ps);
     if (place->is_used && place->inner != NO_NODE) {
         outer = node_at(n, place->inner);
         take_from_outer(n, outer, start_ps, end_ps);
     }
-    if (n->unused == NO_NODE || (!place->is_used && n->lanes >= n->count))
-        return tell_alone(
-            n,
-            (struct tm_nested){
-                .lane = lane, .start_ps = start_ps, .dur_ps = dur_ps, .self_ps = dur_ps, .payload = payload },
-            outer);
+    if (n->unused == NO_NODE || (!place->is_used && n->lanes >= n->count)) {
+        tell_alone(n,
+                   (struct tm_nested){
+                       .lane = lane, .start_ps = start_ps, .dur_ps = dur_ps, .self_ps = dur_ps, .payload = payload },
+                   outer);
+        return;
+    }
     if (!place->is_used) {
         *place = (struct place){ .lane = lane, .inner = NO_NODE, .is_used = true };
         n->lanes++;
@@ -283,31 +277,23 @@ tm_status tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps,
     node->children_ps = 0;
     node->depth = outer ? outer->depth + 1 : 0;
     memcpy(node->payload, payload, n->payload_bytes);
-    return TM_OK;
 }
 
-tm_status tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps, const void **payload)
+const void *tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps)
 {
     struct place *place = find_place(n, lane);
-    tm_status st = TM_OK;
 
-    *payload = NULL;
     if (!place->is_used)
-        return TM_OK;
-    st = close_until(n, place, at_ps);
-    if (st == TM_OK && place->inner != NO_NODE)
-        *payload = node_at(n, place->inner)->payload;
-    return st;
+        return NULL;
+    close_until(n, place, at_ps);
+    return place->inner != NO_NODE ? node_at(n, place->inner)->payload : NULL;
 }
 
-tm_status tm_nesting_end(struct tm_nesting *n)
+void tm_nesting_end(struct tm_nesting *n)
 {
-    tm_status st = TM_OK;
-
-    for (uint32_t i = 0; i < n->count * 2 && st == TM_OK; i++)
+    for (uint32_t i = 0; i < n->count * 2; i++)
         if (n->places[i].is_used)
-            st = close_until(n, &n->places[i], INT64_MAX);
+            close_until(n, &n->places[i], INT64_MAX);
     memset(n->places, 0, (size_t)n->count * 2 * sizeof(*n->places));
     n->lanes = 0;
-    return st;
 }

@@ -19,7 +19,7 @@ struct tm_nested {
     const void *payload;               /* what was given with it; borrowed until the callback returns */
     const void *parent;                /* the payload of the innermost one around it; NULL = none */
 };
-typedef tm_status tm_nested_told(void *to, const struct tm_nested *span);
+typedef void tm_nested_told(void *to, const struct tm_nested *span);
 
 /* in:     payload_bytes  of what goes along with each span
  *         most           spans that may be open at once, all lanes together, a power of two from 64 on: the same
@@ -28,19 +28,18 @@ typedef tm_status tm_nested_told(void *to, const struct tm_nested *span);
  *                        100 bytes; memory grows with what is open
  *         told, to       called from tm_nesting_take and tm_nesting_end
  * owns:   the caller owns the result, tm_nesting_free releases it (NULL allowed)
- * errors: NULL, with the error in run->error */
+ * errors: NULL, with the error in run->error, which remembers what fails later */
 struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, size_t payload_bytes, uint32_t most,
                                   tm_nested_told *told, void *to) TM_MUST_USE;
 void tm_nesting_free(struct tm_nesting *n);
 
 /* The payload of the innermost span of a lane that is open at a time, which is not before the last one given; NULL =
- * none.  Spans that have ended by then are told.  out: *payload  valid until the next call */
-tm_status tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps, const void **payload) TM_MUST_USE;
+ * none.  Spans that have ended by then are told.  Valid until the next call */
+const void *tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps);
 
 /* in: dur_ps  not negative; an instant has no children and takes nothing from its parent */
-tm_status tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps,
-                          const void *payload) TM_MUST_USE;
+void tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload);
 /* No more spans, of a host: all that are open are told.  Spans of the next one may follow. */
-tm_status tm_nesting_end(struct tm_nesting *n) TM_MUST_USE;
+void tm_nesting_end(struct tm_nesting *n);
 
 #endif

@@ -216,28 +216,29 @@ static void add_variant(struct folded *f, const struct occupancy_row *row)
         f->below_one_ps = tm_sum_times(f->below_one_ps, lost_of(row, slots));
 }
 
-typedef tm_status use_fn(void *to, const struct folded *kernel);
+typedef void use_fn(void *to, const struct folded *kernel);
 
 /* Fold the variants of each kernel and use it. */
-static tm_status each_kernel(struct occupancy *o, use_fn *use, void *to)
+static void each_kernel(struct occupancy *o, use_fn *use, void *to)
 {
     struct folded kernel = { .variants = 0 };
-    const void *next = NULL;
-    tm_status st = tm_groups_finish_st(o->groups);
+    const void *next;
 
-    while (st == TM_OK && (st = tm_groups_next_st(o->groups, &next)) == TM_OK && next) {
+    tm_groups_finish(o->groups);
+    while ((next = tm_groups_next(o->groups))) {
         const struct occupancy_row *row = next;
 
         if (kernel.variants && kernel.top.key.high != row->key.high) {
-            st = use(to, &kernel);
+            use(to, &kernel);
             kernel = (struct folded){ .variants = 0 };
         }
         add_variant(&kernel, row);
     }
-    return st == TM_OK && kernel.variants ? use(to, &kernel) : st;
+    if (kernel.variants)
+        use(to, &kernel);
 }
 
-static tm_status sum_up(void *to, const struct folded *k)
+static void sum_up(void *to, const struct folded *k)
 {
     struct sums *sums = to;
     const unsigned __int128 weighted = (unsigned __int128)(uint64_t)k->total_ps * k->top.occupancy_milli;
@@ -246,7 +247,7 @@ static tm_status sum_up(void *to, const struct folded *k)
     if (k->top.is_collective) {
         sums->collective_weighted += weighted;
         sums->collective_ps = tm_sum_times(sums->collective_ps, k->total_ps);
-        return TM_OK;
+        return;
     }
     bin = bin < OCCUPANCY_BINS ? bin : OCCUPANCY_BINS - 1;
     sums->weighted += weighted;
@@ -258,23 +259,21 @@ static tm_status sum_up(void *to, const struct folded *k)
     sums->lost_ps = tm_sum_times(sums->lost_ps, k->lost_ps);
     sums->below_one_ps = tm_sum_times(sums->below_one_ps, k->below_one_ps);
     sums->idle_ps = tm_sum_times(sums->idle_ps, k->idle_ps);
-    return TM_OK;
 }
 
 /* Limiters are of variants: the grid is one of them. */
-static tm_status sum_limiters(struct occupancy *o, struct sums *sums)
+static void sum_limiters(struct occupancy *o, struct sums *sums)
 {
-    const void *next = NULL;
-    tm_status st = tm_groups_finish_st(o->groups);
+    const void *next;
 
-    while (st == TM_OK && (st = tm_groups_next_st(o->groups, &next)) == TM_OK && next) {
+    tm_groups_finish(o->groups);
+    while ((next = tm_groups_next(o->groups))) {
         const struct occupancy_row *row = next;
         int64_t *sum = &sums->limiter_ps[fill(row).limiter];
 
         if (!row->is_collective)
             *sum = tm_sum_times(*sum, row->total_ps);
     }
-    return st;
 }
 
 /* --- rows --- */
@@ -307,18 +306,18 @@ struct choice {
     int64_t kernel_ps;
 };
 
-static tm_status choose(void *to, const struct folded *k)
+static void choose(void *to, const struct folded *k)
 {
     struct choice *choice = to;
     const unsigned __int128 parts = (unsigned __int128)(uint64_t)k->total_ps * 100;
-    tm_status st = TM_OK;
 
     if (k->top.is_collective)
-        return TM_OK;
+        return;
     if (k->top.occupancy_milli < OCCUPANCY_LOW_MILLI && k->total_ps &&
         parts >= (unsigned __int128)(uint64_t)choice->kernel_ps * OCCUPANCY_LOW_SHARE_PCT)
-        st = tm_top_rows_add(choice->tables.low, k);
-    return st == TM_OK && k->lost_ps ? tm_top_rows_add(choice->tables.tail, k) : st;
+        tm_top_rows_add(choice->tables.low, k);
+    if (k->lost_ps)
+        tm_top_rows_add(choice->tables.tail, k);
 }
 
 static void add_dimensions(struct tm_value *to, const char *key, const uint32_t size[3])
@@ -333,9 +332,9 @@ static void add_dimensions(struct tm_value *to, const char *key, const uint32_t 
     tm_add_string(to, key, text);
 }
 
-static tm_status add_name(struct occupancy *o, struct tm_value *to, const char *key, tm_strid name)
+static void add_name(struct occupancy *o, struct tm_value *to, const char *key, tm_strid name)
 {
-    return tm_add_name_cut(to, key, o->names, name, NAME_MOST, "not recorded");
+    tm_add_name_cut(to, key, o->names, name, NAME_MOST, "not recorded");
 }
 
 static void add_waves(const struct folded *k, struct tm_value *to)
@@ -355,13 +354,12 @@ static void add_waves(const struct folded *k, struct tm_value *to)
     }
 }
 
-static tm_status add_row(struct occupancy *o, const struct folded *k, int64_t kernel_ps, struct tm_value *list)
+static void add_row(struct occupancy *o, const struct folded *k, int64_t kernel_ps, struct tm_value *list)
 {
     struct tm_value *to = tm_add_object(list, NULL);
-    tm_status st = add_name(o, to, "name", k->top.name);
 
-    if (st == TM_OK)
-        st = add_name(o, to, "op", k->top.op);
+    add_name(o, to, "name", k->top.name);
+    add_name(o, to, "op", k->top.op);
     tm_add_string(to, "category", tm_category_name[k->top.category]);
     tm_add_uint(to, "variants", k->variants);
     tm_add_double(to, "occupancy_pct", k->top.occupancy_milli / 1000.0);
@@ -374,17 +372,13 @@ static tm_status add_row(struct occupancy *o, const struct folded *k, int64_t ke
     tm_add_uint(to, "count", k->count);
     tm_add_int(to, "total_ps", k->total_ps);
     tm_add_double(to, "share_pct", kernel_ps ? 100.0 * (double)k->total_ps / (double)kernel_ps : 0.0);
-    return st;
 }
 
-static tm_status add_rows(struct occupancy *o, struct tm_top_rows *rows, int64_t kernel_ps, struct tm_value *list)
+static void add_rows(struct occupancy *o, struct tm_top_rows *rows, int64_t kernel_ps, struct tm_value *list)
 {
-    tm_status st = TM_OK;
-
     tm_top_rows_sort(rows);
-    for (uint64_t i = 0; i < tm_top_rows_count(rows) && st == TM_OK; i++)
-        st = add_row(o, tm_top_rows_at(rows, i), kernel_ps, list);
-    return st;
+    for (uint64_t i = 0; i < tm_top_rows_count(rows); i++)
+        add_row(o, tm_top_rows_at(rows, i), kernel_ps, list);
 }
 
 /* --- the section --- */
@@ -425,30 +419,28 @@ static void add_sums(const struct occupancy *o, const struct sums *sums, struct 
         tm_add_int(to, tm_limiter_name[i], sums->limiter_ps[i]);
 }
 
-static tm_status add_tables(struct occupancy *o, const struct sums *sums, struct tm_value *section)
+static void add_tables(struct occupancy *o, const struct sums *sums, struct tm_value *section)
 {
     const size_t memory = occupancy_memory(o->run, OCCUPANCY_TOP);
     struct choice choice = { .kernel_ps = tm_sum_times(sums->known_ps, o->unknown_ps) };
     struct tables *t = &choice.tables;
     struct tm_value *tail;
-    tm_status st;
 
     t->low = tm_top_rows_new(o->run, TM_ACCOUNT_TABLES, sizeof(struct folded), LOW_ROWS, memory, longest_first);
     t->tail =
         tm_top_rows_new(o->run, TM_ACCOUNT_TABLES, sizeof(struct folded), OCCUPANCY_TAIL_ROWS, memory, most_lost_first);
-    st = t->low && t->tail ? each_kernel(o, choose, &choice) : o->run->error.status;
-    if (st == TM_OK)
-        st = add_rows(o, t->low, choice.kernel_ps, tm_add_array(section, "low"));
-    tail = tm_add_object(section, "tail");
-    tm_add_int(tail, "known_ps", sums->waves_ps);
-    tm_add_int(tail, "lost_ps", sums->lost_ps);
-    tm_add_int(tail, "below_one_wave_ps", sums->below_one_ps);
-    tm_add_int(tail, "idle_multiprocessors_ps", sums->idle_ps);
-    if (st == TM_OK)
-        st = add_rows(o, t->tail, choice.kernel_ps, tm_add_array(tail, "rows"));
+    if (t->low && t->tail) {
+        each_kernel(o, choose, &choice);
+        add_rows(o, t->low, choice.kernel_ps, tm_add_array(section, "low"));
+        tail = tm_add_object(section, "tail");
+        tm_add_int(tail, "known_ps", sums->waves_ps);
+        tm_add_int(tail, "lost_ps", sums->lost_ps);
+        tm_add_int(tail, "below_one_wave_ps", sums->below_one_ps);
+        tm_add_int(tail, "idle_multiprocessors_ps", sums->idle_ps);
+        add_rows(o, t->tail, choice.kernel_ps, tm_add_array(tail, "rows"));
+    }
     tm_top_rows_free(t->low);
     tm_top_rows_free(t->tail);
-    return st;
 }
 
 static tm_status occupancy_report(struct tm_stage *s, struct tm_value *summary)
@@ -456,24 +448,21 @@ static tm_status occupancy_report(struct tm_stage *s, struct tm_value *summary)
     struct occupancy *o = s->state;
     struct sums sums = { .known_ps = 0 };
     struct tm_value *section;
-    tm_status st;
 
     if (!o->has_gpu) {
         tm_add_null(summary, "occupancy", o->has_other_device ? no_gpu : no_device);
         return TM_OK;
     }
-    st = each_kernel(o, sum_up, &sums);
-    if (st == TM_OK)
-        st = sum_limiters(o, &sums);
-    if (st != TM_OK)
-        return st;
+    each_kernel(o, sum_up, &sums);
+    sum_limiters(o, &sums);
     if (!sums.known_ps && !sums.collective_ps) {
         tm_add_null(summary, "occupancy", o->unknown_count ? not_recorded : no_kernels);
-        return TM_OK;
+        return s->run->error.status;
     }
     section = tm_add_object(summary, "occupancy");
     add_sums(o, &sums, section);
-    return add_tables(o, &sums, section);
+    add_tables(o, &sums, section);
+    return s->run->error.status;
 }
 
 static void merge_rows(void *into, const void *from)
@@ -529,7 +518,7 @@ struct variant_text {
 
 static_assert(sizeof(struct kernel_text) == 64 && sizeof(struct variant_text) == 32, "hashed as bytes");
 
-static tm_status find_key(struct occupancy *o, struct occupancy_row *row)
+static void find_key(struct occupancy *o, struct occupancy_row *row)
 {
     struct kernel_text kernel = { .shared_bytes = row->shared_bytes,
                                   .multiprocessors = row->multiprocessors,
@@ -542,18 +531,15 @@ static tm_status find_key(struct occupancy *o, struct occupancy_row *row)
                                   .is_collective = row->is_collective };
     struct variant_text variant = { .grid = { row->grid[0], row->grid[1], row->grid[2] } };
     struct tm_key hashes[2];
-    const tm_status st = tm_names_hashes_st(o->names, (const tm_strid[]){ row->name, row->op }, 2, hashes);
 
-    if (st != TM_OK)
-        return st;
+    tm_names_hashes(o->names, (const tm_strid[]){ row->name, row->op }, 2, hashes);
     kernel.name = hashes[0];
     variant.op = hashes[1];
     row->key = (struct tm_key){ XXH3_64bits(&kernel, sizeof(kernel)), XXH3_64bits(&variant, sizeof(variant)) };
-    return TM_OK;
 }
 
 /* The row of a site that is new: of no launch yet. */
-static tm_status begin_row(struct occupancy *o, const struct tm_event *event, uint32_t milli, struct occupancy_row *row)
+static void begin_row(struct occupancy *o, const struct tm_event *event, uint32_t milli, struct occupancy_row *row)
 {
     const struct tm_config *config = event->config;
     const struct tm_device *device = &o->trace->devices[event->device];
@@ -563,14 +549,9 @@ static tm_status begin_row(struct occupancy *o, const struct tm_event *event, ui
                                                    .category = config->category,
                                                    .class = event->record.class,
                                                    .level = event->level };
-    enum tm_kernel_category category = TM_CATEGORY_OTHER;
-    tm_strid name = 0;
-    tm_status st = tm_short_kernel_name(o->names, event->record.name, &name);
+    const tm_strid name = tm_short_kernel_name(o->names, event->record.name);
+    const enum tm_kernel_category category = tm_kernel_category_of(o->names, &question);
 
-    if (st == TM_OK)
-        st = tm_kernel_category_of(o->names, &question, &category);
-    if (st != TM_OK)
-        return st;
     *row = (struct occupancy_row){ .shared_bytes = config->shared_bytes,
                                    .multiprocessors = device->core_count,
                                    .name = name,
@@ -583,7 +564,7 @@ static tm_status begin_row(struct occupancy *o, const struct tm_event *event, ui
                                    .minor = device->capability_minor,
                                    .category = (uint8_t)category,
                                    .is_collective = event->record.class == TM_CLASS_COLLECTIVE };
-    return find_key(o, row);
+    find_key(o, row);
 }
 
 static inline void add_launch(struct occupancy_row *row, int64_t dur_ps)
@@ -592,7 +573,7 @@ static inline void add_launch(struct occupancy_row *row, int64_t dur_ps)
     row->total_ps = tm_sum_times(row->total_ps, dur_ps);
 }
 
-static tm_status take_kernel(struct occupancy *o, const struct tm_event *event)
+static void take_kernel(struct occupancy *o, const struct tm_event *event)
 {
     struct occupancy_row *row;
     uint32_t milli;
@@ -600,16 +581,17 @@ static tm_status take_kernel(struct occupancy *o, const struct tm_event *event)
 
     if (!tm_recorded_occupancy(event->config, &o->trace->devices[event->device], &milli)) {
         if (event->record.class != TM_CLASS_KERNEL)
-            return TM_OK;
+            return;
         o->unknown_count = tm_sum_counts(o->unknown_count, 1);
         o->unknown_ps = tm_sum_times(o->unknown_ps, event->record.dur_ps);
-        return TM_OK;
+        return;
     }
     row = tm_front_at(&o->front, event->site, &is_new);
-    if (!row || (is_new && begin_row(o, event, milli, row) != TM_OK))
-        return o->run->error.status;
+    if (!row)
+        return;
+    if (is_new)
+        begin_row(o, event, milli, row);
     add_launch(row, event->record.dur_ps);
-    return TM_OK;
 }
 
 static bool is_kernel(const struct occupancy *o, const struct tm_event *event)
@@ -625,11 +607,11 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     struct occupancy *o = s->state;
     struct occupancy_row *row = tm_front_find(&o->front, event->site);
 
-    if (!row)
-        return is_kernel(o, event) ? take_kernel(o, event) : TM_OK;
-    if (event->chosen)
+    if (!row && is_kernel(o, event))
+        take_kernel(o, event);
+    else if (row && event->chosen)
         add_launch(row, event->record.dur_ps);
-    return TM_OK;
+    return s->run->error.status;
 }
 
 static tm_status end_host(struct tm_stage *s)

@@ -147,12 +147,9 @@ static const struct tm_row_field sum_fields[] = {
 static tm_status ops_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct ops *o = s->state;
-    tm_status st;
 
     tm_partial_put_u32(w, o->active_devices);
-    st = tm_fields_save_rows(w, device_fields, o->devices, 0, o->active_devices);
-    if (st != TM_OK)
-        return st;
+    tm_fields_save_rows(w, device_fields, o->devices, 0, o->active_devices);
     tm_fields_save(w, sum_fields, o);
     return tm_fields_save_groups(w, op_fields, o->groups);
 }
@@ -167,10 +164,8 @@ static tm_status ops_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct ops *o = s->state;
     const uint32_t devices = tm_partial_below_u32(r, TM_NONE - (uint64_t)o->active_devices);
-    tm_status st = tm_fields_load_rows(r, device_fields, o->devices, devices, NULL, NULL);
 
-    if (st != TM_OK)
-        return st;
+    tm_fields_load_rows(r, device_fields, o->devices, devices, NULL, NULL);
     o->names = tm_partial_names(r);
     tm_partial_bind_devices(r, o->active_devices, devices);
     o->active_devices += devices;
@@ -193,34 +188,28 @@ struct key_text {
 
 static_assert(sizeof(struct key_text) == 48, "hashed as bytes");
 
-static tm_status find_key(struct ops *o, const struct tm_config *config, enum tm_device_kind kind, struct op_row *row)
+static void find_key(struct ops *o, const struct tm_config *config, enum tm_device_kind kind, struct op_row *row)
 {
     struct tm_key hashes[2];
     struct key_text text;
-    const tm_status st = tm_names_hashes_st(o->names, (const tm_strid[]){ row->name, row->module }, 2, hashes);
 
-    if (st != TM_OK)
-        return st;
+    tm_names_hashes(o->names, (const tm_strid[]){ row->name, row->module }, 2, hashes);
     text = (struct key_text){ hashes[0], hashes[1], row->module ? 0 : config->program_id, kind };
     row->key = tm_hash_key(&text, sizeof(text));
-    return TM_OK;
 }
 
 /* What decides between two events of one operation at one instant; none of it depends on handles. */
-static tm_status find_tie(struct ops *o, struct op_row *row)
+static void find_tie(struct ops *o, struct op_row *row)
 {
     const tm_strid texts[] = { row->kernel, row->opcode, row->details, row->category, row->path, row->source };
     enum { COUNT = sizeof(texts) / sizeof(texts[0]) };
     uint64_t parts[COUNT + 1] = { (uint64_t)row->class << 8 | row->level };
     struct tm_key hashes[COUNT];
-    const tm_status st = tm_names_hashes_st(o->names, texts, COUNT, hashes);
 
-    if (st != TM_OK)
-        return st;
+    tm_names_hashes(o->names, texts, COUNT, hashes);
     for (int i = 0; i < COUNT; i++)
         parts[i + 1] = hashes[i].low;
     row->first_tie = XXH3_64bits(parts, sizeof(parts));
-    return TM_OK;
 }
 
 /* --- types --- */
@@ -246,76 +235,62 @@ static bool is_of_matrices(enum tm_kernel_category category)
     return category == TM_CATEGORY_GEMM || category == TM_CATEGORY_CONVOLUTION || category == TM_CATEGORY_ATTENTION;
 }
 
-static tm_status matrix_in(struct ops *o, tm_strid id, struct op_row *row)
+static void matrix_in(struct ops *o, tm_strid id, struct op_row *row)
 {
-    enum tm_kernel_category category;
-    const tm_status st = tm_category_of_text(o->names, id, &category);
-
-    if (st == TM_OK && is_of_matrices(category))
+    if (is_of_matrices(tm_category_of_text(o->names, id)))
         row->has_matrix = 1;
-    return st;
 }
 
-/* What the name of a kernel tells.  Programs run a kernel for many operations.
- * out: *kernel  stays until the next call */
-static tm_status find_kernel(struct ops *o, tm_strid name, const struct op_kernel **kernel)
+/* What the name of a kernel tells; it stays until the next call.  Programs run a kernel for many operations. */
+static const struct op_kernel *find_kernel(struct ops *o, tm_strid name)
 {
     struct op_kernel *known = &o->kernels[name & (OPS_KERNELS - 1)];
     enum tm_kernel_category category;
     const char *text;
     size_t length;
-    tm_status st;
 
-    *kernel = known;
     if (known->name == name && name)
-        return TM_OK;
-    st = tm_category_of_text(o->names, name, &category);
-    if (st == TM_OK)
-        st = tm_names_text_st(o->names, name, TEXT_MOST, &text, &length);
-    if (st == TM_OK)
-        *known = (struct op_kernel){ .name = name,
-                                     .precision = (uint8_t)precision_called(tm_precision_in(text, length)),
-                                     .is_tensor_core = tm_tensor_core_in(text, length) == 1,
-                                     .has_matrix = is_of_matrices(category) };
-    return st;
+        return known;
+    category = tm_category_of_text(o->names, name);
+    text = tm_names_text(o->names, name, TEXT_MOST, &length);
+    *known = (struct op_kernel){ .name = name,
+                                 .precision = (uint8_t)precision_called(tm_precision_in(text, length)),
+                                 .is_tensor_core = tm_tensor_core_in(text, length) == 1,
+                                 .has_matrix = is_of_matrices(category) };
+    return known;
 }
 
 /* A kernel of a GPU by its name; products of f32 on tensor cores are tf32. */
-static tm_status ask_kernel(struct ops *o, struct op_front *front)
+static void ask_kernel(struct ops *o, struct op_front *front)
 {
     struct op_row *row = &front->row;
     const struct op_kernel *kernel;
-    tm_status st;
 
     if (row->class == TM_CLASS_COPY || row->class == TM_CLASS_MEMSET)
-        return TM_OK;
-    st = find_kernel(o, row->kernel, &kernel);
-    if (st != TM_OK)
-        return st;
+        return;
+    kernel = find_kernel(o, row->kernel);
     front->is_tensor_core = kernel->is_tensor_core;
     row->has_matrix |= kernel->has_matrix;
     if (!row->precision || (row->precision == TM_F32 && kernel->precision == TM_TF32))
         row->precision = kernel->precision;
     if (row->precision == TM_F32 && front->is_tensor_core && row->has_matrix)
         row->precision = TM_TF32;
-    return TM_OK;
 }
 
 /* An operation of a TPU or a CPU by its HLO line: the type of its result. */
-static tm_status ask_line(struct ops *o, struct op_row *row)
+static void ask_line(struct ops *o, struct op_row *row)
 {
     const char *text;
     size_t length;
-    tm_status st = TM_OK;
 
     if (!row->precision) {
-        st = tm_names_text_st(o->names, row->details, TEXT_MOST, &text, &length);
-        if (st == TM_OK)
-            row->precision = (uint8_t)precision_called(tm_precision_of_hlo(text, length));
+        text = tm_names_text(o->names, row->details, TEXT_MOST, &length);
+        row->precision = (uint8_t)precision_called(tm_precision_of_hlo(text, length));
     }
-    if (st == TM_OK && row->category)
-        return matrix_in(o, row->category, row);
-    return st == TM_OK && row->is_hlo ? matrix_in(o, row->name, row) : st;
+    if (row->category)
+        matrix_in(o, row->category, row);
+    else if (row->is_hlo)
+        matrix_in(o, row->name, row);
 }
 
 /* --- costs --- */
@@ -359,37 +334,31 @@ static void take_hlo(const struct tm_hlo_op *op, bool is_own, struct op_front *f
 }
 
 /* Whether an operation is a custom call, by what the profile itself says. */
-static tm_status find_custom_call(struct ops *o, const struct tm_config *config, struct op_row *row)
+static void find_custom_call(struct ops *o, const struct tm_config *config, struct op_row *row)
 {
     static const char custom_call[] = "custom-call";
     const char *text, *opcode = NULL;
     size_t length, opcode_length = 0;
-    tm_status st = TM_OK;
 
     if (config->category) {
-        st = tm_names_text_st(o->names, config->category, TEXT_MOST, &text, &length);
-        row->is_opaque = st == TM_OK && length == sizeof(custom_call) - 1 && !memcmp(text, custom_call, length);
+        text = tm_names_text(o->names, config->category, TEXT_MOST, &length);
+        row->is_opaque = length == sizeof(custom_call) - 1 && !memcmp(text, custom_call, length);
     }
-    if (st != TM_OK || row->is_opaque || !row->details)
-        return st;
-    st = tm_names_text_st(o->names, row->details, TEXT_MOST, &text, &length);
-    if (st == TM_OK)
-        tm_hlo_opcode(text, length, &opcode, &opcode_length);
+    if (row->is_opaque || !row->details)
+        return;
+    text = tm_names_text(o->names, row->details, TEXT_MOST, &length);
+    tm_hlo_opcode(text, length, &opcode, &opcode_length);
     row->is_opaque = opcode_length == sizeof(custom_call) - 1 && !memcmp(opcode, custom_call, opcode_length);
-    return st;
 }
 
 /* What a name and a configuration tell of an op of a device.
- * out:    *front  without any event
- * errors: as of tm_names_text_st and tm_rows_at */
-static tm_status op_facts(struct ops *o, const struct op_span *span, const struct tm_config *config,
-                          struct op_front *front)
+ * out:    *front  without any event */
+static void op_facts(struct ops *o, const struct op_span *span, const struct tm_config *config, struct op_front *front)
 {
     const struct op_lane *lane = &o->lanes[span->lane];
     const enum tm_device_kind kind = (enum tm_device_kind)lane->device.kind;
     struct op_row *row = &front->row;
     const struct tm_hlo_op *op;
-    tm_status st;
 
     *front = (struct op_front){
         .row = { .name = config->hlo_op && kind != TM_DEVICE_TPU ? config->hlo_op : span->name,
@@ -409,25 +378,21 @@ static tm_status op_facts(struct ops *o, const struct op_span *span, const struc
         .lane = span->lane,
     };
     row->is_wait = config->tpu_part == TM_TPU_WAIT;
-    st = find_custom_call(o, config, row);
-    if (st != TM_OK)
-        return st;
+    find_custom_call(o, config, row);
     if (has_cost(row, config))
         take_stats(config, front);
-    st = tm_trace_hlo(o->trace, config, &op);
-    if (st == TM_OK && op)
+    tm_trace_hlo(o->trace, config, &op);
+    if (op)
         take_hlo(op, has_cost(row, config), front);
-    if (st == TM_OK)
-        st = find_key(o, config, kind, row);
-    if (st == TM_OK)
-        st = tm_op_family_of(o, row, &row->family);
-    if (st == TM_OK)
-        st = find_tie(o, row);
-    if (st == TM_OK)
-        st = kind == TM_DEVICE_GPU ? ask_kernel(o, front) : ask_line(o, row);
+    find_key(o, config, kind, row);
+    row->family = tm_op_family_of(o, row);
+    find_tie(o, row);
+    if (kind == TM_DEVICE_GPU)
+        ask_kernel(o, front);
+    else
+        ask_line(o, row);
     if (kind == TM_DEVICE_TPU) /* its products run on the matrix units */
         front->is_tensor_core = row->has_matrix;
-    return st;
 }
 
 enum { SMALL_PAGE_BYTES = 4096 };
@@ -523,7 +488,8 @@ static tm_status take_gathered(void *to, void *gathered)
         .bytes_ps = front->has_bytes ? row->self_ps : 0,
     };
     add_to_sums(o, &o->lanes[front->lane].device, front);
-    return tm_groups_add_st(o->groups, row);
+    tm_groups_add(o->groups, row);
+    return o->run->error.status;
 }
 
 /* One event of an operation; is_execution: it begins one, which is what costs are of. */
@@ -544,61 +510,50 @@ static void add_op(struct ops *o, struct op_row *row, const struct tm_nested *sp
     row->max_ps = span->dur_ps > row->max_ps ? span->dur_ps : row->max_ps;
 }
 
-static tm_status take_nested(void *to, const struct tm_nested *span)
+static void take_nested(void *to, const struct tm_nested *span)
 {
     struct ops *o = to;
     const struct op_span *of = span->payload;
     bool is_new;
     struct op_front *front = tm_front_at(&o->front, of->site, &is_new);
-    const struct tm_config *config;
-    tm_status st = front ? TM_OK : o->run->error.status;
 
-    if (front && is_new) {
-        config = tm_rows_at(o->trace->configs, of->config);
-        st = config ? op_facts(o, of, config, front) : o->run->error.status;
-    }
-    if (st == TM_OK)
-        add_op(o, &front->row, span, true);
-    return st;
+    if (!front)
+        return;
+    if (is_new)
+        op_facts(o, of, tm_rows_at(o->trace->configs, of->config), front);
+    add_op(o, &front->row, span, true);
 }
 
 /* --- executions on a GPU --- */
 
 /* Whether what the execution began with comes again.  Fills prepare for a kernel, and often come several times. */
-static tm_status comes_again(const struct ops *o, const struct op_stream *stream, const struct tm_record *record,
-                             bool *comes)
+static bool comes_again(const struct ops *o, const struct op_stream *stream, const struct tm_record *record)
 {
-    *comes = false;
     if (record->class != TM_CLASS_MEMSET)
-        return tm_names_are_same_st(o->names, stream->first_kernel, record->name, comes);
-    return stream->first_kernel ? tm_names_are_same_st(o->names, stream->first, record->name, comes) : TM_OK;
+        return tm_names_are_same(o->names, stream->first_kernel, record->name);
+    return stream->first_kernel && tm_names_are_same(o->names, stream->first, record->name);
 }
 
 /* Whether a kernel begins an execution of its operation: another operation ran on the stream before, or another step
  * has begun, or what the execution began with comes again. */
-static tm_status begins_execution(struct ops *o, const struct tm_event *event, const struct op_row *row, bool *begins)
+static bool begins_execution(struct ops *o, const struct tm_event *event, const struct op_row *row)
 {
     const uint32_t track = event->record.track;
     struct op_stream *stream;
-    tm_status st = TM_OK;
+    bool begins;
 
-    *begins = true;
     if (!row->is_hlo)
-        return TM_OK;
+        return true;
     if (track >= tm_rows_count(o->streams))
-        st = tm_rows_resize_st(o->streams, (uint64_t)track + 1);
-    if (st != TM_OK)
-        return st;
+        tm_rows_resize(o->streams, (uint64_t)track + 1);
     stream = tm_rows_change(o->streams, track);
-    if (!stream)
-        return o->run->error.status;
-    if (tm_is_same_key(stream->key, row->key) && stream->step == event->step)
-        st = comes_again(o, stream, &event->record, begins);
-    if (*begins)
+    begins =
+        !tm_is_same_key(stream->key, row->key) || stream->step != event->step || comes_again(o, stream, &event->record);
+    if (begins)
         *stream = (struct op_stream){ .key = row->key, .first = event->record.name, .step = event->step };
     if (!stream->first_kernel && event->record.class != TM_CLASS_MEMSET)
         stream->first_kernel = event->record.name;
-    return st;
+    return begins;
 }
 
 /* --- events --- */
@@ -630,30 +585,27 @@ static struct op_span span_of(const struct tm_event *event)
                              .level = event->level };
 }
 
-static tm_status take_line_op(struct ops *o, const struct tm_event *event, int64_t dur_ps)
+static void take_line_op(struct ops *o, const struct tm_event *event, int64_t dur_ps)
 {
     const struct op_span span = span_of(event);
 
-    return tm_nesting_take(o->nesting, event->record.track, event->record.start_ps, dur_ps, &span);
+    tm_nesting_take(o->nesting, event->record.track, event->record.start_ps, dur_ps, &span);
 }
 
-static tm_status take_kernel(struct ops *o, const struct tm_event *event, int64_t dur_ps)
+static void take_kernel(struct ops *o, const struct tm_event *event, int64_t dur_ps)
 {
     const struct tm_nested flat = { .start_ps = event->record.start_ps, .dur_ps = dur_ps, .self_ps = dur_ps };
-    bool is_new, begins;
+    bool is_new;
     struct op_front *front = tm_front_at(&o->front, event->site, &is_new);
-    tm_status st = front ? TM_OK : o->run->error.status;
 
-    if (front && is_new) {
+    if (!front)
+        return;
+    if (is_new) {
         const struct op_span span = span_of(event);
 
-        st = op_facts(o, &span, event->config, front);
+        op_facts(o, &span, event->config, front);
     }
-    if (st == TM_OK)
-        st = begins_execution(o, event, &front->row, &begins);
-    if (st == TM_OK)
-        add_op(o, &front->row, &flat, begins);
-    return st;
+    add_op(o, &front->row, &flat, begins_execution(o, event, &front->row));
 }
 
 /* The union of a device's activities, which come in the order of their begins. */
@@ -682,7 +634,11 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
         take_busy(lane, event->record.start_ps, dur_ps);
     if (!is_op(event))
         return TM_OK;
-    return lane->device.kind == TM_DEVICE_GPU ? take_kernel(o, event, dur_ps) : take_line_op(o, event, dur_ps);
+    if (lane->device.kind == TM_DEVICE_GPU)
+        take_kernel(o, event, dur_ps);
+    else
+        take_line_op(o, event, dur_ps);
+    return s->run->error.status;
 }
 
 /* --- opening, hosts, closing --- */
@@ -691,7 +647,6 @@ static tm_status open_stage(struct tm_stage *s)
 {
     struct ops *o = s->state;
     struct tm_run *run = s->run;
-    tm_status st;
 
     o->run = run;
     o->settings = s->settings;
@@ -704,11 +659,10 @@ static tm_status open_stage(struct tm_stage *s)
     o->kernels = tm_take(&run->budget, TM_ACCOUNT_TABLES, OPS_KERNELS * sizeof(*o->kernels), &run->error);
     if (!o->groups || !o->streams || !o->devices || !o->nesting || !o->kernels)
         return run->error.status;
-    st = tm_front_init(&o->front, run, TM_ACCOUNT_TABLES, sizeof(struct op_front), ops_memory(run, OPS_FRONT),
-                       o->groups);
+    tm_front_init(&o->front, run, TM_ACCOUNT_TABLES, sizeof(struct op_front), ops_memory(run, OPS_FRONT), o->groups);
     o->front.taker = take_gathered;
     o->front.to = o;
-    return st;
+    return s->run->error.status;
 }
 
 static void give_lanes(struct ops *o)
@@ -739,56 +693,50 @@ static void open_lane(struct ops *o, struct op_lane *lane, const struct tm_devic
 }
 
 /* Remember why a program has no costs: the first one's reason. */
-static tm_status ask_programs(struct ops *o)
+static void ask_programs(struct ops *o)
 {
     struct tm_rows *modules = o->trace->hlo_modules;
 
     for (uint64_t i = 0; modules && !o->hlo_why && i < tm_rows_count(modules); i++) {
         const struct tm_hlo_module *module = tm_rows_at(modules, i);
 
-        if (!module)
-            return o->run->error.status;
         o->hlo_why = module->why;
     }
-    return TM_OK;
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 {
     struct ops *o = s->state;
     const size_t bytes = trace->device_count * sizeof(*o->lanes);
-    tm_status st;
 
     o->trace = trace;
     o->names = trace->names;
     memset(o->kernels, 0, OPS_KERNELS * sizeof(*o->kernels));
-    st = ask_programs(o);
-    if (st == TM_OK)
-        st = tm_rows_resize_st(o->streams, 0);
-    if (st != TM_OK || !bytes)
-        return st;
+    ask_programs(o);
+    tm_rows_resize(o->streams, 0);
+    if (!bytes)
+        return s->run->error.status;
     o->lanes = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, bytes, &s->run->error);
     if (!o->lanes)
         return s->run->error.status;
     o->lane_count = trace->device_count;
     for (uint32_t i = 0; i < o->lane_count; i++)
         open_lane(o, &o->lanes[i], &trace->devices[i]);
-    return TM_OK;
+    return s->run->error.status;
 }
 
 static tm_status end_host(struct tm_stage *s)
 {
     struct ops *o = s->state;
-    tm_status st = tm_nesting_end(o->nesting);
 
-    if (st == TM_OK)
-        st = tm_front_flush(&o->front);
-    for (uint32_t i = 0; i < o->lane_count && st == TM_OK; i++)
+    tm_nesting_end(o->nesting);
+    tm_front_flush(&o->front);
+    for (uint32_t i = 0; i < o->lane_count; i++)
         if (o->lanes[i].number != TM_NONE)
-            st = tm_rows_append_st(o->devices, &o->lanes[i].device);
+            tm_rows_append(o->devices, &o->lanes[i].device);
     give_lanes(o);
     o->trace = NULL;
-    return st;
+    return s->run->error.status;
 }
 
 void tm_ops_end_events(struct ops *o)

@@ -138,8 +138,7 @@ void tm_op_merge(struct op_row *into, const struct op_row *from);
 size_t tm_op_family_name(const char *text, size_t length);
 /* A path with '*' for the numbers of layers.  out: to[most]; returns its length */
 size_t tm_op_family_path(const char *text, size_t length, char *to, size_t most);
-/* out: *family  errors: as of tm_names_text_st */
-tm_status tm_op_family_of(struct ops *o, const struct op_row *row, struct tm_key *family) TM_MUST_USE;
+struct tm_key tm_op_family_of(struct ops *o, const struct op_row *row);
 
 /* --- roofline.c: how near an operation comes to what its device can do --- */
 
@@ -169,8 +168,8 @@ struct op_peaks {
     bool is_known;
 };
 
-/* out: *cache  holds them; found again while the device is the same.  errors: as of tm_rows_at */
-tm_status tm_op_peaks(struct ops *o, uint32_t device, struct op_peaks *cache) TM_MUST_USE;
+/* out: *cache  holds them; found again while the device is the same */
+void tm_op_peaks(struct ops *o, uint32_t device, struct op_peaks *cache);
 
 static inline double op_number(struct tm_wide wide)
 {
@@ -178,8 +177,8 @@ static inline double op_number(struct tm_wide wide)
 }
 
 /* ops_report.c: one operation as the tables show it */
-tm_status tm_op_add_row(struct ops *o, struct tm_listed_texts *texts, struct tm_value *to, const struct op_row *row,
-                        const struct op_roof *roof) TM_MUST_USE;
+void tm_op_add_row(struct ops *o, struct tm_listed_texts *texts, struct tm_value *to, const struct op_row *row,
+                   const struct op_roof *roof);
 
 /* What a pass over all operations finds for the roofline. */
 struct op_roofs {
@@ -196,11 +195,10 @@ struct op_far {
 enum { OPS_FAR_LISTED = 20 };
 
 /* roofline.c */
-tm_status tm_op_roofs_open(struct ops *o, struct op_roofs *roofs) TM_MUST_USE;
-tm_status tm_op_roofs_add(struct ops *o, struct op_roofs *roofs, const struct op_row *row,
-                          const struct op_roof *roof) TM_MUST_USE;
+void tm_op_roofs_open(struct ops *o, struct op_roofs *roofs);
+void tm_op_roofs_add(struct ops *o, struct op_roofs *roofs, const struct op_row *row, const struct op_roof *roof);
 void tm_op_roofs_close(struct op_roofs *roofs);
-tm_status tm_op_roofline(struct ops *o, struct op_roofs *roofs, struct tm_value *summary) TM_MUST_USE;
+void tm_op_roofline(struct ops *o, struct op_roofs *roofs, struct tm_value *summary);
 
 /* ops_report.c */
 tm_status tm_ops_report(struct tm_stage *s, struct tm_value *summary) TM_MUST_USE;

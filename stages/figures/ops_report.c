@@ -98,67 +98,47 @@ enum part { NAME_ALONE /* it has no path */, NAME, PATH };
 
 /* A text as the family has it.  One so long that it is cut stays as it is, whole.
  * out: to[TEXT_MOST], *length; *is_whole  the text itself is meant */
-static tm_status text_of(struct ops *o, tm_strid id, enum part part, char *to, size_t *length, bool *is_whole)
+static void text_of(struct ops *o, tm_strid id, enum part part, char *to, size_t *length, bool *is_whole)
 {
-    const char *text;
-    const tm_status st = tm_names_text_st(o->names, id, TEXT_MOST, &text, length);
+    const char *text = tm_names_text(o->names, id, TEXT_MOST, length);
 
     *is_whole = *length >= TEXT_MOST;
-    if (st != TM_OK || *is_whole)
-        return st;
+    if (*is_whole)
+        return;
     if (part == PATH) {
         *length = tm_op_family_path(text, *length, to, TEXT_MOST);
-        return TM_OK;
+        return;
     }
     *length = tm_op_family_name(text, *length);
     *is_whole = part == NAME_ALONE && is_bare(text, *length);
     memcpy(to, text, *length);
-    return TM_OK;
 }
 
-static tm_status key_of(struct ops *o, tm_strid id, enum part part, struct tm_key *key)
+static struct tm_key key_of(struct ops *o, tm_strid id, enum part part)
 {
     char text[TEXT_MOST];
     size_t length = 0;
     bool is_whole = false;
-    const tm_status st = text_of(o, id, part, text, &length, &is_whole);
 
-    if (st == TM_OK && is_whole)
-        return tm_names_hashes_st(o->names, &id, 1, key);
-    *key = tm_hash_key(text, length);
-    return st;
+    text_of(o, id, part, text, &length, &is_whole);
+    return is_whole ? tm_names_info(o->names, id).hash : tm_hash_key(text, length);
 }
 
-tm_status tm_op_family_of(struct ops *o, const struct op_row *row, struct tm_key *family)
+struct tm_key tm_op_family_of(struct ops *o, const struct op_row *row)
 {
-    struct tm_key halves[2];
-    tm_status st = key_of(o, row->name, row->path ? NAME : NAME_ALONE, &halves[0]);
+    const struct tm_key halves[] = { key_of(o, row->name, row->path ? NAME : NAME_ALONE), key_of(o, row->path, PATH) };
 
-    if (st == TM_OK)
-        st = key_of(o, row->path, PATH, &halves[1]);
-    if (st == TM_OK)
-        *family = tm_hash_key(halves, sizeof(halves));
-    return st;
+    return tm_hash_key(halves, sizeof(halves));
 }
 
-static tm_status put_text(struct ops *o, tm_strid id, enum part part, tm_strid *to)
+static tm_strid put_text(struct ops *o, tm_strid id, enum part part)
 {
     char text[TEXT_MOST];
     size_t length = 0;
     bool is_whole = false;
-    const tm_status st = text_of(o, id, part, text, &length, &is_whole);
 
-    *to = id;
-    return st == TM_OK && !is_whole ? tm_names_put_st(o->names, text, length, to) : st;
-}
-
-/* What the family of an operation is called.  out: *family_path  0 without a path */
-static tm_status op_family_texts(struct ops *o, tm_strid name, tm_strid path, tm_strid *family, tm_strid *family_path)
-{
-    const tm_status st = put_text(o, name, path ? NAME : NAME_ALONE, family);
-
-    *family_path = 0;
-    return st == TM_OK && path ? put_text(o, path, PATH, family_path) : st;
+    text_of(o, id, part, text, &length, &is_whole);
+    return is_whole ? id : tm_names_put(o->names, text, length);
 }
 
 enum { HLO_BYTES = 8192, SHARE_OF_FIRST_PCT = 80, FAMILIES_MOST = 500 };
@@ -262,79 +242,69 @@ static bool counts_as_one(const struct report *r, const struct family *family)
     return family->members == 1 || family->members > r->steps;
 }
 
-static tm_status add_to_family(struct report *r, const struct op_row *row)
+static void add_to_family(struct report *r, const struct op_row *row)
 {
     const struct member member = { row->family, row->self_ps };
-    tm_status st;
-
     struct family family = {
         .row = *row, .members = 1, .top_ps = row->self_ps, .top = row->key, .top_name = row->name
     };
 
     family.row.key = row->family;
-    st = tm_sorter_push_st(r->members, &member);
-    return st == TM_OK ? tm_groups_add_st(r->by_family, &family) : st;
+    tm_sorter_push(r->members, &member);
+    tm_groups_add(r->by_family, &family);
 }
 
-static tm_status add_length(struct report *r, int64_t self_ps)
+static void add_length(struct report *r, int64_t self_ps)
 {
     r->top_ps = self_ps > r->top_ps ? self_ps : r->top_ps;
-    return tm_sorter_push_st(r->lengths, &self_ps);
+    tm_sorter_push(r->lengths, &self_ps);
 }
 
 /* The lengths of what counts as one: of the family, or of each of its members, which come in the order of families.
  * in: *next  the first member; out: the first one of the next family */
-static tm_status add_lengths(struct report *r, const struct family *family, const void **next)
+static void add_lengths(struct report *r, const struct family *family, const void **next)
 {
     const bool is_one = counts_as_one(r, family);
-    tm_status st = is_one ? add_length(r, family->row.self_ps) : TM_OK;
 
-    while (st == TM_OK && *next && tm_is_same_key(((const struct member *)*next)->family, family->row.key)) {
+    if (is_one)
+        add_length(r, family->row.self_ps);
+    while (*next && tm_is_same_key(((const struct member *)*next)->family, family->row.key)) {
         if (!is_one)
-            st = add_length(r, ((const struct member *)*next)->self_ps);
-        if (st == TM_OK)
-            st = tm_sorter_next_st(r->members, next);
+            add_length(r, ((const struct member *)*next)->self_ps);
+        *next = tm_sorter_next(r->members);
     }
-    return st;
 }
 
-static tm_status read_families(struct report *r)
+static void read_families(struct report *r)
 {
-    const void *row = NULL, *member = NULL;
-    tm_status st = tm_groups_finish_st(r->by_family);
+    const struct family *family;
+    const void *member;
 
-    if (st == TM_OK)
-        st = tm_sorter_finish_st(r->members);
-    if (st == TM_OK)
-        st = tm_sorter_next_st(r->members, &member);
-    while (st == TM_OK && (st = tm_groups_next_st(r->by_family, &row)) == TM_OK && row) {
-        const struct family *family = row;
-
+    tm_groups_finish(r->by_family);
+    tm_sorter_finish(r->members);
+    member = tm_sorter_next(r->members);
+    while ((family = tm_groups_next(r->by_family))) {
         r->distinct_families++;
-        st = tm_top_rows_add(r->families, family);
-        if (st == TM_OK)
-            st = add_lengths(r, family, &member);
+        tm_top_rows_add(r->families, family);
+        add_lengths(r, family, &member);
     }
-    if (st == TM_OK)
-        tm_top_rows_sort(r->families);
-    return st;
+    tm_top_rows_sort(r->families);
 }
 
-static tm_status find_places(struct report *r)
+static void find_places(struct report *r)
 {
     struct ops *o = r->o;
     const uint64_t count = tm_top_rows_count(r->families);
 
     if (!count)
-        return TM_OK;
+        return;
     o->places = tm_take(&o->run->budget, TM_ACCOUNT_TABLES, count * sizeof(*o->places), &o->run->error);
     if (!o->places)
-        return o->run->error.status;
+        return;
     o->place_count = count;
     for (uint64_t i = 0; i < count; i++)
         o->places[i] = (struct op_place){ ((const struct family *)tm_top_rows_at(r->families, i))->row.key, i };
     qsort(o->places, count, sizeof(*o->places), compare_places);
-    return TM_OK;
 }
 
 static void give_places(struct ops *o)
@@ -346,52 +316,40 @@ static void give_places(struct ops *o)
 
 /* --- the pass --- */
 
-static tm_status take_row(struct report *r, struct op_roofs *roofs, const struct op_row *row)
+static void take_row(struct report *r, struct op_roofs *roofs, const struct op_row *row)
 {
     struct op_roof roof;
-    tm_status st = tm_top_rows_add(r->rows, row);
 
+    tm_top_rows_add(r->rows, row);
     r->distinct++;
-    if (st == TM_OK)
-        st = add_to_family(r, row);
-    if (st == TM_OK)
-        st = tm_op_peaks(r->o, row->first_device, &r->peaks);
-    if (st != TM_OK)
-        return st;
+    add_to_family(r, row);
+    tm_op_peaks(r->o, row->first_device, &r->peaks);
     tm_op_roof_of(row, &r->peaks.peaks, &roof);
-    return tm_op_roofs_add(r->o, roofs, row, &roof);
+    tm_op_roofs_add(r->o, roofs, row, &roof);
 }
 
-static tm_status read_rows(struct report *r, struct op_roofs *roofs)
+static void read_rows(struct report *r, struct op_roofs *roofs)
 {
-    const void *row = NULL;
-    tm_status st = tm_groups_finish_st(r->o->groups);
+    const void *row;
 
-    while (st == TM_OK && (st = tm_groups_next_st(r->o->groups, &row)) == TM_OK && row)
-        st = take_row(r, roofs, row);
-    if (st == TM_OK)
-        tm_top_rows_sort(r->rows);
-    return st;
+    tm_groups_finish(r->o->groups);
+    while ((row = tm_groups_next(r->o->groups)))
+        take_row(r, roofs, row);
+    tm_top_rows_sort(r->rows);
 }
 
 /* How many operations, or families that count as one, the longest first, make up so much of the self time. */
-static tm_status count_first(struct report *r, uint64_t *count)
+static uint64_t count_first(struct report *r)
 {
     const unsigned __int128 wanted = (unsigned __int128)(uint64_t)r->o->self_ps * SHARE_OF_FIRST_PCT;
     unsigned __int128 sum = 0;
-    tm_status st = tm_sorter_finish_st(r->lengths);
+    const int64_t *length;
+    uint64_t count = 0;
 
-    *count = 0;
-    while (st == TM_OK && sum * 100 < wanted) {
-        const void *row;
-
-        st = tm_sorter_next_st(r->lengths, &row);
-        if (st != TM_OK || !row)
-            break;
-        sum += (uint64_t) * (const int64_t *)row;
-        ++*count;
-    }
-    return st;
+    tm_sorter_finish(r->lengths);
+    for (; sum * 100 < wanted && (length = tm_sorter_next(r->lengths)); count++)
+        sum += (uint64_t)*length;
+    return count;
 }
 
 /* --- values --- */
@@ -407,26 +365,24 @@ static int64_t mean_of(const struct op_row *row)
 }
 
 /* The opcode as the HLO has it, or out of the line that names a TPU's operation. */
-static tm_status add_opcode(struct report *r, struct tm_value *to, const struct op_row *row)
+static void add_opcode(struct report *r, struct tm_value *to, const struct op_row *row)
 {
     const char *text, *opcode;
     size_t length, opcode_length;
-    tm_status st;
 
-    if (row->opcode || !row->details)
-        return tm_listed_text_or(&r->texts, to, "opcode", row->opcode, not_told);
-    st = tm_names_text_st(r->o->names, row->details, HLO_BYTES, &text, &length);
-    if (st != TM_OK)
-        return st;
+    if (row->opcode || !row->details) {
+        tm_listed_text_or(&r->texts, to, "opcode", row->opcode, not_told);
+        return;
+    }
+    text = tm_names_text(r->o->names, row->details, HLO_BYTES, &length);
     tm_hlo_opcode(text, length, &opcode, &opcode_length);
     if (opcode_length)
         tm_add_text(to, "opcode", opcode, opcode_length);
     else
         tm_add_null(to, "opcode", not_told);
-    return TM_OK;
 }
 
-static tm_status add_category(struct ops *o, struct tm_value *to, const struct op_row *row)
+static void add_category(struct ops *o, struct tm_value *to, const struct op_row *row)
 {
     const struct tm_category_question question = { .name = row->kernel,
                                                    .hlo_op = row->is_hlo ? row->name : 0,
@@ -436,12 +392,8 @@ static tm_status add_category(struct ops *o, struct tm_value *to, const struct o
                                                    .level = row->level,
                                                    .has_matrix = row->has_matrix,
                                                    .is_op = row->is_hlo };
-    enum tm_kernel_category category;
-    const tm_status st = tm_kernel_category_of(o->names, &question, &category);
 
-    if (st == TM_OK)
-        tm_add_string(to, "category", tm_category_name[category]);
-    return st;
+    tm_add_string(to, "category", tm_category_name[tm_kernel_category_of(o->names, &question)]);
 }
 
 static void add_amount(struct tm_value *to, const char *key, struct tm_wide amount, bool is_known)
@@ -507,35 +459,25 @@ static void add_times(struct tm_value *to, const struct op_row *row)
     tm_add_int(to, "max_ps", row->max_ps);
 }
 
-static tm_status add_texts(struct report *r, struct tm_value *to, const struct op_row *row)
+static void add_texts(struct report *r, struct tm_value *to, const struct op_row *row)
 {
-    tm_status st = tm_listed_text_add(&r->texts, to, "name", row->name);
-
-    if (st == TM_OK)
-        st = tm_listed_text_or(&r->texts, to, "module", row->module, not_told);
-    if (st == TM_OK)
-        st = add_opcode(r, to, row);
-    if (st == TM_OK)
-        st = add_category(r->o, to, row);
-    if (st == TM_OK)
-        st = tm_listed_text_or(&r->texts, to, "op", row->path, not_told);
-    if (st == TM_OK)
-        st = tm_listed_text_or(&r->texts, to, "source", row->source, not_told);
-    return st;
+    tm_listed_text_add(&r->texts, to, "name", row->name);
+    tm_listed_text_or(&r->texts, to, "module", row->module, not_told);
+    add_opcode(r, to, row);
+    add_category(r->o, to, row);
+    tm_listed_text_or(&r->texts, to, "op", row->path, not_told);
+    tm_listed_text_or(&r->texts, to, "source", row->source, not_told);
 }
 
 /* Where it can be found in the trace: its first event. */
-static tm_status add_first(struct ops *o, struct tm_value *to, const struct op_row *row)
+static void add_first(struct ops *o, struct tm_value *to, const struct op_row *row)
 {
     const struct op_device *device = tm_rows_at(o->devices, row->first_device);
     struct tm_value *first = tm_add_object(to, "first");
 
-    if (!device)
-        return o->run->error.status;
     tm_add_string(first, "device", device->id);
     tm_add_int(first, "begin_ps", row->first_ps);
     tm_add_int(first, "dur_ps", row->first_dur_ps);
-    return TM_OK;
 }
 
 static void add_family_place(const struct ops *o, struct tm_value *to, struct tm_key family)
@@ -550,10 +492,9 @@ static void add_family_place(const struct ops *o, struct tm_value *to, struct tm
         tm_add_null(to, "family", "its family is not listed");
 }
 
-static tm_status add_row(struct report *r, struct tm_value *to, const struct op_row *row, const struct op_roof *roof)
+static void add_row(struct report *r, struct tm_value *to, const struct op_row *row, const struct op_roof *roof)
 {
-    tm_status st = add_texts(r, to, row);
-
+    add_texts(r, to, row);
     if (row->precision)
         tm_add_string(to, "precision", tm_precision_name[row->precision]);
     else
@@ -562,7 +503,7 @@ static tm_status add_row(struct report *r, struct tm_value *to, const struct op_
     tm_add_double(to, "self_share_pct", share_of((double)row->self_ps, r->o->self_ps));
     add_family_place(r->o, to, row->family);
     add_roof(to, row, roof);
-    return st == TM_OK ? add_first(r->o, to, row) : st;
+    add_first(r->o, to, row);
 }
 
 /* --- the section --- */
@@ -578,54 +519,42 @@ static void add_rest(struct report *r, struct tm_value *ops, uint64_t listed, co
     tm_add_int(rest, "total_ps", o->total_ps > sum->total_ps ? o->total_ps - sum->total_ps : 0);
 }
 
-static tm_status add_rows(struct report *r, struct tm_value *ops)
+static void add_rows(struct report *r, struct tm_value *ops)
 {
     struct tm_value *list = tm_add_array(ops, "rows");
     const uint64_t count = tm_top_rows_count(r->rows);
     struct op_row sum = { .count = 0 };
-    tm_status st = TM_OK;
 
     r->texts = tm_listed_texts(r->o->names, r->o->settings->table_rows);
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         const struct op_row *row = tm_top_rows_at(r->rows, i);
         struct tm_value *to = tm_add_object(list, NULL);
         struct op_roof roof;
 
-        st = tm_op_peaks(r->o, row->first_device, &r->peaks);
-        if (st != TM_OK)
-            break;
+        tm_op_peaks(r->o, row->first_device, &r->peaks);
         tm_op_roof_of(row, &r->peaks.peaks, &roof);
-        st = add_row(r, to, row, &roof);
+        add_row(r, to, row, &roof);
         sum.count = tm_sum_counts(sum.count, row->count);
         sum.self_ps = tm_sum_times(sum.self_ps, row->self_ps);
         sum.total_ps = tm_sum_times(sum.total_ps, row->total_ps);
         tm_add_double(to, "cumulative_pct", share_of((double)sum.self_ps, r->o->self_ps));
     }
     add_rest(r, ops, count, &sum);
-    return st;
 }
 
-static tm_status add_family(struct report *r, struct tm_value *to, const struct family *family)
+static void add_family(struct report *r, struct tm_value *to, const struct family *family)
 {
     const struct op_row *row = &family->row;
     struct op_roof roof;
-    tm_strid name = 0, path = 0;
-    tm_status st = op_family_texts(r->o, row->name, row->path, &name, &path);
+    const tm_strid name = put_text(r->o, row->name, row->path ? NAME : NAME_ALONE);
+    const tm_strid path = row->path ? put_text(r->o, row->path, PATH) : 0;
 
-    if (st == TM_OK)
-        st = tm_listed_text_add(&r->texts, to, "family", name);
-    if (st == TM_OK)
-        st = tm_listed_text_or(&r->texts, to, "op", path, not_told);
-    if (st == TM_OK)
-        st = tm_listed_text_add(&r->texts, to, "longest", family->top_name);
-    if (st == TM_OK)
-        st = add_category(r->o, to, row);
-    if (st == TM_OK)
-        st = tm_listed_text_or(&r->texts, to, "source", row->source, not_told);
-    if (st == TM_OK)
-        st = tm_op_peaks(r->o, row->first_device, &r->peaks);
-    if (st != TM_OK)
-        return st;
+    tm_listed_text_add(&r->texts, to, "family", name);
+    tm_listed_text_or(&r->texts, to, "op", path, not_told);
+    tm_listed_text_add(&r->texts, to, "longest", family->top_name);
+    add_category(r->o, to, row);
+    tm_listed_text_or(&r->texts, to, "source", row->source, not_told);
+    tm_op_peaks(r->o, row->first_device, &r->peaks);
     if (row->precision)
         tm_add_string(to, "precision", tm_precision_name[row->precision]);
     else
@@ -636,22 +565,21 @@ static tm_status add_family(struct report *r, struct tm_value *to, const struct 
     tm_add_double(to, "share_pct", share_of((double)row->self_ps, r->o->self_ps));
     tm_op_roof_of(row, &r->peaks.peaks, &roof);
     add_roof(to, row, &roof);
-    return add_first(r->o, to, row);
+    add_first(r->o, to, row);
 }
 
-static tm_status add_families(struct report *r, struct tm_value *ops)
+static void add_families(struct report *r, struct tm_value *ops)
 {
     struct tm_value *list = tm_add_array(ops, "families"), *rest;
     const uint64_t count = tm_top_rows_count(r->families);
     struct family sum = { .members = 0 };
-    tm_status st = TM_OK;
 
     r->texts = tm_listed_texts(r->o->names, families_most(r->o));
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         const struct family *family = tm_top_rows_at(r->families, i);
         struct tm_value *to = tm_add_object(list, NULL);
 
-        st = add_family(r, to, family);
+        add_family(r, to, family);
         sum.members = tm_sum_counts(sum.members, family->members);
         sum.row.count = tm_sum_counts(sum.row.count, family->row.count);
         sum.row.self_ps = tm_sum_times(sum.row.self_ps, family->row.self_ps);
@@ -664,18 +592,14 @@ static tm_status add_families(struct report *r, struct tm_value *ops)
     tm_add_uint(rest, "count", r->o->count > sum.row.count ? r->o->count - sum.row.count : 0);
     tm_add_int(rest, "self_ps", r->o->self_ps > sum.row.self_ps ? r->o->self_ps - sum.row.self_ps : 0);
     tm_add_int(rest, "total_ps", r->o->total_ps > sum.row.total_ps ? r->o->total_ps - sum.row.total_ps : 0);
-    return st;
 }
 
-static tm_status add_section(struct report *r, struct tm_value *summary)
+static void add_section(struct report *r, struct tm_value *summary)
 {
     const struct ops *o = r->o;
     struct tm_value *ops = tm_add_object(summary, "ops");
-    uint64_t first;
-    tm_status st = count_first(r, &first);
+    const uint64_t first = count_first(r);
 
-    if (st != TM_OK)
-        return st;
     tm_add_uint(ops, "count", o->count);
     tm_add_uint(ops, "distinct", r->distinct);
     tm_add_uint(ops, "distinct_families", r->distinct_families);
@@ -687,21 +611,20 @@ static tm_status add_section(struct report *r, struct tm_value *summary)
         tm_add_null(ops, "top_share_pct", "no operations in the analyzed steps");
     tm_add_uint(ops, "rows_for_80_pct", first);
     tm_add_string(ops, "basis", o->has_hlo ? "hlo_op" : "kernel");
-    st = add_families(r, ops);
-    return st == TM_OK ? add_rows(r, ops) : st;
+    add_families(r, ops);
+    add_rows(r, ops);
 }
 
-tm_status tm_op_add_row(struct ops *o, struct tm_listed_texts *texts, struct tm_value *to, const struct op_row *row,
-                        const struct op_roof *roof)
+void tm_op_add_row(struct ops *o, struct tm_listed_texts *texts, struct tm_value *to, const struct op_row *row,
+                   const struct op_roof *roof)
 {
     struct report r = { .o = o, .texts = *texts };
-    const tm_status st = add_row(&r, to, row, roof);
 
+    add_row(&r, to, row, roof);
     *texts = r.texts;
-    return st;
 }
 
-static tm_status open_tables(struct report *r)
+static void open_tables(struct report *r)
 {
     struct ops *o = r->o;
 
@@ -714,7 +637,6 @@ static tm_status open_tables(struct report *r)
     r->by_family = tm_groups_new(o->run, TM_ACCOUNT_TABLES, sizeof(struct family), ops_memory(o->run, OPS_FAMILIES),
                                  merge_families);
     r->families = tm_listed_rows_new(o->run, sizeof(struct family), families_most(o), longest_family_first);
-    return r->rows && r->lengths && r->members && r->by_family && r->families ? TM_OK : o->run->error.status;
 }
 
 static uint64_t chosen_steps(const struct tm_value *summary)
@@ -728,7 +650,6 @@ tm_status tm_ops_report(struct tm_stage *s, struct tm_value *summary)
 {
     struct report r = { .o = s->state };
     struct op_roofs roofs = { .far = NULL };
-    tm_status st;
 
     if (!r.o->active_devices) {
         tm_add_null(summary, "ops", "no device activity was recorded");
@@ -736,19 +657,15 @@ tm_status tm_ops_report(struct tm_stage *s, struct tm_value *summary)
         return TM_OK;
     }
     r.steps = chosen_steps(summary);
-    st = open_tables(&r);
-    if (st == TM_OK)
-        st = tm_op_roofs_open(r.o, &roofs);
-    if (st == TM_OK)
-        st = read_rows(&r, &roofs);
-    if (st == TM_OK)
-        st = read_families(&r);
-    if (st == TM_OK)
-        st = find_places(&r);
-    if (st == TM_OK)
-        st = add_section(&r, summary);
-    if (st == TM_OK)
-        st = tm_op_roofline(r.o, &roofs, summary);
+    open_tables(&r);
+    tm_op_roofs_open(r.o, &roofs);
+    if (!tm_failed(s->run)) {
+        read_rows(&r, &roofs);
+        read_families(&r);
+        find_places(&r);
+        add_section(&r, summary);
+        tm_op_roofline(r.o, &roofs, summary);
+    }
     tm_op_roofs_close(&roofs);
     tm_top_rows_free(r.rows);
     tm_sorter_free(r.lengths);
@@ -756,5 +673,5 @@ tm_status tm_ops_report(struct tm_stage *s, struct tm_value *summary)
     give_places(r.o);
     tm_groups_free(r.by_family);
     tm_top_rows_free(r.families);
-    return st;
+    return s->run->error.status;
 }

@@ -25,44 +25,33 @@ enum tm_backward {
     TM_BACKWARD_COUNT
 };
 
-static tm_status look_at(const struct tm_trace *trace, tm_strid path, enum tm_backward *backward)
+static void look_at(const struct tm_trace *trace, tm_strid path, enum tm_backward *backward)
 {
     enum tm_backward told;
-    struct tm_name name;
-    tm_status st;
 
     if (!path)
-        return TM_OK;
-    st = tm_names_info_st(trace->names, path, &name);
-    if (st != TM_OK)
-        return st;
-    told = name.traits & TM_TRAIT_BACKWARD ? TM_BACKWARD_YES : TM_BACKWARD_NO;
+        return;
+    told = tm_names_info(trace->names, path).traits & TM_TRAIT_BACKWARD ? TM_BACKWARD_YES : TM_BACKWARD_NO;
     if (told > *backward)
         *backward = told;
-    return TM_OK;
 }
 
 /* What the framework paths of a host tell: those of its launch facts and of its programs' HLO.  JAX writes
  * `transpose(jvp(f))` around what belongs to the backward pass.
  * out:    *backward  the larger of what it was and what was found */
-static tm_status backward_in_paths(const struct tm_trace *trace, enum tm_backward *backward)
+static void backward_in_paths(const struct tm_trace *trace, enum tm_backward *backward)
 {
-    tm_status st = TM_OK;
-
-    for (uint64_t i = 1; i < tm_rows_count(trace->configs) && st == TM_OK && *backward != TM_BACKWARD_YES; i++) {
+    for (uint64_t i = 1; i < tm_rows_count(trace->configs) && *backward != TM_BACKWARD_YES; i++) {
         const struct tm_config *config = tm_rows_at(trace->configs, i);
 
-        if (!config)
-            return trace->run->error.status;
         if (config->hlo_op || config->has_kernel || config->category) /* of what a device runs */
-            st = look_at(trace, config->op, backward);
+            look_at(trace, config->op, backward);
     }
-    for (uint64_t i = 1; i < tm_rows_count(trace->hlo_ops) && st == TM_OK && *backward != TM_BACKWARD_YES; i++) {
+    for (uint64_t i = 1; i < tm_rows_count(trace->hlo_ops) && *backward != TM_BACKWARD_YES; i++) {
         const struct tm_hlo_op *op = tm_rows_at(trace->hlo_ops, i);
 
-        st = op ? look_at(trace, op->path, backward) : trace->run->error.status;
+        look_at(trace, op->path, backward);
     }
-    return st;
 }
 
 enum {
@@ -169,7 +158,7 @@ static void count_device(struct overview *o, const struct device_row *device)
     o->used_devices[device->kind] += device->is_used;
 }
 
-static tm_status keep_device(struct overview *o, const struct tm_device *device)
+static void keep_device(struct overview *o, const struct tm_device *device)
 {
     struct device_row row = { .core_count = device->core_count,
                               .memory_bytes = device->memory_bytes,
@@ -180,52 +169,46 @@ static tm_status keep_device(struct overview *o, const struct tm_device *device)
 
     memcpy(row.model, device->model, sizeof(row.model));
     memcpy(row.vendor, device->vendor, sizeof(row.vendor));
-    return tm_rows_append_st(o->devices, &row);
+    tm_rows_append(o->devices, &row);
 }
 
 /* Whose events were left out, as the tally of them counts. */
-static tm_status count_accelerators(struct overview *o, const struct tm_trace *trace)
+static void count_accelerators(struct overview *o, const struct tm_trace *trace)
 {
     for (uint64_t i = 0; i < tm_rows_count(trace->tracks); i++) {
         const struct tm_track *track = tm_rows_at(trace->tracks, i);
 
-        if (!track)
-            return o->run->error.status;
         if (track->accelerator)
             o->accelerators[track->accelerator] += track->events;
     }
-    return TM_OK;
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 {
     struct overview *o = s->state;
     struct host_row host = { .environment = trace->environment, .origin = trace->origin };
-    tm_status st = count_accelerators(o, trace);
 
-    if (st != TM_OK)
-        return st;
+    count_accelerators(o, trace);
 
     o->trace = trace;
     o->backward = TM_BACKWARD_UNKNOWN;
     o->operators_before = o->classes[TM_CLASS_FRAMEWORK_OP];
     memcpy(host.name, trace->host_name, sizeof(host.name));
     o->device_events = 0;
-    st = tm_rows_append_st(o->hosts, &host);
-    for (uint32_t i = 0; i < trace->device_count && st == TM_OK; i++) {
+    tm_rows_append(o->hosts, &host);
+    for (uint32_t i = 0; i < trace->device_count; i++) {
         const struct tm_device *device = &trace->devices[i];
         struct unused_row unused = { .host = (uint32_t)tm_rows_count(o->hosts) - 1 };
 
         /* A CPU is a device only where programs ran on it. */
         if (device->kind == TM_DEVICE_CPU && !device->activities)
             continue;
-        st = keep_device(o, device);
-        if (st != TM_OK || device->activities)
-            continue;
+        keep_device(o, device);
         memcpy(unused.name, device->name, sizeof(unused.name));
-        st = tm_rows_append_st(o->unused, &unused);
+        if (!device->activities)
+            tm_rows_append(o->unused, &unused);
     }
-    return st;
+    return s->run->error.status;
 }
 
 static inline bool is_used(const struct tm_event *event)
@@ -319,14 +302,12 @@ static tm_status end_host(struct tm_stage *s)
         o->trace->origin == TM_ORIGIN_PYTORCH && o->classes[TM_CLASS_FRAMEWORK_OP] > o->operators_before;
 
     enum tm_backward backward = o->backward == TM_BACKWARD_UNKNOWN && has_operators ? TM_BACKWARD_NO : o->backward;
-    const tm_status st = backward_in_paths(o->trace, &backward);
 
-    if (!host)
-        return o->run->error.status;
+    backward_in_paths(o->trace, &backward);
     host->backward = (uint8_t)backward;
     host->device_events = o->device_events;
     host->clocks = clocks_of(o->trace);
-    return st;
+    return s->run->error.status;
 }
 
 /* --- the sections --- */
@@ -379,7 +360,7 @@ static void add_clocks(struct tm_value *to, const struct tpu_clocks *clocks)
     }
 }
 
-static tm_status add_hosts(struct overview *o, struct tm_value *environment)
+static void add_hosts(struct overview *o, struct tm_value *environment)
 {
     struct tm_value *list = tm_add_array(environment, "hosts");
 
@@ -389,8 +370,6 @@ static tm_status add_hosts(struct overview *o, struct tm_value *environment)
         const char *why;
         struct tm_value *to;
 
-        if (!host)
-            return o->run->error.status;
         e = &host->environment;
         why = host->origin == TM_ORIGIN_JSON_COPY ? not_in_copy : not_recorded;
         to = tm_add_object(list, NULL);
@@ -420,7 +399,6 @@ static tm_status add_hosts(struct overview *o, struct tm_value *environment)
         tm_add_uint(to, "device_events", host->device_events);
         add_clocks(to, &host->clocks);
     }
-    return TM_OK;
 }
 
 static void add_devices(const struct overview *o, struct tm_value *environment)
@@ -491,49 +469,38 @@ static void add_coverage(const struct overview *o, struct tm_value *summary)
     }
 }
 
-static tm_status add_unused(struct overview *o, struct tm_value *summary)
+static void add_unused(struct overview *o, struct tm_value *summary)
 {
     struct tm_value *list = tm_add_array(summary, "unused");
 
     for (uint64_t i = 0; i < tm_rows_count(o->unused) && i < UNUSED_LISTED; i++) {
         const struct unused_row *unused = tm_rows_at(o->unused, i);
-        const struct host_row *host = unused ? tm_rows_at(o->hosts, unused->host) : NULL;
-        struct tm_value *to;
+        const struct host_row *host = tm_rows_at(o->hosts, unused->host);
+        struct tm_value *to = tm_add_object(list, NULL);
 
-        if (!host)
-            return o->run->error.status;
-        to = tm_add_object(list, NULL);
         tm_add_string(to, "host", host->name);
         tm_add_string(to, "name", unused->name);
     }
-    return TM_OK;
 }
 
-static tm_status count_devices(struct overview *o)
+static void count_devices(struct overview *o)
 {
-    for (uint64_t i = 0; i < tm_rows_count(o->devices); i++) {
-        const struct device_row *device = tm_rows_at(o->devices, i);
-
-        if (!device)
-            return o->run->error.status;
-        count_device(o, device);
-    }
-    return TM_OK;
+    for (uint64_t i = 0; i < tm_rows_count(o->devices); i++)
+        count_device(o, tm_rows_at(o->devices, i));
 }
 
 static tm_status report(struct tm_stage *s, struct tm_value *summary)
 {
     struct overview *o = s->state;
     struct tm_value *environment = tm_add_object(summary, "environment");
-    tm_status st = count_devices(o);
 
-    if (st != TM_OK)
-        return st;
+    count_devices(o);
     tm_add_string(environment, "platform", platform_of(o));
-    st = add_hosts(o, environment);
+    add_hosts(o, environment);
     add_devices(o, environment);
     add_coverage(o, summary);
-    return st == TM_OK ? add_unused(o, summary) : st;
+    add_unused(o, summary);
+    return s->run->error.status;
 }
 
 /* --- partials --- */
@@ -598,16 +565,11 @@ static const struct tm_row_field sum_fields[] = {
 static tm_status save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     const struct overview *o = s->state;
-    tm_status st;
 
     tm_fields_save(w, sum_fields, o);
-    st = tm_fields_save_rows(w, host_fields, o->hosts, 0, tm_rows_count(o->hosts));
-    if (st != TM_OK)
-        return st;
+    tm_fields_save_rows(w, host_fields, o->hosts, 0, tm_rows_count(o->hosts));
     tm_partial_put_u64(w, tm_rows_count(o->devices));
-    st = tm_fields_save_rows(w, device_fields, o->devices, 0, tm_rows_count(o->devices));
-    if (st != TM_OK)
-        return st;
+    tm_fields_save_rows(w, device_fields, o->devices, 0, tm_rows_count(o->devices));
     tm_partial_put_u64(w, tm_rows_count(o->unused));
     return tm_fields_save_rows(w, unused_fields, o->unused, 0, tm_rows_count(o->unused));
 }
@@ -625,15 +587,10 @@ static tm_status load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct overview *o = s->state;
     uint32_t number = 0;
-    tm_status st;
 
     tm_fields_load_more(r, sum_fields, o);
-    st = tm_fields_load_rows(r, host_fields, o->hosts, tm_partial_host_count(r), complete_host, &number);
-    if (st != TM_OK)
-        return st;
-    st = tm_fields_load_rows(r, device_fields, o->devices, tm_partial_u64(r), NULL, NULL);
-    if (st != TM_OK)
-        return st;
+    tm_fields_load_rows(r, host_fields, o->hosts, tm_partial_host_count(r), complete_host, &number);
+    tm_fields_load_rows(r, device_fields, o->devices, tm_partial_u64(r), NULL, NULL);
     return tm_fields_load_rows(r, unused_fields, o->unused, tm_partial_u64(r), NULL, NULL);
 }
 

@@ -94,28 +94,24 @@ struct programs {
 
 enum { NAME_MOST = 512 };
 
-static tm_status add_name(struct programs *p, struct tm_value *to, const char *key, tm_strid name)
+static void add_name(struct programs *p, struct tm_value *to, const char *key, tm_strid name)
 {
-    const char *text;
     size_t length;
-    const tm_status st = tm_names_text_st(p->names, name, NAME_MOST, &text, &length);
+    const char *text = tm_names_text(p->names, name, NAME_MOST, &length);
 
-    if (st == TM_OK)
-        tm_add_text(to, key, text, length);
-    return st;
+    tm_add_text(to, key, text, length);
 }
 
-static tm_status add_pauses(struct programs *p, struct tm_value *section)
+static void add_pauses(struct programs *p, struct tm_value *section)
 {
     struct tm_value *pauses = tm_add_object(section, "pauses"), *list;
-    tm_status st = TM_OK;
 
     tm_add_int(pauses, "below_ps", PROGRAMS_PAUSE_PS);
     tm_add_uint(pauses, "count", p->pause_count);
     tm_add_int(pauses, "total_ps", p->pause_ps);
     list = tm_add_array(pauses, "longest");
     tm_top_rows_sort(p->longest);
-    for (uint64_t i = 0; i < tm_top_rows_count(p->longest) && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tm_top_rows_count(p->longest); i++) {
         const struct program_pause *pause = tm_top_rows_at(p->longest, i);
         struct tm_value *to = tm_add_object(list, NULL);
 
@@ -126,11 +122,9 @@ static tm_status add_pauses(struct programs *p, struct tm_value *section)
             tm_add_int(to, "step", pause->step_number);
         else
             tm_add_null(to, "step", "the step has no number");
-        st = add_name(p, to, "before", pause->before);
-        if (st == TM_OK)
-            st = add_name(p, to, "after", pause->after);
+        add_name(p, to, "before", pause->before);
+        add_name(p, to, "after", pause->after);
     }
-    return st;
 }
 
 /* host.eager: how much of the work is sent to the devices op by op. */
@@ -177,7 +171,8 @@ static tm_status programs_report(struct tm_stage *s, struct tm_value *summary)
     tm_add_double(section, "per_step", (double)p->count / (double)p->step_devices);
     tm_add_uint(section, "operations", p->operations);
     tm_add_int(section, "operation_ps", p->operation_ps);
-    return add_pauses(p, section);
+    add_pauses(p, section);
+    return s->run->error.status;
 }
 
 /* Programs in a partial: the sums and the longest pauses. */
@@ -296,36 +291,29 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 /* --- executions --- */
 
 /* Whether a moment of the host lies in a chosen step; moments come in their order, as the markers do. */
-static tm_status find_mark(struct programs *p, int64_t at_ps, bool *is_inside)
+static bool is_in_mark(struct programs *p, int64_t at_ps)
 {
     const struct tm_steps *steps = &p->trace->steps;
 
-    *is_inside = false;
     for (; p->mark < steps->chosen_end; p->mark++) {
         const struct tm_step_mark *mark = tm_rows_at(steps->marks, p->mark);
 
-        if (!mark)
-            return p->run->error.status;
         if (at_ps < mark->start_ps)
-            return TM_OK;
-        if (at_ps - mark->start_ps < mark->dur_ps) {
-            *is_inside = true;
-            return TM_OK;
-        }
+            return false;
+        if (at_ps - mark->start_ps < mark->dur_ps)
+            return true;
     }
-    return TM_OK;
+    return false;
 }
 
-static tm_status take_call(struct programs *p, const struct tm_event *event)
+static void take_call(struct programs *p, const struct tm_event *event)
 {
     struct tm_name name;
-    bool is_inside;
-    tm_status st = find_mark(p, event->record.start_ps, &is_inside);
 
-    if (st != TM_OK || !is_inside)
-        return st;
-    st = tm_names_info_st(p->names, event->record.name, &name);
-    for (int i = 0; i < PROGRAMS_NAMES && st == TM_OK; i++) {
+    if (!is_in_mark(p, event->record.start_ps))
+        return;
+    name = tm_names_info(p->names, event->record.name);
+    for (int i = 0; i < PROGRAMS_NAMES; i++) {
         struct program_call *call = &p->calls[i];
 
         if (call->count && call->hash != name.hash.low)
@@ -335,7 +323,6 @@ static tm_status take_call(struct programs *p, const struct tm_event *event)
         call->total_ps = tm_sum_times(call->total_ps, event->record.dur_ps);
         break;
     }
-    return st;
 }
 
 /* An execution on a TPU, which counts with its first op of a chosen step. */
@@ -357,7 +344,7 @@ static void count_module(struct programs *p, struct program_lane *lane, const st
 
 /* --- pauses --- */
 
-static tm_status take_pause(struct programs *p, const struct program_lane *lane, const struct tm_event *event)
+static void take_pause(struct programs *p, const struct program_lane *lane, const struct tm_event *event)
 {
     const struct tm_device *device = &p->trace->devices[event->device];
     const struct tm_steps *steps = &p->trace->steps;
@@ -369,19 +356,17 @@ static tm_status take_pause(struct programs *p, const struct program_lane *lane,
                                    .after = event->config->module };
 
     if (pause.dur_ps <= 0 || pause.dur_ps >= PROGRAMS_PAUSE_PS)
-        return TM_OK;
+        return;
     p->pause_count = tm_sum_counts(p->pause_count, 1);
     p->pause_ps = tm_sum_times(p->pause_ps, pause.dur_ps);
     memcpy(pause.device, device->id, sizeof(pause.device));
     if (steps->source == TM_STEPS_HOST && event->step < tm_rows_count(steps->marks)) {
         const struct tm_step_mark *mark = tm_rows_at(steps->marks, event->step);
 
-        if (!mark)
-            return p->run->error.status;
         pause.has_step = 1;
         pause.step_number = mark->number;
     }
-    return tm_top_rows_add(p->longest, &pause);
+    tm_top_rows_add(p->longest, &pause);
 }
 
 /* --- dispatches --- */
@@ -434,35 +419,26 @@ static inline void take_dispatched(struct programs *p, struct program_lane *lane
 
 /* Whether an op is of another execution than the one before it: its program is another one, or begins again with
  * its first op, which an execution since then has to allow: loops come back to it too. */
-static tm_status find_next(struct programs *p, const struct program_lane *lane, const struct tm_config *config,
-                           bool *is_next)
+static bool is_of_next(struct programs *p, const struct program_lane *lane, const struct tm_config *config)
 {
-    bool is_same = false;
-    tm_status st = tm_names_are_same_st(p->names, lane->module, config->module, &is_same);
-
-    *is_next = !is_same;
-    if (st != TM_OK || !is_same || p->begun <= lane->calls)
-        return st;
-    return tm_names_are_same_st(p->names, lane->first, config->hlo_op, is_next);
+    if (!tm_names_are_same(p->names, lane->module, config->module))
+        return true;
+    return p->begun > lane->calls && tm_names_are_same(p->names, lane->first, config->hlo_op);
 }
 
-static tm_status take_op(struct programs *p, struct program_lane *lane, const struct tm_event *event)
+static void take_op(struct programs *p, struct program_lane *lane, const struct tm_event *event)
 {
     const bool is_same_step = lane->step == event->step;
-    bool is_next = true;
-    tm_status st = is_same_step ? find_next(p, lane, event->config, &is_next) : TM_OK;
+    const bool is_next = !is_same_step || is_of_next(p, lane, event->config);
 
-    if (st != TM_OK)
-        return st;
     take_dispatched(p, lane, event, is_next);
     if (!is_next)
-        return TM_OK;
+        return;
     if (is_same_step && lane->module)
-        st = take_pause(p, lane, event);
+        take_pause(p, lane, event);
     lane->module = event->config->module;
     lane->first = event->config->hlo_op;
     lane->calls = p->begun;
-    return st;
 }
 
 static bool is_op(const struct tm_event *event)
@@ -471,11 +447,10 @@ static bool is_op(const struct tm_event *event)
            event->record.class == TM_CLASS_CPU_OP;
 }
 
-static tm_status take_activity(struct programs *p, const struct tm_event *event)
+static void take_activity(struct programs *p, const struct tm_event *event)
 {
     struct program_lane *lane = &p->lanes[event->device];
     const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
-    tm_status st = TM_OK;
 
     count_module(p, lane, event);
     if (is_op(event)) {
@@ -483,14 +458,13 @@ static tm_status take_activity(struct programs *p, const struct tm_event *event)
         p->operation_ps = tm_sum_times(p->operation_ps, event->record.dur_ps);
         p->has_modules |= event->config->module != 0;
         if (event->config->module)
-            st = take_op(p, lane, event);
+            take_op(p, lane, event);
         else if (event->launch)
             take_dispatched(p, lane, event, event->launch != lane->dispatch.launch);
     }
     if (lane->step == TM_NONE || end_ps > lane->end_ps)
         lane->end_ps = end_ps;
     lane->step = event->step;
-    return st;
 }
 
 static bool has_marked_steps(const struct tm_trace *trace)
@@ -498,26 +472,27 @@ static bool has_marked_steps(const struct tm_trace *trace)
     return trace->steps.source != TM_STEPS_SESSION;
 }
 
-static tm_status take_event(struct programs *p, const struct tm_event *event)
+static void take_event(struct programs *p, const struct tm_event *event)
 {
     if (event->record.class == TM_CLASS_MODULE) {
         p->begun++;
         if (event->device < p->lane_count)
             take_module(p, event);
         else if (p->trace->steps.source == TM_STEPS_HOST)
-            return take_call(p, event);
-        return TM_OK;
+            take_call(p, event);
+    } else if (event->chosen && event->level != TM_LEVEL_NONE && event->device < p->lane_count &&
+               event->step != TM_NONE) {
+        take_activity(p, event);
     }
-    if (event->chosen && event->level != TM_LEVEL_NONE && event->device < p->lane_count && event->step != TM_NONE)
-        return take_activity(p, event);
-    return TM_OK;
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct programs *p = s->state;
 
-    return has_marked_steps(p->trace) ? take_event(p, event) : TM_OK;
+    if (has_marked_steps(p->trace))
+        take_event(p, event);
+    return s->run->error.status;
 }
 
 static tm_status end_host(struct tm_stage *s)

@@ -60,15 +60,13 @@ void tm_op_roof_of(const struct op_row *row, const struct tm_peaks *peaks, struc
     roof->has_roof = true;
 }
 
-tm_status tm_op_peaks(struct ops *o, uint32_t device, struct op_peaks *cache)
+void tm_op_peaks(struct ops *o, uint32_t device, struct op_peaks *cache)
 {
     const struct op_device *row;
 
     if (cache->is_known && cache->device == device)
-        return TM_OK;
+        return;
     row = tm_rows_at(o->devices, device);
-    if (!row)
-        return o->run->error.status;
     tm_peaks_of(&(struct tm_peak_question){ .model = row->model,
                                             .vendor = row->vendor,
                                             .kind = row->kind,
@@ -82,7 +80,6 @@ tm_status tm_op_peaks(struct ops *o, uint32_t device, struct op_peaks *cache)
                 &cache->peaks);
     cache->device = device;
     cache->is_known = true;
-    return TM_OK;
 }
 
 enum { WHY_BYTES = 256 };
@@ -113,11 +110,10 @@ static int most_lost_first(const void *a, const void *b)
     return tm_key_order(x->row.key, y->row.key);
 }
 
-tm_status tm_op_roofs_open(struct ops *o, struct op_roofs *roofs)
+void tm_op_roofs_open(struct ops *o, struct op_roofs *roofs)
 {
     roofs->far = tm_top_rows_new(o->run, TM_ACCOUNT_TABLES, sizeof(struct op_far), OPS_FAR_LISTED,
                                  ops_memory(o->run, OPS_FAR), most_lost_first);
-    return roofs->far ? TM_OK : o->run->error.status;
 }
 
 void tm_op_roofs_close(struct op_roofs *roofs)
@@ -131,17 +127,17 @@ static int64_t lost_ps(const struct op_row *row, const struct op_roof *roof)
     return (int64_t)((double)row->cost.bytes_ps * (1 - roof->roof_pct / 100));
 }
 
-tm_status tm_op_roofs_add(struct ops *o, struct op_roofs *roofs, const struct op_row *row, const struct op_roof *roof)
+void tm_op_roofs_add(struct ops *o, struct op_roofs *roofs, const struct op_row *row, const struct op_roof *roof)
 {
     struct op_far far = { .row = *row };
 
     if (!op_computes(row->level))
-        return TM_OK;
+        return;
     roofs->bound_ps[roof->bound] = tm_sum_times(roofs->bound_ps[roof->bound], row->self_ps);
     if (!roof->has_roof || roof->roof_pct >= FAR_BELOW_PCT || row->self_ps / FAR_LEAST_PER_MILLE < o->compute_ps / 1000)
-        return TM_OK;
+        return;
     far.lost_ps = lost_ps(row, roof);
-    return tm_top_rows_add(roofs->far, &far);
+    tm_top_rows_add(roofs->far, &far);
 }
 
 /* --- the devices --- */
@@ -313,20 +309,16 @@ static void add_device(const struct ops *o, const struct op_device *device, cons
     }
 }
 
-static tm_status add_devices(struct ops *o, struct tm_value *to, struct sums *sums)
+static void add_devices(struct ops *o, struct tm_value *to, struct sums *sums)
 {
     struct tm_value *list = tm_add_array(to, "devices");
 
     for (uint64_t i = 0; i < tm_rows_count(o->devices); i++) {
         struct op_peaks peaks = { .is_known = false };
-        tm_status st = tm_op_peaks(o, (uint32_t)i, &peaks);
-        const struct op_device *device = st == TM_OK ? tm_rows_at(o->devices, i) : NULL;
 
-        if (!device)
-            return o->run->error.status;
-        add_device(o, device, &peaks.peaks, list, sums);
+        tm_op_peaks(o, (uint32_t)i, &peaks);
+        add_device(o, tm_rows_at(o->devices, i), &peaks.peaks, list, sums);
     }
-    return TM_OK;
 }
 
 /* --- the section --- */
@@ -417,66 +409,55 @@ static void add_precisions(const struct ops *o, struct tm_value *to)
     }
 }
 
-static tm_status add_far(struct ops *o, struct op_roofs *roofs, struct tm_value *to)
+static void add_far(struct ops *o, struct op_roofs *roofs, struct tm_value *to)
 {
     struct tm_value *list = tm_add_array(to, "far");
     struct tm_listed_texts texts = tm_listed_texts(o->names, OPS_FAR_LISTED);
     struct op_peaks peaks = { .is_known = false };
-    tm_status st = TM_OK;
 
     tm_top_rows_sort(roofs->far);
-    for (uint64_t i = 0; i < tm_top_rows_count(roofs->far) && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tm_top_rows_count(roofs->far); i++) {
         const struct op_far *far = tm_top_rows_at(roofs->far, i);
         struct tm_value *row = tm_add_object(list, NULL);
         struct op_roof roof;
 
-        st = tm_op_peaks(o, far->row.first_device, &peaks);
-        if (st != TM_OK)
-            break;
+        tm_op_peaks(o, far->row.first_device, &peaks);
         tm_op_roof_of(&far->row, &peaks.peaks, &roof);
-        st = tm_op_add_row(o, &texts, row, &far->row, &roof);
+        tm_op_add_row(o, &texts, row, &far->row, &roof);
         tm_add_int(row, "lost_ps", far->lost_ps);
     }
-    return st;
 }
 
 /* Why nothing is known of costs, in a buffer of the caller's. */
-static tm_status find_why(struct ops *o, char *why, size_t bytes)
+static void find_why(struct ops *o, char *why, size_t bytes)
 {
     const char *text;
     size_t length;
-    tm_status st;
 
     (void)snprintf(why, bytes, "%s",
                    o->has_hlo ? "the profile holds neither costs of its operations nor the program's HLO"
                               : "the profile does not tell which operation of a program its kernels are of");
     if (!o->hlo_why)
-        return TM_OK;
-    st = tm_names_text_st(o->names, o->hlo_why, bytes - 1, &text, &length);
-    if (st == TM_OK)
-        (void)snprintf(why, bytes, "%s", text);
-    return st;
+        return;
+    text = tm_names_text(o->names, o->hlo_why, bytes - 1, &length);
+    (void)snprintf(why, bytes, "%s", text);
 }
 
-tm_status tm_op_roofline(struct ops *o, struct op_roofs *roofs, struct tm_value *summary)
+void tm_op_roofline(struct ops *o, struct op_roofs *roofs, struct tm_value *summary)
 {
     struct tm_value *to = tm_add_object(summary, "roofline");
     struct sums sums = { .busy_ps = 0 };
     char why[WHY_BYTES];
-    tm_status st = find_why(o, why, sizeof(why));
 
-    if (st != TM_OK)
-        return st;
+    find_why(o, why, sizeof(why));
     if (source_of(o))
         tm_add_string(to, "source", source_of(o));
     else
         tm_add_null(to, "source", why);
-    st = add_devices(o, to, &sums);
-    if (st != TM_OK)
-        return st;
+    add_devices(o, to, &sums);
     add_rates(o, to, &sums, why);
     add_known(o, to);
     add_bounds(o, roofs, to);
     add_precisions(o, to);
-    return add_far(o, roofs, to);
+    add_far(o, roofs, to);
 }

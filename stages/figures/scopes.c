@@ -150,16 +150,15 @@ static struct tm_key family_of(struct tm_key outer, const char *name, size_t dig
     return (struct tm_key){ outer.high ^ keys[1].high, outer.low + keys[1].low };
 }
 
-static tm_status scope_layers_add(struct tm_groups *layers, const char *text, const struct tm_scope_path *path,
-                                  const struct scope_op *op)
+static void scope_layers_add(struct tm_groups *layers, const char *text, const struct tm_scope_path *path,
+                             const struct scope_op *op)
 {
     struct tm_scope_path any = *path;
     struct tm_key keys[TM_SCOPE_DEPTH_MOST + 1], outer = { 0, 0 };
-    tm_status st = TM_OK;
 
     any.pass = TM_PASS_OTHER; /* one key for all passes */
     tm_scope_path_keys(text, &any, keys);
-    for (uint32_t i = 0; i < path->depth && st == TM_OK; i++) {
+    for (uint32_t i = 0; i < path->depth; i++) {
         const char *name = text + path->parts[i].at;
         struct scope_layer layer = { .key = keys[i + 1],
                                      .outer_family = outer,
@@ -174,9 +173,8 @@ static tm_status scope_layers_add(struct tm_groups *layers, const char *text, co
             continue;
         layer.pass_ps[path->pass] = op->self_ps;
         outer = layer.family = family_of(keys[i], name, digits_at);
-        st = tm_groups_add_st(layers, &layer);
+        tm_groups_add(layers, &layer);
     }
-    return st;
 }
 
 /* --- which families are told --- */
@@ -226,12 +224,12 @@ static void decide_told(struct layer_report *r)
     }
 }
 
-static tm_status count_families(struct layer_report *r, struct tm_groups *families)
+static void count_families(struct layer_report *r, struct tm_groups *families)
 {
-    const void *row = NULL;
-    tm_status st = tm_groups_finish_st(r->layers);
+    const void *row;
 
-    while (st == TM_OK && (st = tm_groups_next_st(r->layers, &row)) == TM_OK && row) {
+    tm_groups_finish(r->layers);
+    while ((row = tm_groups_next(r->layers))) {
         const struct scope_layer *layer = row;
         const struct family family = { .key = layer->family,
                                        .outer = layer->outer_family,
@@ -239,37 +237,34 @@ static tm_status count_families(struct layer_report *r, struct tm_groups *famili
                                        .total_ps = layer->total_ps,
                                        .depth = layer->depth };
 
-        st = tm_groups_add_st(families, &family);
+        tm_groups_add(families, &family);
     }
-    return st;
 }
 
-static tm_status find_families(struct layer_report *r)
+static void find_families(struct layer_report *r)
 {
     struct tm_run *run = r->scopes->run;
     struct tm_groups *families = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct family),
                                                scopes_memory(run, SCOPES_FAMILIES), merge_families);
-    const void *row = NULL;
-    tm_status st = families ? count_families(r, families) : run->error.status;
+    const void *row;
 
-    if (st == TM_OK)
-        st = tm_groups_finish_st(families);
-    while (st == TM_OK && (st = tm_groups_next_st(families, &row)) == TM_OK && row)
-        st = tm_top_rows_add(r->families, row);
+    if (!families)
+        return;
+    count_families(r, families);
+    tm_groups_finish(families);
+    while ((row = tm_groups_next(families)))
+        tm_top_rows_add(r->families, row);
     tm_groups_free(families);
-    if (st != TM_OK)
-        return st;
     tm_top_rows_sort(r->families);
     decide_told(r);
-    return TM_OK;
 }
 
-static tm_status list_layers(struct layer_report *r)
+static void list_layers(struct layer_report *r)
 {
-    const void *row = NULL;
-    tm_status st = tm_groups_rewind_st(r->layers);
+    const void *row;
 
-    while (st == TM_OK && (st = tm_groups_next_st(r->layers, &row)) == TM_OK && row) {
+    tm_groups_rewind(r->layers);
+    while ((row = tm_groups_next(r->layers))) {
         struct listed_layer listed = { .layer = *(const struct scope_layer *)row };
 
         listed.place = place_of(r->families, listed.layer.family);
@@ -277,26 +272,24 @@ static tm_status list_layers(struct layer_report *r)
             continue;
         r->rows++;
         r->total_ps = tm_sum_times(r->total_ps, listed.layer.total_ps);
-        st = tm_top_rows_add(r->listed, &listed);
+        tm_top_rows_add(r->listed, &listed);
     }
-    if (st == TM_OK)
-        tm_top_rows_sort(r->listed);
-    return st;
+    tm_top_rows_sort(r->listed);
 }
 
 /* --- values --- */
 
-static tm_status add_layer(struct layer_report *r, struct tm_value *list, const struct scope_layer *layer, size_t *room)
+static void add_layer(struct layer_report *r, struct tm_value *list, const struct scope_layer *layer, size_t *room)
 {
     char joined[TM_SCOPE_PATH_MOST];
     struct tm_scope_path path;
     struct tm_value *to;
     const char *text;
     size_t length, name_at, family_length;
-    const tm_status st = tm_names_text_st(r->scopes->names, layer->path, TM_SCOPE_PATH_MOST + 1, &text, &length);
 
-    if (st != TM_OK)
-        return st;
+    text = tm_names_text(r->scopes->names, layer->path, TM_SCOPE_PATH_MOST + 1, &length);
+    if (tm_failed(r->scopes->run)) /* it is as deep as the layer only when it is there */
+        return;
     tm_scope_path_read(text, length, &path);
     length = tm_scope_path_join(text, &path, layer->depth, joined);
     name_at = layer->depth > 1 ? tm_scope_path_join(text, &path, layer->depth - 1, joined) + 1 : 0;
@@ -315,44 +308,36 @@ static tm_status add_layer(struct layer_report *r, struct tm_value *list, const 
     tm_add_int(to, "other_ps", layer->pass_ps[TM_PASS_OTHER]);
     tm_add_int(to, "total_ps", layer->total_ps);
     r->listed_ps = tm_sum_times(r->listed_ps, layer->total_ps);
-    return TM_OK;
 }
 
-static tm_status write_layers(struct layer_report *r, struct tm_value *to)
+static void write_layers(struct layer_report *r, struct tm_value *to)
 {
     struct tm_value *list = tm_add_array(to, "layers"), *rest;
     const uint64_t count = tm_top_rows_count(r->listed);
     size_t room = count * TM_ROW_TEXT_ROOM;
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++)
-        st = add_layer(r, list, &((const struct listed_layer *)tm_top_rows_at(r->listed, i))->layer, &room);
+    for (uint64_t i = 0; i < count; i++)
+        add_layer(r, list, &((const struct listed_layer *)tm_top_rows_at(r->listed, i))->layer, &room);
     rest = tm_add_object(to, "layers_rest");
     tm_add_uint(rest, "rows", r->rows - count);
     tm_add_int(rest, "total_ps", r->total_ps > r->listed_ps ? r->total_ps - r->listed_ps : 0);
-    return st;
 }
 
-static tm_status scope_layers_report(struct scopes *scopes, struct tm_groups *layers, struct tm_value *to)
+static void scope_layers_report(struct scopes *scopes, struct tm_groups *layers, struct tm_value *to)
 {
     struct tm_run *run = scopes->run;
     struct layer_report r = { .scopes = scopes, .layers = layers };
-    tm_status st = TM_OK;
 
     r.families = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct family), FAMILIES_MOST,
                                  scopes_memory(run, SCOPES_FAMILIES), family_order);
     r.listed = tm_listed_rows_new(run, sizeof(struct listed_layer), scopes->settings->table_rows, layer_order);
-    if (!r.families || !r.listed)
-        st = run->error.status;
-    if (st == TM_OK)
-        st = find_families(&r);
-    if (st == TM_OK)
-        st = list_layers(&r);
-    if (st == TM_OK)
-        st = write_layers(&r, to);
+    if (r.families && r.listed) {
+        find_families(&r);
+        list_layers(&r);
+        write_layers(&r, to);
+    }
     tm_top_rows_free(r.families);
     tm_top_rows_free(r.listed);
-    return st;
 }
 
 /* Scopes in a partial: all framework paths with their sums, in the order of their keys, and the annotations. */
@@ -374,23 +359,16 @@ static const struct tm_row_field sum_fields[] = {
 static tm_status scopes_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct scopes *c = s->state;
-    tm_status st;
 
     tm_fields_save(w, sum_fields, c);
-    st = tm_fields_save_groups(w, op_fields, c->ops);
-    if (st != TM_OK)
-        return st;
-    return tm_annotations_save(c->annotations, w);
+    tm_fields_save_groups(w, op_fields, c->ops);
+    return tm_failed(c->run) ? c->run->error.status : tm_annotations_save(c->annotations, w);
 }
 
-static tm_status set_path(struct scopes *s, struct scope_op *op, tm_strid path)
+static void set_path(struct scopes *s, struct scope_op *op, tm_strid path)
 {
-    struct tm_name name;
-    const tm_status st = tm_names_info_st(s->names, path, &name);
-
     op->path = path;
-    op->key = name.hash;
-    return st;
+    op->key = tm_names_info(s->names, path).hash;
 }
 
 static tm_status complete_op(void *of, struct tm_partial_reader *r, void *row)
@@ -398,20 +376,18 @@ static tm_status complete_op(void *of, struct tm_partial_reader *r, void *row)
     struct scope_op *op = row;
 
     (void)r;
-    return set_path(of, op, op->path);
+    set_path(of, op, op->path);
+    return TM_OK;
 }
 
 static tm_status scopes_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct scopes *c = s->state;
-    tm_status st;
 
     c->names = tm_partial_names(r);
     tm_fields_load_more(r, sum_fields, c);
-    st = tm_fields_load_groups(r, op_fields, c->ops, complete_op, c);
-    if (st != TM_OK)
-        return st;
-    return tm_annotations_load(c->annotations, r);
+    tm_fields_load_groups(r, op_fields, c->ops, complete_op, c);
+    return tm_failed(c->run) ? c->run->error.status : tm_annotations_load(c->annotations, r);
 }
 
 enum { OPEN_OPS = 1024 }; /* at once, on all lines of a host: a few per core or thread */
@@ -446,8 +422,10 @@ static tm_status take_gathered(void *to, void *gathered)
 
     if (!op->count)
         return TM_OK;
-    if (op->path)
-        return tm_groups_add_st(s->ops, op);
+    if (op->path) {
+        tm_groups_add(s->ops, op);
+        return s->run->error.status;
+    }
     s->unscoped_count = tm_sum_counts(s->unscoped_count, op->count);
     s->unscoped_ps = tm_sum_times(s->unscoped_ps, op->self_ps);
     return TM_OK;
@@ -459,21 +437,20 @@ static void add_time(struct scope_op *op, int64_t self_ps)
     op->self_ps = tm_sum_times(op->self_ps, self_ps);
 }
 
-static tm_status take_nested(void *to, const struct tm_nested *span)
+static void take_nested(void *to, const struct tm_nested *span)
 {
     struct scopes *s = to;
     const struct open_op *open = span->payload;
     bool is_new;
     struct scope_front *front = tm_front_at(&s->front, open->site, &is_new);
-    tm_status st = front ? TM_OK : s->run->error.status;
 
-    if (front && is_new) {
+    if (!front)
+        return;
+    if (is_new) {
         front->counts = true;
-        st = set_path(s, &front->op, open->path);
+        set_path(s, &front->op, open->path);
     }
-    if (st == TM_OK)
-        add_time(&front->op, span->self_ps);
-    return st;
+    add_time(&front->op, span->self_ps);
 }
 
 /* --- stage --- */
@@ -481,7 +458,6 @@ static tm_status take_nested(void *to, const struct tm_nested *span)
 static tm_status open_stage(struct tm_stage *s)
 {
     struct scopes *c = s->state;
-    tm_status st;
 
     c->run = s->run;
     c->settings = s->settings;
@@ -491,11 +467,11 @@ static tm_status open_stage(struct tm_stage *s)
     c->annotations = tm_annotations_new(s->run);
     if (!c->ops || !c->nesting || !c->annotations)
         return s->run->error.status;
-    st = tm_front_init(&c->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct scope_front),
-                       scopes_memory(s->run, SCOPES_FRONT), c->ops);
+    tm_front_init(&c->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct scope_front), scopes_memory(s->run, SCOPES_FRONT),
+                  c->ops);
     c->front.taker = take_gathered;
     c->front.to = c;
-    return st;
+    return s->run->error.status;
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
@@ -510,18 +486,14 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 }
 
 /* The path of an activity: its own, else what the HLO of its program tells. */
-static tm_status find_path(struct scopes *c, const struct tm_config *config, tm_strid *path)
+static tm_strid path_of(struct scopes *c, const struct tm_config *config)
 {
     const struct tm_hlo_op *op;
-    tm_status st;
 
-    *path = config->op;
-    if (*path)
-        return TM_OK;
-    st = tm_trace_hlo(c->trace, config, &op);
-    if (op)
-        *path = op->path;
-    return st;
+    if (config->op)
+        return config->op;
+    tm_trace_hlo(c->trace, config, &op);
+    return op ? op->path : 0;
 }
 
 /* As in kernels.c: a TPU op that waits for the host is no activity, but an op of its line. */
@@ -550,51 +522,49 @@ static bool counts(const struct scopes *c, const struct tm_event *event, bool ha
     return event->record.class == TM_CLASS_KERNEL || event->record.class == TM_CLASS_COLLECTIVE;
 }
 
-static tm_status fill_front(struct scopes *c, const struct tm_event *event, struct scope_front *front)
+static void fill_front(struct scopes *c, const struct tm_event *event, struct scope_front *front)
 {
-    tm_strid path;
-    const tm_status st = find_path(c, event->config, &path);
+    const tm_strid path = path_of(c, event->config);
 
     front->counts = counts(c, event, path != 0);
-    return st == TM_OK ? set_path(c, &front->op, path) : st;
+    set_path(c, &front->op, path);
 }
 
-static tm_status take_activity(struct scopes *c, const struct tm_event *event)
+static void take_activity(struct scopes *c, const struct tm_event *event)
 {
     bool is_new;
     struct scope_front *front = tm_front_at(&c->front, event->site, &is_new);
     struct open_op open = { .site = event->site };
-    const tm_status st = !front ? c->run->error.status : is_new ? fill_front(c, event, front) : TM_OK;
 
-    if (st != TM_OK || !front->counts)
-        return st;
+    if (front && is_new)
+        fill_front(c, event, front);
+    if (!front || !front->counts)
+        return;
     if (c->trace->devices[event->device].kind == TM_DEVICE_GPU) {
         add_time(&front->op, event->record.dur_ps);
-        return TM_OK;
+        return;
     }
     open.path = front->op.path;
-    return tm_nesting_take(c->nesting, event->record.track, event->record.start_ps, event->record.dur_ps, &open);
+    tm_nesting_take(c->nesting, event->record.track, event->record.start_ps, event->record.dur_ps, &open);
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct scopes *c = s->state;
-    tm_status st = TM_OK;
 
     if (event->chosen && event->site && event->device < c->trace->device_count &&
         c->trace->devices[event->device].activities)
-        st = take_activity(c, event);
-    return st == TM_OK ? tm_annotations_take(c->annotations, event) : st;
+        take_activity(c, event);
+    return tm_failed(c->run) ? c->run->error.status : tm_annotations_take(c->annotations, event);
 }
 
 static tm_status end_host(struct tm_stage *s)
 {
     struct scopes *c = s->state;
-    tm_status st = tm_nesting_end(c->nesting);
 
-    if (st == TM_OK)
-        st = tm_front_flush(&c->front);
-    return st == TM_OK ? tm_annotations_end(c->annotations) : st;
+    tm_nesting_end(c->nesting);
+    tm_front_flush(&c->front);
+    return tm_failed(c->run) ? c->run->error.status : tm_annotations_end(c->annotations);
 }
 
 static void close_stage(struct tm_stage *s)
@@ -656,14 +626,13 @@ static void merge_nodes(void *into, const void *from)
     }
 }
 
-static tm_status add_nodes(struct scope_report *r, const char *text, const struct tm_scope_path *path,
-                           const struct scope_op *op)
+static void add_nodes(struct scope_report *r, const char *text, const struct tm_scope_path *path,
+                      const struct scope_op *op)
 {
     struct tm_key keys[TM_SCOPE_DEPTH_MOST + 1];
-    tm_status st = TM_OK;
 
     tm_scope_path_keys(text, path, keys);
-    for (uint32_t i = 1; i <= path->depth && st == TM_OK; i++) {
+    for (uint32_t i = 1; i <= path->depth; i++) {
         const struct scope_node node = {
             .node = { keys[i], keys[i - 1] },
             .text = op->key,
@@ -674,26 +643,23 @@ static tm_status add_nodes(struct scope_report *r, const char *text, const struc
             .depth = i,
         };
 
-        st = tm_groups_add_st(r->nodes, &node);
+        tm_groups_add(r->nodes, &node);
     }
-    return st == TM_OK ? scope_layers_add(r->layers, text, path, op) : st;
+    scope_layers_add(r->layers, text, path, op);
 }
 
-static tm_status read_op(struct scope_report *r, const struct scope_op *op)
+static void read_op(struct scope_report *r, const struct scope_op *op)
 {
     struct scope_sums *sums = &r->sums;
     struct tm_scope_path path;
-    const char *text;
     size_t length;
-    const tm_status st = tm_names_text_st(r->scopes->names, op->path, TM_SCOPE_PATH_MOST + 1, &text, &length);
+    const char *text = tm_names_text(r->scopes->names, op->path, TM_SCOPE_PATH_MOST + 1, &length);
 
-    if (st != TM_OK)
-        return st;
     tm_scope_path_read(text, length, &path);
     if (!path.depth) {
         sums->unscoped_count = tm_sum_counts(sums->unscoped_count, op->count);
         sums->unscoped_ps = tm_sum_times(sums->unscoped_ps, op->self_ps);
-        return TM_OK;
+        return;
     }
     sums->count = tm_sum_counts(sums->count, op->count);
     sums->self_ps = tm_sum_times(sums->self_ps, op->self_ps);
@@ -702,22 +668,21 @@ static tm_status read_op(struct scope_report *r, const struct scope_op *op)
         sums->recomputed_count = tm_sum_counts(sums->recomputed_count, op->count);
         sums->recomputed_ps = tm_sum_times(sums->recomputed_ps, op->self_ps);
     }
-    return add_nodes(r, text, &path, op);
+    add_nodes(r, text, &path, op);
 }
 
-static tm_status read_ops(struct scope_report *r)
+static void read_ops(struct scope_report *r)
 {
     struct scopes *c = r->scopes;
-    const void *row = NULL;
-    tm_status st = tm_groups_finish_st(c->ops);
+    const void *row;
 
+    tm_groups_finish(c->ops);
     r->sums.unscoped_count = c->unscoped_count;
     r->sums.unscoped_ps = c->unscoped_ps;
-    while (st == TM_OK && (st = tm_groups_next_st(c->ops, &row)) == TM_OK && row)
-        st = read_op(r, row);
+    while ((row = tm_groups_next(c->ops)))
+        read_op(r, row);
     tm_groups_free(c->ops); /* its memory is for what comes now */
     c->ops = NULL;
-    return st;
 }
 
 /* --- which nodes are listed --- */
@@ -738,20 +703,18 @@ static bool is_root_scope(const void *row)
     return ((const struct scope_node *)row)->depth == 1;
 }
 
-static tm_status choose_nodes(struct scope_report *r)
+static void choose_nodes(struct scope_report *r)
 {
-    const void *row = NULL;
-    tm_status st = tm_groups_finish_st(r->nodes);
+    const void *row;
 
-    while (st == TM_OK && (st = tm_groups_next_st(r->nodes, &row)) == TM_OK && row) {
+    tm_groups_finish(r->nodes);
+    while ((row = tm_groups_next(r->nodes))) {
         r->distinct++;
-        st = tm_top_rows_add(r->top, row);
+        tm_top_rows_add(r->top, row);
     }
     tm_groups_free(r->nodes);
     r->nodes = NULL;
-    if (st == TM_OK)
-        tm_top_rows_sort(r->top);
-    return st;
+    tm_top_rows_sort(r->top);
 }
 
 /* --- values --- */
@@ -767,17 +730,16 @@ static int64_t whole_of(const struct scope_report *r)
     return tm_sum_times(r->sums.self_ps, r->sums.unscoped_ps);
 }
 
-static tm_status add_node(struct scope_report *r, struct tm_value *list, const struct scope_node *node)
+static void add_node(struct scope_report *r, struct tm_value *list, const struct scope_node *node)
 {
     char joined[TM_SCOPE_PATH_MOST];
     struct tm_scope_path path;
     struct tm_value *to;
-    const char *text;
     size_t length;
-    const tm_status st = tm_names_text_st(r->scopes->names, node->path, TM_SCOPE_PATH_MOST + 1, &text, &length);
+    const char *text = tm_names_text(r->scopes->names, node->path, TM_SCOPE_PATH_MOST + 1, &length);
 
-    if (st != TM_OK)
-        return st;
+    if (tm_failed(r->run)) /* it is as deep as the node only when it is there */
+        return;
     tm_scope_path_read(text, length, &path);
     length = tm_scope_path_join(text, &path, node->depth, joined);
     to = tm_add_object(list, NULL);
@@ -790,29 +752,26 @@ static tm_status add_node(struct scope_report *r, struct tm_value *list, const s
     tm_add_int(to, "total_ps", node->total_ps);
     tm_add_double(to, "share_pct", share_of(node->total_ps, whole_of(r)));
     r->listed_ps = tm_sum_times(r->listed_ps, node->self_ps);
-    return TM_OK;
 }
 
-static tm_status add_rows(struct scope_report *r, struct tm_value *section)
+static void add_rows(struct scope_report *r, struct tm_value *section)
 {
     struct tm_value *list = tm_add_array(section, "rows"), *rest;
     const uint32_t count = (uint32_t)tm_top_rows_count(r->top);
     const size_t bytes = (count + 1) * sizeof(uint32_t);
     uint32_t *order = tm_take(&r->run->budget, TM_ACCOUNT_TABLES, bytes, &r->run->error);
     uint32_t listed = 0;
-    tm_status st = r->run->error.status;
 
     r->room = count * TM_ROW_TEXT_ROOM;
     if (order)
-        st = tm_tree_order(r->run, TM_ACCOUNT_TABLES, count ? tm_top_rows_at(r->top, 0) : NULL, count,
-                           sizeof(struct scope_node), is_root_scope, order, &listed);
-    for (uint32_t i = 0; i < listed && st == TM_OK; i++)
-        st = add_node(r, list, tm_top_rows_at(r->top, order[i]));
+        tm_tree_order(r->run, TM_ACCOUNT_TABLES, count ? tm_top_rows_at(r->top, 0) : NULL, count,
+                      sizeof(struct scope_node), is_root_scope, order, &listed);
+    for (uint32_t i = 0; i < listed; i++)
+        add_node(r, list, tm_top_rows_at(r->top, order[i]));
     tm_give(&r->run->budget, TM_ACCOUNT_TABLES, order, order ? bytes : 0);
     rest = tm_add_object(section, "rest");
     tm_add_uint(rest, "rows", r->distinct - listed);
     tm_add_int(rest, "self_ps", r->sums.self_ps > r->listed_ps ? r->sums.self_ps - r->listed_ps : 0);
-    return st;
 }
 
 static void add_sums(const struct scope_report *r, struct tm_value *section)
@@ -842,24 +801,20 @@ static void add_sums(const struct scope_report *r, struct tm_value *section)
     tm_add_double(to, "share_pct", share_of(sums->recomputed_ps, whole_of(r)));
 }
 
-static tm_status write_scopes(struct scope_report *r, struct tm_value *section)
+static void write_scopes(struct scope_report *r, struct tm_value *section)
 {
-    tm_status st = read_ops(r);
-
-    if (st == TM_OK)
-        st = choose_nodes(r);
-    if (st != TM_OK)
-        return st;
+    read_ops(r);
+    choose_nodes(r);
     add_sums(r, section);
     if (!r->sums.count) {
         tm_add_null(section, "rows", r->why);
         tm_add_null(section, "rest", r->why);
         tm_add_null(section, "layers", r->why);
         tm_add_null(section, "layers_rest", r->why);
-        return TM_OK;
+        return;
     }
-    st = add_rows(r, section);
-    return st == TM_OK ? scope_layers_report(r->scopes, r->layers, section) : st;
+    add_rows(r, section);
+    scope_layers_report(r->scopes, r->layers, section);
 }
 
 static tm_status scopes_report(struct tm_stage *s, struct tm_value *summary)
@@ -869,7 +824,6 @@ static tm_status scopes_report(struct tm_stage *s, struct tm_value *summary)
                               .scopes = c,
                               .run = s->run };
     struct tm_value *section = tm_add_object(summary, "scopes");
-    tm_status st;
 
     tm_front_release(&c->front);
     r.nodes = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct scope_node), scopes_memory(s->run, SCOPES_NODES),
@@ -877,13 +831,13 @@ static tm_status scopes_report(struct tm_stage *s, struct tm_value *summary)
     r.layers = scope_layers_new(s->run);
     r.top = tm_listed_rows_new(s->run, sizeof(struct scope_node), c->settings->table_rows, longest_first);
     if (r.nodes && r.layers && r.top)
-        st = write_scopes(&r, section);
-    else
-        st = s->run->error.status;
+        write_scopes(&r, section);
     tm_groups_free(r.nodes);
     tm_groups_free(r.layers);
     tm_top_rows_free(r.top);
-    return st == TM_OK ? tm_annotations_report(c->annotations, c->settings->table_rows, section) : st;
+    if (tm_failed(s->run))
+        return s->run->error.status;
+    return tm_annotations_report(c->annotations, c->settings->table_rows, section);
 }
 
 /* Puts rows into the order of their tree.  Memory: 20 bytes per row while it works. */

@@ -25,6 +25,6 @@ struct tm_tree_node {
 typedef bool tm_tree_is_root(const void *row);
 
 tm_status tm_tree_order(struct tm_run *run, enum tm_account account, const void *rows, uint32_t count, size_t row_bytes,
-                        tm_tree_is_root *is_root, uint32_t *order, uint32_t *listed) TM_MUST_USE;
+                        tm_tree_is_root *is_root, uint32_t *order, uint32_t *listed);
 
 #endif

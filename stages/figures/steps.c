@@ -91,8 +91,6 @@ tm_status tm_device_time_report_steps(struct device_time *d, const struct lane *
         for (uint64_t i = 0; i < count; i++) {
             const struct device_step *step = tm_rows_at(d->device_steps, first + i);
 
-            if (!step)
-                return d->run->error.status;
             if (!f)
                 tm_add_uint(array, NULL, step->activities);
             else if (step->activities)
@@ -101,7 +99,7 @@ tm_status tm_device_time_report_steps(struct device_time *d, const struct lane *
                 tm_add_null(array, NULL, NULL);
         }
     }
-    return TM_OK;
+    return d->run->error.status;
 }
 
 /* --- statistics --- */
@@ -206,7 +204,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Whether each host counts its steps up, so that a number says which step it is; else their order does. */
-static tm_status are_counted_up(struct device_time *d, bool *counted_up)
+static bool are_counted_up(struct device_time *d)
 {
     struct {
         uint32_t host;
@@ -214,32 +212,26 @@ static tm_status are_counted_up(struct device_time *d, bool *counted_up)
         int64_t number;
     } before = { .host = TM_NONE };
 
-    *counted_up = true;
     for (uint64_t i = 0; i < tm_rows_count(d->steps); i++) {
         const struct step_line *line = tm_rows_at(d->steps, i);
 
-        if (!line)
-            return d->run->error.status;
         if (line->host == before.host && line->ordinal != before.ordinal && line->number <= before.number)
-            *counted_up = false;
+            return false;
         before.host = line->host;
         before.ordinal = line->ordinal;
         before.number = line->number;
     }
-    return TM_OK;
+    return true;
 }
 
-static tm_status sort_lines(struct device_time *d, const struct shared_clock *clock, struct tm_sorter *sorter)
+static void sort_lines(struct device_time *d, const struct shared_clock *clock, struct tm_sorter *sorter)
 {
-    bool counted_up;
-    tm_status st = are_counted_up(d, &counted_up);
+    const bool counted_up = are_counted_up(d);
 
-    for (uint64_t i = 0; i < tm_rows_count(d->steps) && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tm_rows_count(d->steps); i++) {
         const struct step_line *line = tm_rows_at(d->steps, i);
         struct numbered row = { .number = 0 };
 
-        if (!line)
-            return d->run->error.status;
         row.number = counted_up ? line->number : (int64_t)line->ordinal;
         row.has_length = has_length(d, line, &row.length_ps);
         row.start_ps = shared_time(clock, line->host, line->end_ps - line->period_ps);
@@ -248,9 +240,9 @@ static tm_status sort_lines(struct device_time *d, const struct shared_clock *cl
         row.chosen = line->chosen;
         row.warmup = line->warmup;
         row.incomplete = !line->complete;
-        st = tm_sorter_push_st(sorter, &row);
+        tm_sorter_push(sorter, &row);
     }
-    return st == TM_OK ? tm_sorter_finish_st(sorter) : st;
+    tm_sorter_finish(sorter);
 }
 
 /* A step of the run, while its lines come. */
@@ -281,12 +273,12 @@ static int64_t advance(struct run_steps *steps, const struct gathered *step)
     return steps->reached_ps - start_ps;
 }
 
-static tm_status count_step(struct run_steps *steps, const struct gathered *step)
+static void count_step(struct run_steps *steps, const struct gathered *step)
 {
     int64_t length_ps = 0;
 
     if (!step->has_line)
-        return TM_OK;
+        return;
     steps->count++;
     steps->chosen += step->chosen;
     steps->warmup += step->warmup;
@@ -296,24 +288,21 @@ static tm_status count_step(struct run_steps *steps, const struct gathered *step
     else if (step->lengths)
         length_ps = (int64_t)((step->total_ps + step->lengths / 2) / step->lengths);
     if (!step->lengths)
-        return TM_OK;
+        return;
     steps->total_ps += (double)length_ps;
-    return tm_rows_append_st(steps->lengths, &length_ps);
+    tm_rows_append(steps->lengths, &length_ps);
 }
 
-static tm_status gather_steps(struct tm_sorter *sorter, struct run_steps *steps)
+static void gather_steps(struct tm_sorter *sorter, struct run_steps *steps)
 {
     struct gathered step = { .has_line = false };
     const void *row;
-    tm_status st;
 
-    while ((st = tm_sorter_next_st(sorter, &row)) == TM_OK && row) {
+    while ((row = tm_sorter_next(sorter))) {
         const struct numbered *line = row;
 
         if (!step.has_line || line->number != step.number) {
-            st = count_step(steps, &step);
-            if (st != TM_OK)
-                return st;
+            count_step(steps, &step);
             step = (struct gathered){ .has_line = true, .number = line->number };
         }
         step.chosen |= line->chosen;
@@ -329,23 +318,22 @@ static tm_status gather_steps(struct tm_sorter *sorter, struct run_steps *steps)
             step.end_ps = line->end_ps;
         step.has_activity = true;
     }
-    return st == TM_OK ? count_step(steps, &step) : st;
+    count_step(steps, &step);
 }
 
 /* owns:   the caller frees steps->lengths, also after a failure */
-static tm_status make_run_steps(struct device_time *d, struct shared_clock clock, struct run_steps *steps)
+static void make_run_steps(struct device_time *d, struct shared_clock clock, struct run_steps *steps)
 {
     const size_t share = tm_budget_share(&d->run->budget, TM_ACCOUNT_STEPS) / 8;
     struct tm_sorter *sorter = tm_sorter_new(d->run, TM_ACCOUNT_STEPS, sizeof(struct numbered), share, by_number);
-    tm_status st;
 
     *steps =
         (struct run_steps){ .clock = clock, .lengths = tm_rows_new(d->run, TM_ACCOUNT_STEPS, sizeof(int64_t), share) };
-    st = sorter && steps->lengths ? sort_lines(d, &clock, sorter) : d->run->error.status;
-    if (st == TM_OK)
-        st = gather_steps(sorter, steps);
+    if (sorter && steps->lengths) {
+        sort_lines(d, &clock, sorter);
+        gather_steps(sorter, steps);
+    }
     tm_sorter_free(sorter);
-    return st;
 }
 
 /* --- statistics --- */
@@ -359,47 +347,39 @@ static uint64_t rank(uint64_t count, uint64_t per_mille)
 }
 
 /* Into a sorter for quantiles, and how much neighbors depend on each other.
- * out: products  sum of the products of neighbors' distances from the mean */
-static tm_status fill_sorter(struct device_time *d, const struct run_steps *steps, double mean_ps,
-                             struct tm_sorter *sorter, double *products)
+ * out: sum of the products of neighbors' distances from the mean */
+static double fill_sorter(const struct run_steps *steps, double mean_ps, struct tm_sorter *sorter)
 {
-    double before = 0;
-    tm_status st = TM_OK;
+    double before = 0, products = 0;
 
-    *products = 0;
-    for (uint64_t i = 0; i < tm_rows_count(steps->lengths) && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tm_rows_count(steps->lengths); i++) {
         const int64_t *length_ps = tm_rows_at(steps->lengths, i);
-        double distance;
+        const double distance = (double)*length_ps - mean_ps;
 
-        if (!length_ps)
-            return d->run->error.status;
-        distance = (double)*length_ps - mean_ps;
-        *products += i ? before * distance : 0;
+        products += i ? before * distance : 0;
         before = distance;
-        st = tm_sorter_push_st(sorter, length_ps);
+        tm_sorter_push(sorter, length_ps);
     }
-    return st == TM_OK ? tm_sorter_finish_st(sorter) : st;
+    tm_sorter_finish(sorter);
+    return products;
 }
 
-static tm_status compute(struct device_time *d, const struct run_steps *steps, struct statistics *s)
+static void compute(struct device_time *d, const struct run_steps *steps, struct statistics *s)
 {
     struct tm_sorter *sorter = tm_sorter_new(d->run, TM_ACCOUNT_STEPS, sizeof(int64_t),
                                              tm_budget_share(&d->run->budget, TM_ACCOUNT_STEPS) / 8, by_value);
-    double products = 0, squares = 0;
+    double products, squares = 0;
+    const int64_t *next;
     int64_t before_ps = 0;
-    tm_status st;
 
     *s = (struct statistics){ .count = tm_rows_count(steps->lengths) };
     s->mean_ps = s->count ? steps->total_ps / (double)s->count : 0;
-    st = sorter ? fill_sorter(d, steps, s->mean_ps, sorter, &products) : d->run->error.status;
-    for (uint64_t i = 0; i < s->count && st == TM_OK; i++) {
-        const void *row;
-        int64_t value;
+    if (!sorter)
+        return;
+    products = fill_sorter(steps, s->mean_ps, sorter);
+    for (uint64_t i = 0; i < s->count && (next = tm_sorter_next(sorter)); i++) {
+        const int64_t value = *next;
 
-        st = tm_sorter_next_st(sorter, &row);
-        if (st != TM_OK || !row)
-            break;
-        value = *(const int64_t *)row;
         squares += ((double)value - s->mean_ps) * ((double)value - s->mean_ps);
         if (i == 0)
             s->min_ps = value;
@@ -414,7 +394,6 @@ static tm_status compute(struct device_time *d, const struct run_steps *steps, s
     s->stddev_ps = s->count > 1 ? sqrt(squares / (double)(s->count - 1)) : 0;
     s->lag1 = squares > 0 ? products / squares : 0;
     tm_sorter_free(sorter);
-    return st;
 }
 
 /* Steps that depend on the ones before say less than independent ones.
@@ -448,18 +427,12 @@ static void add_statistics(struct tm_value *steps, const struct statistics *s)
     add_dependence(steps, s);
 }
 
-static tm_status add_samples(struct device_time *d, const struct run_steps *run, struct tm_value *steps)
+static void add_samples(const struct run_steps *run, struct tm_value *steps)
 {
     struct tm_value *samples = tm_add_array(steps, "samples_ps");
 
-    for (uint64_t i = 0; i < tm_rows_count(run->lengths) && i < SAMPLES_MOST; i++) {
-        const int64_t *length_ps = tm_rows_at(run->lengths, i);
-
-        if (!length_ps)
-            return d->run->error.status;
-        tm_add_int(samples, NULL, *length_ps);
-    }
-    return TM_OK;
+    for (uint64_t i = 0; i < tm_rows_count(run->lengths) && i < SAMPLES_MOST; i++)
+        tm_add_int(samples, NULL, *(const int64_t *)tm_rows_at(run->lengths, i));
 }
 
 /* --- the list --- */
@@ -487,44 +460,32 @@ static int by_row(const void *a, const void *b)
 }
 
 /* Which rows are listed: the first ones, and the slowest of the others. */
-static tm_status choose_listed(struct device_time *d, uint64_t *rows, size_t *count)
+static void choose_listed(struct device_time *d, uint64_t *rows, size_t *count)
 {
     const uint64_t steps = tm_rows_count(d->steps), most = listed_steps(d);
+    const struct place *slow;
     struct tm_sorter *sorter;
-    tm_status st = TM_OK;
 
     for (*count = 0; *count < steps && *count < most; (*count)++)
         rows[*count] = *count;
     if (steps <= most)
-        return TM_OK;
+        return;
     sorter = tm_sorter_new(d->run, TM_ACCOUNT_STEPS, sizeof(struct place),
                            tm_budget_share(&d->run->budget, TM_ACCOUNT_STEPS) / 8, slowest_first);
     if (!sorter)
-        return d->run->error.status;
-    for (uint64_t i = most; i < steps && st == TM_OK; i++) {
+        return;
+    for (uint64_t i = most; i < steps; i++) {
         const struct step_line *line = tm_rows_at(d->steps, i);
         struct place place = { .row = i };
 
-        if (!line)
-            st = d->run->error.status;
-        else
-            place.length_ps = uses_host_span(d) ? line->host_span_ps : line->period_ps;
-        if (st == TM_OK)
-            st = tm_sorter_push_st(sorter, &place);
+        place.length_ps = uses_host_span(d) ? line->host_span_ps : line->period_ps;
+        tm_sorter_push(sorter, &place);
     }
-    if (st == TM_OK)
-        st = tm_sorter_finish_st(sorter);
-    for (uint64_t i = 0; i < most && st == TM_OK; i++) {
-        const void *row;
-
-        st = tm_sorter_next_st(sorter, &row);
-        if (st != TM_OK || !row)
-            break;
-        rows[(*count)++] = ((const struct place *)row)->row;
-    }
+    tm_sorter_finish(sorter);
+    for (uint64_t i = 0; i < most && (slow = tm_sorter_next(sorter)); i++)
+        rows[(*count)++] = slow->row;
     tm_sorter_free(sorter);
     qsort(rows, *count, sizeof(*rows), by_row);
-    return st;
 }
 
 static void add_line(const struct device_time *d, const struct step_line *line, struct tm_value *list)
@@ -560,27 +521,21 @@ static void add_line(const struct device_time *d, const struct step_line *line, 
     tm_add_bool(to, "chosen", line->chosen);
 }
 
-static tm_status add_list(struct device_time *d, struct tm_value *steps)
+static void add_list(struct device_time *d, struct tm_value *steps)
 {
     const size_t bytes = 2 * LISTED_STEPS * sizeof(uint64_t);
     uint64_t *rows = tm_take(&d->run->budget, TM_ACCOUNT_MODEL, bytes, &d->run->error);
     struct tm_value *list = tm_add_array(steps, "list");
     size_t count = 0;
-    tm_status st = rows ? choose_listed(d, rows, &count) : d->run->error.status;
 
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
-        const struct step_line *line = tm_rows_at(d->steps, rows[i]);
-
-        if (!line)
-            st = d->run->error.status;
-        else
-            add_line(d, line, list);
-    }
+    if (rows)
+        choose_listed(d, rows, &count);
+    for (size_t i = 0; i < count; i++)
+        add_line(d, tm_rows_at(d->steps, rows[i]), list);
     tm_give(&d->run->budget, TM_ACCOUNT_MODEL, rows, bytes);
-    return st;
 }
 
-static tm_status add_skipped(struct device_time *d, struct tm_value *steps)
+static void add_skipped(struct device_time *d, struct tm_value *steps)
 {
     struct tm_value *skipped = tm_add_array(steps, "skipped");
     uint64_t added = 0;
@@ -589,8 +544,6 @@ static tm_status add_skipped(struct device_time *d, struct tm_value *steps)
         const struct step_line *line = tm_rows_at(d->steps, i);
         struct tm_value *row;
 
-        if (!line)
-            return d->run->error.status;
         if (line->chosen)
             continue;
         row = tm_add_object(skipped, NULL);
@@ -599,23 +552,19 @@ static tm_status add_skipped(struct device_time *d, struct tm_value *steps)
         tm_add_string(row, "reason", !line->complete ? "incomplete" : line->warmup ? "warm-up" : "not asked for");
         added++;
     }
-    return TM_OK;
 }
 
-static tm_status add_module(struct device_time *d, struct tm_value *steps)
+static void add_module(struct device_time *d, struct tm_value *steps)
 {
     const char *text;
     size_t length;
-    tm_status st;
 
     if (d->source != TM_STEPS_MODULE) {
         tm_add_null(steps, "module", "the steps are not executions of a program");
-        return TM_OK;
+        return;
     }
-    st = tm_names_text_st(d->names, d->module, 512, &text, &length);
-    if (st == TM_OK)
-        tm_add_text(steps, "module", text, length);
-    return st;
+    text = tm_names_text(d->names, d->module, 512, &length);
+    tm_add_text(steps, "module", text, length);
 }
 
 /* The parts of all devices in what counts: they add up to the devices' spans. */
@@ -639,21 +588,17 @@ tm_status tm_steps_report(struct device_time *d, struct tm_value *summary)
 {
     struct tm_value *steps = tm_add_object(summary, "steps");
     struct run_steps run;
-    tm_status st = make_run_steps(d, (struct shared_clock){ .offsets_ps = NULL }, &run);
 
-    if (st == TM_OK) {
-        tm_add_string(steps, "source", source_name[d->source]);
-        st = add_module(d, steps);
-    }
-    if (st == TM_OK) {
-        tm_add_uint(steps, "count", run.count);
-        tm_add_uint(steps, "chosen", run.chosen);
-        tm_add_uint(steps, "warmup", run.warmup);
-        tm_add_uint(steps, "incomplete", run.incomplete);
-        st = add_skipped(d, steps);
-    }
+    make_run_steps(d, (struct shared_clock){ .offsets_ps = NULL }, &run);
+    tm_add_string(steps, "source", source_name[d->source]);
+    add_module(d, steps);
+    tm_add_uint(steps, "count", run.count);
+    tm_add_uint(steps, "chosen", run.chosen);
+    tm_add_uint(steps, "warmup", run.warmup);
+    tm_add_uint(steps, "incomplete", run.incomplete);
+    add_skipped(d, steps);
     tm_rows_free(run.lengths);
-    return st;
+    return d->run->error.status;
 }
 
 /* The analyzed steps of all hosts, where they share a clock. */
@@ -678,17 +623,15 @@ tm_status tm_steps_report_times(struct device_time *d, struct tm_value *summary)
     struct tm_value *steps = tm_member(summary, "steps");
     struct run_steps run;
     struct statistics statistics;
-    tm_status st = make_run_steps(d, find_clock(d, summary), &run);
 
-    if (st == TM_OK)
-        st = compute(d, &run, &statistics);
-    if (st == TM_OK) {
-        tm_add_string(steps, "basis", uses_host_span(d) ? "host_span" : "period");
-        add_statistics(steps, &statistics);
-        st = add_samples(d, &run, steps);
-        add_job(d, &run, tm_member(summary, "window"));
-    }
+    make_run_steps(d, find_clock(d, summary), &run);
+    compute(d, &run, &statistics);
+    tm_add_string(steps, "basis", uses_host_span(d) ? "host_span" : "period");
+    add_statistics(steps, &statistics);
+    add_samples(&run, steps);
+    add_job(d, &run, tm_member(summary, "window"));
     tm_rows_free(run.lengths);
     add_parts_of_run(d, steps);
-    return st == TM_OK ? add_list(d, steps) : st;
+    add_list(d, steps);
+    return d->run->error.status;
 }

@@ -191,20 +191,15 @@ static const struct tm_row_field large_fields[] = {
 static tm_status transfers_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct transfers *t = s->state;
-    tm_status st;
 
     tm_fields_save(w, run_fields, t);
     tm_partial_put_u64(w, tm_rows_count(t->ids));
-    st = tm_fields_save_rows(w, id_fields, t->ids, 0, tm_rows_count(t->ids));
-    if (st != TM_OK)
-        return st;
+    tm_fields_save_rows(w, id_fields, t->ids, 0, tm_rows_count(t->ids));
     tm_partial_put_u64(w, tm_rows_count(t->pairs));
-    st = tm_fields_save_rows(w, pair_fields, t->pairs, 0, tm_rows_count(t->pairs));
-    if (st != TM_OK)
-        return st;
-    st = tm_fields_save_groups(w, repeat_fields, t->repeats);
+    tm_fields_save_rows(w, pair_fields, t->pairs, 0, tm_rows_count(t->pairs));
+    tm_fields_save_groups(w, repeat_fields, t->repeats);
     tm_fields_save_top(w, large_fields, t->largest);
-    return st;
+    return s->run->error.status;
 }
 
 /* --- loading --- */
@@ -237,20 +232,13 @@ static tm_status transfers_load(struct tm_stage *s, struct tm_partial_reader *r)
     struct transfers *t = s->state;
     const uint64_t first = tm_rows_count(t->ids);
     uint64_t devices;
-    tm_status st;
 
     tm_fields_load_more(r, run_fields, t);
     devices = tm_partial_below_u64(r, TM_NONE - first);
     tm_partial_bind_devices(r, (uint32_t)first, (uint32_t)devices);
-    st = tm_fields_load_rows(r, id_fields, t->ids, devices, NULL, NULL);
-    if (st != TM_OK)
-        return st;
-    st = tm_fields_load_rows(r, pair_fields, t->pairs, tm_partial_u64(r), complete_pair, t);
-    if (st != TM_OK)
-        return st;
-    st = tm_fields_load_groups(r, repeat_fields, t->repeats, complete_repeat, NULL);
-    if (st != TM_OK)
-        return st;
+    tm_fields_load_rows(r, id_fields, t->ids, devices, NULL, NULL);
+    tm_fields_load_rows(r, pair_fields, t->pairs, tm_partial_u64(r), complete_pair, t);
+    tm_fields_load_groups(r, repeat_fields, t->repeats, complete_repeat, NULL);
     return tm_fields_load_top(r, large_fields, t->largest, LARGEST_ROWS);
 }
 
@@ -324,13 +312,11 @@ static int longest_pair_first(const void *a, const void *b)
 }
 
 /* A copy between devices is recorded on the one it comes from. */
-static tm_status add_pair(struct transfers *t, const struct copy_pair *pair, struct tm_value *list)
+static void add_pair(struct transfers *t, const struct copy_pair *pair, struct tm_value *list)
 {
     const struct device_id *id = tm_rows_at(t->ids, pair->number);
     struct tm_value *to = tm_add_object(list, NULL);
 
-    if (!id)
-        return t->run->error.status;
     tm_add_string(to, "from", pair->direction == TM_H2D ? host_side : id->id);
     switch (pair->direction) {
     case TM_H2D:
@@ -350,26 +336,21 @@ static tm_status add_pair(struct transfers *t, const struct copy_pair *pair, str
     tm_add_uint(to, "count", pair->sum.count);
     add_bytes(to, &pair->sum);
     tm_add_int(to, "total_ps", pair->sum.total_ps);
-    return TM_OK;
 }
 
-static tm_status add_pairs(struct transfers *t, uint64_t most, struct tm_value *transfers)
+static void add_pairs(struct transfers *t, uint64_t most, struct tm_value *transfers)
 {
     struct tm_top_rows *top = tm_listed_rows_new(t->run, sizeof(struct copy_pair), most, longest_pair_first);
     struct tm_value *list = tm_add_array(transfers, "by_pair");
-    tm_status st = top ? TM_OK : t->run->error.status;
 
-    for (uint64_t i = 0; i < tm_rows_count(t->pairs) && st == TM_OK; i++) {
-        const struct copy_pair *pair = tm_rows_at(t->pairs, i);
-
-        st = pair ? tm_top_rows_add(top, pair) : t->run->error.status;
-    }
-    if (st == TM_OK)
-        tm_top_rows_sort(top);
-    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(top); i++)
-        st = add_pair(t, tm_top_rows_at(top, i), list);
+    if (!top)
+        return;
+    for (uint64_t i = 0; i < tm_rows_count(t->pairs); i++)
+        tm_top_rows_add(top, tm_rows_at(t->pairs, i));
+    tm_top_rows_sort(top);
+    for (uint64_t i = 0; i < tm_top_rows_count(top); i++)
+        add_pair(t, tm_top_rows_at(top, i), list);
     tm_top_rows_free(top);
-    return st;
 }
 
 /* --- sizes --- */
@@ -395,7 +376,7 @@ static void add_sizes(const struct transfers *t, struct tm_value *transfers)
     }
 }
 
-static tm_status add_largest(struct transfers *t, struct tm_value *transfers)
+static void add_largest(struct transfers *t, struct tm_value *transfers)
 {
     struct tm_value *list = tm_add_array(transfers, "largest");
 
@@ -405,15 +386,12 @@ static tm_status add_largest(struct transfers *t, struct tm_value *transfers)
         const struct device_id *id = tm_rows_at(t->ids, copy->number);
         struct tm_value *to = tm_add_object(list, NULL);
 
-        if (!id)
-            return t->run->error.status;
         tm_add_string(to, "device", id->id);
         tm_add_string(to, "direction", tm_direction_name[copy->direction]);
         tm_add_uint(to, "bytes", copy->bytes);
         tm_add_int(to, "begin_ps", copy->start_ps);
         tm_add_int(to, "dur_ps", copy->dur_ps);
     }
-    return TM_OK;
 }
 
 /* --- what comes back in each step --- */
@@ -434,29 +412,23 @@ static int longest_repeated_first(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-static tm_status end_repeated(const struct transfers *t, struct tm_top_rows *top, const struct repeated *repeated)
+static void end_repeated(const struct transfers *t, struct tm_top_rows *top, const struct repeated *repeated)
 {
-    if (repeated->steps < REPEATED_STEPS || repeated->steps < (t->chosen_steps * REPEATED_PCT + 99) / 100)
-        return TM_OK;
-    return tm_top_rows_add(top, repeated);
+    if (repeated->steps >= REPEATED_STEPS && repeated->steps >= (t->chosen_steps * REPEATED_PCT + 99) / 100)
+        tm_top_rows_add(top, repeated);
 }
 
 /* The groups come in the order of direction, size, host and step, each step once. */
-static tm_status fold_repeats(struct transfers *t, struct tm_top_rows *top)
+static void fold_repeats(struct transfers *t, struct tm_top_rows *top)
 {
     struct repeated repeated = { .steps = 0 };
-    tm_status st = tm_groups_finish_st(t->repeats);
 
-    while (st == TM_OK) {
-        const void *row;
-        const struct copy_repeat *one;
+    tm_groups_finish(t->repeats);
+    while (true) {
+        const struct copy_repeat *const one = tm_groups_next(t->repeats);
 
-        st = tm_groups_next_st(t->repeats, &row);
-        if (st != TM_OK)
-            break;
-        one = row;
         if (repeated.steps && (!one || one->key.high != repeated.key)) {
-            st = end_repeated(t, top, &repeated);
+            end_repeated(t, top, &repeated);
             repeated.steps = 0;
         }
         if (!one)
@@ -467,18 +439,18 @@ static tm_status fold_repeats(struct transfers *t, struct tm_top_rows *top)
         repeated.count += one->count;
         repeated.total_ps = tm_sum_times(repeated.total_ps, one->total_ps);
     }
-    return st;
 }
 
-static tm_status add_repeated(struct transfers *t, uint64_t most, struct tm_value *transfers)
+static void add_repeated(struct transfers *t, uint64_t most, struct tm_value *transfers)
 {
     struct tm_top_rows *top = tm_listed_rows_new(t->run, sizeof(struct repeated), most, longest_repeated_first);
     struct tm_value *list = tm_add_array(transfers, "repeated");
-    const tm_status st = top ? fold_repeats(t, top) : t->run->error.status;
 
-    if (st == TM_OK)
-        tm_top_rows_sort(top);
-    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(top); i++) {
+    if (!top)
+        return;
+    fold_repeats(t, top);
+    tm_top_rows_sort(top);
+    for (uint64_t i = 0; i < tm_top_rows_count(top); i++) {
         const struct repeated *row = tm_top_rows_at(top, i);
         struct tm_value *to = tm_add_object(list, NULL);
 
@@ -489,7 +461,6 @@ static tm_status add_repeated(struct transfers *t, uint64_t most, struct tm_valu
         tm_add_int(to, "total_ps", row->total_ps);
     }
     tm_top_rows_free(top);
-    return st;
 }
 
 /* --- the rest --- */
@@ -528,12 +499,11 @@ static void add_tpu_host(const struct transfers *t, struct tm_value *transfers)
     }
 }
 
-static tm_status add_section(struct transfers *t, uint64_t table_rows, struct tm_value *summary)
+static void add_section(struct transfers *t, uint64_t table_rows, struct tm_value *summary)
 {
     struct tm_value *transfers = tm_add_object(summary, "transfers"), *list, *ping_pong;
     uint64_t count = 0;
     int64_t total_ps = 0;
-    tm_status st;
 
     list = tm_add_array(transfers, "by_direction");
     for (int i = 0; i < TM_DIRECTION_COUNT; i++) {
@@ -541,17 +511,14 @@ static tm_status add_section(struct transfers *t, uint64_t table_rows, struct tm
         count += t->directions[i].inside.count;
         total_ps = tm_sum_times(total_ps, t->directions[i].inside.total_ps);
     }
-    st = add_pairs(t, table_rows, transfers);
+    add_pairs(t, table_rows, transfers);
     add_sizes(t, transfers);
     add_pageable(t, count, total_ps, transfers);
-    if (st == TM_OK)
-        st = add_largest(t, transfers);
-    if (st == TM_OK)
-        st = add_repeated(t, table_rows, transfers);
+    add_largest(t, transfers);
+    add_repeated(t, table_rows, transfers);
     ping_pong = tm_add_object(transfers, "ping_pong");
     tm_add_uint(ping_pong, "count", t->ping_pongs);
     add_tpu_host(t, transfers);
-    return st;
 }
 
 static tm_status transfers_report(struct tm_stage *s, struct tm_value *summary)
@@ -559,11 +526,12 @@ static tm_status transfers_report(struct tm_stage *s, struct tm_value *summary)
     struct transfers *t = s->state;
 
     if (t->has_accelerator)
-        return add_section(t, s->settings->table_rows, summary);
-    tm_add_null(summary, "transfers",
-                t->has_cpu ? "the program ran on the CPU: nothing is copied to or from a device"
-                           : "no device activity was recorded");
-    return TM_OK;
+        add_section(t, s->settings->table_rows, summary);
+    else
+        tm_add_null(summary, "transfers",
+                    t->has_cpu ? "the program ran on the CPU: nothing is copied to or from a device"
+                               : "no device activity was recorded");
+    return s->run->error.status;
 }
 
 /* --- opening --- */
@@ -619,7 +587,7 @@ static void give_lanes(struct transfers *t)
     t->lane_count = 0;
 }
 
-static tm_status open_lane(struct transfers *t, const struct tm_device *device)
+static void open_lane(struct transfers *t, const struct tm_device *device)
 {
     struct copy_lane *lane = &t->lanes[device->index];
     struct device_id id;
@@ -638,26 +606,25 @@ static tm_status open_lane(struct transfers *t, const struct tm_device *device)
         t->has_cpu = true;
     else
         t->has_accelerator = true;
-    return tm_rows_append_st(t->ids, &id);
+    tm_rows_append(t->ids, &id);
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 {
     struct transfers *t = s->state;
-    tm_status st = TM_OK;
 
     t->trace = trace;
     t->lanes = tm_take(&t->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*t->lanes), &t->run->error);
     if (!t->lanes)
         return t->run->error.status;
     t->lane_count = trace->device_count;
-    for (uint32_t i = 0; i < t->lane_count && st == TM_OK; i++) {
+    for (uint32_t i = 0; i < t->lane_count; i++) {
         t->lanes[i].number = TM_NONE;
         if (trace->devices[i].activities && trace->devices[i].index == i)
-            st = open_lane(t, &trace->devices[i]);
+            open_lane(t, &trace->devices[i]);
     }
     t->chosen_steps += trace->steps.chosen_end - trace->steps.chosen_begin;
-    return st;
+    return s->run->error.status;
 }
 
 /* --- events --- */
@@ -747,8 +714,8 @@ static void note_ping_pong(struct transfers *t, struct copy_lane *lane, const st
 }
 
 /* A copy of which both are known: its size, and how long it was in flight. */
-static tm_status note_large(struct transfers *t, struct copy_lane *lane, const struct tm_event *event,
-                            enum tm_direction which)
+static void note_large(struct transfers *t, struct copy_lane *lane, const struct tm_event *event,
+                       enum tm_direction which)
 {
     const struct large_copy large = { .bytes = event->config->copy_bytes,
                                       .start_ps = event->record.start_ps,
@@ -757,12 +724,12 @@ static tm_status note_large(struct transfers *t, struct copy_lane *lane, const s
                                       .direction = which };
 
     add_flight(t, lane, which, event);
-    return tm_top_rows_add(t->largest, &large);
+    tm_top_rows_add(t->largest, &large);
 }
 
 /* Copies whose size is known. */
-static tm_status add_known(struct transfers *t, struct copy_lane *lane, const struct tm_event *event,
-                           enum tm_direction which)
+static void add_known(struct transfers *t, struct copy_lane *lane, const struct tm_event *event,
+                      enum tm_direction which)
 {
     const uint64_t bytes = event->config->copy_bytes, bytes_most = UINT64_MAX >> 3;
     const int64_t dur_ps = event->record.dur_ps;
@@ -772,13 +739,13 @@ static tm_status add_known(struct transfers *t, struct copy_lane *lane, const st
         .count = 1,
         .total_ps = dur_ps,
     };
-    tm_status st = TM_OK;
 
     add_size(t, bytes, dur_ps);
     note_ping_pong(t, lane, event, which);
     if (event->config->tpu_part == TM_TPU_PLAIN)
-        st = note_large(t, lane, event, which);
-    return st == TM_OK && event->step != TM_NONE ? tm_groups_add_st(t->repeats, &repeat) : st;
+        note_large(t, lane, event, which);
+    if (event->step != TM_NONE)
+        tm_groups_add(t->repeats, &repeat);
 }
 
 static bool is_copy_level(unsigned level)
@@ -814,24 +781,23 @@ static bool is_copy(const struct tm_event *event, enum tm_direction *direction)
     }
 }
 
-TM_NOT_INLINE tm_status take_copy(struct transfers *t, struct copy_lane *lane, const struct tm_event *event,
-                                  enum tm_direction which)
+TM_NOT_INLINE void take_copy(struct transfers *t, struct copy_lane *lane, const struct tm_event *event,
+                             enum tm_direction which)
 {
     const struct tm_config *c = event->config;
     struct copy_direction *direction = &t->directions[which];
 
     if (!event->chosen) {
         add_to_sum(&direction->outside, c, event->record.dur_ps);
-        return TM_OK;
+        return;
     }
     add_to_sum(&direction->inside, c, event->record.dur_ps);
     add_to_sum(&lane->sums[which], c, event->record.dur_ps);
     if (c->pageable)
         add_to_sum(&t->pageable, c, event->record.dur_ps);
     t->copies_of_known_kind += c->pageable || (c->has_copy && c->direction != TM_OTHER_DIRECTION);
-    if (!c->has_copy_bytes || c->tpu_part == TM_TPU_START)
-        return TM_OK;
-    return add_known(t, lane, event, which);
+    if (c->has_copy_bytes && c->tpu_part != TM_TPU_START)
+        add_known(t, lane, event, which);
 }
 
 struct told {
@@ -862,19 +828,19 @@ static tm_status take_stretch(void *to, enum tm_level level, int64_t start_ps, i
     return TM_OK;
 }
 
-TM_NOT_INLINE tm_status sweep_copies_to(struct transfers *t, struct copy_lane *lane, int64_t to_ps)
+TM_NOT_INLINE void sweep_copies_to(struct transfers *t, struct copy_lane *lane, int64_t to_ps)
 {
     struct told told = { t, lane };
 
-    return tm_sweep_to(&lane->sweep, to_ps, take_stretch, &told);
+    tm_sweep_to(&lane->sweep, to_ps, take_stretch, &told); /* which never fails */
 }
 
-static tm_status sweep_to(struct transfers *t, struct copy_lane *lane, int64_t to_ps)
+static void sweep_to(struct transfers *t, struct copy_lane *lane, int64_t to_ps)
 {
     if (lane->copies_until_ps > lane->sweep.at_ps)
-        return sweep_copies_to(t, lane, to_ps);
-    tm_sweep_pass(&lane->sweep, to_ps); /* nothing that take_stretch wants to know */
-    return TM_OK;
+        sweep_copies_to(t, lane, to_ps);
+    else
+        tm_sweep_pass(&lane->sweep, to_ps); /* nothing that take_stretch wants to know */
 }
 
 static void add_activity(struct copy_lane *lane, const struct tm_event *event)
@@ -911,16 +877,16 @@ TM_NOT_INLINE void take_tpu_host(struct transfers *t, const struct tm_event *eve
 
 /* TPU: how long a copy is in flight, beside the ops that start it and wait for it.  Such stretches belong to no step:
  * those count that begin while the chosen steps run. */
-TM_NOT_INLINE tm_status take_flight(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
+TM_NOT_INLINE void take_flight(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
     const struct tm_config *c = event->config;
     enum tm_direction which;
 
     if (!is_copy_level(c->level) || !c->has_copy_bytes || r->start_ps < lane->start_ps || r->start_ps >= lane->end_ps)
-        return TM_OK;
+        return;
     which = direction_of((enum tm_level)c->level);
-    return note_large(t, lane, event, which);
+    note_large(t, lane, event, which);
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
@@ -929,7 +895,6 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     const struct tm_record *r = &event->record;
     enum tm_direction direction;
     struct copy_lane *lane;
-    tm_status st = TM_OK;
 
     if (event->traits & TM_TRAIT_TPU_TRANSFER && event->device == TM_NONE) {
         take_tpu_host(t, event);
@@ -938,15 +903,17 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     if (event->device >= t->lane_count || t->lanes[event->device].number == TM_NONE)
         return TM_OK;
     lane = &t->lanes[event->device];
-    if (r->class == TM_CLASS_TPU_ASYNC)
-        return take_flight(t, lane, event);
+    if (r->class == TM_CLASS_TPU_ASYNC) {
+        take_flight(t, lane, event);
+        return t->run->error.status;
+    }
     if (event->level != TM_LEVEL_NONE) {
-        st = sweep_to(t, lane, r->start_ps);
+        sweep_to(t, lane, r->start_ps);
         add_activity(lane, event);
     }
-    if (st == TM_OK && is_copy(event, &direction))
-        st = take_copy(t, lane, event, direction);
-    return st;
+    if (is_copy(event, &direction))
+        take_copy(t, lane, event, direction);
+    return s->run->error.status;
 }
 
 /* --- a host ends --- */
@@ -954,26 +921,25 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
 static tm_status end_host(struct tm_stage *s)
 {
     struct transfers *t = s->state;
-    tm_status st = TM_OK;
 
-    for (uint32_t i = 0; i < t->lane_count && st == TM_OK; i++) {
+    for (uint32_t i = 0; i < t->lane_count; i++) {
         struct copy_lane *lane = &t->lanes[i];
 
         if (lane->number == TM_NONE)
             continue;
-        st = sweep_to(t, lane, tm_sweep_busy_until(&lane->sweep));
+        sweep_to(t, lane, tm_sweep_busy_until(&lane->sweep));
         for (unsigned k = 0; k < TM_DIRECTION_COUNT; k++)
             end_flight(t, lane, i, (enum tm_direction)k);
-        for (unsigned k = 0; k < TM_DIRECTION_COUNT && st == TM_OK; k++) {
+        for (unsigned k = 0; k < TM_DIRECTION_COUNT; k++) {
             const struct copy_pair pair = { lane->number, k, lane->sums[k] };
 
             if (pair.sum.count)
-                st = tm_rows_append_st(t->pairs, &pair);
+                tm_rows_append(t->pairs, &pair);
         }
     }
     give_lanes(t);
     t->trace = NULL;
-    return st;
+    return s->run->error.status;
 }
 
 static void close_stage(struct tm_stage *s)

@@ -28,20 +28,18 @@ static tm_status try_tables(struct rig *r)
 {
     const struct tm_track track = { .name = bench_name(&r->bench, "Stream #7"), .line = TM_LINE_STREAM };
     const struct tm_hlo_op none = { .name = 0 };
-    tm_status st = TM_OK;
 
     r->tracks = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), 1 << 16);
     r->hlo_ops = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_op), 1 << 16);
     r->marks = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_step_mark), 1 << 16);
     if (!r->tracks || !r->hlo_ops || !r->marks)
         return r->run.error.status;
-    for (int i = 0; i < TRACKS && st == TM_OK; i++)
-        st = tm_rows_append_st(r->tracks, &track);
-    for (int i = 0; i < BENCH_STEPS && st == TM_OK; i++)
-        st = tm_rows_append_st(r->marks, &(struct tm_step_mark){ .number = 100 + i });
-    if (st == TM_OK)
-        st = tm_rows_append_st(r->hlo_ops, &none);
-    return st;
+    for (int i = 0; i < TRACKS; i++)
+        tm_rows_append(r->tracks, &track);
+    for (int i = 0; i < BENCH_STEPS; i++)
+        tm_rows_append(r->marks, &(struct tm_step_mark){ .number = 100 + i });
+    tm_rows_append(r->hlo_ops, &none);
+    return r->run.error.status;
 }
 
 static tm_status try_rig(struct rig *r)
@@ -110,7 +108,7 @@ static void take_op(struct rig *r, const char *name, const char *op, const struc
     config.op = op ? bench_name(&r->bench, op) : 0;
     if (hlo) {
         config.hlo = (uint32_t)tm_rows_count(r->hlo_ops);
-        OK(tm_rows_append_st(r->hlo_ops, hlo));
+        tm_rows_append(r->hlo_ops, hlo);
     }
     event.config = &config;
     event.record.config = ++r->next_config;
@@ -511,10 +509,9 @@ static void numbers_of_xla_are_no_part_of_a_name(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *found;
         size_t length;
-        tm_strid id = 0;
+        const tm_strid id = tm_short_kernel_name(r.bench.trace.names, bench_name(&r.bench, rows[i].name));
 
-        OK(tm_short_kernel_name(r.bench.trace.names, bench_name(&r.bench, rows[i].name), &id));
-        OK(tm_names_text_st(r.bench.trace.names, id, 0, &found, &length));
+        found = tm_names_text(r.bench.trace.names, id, 0, &length);
         assert_string_equal(found, rows[i].want);
     }
     report_rig(&r);
@@ -619,7 +616,7 @@ static void know_activities(struct rig *r, const uint64_t activities[DEVICES * B
 
     assert_non_null(rows);
     for (int i = 0; i < DEVICES * BENCH_STEPS; i++)
-        OK(tm_rows_append_st(rows, &(struct tm_step_row){ .activities = activities[i] }));
+        tm_rows_append(rows, &(struct tm_step_row){ .activities = activities[i] });
     r->bench.trace.steps.rows = rows;
     r->bench.devices[1].first_step_row = BENCH_STEPS;
 }

@@ -25,14 +25,14 @@ static tm_status open_tables(struct rig *r)
 {
     const struct tm_hlo_op no_op = { .has_flops = 0 };
     struct tm_trace *trace = &r->bench.trace;
-    tm_status st;
 
     trace->configs = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(no_config), 1 << 17);
     trace->hlo_ops = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(no_op), 1 << 17);
     if (!trace->configs || !trace->hlo_ops)
         return r->run.error.status;
-    st = tm_rows_append_st(trace->configs, &no_config);
-    return st == TM_OK ? tm_rows_append_st(trace->hlo_ops, &no_op) : st;
+    tm_rows_append(trace->configs, &no_config);
+    tm_rows_append(trace->hlo_ops, &no_op);
+    return r->run.error.status;
 }
 
 static tm_status try_rig(struct rig *r)
@@ -105,7 +105,7 @@ static bool has(const struct rig *r, const char *path)
 /* Put a configuration into the host's table.  out: its number */
 static uint32_t add_config(struct rig *r, const struct tm_config *config)
 {
-    OK(tm_rows_append_st(r->bench.trace.configs, config));
+    tm_rows_append(r->bench.trace.configs, config);
     return (uint32_t)tm_rows_count(r->bench.trace.configs) - 1;
 }
 
@@ -123,7 +123,7 @@ static struct tm_config of_op(struct rig *r, const char *op, const char *module)
 static void add_hlo(struct rig *r, struct tm_config *config, const struct tm_hlo_op *op)
 {
     config->hlo = (uint32_t)tm_rows_count(r->bench.trace.hlo_ops);
-    OK(tm_rows_append_st(r->bench.trace.hlo_ops, op));
+    tm_rows_append(r->bench.trace.hlo_ops, op);
 }
 
 /* An event of a line, in microseconds. */
@@ -733,9 +733,8 @@ static tm_status many_ops(struct rig *r, uint32_t count)
         event.record.config = i + 1;
         event.record.track = i % 2;
         event.device = i % 2;
-        st = tm_rows_append_st(r->bench.trace.configs, &config);
-        if (st == TM_OK)
-            st = bench_take(&r->bench, &event);
+        tm_rows_append(r->bench.trace.configs, &config);
+        st = bench_take(&r->bench, &event);
     }
     if (st == TM_OK)
         st = bench_end(&r->bench);

@@ -132,7 +132,7 @@ static void fill_track(struct made_source *made, uint64_t number, const struct s
         qsort(track->records, track->count, sizeof(*track->records), by_time);
     for (uint64_t i = 0; i < track->count; i++)
         track->records[i].correlation = ++*next;
-    assert_int_equal(tm_rows_append_st(made->trace.tracks, &row), TM_OK);
+    tm_rows_append(made->trace.tracks, &row);
 }
 
 static struct made_source *make_source(struct tm_run *run, const struct shape *shape, uint64_t seed)

@@ -112,13 +112,13 @@ static void a_backward_pass_is_told(void **state)
         f.b.trace.configs = tm_rows_new(&f.run, TM_ACCOUNT_METADATA, sizeof(config), 1 << 17);
         f.b.trace.hlo_ops = tm_rows_new(&f.run, TM_ACCOUNT_METADATA, sizeof(op), 1 << 17);
         assert_true(f.b.trace.configs && f.b.trace.hlo_ops);
-        assert_int_equal(tm_rows_append_st(f.b.trace.configs, &config), TM_OK);
-        assert_int_equal(tm_rows_append_st(f.b.trace.hlo_ops, &op), TM_OK);
+        tm_rows_append(f.b.trace.configs, &config);
+        tm_rows_append(f.b.trace.hlo_ops, &op);
         config.op = rows[i].path ? bench_name(&f.b, rows[i].path) : 0;
         config.has_kernel = true;
         op.path = rows[i].hlo_path ? bench_name(&f.b, rows[i].hlo_path) : 0;
-        assert_int_equal(tm_rows_append_st(f.b.trace.configs, &config), TM_OK);
-        assert_int_equal(tm_rows_append_st(f.b.trace.hlo_ops, &op), TM_OK);
+        tm_rows_append(f.b.trace.configs, &config);
+        tm_rows_append(f.b.trace.hlo_ops, &op);
         f.b.trace.origin = rows[i].origin;
         assert_int_equal(bench_begin(&f.b), TM_OK);
         event = bench_event(bench_name(&f.b, rows[i].event), TM_CLASS_FRAMEWORK_OP, &no_config, 0, 10);

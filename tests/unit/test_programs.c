@@ -29,17 +29,17 @@ static tm_status try_rig(struct rig *r, enum tm_device_kind kind)
     r->marks = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_step_mark), 1 << 16);
     if (!r->marks)
         return r->run.error.status;
-    for (int64_t i = 0; i < BENCH_STEPS && st == TM_OK; i++) {
+    for (int64_t i = 0; i < BENCH_STEPS; i++) {
         const struct tm_step_mark mark = { .number = 100 + i,
                                            .start_ps = i * STEP_US * US,
                                            .dur_ps = (int64_t)(STEP_US - 100) * US };
 
-        st = tm_rows_append_st(r->marks, &mark);
+        tm_rows_append(r->marks, &mark);
     }
     b->trace.steps.marks = r->marks;
     b->trace.steps.chosen_begin = 1;
     bench_devices(b, 1, kind, 0, INT64_MAX);
-    return st == TM_OK ? bench_begin(b) : st;
+    return bench_begin(b);
 }
 
 static void open_rig(struct rig *r, enum tm_device_kind kind)
@@ -332,11 +332,10 @@ static tm_status whole_job(struct tm_run *run)
         const struct tm_config config = { .module = (tm_strid)(i + 1), .ordinal = TM_NONE };
         struct tm_event event;
 
-        st = tm_names_put_st(r.bench.trace.names, (const char *)&i, sizeof(i), &(tm_strid){ 0 });
+        (void)tm_names_put(r.bench.trace.names, (const char *)&i, sizeof(i));
         event = bench_event(0, TM_CLASS_CPU_OP, &config, (STEP_US + i * 20) * US, 10 * US);
         event.step = 1;
-        if (st == TM_OK)
-            st = bench_take(&r.bench, &event);
+        st = bench_take(&r.bench, &event);
     }
     if (st == TM_OK)
         st = bench_end(&r.bench);

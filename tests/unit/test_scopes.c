@@ -24,21 +24,20 @@ static const struct tm_config no_config = { .level = TM_LEVEL_NONE, .ordinal = T
 static tm_status fill_tables(struct rig *r)
 {
     struct tm_trace *trace = &r->bench.trace;
-    tm_status st = TM_OK;
 
     trace->tracks = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), 1 << 17);
     trace->hlo_ops = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_op), 1 << 17);
     trace->steps.marks = tm_rows_new(&r->run, TM_ACCOUNT_STEPS, sizeof(struct tm_step_mark), 1 << 17);
     if (!trace->tracks || !trace->hlo_ops || !trace->steps.marks)
         return r->run.error.status;
-    for (int i = 0; i < TRACKS && st == TM_OK; i++)
-        st = tm_rows_append_st(trace->tracks, &(struct tm_track){ .side = TM_SIDE_HOST, .is_user = i < 2 });
-    for (int i = 0; i < 2 && st == TM_OK; i++)
-        st = tm_rows_append_st(trace->hlo_ops,
-                            &(struct tm_hlo_op){ .path = i ? bench_name(&r->bench, "jit(f)/jvp(layer_0)/mul") : 0 });
-    for (int i = 0; i < BENCH_STEPS && st == TM_OK; i++)
-        st = tm_rows_append_st(trace->steps.marks, &(struct tm_step_mark){ .start_ps = i * 100 * US, .dur_ps = 90 * US });
-    return st;
+    for (int i = 0; i < TRACKS; i++)
+        tm_rows_append(trace->tracks, &(struct tm_track){ .side = TM_SIDE_HOST, .is_user = i < 2 });
+    for (int i = 0; i < 2; i++)
+        tm_rows_append(trace->hlo_ops,
+                       &(struct tm_hlo_op){ .path = i ? bench_name(&r->bench, "jit(f)/jvp(layer_0)/mul") : 0 });
+    for (int i = 0; i < BENCH_STEPS; i++)
+        tm_rows_append(trace->steps.marks, &(struct tm_step_mark){ .start_ps = i * 100 * US, .dur_ps = 90 * US });
+    return r->run.error.status;
 }
 
 static tm_status try_rig(struct rig *r, enum tm_device_kind kind)
