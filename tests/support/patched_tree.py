@@ -8,11 +8,12 @@ import subprocess
 
 from tracemill import BUILD, ROOT
 
-NEEDED = ("Makefile", "pipeline", "stages", "reports", "schemas", "scripts", "docs", "tests/property", "tests/support")
+NEEDED = ("Makefile", "pipeline", "stages", "reports", "schemas", "scripts", "docs", "tests/programs", "tests/property", "tests/support")
 OBJECTS = ("obj", "gen", "flags", ".deps-checked")
 
 
 def copy_tree(to):
+    to.mkdir(exist_ok=True)
     for name in NEEDED:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -34,13 +35,14 @@ def changed_files(patch):
     return re.findall(r"^\+\+\+ b/(\S+)", patch.read_text(encoding="utf-8"), re.M)
 
 
-def build_with(tap, folder, patch):
-    """The tree with the patch, built with warnings as errors.  out: whether it was, the objects that were made anew"""
+def build_with(tap, folder, patch, *goals):
+    """The tree with the patch, built with warnings as errors.  out: whether it was, the objects that were made anew
+    in: goals  of make, beside the program"""
     copy_tree(folder)
     tool(folder, "make", "-j2", "build/tracemill")
     applied = tool(folder, "patch", "-p1", "-i", str(patch))
     if not tap.ok(applied.returncode == 0, "the patch applies", applied.stdout):
         return False, []
-    built = tool(folder, "make", "-j2", "WERROR=1", "build/tracemill")
+    built = tool(folder, "make", "-j2", "WERROR=1", "build/tracemill", *goals)
     is_built = tap.ok(built.returncode == 0, "it builds", built.stdout[-2000:], built.stderr[-2000:])
     return is_built, sorted(re.findall(r"^ *cc +(\S+)", built.stdout, re.M))

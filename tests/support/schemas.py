@@ -11,12 +11,12 @@ except ImportError:
     jsonschema = None
 
 
-def validator_of(tap, name):
-    """A validator of schemas/NAME.schema.json; ends the test where the library is not there."""
+def validator_of(tap, name, root=ROOT):
+    """A validator of schemas/NAME.schema.json below the root; ends the test where the library is not there."""
     if jsonschema is None:
         tap.ok(False, "the library jsonschema is installed", "make build/venv/.made")
         tap.done()
-    schema = json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((root / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
     kind = jsonschema.validators.validator_for(schema)
     kind.check_schema(schema)
     return kind(schema)
