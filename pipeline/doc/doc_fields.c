@@ -33,20 +33,56 @@ void tm_doc_enter(struct tm_doc_place *place, const char *key, size_t length)
     place->below = place->field && !place->is_map ? place->field->fields : NULL;
 }
 
+void tm_doc_enter_piece(struct tm_doc_place *place, const char *piece, size_t length)
+{
+    const bool is_element = *piece == '[', has_sign = is_element || *piece == '.';
+
+    if (!is_element || !place->field || !(place->field->shape & TM_DOC_LIST))
+        tm_doc_enter(place, piece + has_sign, length - has_sign - is_element);
+}
+
+/* Bytes of the first piece of a path; 0 = there is none. */
+static size_t piece_length(const char *path)
+{
+    const size_t sign = *path == '.', length = strcspn(path + sign, *path == '[' ? "]" : ".[");
+
+    if (*path == '[')
+        return path[length] ? length + 1 : 0;
+    return length ? sign + length : 0;
+}
+
+/* out: whether the whole path leads somewhere; is_sum  whether a field on the way is one */
+static bool walk(struct tm_doc_place *place, const char *path, bool *is_sum)
+{
+    const bool has_path = *path;
+
+    *is_sum = false;
+    while (*path) {
+        const size_t length = piece_length(path);
+
+        if (length == 0)
+            return false;
+        tm_doc_enter_piece(place, path, length);
+        if (!place->field)
+            return false;
+        *is_sum |= (place->field->shape & TM_DOC_SUM) != 0;
+        path += length;
+    }
+    return has_path;
+}
+
+bool tm_doc_is_sum(const struct tm_doc_field *fields, const char *path)
+{
+    struct tm_doc_place place = { .below = fields };
+    bool is_sum;
+
+    return walk(&place, path, &is_sum) && is_sum && tm_doc_kind(place.field) != TM_DOC_OBJECT;
+}
+
 const struct tm_doc_field *tm_doc_field_at(const struct tm_doc_field *fields, const char *path)
 {
     struct tm_doc_place place = { .below = fields };
+    bool is_sum;
 
-    while (*path) {
-        const bool is_element = *path == '[';
-        const size_t length = strcspn(path, is_element ? "]" : ".[");
-
-        if (!is_element)
-            tm_doc_enter(&place, path, length);
-        if (!place.field || (is_element && !path[length]))
-            return NULL;
-        path += length + is_element;
-        path += *path == '.';
-    }
-    return place.field;
+    return walk(&place, path, &is_sum) ? place.field : NULL;
 }

@@ -62,6 +62,7 @@ enum {
     TM_DOC_FILLED = 1 << 14,   /* a text that is not empty */
     TM_DOC_UNIQUE = 1 << 15,   /* no element is in the list twice */
     TM_DOC_OWN = 1 << 16,      /* a text in which no name can be: --redact leaves it */
+    TM_DOC_SUM = 1 << 17,      /* a sum over the analyzed steps; of an object: all of its members are */
 };
 
 struct tm_doc_field {
@@ -117,6 +118,12 @@ struct tm_doc_place {
 
 /* Go to a member.  An element of a list has the place of the list. */
 void tm_doc_enter(struct tm_doc_place *place, const char *key, size_t length);
+
+/* The same by a piece of a path: "steps", ".median_ps", "[0]", "[vm/gpu:1]". */
+void tm_doc_enter_piece(struct tm_doc_place *place, const char *piece, size_t length);
+
+/* Is the figure at that path a sum over the analyzed steps, so that a run of twice the steps has twice as much? */
+bool tm_doc_is_sum(const struct tm_doc_field *fields, const char *path);
 
 /* The field by its path, as tm_path has it: "gaps.longest[3].dur_ps", "gaps.by_cause.host.count"; NULL = there is none.
  * in: fields  where the path begins */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The summary: its sections, what the run is, and what is concluded of it.  Members are in the order of summary.json. */
+/* The summary: its sections, what the run is, and what is concluded of it.  Members are in the order of
+ * summary.json. */
 #include "pipeline/doc/summary_fields.h"
 
 /* clang-format off */
@@ -7,7 +8,8 @@
 /* A figure without a value is not judged, and says why. */
 static const char kpi_rule[] =
     "\"allOf\": [{\"if\": {\"properties\": {\"value\": {\"type\": \"null\"}}}, "
-    "\"then\": {\"properties\": {\"band\": {\"const\": \"unknown\"}, \"why\": {\"type\": \"string\", \"minLength\": 1}}}}]";
+    "\"then\": {\"properties\": {\"band\": {\"const\": \"unknown\"}, "
+    "\"why\": {\"type\": \"string\", \"minLength\": 1}}}}]";
 
 static const struct tm_doc_field tool[] = {
     { "name", TM_DOC_WORD, .title = "Name", .words = "tracemill" },
@@ -157,8 +159,8 @@ static const struct tm_doc_field coverage[] = {
 
 const struct tm_doc_field tm_doc_rest[] = {
     { "rows", TM_DOC_COUNT, .title = "Rows" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { .key = NULL },
 };
 
@@ -214,11 +216,12 @@ static const struct tm_doc_field findings[] = {
     { "unit", TM_DOC_WORD, .title = "Unit" },
     { "limit", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Limit" },
     { "evidence", TM_DOC_PROSE | TM_DOC_LIST | TM_DOC_FILLED, .title = "Evidence", .least = 1, .most = 8 },
-    { "at_stake_ps", TM_DOC_TIME, .title = "Potential savings" },
-    { "idle_ps", TM_DOC_TIME, .help = "What of it is idle time. No idle time is in two findings: their sum is at most "
+    { "at_stake_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Potential savings" },
+    { "idle_ps", TM_DOC_TIME | TM_DOC_SUM,
+      .help = "What of it is idle time. No idle time is in two findings: their sum is at most "
       "total.idle_ps." },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .help = "Of window_ps." },
-    { "window_ps", TM_DOC_TIME, .help = "The windows of the devices that it is about." },
+    { "window_ps", TM_DOC_TIME | TM_DOC_SUM, .help = "The windows of the devices that it is about." },
     { "devices", TM_DOC_COUNT | TM_DOC_OPTIONAL, .help = "The number of these devices, where they are not all.",
       .least = 1 },
     { "cause", TM_DOC_PROSE | TM_DOC_FILLED, .title = "Cause" },
@@ -259,7 +262,7 @@ static const struct tm_doc_field thresholds_limits[] = {
 };
 
 static const struct tm_doc_field thresholds[] = {
-    { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.thresholds" },
+    { "schema", TM_DOC_WORD | TM_DOC_OWN, .title = "Schema", .words = "tracemill.thresholds" },
     { "schema_version", TM_DOC_COUNT, .title = "Version of the schema", .least = 1, .most = 1 },
     { "kpis", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Key figures", .fields = thresholds_kpis },
     { "limits", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Limits", .fields = thresholds_limits },
@@ -324,14 +327,15 @@ const struct tm_doc_schema tm_summary_schema = {
     .page =
         "# summary.json, field by field\n"
         "\n"
-        "The one model that every report, comparison and gate reads. `summary.schema.json` is the formal description; this\n"
-        "page is for people. Both are made from the tables in `pipeline/doc/summary_*fields.c` (`make schemas`): edit those.\n"
-        "Definitions of the figures: docs/metrics.md. A figure that the input cannot support is `null`, and the `why` object\n"
-        "beside it holds the reason under the same key: any object with a member that may be null may have a `why` as its last\n"
-        "member. What it is made from, whole, can be kept as a partial: PARTIAL.md.\n"
+        "The one model that every report, comparison and gate reads. `summary.schema.json` is the formal description;\n"
+        "this page is for people. Both are made from the tables in `pipeline/doc/summary_*fields.c` (`make schemas`):\n"
+        "edit those. Definitions of the figures: docs/metrics.md. A figure that the input cannot support is `null`, and\n"
+        "the `why` object beside it holds the reason under the same key: any object with a member that may be null may\n"
+        "have a `why` as its last member. What it is made from, whole, can be kept as a partial: PARTIAL.md.\n"
         "A device memory profile given alone leaves the sections of a trace null (\"no trace was given\").\n"
-        "The members of an object stand in the order below. Causes are in this order: device_wait, launch, compile, input, sync,\n"
-        "gc, profiler, host, unrecorded.\n",
+        "The members of an object stand in the order below. Causes are in this order: device_wait, launch, compile,\n"
+        "input, sync, gc, profiler, host, unrecorded. What is *summed* is a sum over the analyzed steps: gates divide it\n"
+        "by their number before they compare runs.\n",
     .fields = summary_fields,
 };
 

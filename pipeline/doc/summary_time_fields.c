@@ -9,16 +9,16 @@ static const struct tm_doc_field window_hosts[] = {
     { "devices", TM_DOC_COUNT, .help = "With a window." },
     { "begin_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .title = "Begin" },
     { "end_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .title = "End" },
-    { "span_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Span" },
-    { "steps_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "Sum of the step times in it." },
+    { "span_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Span" },
+    { "steps_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .help = "Sum of the step times in it." },
     { .key = NULL },
 };
 
 static const struct tm_doc_field window_job[] = {
     { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
     { "end_ps", TM_DOC_MOMENT, .title = "End" },
-    { "span_ps", TM_DOC_TIME, .title = "Span" },
-    { "steps_ps", TM_DOC_TIME, .title = "Steps" },
+    { "span_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Span" },
+    { "steps_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Steps" },
     { .key = NULL },
 };
 
@@ -26,7 +26,7 @@ const struct tm_doc_field tm_doc_window[] = {
     { "mode", TM_DOC_WORD, .title = "Mode", .words = "steps|all|session" },
     { "hosts", TM_DOC_OBJECT | TM_DOC_LIST, .help = "A row for each group of devices that are active at the same "
       "time.", .fields = window_hosts },
-    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "Sum over devices of their windows." },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .help = "Sum over devices of their windows." },
     { "job", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "The analyzed steps of all hosts, in the time of the host whose "
       "profile began first; null of one host, or where clocks do not agree.", .fields = window_job },
     { .key = NULL },
@@ -49,11 +49,11 @@ static const struct tm_doc_field by_direction[] = {
 };
 
 static const struct tm_doc_field steps_parts[] = {
-    { "compute_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Compute" },
-    { "exposed_collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed collectives" },
-    { "exposed_copy_ps", TM_DOC_OBJECT, .title = "Exposed copies", .fields = by_direction },
-    { "idle_ps", TM_DOC_TIME | TM_DOC_MAP | TM_DOC_OF_NULLS, .title = "Idle", .words = TM_DOC_CAUSES },
-    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total" },
+    { "compute_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Compute" },
+    { "exposed_collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Exposed collectives" },
+    { "exposed_copy_ps", TM_DOC_OBJECT | TM_DOC_SUM, .title = "Exposed copies", .fields = by_direction },
+    { "idle_ps", TM_DOC_TIME | TM_DOC_MAP | TM_DOC_OF_NULLS | TM_DOC_SUM, .title = "Idle", .words = TM_DOC_CAUSES },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Total" },
     { .key = NULL },
 };
 
@@ -113,8 +113,8 @@ const struct tm_doc_field tm_doc_steps[] = {
 };
 
 static const struct tm_doc_field work[] = {
-    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Count" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Total" },
     { .key = NULL },
 };
 
@@ -132,9 +132,9 @@ static const struct tm_doc_field devices_tpu_starts[] = {
 };
 
 static const struct tm_doc_field moved[] = {
-    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Count" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total" },
-    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Copied" },
+    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Total" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Copied" },
     { .key = NULL },
 };
 
@@ -160,10 +160,10 @@ static const struct tm_doc_field devices_utilization[] = {
 };
 
 static const struct tm_doc_field gap_causes[] = {
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Share" },
-    { "main_ps", TM_DOC_TIME | TM_DOC_OPTIONAL, .title = "Only the main thread",
+    { "main_ps", TM_DOC_TIME | TM_DOC_OPTIONAL | TM_DOC_SUM, .title = "Only the main thread",
       .help = "What the main thread tells of it in place of the launching one; not of devices." },
     { .key = NULL },
 };
@@ -175,17 +175,17 @@ static const struct tm_doc_field stretch[] = {
 };
 
 static const struct tm_doc_field devices_gaps[] = {
-    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Gaps" },
-    { "count_min", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Long gaps" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Gaps" },
+    { "count_min", TM_DOC_COUNT | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Long gaps" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Total" },
     { "by_cause", TM_DOC_OBJECT | TM_DOC_MAP, .title = "By cause", .words = TM_DOC_CAUSES, .fields = gap_causes },
     { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The longest ones.", .fields = stretch, .most = 20 },
     { .key = NULL },
 };
 
 static const struct tm_doc_field devices_kernels[] = {
-    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Kernels" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Kernels" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Total" },
     { "min_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Shortest" },
     { "max_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Longest" },
     { .key = NULL },
@@ -220,34 +220,35 @@ const struct tm_doc_field tm_doc_devices[] = {
     { "window_end_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .title = "End of the window" },
     { "first_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .title = "First" },
     { "last_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .title = "Last" },
-    { "span_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Span" },
-    { "busy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Busy" },
-    { "idle_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Idle" },
+    { "span_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Span" },
+    { "busy_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Busy" },
+    { "idle_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Idle" },
     { "lead_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Idle before first activity",
       .help = "Before its first activity." },
     { "trail_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Idle after last activity",
       .help = "After its last activity." },
-    { "compute_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Compute" },
-    { "collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "In collectives" },
-    { "exposed_collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed collectives",
+    { "compute_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Compute" },
+    { "collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "In collectives" },
+    { "exposed_collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Exposed collectives",
       .help = "Only a collective runs." },
-    { "copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "In copies" },
-    { "exposed_copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed copies",
+    { "copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "In copies" },
+    { "exposed_copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Exposed copies",
       .help = "A copy runs, and neither a kernel nor a collective." },
-    { "exposed_by_direction_ps", TM_DOC_OBJECT, .title = "Exposed copies by direction", .fields = by_direction },
-    { "wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Waits", .help = "TPU, else null." },
-    { "wait_copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "For copies" },
-    { "wait_collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "For collectives" },
-    { "wait_host_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "For the host" },
-    { "in_flight_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "In flight", .help = "TPU, else null." },
-    { "hidden_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Hidden", .help = "TPU, else null." },
+    { "exposed_by_direction_ps", TM_DOC_OBJECT | TM_DOC_SUM, .title = "Exposed copies by direction",
+      .fields = by_direction },
+    { "wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Waits", .help = "TPU, else null." },
+    { "wait_copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "For copies" },
+    { "wait_collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "For collectives" },
+    { "wait_host_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "For the host" },
+    { "in_flight_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "In flight", .help = "TPU, else null." },
+    { "hidden_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Hidden", .help = "TPU, else null." },
     { "tpu", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What the core of a TPU waits for and starts, and what is in "
       "flight; null of others.", .fields = devices_tpu },
     { "utilization_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Utilization" },
     { "utilization", TM_DOC_OBJECT, .help = "All recorded time of the host's devices cut at the multiples of bin_ps: "
       "the first stretch begins at begin_ps, the last ends at end_ps. Of more than 273 devices fewer stretches: 65536 "
       "in all.", .fields = devices_utilization },
-    { "activities", TM_DOC_COUNT, .title = "Activities" },
+    { "activities", TM_DOC_COUNT | TM_DOC_SUM, .title = "Activities" },
     { "gaps", TM_DOC_OBJECT, .title = "Gaps", .fields = devices_gaps },
     { "kernels", TM_DOC_OBJECT, .title = "Kernels", .fields = devices_kernels },
     { "collectives", TM_DOC_OBJECT, .title = "Collectives", .fields = work },
@@ -256,14 +257,15 @@ const struct tm_doc_field tm_doc_devices[] = {
     { "graphs", TM_DOC_OBJECT, .title = "Graphs", .fields = work },
     { "reliability", TM_DOC_TERM, .title = "Seen as", .help = "Whether all kernels are in the profile, or graphs as "
       "one event each.", .words = "full|graph" },
-    { "aliases", TM_DOC_OBJECT, .help = "The same by the names of other tools.", .fields = devices_aliases },
+    { "aliases", TM_DOC_OBJECT | TM_DOC_SUM, .help = "The same by the names of other tools.",
+      .fields = devices_aliases },
     { "steps", TM_DOC_OBJECT, .help = "The first 1000 steps, of many devices fewer: 16384 in all; null where a step "
       "has no activity.", .fields = devices_steps },
-    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Waiting",
+    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL | TM_DOC_SUM, .title = "Waiting",
       .help = "Of exposed_collective_ps: waiting for late devices. The three parts add up to it." },
-    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Moving",
+    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL | TM_DOC_SUM, .title = "Moving",
       .help = "Of exposed_collective_ps: all have come." },
-    { "exposed_unmatched_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "No counterpart",
+    { "exposed_unmatched_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL | TM_DOC_SUM, .title = "No counterpart",
       .help = "Of exposed_collective_ps: without a counterpart." },
     { .key = NULL },
 };
@@ -276,28 +278,29 @@ const struct tm_doc_field tm_doc_unused[] = {
 
 const struct tm_doc_field tm_doc_total[] = {
     { "devices", TM_DOC_COUNT, .title = "Devices" },
-    { "window_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Windows" },
-    { "busy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Busy" },
-    { "idle_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Idle" },
-    { "compute_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Compute" },
-    { "collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "In collectives" },
-    { "exposed_collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed collectives" },
-    { "copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "In copies" },
-    { "exposed_copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed copies" },
-    { "exposed_by_direction_ps", TM_DOC_OBJECT, .title = "Exposed copies by direction", .fields = by_direction },
+    { "window_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Windows" },
+    { "busy_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Busy" },
+    { "idle_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Idle" },
+    { "compute_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Compute" },
+    { "collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "In collectives" },
+    { "exposed_collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Exposed collectives" },
+    { "copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "In copies" },
+    { "exposed_copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Exposed copies" },
+    { "exposed_by_direction_ps", TM_DOC_OBJECT | TM_DOC_SUM, .title = "Exposed copies by direction",
+      .fields = by_direction },
     { "utilization_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Utilization" },
     { "worst_device", TM_DOC_DEVICE | TM_DOC_OR_NULL, .title = "Device with the lowest utilization" },
     { "worst_utilization_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Its utilization" },
-    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Waiting" },
-    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Moving" },
-    { "exposed_unmatched_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "No counterpart" },
+    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL | TM_DOC_SUM, .title = "Waiting" },
+    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL | TM_DOC_SUM, .title = "Moving" },
+    { "exposed_unmatched_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL | TM_DOC_SUM, .title = "No counterpart" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field gaps_pauses[] = {
     { "below_ps", TM_DOC_TIME, .title = "Shorter than" },
-    { "count", TM_DOC_COUNT, .title = "Pauses between launched work" },
-    { "total_ps", TM_DOC_TIME, .title = "Time in pauses" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Pauses between launched work" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time in pauses" },
     { .key = NULL },
 };
 
@@ -311,8 +314,8 @@ static const struct tm_doc_field gaps_short[] = {
 static const struct tm_doc_field gaps_histogram[] = {
     { "from_ps", TM_DOC_TIME, .title = "From" },
     { "to_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "To" },
-    { "count", TM_DOC_COUNT, .title = "Gaps" },
-    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Gaps" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
     { .key = NULL },
 };
 
@@ -342,9 +345,9 @@ static const struct tm_doc_field gaps_longest[] = {
 };
 
 const struct tm_doc_field tm_doc_gaps[] = {
-    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Gaps" },
-    { "count_min", TM_DOC_COUNT | TM_DOC_OR_NULL, .help = "Those of gap_min_ps or more." },
-    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Idle time in gaps" },
+    { "count", TM_DOC_COUNT | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Gaps" },
+    { "count_min", TM_DOC_COUNT | TM_DOC_OR_NULL | TM_DOC_SUM, .help = "Those of gap_min_ps or more." },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Idle time in gaps" },
     { "gap_min_ps", TM_DOC_TIME, .title = "Least length that is listed" },
     { "by_cause", TM_DOC_OBJECT | TM_DOC_MAP, .title = "By cause", .words = TM_DOC_CAUSES, .fields = gap_causes },
     { "pauses", TM_DOC_OBJECT, .help = "device_wait in gaps shorter than that.", .fields = gaps_pauses },
@@ -366,41 +369,41 @@ static const struct tm_doc_field programs_pauses_longest[] = {
 
 static const struct tm_doc_field programs_pauses[] = {
     { "below_ps", TM_DOC_TIME, .title = "Shorter than" },
-    { "count", TM_DOC_COUNT, .title = "Pauses between programs" },
-    { "total_ps", TM_DOC_TIME, .title = "Their time" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Pauses between programs" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Their time" },
     { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Longest ones", .fields = programs_pauses_longest, .most = 10 },
     { .key = NULL },
 };
 
 const struct tm_doc_field tm_doc_programs[] = {
-    { "count", TM_DOC_COUNT, .title = "Executions" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Executions" },
     { "per_step", TM_DOC_NUMBER, .title = "Programs per step and device", .help = "And device." },
-    { "operations", TM_DOC_COUNT, .title = "Operations" },
-    { "operation_ps", TM_DOC_TIME, .title = "Time of operations" },
+    { "operations", TM_DOC_COUNT | TM_DOC_SUM, .title = "Operations" },
+    { "operation_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time of operations" },
     { "pauses", TM_DOC_OBJECT, .help = "Between programs.", .fields = programs_pauses },
     { .key = NULL },
 };
 
 static const struct tm_doc_field host_launches[] = {
-    { "count", TM_DOC_COUNT, .title = "Launches" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Launches" },
     { "per_step", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Launches per step" },
-    { "unknown_count", TM_DOC_COUNT, .title = "Activities without a known launch",
+    { "unknown_count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Activities without a known launch",
       .help = "Activities without a known launch." },
     { .key = NULL },
 };
 
 static const struct tm_doc_field host_launch_delay[] = {
-    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
     { "p50_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Launch to begin, median" },
     { "p95_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Launch to begin, 95th percentile" },
     { "max_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Launch to begin, longest" },
-    { "negative", TM_DOC_COUNT, .title = "Begun before their launch (clock skew)" },
+    { "negative", TM_DOC_COUNT | TM_DOC_SUM, .title = "Begun before their launch (clock skew)" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field host_queue_empty[] = {
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Idle with nothing launched" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Idle with nothing launched" },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Idle with nothing launched, of the window" },
     { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Longest ones", .fields = tm_doc_place, .most = 10 },
     { .key = NULL },
@@ -418,8 +421,8 @@ static const struct tm_doc_field host_sync_rows[] = {
     { "name", TM_DOC_NAME, .title = "Wait" },
     { "caller", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "In function", .help = "Innermost Python function around." },
     { "annotation", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "In annotation", .help = "Innermost annotation around." },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
     { "host", TM_DOC_HOST, .title = "Host" },
     { "longest_begin_ps", TM_DOC_MOMENT, .title = "At" },
     { "longest_ps", TM_DOC_TIME, .title = "Longest" },
@@ -427,8 +430,8 @@ static const struct tm_doc_field host_sync_rows[] = {
 };
 
 static const struct tm_doc_field host_sync[] = {
-    { "count", TM_DOC_COUNT, .title = "Waits for the device" },
-    { "total_ps", TM_DOC_TIME, .title = "Time in waits" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Waits for the device" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time in waits" },
     { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = host_sync_rows },
     { "rest", TM_DOC_OBJECT, .title = "Rest", .fields = tm_doc_rest },
     { .key = NULL },
@@ -436,51 +439,51 @@ static const struct tm_doc_field host_sync[] = {
 
 static const struct tm_doc_field host_calls[] = {
     { "name", TM_DOC_NAME, .title = "Name" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "self_ps", TM_DOC_TIME, .title = "Self" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Self" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field host_calls_rest[] = {
     { "rows", TM_DOC_COUNT, .title = "Rows" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "self_ps", TM_DOC_TIME, .title = "Itself" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Itself" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field host_threads[] = {
     { "host", TM_DOC_HOST, .title = "Host" },
     { "name", TM_DOC_NAME, .title = "Thread" },
-    { "events", TM_DOC_COUNT, .title = "Events" },
-    { "busy_ps", TM_DOC_TIME, .title = "Busy" },
+    { "events", TM_DOC_COUNT | TM_DOC_SUM, .title = "Events" },
+    { "busy_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Busy" },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share" },
     { "first_ps", TM_DOC_MOMENT, .title = "First" },
     { "last_ps", TM_DOC_MOMENT, .title = "Last" },
     { "ops", TM_DOC_COUNT, .title = "Ops" },
-    { "op_ps", TM_DOC_TIME, .title = "In ops" },
+    { "op_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "In ops" },
     { "is_main", TM_DOC_BOOL, .title = "Main" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field host_threads_rest[] = {
     { "rows", TM_DOC_COUNT, .title = "Rows" },
-    { "events", TM_DOC_COUNT, .title = "Events" },
-    { "busy_ps", TM_DOC_TIME, .title = "Busy" },
+    { "events", TM_DOC_COUNT | TM_DOC_SUM, .title = "Events" },
+    { "busy_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Busy" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field host_eager[] = {
     { "programs_per_step", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Programs or launches per step and device" },
     { "single_op_programs_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Of them with a single operation" },
-    { "launch_gap_ps", TM_DOC_TIME, .title = "Pauses right before those" },
-    { "small_kernel_ps", TM_DOC_TIME, .title = "Their operations under 100 \xc2\xb5s" },
-    { "host_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Calls of the host that start programs" },
+    { "launch_gap_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Pauses right before those" },
+    { "small_kernel_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Their operations under 100 \xc2\xb5s" },
+    { "host_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Calls of the host that start programs" },
     { .key = NULL },
 };
 
 const struct tm_doc_field tm_doc_host[] = {
-    { "overhead_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Idle time attributed to the host" },
+    { "overhead_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Idle time attributed to the host" },
     { "overhead_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Host overhead" },
     { "launches", TM_DOC_OBJECT | TM_DOC_OR_NULL, .title = "Launches", .fields = host_launches },
     { "launch_delay", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "From the begin of a call to the begin of what it "
@@ -541,10 +544,10 @@ const struct tm_doc_field tm_doc_compile[] = {
 
 static const struct tm_doc_field balance_busy[] = {
     { "device", TM_DOC_DEVICE, .title = "Device" },
-    { "busy_ps", TM_DOC_TIME, .title = "Busy" },
-    { "compute_ps", TM_DOC_TIME, .title = "Compute" },
-    { "exposed_collective_ps", TM_DOC_TIME, .title = "Exposed collectives" },
-    { "kernels", TM_DOC_COUNT, .title = "Kernels" },
+    { "busy_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Busy" },
+    { "compute_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Compute" },
+    { "exposed_collective_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Exposed collectives" },
+    { "kernels", TM_DOC_COUNT | TM_DOC_SUM, .title = "Kernels" },
     { .key = NULL },
 };
 
@@ -560,7 +563,7 @@ static const struct tm_doc_field balance_ops[] = {
     { "name", TM_DOC_NAME, .title = "Operation" },
     { "module", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Module" },
     { "devices", TM_DOC_COUNT, .title = "Devices" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
     { "min_ps", TM_DOC_TIME, .title = "Least" },
     { "max_ps", TM_DOC_TIME, .title = "Most" },
     { "mean_ps", TM_DOC_TIME, .title = "Mean" },
@@ -569,7 +572,7 @@ static const struct tm_doc_field balance_ops[] = {
     { "kind", TM_DOC_TERM, .title = "Run by", .help = "Run by all devices equally often, by all, by several; whether "
       "an op's data are copies or shards is not in a profile.", .words = "all|uneven|some" },
     { "equal", TM_DOC_BOOL, .title = "Same in all" },
-    { "excess_ps", TM_DOC_TIME, .title = "Excess", .help = "max x devices - sum." },
+    { "excess_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Excess", .help = "max x devices - sum." },
     { .key = NULL },
 };
 
@@ -583,7 +586,7 @@ static const struct tm_doc_field balance_op_kinds[] = {
 
 static const struct tm_doc_field balance_same_work_devices[] = {
     { "device", TM_DOC_DEVICE, .title = "Device" },
-    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
     { .key = NULL },
 };
 
@@ -613,8 +616,8 @@ static const struct tm_doc_field fallback_rows[] = {
     { "kind", TM_DOC_WORD | TM_DOC_OPTIONAL, .title = "Kind", .words = "callback|pure_callback|io_callback|"
       "debug_callback|debug_print|custom_call" },
     { "op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Op" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
     { "host", TM_DOC_HOST, .title = "Host" },
     { "begin_ps", TM_DOC_MOMENT, .title = "At", .help = "Of the longest one." },
     { "longest_ps", TM_DOC_TIME, .title = "Longest" },
@@ -622,8 +625,8 @@ static const struct tm_doc_field fallback_rows[] = {
 };
 
 static const struct tm_doc_field fallback_calls[] = {
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = fallback_rows },
     { "rest", TM_DOC_OBJECT, .title = "Rest", .fields = tm_doc_rest },
     { .key = NULL },
@@ -639,9 +642,9 @@ static const struct tm_doc_field fallback_round_trips_longest[] = {
 };
 
 static const struct tm_doc_field fallback_round_trips[] = {
-    { "count", TM_DOC_COUNT, .title = "Round trips over the host" },
-    { "host_ps", TM_DOC_TIME, .title = "Idle time in round trips" },
-    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Round trips over the host" },
+    { "host_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Idle time in round trips" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Bytes" },
     { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Longest ones", .fields = fallback_round_trips_longest,
       .most = 20 },
     { .key = NULL },

@@ -10,8 +10,8 @@ static const struct tm_doc_field kernels_rows[] = {
     { "op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Op" },
     { "hlo_op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "HLO op" },
     { "category", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Category" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { "min_ps", TM_DOC_TIME, .title = "Min" },
     { "max_ps", TM_DOC_TIME, .title = "Max" },
     { "mean_ps", TM_DOC_TIME, .title = "Mean" },
@@ -32,8 +32,8 @@ static const struct tm_doc_field kernels_rows[] = {
 
 static const struct tm_doc_field kernels_by_category[] = {
     { "category", TM_DOC_WORD, .title = "Category" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { "share_pct", TM_DOC_SHARE, .title = "Share" },
     { .key = NULL },
 };
@@ -42,8 +42,8 @@ static const struct tm_doc_field kernels_by_name[] = {
     { "name", TM_DOC_NAME, .title = "Kernel" },
     { "category", TM_DOC_WORD, .title = "Category" },
     { "variants", TM_DOC_COUNT, .title = "Variants" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { "share_pct", TM_DOC_SHARE, .title = "Share" },
     { "min_ps", TM_DOC_TIME, .title = "Min" },
     { "max_ps", TM_DOC_TIME, .title = "Max" },
@@ -56,13 +56,13 @@ static const struct tm_doc_field kernels_by_name[] = {
 };
 
 const struct tm_doc_field tm_doc_kernels[] = {
-    { "count", TM_DOC_COUNT, .title = "Kernel launches" },
-    { "total_ps", TM_DOC_TIME, .title = "Kernel time" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Kernel launches" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Kernel time" },
     { "distinct", TM_DOC_COUNT, .title = "Variants" },
     { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = kernels_rows },
     { "rest", TM_DOC_OBJECT, .help = "What a capped table does not list.", .fields = tm_doc_rest },
-    { "compute_count", TM_DOC_COUNT, .help = "Kernels that compute: no collectives, copies and memsets." },
-    { "compute_ps", TM_DOC_TIME, .help = "Their time." },
+    { "compute_count", TM_DOC_COUNT | TM_DOC_SUM, .help = "Kernels that compute: no collectives, copies and memsets." },
+    { "compute_ps", TM_DOC_TIME | TM_DOC_SUM, .help = "Their time." },
     { "weighted_mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Mean duration, weighted by time" },
     { "compute_mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Mean duration", .help = "Of those that compute." },
     { "mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "Of all." },
@@ -74,15 +74,15 @@ const struct tm_doc_field tm_doc_kernels[] = {
 };
 
 static const struct tm_doc_field kernel_sum[] = {
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field fusion_small[] = {
     { "below_ps", TM_DOC_TIME, .title = "Shorter than" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share" },
     { "collectives", TM_DOC_OBJECT, .help = "As short, beside them.", .fields = kernel_sum },
     { .key = NULL },
@@ -90,8 +90,8 @@ static const struct tm_doc_field fusion_small[] = {
 
 static const struct tm_doc_field fusion_tiny[] = {
     { "below_ps", TM_DOC_TIME, .title = "Shorter than" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share" },
     { .key = NULL },
 };
@@ -113,20 +113,20 @@ static const struct tm_doc_field fusion_runs_longest[] = {
 static const struct tm_doc_field fusion_runs[] = {
     { "gap_below_ps", TM_DOC_TIME, .title = "Gaps shorter than" },
     { "launch_ps", TM_DOC_TIME, .title = "Cost of a launch" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "kernels", TM_DOC_COUNT, .title = "Kernels" },
-    { "kernel_ps", TM_DOC_TIME, .title = "Work" },
-    { "gap_ps", TM_DOC_TIME, .title = "Pauses in runs of small kernels" },
-    { "at_stake_ps", TM_DOC_TIME, .title = "Potential savings" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "kernels", TM_DOC_COUNT | TM_DOC_SUM, .title = "Kernels" },
+    { "kernel_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Work" },
+    { "gap_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Pauses in runs of small kernels" },
+    { "at_stake_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Potential savings" },
     { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Longest ones", .fields = fusion_runs_longest, .most = 20 },
     { .key = NULL },
 };
 
 static const struct tm_doc_field fusion_eager_chains[] = {
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "kernels", TM_DOC_COUNT, .title = "Kernels" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
-    { "saved_ps", TM_DOC_TIME, .help = "Beyond the longest kernel of each." },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "kernels", TM_DOC_COUNT | TM_DOC_SUM, .title = "Kernels" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
+    { "saved_ps", TM_DOC_TIME | TM_DOC_SUM, .help = "Beyond the longest kernel of each." },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share" },
     { .key = NULL },
 };
@@ -136,8 +136,8 @@ static const struct tm_doc_field fusion_repeated[] = {
     { "op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Op" },
     { "per_step", TM_DOC_NUMBER, .title = "Per step" },
     { "steps", TM_DOC_COUNT, .title = "Steps" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { "mean_ps", TM_DOC_TIME, .title = "Mean" },
     { .key = NULL },
 };
@@ -145,14 +145,14 @@ static const struct tm_doc_field fusion_repeated[] = {
 static const struct tm_doc_field fusion_table_rows[] = {
     { "name", TM_DOC_NAME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Kernel" },
     { "op", TM_DOC_NAME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Op" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field fusion_table[] = {
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Share" },
     { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = fusion_table_rows, .most = 20 },
     { "rest", TM_DOC_OBJECT, .help = "What a capped table does not list.", .fields = tm_doc_rest },
@@ -160,8 +160,8 @@ static const struct tm_doc_field fusion_table[] = {
 };
 
 static const struct tm_doc_field fusion_matrix[] = {
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Time of matrix products" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time of matrix products" },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Their share" },
     { "f32", TM_DOC_OBJECT, .help = "In 32 bits.", .fields = fusion_table },
     { .key = NULL },
@@ -189,15 +189,15 @@ const struct tm_doc_field tm_doc_fusion[] = {
 
 static const struct tm_doc_field occupancy_with_collectives[] = {
     { "mean_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Mean" },
-    { "known_ps", TM_DOC_TIME, .title = "Known" },
+    { "known_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Known" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field occupancy_histogram[] = {
     { "from_pct", TM_DOC_SHARE, .title = "From" },
     { "to_pct", TM_DOC_SHARE, .title = "To" },
-    { "count", TM_DOC_COUNT, .title = "Kernels" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Kernels" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { .key = NULL },
 };
 
@@ -224,18 +224,18 @@ static const struct tm_doc_field occupancy_rows[] = {
     { "shared_bytes", TM_DOC_BYTES, .title = "Shared memory" },
     { "waves", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Waves" },
     { "tail_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Lost" },
-    { "lost_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Lost time" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "lost_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Lost time" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { "share_pct", TM_DOC_SHARE, .title = "Share" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field occupancy_tail[] = {
-    { "known_ps", TM_DOC_TIME, .title = "Known" },
-    { "lost_ps", TM_DOC_TIME, .title = "Lost to last waves of blocks" },
-    { "below_one_wave_ps", TM_DOC_TIME, .help = "Part of lost_ps." },
-    { "idle_multiprocessors_ps", TM_DOC_TIME, .title = "Multiprocessors without a block",
+    { "known_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Known" },
+    { "lost_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Lost to last waves of blocks" },
+    { "below_one_wave_ps", TM_DOC_TIME | TM_DOC_SUM, .help = "Part of lost_ps." },
+    { "idle_multiprocessors_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Multiprocessors without a block",
       .help = "Of grids with fewer blocks than those." },
     { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .help = "By lost_ps.", .fields = occupancy_rows, .most = 20 },
     { .key = NULL },
@@ -243,11 +243,12 @@ static const struct tm_doc_field occupancy_tail[] = {
 
 const struct tm_doc_field tm_doc_occupancy[] = {
     { "mean_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Mean, weighted by time" },
-    { "known_ps", TM_DOC_TIME, .title = "Kernel time it is known of", .help = "Class kernel only." },
-    { "unknown_ps", TM_DOC_TIME, .title = "Kernel time it is not known of", .help = "Class kernel only." },
+    { "known_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Kernel time it is known of", .help = "Class kernel only." },
+    { "unknown_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Kernel time it is not known of", .help = "Class kernel only." },
     { "with_collectives", TM_DOC_OBJECT, .title = "With collectives", .fields = occupancy_with_collectives },
     { "histogram", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Histogram", .fields = occupancy_histogram, .most = 10 },
-    { "limiters", TM_DOC_OBJECT, .help = "Kernel time by what limits the occupancy.", .fields = occupancy_limiters },
+    { "limiters", TM_DOC_OBJECT | TM_DOC_SUM, .help = "Kernel time by what limits the occupancy.",
+      .fields = occupancy_limiters },
     { "low", TM_DOC_OBJECT | TM_DOC_LIST, .help = "A kernel with all its grids and ops; op, grid, limiter and waves of "
       "the variant with the most time.", .fields = occupancy_rows, .most = 100 },
     { "tail", TM_DOC_OBJECT, .help = "Last waves of blocks that do not fill a device.", .fields = occupancy_tail },
@@ -264,15 +265,15 @@ static const struct tm_doc_field transfers_by_direction_outside[] = {
 
 static const struct tm_doc_field transfers_by_direction[] = {
     { "direction", TM_DOC_DIRECTION, .title = "Direction" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Time" },
-    { "exposed_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Bytes" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Time" },
+    { "exposed_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Exposed" },
     { "mean_bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Mean rate", .help = "Over the time in which any copy "
       "is in flight." },
     { "max_bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Best rate", .help = "Of a stretch in which copies are "
       "in flight without a break." },
-    { "unknown_bytes_count", TM_DOC_COUNT, .title = "Of unknown size" },
+    { "unknown_bytes_count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Of unknown size" },
     { "outside", TM_DOC_OBJECT, .help = "Of copies of steps that are not analyzed.",
       .fields = transfers_by_direction_outside },
     { .key = NULL },
@@ -281,24 +282,24 @@ static const struct tm_doc_field transfers_by_direction[] = {
 static const struct tm_doc_field transfers_by_pair[] = {
     { "from", TM_DOC_DEVICE, .title = "From" },
     { "to", TM_DOC_DEVICE, .title = "To" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Time" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Bytes" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Time" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field transfers_sizes[] = {
     { "from_bytes", TM_DOC_BYTES, .title = "From size" },
     { "to_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "To size" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "bytes", TM_DOC_BYTES, .title = "Bytes" },
-    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_SUM, .title = "Bytes" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field transfers_pageable[] = {
-    { "count", TM_DOC_COUNT, .title = "Copies of pageable host memory" },
-    { "total_ps", TM_DOC_TIME, .title = "Their time" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Copies of pageable host memory" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Their time" },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share of copy time" },
     { .key = NULL },
 };
@@ -316,20 +317,20 @@ static const struct tm_doc_field transfers_repeated[] = {
     { "direction", TM_DOC_DIRECTION, .title = "Direction" },
     { "bytes", TM_DOC_BYTES, .title = "Size of each" },
     { "per_step", TM_DOC_NUMBER, .title = "Per step" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field transfers_ping_pong[] = {
-    { "count", TM_DOC_COUNT, .title = "Copies to the host and back" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Copies to the host and back" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field transfers_tpu_host[] = {
     { "direction", TM_DOC_DIRECTION, .title = "Direction", .words = "h2d|d2h" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Bytes" },
     { .key = NULL },
 };
 
@@ -359,17 +360,17 @@ static const struct tm_doc_field ops_families[] = {
     { "members", TM_DOC_COUNT, .title = "Operations" },
     { "counts_as_one", TM_DOC_BOOL, .title = "Counts as one" },
     { "device_count", TM_DOC_COUNT, .title = "Devices" },
-    { "count", TM_DOC_COUNT, .title = "Events" },
-    { "executions", TM_DOC_COUNT, .title = "Runs" },
-    { "self_ps", TM_DOC_TIME, .title = "Self time" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Events" },
+    { "executions", TM_DOC_COUNT | TM_DOC_SUM, .title = "Runs" },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Self time" },
     { "self_stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "Of events, n - 1; null of one." },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { "mean_ps", TM_DOC_TIME, .title = "Mean" },
     { "min_ps", TM_DOC_TIME, .title = "Shortest" },
     { "max_ps", TM_DOC_TIME, .title = "Longest" },
     { "share_pct", TM_DOC_SHARE, .title = "Share" },
-    { "flops", TM_DOC_FLOPS | TM_DOC_OR_NULL, .help = "Of all executions." },
-    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .help = "Of all executions." },
+    { "flops", TM_DOC_FLOPS | TM_DOC_OR_NULL | TM_DOC_SUM, .help = "Of all executions." },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .help = "Of all executions." },
     { "flop_rate", TM_DOC_FLOP_RATE | TM_DOC_OR_NULL, .title = "Computing" },
     { "bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Memory" },
     { "intensity", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "FLOP per byte" },
@@ -384,9 +385,9 @@ static const struct tm_doc_field ops_families[] = {
 static const struct tm_doc_field ops_families_rest[] = {
     { "rows", TM_DOC_COUNT, .title = "Rows" },
     { "members", TM_DOC_COUNT, .title = "Members" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "self_ps", TM_DOC_TIME, .title = "Itself" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Itself" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { .key = NULL },
 };
 
@@ -399,18 +400,18 @@ static const struct tm_doc_field ops_rows[] = {
     { "source", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Source" },
     { "precision", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Type" },
     { "device_count", TM_DOC_COUNT, .title = "Devices" },
-    { "count", TM_DOC_COUNT, .title = "Events" },
-    { "executions", TM_DOC_COUNT, .title = "Runs" },
-    { "self_ps", TM_DOC_TIME, .title = "Self time" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Events" },
+    { "executions", TM_DOC_COUNT | TM_DOC_SUM, .title = "Runs" },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Self time" },
     { "self_stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "Of events, n - 1; null of one." },
-    { "total_ps", TM_DOC_TIME, .title = "Whole time" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Whole time" },
     { "mean_ps", TM_DOC_TIME, .title = "Mean" },
     { "min_ps", TM_DOC_TIME, .title = "Shortest" },
     { "max_ps", TM_DOC_TIME, .title = "Longest" },
     { "self_share_pct", TM_DOC_SHARE, .title = "Share" },
     { "family", TM_DOC_COUNT | TM_DOC_OR_NULL, .help = "Its place in families." },
-    { "flops", TM_DOC_FLOPS | TM_DOC_OR_NULL, .help = "Of all executions." },
-    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .help = "Of all executions." },
+    { "flops", TM_DOC_FLOPS | TM_DOC_OR_NULL | TM_DOC_SUM, .help = "Of all executions." },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .help = "Of all executions." },
     { "flop_rate", TM_DOC_FLOP_RATE | TM_DOC_OR_NULL, .title = "Computing" },
     { "bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Memory" },
     { "intensity", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "FLOP per byte" },
@@ -418,7 +419,8 @@ static const struct tm_doc_field ops_rows[] = {
     { "roof", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "The nearer one.", .words = "compute|memory" },
     { "roof_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Of its roof", .help = "Of that; may pass 100." },
     { "first", TM_DOC_OBJECT, .help = "Its first event.", .fields = tm_doc_place },
-    { "lost_ps", TM_DOC_TIME | TM_DOC_OPTIONAL, .title = "Above its roof", .help = "In roofline.far: above its roof." },
+    { "lost_ps", TM_DOC_TIME | TM_DOC_OPTIONAL | TM_DOC_SUM, .title = "Above its roof",
+      .help = "In roofline.far: above its roof." },
     { "cumulative_pct", TM_DOC_SHARE | TM_DOC_OPTIONAL, .title = "Cumulative", .help = "With all before it; not in "
       "roofline.far." },
     { .key = NULL },
@@ -426,18 +428,18 @@ static const struct tm_doc_field ops_rows[] = {
 
 static const struct tm_doc_field ops_rest[] = {
     { "rows", TM_DOC_COUNT, .title = "Rows" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "self_ps", TM_DOC_TIME, .title = "Itself" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Itself" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { .key = NULL },
 };
 
 const struct tm_doc_field tm_doc_ops[] = {
-    { "count", TM_DOC_COUNT, .title = "Count" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
     { "distinct", TM_DOC_COUNT, .title = "Operations" },
     { "distinct_families", TM_DOC_COUNT, .title = "Families of operations", .help = "Families that count as one." },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
-    { "self_ps", TM_DOC_TIME, .title = "Total time" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total time" },
     { "top_share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share of the longest one" },
     { "rows_for_80_pct", TM_DOC_COUNT, .title = "Operations covering 80 %", .help = "Of operations, and families that "
       "count as one." },
@@ -451,8 +453,8 @@ const struct tm_doc_field tm_doc_ops[] = {
 };
 
 static const struct tm_doc_field scopes_unscoped[] = {
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "self_ps", TM_DOC_TIME, .title = "Itself" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Itself" },
     { "share_pct", TM_DOC_SHARE, .title = "Share" },
     { .key = NULL },
 };
@@ -469,16 +471,16 @@ static const struct tm_doc_field scopes_rows[] = {
     { "name", TM_DOC_NAME, .title = "Scope" },
     { "depth", TM_DOC_COUNT, .help = "0 = root." },
     { "pass", TM_DOC_TERM, .title = "Pass", .words = "forward|backward|other" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "self_ps", TM_DOC_TIME, .title = "Itself" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Itself" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { "share_pct", TM_DOC_SHARE, .title = "Share", .help = "Of all, unscoped too." },
     { .key = NULL },
 };
 
 static const struct tm_doc_field scopes_rest[] = {
     { "rows", TM_DOC_COUNT, .title = "Rows" },
-    { "self_ps", TM_DOC_TIME, .title = "Itself" },
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Itself" },
     { .key = NULL },
 };
 
@@ -486,17 +488,17 @@ static const struct tm_doc_field scopes_layers[] = {
     { "layer", TM_DOC_NAME, .help = "\"layer_0\"." },
     { "path", TM_DOC_PATH, .title = "Layer" },
     { "family", TM_DOC_NAME, .help = "Path without the number." },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "forward_ps", TM_DOC_TIME, .title = "Forward" },
-    { "backward_ps", TM_DOC_TIME, .title = "Backward" },
-    { "other_ps", TM_DOC_TIME, .title = "Neither" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "forward_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Forward" },
+    { "backward_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Backward" },
+    { "other_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Neither" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field scopes_layers_rest[] = {
     { "rows", TM_DOC_COUNT, .title = "Rows" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { .key = NULL },
 };
 
@@ -504,25 +506,26 @@ static const struct tm_doc_field scopes_annotations[] = {
     { "path", TM_DOC_PATH, .title = "Path" },
     { "name", TM_DOC_NAME, .title = "Annotation" },
     { "depth", TM_DOC_COUNT, .title = "Depth" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "host_ps", TM_DOC_TIME, .title = "Host" },
-    { "host_self_ps", TM_DOC_TIME, .title = "Itself" },
-    { "device_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Their device time" },
-    { "activities", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Launched" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "host_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Host" },
+    { "host_self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Itself" },
+    { "device_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Their device time" },
+    { "activities", TM_DOC_COUNT | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Launched" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field scopes_annotations_rest[] = {
     { "rows", TM_DOC_COUNT, .title = "Rows" },
-    { "host_self_ps", TM_DOC_TIME, .title = "Itself" },
-    { "device_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Their device time" },
+    { "host_self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Itself" },
+    { "device_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Their device time" },
     { .key = NULL },
 };
 
 const struct tm_doc_field tm_doc_scopes[] = {
-    { "self_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Device time in scopes", .help = "Of ops in a scope." },
+    { "self_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Device time in scopes",
+      .help = "Of ops in a scope." },
     { "unscoped", TM_DOC_OBJECT, .title = "Without a scope", .fields = scopes_unscoped },
-    { "passes", TM_DOC_OBJECT | TM_DOC_OR_NULL, .title = "Passes", .fields = scopes_passes },
+    { "passes", TM_DOC_OBJECT | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Passes", .fields = scopes_passes },
     { "recomputed", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Part of backward.", .fields = scopes_unscoped },
     { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "A tree per pass in order: a node, then its "
       "children by total.", .fields = scopes_rows },
@@ -538,14 +541,14 @@ const struct tm_doc_field tm_doc_scopes[] = {
 };
 
 static const struct tm_doc_field collectives_total[] = {
-    { "count", TM_DOC_COUNT, .title = "Collectives" },
-    { "total_ps", TM_DOC_TIME, .title = "Time in them" },
-    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Data" },
-    { "unknown_bytes_count", TM_DOC_COUNT, .title = "Of unknown size" },
-    { "exposed_ps", TM_DOC_TIME, .title = "Exposed time" },
-    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed, waiting for late devices" },
-    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed, moving data" },
-    { "exposed_unmatched_ps", TM_DOC_TIME, .title = "Exposed, without a counterpart",
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Collectives" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time in them" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Data" },
+    { "unknown_bytes_count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Of unknown size" },
+    { "exposed_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Exposed time" },
+    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Exposed, waiting for late devices" },
+    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Exposed, moving data" },
+    { "exposed_unmatched_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Exposed, without a counterpart",
       .help = "The three parts add up to exposed_ps, here and wherever they stand." },
     { "overlap_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Overlapped with compute" },
     { .key = NULL },
@@ -563,18 +566,18 @@ static const struct tm_doc_field collectives_rows[] = {
     { "kind", TM_DOC_WORD, .title = "Kind", .words = "all-reduce|all-gather|reduce-scatter|all-to-all|broadcast|"
       "send-recv|permute|other" },
     { "message_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Message" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
     { "mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Mean" },
-    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Bytes" },
     { "group_size", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Devices" },
     { "reach", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Reach", .help = "All devices of a group in one node, or in "
       "several.", .words = "node|nodes" },
     { "data_type", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Type" },
-    { "exposed_ps", TM_DOC_TIME, .title = "Exposed" },
-    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Waiting" },
-    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Moving" },
-    { "exposed_unmatched_ps", TM_DOC_TIME, .title = "No counterpart" },
+    { "exposed_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Exposed" },
+    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Waiting" },
+    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Moving" },
+    { "exposed_unmatched_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "No counterpart" },
     { "overlap_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Overlap" },
     { "algorithm_bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Algorithm bandwidth" },
     { "bus_bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Bus bandwidth" },
@@ -584,12 +587,12 @@ static const struct tm_doc_field collectives_rows[] = {
 
 static const struct tm_doc_field collectives_rest[] = {
     { "rows", TM_DOC_COUNT, .title = "Rows" },
-    { "count", TM_DOC_COUNT, .title = "Count" },
-    { "total_ps", TM_DOC_TIME, .title = "Total" },
-    { "exposed_ps", TM_DOC_TIME, .title = "Exposed" },
-    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Waiting" },
-    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Moving" },
-    { "exposed_unmatched_ps", TM_DOC_TIME, .title = "No counterpart" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
+    { "exposed_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Exposed" },
+    { "exposed_wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Waiting" },
+    { "exposed_move_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Moving" },
+    { "exposed_unmatched_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "No counterpart" },
     { .key = NULL },
 };
 
@@ -605,17 +608,19 @@ static const struct tm_doc_field collectives_skew_clock[] = {
 
 static const struct tm_doc_field collectives_skew_members[] = {
     { "device", TM_DOC_DEVICE, .title = "Device" },
-    { "count", TM_DOC_COUNT, .title = "Matched", .help = "Matched." },
-    { "last_count", TM_DOC_COUNT, .title = "Came last" },
-    { "late_ps", TM_DOC_TIME, .title = "Late" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Matched", .help = "Matched." },
+    { "last_count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Came last" },
+    { "late_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Late" },
     { "late_max_ps", TM_DOC_TIME, .title = "Late at most" },
-    { "wait_ps", TM_DOC_TIME, .title = "Waits for others" },
-    { "caused_ps", TM_DOC_TIME, .title = "Causes waiting", .help = "Its part of what the others wait; adds up to "
+    { "wait_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Waits for others" },
+    { "caused_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Causes waiting",
+      .help = "Its part of what the others wait; adds up to "
       "wait_ps." },
     { "caused_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Share", .help = "Of wait_ps of all." },
-    { "alone_ps", TM_DOC_TIME, .title = "If it alone were in time", .help = "What the others would wait less had it "
+    { "alone_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "If it alone were in time",
+      .help = "What the others would wait less had it "
       "alone come with the last but one." },
-    { "collective_ps", TM_DOC_TIME, .title = "In collectives", .help = "Of all." },
+    { "collective_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "In collectives", .help = "Of all." },
     { .key = NULL },
 };
 
@@ -636,14 +641,17 @@ static const struct tm_doc_field collectives_skew_worst[] = {
 
 static const struct tm_doc_field collectives_skew[] = {
     { "communicators", TM_DOC_COUNT, .title = "Communicators" },
-    { "matched", TM_DOC_COUNT, .title = "Matched collectives", .help = "Collectives of several devices." },
-    { "unmatched", TM_DOC_COUNT, .title = "Without a counterpart", .help = "Of one device, without a counterpart." },
-    { "incomplete", TM_DOC_COUNT, .title = "With members not in the profile", .help = "Matched ones with members that "
+    { "matched", TM_DOC_COUNT | TM_DOC_SUM, .title = "Matched collectives", .help = "Collectives of several devices." },
+    { "unmatched", TM_DOC_COUNT | TM_DOC_SUM, .title = "Without a counterpart",
+      .help = "Of one device, without a counterpart." },
+    { "incomplete", TM_DOC_COUNT | TM_DOC_SUM, .title = "With members not in the profile",
+      .help = "Matched ones with members that "
       "are not in the profile." },
-    { "checked", TM_DOC_COUNT, .help = "Matched ones in which all devices have to be at once." },
+    { "checked", TM_DOC_COUNT | TM_DOC_SUM, .help = "Matched ones in which all devices have to be at once." },
     { "overlapping_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .help = "Of these." },
-    { "late_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "Sum over the matched: last begin minus earliest." },
-    { "wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Waiting of all devices",
+    { "late_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM,
+      .help = "Sum over the matched: last begin minus earliest." },
+    { "wait_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Waiting of all devices",
       .help = "Sum over their devices: last begin minus own begin." },
     { "p50_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Last after first, median",
       .help = "Of last begin minus earliest." },
@@ -775,9 +783,9 @@ static const struct tm_doc_field roofline_devices[] = {
     { "peak_bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Peak of memory" },
     { "peak_source", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Source of the computing peak" },
     { "bandwidth_source", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Source of the memory's peak" },
-    { "flops", TM_DOC_FLOPS | TM_DOC_OR_NULL, .title = "FLOPs" },
-    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
-    { "busy_ps", TM_DOC_TIME, .title = "Busy" },
+    { "flops", TM_DOC_FLOPS | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "FLOPs" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Bytes" },
+    { "busy_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Busy" },
     { "flop_rate", TM_DOC_FLOP_RATE | TM_DOC_OR_NULL, .title = "Computing" },
     { "bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Memory" },
     { "flops_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Of the computing peak" },
@@ -796,20 +804,20 @@ static const struct tm_doc_field roofline_bound_ps[] = {
 
 static const struct tm_doc_field roofline_precisions[] = {
     { "precision", TM_DOC_WORD, .title = "Type" },
-    { "count", TM_DOC_COUNT, .title = "Events" },
-    { "total_ps", TM_DOC_TIME, .title = "Time" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Events" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
     { "share_pct", TM_DOC_SHARE, .title = "Share" },
-    { "matrix_ps", TM_DOC_TIME, .title = "Matrix products" },
-    { "tensor_core_ps", TM_DOC_TIME, .title = "On matrix units" },
+    { "matrix_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Matrix products" },
+    { "tensor_core_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "On matrix units" },
     { .key = NULL },
 };
 
 const struct tm_doc_field tm_doc_roofline[] = {
     { "source", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "Null with why: no cost is known.", .words = "stats|hlo|both" },
     { "devices", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Devices", .fields = roofline_devices },
-    { "flops", TM_DOC_FLOPS | TM_DOC_OR_NULL, .title = "FLOPs" },
-    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
-    { "busy_ps", TM_DOC_TIME, .title = "Busy" },
+    { "flops", TM_DOC_FLOPS | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "FLOPs" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Bytes" },
+    { "busy_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Busy" },
     { "flop_rate", TM_DOC_FLOP_RATE | TM_DOC_OR_NULL, .title = "Computing" },
     { "bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Memory" },
     { "flops_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Of the computing peak",
@@ -817,14 +825,14 @@ const struct tm_doc_field tm_doc_roofline[] = {
     { "memory_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Of the memory's peak",
       .help = "Of the peak, over busy; may pass 100." },
     { "mfu_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Model FLOP utilization" },
-    { "compute_ps", TM_DOC_TIME, .title = "Compute" },
-    { "known_ps", TM_DOC_TIME, .help = "Of compute time: bytes known." },
+    { "compute_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Compute" },
+    { "known_ps", TM_DOC_TIME | TM_DOC_SUM, .help = "Of compute time: bytes known." },
     { "known_pct", TM_DOC_SHARE, .title = "Bytes known of computing time", .help = "Of compute time: bytes known." },
-    { "flops_known_ps", TM_DOC_TIME, .help = "Of compute time: FLOPs known." },
+    { "flops_known_ps", TM_DOC_TIME | TM_DOC_SUM, .help = "Of compute time: FLOPs known." },
     { "flops_known_pct", TM_DOC_SHARE, .title = "FLOPs known of computing time",
       .help = "Of compute time: FLOPs known." },
     { "bound", TM_DOC_TERM, .title = "Bound by", .words = "compute|memory|latency|none|unknown" },
-    { "bound_ps", TM_DOC_OBJECT, .help = "Compute time by what bounds it.", .fields = roofline_bound_ps },
+    { "bound_ps", TM_DOC_OBJECT | TM_DOC_SUM, .help = "Compute time by what bounds it.", .fields = roofline_bound_ps },
     { "precisions", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Types", .fields = roofline_precisions },
     { "far", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Ops of 1 % of the compute time or more under half of their roof.",
       .fields = ops_rows },

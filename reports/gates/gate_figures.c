@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds figures by walking their path piece by piece: each piece is looked up as tm_path does, so
- * that what the summary's readers write is what gates understand.  The unit is that of the nearest
- * name on the path that has one. */
+ * that what the summary's readers write is what gates understand.  The unit is that of the field (doc_fields.h), or it
+ * stands beside the value. */
 #include "reports/gates/gates.h"
 
 #include <stdint.h>
@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "pipeline/doc/doc.h"
+#include "pipeline/doc/doc_fields.h"
 #include "pipeline/strings.h"
 
 struct walk {
@@ -19,6 +20,7 @@ struct walk {
 
 struct point {
     const struct tm_value *value, *parent;
+    struct tm_doc_place field;
     const char *unit;
     const char *rest; /* of the path */
     size_t place_length;
@@ -39,53 +41,16 @@ size_t tm_figure_piece(const char *path)
 
 /* --- units --- */
 
-static bool ends_with(const char *text, size_t length, const char *end)
+/* Take the place in the tables of fields, and the unit, of a piece.
+ * in: container  that the piece is of;  piece  as tm_figure_piece has it */
+static void enter(struct point *to, const struct tm_value *container, const char *piece, size_t length)
 {
-    const size_t n = strlen(end);
+    const char *const beside = tm_text(tm_get(container, "unit"));
 
-    return length >= n && memcmp(text + length - n, end, n) == 0;
-}
-
-/* The unit by the name of a member; NULL = the name tells none. */
-static const char *unit_by_name(const char *name, size_t length)
-{
-    static const struct {
-        const char *end, *unit;
-        bool is_whole;
-    } known[] = {
-        { "_ps", "ps", false },
-        { "_ns", "ns", false },
-        { "_us", "us", false },
-        { "_bytes", "bytes", false },
-        { "_pct", "%", false },
-        { "bytes", "bytes", true },
-        { "bandwidth", "bytes/s", false },
-        { "flop_rate", "FLOP/s", true },
-        { "peak_flops", "FLOP/s", true },
-        { "aliases", "ps", true },
-        { "limiters", "ps", true },
-        { "passes", "ps", true },
-    };
-
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (ends_with(name, length, known[i].end) && (!known[i].is_whole || length == strlen(known[i].end)))
-            return known[i].unit;
-    }
-    return NULL;
-}
-
-/* in: piece  as tm_figure_piece has it */
-static const char *unit_of(const struct point *at, const char *piece, size_t length)
-{
-    const size_t dot = *piece == '.';
-    const char *beside = tm_text(tm_get(at->value, "unit")), *named;
-
-    if (*piece == '[')
-        return at->unit;
-    if (*beside && length - dot == 5 && memcmp(piece + dot, "value", 5) == 0)
-        return beside;
-    named = unit_by_name(piece + dot, length - dot);
-    return named ? named : at->unit;
+    tm_doc_enter_piece(&to->field, piece, length);
+    to->unit = to->field.field ? tm_doc_unit(tm_doc_kind(to->field.field)) : "";
+    if (*beside && length == sizeof(".value") - 1 && memcmp(piece, ".value", length) == 0)
+        to->unit = beside;
 }
 
 /* --- the walk --- */
@@ -169,6 +134,7 @@ static void step_each(struct walk *w, struct point at, char *place)
             (void)snprintf(piece, sizeof(piece), "[%zu]", i);
         next.value = v;
         next.parent = at.value;
+        enter(&next, at.value, piece, strlen(piece));
         next.place_length = put_place(place, at.place_length, piece, strlen(piece));
         step(w, next, place);
     }
@@ -188,7 +154,7 @@ static void step(struct walk *w, struct point at, char *place)
         next.depth = at.depth;
         next.rest = at.rest + n;
         if (at.value && tm_type_of(at.value) == TM_NULL) { /* what lies below it has its unit all the same */
-            at.unit = unit_of(&at, at.rest, n);
+            enter(&at, at.value, at.rest, n);
             at.rest += n;
             continue;
         }
@@ -198,7 +164,7 @@ static void step(struct walk *w, struct point at, char *place)
         }
         memcpy(piece, at.rest, n);
         piece[n] = '\0';
-        next.unit = unit_of(&at, at.rest, n);
+        enter(&next, at.value, piece, n);
         next.value = tm_path(at.value, piece);
         next.parent = at.value;
         next.place_length = put_place(place, at.place_length, piece, n);
@@ -219,7 +185,9 @@ void tm_figure_find(struct tm_figure *figure, const struct tm_value *from, const
 
     *figure = (struct tm_figure){ .state = TM_FIGURE_WRONG, .why = "" };
     if (*path && from)
-        step(&w, (struct point){ .value = from, .unit = "", .rest = path }, place);
+        step(&w,
+             (struct point){ .value = from, .field = { .below = tm_summary_schema.fields }, .unit = "", .rest = path },
+             place);
 }
 
 /* --- names --- */

@@ -401,6 +401,8 @@ static void print_page_type(const struct tm_doc_field *field)
         (void)printf(", at most %g", field->most);
     else if (field->least == field->most && field->most > 0)
         (void)printf(" %g", field->most);
+    if (field->shape & TM_DOC_SUM)
+        (void)printf(", summed");
     if (field->shape & TM_DOC_OF_NULLS)
         (void)printf(", some null");
     if (field->shape & TM_DOC_OR_NULL)

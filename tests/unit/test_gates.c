@@ -258,6 +258,7 @@ static void figures_are_found_by_path(void **state)
         { "kpis[occupancy].value", TM_FIGURE_NULL, 0, "%", "occupancy is a figure of GPUs" },
         { "memory", TM_FIGURE_NULL, 0, "", "the profile has no memory events" },
         { "memory.allocators[*].peak_bytes", TM_FIGURE_NULL, 0, "bytes", "the profile has no memory events" },
+        { "memory.allocators[*].allocated_bytes_per_s", TM_FIGURE_NULL, 0, "bytes/s", NULL },
         { "unused[*].name", TM_FIGURE_NULL, 0, "", "there are none" },
         { "devices[9].busy_ps", TM_FIGURE_NO_ELEMENT, 0, NULL, NULL },
         { "ops.rows[fusion.4].self_ps", TM_FIGURE_NO_ELEMENT, 0, NULL, NULL },
@@ -726,7 +727,9 @@ static void each_figure_is_a_sum_or_not(void **state)
                                         "collectives.rows[0].exposed_wait_ps", "host.launches.count",
                                             "host.sync.total_ps", "compile.inside_steps.count",
                                         "kpis[unexpected_compiles].value", "fallback.callbacks.count",
-                                            "roofline.flops", "findings[gaps].at_stake_ps" },
+                                            "roofline.flops", "findings[gaps].at_stake_ps",
+                                        "window.hosts[0].steps_ps", "gaps.by_cause.host.main_ps",
+                                            "kernels.compute_count" },
                             *const others[] = { "steps.count", "steps.chosen", "steps.mean_ps", "steps.parts",
                                                 "devices[0].steps.busy_ps[0]", "devices[0].first_ps",
                                                 "kernels.mean_ps", "kernels.rows[k].p95_ps", "gaps.longest[0].dur_ps",
@@ -737,7 +740,8 @@ static void each_figure_is_a_sum_or_not(void **state)
                                                 "kpis[device_utilization].value", "host.launches.per_step",
                                                     "total.devices", "roofline.flop_rate",
                                                 "collectives.skew.clock.checked", "steps", "",
-                                                    "fusion.small.below_ps" };
+                                                    "fusion.small.below_ps", "transfers.repeated[0].bytes",
+                                                        "devices[0].utilization.busy_ps[0]" };
     /* clang-format on */
 
     (void)state;
@@ -974,7 +978,7 @@ static void wrong_gate_files_are_told(void **state)
           "gate 1 ('steps.median_ps'): the limit '90%' cannot be used: the figure is a time", "as in 150ms" },
         { "{'gates': [{'figure': 'steps.median_ps', 'max_increase': '5%'}]}", "the figure is a time",
           "a change in percent is max_increase_pct" },
-        { "{'gates': [{'figure': 'memory.peak_bytes', 'max': '5ms'}]}", "the figure is a size", "3GiB" },
+        { "{'gates': [{'figure': 'memory.allocators[0].peak_bytes', 'max': '5ms'}]}", "the figure is a size", "3GiB" },
     };
     struct rig rig;
 
