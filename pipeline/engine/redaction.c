@@ -12,6 +12,7 @@
 
 #include "pipeline/atomic_file.h"
 #include "pipeline/doc/doc.h"
+#include "pipeline/doc/doc_fields.h"
 #include "pipeline/files.h"
 #include "pipeline/options.h"
 #include "pipeline/redact.h"
@@ -329,48 +330,35 @@ tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options
     return st;
 }
 
-/* Every string is a name unless its key is on a list: a figure that is added later is redacted until somebody says that
- * it need not be.  Reasons of nulls and keys are the program's own. */
+/* Every string is a name unless its field says otherwise (doc_fields.h): a figure that is added later is redacted until
+ * somebody says that it need not be.  Reasons of nulls and keys are the program's own. */
 
 enum { DEPTH_MOST = 66 /* a document nests 64 deep */, HOST_BYTES = 32 /* of a pseudonym */ };
 
 static const char fingerprint_why[] = "not in a report with pseudonyms: they are made with it";
 
-static bool is_one_of(const char *key, const char *const *keys, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(keys[i], key) == 0)
-            return true;
-    return false;
-}
-
-/* Whether texts under this key are the program's own words in every summary, and stay. */
-static bool is_own_text(const char *key)
-{
-    /* an address is a number of the profile that is written in hexadecimal digits */
-    static const char *const own[] = { "schema", "version", "help", "grid", "block", "address" };
-
-    return is_one_of(key, own, sizeof(own) / sizeof(own[0]));
-}
-
 /* A container on the way down. */
 struct level {
     struct tm_value *container;
-    const char *key; /* its own, or that of the list that it is in */
+    struct tm_doc_place place;
     size_t next;
 };
 
-static tm_status redact_text(struct tm_redactor *redactor, struct tm_doc *doc, const char *key, struct tm_value *text)
+/* in: field  NULL = it is not declared */
+static tm_status redact_text(struct tm_redactor *redactor, struct tm_doc *doc, const struct tm_doc_field *field,
+                             struct tm_value *text)
 {
-    static const char *const hosts[] = { "host", "hosts" }, *const paths[] = { "path", "file", "run" };
+    const enum tm_doc_kind kind = field ? tm_doc_kind(field) : TM_DOC_NAME;
     char host[HOST_BYTES];
     const char *name = host;
     size_t length = strlen(tm_text(text));
     tm_status st;
 
-    if (is_one_of(key, hosts, sizeof(hosts) / sizeof(hosts[0])))
+    if (field && (field->shape & TM_DOC_OWN))
+        return TM_OK;
+    if (kind == TM_DOC_HOST)
         st = tm_redact_host(redactor, host, sizeof(host), tm_text(text));
-    else if (is_one_of(key, paths, sizeof(paths) / sizeof(paths[0])))
+    else if (kind == TM_DOC_PATH)
         st = tm_redact_path(redactor, tm_text(text), length, &name, &length);
     else
         st = tm_redact(redactor, tm_text(text), length, &name, &length);
@@ -380,24 +368,29 @@ static tm_status redact_text(struct tm_redactor *redactor, struct tm_doc *doc, c
     return st;
 }
 
-/* All that lies inside of a value. */
-static tm_status redact_all(struct tm_redactor *redactor, struct tm_doc *doc, struct tm_value *root, const char *key)
+/* All that lies inside of a value.  in: place  of it */
+static tm_status redact_all(struct tm_redactor *redactor, struct tm_doc *doc, struct tm_value *root,
+                            struct tm_doc_place place)
 {
-    struct level levels[DEPTH_MOST] = { { root, key, 0 } };
+    struct level levels[DEPTH_MOST] = { { root, place, 0 } };
     size_t depth = 1;
     tm_status st = TM_OK;
 
     while (depth && st == TM_OK) {
         struct level *const level = &levels[depth - 1];
         struct tm_value *const value = tm_element(level->container, level->next);
-        const bool is_object = tm_type_of(level->container) == TM_OBJECT;
-        const char *const here = is_object ? tm_key_at(level->container, level->next) : level->key;
+        struct tm_doc_place here = level->place;
 
+        if (value && tm_type_of(level->container) == TM_OBJECT) {
+            const char *const key = tm_key_at(level->container, level->next);
+
+            tm_doc_enter(&here, key, strlen(key));
+        }
         level->next++;
         if (!value)
             depth--;
-        else if (tm_type_of(value) == TM_STRING && !is_own_text(here))
-            st = redact_text(redactor, doc, here, value);
+        else if (tm_type_of(value) == TM_STRING)
+            st = redact_text(redactor, doc, here.field, value);
         else if ((tm_type_of(value) == TM_OBJECT || tm_type_of(value) == TM_ARRAY) && depth < DEPTH_MOST)
             levels[depth++] = (struct level){ value, here, 0 };
     }
@@ -421,8 +414,13 @@ tm_status tm_redact_summary(struct tm_redactor *redactor, struct tm_doc *summary
     tm_status st = TM_OK;
 
     take_fingerprints(redactor, tm_member(tm_member(root, "input"), "files"));
-    for (size_t i = 0; i < tm_length(root) && st == TM_OK; i++) /* what the user said of it is to be read */
-        if (strcmp(tm_key_at(root, i), "report") != 0 && tm_type_of(tm_element(root, i)) != TM_STRING)
-            st = redact_all(redactor, summary, tm_element(root, i), tm_key_at(root, i));
+    for (size_t i = 0; i < tm_length(root) && st == TM_OK; i++) {
+        const char *const key = tm_key_at(root, i);
+        struct tm_doc_place place = { .below = tm_summary_schema.fields };
+
+        tm_doc_enter(&place, key, strlen(key));
+        if (strcmp(key, "report") != 0 && tm_type_of(tm_element(root, i)) != TM_STRING) /* what the user said stays */
+            st = redact_all(redactor, summary, tm_element(root, i), place);
+    }
     return st == TM_OK ? tm_doc_status(summary) : st;
 }
