@@ -115,122 +115,94 @@ enum { STEPS_MOST = 8 };
 
 /* --- what had begun --- */
 
-/* The last span of a list that begins at or before a time.
- * in:  number  of the last one of the list
- * out: *found  0 = none */
-static tm_status last_begun(struct annotations *a, uint32_t number, int64_t at_ps, uint32_t *found)
+/* The last span of a list that begins at or before a time; 0 = none.
+ * in:  number  of the last one of the list */
+static uint32_t last_begun(struct annotations *a, uint32_t number, int64_t at_ps)
 {
-    *found = 0;
     while (number) {
         const struct annotation_span *span = span_at(a, number);
         uint32_t before;
 
-        if (!span)
-            return a->run->error.status;
         if (span->start_ps <= at_ps)
             break;
         before = span->before;
         number = span->jump;
-        span = number ? span_at(a, number) : NULL;
-        if (number && !span)
-            return a->run->error.status;
-        if (span && span->start_ps <= at_ps) /* too far */
+        if (number && span_at(a, number)->start_ps <= at_ps) /* too far */
             number = before;
     }
-    *found = number;
-    return TM_OK;
+    return number;
 }
 
-/* The same for a time that may be at or little behind the begin of `number`: a few steps from there on.
- * out: *found  0 = it is not there */
-static tm_status next_begun(struct annotations *a, uint32_t number, int64_t at_ps, uint32_t *found)
+/* The same for a time that may be at or little behind the begin of `number`: a few steps from there on; 0 = it is not
+ * there. */
+static uint32_t next_begun(struct annotations *a, uint32_t number, int64_t at_ps)
 {
     const struct annotation_span *span = number ? span_at(a, number) : NULL;
 
-    *found = 0;
     for (int i = 0; i < STEPS_MOST && span && span->start_ps <= at_ps; i++) {
         const uint32_t after = span->after;
 
         span = after ? span_at(a, after) : NULL;
-        if (!after || (span && span->start_ps > at_ps)) {
-            *found = number;
-            return TM_OK;
-        }
+        if (!span || span->start_ps > at_ps)
+            return number;
         number = after;
     }
-    return span || !number ? TM_OK : a->run->error.status;
+    return 0;
 }
 
-/* What had begun on a thread by a time.
- * out: *span  its number; 0 = nothing
- *      *is_told  launches on the thread count */
-static tm_status find_span(struct annotations *a, uint32_t track, int64_t at_ps, uint32_t *span, bool *is_told)
+/* The number of the span that had begun last on a thread by a time; 0 = none.
+ * out: *is_told  launches on the thread count */
+static uint32_t find_span(struct annotations *a, uint32_t track, int64_t at_ps, bool *is_told)
 {
-    const bool has_any = track < tm_rows_count(a->threads);
-    struct annotation_thread *thread = has_any ? tm_rows_change(a->threads, track) : NULL;
-    tm_status st;
+    struct annotation_thread *thread = track < tm_rows_count(a->threads) ? tm_rows_change(a->threads, track) : NULL;
 
-    *span = 0;
     *is_told = thread && thread->takes_launches;
     if (!*is_told)
-        return has_any && !thread ? a->run->error.status : TM_OK;
-    st = next_begun(a, thread->found, at_ps, span);
-    if (st == TM_OK && !*span)
-        st = last_begun(a, thread->last, at_ps, span);
-    thread->found = *span;
-    return st;
+        return 0;
+    thread->found = next_begun(a, thread->found, at_ps);
+    if (!thread->found)
+        thread->found = last_begun(a, thread->last, at_ps);
+    return thread->found;
 }
 
 /* --- launches that gather --- */
 
 /* Narrow a stretch of time to where the same annotations are open. */
-static tm_status find_bounds(struct annotations *a, int64_t at_ps, struct launches *launches)
+static void find_bounds(struct annotations *a, int64_t at_ps, struct launches *launches)
 {
     const struct annotation_span *span = span_at(a, launches->span);
-    uint32_t number = launches->span;
 
-    if (!span)
-        return a->run->error.status;
     launches->from_ps = span->start_ps;
-    if (span->after) {
-        span = span_at(a, span->after);
-        if (!span)
-            return a->run->error.status;
-        launches->until_ps = span->start_ps;
-    }
-    for (; number; number = span->around) {
+    if (span->after)
+        launches->until_ps = span_at(a, span->after)->start_ps;
+    for (uint32_t number = launches->span; number; number = span->around) {
         int64_t end_ps;
 
         span = span_at(a, number);
-        if (!span)
-            return a->run->error.status;
         end_ps = annotation_end(span);
         if (end_ps <= at_ps)
             launches->from_ps = end_ps > launches->from_ps ? end_ps : launches->from_ps;
         else
             launches->until_ps = end_ps < launches->until_ps ? end_ps : launches->until_ps;
     }
-    return TM_OK;
 }
 
-static tm_status begin_launches(struct annotations *a, const struct launch *launch, struct launches *launches)
+static void begin_launches(struct annotations *a, const struct launch *launch, struct launches *launches)
 {
     bool is_told;
-    tm_status st;
 
     *launches = (struct launches){ .from_ps = INT64_MIN, .until_ps = INT64_MAX, .track = launch->track };
-    st = find_span(a, launch->track, launch->at_ps, &launches->span, &is_told);
-    if (st == TM_OK && launches->span)
-        return find_bounds(a, launch->at_ps, launches);
-    if (is_told) { /* before the first one, wherever that is */
+    launches->span = find_span(a, launch->track, launch->at_ps, &is_told);
+    if (launches->span) {
+        find_bounds(a, launch->at_ps, launches);
+    } else if (is_told) { /* before the first one, wherever that is */
         launches->from_ps = launch->at_ps;
         launches->until_ps = launch->at_ps + 1;
     }
-    return st;
 }
 
 /* Tell those that were open of the activities that gathered. */
-static tm_status tell_launches(struct annotations *a, struct launches *launches)
+static void tell_launches(struct annotations *a, struct launches *launches)
 {
     bool is_inside = false;
     uint32_t number = launches->activities ? launches->span : 0;
@@ -238,8 +210,6 @@ static tm_status tell_launches(struct annotations *a, struct launches *launches)
     while (number) {
         struct annotation_span *span = tm_rows_change(a->spans, number - 1);
 
-        if (!span)
-            return a->run->error.status;
         number = span->around;
         if (annotation_end(span) <= launches->from_ps)
             continue;
@@ -252,25 +222,19 @@ static tm_status tell_launches(struct annotations *a, struct launches *launches)
         a->inside_ps = tm_sum_times(a->inside_ps, launches->device_ps);
     }
     launches->activities = 0;
-    return TM_OK;
 }
 
 /* An activity, to all that were open at its launch.  All have been given that had begun by then. */
-static tm_status add_launch(struct annotations *a, const struct launch *launch)
+static void add_launch(struct annotations *a, const struct launch *launch)
 {
     struct launches *launches = &a->launches[(launch->track * 8 + launch->device) & (ANNOTATION_LAUNCHES - 1)];
 
     if (launches->track != launch->track || launch->at_ps < launches->from_ps || launch->at_ps >= launches->until_ps) {
-        tm_status st = tell_launches(a, launches);
-
-        if (st == TM_OK)
-            st = begin_launches(a, launch, launches);
-        if (st != TM_OK)
-            return st;
+        tell_launches(a, launches);
+        begin_launches(a, launch, launches);
     }
     launches->activities++;
     launches->device_ps = tm_sum_times(launches->device_ps, launch->device_ps);
-    return TM_OK;
 }
 
 /* An annotation begins on a thread: from then on, others are open. */
@@ -282,14 +246,11 @@ static void end_launches(struct annotations *a, uint32_t track, int64_t at_ps)
 }
 
 /* No more of this host, before add_up_spans. */
-static tm_status add_up_launches(struct annotations *a)
+static void add_up_launches(struct annotations *a)
 {
-    tm_status st = TM_OK;
-
-    for (int i = 0; i < ANNOTATION_LAUNCHES && st == TM_OK; i++)
-        st = tell_launches(a, &a->launches[i]);
+    for (int i = 0; i < ANNOTATION_LAUNCHES; i++)
+        tell_launches(a, &a->launches[i]);
     memset(a->launches, 0, sizeof(a->launches));
-    return st;
 }
 
 /* The annotations of a host: spans in the order of their begins, each with the one around it.  Those of a thread are a
@@ -298,17 +259,15 @@ static tm_status add_up_launches(struct annotations *a)
 
 enum { PAGE_BYTES = 4 << 10 /* read at random */ };
 
-static tm_status open_spans(struct annotations *a)
+static void open_spans(struct annotations *a)
 {
     const size_t memory = annotations_memory(a->run, ANNOTATION_SPANS);
 
     a->spans =
         tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct annotation_span), memory - memory / 8, PAGE_BYTES);
     a->threads = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct annotation_thread), memory / 8, PAGE_BYTES);
-    return a->spans && a->threads ? TM_OK : a->run->error.status;
 }
 
-/* also after open_spans failed */
 static void close_spans(struct annotations *a)
 {
     tm_rows_free(a->spans);
@@ -318,43 +277,30 @@ static void close_spans(struct annotations *a)
 
 /* --- a span begins --- */
 
-static tm_status find_thread(struct annotations *a, uint32_t track, struct annotation_thread **thread)
+static struct annotation_thread *find_thread(struct annotations *a, uint32_t track)
 {
-    const struct tm_track *of;
+    const struct tm_track *of = tm_rows_at(a->trace->tracks, track);
+    struct annotation_thread *thread;
 
-    if (track >= tm_rows_count(a->threads)) {
-        const tm_status st = tm_rows_resize_st(a->threads, (uint64_t)track + 1);
-
-        if (st != TM_OK)
-            return st;
-    }
-    *thread = tm_rows_change(a->threads, track);
-    of = *thread ? tm_rows_at(a->trace->tracks, track) : NULL;
-    if (!of)
-        return a->run->error.status;
+    if (track >= tm_rows_count(a->threads))
+        tm_rows_resize(a->threads, (uint64_t)track + 1);
+    thread = tm_rows_change(a->threads, track);
     /* PyTorch's categories tell annotations on any thread; else there are none beside what the user's lines hold. */
-    (*thread)->takes_launches = of->is_user || a->trace->origin == TM_ORIGIN_PYTORCH;
-    return TM_OK;
+    thread->takes_launches = of->is_user || a->trace->origin == TM_ORIGIN_PYTORCH;
+    return thread;
 }
 
-/* Leave those that have ended, from the innermost one on, until one that has not.
- * out: *outer  it; zero = none */
-static tm_status leave_ended(struct annotations *a, struct annotation_thread *thread, int64_t now_ps,
-                             struct annotation_span *outer)
+/* Leave those that have ended, from the innermost one on, until one that has not: it; zero = none. */
+static struct annotation_span leave_ended(struct annotations *a, struct annotation_thread *thread, int64_t now_ps)
 {
-    *outer = (struct annotation_span){ .name = 0 };
     while (thread->open) {
         const struct annotation_span *open = span_at(a, thread->open);
 
-        if (!open)
-            return a->run->error.status;
-        if (annotation_end(open) > now_ps) {
-            *outer = *open;
-            return TM_OK;
-        }
+        if (annotation_end(open) > now_ps)
+            return *open;
         thread->open = open->around;
     }
-    return TM_OK;
+    return (struct annotation_span){ .name = 0 };
 }
 
 /* Where a span stands in the list of its thread. */
@@ -362,101 +308,71 @@ struct place {
     uint32_t ordinal, jump;
 };
 
-/* in: number  0 = *place stays as it is */
-static tm_status find_place(struct annotations *a, uint32_t number, struct place *place)
+/* in: number  0 = of none */
+static struct place find_place(struct annotations *a, uint32_t number)
 {
     const struct annotation_span *span = number ? span_at(a, number) : NULL;
 
-    if (!span)
-        return number ? a->run->error.status : TM_OK;
-    *place = (struct place){ span->ordinal, span->jump };
-    return TM_OK;
+    return span ? (struct place){ span->ordinal, span->jump } : (struct place){ 0, 0 };
 }
 
 /* Put a span behind the last one of its thread.  Two jumps of one length become one of twice it and one. */
-static tm_status set_before(struct annotations *a, uint32_t last, struct annotation_span *span)
+static void set_before(struct annotations *a, uint32_t last, struct annotation_span *span)
 {
-    struct place near = { 0, 0 }, far = { 0, 0 }, farther = { 0, 0 };
-    tm_status st = find_place(a, last, &near);
+    const struct place near = find_place(a, last), far = find_place(a, near.jump), farther = find_place(a, far.jump);
 
-    if (st == TM_OK)
-        st = find_place(a, near.jump, &far);
-    if (st == TM_OK)
-        st = find_place(a, far.jump, &farther);
     span->before = last;
     span->ordinal = last ? near.ordinal + 1 : 0;
     span->jump = last;
     if (far.jump && near.ordinal - far.ordinal == far.ordinal - farther.ordinal)
         span->jump = far.jump;
-    return st;
 }
 
-static tm_status add_inner(struct annotations *a, uint32_t number, int64_t inner_ps)
-{
-    struct annotation_span *outer = tm_rows_change(a->spans, number - 1);
-
-    if (!outer)
-        return a->run->error.status;
-    outer->inner_ps += inner_ps;
-    return TM_OK;
-}
-
-static tm_status append_span(struct annotations *a, struct annotation_thread *thread,
-                             const struct annotation_span *span)
+static void append_span(struct annotations *a, struct annotation_thread *thread, const struct annotation_span *span)
 {
     const uint64_t number = tm_rows_count(a->spans) + 1;
 
-    if (number > UINT32_MAX)
-        return tm_fail(&a->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u annotations", UINT32_MAX);
-    if (thread->last) {
-        struct annotation_span *before = tm_rows_change(a->spans, thread->last - 1);
-
-        if (!before)
-            return a->run->error.status;
-        before->after = (uint32_t)number;
+    if (number > UINT32_MAX) {
+        (void)tm_fail(&a->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u annotations", UINT32_MAX);
+        return;
     }
+    if (thread->last)
+        ((struct annotation_span *)tm_rows_change(a->spans, thread->last - 1))->after = (uint32_t)number;
     thread->last = thread->open = (uint32_t)number;
-    return tm_rows_append_st(a->spans, span);
+    tm_rows_append(a->spans, span);
 }
 
 /* in: in the order of their begins on each track; longer ones first */
-static tm_status begin_span(struct annotations *a, uint32_t track, int64_t start_ps, int64_t dur_ps, tm_strid name)
+static void begin_span(struct annotations *a, uint32_t track, int64_t start_ps, int64_t dur_ps, tm_strid name)
 {
-    struct annotation_span outer, span = { .start_ps = start_ps, .host_ps = dur_ps, .name = name };
+    struct annotation_thread *thread = find_thread(a, track);
+    const struct annotation_span outer = leave_ended(a, thread, start_ps);
+    struct annotation_span span = { .start_ps = start_ps, .host_ps = dur_ps, .name = name };
+    const int64_t end_ps = annotation_end(&span), outer_end_ps = annotation_end(&outer);
     struct tm_key link[2];
-    struct annotation_thread *thread;
-    struct tm_name info;
-    int64_t until_ps;
-    tm_status st = find_thread(a, track, &thread);
 
-    if (st == TM_OK)
-        st = leave_ended(a, thread, start_ps, &outer);
-    if (st == TM_OK && outer.depth == ANNOTATION_DEPTH_MOST) {
+    if (outer.depth == ANNOTATION_DEPTH_MOST) {
         tm_tally_add(&a->run->tallies, TM_TALLY_DEEP_NESTING, 1);
-        return TM_OK;
+        return;
     }
-    if (st == TM_OK)
-        st = set_before(a, thread->last, &span);
-    if (st == TM_OK)
-        st = tm_names_info_st(a->names, name, &info);
-    if (st == TM_OK && thread->open) {
-        until_ps = annotation_end(&span) < annotation_end(&outer) ? annotation_end(&span) : annotation_end(&outer);
-        st = add_inner(a, thread->open, until_ps - start_ps);
+    set_before(a, thread->last, &span);
+    if (thread->open) {
+        struct annotation_span *open = tm_rows_change(a->spans, thread->open - 1);
+
+        open->inner_ps += (end_ps < outer_end_ps ? end_ps : outer_end_ps) - start_ps;
     }
-    if (st != TM_OK)
-        return st;
     link[0] = outer.key;
-    link[1] = info.hash;
+    link[1] = tm_names_info(a->names, name).hash;
     span.key = tm_hash_key(link, sizeof(link));
     span.around = thread->open;
     span.depth = outer.depth + 1;
     end_launches(a, track, start_ps);
-    return append_span(a, thread, &span);
+    append_span(a, thread, &span);
 }
 
 /* --- all have begun --- */
 
-static tm_status add_row(struct annotations *a, const struct annotation_span *span)
+static void add_row(struct annotations *a, const struct annotation_span *span)
 {
     const int64_t self_ps = span->host_ps > span->inner_ps ? span->host_ps - span->inner_ps : 0;
     struct annotation_row row = { .node = { .key = span->key },
@@ -467,28 +383,20 @@ static tm_status add_row(struct annotations *a, const struct annotation_span *sp
                                   .device_ps = span->device_ps,
                                   .name = span->name,
                                   .depth = span->depth - 1 };
-    const struct annotation_span *outer = span->around ? span_at(a, span->around) : NULL;
 
-    if (span->around && !outer)
-        return a->run->error.status;
-    if (outer)
-        row.node.outer = outer->key;
+    if (span->around)
+        row.node.outer = span_at(a, span->around)->key;
     a->host_self_ps = tm_sum_times(a->host_self_ps, self_ps);
-    return tm_groups_add_st(a->rows, &row);
+    tm_groups_add(a->rows, &row);
 }
 
 /* Put all of them into a->rows. */
-static tm_status add_up_spans(struct annotations *a)
+static void add_up_spans(struct annotations *a)
 {
     const uint64_t count = tm_rows_count(a->spans);
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        const struct annotation_span *span = tm_rows_at(a->spans, i);
-
-        st = span ? add_row(a, span) : a->run->error.status;
-    }
-    return st;
+    for (uint64_t i = 0; i < count && !tm_failed(a->run); i++)
+        add_row(a, tm_rows_at(a->spans, i));
 }
 
 /* An annotation that is open as the chosen steps begin. */
@@ -550,7 +458,7 @@ void tm_annotations_free(struct annotations *a)
 /* --- a host --- */
 
 /* From the first chosen step marker's begin to the last one's end; all of time where steps are not the host's. */
-static tm_status find_window(struct annotations *a)
+static void find_window(struct annotations *a)
 {
     const struct tm_steps *steps = &a->trace->steps;
     const struct tm_step_mark *mark;
@@ -558,16 +466,11 @@ static tm_status find_window(struct annotations *a)
     a->start_ps = INT64_MIN;
     a->end_ps = INT64_MAX;
     if (steps->all || steps->source != TM_STEPS_HOST || steps->chosen_begin >= steps->chosen_end)
-        return TM_OK;
+        return;
     mark = tm_rows_at(steps->marks, steps->chosen_begin);
-    if (!mark)
-        return a->run->error.status;
     a->start_ps = mark->start_ps;
     mark = tm_rows_at(steps->marks, steps->chosen_end - 1);
-    if (!mark)
-        return a->run->error.status;
     a->end_ps = tm_sum_times(mark->start_ps, mark->dur_ps);
-    return TM_OK;
 }
 
 tm_status tm_annotations_begin(struct annotations *a, const struct tm_trace *trace)
@@ -579,108 +482,90 @@ tm_status tm_annotations_begin(struct annotations *a, const struct tm_trace *tra
                              annotations_memory(a->run, ANNOTATION_LEADS), by_thread_and_length);
     a->early = tm_rows_new_paged(a->run, TM_ACCOUNT_TABLES, sizeof(struct launch),
                                  annotations_memory(a->run, ANNOTATION_EARLY), EARLY_PAGE_BYTES);
-    if (!a->leads || !a->early || open_spans(a) != TM_OK)
-        return a->run->error.status;
-    return find_window(a);
+    open_spans(a);
+    find_window(a);
+    return a->run->error.status;
 }
 
 /* The chosen steps have begun. */
-static tm_status take_leads(struct annotations *a)
+static void take_leads(struct annotations *a)
 {
-    const void *row = NULL;
-    tm_status st = a->leads ? tm_sorter_finish_st(a->leads) : TM_OK;
+    const struct lead *lead;
 
-    while (a->leads && st == TM_OK && (st = tm_sorter_next_st(a->leads, &row)) == TM_OK && row) {
-        const struct lead *lead = row;
-
-        st = begin_span(a, lead->track, a->start_ps, lead->dur_ps, lead->name);
-    }
+    if (!a->leads)
+        return;
+    tm_sorter_finish(a->leads);
+    while ((lead = tm_sorter_next(a->leads)))
+        begin_span(a, lead->track, a->start_ps, lead->dur_ps, lead->name);
     tm_sorter_free(a->leads);
     a->leads = NULL;
-    return st;
 }
 
 /* Whether the program made it: also where its name tells that it waits for input. */
-static tm_status is_annotation(const struct annotations *a, const struct tm_event *event, bool *is)
+static bool is_annotation(const struct annotations *a, const struct tm_event *event)
 {
-    const struct tm_track *track;
-
-    *is = event->record.class == TM_CLASS_ANNOTATION && event->record.kind == TM_SPAN;
-    if (*is || event->record.class != TM_CLASS_INPUT || event->record.kind != TM_SPAN ||
-        event->traits & (TM_TRAIT_PYTHON | TM_TRAIT_RUNTIME))
-        return TM_OK;
-    track = tm_rows_at(a->trace->tracks, event->record.track);
-    if (!track)
-        return a->run->error.status;
-    *is = track->is_user && a->trace->origin != TM_ORIGIN_PYTORCH; /* there ops and functions are classed so, too */
-    return TM_OK;
+    if (event->record.class == TM_CLASS_ANNOTATION && event->record.kind == TM_SPAN)
+        return true;
+    if (event->record.class != TM_CLASS_INPUT || event->record.kind != TM_SPAN ||
+        event->traits & (TM_TRAIT_PYTHON | TM_TRAIT_RUNTIME) ||
+        a->trace->origin == TM_ORIGIN_PYTORCH) /* there ops and functions are classed so, too */
+        return false;
+    return ((const struct tm_track *)tm_rows_at(a->trace->tracks, event->record.track))->is_user;
 }
 
-static tm_status take_annotation(struct annotations *a, const struct tm_record *record)
+static void take_annotation(struct annotations *a, const struct tm_record *record)
 {
     const int64_t end_ps = tm_sum_times(record->start_ps, record->dur_ps);
     const int64_t until_ps = end_ps < a->end_ps ? end_ps : a->end_ps;
 
     if (until_ps < record->start_ps || until_ps < a->start_ps)
-        return TM_OK;
-    if (a->leads) {
-        const struct lead lead = { until_ps - a->start_ps, record->track, record->name };
-
-        return tm_sorter_push_st(a->leads, &lead);
-    }
-    return begin_span(a, record->track, record->start_ps, until_ps - record->start_ps, record->name);
+        return;
+    if (a->leads)
+        tm_sorter_push(a->leads, &(struct lead){ until_ps - a->start_ps, record->track, record->name });
+    else
+        begin_span(a, record->track, record->start_ps, until_ps - record->start_ps, record->name);
 }
 
-static tm_status take_launch(struct annotations *a, const struct tm_event *event)
+static void take_launch(struct annotations *a, const struct tm_event *event)
 {
     const struct launch launch = { event->launch_start_ps, event->record.dur_ps, event->launch_track, event->device };
 
     a->launched++;
     if (launch.at_ps < a->start_ps)
-        return TM_OK;
-    return launch.at_ps < event->record.start_ps ? add_launch(a, &launch) : tm_rows_append_st(a->early, &launch);
+        return;
+    if (launch.at_ps < event->record.start_ps)
+        add_launch(a, &launch);
+    else
+        tm_rows_append(a->early, &launch);
 }
 
 tm_status tm_annotations_take(struct annotations *a, const struct tm_event *event)
 {
-    bool is = false;
-    tm_status st = TM_OK;
-
     if (a->leads && event->record.start_ps > a->start_ps)
-        st = take_leads(a);
-    if (st != TM_OK)
-        return st;
+        take_leads(a);
     if (event->chosen && event->level != TM_LEVEL_NONE && event->launch_track != TM_NONE)
-        return take_launch(a, event);
-    st = is_annotation(a, event, &is);
-    return st == TM_OK && is ? take_annotation(a, &event->record) : st;
+        take_launch(a, event);
+    else if (is_annotation(a, event))
+        take_annotation(a, &event->record);
+    return a->run->error.status;
 }
 
-static tm_status take_early(struct annotations *a)
+static void take_early(struct annotations *a)
 {
     const uint64_t count = tm_rows_count(a->early);
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        const struct launch *early = tm_rows_at(a->early, i);
-
-        st = early ? add_launch(a, early) : a->run->error.status;
-    }
-    return st;
+    for (uint64_t i = 0; i < count && !tm_failed(a->run); i++)
+        add_launch(a, tm_rows_at(a->early, i));
 }
 
 tm_status tm_annotations_end(struct annotations *a)
 {
-    tm_status st = take_leads(a);
-
-    if (st == TM_OK)
-        st = take_early(a);
-    if (st == TM_OK)
-        st = add_up_launches(a);
-    if (st == TM_OK)
-        st = add_up_spans(a);
+    take_leads(a);
+    take_early(a);
+    add_up_launches(a);
+    add_up_spans(a);
     close_host(a);
-    return st;
+    return a->run->error.status;
 }
 
 /* The tree of annotations: its rows in the summary. */
@@ -739,56 +624,49 @@ static void write_row(struct writer *w, const struct annotation_row *row, const 
 }
 
 /* Rows come in the order of the tree: the path of the parent is there. */
-static tm_status put_annotation(struct writer *w, const struct annotation_row *row)
+static void put_annotation(struct writer *w, const struct annotation_row *row)
 {
     size_t at = row->depth ? w->length_at[row->depth - 1] : 0, length;
-    const char *name;
-    const tm_status st = tm_names_text_st(w->a->names, row->name, NAME_MOST + 1, &name, &length);
+    const char *name = tm_names_text(w->a->names, row->name, NAME_MOST + 1, &length);
 
-    if (st != TM_OK)
-        return st;
     length = tm_whole_characters(name, length, NAME_MOST);
     if (row->depth && at < PATH_MOST)
         w->path[at++] = '/';
     w->length_at[row->depth] = at + tm_whole_characters(name, length, PATH_MOST - at);
     memcpy(w->path + at, name, w->length_at[row->depth] - at);
     write_row(w, row, name, length);
-    return TM_OK;
 }
 
-static tm_status add_rows(struct writer *w, struct tm_top_rows *top, uint32_t *listed)
+/* out: how many rows are listed */
+static uint32_t add_rows(struct writer *w, struct tm_top_rows *top)
 {
     const uint32_t count = (uint32_t)tm_top_rows_count(top);
     struct tm_run *run = w->a->run;
-    uint32_t *order;
-    tm_status st;
+    uint32_t *order = count ? tm_take(&run->budget, TM_ACCOUNT_TABLES, count * sizeof(*order), &run->error) : NULL;
+    uint32_t listed = 0;
 
-    if (!count)
-        return TM_OK;
-    order = tm_take(&run->budget, TM_ACCOUNT_TABLES, count * sizeof(*order), &run->error);
     if (!order)
-        return run->error.status;
-    st = tm_tree_order(run, TM_ACCOUNT_TABLES, tm_top_rows_at(top, 0), count, sizeof(struct annotation_row), is_root,
-                       order, listed);
-    for (uint32_t i = 0; i < *listed && st == TM_OK; i++)
-        st = put_annotation(w, tm_top_rows_at(top, order[i]));
+        return 0;
+    if (tm_tree_order(run, TM_ACCOUNT_TABLES, tm_top_rows_at(top, 0), count, sizeof(struct annotation_row), is_root,
+                      order, &listed) == TM_OK) {
+        for (uint32_t i = 0; i < listed; i++)
+            put_annotation(w, tm_top_rows_at(top, order[i]));
+    }
     tm_give(&run->budget, TM_ACCOUNT_TABLES, order, count * sizeof(*order));
-    return st;
+    return listed;
 }
 
-static tm_status choose(struct annotations *a, struct tm_top_rows *top, uint64_t *distinct)
+/* Put the longest rows in order.  out: how many rows there are */
+static uint64_t choose(struct annotations *a, struct tm_top_rows *top)
 {
-    const void *row = NULL;
-    tm_status st = tm_groups_finish_st(a->rows);
+    const void *row;
+    uint64_t distinct = 0;
 
-    *distinct = 0;
-    while (st == TM_OK && (st = tm_groups_next_st(a->rows, &row)) == TM_OK && row) {
-        ++*distinct;
-        st = tm_top_rows_add(top, row);
-    }
-    if (st == TM_OK)
-        tm_top_rows_sort(top);
-    return st;
+    tm_groups_finish(a->rows);
+    while ((row = tm_groups_next(a->rows)) && tm_top_rows_add(top, row) == TM_OK)
+        distinct++;
+    tm_top_rows_sort(top);
+    return distinct;
 }
 
 static const char *why_no_device(const struct annotations *a)
@@ -804,22 +682,22 @@ tm_status tm_annotations_report(struct annotations *a, uint64_t most, struct tm_
 {
     struct tm_top_rows *top = tm_listed_rows_new(a->run, sizeof(struct annotation_row), most, longest_first);
     struct writer *w = tm_take(&a->run->budget, TM_ACCOUNT_TABLES, sizeof(*w), &a->run->error);
-    struct tm_value *rest;
-    uint64_t distinct = 0;
-    uint32_t listed = 0;
-    tm_status st = top && w ? choose(a, top, &distinct) : a->run->error.status;
+    const uint64_t distinct = top && w ? choose(a, top) : 0;
 
-    if (st == TM_OK && !distinct) {
+    if (!distinct) {
         tm_add_null(to, "annotations",
                     a->has_host_events ? "the program annotated nothing on its host threads"
                                        : "no host events are in the profile");
         tm_add_null(to, "annotations_rest", "there are no annotations");
-    } else if (st == TM_OK) {
+    } else {
+        struct tm_value *rest;
+
         w->a = a;
         w->list = tm_add_array(to, "annotations");
         w->no_device = why_no_device(a);
         w->room = most * TM_ROW_TEXT_ROOM;
-        st = add_rows(w, top, &listed);
+        const uint32_t listed = add_rows(w, top);
+
         rest = tm_add_object(to, "annotations_rest");
         tm_add_uint(rest, "rows", distinct - listed);
         tm_add_int(rest, "host_self_ps", a->host_self_ps > w->self_ps ? a->host_self_ps - w->self_ps : 0);
@@ -830,5 +708,5 @@ tm_status tm_annotations_report(struct annotations *a, uint64_t most, struct tm_
     }
     tm_give(&a->run->budget, TM_ACCOUNT_TABLES, w, w ? sizeof(*w) : 0);
     tm_top_rows_free(top);
-    return st;
+    return a->run->error.status;
 }

@@ -94,13 +94,11 @@ static tm_status compile_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     const struct compiles *c = s->state;
     const uint64_t count = tm_rows_count(c->rows);
-    tm_status st;
 
     tm_fields_save(w, stage_fields, c);
     tm_partial_put_u64(w, count);
-    st = tm_fields_save_rows(w, compile_fields, c->rows, 0, count);
-    if (st != TM_OK)
-        return st;
+    if (tm_fields_save_rows(w, compile_fields, c->rows, 0, count) != TM_OK)
+        return c->run->error.status;
     return tm_compiled_save(c->programs, w);
 }
 
@@ -118,21 +116,17 @@ static tm_status complete_compile(void *of, struct tm_partial_reader *r, void *r
 static tm_status compile_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct compiles *c = s->state;
-    tm_status st;
 
     c->names = tm_partial_names(r);
     for (uint32_t i = 0; i < tm_partial_host_count(r); i++) {
         struct host_name name = { .text = "" };
 
         tm_partial_copy_host(r, i, name.text, sizeof(name.text));
-        st = tm_rows_append_st(c->hosts, &name);
-        if (st != TM_OK)
-            return st;
+        tm_rows_append(c->hosts, &name);
     }
     tm_fields_load_more(r, stage_fields, c);
-    st = tm_fields_load_rows(r, compile_fields, c->rows, tm_partial_u64(r), complete_compile, NULL);
-    if (st != TM_OK)
-        return st;
+    if (tm_fields_load_rows(r, compile_fields, c->rows, tm_partial_u64(r), complete_compile, NULL) != TM_OK)
+        return c->run->error.status;
     return tm_compiled_load(c->programs, r);
 }
 
@@ -189,28 +183,14 @@ static void add_module_row(void *into, const void *from)
     ((struct module_row *)into)->count += ((const struct module_row *)from)->count;
 }
 
-static tm_status count_module(struct compiles *c, struct tm_groups *modules, tm_strid module)
-{
-    struct module_row row = { .count = 1, .module = module };
-    struct tm_name info;
-    tm_status st = tm_names_info_st(c->names, module, &info);
-
-    row.key = info.hash;
-    return st == TM_OK ? tm_groups_add_st(modules, &row) : st;
-}
-
 /* One look at all compiles of the sort that counts. */
-static tm_status add_up(struct compiles *c, enum sort sort, struct totals *t, struct tm_groups *modules,
-                        struct tm_sorter *longest)
+static void add_up(struct compiles *c, enum sort sort, struct totals *t, struct tm_groups *modules,
+                   struct tm_sorter *longest)
 {
-    tm_status st = TM_OK;
-
-    for (uint64_t i = 0; i < tm_rows_count(c->rows) && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tm_rows_count(c->rows) && !tm_failed(c->run); i++) {
         const struct compile *compile = tm_rows_at(c->rows, i);
         struct place place = { .row = i };
 
-        if (!compile)
-            return c->run->error.status;
         if (compile->sort != sort)
             continue;
         t->count++;
@@ -222,30 +202,28 @@ static tm_status add_up(struct compiles *c, enum sort sort, struct totals *t, st
         place.most = compile->dur_ps;
         if (compile->dur_ps > t->longest_ps)
             t->longest_ps = compile->dur_ps;
-        if (compile->module)
-            st = count_module(c, modules, compile->module);
-        if (st == TM_OK)
-            st = tm_sorter_push_st(longest, &place);
+        if (compile->module) {
+            const struct tm_key key = tm_names_info(c->names, compile->module).hash;
+
+            tm_groups_add(modules, &(struct module_row){ .key = key, .count = 1, .module = compile->module });
+        }
+        tm_sorter_push(longest, &place);
     }
-    if (st == TM_OK)
-        st = tm_groups_finish_st(modules);
-    return st == TM_OK ? tm_sorter_finish_st(longest) : st;
+    tm_groups_finish(modules);
+    tm_sorter_finish(longest);
 }
 
 /* The name of a program or of the function in "PjitFunction(NAME)". */
-static tm_status add_module(struct compiles *c, struct tm_value *to, tm_strid module)
+static void add_module(struct compiles *c, struct tm_value *to, tm_strid module)
 {
     const char *text;
     size_t length;
-    tm_status st;
 
     if (!module) {
         tm_add_null(to, "module", "no call of a jitted function was recorded around it");
-        return TM_OK;
+        return;
     }
-    st = tm_names_text_st(c->names, module, MODULE_BYTES, &text, &length);
-    if (st != TM_OK)
-        return st;
+    text = tm_names_text(c->names, module, MODULE_BYTES, &length);
     if (length > 13 && (!memcmp(text, "PjitFunction(", 13) || !memcmp(text, "PmapFunction(", 13))) {
         text += 13;
         length -= 13;
@@ -253,7 +231,6 @@ static tm_status add_module(struct compiles *c, struct tm_value *to, tm_strid mo
             length--;
     }
     tm_add_text(to, "module", text, length);
-    return TM_OK;
 }
 
 static int most_first(const void *a, const void *b)
@@ -266,109 +243,77 @@ static int most_first(const void *a, const void *b)
 }
 
 /* Modules that were compiled twice or more, the most compiled ones first. */
-static tm_status add_recompiled(struct compiles *c, struct tm_groups *modules, struct tm_value *section)
+static void add_recompiled(struct compiles *c, struct tm_groups *modules, struct tm_value *section)
 {
     const size_t share = tm_budget_share(&c->run->budget, TM_ACCOUNT_SORT);
     struct tm_sorter *sorter = tm_sorter_new(c->run, TM_ACCOUNT_SORT, sizeof(struct place), share / 32, most_first);
     struct tm_value *list = tm_add_array(section, "recompiled");
-    tm_status st = sorter ? TM_OK : c->run->error.status;
+    const struct module_row *row;
+    const struct place *place;
 
-    for (uint64_t i = 0; st == TM_OK; i++) {
-        const void *row;
-        struct place place = { .row = i };
-
-        st = tm_groups_next_st(modules, &row);
-        if (st != TM_OK || !row)
-            break;
-        place.most = (int64_t)((const struct module_row *)row)->count;
-        place.module = ((const struct module_row *)row)->module;
-        if (place.most > 1)
-            st = tm_sorter_push_st(sorter, &place);
+    if (!sorter)
+        return;
+    for (uint64_t i = 0; (row = tm_groups_next(modules)); i++) {
+        if (row->count > 1)
+            tm_sorter_push(sorter, &(struct place){ .most = (int64_t)row->count, .row = i, .module = row->module });
     }
-    if (st == TM_OK)
-        st = tm_sorter_finish_st(sorter);
-    for (uint64_t i = 0; i < c->settings->table_rows && st == TM_OK; i++) {
-        struct tm_value *to;
-        const void *row;
+    tm_sorter_finish(sorter);
+    for (uint64_t i = 0; i < c->settings->table_rows && (place = tm_sorter_next(sorter)); i++) {
+        struct tm_value *to = tm_add_object(list, NULL);
 
-        st = tm_sorter_next_st(sorter, &row);
-        if (st != TM_OK || !row)
-            break;
-        to = tm_add_object(list, NULL);
-        st = add_module(c, to, ((const struct place *)row)->module);
-        tm_add_int(to, "count", ((const struct place *)row)->most);
+        add_module(c, to, place->module);
+        tm_add_int(to, "count", place->most);
     }
     tm_sorter_free(sorter);
-    return st;
 }
 
-static tm_status add_event(struct compiles *c, uint64_t at, struct tm_value *list)
+static void add_event(struct compiles *c, uint64_t at, struct tm_value *list)
 {
-    const struct compile *row = tm_rows_at(c->rows, at);
-    const struct host_name *host;
-    struct tm_value *to;
-    struct compile compile;
-    tm_status st;
+    const struct compile compile = *(const struct compile *)tm_rows_at(c->rows, at);
+    struct tm_value *to = tm_add_object(list, NULL);
 
-    if (!row)
-        return c->run->error.status;
-    compile = *row;
-    host = tm_rows_at(c->hosts, compile.host);
-    if (!host)
-        return c->run->error.status;
-    to = tm_add_object(list, NULL);
-    st = add_module(c, to, compile.module);
-    tm_add_string(to, "host", host->text);
+    add_module(c, to, compile.module);
+    tm_add_string(to, "host", ((const struct host_name *)tm_rows_at(c->hosts, compile.host))->text);
     tm_add_int(to, "begin_ps", compile.start_ps);
     tm_add_int(to, "dur_ps", compile.dur_ps);
     if (compile.has_step)
         tm_add_int(to, "step", compile.step_number);
     else
         tm_add_null(to, "step", "it begins in no step of the host");
-    if (st == TM_OK && compile.shapes)
-        return tm_compiled_add_shapes(c->names, compile.shapes, to);
-    tm_add_null(to, "shapes",
-                tm_compiled_count(c->programs) ? "nothing tells which of the programs in the profile it made"
-                                               : "the HLO is not in the profile");
-    return st;
+    if (compile.shapes)
+        tm_compiled_add_shapes(c->names, compile.shapes, to);
+    else
+        tm_add_null(to, "shapes",
+                    tm_compiled_count(c->programs) ? "nothing tells which of the programs in the profile it made"
+                                                   : "the HLO is not in the profile");
 }
 
-static tm_status set_shapes(void *to, uint64_t row, tm_strid shapes)
+static void set_shapes(void *to, uint64_t row, tm_strid shapes)
 {
     struct compiles *c = to;
-    struct compile *compile = tm_rows_change(c->rows, row);
 
-    if (!compile)
-        return c->run->error.status;
-    compile->shapes = shapes;
-    return TM_OK;
+    ((struct compile *)tm_rows_change(c->rows, row))->shapes = shapes;
 }
 
 /* Find the programs that the compiles of the sort that counts made. */
-static tm_status find_programs(struct compiles *c, enum sort sort)
+static void find_programs(struct compiles *c, enum sort sort)
 {
     const size_t share = tm_budget_share(&c->run->budget, TM_ACCOUNT_SORT);
     struct tm_rows *made = tm_rows_new(c->run, TM_ACCOUNT_SORT, sizeof(struct tm_made), share / 64);
-    tm_status st = made ? TM_OK : c->run->error.status;
 
-    for (uint64_t i = 0; i < tm_rows_count(c->rows) && st == TM_OK; i++) {
+    if (!made)
+        return;
+    for (uint64_t i = 0; i < tm_rows_count(c->rows) && !tm_failed(c->run); i++) {
         const struct compile *compile = tm_rows_at(c->rows, i);
-        struct tm_made row = { .row = i };
+        const struct tm_made row = {
+            .start_ps = compile->start_ps, .row = i, .module = compile->module, .host = compile->host
+        };
 
-        if (!compile) {
-            st = c->run->error.status;
-            break;
-        }
-        row.start_ps = compile->start_ps;
-        row.module = compile->module;
-        row.host = compile->host;
         if (compile->sort == sort && compile->module)
-            st = tm_rows_append_st(made, &row);
+            tm_rows_append(made, &row);
     }
-    if (st == TM_OK)
-        st = tm_compiled_match(c->programs, c->names, made, set_shapes, c);
+    tm_compiled_match(c->programs, c->names, made, set_shapes, c);
     tm_rows_free(made);
-    return st;
 }
 
 static int by_row(const void *a, const void *b)
@@ -379,25 +324,18 @@ static int by_row(const void *a, const void *b)
 }
 
 /* The longest ones: host by host, in the order of time. */
-static tm_status add_events(struct compiles *c, struct tm_sorter *longest, struct tm_value *section)
+static void add_events(struct compiles *c, struct tm_sorter *longest, struct tm_value *section)
 {
     struct tm_value *list = tm_add_array(section, "events");
+    const struct place *place;
     uint64_t rows[LISTED_COMPILES];
     size_t count = 0;
-    tm_status st = TM_OK;
 
-    while (count < LISTED_COMPILES && st == TM_OK) {
-        const void *row;
-
-        st = tm_sorter_next_st(longest, &row);
-        if (st != TM_OK || !row)
-            break;
-        rows[count++] = ((const struct place *)row)->row;
-    }
+    while (count < LISTED_COMPILES && (place = tm_sorter_next(longest)))
+        rows[count++] = place->row;
     qsort(rows, count, sizeof(*rows), by_row);
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        st = add_event(c, rows[i], list);
-    return st;
+    for (size_t i = 0; i < count; i++)
+        add_event(c, rows[i], list);
 }
 
 static void add_totals(const struct compiles *c, const struct totals *t, enum sort sort, struct tm_value *section)
@@ -443,7 +381,6 @@ static tm_status compile_report(struct tm_stage *s, struct tm_value *summary)
     struct tm_groups *modules;
     struct tm_sorter *longest;
     struct tm_value *section;
-    tm_status st;
 
     if (why_nothing(c)) {
         tm_add_null(summary, "compile", why_nothing(c));
@@ -452,19 +389,17 @@ static tm_status compile_report(struct tm_stage *s, struct tm_value *summary)
     section = tm_add_object(summary, "compile");
     modules = tm_groups_new(s->run, TM_ACCOUNT_SORT, sizeof(struct module_row), share / 16, add_module_row);
     longest = tm_sorter_new(s->run, TM_ACCOUNT_SORT, sizeof(struct place), share / 16, most_first);
-    st = modules && longest ? add_up(c, sort, &totals, modules, longest) : s->run->error.status;
-    add_totals(c, &totals, sort, section);
-    if (st == TM_OK)
-        st = add_recompiled(c, modules, section);
-    if (st == TM_OK)
-        st = find_programs(c, sort);
-    if (st == TM_OK)
-        st = add_events(c, longest, section);
-    if (st == TM_OK)
-        st = tm_compiled_add_list(c->programs, c->names, c->settings->table_rows, section);
+    if (modules && longest) {
+        add_up(c, sort, &totals, modules, longest);
+        add_totals(c, &totals, sort, section);
+        add_recompiled(c, modules, section);
+        find_programs(c, sort);
+        add_events(c, longest, section);
+        tm_compiled_add_list(c->programs, c->names, c->settings->table_rows, section);
+    }
     tm_groups_free(modules);
     tm_sorter_free(longest);
-    return st;
+    return s->run->error.status;
 }
 
 enum { CALL_THREADS = 128 /* threads whose open calls are known at once */ };
@@ -480,7 +415,7 @@ static tm_status open_stage(struct tm_stage *s)
     c->hosts = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct host_name), tenth);
     c->programs = tm_compiled_new(s->run, tenth);
     c->calls = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, CALL_THREADS * sizeof(*c->calls), &s->run->error);
-    return c->rows && c->hosts && c->programs && c->calls ? TM_OK : s->run->error.status;
+    return s->run->error.status;
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
@@ -498,9 +433,11 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     c->has_host_steps |= trace->steps.source == TM_STEPS_HOST;
     memcpy(name.text, trace->host_name, sizeof(name.text));
     c->tracks = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct track_ends), 4 * tenth);
-    if (!c->tracks || tm_rows_resize_st(c->tracks, tm_rows_count(trace->tracks)) != TM_OK)
+    if (!c->tracks)
         return s->run->error.status;
-    return tm_rows_append_st(c->hosts, &name);
+    tm_rows_resize(c->tracks, tm_rows_count(trace->tracks));
+    tm_rows_append(c->hosts, &name);
+    return s->run->error.status;
 }
 
 /* --- which function is compiled --- */
@@ -597,9 +534,9 @@ static void note_end(struct track_ends *ends, enum sort sort, int64_t end_ps)
 }
 
 /* The step marker that it begins in: the last one that begins at or before it, if it has not ended. */
-static tm_status find_step(struct compiles *c, struct compile *compile)
+static void find_step(const struct tm_trace *trace, struct compile *compile)
 {
-    const struct tm_steps *steps = &c->trace->steps;
+    const struct tm_steps *steps = &trace->steps;
     const struct tm_step_mark *mark;
     uint64_t low = 0, high = steps->source == TM_STEPS_HOST ? steps->count : 0;
 
@@ -607,67 +544,59 @@ static tm_status find_step(struct compiles *c, struct compile *compile)
         const uint64_t middle = low + (high - low) / 2;
 
         mark = tm_rows_at(steps->marks, middle);
-        if (!mark)
-            return c->run->error.status;
         if (mark->start_ps > compile->start_ps)
             high = middle;
         else
             low = middle + 1;
     }
     if (!low)
-        return TM_OK;
+        return;
     mark = tm_rows_at(steps->marks, low - 1);
-    if (!mark)
-        return c->run->error.status;
     if (compile->start_ps - mark->start_ps > mark->dur_ps)
-        return TM_OK;
+        return;
     compile->has_step = 1;
     compile->in_chosen = mark->chosen;
     compile->step_number = mark->number;
-    return TM_OK;
 }
 
-static tm_status take_compile(struct compiles *c, const struct tm_event *event)
+static void take_compile(struct compiles *c, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
     const int64_t end_ps = r->start_ps + r->dur_ps;
     const enum sort sort = sort_of(event->traits);
     struct compile compile = { .start_ps = r->start_ps, .dur_ps = r->dur_ps, .sort = (uint8_t)sort };
-    const struct tm_track *track = tm_rows_at(c->trace->tracks, r->track);
+    const bool is_user = ((const struct tm_track *)tm_rows_at(c->trace->tracks, r->track))->is_user;
     struct track_ends *ends = tm_rows_change(c->tracks, r->track);
-    tm_status st;
 
-    if (!track || !ends)
-        return c->run->error.status;
-    if (is_inside(track->is_user ? ends : &c->any_track, sort, end_ps))
-        return TM_OK;
+    if (is_inside(is_user ? ends : &c->any_track, sort, end_ps))
+        return;
     note_end(ends, sort, end_ps);
     note_end(&c->any_track, sort, end_ps);
     compile.host = (uint32_t)tm_rows_count(c->hosts) - 1;
     compile.module = module_of(c, event);
-    st = find_step(c, &compile);
+    find_step(c->trace, &compile);
     c->found[sort]++;
-    return st == TM_OK ? tm_rows_append_st(c->rows, &compile) : st;
+    tm_rows_append(c->rows, &compile);
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     if (event->record.class == TM_CLASS_COMPILE)
-        return take_compile(s->state, event);
-    if (event->traits & TM_TRAIT_PJIT)
+        take_compile(s->state, event);
+    else if (event->traits & TM_TRAIT_PJIT)
         take_call(s->state, &event->record);
-    return TM_OK;
+    return s->run->error.status;
 }
 
 static tm_status end_host(struct tm_stage *s)
 {
     struct compiles *c = s->state;
-    const tm_status st = tm_compiled_take(c->programs, c->trace, (uint32_t)tm_rows_count(c->hosts) - 1);
 
+    tm_compiled_take(c->programs, c->trace, (uint32_t)tm_rows_count(c->hosts) - 1);
     tm_rows_free(c->tracks);
     c->tracks = NULL;
     c->trace = NULL;
-    return st;
+    return s->run->error.status;
 }
 
 static void close_stage(struct tm_stage *s)

@@ -62,24 +62,19 @@ uint64_t tm_compiled_count(const struct tm_compiled *programs)
     return tm_rows_count(programs->rows);
 }
 
-tm_status tm_compiled_take(struct tm_compiled *programs, const struct tm_trace *trace, uint32_t host)
+void tm_compiled_take(struct tm_compiled *programs, const struct tm_trace *trace, uint32_t host)
 {
-    const uint64_t count = trace->hlo_modules ? tm_rows_count(trace->hlo_modules) : 0;
-    tm_status st = TM_OK;
+    const uint64_t count = tm_rows_count(trace->hlo_modules);
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < count && !tm_failed(programs->run); i++) {
         const struct tm_hlo_module *module = tm_rows_at(trace->hlo_modules, i);
-        struct program row = { .host = host };
+        const struct program row = {
+            .id = module->program_id, .name = module->name, .shapes = module->shapes, .host = host
+        };
 
-        if (!module)
-            return programs->run->error.status;
-        row.id = module->program_id;
-        row.name = module->name;
-        row.shapes = module->shapes;
         if (row.name)
-            st = tm_rows_append_st(programs->rows, &row);
+            tm_rows_append(programs->rows, &row);
     }
-    return st;
 }
 
 /* --- partials --- */
@@ -137,17 +132,13 @@ static size_t program_function(const char *name, size_t length, char *to)
     return length;
 }
 
-static tm_status hash_function(struct tm_names *names, tm_strid name, struct tm_key *key)
+static struct tm_key hash_function(struct tm_names *names, tm_strid name)
 {
     char function[NAME_MOST + 1];
-    const char *text;
     size_t length;
-    const tm_status st = tm_names_text_st(names, name, NAME_MOST, &text, &length);
+    const char *text = tm_names_text(names, name, NAME_MOST, &length);
 
-    if (st != TM_OK)
-        return st;
-    *key = tm_hash_key(function, program_function(text, length, function));
-    return TM_OK;
+    return tm_hash_key(function, program_function(text, length, function));
 }
 
 /* --- order --- */
@@ -177,241 +168,188 @@ static int made_order(const void *a, const void *b)
     return x->of.start_ps < y->of.start_ps ? -1 : 1;
 }
 
-/* Rows out of a sorter, side by side.  owns: the caller frees *rows, also after a failure */
-static tm_status lay_out(struct tm_compiled *p, struct tm_sorter *sorter, size_t row_bytes, struct tm_rows **rows)
+/* Rows out of a sorter, side by side.  owns: the caller frees the result, NULL after a failure */
+static struct tm_rows *lay_out(struct tm_compiled *p, struct tm_sorter *sorter, size_t row_bytes)
 {
-    tm_status st = tm_sorter_finish_st(sorter);
+    struct tm_rows *rows = tm_rows_new(p->run, TM_ACCOUNT_TABLES, row_bytes, p->memory_bytes);
+    const void *row;
 
-    *rows = tm_rows_new(p->run, TM_ACCOUNT_TABLES, row_bytes, p->memory_bytes);
-    if (!*rows)
-        return p->run->error.status;
-    while (st == TM_OK) {
-        const void *row;
-
-        st = tm_sorter_next_st(sorter, &row);
-        if (st != TM_OK || !row)
-            break;
-        st = tm_rows_append_st(*rows, row);
-    }
-    return st;
+    tm_sorter_finish(sorter);
+    while (rows && (row = tm_sorter_next(sorter)))
+        tm_rows_append(rows, row);
+    return rows;
 }
 
-static tm_status sort_programs(struct tm_compiled *p, struct tm_names *names)
+static void sort_programs(struct tm_compiled *p, struct tm_names *names)
 {
     struct tm_sorter *sorter =
         tm_sorter_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct program), p->memory_bytes, program_order);
-    struct tm_rows *sorted = NULL;
-    tm_status st = sorter ? TM_OK : p->run->error.status;
+    struct tm_rows *sorted;
 
-    for (uint64_t i = 0; i < tm_rows_count(p->rows) && st == TM_OK; i++) {
-        const struct program *row = tm_rows_at(p->rows, i);
-        struct program program;
+    if (!sorter)
+        return;
+    for (uint64_t i = 0; i < tm_rows_count(p->rows) && !tm_failed(p->run); i++) {
+        struct program program = *(const struct program *)tm_rows_at(p->rows, i);
 
-        if (!row) {
-            st = p->run->error.status;
-            break;
-        }
-        program = *row;
-        st = hash_function(names, program.name, &program.function);
-        if (st == TM_OK)
-            st = tm_sorter_push_st(sorter, &program);
+        program.function = hash_function(names, program.name);
+        tm_sorter_push(sorter, &program);
     }
-    if (st == TM_OK)
-        st = lay_out(p, sorter, sizeof(struct program), &sorted);
+    sorted = lay_out(p, sorter, sizeof(struct program));
     tm_sorter_free(sorter);
-    if (st != TM_OK) {
-        tm_rows_free(sorted);
-        return st;
-    }
+    if (!sorted)
+        return;
     tm_rows_free(p->rows);
     p->rows = sorted;
-    return TM_OK;
 }
 
-static tm_status sort_compiles(struct tm_compiled *p, struct tm_names *names, struct tm_rows *compiles,
-                               struct tm_rows **sorted)
+/* owns: the caller frees the result, NULL after a failure */
+static struct tm_rows *sort_compiles(struct tm_compiled *p, struct tm_names *names, struct tm_rows *compiles)
 {
     struct tm_sorter *sorter =
         tm_sorter_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct made), p->memory_bytes, made_order);
-    tm_status st = sorter ? TM_OK : p->run->error.status;
+    struct tm_rows *sorted;
 
-    *sorted = NULL;
-    for (uint64_t i = 0; i < tm_rows_count(compiles) && st == TM_OK; i++) {
-        const struct tm_made *row = tm_rows_at(compiles, i);
-        struct made made;
+    if (!sorter)
+        return NULL;
+    for (uint64_t i = 0; i < tm_rows_count(compiles) && !tm_failed(p->run); i++) {
+        struct made made = { .of = *(const struct tm_made *)tm_rows_at(compiles, i) };
 
-        if (!row) {
-            st = p->run->error.status;
-            break;
-        }
-        made.of = *row;
-        st = hash_function(names, made.of.module, &made.function);
-        if (st == TM_OK)
-            st = tm_sorter_push_st(sorter, &made);
+        made.function = hash_function(names, made.of.module);
+        tm_sorter_push(sorter, &made);
     }
-    if (st == TM_OK)
-        st = lay_out(p, sorter, sizeof(struct made), sorted);
+    sorted = lay_out(p, sorter, sizeof(struct made));
     tm_sorter_free(sorter);
-    return st;
+    return sorted;
 }
 
 /* --- the join --- */
 
 /* The end of the stretch of one function on one host that begins at `from`; counted: whether its ids count up. */
-static tm_status end_of_programs(struct tm_compiled *p, uint64_t from, uint64_t *end, struct program *first,
-                                 bool *counted)
+static uint64_t end_of_programs(struct tm_compiled *p, uint64_t from, struct program *first, bool *counted)
 {
-    *counted = true;
-    for (*end = from; *end < tm_rows_count(p->rows); ++*end) {
-        const struct program *row = tm_rows_at(p->rows, *end);
+    uint64_t end;
 
-        if (!row)
-            return p->run->error.status;
-        if (*end == from)
+    *counted = true;
+    for (end = from; end < tm_rows_count(p->rows); end++) {
+        const struct program *row = tm_rows_at(p->rows, end);
+
+        if (end == from)
             *first = *row;
         if (by_function(row->function, row->host, first->function, first->host) != 0)
             break;
         *counted = *counted && row->id >= 0 && row->id <= COUNTED_ID;
     }
-    return TM_OK;
+    return end;
 }
 
-static tm_status end_of_compiles(struct tm_compiled *p, struct tm_rows *compiles, uint64_t from, uint64_t *end,
-                                 struct made *first)
+static uint64_t end_of_compiles(struct tm_rows *compiles, uint64_t from, struct made *first)
 {
-    for (*end = from; *end < tm_rows_count(compiles); ++*end) {
-        const struct made *row = tm_rows_at(compiles, *end);
+    uint64_t end;
 
-        if (!row)
-            return p->run->error.status;
-        if (*end == from)
+    for (end = from; end < tm_rows_count(compiles); end++) {
+        const struct made *row = tm_rows_at(compiles, end);
+
+        if (end == from)
             *first = *row;
         if (by_function(row->function, row->of.host, first->function, first->of.host) != 0)
             break;
     }
-    return TM_OK;
+    return end;
 }
 
 /* A stretch of compiles and the programs that they made: the last ones, in the same order. */
-static tm_status tell_shapes(struct tm_compiled *p, uint64_t program, struct tm_rows *compiles, uint64_t from,
-                             uint64_t end, tm_take_shapes *take, void *to)
+static void tell_shapes(struct tm_compiled *p, uint64_t program, struct tm_rows *compiles, uint64_t from, uint64_t end,
+                        tm_take_shapes *take, void *to)
 {
-    tm_status st = TM_OK;
+    for (uint64_t i = from; i < end; i++, program++) {
+        const tm_strid shapes = ((const struct program *)tm_rows_at(p->rows, program))->shapes;
 
-    for (uint64_t i = from; i < end && st == TM_OK; i++, program++) {
-        const struct made *made = tm_rows_at(compiles, i);
-        const struct program *row = tm_rows_at(p->rows, program);
-
-        if (!made || !row)
-            return p->run->error.status;
-        st = row->shapes ? take(to, made->of.row, row->shapes) : TM_OK;
+        if (shapes)
+            take(to, ((const struct made *)tm_rows_at(compiles, i))->of.row, shapes);
     }
-    return st;
 }
 
-static tm_status join(struct tm_compiled *p, struct tm_rows *compiles, tm_take_shapes *take, void *to)
+static void join(struct tm_compiled *p, struct tm_rows *compiles, tm_take_shapes *take, void *to)
 {
     uint64_t program = 0, compile = 0;
-    tm_status st = TM_OK;
 
-    while (st == TM_OK && program < tm_rows_count(p->rows) && compile < tm_rows_count(compiles)) {
+    while (program < tm_rows_count(p->rows) && compile < tm_rows_count(compiles) && !tm_failed(p->run)) {
         struct program first_program = { .id = 0 };
         struct made first_compile = { .function = { 0, 0 } };
-        uint64_t programs_end, compiles_end;
         bool counted;
-        int difference;
-
-        st = end_of_programs(p, program, &programs_end, &first_program, &counted);
-        if (st == TM_OK)
-            st = end_of_compiles(p, compiles, compile, &compiles_end, &first_compile);
-        if (st != TM_OK)
-            break;
-        difference =
+        const uint64_t programs_end = end_of_programs(p, program, &first_program, &counted);
+        const uint64_t compiles_end = end_of_compiles(compiles, compile, &first_compile);
+        const int difference =
             by_function(first_program.function, first_program.host, first_compile.function, first_compile.of.host);
+
         if (!difference && counted && programs_end - program >= compiles_end - compile)
-            st = tell_shapes(p, programs_end - (compiles_end - compile), compiles, compile, compiles_end, take, to);
+            tell_shapes(p, programs_end - (compiles_end - compile), compiles, compile, compiles_end, take, to);
         if (difference <= 0)
             program = programs_end;
         if (difference >= 0)
             compile = compiles_end;
     }
-    return st;
 }
 
-tm_status tm_compiled_match(struct tm_compiled *programs, struct tm_names *names, struct tm_rows *compiles,
-                            tm_take_shapes *take, void *to)
+void tm_compiled_match(struct tm_compiled *programs, struct tm_names *names, struct tm_rows *compiles,
+                       tm_take_shapes *take, void *to)
 {
-    struct tm_rows *sorted = NULL;
-    tm_status st = sort_programs(programs, names);
+    struct tm_rows *sorted;
 
-    if (st == TM_OK)
-        st = sort_compiles(programs, names, compiles, &sorted);
-    if (st == TM_OK)
-        st = join(programs, sorted, take, to);
+    sort_programs(programs, names);
+    sorted = sort_compiles(programs, names, compiles);
+    if (sorted)
+        join(programs, sorted, take, to);
     tm_rows_free(sorted);
-    return st;
 }
 
 /* --- the summary --- */
 
-tm_status tm_compiled_add_shapes(struct tm_names *names, tm_strid shapes, struct tm_value *to)
+void tm_compiled_add_shapes(struct tm_names *names, tm_strid shapes, struct tm_value *to)
 {
     char cut[2 * SHAPES_END + 5];
-    const char *text;
     size_t length;
-    const tm_status st = tm_names_text_st(names, shapes, SHAPES_MOST, &text, &length);
+    const char *text = tm_names_text(names, shapes, SHAPES_MOST, &length);
 
-    if (st != TM_OK)
-        return st;
     if (length < sizeof(cut)) {
         tm_add_text(to, "shapes", text, length);
-        return TM_OK;
+        return;
     }
     memcpy(cut, text, SHAPES_END);
     memcpy(cut + SHAPES_END, " ... ", 5);
     memcpy(cut + SHAPES_END + 5, text + length - SHAPES_END, SHAPES_END);
     tm_add_text(to, "shapes", cut, sizeof(cut));
-    return TM_OK;
 }
 
-static tm_status add_program(struct tm_names *names, const struct program *program, struct tm_value *list)
+static void add_program(struct tm_names *names, const struct program *program, struct tm_value *list)
 {
     struct tm_value *to = tm_add_object(list, NULL);
-    const char *text;
     size_t length;
-    const tm_status st = tm_names_text_st(names, program->name, NAME_MOST, &text, &length);
+    const char *text = tm_names_text(names, program->name, NAME_MOST, &length);
 
-    if (st != TM_OK)
-        return st;
     tm_add_text(to, "module", text, length);
     tm_add_int(to, "program_id", program->id);
     if (program->shapes)
-        return tm_compiled_add_shapes(names, program->shapes, to);
-    tm_add_null(to, "shapes", "its HLO does not tell");
-    return TM_OK;
+        tm_compiled_add_shapes(names, program->shapes, to);
+    else
+        tm_add_null(to, "shapes", "its HLO does not tell");
 }
 
-tm_status tm_compiled_add_list(struct tm_compiled *programs, struct tm_names *names, uint64_t most,
-                               struct tm_value *section)
+void tm_compiled_add_list(struct tm_compiled *programs, struct tm_names *names, uint64_t most, struct tm_value *section)
 {
     struct tm_value *list = tm_add_array(section, "programs");
     struct tm_key listed = { 0, 0 };
     uint64_t end, count = 0;
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 0; i < tm_rows_count(programs->rows) && st == TM_OK; i = end) {
+    for (uint64_t i = 0; i < tm_rows_count(programs->rows) && !tm_failed(programs->run); i = end) {
         struct program first = { .id = 0 };
         bool counted;
 
-        st = end_of_programs(programs, i, &end, &first, &counted);
-        if (st != TM_OK || end - i < 2 || tm_is_same_key(first.function, listed))
+        end = end_of_programs(programs, i, &first, &counted);
+        if (end - i < 2 || tm_is_same_key(first.function, listed))
             continue;
         listed = first.function;
-        for (uint64_t k = i; k < end && count < most && st == TM_OK; k++, count++) {
-            const struct program *row = tm_rows_at(programs->rows, k);
-
-            st = row ? add_program(names, row, list) : programs->run->error.status;
-        }
+        for (uint64_t k = i; k < end && count < most; k++, count++)
+            add_program(names, tm_rows_at(programs->rows, k), list);
     }
-    return st;
 }

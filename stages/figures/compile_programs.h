@@ -12,13 +12,12 @@
  * program of a name is what the last compile of that name made, and so on backwards, host by host. */
 struct tm_compiled;
 
-/* in:     names  of the run
- * errors: NULL, with the error in run->error */
+/* errors: NULL, with the error in run->error, which keeps those of what follows, too */
 struct tm_compiled *tm_compiled_new(struct tm_run *run, size_t memory_bytes) TM_MUST_USE;
 void tm_compiled_free(struct tm_compiled *programs); /* tolerates NULL */
 
 /* Take the programs of a host.  in: host  its number among those of the stage */
-tm_status tm_compiled_take(struct tm_compiled *programs, const struct tm_trace *trace, uint32_t host) TM_MUST_USE;
+void tm_compiled_take(struct tm_compiled *programs, const struct tm_trace *trace, uint32_t host);
 
 tm_status tm_compiled_save(struct tm_compiled *programs, struct tm_partial_writer *w) TM_MUST_USE;
 tm_status tm_compiled_load(struct tm_compiled *programs, struct tm_partial_reader *r) TM_MUST_USE;
@@ -32,22 +31,22 @@ struct tm_made {
 };
 
 /* Takes the shapes that a compile was for. */
-typedef tm_status tm_take_shapes(void *to, uint64_t row, tm_strid shapes);
+typedef void tm_take_shapes(void *to, uint64_t row, tm_strid shapes);
 
 /* Sort the programs, and find those that the compiles made.  Where there are more compiles of a function than programs,
  * nothing tells which one made what, and none is told.
  * in: compiles  struct tm_made, in any order */
-tm_status tm_compiled_match(struct tm_compiled *programs, struct tm_names *names, struct tm_rows *compiles,
-                            tm_take_shapes *take, void *to) TM_MUST_USE;
+void tm_compiled_match(struct tm_compiled *programs, struct tm_names *names, struct tm_rows *compiles,
+                       tm_take_shapes *take, void *to);
 
 /* After that: put the programs of functions that have several into `section`, as "programs"; of the first host that
  * has several, and `most` of them at most. */
-tm_status tm_compiled_add_list(struct tm_compiled *programs, struct tm_names *names, uint64_t most,
-                               struct tm_value *section) TM_MUST_USE;
+void tm_compiled_add_list(struct tm_compiled *programs, struct tm_names *names, uint64_t most,
+                          struct tm_value *section);
 
 uint64_t tm_compiled_count(const struct tm_compiled *programs);
 
 /* Put a text of shapes into `to`, as "shapes"; one that is very long is cut in the middle. */
-tm_status tm_compiled_add_shapes(struct tm_names *names, tm_strid shapes, struct tm_value *to) TM_MUST_USE;
+void tm_compiled_add_shapes(struct tm_names *names, tm_strid shapes, struct tm_value *to);
 
 #endif

@@ -67,7 +67,7 @@ static tm_status open_stage(struct tm_stage *s)
     c->devices = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct tm_device), share / 32);
     c->lines = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct line_row), share / 16);
     c->top = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct name_row), share / 32);
-    return c->hosts && c->devices && c->lines && c->top ? TM_OK : s->run->error.status;
+    return s->run->error.status;
 }
 
 static void add_name_row(void *into, const void *from)
@@ -84,7 +84,6 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     struct contents *c = s->state;
     const struct tm_steps *steps = &trace->steps;
     const uint64_t tracks = tm_rows_count(trace->tracks);
-    tm_status st = TM_OK;
 
     c->trace = trace;
     c->names = trace->names;
@@ -95,39 +94,38 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
                                  .chosen = steps->all ? steps->count : steps->chosen_end - steps->chosen_begin };
     memcpy(c->host.name, trace->host_name, sizeof(c->host.name));
     c->first_line = tm_rows_count(c->lines);
-    for (uint64_t i = 0; i < tracks && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tracks && !tm_failed(s->run); i++) {
         const struct tm_track *track = tm_rows_at(trace->tracks, i);
-        struct line_row row;
+        const struct line_row row = { .plane = track->plane_name,
+                                      .name = track->name,
+                                      .id = track->id,
+                                      .first_ps = track->first_ps,
+                                      .last_ps = track->last_ps,
+                                      .in_file = track->events,
+                                      .taken = track->records,
+                                      .side = track->side,
+                                      .line = track->line };
 
-        if (!track)
-            return s->run->error.status;
-        row = (struct line_row){ .plane = track->plane_name,
-                                 .name = track->name,
-                                 .id = track->id,
-                                 .first_ps = track->first_ps,
-                                 .last_ps = track->last_ps,
-                                 .in_file = track->events,
-                                 .taken = track->records,
-                                 .side = track->side,
-                                 .line = track->line };
-        st = tm_rows_append_st(c->lines, &row);
+        tm_rows_append(c->lines, &row);
     }
     c->by_name = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct name_row),
                                tm_budget_share(&s->run->budget, TM_ACCOUNT_TABLES) / 4, add_name_row);
-    return st == TM_OK && !c->by_name ? s->run->error.status : st;
+    return s->run->error.status;
 }
 
 static tm_status take_alike(struct tm_stage *s, const struct tm_event *event, uint64_t count)
 {
     const struct contents *c = s->state;
     const struct tm_record *r = &event->record;
-    struct name_row name = { .name = r->name, .class = r->class, .count = count, .total_ps = r->dur_ps };
-    struct tm_name info;
-    const tm_status st = tm_names_info_st(c->names, r->name, &info);
+    struct name_row name = { .key = tm_names_info(c->names, r->name).hash,
+                             .name = r->name,
+                             .class = r->class,
+                             .count = count,
+                             .total_ps = r->dur_ps };
 
-    name.key = info.hash;
     name.key.low ^= (uint64_t)r->class << 56;
-    return st == TM_OK ? tm_groups_add_st(c->by_name, &name) : st;
+    tm_groups_add(c->by_name, &name);
+    return s->run->error.status;
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
@@ -146,55 +144,40 @@ static int most_frequent_first(const void *a, const void *b)
     return tm_key_order(x->key, y->key);
 }
 
-static tm_status sort_names(struct contents *c, struct tm_sorter *sorter)
-{
-    tm_status st = tm_groups_finish_st(c->by_name);
-
-    while (st == TM_OK) {
-        const void *row;
-
-        st = tm_groups_next_st(c->by_name, &row);
-        if (st != TM_OK || !row)
-            break;
-        st = tm_sorter_push_st(sorter, row);
-    }
-    return st == TM_OK ? tm_sorter_finish_st(sorter) : st;
-}
-
-static tm_status keep_names(struct contents *c)
+static void keep_names(struct contents *c)
 {
     const size_t share = tm_budget_share(&c->run->budget, TM_ACCOUNT_TABLES);
     struct tm_sorter *sorter =
         tm_sorter_new(c->run, TM_ACCOUNT_TABLES, sizeof(struct name_row), share / 8, most_frequent_first);
-    tm_status st = sorter ? sort_names(c, sorter) : c->run->error.status;
+    const void *row;
 
-    c->host.name_count = st == TM_OK ? tm_sorter_count(sorter) : 0;
-    for (int i = 0; i < NAMES_PER_HOST && st == TM_OK; i++) {
-        const void *row;
-
-        st = tm_sorter_next_st(sorter, &row);
-        if (st != TM_OK || !row)
-            break;
-        st = tm_rows_append_st(c->top, row);
-    }
+    if (!sorter)
+        return;
+    tm_groups_finish(c->by_name);
+    while ((row = tm_groups_next(c->by_name)))
+        tm_sorter_push(sorter, row);
+    tm_sorter_finish(sorter);
+    c->host.name_count = tm_sorter_count(sorter);
+    for (int i = 0; i < NAMES_PER_HOST && (row = tm_sorter_next(sorter)); i++)
+        tm_rows_append(c->top, row);
     tm_sorter_free(sorter);
-    return st;
 }
 
 static tm_status end_host(struct tm_stage *s)
 {
     struct contents *c = s->state;
-    tm_status st = keep_names(c);
 
-    for (uint32_t i = 0; i < c->trace->device_count && st == TM_OK; i++)
-        st = tm_rows_append_st(c->devices, &c->trace->devices[i]);
+    keep_names(c);
+    for (uint32_t i = 0; i < c->trace->device_count; i++)
+        tm_rows_append(c->devices, &c->trace->devices[i]);
     c->host.lines_end = tm_rows_count(c->lines);
     c->host.names_end = tm_rows_count(c->top);
     c->host.devices_end = tm_rows_count(c->devices);
     tm_groups_free(c->by_name);
     c->by_name = NULL;
     c->trace = NULL;
-    return st == TM_OK ? tm_rows_append_st(c->hosts, &c->host) : st;
+    tm_rows_append(c->hosts, &c->host);
+    return s->run->error.status;
 }
 
 /* --- the section --- */
@@ -212,24 +195,20 @@ static const char *line_kind(const struct line_row *row)
     return row->side == TM_SIDE_OTHER ? "not used" : names[row->line];
 }
 
-static tm_status add_text(struct contents *c, struct tm_value *to, const char *key, tm_strid name)
+static void add_text(struct contents *c, struct tm_value *to, const char *key, tm_strid name)
 {
-    const char *text;
     size_t length;
-    tm_status st = tm_names_text_st(c->names, name, TEXT_BYTES, &text, &length);
+    const char *text = tm_names_text(c->names, name, TEXT_BYTES, &length);
 
-    if (st == TM_OK)
-        tm_add_text(to, key, text, length);
-    return st;
+    tm_add_text(to, key, text, length);
 }
 
-static tm_status add_line(struct contents *c, const struct line_row *row, struct tm_value *list)
+static void add_line(struct contents *c, const struct line_row *row, struct tm_value *list)
 {
     struct tm_value *to = tm_add_object(list, NULL);
-    tm_status st = add_text(c, to, "plane", row->plane);
 
-    if (st == TM_OK)
-        st = add_text(c, to, "line", row->name);
+    add_text(c, to, "plane", row->plane);
+    add_text(c, to, "line", row->name);
     tm_add_int(to, "id", row->id);
     tm_add_string(to, "kind", line_kind(row));
     tm_add_uint(to, "events", row->in_file);
@@ -240,26 +219,20 @@ static tm_status add_line(struct contents *c, const struct line_row *row, struct
         tm_add_null(to, "first_ps", "no event has a place in time");
         tm_add_null(to, "last_ps", "no event has a place in time");
     }
-    return st;
 }
 
-static tm_status add_lines(struct contents *c, uint64_t begin, uint64_t end, uint64_t most, struct tm_value *to)
+static void add_lines(struct contents *c, uint64_t begin, uint64_t end, uint64_t most, struct tm_value *to)
 {
     struct tm_value *list = tm_add_array(to, "lines"), *more;
     uint64_t with_events = 0, more_events = 0;
-    tm_status st = TM_OK;
 
-    for (uint64_t i = begin; i < end && st == TM_OK; i++) {
-        const struct line_row *at = tm_rows_at(c->lines, i);
-        struct line_row row;
+    for (uint64_t i = begin; i < end && !tm_failed(c->run); i++) {
+        const struct line_row row = *(const struct line_row *)tm_rows_at(c->lines, i);
 
-        if (!at)
-            return c->run->error.status;
-        row = *at;
         if (!row.in_file)
             continue;
         if (with_events++ < most)
-            st = add_line(c, &row, list);
+            add_line(c, &row, list);
         else
             more_events += row.in_file;
     }
@@ -268,29 +241,24 @@ static tm_status add_lines(struct contents *c, uint64_t begin, uint64_t end, uin
     more = tm_add_object(to, "more_lines");
     tm_add_uint(more, "count", with_events > most ? with_events - most : 0);
     tm_add_uint(more, "events", more_events);
-    return st;
 }
 
-static tm_status add_names(struct contents *c, uint64_t begin, uint64_t end, uint64_t most, struct tm_value *to)
+static void add_names(struct contents *c, uint64_t begin, uint64_t end, uint64_t most, struct tm_value *to)
 {
     struct tm_value *list = tm_add_array(to, "names");
-    tm_status st = TM_OK;
 
-    for (uint64_t i = begin; i < end && i < begin + most && st == TM_OK; i++) {
+    for (uint64_t i = begin; i < end && i < begin + most; i++) {
         const struct name_row *at = tm_rows_at(c->top, i);
         struct tm_value *row = tm_add_object(list, NULL);
 
-        if (!at)
-            return c->run->error.status;
-        st = add_text(c, row, "name", at->name);
+        add_text(c, row, "name", at->name);
         tm_add_string(row, "class", tm_class_name[at->class < TM_CLASS_COUNT ? at->class : TM_CLASS_OTHER]);
         tm_add_uint(row, "count", at->count);
         tm_add_int(row, "total_ps", at->total_ps);
     }
-    return st;
 }
 
-static tm_status add_devices(struct contents *c, uint64_t begin, uint64_t end, struct tm_value *to)
+static void add_devices(struct contents *c, uint64_t begin, uint64_t end, struct tm_value *to)
 {
     static const char *const kinds[] = { [TM_DEVICE_GPU] = "gpu", [TM_DEVICE_TPU] = "tpu", [TM_DEVICE_CPU] = "cpu" };
     struct tm_value *list = tm_add_array(to, "devices");
@@ -299,8 +267,6 @@ static tm_status add_devices(struct contents *c, uint64_t begin, uint64_t end, s
         const struct tm_device *device = tm_rows_at(c->devices, i);
         struct tm_value *row;
 
-        if (!device)
-            return c->run->error.status;
         if (device->kind == TM_DEVICE_CPU && !device->activities)
             continue;
         row = tm_add_object(list, NULL);
@@ -320,7 +286,6 @@ static tm_status add_devices(struct contents *c, uint64_t begin, uint64_t end, s
         }
         tm_add_bool(row, "has_collapsed_graphs", device->has_collapsed_graphs);
     }
-    return TM_OK;
 }
 
 static void add_steps(const struct host_row *host, struct tm_value *to)
@@ -353,27 +318,21 @@ static tm_status report(struct tm_stage *s, struct tm_value *summary)
     struct contents *c = s->state;
     struct tm_value *list = tm_add_array(summary, "contents");
     const uint64_t hosts = tm_rows_count(c->hosts);
-    struct host_row before = { .lines_end = 0 }, host;
-    tm_status st = TM_OK;
+    struct host_row before = { .lines_end = 0 };
 
-    for (uint64_t i = 0; i < hosts && st == TM_OK; i++) {
-        const struct host_row *row = tm_rows_at(c->hosts, i);
+    for (uint64_t i = 0; i < hosts && !tm_failed(s->run); i++) {
+        const struct host_row host = *(const struct host_row *)tm_rows_at(c->hosts, i);
         struct tm_value *to = tm_add_object(list, NULL);
 
-        if (!row)
-            return s->run->error.status;
-        host = *row;
         tm_add_string(to, "host", host.name);
         add_steps(&host, to);
-        st = add_devices(c, before.devices_end, host.devices_end, to);
-        if (st == TM_OK)
-            st = add_lines(c, before.lines_end, host.lines_end, room_of(LINES_PER_HOST, LINES_TOTAL, hosts), to);
-        if (st == TM_OK)
-            st = add_names(c, before.names_end, host.names_end, room_of(NAMES_PER_HOST, NAMES_TOTAL, hosts), to);
+        add_devices(c, before.devices_end, host.devices_end, to);
+        add_lines(c, before.lines_end, host.lines_end, room_of(LINES_PER_HOST, LINES_TOTAL, hosts), to);
+        add_names(c, before.names_end, host.names_end, room_of(NAMES_PER_HOST, NAMES_TOTAL, hosts), to);
         tm_add_uint(to, "name_count", host.name_count);
         before = host;
     }
-    return st;
+    return s->run->error.status;
 }
 
 static void close_stage(struct tm_stage *s)

@@ -52,7 +52,7 @@ static const struct tm_row_field row_fields[] = {
     TM_FIELDS_END,
 };
 
-static tm_status save_profile(struct tm_device_profiles *p, struct tm_partial_writer *w, const struct profile *profile)
+static void save_profile(struct tm_device_profiles *p, struct tm_partial_writer *w, const struct profile *profile)
 {
     uint64_t at = profile->first_row;
 
@@ -60,34 +60,25 @@ static tm_status save_profile(struct tm_device_profiles *p, struct tm_partial_wr
     tm_partial_put_u64(w, profile->count);
     tm_partial_put_u64(w, profile->bytes);
     for (int table = 0; table < PROFILE_TABLES; table++) {
-        tm_status st;
-
         tm_partial_put_words(w, &profile->rest[table], 3);
         tm_partial_put_u64(w, profile->kept[table]);
-        st = tm_fields_save_rows(w, row_fields, p->rows, at, profile->kept[table]);
-        if (st != TM_OK)
-            return st;
+        if (tm_fields_save_rows(w, row_fields, p->rows, at, profile->kept[table]) != TM_OK)
+            return;
         at += profile->kept[table];
     }
-    return TM_OK;
 }
 
 tm_status tm_device_profiles_save(struct tm_device_profiles *p, struct tm_partial_writer *w)
 {
     const uint64_t count = tm_rows_count(p->profiles);
-    tm_status st = TM_OK;
 
     tm_partial_put_u64(w, count);
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        const struct profile *at = tm_rows_at(p->profiles, i);
-        struct profile profile;
+    for (uint64_t i = 0; i < count && !tm_failed(p->run); i++) {
+        const struct profile profile = *(const struct profile *)tm_rows_at(p->profiles, i);
 
-        if (!at)
-            return p->run->error.status;
-        profile = *at;
-        st = save_profile(p, w, &profile);
+        save_profile(p, w, &profile);
     }
-    return st;
+    return p->run->error.status;
 }
 
 /* in: of  the number of the table */
@@ -98,37 +89,31 @@ static tm_status complete_row(void *of, struct tm_partial_reader *r, void *row)
     return TM_OK;
 }
 
-static tm_status load_profile(struct tm_device_profiles *p, struct tm_partial_reader *r, struct profile *profile)
+static void load_profile(struct tm_device_profiles *p, struct tm_partial_reader *r, struct profile *profile)
 {
     profile->file = tm_partial_name(r);
     profile->count = tm_partial_u64(r);
     profile->bytes = tm_partial_u64(r);
     profile->first_row = tm_rows_count(p->rows);
     for (uint32_t table = 0; table < PROFILE_TABLES; table++) {
-        tm_status st;
-
         tm_partial_words(r, &profile->rest[table], 3);
         profile->kept[table] = tm_partial_below_u64(r, PROFILE_ROWS_MOST + 1);
-        st = tm_fields_load_rows(r, row_fields, p->rows, profile->kept[table], complete_row, &table);
-        if (st != TM_OK)
-            return st;
+        if (tm_fields_load_rows(r, row_fields, p->rows, profile->kept[table], complete_row, &table) != TM_OK)
+            return;
     }
-    return TM_OK;
 }
 
 tm_status tm_device_profiles_load(struct tm_device_profiles *p, struct tm_partial_reader *r)
 {
     const uint64_t count = tm_partial_u64(r);
-    tm_status st = tm_partial_status(r);
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < count && !tm_failed(p->run); i++) {
         struct profile profile = { .file = 0 };
 
-        st = load_profile(p, r, &profile);
-        if (st == TM_OK)
-            st = tm_rows_append_st(p->profiles, &profile);
+        load_profile(p, r, &profile);
+        tm_rows_append(p->profiles, &profile);
     }
-    return st;
+    return p->run->error.status;
 }
 
 /* memory.device_profiles: one object per profile. */
@@ -140,28 +125,24 @@ struct report {
     uint64_t total_bytes; /* of the present profile */
 };
 
-static tm_status copy_text(struct tm_device_profiles *p, tm_strid name, char *to, size_t to_bytes)
+static void copy_text(struct tm_device_profiles *p, tm_strid name, char *to, size_t to_bytes)
 {
-    const char *text;
     size_t length;
-    const tm_status st = tm_names_text_st(p->names, name, to_bytes - 1, &text, &length);
+    const char *text = tm_names_text(p->names, name, to_bytes - 1, &length);
 
-    if (st != TM_OK)
-        return st;
     memcpy(to, text, length);
     to[length] = '\0';
-    return TM_OK;
 }
 
 /* "train.py:12"; "" where the file is not recorded. */
-static tm_status tell_place(struct tm_device_profiles *p, const struct tm_frame *frame, char to[PLACE_BYTES])
+static void tell_place(struct tm_device_profiles *p, const struct tm_frame *frame, char to[PLACE_BYTES])
 {
-    const tm_status st = copy_text(p, frame->file, to, FILE_BYTES);
-    const size_t used = st == TM_OK ? strlen(to) : 0;
+    size_t used;
 
+    copy_text(p, frame->file, to, FILE_BYTES);
+    used = strlen(to);
     if (used && frame->line)
         (void)snprintf(to + used, PLACE_BYTES - used, ":%" PRId64, frame->line);
-    return st;
 }
 
 static void add_text_or(struct tm_value *to, const char *key, const char *text, const char *why)
@@ -172,54 +153,44 @@ static void add_text_or(struct tm_value *to, const char *key, const char *text, 
         tm_add_null(to, key, why);
 }
 
-static tm_status add_stack(struct tm_device_profiles *p, const struct profile_row *row, struct tm_value *to)
+static void add_stack(struct tm_device_profiles *p, const struct profile_row *row, struct tm_value *to)
 {
     struct tm_value *list = tm_add_array(to, "stack");
     char name[NAME_BYTES], place[PLACE_BYTES], text[FRAME_BYTES];
-    tm_status st = TM_OK;
 
-    for (uint32_t i = 0; i < row->frame_count && st == TM_OK; i++) {
-        st = copy_text(p, row->frames[i].function, name, sizeof(name));
-        if (st == TM_OK)
-            st = tell_place(p, &row->frames[i], place);
-        if (st != TM_OK)
-            break;
+    for (uint32_t i = 0; i < row->frame_count; i++) {
+        copy_text(p, row->frames[i].function, name, sizeof(name));
+        tell_place(p, &row->frames[i], place);
         (void)snprintf(text, sizeof(text), "%s%s%s%s", name[0] ? name : "(no name)", place[0] ? " (" : "", place,
                        place[0] ? ")" : "");
         tm_add_text(list, NULL, text, strlen(text));
     }
-    return st;
 }
 
 /* What a site or function is. */
-static tm_status add_code(struct tm_device_profiles *p, const struct profile_row *row, struct tm_value *to)
+static void add_code(struct tm_device_profiles *p, const struct profile_row *row, struct tm_value *to)
 {
     static const struct tm_frame nowhere = { .line = 0 };
     struct tm_frame frame = row->frame_count ? row->frames[row->site] : nowhere;
     char name[NAME_BYTES], place[PLACE_BYTES];
-    tm_status st;
 
     if (row->table == PROFILE_FUNCTIONS)
         frame.line = 0;
-    st = copy_text(p, frame.function, name, sizeof(name));
-    if (st == TM_OK)
-        st = tell_place(p, &frame, place);
-    if (st != TM_OK)
-        return st;
+    copy_text(p, frame.function, name, sizeof(name));
+    tell_place(p, &frame, place);
     add_text_or(to, "function", name, "the profile has no name for it");
     add_text_or(to, "source", place, "the profile has no file for it");
-    return row->table == PROFILE_SITES ? add_stack(p, row, to) : TM_OK;
+    if (row->table == PROFILE_SITES)
+        add_stack(p, row, to);
 }
 
-static tm_status add_label(struct tm_device_profiles *p, const struct profile_row *row, struct tm_value *to)
+static void add_label(struct tm_device_profiles *p, const struct profile_row *row, struct tm_value *to)
 {
     const bool is_device = row->table == PROFILE_DEVICES;
     char name[NAME_BYTES];
-    const tm_status st = copy_text(p, row->name, name, sizeof(name));
 
-    if (st == TM_OK)
-        add_text_or(to, is_device ? "device" : "kind", name, is_device ? "on no device" : "not labelled");
-    return st;
+    copy_text(p, row->name, name, sizeof(name));
+    add_text_or(to, is_device ? "device" : "kind", name, is_device ? "on no device" : "not labelled");
 }
 
 static void add_bytes(const struct report *r, const struct profile_row *row, struct tm_value *to)
@@ -238,55 +209,45 @@ static void add_bytes(const struct report *r, const struct profile_row *row, str
         tm_add_null(to, "share_pct", "nothing is held");
 }
 
-static tm_status add_row(const struct report *r, uint64_t at, struct tm_value *list)
+static void add_row(const struct report *r, uint64_t at, struct tm_value *list)
 {
-    const struct profile_row *found = tm_rows_at(r->p->rows, at);
+    const struct profile_row row = *(const struct profile_row *)tm_rows_at(r->p->rows, at);
     struct tm_value *to = tm_add_object(list, NULL);
-    struct profile_row row;
-    tm_status st = TM_OK;
 
-    if (!found)
-        return r->p->run->error.status;
-    row = *found;
     if (row.table != PROFILE_FUNCTIONS)
-        st = add_label(r->p, &row, to);
-    if (st == TM_OK && (row.table == PROFILE_SITES || row.table == PROFILE_FUNCTIONS))
-        st = add_code(r->p, &row, to);
+        add_label(r->p, &row, to);
+    if (row.table == PROFILE_SITES || row.table == PROFILE_FUNCTIONS)
+        add_code(r->p, &row, to);
     tm_add_uint(to, "count", row.count);
     add_bytes(r, &row, to);
-    return st;
 }
 
-static tm_status add_profile(struct report *r, const struct profile *profile, struct tm_value *list)
+static void add_profile(struct report *r, const struct profile *profile, struct tm_value *list)
 {
     static const char *const keys[PROFILE_TABLES] = { "kinds", "devices", "sites", "functions" };
     struct tm_value *to = tm_add_object(list, NULL), *rests;
     uint64_t at = profile->first_row;
-    const char *file;
     size_t length;
-    tm_status st = tm_names_text_st(r->p->names, profile->file, 0, &file, &length);
+    const char *file = tm_names_text(r->p->names, profile->file, 0, &length);
 
-    if (st != TM_OK)
-        return st;
     r->total_bytes = profile->bytes;
     tm_add_text(to, "file", file, length);
     tm_add_uint(to, "total_count", profile->count);
     tm_add_uint(to, "total_bytes", profile->bytes);
-    for (int table = 0; table < PROFILE_TABLES && st == TM_OK; table++) {
+    for (int table = 0; table < PROFILE_TABLES; table++) {
         struct tm_value *rows = tm_add_array(to, keys[table]);
 
-        for (uint64_t i = 0; i < profile->kept[table] && st == TM_OK; i++)
-            st = add_row(r, at++, rows);
+        for (uint64_t i = 0; i < profile->kept[table]; i++)
+            add_row(r, at++, rows);
     }
     rests = tm_add_object(to, "rest");
-    for (int table = 0; table < PROFILE_TABLES && st == TM_OK; table++) {
+    for (int table = 0; table < PROFILE_TABLES; table++) {
         struct tm_value *rest = tm_add_object(rests, keys[table]);
 
         tm_add_uint(rest, "rows", profile->rest[table].rows);
         tm_add_uint(rest, "count", profile->rest[table].count);
         tm_add_uint(rest, "bytes", profile->rest[table].bytes);
     }
-    return st;
 }
 
 tm_status tm_device_profiles_report(struct tm_device_profiles *p, struct tm_value *to)
@@ -294,18 +255,13 @@ tm_status tm_device_profiles_report(struct tm_device_profiles *p, struct tm_valu
     const uint64_t count = tm_rows_count(p->profiles);
     struct tm_value *list = tm_add_array(to, "device_profiles");
     struct report r = { .p = p };
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        const struct profile *at = tm_rows_at(p->profiles, i);
-        struct profile profile;
+    for (uint64_t i = 0; i < count && !tm_failed(p->run); i++) {
+        const struct profile profile = *(const struct profile *)tm_rows_at(p->profiles, i);
 
-        if (!at)
-            return p->run->error.status;
-        profile = *at;
-        st = add_profile(&r, &profile, list);
+        add_profile(&r, &profile, list);
     }
-    return st;
+    return p->run->error.status;
 }
 
 struct tm_device_profiles *tm_device_profiles_new(struct tm_run *run, struct tm_names *names)
@@ -365,7 +321,8 @@ tm_status tm_device_profiles_begin(struct tm_device_profiles *p, const char *fil
     p->samples = 0;
     p->groups = tm_groups_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct profile_row),
                               tm_tables_memory(p->run, TM_TABLES_PROFILES, 4, 2), merge_rows);
-    return p->groups ? tm_names_put_string_st(p->names, file, &p->now.file) : p->run->error.status;
+    p->now.file = tm_names_put_string(p->names, file);
+    return p->run->error.status;
 }
 
 /* What a row is about: texts by their hashes, because a text may have two handles. */
@@ -375,19 +332,10 @@ struct subject {
     int64_t line;
 };
 
-static tm_status hash_of(struct tm_device_profiles *p, tm_strid text, struct tm_key *hash)
+static void add_sample(struct tm_device_profiles *p, const struct tm_memory_sample *sample, enum profile_table table,
+                       tm_strid name, const struct tm_frame *frame)
 {
-    struct tm_name info = { .length = 0 };
-    const tm_status st = tm_names_info_st(p->names, text, &info);
-
-    *hash = info.hash;
-    return st;
-}
-
-static tm_status add_sample(struct tm_device_profiles *p, const struct tm_memory_sample *sample,
-                            enum profile_table table, tm_strid name, const struct tm_frame *frame)
-{
-    struct subject subject = { .table = table, .line = table == PROFILE_SITES && frame ? frame->line : 0 };
+    struct subject subject = { .table = table, .label = tm_names_info(p->names, name).hash };
     struct profile_row row = { .table = table,
                                .name = name,
                                .first = p->samples,
@@ -396,21 +344,17 @@ static tm_status add_sample(struct tm_device_profiles *p, const struct tm_memory
                                .is_sized = !sample->is_unsized,
                                .top_bytes = sample->bytes,
                                .top_sample = p->samples };
-    tm_status st = hash_of(p, name, &subject.label);
 
-    if (st == TM_OK && frame)
-        st = hash_of(p, frame->function, &subject.function);
-    if (st == TM_OK && frame)
-        st = hash_of(p, frame->file, &subject.file);
-    if (st != TM_OK)
-        return st;
-    row.key = tm_hash_key(&subject, sizeof(subject));
     if (frame) {
+        subject.function = tm_names_info(p->names, frame->function).hash;
+        subject.file = tm_names_info(p->names, frame->file).hash;
+        subject.line = table == PROFILE_SITES ? frame->line : 0;
         row.frame_count = sample->frame_count;
         row.site = sample->site;
         memcpy(row.frames, sample->frames, sample->frame_count * sizeof(row.frames[0]));
     }
-    return tm_groups_add_st(p->groups, &row);
+    row.key = tm_hash_key(&subject, sizeof(subject));
+    tm_groups_add(p->groups, &row);
 }
 
 tm_status tm_device_profiles_take(void *profiles, const struct tm_memory_sample *sample)
@@ -418,19 +362,15 @@ tm_status tm_device_profiles_take(void *profiles, const struct tm_memory_sample 
     struct tm_device_profiles *p = profiles;
     static const struct tm_frame nowhere = { .line = 0 };
     const struct tm_frame *site = sample->frame_count ? &sample->frames[sample->site] : &nowhere;
-    tm_status st;
 
     p->now.count = tm_sum_counts(p->now.count, sample->count);
     p->now.bytes = tm_sum_counts(p->now.bytes, sample->bytes);
-    st = add_sample(p, sample, PROFILE_KINDS, sample->kind, NULL);
-    if (st == TM_OK)
-        st = add_sample(p, sample, PROFILE_DEVICES, sample->device, NULL);
-    if (st == TM_OK)
-        st = add_sample(p, sample, PROFILE_SITES, sample->kind, site);
-    if (st == TM_OK)
-        st = add_sample(p, sample, PROFILE_FUNCTIONS, 0, site);
+    add_sample(p, sample, PROFILE_KINDS, sample->kind, NULL);
+    add_sample(p, sample, PROFILE_DEVICES, sample->device, NULL);
+    add_sample(p, sample, PROFILE_SITES, sample->kind, site);
+    add_sample(p, sample, PROFILE_FUNCTIONS, 0, site);
     p->samples++;
-    return st;
+    return p->run->error.status;
 }
 
 /* --- the largest rows --- */
@@ -446,68 +386,54 @@ static int largest_first(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* What is done with the groups of one table. */
-typedef tm_status use_row(struct tm_device_profiles *p, struct tm_top_rows *top, const struct profile_row *row);
-
-static tm_status each_row(struct tm_device_profiles *p, uint32_t table, struct tm_top_rows *top, use_row *use)
+/* The next group of a table; NULL at the end. */
+static const struct profile_row *next_row(struct tm_device_profiles *p, uint32_t table)
 {
-    const void *row = NULL;
-    tm_status st = tm_groups_rewind_st(p->groups);
+    const struct profile_row *row;
 
     do {
-        if (st == TM_OK)
-            st = tm_groups_next_st(p->groups, &row);
-        if (st == TM_OK && row && ((const struct profile_row *)row)->table == table)
-            st = use(p, top, row);
-    } while (st == TM_OK && row);
-    return st;
+        row = tm_groups_next(p->groups);
+    } while (row && row->table != table);
+    return row;
 }
 
-static tm_status offer(struct tm_device_profiles *p, struct tm_top_rows *top, const struct profile_row *row)
+static void keep_table(struct tm_device_profiles *p, uint32_t table, struct tm_top_rows *top)
 {
-    (void)p;
-    return tm_top_rows_add(top, row);
-}
+    struct profile_rest *rest = &p->now.rest[table];
+    const struct profile_row *row;
 
-/* Those that go behind the last one that is kept. */
-static tm_status add_to_rest(struct tm_device_profiles *p, struct tm_top_rows *top, const struct profile_row *row)
-{
-    struct profile_rest *rest = &p->now.rest[row->table];
-
-    if (largest_first(row, tm_top_rows_at(top, tm_top_rows_count(top) - 1)) <= 0)
-        return TM_OK;
-    rest->rows++;
-    rest->count = tm_sum_counts(rest->count, row->count);
-    rest->bytes = tm_sum_counts(rest->bytes, row->bytes);
-    return TM_OK;
-}
-
-static tm_status keep_table(struct tm_device_profiles *p, uint32_t table, struct tm_top_rows *top)
-{
-    tm_status st = each_row(p, table, top, offer);
-
-    if (st != TM_OK)
-        return st;
+    tm_groups_rewind(p->groups);
+    while ((row = next_row(p, table)) && tm_top_rows_add(top, row) == TM_OK)
+        ;
     tm_top_rows_sort(top);
     p->now.kept[table] = tm_top_rows_count(top);
-    for (uint64_t i = 0; i < tm_top_rows_count(top) && st == TM_OK; i++)
-        st = tm_rows_append_st(p->rows, tm_top_rows_at(top, i));
-    return st == TM_OK ? each_row(p, table, top, add_to_rest) : st;
+    for (uint64_t i = 0; i < tm_top_rows_count(top); i++)
+        tm_rows_append(p->rows, tm_top_rows_at(top, i));
+    tm_groups_rewind(p->groups);
+    while ((row = next_row(p, table))) {
+        if (largest_first(row, tm_top_rows_at(top, tm_top_rows_count(top) - 1)) <= 0)
+            continue;
+        /* behind the last one that is kept */
+        rest->rows++;
+        rest->count = tm_sum_counts(rest->count, row->count);
+        rest->bytes = tm_sum_counts(rest->bytes, row->bytes);
+    }
 }
 
 tm_status tm_device_profiles_end(struct tm_device_profiles *p)
 {
-    tm_status st = tm_groups_finish_st(p->groups);
-
-    for (uint32_t table = 0; table < PROFILE_TABLES && st == TM_OK; table++) {
+    tm_groups_finish(p->groups);
+    for (uint32_t table = 0; table < PROFILE_TABLES && !tm_failed(p->run); table++) {
         struct tm_top_rows *top =
             tm_top_rows_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct profile_row), PROFILE_ROWS_MOST,
                             2 * PROFILE_ROWS_MOST * sizeof(struct profile_row), largest_first);
 
-        st = top ? keep_table(p, table, top) : p->run->error.status;
+        if (top)
+            keep_table(p, table, top);
         tm_top_rows_free(top);
     }
     tm_groups_free(p->groups);
     p->groups = NULL;
-    return st == TM_OK ? tm_rows_append_st(p->profiles, &p->now) : st;
+    tm_rows_append(p->profiles, &p->now);
+    return p->run->error.status;
 }

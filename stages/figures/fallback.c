@@ -268,16 +268,14 @@ struct key_text {
 static_assert(sizeof(struct key_text) == 48, "hashed as bytes");
 
 /* Count one of a sort; key and sums of the row are filled in here. */
-static tm_status fallback_count(struct fallback *f, const struct fallback_row *about, int64_t start_ps, int64_t dur_ps)
+static void fallback_count(struct fallback *f, const struct fallback_row *about, int64_t start_ps, int64_t dur_ps)
 {
     struct fallback_sum *sum = &f->sums[about->sort];
     struct fallback_row row = *about;
     struct tm_key hashes[2];
     struct key_text text;
-    const tm_status st = tm_names_hashes_st(f->names, (const tm_strid[]){ row.name, row.op }, 2, hashes);
 
-    if (st != TM_OK)
-        return st;
+    tm_names_hashes(f->names, (const tm_strid[]){ row.name, row.op }, 2, hashes);
     text = (struct key_text){ hashes[0], hashes[1], row.sort, row.kind };
     row.key = tm_hash_key(&text, sizeof(text));
     row.count = 1;
@@ -285,53 +283,46 @@ static tm_status fallback_count(struct fallback *f, const struct fallback_row *a
     row.longest = (struct tm_longest){ dur_ps, start_ps, f->trace->host };
     sum->count = tm_sum_counts(sum->count, 1);
     sum->total_ps = tm_sum_times(sum->total_ps, dur_ps);
-    return tm_groups_add_st(f->rows, &row);
+    tm_groups_add(f->rows, &row);
 }
 
 /* --- calls back --- */
 
-static tm_status count_callback(struct fallback *f, const struct open_callback *open)
+static void count_callback(struct fallback *f, const struct open_callback *open)
 {
     const struct fallback_row row = {
         .name = open->function, .op = open->op, .sort = FALLBACK_CALLBACK, .kind = (uint8_t)open->kind
     };
 
-    return fallback_count(f, &row, open->start_ps, open->end_ps - open->start_ps);
+    fallback_count(f, &row, open->start_ps, open->end_ps - open->start_ps);
 }
 
 /* those that end by then */
-static tm_status fallback_close_callbacks(struct fallback *f, int64_t until_ps)
+static void fallback_close_callbacks(struct fallback *f, int64_t until_ps)
 {
-    tm_status st = TM_OK;
-
-    for (uint32_t i = 0; i < f->open_count && st == TM_OK;) {
+    for (uint32_t i = 0; i < f->open_count;) {
         if (f->open[i].end_ps > until_ps) {
             i++;
             continue;
         }
-        st = count_callback(f, &f->open[i]);
+        count_callback(f, &f->open[i]);
         f->open[i] = f->open[--f->open_count];
     }
-    return st;
 }
 
-static tm_status look_up(struct fallback *f, const struct tm_event *event, struct tm_callback_name *about)
+static struct tm_callback_name look_up(struct fallback *f, const struct tm_event *event)
 {
     const bool is_cpu_op = event->record.class == TM_CLASS_CPU_OP;
     const tm_strid name = event->record.name;
     struct fallback_front *front = &f->front[name & (FALLBACK_FRONT - 1)];
 
     if (!front->is_used || front->name != name || front->is_cpu_op != is_cpu_op) {
-        const char *text;
         size_t length;
-        const tm_status st = tm_names_text_st(f->names, name, TEXT_MOST, &text, &length);
+        const char *text = tm_names_text(f->names, name, TEXT_MOST, &length);
 
-        if (st != TM_OK)
-            return st;
         *front = (struct fallback_front){ name, true, is_cpu_op, tm_callback_name_of(text, length, is_cpu_op) };
     }
-    *about = front->about;
-    return TM_OK;
+    return front->about;
 }
 
 /* The call back that is open on a track. */
@@ -357,49 +348,47 @@ static void learn(struct open_callback *open, const struct tm_event *event, stru
         open->function = event->record.name;
 }
 
-static tm_status begin_callback(struct fallback *f, const struct tm_event *event, enum tm_callback_kind kind,
-                                int64_t start_ps, int64_t end_ps)
+static void begin_callback(struct fallback *f, const struct tm_event *event, enum tm_callback_kind kind,
+                           int64_t start_ps, int64_t end_ps)
 {
     const struct open_callback open = {
         .start_ps = start_ps, .end_ps = end_ps, .track = event->record.track, .op = event->config->op, .kind = kind
     };
 
     if (f->open_count == FALLBACK_OPEN)
-        return count_callback(f, &open);
-    f->open[f->open_count++] = open;
-    return TM_OK;
+        count_callback(f, &open);
+    else
+        f->open[f->open_count++] = open;
 }
 
 /* --- events --- */
 
-static tm_status count_cpu_op(struct fallback *f, const struct tm_event *event, int64_t start_ps, int64_t end_ps)
+/* Whether the HLO tells that its op works with the host. */
+static bool is_host_op(const struct fallback *f, const struct tm_event *event)
 {
-    const struct fallback_row row = { .name = event->record.name, .op = event->config->op, .sort = FALLBACK_CPU_OP };
+    const struct tm_hlo_op *op;
 
-    return fallback_count(f, &row, start_ps, end_ps - start_ps);
+    return tm_trace_hlo(f->trace, event->config, &op) == TM_OK && op && op->is_host;
 }
 
-static tm_status take_cut_span(struct fallback *f, const struct tm_event *event, struct tm_callback_name about,
-                               int64_t start_ps, int64_t end_ps)
+static void take_cut_span(struct fallback *f, const struct tm_event *event, struct tm_callback_name about,
+                          int64_t start_ps, int64_t end_ps)
 {
-    const bool is_cpu_op = event->record.class == TM_CLASS_CPU_OP;
     struct open_callback *around = find_open(f, event->record.track);
-    const struct tm_hlo_op *op = NULL;
-    tm_status st = TM_OK;
-    bool is_host;
 
     if (around) {
         learn(around, event, about);
-        return TM_OK;
+    } else if (about.role == TM_ROLE_BEGINS) {
+        begin_callback(f, event, about.kind, start_ps, end_ps);
+    } else if (is_host_op(f, event)) {
+        begin_callback(f, event, TM_HOST_CUSTOM_CALL, start_ps, end_ps);
+    } else if (event->record.class == TM_CLASS_CPU_OP && f->is_accelerated) {
+        const struct fallback_row row = { .name = event->record.name,
+                                          .op = event->config->op,
+                                          .sort = FALLBACK_CPU_OP };
+
+        fallback_count(f, &row, start_ps, end_ps - start_ps);
     }
-    if (about.role != TM_ROLE_BEGINS)
-        st = tm_trace_hlo(f->trace, event->config, &op);
-    if (st != TM_OK)
-        return st;
-    is_host = op && op->is_host;
-    if (about.role == TM_ROLE_BEGINS || is_host)
-        return begin_callback(f, event, is_host ? TM_HOST_CUSTOM_CALL : about.kind, start_ps, end_ps);
-    return is_cpu_op && f->is_accelerated ? count_cpu_op(f, event, start_ps, end_ps) : TM_OK;
 }
 
 /* Whether a span is of no concern: it begins no call back, lies in none, and is no operation. */
@@ -409,24 +398,19 @@ static bool is_nothing(const struct fallback *f, const struct tm_event *event, s
 }
 
 /* What the threads tell */
-static tm_status fallback_take_span(struct fallback *f, const struct tm_event *event)
+static void fallback_take_span(struct fallback *f, const struct tm_event *event)
 {
     int64_t start_ps = event->record.start_ps, end_ps = tm_sum_times(start_ps, event->record.dur_ps);
     struct tm_callback_name about;
-    const struct tm_track *track;
-    tm_status st = TM_OK;
 
     if (f->open_count)
-        st = fallback_close_callbacks(f, start_ps);
-    if (st == TM_OK)
-        st = look_up(f, event, &about);
-    if (st != TM_OK || is_nothing(f, event, about) || !tm_is_host_span(event) || !f->trace->tracks ||
+        fallback_close_callbacks(f, start_ps);
+    about = look_up(f, event);
+    if (is_nothing(f, event, about) || !tm_is_host_span(event) || !f->trace->tracks ||
         event->record.track >= tm_rows_count(f->trace->tracks) || !tm_cut_to_window(&f->window, &start_ps, &end_ps))
-        return st;
-    track = tm_rows_at(f->trace->tracks, event->record.track);
-    if (!track)
-        return f->run->error.status;
-    return track->side == TM_SIDE_HOST ? take_cut_span(f, event, about, start_ps, end_ps) : TM_OK;
+        return;
+    if (((const struct tm_track *)tm_rows_at(f->trace->tracks, event->record.track))->side == TM_SIDE_HOST)
+        take_cut_span(f, event, about, start_ps, end_ps);
 }
 
 /* The section fallback. */
@@ -442,73 +426,72 @@ static int longest_first(const void *a, const void *b)
     return tm_key_order(x->key, y->key);
 }
 
-static tm_status add_row(struct fallback *f, const struct fallback_row *row, const struct tm_value *hosts,
-                         struct tm_value *list)
+static void add_row(struct fallback *f, const struct fallback_row *row, const struct tm_value *hosts,
+                    struct tm_value *list)
 {
     struct tm_value *to = tm_add_object(list, NULL);
-    tm_status st = TM_OK;
 
-    if (row->name)
-        st = tm_add_name(to, "name", f->names, row->name);
-    else
+    if (!row->name)
         tm_add_string(to, "name", callback_kind_name[row->kind]);
+    else if (tm_add_name(to, "name", f->names, row->name) != TM_OK)
+        return;
     if (row->sort == FALLBACK_CALLBACK)
         tm_add_string(to, "kind", callback_kind_name[row->kind]);
-    if (st == TM_OK)
-        st = tm_add_known_name(to, "op", f->names, row->op, "the profile does not tell");
+    if (tm_add_known_name(to, "op", f->names, row->op, "the profile does not tell") != TM_OK)
+        return;
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "total_ps", row->total_ps);
     tm_add_string(to, "host", tm_text(tm_at(hosts, row->longest.host)));
     tm_add_int(to, "begin_ps", row->longest.start_ps);
     tm_add_int(to, "longest_ps", row->longest.dur_ps);
-    return st;
 }
 
-static tm_status choose_rows(struct fallback *f, enum fallback_sort sort, struct tm_top_rows *top, uint64_t *distinct)
+/* Put the longest rows in order.  out: how many rows there are */
+static uint64_t choose_rows(struct fallback *f, enum fallback_sort sort, struct tm_top_rows *top)
 {
-    const void *next = NULL;
-    tm_status st = tm_groups_finish_st(f->rows);
+    const struct fallback_row *row;
+    uint64_t distinct = 0;
 
-    while (st == TM_OK && (st = tm_groups_next_st(f->rows, &next)) == TM_OK && next) {
-        const struct fallback_row *row = next;
-
+    tm_groups_finish(f->rows);
+    while ((row = tm_groups_next(f->rows))) {
         if (row->sort != sort)
             continue;
-        ++*distinct;
-        st = tm_top_rows_add(top, row);
+        distinct++;
+        if (tm_top_rows_add(top, row) != TM_OK)
+            break;
     }
-    if (st == TM_OK)
-        tm_top_rows_sort(top);
-    return st;
+    tm_top_rows_sort(top);
+    return distinct;
 }
 
 /* in: summary  with its hosts; section is in it */
-static tm_status add_sort(struct fallback *f, enum fallback_sort sort, const char *key, const struct tm_value *summary,
-                          struct tm_value *section)
+static void add_sort(struct fallback *f, enum fallback_sort sort, const char *key, const struct tm_value *summary,
+                     struct tm_value *section)
 {
     struct tm_value *to = tm_add_object(section, key), *list, *rest;
     struct tm_top_rows *top =
         tm_listed_rows_new(f->run, sizeof(struct fallback_row), f->settings->table_rows, longest_first);
     struct fallback_sum left = f->sums[sort];
-    uint64_t distinct = 0;
-    tm_status st = top ? choose_rows(f, sort, top, &distinct) : f->run->error.status;
+    uint64_t distinct;
 
+    if (!top)
+        return;
+    distinct = choose_rows(f, sort, top);
     tm_add_uint(to, "count", left.count);
     tm_add_int(to, "total_ps", left.total_ps);
     list = tm_add_array(to, "rows");
-    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(top); i++) {
+    for (uint64_t i = 0; i < tm_top_rows_count(top) && !tm_failed(f->run); i++) {
         const struct fallback_row *row = tm_top_rows_at(top, i);
 
         left.count -= row->count < left.count ? row->count : left.count;
         left.total_ps -= row->total_ps < left.total_ps ? row->total_ps : left.total_ps;
-        st = add_row(f, row, tm_path(summary, "input.hosts"), list);
+        add_row(f, row, tm_path(summary, "input.hosts"), list);
     }
     rest = tm_add_object(to, "rest");
-    tm_add_uint(rest, "rows", st == TM_OK ? distinct - tm_top_rows_count(top) : 0);
+    tm_add_uint(rest, "rows", distinct - tm_top_rows_count(top));
     tm_add_uint(rest, "count", left.count);
     tm_add_int(rest, "total_ps", left.total_ps);
     tm_top_rows_free(top);
-    return st;
 }
 
 /* What the host did in a gap, where that gap is among the longest ones of the run. */
@@ -568,26 +551,23 @@ static tm_status fallback_report(struct tm_stage *s, struct tm_value *summary)
 {
     struct fallback *f = s->state;
     struct tm_value *section;
-    tm_status st;
 
     if (!f->has_accelerator && !f->has_cpu_device) {
         tm_add_null(summary, "fallback", "no device activity was recorded");
         return TM_OK;
     }
     section = tm_add_object(summary, "fallback");
-    st = add_sort(f, FALLBACK_CALLBACK, "callbacks", summary, section);
-    if (!f->has_accelerator) {
+    add_sort(f, FALLBACK_CALLBACK, "callbacks", summary, section);
+    if (f->has_accelerator) {
+        add_sort(f, FALLBACK_CPU_OP, "cpu_ops", summary, section);
+        add_sort(f, FALLBACK_HOST_OP, "host_ops", summary, section);
+        add_trips(f, summary, section);
+    } else {
         tm_add_null(section, "cpu_ops", is_device);
         tm_add_null(section, "host_ops", is_device);
         tm_add_null(section, "round_trips", is_device);
-        return st;
     }
-    if (st == TM_OK)
-        st = add_sort(f, FALLBACK_CPU_OP, "cpu_ops", summary, section);
-    if (st == TM_OK)
-        st = add_sort(f, FALLBACK_HOST_OP, "host_ops", summary, section);
-    add_trips(f, summary, section);
-    return st;
+    return s->run->error.status;
 }
 
 static tm_status open_stage(struct tm_stage *s)
@@ -599,7 +579,7 @@ static tm_status open_stage(struct tm_stage *s)
     f->front = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, FALLBACK_FRONT * sizeof(*f->front), &s->run->error);
     f->rows = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct fallback_row),
                             fallback_memory(s->run, FALLBACK_ROWS), merge_rows);
-    return f->front && f->rows ? TM_OK : s->run->error.status;
+    return s->run->error.status;
 }
 
 /* --- hosts --- */
@@ -611,13 +591,13 @@ static void give_lanes(struct fallback *f)
     f->lane_count = 0;
 }
 
-static tm_status open_lanes(struct fallback *f)
+static void open_lanes(struct fallback *f)
 {
     const struct tm_trace *trace = f->trace;
 
     f->lanes = tm_take(&f->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*f->lanes), &f->run->error);
     if (!f->lanes)
-        return f->run->error.status;
+        return;
     f->lane_count = trace->device_count;
     for (uint32_t i = 0; i < f->lane_count; i++) {
         const bool is_cpu = trace->devices[i].kind == TM_DEVICE_CPU, is_active = trace->devices[i].activities != 0;
@@ -626,29 +606,22 @@ static tm_status open_lanes(struct fallback *f)
         f->is_accelerated |= is_active && !is_cpu;
         f->has_cpu_device |= is_active && is_cpu;
     }
-    return TM_OK;
 }
 
 /* Whether the HLO tells of any op that works with the host. */
-static tm_status look_for_host_ops(struct fallback *f)
+static bool look_for_host_ops(const struct tm_trace *trace)
 {
-    struct tm_rows *ops = f->trace->hlo_ops;
+    const uint64_t count = tm_rows_count(trace->hlo_ops);
 
-    f->has_host_op = false;
-    for (uint64_t i = 0; i < tm_rows_count(ops) && !f->has_host_op; i++) {
-        const struct tm_hlo_op *op = tm_rows_at(ops, i);
-
-        if (!op)
-            return f->run->error.status;
-        f->has_host_op = op->is_host;
-    }
-    return TM_OK;
+    for (uint64_t i = 0; i < count; i++)
+        if (((const struct tm_hlo_op *)tm_rows_at(trace->hlo_ops, i))->is_host)
+            return true;
+    return false;
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 {
     struct fallback *f = s->state;
-    tm_status st;
 
     f->trace = trace;
     f->names = trace->names;
@@ -656,32 +629,34 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     f->is_accelerated = false;
     f->has_steps |= trace->steps.source != TM_STEPS_SESSION;
     memset(f->front, 0, FALLBACK_FRONT * sizeof(*f->front));
-    st = look_for_host_ops(f);
-    if (st == TM_OK)
-        st = tm_find_host_window(trace, f->settings, &f->window);
-    if (st == TM_OK && trace->device_count)
-        st = open_lanes(f);
+    f->has_host_op = look_for_host_ops(trace);
+    if (tm_find_host_window(trace, f->settings, &f->window) == TM_OK && trace->device_count)
+        open_lanes(f);
     f->has_accelerator |= f->is_accelerated;
-    return st;
+    return s->run->error.status;
 }
 
-static tm_status fallback_take_activity(struct fallback *f, const struct tm_event *event);
+static void fallback_take_activity(struct fallback *f, const struct tm_event *event);
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct fallback *f = s->state;
 
-    return tm_is_on_accelerator(f->trace, event) ? fallback_take_activity(f, event) : fallback_take_span(f, event);
+    if (tm_is_on_accelerator(f->trace, event))
+        fallback_take_activity(f, event);
+    else
+        fallback_take_span(f, event);
+    return f->run->error.status;
 }
 
 static tm_status end_host(struct tm_stage *s)
 {
     struct fallback *f = s->state;
-    const tm_status st = fallback_close_callbacks(f, INT64_MAX);
 
+    fallback_close_callbacks(f, INT64_MAX);
     give_lanes(f);
     f->trace = NULL;
-    return st;
+    return s->run->error.status;
 }
 
 static void close_stage(struct tm_stage *s)
@@ -755,33 +730,25 @@ static void note_end(struct trip_lane *lane, const struct tm_event *event)
     lane->d2h_bytes = event->config->has_copy_bytes ? event->config->copy_bytes : 0;
 }
 
-static tm_status count_host_op(struct fallback *f, const struct tm_event *event)
+/* An op of the device that works with the host. */
+static void count_host_op(struct fallback *f, const struct tm_event *event)
 {
     const struct tm_config *config = event->config;
     const struct fallback_row row = { .name = config->hlo_op ? config->hlo_op : event->record.name,
                                       .op = config->op,
                                       .sort = FALLBACK_HOST_OP };
 
-    return fallback_count(f, &row, event->record.start_ps, event->record.dur_ps);
-}
-
-/* An op of the device that works with the host, as its HLO tells. */
-static tm_status take_op(struct fallback *f, const struct tm_event *event)
-{
-    const struct tm_hlo_op *op;
-    const tm_status st = tm_trace_hlo(f->trace, event->config, &op);
-
-    return op && op->is_host ? count_host_op(f, event) : st;
+    fallback_count(f, &row, event->record.start_ps, event->record.dur_ps);
 }
 
 /* What the devices tell */
-static tm_status fallback_take_activity(struct fallback *f, const struct tm_event *event)
+static void fallback_take_activity(struct fallback *f, const struct tm_event *event)
 {
     struct trip_lane *lane = event->device < f->lane_count ? &f->lanes[event->device] : NULL;
     const int64_t start_ps = event->record.start_ps;
 
     if (!lane || !lane->is_used)
-        return TM_OK;
+        return;
     if (event->level != TM_LEVEL_NONE) {
         if (start_ps > lane->until_ps) {
             lane->is_after_d2h = lane->ends_in_d2h;
@@ -794,5 +761,6 @@ static tm_status fallback_take_activity(struct fallback *f, const struct tm_even
         }
         note_end(lane, event);
     }
-    return event->chosen && f->has_host_op ? take_op(f, event) : TM_OK;
+    if (event->chosen && f->has_host_op && is_host_op(f, event))
+        count_host_op(f, event);
 }

@@ -16,27 +16,25 @@ static const struct tm_config no_config = { .level = TM_LEVEL_NONE, .ordinal = T
  * step 0 is not chosen. */
 static tm_status open_bench(struct bench *b, struct tm_run *run)
 {
-    tm_status st = bench_open(b, run, &tm_compile_stage);
-
-    if (st != TM_OK)
-        return st;
+    if (bench_open(b, run, &tm_compile_stage) != TM_OK)
+        return run->error.status;
     (void)snprintf(b->trace.host_name, sizeof(b->trace.host_name), "h0");
     b->trace.tracks = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), 1 << 17);
     b->trace.steps.marks = tm_rows_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_step_mark), 1 << 17);
     b->trace.hlo_modules = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_module), 1 << 17);
     if (!b->trace.tracks || !b->trace.steps.marks || !b->trace.hlo_modules)
         return run->error.status;
-    for (uint32_t i = 0; i < TRACKS && st == TM_OK; i++) {
+    for (uint32_t i = 0; i < TRACKS; i++) {
         const struct tm_track track = { .side = TM_SIDE_HOST, .is_user = i == MAIN || i == USER, .events = 1 };
 
-        st = tm_rows_append_st(b->trace.tracks, &track);
+        tm_rows_append(b->trace.tracks, &track);
     }
-    for (int i = 0; i < BENCH_STEPS && st == TM_OK; i++) {
+    for (int i = 0; i < BENCH_STEPS; i++) {
         const struct tm_step_mark mark = { .number = 10 + i, .start_ps = 100 * i, .dur_ps = 90, .chosen = i > 0 };
 
-        st = tm_rows_append_st(b->trace.steps.marks, &mark);
+        tm_rows_append(b->trace.steps.marks, &mark);
     }
-    return st == TM_OK ? bench_begin(b) : st;
+    return tm_failed(run) ? run->error.status : bench_begin(b);
 }
 
 static void close_bench(struct bench *b)
@@ -48,13 +46,13 @@ static void close_bench(struct bench *b)
 }
 
 /* A program of the present host. */
-static tm_status program(struct bench *b, const char *name, int64_t id, const char *shapes)
+static void program(struct bench *b, const char *name, int64_t id, const char *shapes)
 {
     const struct tm_hlo_module module = { .name = bench_name(b, name),
                                           .shapes = bench_name(b, shapes),
                                           .program_id = id };
 
-    return tm_rows_append_st(b->trace.hlo_modules, &module);
+    tm_rows_append(b->trace.hlo_modules, &module);
 }
 
 static tm_status give(struct bench *b, uint32_t track, const char *name, uint32_t traits, int64_t start_ps,
@@ -223,7 +221,7 @@ static void calls_past_the_limits_only_cost_names(void **state)
     f.b.trace.tracks = tm_rows_new(&f.run, TM_ACCOUNT_METADATA, sizeof(track), 1 << 17);
     assert_non_null(f.b.trace.tracks);
     for (int i = 0; i < 1000; i++)
-        assert_int_equal(tm_rows_append_st(f.b.trace.tracks, &track), TM_OK);
+        tm_rows_append(f.b.trace.tracks, &track);
     assert_int_equal(bench_begin(&f.b), TM_OK);
     for (uint32_t i = 0; i < 1000; i++)
         assert_int_equal(call(&f.b, i, "PjitFunction(f)", i, 2000), TM_OK);
@@ -332,10 +330,10 @@ static void the_last_programs_are_what_was_compiled(void **state)
 
     (void)state;
     begin(&f);
-    assert_int_equal(program(&f.b, "jit_step", 14, "f32[10]"), TM_OK);
-    assert_int_equal(program(&f.b, "jit__lambda_", 3, "s32[]"), TM_OK);
-    assert_int_equal(program(&f.b, "jit_step", 2, "f32[8]"), TM_OK); /* before the profile began */
-    assert_int_equal(program(&f.b, "jit_step", 4, "f32[9]"), TM_OK);
+    program(&f.b, "jit_step", 14, "f32[10]");
+    program(&f.b, "jit__lambda_", 3, "s32[]");
+    program(&f.b, "jit_step", 2, "f32[8]"); /* before the profile began */
+    program(&f.b, "jit_step", 4, "f32[9]");
     compile_of(&f, "PjitFunction(step)", 10);
     compile_of(&f, "PjitFunction(<lambda>)", 30);
     compile_of(&f, "PjitFunction(step)", 50);
@@ -368,8 +366,8 @@ static void programs_without_an_order_tell_no_shapes(void **state)
         struct fixture f;
 
         begin(&f);
-        assert_int_equal(program(&f.b, "jit_f", rows[i].first, "f32[1]"), TM_OK);
-        assert_int_equal(program(&f.b, "jit_f", rows[i].second, "f32[2]"), TM_OK);
+        program(&f.b, "jit_f", rows[i].first, "f32[1]");
+        program(&f.b, "jit_f", rows[i].second, "f32[2]");
         for (int n = 0; n < rows[i].compiles; n++)
             compile_of(&f, "PjitFunction(f)", 10 * n);
         end(&f);
@@ -390,7 +388,7 @@ static void long_lists_of_shapes_keep_both_ends(void **state)
         (void)snprintf(shapes + n, sizeof(shapes) - n, ", bf16[128]");
     memcpy(shapes + strlen(shapes) - 4, "256]", 4);
     begin(&f);
-    assert_int_equal(program(&f.b, "jit_f", 1, shapes), TM_OK);
+    program(&f.b, "jit_f", 1, shapes);
     compile_of(&f, "PjitFunction(f)", 10);
     end(&f);
     said = tm_text(bench_get(&f.b, "compile.events[0].shapes"));
@@ -406,7 +404,7 @@ static tm_status whole_job(struct tm_run *run)
     tm_status st = open_bench(&b, run);
 
     for (int i = 0; i < 20 && st == TM_OK; i++)
-        st = program(&b, i % 3 ? "jit_f" : "jit_g", i, "f32[8,128]");
+        program(&b, i % 3 ? "jit_f" : "jit_g", i, "f32[8,128]");
     for (int i = 0; i < 40 && st == TM_OK; i++) {
         st = call(&b, MAIN, i % 3 ? "PjitFunction(f)" : "PjitFunction(g)", 20 * i, 19);
         if (st == TM_OK)

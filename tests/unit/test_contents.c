@@ -14,15 +14,13 @@ static const struct tm_config no_config = { .level = TM_LEVEL_NONE, .ordinal = T
  * that is not have a place in time: one from -5, one up to 120. */
 static tm_status open_bench(struct bench *b, struct tm_run *run, uint32_t count)
 {
-    tm_status st = bench_open(b, run, &tm_contents_stage);
-
-    if (st != TM_OK)
-        return st;
+    if (bench_open(b, run, &tm_contents_stage) != TM_OK)
+        return run->error.status;
     (void)snprintf(b->trace.host_name, sizeof(b->trace.host_name), "h0");
     b->trace.tracks = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), 1 << 17);
     if (!b->trace.tracks)
         return run->error.status;
-    for (uint32_t i = 0; i < count && st == TM_OK; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         struct tm_track track = { .side = TM_SIDE_HOST,
                                   .id = i,
                                   .events = i % 3 ? 2 : 0,
@@ -34,9 +32,9 @@ static tm_status open_bench(struct bench *b, struct tm_run *run, uint32_t count)
         (void)snprintf(name, sizeof(name), "line %u", i);
         track.name = bench_name(b, name);
         track.plane_name = bench_name(b, "/host:CPU");
-        st = track.name && track.plane_name ? tm_rows_append_st(b->trace.tracks, &track) : TM_ERR_LIMIT;
+        tm_rows_append(b->trace.tracks, &track);
     }
-    return st == TM_OK ? bench_begin(b) : st;
+    return tm_failed(run) ? run->error.status : bench_begin(b);
 }
 
 static tm_status give(struct bench *b, uint32_t track, const char *name, enum tm_class class, int64_t start_ps,

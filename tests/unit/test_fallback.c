@@ -102,7 +102,7 @@ static void more_calls_back_than_are_followed_are_counted(void **state)
         const struct tm_track track = { .name = event.record.name, .side = TM_SIDE_HOST };
 
         event.record.track = (uint32_t)tm_rows_count(r.bench.trace.tracks);
-        OK(tm_rows_append_st(r.bench.trace.tracks, &track));
+        tm_rows_append(r.bench.trace.tracks, &track);
         OK(bench_take(&r.bench, &event));
     }
     report_rig(&r);
@@ -172,7 +172,7 @@ static void the_hlo_tells_what_works_with_the_host(void **state)
     open_rig(&r);
     r.bench.trace.hlo_ops = tm_rows_new(&r.run, TM_ACCOUNT_METADATA, sizeof(ops[0]), 1 << 16);
     assert_non_null(r.bench.trace.hlo_ops);
-    OK(tm_rows_append_many_st(r.bench.trace.hlo_ops, ops, 2));
+    tm_rows_append_many(r.bench.trace.hlo_ops, ops, 2);
     OK(bench_begin(&r.bench));
     event = host_rig_work(&r, 0, TM_CLASS_KERNEL, 0, 10, 0);
     event.config = &config;
